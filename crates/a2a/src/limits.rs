@@ -22,10 +22,6 @@ pub(crate) const SENT_REMEMBERED_FOR: Duration = Duration::from_secs(24 * 60 * 6
 pub(crate) const SENT_NAMES_MAX: usize = 256 * 1024;
 /// How long before its time the store is told again that messages are remembered.
 pub(crate) const MARKED_AHEAD: Duration = Duration::from_secs(60 * 60);
-/// Hexadecimal digits in a row that make the id of a message one that nobody comes upon by chance.
-pub(crate) const RANDOM_HEX_DIGITS_MIN: usize = 16;
-/// Letters and digits that do so as a whole id.
-pub(crate) const RANDOM_ID_BYTES_MIN: usize = 20;
 /// How long a caller that waits anyway is kept without a task, for an agent whose whole answer is one
 /// message: such an answer needs no task, and costs no write.
 pub(crate) const DIRECT_ANSWER_WITHIN: Duration = Duration::from_millis(500);

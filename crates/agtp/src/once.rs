@@ -76,7 +76,9 @@ impl KeyedCall {
         work: impl Future<Output = Result<Reply, Problem>> + Send,
     ) -> Result<Reply, Problem> {
         let KeyedCall { caller, key, sent, presented, session, peer } = self;
-        let calls = host.idempotency(IdempotencyOwner { name: &caller, session: session.as_deref() });
+        // Also one that only claims its name is known here: strangers have no keys.
+        let owner = IdempotencyOwner { name: &caller, session: session.as_deref(), is_proven: true };
+        let calls = host.idempotency(owner);
         let accepts = |kept: &Value| presented.is_some() && offered(kept) == presented.as_deref();
         let once = calls.begin_after(&key, &sent, &accepts).await?;
         if !matches!(once, IdempotencyState::First(_)) {
@@ -86,7 +88,7 @@ impl KeyedCall {
         let begun = match once {
             IdempotencyState::First(begun) => begun,
             IdempotencyState::Again(kept) => return again(kept),
-            IdempotencyState::Unsettled => {
+            IdempotencyState::Unsettled { .. } => {
                 let message = "this key is in use: the call is being made, or was when the server stopped";
                 return Err(conflict("idempotency-unsettled", message));
             }

@@ -28,6 +28,8 @@ pub const ONCE_TRIES_MAX: u64 = 16;
 const LOG_PAUSE: Duration = Duration::from_secs(60);
 /// The stream that counts the keys of all callers.
 const COUNT_OF_ALL: &str = "once-all";
+/// The stream that counts the keys of those who did not prove who they are.
+const COUNT_OF_STRANGERS: &str = "once-strangers";
 
 /// Lines that one try leaves behind: that it began, and what came of it.
 const LINES_PER_TRY: u64 = 2;
@@ -40,7 +42,10 @@ pub enum IdempotencyState {
     /// It was done, with this answer.
     Again(Value),
     /// It is being done, or was when the host stopped: nobody knows what came of it.
-    Unsettled,
+    Unsettled {
+        /// When it was begun.
+        since: Timestamp,
+    },
     /// The key was used for something else.
     Other,
     /// Too many keys are remembered: nothing was begun. Says which bound it is, and when there is room again.
@@ -54,6 +59,8 @@ pub struct IdempotencyOwner<'a> {
     pub name: &'a str,
     /// The session or token by which it calls: keys are counted for each.
     pub session: Option<&'a str>,
+    /// Whether it proved who it is. All who did not have half of what all callers have together.
+    pub is_proven: bool,
 }
 
 impl IdempotencyOwner<'_> {
@@ -135,7 +142,7 @@ impl Idempotency {
             let (now, hash) = (self.clock.now(), sha256_hex(sent));
             let stream = format!("{}{key}", caller.streams());
             let last = match self.last(&stream).await? {
-                Some((number, line)) if line.is_free(&hash, now, goes_on) => {
+                Some(LastLine { number, line, .. }) if line.is_free(&hash, now, goes_on) => {
                     if number >= ONCE_TRIES_MAX * LINES_PER_TRY {
                         let message =
                             format!("This idempotency key was tried {ONCE_TRIES_MAX} times in vain. Take a new one.");
@@ -143,7 +150,7 @@ impl Idempotency {
                     }
                     number
                 }
-                Some((_, line)) => return Ok(known(line, &hash)),
+                Some(last) => return Ok(last.known(&hash)),
                 None => 0,
             };
             let until = after(now, ONCE_TTL);
@@ -159,19 +166,22 @@ impl Idempotency {
                 return Ok(IdempotencyState::First(IdempotencyPermit { stream, hash, until, number }));
             }
             // Somebody else was first, just now.
-            Ok(self.last(&stream).await?.map_or(IdempotencyState::Unsettled, |(_, line)| known(line, &hash)))
+            let last = self.last(&stream).await?;
+            Ok(last.map_or(IdempotencyState::Unsettled { since: now }, |last| last.known(&hash)))
         })
     }
 
     async fn settle(&self, begun: IdempotencyPermit, state: KeyState) -> Result<(), Error> {
         let line = KeyLine { hash: begun.hash, state };
-        self.write(&begun.stream, &line, begun.until, begun.number).await.map(|_| ())
+        // Where the clock was set meanwhile the line before it has moved, and must not outlast the answer.
+        let until = begun.until.max(after(self.clock.now(), ONCE_TTL));
+        self.write(&begun.stream, &line, until, begun.number).await.map(|_| ())
     }
 
-    async fn last(&self, stream: &str) -> Result<Option<(u64, KeyLine)>, Error> {
+    async fn last(&self, stream: &str) -> Result<Option<LastLine>, Error> {
         let newest = self.store.entries(stream, Span::Before(u64::MAX), 1, self.clock.now()).await?;
         let Some((number, entry)) = newest.into_iter().next() else { return Ok(None) };
-        Ok(Some((number, serde_json::from_value(entry.body).map_err(Error::internal)?)))
+        Ok(Some(LastLine { number, at: entry.at, line: serde_json::from_value(entry.body).map_err(Error::internal)? }))
     }
 
     async fn write(&self, stream: &str, line: &KeyLine, until: Timestamp, last: u64) -> Result<Option<u64>, Error> {
@@ -184,11 +194,14 @@ impl Idempotency {
     async fn count(&self, caller: IdempotencyOwner<'_>, until: Timestamp) -> Result<Option<Box<PolicyPart>>, Error> {
         let now = self.clock.now();
         let own = format!("once-of:{}:{}:{}", caller.name.len(), caller.name, caller.session.unwrap_or_default());
-        let bounds = [
-            (own.as_str(), self.per_caller_max, "limits.idempotency_keys_per_caller_max"),
-            (COUNT_OF_ALL, self.all_max, "limits.idempotency_keys_max"),
-        ];
-        for (stream, max, bound) in bounds {
+        let own_bound = (own.as_str(), self.per_caller_max, "limits.idempotency_keys_per_caller_max");
+        let all_bound = (COUNT_OF_ALL, self.all_max, "limits.idempotency_keys_max");
+        // A name costs a stranger nothing: however many come, the other half is for callers that are known.
+        let strangers = "half of limits.idempotency_keys_max, for callers that are not signed in,";
+        let of_strangers = (COUNT_OF_STRANGERS, self.all_max.div_ceil(2), strangers);
+        let bounds: &[_] =
+            if caller.is_proven { &[own_bound, all_bound] } else { &[own_bound, of_strangers, all_bound] };
+        for &(stream, max, bound) in bounds {
             if let Some(free_at) = self.full(stream, max, now).await? {
                 let wait = Duration::try_from(free_at.duration_since(now)).unwrap_or_default();
                 self.log(caller.name, bound, max, now);
@@ -199,7 +212,7 @@ impl Idempotency {
         }
         let counted = || LedgerEntry::new(Value::Null, now).until(until);
         // Without comparing the last entry: callers that come at the same moment may pass a bound by a few.
-        let appended = [own.as_str(), COUNT_OF_ALL].map(|stream| self.store.append_entry(stream, counted(), None));
+        let appended = bounds.iter().map(|(stream, ..)| self.store.append_entry(stream, counted(), None));
         for appended in futures::future::join_all(appended).await {
             appended?;
         }
@@ -298,12 +311,23 @@ impl KeyLine {
     }
 }
 
-fn known(line: KeyLine, hash: &str) -> IdempotencyState {
-    match line.state {
-        // First of all, whatever came of it: the answer to another request would be a wrong one.
-        _ if line.hash != hash => IdempotencyState::Other,
-        KeyState::Done(answer) | KeyState::Refused(answer, _) => IdempotencyState::Again(answer),
-        KeyState::Begun | KeyState::Dropped => IdempotencyState::Unsettled,
+/// The last line of a key's stream.
+struct LastLine {
+    number: u64,
+    /// When it was written.
+    at: Timestamp,
+    line: KeyLine,
+}
+
+impl LastLine {
+    /// What it says to a call that may not begin.
+    fn known(self, hash: &str) -> IdempotencyState {
+        match self.line.state {
+            // First of all, whatever came of it: the answer to another request would be a wrong one.
+            _ if self.line.hash != hash => IdempotencyState::Other,
+            KeyState::Done(answer) | KeyState::Refused(answer, _) => IdempotencyState::Again(answer),
+            KeyState::Begun | KeyState::Dropped => IdempotencyState::Unsettled { since: self.at },
+        }
     }
 }
 

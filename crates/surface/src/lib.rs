@@ -38,6 +38,7 @@ pub mod negotiate;
 pub mod prefer;
 pub mod protected_resource;
 pub mod protocol;
+pub mod random_id;
 pub mod refusal;
 pub mod sse;
 pub mod template;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use forecourt_core::{CallerKey, Error, Handle, Sender, TaskId, Timestamp};
 use forecourt_host::{Host, TaskAccess, TaskName, TaskPermit};
 use forecourt_surface::document::tag;
+use forecourt_surface::random_id::is_random;
 use parking_lot::Mutex;
 use serde_json::json;
 use tokio::sync::{OnceCell, OwnedMutexGuard};
@@ -18,7 +19,7 @@ use super::remembered::RememberedNames;
 use super::{Caller, OperationReply, Service, ServiceError};
 use crate::NAME;
 use crate::codec::{Dialect, DialectValue, MessageItem};
-use crate::limits::{MARKED_AHEAD, RANDOM_HEX_DIGITS_MIN, RANDOM_ID_BYTES_MIN, SENT_REMEMBERED_FOR};
+use crate::limits::{MARKED_AHEAD, SENT_REMEMBERED_FOR};
 use crate::model::{Configuration, Message, OperationError};
 use crate::service::tasks::{Pauses, at_work};
 
@@ -216,47 +217,9 @@ fn end_of(now: Timestamp) -> Timestamp {
     now.checked_add(SENT_REMEMBERED_FOR).unwrap_or(Timestamp::MAX)
 }
 
-/// Whether nobody comes upon an id by chance: it holds a UUID or as many random digits as make one, or it is
-/// one long word of letters and digits.
-fn is_random(id: &str) -> bool {
-    let mut run = 0;
-    for byte in id.bytes() {
-        run = match byte {
-            b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F' => run + 1,
-            b'-' => run,
-            _ => 0,
-        };
-        if run >= RANDOM_HEX_DIGITS_MIN {
-            return true;
-        }
-    }
-    let is_one_word = id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    is_one_word && id.len() >= RANDOM_ID_BYTES_MIN && id.bytes().any(|byte| byte.is_ascii_digit())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ids_that_anybody_may_come_upon_say_nothing() {
-        for id in ["", "m1", "msg-1", "tck-input-required-1a2b3c4d", "0123456789abcde", "thefirstmessageofalltimes"] {
-            assert!(!is_random(id), "{id}");
-        }
-    }
-
-    #[test]
-    fn a_uuid_a_ulid_and_random_digits_name_one_message() {
-        for id in [
-            "8c7e1f1e-6f0b-4a0e-9f57-2f6c3f1b8f6a",
-            "8C7E1F1E6F0B4A0E9F572F6C3F1B8F6A",
-            "msg-8c7e1f1e6f0b4a0e",
-            "0123456789abcdef",
-            "01ARZ3NDEKTSV4RRFFQ69G5FAV",
-        ] {
-            assert!(is_random(id), "{id}");
-        }
-    }
 
     #[tokio::test]
     async fn what_is_under_way_is_forgotten_when_it_is_done() {

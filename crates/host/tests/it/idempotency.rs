@@ -12,10 +12,10 @@ use serde_json::json;
 
 use crate::support::Setup;
 
-const ANN: IdempotencyOwner<'static> = IdempotencyOwner { name: "ann", session: None };
+const ANN: IdempotencyOwner<'static> = IdempotencyOwner { name: "ann", session: None, is_proven: true };
 
 fn of(name: &str) -> IdempotencyOwner<'_> {
-    IdempotencyOwner { name, session: None }
+    IdempotencyOwner { name, session: None, is_proven: true }
 }
 
 async fn host() -> Arc<Host> {
@@ -73,7 +73,7 @@ async fn what_is_being_done_is_not_done_beside_it() {
     let IdempotencyState::First(begun) = host.idempotency(ANN).begin("k", b"one").await.unwrap() else {
         panic!("not the first")
     };
-    assert!(matches!(host.idempotency(ANN).begin("k", b"one").await.unwrap(), IdempotencyState::Unsettled));
+    assert!(matches!(host.idempotency(ANN).begin("k", b"one").await.unwrap(), IdempotencyState::Unsettled { .. }));
     host.idempotency(ANN).settle(begun, None).await.unwrap();
     done(&host, "ann", "k", b"two").await;
 }
@@ -147,13 +147,16 @@ async fn a_caller_has_a_bounded_number_of_keys() {
 #[tokio::test]
 async fn keys_are_counted_for_each_session_of_a_caller() {
     let host = bounded(1, 100).host(ScriptedAgent::saying(["a"])).await;
-    let ann = |session| IdempotencyOwner { name: "ann", session };
+    let ann = |session| IdempotencyOwner { name: "ann", session, is_proven: true };
     for (key, session) in [("0", None), ("1", Some("s1")), ("2", Some("s2"))] {
         assert!(matches!(host.idempotency(ann(session)).begin(key, b"one").await.unwrap(), IdempotencyState::First(_)));
         refused(&host, ann(session), "one more").await;
     }
     assert!(
-        matches!(host.idempotency(ann(Some("s2"))).begin("0", b"one").await.unwrap(), IdempotencyState::Unsettled),
+        matches!(
+            host.idempotency(ann(Some("s2"))).begin("0", b"one").await.unwrap(),
+            IdempotencyState::Unsettled { .. }
+        ),
         "they mean the same"
     );
 }
@@ -194,4 +197,20 @@ async fn a_key_has_a_bounded_length() {
     for key in ["", &"k".repeat(ONCE_KEY_BYTES_MAX + 1)] {
         assert!(matches!(host.idempotency(ANN).begin(key, b"one").await, Err(Error::Invalid { .. })));
     }
+}
+
+#[tokio::test]
+async fn strangers_use_up_half_of_the_keys_and_leave_the_rest_to_callers_that_are_known() {
+    let host = bounded(10, 4).host(ScriptedAgent::saying(["a"])).await;
+    let stranger = |name| IdempotencyOwner { name, session: None, is_proven: false };
+    for name in ["one", "two"] {
+        let first = host.idempotency(stranger(name)).begin("k", b"one").await.unwrap();
+        assert!(matches!(first, IdempotencyState::First(_)));
+    }
+    let (message, _) = refused(&host, stranger("three"), "k").await;
+    assert!(message.starts_with("half of limits.idempotency_keys_max"), "{message}");
+    done(&host, "ann", "a", b"one").await;
+    done(&host, "ann", "b", b"one").await;
+    let (message, _) = refused(&host, ANN, "c").await;
+    assert!(message.starts_with("limits.idempotency_keys_max is reached: 4 "), "{message}");
 }

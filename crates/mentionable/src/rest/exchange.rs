@@ -7,7 +7,7 @@ use forecourt_egress::hops;
 use forecourt_host::Run;
 use forecourt_surface::credentials;
 
-use super::answer::{HttpAnswer, Outcome};
+use super::answer::{HttpAnswer, Outcome, RestError};
 use super::from_wire::{Envelope, message};
 use super::media::Media;
 use super::once::{IdempotencyKey, KeyedCall};
@@ -35,7 +35,7 @@ pub(crate) struct PostExtras<'a> {
 pub(crate) async fn carry(
     rest: &Rest,
     responder: &Responder<'_>,
-    mut ask: Ask,
+    ask: Ask,
     PostExtras { payment, body, key }: PostExtras<'_>,
     run: Run,
 ) -> Outcome {
@@ -60,11 +60,46 @@ pub(crate) async fn carry(
         None => None,
     };
     let run = once.as_ref().map_or(run, |call| call.run());
+    let mut exchange = exchange(rest, responder, AskedMessage { ask, sender, payment, received_at }, run).await;
+    if let Some(call) = once {
+        let reply = exchange.as_mut().ok().and_then(|exchange| exchange.as_mut().ok());
+        Box::pin(call.settle(host, reply.map(|(reply, _)| reply))).await;
+    }
+    match exchange? {
+        Ok((reply, form)) => {
+            let reply = match back {
+                Some(back) => back.of(reply),
+                None => reply,
+            };
+            Ok(form.answer(rest, responder, reply).await)
+        }
+        Err(answer) => Ok(*answer),
+    }
+}
+
+/// What is asked, and by whom.
+struct AskedMessage {
+    ask: Ask,
+    sender: Sender,
+    payment: Option<PaymentSubmission>,
+    received_at: Timestamp,
+}
+
+/// The reply to it, with how that is written; or an answer that was decided without.
+type Exchange = Result<(Reply, AnswerForm), Box<HttpAnswer>>;
+
+async fn exchange(
+    rest: &Rest,
+    responder: &Responder<'_>,
+    AskedMessage { mut ask, sender, payment, received_at }: AskedMessage,
+    run: Run,
+) -> Result<Exchange, RestError> {
+    let (host, media) = (&rest.host, responder.request.media()?);
     let Resumption { submission, asked } = match ask.state {
         // On the heap: few requests go on after a refusal.
         Some(_) => match Box::pin(resume(host, responder, &mut ask, &sender)).await? {
             ResumedRequest::Message(resumption) => resumption,
-            ResumedRequest::Answer(answer) => return Ok(*answer),
+            ResumedRequest::Answer(answer) => return Ok(Err(answer)),
         },
         None => Resumption::default(),
     };
@@ -78,16 +113,7 @@ pub(crate) async fn carry(
     let form = AnswerForm::of(responder, media, &ask, asked);
     let envelope =
         Envelope { submission, with_facets: form.search.is_some(), ..envelope(rest, responder, sender, received_at) };
-    let reply = host.receive(message(ask, envelope)?, run).await;
-    let reply = match once {
-        Some(call) => Box::pin(call.settle(host, reply)).await?,
-        None => reply?,
-    };
-    let reply = match back {
-        Some(back) => back.of(reply),
-        None => reply,
-    };
-    Ok(form.answer(rest, responder, reply).await)
+    Ok(Ok((host.receive(message(ask, envelope)?, run).await?, form)))
 }
 
 /// What the head of a request says of its message.

@@ -5,12 +5,16 @@
 
 use std::sync::Arc;
 
-use forecourt_core::{Error, Reply, Sender, UsageMeter};
+use forecourt_core::clock::after;
+use forecourt_core::limits::TASK_TTL;
+use forecourt_core::{Reply, Sender, UsageMeter};
 use forecourt_host::{
     Host, IdempotencyOwner, IdempotencyPermit, IdempotencyState, ONCE_KEY_BYTES_MAX, Run, TaskAccess, TaskMode,
     TaskName, TaskPermit,
 };
+use forecourt_surface::random_id::is_random;
 use http::{HeaderMap, StatusCode};
+use serde_json::Value;
 
 use super::answer::RestError;
 use super::errors::Failure;
@@ -22,6 +26,8 @@ use crate::NAME;
 
 /// The header field.
 const FIELD: &str = "idempotency-key";
+/// What a right one looks like.
+const EXAMPLE: &str = "Idempotency-Key: \"8e03978e-40d5-43dd-bc93-6894a57f9324\"";
 
 /// The key of a POST, with what was sent under it.
 pub(crate) struct IdempotencyKey {
@@ -42,6 +48,7 @@ pub(crate) enum KeyedCall {
 pub(crate) struct NewCall {
     /// Whose key it is.
     owner: String,
+    is_proven: bool,
     /// What says that it was begun; `None` where that was said before, and the task was not there.
     permit: Option<IdempotencyPermit>,
     run: Run,
@@ -55,13 +62,14 @@ impl IdempotencyKey {
         let key = value.to_str().ok().filter(|_| all.next().is_none()).map(unquoted);
         let key = key.filter(|key| (1..=ONCE_KEY_BYTES_MAX).contains(&key.len())).ok_or_else(|| {
             let message = format!("`Idempotency-Key` is one string of 1 to {ONCE_KEY_BYTES_MAX} visible characters");
-            Failure::bad_request(message).hint("Idempotency-Key: \"8e03978e-40d5-43dd-bc93-6894a57f9324\"")
+            Failure::bad_request(message).hint(EXAMPLE)
         })?;
         Ok(Some(Self { key: key.to_owned(), sent: form(fields) }))
     }
 
-    /// Looks whether the call was made before, else has it made under its key. Fails with 409 while it is being made,
-    /// 422 when the key was used for something else, 410 when its answer is not kept any more.
+    /// Looks whether the call was made before, else has it made under its key. Fails with 400 for a key that others may
+    /// come upon, 409 while the call is being made, 422 when the key was used for something else, 410 when its answer
+    /// is not kept any more.
     pub(crate) async fn call(
         self,
         rest: &Rest,
@@ -71,21 +79,27 @@ impl IdempotencyKey {
     ) -> Result<KeyedCall, RestError> {
         let host = &rest.host;
         let agent = responder.route.card.handle();
+        // Before anything is read or written: the host meters what it is asked, and would be asked too late here.
+        rest.meter(&responder.request)?;
+        let is_proven = sender.owner().is_some();
+        // Of strangers a whole network is one caller: under `1` one of them would get what another one asked.
+        if !is_proven && !is_random(&self.key) {
+            return Err(guessable().into());
+        }
         let owner = format!("{NAME} {agent} {}", sender.caller(None).stream_name());
         let name = Arc::new(TaskName { key: format!("{owner}\0{}", self.key).into(), said: self.sent });
-        let calls = host.idempotency(IdempotencyOwner { name: &owner, session: None });
+        let calls = host.idempotency(IdempotencyOwner { name: &owner, session: None, is_proven });
         let state = calls.begin(&self.key, &name.said).await?;
         let (permit, was_done) = match state {
             IdempotencyState::First(permit) => (Some(permit), false),
             IdempotencyState::Other => return Err(reused().into()),
             IdempotencyState::Refused(part) => return Err(part.into()),
             IdempotencyState::Again(_) => (None, true),
-            // Begun, and perhaps cut short by a crash: whether its task is there says which.
-            IdempotencyState::Unsettled => (None, false),
+            // Begun, and perhaps cut short: whether its task is there says which, for as long as a task is kept. Later
+            // nobody knows, and it is not done twice.
+            IdempotencyState::Unsettled { since } => (None, after(since, TASK_TTL) <= host.clock().now()),
         };
         if permit.is_none() {
-            // What is done for the first time is counted where it is done.
-            rest.meter(&responder.request)?;
             match host.named_task(&name, TaskAccess::As(sender)).await? {
                 Some(task) => return Ok(KeyedCall::Known(Box::new(known(responder, &task, &run)?))),
                 None if was_done => return Err(forgotten().into()),
@@ -93,7 +107,7 @@ impl IdempotencyKey {
             }
         }
         let run = Run { task: TaskMode::Always, name: Some(name), ..run };
-        Ok(KeyedCall::New(Box::new(NewCall { owner, permit, run })))
+        Ok(KeyedCall::New(Box::new(NewCall { owner, is_proven, permit, run })))
     }
 }
 
@@ -103,18 +117,20 @@ impl NewCall {
         self.run.clone()
     }
 
-    /// Keeps what came of the call: with a task it was made, without one the key is free again.
-    pub(crate) async fn settle(self, host: &Host, reply: Result<Reply, Error>) -> Result<Reply, Error> {
-        let is_made = reply.as_ref().is_ok_and(|reply| reply.task.is_some());
+    /// Keeps what came of the call: with a task it was made, without one the key is free again, also for another body.
+    /// Whoever waits for the answer gets it, and not the address of its task.
+    pub(crate) async fn settle(self, host: &Host, reply: Option<&mut Reply>) {
+        let is_made = reply.as_ref().is_some_and(|reply| reply.task.is_some());
         if let Some(permit) = self.permit {
-            let calls = host.idempotency(IdempotencyOwner { name: &self.owner, session: None });
+            let owner = IdempotencyOwner { name: &self.owner, session: None, is_proven: self.is_proven };
             // The answer stands: a repetition looks for its task.
-            if let Err(error) = calls.settle(permit, is_made.then_some(serde_json::Value::Null)).await {
+            if let Err(error) = host.idempotency(owner).settle(permit, is_made.then_some(Value::Null)).await {
                 tracing::warn!(%error, "what came of a call with a key was not kept");
             }
         }
-        let is_background = self.run.wait.is_zero();
-        reply.map(|reply| Reply { task: reply.task.filter(|_| is_background), ..reply })
+        if let Some(reply) = reply.filter(|_| !self.run.wait.is_zero()) {
+            reply.task = None;
+        }
     }
 }
 
@@ -133,6 +149,11 @@ fn known(responder: &Responder<'_>, task: &TaskPermit, run: &Run) -> Result<Repl
         usage: UsageMeter::default(),
         events: task.subscribe(0),
     })
+}
+
+fn guessable() -> Failure {
+    let message = "the key of a caller that is not signed in is one that nobody comes upon by chance, such as a UUID";
+    Failure::bad_request(message).hint(EXAMPLE)
 }
 
 fn under_way() -> Failure {

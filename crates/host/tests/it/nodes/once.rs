@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::Cluster;
 
-const ANN: IdempotencyOwner<'_> = IdempotencyOwner { name: "ann", session: None };
+const ANN: IdempotencyOwner<'_> = IdempotencyOwner { name: "ann", session: None, is_proven: true };
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_sent_to_every_node_at_once_is_made_by_one_and_answered_alike_by_all() {
@@ -19,7 +19,7 @@ async fn a_call_that_is_sent_to_every_node_at_once_is_made_by_one_and_answered_a
     let found = futures::future::try_join_all((0..24).map(begin)).await.unwrap();
     let mut first = found.into_iter().enumerate().filter_map(|(n, state)| match state {
         IdempotencyState::First(permit) => Some((n % 3, permit)),
-        IdempotencyState::Unsettled => None,
+        IdempotencyState::Unsettled { .. } => None,
         other => panic!("{other:?}"),
     });
     let (by, permit) = first.next().expect("one of them is the first");
