@@ -36,6 +36,7 @@ mod schema;
 mod store;
 mod tasks;
 mod threads;
+mod unnamed;
 mod webhooks;
 mod writer;
 

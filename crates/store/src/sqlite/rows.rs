@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::error::SqliteError;
+use super::unnamed::UnnamedTasks;
 use crate::limits::{TASK_ROWS_AT_HAND, TASKS_UNNAMED_MAX};
 use crate::seal::Hash;
 use crate::sealed::tasks::SealedTask;
@@ -29,7 +30,10 @@ pub(super) struct TaskRow {
 /// Rows of tasks that were used lately. What stands here is looked at again before it is believed: a write that
 /// was taken back, or a task that expired, left none.
 #[derive(Default)]
-pub(super) struct TaskRows(Mutex<Generations>);
+pub(super) struct TaskRows {
+    lately: Mutex<Generations>,
+    unnamed: Mutex<UnnamedTasks>,
+}
 
 /// Rows used lately, and those used before that: a bounded cache without a list by last use.
 #[derive(Default)]
@@ -47,23 +51,34 @@ struct AtHand {
 
 impl TaskRows {
     fn at_hand(&self, task: &Hash) -> Option<TaskRow> {
-        let rows = self.0.lock();
+        let rows = self.lately.lock();
         let found = rows.new.get(task).or_else(|| rows.old.get(task));
         found.map(|AtHand { id, may_be_charged }| TaskRow { hash: *task, id: *id, may_be_charged: *may_be_charged })
     }
 
     /// Remembers where a task is.
     pub(super) fn put(&self, row: TaskRow) {
-        let mut rows = self.0.lock();
+        let mut rows = self.lately.lock();
         if rows.new.len() >= TASK_ROWS_AT_HAND {
             rows.old = std::mem::take(&mut rows.new);
         }
         rows.new.insert(row.hash, AtHand { id: row.id, may_be_charged: row.may_be_charged });
     }
 
-    /// Whether there is a task of this id. One that another process made just now is not found: ids are random.
-    pub(super) fn is_taken(&self, db: &Connection, task: &Hash) -> Result<bool, SqliteError> {
-        if self.at_hand(task).is_some() {
+    /// Remembers where a task is that was made now, in the row that [`next`] gave.
+    pub(super) fn put_new(&self, row: TaskRow) {
+        self.unnamed.lock().add(row.hash, row.id);
+        self.put(row);
+    }
+
+    /// Whether there is a task of this id: in memory, by its name, or among those that are not named yet. `next` is
+    /// what [`next`] gave in this transaction.
+    pub(super) fn is_taken(&self, db: &Connection, task: &Hash, next: (i64, i64)) -> Result<bool, SqliteError> {
+        let mut unnamed = self.unnamed.lock();
+        unnamed.follow(db, next.0 - 1, next.1)?;
+        let is_known = unnamed.may_have(task);
+        drop(unnamed);
+        if is_known || self.at_hand(task).is_some() {
             return Ok(self.find(db, task)?.is_some());
         }
         let mut named = db.prepare_cached("SELECT 1 FROM task_names WHERE name = ?1")?;
@@ -130,7 +145,6 @@ impl TaskRows {
     }
 }
 
-/// A task that is so new that its name was not written yet.
 /// Fails when a task is another run's, and when nobody works on it any more: whoever still writes for it has not heard
 /// that it was cancelled, or that its run was ended.
 fn holds(db: &Connection, task: &TaskRow, run: &str) -> Result<(), SqliteError> {
@@ -159,6 +173,7 @@ pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<SealedTask> {
     })
 }
 
+/// A task that is so new that its name was not written yet.
 fn unnamed(db: &Connection, task: &Hash) -> Result<Option<i64>, SqliteError> {
     let mut scan = db.prepare_cached(
         "SELECT id FROM tasks WHERE id > (SELECT amount FROM totals WHERE name = 'tasks_named')
@@ -229,7 +244,7 @@ mod tests {
         assert_eq!((named(&db), found()), (0, [Some(1), Some(2), Some(501)]));
         insert(&db, &tasks[tasks.len() - 1]);
         assert_eq!((named(&db), found()), (TASKS_UNNAMED_MAX, [Some(1), Some(2), Some(501)]));
-        assert!(TaskRows::default().is_taken(&db, &tasks[3]).unwrap());
+        assert!(TaskRows::default().is_taken(&db, &tasks[3], next(&db).unwrap()).unwrap());
         assert!(TaskRows::default().find(&db, &hash("another")).unwrap().is_none());
     }
 
@@ -262,7 +277,7 @@ mod tests {
         let rows = TaskRows::default();
         let task = |n: usize| TaskRow { hash: hash(&n.to_string()), id: n as i64, may_be_charged: true };
         (0..3 * TASK_ROWS_AT_HAND).for_each(|n| rows.put(task(n)));
-        let kept = rows.0.lock();
+        let kept = rows.lately.lock();
         assert!(kept.new.len() + kept.old.len() <= 2 * TASK_ROWS_AT_HAND);
         drop(kept);
         let id = |n: usize| rows.at_hand(&task(n).hash).map(|row| row.id);

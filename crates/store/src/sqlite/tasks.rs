@@ -26,14 +26,14 @@ pub(super) fn create(
     pending_max: usize,
     bounds: Bounds,
 ) -> QuotaResult<()> {
-    if rows.is_taken(db, &task.hash)? {
+    let next @ (id, named) = rows::next(db)?;
+    if rows.is_taken(db, &task.hash, next)? {
         return if is_made(db, rows, task)? { Ok(Ok(())) } else { Err(StoreError::Exists.into()) };
     }
     let bytes = cost_of(task.outcome.iter().chain([&task.body]));
     if let Err(full) = bounds.room(db, task.holder, bytes + cost_of_all(&task.webhooks))? {
         return Ok(Err(full));
     }
-    let (id, named) = rows::next(db)?;
     let account = task.holder.row(db)?;
     let row = TaskRow { hash: task.hash, id, may_be_charged: account.is_some() };
     let mut insert = db.prepare_cached(
@@ -58,7 +58,7 @@ pub(super) fn create(
         ":outcome": task.outcome,
     })?;
     rows::write_names(db, named, row.id)?;
-    rows.put(row);
+    rows.put_new(row);
     quota::begin(db, row.id, account, bytes)?;
     webhooks::add_all(db, &row, &task.webhooks, pending_max)?;
     Ok(Ok(()))

@@ -6,6 +6,7 @@ mod content;
 mod disk_full;
 mod faults;
 mod folders;
+mod ids;
 mod killed;
 mod lost;
 mod pages;
