@@ -175,6 +175,11 @@ async fn on_postgresql_a_clock_that_is_ahead_removes_nothing_and_opens_no_replay
         let wrong = now + Duration::from_secs(skew.unsigned_abs());
         assert_eq!(store.expire(wrong, 100).await.unwrap(), 0);
         assert!(!store.claim_once("nonce", wrong, wrong + KEPT).await.unwrap(), "{skew}: a proof counts once");
+        let entry = LedgerEntry::new("b".into(), wrong).until(wrong + KEPT);
+        assert_eq!(store.append_entry("ends", entry.clone(), Some(0)).await.unwrap(), None, "{skew}: it is not empty");
+        assert!(store.append_entry("ends", entry, None).await.unwrap() > Some(1), "{skew}: it goes on");
+        let first = store.entries("ends", Span::After(0), 1, now).await.unwrap();
+        assert_eq!((first[0].0, &first[0].1.body), (1, &"a".into()), "{skew}: what was there stays");
         // As the release before this one calls it.
         for (call, removed) in [
             (format!("expire_1({}, 100)", wrong.as_nanosecond()), 0),
