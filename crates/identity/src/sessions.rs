@@ -190,9 +190,7 @@ impl Sessions {
                 return Ok(None);
             }
             let (id, replaced) = (entry.value.session, entry.value.replaced_at.is_some());
-            let Some((number, DatedEntry { value: Entry::Open { person, until }, at: seen })) =
-                self.last::<Entry>(&session_stream(&id), now).await?
-            else {
+            let Some((number, OpenEntry { person, until, seen })) = self.last_open(&id, now).await? else {
                 return Ok(None);
             };
             // A replaced token has its successor already: requests under way with it make no further ones.
@@ -277,6 +275,17 @@ impl Sessions {
         Ok(token)
     }
 
+    /// The last entry of a session, while it is open.
+    async fn last_open(&self, id: &str, now: Timestamp) -> Result<Option<(u64, OpenEntry)>, StoreError> {
+        // By what the entry says and not only by the store, which keeps it for longer once the clock was set forward:
+        // it would be the last one again behind the entry that ended the session.
+        let last = self.last::<Entry>(&session_stream(id), now).await?;
+        Ok(last.and_then(|(number, DatedEntry { value, at: seen })| match value {
+            Entry::Open { person, until } if now < until => Some((number, OpenEntry { person, until, seen })),
+            Entry::Open { .. } | Entry::Ended => None,
+        }))
+    }
+
     /// Records that the session was used, a few times within the idle time and not with each request. Written only
     /// behind the entry that was read, so that it never revives a session that was ended meanwhile.
     async fn touch(&self, session: &Session, seen: Timestamp, now: Timestamp) -> Result<(), StoreError> {
@@ -331,6 +340,13 @@ pub fn session_cookie(token: &SessionToken, until: Timestamp, now: Timestamp, pl
     let seconds = u64::try_from(until.as_second().saturating_sub(now.as_second())).unwrap_or_default();
     let name = if plain { PLAIN_SESSION_COOKIE } else { SESSION_COOKIE };
     set_cookie(name, token.expose(), Some(Duration::from_secs(seconds)), plain)
+}
+
+/// A session that is open: whose, until when, and when it was used last.
+struct OpenEntry {
+    person: SignedIn,
+    until: Timestamp,
+    seen: Timestamp,
 }
 
 /// An entry's value, and when it was written.

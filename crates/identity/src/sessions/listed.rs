@@ -5,7 +5,7 @@ use forecourt_core::store::{Span, StoreError};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use super::{DatedEntry, Entry, Sessions, SignedIn, hash, session_stream};
+use super::{Entry, OpenEntry, Sessions, SignedIn, hash, session_stream};
 use crate::limits::{SESSIONS_LOOKED_AT_MAX, SESSIONS_PER_READ};
 
 /// The stream with every session that was begun.
@@ -92,12 +92,11 @@ impl Sessions {
     }
 
     async fn listed(&self, id: &str, now: Timestamp) -> Result<Option<ListedSession>, StoreError> {
-        let Some((_, DatedEntry { value: Entry::Open { person, until }, at: seen_at })) =
-            self.last::<Entry>(&session_stream(id), now).await?
-        else {
-            return Ok(None);
-        };
-        Ok(Some(ListedSession { name: name_of(id), person, seen_at, until }))
+        let open = self.last_open(id, now).await?;
+        Ok(open.map(|(_, open)| {
+            let OpenEntry { person, until, seen: seen_at } = open;
+            ListedSession { name: name_of(id), person, seen_at, until }
+        }))
     }
 }
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::{Account, Clock, Store, Timestamp};
+use forecourt_core::{Account, Clock, MachineTime, Store, Timestamp};
 use forecourt_identity::limits::{SESSION_TOKEN_AGE_MAX, SESSION_TOKEN_GRACE};
 use forecourt_identity::sessions::{Sessions, SignedIn};
 use forecourt_store::Memory;
-use forecourt_testkit::{CountedEntropy, HandClock};
+use forecourt_testkit::{CountedEntropy, HandClock, HandMachine};
 use serde_json::{Map, json};
 
 const LIFETIME: Duration = Duration::from_secs(8 * 3_600);
@@ -103,6 +103,28 @@ async fn s8_an_end_is_an_end_for_every_token_and_every_process() {
         assert!(!desk.opens(&first, after).await && !desk.opens(&second, after).await, "{after:?}");
     }
     assert!(desk.sessions().end(&second, now).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn s8_a_session_that_was_ended_stays_so_where_the_clock_was_set() {
+    for jump in [86_400, 3_600, -3_600, -86_400] {
+        let mut desk = Desk::new();
+        let machine = HandMachine::new(desk.now);
+        let read = |store: Arc<dyn Store>| {
+            let now = MachineTime::read(&machine);
+            async move { store.time(now).await.unwrap() }
+        };
+        desk.now = read(desk.store.clone()).await;
+        let token = desk.begin().await;
+        machine.jump(jump);
+        desk.now = read(desk.store.clone()).await;
+        desk.sessions().end(&token, desk.now).await.unwrap();
+        for after in (0..48).map(|half_hours| IDLE / 2 * half_hours) {
+            assert!(!desk.opens(&token, after).await, "{jump}: {after:?}");
+            let open = desk.sessions().open(9, desk.now + after).await.unwrap();
+            assert!(open.is_empty(), "{jump}: {after:?}");
+        }
+    }
 }
 
 #[tokio::test]
