@@ -98,7 +98,8 @@ impl Tasks {
     /// Asks the store what time it is, where the clock is the store's.
     async fn measure_clock(&self) -> Result<(), StoreError> {
         let Some(clock) = self.host_clock.of_store() else { return Ok(()) };
-        in_time(self.lease.settings().beat_every, clock.measure(&*self.store)).await?;
+        let time_max = self.lease.settings().beat_every;
+        in_time(time_max, clock.measure(&*self.store, time_max / 2)).await?;
         self.metrics.tell_skew(clock.skew());
         Ok(())
     }

@@ -11,6 +11,7 @@ use futures::future::BoxFuture;
 use jiff::SignedDuration;
 use parking_lot::RwLock;
 use tokio::sync::{Mutex, MutexGuard};
+use tokio::time::timeout;
 
 use crate::machine::SystemMachine;
 
@@ -57,14 +58,22 @@ impl StoreClock {
             let anchor = Anchor { time: now.wall, uptime: now.uptime, skew: SignedDuration::ZERO };
             let clock =
                 Self { machine, anchor: RwLock::new(anchor), is_sure: AtomicBool::new(false), turn: Mutex::default() };
-            clock.measure(store).await?;
+            clock.ask(store).await?;
             Ok(Arc::new(clock))
         })
     }
 
-    /// Asks the store what time it is, and says when the machine's wall clock is wrong from here on, or right again.
-    pub(crate) async fn measure(&self, store: &dyn Store) -> Result<(), StoreError> {
-        let _turn = self.turn.lock().await;
+    /// Asks the store what time it is, once nothing is being removed. Where that takes longer than `patience`, nothing
+    /// is asked until the next time: the store is busy, and not silent.
+    pub(crate) async fn measure(&self, store: &dyn Store, patience: Duration) -> Result<(), StoreError> {
+        match timeout(patience, self.turn.lock()).await {
+            Ok(_turn) => self.ask(store).await,
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Asks the store, and says when the machine's wall clock is wrong from here on, or right again.
+    async fn ask(&self, store: &dyn Store) -> Result<(), StoreError> {
         let machine = MachineTime::read(&*self.machine);
         let (wall, uptime) = (machine.wall, machine.uptime);
         self.is_sure.store(false, Ordering::Relaxed);
@@ -142,5 +151,28 @@ impl HostClock {
     /// Says that the machine's wall clock is wrong.
     pub(crate) fn fault(&self) -> Option<String> {
         self.of_store().and_then(|clock| clock.fault())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_store::Memory;
+    use forecourt_testkit::HandMachine;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn while_a_batch_is_removed_the_time_stays_and_nothing_is_wrong() {
+        let (store, patience) = (Memory::new(), Duration::from_secs(1));
+        let machine = Arc::new(HandMachine::new(Timestamp::UNIX_EPOCH));
+        let clock = StoreClock::start_on(&store, machine.clone()).await.unwrap();
+        let turn = clock.removing().await.expect("the right to remove");
+        machine.jump(100);
+        clock.measure(&store, patience).await.expect("no fault of the store");
+        assert_eq!(clock.now(), Timestamp::UNIX_EPOCH);
+        drop(turn);
+        clock.measure(&store, patience).await.unwrap();
+        assert_eq!(clock.now(), Timestamp::UNIX_EPOCH + Duration::from_secs(100));
+        assert!(clock.removing().await.is_some());
     }
 }
