@@ -382,8 +382,13 @@ pub(crate) fn lines_of(stream: impl Read + Send + 'static) -> mpsc::Receiver<Str
 
 /// Looks again and again until there is something, within [`PATIENCE`].
 #[track_caller]
-pub(crate) fn within<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let until = Instant::now() + PATIENCE;
+pub(crate) fn within<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    within_time(PATIENCE, what, look)
+}
+
+/// The same with another patience.
+pub(crate) fn within_time<T>(patience: Duration, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + patience;
     loop {
         if let Some(found) = look() {
             return found;

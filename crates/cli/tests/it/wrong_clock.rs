@@ -2,11 +2,9 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::thread;
-use std::time::Duration;
 
 use crate::nodes::{Nodes, begun, state};
-use crate::support::{PATIENCE, Served, within};
+use crate::support::{PATIENCE, Served, within, within_time};
 
 /// What each machine's clock says, as libfaketime has it, and in seconds.
 const WRONG: [(&str, i64); 4] = [("+1h", 3_600), ("-1h", -3_600), ("+1d", 86_400), ("-1d", -86_400)];
@@ -61,13 +59,7 @@ fn nodes_whose_clocks_are_wrong_delete_nothing_and_say_why_they_are_not_ready() 
         assert!(reason.contains("the clock of this machine is") && reason.contains(side), "{offset}: {reason}");
         assert!((skew(node) - seconds as f64).abs() < 10.0, "{offset}: {}", skew(node));
     }
-    for _ in 0..2 * PATIENCE.as_secs() {
-        if sweeps(right) > 0 {
-            break;
-        }
-        thread::sleep(Duration::from_secs(1));
-    }
-    assert!(sweeps(right) > 0, "it removes what has expired");
+    within_time(2 * PATIENCE, "it removes what has expired", || (sweeps(right) > 0).then_some(()));
     wrong.iter().zip(WRONG).for_each(|(node, (offset, _))| assert_eq!(sweeps(node), 0, "{offset}"));
     all_there();
 }
