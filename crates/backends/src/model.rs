@@ -25,6 +25,7 @@ mod endpoints;
 pub mod limits;
 mod messages;
 mod settings;
+mod silence;
 mod talk;
 mod toolbox;
 
@@ -75,6 +76,8 @@ struct Model {
     tools_are_optional: bool,
     /// For a whole answer.
     total_time: Duration,
+    /// How long the models of the chain may say nothing, all together.
+    silent_max: Duration,
     /// The bound on tokens and costs; `None` without `[budget]`.
     budget: Option<Arc<Budget>>,
     /// Receives a record of each request.

@@ -95,13 +95,23 @@ impl Chain {
         &self.targets[attempts.at.min(self.targets.len() - 1)]
     }
 
-    /// What to do after a failure of the model that was asked, of whose reply nothing was shown.
+    /// How much of a time that is `left` for the whole chain belongs to the model that is asked: those behind it have
+    /// as much each.
+    pub fn share(&self, attempts: &Attempts, left: Duration) -> Duration {
+        let behind = self.targets.len().saturating_sub(attempts.at + 1);
+        left / u32::try_from(behind + 1).unwrap_or(u32::MAX)
+    }
+
+    /// What to do after a failure of the model that was asked, of whose reply nothing was shown. Behind `deadline`
+    /// nobody waits for another attempt.
     pub fn after(&self, attempts: &mut Attempts, error: ProviderError, deadline: Instant) -> Next {
         let target = self.target(attempts);
         // `Unfit` and `TooLong` say something about the request and not about the provider: the breaker does not count
         // them.
         match &error {
-            ProviderError::Away(_) | ProviderError::Broke(_) => target.breaker.failed(&*self.clock),
+            ProviderError::Away(_) | ProviderError::Silent(_) | ProviderError::Broke(_) => {
+                target.breaker.failed(&*self.clock);
+            }
             ProviderError::Later(_, Some(seconds)) if Duration::from_secs(*seconds) > RETRY_WAIT_MAX => {
                 target.breaker.rest_for(Duration::from_secs(*seconds), &*self.clock);
             }

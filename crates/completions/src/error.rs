@@ -28,8 +28,11 @@ pub enum ProviderError {
     TooLong(Ending, Option<u32>),
     /// It wants to be asked later, in so many seconds where it says so.
     Later(Ending, Option<u64>),
-    /// It can't be reached, broke off or was silent. Another time, or another provider, may do.
+    /// It can't be reached or broke off. Another time, or another provider, may do.
     Away(Ending),
+    /// It said nothing for as long as anybody waits. Asked again it would be waited for twice as long; another provider
+    /// may do.
+    Silent(Ending),
     /// Anything else, which asking again does not mend.
     Other(Ending),
 }
@@ -43,6 +46,7 @@ impl ProviderError {
             | Self::TooLong(ending, _)
             | Self::Later(ending, _)
             | Self::Away(ending)
+            | Self::Silent(ending)
             | Self::Other(ending) => ending,
         }
     }
@@ -57,7 +61,7 @@ impl ProviderError {
         match self {
             Self::Unfit(_) | Self::TooLong(..) | Self::Later(..) | Self::Other(_) => "declined",
             Self::Broke(_) => "failed",
-            Self::Away(_) => "unreachable",
+            Self::Away(_) | Self::Silent(_) => "unreachable",
         }
     }
 }
@@ -67,10 +71,8 @@ impl From<UpstreamFailure> for ProviderError {
     fn from(failure: UpstreamFailure) -> Self {
         let ending = failure.ending(WHO);
         match failure {
-            UpstreamFailure::Unreachable
-            | UpstreamFailure::Slow
-            | UpstreamFailure::Stalled
-            | UpstreamFailure::Broken => Self::Away(ending),
+            UpstreamFailure::Unreachable | UpstreamFailure::Stalled | UpstreamFailure::Broken => Self::Away(ending),
+            UpstreamFailure::Slow => Self::Silent(ending),
             UpstreamFailure::Overtime | UpstreamFailure::TooLarge | UpstreamFailure::Busy => Self::Other(ending),
         }
     }

@@ -31,5 +31,5 @@ mod tool_call;
 pub mod window;
 
 pub use error::{ProviderError, WHO};
-pub use provider::{ModelReply, Piece, Provider};
+pub use provider::{ModelReply, Piece, Provider, ReplyWait};
 pub use tool_call::ToolCallRequest;

@@ -44,12 +44,29 @@ pub struct Provider {
     pub fields: Map<String, Value>,
     /// In what the API differs from the common form.
     pub quirks: Quirks,
-    /// `idle` is the wait for the first piece of an answer.
+    /// `first` is the wait for the head of an answer, of which a request may name a shorter one, `idle` that for its
+    /// first piece.
     pub timeouts: CallTimeouts,
     /// The wait from one piece to the next.
     pub stall: Duration,
     /// The time, for `Retry-After`.
     pub clock: Arc<dyn Clock>,
+}
+
+/// Until when a reply is waited for.
+#[derive(Debug, Clone, Copy)]
+pub struct ReplyWait {
+    /// When it must have begun.
+    pub beginning: Instant,
+    /// When it must be whole.
+    pub end: Instant,
+}
+
+impl ReplyWait {
+    /// One moment for both.
+    pub fn until(end: Instant) -> Self {
+        Self { beginning: end, end }
+    }
 }
 
 /// A reply as it comes in.
@@ -78,12 +95,12 @@ enum ReplySource {
 }
 
 impl Provider {
-    /// Asks, and waits for the reply to begin.
+    /// Asks, and waits for the reply to begin, for as long as `wait` says.
     pub fn ask<'a>(
         &'a self,
         body: &'a Map<String, Value>,
         hop: u32,
-        deadline: Instant,
+        wait: ReplyWait,
     ) -> BoxFuture<'a, Result<ModelReply, ProviderError>> {
         Box::pin(async move {
             let mut headers = self.headers.clone();
@@ -91,9 +108,12 @@ impl Provider {
             headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
             hops::write(&mut headers, hop);
             let request = UpstreamRequest { headers, ..UpstreamRequest::post(&self.url, Bytes::from(json_text(body))) };
-            let total = deadline.saturating_duration_since(Instant::now());
+            let now = Instant::now();
+            let total = wait.end.saturating_duration_since(now);
+            let first = self.timeouts.first.min(wait.beginning.saturating_duration_since(now));
             let span = spans::chat(OTHER_PROVIDER, body.get("model").and_then(Value::as_str).unwrap_or_default());
-            let response = upstream::send(&self.egress, request, CallTimeouts { total, ..self.timeouts }, RETRIES);
+            let response =
+                upstream::send(&self.egress, request, CallTimeouts { first, total, ..self.timeouts }, RETRIES);
             let response = response.instrument(span.clone()).await;
             let response = response.map_err(|error| self.unanswered(error, &span))?;
             if !response.status.is_success() {

@@ -68,7 +68,7 @@ pub struct SharedKeys {
     pub stream: bool,
     /// How much chance there is in them.
     pub temperature: Option<Value>,
-    /// `idle` is the wait for the first piece.
+    /// `first` is the longest wait for the head of an answer, `idle` that for its first piece.
     pub timeouts: CallTimeouts,
     /// The wait from one piece to the next.
     pub stall: std::time::Duration,

@@ -11,7 +11,7 @@ use forecourt_agents::upstream::CallTimeouts;
 use forecourt_agents::usage::UsageRecorder;
 use forecourt_completions::preset::{Preset, QuirkSettings};
 use forecourt_completions::settings::{FallbackSettings, SharedKeys, target};
-use forecourt_completions::{Provider, ProviderError};
+use forecourt_completions::{Provider, ProviderError, ReplyWait};
 use forecourt_core::{Ending, Handle, Language, SystemClock};
 use forecourt_egress::Egress;
 use forecourt_host::SystemEntropy;
@@ -121,7 +121,8 @@ impl ModelJudge {
         let mut body = self.provider.fields.clone();
         body.insert("messages".to_owned(), messages);
         let judge_error = |error: ProviderError| JudgeError(reason(error.into_ending()));
-        let mut reply = self.provider.ask(&body, 0, Instant::now() + self.time_max).await.map_err(judge_error)?;
+        let wait = ReplyWait::until(Instant::now() + self.time_max);
+        let mut reply = self.provider.ask(&body, 0, wait).await.map_err(judge_error)?;
         let mut said = String::new();
         while let Some(text) = reply.next_text().await.map_err(judge_error)? {
             said.push_str(&text);

@@ -111,9 +111,10 @@ pub(super) struct ModelSettings {
     /// `BOOK /rooms/{room_id}`; at most 100. What they require is required of whoever asks the model.
     #[serde(default)]
     endpoints: Vec<String>,
-    /// Seconds until the first piece of an answer.
-    #[serde(default = "first_token_seconds")]
-    first_token_seconds: u64,
+    /// Seconds until the first sign of an answer (words, thoughts, a call of a tool), over all retries and fallbacks:
+    /// with one model that stands in, the first one has half of them. Then callers are told. Default: 25, and without
+    /// `stream` as `total_seconds`.
+    first_token_seconds: Option<u64>,
     /// Seconds from one piece to the next.
     #[serde(default = "stall_seconds")]
     stall_seconds: u64,
@@ -156,9 +157,8 @@ fn item_label() -> String {
     "items".to_owned()
 }
 
-fn first_token_seconds() -> u64 {
-    60
-}
+/// Seconds until the first sign of a streamed answer.
+const FIRST_TOKEN_SECONDS: u64 = 25;
 
 fn stall_seconds() -> u64 {
     30
@@ -179,6 +179,7 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<ModelParts, P
     let mut problems = Problems::new();
     let prompt = prompt(section, &settings, context, &mut problems);
     let total_time = seconds(section, "total_seconds", settings.total_seconds, &mut problems);
+    let silent_max = silent_max(section, &settings, total_time, &mut problems);
     let chain = chain(section, &settings, total_time, context, &mut problems);
     let index = index(section, &settings, context, &mut problems);
     let mut toolbox =
@@ -209,6 +210,7 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<ModelParts, P
         toolbox,
         tools_are_optional,
         total_time,
+        silent_max,
         budget: budget.map(Arc::new),
         usage: context.usage.clone(),
     };
@@ -238,6 +240,15 @@ fn prompt(section: &Section, settings: &ModelSettings, context: &Context, proble
     PromptSettings { system, vision, history_turns, history_bytes }
 }
 
+/// How long nothing may be heard of an answer. One that comes in one piece is heard of at its end.
+fn silent_max(section: &Section, settings: &ModelSettings, total: Duration, problems: &mut Problems) -> Duration {
+    match (settings.first_token_seconds, settings.stream) {
+        (Some(given), _) => seconds(section, "first_token_seconds", given, problems),
+        (None, true) => Duration::from_secs(FIRST_TOKEN_SECONDS),
+        (None, false) => total,
+    }
+}
+
 /// The models, in the order in which they are asked.
 fn chain(
     section: &Section,
@@ -248,11 +259,10 @@ fn chain(
 ) -> Chain {
     count(section, "retries", settings.retries, 0, RETRIES_MAX, problems);
     count(section, "fallback", settings.fallback.len(), 0, FALLBACKS_MAX, problems);
-    let first = seconds(section, "first_token_seconds", settings.first_token_seconds, problems);
     let shared = SharedKeys {
         stream: settings.stream,
         temperature: forecourt_completions::settings::temperature(section, settings.temperature, problems),
-        timeouts: CallTimeouts { first, idle: first, total },
+        timeouts: CallTimeouts { first: total, idle: total, total },
         stall: seconds(section, "stall_seconds", settings.stall_seconds, problems),
     };
     let keys = FallbackSettings {

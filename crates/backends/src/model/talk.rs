@@ -14,7 +14,7 @@ use forecourt_completions::budget::{Hold, Spending};
 use forecourt_completions::chain::{Attempts, Next, Target};
 use forecourt_completions::draft::ReplyFinish;
 use forecourt_completions::metering::Usage;
-use forecourt_completions::{ModelReply, Piece, ProviderError, WHO};
+use forecourt_completions::{ModelReply, Piece, ProviderError, ReplyWait, WHO};
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Admitted, Ending, Event, ModelUsage, PolicyPart, Progress};
 use serde_json::{Map, Value};
@@ -23,6 +23,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use super::Model;
 use super::conversation::{Conversation, FittedConversation, TooLong};
 use super::limits::MODEL_TEXT_BYTES_MAX;
+use super::silence::Silence;
 use super::toolbox::{Call, CallsSpent, Toolbox};
 
 /// The state machine of one answer: ask the model, read its reply, call tools, ask again.
@@ -36,6 +37,7 @@ pub(super) struct AnswerRun {
     text_left: usize,
     deadline: Instant,
     attempts: Attempts,
+    silence: Silence,
     /// Whether anything of the answer was shown.
     has_shown: bool,
     /// Whether the model had nothing to say once.
@@ -51,6 +53,8 @@ struct SentRequest {
     fitted: FittedConversation,
     hold: Hold,
     since: Instant,
+    /// When something of its reply must have come.
+    begins_by: Instant,
     /// Whether anything of its reply was shown.
     has_shown: bool,
 }
@@ -98,6 +102,7 @@ impl AnswerRun {
         let conversation = model.prompt.conversation(&admitted, &toolbox);
         let now = Instant::now();
         let deadline = now + model.total_time;
+        let silence = Silence::new(model.silent_max);
         let mut attempts = Attempts::default();
         let now = match model.chain.begin(&mut attempts) {
             Ok(()) => Now::Asking(now),
@@ -112,6 +117,7 @@ impl AnswerRun {
             text_left: MODEL_TEXT_BYTES_MAX,
             deadline,
             attempts,
+            silence,
             has_shown: false,
             was_empty: false,
             most: None,
@@ -144,7 +150,7 @@ impl AnswerRun {
                 self.ask().await.map(|()| None)
             }
             Now::Reading(reply, asked) => {
-                let next = reply.next_piece().await;
+                let next = self.silence.next_piece(reply, asked.begins_by).await;
                 let target = self.model.chain.target(&self.attempts);
                 let output = target.window.estimate(reply.draft.written);
                 // Updated with each piece: a caller that disconnects drops the hold, which then settles with this.
@@ -174,14 +180,15 @@ impl AnswerRun {
     async fn ask(&mut self) -> Result<(), Ending> {
         let model = self.model.clone();
         let target = model.chain.target(&self.attempts);
+        let wait = ReplyWait { beginning: self.silence.share(&model.chain, &self.attempts), end: self.deadline };
         let fitted = match self.fitted(target).await {
             Ok(fitted) => fitted,
             Err(error) => return self.does_not_fit(target, &error),
         };
         let hold = self.reserve(target, &fitted).await?;
         let body = self.body(target, &fitted);
-        let asked = SentRequest { fitted, hold, since: Instant::now(), has_shown: false };
-        match target.provider.ask(&body, self.admitted.message().hop, self.deadline).await {
+        let asked = SentRequest { fitted, hold, since: Instant::now(), begins_by: wait.beginning, has_shown: false };
+        match target.provider.ask(&body, self.admitted.message().hop, wait).await {
             Ok(reply) => {
                 self.now = Now::Reading(Box::new(reply), Box::new(asked));
                 Ok(())
@@ -294,7 +301,8 @@ impl AnswerRun {
 
     /// Asks the same model again, or the one that stands in, or ends: as the chain decides.
     fn after(&mut self, error: ProviderError) -> Result<(), Ending> {
-        match self.model.chain.after(&mut self.attempts, error, self.deadline) {
+        let until = self.silence.end(self.deadline);
+        match self.model.chain.after(&mut self.attempts, error, until) {
             Next::Ask(wait) => {
                 self.now = Now::Asking(Instant::now() + wait);
                 Ok(())

@@ -19,7 +19,7 @@ use forecourt_core::{CollectedReply, Ending, Event, Part, PolicyPart, Role, Stor
 use forecourt_store::Memory;
 use serde_json::{Value, json};
 
-use crate::support::provider::{Server, calls, chunk, raw, says, settings, stop, text};
+use crate::support::provider::{Server, calls, chunk, raw, says, settings, silent, stop, text};
 use crate::support::{ask, ask_after, build, context, events, failure, message, problems};
 
 fn status(status: u16) -> Response {
@@ -102,6 +102,20 @@ async fn another_model_stands_in_and_a_provider_that_fails_is_left_alone() {
     let asked = second.all();
     assert_eq!((first.all().len(), asked.len()), (5, 7), "the first was left alone after five failures");
     assert_eq!(asked[0]["model"], "second");
+}
+
+#[tokio::test]
+async fn a_silent_provider_is_asked_once_and_leaves_time_for_the_one_behind_it() {
+    let mut first = Server::answering(|_| silent("")).await;
+    let mut second = Server::answering(|_| text("From the second.")).await;
+    let built = build(&with_fallback(&first, &second, "first_token_seconds = 2\n"), &context());
+    assert_eq!(ask(&built, "hi").await.text(), "From the second.");
+    assert_eq!((first.all().len(), second.all().len()), (1, 1));
+    let mut second = Server::answering(|_| silent("")).await;
+    let built = build(&with_fallback(&first, &second, "first_token_seconds = 2\nretries = 5\n"), &context());
+    let answer = ask(&built, "hi").await;
+    assert_eq!(failure(&answer), "The model provider did not begin to answer in time.");
+    assert_eq!((first.all().len(), second.all().len()), (1, 1));
 }
 
 #[tokio::test]
@@ -292,10 +306,7 @@ async fn where_a_provider_counts_nothing_bytes_are_counted() {
 
 #[tokio::test]
 async fn an_answer_that_is_given_up_is_settled_with_what_it_came_to() {
-    let server = Server::answering(|_| {
-        crate::support::provider::silent("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n")
-    })
-    .await;
+    let server = Server::answering(|_| silent("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n")).await;
     let store: Arc<dyn Store> = Arc::new(Memory::new());
     let usage = Arc::new(Recorded::default());
     let budget = BudgetSettings { tokens_per_day: Some(300), ..BudgetSettings::default() };

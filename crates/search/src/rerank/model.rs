@@ -20,7 +20,7 @@ use super::prompt::Prompt;
 use crate::limits::{RERANK_ANSWER_BYTES_MAX, RERANK_CALLS_MAX, RERANK_FAILURES_MAX, RERANK_REST};
 use forecourt_agents::upstream::UpstreamFailure;
 use forecourt_completions::draft::ReplyFinish;
-use forecourt_completions::{ModelReply, Provider, ProviderError, WHO};
+use forecourt_completions::{ModelReply, Provider, ProviderError, ReplyWait, WHO};
 
 /// A model that may be asked.
 pub(super) struct RerankModel {
@@ -175,7 +175,7 @@ impl RerankModel {
         loop {
             let plainness = self.plainness.load(Ordering::Relaxed);
             let body = self.body(prompt, &messages, plainness);
-            match self.provider.ask(&body, hop, by).await {
+            match self.provider.ask(&body, hop, ReplyWait::until(by)).await {
                 Err(ProviderError::Unfit(_)) if prompt.form.is_some() && plainness < PLAINEST => {
                     // Remembered for all further calls, and never taken back: two calls at once may both have failed.
                     self.plainness.fetch_max(plainness + 1, Ordering::Relaxed);
