@@ -3,18 +3,18 @@
 //! The test starts itself once more as a child that writes and prints what was acknowledged, kills
 //! it at a random moment, and looks for every line that it had printed.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use aws_lc_rs::rand;
 use forecourt_core::store::TaskChange;
-use forecourt_core::{Entropy, Event, Role, Store, Task, TaskId, TaskState, ThreadId, Turn};
+use forecourt_core::{Event, Role, Store, Task, TaskId, ThreadId, Turn};
 use forecourt_store::{Sqlite, SqliteOptions};
 use forecourt_testkit::store_suite::{addition, after, chef, completed, some_task, start};
+
+use crate::acknowledged::{Acknowledged, System, acknowledge, database};
 
 /// Set for the child: the folder to write to.
 const CHILD_DIR: &str = "FORECOURT_KILLED_CHILD_DIR";
@@ -25,42 +25,6 @@ const ACKS_MAX: u64 = 400;
 /// Writers in the child.
 const WRITERS: usize = 8;
 
-#[derive(Debug)]
-struct System;
-
-impl Entropy for System {
-    fn fill(&self, bytes: &mut [u8]) {
-        rand::fill(bytes).expect("random bytes");
-    }
-}
-
-fn database(dir: &Path) -> PathBuf {
-    dir.join("forecourt.db")
-}
-
-/// Everything that a child said was durable.
-#[derive(Default)]
-struct Acknowledged {
-    /// The events of each task, and whether it was completed.
-    tasks: HashMap<String, (u64, bool)>,
-    turns: HashMap<String, usize>,
-    claims: Vec<String>,
-}
-
-impl Acknowledged {
-    fn take(&mut self, line: &str) {
-        match line.split(' ').collect::<Vec<_>>()[..] {
-            ["ack", "task", id] => drop(self.tasks.insert(id.to_owned(), (0, false))),
-            ["ack", "event", id] => self.tasks.entry(id.to_owned()).or_default().0 += 1,
-            ["ack", "done", id] => self.tasks.entry(id.to_owned()).or_default().1 = true,
-            ["ack", "turn", id] => *self.turns.entry(id.to_owned()).or_default() += 1,
-            ["ack", "claim", id] => self.claims.push(id.to_owned()),
-            // The test harness speaks on the same stream.
-            _ => {}
-        }
-    }
-}
-
 #[tokio::test]
 async fn tok_state_crash_and_every_other_acknowledged_write_survives_kill_9() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -69,7 +33,7 @@ async fn tok_state_crash_and_every_other_acknowledged_write_survives_kill_9() {
         let acks = 1 + RandomState::new().hash_one(round) % ACKS_MAX;
         run_and_kill(dir.path(), acks, &mut acknowledged);
         let store = Sqlite::open(&database(dir.path()), SqliteOptions::default()).expect("the store opens again");
-        check(&*store, &acknowledged).await;
+        acknowledged.check(&*store).await;
     }
     assert!(!acknowledged.tasks.is_empty());
 }
@@ -103,24 +67,6 @@ impl Drop for Killed {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
-    }
-}
-
-async fn check(store: &dyn Store, acknowledged: &Acknowledged) {
-    for (id, (events, done)) in &acknowledged.tasks {
-        let id = TaskId::parse(id).expect("an id");
-        let task = store.task(&id, start()).await.unwrap().expect("an acknowledged task is there");
-        assert!(task.state == TaskState::Completed || !done);
-        let kept = store.events(&id, 0, 1_000).await.unwrap();
-        assert!(kept.len() as u64 >= *events, "{} of {events} events", kept.len());
-    }
-    for (id, turns) in &acknowledged.turns {
-        let thread = ThreadId::parse(id).expect("an id");
-        let kept = store.thread(&thread, &chef(), start()).await.unwrap().expect("an acknowledged turn is there");
-        assert!(kept.turns.len() >= *turns);
-    }
-    for key in &acknowledged.claims {
-        assert!(!store.claim_once(key, start(), after(60)).await.unwrap(), "a claim can be made again");
     }
 }
 
@@ -162,10 +108,4 @@ async fn write(store: Arc<Sqlite>) {
         assert!(store.advance_task(&id, change).await.expect("a move"));
         heard &= acknowledge("done", &name);
     }
-}
-
-fn acknowledge(what: &str, id: &str) -> bool {
-    // The harness may have left a line unfinished, so each begins with a line's end.
-    let mut output = std::io::stdout().lock();
-    output.write_all(format!("\nack {what} {id}\n").as_bytes()).and_then(|()| output.flush()).is_ok()
 }

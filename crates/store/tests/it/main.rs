@@ -1,9 +1,11 @@
 //! Stores: what they all do, and what can go wrong around each.
 
+mod acknowledged;
 mod alike;
 mod clock;
 mod content;
 mod disk_full;
+mod failing_disk;
 mod faults;
 mod folders;
 mod ids;
