@@ -175,6 +175,7 @@ impl Follower {
                     }
                 };
                 tokio::select! {
+                    biased;
                     () = heard => {}
                     () = begun => {}
                     () = tokio::time::sleep(LOOK_EVERY) => {}

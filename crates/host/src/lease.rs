@@ -5,7 +5,7 @@
 //! The store alone decides who lost a lease ([`Store::end_run`] compares the count), so that a run which still beats
 //! is ended by nobody.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -73,7 +73,8 @@ struct OwnRun {
 
 #[derive(Default)]
 struct Others {
-    runs: HashMap<String, OtherRun>,
+    /// In their order, so that of several that are dead the same one is ended first each time.
+    runs: BTreeMap<String, OtherRun>,
     /// When the store last said who is alive; `None` after it did not answer.
     looked_at: Option<Instant>,
 }

@@ -79,9 +79,11 @@ impl Work {
         let mut gathered = ReplyAccumulator::default();
         let mut count = self.logged;
         loop {
+            // In this order, so that a run can be repeated; an agent that always has more to say is stopped all the same.
             let batch = tokio::select! {
-                batch = batches.next() => batch,
+                biased;
                 () = self.stop.stopped() => Some(vec![Event::Ending(self.stopped())]),
+                batch = batches.next() => batch,
             };
             let Some(batch) = batch else { return gathered.finish(cut_off()) };
             let mut batch = self.keep_files(batch, count).await;

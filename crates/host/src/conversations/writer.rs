@@ -114,6 +114,7 @@ impl ConversationWriter {
                 }
             };
             tokio::select! {
+                biased;
                 // With what becomes due within as long again: otherwise each would have a batch of its own.
                 () = next => self.write(WriteScope::Due(Instant::now() + CONVERSATION_WRITE_AFTER)).await,
                 () = self.sooner.notified() => {}

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use forecourt_core::store::{
     Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, RunBeat,
@@ -11,6 +12,21 @@ use forecourt_core::{
     Account, Clock, Event, Handle, MachineTime, Store, StoreError, Task, TaskId, ThreadId, Timestamp,
 };
 use forecourt_testkit::HandClock;
+use parking_lot::Mutex;
+use tokio::time::sleep;
+
+use crate::dice::Dice;
+
+/// What may become of one request on its way to a store and back.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Weather {
+    /// Of a hundred requests, so many never arrive.
+    pub(crate) lost: u64,
+    /// Of a hundred answers, so many never do.
+    pub(crate) unanswered: u64,
+    /// How long a request takes to arrive, and its answer as well, at most.
+    pub(crate) late_max: Duration,
+}
 
 /// A store, or the lack of one.
 pub(crate) struct FaultyStore {
@@ -21,6 +37,8 @@ pub(crate) struct FaultyStore {
     clock: Option<Arc<HandClock>>,
     /// How often it was asked to remove what has expired.
     sweeps: AtomicUsize,
+    /// What becomes of each request, and what decides it.
+    weather: Mutex<Option<(Weather, Arc<Dice>)>>,
 }
 
 impl FaultyStore {
@@ -32,6 +50,7 @@ impl FaultyStore {
             is_mute: AtomicBool::new(false),
             clock: None,
             sweeps: AtomicUsize::new(0),
+            weather: Mutex::default(),
         }
     }
 
@@ -55,12 +74,28 @@ impl FaultyStore {
         self.is_mute.store(is_mute, Ordering::SeqCst);
     }
 
+    /// Has chance decide what becomes of each request.
+    pub(crate) fn set_weather(&self, weather: Option<(Weather, Arc<Dice>)>) {
+        *self.weather.lock() = weather;
+    }
+
     fn or<'a, T: Send + 'a>(&'a self, work: impl FnOnce(&'a dyn Store) -> StoreFuture<'a, T>) -> StoreFuture<'a, T> {
         let away = || StoreError::Unavailable("away".to_owned());
         if self.is_away.load(Ordering::SeqCst) {
             return Box::pin(std::future::ready(Err(away())));
         }
         let done = work(&*self.store);
+        if let Some((weather, dice)) = self.weather.lock().clone() {
+            return Box::pin(async move {
+                sleep(dice.duration(weather.late_max)).await;
+                if dice.chance(weather.lost) {
+                    return Err(away());
+                }
+                let done = done.await;
+                sleep(dice.duration(weather.late_max)).await;
+                if dice.chance(weather.unanswered) { done.and(Err(away())) } else { done }
+            });
+        }
         match self.is_mute.load(Ordering::SeqCst) {
             true => Box::pin(async move { done.await.and(Err(away())) }),
             false => done,
