@@ -45,24 +45,29 @@ fn limits_of(settings: &BudgetSettings) -> [Limits; 4] {
         micros_key: cost.0,
     };
     [
-        limits(false, false, ("tokens_per_day", settings.tokens_per_day), ("cost_per_day", settings.cost_per_day)),
+        limits(
+            false,
+            false,
+            ("budget.tokens_per_day", settings.tokens_per_day),
+            ("budget.cost_per_day", settings.cost_per_day),
+        ),
         limits(
             false,
             true,
-            ("tokens_per_month", settings.tokens_per_month),
-            ("cost_per_month", settings.cost_per_month),
+            ("budget.tokens_per_month", settings.tokens_per_month),
+            ("budget.cost_per_month", settings.cost_per_month),
         ),
         limits(
             true,
             false,
-            ("caller_tokens_per_day", settings.caller_tokens_per_day),
-            ("caller_cost_per_day", settings.caller_cost_per_day),
+            ("budget.caller_tokens_per_day", settings.caller_tokens_per_day),
+            ("budget.caller_cost_per_day", settings.caller_cost_per_day),
         ),
         limits(
             true,
             true,
-            ("caller_tokens_per_month", settings.caller_tokens_per_month),
-            ("caller_cost_per_month", settings.caller_cost_per_month),
+            ("budget.caller_tokens_per_month", settings.caller_tokens_per_month),
+            ("budget.caller_cost_per_month", settings.caller_cost_per_month),
         ),
     ]
 }
@@ -124,6 +129,25 @@ struct Line {
     ends_at: Timestamp,
 }
 
+/// Told of every message that a budget refuses, for what the operator sees: set up by whoever has a host, for agents
+/// that were built before.
+pub struct BudgetRefusals(pub Box<dyn Fn(&BudgetRefusal<'_>) + Send + Sync>);
+
+/// A message that a budget refused.
+#[derive(Debug)]
+pub struct BudgetRefusal<'a> {
+    /// Whose budget it is.
+    pub agent: &'a Handle,
+    /// The message.
+    pub message: &'a Message,
+    /// The bound, by its key.
+    pub key: &'static str,
+    /// Whether it is the caller's own bound, and not that of all callers together.
+    pub is_callers: bool,
+    /// What the caller is told.
+    pub part: &'a PolicyPart,
+}
+
 /// Why nothing was set aside.
 #[derive(Debug)]
 pub enum BudgetError {
@@ -173,12 +197,21 @@ impl Budget {
                     Err(error) => {
                         // One total has no room: what was added to the totals before it is taken off again.
                         self.settle(reservation, Spending::default()).await;
+                        self.tell(message, &line, &error);
                         return Err(error);
                     }
                 }
             }
             Ok(reservation)
         })
+    }
+
+    fn tell(&self, message: &Message, line: &Line, error: &BudgetError) {
+        let BudgetError::Exceeded { key, refusal } = error else { return };
+        if let Some(refusals) = self.host.service::<BudgetRefusals>() {
+            let (agent, is_callers) = (&self.agent, line.limits.by_caller);
+            refusals.0(&BudgetRefusal { agent, message, key, is_callers, part: refusal });
+        }
     }
 
     /// Says what it came to.

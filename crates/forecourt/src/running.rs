@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use forecourt_bus::NatsBus;
-use forecourt_completions::budget::BudgetStore;
+use forecourt_completions::budget::{BudgetRefusal, BudgetRefusals, BudgetStore};
 use forecourt_contract::HostServices;
 use forecourt_core::{Clock, Store};
 use forecourt_egress::{Egress, Purpose};
-use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, OperatorWebhook, SystemEntropy};
+use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, LimitRefusal, OperatorWebhook, SystemEntropy};
 use forecourt_identity::agents::IdentityNotice;
 use forecourt_identity::api_keys::ApiKeys;
 use forecourt_identity::{HostKeys, Verifier};
@@ -339,6 +339,12 @@ impl Around<'_> {
         let services = Arc::new(HostServices::new(endpoints.host.clone()));
         services.publish(host.clone());
         services.publish(Arc::new(BudgetStore(self.store.clone())));
+        let refusing = host.clone();
+        let note = move |refused: &BudgetRefusal<'_>| {
+            let BudgetRefusal { agent, message, key, is_callers, part } = *refused;
+            refusing.note_limit_hit(agent, message, LimitRefusal { limit: key, is_callers, part });
+        };
+        services.publish(Arc::new(BudgetRefusals(Box::new(note))));
         if let Some(log) = &questions {
             // Pages that show thumbs ask whether there is one.
             services.publish(log.clone());

@@ -51,6 +51,13 @@ pub(crate) struct CallerSlots {
     network: Option<u64>,
 }
 
+impl CallerSlots {
+    /// The caller, as a hash.
+    pub(crate) fn own(self) -> u64 {
+        self.own
+    }
+}
+
 /// The bounds on work under way: one for replies, one for background tasks.
 pub(crate) struct InFlight {
     replies: LaneBound,

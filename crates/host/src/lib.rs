@@ -79,7 +79,7 @@ pub use limits::{LimitSettings, ONCE_MAX, ONCE_PER_CALLER_MAX, Rate};
 pub use limits_hit::{LIMITS_HIT_MAX, LimitHit};
 pub use machine::SystemMachine;
 pub use metrics::Metrics;
-pub use operated::{OpenSessions, OperatorDesk};
+pub use operated::{LimitRefusal, OpenSessions, OperatorDesk};
 pub use operator_queue::{
     Inquiries, OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, OperatorInquiry, OperatorQuestion,
     OperatorWebhook, QUESTION_RETRIES, QUEUE_ENTRIES_MAX, QUEUE_TTL, QUEUE_WAITING_MAX, QUEUE_WAITING_PER_CALLER_MAX,

@@ -14,6 +14,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
 use crate::activity::Activity;
+use crate::limits_hit::LimitsHit;
 use forecourt_rules::guard::{GuardCounter, Side};
 
 /// The host's counters.
@@ -29,6 +30,8 @@ pub struct Metrics {
     clock_skew: Gauge<f64, AtomicU64>,
     /// The same for the operator, by agent.
     pub(crate) activity: Activity,
+    /// Callers that agents refused by bounds of their own.
+    pub(crate) agent_limits: LimitsHit,
     guardrails: Family<GuardLabels, Counter>,
 }
 

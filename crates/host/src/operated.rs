@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use forecourt_core::{Error, Handle, Noun};
+use forecourt_core::{Error, Handle, Message, Noun, PolicyPart};
 use futures::future::BoxFuture;
 use prometheus_client::registry::Registry;
 
@@ -25,6 +25,17 @@ impl fmt::Debug for OpenSessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenSessions").field("protocol", &self.protocol).finish_non_exhaustive()
     }
+}
+
+/// The bound by which an agent refused a message.
+#[derive(Debug, Clone, Copy)]
+pub struct LimitRefusal<'a> {
+    /// The key that sets it, such as `budget.tokens_per_day`.
+    pub limit: &'static str,
+    /// Whether it is the caller's own bound, and not that of all callers together.
+    pub is_callers: bool,
+    /// What the caller is told.
+    pub part: &'a PolicyPart,
 }
 
 /// What the operator decides. Whoever has it has checked that the operator is who asks.
@@ -77,6 +88,8 @@ impl Host {
         registry.register("rate_limit_hits", help, self.throttle.rates.hits.counter());
         let help = "Callers refused for how much is under way, by the key of the bound";
         registry.register("concurrency_limit_hits", help, self.tasks.in_flight.hits.counter());
+        let help = "Callers refused by a bound of an agent, such as its budget, by the key of the bound";
+        registry.register("agent_limit_hits", help, self.metrics.agent_limits.counter());
     }
 
     /// What an agent did since this process began.
@@ -89,8 +102,18 @@ impl Host {
         let now = self.clock.now();
         let mut all = self.throttle.rates.hits.all(now);
         all.extend(self.tasks.in_flight.hits.all(now));
+        all.extend(self.metrics.agent_limits.all(now));
         all.sort_by_key(|hit| std::cmp::Reverse(hit.last_at));
         all
+    }
+
+    /// An agent refused a message by a bound of its own: the operator sees it as those of the host are seen.
+    pub fn note_limit_hit(&self, agent: &Handle, message: &Message, refused: LimitRefusal<'_>) {
+        let LimitRefusal { limit, is_callers, part } = refused;
+        let caller = if is_callers { self.tasks.in_flight.slots(&message.sender.caller(None)).own() } else { 0 };
+        self.metrics.agent_limits.note(limit, caller);
+        let record = self.records.guarded_record(agent, message);
+        self.records.note_guarded(record, limit, part);
     }
 
     /// Has what is due be delivered now, and not when it is looked for next.

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::receiver::Receiver;
-use crate::support::{Deployment, FREE_PORTS, Served};
+use crate::support::{Deployment, FREE_PORTS, Served, within};
 use crate::wire::{Answer, curl};
 
 /// An answer of a model in one piece.
@@ -45,6 +45,17 @@ fn a_budget_outlives_a_restart_and_its_refusal_says_when_it_renews() {
     let part = refused.json()["policy"].clone();
     assert!(part["message"].as_str().unwrap().contains("tokens_per_month"), "{part}");
     assert!(part["data"]["forecourt.budget"]["renews_at"].is_string(), "{part}");
+    // The operator sees it where refusals of the host are seen.
+    let limits = served.operator("/api/v1/limits").with_status(200).json();
+    assert_eq!(limits["limits"][0]["limit"], "budget.tokens_per_month", "{limits}");
+    assert!(limits["limits"][0]["caller"].is_null(), "it is the bound of all callers: {limits}");
+    within("the refusal in the audit", || {
+        let refusals = served.operator("/api/v1/refusals?agent=agent&outcome=refused").with_status(200).json();
+        let first = &refusals["records"][0];
+        (first["rule"] == "budget.tokens_per_month" && first["kind"] == "too_many_requests").then_some(())
+    });
+    let metrics = served.operator("/metrics").text();
+    assert!(metrics.contains("forecourt_agent_limit_hits_total{limit=\"budget.tokens_per_month\"} 1"), "{metrics}");
 }
 
 #[test]

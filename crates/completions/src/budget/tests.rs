@@ -69,7 +69,7 @@ async fn a_budget_is_used_to_its_last_token_and_not_one_more() {
     assert!(error.message.contains("tokens_per_day") && error.message.contains("2026-01-02 00:00 UTC"), "{error:?}");
     assert_eq!(error.kind.retry_after_seconds(), Some(86_400));
     error.validate("demo.localhost").unwrap();
-    assert_eq!(budget.used().await.unwrap(), [("tokens_per_day", 100, 100)]);
+    assert_eq!(budget.used().await.unwrap(), [("budget.tokens_per_day", 100, 100)]);
 }
 
 #[tokio::test]
