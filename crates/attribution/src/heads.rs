@@ -3,15 +3,16 @@
 //! mark is signed once the file is on the disk, and the head follows within a second, by a compared append. So a crash
 //! leaves a head that is behind, which the next start moves on; one that is further than the files is never a crash's.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use forecourt_core::store::Span;
 use forecourt_core::{Error, Timestamp};
 use forecourt_host::Ledger;
 use futures::future::BoxFuture;
-use parking_lot::Mutex;
 use serde_json::json;
-use tokio::time::Instant;
+use tokio::time::sleep;
 
 use crate::checkpoint::{Mark, unverified};
 use crate::verify::HeadWitness;
@@ -24,10 +25,10 @@ pub(crate) const STORE: &str = "the store";
 const MARK: &str = "mark";
 /// The name of the log of a deployment that has one node.
 const ALONE: &str = "alone";
-/// How long a head stays that the next one follows within seconds. One that stays for good is written every
+/// How long a head stays that is written while records are. The last one is written again to stay for good, within
 /// [`LASTING_EVERY`], so that a store does not grow by an entry for every second.
 const PASSING_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
-/// How often a head is written that stays for good.
+/// How soon a passing head is followed by one that stays for good.
 const LASTING_EVERY: Duration = Duration::from_secs(10 * 60);
 /// How often a compared append is tried again, since another process was first.
 const APPENDS_MAX: usize = 8;
@@ -39,8 +40,15 @@ pub struct HeadStream {
     ledger: Ledger,
     heads: String,
     accepted: String,
-    /// When the last head was written that stays.
-    lasting: Mutex<Option<Instant>>,
+    /// Whether a head that stays is written soon.
+    is_staying: AtomicBool,
+}
+
+/// The last head of a log, as it is in the store.
+struct KeptHead {
+    number: u64,
+    jws: String,
+    expires_at: Option<Timestamp>,
 }
 
 impl HeadStream {
@@ -48,7 +56,7 @@ impl HeadStream {
     pub fn new(ledger: Ledger, node: Option<&str>) -> Self {
         let node = node.unwrap_or(ALONE);
         let (heads, accepted) = (format!("of-node:{node}"), format!("accepted-of-node:{node}"));
-        Self { ledger, heads, accepted, lasting: Mutex::new(None) }
+        Self { ledger, heads, accepted, is_staying: AtomicBool::new(false) }
     }
 
     /// The last head, as it was signed; `None`: nothing was ever written.
@@ -56,7 +64,7 @@ impl HeadStream {
     /// # Errors
     /// The store can't be asked.
     pub fn last(&self) -> BoxFuture<'_, Result<Option<String>, Error>> {
-        Box::pin(async move { Ok(self.numbered().await?.map(|(_, jws)| jws)) })
+        Box::pin(async move { Ok(self.newest().await?.map(|kept| kept.jws)) })
     }
 
     /// Beginnings that an operator accepted, the newest first, at most 100, as they were signed.
@@ -82,29 +90,62 @@ impl HeadStream {
     }
 
     /// Writes a head that lies behind the last one; does nothing where the store knows one that is as far. `is_lasting`:
-    /// it stays, since nobody knows when the next one comes.
+    /// what the store knows then stays, since nobody knows when the next one comes.
     ///
     /// # Errors
     /// The store can't be written, or others were first time and again.
-    pub(crate) async fn advance(&self, jws: &str, now: Timestamp, is_lasting: bool) -> Result<(), Error> {
+    pub(crate) async fn advance(self: &Arc<Self>, jws: &str, now: Timestamp, is_lasting: bool) -> Result<(), Error> {
         let Some(place) = place(jws) else { return Ok(()) };
-        let is_lasting = is_lasting || self.lasting.lock().is_none_or(|last| last.elapsed() >= LASTING_EVERY);
         let until = if is_lasting { None } else { now.checked_add(PASSING_KEPT).ok() };
         for _ in 0..APPENDS_MAX {
-            let last = self.numbered().await?;
-            let is_as_far = |last: &str| self::place(last).is_some_and(|last| last >= place);
-            if last.as_ref().is_some_and(|(_, last)| is_as_far(last)) {
-                return Ok(());
+            let last = self.newest().await?;
+            let is_as_far = |last: &KeptHead| self::place(&last.jws).is_some_and(|last| last >= place);
+            if last.as_ref().is_some_and(is_as_far) {
+                return if is_lasting { self.stay().await } else { Ok(()) };
             }
-            let number = last.map_or(0, |(number, _)| number);
+            let number = last.map_or(0, |last| last.number);
             if self.ledger.append(&self.heads, json!({MARK: jws}), until, Some(number)).await?.is_some() {
-                if is_lasting {
-                    *self.lasting.lock() = Some(Instant::now());
+                if until.is_some() {
+                    self.stay_soon();
                 }
                 return Ok(());
             }
         }
         Err(Error::unavailable())
+    }
+
+    /// Has the last head stay for good: written once more, if it was a passing one.
+    async fn stay(&self) -> Result<(), Error> {
+        for _ in 0..APPENDS_MAX {
+            let Some(last) = self.newest().await?.filter(|last| last.expires_at.is_some()) else { return Ok(()) };
+            let written = self.ledger.append(&self.heads, json!({MARK: last.jws}), None, Some(last.number)).await?;
+            if written.is_some() {
+                return Ok(());
+            }
+        }
+        Err(Error::unavailable())
+    }
+
+    /// Has the head stay that is the last one after a while: nothing may be recorded for longer than a passing one is
+    /// kept.
+    fn stay_soon(self: &Arc<Self>) {
+        if self.is_staying.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let heads = Arc::downgrade(self);
+        tokio::spawn(async move {
+            loop {
+                sleep(LASTING_EVERY).await;
+                let Some(heads) = heads.upgrade() else { return };
+                // First: a head that is written from here on may be missed below.
+                heads.is_staying.store(false, Ordering::Relaxed);
+                let Err(error) = heads.stay().await else { return };
+                tracing::warn!(%error, "how far the records are was not written into the store for good");
+                if heads.is_staying.swap(true, Ordering::Relaxed) {
+                    return;
+                }
+            }
+        });
     }
 
     /// Writes a head that an operator has the log begin at, whatever stood there before.
@@ -120,9 +161,13 @@ impl HeadStream {
         })
     }
 
-    async fn numbered(&self) -> Result<Option<(u64, String)>, Error> {
+    async fn newest(&self) -> Result<Option<KeptHead>, Error> {
         let last = self.ledger.last(&self.heads).await?;
-        Ok(last.map(|(number, entry)| (number, entry.body[MARK].as_str().unwrap_or_default().to_owned())))
+        Ok(last.map(|(number, entry)| KeptHead {
+            number,
+            jws: entry.body[MARK].as_str().unwrap_or_default().to_owned(),
+            expires_at: entry.expires_at,
+        }))
     }
 }
 

@@ -1,112 +1,22 @@
 //! What is found when the end of the log is gone, whatever went with it: by the mark, and by the head in a store.
 
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use forecourt_attribution::copies::FileCopy;
-use forecourt_attribution::heads::{HEADS, HeadStream};
-use forecourt_attribution::verify::{HeadWitness, Verification, verify};
+use forecourt_attribution::heads::HEADS;
+use forecourt_attribution::verify::verify;
 use forecourt_attribution::{AttributionLog, LogError, RecordKeys, RecordSigner, accept, limits};
-use forecourt_core::{Clock, Store};
+use forecourt_core::Clock;
 use forecourt_host::Ledger;
 use forecourt_store::Memory;
-use forecourt_testkit::HandClock;
 use serde_json::json;
-use tempfile::TempDir;
 
+use crate::kept::{Kept, messages, passes};
 use crate::support::{agent, close, draft, options, payload, segment, signer, source};
-
-/// A deployment: a store that lasts, and a folder of records.
-struct Kept {
-    store: Arc<dyn Store>,
-    clock: Arc<HandClock>,
-    folder: TempDir,
-}
-
-impl Kept {
-    fn new() -> Self {
-        Self { store: Arc::new(Memory::new()), clock: Arc::new(HandClock::new()), folder: tempfile::tempdir().unwrap() }
-    }
-
-    fn heads(&self) -> HeadStream {
-        HeadStream::new(Ledger::new(self.store.clone(), self.clock.clone(), HEADS), None)
-    }
-
-    fn open(&self) -> Result<Arc<AttributionLog>, LogError> {
-        let log = AttributionLog::open(self.folder.path(), options(), source(&signer()), self.clock.clone())?;
-        log.keep_heads(self.heads());
-        Ok(log)
-    }
-
-    /// Records so many more, told to the store or not.
-    async fn record(&self, count: u8, is_told: bool) -> String {
-        let log = self.open().unwrap();
-        let mut last = String::new();
-        for number in 0..count {
-            let agent = agent(number % 2 + 1);
-            last = log.record(draft(Some(&agent), "r")).await.unwrap().audit_id;
-        }
-        if is_told {
-            log.close().await.unwrap();
-        }
-        close(log);
-        last
-    }
-
-    async fn verified(&self) -> Verification {
-        let heads = self.heads();
-        let head = heads.last().await.unwrap();
-        let accepted = heads.accepted().await.unwrap();
-        let store = HeadWitness { name: "the store".to_owned(), head, accepted };
-        let keys = RecordKeys::beside(self.folder.path()).unwrap_or_default();
-        verify(self.folder.path(), &keys, &[store], &|_| (), &|_| ()).unwrap()
-    }
-
-    fn copy(&self) -> TempDir {
-        let copy = tempfile::tempdir().unwrap();
-        copy_all(self.folder.path(), copy.path());
-        copy
-    }
-
-    /// Puts a copy in place of the folder.
-    fn set_back(&self, copy: &Path) {
-        self.remove(|_| true);
-        copy_all(copy, self.folder.path());
-    }
-
-    fn remove(&self, is_gone: impl Fn(&str) -> bool) {
-        for entry in fs::read_dir(self.folder.path()).unwrap().map(Result::unwrap) {
-            if is_gone(entry.file_name().to_str().unwrap()) {
-                fs::remove_file(entry.path()).unwrap();
-            }
-        }
-    }
-
-    /// Why nothing can be recorded.
-    async fn refused(&self) -> LogError {
-        let log = match self.open() {
-            Ok(log) => log,
-            Err(error) => return error,
-        };
-        let refused = log.record(draft(Some(&agent(1)), "no")).await.unwrap_err();
-        assert!(log.ready().await.is_err(), "told before anything is done");
-        refused
-    }
-}
-
-fn copy_all(from: &Path, to: &Path) {
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
-    }
-}
-
-fn messages(told: &Verification) -> String {
-    told.findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-}
 
 #[tokio::test]
 async fn what_was_never_written_is_told_as_such_and_only_while_the_store_says_so_too() {
@@ -274,6 +184,30 @@ async fn a_data_folder_that_is_set_back_with_its_store_is_found_by_a_second_plac
     assert!(matches!(log.ready().await, Err(LogError::SetBack { .. })));
     let none = FileCopy::new(&elsewhere.path().join("gone")).witness(None).unwrap();
     assert!(!verify(before.folder.path(), &keys, &[none], &|_| (), &|_| ()).unwrap().is_fine(), "a copy that is gone");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_store_knows_the_head_of_a_log_for_good_that_was_closed_or_quiet_since() {
+    for is_closed in [true, false] {
+        let kept = Kept::new();
+        let log = kept.open().unwrap();
+        log.ready().await.unwrap();
+        let mut head = kept.heads().last().await.unwrap();
+        for response in ["a", "b"] {
+            log.record(draft(Some(&agent(1)), response)).await.unwrap();
+            passes(Duration::from_secs(2)).await;
+            let before = std::mem::replace(&mut head, kept.heads().last().await.unwrap());
+            assert_ne!(head, before, "told within a second");
+        }
+        match is_closed {
+            true => log.close().await.unwrap(),
+            false => passes(Duration::from_secs(10 * 60)).await,
+        }
+        let ledger = Ledger::new(kept.store.clone(), kept.clock.clone(), HEADS);
+        assert_eq!(ledger.last("of-node:alone").await.unwrap().unwrap().1.expires_at, None);
+        kept.clock.advance(Duration::from_secs(25 * 60 * 60));
+        assert_eq!(kept.heads().last().await.unwrap(), head, "closed: {is_closed}");
+    }
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ mod chains;
 mod disk;
 mod files;
 mod heads;
+mod kept;
 mod nodes;
 mod processes;
 mod retention;
