@@ -11,6 +11,7 @@ mod facts;
 mod keys;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use forecourt_attribution::heads::{HEADS, HeadStream};
 use forecourt_attribution::{AttributionLog, LogError, RecordLog, SharedLog, folder};
@@ -19,6 +20,7 @@ use forecourt_surface::Mount;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::settings::{AgtpSettings, AuditFailure};
@@ -28,6 +30,8 @@ pub(crate) use keys::RecordKey;
 
 /// Random bytes in the name of a node.
 const NODE_NAME_BYTES: usize = 8;
+/// How long a host that stops tells how far the records are.
+const CLOSE_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// The log of signed records, for one state of the deployment.
 pub(crate) struct Records {
@@ -127,12 +131,17 @@ impl Records {
 fn hold_and_close(log: RecordLog, stopping: CancellationToken) {
     let Ok(runtime) = Handle::try_current() else { return };
     runtime.spawn(async move {
-        // Told in the log by whoever finds it; whoever asks is told, too.
-        let _ = log.ready().await;
-        stopping.cancelled().await;
+        // Told in the log by whoever finds it; whoever asks is told, too. A host that stops meanwhile waits for neither.
+        let held = async {
+            let _ = log.ready().await;
+            std::future::pending::<()>().await;
+        };
+        stopping.run_until_cancelled(held).await;
         // What is left undone here, the next start does.
-        if let Err(error) = log.close().await {
-            tracing::warn!(%error, "how far the records are was not told to the store");
+        match timeout(CLOSE_TIME_MAX, log.close()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "how far the records are was not told to the store"),
+            Err(_) => tracing::warn!("how far the records are was not told in time to all who keep that"),
         }
     });
 }

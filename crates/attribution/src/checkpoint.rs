@@ -1,5 +1,6 @@
 //! Two signed statements beside the segments: how far what was written is known to be on the disk (`mark`), and where
-//! the log begins once old segments were removed (`checkpoint`), with the heads of all chains there.
+//! the log begins once old segments were removed (`checkpoint`), with the heads of all chains there. A third one says
+//! where a stream of a store was.
 
 use std::collections::HashMap;
 use std::fs;
@@ -33,6 +34,26 @@ pub(crate) struct Mark {
     /// there before can't be told from this place on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<String>,
+}
+
+/// A statement on where a stream of the store was, for a second place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SharedHead {
+    pub stream: String,
+    pub number: u64,
+    /// The name of the record there, in hexadecimal.
+    pub audit_id: String,
+    pub issued_at: Timestamp,
+    /// When the record goes by age.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+}
+
+impl SharedHead {
+    /// Whether the record is gone by age.
+    pub(crate) fn is_gone(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|expires_at| expires_at <= now)
+    }
 }
 
 /// The mark beside the segments, as it was found.
@@ -170,21 +191,30 @@ impl Checkpoint {
         heads: HashMap<Hash, Hash>,
         now: Timestamp,
     ) -> Result<Self, LogError> {
-        let mut lines: Vec<String> =
-            heads.iter().map(|(agent, head)| format!("{} {}\n", to_hex(agent), to_hex(head))).collect();
-        // A fixed order, or the same heads would have another hash each time.
-        lines.sort_unstable();
-        let list = lines.concat();
         let statement = CheckpointStatement {
             segment,
             link: to_hex(link),
             heads: heads.len(),
-            heads_sha256: to_hex(&sha256(list.as_bytes())),
+            heads_sha256: to_hex(&sha256(list(&heads).as_bytes())),
             issued_at: now,
         };
-        let jws = signed(signer, &statement);
-        // Synced, unlike the mark: segments are removed next, and without it a log would begin in the middle.
-        replace(&checkpoint_path(folder), format!("{jws}\n{list}").as_bytes())?;
-        Ok(Self { statement, jws, heads })
+        Self { statement, jws: String::new(), heads }.sign(folder, signer)
     }
+
+    /// Signs what it says, and writes it in place of the one before.
+    pub(crate) fn sign(self, folder: &Path, signer: &RecordSigner) -> Result<Self, LogError> {
+        let jws = signed(signer, &self.statement);
+        // Synced: segments may be removed next, and without it a log would begin in the middle.
+        replace(&checkpoint_path(folder), format!("{jws}\n{}", list(&self.heads)).as_bytes())?;
+        Ok(Self { jws, ..self })
+    }
+}
+
+/// Heads of chains, a line each.
+fn list(heads: &HashMap<Hash, Hash>) -> String {
+    let mut lines: Vec<String> =
+        heads.iter().map(|(agent, head)| format!("{} {}\n", to_hex(agent), to_hex(head))).collect();
+    // A fixed order, or the same heads would have another hash each time.
+    lines.sort_unstable();
+    lines.concat()
 }

@@ -1,27 +1,26 @@
 //! Copies of the head of a log at a second place, which whoever sets the data folder back does not set back with it:
 //! store and records lie there together.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-
-use crate::checkpoint::{Mark, unverified};
-use crate::verify::HeadWitness;
+use parking_lot::{Mutex, RwLock};
+use tokio::sync::Mutex as AsyncMutex;
+use tokio::time::{Instant, sleep, timeout};
 
 /// How often a head is copied while records are written. The start and the end of a server copy one, too.
 pub(crate) const COPY_EVERY: Duration = Duration::from_secs(60);
-/// Bytes at the end of a file that are looked through for the last head.
-const TAIL_BYTES_MAX: u64 = 1024 * 1024;
+/// How long a second place may take to answer: nobody waits for it longer, and what it did not take it is told again.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
 /// The second place, in errors of a start.
 pub(crate) const COPY: &str = "the head copy";
 
 /// A second place for heads.
 pub trait HeadCopy: Send + Sync {
-    /// Takes a head, as it was signed. The error is for the operator, in words.
-    fn take(&self, head: String) -> BoxFuture<'_, Result<(), String>>;
+    /// Takes heads, as they were signed: all of them at once, or none. The error is for the operator, in words.
+    fn take(&self, heads: Vec<String>) -> BoxFuture<'_, Result<(), String>>;
 
     /// The last head of a node's log that it took, if it can be read from here.
     ///
@@ -30,111 +29,91 @@ pub trait HeadCopy: Send + Sync {
     fn last(&self, node: Option<&str>) -> io::Result<Option<String>>;
 }
 
-/// A file that heads are added to, a line each. Several logs may share one.
-#[derive(Debug, Clone)]
-pub struct FileCopy {
-    path: PathBuf,
+/// Has a second place take heads. `false`: it did not, which is told in the log.
+pub(crate) async fn told(copy: &dyn HeadCopy, heads: Vec<String>) -> bool {
+    let error = match timeout(ANSWER_TIME_MAX, copy.take(heads)).await {
+        Ok(Ok(())) => return true,
+        Ok(Err(error)) => error,
+        Err(_) => format!("it did not answer within {} s", ANSWER_TIME_MAX.as_secs()),
+    };
+    tracing::warn!(%error, "how far the records are was not copied to the second place");
+    false
 }
 
-impl FileCopy {
-    /// The file at `path`, which is made with the first head.
-    pub fn new(path: &Path) -> Self {
-        Self { path: path.to_path_buf() }
-    }
-
-    /// Adds a head, and brings it to the disk.
-    ///
-    /// # Errors
-    /// The file can't be written.
-    pub fn append(&self, head: &str) -> io::Result<()> {
-        let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
-        // One write, so that lines of several logs do not mix.
-        file.write_all(format!("{head}\n").as_bytes())?;
-        file.sync_data()
-    }
-
-    /// Every line of the file that is a statement, the oldest first.
-    ///
-    /// # Errors
-    /// The file can't be read.
-    pub fn statements(&self) -> io::Result<Vec<String>> {
-        Ok(std::fs::read_to_string(&self.path)?.lines().map(str::to_owned).collect())
-    }
-
-    /// What the file knows of the log of a node, for a verification.
-    ///
-    /// # Errors
-    /// The file is there, and can't be read.
-    pub fn witness(&self, node: Option<&str>) -> io::Result<HeadWitness> {
-        let head = self.last(node)?;
-        Ok(HeadWitness { name: format!("the head copy {}", self.path.display()), head, accepted: Vec::new() })
-    }
+/// The second place of one log, which is told of the last head within [`COPY_EVERY`], and not more often.
+#[derive(Default)]
+pub(crate) struct CopiedHead {
+    copy: RwLock<Option<Arc<dyn HeadCopy>>>,
+    /// When it was told last.
+    told: Mutex<Option<Instant>>,
+    /// The last head that it was not told yet: somebody is about to.
+    untold: Mutex<Option<String>>,
+    /// One at a time, or an older head would come to stand behind a newer one.
+    turn: AsyncMutex<()>,
 }
 
-impl HeadCopy for FileCopy {
-    fn take(&self, head: String) -> BoxFuture<'_, Result<(), String>> {
-        Box::pin(async move {
-            let file = self.clone();
-            let written = tokio::task::spawn_blocking(move || file.append(&head)).await;
-            let written = written.map_err(|_| "it was not written".to_owned())?;
-            written.map_err(|error| format!("{}: {error}", self.path.display()))
+impl CopiedHead {
+    /// Copies to another place, or to none any more.
+    pub(crate) fn set(&self, copy: Option<Arc<dyn HeadCopy>>) {
+        *self.copy.write() = copy;
+    }
+
+    /// The last head of a node's log at the second place, if it can be read.
+    pub(crate) async fn last(&self, node: Option<&str>) -> Option<String> {
+        let (copy, node) = (self.copy.read().clone()?, node.map(str::to_owned));
+        let read = tokio::task::spawn_blocking(move || copy.last(node.as_deref()));
+        let read = timeout(ANSWER_TIME_MAX, read).await;
+        let read = read.ok().and_then(Result::ok).unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()));
+        read.unwrap_or_else(|error| {
+            // The second place may be away, as a file on another host is: the store says the same.
+            tracing::warn!(%error, "the head copy can't be read: records are not held against it");
+            None
         })
     }
 
-    fn last(&self, node: Option<&str>) -> io::Result<Option<String>> {
-        let mut file = match File::open(&self.path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
+    /// Tells of a head at once.
+    pub(crate) async fn tell_now(&self, jws: String) {
+        let is_told_soon = self.untold.lock().replace(jws).is_some();
+        if !self.tell().await && !is_told_soon {
+            // Nobody is about to: the next one begins anew.
+            *self.untold.lock() = None;
+        }
+    }
+
+    /// Tells of a head as soon as it is time, and of later ones with it.
+    pub(crate) fn tell_soon(self: &Arc<Self>, jws: String) {
+        if self.copy.read().is_none() || self.untold.lock().replace(jws).is_some() {
+            return;
+        }
+        let mut wait = self.told.lock().map_or(Duration::ZERO, |last| COPY_EVERY.saturating_sub(last.elapsed()));
+        let copied = Arc::downgrade(self);
+        tokio::spawn(async move {
+            loop {
+                sleep(wait).await;
+                let Some(copied) = copied.upgrade() else { return };
+                if copied.tell().await {
+                    return;
+                }
+                wait = COPY_EVERY;
+            }
+        });
+    }
+
+    /// Tells of what was not told yet. `false`: it was not taken, or more came meanwhile.
+    async fn tell(&self) -> bool {
+        let _turn = self.turn.lock().await;
+        let Some(jws) = self.untold.lock().clone() else { return true };
+        let copy = self.copy.read().clone();
+        *self.told.lock() = Some(Instant::now());
+        let is_told = match copy {
+            Some(copy) => told(&*copy, vec![jws.clone()]).await,
+            None => true,
         };
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES_MAX)))?;
-        let mut tail = Vec::new();
-        file.take(TAIL_BYTES_MAX).read_to_end(&mut tail)?;
-        let tail = String::from_utf8_lossy(&tail);
-        // A line that is none is half of one, at the end of a disk that was full.
-        let is_of_log = |line: &&str| unverified::<Mark>(line).is_some_and(|mark| mark.node.as_deref() == node);
-        Ok(tail.lines().rev().find(is_of_log).map(str::to_owned))
+        is_told && self.untold.lock().take_if(|untold| *untold == jws).is_some()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use forecourt_core::Timestamp;
-    use forecourt_identity::SigningKey;
-    use forecourt_testkit::CountedEntropy;
-
-    use super::*;
-    use crate::signer::RecordSigner;
-
-    fn head(node: Option<&str>, offset: u64) -> String {
-        let mark = Mark {
-            segment: 1,
-            offset,
-            link: String::new(),
-            issued_at: Timestamp::UNIX_EPOCH,
-            node: node.map(str::to_owned),
-            accepted: None,
-        };
-        let signer = Arc::new(RecordSigner::ed25519(SigningKey::generate(&CountedEntropy::default()), None));
-        signer.compact(&serde_json::to_vec(&mark).unwrap())
-    }
-
-    #[test]
-    fn the_last_head_of_each_log_is_found_behind_others_and_before_half_a_line() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("heads");
-        let copy = FileCopy::new(&path);
-        assert_eq!(copy.last(None).unwrap(), None);
-        for (node, offset) in [(None, 1), (None, 2), (Some("a"), 7)] {
-            copy.append(&head(node, offset)).unwrap();
-        }
-        OpenOptions::new().append(true).open(&path).unwrap().write_all(b"eyJ.eyJzZWdt").unwrap();
-        assert_eq!(copy.last(None).unwrap(), Some(head(None, 2)));
-        assert_eq!(copy.last(Some("a")).unwrap(), Some(head(Some("a"), 7)));
-        assert_eq!(copy.last(Some("b")).unwrap(), None);
-        assert!(FileCopy::new(folder.path()).last(None).is_err(), "a folder is no file");
-    }
+/// Heads as a second place keeps them, a line each.
+pub fn lines(heads: &[String]) -> String {
+    heads.iter().flat_map(|head| [head.as_str(), "\n"]).collect()
 }

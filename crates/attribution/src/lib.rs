@@ -10,7 +10,7 @@
 //! | `log.rs`, `writer.rs` | records in, answers out; the one writer |
 //! | `record_log.rs`, `shared_log.rs`, `shared_verify.rs` | records in the store of several nodes, instead of in files |
 //! | `checkpoint.rs` | how far the log is on the disk, and where it begins |
-//! | `heads.rs`, `copies.rs`, `standing.rs` | how far it was, in a store and elsewhere; whether it is still what those say |
+//! | `heads.rs`, `copies.rs`, `file_copy.rs`, `standing.rs` | how far it was, in a store and elsewhere; whether it is still what those say |
 //! | `verify.rs`, `verify/` | whether anything was changed |
 //! | `export.rs` | records for others |
 //! | `limits.rs` | every bound, with its unit |
@@ -20,6 +20,7 @@ pub mod copies;
 mod digest;
 mod error;
 mod export;
+mod file_copy;
 pub mod frame;
 pub mod heads;
 mod index;
@@ -51,6 +52,7 @@ pub use checkpoint::CheckpointStatement;
 pub use digest::{FIRST, Hash, RunningHash, from_hex, sha256, sha256_of, to_hex};
 pub use error::LogError;
 pub use export::{ExportFilter, ExportedRecord, export};
+pub use file_copy::FileCopy;
 pub use keys::RecordKeys;
 pub use log::{AttributionLog, ChainHead, SignedRecord};
 pub use node::node_name;

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use tokio::sync::{OnceCell, oneshot};
 use tokio::time::Instant;
 
-use crate::copies::HeadCopy;
+use crate::copies::{CopiedHead, HeadCopy};
 use crate::digest::{Hash, from_hex, to_hex};
 use crate::error::LogError;
 use crate::frame::FrameKind;
@@ -55,9 +55,8 @@ pub struct AttributionLog {
     node: Option<String>,
     /// The heads of the log in a store. `None`: nobody is told how far it is.
     pub(crate) heads: RwLock<Option<Arc<HeadStream>>>,
-    /// The second place for heads, and when it took one last.
-    pub(crate) copy: RwLock<Option<Arc<dyn HeadCopy>>>,
-    pub(crate) copied: Mutex<Option<Instant>>,
+    /// The second place for heads.
+    pub(crate) copied: Arc<CopiedHead>,
     /// Whether the log was held against its head in the store, before which nothing is added to it.
     reconciled: OnceCell<()>,
     /// Whether something is written that is not synced.
@@ -100,8 +99,7 @@ impl AttributionLog {
         let log = Self {
             node,
             heads: RwLock::default(),
-            copy: RwLock::default(),
-            copied: Mutex::default(),
+            copied: Arc::default(),
             reconciled: OnceCell::new(),
             signers: Mutex::new(KnownSigners::read(folder)),
             state: Mutex::new(state),
@@ -152,11 +150,11 @@ impl AttributionLog {
 
     /// Has heads copied to a second place as well, or to none any more.
     pub fn copy_heads(&self, copy: Option<Arc<dyn HeadCopy>>) {
-        *self.copy.write() = copy;
+        self.copied.set(copy);
     }
 
-    /// Syncs what is written, and has the store and the second place told. For the end of a server; what a crash leaves undone here is done
-    /// at the next start.
+    /// Syncs what is written, and has the store and the second place told. For the end of a server; what a crash leaves
+    /// undone here is done at the next start.
     ///
     /// # Errors
     /// The disk or the store does not take it.
@@ -164,9 +162,13 @@ impl AttributionLog {
         Box::pin(async move {
             self.reconciled().await?;
             let jws = self.blocking(Self::sync_to_disk).await?;
-            self.copy_head(jws.clone()).await;
-            let Some(heads) = self.heads.read().clone() else { return Ok(()) };
-            let told = heads.advance(&jws, self.clock.now(), true).await;
+            let heads = self.heads.read().clone();
+            let told = match heads {
+                Some(heads) => heads.advance(&jws, self.clock.now(), true).await,
+                None => Ok(()),
+            };
+            // Last, and whatever the store said: it may take its time.
+            self.copied.tell_now(jws).await;
             told.map_err(|error| LogError::Store(error.to_string()))
         })
     }

@@ -18,12 +18,12 @@ use forecourt_core::{AgentId, Clock, Error, Timestamp};
 use forecourt_host::Ledger;
 use futures::future::join;
 use parking_lot::{Mutex, RwLock};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 use tokio::time::{Instant, sleep};
 
-use crate::copies::{COPY_EVERY, HeadCopy};
+use crate::checkpoint::SharedHead;
+use crate::copies::{COPY_EVERY, HeadCopy, told};
 use crate::digest::{FIRST, Hash, from_hex, sha256, to_hex, write_hex};
 use crate::error::LogError;
 use crate::frame::FrameKind;
@@ -39,19 +39,6 @@ pub(crate) const CHAINS: &str = "chains";
 pub(crate) const SIGNERS: &str = "signers";
 /// What the streams of agents' chains begin with.
 pub(crate) const CHAIN: &str = "chain:";
-
-/// A statement on where a stream of the store was, for a second place.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct SharedHead {
-    pub stream: String,
-    pub number: u64,
-    /// The name of the record there, in hexadecimal.
-    pub audit_id: String,
-    pub issued_at: Timestamp,
-    /// When the record goes by age.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<Timestamp>,
-}
 
 /// The last record of a stream.
 #[derive(Clone, Copy)]
@@ -124,9 +111,7 @@ impl SharedLog {
             };
             // A struct of numbers and texts is always written.
             let jws = signer.compact(&serde_json::to_vec(&head).unwrap_or_default());
-            if let Err(error) = copy.take(jws).await {
-                tracing::warn!(%error, "where a chain of records is was not copied to the second place");
-            }
+            told(&*copy, vec![jws]).await;
         }
     }
 

@@ -12,12 +12,12 @@ use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::checkpoint::unverified;
+use crate::checkpoint::{SharedHead, unverified};
 use crate::digest::{FIRST, Hash, from_hex, sha256, to_hex};
 use crate::export::{ExportFilter, ExportedRecord, issued_at};
 use crate::keys::RecordKeys;
 use crate::limits::CHAIN_READ_MAX;
-use crate::shared_log::{CHAIN, CHAINS, SharedHead, signers};
+use crate::shared_log::{CHAIN, CHAINS, signers};
 use crate::signature::{SignatureCheck, SignatureOutcome, require_signed};
 use crate::verify::{Finding, FindingUnit, Verification};
 
@@ -29,8 +29,8 @@ struct Place {
 }
 
 /// Looks at all records in the streams of `ledger`, also while nodes write: at what stood there when it came by.
-/// `keys`: `None` for those that are kept beside them. `elsewhere`: statements of a second place, in order, read before
-/// this is called; each chain has to be as far as the last one on it says.
+/// `keys`: `None` for those that are kept beside them. `elsewhere`: statements of second places, read before
+/// this is called; each chain has to be as far as the furthest one on it says.
 ///
 /// # Errors
 /// The store can't be asked.
@@ -132,28 +132,31 @@ struct ChainCheck<'a> {
     elsewhere: Option<SharedHead>,
 }
 
-/// The last statement of a second place on each stream, but for those on records that are gone by age.
+/// The furthest statement of second places on each stream, but for those on records that are gone by age.
 fn latest(
     statements: &[String],
     keys: &RecordKeys,
     now: Timestamp,
     told: &mut Verification,
 ) -> BTreeMap<String, SharedHead> {
-    let mut found = BTreeMap::new();
+    let mut found: BTreeMap<String, SharedHead> = BTreeMap::new();
     for jws in statements {
-        let Some(head) = unverified::<SharedHead>(jws) else { continue };
-        match require_signed(jws, keys) {
-            Ok(()) => drop(found.insert(head.stream.clone(), head)),
-            Err(message) => told.found(Finding {
+        let Some(head) = unverified::<SharedHead>(jws).filter(|head| !head.is_gone(now)) else { continue };
+        if let Err(message) = require_signed(jws, keys) {
+            told.found(Finding {
                 path: PathBuf::from(format!("the head copy, {}", head.stream)),
                 offset: head.number,
                 unit: FindingUnit::Entry,
                 audit_id: None,
                 message,
-            }),
+            });
+            continue;
+        }
+        // Several nodes tell the second place, each in its time: the last line need not be the furthest.
+        if found.get(&head.stream).is_none_or(|known| known.number <= head.number) {
+            found.insert(head.stream.clone(), head);
         }
     }
-    found.retain(|_, head: &mut SharedHead| head.expires_at.is_none_or(|expires_at| expires_at > now));
     found
 }
 

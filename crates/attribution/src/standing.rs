@@ -102,8 +102,9 @@ impl AttributionLog {
         let away = |error: forecourt_core::Error| LogError::Store(error.to_string());
         let kept = heads.last().await.map_err(away)?;
         let is_known = kept.is_some();
+        let copied = self.copied.last(self.node()).await;
         let work = move |log: &Self| {
-            log.hold_against_copy()?;
+            log.hold_against_copy(copied.as_deref())?;
             log.hold_against_store(kept.as_deref())
         };
         let (jws, is_new) = self.blocking(work).await?;
@@ -111,27 +112,19 @@ impl AttributionLog {
             true => heads.advance(&jws, self.clock.now(), true).await.map_err(away)?,
             false => heads.accept(&jws).await.map_err(away)?,
         }
-        self.copy_head(jws).await;
+        // Not waited for: every request waits for this.
+        self.copied.tell_soon(jws);
         Ok(())
     }
 
     /// A data folder that was set back as a whole is known by what lies elsewhere alone.
-    fn hold_against_copy(&self) -> Result<(), LogError> {
-        let Some(copy) = self.copy.read().clone() else { return Ok(()) };
-        let last = match copy.last(self.node()) {
-            Ok(last) => last,
-            Err(error) => {
-                // The second place may be away, as a file on another host is: the store says the same.
-                tracing::warn!(%error, "the head copy can't be read: records are not held against it");
-                return Ok(());
-            }
-        };
-        let Some(jws) = last else { return Ok(()) };
+    fn hold_against_copy(&self, copied: Option<&str>) -> Result<(), LogError> {
+        let Some(jws) = copied else { return Ok(()) };
         let signer = self.signer.read().statement_signer();
         self.state.lock().locked(|state| {
-            let head: Mark = unverified(&jws)
+            let head: Mark = unverified(jws)
                 .ok_or_else(|| LogError::Unproven { witness: COPY, reason: "it is no statement".to_owned() })?;
-            require_signed(&jws, &known_keys(&state.folder, &signer))
+            require_signed(jws, &known_keys(&state.folder, &signer))
                 .map_err(|reason| LogError::Unproven { witness: COPY, reason })?;
             state.require(COPY, &head)
         })

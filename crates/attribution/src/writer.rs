@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
 
-use crate::copies::{COPY_EVERY, HeadCopy};
 use crate::digest::{FIRST, Hash, sha256, to_hex, write_hex};
 use crate::error::LogError;
 use crate::frame::{EVENT_PREFIX, Frame, FrameKind};
@@ -204,11 +203,7 @@ impl AttributionLog {
         };
         // At the very end there may be nobody to write it: the next start does.
         let Ok(runtime) = Handle::try_current() else { return };
-        let is_due = self.copied.lock().is_none_or(|last| last.elapsed() >= COPY_EVERY);
-        let copy = self.copy.read().clone().filter(|_| is_due);
-        if copy.is_some() {
-            *self.copied.lock() = Some(Instant::now());
-        }
+        self.copied.tell_soon(jws.clone());
         let (heads, now) = (self.heads.read().clone(), self.clock.now());
         runtime.spawn(async move {
             if let Some(heads) = heads
@@ -216,15 +211,7 @@ impl AttributionLog {
             {
                 tracing::warn!(%error, "how far the records are was not told to the store");
             }
-            tell(copy, jws).await;
         });
-    }
-
-    /// Has the second place take a head.
-    pub(crate) async fn copy_head(&self, jws: String) {
-        let copy = self.copy.read().clone();
-        *self.copied.lock() = Some(Instant::now());
-        tell(copy, jws).await;
     }
 
     /// Syncs what is written, and signs how far that is. Gives the mark that stands then. Blocks.
@@ -264,15 +251,6 @@ impl AttributionLog {
             Ok(segments) => tracing::info!(segments, "old records were removed"),
             Err(error) => tracing::warn!(%error, "old records were not removed"),
         }
-    }
-}
-
-/// What a second place does not take, it is told again with the next head: a later head says all that an earlier one did.
-async fn tell(copy: Option<Arc<dyn HeadCopy>>, jws: String) {
-    if let Some(copy) = copy
-        && let Err(error) = copy.take(jws).await
-    {
-        tracing::warn!(%error, "how far the records are was not copied to the second place");
     }
 }
 

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use forecourt_attribution::copies::FileCopy;
 use forecourt_attribution::heads::HEADS;
 use forecourt_attribution::verify::verify;
-use forecourt_attribution::{AttributionLog, LogError, RecordKeys, RecordSigner, accept, limits};
+use forecourt_attribution::{AttributionLog, FileCopy, LogError, RecordKeys, RecordSigner, accept, limits};
 use forecourt_core::Clock;
 use forecourt_host::Ledger;
 use forecourt_store::Memory;

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use forecourt_attribution::copies::FileCopy;
 use forecourt_attribution::heads::HEADS;
 use forecourt_attribution::verify::Verification;
-use forecourt_attribution::{ExportFilter, LogOptions, RecordLog, SharedLog, export_shared, verify_shared};
+use forecourt_attribution::{ExportFilter, FileCopy, LogOptions, RecordLog, SharedLog, export_shared, verify_shared};
 use forecourt_core::store::Span;
 use forecourt_core::{Clock, Store};
 use forecourt_host::Ledger;
@@ -123,7 +122,7 @@ async fn a_record_that_was_taken_out_or_changed_is_found_and_an_end_by_a_second_
         log.record(draft(Some(&agent(number % 2 + 1)), &number.to_string())).await.unwrap();
     }
     log.close().await.unwrap();
-    let elsewhere = copy.statements().unwrap();
+    let elsewhere = copy.statements(nodes.clock.now()).unwrap();
     assert_eq!(elsewhere.len(), 2, "one for each chain");
     assert!(nodes.verified(&elsewhere).await.is_fine());
     let stream = format!("chain:{}", agent(1));
@@ -156,10 +155,10 @@ async fn records_end_by_age_where_the_operator_wishes_and_that_is_no_loss() {
     log.close().await.unwrap();
     nodes.clock.advance(day * 2);
     assert_eq!(log.find(&old.audit_id).await.unwrap(), None);
-    assert!(nodes.verified(&copy.statements().unwrap()).await.is_fine());
+    assert!(nodes.verified(&copy.statements(nodes.clock.now()).unwrap()).await.is_fine());
     let new = log.record(draft(Some(&agent(1)), "new")).await.unwrap();
     assert_eq!(payload(&new.jws)["previous_audit_id"], json!("0".repeat(64)), "the chain begins anew");
-    assert!(nodes.verified(&copy.statements().unwrap()).await.is_fine());
+    assert!(nodes.verified(&copy.statements(nodes.clock.now()).unwrap()).await.is_fine());
 }
 
 #[tokio::test]

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forecourt::storage::{self, StorePresence};
-use forecourt_attribution::copies::FileCopy;
 use forecourt_attribution::heads::{HEADS, HeadStream};
 use forecourt_attribution::verify::{HeadWitness, Verification, verify as verify_log};
 use forecourt_attribution::{
-    ExportFilter, ExportedRecord, LogError, RecordKeys, RecordSigner, RunningHash, accept as accept_log,
+    ExportFilter, ExportedRecord, FileCopy, LogError, RecordKeys, RecordSigner, RunningHash, accept as accept_log,
     export as export_log, export_shared, folder, node_name, verify_shared,
 };
 use forecourt_core::{AgentId, Clock, SystemClock};
@@ -71,7 +70,8 @@ async fn verify_stored(ledger: &Ledger, arguments: &VerifyRecords) -> Result<Ver
     // Before the store is looked at, which goes on meanwhile.
     let mut elsewhere = Vec::new();
     for path in &arguments.head_copies {
-        elsewhere.extend(FileCopy::new(path).statements().map_err(|error| unreadable_file(path, &error))?);
+        elsewhere
+            .extend(FileCopy::new(path).statements(SystemClock.now()).map_err(|error| unreadable_file(path, &error))?);
     }
     let keys = arguments.keys.as_deref().map(read_keys).transpose()?;
     let told = verify_shared(ledger, keys.as_ref(), &elsewhere, SystemClock.now()).await;
@@ -131,7 +131,7 @@ pub(crate) async fn accept(arguments: &AcceptRecords) -> Outcome {
     let heads = HeadStream::new(Ledger::new(store, Arc::new(SystemClock), HEADS), node.as_deref());
     heads.accept(&head).await.map_err(|error| Failure::ours(format!("the store: {error}")))?;
     for path in &arguments.head_copies {
-        FileCopy::new(path).append(&head).map_err(|error| unwritable(path, &error))?;
+        FileCopy::new(path).append(std::slice::from_ref(&head)).map_err(|error| unwritable(path, &error))?;
     }
     stdoutln!("records in {} go on from where they end; `forecourt audit verify` tells why", folder.display());
     Ok(())
