@@ -26,6 +26,8 @@ impl LogState {
         if first == self.first {
             return Ok(0);
         }
+        // The next one carries on what this one says, and is signed.
+        self.require_begun(signer)?;
         // The heads of the last checkpoint as well: an agent that was silent since keeps its chain.
         let mut heads = self.checkpoint.as_ref().map(|checkpoint| checkpoint.heads.clone()).unwrap_or_default();
         for number in self.first..first {

@@ -80,6 +80,11 @@ pub(crate) fn require_signed(jws: &str, keys: &RecordKeys) -> Result<(), String>
     }
 }
 
+/// Whether a statement says of itself that nobody signed it.
+pub(crate) fn says_unsigned(jws: &str) -> bool {
+    matches!(SignatureCheck::new(&RecordKeys::default()).check(jws), SignatureOutcome::Unsigned)
+}
+
 fn read_header<'a>(protected: &str, keys: &'a RecordKeys) -> Header<'a> {
     #[derive(Deserialize)]
     struct JwsHeader {

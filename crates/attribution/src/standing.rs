@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use forecourt_core::Timestamp;
 
-use crate::checkpoint::{KeptMark, Mark, unverified};
+use crate::checkpoint::{Checkpoint, KeptMark, Mark, unverified};
 use crate::copies::COPY;
 use crate::digest::{Hash, to_hex};
 use crate::error::LogError;
@@ -17,12 +17,14 @@ use crate::keys::{KnownSigners, RecordKeys};
 use crate::log::AttributionLog;
 use crate::node::node_name;
 use crate::segment::{self, FrameReader, SegmentError};
-use crate::signature::require_signed;
+use crate::signature::{require_signed, says_unsigned};
 use crate::signer::RecordSigner;
 use crate::state::LogState;
 
 /// The mark beside the records, in errors.
 const MARK: &str = "the mark beside the records";
+/// The checkpoint beside the records, in errors.
+const CHECKPOINT: &str = "the checkpoint beside the records";
 /// Why the first head says that it begins where it does, in a log that is older than heads in stores.
 const NONE_BEFORE: &str = "no head was kept before";
 
@@ -53,7 +55,7 @@ impl LogState {
             }
         };
         match require_signed(&jws, &known_keys(&self.folder, signer)) {
-            Ok(()) => self.require(MARK, &mark).map(|()| true),
+            Ok(()) => self.require(MARK, &mark, signer).map(|()| true),
             Err(reason) => {
                 tracing::warn!(%folder, %reason, "the mark beside the records says nothing: it is made anew");
                 Ok(false)
@@ -66,7 +68,29 @@ impl LogState {
         self.checkpoint.is_none() && self.first == self.open.number && self.open.records == 0
     }
 
-    fn require(&self, witness: &'static str, mark: &Mark) -> Result<(), LogError> {
+    /// What is gone by age or size is so by a checkpoint that somebody signed: whoever takes segments out can write one.
+    ///
+    /// # Errors
+    /// There is a checkpoint that none of the keys signed.
+    pub(crate) fn require_begun(&self, signer: &RecordSigner) -> Result<(), LogError> {
+        let Some(checkpoint) = &self.checkpoint else { return Ok(()) };
+        require_signed(&checkpoint.jws, &known_keys(&self.folder, signer))
+            .map_err(|reason| LogError::Unproven { witness: CHECKPOINT, reason })
+    }
+
+    /// Signs where the log begins, as its checkpoint says. With the lock.
+    fn sign_beginning(&mut self, signer: &RecordSigner) -> Result<(), LogError> {
+        // Another process may have removed more since.
+        if let Some(checkpoint) = Checkpoint::read(&self.folder)? {
+            self.checkpoint = Some(checkpoint.sign(&self.folder, signer)?);
+        }
+        Ok(())
+    }
+
+    fn require(&self, witness: &'static str, mark: &Mark, signer: &RecordSigner) -> Result<(), LogError> {
+        if mark.segment < self.first {
+            return self.require_begun(signer);
+        }
         let set_back = |how| Err(LogError::SetBack { witness, segment: mark.segment, offset: mark.offset, how });
         match self.standing(mark)? {
             Standing::Holds => Ok(()),
@@ -76,10 +100,6 @@ impl LogState {
     }
 
     fn standing(&self, mark: &Mark) -> Result<Standing, LogError> {
-        // Removed by age or size, after a checkpoint was signed that says so.
-        if mark.segment < self.first {
-            return Ok(Standing::Holds);
-        }
         if mark.place() > self.place() {
             return Ok(Standing::Short);
         }
@@ -126,7 +146,8 @@ impl AttributionLog {
                 .ok_or_else(|| LogError::Unproven { witness: COPY, reason: "it is no statement".to_owned() })?;
             require_signed(jws, &known_keys(&state.folder, &signer))
                 .map_err(|reason| LogError::Unproven { witness: COPY, reason })?;
-            state.require(COPY, &head)
+            state.require_begun(&signer)?;
+            state.require(COPY, &head, &signer)
         })
     }
 
@@ -139,7 +160,7 @@ impl AttributionLog {
                 let head: Mark = unverified(jws).ok_or_else(|| unproven("it is no statement".to_owned()))?;
                 // Before it is believed: one that nobody signed may be further back than the last one was.
                 require_signed(jws, &known_keys(&state.folder, &signer)).map_err(unproven)?;
-                state.require(STORE, &head)?;
+                state.require(STORE, &head, &signer)?;
                 if head.place() < state.place() {
                     tracing::info!(
                         segment = head.segment,
@@ -154,6 +175,15 @@ impl AttributionLog {
                 mark.accepted = Some(NONE_BEFORE.to_owned());
             }
             self.signers.lock().keep(&signer)?;
+            if kept.is_none() && state.checkpoint.as_ref().is_some_and(|checkpoint| says_unsigned(&checkpoint.jws)) {
+                // Once: from here on the store knows a head, beside which nobody believes one that is not signed.
+                tracing::warn!(
+                    "nobody signed where these records begin, as versions before heads did with signing off: it is taken \
+                     as it stands, and signed"
+                );
+                state.sign_beginning(&signer)?;
+            }
+            state.require_begun(&signer)?;
             state.sync()?;
             Ok((mark.replace(&state.folder, &signer)?, state.is_new()))
         })
@@ -171,6 +201,7 @@ pub fn accept(folder: &Path, signer: &RecordSigner, reason: &str, now: Timestamp
     let node = node_name(folder)?;
     state.locked(|state| {
         KnownSigners::read(folder).keep(signer)?;
+        state.sign_beginning(signer)?;
         state.sync()?;
         let mark = Mark { accepted: Some(reason.to_owned()), ..state.mark(node.as_deref(), now) };
         mark.replace(folder, signer)

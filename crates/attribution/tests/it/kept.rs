@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use forecourt_attribution::heads::{HEADS, HeadStream};
 use forecourt_attribution::verify::{HeadWitness, Verification, verify};
-use forecourt_attribution::{AttributionLog, LogError, RecordKeys};
+use forecourt_attribution::{AttributionLog, LogError, LogOptions, RecordKeys};
 use forecourt_core::Store;
 use forecourt_host::Ledger;
 use forecourt_store::Memory;
@@ -33,7 +33,11 @@ impl Kept {
     }
 
     pub(crate) fn open(&self) -> Result<Arc<AttributionLog>, LogError> {
-        let log = AttributionLog::open(self.folder.path(), options(), source(&signer()), self.clock.clone())?;
+        self.open_with(options())
+    }
+
+    pub(crate) fn open_with(&self, options: LogOptions) -> Result<Arc<AttributionLog>, LogError> {
+        let log = AttributionLog::open(self.folder.path(), options, source(&signer()), self.clock.clone())?;
         log.keep_heads(self.heads());
         Ok(log)
     }

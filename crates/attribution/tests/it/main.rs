@@ -1,6 +1,7 @@
 //! Records as whoever keeps and verifies them sees them.
 
 mod chains;
+mod checkpoints;
 mod copies;
 mod disk;
 mod files;
