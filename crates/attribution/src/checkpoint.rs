@@ -128,6 +128,21 @@ impl Mark {
         }
     }
 
+    /// Works on a folder whose mark is put aside meanwhile, and kept there as `mark.before`. Where that fails, the mark is
+    /// put back.
+    pub(crate) fn aside<T>(folder: &Path, work: impl FnOnce() -> Result<T, LogError>) -> Result<T, LogError> {
+        let (path, aside) = (mark_path(folder), folder.join("mark.before"));
+        let is_aside = match fs::rename(&path, &aside) {
+            Ok(()) => true,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) => return Err(LogError::io(&path)(error)),
+        };
+        work().inspect_err(|_| {
+            // Without it a start would tell no less: the store and others know how far the log was.
+            let _ = if is_aside { fs::rename(&aside, &path) } else { Ok(()) };
+        })
+    }
+
     /// Where it stands in the log.
     pub(crate) fn place(&self) -> (u64, u64) {
         (self.segment, self.offset)

@@ -197,15 +197,37 @@ impl AttributionLog {
 /// # Errors
 /// The folder can't be used, or what is in it is damaged.
 pub fn accept(folder: &Path, signer: &RecordSigner, reason: &str, now: Timestamp) -> Result<String, LogError> {
-    let mut state = LogState::open(folder, now)?;
     let node = node_name(folder)?;
-    state.locked(|state| {
-        KnownSigners::read(folder).keep(signer)?;
-        state.sign_beginning(signer)?;
-        state.sync()?;
-        let mark = Mark { accepted: Some(reason.to_owned()), ..state.mark(node.as_deref(), now) };
-        mark.replace(folder, signer)
-    })
+    let work = || {
+        LogState::open(folder, now)?.locked(|state| {
+            KnownSigners::read(folder).keep(signer)?;
+            state.sign_beginning(signer)?;
+            state.sync()?;
+            let mark = Mark { accepted: Some(reason.to_owned()), ..state.mark(node.as_deref(), now) };
+            mark.replace(folder, signer)
+        })
+    };
+    // By its mark such a log is damaged, and is not opened. Nothing else that is: it would be cut off where that begins.
+    if ends_within_an_entry(folder)? { Mark::aside(folder, work) } else { work() }
+}
+
+/// Whether the end of the last file is gone, from somewhere within an entry on.
+fn ends_within_an_entry(folder: &Path) -> Result<bool, LogError> {
+    if !folder.try_exists().map_err(LogError::io(folder))? {
+        return Ok(false);
+    }
+    let Some(last) = segment::numbers(folder)?.pop() else { return Ok(false) };
+    let path = segment::path(folder, last);
+    let file = File::open(&path).map_err(LogError::io(&path))?;
+    let end = file.metadata().map_err(LogError::io(&path))?.len();
+    let mut reader = FrameReader::new(BufReader::with_capacity(256 * 1024, file), 0, end);
+    loop {
+        match reader.next() {
+            Ok(Some(_)) => {}
+            Err(SegmentError::Io(error)) => return Err(LogError::io(&path)(error)),
+            ended => return Ok(matches!(ended, Err(SegmentError::Cut))),
+        }
+    }
 }
 
 /// The keys whose statements count: those that were kept, and the one that signs now.

@@ -134,13 +134,37 @@ async fn an_operator_takes_a_loss_which_is_told_from_then_on() {
     kept.remove(|name| name.starts_with("segment-"));
     let refused = kept.refused().await;
     assert!(matches!(refused, LogError::SetBack { .. }), "{refused:?}");
-    let head = accept(kept.folder.path(), &signer(), "the disk broke", kept.clock.now()).unwrap();
+    taken(&kept, "the disk broke").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operator_takes_the_loss_of_a_file_that_was_cut_off_within_an_entry() {
+    let kept = Kept::new();
+    kept.record(4, true).await;
+    let path = segment(kept.folder.path(), 1);
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() - 5]).unwrap();
+    let refused = kept.open().err();
+    assert!(matches!(refused, Some(LogError::Damaged { .. })), "{refused:?}");
+    taken(&kept, "power was cut").await;
+    // Bytes that were changed in the middle are no end, and nothing is cut off for them.
+    let mut changed = fs::read(&path).unwrap();
+    let middle = changed.len() / 2;
+    changed[middle] ^= 1;
+    fs::write(&path, &changed).unwrap();
+    accept(kept.folder.path(), &signer(), "no", kept.clock.now()).unwrap_err();
+    assert_eq!(fs::read(&path).unwrap(), changed);
+}
+
+/// Has the log go on without what is gone.
+async fn taken(kept: &Kept, reason: &str) {
+    let head = accept(kept.folder.path(), &signer(), reason, kept.clock.now()).unwrap();
     kept.heads().accept(&head).await.unwrap();
     let log = kept.open().unwrap();
     log.record(draft(Some(&agent(1)), "on")).await.unwrap();
     close(log);
     let told = kept.verified().await;
-    assert!(told.is_fine() && told.notes.iter().any(|note| note.contains("the disk broke")), "{told:?}");
+    assert!(told.is_fine() && told.notes.iter().any(|note| note.contains(reason)), "{told:?}");
 }
 
 #[tokio::test(start_paused = true)]
