@@ -7,7 +7,7 @@
 //! | `signer.rs`, `keys.rs`, `signature.rs` | what signs them, and what they are verified with |
 //! | `frame.rs`, `segment.rs` | how they are written |
 //! | `state.rs`, `open_segment.rs`, `index.rs`, `retention.rs` | the files as one process knows them, and where things are in them |
-//! | `log.rs`, `writer.rs` | records in, answers out; the one writer |
+//! | `log.rs`, `writer.rs`, `failure.rs` | records in, answers out; the one writer; what failed last |
 //! | `record_log.rs`, `shared_log.rs`, `shared_verify.rs` | records in the store of several nodes, instead of in files |
 //! | `checkpoint.rs` | how far the log is on the disk, and where it begins |
 //! | `heads.rs`, `copies.rs`, `file_copy.rs`, `standing.rs` | how far it was, in a store and elsewhere; whether it is still what those say |
@@ -20,6 +20,7 @@ pub mod copies;
 mod digest;
 mod error;
 mod export;
+mod failure;
 mod file_copy;
 pub mod frame;
 pub mod heads;

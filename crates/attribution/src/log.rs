@@ -3,22 +3,22 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use forecourt_core::{AgentId, Clock};
 use futures::future::BoxFuture;
 use parking_lot::{Mutex, RwLock};
 use serde_json::{Map, Value};
 use tokio::sync::{OnceCell, oneshot};
-use tokio::time::Instant;
 
 use crate::copies::{CopiedHead, HeadCopy};
 use crate::digest::{Hash, from_hex, to_hex};
 use crate::error::LogError;
+use crate::failure::LastFailure;
 use crate::frame::FrameKind;
 use crate::heads::HeadStream;
 use crate::keys::KnownSigners;
-use crate::limits::{CHAIN_READ_MAX, QUEUE_MAX, RETRY_AFTER};
+use crate::limits::{CHAIN_READ_MAX, QUEUE_MAX};
 use crate::node::name_folder;
 use crate::options::LogOptions;
 use crate::payload::{Payload, RecordDraft, event};
@@ -61,9 +61,7 @@ pub struct AttributionLog {
     reconciled: OnceCell<()>,
     /// Whether something is written that is not synced.
     pub(crate) is_dirty: AtomicBool,
-    /// Whether the disk failed last, so that nothing is looked at otherwise.
-    pub(crate) is_failing: AtomicBool,
-    pub(crate) failed: Mutex<Option<(Instant, LogError)>>,
+    pub(crate) failure: LastFailure,
 }
 
 /// The records that wait for the writer, and whether there is one.
@@ -108,8 +106,7 @@ impl AttributionLog {
             signer: RwLock::new(signer),
             clock,
             is_dirty: AtomicBool::new(false),
-            is_failing: AtomicBool::new(false),
-            failed: Mutex::new(None),
+            failure: LastFailure::default(),
         };
         log.begin()?;
         Ok(Arc::new(log))
@@ -210,21 +207,13 @@ impl AttributionLog {
     pub fn ready(self: &Arc<Self>) -> BoxFuture<'_, Result<(), LogError>> {
         Box::pin(async move {
             self.reconciled().await?;
-            if !self.is_failing.load(Ordering::Relaxed) {
+            if !self.failure.is_due()? {
                 return Ok(());
-            }
-            {
-                let mut failed = self.failed.lock();
-                let Some((at, error)) = failed.as_mut() else { return Ok(()) };
-                if at.elapsed() < RETRY_AFTER {
-                    return Err(error.clone());
-                }
-                *at = Instant::now();
             }
             self.blocking(|log| {
                 let mut state = log.state.lock();
                 let probed = state.locked(LogState::probe);
-                log.settled(probed.as_ref().err());
+                log.failure.settle(probed.as_ref().err());
                 probed
             })
             .await
@@ -356,12 +345,12 @@ impl AttributionLog {
         if self.reconciled.initialized() {
             return Ok(());
         }
-        let failed = self.failed.lock().clone().filter(|(at, _)| at.elapsed() < RETRY_AFTER);
-        if let Some((_, error)) = failed {
-            return Err(error);
-        }
-        let done = self.reconciled.get_or_try_init(|| self.reconcile()).await;
-        done.copied().inspect_err(|error| self.settled(Some(error)))
+        let once = || async {
+            // Within, since those who waited for one that failed would each begin another.
+            self.failure.none_of_late()?;
+            self.reconcile().await.inspect_err(|error| self.failure.settle(Some(error)))
+        };
+        self.reconciled.get_or_try_init(once).await.copied()
     }
 
     pub(crate) async fn blocking<T: Send + 'static>(

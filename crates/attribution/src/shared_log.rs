@@ -20,14 +20,15 @@ use futures::future::join;
 use parking_lot::{Mutex, RwLock};
 use serde_json::{Map, Value, json};
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use crate::checkpoint::SharedHead;
 use crate::copies::{COPY_EVERY, HeadCopy, told};
 use crate::digest::{FIRST, Hash, from_hex, sha256, to_hex, write_hex};
 use crate::error::LogError;
+use crate::failure::LastFailure;
 use crate::frame::FrameKind;
-use crate::limits::{CHAIN_READ_MAX, CHAIN_TURNS, HEADS_MAX, QUEUE_MAX, RETRY_AFTER, STORED_APPENDS_MAX};
+use crate::limits::{CHAIN_READ_MAX, CHAIN_TURNS, HEADS_MAX, QUEUE_MAX, STORED_APPENDS_MAX};
 use crate::log::{ChainHead, SignedRecord};
 use crate::options::LogOptions;
 use crate::payload::{Payload, RecordDraft, event};
@@ -61,7 +62,7 @@ pub struct SharedLog {
     waiting: Semaphore,
     /// The names of keys that are in the store.
     published: Mutex<HashSet<String>>,
-    failed: Mutex<Option<(Instant, LogError)>>,
+    failure: LastFailure,
     /// The second place for heads, and the streams whose heads it was not told yet.
     copy: RwLock<Option<Arc<dyn HeadCopy>>>,
     untold: Mutex<HashMap<String, StoredHead>>,
@@ -85,7 +86,7 @@ impl SharedLog {
             chains: (0..CHAIN_TURNS).map(|_| AsyncMutex::default()).collect(),
             waiting: Semaphore::new(QUEUE_MAX),
             published: Mutex::default(),
-            failed: Mutex::default(),
+            failure: LastFailure::default(),
             copy: RwLock::default(),
             untold: Mutex::default(),
         })
@@ -159,16 +160,12 @@ impl SharedLog {
 
     /// Whether the store can be asked. After it failed, it is tried anew once a second.
     pub(crate) async fn ready(&self) -> Result<(), LogError> {
-        let failed = self.failed.lock().clone();
-        match failed {
-            None => Ok(()),
-            Some((at, error)) if at.elapsed() < RETRY_AFTER => Err(error),
-            Some(_) => {
-                let asked = self.ledger.last(SIGNERS).await.map(drop).map_err(away);
-                self.settle(asked.as_ref().err());
-                asked
-            }
+        if !self.failure.is_due()? {
+            return Ok(());
         }
+        let asked = self.ledger.last(SIGNERS).await.map(drop).map_err(away);
+        self.failure.settle(asked.as_ref().err());
+        asked
     }
 
     pub(crate) async fn find(&self, audit_id: &str) -> Result<Option<String>, LogError> {
@@ -219,7 +216,7 @@ impl SharedLog {
     ) -> Result<SignedRecord, LogError> {
         let _turn = self.waiting.try_acquire().map_err(|_| LogError::Busy)?;
         let written = self.append_in_turn(kind, agent, payload).await;
-        self.settle(written.as_ref().err());
+        self.failure.settle(written.as_ref().err());
         written
     }
 
@@ -313,25 +310,6 @@ impl SharedLog {
     fn until(&self) -> Option<Timestamp> {
         let kept = self.options.read().retention?;
         self.clock.now().checked_add(kept).ok()
-    }
-
-    fn settle(&self, failed: Option<&LogError>) {
-        let mut last = self.failed.lock();
-        match failed {
-            // Too much at once is no fault of the store's.
-            Some(LogError::Busy | LogError::TooLarge) => {}
-            Some(error) => {
-                if last.is_none() {
-                    tracing::error!(%error, "records of what is answered can't be kept");
-                }
-                *last = Some((Instant::now(), error.clone()));
-            }
-            None if last.is_some() => {
-                *last = None;
-                tracing::info!("records of what is answered are kept again");
-            }
-            None => {}
-        }
     }
 }
 

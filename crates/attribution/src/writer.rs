@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use tokio::runtime::Handle;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use crate::digest::{FIRST, Hash, sha256, to_hex, write_hex};
 use crate::error::LogError;
@@ -87,7 +87,7 @@ impl AttributionLog {
         })?;
         // Before the rest, which takes other locks and tells others.
         drop((state, options));
-        self.settled(written.as_ref().err());
+        self.failure.settle(written.as_ref().err());
         self.sync_soon();
         Some(written.and_then(|records| records.into_iter().next().ok_or(LogError::Closed)))
     }
@@ -107,7 +107,7 @@ impl AttributionLog {
             (written, answers)
         };
         let (written, answers) = written;
-        self.settled(written.as_ref().err());
+        self.failure.settle(written.as_ref().err());
         match written {
             Ok(records) => {
                 // Where each group is synced, what is left to do is to sign how far that is.
@@ -159,24 +159,6 @@ impl AttributionLog {
             done.push(SignedRecord { audit_id: to_hex(&signed.digest), jws: signed.jws });
         }
         Ok(done)
-    }
-
-    /// Takes notice of whether the disk took what was written.
-    pub(crate) fn settled(&self, failed: Option<&LogError>) {
-        match failed {
-            Some(error) => {
-                if !self.is_failing.swap(true, Ordering::Relaxed) {
-                    tracing::error!(%error, "records of what is answered can't be kept");
-                }
-                *self.failed.lock() = Some((Instant::now(), error.clone()));
-            }
-            None if self.is_failing.load(Ordering::Relaxed) => {
-                self.is_failing.store(false, Ordering::Relaxed);
-                *self.failed.lock() = None;
-                tracing::info!("records of what is answered are kept again");
-            }
-            None => {}
-        }
     }
 
     /// Has what was written synced soon, once for all that is written until then.
