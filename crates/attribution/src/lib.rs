@@ -8,7 +8,8 @@
 //! | `frame.rs`, `segment.rs` | how they are written |
 //! | `state.rs`, `open_segment.rs`, `index.rs`, `retention.rs` | the files as one process knows them, and where things are in them |
 //! | `log.rs`, `writer.rs`, `failure.rs` | records in, answers out; the one writer; what failed last |
-//! | `record_log.rs`, `shared_log.rs`, `shared_verify.rs` | records in the store of several nodes, instead of in files |
+//! | `record_log.rs` | records in files, or in the store of several nodes |
+//! | `shared_log.rs`, `shared_retention.rs`, `shared_copies.rs`, `shared_verify.rs` | records in that store |
 //! | `checkpoint.rs` | how far the log is on the disk, and where it begins |
 //! | `heads.rs`, `copies.rs`, `file_copy.rs`, `standing.rs` | how far it was, in a store and elsewhere; whether it is still what those say |
 //! | `verify.rs`, `verify/` | whether anything was changed |
@@ -35,7 +36,9 @@ mod payload;
 mod record_log;
 mod retention;
 mod segment;
+mod shared_copies;
 mod shared_log;
+mod shared_retention;
 mod shared_verify;
 mod signature;
 mod signer;

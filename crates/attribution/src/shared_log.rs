@@ -9,9 +9,11 @@
 //! | `audit:ID` | where the record of a name is |
 //! | `events:AGENT` | the events of an agent once more: they are rare, and asked for by themselves |
 //! | `chains`, `signers` | the streams that there are, and the keys that signed |
+//! | `retentions` | for how long records are kept |
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use forecourt_core::store::Span;
 use forecourt_core::{AgentId, Clock, Error, Timestamp};
@@ -19,11 +21,9 @@ use forecourt_host::Ledger;
 use futures::future::join;
 use parking_lot::{Mutex, RwLock};
 use serde_json::{Map, Value, json};
-use tokio::sync::{Mutex as AsyncMutex, Semaphore};
-use tokio::time::sleep;
+use tokio::sync::{Mutex as AsyncMutex, OnceCell, Semaphore};
 
-use crate::checkpoint::SharedHead;
-use crate::copies::{COPY_EVERY, HeadCopy, told};
+use crate::copies::HeadCopy;
 use crate::digest::{FIRST, Hash, from_hex, sha256, to_hex, write_hex};
 use crate::error::LogError;
 use crate::failure::LastFailure;
@@ -32,6 +32,7 @@ use crate::limits::{CHAIN_READ_MAX, CHAIN_TURNS, HEADS_MAX, QUEUE_MAX, STORED_AP
 use crate::log::{ChainHead, SignedRecord};
 use crate::options::LogOptions;
 use crate::payload::{Payload, RecordDraft, event};
+use crate::shared_retention;
 use crate::signer::{RecordSigner, SignerSource};
 
 /// The streams that there are.
@@ -43,11 +44,26 @@ pub(crate) const CHAIN: &str = "chain:";
 
 /// The last record of a stream.
 #[derive(Clone, Copy)]
-struct StoredHead {
+pub(crate) struct StoredHead {
     /// Its number; 0: there is none.
-    number: u64,
-    audit_id: Hash,
+    pub(crate) number: u64,
+    pub(crate) audit_id: Hash,
+    /// When it goes by age.
+    pub(crate) until: Option<Timestamp>,
 }
+
+/// The second place for the heads of chains.
+#[derive(Default)]
+pub(crate) struct CopiedHeads {
+    pub(crate) copy: RwLock<Option<Arc<dyn HeadCopy>>>,
+    /// What it did not take yet, by streams. Not empty: somebody is about to tell it.
+    pub(crate) untold: Mutex<HashMap<String, StoredHead>>,
+    /// One at a time, or each would tell of the same.
+    pub(crate) turn: AsyncMutex<()>,
+}
+
+/// The stream of a record that was written, where it is there, and the record.
+type WrittenRecord = (String, StoredHead, String);
 
 /// Records in a store that several nodes have.
 pub struct SharedLog {
@@ -60,12 +76,15 @@ pub struct SharedLog {
     /// they would only sign behind each other again and again.
     chains: Vec<AsyncMutex<HashMap<String, StoredHead>>>,
     waiting: Semaphore,
+    /// Whether the stream of callers that are not known is in the list of streams.
+    is_listed: OnceCell<()>,
     /// The names of keys that are in the store.
     published: Mutex<HashSet<String>>,
+    /// For how long records are kept, as the store was told.
+    stated: Mutex<Option<Option<Duration>>>,
     failure: LastFailure,
-    /// The second place for heads, and the streams whose heads it was not told yet.
-    copy: RwLock<Option<Arc<dyn HeadCopy>>>,
-    untold: Mutex<HashMap<String, StoredHead>>,
+    /// The second place for heads.
+    pub(crate) copied: CopiedHeads,
 }
 
 impl SharedLog {
@@ -85,61 +104,12 @@ impl SharedLog {
             clock,
             chains: (0..CHAIN_TURNS).map(|_| AsyncMutex::default()).collect(),
             waiting: Semaphore::new(QUEUE_MAX),
+            is_listed: OnceCell::new(),
             published: Mutex::default(),
+            stated: Mutex::default(),
             failure: LastFailure::default(),
-            copy: RwLock::default(),
-            untold: Mutex::default(),
+            copied: CopiedHeads::default(),
         })
-    }
-
-    /// Has heads of chains copied to a second place as well, or to none any more.
-    pub fn copy_heads(&self, copy: Option<Arc<dyn HeadCopy>>) {
-        *self.copy.write() = copy;
-    }
-
-    /// Has the second place told of the heads that it was not told yet.
-    pub(crate) async fn copy_now(&self) {
-        let Some(copy) = self.copy.read().clone() else { return };
-        let untold = std::mem::take(&mut *self.untold.lock());
-        let signer = self.signer.read().statement_signer();
-        for (stream, head) in untold {
-            let head = SharedHead {
-                stream,
-                number: head.number,
-                audit_id: to_hex(&head.audit_id),
-                issued_at: self.clock.now(),
-                expires_at: self.until(),
-            };
-            // A struct of numbers and texts is always written.
-            let jws = signer.compact(&serde_json::to_vec(&head).unwrap_or_default());
-            told(&*copy, vec![jws]).await;
-        }
-    }
-
-    /// Remembers a head for the second place, which is told of all at once after a while.
-    fn tell_soon(self: &Arc<Self>, stream: &str, head: StoredHead) {
-        if self.copy.read().is_none() {
-            return;
-        }
-        let is_first = {
-            let mut untold = self.untold.lock();
-            let is_first = untold.is_empty();
-            // Over the bound the next minute tells it: a later head of a chain says all that an earlier one did.
-            if untold.len() < HEADS_MAX || untold.contains_key(stream) {
-                untold.insert(stream.to_owned(), head);
-            }
-            is_first
-        };
-        if !is_first {
-            return;
-        }
-        let log = Arc::downgrade(self);
-        tokio::spawn(async move {
-            sleep(COPY_EVERY).await;
-            if let Some(log) = log.upgrade() {
-                log.copy_now().await;
-            }
-        });
     }
 
     pub(crate) fn replace(&self, options: LogOptions, signer: Arc<dyn SignerSource>) {
@@ -177,7 +147,7 @@ impl SharedLog {
         };
         let found = self.ledger.entries(stream, Span::After(before), 1).await.map_err(away)?;
         let jws = found.first().and_then(|(_, entry)| entry.body["jws"].as_str().map(str::to_owned));
-        // The place is written beside the record, which may have come to stand elsewhere or be gone by age.
+        // The record may be gone by age.
         Ok(jws.filter(|jws| sha256(jws.as_bytes()) == wanted))
     }
 
@@ -224,14 +194,41 @@ impl SharedLog {
         self: &Arc<Self>,
         kind: FrameKind,
         agent: Option<Hash>,
-        mut payload: Payload,
+        payload: Payload,
     ) -> Result<SignedRecord, LogError> {
         let signer = self.signer.read().signer();
         self.publish(&signer).await?;
-        let until = self.until();
-        let stream = agent.map_or_else(|| format!("unknown:{}", self.node), |agent| chain_stream(&to_hex(&agent)));
-        let turns = agent.map_or(0, |agent| usize::from(agent[0]) % self.chains.len());
-        let mut heads = self.chains[turns].lock().await;
+        self.state_retention().await?;
+        let (stream, head, jws) = match agent {
+            Some(agent) => self.append_to_chain(kind, &agent, payload, &signer).await?,
+            None => self.append_alone(kind, &payload, &signer).await?,
+        };
+        self.tell_soon(&stream, head);
+        // Once the record is there, so that nothing speaks of one that lost a race.
+        let (named, place) = (audit_stream(&head.audit_id), json!({"stream": stream, "number": head.number}));
+        let place = self.ledger.append(&named, place, head.until, None);
+        let events = agent.filter(|_| kind == FrameKind::Event).map(|agent| events_stream(&to_hex(&agent)));
+        let event = async {
+            match &events {
+                Some(events) => self.ledger.append(events, json!({"jws": jws}), head.until, None).await.map(drop),
+                None => Ok(()),
+            }
+        };
+        let (place, event) = join(place, event).await;
+        place.and(event).map_err(away)?;
+        Ok(SignedRecord { audit_id: to_hex(&head.audit_id), jws })
+    }
+
+    /// Writes a record behind the last one of its agent, whoever wrote that.
+    async fn append_to_chain(
+        &self,
+        kind: FrameKind,
+        agent: &Hash,
+        mut payload: Payload,
+        signer: &RecordSigner,
+    ) -> Result<WrittenRecord, LogError> {
+        let (stream, until) = (chain_stream(&to_hex(agent)), self.until());
+        let mut heads = self.chains[usize::from(agent[0]) % self.chains.len()].lock().await;
         for _ in 0..STORED_APPENDS_MAX {
             // Taken out, and put back once it is known: a call that is dropped in the middle, or an answer of the store
             // that is lost, leaves nobody who knows how far the chain is.
@@ -239,61 +236,55 @@ impl SharedLog {
                 Some(head) => head,
                 None => self.last(&stream).await?,
             };
-            if agent.is_some() {
-                write_hex(&head.audit_id, &mut payload.bytes[payload.previous_at..payload.previous_at + 64]);
+            if head.number == 0 {
+                self.list(&stream).await?;
             }
+            write_hex(&head.audit_id, &mut payload.bytes[payload.previous_at..payload.previous_at + 64]);
             let jws = signer.compact(&payload.bytes);
-            let audit_id = sha256(jws.as_bytes());
-            if self.write(&stream, kind, (&jws, &audit_id), head.number, until).await? {
-                if let Some(agent) = agent.filter(|_| kind == FrameKind::Event) {
-                    let events = events_stream(&to_hex(&agent));
-                    self.ledger.append(&events, json!({"jws": jws}), until, None).await.map_err(away)?;
-                }
+            let written = self.ledger.append(&stream, body(kind, &jws), until, Some(head.number)).await;
+            // Not always the next number: records behind the last one may be gone by age.
+            if let Some(number) = written.map_err(away)? {
+                let head = StoredHead { number, audit_id: sha256(jws.as_bytes()), until };
                 if heads.len() >= HEADS_MAX / CHAIN_TURNS {
                     heads.clear();
                 }
-                let head = StoredHead { number: head.number + 1, audit_id };
-                self.tell_soon(&stream, head);
-                heads.insert(stream, head);
-                return Ok(SignedRecord { audit_id: to_hex(&audit_id), jws });
+                heads.insert(stream.clone(), head);
+                return Ok((stream, head, jws));
             }
         }
         Err(LogError::Busy)
     }
 
-    /// Writes a record behind the one with this number; `false`: another one is there. Where it is, is written at the
-    /// same time: a place that leads to another record is no harm, since the name is its hash.
-    async fn write(
+    /// Writes a record that nothing links, and so in no turn.
+    async fn append_alone(
         &self,
-        stream: &str,
         kind: FrameKind,
-        (jws, audit_id): (&str, &Hash),
-        behind: u64,
-        until: Option<Timestamp>,
-    ) -> Result<bool, LogError> {
-        if behind == 0 {
-            // Before its first record, so that no stream is overlooked by who verifies all of them.
-            self.ledger.append(CHAINS, json!({"stream": stream}), None, None).await.map_err(away)?;
-        }
-        let kind = if kind == FrameKind::Event { "event" } else { "record" };
-        let (named, place) = (audit_stream(audit_id), json!({"stream": stream, "number": behind + 1}));
-        let record = self.ledger.append(stream, json!({"kind": kind, "jws": jws}), until, Some(behind));
-        let (record, place) = join(record, self.ledger.append(&named, place, until, None)).await;
-        let is_written = record.map_err(away)?.is_some();
-        place.map_err(away)?;
-        Ok(is_written)
+        payload: &Payload,
+        signer: &RecordSigner,
+    ) -> Result<WrittenRecord, LogError> {
+        let (stream, until) = (format!("unknown:{}", self.node), self.until());
+        self.is_listed.get_or_try_init(|| self.list(&stream)).await?;
+        let jws = signer.compact(&payload.bytes);
+        let number = self.ledger.append(&stream, body(kind, &jws), until, None).await.map_err(away)?;
+        let head = StoredHead { number: number.unwrap_or_default(), audit_id: sha256(jws.as_bytes()), until };
+        Ok((stream, head, jws))
+    }
+
+    /// Puts a stream into the list of all before its first record, so that none is overlooked by who verifies them.
+    async fn list(&self, stream: &str) -> Result<(), LogError> {
+        self.ledger.append(CHAINS, json!({"stream": stream}), None, None).await.map(drop).map_err(away)
     }
 
     async fn last(&self, stream: &str) -> Result<StoredHead, LogError> {
         let last = self.ledger.last(stream).await.map_err(away)?;
-        Ok(last.map_or(StoredHead { number: 0, audit_id: FIRST }, |(number, entry)| {
+        Ok(last.map_or(StoredHead { number: 0, audit_id: FIRST, until: None }, |(number, entry)| {
             let jws = entry.body["jws"].as_str().unwrap_or_default();
-            StoredHead { number, audit_id: sha256(jws.as_bytes()) }
+            StoredHead { number, audit_id: sha256(jws.as_bytes()), until: entry.expires_at }
         }))
     }
 
     /// Puts the key of a signer into the store before it signs: nobody could verify what it signed otherwise.
-    async fn publish(&self, signer: &RecordSigner) -> Result<(), LogError> {
+    pub(crate) async fn publish(&self, signer: &RecordSigner) -> Result<(), LogError> {
         let Some(public) = signer.public() else { return Ok(()) };
         let name = format!("{} {}", public.kid, public.x);
         if self.published.lock().contains(&name) {
@@ -307,9 +298,30 @@ impl SharedLog {
         Ok(())
     }
 
+    /// Says in the store for how long records are kept, before any is: by that it is told which are gone by age.
+    async fn state_retention(&self) -> Result<(), LogError> {
+        let kept = self.options.read().retention;
+        if *self.stated.lock() == Some(kept) {
+            return Ok(());
+        }
+        let signer = self.statement_signer();
+        self.publish(&signer).await?;
+        shared_retention::state(&self.ledger, kept, &signer, self.now()).await.map_err(away)?;
+        *self.stated.lock() = Some(kept);
+        Ok(())
+    }
+
+    pub(crate) fn statement_signer(&self) -> Arc<RecordSigner> {
+        self.signer.read().statement_signer()
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
     fn until(&self) -> Option<Timestamp> {
         let kept = self.options.read().retention?;
-        self.clock.now().checked_add(kept).ok()
+        self.now().checked_add(kept).ok()
     }
 }
 
@@ -322,6 +334,11 @@ pub(crate) async fn signers(ledger: &Ledger) -> Result<Vec<Value>, Error> {
         after = *last;
         found.extend(page.into_iter().map(|(_, entry)| entry.body));
     }
+}
+
+/// A record as an entry.
+fn body(kind: FrameKind, jws: &str) -> Value {
+    json!({"kind": if kind == FrameKind::Event { "event" } else { "record" }, "jws": jws})
 }
 
 fn away(error: Error) -> LogError {

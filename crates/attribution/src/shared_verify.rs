@@ -18,6 +18,7 @@ use crate::export::{ExportFilter, ExportedRecord, issued_at};
 use crate::keys::RecordKeys;
 use crate::limits::CHAIN_READ_MAX;
 use crate::shared_log::{CHAIN, CHAINS, signers};
+use crate::shared_retention::{RETENTIONS, Retentions};
 use crate::signature::{SignatureCheck, SignatureOutcome, require_signed};
 use crate::verify::{Finding, FindingUnit, Verification};
 
@@ -48,11 +49,13 @@ pub fn verify_shared<'a>(
         let keys = keys.unwrap_or(&beside);
         let mut told = Verification::default();
         let mut elsewhere = latest(elsewhere, keys, now, &mut told);
+        let (retentions, wrong) = Retentions::read(ledger, keys).await?;
+        wrong.into_iter().for_each(|(number, message)| told.found(finding(RETENTIONS, number, None, message)));
         let mut streams = streams(ledger).await?;
         // One that is gone with its entry in the list.
         streams.extend(elsewhere.keys().cloned());
         for stream in streams {
-            let mut chain = ChainCheck::new(&stream, keys);
+            let mut chain = ChainCheck::new(&stream, keys, (&retentions, now));
             chain.elsewhere = elsewhere.remove(&stream);
             let mut after = 0;
             loop {
@@ -126,8 +129,10 @@ struct ChainCheck<'a> {
     /// In whose chain it is; `None`: nothing links these records.
     agent: Option<Hash>,
     signatures: SignatureCheck<'a>,
-    /// The number and the name of the last entry.
-    last: Option<(u64, Hash)>,
+    /// For how long records are kept, and what time it is.
+    retentions: (&'a Retentions, Timestamp),
+    /// The number and the name of the last entry, and when it was written.
+    last: Option<(u64, Hash, Timestamp)>,
     /// Where a second place says that it was.
     elsewhere: Option<SharedHead>,
 }
@@ -161,9 +166,9 @@ fn latest(
 }
 
 impl<'a> ChainCheck<'a> {
-    fn new(stream: &'a str, keys: &'a RecordKeys) -> Self {
+    fn new(stream: &'a str, keys: &'a RecordKeys, retentions: (&'a Retentions, Timestamp)) -> Self {
         let agent = stream.strip_prefix(CHAIN).and_then(from_hex);
-        Self { stream, agent, signatures: SignatureCheck::new(keys), last: None, elsewhere: None }
+        Self { stream, agent, signatures: SignatureCheck::new(keys), retentions, last: None, elsewhere: None }
     }
 
     fn entry(&mut self, number: u64, entry: &LedgerEntry, told: &mut Verification) {
@@ -185,7 +190,7 @@ impl<'a> ChainCheck<'a> {
             self.found(told, number, Some(&audit_id), message);
         }
         let expected = self.expected(number, entry, told);
-        self.last = Some((number, audit_id));
+        self.last = Some((number, audit_id, entry.at));
         let Some(place) = unverified::<Place>(jws) else {
             return self.found(told, number, Some(&audit_id), "the record's payload can't be read".to_owned());
         };
@@ -203,14 +208,21 @@ impl<'a> ChainCheck<'a> {
 
     /// The name of the record before an entry; `None`: that can't be known.
     fn expected(&self, number: u64, entry: &LedgerEntry, told: &mut Verification) -> Option<Hash> {
+        let (retentions, now) = self.retentions;
+        let are_gone_by_age = |from| retentions.are_gone(from, entry.at, now);
         match self.last {
-            Some((last, audit_id)) if last + 1 == number => Some(audit_id),
-            Some((last, _)) => {
+            Some((last, audit_id, _)) if last + 1 == number => Some(audit_id),
+            Some((last, _, at)) if are_gone_by_age(Some(at)) => {
+                told.notes
+                    .push(format!("{}: records between entries {last} and {number} were removed by age", self.stream));
+                None
+            }
+            Some((last, ..)) => {
                 self.found(told, number, None, format!("the entries between {last} and this one are gone"));
                 None
             }
             None if number == 1 => Some(FIRST),
-            None if entry.expires_at.is_some() => {
+            None if entry.expires_at.is_some() || are_gone_by_age(None) => {
                 told.notes.push(format!("{}: records before entry {number} were removed by age", self.stream));
                 None
             }
@@ -222,7 +234,7 @@ impl<'a> ChainCheck<'a> {
     }
 
     fn end(self, told: &mut Verification) {
-        let last = self.last.map_or(0, |(number, _)| number);
+        let last = self.last.map_or(0, |(number, ..)| number);
         // It was taken out where it was met.
         if let Some(head) = self.elsewhere.as_ref().filter(|head| head.number > last) {
             let SharedHead { issued_at, number, .. } = head;
@@ -239,12 +251,17 @@ impl<'a> ChainCheck<'a> {
     }
 
     fn found(&self, told: &mut Verification, number: u64, audit_id: Option<&Hash>, message: String) {
-        told.found(Finding {
-            path: PathBuf::from(format!("the store, {}", self.stream)),
-            offset: number,
-            unit: FindingUnit::Entry,
-            audit_id: audit_id.map(to_hex),
-            message,
-        });
+        told.found(finding(self.stream, number, audit_id, message));
+    }
+}
+
+/// What is wrong with an entry of a stream.
+fn finding(stream: &str, number: u64, audit_id: Option<&Hash>, message: String) -> Finding {
+    Finding {
+        path: PathBuf::from(format!("the store, {stream}")),
+        offset: number,
+        unit: FindingUnit::Entry,
+        audit_id: audit_id.map(to_hex),
+        message,
     }
 }

@@ -1,7 +1,11 @@
 //! Records of several nodes, in the store that they share: one view, and one chain for each agent.
 
+use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use forecourt_attribution::copies::HeadCopy;
 use forecourt_attribution::heads::HEADS;
 use forecourt_attribution::verify::Verification;
 use forecourt_attribution::{ExportFilter, FileCopy, LogOptions, RecordLog, SharedLog, export_shared, verify_shared};
@@ -10,9 +14,11 @@ use forecourt_core::{Clock, Store};
 use forecourt_host::Ledger;
 use forecourt_store::Memory;
 use forecourt_testkit::HandClock;
-use futures::future::join_all;
+use futures::future::{BoxFuture, join_all};
+use parking_lot::Mutex;
 use serde_json::{Map, json};
 
+use crate::kept::{messages, passes};
 use crate::support::{UnsignedRecords, agent, draft, options, payload, signer, source};
 
 /// A store that nodes share.
@@ -45,19 +51,16 @@ impl Nodes {
     /// The same store without some entries, as somebody who writes to its database leaves it.
     async fn without(&self, stream: &str, is_gone: impl Fn(u64) -> bool) -> Self {
         let other = Self::new();
-        for name in ["chains", "signers", &format!("chain:{}", agent(1)), &format!("chain:{}", agent(2))] {
+        for name in ["chains", "signers", "retentions", &format!("chain:{}", agent(1)), &format!("chain:{}", agent(2))]
+        {
             for (number, entry) in self.ledger().entries(name, Span::After(0), 1_000).await.unwrap() {
                 if name != stream || !is_gone(number) {
-                    other.ledger().append(name, entry.body, None, None).await.unwrap();
+                    other.store.append_entry(&format!("of:{HEADS}:{name}"), entry, None).await.unwrap();
                 }
             }
         }
         other
     }
-}
-
-fn messages(told: &Verification) -> String {
-    told.findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 #[tokio::test]
@@ -159,6 +162,90 @@ async fn records_end_by_age_where_the_operator_wishes_and_that_is_no_loss() {
     let new = log.record(draft(Some(&agent(1)), "new")).await.unwrap();
     assert_eq!(payload(&new.jws)["previous_audit_id"], json!("0".repeat(64)), "the chain begins anew");
     assert!(nodes.verified(&copy.statements(nodes.clock.now()).unwrap()).await.is_fine());
+}
+
+#[tokio::test]
+async fn records_that_went_by_age_under_another_setting_than_now_are_no_loss_and_others_are() {
+    let nodes = Nodes::new();
+    let day = Duration::from_secs(24 * 60 * 60);
+    let shared = nodes.shared("a", options());
+    let log = RecordLog::Shared(shared.clone());
+    for (response, retention) in [("1", None), ("2", Some(day)), ("3", Some(day)), ("4", None)] {
+        log.replace(LogOptions { retention, ..options() }, source(&signer()), None);
+        log.record(draft(Some(&agent(1)), response)).await.unwrap();
+        nodes.clock.advance(Duration::from_secs(60));
+    }
+    assert!(nodes.verified(&[]).await.is_fine());
+    nodes.clock.advance(day * 2);
+    let told = nodes.verified(&[]).await;
+    assert!(told.is_fine() && told.records == 2, "{told:?}");
+    assert!(told.notes.iter().any(|note| note.contains("between entries 1 and 4 were removed by age")), "{told:?}");
+    // What was written last is gone, and the next one stands behind what is left under the number that comes.
+    log.replace(LogOptions { retention: Some(day), ..options() }, source(&signer()), None);
+    log.record(draft(Some(&agent(1)), "5")).await.unwrap();
+    nodes.clock.advance(day * 2);
+    for _ in 0..2 {
+        let next = log.record(draft(Some(&agent(1)), "6")).await.unwrap();
+        assert_eq!(log.find(&next.audit_id).await.unwrap(), Some(next.jws));
+    }
+    let told = nodes.verified(&[]).await;
+    assert!(told.is_fine() && told.records == 4, "{told:?}");
+    // Nothing went by age before anybody said that it may.
+    let stream = format!("chain:{}", agent(1));
+    let holed = nodes.without(&stream, |number| number == 1).await;
+    assert!(!holed.verified(&[]).await.is_fine());
+}
+
+/// A second place that takes nothing at first.
+#[derive(Default)]
+struct Refusing {
+    takes: AtomicBool,
+    taken: Mutex<Vec<String>>,
+}
+
+impl HeadCopy for Refusing {
+    fn take(&self, heads: Vec<String>) -> BoxFuture<'_, Result<(), String>> {
+        let takes = self.takes.load(Ordering::Relaxed);
+        Box::pin(async move {
+            if takes {
+                self.taken.lock().extend(heads);
+            }
+            takes.then_some(()).ok_or_else(|| "full".to_owned())
+        })
+    }
+
+    fn last(&self, _node: Option<&str>) -> io::Result<Option<String>> {
+        Ok(None)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn heads_that_a_second_place_refused_are_told_again_and_can_be_verified() {
+    let (nodes, copy) = (Nodes::new(), Arc::new(Refusing::default()));
+    let source = Arc::new(UnsignedRecords);
+    let log = SharedLog::new(nodes.ledger(), "a".to_owned(), options(), source, nodes.clock.clone());
+    log.copy_heads(Some(copy.clone()));
+    let log = RecordLog::Shared(log);
+    for number in 1..3 {
+        log.record(draft(Some(&agent(number)), "r")).await.unwrap();
+    }
+    passes(Duration::from_secs(90)).await;
+    assert!(copy.taken.lock().is_empty());
+    copy.takes.store(true, Ordering::Relaxed);
+    log.record(draft(Some(&agent(1)), "r")).await.unwrap();
+    passes(Duration::from_secs(60)).await;
+    let taken = copy.taken.lock().clone();
+    assert_eq!(taken.len(), 2, "one for each chain");
+    assert!(nodes.verified(&taken).await.is_fine(), "the key of what nobody signs records with is there too");
+    passes(Duration::from_secs(600)).await;
+    assert_eq!(copy.taken.lock().len(), 2, "once");
+    // In an order that is not that of the chain, as nodes may tell them.
+    log.record(draft(Some(&agent(1)), "r")).await.unwrap();
+    log.close().await.unwrap();
+    let mut taken = copy.taken.lock().clone();
+    taken.reverse();
+    let cut = nodes.without(&format!("chain:{}", agent(1)), |number| number == 3).await;
+    assert!(messages(&cut.verified(&taken).await).contains("records are gone"));
 }
 
 #[tokio::test]
