@@ -47,10 +47,11 @@ pub(crate) async fn look_through(ask: Command) -> Result<VerificationReport, Api
         true => None,
         false => Some(verify_shared(&host.ledger(HEADS), None, &[], up_to).await.map_err(away)?),
     };
+    // Nobody was ever told how far files are that nodes left behind when they began to share a store.
     let told = match (shared, has_files) {
         (Some(shared), false) => shared,
-        (Some(shared), true) => shared.and(files(folder, store).await?),
-        (None, _) => files(folder, store).await?,
+        (Some(shared), true) => shared.and(files(folder, Some(store).filter(|store| store.head.is_some())).await?),
+        (None, _) => files(folder, Some(store)).await?,
     };
     let verified = VerificationReport {
         up_to,
@@ -79,11 +80,11 @@ fn away(error: forecourt_core::Error) -> ApiError {
 }
 
 /// What came of the files of this node.
-async fn files(folder: PathBuf, store: HeadWitness) -> Result<Verification, ApiError> {
+async fn files(folder: PathBuf, store: Option<HeadWitness>) -> Result<Verification, ApiError> {
     let looked = tokio::task::spawn_blocking(move || {
         // Without any keys, records that are signed are told one by one.
         let keys = RecordKeys::beside(&folder).unwrap_or_default();
-        verify(&folder, &keys, &[store], &|_| {}, &|_| {}).map_err(|error| error.to_string())
+        verify(&folder, &keys, store.as_slice(), &|_| {}, &|_| {}).map_err(|error| error.to_string())
     });
     let told = looked.await.map_err(|_| ApiError::internal("the records could not be looked at"))?;
     told.map_err(|error| ApiError::internal(format!("the records can't be read: {error}")))

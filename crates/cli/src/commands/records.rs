@@ -23,6 +23,8 @@ use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 
 /// What makes a folder a deployment.
 const DEPLOYMENT: &str = "forecourt.toml";
+/// The store, among those who know how far records were.
+const STORE: &str = "the store";
 /// Bytes of a file of keys that is read.
 const KEYS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
@@ -35,10 +37,10 @@ pub(crate) async fn verify(arguments: &VerifyRecords) -> Outcome {
     };
     // What nodes wrote into files before they kept records in their store.
     if let Some(told) = shared.as_ref().filter(|_| !folder.is_dir()) {
-        return tell(arguments, told, "the store", &["the store".to_owned()]);
+        return tell(arguments, told, STORE, &[STORE.to_owned()]);
     }
     // Before the files are looked at, which may go on meanwhile; and before the folder is missed, since it may be gone.
-    let witnesses = witnesses(arguments, &folder).await?;
+    let witnesses = witnesses(arguments, &folder, shared.is_some()).await?;
     if !folder.is_dir() && witnesses.is_empty() {
         return Err(no_records(&folder));
     }
@@ -57,7 +59,10 @@ pub(crate) async fn verify(arguments: &VerifyRecords) -> Outcome {
             keys.len()
         );
     }
-    let names: Vec<String> = witnesses.into_iter().map(|witness| witness.name).collect();
+    let mut names: Vec<String> = witnesses.into_iter().map(|witness| witness.name).collect();
+    if shared.is_some() && names.iter().all(|name| name != STORE) {
+        names.push(STORE.to_owned());
+    }
     let told = match shared {
         Some(shared) => shared.and(told),
         None => told,
@@ -198,14 +203,16 @@ impl Lines {
 }
 
 /// Who is asked how far the log was: the store, and the files that were named.
-async fn witnesses(arguments: &VerifyRecords, folder: &Path) -> Result<Vec<HeadWitness>, Failure> {
+async fn witnesses(arguments: &VerifyRecords, folder: &Path, is_shared: bool) -> Result<Vec<HeadWitness>, Failure> {
     let mut found: Vec<HeadWitness> = store_witness(&arguments.place, folder).await?.into_iter().collect();
     for path in &arguments.head_copies {
         let node = node_name(folder).map_err(unreadable)?;
         found.push(FileCopy::new(path).witness(node.as_deref()).map_err(|error| unreadable_file(path, &error))?);
     }
+    // Nobody was ever told how far files are that nodes left behind when they began to share a store.
+    found.retain(|witness| !is_shared || witness.head.is_some());
     if found.is_empty() {
-        stderrln!("note: nobody but the folder itself was asked how far the records were");
+        stderrln!("note: nobody but {} itself was asked how far its records were", folder.display());
     }
     Ok(found)
 }
@@ -220,7 +227,7 @@ async fn store_witness(place: &Place, folder: &Path) -> Result<Option<HeadWitnes
         StorePresence::InMemory => Ok(None),
         // Nobody is left who could say that nothing was ever written.
         StorePresence::Missing if !folder.is_dir() => Err(no_records(folder)),
-        StorePresence::Missing => Ok(Some(HeadWitness::knowing_nothing("the store"))),
+        StorePresence::Missing => Ok(Some(HeadWitness::knowing_nothing(STORE))),
         StorePresence::There => {
             let node = node_name(folder).map_err(unreadable)?;
             let ledger = Ledger::new(storage::look(&deployment).await?, Arc::new(SystemClock), HEADS);

@@ -166,6 +166,14 @@ fn records_of_several_nodes_are_one_view_and_outlast_the_folder_of_a_node() {
     nodes.run(node, "audit", &["export", ".", "--out", "records.jsonl"]).fine();
     let lines = fs::read_to_string(node.path().join("records.jsonl")).unwrap();
     assert!(lines.lines().count() == 6 && lines.contains(first["Audit-ID"].as_str().unwrap()), "{lines}");
+    // Files that a node left behind when it was alone, which neither the store nor a second place was told of.
+    let alone = Deployment::gatehouse().serve();
+    agtp(&alone, "DISCOVER", &[]);
+    alone.signal(Signal::SIGTERM);
+    copy(&alone.ended().2.data().join("records"), &node.data().join("records"));
+    fs::write(node.path().join("heads"), "").unwrap();
+    let told = nodes.run(node, "audit", &["verify", ".", "--json", "--head-copy", "heads"]).json();
+    assert!(told["ok"] == true && told["records"] == 6, "{told}");
 }
 
 fn copy(from: &Path, to: &Path) {
