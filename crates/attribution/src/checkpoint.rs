@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -15,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::{Hash, from_hex, sha256, to_hex};
 use crate::error::LogError;
-use crate::segment::replace;
+use crate::segment::{replace, write_synced};
 use crate::signer::RecordSigner;
 
 /// The place up to which the log was known to be synced to the disk when the statement was signed: the head of the log.
@@ -95,6 +97,13 @@ pub(crate) fn mark_path(folder: &Path) -> PathBuf {
     folder.join("mark.jws")
 }
 
+/// Where a log has its next mark until that takes the place of the last one: a file of its own, since several processes
+/// may have the folder, and a process several logs.
+pub(crate) fn next_mark_path(folder: &Path) -> PathBuf {
+    static LOGS: AtomicUsize = AtomicUsize::new(0);
+    folder.join(format!("mark-{}-{}.new", process::id(), LOGS.fetch_add(1, Ordering::Relaxed)))
+}
+
 pub(crate) fn checkpoint_path(folder: &Path) -> PathBuf {
     folder.join("checkpoint.jws")
 }
@@ -148,13 +157,24 @@ impl Mark {
         (self.segment, self.offset)
     }
 
-    /// Writes it, unless the folder has one that is further on. Gives the one that stands there then.
-    pub(crate) fn write(&self, folder: &Path, signer: &RecordSigner) -> Result<String, LogError> {
+    /// Signs it, and brings it to the disk beside the one that stands. Gives it as it was signed.
+    pub(crate) fn write_beside(&self, beside: &Path, signer: &RecordSigner) -> Result<String, LogError> {
+        let jws = signed(signer, self);
+        write_synced(beside, format!("{jws}\n").as_bytes())?;
+        Ok(jws)
+    }
+
+    /// Puts it, as it was written beside, in the place of the one that stands, unless that is further on. Gives the one
+    /// that stands there then. With the lock.
+    pub(crate) fn put(&self, folder: &Path, beside: &Path, jws: String) -> Result<String, LogError> {
+        let path = mark_path(folder);
         // Another process may have synced further meanwhile; a mark that goes back would let what follows it be cut
         // off.
         match Self::read(folder)? {
-            KeptMark::Read(last, jws) if last.place() >= self.place() => Ok(jws),
-            _ => self.replace(folder, signer),
+            KeptMark::Read(last, kept) if last.place() >= self.place() => {
+                fs::remove_file(beside).map_err(LogError::io(beside)).map(|()| kept)
+            }
+            _ => fs::rename(beside, &path).map_err(LogError::io(&path)).map(|()| jws),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The log: records are signed and chained in the order in which they are written, by one writer at a time, in groups.
 //! Whoever records waits for its group, so that no answer leaves before its record is written.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -11,6 +11,7 @@ use parking_lot::{Mutex, RwLock};
 use serde_json::{Map, Value};
 use tokio::sync::{OnceCell, oneshot};
 
+use crate::checkpoint::next_mark_path;
 use crate::copies::{CopiedHead, HeadCopy};
 use crate::digest::{Hash, from_hex, to_hex};
 use crate::error::LogError;
@@ -59,6 +60,8 @@ pub struct AttributionLog {
     pub(crate) copied: Arc<CopiedHead>,
     /// Whether the log was held against its head in the store, before which nothing is added to it.
     reconciled: OnceCell<()>,
+    /// Where the next mark is written, by one at a time.
+    pub(crate) next_mark: Mutex<PathBuf>,
     /// Whether something is written that is not synced.
     pub(crate) is_dirty: AtomicBool,
     pub(crate) failure: LastFailure,
@@ -99,6 +102,7 @@ impl AttributionLog {
             heads: RwLock::default(),
             copied: Arc::default(),
             reconciled: OnceCell::new(),
+            next_mark: Mutex::new(next_mark_path(folder)),
             signers: Mutex::new(KnownSigners::read(folder)),
             state: Mutex::new(state),
             queue: Mutex::default(),

@@ -71,17 +71,24 @@ pub(crate) fn create(
 /// Writes a file whole, in place of what was there, and syncs it and its folder.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), LogError> {
     let beside = path.with_extension("new");
+    write_synced(&beside, bytes)?;
+    fs::rename(&beside, path).map_err(LogError::io(path))?;
+    path.parent().map_or(Ok(()), sync_folder)
+}
+
+/// Writes a file whole, and brings it to the disk.
+pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), LogError> {
     let write = || -> io::Result<()> {
-        let mut file = File::create(&beside)?;
+        let mut file = File::create(path)?;
         file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&beside, path)?;
-        match path.parent() {
-            Some(folder) => File::open(folder)?.sync_all(),
-            None => Ok(()),
-        }
+        file.sync_all()
     };
     write().map_err(LogError::io(path))
+}
+
+/// Brings to the disk which files a folder has.
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), LogError> {
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(LogError::io(folder))
 }
 
 /// A frame that was read out of a file.

@@ -13,6 +13,7 @@ use crate::frame::{EVENT_PREFIX, Frame, FrameKind};
 use crate::limits::{GROUP_MAX, SYNC_INTERVAL};
 use crate::log::{AttributionLog, Pending, SignedRecord, Unwritten};
 use crate::options::{LogOptions, SyncPolicy};
+use crate::segment::sync_folder;
 use crate::signer::RecordSigner;
 use crate::state::LogState;
 
@@ -209,10 +210,15 @@ impl AttributionLog {
         };
         file.sync_data().map_err(LogError::io(&folder))?;
         let signer = self.signer.read().statement_signer();
-        self.state.lock().locked(|_| {
+        let beside = self.next_mark.lock();
+        // On the disk before the lock is asked for, and behind it again.
+        let jws = mark.write_beside(&beside, &signer)?;
+        let jws = self.state.lock().locked(|_| {
             self.signers.lock().keep(&signer)?;
-            mark.write(&folder, &signer)
-        })
+            mark.put(&folder, &beside, jws)
+        })?;
+        sync_folder(&folder)?;
+        Ok(jws)
     }
 
     /// Removes old segments as the operator wishes.
