@@ -20,7 +20,7 @@ use crate::frame::FrameKind;
 use crate::heads::HeadStream;
 use crate::keys::KnownSigners;
 use crate::limits::{CHAIN_READ_MAX, QUEUE_MAX};
-use crate::node::name_folder;
+use crate::node::node_name;
 use crate::options::LogOptions;
 use crate::payload::{Payload, RecordDraft, event};
 use crate::signer::SignerSource;
@@ -96,7 +96,7 @@ impl AttributionLog {
         clock: Arc<dyn Clock>,
     ) -> Result<Arc<Self>, LogError> {
         let state = LogState::open(folder, clock.now())?;
-        let node = options.node.as_deref().map(|name| name_folder(folder, name)).transpose()?;
+        let node = node_name(folder)?;
         let log = Self {
             node,
             heads: RwLock::default(),

@@ -1,8 +1,8 @@
-//! Several nodes of one deployment keep a log each: every record says which node's, and by its name the head of each log
-//! is found in the store of all.
+//! A folder may have a name, that of a node which once was one of several: every record says whose it is, and by that
+//! name the head of the log is found in the store.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use crate::error::LogError;
@@ -12,7 +12,7 @@ const FILE: &str = "node";
 /// Characters of a name.
 const NAME_CHARS_MAX: usize = 64;
 
-/// The name of the node whose records are in a folder; `None`: it was alone so far.
+/// The name of the node whose records are in a folder; `None`: it has none.
 ///
 /// # Errors
 /// The file can't be read, or holds no name.
@@ -29,16 +29,4 @@ pub fn node_name(folder: &Path) -> Result<Option<String>, LogError> {
         true => Ok(Some(name.to_owned())),
         false => Err(LogError::damaged(&path, 0, "it holds no name of a node")),
     }
-}
-
-/// The same; a folder without a name has this one from now on.
-pub(crate) fn name_folder(folder: &Path, name: &str) -> Result<String, LogError> {
-    if let Some(known) = node_name(folder)? {
-        return Ok(known);
-    }
-    let path = folder.join(FILE);
-    // A folder keeps its name for good: records that are signed under it would otherwise speak of another node.
-    let made = OpenOptions::new().create_new(true).write(true).open(&path);
-    made.and_then(|mut file| writeln!(file, "{name}").and_then(|()| file.sync_all())).map_err(LogError::io(&path))?;
-    Ok(name.to_owned())
 }

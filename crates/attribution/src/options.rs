@@ -20,8 +20,6 @@ pub enum SyncPolicy {
 pub struct LogOptions {
     /// Names this server in events.
     pub server_id: String,
-    /// What this node calls itself in its records, where there are several and the folder has no name yet.
-    pub node: Option<String>,
     /// When what was written is synced.
     pub sync: SyncPolicy,
     /// Bytes after which a segment is sealed.
@@ -36,7 +34,6 @@ impl Default for LogOptions {
     fn default() -> Self {
         Self {
             server_id: String::new(),
-            node: None,
             sync: SyncPolicy::default(),
             segment_bytes: SEGMENT_BYTES_DEFAULT,
             retention: None,

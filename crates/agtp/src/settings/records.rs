@@ -166,7 +166,6 @@ impl AuditSettings {
         let days = |days: NonZeroU32| Duration::from_secs(u64::from(days.get()) * 24 * 60 * 60);
         LogOptions {
             server_id: server_id.to_owned(),
-            node: None,
             sync,
             segment_bytes: self.segment_bytes,
             retention: self.retention_days.map(days),
