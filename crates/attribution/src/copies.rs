@@ -7,8 +7,11 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use parking_lot::{Mutex, RwLock};
+use tokio::runtime::Handle;
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{Instant, sleep, timeout};
+
+use crate::background::{on_thread, spawn};
 
 /// How often a head is copied while records are written. The start and the end of a server copy one, too.
 pub(crate) const COPY_EVERY: Duration = Duration::from_secs(60);
@@ -61,9 +64,9 @@ impl CopiedHead {
     /// The last head of a node's log at the second place, if it can be read.
     pub(crate) async fn last(&self, node: Option<&str>) -> Option<String> {
         let (copy, node) = (self.copy.read().clone()?, node.map(str::to_owned));
-        let read = tokio::task::spawn_blocking(move || copy.last(node.as_deref()));
+        let read = on_thread(move || copy.last(node.as_deref()));
         let read = timeout(ANSWER_TIME_MAX, read).await;
-        let read = read.ok().and_then(Result::ok).unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()));
+        let read = read.ok().flatten().unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()));
         read.unwrap_or_else(|error| {
             // The second place may be away, as a file on another host is: the store says the same.
             tracing::warn!(%error, "the head copy can't be read: records are not held against it");
@@ -87,7 +90,7 @@ impl CopiedHead {
         }
         let mut wait = self.told.lock().map_or(Duration::ZERO, |last| COPY_EVERY.saturating_sub(last.elapsed()));
         let copied = Arc::downgrade(self);
-        tokio::spawn(async move {
+        let work = async move {
             loop {
                 sleep(wait).await;
                 let Some(copied) = copied.upgrade() else { return };
@@ -96,7 +99,8 @@ impl CopiedHead {
                 }
                 wait = COPY_EVERY;
             }
-        });
+        };
+        spawn(&Handle::current(), Box::pin(work));
     }
 
     /// Tells of what was not told yet. `false`: it was not taken, or more came meanwhile.

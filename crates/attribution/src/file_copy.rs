@@ -11,6 +11,7 @@ use forecourt_core::Timestamp;
 use futures::future::BoxFuture;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
+use crate::background::on_thread;
 use crate::checkpoint::{Mark, SharedHead, unverified};
 use crate::copies::{HeadCopy, lines};
 use crate::verify::HeadWitness;
@@ -91,8 +92,8 @@ impl HeadCopy for FileCopy {
     fn take(&self, heads: Vec<String>) -> BoxFuture<'_, Result<(), String>> {
         Box::pin(async move {
             let file = self.clone();
-            let written = tokio::task::spawn_blocking(move || file.append(&heads)).await;
-            let written = written.map_err(|_| "it was not written".to_owned())?;
+            let written = on_thread(move || file.append(&heads)).await;
+            let written = written.ok_or_else(|| "it was not written".to_owned())?;
             written.map_err(|error| format!("{}: {error}", self.path.display()))
         })
     }

@@ -12,8 +12,10 @@ use forecourt_core::{Error, Timestamp};
 use forecourt_host::Ledger;
 use futures::future::BoxFuture;
 use serde_json::json;
+use tokio::runtime::Handle;
 use tokio::time::sleep;
 
+use crate::background::spawn;
 use crate::checkpoint::{Mark, unverified};
 use crate::verify::HeadWitness;
 
@@ -45,7 +47,7 @@ pub struct HeadStream {
 }
 
 /// The last head of a log, as it is in the store.
-struct KeptHead {
+struct NumberedHead {
     number: u64,
     jws: String,
     expires_at: Option<Timestamp>,
@@ -99,7 +101,7 @@ impl HeadStream {
         let until = if is_lasting { None } else { now.checked_add(PASSING_KEPT).ok() };
         for _ in 0..APPENDS_MAX {
             let last = self.newest().await?;
-            let is_as_far = |last: &KeptHead| self::place(&last.jws).is_some_and(|last| last >= place);
+            let is_as_far = |last: &NumberedHead| self::place(&last.jws).is_some_and(|last| last >= place);
             if last.as_ref().is_some_and(is_as_far) {
                 return if is_lasting { self.stay().await } else { Ok(()) };
             }
@@ -133,7 +135,7 @@ impl HeadStream {
             return;
         }
         let heads = Arc::downgrade(self);
-        tokio::spawn(async move {
+        let work = async move {
             loop {
                 sleep(LASTING_EVERY).await;
                 let Some(heads) = heads.upgrade() else { return };
@@ -145,7 +147,8 @@ impl HeadStream {
                     return;
                 }
             }
-        });
+        };
+        spawn(&Handle::current(), Box::pin(work));
     }
 
     /// Writes a head that an operator has the log begin at, whatever stood there before.
@@ -161,9 +164,9 @@ impl HeadStream {
         })
     }
 
-    async fn newest(&self) -> Result<Option<KeptHead>, Error> {
+    async fn newest(&self) -> Result<Option<NumberedHead>, Error> {
         let last = self.ledger.last(&self.heads).await?;
-        Ok(last.map(|(number, entry)| KeptHead {
+        Ok(last.map(|(number, entry)| NumberedHead {
             number,
             jws: entry.body[MARK].as_str().unwrap_or_default().to_owned(),
             expires_at: entry.expires_at,

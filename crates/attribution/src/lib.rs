@@ -14,8 +14,10 @@
 //! | `heads.rs`, `copies.rs`, `file_copy.rs`, `standing.rs` | how far it was, in a store and elsewhere; whether it is still what those say |
 //! | `verify.rs`, `verify/` | whether anything was changed |
 //! | `export.rs` | records for others |
+//! | `background.rs` | work beside whoever begins it |
 //! | `limits.rs` | every bound, with its unit |
 
+mod background;
 mod checkpoint;
 pub mod copies;
 mod digest;
@@ -50,8 +52,6 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-
 pub use checkpoint::CheckpointStatement;
 pub use digest::{FIRST, Hash, RunningHash, from_hex, sha256, sha256_of, to_hex};
 pub use error::LogError;
@@ -75,9 +75,5 @@ pub fn folder(data: &Path) -> PathBuf {
 
 /// The record before this one in its chain, as its payload says.
 pub(crate) fn previous(jws: &str) -> Option<Hash> {
-    #[derive(Deserialize)]
-    struct Payload {
-        previous_audit_id: String,
-    }
-    from_hex(&checkpoint::unverified::<Payload>(jws)?.previous_audit_id)
+    from_hex(&checkpoint::unverified::<payload::Place>(jws)?.previous_audit_id)
 }

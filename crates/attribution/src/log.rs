@@ -11,6 +11,7 @@ use parking_lot::{Mutex, RwLock};
 use serde_json::{Map, Value};
 use tokio::sync::{OnceCell, oneshot};
 
+use crate::background::{begin_on_thread, on_thread};
 use crate::checkpoint::next_mark_path;
 use crate::copies::{CopiedHead, HeadCopy};
 use crate::digest::{Hash, from_hex, to_hex};
@@ -339,7 +340,7 @@ impl AttributionLog {
         };
         if begins {
             let log = Arc::clone(self);
-            tokio::task::spawn_blocking(move || log.write_waiting());
+            drop(begin_on_thread(Box::new(move || log.write_waiting())));
         }
         answered.await.map_err(|_| LogError::Closed)?
     }
@@ -362,6 +363,6 @@ impl AttributionLog {
         work: impl FnOnce(&Self) -> Result<T, LogError> + Send + 'static,
     ) -> Result<T, LogError> {
         let log = Arc::clone(self);
-        tokio::task::spawn_blocking(move || work(&log)).await.map_err(|_| LogError::Closed)?
+        on_thread(move || work(&log)).await.ok_or(LogError::Closed)?
     }
 }

@@ -15,6 +15,13 @@ const PREVIOUS: &str = "previous_audit_id";
 /// 64 zeros: what stands there until the record's place in its chain is known.
 const ZEROS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
+/// What a payload says of its place: in whose chain, and behind which record.
+#[derive(Deserialize)]
+pub(crate) struct Place {
+    pub(crate) agent_id: String,
+    pub(crate) previous_audit_id: String,
+}
+
 /// What a record says of one response. Empty texts are those that are not known, and optional ones that are absent
 /// stay out of the record.
 #[derive(Debug, Clone, Default)]

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use tokio::runtime::Handle;
 use tokio::time::sleep;
 
+use crate::background::spawn;
 use crate::checkpoint::SharedHead;
 use crate::copies::{COPY_EVERY, HeadCopy, told};
 use crate::digest::to_hex;
@@ -87,7 +89,7 @@ impl SharedLog {
             return;
         }
         let log = Arc::downgrade(self);
-        tokio::spawn(async move {
+        let work = async move {
             loop {
                 sleep(COPY_EVERY).await;
                 let Some(log) = log.upgrade() else { return };
@@ -95,6 +97,7 @@ impl SharedLog {
                     return;
                 }
             }
-        });
+        };
+        spawn(&Handle::current(), Box::pin(work));
     }
 }

@@ -1,7 +1,7 @@
 //! Whether anything was changed among the records that nodes share: every signature, and each chain from its first entry
 //! to its last. The last entry of each chain is its head; what a second place knows of heads is held against them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
@@ -9,7 +9,6 @@ use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Error, Timestamp};
 use forecourt_host::Ledger;
 use futures::future::BoxFuture;
-use serde::Deserialize;
 use serde_json::json;
 
 use crate::checkpoint::{SharedHead, unverified};
@@ -17,17 +16,11 @@ use crate::digest::{FIRST, Hash, from_hex, sha256, to_hex};
 use crate::export::{ExportFilter, ExportedRecord, issued_at};
 use crate::keys::RecordKeys;
 use crate::limits::CHAIN_READ_MAX;
+use crate::payload::Place;
 use crate::shared_log::{CHAIN, CHAINS, signers};
 use crate::shared_retention::{RETENTIONS, Retentions};
 use crate::signature::{SignatureCheck, SignatureOutcome, require_signed};
 use crate::verify::{Finding, FindingUnit, Verification};
-
-/// What a payload says of its place.
-#[derive(Deserialize)]
-struct Place {
-    agent_id: String,
-    previous_audit_id: String,
-}
 
 /// Looks at all records in the streams of `ledger`, also while nodes write: at what stood there when it came by.
 /// `keys`: `None` for those that are kept beside them. `elsewhere`: statements of second places, read before
@@ -48,15 +41,14 @@ pub fn verify_shared<'a>(
         };
         let keys = keys.unwrap_or(&beside);
         let mut told = Verification::default();
-        let mut elsewhere = latest(elsewhere, keys, now, &mut told);
+        let mut streams = latest(elsewhere, keys, now, &mut told);
         let (retentions, wrong) = Retentions::read(ledger, keys).await?;
         wrong.into_iter().for_each(|(number, message)| told.found(finding(RETENTIONS, number, None, message)));
-        let mut streams = streams(ledger).await?;
-        // One that is gone with its entry in the list.
-        streams.extend(elsewhere.keys().cloned());
-        for stream in streams {
+        // Those that are gone with their entries in the list are there by then.
+        list(ledger, &mut streams).await?;
+        for (stream, elsewhere) in streams {
             let mut chain = ChainCheck::new(&stream, keys, (&retentions, now));
-            chain.elsewhere = elsewhere.remove(&stream);
+            chain.elsewhere = elsewhere;
             let mut after = 0;
             loop {
                 let page = ledger.entries(&stream, Span::After(after), CHAIN_READ_MAX).await?;
@@ -85,10 +77,9 @@ pub fn export_shared<'a>(
 ) -> BoxFuture<'a, Result<io::Result<u64>, Error>> {
     Box::pin(async move {
         let only = filter.agent.as_ref().map(|agent| format!("{CHAIN}{agent}"));
-        let mut count = 0;
-        for stream in
-            streams(ledger).await?.into_iter().filter(|stream| only.as_ref().is_none_or(|only| only == stream))
-        {
+        let (mut count, mut streams) = (0, Streams::new());
+        list(ledger, &mut streams).await?;
+        for stream in streams.into_keys().filter(|stream| only.as_ref().is_none_or(|only| only == stream)) {
             let mut after = 0;
             loop {
                 let page = ledger.entries(&stream, Span::After(after), CHAIN_READ_MAX).await?;
@@ -112,14 +103,19 @@ pub fn export_shared<'a>(
     })
 }
 
-/// The streams with records, in order.
-async fn streams(ledger: &Ledger) -> Result<BTreeSet<String>, Error> {
-    let (mut found, mut after) = (BTreeSet::new(), 0);
+/// Streams, with what a second place knows of each.
+type Streams = BTreeMap<String, Option<SharedHead>>;
+
+/// Adds the streams with records to those that are known.
+async fn list(ledger: &Ledger, streams: &mut Streams) -> Result<(), Error> {
+    let mut after = 0;
     loop {
         let page = ledger.entries(CHAINS, Span::After(after), CHAIN_READ_MAX).await?;
-        let Some((last, _)) = page.last() else { return Ok(found) };
+        let Some((last, _)) = page.last() else { return Ok(()) };
         after = *last;
-        found.extend(page.iter().filter_map(|(_, entry)| entry.body["stream"].as_str().map(str::to_owned)));
+        for stream in page.iter().filter_map(|(_, entry)| entry.body["stream"].as_str()) {
+            streams.entry(stream.to_owned()).or_default();
+        }
     }
 }
 
@@ -138,13 +134,8 @@ struct ChainCheck<'a> {
 }
 
 /// The furthest statement of second places on each stream, but for those on records that are gone by age.
-fn latest(
-    statements: &[String],
-    keys: &RecordKeys,
-    now: Timestamp,
-    told: &mut Verification,
-) -> BTreeMap<String, SharedHead> {
-    let mut found: BTreeMap<String, SharedHead> = BTreeMap::new();
+fn latest(statements: &[String], keys: &RecordKeys, now: Timestamp, told: &mut Verification) -> Streams {
+    let mut found = Streams::new();
     for jws in statements {
         let Some(head) = unverified::<SharedHead>(jws).filter(|head| !head.is_gone(now)) else { continue };
         if let Err(message) = require_signed(jws, keys) {
@@ -158,8 +149,9 @@ fn latest(
             continue;
         }
         // Several nodes tell the second place, each in its time: the last line need not be the furthest.
-        if found.get(&head.stream).is_none_or(|known| known.number <= head.number) {
-            found.insert(head.stream.clone(), head);
+        let known = found.entry(head.stream.clone()).or_default();
+        if known.as_ref().is_none_or(|known| known.number <= head.number) {
+            *known = Some(head);
         }
     }
     found

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use tokio::runtime::Handle;
 use tokio::time::sleep;
 
+use crate::background::{on_thread, spawn};
 use crate::digest::{FIRST, Hash, sha256, to_hex, write_hex};
 use crate::error::LogError;
 use crate::frame::{EVENT_PREFIX, Frame, FrameKind};
@@ -170,12 +171,13 @@ impl AttributionLog {
         let Ok(runtime) = Handle::try_current() else { return };
         // Weak, so that a log that is dropped meanwhile syncs in its own drop and not a second later.
         let log = Arc::downgrade(self);
-        runtime.spawn(async move {
+        let work = async move {
             sleep(SYNC_INTERVAL).await;
             if let Some(log) = log.upgrade() {
-                let _ended = tokio::task::spawn_blocking(move || log.sync()).await;
+                let _ended = on_thread(move || log.sync()).await;
             }
-        });
+        };
+        spawn(&runtime, Box::pin(work));
     }
 
     /// Syncs what is written, signs how far that is, and has the store told. Blocks.
@@ -188,13 +190,14 @@ impl AttributionLog {
         let Ok(runtime) = Handle::try_current() else { return };
         self.copied.tell_soon(jws.clone());
         let (heads, now) = (self.heads.read().clone(), self.clock.now());
-        runtime.spawn(async move {
+        let work = async move {
             if let Some(heads) = heads
                 && let Err(error) = heads.advance(&jws, now, false).await
             {
                 tracing::warn!(%error, "how far the records are was not told to the store");
             }
-        });
+        };
+        spawn(&runtime, Box::pin(work));
     }
 
     /// Syncs what is written, and signs how far that is. Gives the mark that stands then. Blocks.
