@@ -73,7 +73,8 @@ impl LogState {
     /// # Errors
     /// There is a checkpoint that none of the keys signed.
     pub(crate) fn require_begun(&self, signer: &RecordSigner) -> Result<(), LogError> {
-        let Some(checkpoint) = &self.checkpoint else { return Ok(()) };
+        // As it stands now: another process, or an operator, may have signed it since.
+        let Some(checkpoint) = Checkpoint::read(&self.folder)? else { return Ok(()) };
         require_signed(&checkpoint.jws, &known_keys(&self.folder, signer))
             .map_err(|reason| LogError::Unproven { witness: CHECKPOINT, reason })
     }

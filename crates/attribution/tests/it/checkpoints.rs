@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,7 +10,7 @@ use forecourt_attribution::{LogError, LogOptions, RecordSigner, accept, limits};
 use forecourt_core::Clock;
 use forecourt_store::Memory;
 
-use crate::kept::{Kept, messages};
+use crate::kept::{Kept, messages, passes};
 use crate::support::{agent, close, draft, options, segment, signer};
 
 const SMALL: u64 = limits::SEGMENT_BYTES_MIN;
@@ -35,7 +36,7 @@ async fn beheaded() -> Kept {
     kept
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_checkpoint_that_nobody_signed_hides_no_segment_until_an_operator_takes_the_loss() {
     let kept = beheaded().await;
     assert!(messages(&kept.verified().await).contains("alg: none"));
@@ -44,8 +45,13 @@ async fn a_checkpoint_that_nobody_signed_hides_no_segment_until_an_operator_take
     close(kept.open_with(bounded).unwrap());
     let refused = kept.refused().await;
     assert!(matches!(refused, LogError::Unproven { .. }) && refused.to_string().contains("checkpoint"), "{refused}");
+    let running = kept.open().unwrap();
+    running.ready().await.unwrap_err();
     let head = accept(kept.folder.path(), &signer(), "taken out", kept.clock.now()).unwrap();
     kept.heads().accept(&head).await.unwrap();
+    passes(limits::RETRY_AFTER + Duration::from_millis(1)).await;
+    running.ready().await.unwrap();
+    close(running);
     kept.record(1, true).await;
     let told = kept.verified().await;
     assert!(told.is_fine() && told.notes.iter().any(|note| note.contains("taken out")), "{told:?}");
