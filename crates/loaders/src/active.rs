@@ -6,68 +6,104 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 /// Schemes whose addresses are code.
-const CODE: [&str; 3] = ["javascript:", "vbscript:", "livescript:"];
-/// Documents within an address that may hold code.
-const DOCUMENTS: [&str; 5] =
-    ["data:text/html", "data:image/svg", "data:application/xhtml", "data:text/xml", "data:application/xml"];
-/// Characters of a value that are looked at: more than any of these beginnings has, with room for what browsers skip.
-const CHARS_LOOKED_AT: usize = 256;
+const CODE: [&str; 3] = ["javascript", "vbscript", "livescript"];
+/// Documents within a `data:` address that may hold code.
+const DOCUMENTS: [&str; 5] = ["text/html", "image/svg", "application/xhtml", "text/xml", "application/xml"];
+/// Characters of the longest of these schemes, with its colon.
+const SCHEME_CHARS_MAX: usize = 11;
+/// Characters of the longest of these documents.
+const DOCUMENT_CHARS_MAX: usize = 17;
+/// Members that are read and not opened. `JavaScript: an introduction` is a title there; an address begins without a
+/// space there, too.
+const PROSE: [&str; 21] = [
+    "abstract",
+    "alternateName",
+    "alternativeHeadline",
+    "articleBody",
+    "articleSection",
+    "caption",
+    "category",
+    "content",
+    "description",
+    "disambiguatingDescription",
+    "headline",
+    "keywords",
+    "name",
+    "reviewBody",
+    "slogan",
+    "summary",
+    "tags",
+    "teaches",
+    "text",
+    "title",
+    "transcript",
+];
 
 /// An item without the members and list entries that are such addresses, however deep; the same item where it has none.
 pub(crate) fn without_active_addresses(item: &Value) -> Cow<'_, Value> {
-    if !has_active(item) {
+    if !has_active(item, false) {
         return Cow::Borrowed(item);
     }
     let mut harmless = item.clone();
-    remove_active(&mut harmless);
+    remove_active(&mut harmless, false);
     Cow::Owned(harmless)
 }
 
-fn has_active(value: &Value) -> bool {
+fn has_active(value: &Value, is_prose: bool) -> bool {
     match value {
-        Value::String(text) => is_active(text),
-        Value::Array(entries) => entries.iter().any(has_active),
-        Value::Object(members) => members.values().any(has_active),
+        Value::String(text) => is_active(text, is_prose),
+        Value::Array(entries) => entries.iter().any(|entry| has_active(entry, is_prose)),
+        Value::Object(members) => members.iter().any(|(key, member)| has_active(member, holds_prose(key, is_prose))),
         _ => false,
     }
 }
 
-fn remove_active(value: &mut Value) {
-    let is_address = |value: &Value| value.as_str().is_some_and(is_active);
+fn remove_active(value: &mut Value, is_prose: bool) {
+    let is_address = |value: &Value, is_prose| value.as_str().is_some_and(|text| is_active(text, is_prose));
     match value {
         Value::Array(entries) => {
-            entries.retain(|entry| !is_address(entry));
-            entries.iter_mut().for_each(remove_active);
+            entries.retain(|entry| !is_address(entry, is_prose));
+            entries.iter_mut().for_each(|entry| remove_active(entry, is_prose));
         }
         Value::Object(members) => {
-            members.retain(|_, member| !is_address(member));
-            members.values_mut().for_each(remove_active);
+            members.retain(|key, member| !is_address(member, holds_prose(key, is_prose)));
+            members.iter_mut().for_each(|(key, member)| remove_active(member, holds_prose(key, is_prose)));
         }
         _ => {}
     }
 }
 
-/// Whether a browser would run something at this address. `JavaScript: The Good Parts` is a title: what follows the
-/// colon of an address is no space.
-fn is_active(text: &str) -> bool {
-    // Nearly all values are told apart by their first letter.
-    let mut looked_at = text.chars().take(CHARS_LOOKED_AT).skip_while(|letter| is_skipped_first(*letter));
-    let Some(first) = looked_at.next().map(|letter| letter.to_ascii_lowercase()) else { return false };
-    if !matches!(first, 'j' | 'v' | 'l' | 'd') {
-        return false;
+/// Whether a member is prose, within something that is or is not.
+fn holds_prose(key: &str, is_within_prose: bool) -> bool {
+    match key {
+        // What JSON-LD writes around a text is of the member that it stands in.
+        "@value" | "@list" | "@set" => is_within_prose,
+        _ => key.rsplit(['/', '#', ':']).next().is_some_and(|name| PROSE.contains(&name)),
     }
-    // Browsers take tabs and line ends out of an address, wherever they are. WHATWG URL 4.4.
-    let rest =
-        looked_at.filter(|letter| !matches!(letter, '\t' | '\n' | '\r')).map(|letter| letter.to_ascii_lowercase());
-    let plain: String = std::iter::once(first).chain(rest).collect();
-    let follows = |scheme: &&str| plain.strip_prefix(scheme).and_then(|rest| rest.chars().next());
-    CODE.iter().filter_map(follows).any(|next| !next.is_whitespace())
-        || DOCUMENTS.iter().any(|document| plain.starts_with(document))
 }
 
-/// Control characters and spaces before an address, which browsers pass over.
-fn is_skipped_first(letter: char) -> bool {
-    letter <= ' '
+/// Whether a browser would run something at this address.
+fn is_active(text: &str, is_prose: bool) -> bool {
+    // Browsers take tabs and line ends out of an address, wherever they are. WHATWG URL 4.4.
+    let mut letters = text
+        .chars()
+        .filter(|letter| !matches!(letter, '\t' | '\n' | '\r'))
+        .skip_while(|letter| letter.is_control() || letter.is_whitespace())
+        .map(|letter| letter.to_ascii_lowercase())
+        .peekable();
+    // Nearly all values are told apart by their first letter.
+    if !matches!(letters.peek(), Some('j' | 'v' | 'l' | 'd')) {
+        return false;
+    }
+    let scheme: String = letters.by_ref().take(SCHEME_CHARS_MAX).take_while(|letter| *letter != ':').collect();
+    let mut rest = letters.skip_while(|letter| !is_prose && letter.is_whitespace());
+    match scheme.as_str() {
+        "data" => {
+            let document: String = rest.take(DOCUMENT_CHARS_MAX).collect();
+            DOCUMENTS.iter().any(|known| document.starts_with(known))
+        }
+        scheme => CODE.contains(&scheme) && rest.next().is_some_and(|next| !next.is_whitespace()),
+    }
 }
 
 #[cfg(test)]
@@ -83,8 +119,13 @@ mod tests {
             "JaVaScRiPt:alert('a b')",
             " \u{1}javascript:x",
             "java\nscript\t:x",
+            "javascript: alert(1)",
+            &format!("{}javascript:x", " ".repeat(256)),
+            &format!("java{}script:x", "\t".repeat(256)),
             "vbscript:x",
             "data:text/html,<script>x</script>",
+            "data: text/html,<script>x</script>",
+            &format!("data:{}text/html,x", " ".repeat(256)),
             "data:image/svg+xml;base64,AAAA",
         ] {
             let item =
@@ -97,9 +138,9 @@ mod tests {
     #[test]
     fn what_only_looks_like_one_stays_as_it_is() {
         for text in [
-            "JavaScript: The Good Parts",
             "javascript",
             "javascript:",
+            "javascript: ",
             "https://a.example/javascript:x",
             "data:image/png;base64,AAAA",
             "data protection",
@@ -109,5 +150,19 @@ mod tests {
             let item = json!({"name": text, "url": text});
             assert!(matches!(without_active_addresses(&item), Cow::Borrowed(_)), "{text:?}");
         }
+    }
+
+    #[test]
+    fn prose_about_one_stays_where_prose_is_and_an_address_does_not() {
+        let (title, address) = ("JavaScript: an introduction", "javascript:alert(1)");
+        let prose = json!({
+            "name": title,
+            "https://schema.org/description": {"@language": "en", "@value": title},
+            "schema:keywords": [title, "data: text/html and other types"],
+            "hasPart": [{"headline": title}],
+        });
+        assert_eq!(*without_active_addresses(&prose), prose);
+        let item = json!({"name": [address, title], "url": title, "text": {"url": title}, "@id": title});
+        assert_eq!(*without_active_addresses(&item), json!({"name": [title], "text": {}}));
     }
 }
