@@ -35,13 +35,8 @@ enum Phase {
     Open,
     /// It was, and a request may be on its way: until that is here, or the time for it is over.
     Expecting(Pin<Box<Sleep>>),
-    /// hyper ends it, after what it has.
-    Ending {
-        /// When it is looked next whether anything is under way.
-        look: Pin<Box<Sleep>>,
-        /// Whether anything was at the last look.
-        was_busy: bool,
-    },
+    /// hyper ends it, after what it has: until then it is looked again and again whether anything goes on.
+    Ending(Pin<Box<Sleep>>),
 }
 
 /// Says that `stop` is to be looked at: to look takes a lock that all connections share.
@@ -93,29 +88,102 @@ impl<C: GracefulConnection> Future for Draining<C> {
             if this.traffic.is_expecting() && late.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
-            *this.phase = Phase::Ending { look: Box::pin(sleep(FAREWELL_MAX)), was_busy: true };
+            *this.phase = Phase::Ending(Box::pin(sleep(FAREWELL_MAX)));
+            this.traffic.say_farewell();
             this.connection.as_mut().graceful_shutdown();
             if this.connection.poll(cx).is_ready() {
                 return Poll::Ready(());
             }
         }
         match this.phase {
-            Phase::Ending { look, was_busy } if *this.is_http2 => poll_farewell(cx, look, was_busy, this.traffic),
+            Phase::Ending(look) if *this.is_http2 => poll_farewell(cx, look, this.traffic),
             _ => Poll::Pending,
         }
     }
 }
 
-/// Ready when nothing was under way from one look to the next: over HTTP/2 hyper waits for its client to take notice,
-/// and a client that is gone takes none.
-fn poll_farewell(cx: &mut Context<'_>, look: &mut Pin<Box<Sleep>>, was_busy: &mut bool, traffic: &Traffic) -> Poll<()> {
+/// Ready when nothing went on from one look to the next: over HTTP/2 hyper waits for its client to take notice, and a
+/// client that is gone takes none. One that did may have room for its answers later: hyper has what is left of them, and
+/// ends the connection after it.
+fn poll_farewell(cx: &mut Context<'_>, look: &mut Pin<Box<Sleep>>, traffic: &Traffic) -> Poll<()> {
     while look.as_mut().poll(cx).is_ready() {
-        let is_busy = traffic.is_busy();
-        if !is_busy && !*was_busy {
+        if !traffic.goes_on() {
             return Poll::Ready(());
         }
-        *was_busy = is_busy;
         look.as_mut().reset(Instant::now() + FAREWELL_MAX);
     }
     Poll::Pending
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::time::Duration;
+
+    use bytes::Bytes;
+    use http::{Request, Response};
+    use http_body_util::{BodyExt, Full};
+    use hyper::client::conn::http2::SendRequest;
+    use hyper::service::service_fn;
+    use hyper_util::rt::{TokioExecutor, TokioIo};
+    use tokio::io::duplex;
+    use tokio::task::JoinHandle;
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::flood::{Follow, Frames};
+    use crate::wire::{Patience, Wire};
+
+    const LONG: Duration = Duration::from_secs(60);
+    const ANSWER: &str = "an answer that is longer than the window of its client";
+
+    /// A connection on which [`ANSWER`] is answered, with a client that takes so many bytes of it before it reads.
+    async fn connection(window: u32, stop: &CancellationToken) -> (SendRequest<Full<Bytes>>, JoinHandle<()>) {
+        let (client, server) = duplex(64 * 1024);
+        let traffic = Arc::<Traffic>::default();
+        let framing = Follow::Http2(Frames::new(Instant::now()));
+        let patience = Patience { head: LONG, idle: LONG, stall: LONG };
+        let wire = TokioIo::new(Wire::new(server, framing, Arc::clone(&traffic), patience, Arc::default()));
+        let service =
+            service_fn(async |_| Ok::<_, Infallible>(Response::new(Full::new(Bytes::from_static(ANSWER.as_bytes())))));
+        let http2 = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+        let connection = http2.serve_connection(wire, service);
+        let ended = tokio::spawn(Draining::new(connection, stop.clone().cancelled_owned(), traffic, true));
+        let mut http2 = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
+        http2.initial_stream_window_size(window);
+        let (sender, connection) = http2.handshake(TokioIo::new(client)).await.expect("a connection");
+        tokio::spawn(connection);
+        (sender, ended)
+    }
+
+    async fn answer(sender: &mut SendRequest<Full<Bytes>>) -> hyper::body::Incoming {
+        let request = Request::get("http://a.example/").body(Full::default()).expect("a request");
+        sender.send_request(request).await.expect("an answer").into_body()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_waits_for_room_is_whole_whenever_its_client_makes_it() {
+        let stop = CancellationToken::new();
+        let (mut sender, ended) = connection(16, &stop).await;
+        let body = answer(&mut sender).await;
+        stop.cancel();
+        sleep(FAREWELL_MAX * 8).await;
+        let body = body.collect().await.map(|body| body.to_bytes());
+        assert_eq!(body.ok().as_deref(), Some(ANSWER.as_bytes()));
+        let since = Instant::now();
+        ended.await.expect("its end");
+        assert_eq!(since.elapsed(), Duration::ZERO, "nothing is left");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_whose_client_took_notice_ends_at_once_with_its_last_answer() {
+        let stop = CancellationToken::new();
+        let (mut sender, ended) = connection(1024, &stop).await;
+        let body = answer(&mut sender).await;
+        assert!(body.collect().await.is_ok());
+        stop.cancel();
+        let since = Instant::now();
+        ended.await.expect("its end");
+        assert_eq!(since.elapsed(), Duration::ZERO);
+    }
 }

@@ -25,8 +25,8 @@ pub const ARRIVING_MAX: Duration = Duration::from_secs(5);
 /// from a client that connected just before is read.
 pub(crate) const FIRST_BYTE_MAX: Duration = Duration::from_millis(100);
 
-/// How long a connection of HTTP/2 that was told to end, and on which nothing is under way, is kept for its client to
-/// take notice; twice as long after an answer.
+/// How long a connection of HTTP/2 that was told to end is kept for its client to take notice, after anything went on:
+/// up to twice as long.
 pub(crate) const FAREWELL_MAX: Duration = Duration::from_secs(2);
 
 /// Bytes of a method's name.

@@ -25,8 +25,12 @@ pub(crate) struct Traffic {
     requests: AtomicU64,
     /// The number of the first request whose framing is refused; 0 while there is none.
     refused_from: AtomicU64,
-    /// Whether a byte has come.
+    /// Whether a byte has come; since the farewell, once that is said.
     is_heard: AtomicBool,
+    /// Whether bytes were written, or an answer handed over to be, since it was last asked.
+    has_moved: AtomicBool,
+    /// Whether the client does not take what is to be written.
+    is_stalled: AtomicBool,
     /// Whether a head has begun and not ended.
     in_head: AtomicBool,
     /// Since when the connection is to end.
@@ -43,8 +47,9 @@ impl Traffic {
         refused_from != 0 && number >= refused_from
     }
 
-    /// A request's answer is written or dropped.
+    /// A request's answer is handed over or dropped.
     pub(crate) fn end(&self) {
+        self.has_moved.store(true, Ordering::Release);
         self.in_flight.fetch_sub(1, Ordering::AcqRel);
     }
 
@@ -66,6 +71,17 @@ impl Traffic {
     /// Whether a request may be on its way that nobody has been given.
     pub(crate) fn is_expecting(&self) -> bool {
         self.is_unheard() || self.in_head.load(Ordering::Acquire)
+    }
+
+    /// The client is told to go, now.
+    pub(crate) fn say_farewell(&self) {
+        self.is_heard.store(false, Ordering::Release);
+    }
+
+    /// Whether anything went on since this was last asked, or the client has heard the farewell.
+    pub(crate) fn goes_on(&self) -> bool {
+        let has_moved = self.has_moved.swap(false, Ordering::AcqRel);
+        has_moved || self.is_busy() || self.is_stalled.load(Ordering::Acquire) || !self.is_unheard()
     }
 
     /// Whether a request is being answered.
@@ -222,18 +238,31 @@ impl<T: AsyncRead + Unpin> AsyncRead for Wire<T> {
 impl<T: AsyncWrite + Unpin> Wire<T> {
     fn note_write<R>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<R>>) -> Poll<io::Result<R>> {
         if written.is_ready() {
-            self.stalled = None;
+            if self.stalled.take().is_some() {
+                self.traffic.is_stalled.store(false, Ordering::Release);
+            }
             return written;
         }
-        self.stalled.get_or_insert_with(Instant::now);
+        if self.stalled.is_none() {
+            self.stalled = Some(Instant::now());
+            self.traffic.is_stalled.store(true, Ordering::Release);
+        }
         self.poll_deadline(cx).map(Err)
+    }
+
+    /// As [`Wire::note_write`], of bytes: a flush is ready also where nothing was written.
+    fn note_bytes(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if matches!(written, Poll::Ready(Ok(1..))) {
+            self.traffic.has_moved.store(true, Ordering::Release);
+        }
+        self.note_write(cx, written)
     }
 }
 
 impl<T: AsyncWrite + Unpin> AsyncWrite for Wire<T> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.note_write(cx, written)
+        self.note_bytes(cx, written)
     }
 
     fn poll_write_vectored(
@@ -242,7 +271,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Wire<T> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
-        self.note_write(cx, written)
+        self.note_bytes(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {
