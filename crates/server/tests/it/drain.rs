@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use forecourt_server::{FrontSettings, HttpLimits, Leaving, Listener};
+use http_body_util::{BodyExt, Empty};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
@@ -42,6 +45,21 @@ async fn a_request_that_does_not_end_is_cut_off_after_the_drain_time() {
     assert_eq!(read_to_close(&mut stream).await, "");
 }
 
+/// Over HTTP/2 its connection took notice of the end, and lives: nothing but the drain time ends the wait.
+#[tokio::test]
+async fn an_answer_that_its_client_never_reads_is_cut_off_after_the_drain_time() {
+    let server = plain(HttpLimits { drain_time: Duration::from_millis(100), ..HttpLimits::default() }).await;
+    let mut http2 = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
+    http2.initial_stream_window_size(1);
+    let (mut sender, connection) = http2.handshake(TokioIo::new(server.connect().await)).await.unwrap();
+    tokio::spawn(connection);
+    let request = http::Request::get("http://demo.localhost/e").body(Empty::<Bytes>::new()).unwrap();
+    let unread = sender.send_request(request).await.unwrap().into_body();
+    server.stop.cancel();
+    timeout(SOON, server.done).await.expect("the drain time bounds it").unwrap();
+    assert!(unread.collect().await.is_err(), "it was not whole");
+}
+
 #[tokio::test]
 async fn c3_a_request_that_is_half_sent_is_known_until_it_is_whole() {
     let server = plain(HttpLimits::default()).await;
@@ -60,15 +78,16 @@ async fn c3_a_request_that_is_half_sent_is_known_until_it_is_whole() {
     assert!(read_to_close(&mut stream).await.ends_with("read 5"));
 }
 
-/// Waits until who connects is refused, which is soon: what waits in the system's queue is taken yet.
+/// Waits until who connects is refused: what waits in the system's queue is taken yet.
 async fn until_refused(server: &TestServer) {
     let refused = async { while TcpStream::connect(server.address).await.is_ok() {} };
     timeout(SOON, refused).await.expect("nothing new is accepted");
 }
 
 const GET: &[u8] = b"GET /e HTTP/1.1\r\nHost: demo.localhost\r\n\r\n";
-/// Longer than a first byte is waited for, and much shorter than anything else is.
-const SOON: Duration = Duration::from_secs(2);
+/// Longer than a first byte is waited for, and much shorter than the drain time and the idle time are, which would be
+/// waited for otherwise.
+const SOON: Duration = Duration::from_secs(20);
 
 #[tokio::test]
 async fn connections_on_which_nothing_was_said_end_soon_and_keep_nobody_waiting() {
