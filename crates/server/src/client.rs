@@ -1,13 +1,16 @@
 //! Where a request came from: the peer, or what a trusted proxy says.
 
+use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Once;
+use std::sync::LazyLock;
 
 use forecourt_core::ClientAddr;
 use http::{HeaderMap, HeaderName, header};
 use ipnet::IpNet;
+use parking_lot::Mutex;
 
 use crate::limits::FORWARDED_ENTRIES_MAX;
+use crate::metrics::DomainLabel;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
@@ -40,12 +43,30 @@ impl TrustedProxies {
         ClientAddr(match (x_forwarded_for, forwarded) {
             (Chain::Client(a), Chain::Client(b)) if a == b => a,
             (Chain::Client(address), Chain::Absent) | (Chain::Absent, Chain::Client(address)) => address,
-            (Chain::Absent, Chain::Absent) => {
-                tell_of_silent_proxy(peer);
-                peer
-            }
             _ => peer,
         })
+    }
+
+    /// Tells the operator, once for each domain while the program runs, of a proxy that names no client.
+    pub(crate) fn tell_if_silent(&self, peer: IpAddr, headers: &HeaderMap, domain: &DomainLabel) {
+        // A label is of a closed set, and so this one is bounded.
+        static TOLD: LazyLock<Mutex<HashSet<DomainLabel>>> = LazyLock::new(Mutex::default);
+        if self.is_silent(peer, headers) && is_first(&TOLD, domain) {
+            tracing::warn!(
+                domain = domain.as_str(),
+                proxy = %peer,
+                "a request came from an address in `trusted_proxies` without `X-Forwarded-For` and `Forwarded`: its caller \
+                 is taken to be the proxy, and all that come so share one rate limit and one part of every other bound; \
+                 have the proxy set `X-Forwarded-For` to the address of its client, unless it was the proxy's own health \
+                 check"
+            );
+        }
+    }
+
+    /// Whether a request of a trusted proxy says nothing of its client.
+    fn is_silent(&self, peer: IpAddr, headers: &HeaderMap) -> bool {
+        let says_nothing = || !headers.contains_key(X_FORWARDED_FOR) && !headers.contains_key(header::FORWARDED);
+        !self.0.is_empty() && self.contains(peer) && says_nothing()
     }
 
     fn right_most(&self, headers: &HeaderMap, name: &HeaderName, part: fn(&str) -> Option<&str>) -> Chain {
@@ -66,16 +87,10 @@ impl TrustedProxies {
     }
 }
 
-/// Tells the operator, once while the program runs, of a proxy that names no client: all who come by it are one caller.
-fn tell_of_silent_proxy(proxy: IpAddr) {
-    static TOLD: Once = Once::new();
-    TOLD.call_once(|| {
-        tracing::warn!(
-            %proxy,
-            "a request of a trusted proxy came without `X-Forwarded-For` and `Forwarded`: where that is a client's and no \
-             health check, all callers behind the proxy share one address, with one rate limit and one share of everything"
-        );
-    });
+/// Whether a domain is not among those that were told of, and is from here on.
+fn is_first(told: &Mutex<HashSet<DomainLabel>>, domain: &DomainLabel) -> bool {
+    let mut told = told.lock();
+    !told.contains(domain) && told.insert(domain.clone())
 }
 
 /// What `X-Forwarded-For` or `Forwarded` says about the client.
@@ -133,6 +148,28 @@ mod tests {
             let found = TrustedProxies::new(networks).client(peer.parse().expect("an address"), &map);
             assert_eq!(found.0.to_string(), expected, "{}", case["id"]);
         }
+    }
+
+    #[test]
+    fn a_proxy_is_silent_that_is_trusted_and_names_no_client() {
+        let proxies = TrustedProxies::new(vec!["10.0.0.0/8".parse().expect("a network")]);
+        let with =
+            |name: &'static str| HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static("?"))]);
+        let peer = |text: &str| text.parse::<IpAddr>().expect("an address");
+        assert!(proxies.is_silent(peer("10.1.2.3"), &HeaderMap::new()));
+        assert!(proxies.is_silent(peer("::ffff:10.1.2.3"), &with("x-real-ip")));
+        for name in ["x-forwarded-for", "forwarded"] {
+            assert!(!proxies.is_silent(peer("10.1.2.3"), &with(name)), "{name}: what it says is another matter");
+        }
+        assert!(!proxies.is_silent(peer("192.0.2.1"), &HeaderMap::new()), "nobody trusts it");
+        assert!(!TrustedProxies::default().is_silent(peer("10.1.2.3"), &HeaderMap::new()));
+    }
+
+    #[test]
+    fn each_domain_is_told_of_once() {
+        let told = Mutex::default();
+        let [a, b] = ["a.example", "b.example"].map(DomainLabel::named);
+        assert_eq!([is_first(&told, &a), is_first(&told, &a), is_first(&told, &b)], [true, false, true]);
     }
 
     #[test]

@@ -176,7 +176,7 @@ pub(crate) async fn answer(routes: Arc<dyn Route>, peer: Arc<Peer>, request: Req
     };
     let mut response = match refused {
         _ if instead.is_some() => instead.unwrap_or_default(),
-        Ok(()) => lines.carry(trace.carry(hand_over(&*routes, peer, request, origin, &id))).await,
+        Ok(()) => lines.carry(trace.carry(hand_over(&*routes, peer, request, (origin, domain), &id))).await,
         Err(refusal) => refusal.into_response(request.version()),
     };
     let headers = response.headers_mut();
@@ -302,10 +302,12 @@ async fn hand_over(
     routes: &dyn Route,
     peer: &Peer,
     mut request: Request<Incoming>,
-    origin: Option<&PlainOrigin>,
+    (origin, domain): (Option<&PlainOrigin>, &DomainLabel),
     id: &RequestId,
 ) -> Response<Body> {
-    let client = peer.front.settings.proxies.client(peer.address, request.headers());
+    let proxies = &peer.front.settings.proxies;
+    proxies.tell_if_silent(peer.address, request.headers(), domain);
+    let client = proxies.client(peer.address, request.headers());
     request.extensions_mut().insert(client);
     if let Some(name) = &peer.server_name {
         request.extensions_mut().insert(name.clone());
