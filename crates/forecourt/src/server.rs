@@ -224,10 +224,14 @@ impl Server {
         self.core().running.identity_notices()
     }
 
-    /// For how long [`Server::shutdown`] goes on serving, as the deployment says it now.
+    /// For how long [`Server::shutdown`] goes on serving, as the deployments say it now: all domains go together, so that
+    /// the one that wants longest has its time.
     pub fn leaves_within(&self) -> Duration {
-        let deployment = self.core().running.deployment();
-        deployment.drain.serves_for(&deployment.store)
+        let serves_for = |core: &Arc<ServerCore>| {
+            let deployment = core.running.deployment();
+            deployment.drain.serves_for(&deployment.store)
+        };
+        self.shared.list.all().iter().map(serves_for).max().unwrap_or_default()
     }
 
     /// Stops in order. It is unready first, and goes on serving for as long as `[drain]` says. Then its sockets are
