@@ -248,15 +248,19 @@ impl Deployment {
         settings::notice(&self.store, &self.bus)
     }
 
-    /// What is doubtful about who its callers are: a proxy that is trusted with nothing makes all of them one.
+    /// What is doubtful about who the callers of its domain are: a proxy that is trusted with nothing makes all of them
+    /// one.
     pub fn proxy_notice(&self) -> Option<String> {
         let is_public = self.top.public_url.is_some() && !self.top.domain.is_local();
         let is_behind = is_public && self.listen.https.ip().is_loopback();
         (is_behind && self.top.trusted_proxies.is_empty()).then(|| {
-            "`public_url` is that of a proxy, and `trusted_proxies` names none: all callers are the proxy's address, \
-             with one rate limit and one share of everything for all of them; name its network, such as \
-             trusted_proxies = [\"127.0.0.1/32\", \"::1/128\"]"
-                .to_owned()
+            format!(
+                "{}: `public_url` is set, HTTPS listens on loopback alone and `trusted_proxies` is empty: all callers that \
+                 come by a proxy have its address, and share one rate limit and one part of every other bound; set \
+                 `trusted_proxies` to the networks of the proxy, such as \
+                 trusted_proxies = [\"127.0.0.1/32\", \"::1/128\"]",
+                self.top.domain
+            )
         })
     }
 

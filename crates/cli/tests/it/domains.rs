@@ -120,6 +120,20 @@ fn domains_come_and_go_while_it_is_served() {
 }
 
 #[test]
+fn a_proxy_that_is_trusted_with_nothing_is_warned_of_for_the_domain_that_is_behind_it() {
+    let deployment = two();
+    let behind = "domain = \"b.example\"\npublic_url = \"https://b.example\"\n";
+    deployment.write("b/forecourt.toml", behind);
+    let told = deployment.run("check", ["."]).stderr;
+    assert!(told.contains("b.example: `public_url` is set") && !told.contains("a.localhost: `public_url`"), "{told}");
+    let served = deployment.serve();
+    within("both are served", || served.operator("/domains").text().contains("b.example").then_some(()));
+    served.signal(nix::sys::signal::Signal::SIGTERM);
+    let log = served.ended().1;
+    assert!(log.contains("b.example: `public_url` is set") && !log.contains("a.localhost: `public_url`"), "{log}");
+}
+
+#[test]
 fn check_and_serve_refuse_what_can_not_be_served_together() {
     let fine = two();
     let text = fine.run("check", ["."]).fine();

@@ -73,6 +73,11 @@ fn a_proxy_that_is_trusted_with_nothing_is_warned_of() {
         let deployment = Deployment::gatehouse();
         let text = deployment.read("forecourt.toml").replace("demo.localhost", domain);
         let checked = deployment.and("forecourt.toml", &format!("{lines}{text}")).run("check", ["."]);
-        assert_eq!(checked.stderr.contains("`trusted_proxies` names none"), is_warned, "{domain} {}", checked.stderr);
+        assert_eq!(
+            checked.stderr.contains(&format!("{domain}: `public_url` is set")),
+            is_warned,
+            "{domain} {}",
+            checked.stderr
+        );
     }
 }

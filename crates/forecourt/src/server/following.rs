@@ -52,6 +52,7 @@ impl Server {
             let addresses = self.shared.sockets.addresses();
             addresses.tell(&mut deployment);
             let keeper = Arc::new(CertificateKeeper::new(&deployment, &data)?);
+            let doubt = deployment.proxy_notice();
             let house = blocking(move || deployment.build()).await??;
             let stop = self.shared.stop.child_token();
             let opened = OpenedDomain::open(house, (data, lock), keeper, &addresses, stop).await?;
@@ -60,6 +61,7 @@ impl Server {
                 tokio::spawn(core.reloader.clone().run(core.clone(), source));
             }
             tracing::info!(domain = %core.name, "a domain is served");
+            doubt.iter().for_each(|notice| tracing::warn!("{notice}"));
             self.shared.admit(core);
             Ok(())
         })
