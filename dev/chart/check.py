@@ -49,7 +49,7 @@ REFUSED = [
     ({"replicas": 0}, "replicas"),
     ({"replics": 3}, "replics"),
     ({"terminationGracePeriodSeconds": 10}, "terminationGracePeriodSeconds"),
-    ({"drainSeconds": 20}, "terminationGracePeriodSeconds"),
+    ({"drainSeconds": 21}, "terminationGracePeriodSeconds"),
     ({"drainSeconds": 301}, "drainSeconds"),
 ]
 

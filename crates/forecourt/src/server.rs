@@ -42,7 +42,7 @@ use forecourt_identity::agents::IdentityNotice;
 use forecourt_server::limits::ARRIVING_MAX;
 use futures::future::{BoxFuture, join_all};
 use prometheus_client::registry::Registry;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::deployment::Deployment;
 use crate::error::Error;
@@ -60,6 +60,11 @@ pub use start::{BoundServer, take_snapshots};
 const HANDED_OVER: Duration = Duration::from_millis(100);
 /// How long running work may go on once the sockets are closed.
 pub const DRAIN: Duration = Duration::from_secs(30);
+/// How long posts that are under way may go on after that.
+const POSTS_LAST: Duration = Duration::from_secs(10);
+/// How long a process takes at most from the closing of its sockets to its end, unless `drain_seconds` of `[http]` is
+/// more than it comes with: whoever ends it must wait for that, and for `seconds` of `[drain]` before it.
+pub const GOING: Duration = Duration::from_secs(50);
 
 /// A server at work.
 ///
@@ -253,7 +258,10 @@ impl Server {
             let left = until.saturating_duration_since(Instant::now());
             join_all(hosts.iter().map(|host| host.finish(left))).await;
             self.shared.stop.cancel();
-            join_all(hosts.iter().map(|host| host.stopped())).await;
+            let posts = join_all(hosts.iter().map(|host| host.stopped()));
+            if timeout_at(until + POSTS_LAST, posts).await.is_err() {
+                tracing::warn!("posts under way were cut off: each counts as made, and is made again where it may be");
+            }
             self.shared.sockets.ended().await;
             self.shared.sockets.end_operator().await;
             all.iter().for_each(|core| core.close());
@@ -267,5 +275,21 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.shared.list.clear().iter().for_each(|core| core.unlock());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_server::HttpLimits;
+
+    use super::*;
+    use crate::telemetry::FINISH_TIME_MAX;
+
+    #[test]
+    fn a_process_is_gone_before_whoever_ends_it_loses_patience() {
+        let last = sockets::OPERATOR_LAST + FINISH_TIME_MAX;
+        for before in [DRAIN + POSTS_LAST, HttpLimits::default().drain_time] {
+            assert!(before + last < GOING, "{before:?}");
+        }
     }
 }

@@ -44,7 +44,7 @@ use queue::{LogQueue, Queue, SpanQueue};
 use traces::{Sampler, is_ours};
 
 /// How long what waits may take to be sent at the end.
-const FINISH_TIME_MAX: Duration = Duration::from_secs(5);
+pub(crate) const FINISH_TIME_MAX: Duration = Duration::from_secs(5);
 /// What the collector is told that our spans and lines come from.
 const SCOPE: &str = "forecourt";
 

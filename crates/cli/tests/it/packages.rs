@@ -112,3 +112,29 @@ fn the_folder_of_the_image_holds_what_its_file_copies() {
     }
     assert!(file.contains("USER 65532") && file.contains("FROM scratch"));
 }
+
+/// The first number after these words in a file of the repository.
+fn number(file: &str, words: &str) -> u64 {
+    let text = std::fs::read_to_string(repository().join(file)).unwrap();
+    let (_, after) = text.split_once(words).unwrap_or_else(|| panic!("{file} has no {words}"));
+    let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or_else(|_| panic!("{file} has no number after {words}"))
+}
+
+#[test]
+fn whoever_ends_the_daemon_waits_for_as_long_as_it_takes() {
+    let going = forecourt::server::GOING.as_secs();
+    assert_eq!(number("docs/manual/operating.md", "wait for `seconds` of `[drain]` and "), going);
+    let unit = number("deploy/systemd/forecourt.service", "\nTimeoutStopSec=");
+    assert_eq!(number("deploy/systemd/forecourt.service", "# At least "), going);
+    assert_eq!(number("deploy/systemd/forecourt.service", "has up to "), unit - going);
+    let [values, template] =
+        ["values.yaml", "templates/deployment.yaml"].map(|file| format!("deploy/helm/forecourt/{file}"));
+    let of = |key: &str| number(&values, &format!("\n{key}: "));
+    assert!(of("terminationGracePeriodSeconds") >= going + of("drainSeconds") + of("preStopSeconds"));
+    assert_eq!(number(&template, "{{- $going := add "), going);
+    assert_eq!(number("docs/manual/operating.md", "`TimeoutStopSec` of the systemd unit is "), unit);
+    let chart = number("docs/manual/operating.md", "`terminationGracePeriodSeconds` of the chart ");
+    assert_eq!(chart, of("terminationGracePeriodSeconds"));
+    assert!(number("docs/manual/installing.md", "--stop-timeout ") >= going);
+}

@@ -35,7 +35,7 @@ use crate::error::Error;
 use crate::settings::Listen;
 
 /// How long what the operator is being told may take when everything else has ended.
-const OPERATOR_LAST: Duration = Duration::from_secs(1);
+pub(super) const OPERATOR_LAST: Duration = Duration::from_secs(1);
 
 /// Sockets that are bound and not served yet.
 pub(super) struct BoundSockets {
