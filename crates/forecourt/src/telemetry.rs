@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_egress::Egress;
+use forecourt_host::SystemEntropy;
 use forecourt_telemetry::{TracePolicy, start};
 use futures::future::BoxFuture;
 use opentelemetry::KeyValue;
@@ -176,6 +177,8 @@ fn resource(settings: &TelemetrySettings, deployment: &Deployment) -> Resource {
     let own = [
         KeyValue::new("service.name", settings.service_name.clone()),
         KeyValue::new("service.version", env!("CARGO_PKG_VERSION")),
+        // Another one in each process: the numbers of several nodes would be taken for those of one otherwise.
+        KeyValue::new("service.instance.id", forecourt_core::ids::mint(&SystemEntropy)),
         KeyValue::new("forecourt.domain", deployment.top.domain.as_str().to_owned()),
     ];
     let more = settings.resource.iter().map(|(name, value)| KeyValue::new(name.clone(), value.clone()));

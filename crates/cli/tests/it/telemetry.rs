@@ -137,6 +137,7 @@ fn a_trace_goes_through_from_the_caller_to_the_backend() {
 
     assert_eq!(exported.about["service.name"], "kitchen");
     assert_eq!(exported.about["deployment.environment.name"], "test");
+    assert!(!exported.about["service.instance.id"].is_empty(), "nodes are told apart");
     let server = exported.span(&trace(1), "GET /~{handle}");
     assert_eq!(hex(&server.parent_span_id), PARENT, "the caller's span is the parent");
     let about = attributes(&server.attributes);
