@@ -39,6 +39,7 @@ CASES = [
             "nodeSelector": {"disk": "ssd"},
             "podAnnotations": {"a": "b"},
             "preStopSeconds": 5,
+            "metrics": {"enabled": True, "scrapeAnnotations": True},
         },
         {"Deployment", "Ingress", "PodDisruptionBudget", "Service"},
     ),
@@ -51,6 +52,7 @@ REFUSED = [
     ({"terminationGracePeriodSeconds": 10}, "terminationGracePeriodSeconds"),
     ({"drainSeconds": 21}, "terminationGracePeriodSeconds"),
     ({"drainSeconds": 301}, "drainSeconds"),
+    ({"metrics": {"port": 80}}, "port"),
 ]
 
 
@@ -87,13 +89,28 @@ def pod_problems(deployment):
     probe, drain = container["readinessProbe"], drain_seconds(container)
     if probe["periodSeconds"] * probe["failureThreshold"] + probe["timeoutSeconds"] > drain:
         yield f"a node that goes is passed by later than its sockets are closed, after {drain} s"
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    asked = {container[name].get("httpGet", {}).get("port") for name in ("startupProbe", "livenessProbe", "readinessProbe")}
+    if asked != ({"metrics"} if "metrics" in ports else {None}):
+        yield f"the probes ask at {asked}, and the ports are {ports}"
+    scraped = pod_port(deployment)
+    if scraped is not None and scraped != ports.get("metrics"):
+        yield f"a Prometheus is led to the port {scraped}"
     mounted = {mount["name"] for mount in container["volumeMounts"]}
     if mounted != {volume["name"] for volume in pod["volumes"]}:
         yield "volumes and mounts differ"
     environment = {variable["name"] for variable in container["env"]}
+    if ("metrics" in ports) != ({"FORECOURT__METRICS__LISTEN", "FORECOURT__METRICS__TOKEN"} <= environment):
+        yield "the port of metrics is open without a socket and a token, or the other way round"
     data = next(volume for volume in pod["volumes"] if volume["name"] == "data")
     if "FORECOURT__STORE__URL" not in environment and "persistentVolumeClaim" not in data:
         yield "the state of a node that shares no store does not outlast its pod"
+
+
+def pod_port(deployment):
+    annotations = deployment["spec"]["template"]["metadata"].get("annotations", {})
+    port = annotations.get("prometheus.io/port")
+    return port and int(port)
 
 
 def drain_seconds(container):

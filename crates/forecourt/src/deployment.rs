@@ -33,8 +33,8 @@ use crate::settings;
 pub use crate::settings::FILE;
 use crate::settings::telemetry::Telemetry;
 use crate::settings::{
-    AgentSettings, BusSettings, DrainSettings, Listen, ListenOverrides, Log, QuestionSettings, ReloadSettings,
-    StoreSettings, Tls, TopSettings,
+    AgentSettings, BusSettings, DrainSettings, Listen, ListenOverrides, Log, MonitoringSettings, QuestionSettings,
+    ReloadSettings, StoreSettings, Tls, TopSettings,
 };
 use crate::wires::Wires;
 
@@ -71,6 +71,8 @@ pub struct Deployment {
     pub(crate) bus: BusSettings,
     pub(crate) questions: QuestionSettings,
     pub(crate) log: Log,
+    /// Where it is watched from elsewhere.
+    pub(crate) monitoring: Option<MonitoringSettings>,
     /// Whether changes of its files are taken up by themselves.
     pub(crate) reload: ReloadSettings,
     /// How the process goes.

@@ -14,7 +14,7 @@ pub const DOMAINS_MAX: usize = 100;
 /// What names a domain.
 const DOMAIN: &str = "domain";
 /// What all domains share, and only this file says: the sockets and what holds on them, and what the process tells.
-pub(crate) const SHARED: [&str; 6] = ["listen", "http", "trusted_proxies", "log", "telemetry", "drain"];
+pub(crate) const SHARED: [&str; 7] = ["listen", "http", "trusted_proxies", "log", "metrics", "telemetry", "drain"];
 
 /// A file that names several domains.
 #[derive(Debug, Clone)]

@@ -23,24 +23,16 @@ use crate::exposition::Exposition;
 /// error says what is missing.
 pub type ReadinessCheck = Arc<dyn Fn() -> BoxFuture<'static, Result<Vec<String>, String>> + Send + Sync>;
 
-#[derive(Clone)]
-struct Admin {
-    registry: Arc<Registry>,
-    ready: ReadinessCheck,
-}
-
 /// `/healthz` (the process answers), `/readyz` (200, with notes where there are any; or 503 with the reason) and `/metrics`
 /// (OpenMetrics; or the older text format, where `Accept` wants `text/plain` more). To be served on loopback, apart from
 /// everything that is public.
 pub fn admin(registry: Arc<Registry>, ready: ReadinessCheck) -> Router {
-    Router::new()
-        .route("/healthz", get(async || "ok\n"))
-        .route("/readyz", get(readyz))
-        .route("/metrics", get(metrics))
-        .with_state(Admin { registry, ready })
+    let counted = Router::new().route("/metrics", get(metrics)).with_state(registry);
+    let health = Router::new().route("/healthz", get(async || "ok\n")).route("/readyz", get(readyz));
+    health.with_state(ready).merge(counted)
 }
 
-/// The admin token. Kept as a SHA-256 digest, and compared in constant time.
+/// A token of the operator's. Kept as a SHA-256 digest, and compared in constant time.
 #[derive(Clone)]
 pub struct AdminToken([u8; 32]);
 
@@ -111,8 +103,8 @@ async fn door(State(token): State<Option<AdminToken>>, request: Request, next: N
     }
 }
 
-async fn readyz(State(admin): State<Admin>) -> Response {
-    match (admin.ready)().await {
+async fn readyz(State(ready): State<ReadinessCheck>) -> Response {
+    match ready().await {
         Ok(notes) => {
             let notes: String = notes.iter().map(|note| format!("note: {note}\n")).collect();
             format!("ready\n{notes}").into_response()
@@ -125,9 +117,10 @@ async fn readyz(State(admin): State<Admin>) -> Response {
     }
 }
 
-async fn metrics(State(admin): State<Admin>, headers: HeaderMap) -> Response {
+/// What was counted, in the format that is asked for.
+pub(crate) async fn metrics(State(registry): State<Arc<Registry>>, headers: HeaderMap) -> Response {
     let (mut text, format) = (String::new(), Exposition::wanted_by(&headers));
-    match encode(&mut text, &admin.registry) {
+    match encode(&mut text, &registry) {
         Ok(()) => {
             let fields = [(header::CONTENT_TYPE, format.media_type()), (header::VARY, "accept")];
             (fields, format.written(text)).into_response()

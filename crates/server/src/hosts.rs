@@ -47,6 +47,8 @@ impl PlainOrigins {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowedHosts {
     names: Vec<String>,
+    /// Whether every other name is served, too.
+    any: bool,
     development: bool,
     names_plain: bool,
     /// What metrics call the domain of each name.
@@ -58,7 +60,12 @@ impl AllowedHosts {
     /// development, the names and addresses of the loopback interface are served too.
     pub fn new(names: impl IntoIterator<Item = impl Into<String>>, development: bool) -> AllowedHosts {
         let names = names.into_iter().map(|name| name.into().trim_end_matches('.').to_ascii_lowercase());
-        AllowedHosts { names: names.collect(), development, names_plain: false, labels: Arc::default() }
+        AllowedHosts { names: names.collect(), any: false, development, names_plain: false, labels: Arc::default() }
+    }
+
+    /// Every name is served, and none is a domain's: for a listener whose callers know it by addresses.
+    pub fn any() -> AllowedHosts {
+        AllowedHosts { any: true, ..AllowedHosts::new([""; 0], false) }
     }
 
     /// The same, where documents fetched from a plain listener name the origin at which they were fetched.
@@ -102,7 +109,7 @@ impl AllowedHosts {
     pub fn serves(&self, host: &str) -> bool {
         // A dot at the end is the same name (RFC 1034 3.1).
         let host = host.strip_suffix('.').unwrap_or(host);
-        self.names.iter().any(|name| matches(name, host)) || (self.development && is_loopback(host))
+        self.any || self.names.iter().any(|name| matches(name, host)) || (self.development && is_loopback(host))
     }
 
     /// The names given at the start.
@@ -162,6 +169,15 @@ fn is_port(port: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_every_name_is_served_none_is_a_domain() {
+        let hosts = AllowedHosts::any();
+        for host in ["10.0.0.7", "[fd00::7]", "demo.localhost", "forecourt.svc.cluster.local."] {
+            assert!(hosts.serves(host) && hosts.label_of(host).as_str() == "none", "{host}");
+        }
+        assert!(hosts.names().is_empty());
+    }
 
     #[test]
     fn metrics_know_domains_by_configured_names_alone() {

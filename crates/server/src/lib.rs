@@ -11,6 +11,7 @@
 //! | [`ClientCertificates`] | whether clients show certificates, and whose are taken |
 //! | [`tls`], [`local_ca`] | certificates by name that are replaced while serving; an authority for development |
 //! | [`admin()`] | health, readiness and metrics for the operator, and a door before the rest |
+//! | [`brief_health`], [`metrics_behind`] | the same for what watches from elsewhere |
 //!
 //! ```no_run
 //! # use std::sync::Arc;
@@ -59,6 +60,7 @@ pub mod limits;
 mod listener;
 pub mod local_ca;
 mod metrics;
+mod monitoring;
 mod plain;
 mod request_id;
 mod route_class;
@@ -77,6 +79,7 @@ pub use leaving::Leaving;
 pub use limits::HttpLimits;
 pub use listener::Listener;
 pub use metrics::{DOMAIN_LABELS_MAX, DomainLabel, Metrics};
+pub use monitoring::{brief_health, metrics_behind};
 pub use request_id::RequestId;
 pub use route_class::{RouteClass, RouteClasses};
 pub use stream::{Connection, Speak, Stream, StreamListener, StreamRequest, StreamRequests, StreamSettings};

@@ -60,6 +60,14 @@ impl Listener {
         })
     }
 
+    /// Binds for plain HTTP at any address, for what watches the host: nothing that is a caller's is to be served there.
+    ///
+    /// # Errors
+    /// When the address can't be had.
+    pub fn monitoring(address: SocketAddr) -> BoxFuture<'static, Result<Listener, ServeError>> {
+        Box::pin(async move { BoundAddress::open(address).await.map(Listener::from) })
+    }
+
     /// The same listener; one that only says where HTTPS is says that it is on this port.
     #[must_use]
     pub fn with_https_on(mut self, https_port: u16) -> Listener {

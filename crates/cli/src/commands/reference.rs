@@ -19,8 +19,8 @@ use crate::args::{ReferenceArguments, ReferenceTopic};
 use crate::output::{Outcome, stdout};
 use forecourt::registry::{BACKENDS, PROTOCOLS, PagesSettings};
 use forecourt::settings::{
-    AdminSettings, AgentSettings, BusSettings, DomainEntry, DrainSettings, GeoSettings, Listen, Log, QuestionSettings,
-    ReloadSettings, StoreSettings, Tls, TopSettings,
+    AdminSettings, AgentSettings, BusSettings, DomainEntry, DrainSettings, GeoSettings, Listen, Log, MetricsSettings,
+    QuestionSettings, ReloadSettings, StoreSettings, Tls, TopSettings,
 };
 
 /// Prints a reference as markdown.
@@ -80,6 +80,11 @@ pub(super) fn sections() -> Vec<DocumentedSection> {
         }),
         documented("forecourt.toml [geo]", "Where network addresses are.", || schema_for!(GeoSettings)),
         documented("forecourt.toml [log]", "What is written to standard error.", || schema_for!(Log)),
+        documented(
+            "forecourt.toml [metrics]",
+            "A socket for what watches the daemon from elsewhere. Off unless you set it.",
+            || schema_for!(MetricsSettings),
+        ),
         documented("forecourt.toml [reload]", "Changes of the deployment's files while it is served.", || {
             schema_for!(ReloadSettings)
         }),

@@ -10,7 +10,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::support::{Deployment, Served, within};
-use crate::wire::curl;
+use crate::wire::{Answer, curl};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -104,6 +104,104 @@ fn a_daemon_exposes_what_the_manual_says_under_the_usual_names() {
     ] {
         assert!(text.contains(&line), "no {line} in {text}");
     }
+}
+
+const TOKEN: &str = "the-token-of-a-prometheus";
+
+/// Where a daemon is watched from elsewhere, once it says so.
+fn watched(served: &Served, data: &Path) -> u16 {
+    let port = || {
+        let told: Value = serde_json::from_slice(&fs::read(data.join("serving.json")).ok()?).ok()?;
+        u16::try_from(told["sockets"]["metrics"].as_u64()?).ok()
+    };
+    let port = within("it says where", port);
+    assert_ne!(port, served.admin);
+    port
+}
+
+/// A path there, as somebody asks who knows it by its address.
+fn look(port: u16, path: &str, authorization: Option<&str>) -> Answer {
+    let (url, host) = (format!("http://127.0.0.1:{port}{path}"), format!("Host: 10.0.0.7:{port}"));
+    let proof = authorization.map(|value| format!("Authorization: {value}"));
+    let mut words = vec!["-H", &host];
+    words.extend(proof.iter().flat_map(|field| ["-H", field.as_str()]));
+    curl(&url, &words)
+}
+
+#[test]
+fn what_watches_from_elsewhere_sees_health_and_with_the_token_metrics_and_nothing_else() {
+    let settings = format!("listen = \"0.0.0.0:0\"\ntoken = \"{TOKEN}\"");
+    let served = Deployment::gatehouse().with("metrics", &settings).with("drain", "seconds = 4").serve();
+    let port = watched(&served, &served.deployment.data());
+    let bearer = format!("Bearer {TOKEN}");
+    let metrics = look(port, "/metrics", Some(&bearer)).with_status(200);
+    assert!(metrics.text().contains("forecourt_build_info") && metrics.text().ends_with("# EOF\n"));
+    for wrong in [None, Some("Bearer the-token-of-nobody-here"), Some(TOKEN)] {
+        let refused = look(port, "/metrics", wrong).with_status(401);
+        assert!(refused.named("www-authenticate").starts_with("Bearer realm=\"metrics\""), "{refused:?}");
+        assert!(!refused.text().contains("forecourt_"), "{refused:?}");
+    }
+    assert_eq!(look(port, "/healthz", None).with_status(200).text(), "ok\n");
+    assert_eq!(look(port, "/readyz", None).with_status(200).text(), "ready\n");
+    for path in ["/", "/domains", "/queue", "/reload", "/questions", "/console", "/api/v1/overview", "/~echo?user=hi"] {
+        look(port, path, Some(&bearer)).with_status(404);
+    }
+    // The socket is there until the end, and says no more than that this node goes.
+    served.signal(Signal::SIGTERM);
+    let unready = within("it is unready", || Some(look(port, "/readyz", None)).filter(|answer| answer.status == 503));
+    assert_eq!(unready.text(), "not ready\n");
+    assert!(served.operator("/readyz").text().contains("told to stop"));
+    assert!(served.ended().0.success());
+}
+
+#[test]
+fn a_socket_for_what_watches_comes_and_its_token_changes_while_it_is_served() {
+    let served = Deployment::gatehouse().serve();
+    let text = served.deployment.read("forecourt.toml");
+    let with = |token: &str| format!("{text}\n[metrics]\nlisten = \"0.0.0.0:0\"\ntoken = \"{token}\"\n");
+    served.deployment.write("forecourt.toml", &with(TOKEN));
+    let port = watched(&served, &served.deployment.data());
+    let status = |token: &str| look(port, "/metrics", Some(&format!("Bearer {token}"))).status;
+    within("the token opens it", || (status(TOKEN) == 200).then_some(()));
+    let other = "another-token-of-a-prometheus";
+    served.deployment.write("forecourt.toml", &with(other));
+    within("the other one does", || (status(other) == 200).then_some(()));
+    assert_eq!(status(TOKEN), 401);
+}
+
+#[test]
+fn a_socket_off_loopback_without_a_token_is_refused_and_on_loopback_a_page_of_elsewhere_is() {
+    let open = Deployment::gatehouse().with("metrics", "listen = \"0.0.0.0:0\"");
+    for command in ["check", "serve"] {
+        let told = open.run(command, ["."]).failed(1);
+        assert!(told.contains("`listen` off loopback needs `token`") && told.contains("forecourt.toml:"), "{told}");
+    }
+    let served = Deployment::gatehouse().with("metrics", "listen = \"127.0.0.1:0\"").serve();
+    let port = watched(&served, &served.deployment.data());
+    curl(&format!("http://127.0.0.1:{port}/metrics"), &[]).with_status(200);
+    // A name of elsewhere that leads to this machine.
+    look(port, "/metrics", None).with_status(421);
+}
+
+#[test]
+fn each_of_several_domains_has_its_metrics_there() {
+    let deployment = Deployment::empty();
+    for name in ["a", "b"] {
+        let settings = format!("[metrics]\nlisten = \"0.0.0.0:0\"\ntoken = \"{TOKEN}-{name}\"\n");
+        deployment.write(&format!("{name}/forecourt.toml"), &format!("domain = \"{name}.localhost\"\n\n{settings}"));
+        let agent = format!("handle = \"{name}\"\nname = \"Agent\"\n\n[backend]\nkind = \"echo\"\n");
+        deployment.write(&format!("{name}/agents/agent.toml"), &agent);
+    }
+    let served = deployment.serve();
+    within("both are served", || served.operator("/domains").text().contains("b.localhost").then_some(()));
+    let port = watched(&served, &served.deployment.path().join("a/.forecourt"));
+    let of = |path: &str, token: &str| look(port, path, Some(&format!("Bearer {TOKEN}-{token}")));
+    assert!(of("/metrics", "a").with_status(200).text().contains("forecourt_http_requests"));
+    assert_eq!(of("/metrics", "b").status, 401);
+    assert!(!of("/domains/b.localhost/metrics", "b").with_status(200).text().contains("forecourt_http_requests"));
+    assert_eq!(of("/domains/b.localhost/metrics", "a").status, 401);
+    assert_eq!(of("/domains/c.localhost/metrics", "a").status, 404);
+    assert_eq!(of("/domains/b.localhost/queue", "b").status, 404);
 }
 
 /// A Prometheus of its own, with the files of `deploy/monitoring`. Killed when dropped.

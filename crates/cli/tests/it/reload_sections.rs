@@ -141,6 +141,8 @@ fn rows() -> Vec<Row> {
         row("forecourt.toml [log]", "[log]\nformat = \"json\"", Then::NeedsRestart("log.format")),
         row("forecourt.toml [log]", "[log]\naccess_file = \"access.log\"", Then::NeedsRestart("log.access_file")),
         row("forecourt.toml [log]", "[log]\naccess_files_kept = 1", Then::NeedsRestart("log.access_files_kept")),
+        row("forecourt.toml [metrics]", "[metrics]\nlisten = \"127.0.0.1:0\"", Then::Applied),
+        row("forecourt.toml [metrics]", "[metrics]\nlisten = \"0.0.0.0:0\"", Then::Wrong("listen")),
         row(
             "forecourt.toml [reload]",
             "[reload]\nwatch = true",

@@ -28,8 +28,9 @@ use crate::registry::PROTOCOLS;
 use crate::rules::{HostRule, read_countries, read_host_rules};
 use crate::settings::telemetry::Telemetry;
 use crate::settings::{
-    AdminSettings, AgentSettings, BusSettings, DrainSettings, FILE, Listen, ListenOverrides, Log, QuestionSettings,
-    ReloadSettings, StoreSettings, Tls, TopSettings, check_together, read_bus, read_drain, read_store,
+    AdminSettings, AgentSettings, BusSettings, DrainSettings, FILE, Listen, ListenOverrides, Log, MonitoringSettings,
+    QuestionSettings, ReloadSettings, StoreSettings, Tls, TopSettings, check_together, read_bus, read_drain,
+    read_metrics, read_store,
 };
 use crate::wires::Wires;
 use forecourt_questions::limits::KEEP_DAYS_MAX;
@@ -94,6 +95,7 @@ struct OperationSettings {
     questions: QuestionSettings,
     telemetry: Telemetry,
     log: Log,
+    metrics: Option<MonitoringSettings>,
     reload: ReloadSettings,
     drain: DrainSettings,
 }
@@ -116,6 +118,7 @@ fn read_operation(
     let questions = problems.absorb(read_questions(&tables.own("questions")));
     let telemetry = problems.absorb(Telemetry::read(&tables.shared("telemetry"), environment));
     let log = problems.absorb(read_log(&tables.shared("log"), beside));
+    let metrics = problems.absorb(read_metrics(&tables.shared("metrics")));
     let reload = problems.absorb(tables.own("reload").read());
     let drain = problems.absorb(read_drain(&tables.shared("drain")));
     // Only where both could be read: else this would tell of a fault that is gone once the first one is mended.
@@ -135,6 +138,7 @@ fn read_operation(
             questions: questions?,
             telemetry: telemetry?,
             log: log?,
+            metrics: metrics?,
             reload: reload?,
             drain: drain?,
         })
@@ -219,8 +223,20 @@ fn assemble(
     operation: OperationSettings,
     serving: ServingSettings,
 ) -> Deployment {
-    let OperationSettings { listen, tls, entrance, operator, store, bus, questions, telemetry, log, reload, drain } =
-        operation;
+    let OperationSettings {
+        listen,
+        tls,
+        entrance,
+        operator,
+        store,
+        bus,
+        questions,
+        telemetry,
+        log,
+        metrics,
+        reload,
+        drain,
+    } = operation;
     let ServingSettings {
         limits,
         egress,
@@ -245,6 +261,7 @@ fn assemble(
         bus,
         questions,
         log,
+        monitoring: metrics,
         reload,
         drain,
         telemetry,

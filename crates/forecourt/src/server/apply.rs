@@ -83,7 +83,7 @@ impl ServerCore {
     fn take(&self, change: Option<SocketChange>, entrance: Arc<Entrance>) -> Vec<String> {
         let sockets = &self.shared.sockets;
         let before: Addresses = sockets.addresses();
-        self.operator.open_by(entrance);
+        self.operator.open_by(entrance, &self.running);
         let notes = change.map(|change| sockets.apply(change)).unwrap_or_default();
         let now = sockets.addresses();
         // The deployment is served already, so a file that can't be written is only told.

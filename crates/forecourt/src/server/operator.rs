@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use forecourt_admin::{Desk, Entrance};
-use forecourt_server::{ReadinessCheck, Route, admin, behind_token, requested_host};
+use forecourt_server::{ReadinessCheck, Route, admin, behind_token, brief_health, metrics_behind, requested_host};
 use http::{Request, StatusCode, Uri};
 use parking_lot::Mutex;
 use prometheus_client::registry::Registry;
@@ -20,6 +20,7 @@ use super::reloader::Reloader;
 use super::{DomainList, ServerCore, SharedParts, console, push, queue, reload};
 use crate::data_folder;
 use crate::running::Running;
+use crate::settings::MonitoringSettings;
 
 /// What is before the views of one domain on the operator's listener.
 const PREFIX: &str = "/domains/";
@@ -31,9 +32,18 @@ pub(super) struct OperatorView {
     guarded: Router,
     ready: ReadinessCheck,
     desk: Arc<Desk>,
-    /// What is shown now, and what opens the rest.
-    shown: Mutex<(Arc<Registry>, Arc<Entrance>)>,
+    shown: Mutex<Shown>,
     router: AdminRouter,
+    /// What answers where the daemon is watched from elsewhere.
+    monitoring: AdminRouter,
+}
+
+/// What is shown now, and what opens the rest.
+struct Shown {
+    registry: Arc<Registry>,
+    entrance: Arc<Entrance>,
+    /// What holds for what watches from elsewhere.
+    monitoring: Option<MonitoringSettings>,
 }
 
 impl OperatorView {
@@ -54,25 +64,37 @@ impl OperatorView {
             .merge(super::questions::routes(live.clone()))
             .merge(reload::routes(reloader.clone(), live.clone()));
         let desk = console::desk(running, reloader.clone(), ready.clone(), data, entrance.clone());
-        let shown = Mutex::new((Arc::default(), entrance));
-        Self { guarded, ready, desk, shown, router: AdminRouter::new(Router::new()) }
+        let monitoring = running.deployment().monitoring.clone();
+        let shown = Mutex::new(Shown { registry: Arc::default(), entrance, monitoring });
+        let nothing = || AdminRouter::new(Router::new());
+        Self { guarded, ready, desk, shown, router: nothing(), monitoring: nothing() }
     }
 
     /// Shows what is counted in `registry` from here on.
     pub(super) fn show(&self, registry: Arc<Registry>) {
         let mut shown = self.shown.lock();
-        shown.0 = registry;
-        self.router.replace(self.answering(&shown));
+        shown.registry = registry;
+        self.answer(&shown);
     }
 
-    /// Is opened by this from here on.
-    pub(super) fn open_by(&self, entrance: Arc<Entrance>) {
+    /// Is opened by this from here on, and its metrics by what the deployment that is served now says.
+    pub(super) fn open_by(&self, entrance: Arc<Entrance>, running: &Running) {
         let mut shown = self.shown.lock();
-        shown.1 = entrance;
-        self.router.replace(self.answering(&shown));
+        (shown.entrance, shown.monitoring) = (entrance, running.deployment().monitoring.clone());
+        self.answer(&shown);
     }
 
-    fn answering(&self, (registry, entrance): &(Arc<Registry>, Arc<Entrance>)) -> Router {
+    fn answer(&self, shown: &Shown) {
+        self.router.replace(self.answering(shown));
+        let health = brief_health(self.ready.clone());
+        // A socket that another deployment wanted shows no metrics of one that did not.
+        self.monitoring.replace(match &shown.monitoring {
+            Some(settings) => health.merge(metrics_behind(shown.registry.clone(), settings.token.clone())),
+            None => health,
+        });
+    }
+
+    fn answering(&self, Shown { registry, entrance, .. }: &Shown) -> Router {
         let open = admin(registry.clone(), self.ready.clone());
         let guarded = behind_token(self.guarded.clone(), entrance.token().cloned());
         // Under the lock of `shown`, so that the router and the console never go by two entrances.
@@ -131,6 +153,30 @@ impl AdminDispatch {
 impl Route for AdminDispatch {
     fn route(&self, request: &mut Request<Body>) -> Result<Router, Box<Response>> {
         self.router(request).map(|router| router.now())
+    }
+}
+
+/// What answers where the daemon is watched from elsewhere: for the first domain, and for one what begins with
+/// `/domains/DOMAIN/`.
+#[derive(Clone)]
+pub(super) struct MonitoringDispatch {
+    pub(super) list: Arc<DomainList>,
+}
+
+impl Route for MonitoringDispatch {
+    fn route(&self, request: &mut Request<Body>) -> Result<Router, Box<Response>> {
+        let core = match request.uri().path().strip_prefix(PREFIX) {
+            None => self.list.first().ok_or(StatusCode::SERVICE_UNAVAILABLE),
+            Some(rest) => {
+                let (name, _) = rest.split_once('/').unwrap_or((rest, ""));
+                let named = self.list.named(name).zip(within(request.uri(), PREFIX.len() + name.len()));
+                named.ok_or(StatusCode::NOT_FOUND).map(|(core, uri)| {
+                    *request.uri_mut() = uri;
+                    core
+                })
+            }
+        };
+        core.map(|core| core.operator.monitoring.now()).map_err(|status| Box::new(status.into_response()))
     }
 }
 

@@ -28,7 +28,7 @@ use self::terms::{Fronts, Terms};
 use self::wanted::{ADMIN, BoundSocket, HTTP, HTTPS, SocketKind, WantedSocket, wanted};
 use super::Addresses;
 use super::certificates::{CertificateKeeper, HttpAnswers};
-use super::operator::AdminDispatch;
+use super::operator::{AdminDispatch, MonitoringDispatch};
 use crate::deployment::Deployment;
 use crate::domains::LiveDomains;
 use crate::error::Error;
@@ -311,7 +311,7 @@ impl Sockets {
         state.closed.get_or_insert(addresses);
         // Taken off the list and not only told: a socket that anybody holds goes on taking connections, which nobody
         // would ever answer.
-        for (_, socket) in state.open.extract_if(|_, socket| socket.wanted.kind != SocketKind::Operator) {
+        for (_, socket) in state.open.extract_if(|_, socket| !socket.wanted.kind.is_operators()) {
             socket.close.cancel();
         }
     }
@@ -348,9 +348,9 @@ impl Serving {
 
     /// Ends a socket of this kind, once it is cancelled.
     fn end_of(&self, kind: &SocketKind) -> CancellationToken {
-        match kind {
-            SocketKind::Operator => self.last.child_token(),
-            _ => self.stop.child_token(),
+        match kind.is_operators() {
+            true => self.last.child_token(),
+            false => self.stop.child_token(),
         }
     }
 
@@ -376,6 +376,10 @@ impl Serving {
             SocketKind::Operator => {
                 let served = listener.serve_until(fronts.operator.clone(), self.admin.clone(), retire, close);
                 self.operator.spawn(served);
+            }
+            SocketKind::Monitoring => {
+                let routes = MonitoringDispatch { list: self.admin.list.clone() };
+                self.operator.spawn(listener.serve_until(fronts.monitoring.clone(), routes, retire, close));
             }
             SocketKind::OwnHttp => {
                 let router = self.domains.own(socket.wanted.name);

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// `[[domain]]`: one of several domains of one daemon, in a `forecourt.toml` that has no `domain` of its own. That file
-/// says what they share (`[listen]`, `[http]`, `[log]`, `[telemetry]`, `[drain]`, `trusted_proxies`) and nothing else.
+/// says what they share (`[listen]`, `[http]`, `[log]`, `[metrics]`, `[telemetry]`, `[drain]`, `trusted_proxies`) and nothing else.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DomainEntry {

@@ -19,7 +19,7 @@ pub struct Listen {
     #[schemars(with = "String")]
     pub https: SocketAddr,
     /// Health, readiness and metrics, for which nobody is asked who they are, and what `[admin]` opens.
-    /// Loopback only.
+    /// Loopback only; `listen` in `[metrics]` is for what asks from elsewhere.
     #[schemars(with = "String")]
     pub admin: SocketAddr,
 }

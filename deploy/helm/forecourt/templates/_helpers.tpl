@@ -13,3 +13,11 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
+
+{{- define "forecourt.alive" -}}
+{{- if .Values.metrics.enabled -}}
+httpGet: { path: /healthz, port: metrics }
+{{- else -}}
+exec: { command: ["/usr/bin/forecourt", "health", "/site"] }
+{{- end -}}
+{{- end }}

@@ -18,6 +18,9 @@ use crate::deployment::Deployment;
 const OPERATOR_ROUTES: [&str; 8] =
     ["/healthz", "/readyz", "/metrics", "/content/{handle}", "/queue", "/queue/{id}", "/questions", "/reload"];
 
+/// What is mounted where the daemon is watched from elsewhere.
+const MONITORING_ROUTES: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+
 /// The settings of a deployment that hold for every connection: names, proxies, limits, HSTS.
 #[derive(Clone, PartialEq)]
 pub(super) struct Terms {
@@ -36,6 +39,8 @@ pub(super) struct Terms {
     hsts: Option<u32>,
     /// The port of HTTPS as the outside reaches it.
     pub(super) https_port: u16,
+    /// Whether what watches the daemon comes from elsewhere.
+    is_watched_from_elsewhere: bool,
     /// The name under which browsers find the console, where the settings say one.
     console: Option<String>,
     /// Whether `public_url` names that port.
@@ -62,6 +67,9 @@ impl Terms {
                 .and_then(url::Url::port_or_known_default)
                 .unwrap_or(deployment.listen.https.port()),
             has_public_url: public.is_some(),
+            is_watched_from_elsewhere: wanted
+                .iter()
+                .any(|one| one.kind == SocketKind::Monitoring && !one.address.ip().to_canonical().is_loopback()),
             console: deployment.entrance.url.as_ref().map(|url| url.host().to_owned()),
         }
     }
@@ -108,6 +116,8 @@ pub(super) struct Fronts {
     pub(super) public: Arc<ListenerContext>,
     /// Of the operator's.
     pub(super) operator: Arc<ListenerContext>,
+    /// Of the one on which the daemon is watched.
+    pub(super) monitoring: Arc<ListenerContext>,
     /// Of those of one protocol.
     pub(super) own: Arc<ListenerContext>,
 }
@@ -147,6 +157,13 @@ impl Fronts {
         let operator_classes = RouteClasses::new(operator_routes.map(|route| ("operator", route)));
         // Sockets of a protocol's own carry HTTP on loopback alone.
         let own_classes = RouteClasses::new(terms.own_http.iter().map(|protocol| (*protocol, "/{*path}")));
+        // Probes and scrapers ask by addresses and by names that only their network knows. On loopback a page of a browser
+        // could ask, too, under a name that leads there.
+        let monitoring_names = match terms.is_watched_from_elsewhere {
+            true => AllowedHosts::any(),
+            false => own_names.clone(),
+        };
+        let monitoring_classes = RouteClasses::new(MONITORING_ROUTES.map(|route| ("operator", route)));
         let before = |pick: fn(&Self) -> &Arc<ListenerContext>| before.map(pick);
         Self {
             public: front(hosts, terms.proxies.clone(), classes.clone(), before(|fronts| &fronts.public)),
@@ -156,6 +173,12 @@ impl Fronts {
                 TrustedProxies::default(),
                 operator_classes,
                 before(|fronts| &fronts.operator),
+            ),
+            monitoring: front(
+                monitoring_names,
+                TrustedProxies::default(),
+                monitoring_classes,
+                before(|fronts| &fronts.monitoring),
             ),
             own: front(own_names.labelled(labels), terms.proxies.clone(), own_classes, before(|fronts| &fronts.own)),
         }

@@ -17,6 +17,8 @@ pub(super) const HTTP: &str = "http";
 pub(super) const HTTPS: &str = "https";
 /// What the operator's listener is called.
 pub(super) const ADMIN: &str = "admin";
+/// What the socket is called on which the daemon is watched from elsewhere.
+const METRICS: &str = "metrics";
 
 /// A socket that a deployment wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +44,8 @@ pub(super) enum SocketKind {
     Https,
     /// The operator's.
     Operator,
+    /// Plain HTTP anywhere, for what watches the daemon.
+    Monitoring,
     /// HTTP of one protocol.
     OwnHttp,
     /// A protocol as it is.
@@ -55,6 +59,13 @@ pub(super) enum SocketKind {
     },
 }
 
+impl SocketKind {
+    /// Whether it is for whoever runs the daemon and not for its callers: such sockets close last.
+    pub(super) fn is_operators(&self) -> bool {
+        matches!(self, Self::Operator | Self::Monitoring)
+    }
+}
+
 /// Every socket that a deployment wants.
 pub(super) fn wanted(deployment: &Deployment) -> Vec<WantedSocket> {
     let Listen { http, https, admin } = deployment.listen;
@@ -65,7 +76,13 @@ pub(super) fn wanted(deployment: &Deployment) -> Vec<WantedSocket> {
         (ADMIN, admin, SocketKind::Operator),
     ];
     let shared = shared.into_iter().map(|(name, address, kind)| WantedSocket { name, address, may_move: false, kind });
-    shared.chain(deployment.wires.listens().into_iter().filter_map(own)).collect()
+    let monitoring = deployment.monitoring.as_ref().map(|settings| WantedSocket {
+        name: METRICS,
+        address: settings.address,
+        may_move: false,
+        kind: SocketKind::Monitoring,
+    });
+    shared.chain(monitoring).chain(deployment.wires.listens().into_iter().filter_map(own)).collect()
 }
 
 /// A socket that a protocol has for itself, if it wants one.
@@ -100,7 +117,7 @@ impl BoundSocket {
 impl WantedSocket {
     /// Whether it belongs to one protocol.
     pub(super) fn is_own(&self) -> bool {
-        !matches!(self.kind, SocketKind::Http | SocketKind::Redirect | SocketKind::Https | SocketKind::Operator)
+        matches!(self.kind, SocketKind::OwnHttp | SocketKind::Stream | SocketKind::TlsStream { .. })
     }
 
     /// Binds it.
@@ -124,6 +141,7 @@ impl WantedSocket {
             SocketKind::Http | SocketKind::Operator | SocketKind::OwnHttp => {
                 BoundSocket::Http(Listener::plain(address).await?)
             }
+            SocketKind::Monitoring => BoundSocket::Http(Listener::monitoring(address).await?),
             SocketKind::Redirect => BoundSocket::Http(Listener::redirecting(address, self.address.port()).await?),
             SocketKind::Https => {
                 let config = certificates.http_config().map_err(ServeError::Tls)?;
@@ -140,6 +158,7 @@ impl WantedSocket {
     fn taken(&self, error: &ServeError) -> Error {
         let flag = self.name;
         let hint = match error {
+            _ if self.kind == SocketKind::Monitoring => "`listen` in [metrics] says another address".to_owned(),
             ServeError::PlainOffLoopback(_) => format!("--{flag} 127.0.0.1:PORT listens on loopback"),
             _ if self.is_own() => format!("--{flag} {}:0 takes a free port", Ipv4Addr::LOCALHOST),
             _ => format!("--{flag} ADDR listens elsewhere; port 0 takes a free one"),
