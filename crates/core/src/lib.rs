@@ -92,7 +92,7 @@ pub use message::{ClientAddr, History, Message, Profile, Role, Sender, Transport
 pub use part::{File, FileSource, Link, Part, Text, ToolCall, ToolOutcome};
 pub use policy::PolicyPart;
 pub use question::{FieldKind, Question, QuestionAnswer, QuestionField, QuestionOption};
-pub use quota::QuotaBound;
+pub use quota::{CallerBounds, QuotaBound};
 pub use reply::{CollectedReply, Ending, Event, EventStream, FailureCause, Progress, Reply, SignIn};
 pub use scope::{Scope, ScopeSet};
 pub use site::Site;

@@ -78,6 +78,12 @@ pub const ENTRY_BYTES_MAX: usize = 256 * 1024;
 /// Bytes that are kept for one caller: its tasks, conversations, files and all that hangs on them, with
 /// [`ROW_BYTES`] for each. The default of `limits.stored_bytes_per_caller`.
 pub const STORED_BYTES_PER_CALLER: u64 = 64 * 1024 * 1024;
+/// Bytes of those that are reserved for the answer of one task while an agent is at work on it. The default of
+/// `limits.answer_bytes_reserved`.
+// 256 tasks of one caller at once reserve half of what is kept for it.
+pub const ANSWER_BYTES_RESERVED: u64 = 128 * 1024;
+/// The part of what is kept for one caller, one in so many, that is reserved for one answer at most.
+pub(crate) const ANSWERS_RESERVED_MIN: u64 = 4;
 /// Bytes that one row costs beside its content, its index entries included. Checked against files on disk by the
 /// store's tests.
 pub const ROW_BYTES: u64 = 384;

@@ -2,8 +2,38 @@
 
 use std::fmt;
 
-use crate::limits::{FULL_RETRY, ROW_BYTES, STORED_PAGE_BYTES};
+use crate::limits::{
+    ANSWER_BYTES_RESERVED, ANSWERS_RESERVED_MIN, FULL_RETRY, ROW_BYTES, STORED_BYTES_PER_CALLER, STORED_PAGE_BYTES,
+};
 use crate::policy::{PolicyPart, RefusalKind};
+
+/// The bounds on the bytes that a store keeps for callers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallerBounds {
+    /// Bytes that are kept for one caller.
+    pub caller: u64,
+    /// Bytes of them that are wanted for the answer of each task at work: [`CallerBounds::answer`].
+    pub answer_wanted: u64,
+}
+
+impl Default for CallerBounds {
+    fn default() -> Self {
+        Self { caller: STORED_BYTES_PER_CALLER, answer_wanted: ANSWER_BYTES_RESERVED }
+    }
+}
+
+impl CallerBounds {
+    /// With so many bytes for one caller, and what is usual of everything else.
+    pub fn of_caller(caller: u64) -> Self {
+        Self { caller, ..Self::default() }
+    }
+
+    /// Bytes that are reserved for the answer of a task as work on it begins: what is wanted, and no more than a
+    /// quarter of what is kept for one caller, so that a small bound leaves room for tasks at all.
+    pub fn answer(&self) -> u64 {
+        self.answer_wanted.min(self.caller / ANSWERS_RESERVED_MIN)
+    }
+}
 
 /// Which bound on stored bytes was met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +121,13 @@ mod tests {
             assert!(bound.to_string().contains(bound.key().unwrap()) && bound.to_string().contains('7'));
             assert_eq!(bound.refusal().message, bound.to_string());
         }
+    }
+
+    #[test]
+    fn an_answer_reserves_no_more_than_a_quarter_of_what_is_its_callers() {
+        let answer = |caller, answer_wanted| CallerBounds { caller, answer_wanted }.answer();
+        assert_eq!([answer(400, 100), answer(399, 100), answer(0, 100)], [100, 99, 0]);
+        assert_eq!(CallerBounds::default().answer(), ANSWER_BYTES_RESERVED);
     }
 
     #[test]

@@ -73,8 +73,13 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// This and everything that is written for the task later, its webhooks and artifacts too, counts
     /// towards the bound of [`Task::account`]: over it, and over that of the whole store, writing is
-    /// [`StoreError::Full`] and nothing is changed. The one exception is an outcome of at most
-    /// [`crate::limits::OUTCOME_FREE_BYTES`], which is always taken, so that every task can end.
+    /// [`StoreError::Full`] and nothing is changed.
+    ///
+    /// While an agent is at work on it, from here or from a resumption on until it settles, a task reserves
+    /// [`crate::CallerBounds::answer`] bytes of its account: there must be room for them as well. What is written for
+    /// the task takes them first, and as long as they last nothing else is asked, so that an answer of that size, its
+    /// events and its outcome, is always taken. Beyond them an outcome of at most
+    /// [`crate::limits::OUTCOME_FREE_BYTES`] is, so that every task can end.
     fn create_task(&self, task: Task, webhooks: Vec<Webhook>) -> StoreFuture<'_, ()>;
 
     /// Adds to a task's event log. `first` is the number of the first event, counted from 1 without

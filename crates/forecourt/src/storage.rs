@@ -57,7 +57,7 @@ impl Storage {
                 return Ok(OpenStore { content: Some(shared.clone()), store: shared });
             }
             (Self::Looking(_) | Self::Signing(_), _) | (_, StoreKind::Memory) => {
-                Arc::new(Memory::bounded(deployment.limits.stored_bytes_per_caller))
+                Arc::new(Memory::bounded(deployment.limits.callers()))
             }
         };
         Ok(OpenStore { store, content: None })
@@ -179,7 +179,7 @@ async fn open_to_look(deployment: &Deployment) -> Result<Arc<dyn Store>, Error> 
 fn open(deployment: &Deployment, data: &Path) -> Result<Arc<dyn StoreReads>, Error> {
     let file = data.join(DATABASE);
     let options = SqliteOptions {
-        caller_bytes_max: deployment.limits.stored_bytes_per_caller,
+        callers: deployment.limits.callers(),
         database_bytes_max: deployment.store.size_max.unwrap_or(DATABASE_BYTES_MAX),
         ..SqliteOptions::default()
     };
@@ -195,7 +195,7 @@ fn open(deployment: &Deployment, data: &Path) -> Result<Arc<dyn StoreReads>, Err
 async fn open_shared(deployment: &Deployment) -> Result<Arc<Postgres>, Error> {
     let shared = deployment.store.shared.as_ref().ok_or_else(|| Error::new("[store] has no `url`"))?;
     let options = PostgresOptions {
-        caller_bytes_max: deployment.limits.stored_bytes_per_caller,
+        callers: deployment.limits.callers(),
         size_max: deployment.store.size_max,
         ..PostgresOptions::new(shared.url.clone(), shared.key.clone(), deployment.domain().to_string())
     };

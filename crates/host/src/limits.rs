@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::clock::whole_seconds;
-use forecourt_core::limits::STORED_BYTES_PER_CALLER;
+use forecourt_core::limits::{ANSWER_BYTES_RESERVED, STORED_BYTES_PER_CALLER};
 use forecourt_core::network::Network;
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{Message, PolicyPart};
+use forecourt_core::{CallerBounds, Message, PolicyPart};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +61,10 @@ pub struct LimitSettings {
     /// a proven subject, else a network address (an IPv6 /64 is one). Over it, requests that would keep
     /// more are refused.
     pub stored_bytes_per_caller: u64,
+    /// Bytes of those that are reserved for the answer of a background task before it is acknowledged, and given back
+    /// when it ends: an answer of that size, its events and its outcome, is always kept. A task that can't reserve them
+    /// is refused. No more than a quarter of `stored_bytes_per_caller` is reserved for one task.
+    pub answer_bytes_reserved: u64,
     /// Consents of one caller that may be open at once, and as many payments: those that were asked for and whose
     /// time is not over. Over it: too many requests.
     pub open_issuances_per_caller_max: NonZeroU64,
@@ -80,6 +84,7 @@ impl Default for LimitSettings {
             per_address: rate,
             per_session: rate,
             stored_bytes_per_caller: STORED_BYTES_PER_CALLER,
+            answer_bytes_reserved: ANSWER_BYTES_RESERVED,
             replies_running_max: 2_000,
             replies_per_caller_max: forecourt_core::limits::REPLIES_RUNNING_PER_CALLER_MAX,
             tasks_running_max: forecourt_core::limits::TASKS_RUNNING_MAX,
@@ -96,6 +101,11 @@ impl Default for LimitSettings {
 }
 
 impl LimitSettings {
+    /// Those of the bytes that are kept for callers.
+    pub fn callers(&self) -> CallerBounds {
+        CallerBounds { caller: self.stored_bytes_per_caller, answer_wanted: self.answer_bytes_reserved }
+    }
+
     /// Those of what callers are asked to do first.
     pub(crate) fn issuances(&self) -> IssuanceLimits {
         IssuanceLimits {

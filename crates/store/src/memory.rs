@@ -5,7 +5,9 @@ use forecourt_core::store::{
     Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, RunBeat,
     Span, StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
 };
-use forecourt_core::{Account, Event, Handle, MachineTime, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
+use forecourt_core::{
+    Account, CallerBounds, Event, Handle, MachineTime, Store, StoreError, Task, TaskId, ThreadId, Timestamp,
+};
 use parking_lot::Mutex;
 
 mod kept;
@@ -28,10 +30,10 @@ impl Memory {
         Self::default()
     }
 
-    /// An empty store that keeps at most `caller_bytes_max` bytes for one caller.
-    pub fn bounded(caller_bytes_max: u64) -> Self {
+    /// An empty store that keeps no more for callers than this.
+    pub fn bounded(callers: CallerBounds) -> Self {
         let mut kept = KeptEntry::default();
-        kept.accounts = Accounts::new(caller_bytes_max);
+        kept.accounts = Accounts::new(callers);
         Self { kept: Mutex::new(kept) }
     }
 

@@ -8,8 +8,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use forecourt_core::limits::{DELIVERIES_PENDING_MAX, STORED_BYTES_PER_CALLER};
-use forecourt_core::{Entropy, StoreError};
+use forecourt_core::limits::DELIVERIES_PENDING_MAX;
+use forecourt_core::{CallerBounds, Entropy, StoreError};
 use futures::future::BoxFuture;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_postgres::Row;
@@ -65,8 +65,8 @@ pub struct PostgresOptions {
     /// The name of the deployment, such as its domain. A database belongs to the first one that opens it; another
     /// one is refused.
     pub deployment: String,
-    /// Bytes that are kept for one caller. Over it, its writes are [`StoreError::Full`].
-    pub caller_bytes_max: u64,
+    /// Bytes that are kept for callers. Over a bound, writes are [`StoreError::Full`].
+    pub callers: CallerBounds,
     /// Bytes of our tables on the disk of the database, what PostgreSQL keeps free in them included. Over it, and over
     /// fifteen sixteenths of it for what begins something, writes are [`StoreError::Full`]. Looked at every
     /// [`crate::limits::POSTGRES_SIZE_EVERY`]. `None`: as much as the database takes.
@@ -90,7 +90,7 @@ impl PostgresOptions {
             url: url.into(),
             key,
             deployment: deployment.into(),
-            caller_bytes_max: STORED_BYTES_PER_CALLER,
+            callers: CallerBounds::default(),
             size_max: None,
             connections: POSTGRES_CONNECTIONS,
             artifacts_bytes_max: ARTIFACTS_BYTES_MAX,

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::limits::{DELIVERIES_PENDING_MAX, STORED_BYTES_PER_CALLER};
-use forecourt_core::{Entropy, StoreError};
+use forecourt_core::limits::DELIVERIES_PENDING_MAX;
+use forecourt_core::{CallerBounds, Entropy, StoreError};
 use futures::future::BoxFuture;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
@@ -57,8 +57,8 @@ pub struct SqliteOptions {
     pub readers: usize,
     /// How long a statement waits for a lock that another process holds.
     pub lock_wait: Duration,
-    /// Bytes that are kept for one caller. Over it, its writes are [`StoreError::Full`].
-    pub caller_bytes_max: u64,
+    /// Bytes that are kept for callers. Over a bound, writes are [`StoreError::Full`].
+    pub callers: CallerBounds,
     /// Bytes of the database file. Over it, and over fifteen sixteenths of it for what begins
     /// something, writes are [`StoreError::Full`].
     pub database_bytes_max: u64,
@@ -75,7 +75,7 @@ impl Default for SqliteOptions {
         Self {
             readers: READERS,
             lock_wait: LOCK_WAIT,
-            caller_bytes_max: STORED_BYTES_PER_CALLER,
+            callers: CallerBounds::default(),
             database_bytes_max: DATABASE_BYTES_MAX,
             artifacts_bytes_max: ARTIFACTS_BYTES_MAX,
             deliveries_pending_max: DELIVERIES_PENDING_MAX,

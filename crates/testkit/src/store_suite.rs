@@ -7,7 +7,8 @@ use std::time::Duration;
 use forecourt_core::reply::CollectedReply;
 use forecourt_core::store::{Account, ConversationAppend, TaskChange, Webhook};
 use forecourt_core::{
-    Clock, Ending, Handle, Part, Role, Store, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp, Turn,
+    CallerBounds, Clock, Ending, Handle, Part, Role, Store, StoreError, Task, TaskId, TaskState, ThreadId, Timestamp,
+    Turn,
 };
 
 use crate::{CountedEntropy, HandClock};
@@ -112,6 +113,11 @@ macro_rules! store_suite {
             quota::design_36_what_another_owner_would_add_costs_nothing
             quota::design_36_a_task_can_always_end
             quota::design_36_a_long_outcome_counts
+            quota::design_36_a_task_under_way_has_room_for_its_answer_when_its_account_is_full
+            quota::design_36_what_a_task_reserved_is_given_back_as_it_ends
+            quota::design_36_of_200_tasks_at_once_each_acknowledged_one_has_its_answer
+            quota::design_36_a_task_that_goes_on_reserves_anew
+            quota::design_36_what_an_expired_task_reserved_is_given_back
             quota::design_36_conversations_routes_and_entries_count
             quota::design_36_a_conversation_belongs_to_who_wrote_to_it_last
             quota::design_36_what_expires_is_given_back
@@ -138,6 +144,11 @@ macro_rules! store_suite {
 /// Bytes that a caller may store in the stores of the suite: [`crate::store_suite!`] is given stores with
 /// this bound.
 pub const CALLER_BYTES: u64 = 256 * 1024;
+/// Bytes that a task at work reserves of them.
+pub const ANSWER_BYTES: u64 = 4 * 1024;
+
+/// Both bounds of the suite.
+pub const CALLERS: CallerBounds = CallerBounds { caller: CALLER_BYTES, answer_wanted: ANSWER_BYTES };
 
 /// What a case is given.
 pub type Fresh = Arc<dyn Store>;

@@ -251,7 +251,7 @@ async fn an_authority_that_is_away_is_waited_for_and_one_that_forgot_us_is_told_
 
 #[tokio::test]
 async fn of_nodes_that_share_a_store_one_orders_and_any_answers() {
-    let store: Arc<dyn Store> = Arc::new(Memory::bounded(64 * 1024 * 1024));
+    let store: Arc<dyn Store> = Arc::new(Memory::new());
     let node = async || Node::with(TempDir::new().unwrap(), Arc::new(Ledger::new(store.clone()))).await;
     let (first, second) = (node().await, node().await);
     // The authority asks the second node.

@@ -26,6 +26,7 @@ const FIXED: &[(&str, &str)] = &[
     ("limits.tasks_per_caller_max", "what is under way is counted against it"),
     ("limits.queue_seconds", "what waits in line waits by it"),
     ("limits.stored_bytes_per_caller", "what is kept is counted against it"),
+    ("limits.answer_bytes_reserved", "what is kept is counted against it"),
     ("limits.audit_days", "what is kept is removed by it"),
 ];
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use forecourt_core::message::text_of;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::store::TaskFilter;
-use forecourt_core::{Clock, Ending, Error, Event, Message, QuotaBound, Sender, TaskState, ThreadId};
+use forecourt_core::{CallerBounds, Clock, Ending, Error, Event, Message, QuotaBound, Sender, TaskState, ThreadId};
 use forecourt_host::{Host, Run, TaskAccess};
 use forecourt_store::Memory;
 use forecourt_testkit::{ScriptedAgent, Step};
@@ -21,7 +21,7 @@ const LONG: usize = 128 * 1024;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 fn setup() -> Setup {
-    Setup { store: Arc::new(Memory::bounded(MAX)), remembers: true, ..Setup::default() }
+    Setup { store: Arc::new(Memory::bounded(CallerBounds::of_caller(MAX))), remembers: true, ..Setup::default() }
 }
 
 fn words(len: usize) -> String {
@@ -58,6 +58,31 @@ async fn design_36_a_task_that_there_is_no_room_for_is_an_error_that_names_the_b
     }
     assert_eq!(tasks(&setup).await, 0);
     assert_eq!(ended(&host, message("Dinner?")).await, (TaskState::Completed, Ending::Complete));
+}
+
+#[tokio::test]
+async fn design_36_of_200_messages_at_once_each_that_is_acknowledged_has_its_answer() {
+    let callers = CallerBounds { caller: MAX, answer_wanted: 8 * 1024 };
+    let setup = Setup { store: Arc::new(Memory::bounded(callers)), remembers: true, ..Setup::default() };
+    let answer = words(700);
+    let host = setup.host(ScriptedAgent::saying([&answer])).await;
+    let ask = || host.receive(from("192.0.2.1", message("Dinner?")), Run::in_background(None));
+    let (mut kept, mut refused) = (0, 0);
+    for reply in futures::future::join_all((0..200).map(|_| ask())).await {
+        match reply {
+            Ok(reply) => {
+                let id = reply.task.clone().unwrap();
+                let _events = reply.events.collect::<Vec<_>>().await;
+                let task = host.task(&id, TaskAccess::ById).await.unwrap();
+                let said = task.outcome.clone().expect("it has ended");
+                assert_eq!((task.state, text_of(&said.parts)), (TaskState::Completed, answer.clone()));
+                kept += 1;
+            }
+            Err(Error::Full { bound: QuotaBound::Caller { max: MAX } }) => refused += 1,
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+    assert!(kept >= 6 && refused > 0, "{kept} were kept, {refused} refused");
 }
 
 #[tokio::test(start_paused = true)]

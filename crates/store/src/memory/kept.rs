@@ -60,6 +60,8 @@ struct Record {
     account: Account,
     /// The bytes that are charged for it, with its events, artifacts and webhooks.
     bytes: u64,
+    /// The bytes that its account keeps free for its answer.
+    reserved: u64,
 }
 
 impl Record {
@@ -67,6 +69,26 @@ impl Record {
     fn is_held_by(&self, run: &str) -> Result<(), StoreError> {
         let is_held = self.task.run == run && !self.task.state.is_settled();
         if is_held { Ok(()) } else { Err(StoreError::NotHeld) }
+    }
+
+    /// Whether so many more may be written for it: of what is reserved for it, else of what its account has.
+    fn room(&self, accounts: &Accounts, bytes: u64) -> Result<(), StoreError> {
+        if bytes <= self.reserved { Ok(()) } else { accounts.room(&self.account, bytes - self.reserved) }
+    }
+
+    /// Charges so many more, first of what is reserved.
+    fn charge(&mut self, accounts: &mut Accounts, bytes: u64) {
+        let reserved = bytes.min(self.reserved);
+        self.reserved -= reserved;
+        self.bytes += bytes;
+        accounts.add(&self.account, bytes - reserved);
+    }
+
+    /// Has it reserve so much from now on.
+    fn reserve(&mut self, accounts: &mut Accounts, bytes: u64) {
+        accounts.give_back(&self.account, self.reserved);
+        accounts.add(&self.account, bytes);
+        self.reserved = bytes;
     }
 }
 
@@ -106,16 +128,17 @@ impl KeptEntry {
             return if is_this { Ok(()) } else { Err(StoreError::Exists) };
         }
         let bytes = cost(task_len(&task)) + cost_of(&webhooks);
-        self.accounts.room(&task.account, bytes)?;
+        let reserved = self.accounts.reserve(&task.account, task.state);
+        self.accounts.room(&task.account, bytes + reserved)?;
         room(self.tasks.len(), MEMORY_TASKS_MAX, "task")?;
         self.has_room_for(&webhooks, 0)?;
         let account = task.account.clone();
-        self.accounts.add(&account, bytes);
+        self.accounts.add(&account, bytes + reserved);
         let task = Task { account: Account::HOST, ..task };
         self.last_place += 1;
         let webhooks = (1..).zip(webhooks).collect();
         let (place, artifacts) = (self.last_place, HashMap::new());
-        let record = Record { place, task, events: Vec::new(), artifacts, webhooks, account, bytes };
+        let record = Record { place, task, events: Vec::new(), artifacts, webhooks, account, bytes, reserved };
         self.tasks.insert(record.task.id.clone(), record);
         Ok(())
     }
@@ -136,9 +159,8 @@ impl KeptEntry {
         // A caller that repeats a call sends events that are here already: they are neither stored nor charged again.
         let known = usize::try_from(next - first).unwrap_or(usize::MAX);
         let bytes = cost_of(events.iter().skip(known));
-        self.accounts.room(&record.account, bytes)?;
-        record.bytes += bytes;
-        self.accounts.add(&record.account, bytes);
+        record.room(&self.accounts, bytes)?;
+        record.charge(&mut self.accounts, bytes);
         record.events.extend(events.into_iter().skip(known));
         Ok(())
     }
@@ -150,16 +172,16 @@ impl KeptEntry {
         let turns = change.resume.as_ref().map_or(0, |resumption| json_len(&resumption.turns));
         let ending = change.outcome.as_ref().map(|outcome| Event::Ending(outcome.ending.clone()));
         let bytes = cost(outcome) + cost(turns) + cost_of(&ending);
+        let reserved = self.accounts.reserve(&record.account, change.to);
         if let Some(resumption) = &change.resume {
-            self.accounts.room(&record.account, bytes + cost_of(&resumption.webhooks))?;
+            record.room(&self.accounts, bytes + reserved + cost_of(&resumption.webhooks))?;
             self.has_room_for(&resumption.webhooks, record.webhooks.len())?;
         // A short outcome is taken over every bound, so that each task can end.
         } else if outcome > OUTCOME_FREE_BYTES {
-            self.accounts.room(&record.account, bytes)?;
+            record.room(&self.accounts, bytes)?;
         }
         let Some(record) = self.tasks.get_mut(id) else { return Ok(false) };
-        record.bytes += bytes;
-        self.accounts.add(&record.account, bytes);
+        record.charge(&mut self.accounts, bytes);
         record.task.state = change.to;
         record.task.updated_at = change.at;
         if let Some(resumption) = change.resume {
@@ -169,6 +191,10 @@ impl KeptEntry {
             for webhook in resumption.webhooks {
                 record.put_webhook(webhook, &mut self.accounts);
             }
+            record.reserve(&mut self.accounts, reserved);
+        }
+        if change.to.is_settled() {
+            record.reserve(&mut self.accounts, 0);
         }
         record.events.extend(ending);
         record.task.outcome = change.outcome;
@@ -219,13 +245,12 @@ impl KeptEntry {
             return Ok(());
         }
         let bytes = cost(size) + cost(0);
-        self.accounts.room(&record.account, bytes)?;
+        record.room(&self.accounts, bytes)?;
         if self.artifact_bytes + size as u64 > ARTIFACTS_BYTES_MAX {
             return Err(StoreError::Unavailable(format!("all artifacts have at most {ARTIFACTS_BYTES_MAX} bytes")));
         }
         self.artifact_bytes += size as u64;
-        record.bytes += bytes;
-        self.accounts.add(&record.account, bytes);
+        record.charge(&mut self.accounts, bytes);
         record.artifacts.insert(artifact.id.clone(), artifact);
         Ok(())
     }
@@ -350,7 +375,7 @@ impl KeptEntry {
 
     fn remove_task(&mut self, id: &TaskId) {
         let Some(record) = self.tasks.remove(id) else { return };
-        self.accounts.give_back(&record.account, record.bytes);
+        self.accounts.give_back(&record.account, record.bytes + record.reserved);
         let bytes = record.artifacts.values().map(|artifact| artifact.bytes.len() as u64).sum::<u64>();
         self.artifact_bytes -= bytes;
         self.deliveries.retain(|_, waiting| waiting.task() != Some(id));

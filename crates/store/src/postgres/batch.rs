@@ -1,4 +1,4 @@
-//! This module writes many tasks by one statement: it binds them to `write_2` of the schema.
+//! This module writes many tasks by one statement: it binds them to `write_4` of the schema.
 //!
 //! A statement is parsed and planned, sent and answered once for all of them, and needs no `BEGIN` and `COMMIT` around
 //! it: that, and not what it does, is most of what a write costs.
@@ -16,7 +16,7 @@ use crate::seal::Hash;
 /// The statement. It answers two numbers for each write, or nothing when it did none of them, since the transactions of
 /// this connection are not those that it is written for.
 const WRITE: &str =
-    "SELECT forecourt.write_2($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21)";
+    "SELECT forecourt.write_4($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22)";
 
 /// One write of a task without anything that is seldom: no webhooks come with it, no task goes on after a question.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub(super) struct TaskWrite {
     pub(super) room: Option<i64>,
     /// The bound of one account.
     pub(super) max: i64,
+    /// Bytes that a task which is worked on reserves for its answer.
+    pub(super) reserve: i64,
     pub(super) step: TaskStep,
 }
 
@@ -64,7 +66,7 @@ pub(super) enum TaskStep {
 }
 
 impl TaskStep {
-    /// As `write_2` counts them.
+    /// As `write_4` counts them.
     fn kind(&self) -> i64 {
         match self {
             Self::Create { .. } => 1,
@@ -147,6 +149,7 @@ struct Columns<'a> {
     accounts: Vec<&'a [u8]>,
     max: i64,
     lock_timeout: String,
+    reserve: i64,
 }
 
 /// One value of each write; none at all when no write has one.
@@ -218,12 +221,13 @@ impl<'a> Columns<'a> {
             expires: column_of_new(writes, |new| Some(new.expires_at)),
             max: writes.iter().map(|write| write.max).min().unwrap_or_default(),
             lock_timeout: POSTGRES_LOCK_WAIT_MS.to_string(),
+            reserve: writes.iter().map(|write| write.reserve).max().unwrap_or_default(),
             accounts,
         }
     }
 
     /// In the order of the function's parameters.
-    fn params(&self) -> [(&(dyn ToSql + Sync), Type); 21] {
+    fn params(&self) -> [(&(dyn ToSql + Sync), Type); 22] {
         [
             (&self.kinds, Type::INT8_ARRAY),
             (&self.tasks, Type::BYTEA_ARRAY),
@@ -246,6 +250,7 @@ impl<'a> Columns<'a> {
             (&self.accounts, Type::BYTEA_ARRAY),
             (&self.max, Type::INT8),
             (&self.lock_timeout, Type::TEXT),
+            (&self.reserve, Type::INT8),
         ]
     }
 }

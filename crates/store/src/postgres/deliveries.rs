@@ -67,7 +67,7 @@ impl Postgres {
         let sealing = tokio::task::spawn_blocking(move || NewArtifact::new(&seal, task, artifact));
         let artifact = sealing.await.map_err(|_| unavailable("the artifact was not sealed"))??;
         let bytes = cost_of([&artifact.body, &artifact.bytes]);
-        self.has_room(bytes).await?;
+        self.answer_room(&task, bytes).await?;
         let params: [Param; 9] = [
             task.into(),
             run.into(),
@@ -82,7 +82,7 @@ impl Postgres {
         // In a transaction of its own: all artifacts share one row with their sum, and a batch would hold its lock for
         // long.
         let put =
-            self.writer.write_alone(Call::new("put_artifact_1", self.subject(task), None, params).repeatable()).await?;
+            self.writer.write_alone(Call::new("put_artifact_4", self.subject(task), None, params).repeatable()).await?;
         if put.code == NO_TASK { Ok(()) } else { put.done(self.bounds()).map(drop) }
     }
 

@@ -14,6 +14,8 @@ pub(super) struct KnownTask {
     /// The number of its last event.
     pub(super) last: u64,
     pub(super) payer: Payer,
+    /// What is left of the bytes that it reserved on this node.
+    pub(super) reserved: u64,
 }
 
 /// The account that is charged for a task. It never changes.
@@ -67,6 +69,18 @@ impl KnownTasks {
             known.old = std::mem::take(&mut known.new);
         }
         known.new.insert(task, is);
+    }
+
+    /// Remembers the number of its last event, after so many bytes of events.
+    pub(super) fn put_logged(&self, task: Hash, last: u64, bytes: u64) {
+        let is = self.of(&task);
+        self.put(task, KnownTask { last, reserved: is.reserved.saturating_sub(bytes), ..is });
+    }
+
+    /// Remembers what it reserves.
+    pub(super) fn put_reserved(&self, task: Hash, reserved: u64) {
+        let is = self.of(&task);
+        self.put(task, KnownTask { reserved, ..is });
     }
 
     /// Remembers the number of its last event.

@@ -24,6 +24,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("schema/1.sql"), oldest_that_works: 1 },
     Migration { sql: include_str!("schema/2.sql"), oldest_that_works: 1 },
     Migration { sql: include_str!("schema/3.sql"), oldest_that_works: 1 },
+    Migration { sql: include_str!("schema/4.sql"), oldest_that_works: 1 },
 ];
 
 /// What one migration at a time holds: `FORE` in ASCII, and a number.

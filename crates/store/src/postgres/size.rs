@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 
 use super::Postgres;
 use crate::limits::POSTGRES_SIZE_EVERY;
+use crate::seal::Hash;
 
 /// The part of the whole store, one in so many, that is kept free for what ends or removes something.
 const RESERVE: u64 = 16;
@@ -39,6 +40,16 @@ impl Size {
 }
 
 impl Postgres {
+    /// The same for the answer of a task, which is not asked for what it reserves: that was promised when there was
+    /// room for it, and the last sixteenth is there for it.
+    pub(super) async fn answer_room(&self, task: &Hash, bytes: u64) -> Result<(), StoreError> {
+        if bytes > self.known.of(task).reserved {
+            return self.has_room(bytes).await;
+        }
+        self.size.add(bytes);
+        Ok(())
+    }
+
     /// Fails when the whole store has no room for so many bytes more.
     pub(super) async fn has_room(&self, bytes: u64) -> Result<(), StoreError> {
         let Some(max) = self.size.max else { return Ok(()) };

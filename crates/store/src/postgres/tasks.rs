@@ -49,7 +49,7 @@ fn lists(webhooks: &[NewWebhook]) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
 impl Postgres {
     pub(super) fn bounds(&self) -> answer::Bounds {
         answer::Bounds {
-            caller: self.options.caller_bytes_max,
+            caller: self.options.callers.caller,
             pending: self.options.deliveries_pending_max,
             artifacts: self.options.artifacts_bytes_max,
         }
@@ -57,7 +57,7 @@ impl Postgres {
 
     /// The bound of one caller, as it is bound to a parameter.
     pub(super) fn caller_max(&self) -> Param {
-        signed(self.options.caller_bytes_max).into()
+        signed(self.options.callers.caller).into()
     }
 
     pub(super) fn pending_max(&self) -> Param {
@@ -74,16 +74,18 @@ impl Postgres {
         let (hash, payer) = (new.hash, Payer::from(new.holder));
         let bytes = cost_of(new.outcome.iter().chain([&new.body]));
         let room = bytes + cost_of_all(&new.webhooks);
-        self.has_room(room).await?;
-        let made = self.writer.write(self.creation(new, bytes, room)).await?;
+        let is_charged = new.holder.0.is_some() && !new.state.is_settled();
+        let reserved = if is_charged { self.options.callers.answer() } else { 0 };
+        self.has_room(room + reserved).await?;
+        let made = self.writer.write(self.creation(new, bytes, room, reserved)).await?;
         made.done(self.bounds())?;
-        self.known.put(hash, KnownTask { last: 0, payer });
+        self.known.put(hash, KnownTask { last: 0, payer, reserved });
         Ok(())
     }
 
     /// The call that makes a task: one row of a batch where it is small and has no webhooks, else a function of its
     /// own.
-    fn creation(&self, new: NewTask, bytes: u64, room: u64) -> Call {
+    fn creation(&self, new: NewTask, bytes: u64, room: u64, reserved: u64) -> Call {
         if new.webhooks.is_empty() && bytes <= POSTGRES_BATCHED_BYTES_MAX {
             let step = TaskStep::Create {
                 agent: new.agent,
@@ -99,7 +101,7 @@ impl Postgres {
             return self.task_write(new.hash, new.run, new.holder, Some(room), step);
         }
         let (hooks, hook_bodies) = lists(&new.webhooks);
-        let params: [Param; 19] = [
+        let params: [Param; 20] = [
             new.hash.into(),
             new.agent.into(),
             new.owner.map(String::into_bytes).into(),
@@ -119,14 +121,16 @@ impl Postgres {
             hook_bodies.into(),
             count(WEBHOOKS_PER_TASK_MAX).into(),
             self.pending_max(),
+            signed(reserved).into(),
         ];
-        Call::new("create_task_2", Subject::Task(new.hash, false), new.holder.0, params).repeatable()
+        Call::new("create_task_4", Subject::Task(new.hash, false), new.holder.0, params).repeatable()
     }
 
     /// A write that is done together with others of its kind.
     fn task_write(&self, task: Hash, run: String, payer: Holder, room: Option<u64>, step: TaskStep) -> Call {
-        let (room, max) = (room.map(signed), signed(self.options.caller_bytes_max));
-        Call::task(TaskWrite { task, run, account: payer.0, room, max, step })
+        let callers = &self.options.callers;
+        let (room, max, reserve) = (room.map(signed), signed(callers.caller), signed(callers.answer()));
+        Call::task(TaskWrite { task, run, account: payer.0, room, max, reserve, step })
     }
 
     pub(super) async fn log_events(
@@ -138,7 +142,7 @@ impl Postgres {
     ) -> Result<(), StoreError> {
         let sealed = sealed::events::seal_all(&self.seal, &task, first, &events)?;
         let bytes = cost_of(&sealed);
-        self.has_room(bytes).await?;
+        self.answer_room(&task, bytes).await?;
         let first = i64::try_from(first).unwrap_or(i64::MAX);
         let call = match self.known.of(&task).payer.known() {
             Some(payer) if bytes <= POSTGRES_BATCHED_BYTES_MAX => {
@@ -147,7 +151,7 @@ impl Postgres {
             _ => {
                 let params: [Param; 6] =
                     [task.into(), run.into(), first.into(), sealed.into(), signed(bytes).into(), self.caller_max()];
-                Call::new("append_events_1", self.subject(task), None, params).repeatable()
+                Call::new("append_events_4", self.subject(task), None, params).repeatable()
             }
         };
         let logged = self.writer.write(call).await?;
@@ -155,7 +159,7 @@ impl Postgres {
             return Ok(());
         }
         let last = logged.done(self.bounds())?;
-        self.known.put_last(task, last);
+        self.known.put_logged(task, last, bytes);
         Ok(())
     }
 
@@ -165,12 +169,17 @@ impl Postgres {
         // An ending with a short outcome is written over every bound: a task of a full account must still end.
         let is_bounded = change.resume.is_some() || !is_free(change.outcome.as_ref());
         let bytes = cost_of(change.outcome.as_ref()) + cost(change.resume_bytes) + cost_of_all(&change.webhooks);
+        // A task that goes on reserves anew.
+        let reserved = if change.resume.is_some() { self.options.callers.answer() } else { 0 };
         if is_bounded {
-            self.has_room(bytes).await?;
+            self.answer_room(&task, bytes + reserved).await?;
         }
         let mut last = self.known.of(&task).last;
         for _ in 0..GUESSES_MAX {
-            let moved = self.writer.write(self.advance(task, &change, last, is_bounded, bytes).await?).await?;
+            let moved = self
+                .writer
+                .write(self.advance(task, &change, last, is_bounded.then_some(bytes), reserved).await?)
+                .await?;
             match moved.code {
                 // The ending is sealed for its number. An event was written since the guess, so that it is sealed again
                 // for the next one.
@@ -180,6 +189,9 @@ impl Postgres {
                     let last = moved.done(self.bounds())?;
                     if change.ending.is_some() {
                         self.known.put_last(task, last);
+                    }
+                    if change.resume.is_some() {
+                        self.known.put_reserved(task, reserved);
                     }
                     return Ok(true);
                 }
@@ -194,14 +206,16 @@ impl Postgres {
         task: Hash,
         change: &Move,
         last: u64,
-        is_bounded: bool,
-        bytes: u64,
+        room: Option<u64>,
+        reserved: u64,
     ) -> Result<Call, StoreError> {
         let ending = change.ending.clone().map(|ending| {
             let sealed = sealed::events::seal_all(&self.seal, &task, last + 1, &[Event::Ending(ending)]);
             sealed.map(|mut sealed| sealed.pop().unwrap_or_default())
         });
-        let is_usual = change.resume.is_none() && !change.from.is_settled() && bytes <= POSTGRES_BATCHED_BYTES_MAX;
+        let is_usual = change.resume.is_none()
+            && !change.from.is_settled()
+            && room.unwrap_or_default() <= POSTGRES_BATCHED_BYTES_MAX;
         if let Some(payer) = self.known.of(&task).payer.known().filter(|_| is_usual) {
             let step = TaskStep::Move {
                 from: change.from,
@@ -211,7 +225,7 @@ impl Postgres {
                 ending: ending.transpose()?,
                 last: signed(last),
             };
-            return Ok(self.task_write(task, change.run.clone(), payer, is_bounded.then_some(bytes), step));
+            return Ok(self.task_write(task, change.run.clone(), payer, room, step));
         }
         let (mut before, mut body) = (None, None);
         if let Some(resumption) = &change.resume
@@ -222,15 +236,15 @@ impl Postgres {
         }
         let (hooks, hook_bodies) = lists(&change.webhooks);
         let resume = change.resume.as_ref();
-        let params: [Param; 21] = [
+        let params: [Param; 22] = [
             task.into(),
             change.from.name().into(),
             change.run.clone().into(),
             change.to.name().into(),
             change.at.into(),
             change.outcome.clone().into(),
-            is_bounded.into(),
-            signed(bytes).into(),
+            room.is_some().into(),
+            signed(room.unwrap_or_default()).into(),
             self.caller_max(),
             ending.transpose()?.into(),
             signed(last).into(),
@@ -244,8 +258,9 @@ impl Postgres {
             self.pending_max(),
             change.from.is_settled().into(),
             change.to.is_settled().into(),
+            signed(reserved).into(),
         ];
-        Ok(Call::new("advance_task_2", self.subject(task), None, params).repeatable())
+        Ok(Call::new("advance_task_4", self.subject(task), None, params).repeatable())
     }
 
     async fn task_body(&self, task: &Hash) -> Result<Option<Vec<u8>>, StoreError> {

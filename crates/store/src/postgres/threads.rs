@@ -175,7 +175,7 @@ impl Postgres {
             let sql = "SELECT bytes FROM forecourt.accounts WHERE hash = $1";
             let rows = self.read(sql, &params.each_ref().map(Param::typed)).await?;
             let stored = rows.first().map_or(Ok(0), |row| number(row, 0))?;
-            let max = self.options.caller_bytes_max;
+            let max = self.options.callers.caller;
             if stored.saturating_add(bytes) > max {
                 return Err(StoreError::Full { bound: forecourt_core::QuotaBound::Caller { max } });
             }

@@ -22,7 +22,7 @@ pub(super) fn put(
     bounds: Bounds,
 ) -> QuotaResult<()> {
     let cost = cost_of([&artifact.body, &artifact.bytes]);
-    if let Err(full) = bounds.task_room(db, task, cost)? {
+    if let Err(full) = bounds.answer_room(db, task, cost)? {
         return Ok(Err(full));
     }
     let mut insert = db.prepare_cached(
@@ -37,7 +37,7 @@ pub(super) fn put(
         // Asked after the insert, which updates the sum by a trigger; the error rolls the row back.
         return Err(StoreError::Unavailable(format!("all artifacts have at most {bytes_max} bytes")).into());
     }
-    quota::add(db, task, signed(cost))?;
+    quota::add_to_answer(db, task, signed(cost))?;
     Ok(Ok(()))
 }
 

@@ -24,7 +24,7 @@ pub(super) fn append(db: &Connection, task: &TaskRow, first: u64, events: &[Vec<
     if let [event] = events
         && let Some(bytes) = append_next(db, task, first, event)?
     {
-        return quota::add(db, task, signed(bytes));
+        return quota::add_to_answer(db, task, signed(bytes));
     }
     let last = signed(last(db, task)?);
     if first < 1 || first > last + 1 {
@@ -36,7 +36,7 @@ pub(super) fn append(db: &Connection, task: &TaskRow, first: u64, events: &[Vec<
         insert.execute(params![task.id, n, event])?;
         bytes += cost(event.len());
     }
-    quota::add(db, task, signed(bytes))
+    quota::add_to_answer(db, task, signed(bytes))
 }
 
 /// Appends an event if it is the next one, as it mostly is: one look for both. What it costs.

@@ -3,7 +3,7 @@
 //! The sums are kept by triggers (`schema/5.sql`), so that nothing can be removed without being given
 //! back. Here is what is asked before something is written.
 
-use forecourt_core::{QuotaBound, StoreError};
+use forecourt_core::{CallerBounds, QuotaBound, StoreError, TaskState};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
 use super::error::SqliteError;
@@ -21,8 +21,8 @@ const RESERVE: u64 = 16;
 /// The bounds that writes are held to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// Bytes of one caller.
-    pub(super) caller: u64,
+    /// Bytes of callers.
+    pub(super) callers: CallerBounds,
     /// Bytes of the database file.
     pub(super) store: u64,
 }
@@ -62,22 +62,32 @@ impl Bounds {
         self.fits(db, holder.bytes(db)?, bytes)
     }
 
-    /// Whether the caller of a task may have `bytes` more.
-    pub(super) fn task_room(self, db: &Connection, task: &TaskRow, bytes: u64) -> QuotaResult<()> {
-        if !task.may_be_charged {
-            return self.store_room(db, bytes);
+    /// Whether the answer of a task may have `bytes` more: of what is reserved for it, else of what its caller has.
+    pub(super) fn answer_room(self, db: &Connection, task: &TaskRow, bytes: u64) -> QuotaResult<()> {
+        let (stored, reserved) = standing(db, task)?;
+        // Neither the store is asked for what is reserved: it was promised when there was room for it.
+        if stored.is_some() && bytes <= reserved {
+            Ok(Ok(()))
+        } else {
+            self.fits(db, stored, bytes.saturating_sub(reserved))
         }
-        let mut select = db.prepare_cached(
-            "SELECT accounts.bytes FROM charges JOIN accounts ON accounts.id = charges.account WHERE charges.task = ?1",
-        )?;
-        let stored: Option<i64> = select.query_row([task.id], |row| row.get(0)).optional()?;
-        self.fits(db, stored, bytes)
+    }
+
+    /// Whether the caller of a task may have `bytes` more beside its answer.
+    pub(super) fn task_room(self, db: &Connection, task: &TaskRow, bytes: u64) -> QuotaResult<()> {
+        self.fits(db, standing(db, task)?.0, bytes)
+    }
+
+    /// Bytes that a new task reserves for its answer.
+    pub(super) fn reserve(self, holder: Holder, state: TaskState) -> u64 {
+        if holder.0.is_none() || state.is_settled() { 0 } else { self.callers.answer() }
     }
 
     fn fits(self, db: &Connection, stored: Option<i64>, bytes: u64) -> QuotaResult<()> {
-        let over = |stored: i64| stored.unsigned_abs().saturating_add(bytes) > self.caller;
+        let max = self.callers.caller;
+        let over = |stored: i64| stored.unsigned_abs().saturating_add(bytes) > max;
         if stored.is_some_and(over) {
-            return Ok(Err(StoreError::Full { bound: QuotaBound::Caller { max: self.caller } }));
+            return Ok(Err(StoreError::Full { bound: QuotaBound::Caller { max } }));
         }
         self.store_room(db, bytes)
     }
@@ -95,6 +105,19 @@ impl Bounds {
     }
 }
 
+/// The bytes of whoever is charged for a task, `None` for the host, and of them those that are reserved for its answer.
+fn standing(db: &Connection, task: &TaskRow) -> Result<(Option<i64>, u64), SqliteError> {
+    if !task.may_be_charged {
+        return Ok((None, 0));
+    }
+    let mut select = db.prepare_cached(
+        "SELECT accounts.bytes, charges.reserved FROM charges JOIN accounts ON accounts.id = charges.account
+         WHERE charges.task = ?1",
+    )?;
+    let found: Option<(i64, i64)> = select.query_row([task.id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    Ok(found.map_or((None, 0), |(stored, reserved)| (Some(stored), reserved.unsigned_abs())))
+}
+
 /// Bytes of the largest page that a database can have.
 const PAGE_BYTES_MAX: u64 = 65_536;
 
@@ -108,20 +131,49 @@ fn read(db: &Connection, pragma: &str) -> Result<u64, SqliteError> {
     Ok(value.unsigned_abs())
 }
 
-/// Charges a task that was just made.
-pub(super) fn begin(db: &Connection, task: i64, account: Option<i64>, bytes: u64) -> Result<(), SqliteError> {
+/// Charges a task that was just made, and reserves what it may need for its answer.
+pub(super) fn begin(
+    db: &Connection,
+    task: i64,
+    account: Option<i64>,
+    bytes: u64,
+    reserved: u64,
+) -> Result<(), SqliteError> {
     let Some(account) = account else { return Ok(()) };
-    let mut insert = db.prepare_cached("INSERT INTO charges (task, account, bytes) VALUES (?1, ?2, ?3)")?;
-    insert.execute(params![task, account, signed(bytes)])?;
+    let mut insert =
+        db.prepare_cached("INSERT INTO charges (task, account, bytes, reserved) VALUES (?1, ?2, ?3, ?4)")?;
+    insert.execute(params![task, account, signed(bytes), signed(reserved)])?;
     Ok(())
 }
 
-/// Charges `more` bytes for what was added to a task, or gives them back.
+/// Charges `more` bytes for what was added to a task beside its answer, or gives them back.
 pub(super) fn add(db: &Connection, task: &TaskRow, more: i64) -> Result<(), SqliteError> {
     if !task.may_be_charged || more == 0 {
         return Ok(());
     }
     db.prepare_cached("UPDATE charges SET bytes = bytes + ?2 WHERE task = ?1")?.execute([task.id, more])?;
+    Ok(())
+}
+
+/// Charges `more` bytes for what was added to the answer of a task, first of what is reserved for it.
+pub(super) fn add_to_answer(db: &Connection, task: &TaskRow, more: i64) -> Result<(), SqliteError> {
+    if !task.may_be_charged || more == 0 {
+        return Ok(());
+    }
+    let mut update = db.prepare_cached(
+        "UPDATE charges SET bytes = bytes + ?2, reserved = reserved - min(reserved, max(?2, 0)) WHERE task = ?1",
+    )?;
+    update.execute([task.id, more])?;
+    Ok(())
+}
+
+/// Charges `more` bytes for a move of the task, after which so much is reserved for its answer.
+pub(super) fn add_at_move(db: &Connection, task: &TaskRow, more: i64, reserved: u64) -> Result<(), SqliteError> {
+    if !task.may_be_charged {
+        return Ok(());
+    }
+    let mut update = db.prepare_cached("UPDATE charges SET bytes = bytes + ?2, reserved = ?3 WHERE task = ?1")?;
+    update.execute([task.id, more, signed(reserved)])?;
     Ok(())
 }
 

@@ -27,7 +27,7 @@ use crate::sealed::{self, Holder, cost_of};
 
 impl Sqlite {
     fn bounds(&self) -> Bounds {
-        Bounds { caller: self.options.caller_bytes_max, store: self.options.database_bytes_max }
+        Bounds { callers: self.options.callers, store: self.options.database_bytes_max }
     }
 
     /// Reads with the seal at hand.
@@ -95,7 +95,7 @@ impl Store for Sqlite {
             let sealed = sealed::events::seal_all(&self.seal, &task, first, &events)?;
             let bounds = self.bounds();
             let bytes = cost_of(&sealed);
-            let append = move |db: &Connection, task: &TaskRow| match bounds.task_room(db, task, bytes)? {
+            let append = move |db: &Connection, task: &TaskRow| match bounds.answer_room(db, task, bytes)? {
                 Ok(()) => events::append(db, task, first, &sealed).map(Ok),
                 full => Ok(full),
             };

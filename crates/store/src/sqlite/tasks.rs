@@ -31,7 +31,8 @@ pub(super) fn create(
         return if is_made(db, rows, task)? { Ok(Ok(())) } else { Err(StoreError::Exists.into()) };
     }
     let bytes = cost_of(task.outcome.iter().chain([&task.body]));
-    if let Err(full) = bounds.room(db, task.holder, bytes + cost_of_all(&task.webhooks))? {
+    let reserved = bounds.reserve(task.holder, task.state);
+    if let Err(full) = bounds.room(db, task.holder, bytes + cost_of_all(&task.webhooks) + reserved)? {
         return Ok(Err(full));
     }
     let account = task.holder.row(db)?;
@@ -59,7 +60,7 @@ pub(super) fn create(
     })?;
     rows::write_names(db, named, row.id)?;
     rows.put_new(row);
-    quota::begin(db, row.id, account, bytes)?;
+    quota::begin(db, row.id, account, bytes, reserved)?;
     webhooks::add_all(db, &row, &task.webhooks, pending_max)?;
     Ok(Ok(()))
 }
@@ -127,9 +128,14 @@ fn advance_found(
     (pending_max, bounds): (usize, Bounds),
 ) -> QuotaResult<bool> {
     let outcome = change.outcome.as_ref();
-    let bytes = cost_of(outcome) + cost(change.resume_bytes) + cost_of_all(&change.webhooks);
+    // A task that settles gives back what it reserved, and one that goes on reserves anew.
+    let reserved = match change.resume.is_some() {
+        true => bounds.callers.answer(),
+        false => 0,
+    };
+    let bytes = cost_of(outcome) + cost(change.resume_bytes) + cost_of_all(&change.webhooks) + reserved;
     if (change.resume.is_some() || !is_free(outcome))
-        && let Err(full) = bounds.task_room(db, task, bytes)?
+        && let Err(full) = bounds.answer_room(db, task, bytes)?
     {
         return Ok(Err(full));
     }
@@ -157,7 +163,10 @@ fn advance_found(
             more += signed(events::append_after(db, task, last, &event)?);
         }
     }
-    quota::add(db, task, more)?;
+    match change.to.is_settled() || change.resume.is_some() {
+        true => quota::add_at_move(db, task, more, reserved)?,
+        false => quota::add_to_answer(db, task, more)?,
+    }
     if change.to.is_settled() && (standing.has_webhooks || !change.webhooks.is_empty()) {
         webhooks::tell(db, task, None)?;
     }

@@ -2,6 +2,7 @@
 
 mod acknowledged;
 mod alike;
+mod bounds;
 mod clock;
 mod content;
 mod disk_full;

@@ -13,13 +13,14 @@ use forecourt_store::{LeaseClock, Postgres, PostgresOptions, StoreKey};
 use forecourt_testkit::pgbouncer::PgBouncer;
 use forecourt_testkit::postgres::PostgresServer;
 use forecourt_testkit::store_suite::{
-    CALLER_BYTES, addition, after, chef, completed, is_unavailable, outcome, some_task, some_thread, start, webhook,
+    ANSWER_BYTES, CALLER_BYTES, CALLERS, addition, after, chef, completed, is_unavailable, outcome, some_task,
+    some_thread, start, webhook,
 };
 use futures::future::join_all;
 
 fn options(url: &str) -> PostgresOptions {
     let key = StoreKey::from_bytes([7; 32]);
-    PostgresOptions { caller_bytes_max: CALLER_BYTES, ..PostgresOptions::new(url, key, "example.com") }
+    PostgresOptions { callers: CALLERS, ..PostgresOptions::new(url, key, "example.com") }
 }
 
 async fn open(url: &str) -> Arc<Postgres> {
@@ -190,7 +191,7 @@ async fn design_36_of_writers_on_three_nodes_none_gets_past_the_bound() {
         matches!(made, Ok(()) | Err(StoreError::Full { bound: QuotaBound::Caller { max: CALLER_BYTES } }))
     };
     assert!(made.iter().all(refused), "{made:?}");
-    let each = forecourt_core::store::cost(6_100);
+    let each = forecourt_core::store::cost(6_100) + ANSWER_BYTES;
     assert!(kept * each <= CALLER_BYTES && (kept + 2) * each > CALLER_BYTES, "{kept} of {each} bytes");
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use forecourt_core::network::Network;
 use forecourt_core::store::{ConversationAppend, IfTaskEnded, TaskChange};
-use forecourt_core::{Account, CallerKey, Event, Role, Store, Task, Turn};
+use forecourt_core::{Account, CallerBounds, CallerKey, Event, Role, Store, Task, Turn};
 use forecourt_store::{Sqlite, SqliteOptions, limits};
 use forecourt_testkit::store_suite::quota::noise;
 use forecourt_testkit::store_suite::{addition, after, chef, outcome, some_task, some_thread, start, webhook};
@@ -15,7 +15,11 @@ use rusqlite::Connection;
 const CALLER: u64 = 4 * 1024 * 1024;
 
 fn open(folder: &Path) -> Arc<Sqlite> {
-    let options = SqliteOptions { caller_bytes_max: CALLER, ..SqliteOptions::default() };
+    let options = SqliteOptions {
+        // 32 of them are at work at once.
+        callers: CallerBounds { caller: CALLER, answer_wanted: 16 * 1024 },
+        ..SqliteOptions::default()
+    };
     Sqlite::open(&folder.join("forecourt.db"), options).expect("a store")
 }
 

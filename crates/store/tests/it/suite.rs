@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forecourt_core::Store;
-use forecourt_testkit::store_suite::CALLER_BYTES;
+use forecourt_testkit::store_suite::CALLERS;
 use tempfile::TempDir;
 
 mod memory {
@@ -12,7 +12,7 @@ mod memory {
     use super::*;
 
     fn fresh() -> (Arc<dyn Store>, ()) {
-        (Arc::new(Memory::bounded(CALLER_BYTES)), ())
+        (Arc::new(Memory::bounded(CALLERS)), ())
     }
 
     forecourt_testkit::store_suite!(fresh());
@@ -25,7 +25,7 @@ mod sqlite {
 
     fn fresh() -> (Arc<dyn Store>, TempDir) {
         let dir = tempfile::tempdir().expect("a folder");
-        let options = SqliteOptions { caller_bytes_max: CALLER_BYTES, ..SqliteOptions::default() };
+        let options = SqliteOptions { callers: CALLERS, ..SqliteOptions::default() };
         let store = Sqlite::open(&dir.path().join("forecourt.db"), options).expect("a fresh store");
         (store, dir)
     }
@@ -42,7 +42,7 @@ mod postgres {
 
     pub(super) async fn open(url: &str) -> Arc<dyn Store> {
         let options = PostgresOptions {
-            caller_bytes_max: CALLER_BYTES,
+            callers: CALLERS,
             // The clock of the suite is set by hand.
             lease_clock: LeaseClock::Caller,
             ..PostgresOptions::new(url, StoreKey::from_bytes([7; 32]), "example.com")

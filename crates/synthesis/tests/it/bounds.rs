@@ -82,7 +82,8 @@ async fn a_contract_has_so_many_bytes_as_it_is_stored() {
 
 #[tokio::test]
 async fn the_bytes_of_its_contracts_are_on_an_agents_account() {
-    let process = Process::start(&World::on(Arc::new(Memory::bounded(10_000))));
+    let process =
+        Process::start(&World::on(Arc::new(Memory::bounded(forecourt_core::CallerBounds::of_caller(10_000)))));
     let peer = Some("192.0.2.1".parse().unwrap());
     let caller = Caller { sender: Arc::new(Sender { peer, ..Sender::clone(&agent("a").sender) }), ..agent("a") };
     let mut names = Vec::new();

@@ -182,6 +182,92 @@ pub async fn design_36_a_long_outcome_counts(store: Fresh) {
     assert_eq!((task.state, task.outcome), (TaskState::Working, None));
 }
 
+/// Bytes of words whose answer is within what a task reserves: said in one event, and once more in the outcome.
+const SHORT: usize = 700;
+
+/// The whole answer of a task: its words as an event, then as its outcome.
+async fn answered(store: &Fresh, id: &TaskId, len: usize) -> bool {
+    let last = store.last_event(id).await.unwrap();
+    let logged = store.append_events(id, "run-1", last + 1, vec![Event::Text(noise(len))]).await;
+    let change = TaskChange::settle(&some_task(), outcome(&noise(len)), after(1));
+    logged.is_ok() && matches!(store.advance_task(id, change).await, Ok(true))
+}
+
+/// Uses up what an account has left, in smaller and smaller pieces.
+async fn fill(store: &Fresh, account: &Account) {
+    for len in [PIECE, 1_000, 1] {
+        let turns = || vec![Turn::text(Role::User, noise(len))];
+        while store.append_turns(&some_thread(), &chef(), on(account.clone(), turns())).await.is_ok() {}
+    }
+}
+
+/// What a task reserves is its own: whatever else its account is filled with, its answer is taken.
+pub async fn design_36_a_task_under_way_has_room_for_its_answer_when_its_account_is_full(store: Fresh) {
+    let ids = [created(&store, said(ann(), 1)).await, created(&store, said(ann(), 1)).await];
+    fill(&store, &ann()).await;
+    assert!(is_full(&store.room(&ann(), 2 * limits::ROW_BYTES).await));
+    for id in &ids {
+        assert!(answered(&store, id, SHORT).await);
+    }
+}
+
+/// What a task at work reserves is given back as it ends.
+pub async fn design_36_what_a_task_reserved_is_given_back_as_it_ends(store: Fresh) {
+    let id = created(&store, said(ann(), 1)).await;
+    assert!(is_full(&store.room(&ann(), CALLER_BYTES - ANSWER_BYTES).await));
+    assert!(store.advance_task(&id, completed()).await.unwrap());
+    store.room(&ann(), CALLER_BYTES - ANSWER_BYTES).await.unwrap();
+}
+
+/// Of many tasks at once near the bound each one is refused, or has its answer: none is acknowledged and then lost.
+pub async fn design_36_of_200_tasks_at_once_each_acknowledged_one_has_its_answer(store: Fresh) {
+    let work = (0..200).map(|_| async {
+        let task = said(ann(), 100);
+        let id = task.id.clone();
+        let made = store.create_task(task, Vec::new()).await;
+        if let Err(error) = &made {
+            assert!(matches!(error, StoreError::Full { bound: QuotaBound::Caller { .. } }), "{error:?}");
+            return false;
+        }
+        assert!(answered(&store, &id, SHORT).await, "it was acknowledged");
+        assert_eq!(store.task(&id, start()).await.unwrap().map(|task| task.state), Some(TaskState::Completed));
+        true
+    });
+    let kept = futures::future::join_all(work).await.into_iter().filter(|kept| *kept).count();
+    assert!(kept > 10 && kept < 200, "{kept} were acknowledged");
+}
+
+/// A task that goes on after a question reserves anew, and is refused where it can't.
+pub async fn design_36_a_task_that_goes_on_reserves_anew(store: Fresh) {
+    let resume = async |id: &TaskId| {
+        let waiting = store.task(id, start()).await.unwrap().expect("it is there");
+        let (run, turns) = ("run-1".to_owned(), vec![Turn::text(Role::User, "Yes.")]);
+        let resumption = Resumption { run, turns, webhooks: Vec::new(), expires_at: after(3600) };
+        store.advance_task(id, TaskChange::resume(&waiting, resumption, after(2))).await
+    };
+    let ask = async |account: Account| {
+        let id = created(&store, said(account, 1)).await;
+        let asked = TaskChange { to: TaskState::InputRequired, ..completed() };
+        assert!(store.advance_task(&id, asked).await.unwrap());
+        id
+    };
+    let id = ask(ann()).await;
+    assert!(resume(&id).await.unwrap());
+    fill(&store, &ann()).await;
+    assert!(answered(&store, &id, SHORT).await);
+    let id = ask(bob()).await;
+    fill(&store, &bob()).await;
+    assert!(is_full(&resume(&id).await));
+}
+
+/// A task that expires while it is worked on gives back what it reserved, too.
+pub async fn design_36_what_an_expired_task_reserved_is_given_back(store: Fresh) {
+    let id = created(&store, said(ann(), 1)).await;
+    store.append_events(&id, "run-1", 1, vec![word()]).await.unwrap();
+    while store.expire(after(3600), 100).await.unwrap() > 0 {}
+    store.room(&ann(), CALLER_BYTES).await.unwrap();
+}
+
 /// Conversations, routes and entries each count against the bound of their account.
 pub async fn design_36_conversations_routes_and_entries_count(store: Fresh) {
     let accounts =

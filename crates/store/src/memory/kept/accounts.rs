@@ -2,38 +2,38 @@
 
 use std::collections::HashMap;
 
-use forecourt_core::limits::STORED_BYTES_PER_CALLER;
 use forecourt_core::store::cost;
-use forecourt_core::{Account, QuotaBound, StoreError, Task};
+use forecourt_core::{Account, CallerBounds, QuotaBound, StoreError, Task, TaskState};
 use serde::Serialize;
 
 use crate::slim;
 
 /// Bytes by caller. The host's own are not counted.
+#[derive(Default)]
 pub(in crate::memory) struct Accounts {
     stored: HashMap<Account, u64>,
-    max: u64,
-}
-
-impl Default for Accounts {
-    fn default() -> Self {
-        Self::new(STORED_BYTES_PER_CALLER)
-    }
+    bounds: CallerBounds,
 }
 
 impl Accounts {
-    /// With this bound on each.
-    pub(in crate::memory) fn new(max: u64) -> Self {
-        Self { stored: HashMap::new(), max }
+    /// With these bounds.
+    pub(in crate::memory) fn new(bounds: CallerBounds) -> Self {
+        Self { stored: HashMap::new(), bounds }
     }
 
     /// Whether an account may have so many more.
     pub(in crate::memory) fn room(&self, account: &Account, bytes: u64) -> Result<(), StoreError> {
         let stored = self.stored.get(account).copied().unwrap_or_default();
-        if account.key().is_none() || stored.saturating_add(bytes) <= self.max {
+        let max = self.bounds.caller;
+        if account.key().is_none() || stored.saturating_add(bytes) <= max {
             return Ok(());
         }
-        Err(StoreError::Full { bound: QuotaBound::Caller { max: self.max } })
+        Err(StoreError::Full { bound: QuotaBound::Caller { max } })
+    }
+
+    /// Bytes that a task reserves for its answer when it comes into this state.
+    pub(super) fn reserve(&self, account: &Account, state: TaskState) -> u64 {
+        if account.key().is_none() || state.is_settled() { 0 } else { self.bounds.answer() }
     }
 
     /// Counts so many more.

@@ -1,5 +1,5 @@
-use forecourt_core::Store;
 use forecourt_core::store::cost;
+use forecourt_core::{CallerKey, Store, Task};
 use forecourt_testkit::postgres::PostgresServer;
 use forecourt_testkit::store_suite::{completed, some_task, start};
 use tokio_postgres::NoTls;
@@ -14,7 +14,7 @@ const ADDED: Migration = Migration {
     oldest_that_works: 1,
 };
 /// What one after that might take away.
-const REMOVED: Migration = Migration { sql: "DROP FUNCTION forecourt.beat_1(text)", oldest_that_works: 4 };
+const REMOVED: Migration = Migration { sql: "DROP FUNCTION forecourt.beat_1(text)", oldest_that_works: 5 };
 
 /// What there is, and more after it.
 fn and(more: &[Migration]) -> Vec<Migration> {
@@ -50,9 +50,9 @@ async fn an_older_program_works_on_while_a_newer_one_migrates_and_is_told_when_i
 
     migrate(&newer, &and(&[ADDED, REMOVED])).await.unwrap();
     let told = older.ready().await.unwrap_err().to_string();
-    assert!(told.contains("version 5") && told.contains("up to 3") && told.contains("upgrade this node"), "{told}");
+    assert!(told.contains("version 6") && told.contains("up to 4") && told.contains("upgrade this node"), "{told}");
     let refused = Postgres::open(options(&url)).await.unwrap_err().to_string();
-    assert!(refused.contains("version 5"), "{refused}");
+    assert!(refused.contains("version 6"), "{refused}");
     assert!(another.task(&task.id, start()).await.unwrap().is_some(), "what still works goes on");
 }
 
@@ -87,6 +87,30 @@ async fn a_byte_costs_the_same_in_the_database_as_everywhere() {
         let rows = client.query_typed(&sql, &[]).await.unwrap();
         assert_eq!(rows[0].get::<_, i64>(0).unsigned_abs(), cost(len), "{len}");
     }
+}
+
+/// What a node of the version before writes for a task that reserved room here is charged, and all is given back.
+#[tokio::test]
+async fn an_older_program_ends_a_task_that_reserved_room_and_expiry_gives_it_back() {
+    let Some(server) = PostgresServer::shared() else { return };
+    let url = server.fresh();
+    let newer = Postgres::open(options(&url)).await.unwrap();
+    let account = CallerKey::of(Some("ada"), None, None).account();
+    newer.create_task(Task { account, ..some_task() }, Vec::new()).await.unwrap();
+    let client = connect(&url).await;
+    let number = async |sql: &str| client.query_typed(sql, &[]).await.unwrap()[0].get::<_, i64>(0);
+    let stored = "SELECT bytes FROM forecourt.accounts";
+    let before = number(stored).await;
+    let append = "SELECT code FROM forecourt.append_events_1((SELECT hash FROM forecourt.tasks), 'run-1', 1,
+        ARRAY['a'::bytea], 385, 1000000)";
+    assert_eq!(number(append).await, 0);
+    assert_eq!(number(stored).await, before + 385);
+    let settle = "SELECT code FROM forecourt.advance_task_2((SELECT hash FROM forecourt.tasks), 'working', 'run-1',
+        'completed', 1, 'a', false, 0, 0, 'a', 1, NULL, NULL, NULL, NULL, '{}', '{}', 5, 5, false, true)";
+    assert_eq!(number(settle).await, 0);
+    assert!(number("SELECT reserved FROM forecourt.charges").await > 0);
+    assert_eq!(number("SELECT n FROM forecourt.expire_until_3(9223372036854775807, 100)").await, 1);
+    assert_eq!(number("SELECT count(*) FROM forecourt.accounts").await, 0);
 }
 
 /// Functions with what they take, and columns, as programs of a version know them.
