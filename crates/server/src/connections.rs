@@ -1,17 +1,24 @@
 //! How many connections are open, in all and from one place.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use forecourt_core::network::Network;
+use forecourt_core::network::{Network, WideNetwork};
 use parking_lot::Mutex;
+
+/// The part of all connections, one in so many, that the networks around an address may have: an IPv4 /24 or an IPv6
+/// /56, and a /20 or a /48.
+const NETWORK_PARTS: [usize; 2] = [4, 2];
 
 /// Counts open connections against their caps.
 #[derive(Debug)]
 pub(crate) struct Connections {
     max: usize,
     per_address_max: usize,
+    /// Of the networks around an address, from narrow to wide.
+    per_network_max: [usize; 2],
     open: Mutex<Open>,
 }
 
@@ -19,6 +26,17 @@ pub(crate) struct Connections {
 struct Open {
     all: usize,
     by_address: HashMap<Network, usize>,
+    by_network: HashMap<WideNetwork, usize>,
+}
+
+/// Counts one less, and keeps no entry for whoever has none: the map would grow with every network that ever came.
+fn count_down<K: Eq + Hash>(open: &mut HashMap<K, usize>, of: &K) {
+    if let Some(count) = open.get_mut(of) {
+        *count -= 1;
+        if *count == 0 {
+            open.remove(of);
+        }
+    }
 }
 
 /// The bound on connections that is reached, with its value.
@@ -26,6 +44,12 @@ struct Open {
 pub(crate) enum Full {
     /// That of one address.
     Address(usize),
+    /// That of a network around it.
+    Network {
+        /// Bits of an address that all of it have alike.
+        prefix: u8,
+        max: usize,
+    },
     /// That of all together.
     All(usize),
 }
@@ -38,6 +62,12 @@ impl Full {
                 "429 Too Many Requests",
                 format!(
                     "This host takes {max} connections from one address at once (http.connections_per_address_max).\n"
+                ),
+            ),
+            Self::Network { prefix, max } => (
+                "429 Too Many Requests",
+                format!(
+                    "This host takes {max} connections from one network (a /{prefix}) at once (a part of http.connections_max).\n"
                 ),
             ),
             Self::All(max) => (
@@ -63,7 +93,9 @@ pub(crate) struct ConnectionGuard {
 
 impl Connections {
     pub(crate) fn new(max: usize, per_address_max: usize) -> Arc<Connections> {
-        Arc::new(Connections { max, per_address_max, open: Mutex::default() })
+        // So that no line with many addresses takes all of them; and never less than one address may have.
+        let per_network_max = NETWORK_PARTS.map(|part| per_address_max.max(max / part));
+        Arc::new(Connections { max, per_address_max, per_network_max, open: Mutex::default() })
     }
 
     /// Room for one more from `peer`, or which bound is met. `exempt` counts in all only.
@@ -76,11 +108,19 @@ impl Connections {
             return Err(Full::All(self.max));
         }
         if let Some(bucket) = bucket {
-            let count = open.by_address.entry(bucket).or_default();
-            if *count >= self.per_address_max {
+            // All are looked at before any is counted.
+            if open.by_address.get(&bucket).is_some_and(|count| *count >= self.per_address_max) {
                 return Err(Full::Address(self.per_address_max));
             }
-            *count += 1;
+            for (network, max) in bucket.around().into_iter().zip(self.per_network_max) {
+                if open.by_network.get(&network).is_some_and(|count| *count >= max) {
+                    return Err(Full::Network { prefix: network.prefix(), max });
+                }
+            }
+            *open.by_address.entry(bucket).or_default() += 1;
+            for network in bucket.around() {
+                *open.by_network.entry(network).or_default() += 1;
+            }
         }
         open.all += 1;
         Ok(ConnectionGuard { connections: Arc::clone(self), bucket })
@@ -92,12 +132,9 @@ impl Drop for ConnectionGuard {
         let mut open = self.connections.open.lock();
         open.all -= 1;
         let Some(bucket) = self.bucket else { return };
-        if let Some(count) = open.by_address.get_mut(&bucket) {
-            *count -= 1;
-            if *count == 0 {
-                // Without this the map would keep an entry for every network that ever came.
-                open.by_address.remove(&bucket);
-            }
+        count_down(&mut open.by_address, &bucket);
+        for network in bucket.around() {
+            count_down(&mut open.by_network, &network);
         }
     }
 }
@@ -112,7 +149,7 @@ mod tests {
 
     #[test]
     fn one_address_gets_its_share_and_no_more() {
-        let connections = Connections::new(10, 2);
+        let connections = Connections::new(12, 2);
         let first = connections.admit(ip("1.1.1.1"), false);
         let second = connections.admit(ip("::ffff:1.1.1.1"), false);
         assert!(first.is_ok() && second.is_ok());
@@ -128,6 +165,31 @@ mod tests {
         let _open = connections.admit(ip("2001:db8:1:2::1"), false);
         assert!(connections.admit(ip("2001:db8:1:2:ffff::1"), false).is_err());
         assert!(connections.admit(ip("2001:db8:1:3::1"), false).is_ok());
+    }
+
+    #[test]
+    fn each_network_around_an_address_has_its_share() {
+        for (inside, outside) in [
+            (["2001:db8:0:1::1", "2001:db8:0:2::1", "2001:db8:0:3::1"], "2001:db8:0:100::1"),
+            (["192.0.2.1", "192.0.2.2", "192.0.2.3"], "192.0.3.1"),
+        ] {
+            // Two of eight for the narrow one, and four for the wide one.
+            let connections = Connections::new(8, 1);
+            let admit = |address: &str| connections.admit(ip(address), false);
+            let mut open: Vec<_> = inside[..2].iter().map(|address| admit(address).expect("a place")).collect();
+            let Err(Full::Network { prefix, max: 2 }) = admit(inside[2]) else { panic!("{inside:?}") };
+            assert!(Full::Network { prefix, max: 2 }.answer().contains(&format!("a /{prefix}")));
+            open.push(admit(outside).expect("another one"));
+            drop(open.remove(0));
+            open.push(admit(inside[2]).expect("a place came free"));
+            drop(open);
+            assert!(connections.open.lock().by_network.is_empty());
+        }
+        let connections = Connections::new(8, 1);
+        let open: Vec<_> = (0..5).map(|n| connections.admit(ip(&format!("2001:db8:0:{n}00::1")), false)).collect();
+        assert_eq!(open[4].as_ref().err(), Some(&Full::Network { prefix: 48, max: 4 }));
+        assert!(open[..4].iter().all(Result::is_ok));
+        assert!(connections.admit(ip("2001:db9::1"), false).is_ok());
     }
 
     #[test]

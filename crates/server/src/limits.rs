@@ -79,7 +79,8 @@ pub struct HttpLimits {
     /// Connections open at once, on each listener.
     #[serde(deserialize_with = "bounded::<_, 1, 1_000_000>")]
     pub connections_max: usize,
-    /// Connections open at once from one IPv4 address or one IPv6 /64. Trusted proxies are exempt.
+    /// Connections open at once from one IPv4 address or one IPv6 /64. An IPv4 /24 or an IPv6 /56 may have as many, and
+    /// at least a quarter of `connections_max`; a /20 or a /48 at least half of it. Trusted proxies are exempt.
     #[serde(deserialize_with = "bounded::<_, 1, 1_000_000>")]
     pub connections_per_address_max: usize,
     /// HTTP/2 streams open at once on one connection.
