@@ -1,10 +1,11 @@
 //! Whose bytes are kept.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::network::Network;
+use crate::network::{Network, WideNetwork};
 
 /// Whose bytes they are: what a caller's bound is counted by. That of a caller is [`crate::CallerKey::account`].
 ///
@@ -28,6 +29,14 @@ impl Account {
         Self(Some(format!("network:{network}")))
     }
 
+    /// The networks around it, from narrow to wide, when it is that of a caller who proved nothing: their bytes are
+    /// bounded together as well. `None` of a proven subject and of the host.
+    pub fn around(&self) -> Option<[WideNetwork; 2]> {
+        let (kind, address) = self.key()?.split_once(':')?;
+        let address: IpAddr = (kind == "network").then(|| address.parse().ok())??;
+        Some(Network::of(address).around())
+    }
+
     /// What the operator reads of whose it is: the subject, the network, or nothing.
     pub fn shown(&self) -> &str {
         self.key().and_then(|key| key.split_once(':')).map_or("", |(_, name)| name)
@@ -49,8 +58,6 @@ impl fmt::Debug for Account {
 
 #[cfg(test)]
 mod tests {
-    use std::net::IpAddr;
-
     use super::*;
     use crate::CallerKey;
 
@@ -77,6 +84,15 @@ mod tests {
         assert_ne!(peer("192.0.2.1"), peer("192.0.2.2"));
         assert_eq!(peer("::ffff:192.0.2.1"), peer("192.0.2.1"));
         assert_eq!(account(None, None), Account::HOST);
+    }
+
+    #[test]
+    fn only_whoever_proves_nothing_counts_with_its_neighbours() {
+        assert_eq!(account(Some("192.0.2.1"), None).around(), None);
+        assert_eq!(account(Some("network:192.0.2.1"), None).around(), None);
+        assert_eq!(Account::HOST.around(), None);
+        let peer = peer("2001:db8:0:1::1").around().map(|around| around.map(|network| network.to_string()));
+        assert_eq!(peer, Some(["2001:db8::/56".to_owned(), "2001:db8::/48".to_owned()]));
     }
 
     #[test]

@@ -61,8 +61,9 @@ pub fn errors() -> Vec<CodeEntry<Error>> {
         ),
         row(
             full(QuotaBound::Caller { max: 1 }),
-            "As much is kept for you as one caller may have (`limits.stored_bytes_per_caller`).",
-            "Wait until something has expired, or ask the operator for more.",
+            "As much is kept for you as one caller may have (`limits.stored_bytes_per_caller`), or for those you count \
+             with: callers of your network, or all, who have not proven who they are (`limits.strangers_percent`).",
+            "Prove who you are, wait until something has expired, or ask the operator for more.",
         ),
         row(
             full(QuotaBound::Store { max: 1 }),

@@ -84,6 +84,12 @@ pub const STORED_BYTES_PER_CALLER: u64 = 64 * 1024 * 1024;
 pub const ANSWER_BYTES_RESERVED: u64 = 128 * 1024;
 /// The part of what is kept for one caller, one in so many, that is reserved for one answer at most.
 pub(crate) const ANSWERS_RESERVED_MIN: u64 = 4;
+/// How many times what is kept for one caller is kept for all callers together who proved nothing and come from an IPv4
+/// /24 or an IPv6 /56, and from an IPv4 /20 or an IPv6 /48.
+pub const NETWORK_CALLERS: [u64; 2] = [4, 16];
+/// The share of what a host has, in percent, that callers who proved nothing may take up together: of the bytes of its
+/// store, and of the places for work. The default of `limits.strangers_percent`.
+pub const STRANGERS_PERCENT: u8 = 50;
 /// Bytes that one row costs beside its content, its index entries included. Checked against files on disk by the
 /// store's tests.
 pub const ROW_BYTES: u64 = 384;

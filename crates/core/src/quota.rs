@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::limits::{
-    ANSWER_BYTES_RESERVED, ANSWERS_RESERVED_MIN, FULL_RETRY, ROW_BYTES, STORED_BYTES_PER_CALLER, STORED_PAGE_BYTES,
+    ANSWER_BYTES_RESERVED, ANSWERS_RESERVED_MIN, FULL_RETRY, NETWORK_CALLERS, ROW_BYTES, STORED_BYTES_PER_CALLER,
+    STORED_PAGE_BYTES,
 };
 use crate::policy::{PolicyPart, RefusalKind};
 
@@ -14,11 +15,13 @@ pub struct CallerBounds {
     pub caller: u64,
     /// Bytes of them that are wanted for the answer of each task at work: [`CallerBounds::answer`].
     pub answer_wanted: u64,
+    /// Bytes that are kept for all callers together who proved nothing; `None` where the store as a whole has no bound.
+    pub strangers: Option<u64>,
 }
 
 impl Default for CallerBounds {
     fn default() -> Self {
-        Self { caller: STORED_BYTES_PER_CALLER, answer_wanted: ANSWER_BYTES_RESERVED }
+        Self { caller: STORED_BYTES_PER_CALLER, answer_wanted: ANSWER_BYTES_RESERVED, strangers: None }
     }
 }
 
@@ -26,6 +29,12 @@ impl CallerBounds {
     /// With so many bytes for one caller, and what is usual of everything else.
     pub fn of_caller(caller: u64) -> Self {
         Self { caller, ..Self::default() }
+    }
+
+    /// Bytes that are kept for callers together who proved nothing and come from one of the networks of
+    /// [`crate::network::Network::around`]: the narrow one at level 0, the wide one at level 1.
+    pub fn network(&self, level: usize) -> u64 {
+        NETWORK_CALLERS.get(level).map_or(u64::MAX, |callers| self.caller.saturating_mul(*callers))
     }
 
     /// Bytes that are reserved for the answer of a task as work on it begins: what is wanted, and no more than a
@@ -43,6 +52,18 @@ pub enum QuotaBound {
         /// The bound in bytes.
         max: u64,
     },
+    /// The bytes stored for all callers together who proved nothing and come from one network.
+    Network {
+        /// Bits of an address that all of that network have alike.
+        prefix: u8,
+        /// The bound in bytes.
+        max: u64,
+    },
+    /// The bytes stored for all callers together who proved nothing.
+    Strangers {
+        /// The bound in bytes.
+        max: u64,
+    },
     /// The store as a whole.
     Store {
         /// The bound in bytes.
@@ -56,15 +77,17 @@ impl QuotaBound {
     /// The key under which an operator sets it; `None` for the disk.
     pub fn key(self) -> Option<&'static str> {
         match self {
-            Self::Caller { .. } => Some("limits.stored_bytes_per_caller"),
+            Self::Caller { .. } | Self::Network { .. } => Some("limits.stored_bytes_per_caller"),
+            Self::Strangers { .. } => Some("limits.strangers_percent"),
             Self::Store { .. } => Some("store.size_max"),
             Self::Disk => None,
         }
     }
 
-    /// Whether it is the caller who has used up what is its own, and not the host that is full.
+    /// Whether it is the caller, or those it counts with, who used up what is theirs, and not the host that is full: a
+    /// caller who proves who it is has room of its own.
     pub fn is_callers(self) -> bool {
-        matches!(self, Self::Caller { .. })
+        matches!(self, Self::Caller { .. } | Self::Network { .. } | Self::Strangers { .. })
     }
 
     /// The same as a refusal, for wires whose answer to a message is never an error: too many requests when
@@ -87,6 +110,16 @@ impl fmt::Display for QuotaBound {
             Self::Caller { max } => write!(
                 f,
                 "this host keeps at most {max} bytes for one caller (limits.stored_bytes_per_caller), and they are used up"
+            ),
+            Self::Network { prefix, max } => write!(
+                f,
+                "this host keeps at most {max} bytes for all callers of your network (a /{prefix}) who have not proven \
+                 who they are (a multiple of limits.stored_bytes_per_caller), and they are used up"
+            ),
+            Self::Strangers { max } => write!(
+                f,
+                "this host keeps at most {max} bytes for callers who have not proven who they are \
+                 (limits.strangers_percent), and they are used up"
             ),
             Self::Store { max } => {
                 write!(f, "this host stores at most {max} bytes (store.size_max), and they are used up")
@@ -117,7 +150,10 @@ mod tests {
 
     #[test]
     fn a_bound_names_its_key() {
-        for bound in [QuotaBound::Caller { max: 7 }, QuotaBound::Store { max: 7 }] {
+        let network = QuotaBound::Network { prefix: 56, max: 7 };
+        for bound in
+            [QuotaBound::Caller { max: 7 }, network, QuotaBound::Strangers { max: 7 }, QuotaBound::Store { max: 7 }]
+        {
             assert!(bound.to_string().contains(bound.key().unwrap()) && bound.to_string().contains('7'));
             assert_eq!(bound.refusal().message, bound.to_string());
         }
@@ -125,7 +161,7 @@ mod tests {
 
     #[test]
     fn an_answer_reserves_no_more_than_a_quarter_of_what_is_its_callers() {
-        let answer = |caller, answer_wanted| CallerBounds { caller, answer_wanted }.answer();
+        let answer = |caller, answer_wanted| CallerBounds { answer_wanted, ..CallerBounds::of_caller(caller) }.answer();
         assert_eq!([answer(400, 100), answer(399, 100), answer(0, 100)], [100, 99, 0]);
         assert_eq!(CallerBounds::default().answer(), ANSWER_BYTES_RESERVED);
     }

@@ -57,7 +57,7 @@ impl Storage {
                 return Ok(OpenStore { content: Some(shared.clone()), store: shared });
             }
             (Self::Looking(_) | Self::Signing(_), _) | (_, StoreKind::Memory) => {
-                Arc::new(Memory::bounded(deployment.limits.callers()))
+                Arc::new(Memory::bounded(deployment.limits.callers(None)))
             }
         };
         Ok(OpenStore { store, content: None })
@@ -178,9 +178,10 @@ async fn open_to_look(deployment: &Deployment) -> Result<Arc<dyn Store>, Error> 
 
 fn open(deployment: &Deployment, data: &Path) -> Result<Arc<dyn StoreReads>, Error> {
     let file = data.join(DATABASE);
+    let size_max = deployment.store.size_max.unwrap_or(DATABASE_BYTES_MAX);
     let options = SqliteOptions {
-        callers: deployment.limits.callers(),
-        database_bytes_max: deployment.store.size_max.unwrap_or(DATABASE_BYTES_MAX),
+        callers: deployment.limits.callers(Some(size_max)),
+        database_bytes_max: size_max,
         ..SqliteOptions::default()
     };
     let store = Sqlite::open(&file, options).map_err(|error| match error {
@@ -195,7 +196,7 @@ fn open(deployment: &Deployment, data: &Path) -> Result<Arc<dyn StoreReads>, Err
 async fn open_shared(deployment: &Deployment) -> Result<Arc<Postgres>, Error> {
     let shared = deployment.store.shared.as_ref().ok_or_else(|| Error::new("[store] has no `url`"))?;
     let options = PostgresOptions {
-        callers: deployment.limits.callers(),
+        callers: deployment.limits.callers(deployment.store.size_max),
         size_max: deployment.store.size_max,
         ..PostgresOptions::new(shared.url.clone(), shared.key.clone(), deployment.domain().to_string())
     };

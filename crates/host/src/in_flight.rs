@@ -5,6 +5,9 @@
 //! spread evenly has all of it, and all nodes together give out at most one place more for each node. What a host may
 //! have in all protects one process, and is not divided.
 //!
+//! Callers who proved nothing share a part of all places, and each network around one of them has half of that, so that
+//! no crowd of them keeps out whoever proved who it is.
+//!
 //! [`CallerKey`] says who a caller is. A request that finds all places taken waits a little in line; one that waits in
 //! vain is refused with the bound's name.
 
@@ -14,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use forecourt_core::network::Network;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{CallerKey, PolicyPart};
 use parking_lot::Mutex;
@@ -28,8 +32,10 @@ use crate::limits_hit::LimitsHit;
 pub const WAITING_MAX: usize = 4_096;
 /// Callers that are remembered before those at rest are forgotten.
 const CALLERS_BEFORE_TIDY: usize = 1_024;
-/// What must have room, at most: the caller, its network, all together.
-const STEPS: usize = 3;
+/// What must have room, at most: the caller, its network, the two around that, all who proved nothing, all together.
+const STEPS: usize = 6;
+/// The key of the part of all places that callers who proved nothing share.
+const STRANGERS_KEY: &str = "limits.strangers_percent";
 /// What a refused caller is told to wait, in seconds.
 const RETRY_SECONDS: u64 = 5;
 
@@ -49,6 +55,8 @@ pub(crate) struct CallerSlots {
     /// The network of a caller who is known by its conversation: conversations cost nothing, so that the
     /// network is bounded too.
     network: Option<u64>,
+    /// The networks around it, when it proved nothing.
+    around: Option<[u64; 2]>,
 }
 
 impl CallerSlots {
@@ -78,6 +86,8 @@ struct LaneBound {
     /// Among how many nodes that is divided.
     nodes: AtomicUsize,
     network_max: usize,
+    strangers_max: usize,
+    strangers: Arc<Semaphore>,
     all_max: usize,
     all: Arc<Semaphore>,
     callers: Mutex<Callers>,
@@ -136,12 +146,14 @@ impl InFlight {
             "answers in the making",
             limits.replies_per_caller_max,
             limits.replies_running_max,
+            limits.share_of_strangers(limits.replies_running_max),
         );
         let background = LaneBound::new(
             ["limits.tasks_per_caller_max", "limits.tasks_running_max"],
             "background tasks",
             limits.tasks_per_caller_max,
             limits.tasks_running_max,
+            limits.share_of_strangers(limits.tasks_running_max),
         );
         let (hasher, waiting) = (RandomState::new(), Arc::new(Semaphore::new(WAITING_MAX)));
         let (wait, hits) = (Duration::from_secs(limits.queue_seconds), LimitsHit::default());
@@ -162,13 +174,21 @@ impl InFlight {
                 // One caller wherever it comes from: a conversation is worked on in as many places from ten networks
                 // as from one.
                 let own = CallerKey::Conversation { key: key.as_ref().into(), network: None };
-                let network = network.map_or(CallerKey::Local, CallerKey::Network);
-                CallerSlots { own: self.hasher.hash_one(own), network: Some(self.hasher.hash_one(network)) }
+                let of_network = network.map_or(CallerKey::Local, CallerKey::Network);
+                let around = network.map(|network| self.around(network));
+                CallerSlots { own: self.hasher.hash_one(own), network: Some(self.hasher.hash_one(of_network)), around }
             }
-            CallerKey::Subject(_) | CallerKey::Network(_) | CallerKey::Local => {
-                CallerSlots { own: self.hasher.hash_one(caller), network: None }
+            CallerKey::Network(network) => {
+                CallerSlots { own: self.hasher.hash_one(caller), network: None, around: Some(self.around(*network)) }
+            }
+            CallerKey::Subject(_) | CallerKey::Local => {
+                CallerSlots { own: self.hasher.hash_one(caller), network: None, around: None }
             }
         }
+    }
+
+    fn around(&self, network: Network) -> [u64; 2] {
+        network.around().map(|network| self.hasher.hash_one(network))
     }
 
     /// Replies in the making whose callers wait for them.
@@ -229,6 +249,7 @@ struct Step {
 enum Whose {
     Caller,
     Network,
+    Strangers,
     All,
 }
 
@@ -244,12 +265,20 @@ fn try_all(steps: &[Option<Step>; STEPS]) -> Option<Slot> {
 }
 
 impl LaneBound {
-    fn new(keys: [&'static str; 2], what: &'static str, caller_max: usize, all_max: usize) -> Self {
-        let all = Arc::new(Semaphore::new(all_max));
+    fn new(
+        keys: [&'static str; 2],
+        what: &'static str,
+        caller_max: usize,
+        all_max: usize,
+        strangers_max: usize,
+    ) -> Self {
+        let (strangers, all) = (Arc::new(Semaphore::new(strangers_max)), Arc::new(Semaphore::new(all_max)));
         let callers = Mutex::new(Callers { places: HashMap::new(), tidy_at: CALLERS_BEFORE_TIDY });
         let nodes = AtomicUsize::new(1);
-        // Half of all for one network: conversations cost nothing, so a network could else take every place by them.
-        Self { keys, what, caller_max, nodes, network_max: caller_max.max(all_max / 2), all_max, all, callers }
+        // Half for one network: conversations cost nothing, and neither do the addresses of an IPv6 line, so that one
+        // network could else take every place by them.
+        let network_max = caller_max.max(strangers_max / 2);
+        Self { keys, what, caller_max, nodes, network_max, strangers_max, strangers, all_max, all, callers }
     }
 
     /// How many places one caller has here.
@@ -262,10 +291,17 @@ impl LaneBound {
         let mut callers = self.callers.lock();
         let own = Step { semaphore: callers.places(caller.own, self.caller_share()), whose: Whose::Caller };
         // A network that stands for a caller itself is another key than one that bounds its conversations.
-        let network = caller.network.map(|key| callers.places(!key, self.network_max));
-        let network = network.map(|semaphore| Step { semaphore, whose: Whose::Network });
+        let mut network = |key: u64| {
+            let semaphore = callers.places(key, self.network_max);
+            Step { semaphore, whose: Whose::Network }
+        };
+        let own_network = caller.network.map(|key| network(!key));
+        let [narrow, wide] = caller.around.map_or([None, None], |around| around.map(|key| Some(network(key))));
+        // Where they may have all there is, that bound is the one to name.
+        let is_shared = caller.around.is_some() && self.strangers_max < self.all_max;
+        let strangers = is_shared.then(|| Step { semaphore: self.strangers.clone(), whose: Whose::Strangers });
         let all = Step { semaphore: self.all.clone(), whose: Whose::All };
-        [Some(own), network, Some(all)]
+        [Some(own), own_network, narrow, wide, strangers, Some(all)]
     }
 
     /// The key of the bound that is reached, and what its caller is told.
@@ -274,14 +310,27 @@ impl LaneBound {
         let full = steps.iter().find(|step| step.semaphore.available_permits() == 0).or(steps.first());
         let Self { keys: [of_caller, of_all], what, .. } = self;
         let whose = full.map_or(Whose::All, |step| step.whose);
-        let key = if let Whose::Caller = whose { *of_caller } else { *of_all };
+        let key = match whose {
+            Whose::Caller => *of_caller,
+            Whose::Network | Whose::All => *of_all,
+            Whose::Strangers => STRANGERS_KEY,
+        };
         let words = match whose {
             Whose::Caller => {
                 format!("You have {} {what}, as many as one caller may ({of_caller}).", self.caller_share())
             }
             Whose::Network => {
-                format!("Your network has {} {what}, as many as one may (half of {of_all}).", self.network_max)
+                format!(
+                    "Your network has {} {what}, as many as one may whose callers have not proven who they are ({of_all}, \
+                     {STRANGERS_KEY}).",
+                    self.network_max
+                )
             }
+            Whose::Strangers => format!(
+                "Callers who have not proven who they are have {} {what}, as many as they may ({STRANGERS_KEY} of \
+                 {of_all}).",
+                self.strangers_max
+            ),
             Whose::All => format!("This host has {} {what}, as many as it may ({of_all}).", self.all_max),
         };
         let kind = RefusalKind::TooManyRequests { retry_after_seconds: Some(RETRY_SECONDS) };
@@ -318,7 +367,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_request_after_the_last_one_that_a_caller_may_have_is_refused_by_name() {
-        let in_flight = InFlight::new(&limits(2, 9));
+        let in_flight = InFlight::new(&limits(2, 16));
         let ada = from("192.0.2.1");
         let take = || in_flight.acquire(Lane::Reply, in_flight.slots(&ada.caller(None)));
         let held = [take().await.unwrap(), take().await.unwrap()];
@@ -367,7 +416,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn many_conversations_of_one_network_leave_room_for_others() {
-        let in_flight = InFlight::new(&limits(2, 8));
+        let in_flight = InFlight::new(&limits(2, 16));
         let one = from("2001:db8::1");
         let mut held = Vec::new();
         for session in 0..4 {
@@ -378,6 +427,54 @@ mod tests {
         let refusal = in_flight.acquire(Lane::Reply, fifth).await.unwrap_err();
         assert!(refusal.message.contains("Your network has 4"), "{}", refusal.message);
         in_flight.acquire(Lane::Reply, in_flight.slots(&from("2001:db8:1::1").caller(None))).await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_network_around_callers_who_proved_nothing_has_half_of_their_places_and_others_have_their_own() {
+        // Of 16 places they have 8, and a network 4 of those.
+        let in_flight = InFlight::new(&limits(2, 16));
+        let take = async |sender: &Sender| {
+            in_flight.acquire(Lane::Reply, in_flight.slots(&sender.caller(None))).await.map_err(|part| part.message)
+        };
+        let proven = |name: &str| Sender { address: name.to_owned(), verified: true, ..from("2001:db8:0:1::1") };
+        for (inside, outside) in [
+            // A /56 of a /48, then a /48; the same of IPv4.
+            (["2001:db8:0:1::1", "2001:db8:0:2::1", "2001:db8:0:3::1"], "2001:db8:1::1"),
+            (["2001:db8:0:100::1", "2001:db8:0:200::1", "2001:db8:0:300::1"], "2001:db8:1::1"),
+            (["192.0.2.1", "192.0.2.2", "192.0.2.3"], "198.51.100.1"),
+            (["192.0.2.1", "192.0.3.1", "192.0.4.1"], "198.51.100.1"),
+        ] {
+            let mut held = Vec::new();
+            for address in inside.iter().take(2) {
+                held.push(take(&from(address)).await.unwrap());
+                held.push(take(&from(address)).await.unwrap());
+            }
+            let refused = take(&from(inside[2])).await.unwrap_err();
+            assert!(refused.contains("Your network has 4"), "{refused}");
+            held.push(take(&from(outside)).await.unwrap());
+            held.push(take(&proven("ada")).await.unwrap());
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn callers_who_proved_nothing_leave_the_places_of_whoever_proved_who_it_is() {
+        let in_flight = InFlight::new(&limits(2, 16));
+        let slots = |sender: &Sender| in_flight.slots(&sender.caller(None));
+        let mut held = Vec::new();
+        for n in 0..8 {
+            let stranger = from(&format!("2001:db{n}::1"));
+            held.push(in_flight.acquire(Lane::Reply, slots(&stranger)).await.unwrap());
+        }
+        let ninth = from("2001:db8::1");
+        let message = refused(&in_flight, &ninth).await;
+        assert!(message.contains("have 8") && message.contains(STRANGERS_KEY), "{message}");
+        in_flight.acquire(Lane::Background, slots(&ninth)).await.unwrap();
+        for n in 0..8 {
+            let proven = Sender { address: n.to_string(), verified: true, ..from("2001:db8::1") };
+            held.push(in_flight.acquire(Lane::Reply, slots(&proven)).await.unwrap());
+        }
+        held.swap_remove(0);
+        in_flight.acquire(Lane::Reply, slots(&ninth)).await.unwrap();
     }
 
     #[tokio::test]

@@ -1,12 +1,12 @@
 //! How often one caller may ask: by network address and by conversation. REST 8.4.
 
 use std::net::IpAddr;
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::{NonZeroU8, NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::clock::whole_seconds;
-use forecourt_core::limits::{ANSWER_BYTES_RESERVED, STORED_BYTES_PER_CALLER};
+use forecourt_core::limits::{ANSWER_BYTES_RESERVED, STORED_BYTES_PER_CALLER, STRANGERS_PERCENT};
 use forecourt_core::network::Network;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{CallerBounds, Message, PolicyPart};
@@ -44,7 +44,7 @@ pub struct LimitSettings {
     /// Answers in the making at once whose callers wait for them, streams included.
     pub replies_running_max: usize,
     /// Answers in the making at once for one caller: one that proved who it is, else one conversation,
-    /// else one network. All conversations of a network together may have half of what the host may.
+    /// else one network. A network of callers who proved nothing may have half of what all of them may.
     pub replies_per_caller_max: usize,
     /// Background tasks running at once.
     pub tasks_running_max: usize,
@@ -65,6 +65,11 @@ pub struct LimitSettings {
     /// when it ends: an answer of that size, its events and its outcome, is always kept. A task that can't reserve them
     /// is refused. No more than a quarter of `stored_bytes_per_caller` is reserved for one task.
     pub answer_bytes_reserved: u64,
+    /// The share that all callers together who proved nothing may take up, in percent (1 to 100): of `size_max` of the
+    /// store, of `replies_running_max` and of `tasks_running_max`. The rest is kept for callers who prove who they are.
+    /// Where no room is left for what they want kept, their oldest tasks that have ended go first. Those of an IPv4 /24
+    /// or an IPv6 /56 may store 4 times `stored_bytes_per_caller`, those of a /20 or a /48 16 times.
+    pub strangers_percent: NonZeroU8,
     /// Consents of one caller that may be open at once, and as many payments: those that were asked for and whose
     /// time is not over. Over it: too many requests.
     pub open_issuances_per_caller_max: NonZeroU64,
@@ -85,6 +90,7 @@ impl Default for LimitSettings {
             per_session: rate,
             stored_bytes_per_caller: STORED_BYTES_PER_CALLER,
             answer_bytes_reserved: ANSWER_BYTES_RESERVED,
+            strangers_percent: NonZeroU8::new(STRANGERS_PERCENT).unwrap_or(NonZeroU8::MAX),
             replies_running_max: 2_000,
             replies_per_caller_max: forecourt_core::limits::REPLIES_RUNNING_PER_CALLER_MAX,
             tasks_running_max: forecourt_core::limits::TASKS_RUNNING_MAX,
@@ -101,9 +107,22 @@ impl Default for LimitSettings {
 }
 
 impl LimitSettings {
-    /// Those of the bytes that are kept for callers.
-    pub fn callers(&self) -> CallerBounds {
-        CallerBounds { caller: self.stored_bytes_per_caller, answer_wanted: self.answer_bytes_reserved }
+    /// Those of the bytes that are kept for callers, in a store of so many bytes.
+    pub fn callers(&self, store_max: Option<u64>) -> CallerBounds {
+        CallerBounds {
+            caller: self.stored_bytes_per_caller,
+            answer_wanted: self.answer_bytes_reserved,
+            strangers: store_max.map(|max| max / 100 * u64::from(self.percent_of_strangers())),
+        }
+    }
+
+    /// Of so many places those that callers who proved nothing may have together, at least one.
+    pub(crate) fn share_of_strangers(&self, places: usize) -> usize {
+        (places.saturating_mul(usize::from(self.percent_of_strangers()))).div_ceil(100).max(1)
+    }
+
+    fn percent_of_strangers(&self) -> u8 {
+        self.strangers_percent.get().min(100)
     }
 
     /// Those of what callers are asked to do first.
@@ -207,6 +226,18 @@ mod tests {
         let rate = Rate { per_second: nonzero(1), burst: nonzero(burst) };
         let limits = LimitSettings { per_address: rate, per_session: rate, ..LimitSettings::default() };
         Throttle::new(&limits, Arc::new(RateTable::new()))
+    }
+
+    #[test]
+    fn callers_who_proved_nothing_have_their_share_and_no_more_than_all() {
+        let with = |percent: u8| LimitSettings {
+            strangers_percent: NonZeroU8::new(percent).unwrap(),
+            ..LimitSettings::default()
+        };
+        assert_eq!([1, 50, 100, 255].map(|percent| with(percent).share_of_strangers(10)), [1, 5, 10, 10]);
+        assert_eq!(with(50).callers(Some(1_000)).strangers, Some(500));
+        assert_eq!(with(255).callers(Some(1_000)).strangers, Some(1_000));
+        assert_eq!(with(50).callers(None).strangers, None);
     }
 
     #[test]

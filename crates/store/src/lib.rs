@@ -42,6 +42,7 @@ mod seal;
 mod sealed;
 mod slim;
 mod sqlite;
+mod strangers;
 mod time;
 mod turns;
 

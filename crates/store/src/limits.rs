@@ -73,5 +73,16 @@ pub const POSTGRES_CONNECT_MAX: Duration = Duration::from_secs(2);
 pub(crate) const POSTGRES_LOCK_WAIT_MS: u64 = 2_000;
 /// How often a write is tried that a deadlock or a conflict undid.
 pub(crate) const POSTGRES_ATTEMPTS: usize = 5;
+/// How old what is known of the bytes of callers who proved nothing may be.
+pub(crate) const STRANGERS_SUMS_EVERY: Duration = Duration::from_secs(10);
+/// Where one of their bounds is met before that, the database is asked again, for their bytes or for what could go, once
+/// so many times as long have passed as it took the last time.
+pub(crate) const STRANGERS_LOOK_PART: u32 = 20;
+/// The part of what is kept for all of them, one in so many, that is freed at once where they are out of room.
+pub(crate) const STRANGERS_REMOVED_PART: u64 = 64;
+/// Tasks of theirs that are removed in one transaction, each with its whole log.
+pub(crate) const STRANGERS_REMOVED_AT_ONCE: usize = 64;
+/// How often it is told at most that tasks of theirs are removed.
+pub(crate) const STRANGERS_TOLD_EVERY: Duration = Duration::from_secs(60);
 /// How old what is known of the size of the tables may be.
 pub(crate) const POSTGRES_SIZE_EVERY: Duration = Duration::from_secs(10);

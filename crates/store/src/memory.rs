@@ -232,7 +232,7 @@ impl Store for Memory {
 
     fn room(&self, account: &Account, bytes: u64) -> StoreFuture<'_, ()> {
         let account = account.clone();
-        self.step(move |kept| kept.accounts.room(&account, bytes))
+        self.step(move |kept| kept.room_for_new(&account, bytes))
     }
 
     fn ready(&self) -> StoreFuture<'_, ()> {

@@ -17,6 +17,7 @@ use tokio_postgres::types::{ToSql, Type};
 
 use crate::limits::{ARTIFACT_WRITES_MAX, ARTIFACTS_BYTES_MAX, POSTGRES_CONNECTIONS, POSTGRES_LANES};
 use crate::seal::{Seal, SystemEntropy};
+use crate::strangers::Strangers;
 
 mod answer;
 mod batch;
@@ -123,6 +124,7 @@ pub struct Postgres {
     known: KnownTasks,
     size: Size,
     artifact_writes: Semaphore,
+    strangers: Strangers,
     options: PostgresOptions,
 }
 
@@ -150,6 +152,7 @@ impl Postgres {
                 known: KnownTasks::default(),
                 size: Size::new(options.size_max),
                 artifact_writes: Semaphore::new(ARTIFACT_WRITES_MAX),
+                strangers: Strangers::new(options.callers),
                 options,
             }))
         })

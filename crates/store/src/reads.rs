@@ -49,6 +49,8 @@ pub struct StoreLoad {
     pub system: &'static str,
     /// Writes that wait for the writer. `None` where nothing waits.
     pub writes_waiting: Option<u64>,
+    /// Tasks of callers who proved nothing that this process removed before their time, since they were out of room.
+    pub strangers_tasks_removed: u64,
     /// Connections to a server, where there are any.
     pub pool: Option<PoolLoad>,
 }

@@ -18,11 +18,40 @@ pub(crate) mod webhooks;
 
 /// An account as it is looked up; `None` for the host's own.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Holder(pub(crate) Option<Hash>);
+pub(crate) struct Holder {
+    pub(crate) account: Option<Hash>,
+    /// The networks around it, when it is that of a caller who proved nothing.
+    pub(crate) networks: Option<StrangerNetworks>,
+}
+
+/// The networks around a caller who proved nothing, from narrow to wide.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StrangerNetworks {
+    pub(crate) hashes: [Hash; 2],
+    /// Bits of an address that all of each have alike.
+    pub(crate) prefixes: [u8; 2],
+}
 
 impl Holder {
+    /// The host's own.
+    pub(crate) const HOST: Self = Self { account: None, networks: None };
+
     pub(crate) fn new(seal: &Seal, account: &Account) -> Self {
-        Self(account.key().map(|key| seal.pseudonym(key)))
+        let networks = account.around().map(|around| StrangerNetworks {
+            hashes: around.map(|network| seal.pseudonym(&format!("network:{network}"))),
+            prefixes: around.map(|network| network.prefix()),
+        });
+        Self { account: account.key().map(|key| seal.pseudonym(key)), networks }
+    }
+
+    /// The account that was charged before, whose networks are known to the database.
+    pub(crate) fn known(account: Option<Hash>) -> Self {
+        Self { account, networks: None }
+    }
+
+    /// The hashes of the networks around it, `None` twice for whoever has none.
+    pub(crate) fn around(&self) -> [Option<Hash>; 2] {
+        self.networks.map_or([None, None], |networks| networks.hashes.map(Some))
     }
 }
 

@@ -41,6 +41,7 @@ mod webhooks;
 mod writer;
 
 use crate::seal::{self, Label, Seal, SystemEntropy};
+use crate::strangers::Strangers;
 pub use copy::{SCHEMA_VERSION, copy_database, schema_version};
 use error::{SqliteError, corrupt};
 use readers::Readers;
@@ -94,6 +95,7 @@ pub struct Sqlite {
     seal: Arc<Seal>,
     rows: Arc<TaskRows>,
     artifact_writes: Semaphore,
+    strangers: Strangers,
     options: SqliteOptions,
 }
 
@@ -118,6 +120,7 @@ impl Sqlite {
             seal,
             rows: Arc::default(),
             artifact_writes: Semaphore::new(ARTIFACT_WRITES_MAX),
+            strangers: Strangers::new(options.callers),
             options,
         }))
     }

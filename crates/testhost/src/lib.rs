@@ -3,7 +3,7 @@
 
 pub mod openid;
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU8, NonZeroU32};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -116,6 +116,7 @@ pub fn unlimited() -> LimitSettings {
         per_session: rate,
         tasks_per_caller_max: 1_000,
         replies_per_caller_max: 1_000,
+        strangers_percent: NonZeroU8::MAX,
         ..LimitSettings::default()
     }
 }

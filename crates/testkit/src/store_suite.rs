@@ -148,7 +148,7 @@ pub const CALLER_BYTES: u64 = 256 * 1024;
 pub const ANSWER_BYTES: u64 = 4 * 1024;
 
 /// Both bounds of the suite.
-pub const CALLERS: CallerBounds = CallerBounds { caller: CALLER_BYTES, answer_wanted: ANSWER_BYTES };
+pub const CALLERS: CallerBounds = CallerBounds { caller: CALLER_BYTES, answer_wanted: ANSWER_BYTES, strangers: None };
 
 /// What a case is given.
 pub type Fresh = Arc<dyn Store>;

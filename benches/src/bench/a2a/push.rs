@@ -37,6 +37,7 @@ const SETTINGS: &str = "domain = \"demo.localhost\"\n\
     per_address = { per_second = 1000000, burst = 1000000 }\n\
     per_session = { per_second = 1000000, burst = 1000000 }\n\
     tasks_running_max = 2000\n\
+    strangers_percent = 100\n\
     tasks_per_caller_max = 2000\n\
     [egress]\n\
     allow = [\"127.0.0.0/8\"]\n\

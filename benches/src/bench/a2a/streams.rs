@@ -26,6 +26,7 @@ const LIMITS: &str = "domain = \"demo.localhost\"\n\
     per_session = { per_second = 1000000, burst = 1000000 }\n\
     replies_running_max = 20000\n\
     tasks_running_max = 1000\n\
+    strangers_percent = 100\n\
     tasks_per_caller_max = 1000\n\
     [http]\n\
     connections_per_address_max = 20000\n\

@@ -27,6 +27,7 @@ const FIXED: &[(&str, &str)] = &[
     ("limits.queue_seconds", "what waits in line waits by it"),
     ("limits.stored_bytes_per_caller", "what is kept is counted against it"),
     ("limits.answer_bytes_reserved", "what is kept is counted against it"),
+    ("limits.strangers_percent", "what is kept and under way is counted against it"),
     ("limits.audit_days", "what is kept is removed by it"),
 ];
 

@@ -74,6 +74,15 @@ impl Collector for StoreLoadMetrics {
                 MetricType::Gauge,
             )?)?;
         }
+        let about =
+            "Tasks of callers who proved nothing that were removed before their time, since they were out of room";
+        let removed = ConstCounter::new(load.strangers_tasks_removed);
+        removed.encode(encoder.encode_descriptor(
+            "store_strangers_tasks_removed",
+            about,
+            None,
+            MetricType::Counter,
+        )?)?;
         let Some(pool) = load.pool else { return Ok(()) };
         let about = "Connections to the database, by state: in_use, idle";
         let mut metric = encoder.encode_descriptor("store_connections", about, None, MetricType::Gauge)?;

@@ -1,5 +1,6 @@
 //! Bounds at n and n+1.
 
+use std::num::NonZeroU8;
 use std::time::Duration;
 
 use forecourt_core::policy::RefusalKind;
@@ -64,7 +65,8 @@ async fn two_hundred_at_once_of_one_address_all_complete() {
 
 #[tokio::test(start_paused = true)]
 async fn replies_in_the_making_are_bounded() {
-    let limits = LimitSettings { replies_running_max: 2, ..LimitSettings::default() };
+    let limits =
+        LimitSettings { replies_running_max: 2, strangers_percent: NonZeroU8::MAX, ..LimitSettings::default() };
     let host = Setup { limits, ..Setup::default() }.host(ScriptedAgent::new(vec![Step::Hang])).await;
     let kept = [
         host.receive(message("1"), Run::without_task()).await.unwrap(),

@@ -19,6 +19,7 @@ mod rules;
 mod simulation;
 mod slow_answers;
 mod stored;
+mod strangers;
 mod support;
 mod tasks;
 mod tracked;

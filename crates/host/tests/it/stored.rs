@@ -62,7 +62,7 @@ async fn design_36_a_task_that_there_is_no_room_for_is_an_error_that_names_the_b
 
 #[tokio::test]
 async fn design_36_of_200_messages_at_once_each_that_is_acknowledged_has_its_answer() {
-    let callers = CallerBounds { caller: MAX, answer_wanted: 8 * 1024 };
+    let callers = CallerBounds { answer_wanted: 8 * 1024, ..CallerBounds::of_caller(MAX) };
     let setup = Setup { store: Arc::new(Memory::bounded(callers)), remembers: true, ..Setup::default() };
     let answer = words(700);
     let host = setup.host(ScriptedAgent::saying([&answer])).await;

@@ -6,7 +6,7 @@ use forecourt_core::limits::{ARTIFACT_BYTES_MAX, OUTCOME_FREE_BYTES, ROW_BYTES};
 use forecourt_core::store::{
     Conversation, ConversationAppend, ConversationVersion, LedgerEntry, Span, StoredArtifact, TaskChange, Webhook, cost,
 };
-use forecourt_core::{Account, Event, Handle, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
+use forecourt_core::{Account, Event, Handle, QuotaBound, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
 
 use crate::clock::ClockMark;
 use crate::limits::{ARTIFACTS_BYTES_MAX, MEMORY_CLAIMS_MAX, MEMORY_ROUTES_MAX, MEMORY_TASKS_MAX, MEMORY_THREADS_MAX};
@@ -47,6 +47,7 @@ pub(super) struct KeptEntry {
     last_place: i64,
     last_delivery: u64,
     artifact_bytes: u64,
+    pub(super) strangers_tasks_removed: u64,
 }
 
 struct Record {
@@ -129,7 +130,7 @@ impl KeptEntry {
         }
         let bytes = cost(task_len(&task)) + cost_of(&webhooks);
         let reserved = self.accounts.reserve(&task.account, task.state);
-        self.accounts.room(&task.account, bytes + reserved)?;
+        self.room_for_new(&task.account, bytes + reserved)?;
         room(self.tasks.len(), MEMORY_TASKS_MAX, "task")?;
         self.has_room_for(&webhooks, 0)?;
         let account = task.account.clone();
@@ -284,7 +285,7 @@ impl KeptEntry {
         let kept = turns::kept(sizes.iter().copied(), keep);
         let bytes = cost(0) + sizes[..kept].iter().map(|size| cost(*size)).sum::<u64>();
         // The last writer pays for the whole conversation, so that whoever takes it over needs room for all of it.
-        self.accounts.room(&account, if payer == account { bytes.saturating_sub(held) } else { bytes })?;
+        self.room_for_new(&account, if payer == account { bytes.saturating_sub(held) } else { bytes })?;
         self.accounts.give_back(&payer, held);
         self.accounts.add(&account, bytes);
         let thread = self.threads.entry(name).or_default();
@@ -312,7 +313,7 @@ impl KeptEntry {
         match self.routes.get(&thread).map(|route| route.account.clone()) {
             Some(payer) if payer == route.account => {}
             payer => {
-                self.accounts.room(&route.account, ROUTE_BYTES)?;
+                self.room_for_new(&route.account, ROUTE_BYTES)?;
                 if payer.is_none() {
                     room(self.routes.len(), MEMORY_ROUTES_MAX, "route")?;
                 }
@@ -371,6 +372,24 @@ impl KeptEntry {
         }
         self.drop_old_notices(now);
         (limit - left) as u64
+    }
+
+    /// Room for something new. Where callers who proved nothing are out of room together, their oldest tasks go that have
+    /// ended and of which nobody waits to be told.
+    pub(super) fn room_for_new(&mut self, account: &Account, bytes: u64) -> Result<(), StoreError> {
+        let mut asked = self.accounts.new_room(account, bytes);
+        while let Err(StoreError::Full { bound: QuotaBound::Strangers { .. } }) = asked {
+            let told: Vec<&TaskId> = self.deliveries.values().filter_map(Waiting::task).collect();
+            let goes = |(id, record): &(&TaskId, &Record)| {
+                record.task.state.is_final() && record.account.around().is_some() && !told.contains(id)
+            };
+            let oldest = self.tasks.iter().filter(goes).min_by_key(|(_, record)| record.place);
+            let Some(id) = oldest.map(|(id, _)| id.clone()) else { break };
+            self.remove_task(&id);
+            self.strangers_tasks_removed += 1;
+            asked = self.accounts.new_room(account, bytes);
+        }
+        asked
     }
 
     fn remove_task(&mut self, id: &TaskId) {

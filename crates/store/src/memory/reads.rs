@@ -25,6 +25,7 @@ impl StoreReads for Memory {
     }
 
     fn load(&self) -> StoreLoad {
-        StoreLoad { system: "memory", writes_waiting: None, pool: None }
+        let strangers_tasks_removed = self.kept.lock().strangers_tasks_removed;
+        StoreLoad { system: "memory", writes_waiting: None, strangers_tasks_removed, pool: None }
     }
 }

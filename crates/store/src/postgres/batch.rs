@@ -3,7 +3,7 @@
 //! A statement is parsed and planned, sent and answered once for all of them, and needs no `BEGIN` and `COMMIT` around
 //! it: that, and not what it does, is most of what a write costs.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use forecourt_core::TaskState;
 use tokio_postgres::types::{ToSql, Type};
@@ -12,11 +12,12 @@ use tokio_postgres::{Client, Error};
 use super::answer::Answer;
 use crate::limits::POSTGRES_LOCK_WAIT_MS;
 use crate::seal::Hash;
+use crate::sealed::Holder;
 
 /// The statement. It answers two numbers for each write, or nothing when it did none of them, since the transactions of
 /// this connection are not those that it is written for.
 const WRITE: &str =
-    "SELECT forecourt.write_4($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22)";
+    "SELECT forecourt.write_4($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,$24)";
 
 /// One write of a task without anything that is seldom: no webhooks come with it, no task goes on after a question.
 #[derive(Debug)]
@@ -24,8 +25,8 @@ pub(super) struct TaskWrite {
     pub(super) task: Hash,
     /// The run that makes the task, or that must hold it.
     pub(super) run: String,
-    /// The account that is charged; `None` for the host's own.
-    pub(super) account: Option<Hash>,
+    /// The account that is charged.
+    pub(super) payer: Holder,
     /// Bytes that the account must have room for; `None` for what is written without asking.
     pub(super) room: Option<i64>,
     /// The bound of one account.
@@ -150,6 +151,8 @@ struct Columns<'a> {
     max: i64,
     lock_timeout: String,
     reserve: i64,
+    narrows: Vec<Option<&'a [u8]>>,
+    wides: Vec<Option<&'a [u8]>>,
 }
 
 /// One value of each write; none at all when no write has one.
@@ -186,8 +189,18 @@ impl<'a> Columns<'a> {
     fn of(writes: &[&'a TaskWrite]) -> Self {
         // Sorted, which is the order in which every transaction locks accounts: two that lock in different orders
         // deadlock.
-        let accounts: BTreeSet<&Hash> = writes.iter().filter_map(|write| write.account.as_ref()).collect();
-        let accounts: Vec<&[u8]> = accounts.into_iter().map(|account| &account[..]).collect();
+        let mut payers: BTreeMap<&Hash, [Option<&Hash>; 2]> = BTreeMap::new();
+        for write in writes {
+            let Some(account) = &write.payer.account else { continue };
+            let around = payers.entry(account).or_default();
+            // Who made the task knows them, and who only goes on with it may not.
+            if let Some(networks) = &write.payer.networks {
+                *around = networks.hashes.each_ref().map(Some);
+            }
+        }
+        let network = |level: usize| payers.values().map(|around| around[level].map(|hash| &hash[..])).collect();
+        let (narrows, wides) = (network(0), network(1));
+        let accounts: Vec<&[u8]> = payers.into_keys().map(|account| &account[..]).collect();
         let place = |account: &Hash| {
             let at = accounts.binary_search(&&account[..]).ok()?;
             i64::try_from(at + 1).ok()
@@ -210,7 +223,7 @@ impl<'a> Columns<'a> {
             rooms: column(writes, |write| write.room),
             bodies: column(writes, |write| write.step.body()),
             outcomes: column(writes, |write| write.step.outcome()),
-            places: column(writes, |write| write.account.as_ref().and_then(place)),
+            places: column(writes, |write| write.payer.account.as_ref().and_then(place)),
             new_states: column(writes, new_state),
             counts: column(writes, events),
             events: writes.iter().flat_map(|write| write.step.events()).map(|event| &event[..]).collect(),
@@ -222,12 +235,14 @@ impl<'a> Columns<'a> {
             max: writes.iter().map(|write| write.max).min().unwrap_or_default(),
             lock_timeout: POSTGRES_LOCK_WAIT_MS.to_string(),
             reserve: writes.iter().map(|write| write.reserve).max().unwrap_or_default(),
+            narrows,
+            wides,
             accounts,
         }
     }
 
     /// In the order of the function's parameters.
-    fn params(&self) -> [(&(dyn ToSql + Sync), Type); 22] {
+    fn params(&self) -> [(&(dyn ToSql + Sync), Type); 24] {
         [
             (&self.kinds, Type::INT8_ARRAY),
             (&self.tasks, Type::BYTEA_ARRAY),
@@ -251,6 +266,8 @@ impl<'a> Columns<'a> {
             (&self.max, Type::INT8),
             (&self.lock_timeout, Type::TEXT),
             (&self.reserve, Type::INT8),
+            (&self.narrows, Type::BYTEA_ARRAY),
+            (&self.wides, Type::BYTEA_ARRAY),
         ]
     }
 }

@@ -4,6 +4,7 @@ use tokio_postgres::types::{ToSql, Type};
 
 use super::batch::TaskWrite;
 use crate::seal::Hash;
+use crate::sealed::Holder;
 
 /// A value that is bound to a parameter.
 pub(super) enum Param {
@@ -14,6 +15,8 @@ pub(super) enum Param {
     Ints(Vec<i64>),
     Texts(Vec<String>),
     Blobs(Vec<Vec<u8>>),
+    /// Some of which may be missing.
+    AnyBlobs(Vec<Option<Vec<u8>>>),
 }
 
 impl Param {
@@ -27,6 +30,7 @@ impl Param {
             Self::Ints(value) => (value, Type::INT8_ARRAY),
             Self::Texts(value) => (value, Type::TEXT_ARRAY),
             Self::Blobs(value) => (value, Type::BYTEA_ARRAY),
+            Self::AnyBlobs(value) => (value, Type::BYTEA_ARRAY),
         }
     }
 }
@@ -77,7 +81,7 @@ pub(super) struct Call {
     work: Work,
     pub(super) subject: Subject,
     /// The account whose bytes it may change, besides that of its subject.
-    account: Option<Hash>,
+    account: Holder,
     /// Whether doing it twice is as good as doing it once.
     is_repeatable: bool,
 }
@@ -95,7 +99,7 @@ impl Call {
     pub(super) fn new(
         function: &'static str,
         subject: Subject,
-        account: Option<Hash>,
+        account: Holder,
         params: impl IntoIterator<Item = Param>,
     ) -> Self {
         let params: Vec<Param> = params.into_iter().collect();
@@ -113,7 +117,7 @@ impl Call {
     /// A write of a task, which always knows when it was done before.
     pub(super) fn task(write: TaskWrite) -> Self {
         // `false`: its account is given here, and need not be looked up from the task to be locked.
-        let (subject, account) = (Subject::Task(write.task, false), write.account);
+        let (subject, account) = (Subject::Task(write.task, false), write.payer);
         Self { work: Work::Task(Box::new(write)), subject, account, is_repeatable: true }
     }
 
@@ -147,11 +151,16 @@ pub(super) fn statements<'a>(calls: &[&'a Call]) -> Vec<Statement<'a>> {
 }
 
 /// The statement that locks all accounts which a transaction may change, in their order.
-pub(super) const LOCK: &str = "SELECT forecourt.lock_1($1, $2, $3, $4, $5, $6)";
+pub(super) const LOCK: &str = "SELECT forecourt.lock_4($1, $2, $3, $4, $5, $6, $7, $8)";
 
 /// What is bound to [`LOCK`]; `None` when there is nothing to lock.
 pub(super) fn locks(calls: &[&Call]) -> Option<Vec<Param>> {
-    let accounts: Vec<Vec<u8>> = calls.iter().filter_map(|call| call.account.map(|hash| hash.to_vec())).collect();
+    let holders: Vec<Holder> = calls.iter().map(|call| call.account).filter(|of| of.account.is_some()).collect();
+    let accounts: Vec<Vec<u8>> = holders.iter().filter_map(|of| of.account.map(|hash| hash.to_vec())).collect();
+    let around = |level: usize| {
+        let network = |of: &Holder| of.around()[level].map(|hash| hash.to_vec());
+        Param::AnyBlobs(holders.iter().map(network).collect())
+    };
     let (mut tasks, mut threads, mut agents, mut routes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut deliveries = Vec::new();
     for call in calls {
@@ -171,6 +180,8 @@ pub(super) fn locks(calls: &[&Call]) -> Option<Vec<Param>> {
     (!nothing).then(|| {
         vec![
             Param::Blobs(accounts),
+            around(0),
+            around(1),
             Param::Blobs(tasks),
             Param::Blobs(threads),
             Param::Texts(agents),

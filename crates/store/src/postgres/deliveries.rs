@@ -13,7 +13,7 @@ use crate::seal::{Hash, hash};
 use crate::sealed::artifacts::{self, NewArtifact};
 use crate::sealed::deliveries::SealedDelivery;
 use crate::sealed::webhooks::{self, NewNotice, NewWebhook};
-use crate::sealed::{cost_of, signed};
+use crate::sealed::{Holder, cost_of, signed};
 use crate::time::{count, nanos};
 
 /// The longest lease, in nanoseconds: ten years, so that sums stay in range.
@@ -81,8 +81,10 @@ impl Postgres {
         ];
         // In a transaction of its own: all artifacts share one row with their sum, and a batch would hold its lock for
         // long.
-        let put =
-            self.writer.write_alone(Call::new("put_artifact_4", self.subject(task), None, params).repeatable()).await?;
+        let put = self
+            .writer
+            .write_alone(Call::new("put_artifact_4", self.subject(task), Holder::HOST, params).repeatable())
+            .await?;
         if put.code == NO_TASK { Ok(()) } else { put.done(self.bounds()).map(drop) }
     }
 
@@ -123,7 +125,7 @@ impl Postgres {
             states.into(),
             (at_end == IfTaskEnded::Tell).into(),
         ];
-        let added = self.writer.write(Call::new("add_webhook_1", self.subject(task), None, params)).await?;
+        let added = self.writer.write(Call::new("add_webhook_1", self.subject(task), Holder::HOST, params)).await?;
         match added.code {
             NO_TASK => Ok(WebhookRegistration::NoTask),
             TOO_MANY => Ok(WebhookRegistration::TooMany),
@@ -142,7 +144,8 @@ impl Postgres {
 
     pub(super) async fn unregister(&self, task: Hash, id: &str) -> Result<bool, StoreError> {
         let params: [Param; 2] = [task.into(), hash(id).into()];
-        let removed = self.writer.write(Call::new("remove_webhook_1", self.subject(task), None, params)).await?;
+        let removed =
+            self.writer.write(Call::new("remove_webhook_1", self.subject(task), Holder::HOST, params)).await?;
         Ok(removed.done(self.bounds())? > 0)
     }
 
@@ -150,17 +153,18 @@ impl Postgres {
         let NewNotice { body, holder, due_at, expires_at } = NewNotice::new(&self.seal, &notice)?;
         let bytes = cost(body.len());
         self.has_room(bytes).await?;
+        let claim = self.strangers.claim(self, &holder, bytes).await?;
         let params: [Param; 7] = [
             body.into(),
             nanos(due_at).into(),
             nanos(expires_at).into(),
-            holder.0.into(),
+            holder.account.into(),
             signed(bytes).into(),
             self.caller_max(),
             self.pending_max(),
         ];
-        let queued = self.writer.write(Call::new("enqueue_1", Subject::New, holder.0, params)).await?;
-        queued.done(self.bounds()).map(drop)
+        let queued = self.writer.write(Call::new("enqueue_1", Subject::New, holder, params)).await?;
+        claim.done(queued.done(self.bounds())).map(drop)
     }
 
     /// Claims deliveries. The caller's clock gives the length of the lease, and the database's its beginning: clocks of
@@ -181,7 +185,7 @@ impl Postgres {
     pub(super) async fn end_delivery(&self, id: u64, retry_at: Option<Timestamp>) -> Result<(), StoreError> {
         let id = i64::try_from(id).unwrap_or(i64::MAX);
         let params: [Param; 2] = [id.into(), retry_at.map(nanos).into()];
-        let call = Call::new("settle_delivery_1", Subject::Delivery(id), None, params);
+        let call = Call::new("settle_delivery_1", Subject::Delivery(id), Holder::HOST, params);
         // Deleting twice is deleting once. A delivery that was made due again may be claimed by another node by the
         // second time, and would be taken away from it.
         let settled = self.writer.write(if retry_at.is_none() { call.repeatable() } else { call }).await?;

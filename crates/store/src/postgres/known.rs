@@ -31,7 +31,7 @@ pub(super) enum Payer {
 
 impl From<Holder> for Payer {
     fn from(holder: Holder) -> Self {
-        holder.0.map_or(Self::Host, Self::Account)
+        holder.account.map_or(Self::Host, Self::Account)
     }
 }
 
@@ -40,8 +40,8 @@ impl Payer {
     pub(super) fn known(self) -> Option<Holder> {
         match self {
             Self::Unknown => None,
-            Self::Host => Some(Holder(None)),
-            Self::Account(account) => Some(Holder(Some(account))),
+            Self::Host => Some(Holder::HOST),
+            Self::Account(account) => Some(Holder::known(Some(account))),
         }
     }
 }

@@ -55,7 +55,12 @@ impl StoreReads for Postgres {
 
     fn load(&self) -> StoreLoad {
         let pool = Some(self.connections.load());
-        StoreLoad { system: "postgresql", writes_waiting: Some(self.writer.waiting()), pool }
+        StoreLoad {
+            system: "postgresql",
+            writes_waiting: Some(self.writer.waiting()),
+            strangers_tasks_removed: self.strangers.removed(),
+            pool,
+        }
     }
 }
 

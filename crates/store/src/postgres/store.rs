@@ -5,15 +5,17 @@ use forecourt_core::store::{
     Span, StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
 };
 use forecourt_core::{Account, Event, Handle, MachineTime, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
+use futures::future::BoxFuture;
 use tokio_postgres::Row;
 
 use super::call::{Call, Param, Subject};
-use super::read::{column, number};
+use super::read::{column, hash_column, number};
 use super::{LeaseClock, Postgres, schema};
-use crate::limits::{ENDED_RUNS_KEPT, EXPIRED_ROWS_PER_COMMIT};
+use crate::limits::{ENDED_RUNS_KEPT, EXPIRED_ROWS_PER_COMMIT, STRANGERS_REMOVED_AT_ONCE};
 use crate::seal::hash;
-use crate::sealed::signed;
 use crate::sealed::threads::ThreadName;
+use crate::sealed::{Holder, signed};
+use crate::strangers::{NetworkSums, StrangerRows};
 use crate::time::{count, moment, nanos};
 
 /// Bytes that the probe of readiness writes: enough to need a new page, which a full disk would refuse.
@@ -26,7 +28,7 @@ fn thread_name(thread: &ThreadId, agent: &Handle) -> ThreadName {
 impl Postgres {
     /// Calls a function in a transaction of its own; its number.
     async fn alone(&self, function: &'static str, params: Vec<Param>) -> Result<u64, StoreError> {
-        let answer = self.writer.write_alone(Call::new(function, Subject::New, None, params)).await?;
+        let answer = self.writer.write_alone(Call::new(function, Subject::New, Holder::HOST, params)).await?;
         answer.done(self.bounds())
     }
 
@@ -50,6 +52,28 @@ impl Postgres {
         drop(client);
         self.has_room(PROBE_BYTES as u64).await?;
         self.alone("probe_1", vec![vec![0u8; PROBE_BYTES].into()]).await.map(drop)
+    }
+}
+
+impl StrangerRows for Postgres {
+    fn sums(&self) -> BoxFuture<'_, Result<NetworkSums, StoreError>> {
+        const SUMS: &str = "SELECT narrow, wide, sum(bytes)::bigint FROM forecourt.accounts WHERE narrow IS NOT NULL
+            GROUP BY narrow, wide";
+        Box::pin(async move {
+            let rows = self.read(SUMS, &[]).await?;
+            rows.iter().map(|row| Ok(([hash_column(row, 0)?, hash_column(row, 1)?], number(row, 2)?))).collect()
+        })
+    }
+
+    fn remove_oldest(&self) -> BoxFuture<'_, Result<(u64, u64), StoreError>> {
+        let limit = count(STRANGERS_REMOVED_AT_ONCE);
+        Box::pin(async move {
+            // Apart: what removes things locks accounts before tasks, as all that writes does.
+            let bytes = self.alone("end_oldest_4", vec![limit.into()]).await?;
+            // Nothing else expires at the beginning of time.
+            let removed = self.alone("expire_1", vec![0i64.into(), limit.into()]).await?;
+            Ok((removed, bytes))
+        })
     }
 }
 
@@ -221,6 +245,9 @@ impl Store for Postgres {
             let left = (limit as u64).saturating_sub(removed);
             let kept = i64::try_from(ENDED_RUNS_KEPT.as_nanos()).unwrap_or(i64::MAX);
             let runs = self.alone("forget_runs_2", vec![now.into(), kept.into(), signed(left).into()]).await?;
+            if removed > 0 {
+                self.strangers.forget();
+            }
             Ok(removed + runs)
         })
     }

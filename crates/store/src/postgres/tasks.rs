@@ -72,13 +72,13 @@ impl Postgres {
     pub(super) async fn make_task(&self, task: Task, webhooks: Vec<Webhook>) -> Result<(), StoreError> {
         let new = NewTask::new(&self.seal, task, &webhooks)?;
         let (hash, payer) = (new.hash, Payer::from(new.holder));
-        let bytes = cost_of(new.outcome.iter().chain([&new.body]));
-        let room = bytes + cost_of_all(&new.webhooks);
-        let is_charged = new.holder.0.is_some() && !new.state.is_settled();
+        let (bytes, room) = (cost_of(new.outcome.iter().chain([&new.body])), new.cost());
+        let is_charged = new.holder.account.is_some() && !new.state.is_settled();
         let reserved = if is_charged { self.options.callers.answer() } else { 0 };
         self.has_room(room + reserved).await?;
+        let claim = self.strangers.claim(self, &new.holder, room + reserved).await?;
         let made = self.writer.write(self.creation(new, bytes, room, reserved)).await?;
-        made.done(self.bounds())?;
+        claim.done(made.done(self.bounds()))?;
         self.known.put(hash, KnownTask { last: 0, payer, reserved });
         Ok(())
     }
@@ -113,7 +113,7 @@ impl Postgres {
             new.expires_at.into(),
             new.body.into(),
             new.outcome.into(),
-            new.holder.0.into(),
+            new.holder.account.into(),
             signed(bytes).into(),
             signed(room).into(),
             self.caller_max(),
@@ -123,14 +123,14 @@ impl Postgres {
             self.pending_max(),
             signed(reserved).into(),
         ];
-        Call::new("create_task_4", Subject::Task(new.hash, false), new.holder.0, params).repeatable()
+        Call::new("create_task_4", Subject::Task(new.hash, false), new.holder, params).repeatable()
     }
 
     /// A write that is done together with others of its kind.
     fn task_write(&self, task: Hash, run: String, payer: Holder, room: Option<u64>, step: TaskStep) -> Call {
         let callers = &self.options.callers;
         let (room, max, reserve) = (room.map(signed), signed(callers.caller), signed(callers.answer()));
-        Call::task(TaskWrite { task, run, account: payer.0, room, max, reserve, step })
+        Call::task(TaskWrite { task, run, payer, room, max, reserve, step })
     }
 
     pub(super) async fn log_events(
@@ -151,7 +151,7 @@ impl Postgres {
             _ => {
                 let params: [Param; 6] =
                     [task.into(), run.into(), first.into(), sealed.into(), signed(bytes).into(), self.caller_max()];
-                Call::new("append_events_4", self.subject(task), None, params).repeatable()
+                Call::new("append_events_4", self.subject(task), Holder::HOST, params).repeatable()
             }
         };
         let logged = self.writer.write(call).await?;
@@ -260,7 +260,7 @@ impl Postgres {
             change.to.is_settled().into(),
             signed(reserved).into(),
         ];
-        Ok(Call::new("advance_task_4", self.subject(task), None, params).repeatable())
+        Ok(Call::new("advance_task_4", self.subject(task), Holder::HOST, params).repeatable())
     }
 
     async fn task_body(&self, task: &Hash) -> Result<Option<Vec<u8>>, StoreError> {
@@ -350,7 +350,7 @@ impl Postgres {
         run: String,
         params: Vec<Param>,
     ) -> Result<u64, StoreError> {
-        let answer = self.writer.write(Call::new(function, Subject::Run(run), None, params)).await?;
+        let answer = self.writer.write(Call::new(function, Subject::Run(run), Holder::HOST, params)).await?;
         debug_assert_eq!(answer.code, DONE);
         answer.done(self.bounds())
     }

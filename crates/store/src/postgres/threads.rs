@@ -23,6 +23,7 @@ impl Postgres {
     ) -> Result<Option<ConversationVersion>, StoreError> {
         let SealedAddition { owner, holder, turns, keep, expires_at } = name.seal(&self.seal, addition)?;
         self.has_room(cost_of(&turns)).await?;
+        let claim = self.strangers.claim(self, &holder, cost_of(&turns)).await?;
         let agent = name.agent.as_str().to_owned();
         let params: [Param; 10] = [
             name.hash.into(),
@@ -33,16 +34,16 @@ impl Postgres {
             count(keep).into(),
             count(OVERHEAD).into(),
             count(THREAD_BYTES_MAX).into(),
-            holder.0.into(),
+            holder.account.into(),
             self.caller_max(),
         ];
         let subject = Subject::Thread(name.hash, agent);
         // Not repeatable: after a commit whose answer was lost, the turns could be appended twice.
-        let added = self.writer.write(Call::new("append_turns_1", subject, holder.0, params)).await?;
+        let added = self.writer.write(Call::new("append_turns_1", subject, holder, params)).await?;
         if added.code == NOT_SO {
             return Ok(None);
         }
-        let last_turn = added.done(self.bounds())?;
+        let last_turn = claim.done(added.done(self.bounds()))?;
         Ok(Some(ConversationVersion { last_turn, expires_at: moment(nanos(expires_at)) }))
     }
 
@@ -90,17 +91,18 @@ impl Postgres {
         let body = routes::seal(&self.seal, &thread, &agent)?;
         let (bytes, holder) = (cost(body.len()), Holder::new(&self.seal, &account));
         self.has_room(bytes).await?;
+        let claim = self.strangers.claim(self, &holder, bytes).await?;
         let params: [Param; 6] = [
             thread.into(),
             nanos(expires_at).into(),
             body.into(),
-            holder.0.into(),
+            holder.account.into(),
             signed(bytes).into(),
             self.caller_max(),
         ];
         let set =
-            self.writer.write(Call::new("set_route_1", Subject::Route(thread), holder.0, params).repeatable()).await?;
-        set.done(self.bounds()).map(drop)
+            self.writer.write(Call::new("set_route_1", Subject::Route(thread), holder, params).repeatable()).await?;
+        claim.done(set.done(self.bounds())).map(drop)
     }
 
     pub(super) async fn read_route(&self, thread: Hash, now: Timestamp) -> Result<Option<Handle>, StoreError> {
@@ -114,7 +116,7 @@ impl Postgres {
         let now = (self.options.lease_clock == LeaseClock::Caller).then(|| nanos(now));
         let params: [Param; 3] = [key.into(), now.into(), nanos(expires_at).into()];
         // Not repeatable: after a commit whose answer was lost, the key would be taken, and its own claimant refused.
-        let claimed = self.writer.write(Call::new("claim_once_3", Subject::Claim(key), None, params)).await?;
+        let claimed = self.writer.write(Call::new("claim_once_3", Subject::Claim(key), Holder::HOST, params)).await?;
         Ok(claimed.done(self.bounds())? == 1)
     }
 
@@ -127,19 +129,20 @@ impl Postgres {
         let NewEntry { stream, at, expires_at, body, holder } = NewEntry::new(&self.seal, stream, &entry)?;
         let bytes = cost(body.len());
         self.has_room(bytes).await?;
+        let claim = self.strangers.claim(self, &holder, bytes).await?;
         let params: [Param; 8] = [
             stream.into(),
             last.map(|last| i64::try_from(last).unwrap_or(i64::MAX)).into(),
             nanos(at).into(),
             expires_at.map(nanos).into(),
             body.into(),
-            holder.0.into(),
+            holder.account.into(),
             signed(bytes).into(),
             self.caller_max(),
         ];
         // Not repeatable, as in `add_turns`.
-        let added = self.writer.write(Call::new("append_entry_1", Subject::Stream(stream), holder.0, params)).await?;
-        if added.code == NOT_SO { Ok(None) } else { added.done(self.bounds()).map(Some) }
+        let added = self.writer.write(Call::new("append_entry_1", Subject::Stream(stream), holder, params)).await?;
+        if added.code == NOT_SO { Ok(None) } else { claim.done(added.done(self.bounds())).map(Some) }
     }
 
     pub(super) async fn read_entries(
@@ -170,7 +173,9 @@ impl Postgres {
 
     /// Whether an account has room for so many bytes more.
     pub(super) async fn account_room(&self, account: Account, bytes: u64) -> Result<(), StoreError> {
-        if let Some(account) = Holder::new(&self.seal, &account).0 {
+        let holder = Holder::new(&self.seal, &account);
+        drop(self.strangers.claim(self, &holder, bytes).await?);
+        if let Some(account) = holder.account {
             let params = [Param::from(account)];
             let sql = "SELECT bytes FROM forecourt.accounts WHERE hash = $1";
             let rows = self.read(sql, &params.each_ref().map(Param::typed)).await?;

@@ -393,9 +393,10 @@ fn again(fault: &StoreError) -> StoreError {
 mod tests {
     use super::call::Subject;
     use super::*;
+    use crate::sealed::Holder;
 
     fn pending() -> Pending {
-        let call = Call::new("none", Subject::New, None, []);
+        let call = Call::new("none", Subject::New, Holder::HOST, []);
         Pending { call, until: Instant::now(), answer: oneshot::channel().0 }
     }
 

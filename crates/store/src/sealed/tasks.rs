@@ -5,8 +5,8 @@ use forecourt_core::store::{Resumption, TaskChange, Webhook};
 use forecourt_core::{Account, Ending, Handle, Part, Role, StoreError, Task, TaskId, TaskState, ThreadId, Turn};
 use serde::{Deserialize, Serialize};
 
-use super::webhooks::NewWebhook;
-use super::{Holder, corrupt};
+use super::webhooks::{NewWebhook, cost_of_all};
+use super::{Holder, corrupt, cost_of};
 use crate::seal::{Hash, Label, Seal, hash};
 use crate::slim;
 use crate::time::{moment, nanos};
@@ -98,6 +98,13 @@ impl NewTask {
             webhooks,
             holder: Holder::new(seal, &task.account),
         })
+    }
+}
+
+impl NewTask {
+    /// The bytes that are charged for it, with the webhooks that come with it.
+    pub(crate) fn cost(&self) -> u64 {
+        cost_of(self.outcome.iter().chain([&self.body])) + cost_of_all(&self.webhooks)
     }
 }
 

@@ -42,6 +42,24 @@ pub(super) fn remove(db: &Connection, now: Timestamp, limit: usize) -> Result<u6
     Ok(removed as u64)
 }
 
+/// Removes at most `limit` of the oldest tasks that callers who proved nothing have kept, have ended, and of which
+/// nobody waits to be told. How many, and what was charged for them.
+pub(super) fn remove_oldest(db: &Connection, limit: usize) -> Result<(u64, u64), SqliteError> {
+    let mut select = db.prepare_cached(
+        "SELECT tasks.id, charges.bytes FROM charges JOIN accounts ON accounts.id = charges.account
+                JOIN tasks ON tasks.id = charges.task
+         WHERE accounts.narrow IS NOT NULL AND tasks.state IN ('completed', 'failed', 'canceled', 'rejected')
+           AND NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.task = tasks.id)
+         ORDER BY charges.task LIMIT ?1",
+    )?;
+    let oldest = select.query_map([count(limit)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let oldest: Vec<(i64, i64)> = oldest.collect::<Result<_, _>>()?;
+    for (task, _) in &oldest {
+        db.prepare_cached("DELETE FROM tasks WHERE id = ?1")?.execute([task])?;
+    }
+    Ok((oldest.len() as u64, oldest.iter().map(|(_, bytes)| bytes.unsigned_abs()).sum()))
+}
+
 /// Pages that are kept for what is written next.
 const FREE_PAGES: i64 = 256;
 

@@ -10,6 +10,7 @@ use super::error::SqliteError;
 use super::rows::TaskRow;
 use crate::seal::Hash;
 use crate::sealed::{Holder, signed};
+use crate::strangers::NetworkSums;
 
 /// A write that was done, or refused before anything was touched: a refusal that needs no transaction
 /// to be taken back, and so no neighbour to be written again.
@@ -37,23 +38,41 @@ pub(super) trait HolderRow {
 
 impl HolderRow for Holder {
     fn row(self, db: &Connection) -> Result<Option<i64>, SqliteError> {
-        let Some(hash) = self.0 else { return Ok(None) };
-        if let Some((row, _)) = find(db, &hash)? {
+        let Some(hash) = self.account else { return Ok(None) };
+        let [narrow, wide] = self.around();
+        if let Some((row, _, is_named)) = find(db, &hash)? {
+            if !is_named && narrow.is_some() {
+                // Made by an earlier version, which knew of no networks.
+                let mut name = db.prepare_cached("UPDATE accounts SET narrow = ?2, wide = ?3 WHERE id = ?1")?;
+                name.execute(params![row, narrow, wide])?;
+            }
             return Ok(Some(row));
         }
-        db.prepare_cached("INSERT INTO accounts (hash, bytes) VALUES (?1, 0)")?.execute([hash])?;
+        let mut insert =
+            db.prepare_cached("INSERT INTO accounts (hash, bytes, narrow, wide) VALUES (?1, 0, ?2, ?3)")?;
+        insert.execute(params![hash, narrow, wide])?;
         Ok(Some(db.last_insert_rowid()))
     }
 
     fn bytes(self, db: &Connection) -> Result<Option<i64>, SqliteError> {
-        let Some(hash) = self.0 else { return Ok(None) };
-        Ok(Some(find(db, &hash)?.map_or(0, |(_, bytes)| bytes)))
+        let Some(hash) = self.account else { return Ok(None) };
+        Ok(Some(find(db, &hash)?.map_or(0, |(_, bytes, _)| bytes)))
     }
 }
 
-fn find(db: &Connection, hash: &Hash) -> Result<Option<(i64, i64)>, SqliteError> {
-    let mut select = db.prepare_cached("SELECT id, bytes FROM accounts WHERE hash = ?1")?;
-    Ok(select.query_row([hash], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+/// The row of an account, its bytes, and whether it says which networks are around it.
+fn find(db: &Connection, hash: &Hash) -> Result<Option<(i64, i64, bool)>, SqliteError> {
+    let mut select = db.prepare_cached("SELECT id, bytes, narrow IS NOT NULL FROM accounts WHERE hash = ?1")?;
+    Ok(select.query_row([hash], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()?)
+}
+
+/// The bytes of callers who proved nothing, by the networks around them.
+pub(super) fn strangers(db: &Connection) -> Result<NetworkSums, SqliteError> {
+    let mut select = db.prepare_cached(
+        "SELECT narrow, wide, sum(bytes) FROM accounts WHERE narrow IS NOT NULL GROUP BY narrow, wide",
+    )?;
+    let sums = select.query_map([], |row| Ok(([row.get(0)?, row.get(1)?], row.get::<_, i64>(2)?.unsigned_abs())))?;
+    Ok(sums.collect::<Result<_, _>>()?)
 }
 
 impl Bounds {
@@ -80,7 +99,7 @@ impl Bounds {
 
     /// Bytes that a new task reserves for its answer.
     pub(super) fn reserve(self, holder: Holder, state: TaskState) -> u64 {
-        if holder.0.is_none() || state.is_settled() { 0 } else { self.callers.answer() }
+        if holder.account.is_none() || state.is_settled() { 0 } else { self.callers.answer() }
     }
 
     fn fits(self, db: &Connection, stored: Option<i64>, bytes: u64) -> QuotaResult<()> {
@@ -197,4 +216,28 @@ fn met(db: &Connection) -> QuotaBound {
     // A large write fails while some pages are left, so that near the bound counts as at it.
     let near = pages + (max / RESERVE).max(1) >= max;
     if near { QuotaBound::Store { max: max * size } } else { QuotaBound::Disk }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seal::hash;
+    use crate::sealed::StrangerNetworks;
+    use crate::sqlite::schema::{MIGRATIONS, migrate};
+
+    #[test]
+    fn an_account_of_an_earlier_version_says_where_it_is_once_something_is_written_for_it() {
+        let mut db = Connection::open_in_memory().unwrap();
+        migrate(&mut db, &MIGRATIONS[..7]).unwrap();
+        db.execute("INSERT INTO accounts (hash, bytes) VALUES (?1, 700)", [hash("a")]).unwrap();
+        migrate(&mut db, MIGRATIONS).unwrap();
+        assert_eq!(strangers(&db).unwrap(), []);
+        let hashes = [hash("narrow"), hash("wide")];
+        let networks = Some(StrangerNetworks { hashes, prefixes: [24, 20] });
+        Holder { account: Some(hash("a")), networks }.row(&db).unwrap();
+        Holder { account: Some(hash("b")), networks }.row(&db).unwrap();
+        Holder::known(Some(hash("a"))).row(&db).unwrap();
+        Holder::known(Some(hash("proven"))).row(&db).unwrap();
+        assert_eq!(strangers(&db).unwrap(), [(hashes, 700)]);
+    }
 }

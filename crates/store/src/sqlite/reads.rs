@@ -41,7 +41,12 @@ impl StoreReads for Sqlite {
     }
 
     fn load(&self) -> StoreLoad {
-        StoreLoad { system: "sqlite", writes_waiting: Some(self.writer.waiting()), pool: None }
+        StoreLoad {
+            system: "sqlite",
+            writes_waiting: Some(self.writer.waiting()),
+            strangers_tasks_removed: self.strangers.removed(),
+            pool: None,
+        }
     }
 }
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use forecourt_core::store::{
     Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, RunBeat,
-    Span, StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
+    Span, StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration, cost,
 };
 use forecourt_core::{Account, Event, Handle, MachineTime, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
+use futures::future::BoxFuture;
 use rusqlite::Connection;
 
 use super::error::SqliteError;
@@ -16,14 +17,15 @@ use super::rows::TaskRow;
 use super::webhooks::Room;
 use crate::seal::{Hash, Seal, hash};
 
-use super::{Sqlite, artifacts, claims, clock, events, expiry, ledger, routes, runs, tasks, threads, webhooks};
-use crate::limits::{EXPIRED_ROWS_PER_COMMIT, FREED_PAGES_PER_COMMIT};
+use super::{Sqlite, artifacts, claims, clock, events, expiry, ledger, quota, routes, runs, tasks, threads, webhooks};
+use crate::limits::{EXPIRED_ROWS_PER_COMMIT, FREED_PAGES_PER_COMMIT, STRANGERS_REMOVED_AT_ONCE};
 use crate::sealed::artifacts::NewArtifact;
 use crate::sealed::ledger::NewEntry;
 use crate::sealed::tasks::{Move, NewTask};
 use crate::sealed::threads::ThreadName;
 use crate::sealed::webhooks::{NewNotice, NewWebhook};
 use crate::sealed::{self, Holder, cost_of};
+use crate::strangers::{NetworkSums, StrangerRows};
 
 impl Sqlite {
     fn bounds(&self) -> Bounds {
@@ -79,13 +81,25 @@ impl Sqlite {
     }
 }
 
+impl StrangerRows for Sqlite {
+    fn sums(&self) -> BoxFuture<'_, Result<NetworkSums, StoreError>> {
+        Box::pin(self.readers.read(quota::strangers))
+    }
+
+    fn remove_oldest(&self) -> BoxFuture<'_, Result<(u64, u64), StoreError>> {
+        Box::pin(self.writer.write(|db| expiry::remove_oldest(db, STRANGERS_REMOVED_AT_ONCE)))
+    }
+}
+
 impl Store for Sqlite {
     fn create_task(&self, task: Task, webhooks: Vec<Webhook>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let task = NewTask::new(&self.seal, task, &webhooks)?;
             let (pending_max, bounds) = (self.options.deliveries_pending_max, self.bounds());
             let rows = Arc::clone(&self.rows);
-            self.writer.write(move |db| tasks::create(db, &rows, &task, pending_max, bounds)).await?
+            let bytes = task.cost() + bounds.reserve(task.holder, task.state);
+            let claim = self.strangers.claim(self, &task.holder, bytes).await?;
+            claim.done(self.writer.write(move |db| tasks::create(db, &rows, &task, pending_max, bounds)).await?)
         })
     }
 
@@ -205,7 +219,8 @@ impl Store for Sqlite {
         Box::pin(async move {
             let notice = NewNotice::new(&self.seal, &notice)?;
             let (pending_max, bounds) = (self.options.deliveries_pending_max, self.bounds());
-            self.writer.write(move |db| webhooks::enqueue(db, &notice, pending_max, bounds)).await?
+            let claim = self.strangers.claim(self, &notice.holder, cost(notice.body.len())).await?;
+            claim.done(self.writer.write(move |db| webhooks::enqueue(db, &notice, pending_max, bounds)).await?)
         })
     }
 
@@ -234,7 +249,8 @@ impl Store for Sqlite {
         let name = ThreadName { hash: hash(thread.key()), agent: agent.clone() };
         Box::pin(async move {
             let addition = name.seal(&self.seal, addition)?;
-            self.writer.write(move |db| threads::append(db, &name, &addition, bounds)).await?
+            let claim = self.strangers.claim(self, &addition.holder, cost_of(&addition.turns)).await?;
+            claim.done(self.writer.write(move |db| threads::append(db, &name, &addition, bounds)).await?)
         })
     }
 
@@ -265,7 +281,9 @@ impl Store for Sqlite {
         let route = sealed::routes::seal(&self.seal, &thread, agent);
         Box::pin(async move {
             let route = route?;
-            self.writer.write(move |db| routes::set(db, &thread, &route, expires_at, holder, bounds)).await?
+            let claim = self.strangers.claim(self, &holder, cost(route.len())).await?;
+            let set = move |db: &Connection| routes::set(db, &thread, &route, expires_at, holder, bounds);
+            claim.done(self.writer.write(set).await?)
         })
     }
 
@@ -284,7 +302,8 @@ impl Store for Sqlite {
         Box::pin(async move {
             let entry = NewEntry::new(&self.seal, stream, &entry)?;
             let bounds = self.bounds();
-            self.writer.write(move |db| ledger::append(db, &entry, last, bounds)).await?
+            let claim = self.strangers.claim(self, &entry.holder, cost(entry.body.len())).await?;
+            claim.done(self.writer.write(move |db| ledger::append(db, &entry, last, bounds)).await?)
         })
     }
 
@@ -314,6 +333,9 @@ impl Store for Sqlite {
             while self.writer.write(move |db| expiry::trim_logs(db, now, EXPIRED_ROWS_PER_COMMIT)).await? {}
             let removed = self.writer.write(move |db| expiry::remove(db, now, limit)).await?;
             // Only when nothing is left to remove: pages that are about to be filled again are not given back first.
+            if removed > 0 {
+                self.strangers.forget();
+            }
             if removed < limit as u64 {
                 while self.writer.write(|db| expiry::give_back(db, FREED_PAGES_PER_COMMIT)).await? {}
             }
@@ -323,7 +345,10 @@ impl Store for Sqlite {
 
     fn room(&self, account: &Account, bytes: u64) -> StoreFuture<'_, ()> {
         let (holder, bounds) = (Holder::new(&self.seal, account), self.bounds());
-        Box::pin(async move { self.readers.read(move |db| bounds.room(db, holder, bytes)).await? })
+        Box::pin(async move {
+            drop(self.strangers.claim(self, &holder, bytes).await?);
+            self.readers.read(move |db| bounds.room(db, holder, bytes)).await?
+        })
     }
 
     fn ready(&self) -> StoreFuture<'_, ()> {

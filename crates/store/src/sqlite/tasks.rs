@@ -32,7 +32,7 @@ pub(super) fn create(
     }
     let bytes = cost_of(task.outcome.iter().chain([&task.body]));
     let reserved = bounds.reserve(task.holder, task.state);
-    if let Err(full) = bounds.room(db, task.holder, bytes + cost_of_all(&task.webhooks) + reserved)? {
+    if let Err(full) = bounds.room(db, task.holder, task.cost() + reserved)? {
         return Ok(Err(full));
     }
     let account = task.holder.row(db)?;

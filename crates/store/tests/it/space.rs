@@ -5,19 +5,24 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forecourt_core::network::Network;
-use forecourt_core::store::{ConversationAppend, IfTaskEnded, TaskChange};
+use forecourt_core::store::{ConversationAppend, IfTaskEnded, LedgerEntry, TaskChange, Webhook};
 use forecourt_core::{Account, CallerBounds, CallerKey, Event, Role, Store, Task, Turn};
 use forecourt_store::{Sqlite, SqliteOptions, limits};
+use forecourt_testkit::store_suite::artifacts::artifact;
 use forecourt_testkit::store_suite::quota::noise;
-use forecourt_testkit::store_suite::{addition, after, chef, outcome, some_task, some_thread, start, webhook};
+use forecourt_testkit::store_suite::{
+    addition, after, chef, completed, outcome, some_task, some_thread, start, webhook,
+};
+use futures::future::BoxFuture;
 use rusqlite::Connection;
+use serde_json::json;
 
 const CALLER: u64 = 4 * 1024 * 1024;
 
 fn open(folder: &Path) -> Arc<Sqlite> {
     let options = SqliteOptions {
         // 32 of them are at work at once.
-        callers: CallerBounds { caller: CALLER, answer_wanted: 16 * 1024 },
+        callers: CallerBounds { answer_wanted: 16 * 1024, ..CallerBounds::of_caller(CALLER) },
         ..SqliteOptions::default()
     };
     Sqlite::open(&folder.join("forecourt.db"), options).expect("a store")
@@ -73,12 +78,85 @@ async fn design_36_a_caller_makes_the_folder_grow_by_no_more_than_its_bound() {
     }
 }
 
+/// One thing that a caller can have kept, and its name.
+type Shape = (&'static str, for<'a> fn(&'a Sqlite, &'a Account, usize) -> BoxFuture<'a, bool>);
+
+async fn task_of(store: &Sqlite, account: &Account, webhooks: Vec<Webhook>) -> Option<Task> {
+    let task = Task { account: account.clone(), ..some_task() };
+    store.create_task(task.clone(), webhooks).await.is_ok().then_some(task)
+}
+
+/// Everything that can be kept in many rows, each kind by itself: short rows cost the most beside what is in them.
+const SHAPES: [Shape; 6] = [
+    ("tasks", |store, account, _| Box::pin(async move { task_of(store, account, Vec::new()).await.is_some() })),
+    ("events", |store, account, _| {
+        Box::pin(async move {
+            let Some(task) = task_of(store, account, Vec::new()).await else { return false };
+            let event = |n: u64| store.append_events(&task.id, "run-1", n, vec![Event::Text("a".to_owned())]);
+            let mut is_kept = true;
+            for n in 1..40 {
+                is_kept &= event(n).await.is_ok();
+            }
+            is_kept
+        })
+    }),
+    ("files", |store, account, n| {
+        Box::pin(async move {
+            let Some(task) = task_of(store, account, Vec::new()).await else { return false };
+            let mut is_kept = true;
+            for (file, len) in [1, 300, 600, 5_000].into_iter().enumerate() {
+                let kept = artifact(&format!("{n} {file}"), noise(len));
+                is_kept &= store.put_artifact(&task.id, "run-1", kept).await.is_ok();
+            }
+            is_kept
+        })
+    }),
+    ("webhooks and their deliveries", |store, account, _| {
+        Box::pin(async move {
+            let webhooks = (0..5).map(|n| webhook(&format!("https://example.com/{n}"))).collect();
+            let Some(task) = task_of(store, account, webhooks).await else { return false };
+            store.advance_task(&task.id, completed()).await.is_ok()
+        })
+    }),
+    ("entries", |store, account, n| {
+        Box::pin(async move {
+            let entry = LedgerEntry::new(json!(n), start()).until(after(3600)).on(account.clone());
+            store.append_entry(&format!("stream {n}"), entry, None).await.is_ok()
+        })
+    }),
+    ("routes", |store, account, _| {
+        Box::pin(async move { store.set_route(&some_thread(), &chef(), after(3600), account).await.is_ok() })
+    }),
+];
+
+#[tokio::test]
+async fn design_36_whatever_a_caller_has_kept_takes_no_more_of_the_disk_than_its_bound() {
+    for (name, keep) in SHAPES {
+        let dir = tempfile::tempdir().unwrap();
+        let callers = CallerBounds { answer_wanted: 0, ..CallerBounds::of_caller(CALLER / 4) };
+        let options = SqliteOptions { callers, ..SqliteOptions::default() };
+        let open = || Sqlite::open(&dir.path().join("forecourt.db"), options.clone()).expect("a store");
+        open().close().await;
+        let before = size(dir.path());
+        let store = open();
+        let account = CallerKey::of(None, None, Some(Network::of(IpAddr::from([192, 0, 2, 1])))).account();
+        let mut kept = 0;
+        while !futures::future::join_all((0..32).map(|n| keep(&store, &account, kept + n))).await.contains(&false) {
+            kept += 32;
+        }
+        store.close().await;
+        let grown = size(dir.path()) - before;
+        assert!(grown <= callers.caller, "{kept} {name} made it grow by {grown}");
+        assert!(grown >= callers.caller / 8, "{kept} {name} made it grow by no more than {grown}");
+    }
+}
+
 #[tokio::test]
 async fn design_36_space_is_given_back_to_the_disk() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     for n in 0..12 {
-        let account = CallerKey::of(None, None, Some(Network::of(IpAddr::from([192, 0, 2, n])))).account();
+        let account = CallerKey::of(Some(&format!("caller {n}")), None, None).account();
         while ask(&store, &account, 100_000).await {}
     }
     assert!(database(dir.path()) > 16 * 1024 * 1024);

@@ -88,10 +88,7 @@ impl Contracts {
                     let known = self.get(&record.synthesis_id).unwrap_or_else(|| Arc::new(record));
                     return Ok((whole(known, definition), true));
                 }
-                Err(Error::Full { bound }) if bound.is_callers() => {
-                    return Err(MakeError::Full("limits.stored_bytes_per_caller"));
-                }
-                Err(Error::Full { .. }) => return Err(MakeError::Full("store.size_max")),
+                Err(Error::Full { bound }) => return Err(MakeError::Full(bound.key().unwrap_or("store.size_max"))),
                 Err(error) => return Err(away(&error).into()),
             }
         }

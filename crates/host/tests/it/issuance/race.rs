@@ -33,6 +33,7 @@ fn unhurried() -> LimitSettings {
         per_session: rate,
         replies_per_caller_max: ATTEMPTS,
         replies_running_max: ATTEMPTS,
+        strangers_percent: std::num::NonZeroU8::MAX,
         ..LimitSettings::default()
     }
 }

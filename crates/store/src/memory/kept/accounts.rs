@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use forecourt_core::network::WideNetwork;
 use forecourt_core::store::cost;
 use forecourt_core::{Account, CallerBounds, QuotaBound, StoreError, Task, TaskState};
 use serde::Serialize;
@@ -12,13 +13,36 @@ use crate::slim;
 #[derive(Default)]
 pub(in crate::memory) struct Accounts {
     stored: HashMap<Account, u64>,
+    /// Those of callers who proved nothing, by the networks around them.
+    networks: HashMap<WideNetwork, u64>,
+    strangers: u64,
     bounds: CallerBounds,
 }
 
 impl Accounts {
     /// With these bounds.
     pub(in crate::memory) fn new(bounds: CallerBounds) -> Self {
-        Self { stored: HashMap::new(), bounds }
+        Self { bounds, ..Self::default() }
+    }
+
+    /// Whether something new of so many bytes may be kept for an account: by its own bound, and where it is that of a
+    /// caller who proved nothing, by those of the networks around it and of all such callers.
+    pub(in crate::memory) fn new_room(&self, account: &Account, bytes: u64) -> Result<(), StoreError> {
+        self.room(account, bytes)?;
+        let Some(around) = account.around() else { return Ok(()) };
+        for (level, network) in around.iter().enumerate() {
+            let (stored, max) = (self.networks.get(network).copied().unwrap_or_default(), self.bounds.network(level));
+            if stored.saturating_add(bytes) > max {
+                let bound = QuotaBound::Network { prefix: network.prefix(), max };
+                return Err(StoreError::Full { bound });
+            }
+        }
+        match self.bounds.strangers {
+            Some(max) if self.strangers.saturating_add(bytes) > max => {
+                Err(StoreError::Full { bound: QuotaBound::Strangers { max } })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether an account may have so many more.
@@ -41,6 +65,10 @@ impl Accounts {
         if account.key().is_some() {
             *self.stored.entry(account.clone()).or_default() += bytes;
         }
+        if let Some(around) = account.around() {
+            around.iter().for_each(|network| *self.networks.entry(*network).or_default() += bytes);
+            self.strangers += bytes;
+        }
     }
 
     /// Gives so many back.
@@ -50,6 +78,16 @@ impl Accounts {
             if *stored == 0 {
                 self.stored.remove(account);
             }
+        }
+        if let Some(around) = account.around() {
+            for network in around {
+                let stored = self.networks.entry(network).or_default();
+                *stored = stored.saturating_sub(bytes);
+                if *stored == 0 {
+                    self.networks.remove(&network);
+                }
+            }
+            self.strangers = self.strangers.saturating_sub(bytes);
         }
     }
 }

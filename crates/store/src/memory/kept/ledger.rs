@@ -53,7 +53,7 @@ impl Ledger {
             gone.values().for_each(|entry| give_back(entry, accounts));
         }
         let bytes = cost(json_len(&entry.body));
-        accounts.room(&entry.account, bytes)?;
+        accounts.new_room(&entry.account, bytes)?;
         room(self.entries, MEMORY_ENTRIES_MAX, "entry")?;
         let stream = self.streams.entry(name).or_default();
         stream.last += 1;

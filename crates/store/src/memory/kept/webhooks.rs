@@ -162,7 +162,7 @@ impl KeptEntry {
 
     pub(in crate::memory) fn enqueue(&mut self, notice: Notification) -> Result<(), StoreError> {
         let bytes = notice_cost(&notice);
-        self.accounts.room(&notice.account, bytes)?;
+        self.room_for_new(&notice.account, bytes)?;
         room(self.deliveries.len(), DELIVERIES_PENDING_MAX, "delivery")?;
         self.accounts.add(&notice.account, bytes);
         let due_at = notice.due_at;

@@ -1,6 +1,43 @@
 -- Version 4. Room for an answer is reserved before its task is acknowledged: it counts for the account of the task until
 -- that settles. Programs of earlier versions neither take of it nor give it back; what one of them leaves goes with the
--- task.
+-- task. And the accounts of callers who proved nothing say which networks are around theirs, so that what they have
+-- together can be summed up.
+
+-- Keyed hashes, as that of the account; NULL for a proven subject, and until somebody writes for an account of before.
+ALTER TABLE forecourt.accounts ADD COLUMN narrow bytea, ADD COLUMN wide bytea;
+
+-- Locks accounts as version 1 does, once those that are named say which networks are around them.
+CREATE FUNCTION forecourt.lock_4(
+    p_accounts bytea[], p_narrows bytea[], p_wides bytea[], p_tasks bytea[], p_threads bytea[], p_agents text[],
+    p_routes bytea[], p_deliveries bigint[]
+) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE v_n bigint;
+BEGIN
+    PERFORM forecourt.lock_1(p_accounts, p_tasks, p_threads, p_agents, p_routes, p_deliveries);
+    FOR v_n IN 1 .. cardinality(p_accounts) LOOP
+        IF p_narrows[v_n] IS NOT NULL THEN
+            UPDATE forecourt.accounts SET narrow = p_narrows[v_n], wide = p_wides[v_n]
+                WHERE hash = p_accounts[v_n] AND narrow IS NULL;
+        END IF;
+    END LOOP;
+END $$;
+
+-- Has the oldest tasks expire that callers who proved nothing have kept, have ended, and of which nobody waits to be
+-- told. `n` is the bytes that are charged for them. They are removed as whatever has expired.
+CREATE FUNCTION forecourt.end_oldest_4(p_limit bigint, OUT code bigint, OUT n bigint) LANGUAGE plpgsql AS $$
+DECLARE v_tasks bigint[];
+BEGIN
+    code := 0;
+    v_tasks := ARRAY(
+        SELECT c.task FROM forecourt.charges c JOIN forecourt.accounts a ON a.hash = c.account
+        JOIN forecourt.tasks t ON t.id = c.task
+        WHERE a.narrow IS NOT NULL AND t.state IN ('completed', 'failed', 'canceled', 'rejected')
+            AND NOT EXISTS (SELECT 1 FROM forecourt.deliveries d WHERE d.task = t.id)
+        ORDER BY c.task LIMIT p_limit);
+    v_tasks := ARRAY(SELECT id FROM forecourt.tasks WHERE id = ANY (v_tasks) FOR UPDATE SKIP LOCKED);
+    UPDATE forecourt.tasks SET expires_at = 0 WHERE id = ANY (v_tasks);
+    n := coalesce((SELECT sum(bytes) FROM forecourt.charges WHERE task = ANY (v_tasks)), 0);
+END $$;
 
 -- What of the bytes of its account is left for the answer of a task.
 ALTER TABLE forecourt.charges ADD COLUMN reserved bigint NOT NULL DEFAULT 0;
@@ -114,7 +151,7 @@ CREATE FUNCTION forecourt.write_4(
     p_rooms bigint[], p_bodies bytea[], p_outcomes bytea[], p_places bigint[],
     p_tos text[], p_counts bigint[], p_events bytea[],
     p_agents text[], p_owners bytea[], p_threads bytea[], p_created bigint[], p_expires bigint[],
-    p_accounts bytea[], p_max bigint, p_lock_timeout text, p_reserve bigint
+    p_accounts bytea[], p_max bigint, p_lock_timeout text, p_reserve bigint, p_narrows bytea[], p_wides bytea[]
 ) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
     v_answers bigint[] := '{}'; v_code bigint; v_n bigint; v_id bigint; v_run text; v_state text; v_at bigint;
@@ -129,7 +166,7 @@ BEGIN
         LOOP
             SELECT bytes INTO v_n FROM forecourt.accounts WHERE hash = p_accounts[i] FOR UPDATE;
             EXIT WHEN FOUND;
-            INSERT INTO forecourt.accounts VALUES (p_accounts[i], 0) ON CONFLICT DO NOTHING;
+            INSERT INTO forecourt.accounts VALUES (p_accounts[i], 0, p_narrows[i], p_wides[i]) ON CONFLICT DO NOTHING;
         END LOOP;
         v_was := v_was || v_n;
     END LOOP;
@@ -238,7 +275,8 @@ BEGIN
     END LOOP;
     FOR i IN 1 .. cardinality(p_accounts) LOOP
         IF v_bytes[i] <> v_was[i] THEN
-            UPDATE forecourt.accounts SET bytes = v_bytes[i] WHERE hash = p_accounts[i];
+            UPDATE forecourt.accounts SET bytes = v_bytes[i], narrow = coalesce(narrow, p_narrows[i]),
+                wide = coalesce(wide, p_wides[i]) WHERE hash = p_accounts[i];
         END IF;
     END LOOP;
     RETURN v_answers;
