@@ -82,6 +82,8 @@ pub(crate) const STRANGERS_LOOK_PART: u32 = 20;
 pub(crate) const STRANGERS_REMOVED_PART: u64 = 64;
 /// Tasks of theirs that are removed in one transaction, each with its whole log.
 pub(crate) const STRANGERS_REMOVED_AT_ONCE: usize = 64;
+/// Bytes of such tasks after which a transaction removes no more of them.
+pub(crate) const STRANGERS_BYTES_REMOVED_AT_ONCE: u64 = 4 * 1024 * 1024;
 /// How often it is told at most that tasks of theirs are removed.
 pub(crate) const STRANGERS_TOLD_EVERY: Duration = Duration::from_secs(60);
 /// How old what is known of the size of the tables may be.

@@ -6,6 +6,7 @@ use rusqlite::{Connection, params};
 use super::error::SqliteError;
 use super::quota::{Bounds, QuotaResult};
 use super::runs;
+use crate::limits::STRANGERS_BYTES_REMOVED_AT_ONCE;
 use crate::time::{count, nanos};
 
 /// Removes at most `limit` rows from the event logs of expired tasks. Whether there may be more.
@@ -54,10 +55,16 @@ pub(super) fn remove_oldest(db: &Connection, limit: usize) -> Result<(u64, u64),
     )?;
     let oldest = select.query_map([count(limit)], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let oldest: Vec<(i64, i64)> = oldest.collect::<Result<_, _>>()?;
-    for (task, _) in &oldest {
+    let (mut removed, mut freed) = (0, 0);
+    for (task, bytes) in oldest {
         db.prepare_cached("DELETE FROM tasks WHERE id = ?1")?.execute([task])?;
+        (removed, freed) = (removed + 1, freed + bytes.unsigned_abs());
+        // Logs may be long, and everybody else waits for the end of this transaction.
+        if freed >= STRANGERS_BYTES_REMOVED_AT_ONCE {
+            break;
+        }
     }
-    Ok((oldest.len() as u64, oldest.iter().map(|(_, bytes)| bytes.unsigned_abs()).sum()))
+    Ok((removed, freed))
 }
 
 /// Pages that are kept for what is written next.

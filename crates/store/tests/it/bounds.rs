@@ -151,3 +151,30 @@ async fn when_all_who_proved_nothing_are_out_of_room_their_oldest_ended_tasks_go
         store.ready().await.unwrap();
     }
 }
+
+/// A line that was filled at one node is full at the next one.
+#[tokio::test]
+async fn what_callers_who_proved_nothing_have_is_summed_up_over_nodes() {
+    let Some(server) = PostgresServer::shared() else { return };
+    let url = server.fresh();
+    let callers = CallerBounds { answer_wanted: 0, ..CallerBounds::of_caller(5_000) };
+    let open = async || {
+        let options = PostgresOptions::new(&url, StoreKey::from_bytes([7; 32]), "example.com");
+        Postgres::open(PostgresOptions { callers, ..options }).await.expect("a store")
+    };
+    let (one, other) = (open().await, open().await);
+    let mut met = None;
+    for own in 0..6 {
+        while met.is_none() {
+            match keep(&*one, &from(&format!("192.0.2.{own}"))).await {
+                Ok(_) => {}
+                Err(QuotaBound::Caller { .. }) => break,
+                Err(bound) => met = Some(bound),
+            }
+        }
+    }
+    let full = QuotaBound::Network { prefix: 24, max: 20_000 };
+    assert_eq!(met, Some(full));
+    assert_eq!(keep(&*other, &from("192.0.2.99")).await, Err(full));
+    keep(&*other, &from("192.0.3.99")).await.unwrap();
+}
