@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What our own protocol crate asks of an agent that searches. It travels on [`crate::Message::search`], which only our
 /// own code sets: nothing that callers write into extensions, metadata or parts becomes one.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SearchOptions {
     /// How much of [`Findings`] is to be told.
     pub findings: FindingsDetail,
@@ -18,7 +18,8 @@ pub struct SearchOptions {
 }
 
 /// How much a search tells about its answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FindingsDetail {
     /// Nothing: the answer stands for itself.
     #[default]

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
+use crate::bookmark::Bookmark;
 use crate::card::AgentCard;
 use crate::maybe_boxed::{MaybeBoxed, at_once, in_time};
 use crate::message::{Message, RECEIPT};
 use crate::part::Part;
-use crate::policy::{Objection, PolicyResolution, Requirement};
+use crate::policy::{Objection, PolicyPart, PolicyResolution, Requirement};
 use crate::usage::UsageMeter;
 
 /// A rule's decision: `Ok` lets the message pass, an [`Objection`] stops it.
@@ -86,6 +87,28 @@ impl Policy {
         }
     }
 
+    /// Admits once more a message that was admitted before, for work on it that begins anew. The rules are asked again,
+    /// since one may refuse its sender by now; nothing is counted, and what a rule requires was met when the message
+    /// came. Gives the refusal otherwise.
+    pub fn readmit(
+        &self,
+        card: Arc<AgentCard>,
+        message: impl Into<Box<Message>>,
+    ) -> MaybeBoxed<'_, Result<Admitted, Box<PolicyPart>>> {
+        let message = message.into();
+        match self.rules.is_empty() {
+            true => at_once(Ok(Admitted { card, message })),
+            false => in_time(|| async move {
+                for rule in &self.rules {
+                    if let Err(Objection::Refused(refusal)) = rule.judge(&card, &message).await {
+                        return Err(refusal);
+                    }
+                }
+                Ok(Admitted { card, message })
+            }),
+        }
+    }
+
     async fn held(&self, card: Arc<AgentCard>, mut message: Box<Message>, met: &[Requirement]) -> GateVerdict {
         for (index, rule) in self.rules.iter().enumerate() {
             let mut verdict = match rule.judge(&card, &message).await {
@@ -107,7 +130,8 @@ impl Policy {
     }
 }
 
-/// A message that passed the gate. Proof by construction: only [`Policy::admit`] makes one.
+/// A message that passed the gate. Proof by construction: only [`Policy::admit`] makes one, and [`Policy::readmit`] of a
+/// message that the host has kept.
 #[derive(Debug, Clone)]
 pub struct Admitted {
     card: Arc<AgentCard>,
@@ -154,6 +178,13 @@ impl Admitted {
     #[must_use]
     pub fn with_usage(mut self, usage: UsageMeter) -> Self {
         self.message.usage = usage;
+        self
+    }
+
+    /// The same admission with a place where its agent says at which place its work lives elsewhere.
+    #[must_use]
+    pub fn with_bookmark(mut self, bookmark: Bookmark) -> Self {
+        self.message.bookmark = bookmark;
         self
     }
 

@@ -262,7 +262,7 @@ pub struct TaskChange {
     pub from: TaskState,
     /// The run that must hold it ([`Task::run`]). A run that lost the task can't move it.
     pub run: String,
-    /// The new state; [`TaskState::may_become`] holds.
+    /// The new state; [`TaskState::may_become`] holds, or another run takes the task up where it is.
     pub to: TaskState,
     /// The outcome, when the task settles. Replaces an earlier outcome, also when `None`.
     pub outcome: Option<CollectedReply>,
@@ -278,6 +278,12 @@ impl TaskChange {
     pub fn settle(task: &Task, outcome: CollectedReply, at: Timestamp) -> Self {
         let to = TaskState::after(&outcome.ending);
         Self { from: task.state, run: task.run.clone(), to, outcome: Some(outcome), at, resume: None }
+    }
+
+    /// The move of a task that was worked on by a run that is gone, to `run`: of all that want it, one gets it.
+    pub fn take_up(task: &Task, run: String, expires_at: Timestamp, at: Timestamp) -> Self {
+        let resumption = Resumption { run, turns: Vec::new(), webhooks: Vec::new(), expires_at };
+        Self::resume(task, resumption, at)
     }
 
     /// The move of a task that waited and is worked on again.

@@ -1,17 +1,19 @@
 //! Work that the host keeps going: durable before anybody is told of it.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use forecourt_core::clock::after;
 use forecourt_core::limits::TASK_TTL;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::store::Webhook;
-use forecourt_core::{Error, EventStream, Role, StoreError, Task, TaskId, TaskState, Turn};
+use forecourt_core::{AnswerUsage, Error, EventStream, Role, StoreError, Task, TaskId, TaskState, Turn};
 use forecourt_telemetry::spans;
 use tokio::sync::{oneshot, watch};
 use tracing::Instrument;
 
 use crate::in_flight::Slot;
+use crate::journal::JournalStream;
 use crate::request::Request;
 use crate::tasks::{Live, Tasks, WorkStop, cut_off};
 use crate::topics::task_hash;
@@ -42,8 +44,28 @@ impl Tasks {
                 Ok(task) => {
                     // A caller that went away finds the task by itself, or not at all.
                     drop(hand_over.send(Ok(BackgroundWork { task: id, logged })));
-                    let usage = request.meter();
-                    Work { tasks, resident, task, via, asked, logged, written, stop, slot, usage }.run(events).await;
+                    let (usage, journal) = (request.meter(), request.journal.clone());
+                    let (account, used_before) = (request.account(), used_in_earlier_turns(&task));
+                    let (tries, catch_up) = (1, None);
+                    let work = Work {
+                        tasks,
+                        resident,
+                        task,
+                        via,
+                        asked,
+                        logged,
+                        written,
+                        stop,
+                        slot,
+                        usage,
+                        used_before,
+                        journal,
+                        account,
+                        tries,
+                        catch_up,
+                        later_files: AtomicU64::new(0),
+                    };
+                    work.run(events).await;
                 }
                 Err(NotKept { exists: true, .. }) if request.name.is_some() => {
                     // What the message began when it came first goes on, and this agent is told that nobody listens.
@@ -78,7 +100,7 @@ impl Tasks {
             let stop = WorkStop::new(id.clone());
             // On the list before it is in the store: whoever finds the task there can follow and cancel it here.
             self.enlist(&id, Live { stop: stop.clone(), written: news });
-            let task = self.keep(&id, request, webhook.clone()).await;
+            let task = self.keep_with_journal(&id, logged, request, webhook.clone()).await;
             let is_named = matches!(task, Err(NotKept { exists: true, .. })) && request.name.is_some();
             if is_named && matches!(self.store.task(&id, self.clock.now()).await, Ok(None)) {
                 self.delist(&id, &written);
@@ -87,6 +109,41 @@ impl Tasks {
             }
             return ListedWork { id, stop, written, task };
         }
+    }
+
+    /// Makes the work durable, and with it what another run would go on by.
+    async fn keep_with_journal(
+        &self,
+        id: &TaskId,
+        logged: u64,
+        request: &Request,
+        webhook: Option<Box<Webhook>>,
+    ) -> Result<Task, NotKept> {
+        let Some(journal) = &request.journal else { return self.keep(id, request, webhook).await };
+        journal.open(logged, request.earlier.as_deref().map(used_in_earlier_turns).unwrap_or_default());
+        let now = self.clock.now();
+        let stream = JournalStream {
+            store: &*self.store,
+            task: id,
+            account: request.account(),
+            now,
+            expires_at: after(now, TASK_TTL),
+        };
+        let keep = self.keep(id, request, webhook);
+        let (task, written) = match request.name.is_none() && request.earlier.is_none() {
+            // Together, so that a store that writes for both does it in one commit.
+            true => futures::join!(keep, journal.write(&stream)),
+            // Somebody else may work on a task of this name, or have answered its question: the journal is theirs then.
+            false => match keep.await {
+                Ok(task) => (Ok(task), journal.write(&stream).await),
+                Err(error) => (Err(error), Ok(())),
+            },
+        };
+        // The work itself tries again.
+        if let Err(error) = written {
+            tracing::warn!(%error, "what a task would go on by is not kept yet");
+        }
+        task
     }
 
     /// Makes the work durable: as a new task, or as the next turn of one that waited. When the store goes away in the
@@ -139,6 +196,11 @@ impl Tasks {
             tracing::debug!(%error, "a task that may have been written is left to the next run");
         }
     }
+}
+
+/// What models used for earlier turns of a task.
+fn used_in_earlier_turns(task: &Task) -> AnswerUsage {
+    task.outcome.as_ref().map(|outcome| outcome.usage.clone()).unwrap_or_default()
 }
 
 /// Work that is on the list, and whether it is durable.

@@ -6,7 +6,8 @@ use std::time::Duration;
 use forecourt_core::reply::{ReplyAccumulator, refused};
 use forecourt_core::store::Webhook;
 use forecourt_core::{
-    Admitted, Ending, Error, Event, EventStream, FailureCause, PolicyPart, Reply, UsageMeter, in_place,
+    Admitted, Bookmark, Ending, Error, Event, EventStream, FailureCause, Message, PolicyPart, Reply, UsageMeter, ids,
+    in_place,
 };
 use forecourt_telemetry::going_on;
 use futures::stream::{self, BoxStream};
@@ -17,6 +18,8 @@ use tokio::time::{Instant, timeout_at};
 use crate::background::BackgroundWork;
 use crate::follow::FollowUntil;
 use crate::in_flight::{Lane, Slot};
+use crate::journal::Journal;
+use crate::on_lost::OnLost;
 use crate::request::Request;
 use crate::run::{Run, TaskMode};
 use crate::running;
@@ -34,8 +37,23 @@ impl Tasks {
     ) -> Result<Reply, Error> {
         let (mark, receipt) = used.map_or((None, None), |used| (Some(used.mark), used.receipt));
         let (admitted, usage) = (admitted.with_usage(request.meter()), request.shown_usage());
+        let admitted = match (&request.journal, request.resident.on_lost) {
+            (Some(journal), OnLost::Attach) => admitted.with_bookmark(Bookmark::new(journal.clone())),
+            _ => admitted,
+        };
         let reply = self.run_agent(request, admitted, mark, run).await?;
         Ok(Reply { receipt, usage, ..reply })
+    }
+
+    /// A request with a journal, where its agent is set so that another run goes on with its task. A message that used
+    /// up a consent or a payment has none: what its run leaves unanswered may be used again, and is answered once.
+    pub(crate) fn journaled(&self, request: Request, message: &Message, is_paid: bool, run: &Run) -> Request {
+        let goes_on = request.resident.on_lost != OnLost::Fail && run.task != TaskMode::Never;
+        if !goes_on || is_paid {
+            return request;
+        }
+        let journal = Journal::begin(ids::mint(&*self.entropy), message, request.is_known());
+        request.with_journal(journal)
     }
 
     async fn run_agent(

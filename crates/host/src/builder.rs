@@ -27,6 +27,7 @@ use crate::operator_queue::{OperatorNotifier, OperatorQueue, OperatorWebhook};
 use crate::random::SystemEntropy;
 use crate::records::Records;
 use crate::store_clock::{HostClock, StoreClock};
+use crate::take_up::{OrphanCount, Residents};
 use crate::upkeep;
 
 mod foundation;
@@ -136,6 +137,7 @@ impl HostBuilder {
             // First, since payments of an earlier run are asked about by the schemes of whoever took over.
             host.take_over();
             host.recover_payments().await?;
+            host.recover_tasks().await?;
             host.begin_work(pending, kept);
             Ok(host)
         })
@@ -186,7 +188,7 @@ impl HostBuilder {
         } = foundation;
         Host {
             site: self.site,
-            directory: self.directory,
+            directory: Arc::new(self.directory),
             throttle: Arc::new(Throttle::new(&self.limits, tasks.rates.clone())),
             operator,
             idempotency: Idempotency::new(tasks.clone(), &self.limits),
@@ -243,10 +245,11 @@ impl HostBuilder {
 }
 
 impl Host {
-    /// Has deliveries and the settling of payments, which all hosts after one another have in common, go on by what
-    /// this one says.
+    /// Has deliveries, the settling of payments and the tasks of lost nodes, which all hosts after one another have in
+    /// common, go on by what this one says.
     pub fn take_over(&self) {
         self.outbound.store(self.own_outbound.clone());
+        self.tasks.residents.store(Some(Arc::new(Residents::of(self))));
         self.records.issuances.take_over();
     }
 
@@ -257,6 +260,18 @@ impl Host {
                 indeterminate,
                 "payments of an earlier run are being asked about: nobody knows whether they were settled"
             );
+        }
+        Ok(())
+    }
+
+    /// Ends or takes up the tasks of earlier runs, by its own agents.
+    async fn recover_tasks(&self) -> Result<(), Error> {
+        let OrphanCount { ended, taken_up } = self.tasks.look_after_orphans().await?;
+        if ended > 0 {
+            tracing::warn!(ended, "tasks of an earlier run were cut off and have been ended as failed");
+        }
+        if taken_up > 0 {
+            tracing::info!(taken_up, "tasks of an earlier run were cut off and go on");
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use forecourt_core::{Agent, AgentCard, Error, Handle, Language, Message, Noun, Policy};
 use forecourt_rules::guard::Guardrail;
 
+use crate::on_lost::OnLost;
 use crate::usage_viewers::UsageViewers;
 
 /// An agent of this host with its gate, its guardrails and its limits.
@@ -23,12 +24,22 @@ pub struct HostedAgent {
     pub(crate) guards: Vec<Arc<Guardrail>>,
     /// Who sees what models used for its answers.
     pub(crate) usage_viewers: UsageViewers,
+    /// What becomes of its tasks when their node is lost.
+    pub(crate) on_lost: OnLost,
 }
 
 impl HostedAgent {
     /// An agent behind its gate, which nobody can take apart again.
     pub fn new(card: Arc<AgentCard>, agent: Arc<dyn Agent>, policy: Policy, time_max: Duration) -> Self {
-        Self { card, time_max, agent, policy, guards: Vec::new(), usage_viewers: UsageViewers::default() }
+        Self {
+            card,
+            time_max,
+            agent,
+            policy,
+            guards: Vec::new(),
+            usage_viewers: UsageViewers::default(),
+            on_lost: OnLost::default(),
+        }
     }
 
     /// The same agent, whose messages and replies are held against these guardrails, in their order.
@@ -41,6 +52,12 @@ impl HostedAgent {
     #[must_use]
     pub fn showing_usage(self, usage_viewers: UsageViewers) -> Self {
         Self { usage_viewers, ..self }
+    }
+
+    /// The same agent, whose tasks come to this when their node is lost.
+    #[must_use]
+    pub fn whose_lost_tasks(self, on_lost: OnLost) -> Self {
+        Self { on_lost, ..self }
     }
 
     /// Whether items of this host of the web are among what it finds: [`Agent::has_host`].

@@ -1,4 +1,4 @@
-//! What a run does for its lease: it beats, ends the tasks of runs that fell silent, and gives up its own work once
+//! What a run does for its lease: it beats, looks after the tasks of runs that fell silent, and gives up its own work once
 //! it was ended itself. It also hears which of its tasks were cancelled on another node.
 
 use std::sync::Arc;
@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::lease::{Beat, in_time};
 use crate::ledger::ENTRIES_PER_READ_MAX;
 use crate::lifecycle::Lifecycle;
+use crate::take_up::OrphanCount;
 use crate::tasks::Tasks;
 use crate::topics;
 
@@ -32,9 +33,8 @@ struct CancelledTask {
 }
 
 impl Tasks {
-    /// Says that this run is alive, and ends the tasks of those that died, so that none is stuck: of all others at
-    /// once, when nobody else has this store.
-    pub(crate) async fn recover(&self) -> Result<u64, Error> {
+    /// Says that this run is alive, and ends those that died: all others at once, when nobody else has this store.
+    pub(crate) async fn recover(&self) -> Result<(), Error> {
         if self.lease.beat(&*self.store).await? == Beat::Ended {
             return Err(Error::unavailable());
         }
@@ -47,7 +47,7 @@ impl Tasks {
             self.lease.watch(&*self.store).await?;
             self.share_limits();
         }
-        self.end_orphans().await
+        Ok(())
     }
 
     /// Beats until `stop`, then gives its lease back, so that nobody has to wait for its end.
@@ -69,7 +69,7 @@ impl Tasks {
         }
     }
 
-    async fn beat_once(&self, cancelled: &mut CancelledReader) {
+    async fn beat_once(self: &Arc<Self>, cancelled: &mut CancelledReader) {
         let was_away = self.is_store_away.load(Ordering::Relaxed);
         // Together, so that a store that writes for both does it in one commit.
         let (beat, measured) = futures::join!(self.lease.beat(&*self.store), self.measure_clock());
@@ -104,7 +104,7 @@ impl Tasks {
         Ok(())
     }
 
-    async fn look_around(&self, cancelled: &mut CancelledReader) -> Result<(), StoreError> {
+    async fn look_around(self: &Arc<Self>, cancelled: &mut CancelledReader) -> Result<(), StoreError> {
         if self.lease.is_alone() {
             return Ok(());
         }
@@ -112,9 +112,13 @@ impl Tasks {
             self.run_ended.notify_one();
         }
         // Asked for each time: whoever ended a run may have died before it ended the run's tasks.
-        let ended = self.end_orphans().await.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        let looked = self.look_after_orphans().await;
+        let OrphanCount { ended, taken_up } = looked.map_err(|error| StoreError::Unavailable(error.to_string()))?;
         if ended > 0 {
             tracing::warn!(ended, "tasks of a node that is gone have been ended as failed");
+        }
+        if taken_up > 0 {
+            tracing::warn!(taken_up, "tasks of a node that is gone go on here");
         }
         for task in cancelled.read(&*self.store, self.clock.now()).await? {
             self.check_cancelled(&task).await;

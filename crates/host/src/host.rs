@@ -28,7 +28,7 @@ use tokio_util::task::TaskTracker;
 /// A host: the agents and endpoints of a domain, behind two verbs, [`Host::receive`] and [`Host::invoke`].
 pub struct Host {
     pub(crate) site: Site,
-    pub(crate) directory: Directory,
+    pub(crate) directory: Arc<Directory>,
     pub(crate) throttle: Arc<Throttle>,
     pub(crate) conversations: Conversations,
     pub(crate) lifecycle: Arc<Lifecycle>,

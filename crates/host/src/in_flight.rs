@@ -219,6 +219,13 @@ impl InFlight {
         }
     }
 
+    /// A place for background work that was under its caller's bounds when it began, on a node that is gone: if there
+    /// is one in all.
+    pub(crate) fn place_for_lost_work(&self) -> Option<Slot> {
+        let permit = self.background.all.clone().try_acquire_owned().ok()?;
+        Some(Slot { permits: [Some(permit), None, None] })
+    }
+
     async fn wait_in_line(
         &self,
         bound: &LaneBound,

@@ -10,6 +10,7 @@ mod authority;
 mod background;
 mod begin;
 mod builder;
+mod catch_up;
 mod conversations;
 mod counters;
 mod decisions;
@@ -23,6 +24,7 @@ mod host;
 mod idempotency;
 mod in_flight;
 mod invoke;
+mod journal;
 mod lease;
 mod ledger;
 mod lifecycle;
@@ -31,6 +33,7 @@ mod limits_hit;
 mod machine;
 mod metrics;
 mod nodes;
+mod on_lost;
 mod operated;
 mod operator_queue;
 mod permit;
@@ -43,6 +46,7 @@ mod resume;
 mod run;
 mod running;
 mod store_clock;
+mod take_up;
 mod task_names;
 mod tasks;
 pub mod topics;
@@ -69,6 +73,7 @@ pub use idempotency::{
 };
 pub use in_flight::WAITING_MAX;
 pub use invoke::InvokeOutcome;
+pub use journal::{JOURNAL_BYTES_MAX, WORK_TRIES_MAX};
 pub use lease::{LEASE, LeaseSettings, NodeStatus};
 pub use ledger::{ENTRIES_PER_READ_MAX, Ledger};
 pub use lifecycle::{
@@ -79,6 +84,7 @@ pub use limits::{LimitSettings, ONCE_MAX, ONCE_PER_CALLER_MAX, Rate};
 pub use limits_hit::{LIMITS_HIT_MAX, LimitHit};
 pub use machine::SystemMachine;
 pub use metrics::Metrics;
+pub use on_lost::OnLost;
 pub use operated::{LimitRefusal, OpenSessions, OperatorDesk};
 pub use operator_queue::{
     Inquiries, OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, OperatorInquiry, OperatorQuestion,

@@ -27,6 +27,7 @@ pub struct Metrics {
     deliveries: Family<DeliveryLabels, Counter>,
     nodes: Gauge<i64, AtomicI64>,
     leases_lost: Counter,
+    taken_up: Counter,
     clock_skew: Gauge<f64, AtomicU64>,
     /// The same for the operator, by agent.
     pub(crate) activity: Activity,
@@ -79,6 +80,8 @@ impl Metrics {
         registry.register("nodes", "Nodes of this deployment that are alive, this one included", self.nodes.clone());
         let lost = "Times that this node was silent for a lease, so that another one ended its tasks";
         registry.register("leases_lost", lost, self.leases_lost.clone());
+        let taken_up = "Tasks of lost nodes and of earlier runs that this node went on with";
+        registry.register("tasks_taken_up", taken_up, self.taken_up.clone());
         let skew = "The wall clock of this machine less the store's time";
         registry.register("clock_skew_seconds", skew, self.clock_skew.clone());
         let about = "Texts that guardrails judged, by agent, whose text it was and outcome";
@@ -122,6 +125,11 @@ impl Metrics {
     /// Another node ended the tasks of this one.
     pub(crate) fn count_lost_lease(&self) {
         self.leases_lost.inc();
+    }
+
+    /// A task of a run that is gone goes on here.
+    pub(crate) fn count_taken_up(&self) {
+        self.taken_up.inc();
     }
 
     /// How far the machine's wall clock is from the store's time.

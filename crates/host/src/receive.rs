@@ -82,6 +82,7 @@ impl Host {
         match verdict {
             Ok((admitted, used)) => {
                 let request = request(admitted.message());
+                let request = self.tasks.journaled(request, admitted.message(), used.is_some(), &run);
                 self.tasks.run(Arc::new(request), admitted, used, run).await
             }
             Err(refused) if run.tells_of_refusals() && !refused.leaves_task => {

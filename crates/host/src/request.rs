@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use crate::conversations::{UserTurn, as_turn};
 use crate::directory::HostedAgent;
 use crate::in_flight::CallerSlots;
+use crate::journal::Journal;
 use crate::records::Records;
 use crate::run::{Run, TaskMode};
 use crate::task_names::TaskName;
@@ -46,6 +47,8 @@ pub(crate) struct Request {
     pub(crate) used: Mutex<AnswerUsage>,
     /// Where what becomes of it is written down.
     pub(crate) records: Arc<Records>,
+    /// What another run goes on by, where its agent is set so.
+    pub(crate) journal: Option<Arc<Journal>>,
 }
 
 impl Request {
@@ -76,7 +79,31 @@ impl Request {
             slots,
             earlier,
             records: records.clone(),
+            journal: None,
         }
+    }
+
+    /// What is kept of a message whose task was taken up.
+    pub(crate) fn taken_up(
+        resident: Arc<HostedAgent>,
+        message: &Message,
+        slots: CallerSlots,
+        is_known: bool,
+        records: Arc<Records>,
+    ) -> Self {
+        Self::new(resident, message, None, slots, is_known, &Run::in_background(None), &records)
+    }
+
+    /// The same, with what another run goes on by.
+    #[must_use]
+    pub(crate) fn with_journal(mut self, journal: Arc<Journal>) -> Self {
+        self.journal = Some(journal);
+        self
+    }
+
+    /// Whether its conversation was kept before.
+    pub(crate) fn is_known(&self) -> bool {
+        self.is_known
     }
 
     /// The turn to store with the answer; `None` where the conversation is not kept.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::store::TaskChange;
@@ -28,6 +29,7 @@ use crate::limits::LimitSettings;
 use crate::metrics::Metrics;
 use crate::rates::RateTable;
 use crate::store_clock::HostClock;
+use crate::take_up::Residents;
 use crate::task_names::TaskNames;
 use crate::topics::{task_hash, task_of};
 use forecourt_core::Site;
@@ -68,6 +70,8 @@ pub(crate) struct Tasks {
     /// Tells that something was put on the list.
     pub(crate) begun: Notify,
     pub(crate) tracker: TaskTracker,
+    /// The agents that go on with the tasks of lost nodes; none before the first host has taken over.
+    pub(crate) residents: ArcSwapOption<Residents>,
     draining: AtomicBool,
 }
 
@@ -146,6 +150,7 @@ impl Tasks {
             running: Mutex::new(HashMap::new()),
             begun: Notify::new(),
             tracker: TaskTracker::new(),
+            residents: ArcSwapOption::empty(),
             draining: AtomicBool::new(false),
             names: TaskNames::new(store.clone(), host_clock.clock(), entropy.clone()),
             site,
@@ -270,22 +275,6 @@ impl Tasks {
         Ok(moved)
     }
 
-    /// Ends the tasks of runs that lost their lease. The store compares who holds each, so that it is done once.
-    pub(crate) async fn end_orphans(&self) -> Result<u64, Error> {
-        const AT_ONCE: usize = 200;
-        let mut ended = 0;
-        loop {
-            let orphans = self.store.orphaned_tasks(AT_ONCE).await?;
-            if orphans.is_empty() {
-                return Ok(ended);
-            }
-            for task in orphans {
-                self.settle(&task, ReplyAccumulator::default().finish(cut_off())).await?;
-                ended += 1;
-            }
-        }
-    }
-
     /// Waits until neither a reply nor a task is under way, up to `wait_max`, and not while the store is away: what is
     /// left then can't be ended. New ones are still taken.
     pub(crate) async fn idle(&self, wait_max: Duration) {
@@ -297,8 +286,8 @@ impl Tasks {
         }
     }
 
-    /// Waits for background tasks; what is left after `wait_max` ends as failed. Then writes the
-    /// conversations that wait.
+    /// Waits for background tasks; what is left after `wait_max` is left to another run where its agent is set so, and
+    /// ends as failed otherwise. Then writes the conversations that wait.
     pub(crate) async fn drain(&self, wait_max: Duration) {
         self.draining.store(true, Ordering::Relaxed);
         // `wait` returns for a closed tracker only.

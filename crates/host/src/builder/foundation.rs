@@ -53,7 +53,7 @@ impl HostFoundation {
         }
     }
 
-    /// That of the first host of a process, after what an earlier run left was recovered.
+    /// That of the first host of a process, after earlier runs that are gone were ended.
     ///
     /// # Errors
     /// The store can't be read, or is another deployment's.
@@ -101,12 +101,10 @@ impl HostFoundation {
     }
 }
 
-/// Ends the tasks of an earlier run, and has its posts be made again.
+/// Ends earlier runs, as far as they are gone, and has their posts be made again. Their tasks wait for agents to be
+/// there, who may go on with them.
 async fn recover(tasks: &Arc<Tasks>, alone: bool) -> Result<(), Error> {
-    let ended = tasks.recover().await?;
-    if ended > 0 {
-        tracing::warn!(ended, "tasks of an earlier run were cut off and have been ended as failed");
-    }
+    tasks.recover().await?;
     // Where others have the store, a delivery that was taken may be theirs: its own lease gives it back.
     let cut_off = if alone { tasks.store.release_deliveries(tasks.clock.now()).await? } else { 0 };
     if cut_off > 0 {

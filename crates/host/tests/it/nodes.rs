@@ -19,6 +19,7 @@ use crate::faulty::FaultyStore;
 use crate::support::{Setup, handle, in_thread, message};
 
 mod limits;
+mod lost;
 mod once;
 mod outage;
 mod sqlite;
@@ -86,6 +87,7 @@ impl Cluster {
             alone: false,
             stop: stop.clone(),
             remembers: self.setup.remembers,
+            on_lost: self.setup.on_lost,
             limits,
             rules,
             ..Setup::default()

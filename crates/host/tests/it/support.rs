@@ -11,8 +11,8 @@ use forecourt_core::{
 };
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::{
-    Courier, Directory, Envelope, Host, HostBuilder, HostedAgent, LeaseSettings, LimitSettings, OperatorWebhook,
-    StoreClock,
+    Courier, Directory, Envelope, Host, HostBuilder, HostedAgent, LeaseSettings, LimitSettings, OnLost,
+    OperatorWebhook, StoreClock,
 };
 use forecourt_rules::RuleServices;
 use forecourt_rules::guard::Guardrail;
@@ -43,6 +43,7 @@ pub(crate) struct Setup {
     pub bus: Arc<dyn Bus>,
     pub alone: bool,
     pub lease: LeaseSettings,
+    pub on_lost: OnLost,
 }
 
 impl Default for Setup {
@@ -68,6 +69,7 @@ impl Default for Setup {
             bus: Arc::new(NoBus),
             alone: true,
             lease: LeaseSettings::default(),
+            on_lost: OnLost::default(),
         }
     }
 }
@@ -105,6 +107,7 @@ impl Setup {
             card.remembers = self.remembers;
             HostedAgent::new(Arc::new(card), agent.clone(), Policy::new(self.rules.clone()), self.time_max)
                 .guarded(self.guards.clone())
+                .whose_lost_tasks(self.on_lost)
         };
         let directory = Directory::new(names.iter().map(resident).collect(), &handle()).unwrap();
         let egress = Arc::new(Egress::builder(self.egress.clone()).build().unwrap());

@@ -1,0 +1,308 @@
+//! Tasks whose run is gone: they end as failed, or this run takes them up, as their agent is set.
+//!
+//! Of all nodes that want a task one gets it: the store compares which run has it. What the agent is asked again is what
+//! the journal of the work kept. Limits, consents and payments were met when the message came and are not asked for
+//! again; rules that refuse are. A message that used up a consent or a payment has no journal: what was paid may be used
+//! again once its run is gone, and must not be answered twice.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Weak};
+
+use forecourt_core::clock::after;
+use forecourt_core::limits::TASK_TTL;
+use forecourt_core::reply::{ReplyAccumulator, once};
+use forecourt_core::store::TaskChange;
+use forecourt_core::{
+    Admitted, Bookmark, CallerKey, Ending, Error, Event, FailureCause, Message, StoreError, Task, TaskId, TaskState,
+};
+use forecourt_telemetry::spans;
+use futures::{StreamExt, stream};
+use tokio::sync::watch;
+use tracing::Instrument;
+
+use crate::catch_up::CatchUp;
+use crate::directory::{Directory, HostedAgent};
+use crate::host::Host;
+use crate::in_flight::Slot;
+use crate::journal::{Journal, JournalStream, KeptWork, WORK_TRIES_MAX};
+use crate::lifecycle::Lifecycle;
+use crate::on_lost::OnLost;
+use crate::records::Records;
+use crate::request::Request;
+use crate::running;
+use crate::tasks::{Live, Tasks, WorkStop, cut_off};
+use crate::work::Work;
+
+/// Orphans that are read at once.
+const ORPHANS_PER_READ: usize = 200;
+/// Orphans that are looked after at once.
+const ORPHANS_AT_ONCE: usize = 16;
+/// Events that are read of a log in one go.
+const EVENTS_PER_READ: usize = 256;
+
+/// The agents of the host that answers now, for work that begins anew. Weak: they hold these tasks.
+pub(crate) struct Residents {
+    directory: Weak<Directory>,
+    lifecycle: Weak<Lifecycle>,
+    records: Weak<Records>,
+}
+
+/// The same, at hand.
+struct AnsweringHost {
+    directory: Arc<Directory>,
+    lifecycle: Arc<Lifecycle>,
+    records: Arc<Records>,
+}
+
+impl Residents {
+    pub(crate) fn of(host: &Host) -> Self {
+        Self {
+            directory: Arc::downgrade(&host.directory),
+            lifecycle: Arc::downgrade(&host.lifecycle),
+            records: Arc::downgrade(&host.records),
+        }
+    }
+
+    fn upgrade(&self) -> Option<AnsweringHost> {
+        Some(AnsweringHost {
+            directory: self.directory.upgrade()?,
+            lifecycle: self.lifecycle.upgrade()?,
+            records: self.records.upgrade()?,
+        })
+    }
+}
+
+/// How many tasks of runs that are gone were looked after.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct OrphanCount {
+    /// Those that ended as failed.
+    pub(crate) ended: u64,
+    /// Those that go on here.
+    pub(crate) taken_up: u64,
+}
+
+/// What becomes of one of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OrphanFate {
+    Ended,
+    TakenUp,
+    /// Somebody else has it, or there is no place for it now.
+    Left,
+}
+
+/// A task that this run took up, and what it goes on with.
+struct TakenTask {
+    resident: Arc<HostedAgent>,
+    task: Task,
+    kept: KeptWork,
+    host: AnsweringHost,
+    written: watch::Sender<u64>,
+    stop: WorkStop,
+    slot: Slot,
+}
+
+impl Tasks {
+    /// Ends or takes up the tasks of runs that lost their lease. The store compares who holds each, so that it is done
+    /// once.
+    pub(crate) async fn look_after_orphans(self: &Arc<Self>) -> Result<OrphanCount, Error> {
+        let mut count = OrphanCount::default();
+        loop {
+            let orphans = self.store.orphaned_tasks(ORPHANS_PER_READ).await?;
+            let all = orphans.len();
+            let fates: Vec<_> = stream::iter(orphans)
+                .map(|task| self.look_after(task))
+                .buffer_unordered(ORPHANS_AT_ONCE)
+                .collect()
+                .await;
+            let before = count;
+            for fate in fates {
+                match fate? {
+                    OrphanFate::Ended => count.ended += 1,
+                    OrphanFate::TakenUp => count.taken_up += 1,
+                    OrphanFate::Left => {}
+                }
+            }
+            if all < ORPHANS_PER_READ || count == before {
+                return Ok(count);
+            }
+        }
+    }
+
+    async fn look_after(self: &Arc<Self>, task: Task) -> Result<OrphanFate, StoreError> {
+        let host = self.residents.load_full().and_then(|residents| residents.upgrade());
+        let resident = host.as_ref().and_then(|host| host.directory.find(&task.agent)).cloned();
+        let (Some(host), Some(resident)) = (host, resident.filter(|resident| resident.on_lost != OnLost::Fail)) else {
+            return self.end_lost(&task, cut_off()).await;
+        };
+        if self.accepting().is_err() {
+            return Ok(OrphanFate::Left);
+        }
+        let Some(kept) = KeptWork::read(&*self.store, &task, self.clock.now()).await? else {
+            return self.end_lost(&task, cut_off()).await;
+        };
+        if kept.tries >= WORK_TRIES_MAX {
+            return self.end_lost(&task, lost_each_time()).await;
+        }
+        let Some(slot) = self.in_flight.place_for_lost_work() else { return Ok(OrphanFate::Left) };
+        self.take_up(OrphanTask { resident, task, kept, host }, slot).await
+    }
+
+    async fn end_lost(&self, task: &Task, ending: Ending) -> Result<OrphanFate, StoreError> {
+        self.settle(task, ReplyAccumulator::default().finish(ending)).await?;
+        Ok(OrphanFate::Ended)
+    }
+
+    /// Has this run hold the task, and begins to work on it.
+    async fn take_up(self: &Arc<Self>, orphan: OrphanTask, slot: Slot) -> Result<OrphanFate, StoreError> {
+        let OrphanTask { resident, task, kept, host } = orphan;
+        // Counted before it begins, so that what kills its process is counted each time.
+        if !self.journal_of(&task, &kept).note_taken_up(&kept).await? {
+            return Ok(OrphanFate::Left);
+        }
+        let (written, news) = watch::channel(kept.asked.logged);
+        let stop = WorkStop::new(task.id.clone());
+        // On the list before it is this run's: whoever finds the task can follow and cancel it here.
+        self.enlist(&task.id, Live { stop: stop.clone(), written: news });
+        let (run, now) = (self.lease.run().to_string(), self.clock.now());
+        let change = TaskChange::take_up(&task, run.clone(), after(now, TASK_TTL), now);
+        let taken = match self.store.advance_task(&task.id, change).await {
+            // Its caller has no room left for the turns that it is kept with.
+            Err(StoreError::Full { bound }) => {
+                self.delist(&task.id, &written);
+                let ending = FailureCause::OverBound.ending(format!("The work could not go on: {bound}."));
+                return self.end_lost(&task, ending).await;
+            }
+            taken => taken,
+        };
+        if !matches!(taken, Ok(true)) {
+            self.delist(&task.id, &written);
+            // A task that was moved although the store did not say so is this run's, with nobody at work on it: it ends
+            // with the run, and is taken up then.
+            return taken.map(|_| OrphanFate::Left);
+        }
+        let task = Task { state: TaskState::Working, run, ..task };
+        self.tell_of_news(&task.id);
+        self.metrics.count_taken_up();
+        let span = spans::task(resident.card.handle().as_str());
+        let taken = TakenTask { resident, task, kept, host, written, stop, slot };
+        self.tracker.spawn(self.clone().work_anew(taken).instrument(span));
+        Ok(OrphanFate::TakenUp)
+    }
+
+    /// Where the journal of an orphan is written.
+    fn journal_of<'a>(&'a self, task: &'a Task, kept: &KeptWork) -> JournalStream<'a> {
+        let now = self.clock.now();
+        JournalStream {
+            store: &*self.store,
+            task: &task.id,
+            account: kept.account(),
+            now,
+            expires_at: after(now, TASK_TTL),
+        }
+    }
+
+    /// Works on a task that was taken up, to its end.
+    async fn work_anew(self: Arc<Self>, taken: TakenTask) {
+        let TakenTask { resident, task, kept, host, written, stop, slot } = taken;
+        let journal = Journal::take_up(&kept);
+        let first = kept.asked.logged;
+        let read = self.until_written(&stop, || self.events_behind(&task.id, first)).await;
+        let (last, earlier) = match read {
+            Ok(read) => read,
+            Err(error) => {
+                // Its run is alive, so nobody else would end it.
+                tracing::error!(%error, "the log of a task that goes on can't be read");
+                let outcome = ReplyAccumulator::default().finish(cut_off());
+                if let Err(error) = self.until_written(&stop, || self.settle(&task, outcome.clone())).await {
+                    tracing::error!(%error, "the end of a task was not kept");
+                }
+                return self.delist(&task.id, &written);
+            }
+        };
+        let (is_known, used) = (kept.asked.is_known, kept.asked.used.clone());
+        let tries = kept.tries + 1;
+        let message = kept.asked.message.into_message();
+        let slots = self.in_flight.slots(&CallerKey::of(task.owner.as_deref(), None, message.sender.network()));
+        let request = Request::taken_up(resident.clone(), &message, slots, is_known, host.records.clone());
+        let request = Arc::new(request.with_journal(journal.clone()));
+        let events = match self.readmitted(&host, &resident, message).await {
+            _ if stop.is_stopped() => stream::empty().boxed(),
+            Ok(admitted) => {
+                let admitted = admitted.with_usage(request.meter());
+                let admitted = match resident.on_lost {
+                    OnLost::Attach => admitted.with_bookmark(Bookmark::new(journal.clone())),
+                    OnLost::Fail | OnLost::Restart => admitted,
+                };
+                running::run(request.clone(), admitted, None, &self.site, &self.metrics)
+            }
+            Err(ending) => once(ending),
+        };
+        let (via, asked, usage) = (request.via, request.remembered(), request.meter());
+        let work = Work {
+            tasks: self,
+            resident,
+            task,
+            via,
+            asked,
+            logged: last,
+            written,
+            stop,
+            slot,
+            usage,
+            used_before: used,
+            journal: Some(journal),
+            account: request.account(),
+            tries,
+            catch_up: Some(CatchUp::after(earlier)),
+            later_files: AtomicU64::new(0),
+        };
+        work.run(events).await;
+    }
+
+    /// The events of a task behind number `first`, and the number of the last one.
+    async fn events_behind(&self, task: &TaskId, first: u64) -> Result<(u64, Vec<Event>), StoreError> {
+        let (mut last, mut all) = (first, Vec::new());
+        loop {
+            let read = self.store.events(task, last, EVENTS_PER_READ).await?;
+            let is_whole = read.len() < EVENTS_PER_READ;
+            for (number, event) in read {
+                last = number;
+                all.push(event);
+            }
+            if is_whole {
+                return Ok((last, all));
+            }
+        }
+    }
+
+    /// The message, admitted once more; else how its task ends.
+    async fn readmitted(
+        &self,
+        host: &AnsweringHost,
+        resident: &HostedAgent,
+        message: Message,
+    ) -> Result<Admitted, Ending> {
+        match host.lifecycle.unavailable_reason(resident.card.handle()).await {
+            Ok(None) => {}
+            Ok(Some(part)) => return Err(Ending::Refused(Box::new(part))),
+            Err(error) => {
+                tracing::info!(%error, "work does not go on: nobody may ask its agent any more");
+                return Err(cut_off());
+            }
+        }
+        resident.policy.readmit(resident.card.clone(), message).await.map_err(Ending::Refused)
+    }
+}
+
+/// A task to be taken up.
+struct OrphanTask {
+    resident: Arc<HostedAgent>,
+    task: Task,
+    kept: KeptWork,
+    host: AnsweringHost,
+}
+
+/// What is said of work whose node was lost in each of its tries.
+fn lost_each_time() -> Ending {
+    FailureCause::NodeLost.ending(format!("The host stopped each of the {WORK_TRIES_MAX} times that this was begun."))
+}
