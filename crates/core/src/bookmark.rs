@@ -10,7 +10,7 @@ use crate::limits::BOOKMARK_BYTES_MAX;
 
 /// Keeps the place of one piece of work with its task.
 pub trait BookmarkKeeper: Send + Sync {
-    /// Names the piece of work, the same in every try: 43 characters that nobody can foresee.
+    /// Names the piece of work, the same in every try: a UUID.
     fn work(&self) -> &str;
 
     /// What an earlier try has left.
@@ -49,8 +49,7 @@ impl Bookmark {
         Self(Some(keeper))
     }
 
-    /// Names the piece of work, the same in every try: 43 characters that nobody can foresee. `None` where nothing is
-    /// kept.
+    /// Names the piece of work, the same in every try: a UUID. `None` where nothing is kept.
     pub fn work(&self) -> Option<&str> {
         self.0.as_ref().map(|keeper| keeper.work())
     }

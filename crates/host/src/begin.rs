@@ -52,7 +52,7 @@ impl Tasks {
         if !goes_on || is_paid {
             return request;
         }
-        let journal = Journal::begin(ids::mint(&*self.entropy), message, request.is_known());
+        let journal = Journal::begin(ids::uuid7(self.clock.now(), &*self.entropy), message, request.is_known());
         request.with_journal(journal)
     }
 

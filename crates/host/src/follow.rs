@@ -85,7 +85,8 @@ impl Tasks {
         .boxed()
     }
 
-    fn news(&self, id: &TaskId) -> Option<watch::Receiver<u64>> {
+    /// Tells of events of a task that is worked on here; `None` when it is not.
+    pub(crate) fn news(&self, id: &TaskId) -> Option<watch::Receiver<u64>> {
         self.running.lock().get(&topics::task_hash(id)).and_then(|all| all.last()).map(|live| live.written.clone())
     }
 }

@@ -106,12 +106,25 @@ impl Tasks {
 
     async fn look_around(self: &Arc<Self>, cancelled: &mut CancelledReader) -> Result<(), StoreError> {
         if self.lease.is_alone() {
-            return Ok(());
+            // Of an earlier run, where not all of them had a place at once.
+            return match self.has_left_orphans.load(Ordering::Relaxed) {
+                true => self.go_on_with_orphans().await,
+                false => Ok(()),
+            };
         }
         if self.lease.watch(&*self.store).await? > 0 {
             self.run_ended.notify_one();
         }
         // Asked for each time: whoever ended a run may have died before it ended the run's tasks.
+        self.go_on_with_orphans().await?;
+        for task in cancelled.read(&*self.store, self.clock.now()).await? {
+            self.check_cancelled(&task).await;
+        }
+        self.share_limits();
+        Ok(())
+    }
+
+    async fn go_on_with_orphans(self: &Arc<Self>) -> Result<(), StoreError> {
         let looked = self.look_after_orphans().await;
         let OrphanCount { ended, taken_up } = looked.map_err(|error| StoreError::Unavailable(error.to_string()))?;
         if ended > 0 {
@@ -120,10 +133,6 @@ impl Tasks {
         if taken_up > 0 {
             tracing::warn!(taken_up, "tasks of a node that is gone go on here");
         }
-        for task in cancelled.read(&*self.store, self.clock.now()).await? {
-            self.check_cancelled(&task).await;
-        }
-        self.share_limits();
         Ok(())
     }
 

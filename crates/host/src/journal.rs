@@ -156,6 +156,11 @@ impl Journal {
         }
     }
 
+    /// Gives up what is not written: there is no room for it.
+    pub(crate) fn give_up(&self) {
+        self.unwritten.lock().entries.clear();
+    }
+
     /// A place says nothing as long as it is not kept what its agent was asked.
     fn is_of_use(&self, entry: &JournalEntry) -> bool {
         self.is_kept() || matches!(entry, JournalEntry::Asked(_))

@@ -5,7 +5,7 @@
 //! again; rules that refuse are. A message that used up a consent or a payment has no journal: what was paid may be used
 //! again once its run is gone, and must not be answered twice.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use forecourt_core::clock::after;
@@ -106,6 +106,7 @@ impl Tasks {
     /// once.
     pub(crate) async fn look_after_orphans(self: &Arc<Self>) -> Result<OrphanCount, Error> {
         let mut count = OrphanCount::default();
+        self.has_left_orphans.store(false, Ordering::Relaxed);
         loop {
             let orphans = self.store.orphaned_tasks(ORPHANS_PER_READ).await?;
             let all = orphans.len();
@@ -119,7 +120,7 @@ impl Tasks {
                 match fate? {
                     OrphanFate::Ended => count.ended += 1,
                     OrphanFate::TakenUp => count.taken_up += 1,
-                    OrphanFate::Left => {}
+                    OrphanFate::Left => self.has_left_orphans.store(true, Ordering::Relaxed),
                 }
             }
             if all < ORPHANS_PER_READ || count == before {
@@ -134,7 +135,7 @@ impl Tasks {
         let (Some(host), Some(resident)) = (host, resident.filter(|resident| resident.on_lost != OnLost::Fail)) else {
             return self.end_lost(&task, cut_off()).await;
         };
-        if self.accepting().is_err() {
+        if self.accepting().is_err() || self.news(&task.id).is_some() {
             return Ok(OrphanFate::Left);
         }
         let Some(kept) = KeptWork::read(&*self.store, &task, self.clock.now()).await? else {
@@ -152,41 +153,68 @@ impl Tasks {
         Ok(OrphanFate::Ended)
     }
 
-    /// Has this run hold the task, and begins to work on it.
+    /// Has this run go on with the task, once it holds it.
     async fn take_up(self: &Arc<Self>, orphan: OrphanTask, slot: Slot) -> Result<OrphanFate, StoreError> {
-        let OrphanTask { resident, task, kept, host } = orphan;
         // Counted before it begins, so that what kills its process is counted each time.
-        if !self.journal_of(&task, &kept).note_taken_up(&kept).await? {
+        if !self.journal_of(&orphan.task, &orphan.kept).note_taken_up(&orphan.kept).await? {
             return Ok(OrphanFate::Left);
         }
-        let (written, news) = watch::channel(kept.asked.logged);
-        let stop = WorkStop::new(task.id.clone());
+        let (written, news) = watch::channel(orphan.kept.asked.logged);
+        let stop = WorkStop::new(orphan.task.id.clone());
         // On the list before it is this run's: whoever finds the task can follow and cancel it here.
-        self.enlist(&task.id, Live { stop: stop.clone(), written: news });
-        let (run, now) = (self.lease.run().to_string(), self.clock.now());
-        let change = TaskChange::take_up(&task, run.clone(), after(now, TASK_TTL), now);
-        let taken = match self.store.advance_task(&task.id, change).await {
-            // Its caller has no room left for the turns that it is kept with.
-            Err(StoreError::Full { bound }) => {
-                self.delist(&task.id, &written);
-                let ending = FailureCause::OverBound.ending(format!("The work could not go on: {bound}."));
-                return self.end_lost(&task, ending).await;
-            }
-            taken => taken,
-        };
-        if !matches!(taken, Ok(true)) {
-            self.delist(&task.id, &written);
-            // A task that was moved although the store did not say so is this run's, with nobody at work on it: it ends
-            // with the run, and is taken up then.
-            return taken.map(|_| OrphanFate::Left);
-        }
-        let task = Task { state: TaskState::Working, run, ..task };
-        self.tell_of_news(&task.id);
+        self.enlist(&orphan.task.id, Live { stop: stop.clone(), written: news });
         self.metrics.count_taken_up();
-        let span = spans::task(resident.card.handle().as_str());
-        let taken = TakenTask { resident, task, kept, host, written, stop, slot };
-        self.tracker.spawn(self.clone().work_anew(taken).instrument(span));
+        let span = spans::task(orphan.resident.card.handle().as_str());
+        let tasks = self.clone();
+        // By itself: a store that is away in the middle must not keep this run from its heartbeat.
+        let work = async move {
+            let OrphanTask { resident, task, kept, host } = orphan;
+            match tasks.hold(&stop, &task).await {
+                Ok(Some(task)) => {
+                    tasks.work_anew(TakenTask { resident, task, kept, host, written, stop, slot }).await;
+                }
+                // It was cancelled, or another node has it.
+                Ok(None) => tasks.delist(&task.id, &written),
+                Err(error) => {
+                    tasks.delist(&task.id, &written);
+                    tasks.end_unheld(&task, error).await;
+                }
+            }
+        };
+        self.tracker.spawn(work.instrument(span));
         Ok(OrphanFate::TakenUp)
+    }
+
+    /// Has this run hold the task: it as it is then, `None` when somebody else was first. Of two answers of a store
+    /// that went away in between the second one tells whether it was this run.
+    async fn hold(&self, stop: &WorkStop, task: &Task) -> Result<Option<Task>, StoreError> {
+        let (run, now) = (self.lease.run().to_string(), self.clock.now());
+        let change = TaskChange::take_up(task, run.clone(), after(now, TASK_TTL), now);
+        let taken = Task { state: TaskState::Working, run, ..task.clone() };
+        let moved = self.until_written(stop, || self.store.advance_task(&task.id, change.clone())).await?;
+        let is_ours = moved || {
+            let found = self.until_written(stop, || self.store.task(&task.id, self.clock.now())).await?;
+            found.is_some_and(|found| found.run == taken.run && !found.state.is_settled())
+        };
+        if is_ours {
+            self.tell_of_news(&task.id);
+        }
+        Ok(is_ours.then_some(taken))
+    }
+
+    /// Ends a task that this run could not hold.
+    async fn end_unheld(&self, task: &Task, error: StoreError) {
+        let ended = match error {
+            // Its caller has no room left for its next step; so short an end is always kept.
+            StoreError::Full { bound } => {
+                let ending = FailureCause::OverBound.ending(format!("The work could not go on: {bound}."));
+                self.end_lost(task, ending).await.map(drop)
+            }
+            error => Err(error),
+        };
+        if let Err(error) = ended {
+            tracing::warn!(%error, "a task of a node that is gone was not taken up");
+        }
     }
 
     /// Where the journal of an orphan is written.

@@ -72,6 +72,8 @@ pub(crate) struct Tasks {
     pub(crate) tracker: TaskTracker,
     /// The agents that go on with the tasks of lost nodes; none before the first host has taken over.
     pub(crate) residents: ArcSwapOption<Residents>,
+    /// Whether the last look left tasks of runs that are gone to a later one.
+    pub(crate) has_left_orphans: AtomicBool,
     draining: AtomicBool,
 }
 
@@ -151,6 +153,7 @@ impl Tasks {
             begun: Notify::new(),
             tracker: TaskTracker::new(),
             residents: ArcSwapOption::empty(),
+            has_left_orphans: AtomicBool::new(false),
             draining: AtomicBool::new(false),
             names: TaskNames::new(store.clone(), host_clock.clock(), entropy.clone()),
             site,

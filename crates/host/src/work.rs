@@ -194,6 +194,7 @@ impl Work {
         let write = || async { journal.write(&self.journal_stream()).await };
         if let Err(error) = self.tasks.until_written(&self.stop, write).await {
             tracing::warn!(%error, "what a task would go on by is not kept");
+            journal.give_up();
         }
     }
 

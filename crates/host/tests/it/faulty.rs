@@ -33,6 +33,8 @@ pub(crate) struct FaultyStore {
     store: Arc<dyn Store>,
     is_away: AtomicBool,
     is_mute: AtomicBool,
+    /// Moves of tasks that it makes next without saying so.
+    mute_moves: AtomicUsize,
     /// The clock of its own, if it has one.
     clock: Option<Arc<HandClock>>,
     /// How often it was asked to remove what has expired.
@@ -48,6 +50,7 @@ impl FaultyStore {
             store,
             is_away: AtomicBool::new(false),
             is_mute: AtomicBool::new(false),
+            mute_moves: AtomicUsize::new(0),
             clock: None,
             sweeps: AtomicUsize::new(0),
             weather: Mutex::default(),
@@ -77,6 +80,11 @@ impl FaultyStore {
     /// Has chance decide what becomes of each request.
     pub(crate) fn set_weather(&self, weather: Option<(Weather, Arc<Dice>)>) {
         *self.weather.lock() = weather;
+    }
+
+    /// Has it make the next `count` moves of tasks, and say each time that it is away.
+    pub(crate) fn mute_moves(&self, count: usize) {
+        self.mute_moves.store(count, Ordering::SeqCst);
     }
 
     fn or<'a, T: Send + 'a>(&'a self, work: impl FnOnce(&'a dyn Store) -> StoreFuture<'a, T>) -> StoreFuture<'a, T> {
@@ -119,6 +127,16 @@ macro_rules! given_on {
                 })
             }
 
+            fn advance_task(&self, task: &TaskId, change: TaskChange) -> StoreFuture<'_, bool> {
+                let one_less = |left: usize| left.checked_sub(1);
+                let is_mute = self.mute_moves.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok();
+                let done = self.or(|store| store.advance_task(task, change));
+                match is_mute {
+                    true => Box::pin(async move { done.await.and(Err(StoreError::Unavailable("away".to_owned()))) }),
+                    false => done,
+                }
+            }
+
             fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64> {
                 self.sweeps.fetch_add(1, Ordering::SeqCst);
                 self.or(|store| store.expire(now, limit))
@@ -130,7 +148,6 @@ macro_rules! given_on {
 given_on! {
     create_task(task: Task, webhooks: Vec<Webhook>) -> ();
     append_events(task: &TaskId, run: &str, first: u64, events: Vec<Event>) -> ();
-    advance_task(task: &TaskId, change: TaskChange) -> bool;
     task(id: &TaskId, now: Timestamp) -> Option<Task>;
     events(task: &TaskId, after: u64, limit: usize) -> Vec<(u64, Event)>;
     last_event(task: &TaskId) -> u64;
