@@ -2,7 +2,8 @@
 //!
 //! Its card says where and how it is spoken to; the card is read when the first message comes and again as its server
 //! says. Each conversation here has one there (`contextId`), and an answer to its question goes on with its task. If
-//! the caller disconnects here, the remote task is cancelled.
+//! the caller disconnects here, the remote task is cancelled. The remote task is kept with ours, so that another node
+//! finds it again (`place.rs`).
 //!
 //! Refusals are passed on when they can be believed. Their links lead to the remote agent's host,
 //! where a caller of ours must not be sent by a button (PolicyPart 3.2): they stand in the message,
@@ -11,6 +12,7 @@
 mod answer;
 mod leaving;
 mod outgoing;
+mod place;
 mod settings;
 mod threads;
 
@@ -49,12 +51,15 @@ fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
         signed_only: settings.require_signature,
         kept_max: settings.card_refresh,
     };
+    // The token of a caller is not kept, so nobody could ask for its task later.
+    let attaches = settings.exchange.is_none();
     let front = FrontedAgent {
         url: settings.url,
         headers: settings.headers,
         exchange: settings.exchange,
         patience: settings.patience,
         send_history: settings.send_history,
+        knows_repeats: settings.knows_repeats,
         discovery: Discovery::new(context.egress.clone(), context.clock.clone(), rules),
         last_peer: ArcSwapOption::empty(),
         egress: context.egress.clone(),
@@ -70,6 +75,7 @@ fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
         uses_tools: true,
         remembers: true,
         composes: true,
+        attaches,
         ..BuiltAgent::new(A2aAgent(Arc::new(front))).with_files()
     })
 }
@@ -84,6 +90,8 @@ struct FrontedAgent {
     exchange: Option<Arc<TokenExchange>>,
     patience: ClientTimeouts,
     send_history: bool,
+    /// Whether the remote agent does nothing twice for one `messageId`.
+    knows_repeats: bool,
     discovery: Discovery,
     /// The agent that was asked last, with its address and its fields prepared.
     last_peer: ArcSwapOption<(Arc<DiscoveredAgent>, Peer)>,

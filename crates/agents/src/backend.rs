@@ -88,6 +88,9 @@ pub struct BuiltAgent {
     pub composes: bool,
     /// Whether it finds items, and tells [`forecourt_core::Findings`] when it is asked to.
     pub finds: bool,
+    /// Whether its work lives elsewhere, and it finds that again by the place that it kept
+    /// ([`forecourt_core::Bookmark`]).
+    pub attaches: bool,
     /// What it takes.
     pub input_modes: Vec<ContentMode>,
     /// What it gives.
@@ -106,6 +109,7 @@ impl BuiltAgent {
             remembers: false,
             composes: false,
             finds: false,
+            attaches: false,
             input_modes: vec![text("text/plain"), text("text/markdown")],
             output_modes: vec![text("text/markdown")],
             indexing: None,

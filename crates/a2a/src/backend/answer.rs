@@ -5,16 +5,19 @@ use std::sync::Arc;
 use async_stream::stream;
 use forecourt_agents::declined::unavailable;
 use forecourt_agents::relay;
-use forecourt_core::{Ending, Event, EventStream, FailureCause, Message, TaskState, ids};
+use forecourt_core::{Bookmark, Ending, Event, EventStream, FailureCause, Message, TaskState, ids};
 use futures::StreamExt;
 
 use super::leaving::RemoteCancel;
+use super::place::{RemotePlace, WorkStart};
 use super::threads::RemoteThread;
-use super::{FrontedAgent, outgoing};
+use super::{FrontedAgent, outgoing, place};
 use crate::client::{Arrivals, DiscoveredAgent, DiscoveryError, Peer, PeerError, Start, TaskCursor, Unfolding, follow};
 use crate::model::OperationError;
 use crate::payment;
 
+/// What is said of a task that an earlier try began and that is not there any more.
+const GONE: &str = "the agent behind this one does not know its task any more";
 /// How our own words call the remote agent.
 const WHO: &str = "The agent behind this one";
 
@@ -45,7 +48,14 @@ pub(super) fn answer(front: Arc<FrontedAgent>, message: Message) -> EventStream 
                 return;
             }
         };
-        let mut turn = Turn::new(&front, &found, peer, &message);
+        let start = match place::start(&message.bookmark, front.knows_repeats) {
+            Ok(start) => start,
+            Err(ending) => {
+                yield Event::Ending(ending);
+                return;
+            }
+        };
+        let mut turn = Turn::new(&front, &found, peer, &message, start);
         let mut items = turn.begin(&message, chain);
         while let Some(arrived) = items.next().await {
             let arrived = match arrived {
@@ -63,6 +73,7 @@ pub(super) fn answer(front: Arc<FrontedAgent>, message: Message) -> EventStream 
             // Before the first `yield`: a caller who leaves at one drops the stream there, and the task must be known
             // by then to be cancelled.
             turn.leaving.note(turn.unfolding.task(), turn.unfolding.state());
+            turn.keep_place(&message.bookmark);
             for event in events {
                 match event {
                     Event::Ending(ending) => {
@@ -106,34 +117,65 @@ struct Turn<'a> {
     peer: Peer,
     thread: Option<forecourt_core::ThreadId>,
     remote: RemoteThread,
+    /// The task that an earlier try began, when this one goes on with it.
+    attached: Option<String>,
+    /// Whether the task is kept with ours.
+    is_placed: bool,
     hop: u32,
     unfolding: Unfolding,
     leaving: RemoteCancel,
 }
 
 impl<'a> Turn<'a> {
-    fn new(front: &Arc<FrontedAgent>, found: &'a Arc<DiscoveredAgent>, peer: Peer, message: &Message) -> Self {
-        let remote = front.threads.of(message.thread.as_ref());
+    fn new(
+        front: &Arc<FrontedAgent>,
+        found: &'a Arc<DiscoveredAgent>,
+        peer: Peer,
+        message: &Message,
+        start: WorkStart,
+    ) -> Self {
+        let (remote, attached) = match start {
+            WorkStart::Send => (front.threads.of(message.thread.as_ref()), None),
+            WorkStart::SendAgain(remote) => (remote, None),
+            WorkStart::Attach(remote, task) => (remote, Some(task)),
+        };
         let now = front.clock.now();
         let is_demoted = |context: &String| front.demotions.is_demoted(context, found.read_at, now);
         let believes = !remote.context.as_ref().is_some_and(is_demoted);
         let taken = remote.taken.clone();
+        let mut leaving = RemoteCancel::new(peer.clone(), message.hop, front.cancels.clone(), message.bookmark.clone());
+        // Known before it says anything: whoever gives up meanwhile cancels it there.
+        leaving.note(attached.as_deref(), None);
         Self {
             front: front.clone(),
             found,
-            peer: peer.clone(),
+            peer,
             thread: message.thread.clone(),
             remote,
+            is_placed: attached.is_some(),
+            attached,
             hop: message.hop,
             unfolding: Unfolding::new(found.refusal_host(), believes).after(taken),
-            leaving: RemoteCancel::new(peer, message.hop, front.cancels.clone()),
+            leaving,
         }
     }
 
     fn begin(&self, message: &Message, chain: (u32, u32)) -> Arrivals {
-        let id = ids::mint(&*self.front.entropy);
+        if let Some(task) = &self.attached {
+            return follow(self.peer.clone(), Start::Task(task.clone()), self.hop);
+        }
+        RemotePlace::before(&self.remote).keep(&message.bookmark);
+        // The same in every try, so that a remote agent that knows repetitions knows this one.
+        let id = message.bookmark.work().map_or_else(|| ids::mint(&*self.front.entropy), str::to_owned);
         let send = outgoing::send(message, id, &self.remote, chain, self.front.send_history);
         follow(self.peer.clone(), Start::Send(send), self.hop)
+    }
+
+    /// Keeps the task of the remote agent with ours as soon as it is known.
+    fn keep_place(&mut self, bookmark: &Bookmark) {
+        let Some(task) = self.unfolding.task().filter(|_| !self.is_placed) else { return };
+        RemotePlace::before(&self.remote).at(task, self.unfolding.context()).keep(bookmark);
+        self.is_placed = true;
     }
 
     /// Whether the task or the conversation that this turn continues is gone there, so that the turn
@@ -149,7 +191,7 @@ impl<'a> Turn<'a> {
                     | OperationError::InvalidParams(_)
             )
         );
-        let is_first = self.unfolding.state().is_none();
+        let is_first = self.unfolding.state().is_none() && self.attached.is_none();
         // `take` lets it happen once: the second message names no task, so that an error for it is the answer.
         is_gone && is_first && self.remote.waiting.take().is_some()
     }
@@ -183,6 +225,11 @@ impl<'a> Turn<'a> {
                     Some(_) => FailureCause::UpstreamRefused.ending(format!("{WHO} {declined}.")),
                     None => declined.ending(WHO, &*self.front.clock),
                 }
+            }
+            PeerError::Remote { fault: OperationError::TaskNotFound, message } if self.attached.is_some() => {
+                tracing::warn!(%agent, said = message, "a remote agent does not know its task any more");
+                let reason = format!("The host was lost while this was running, and {GONE}.");
+                FailureCause::NodeLost.ending(reason)
             }
             PeerError::Remote { fault, message } => {
                 tracing::warn!(%agent, said = message, "a remote agent answered with an error");

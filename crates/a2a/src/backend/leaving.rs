@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forecourt_core::TaskState;
+use forecourt_core::{Bookmark, TaskState};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -12,18 +12,20 @@ use crate::client::limits::CANCEL_TIME_MAX;
 use crate::model::{Metadata, Operation};
 
 /// Held for as long as an answer is read. Dropped before the task has settled, it cancels the task,
-/// in the background and within [`CANCEL_TIME_MAX`].
+/// in the background and within [`CANCEL_TIME_MAX`]; not when another node goes on with it.
 pub(super) struct RemoteCancel {
     peer: Peer,
     hop: u32,
     slots: Arc<Semaphore>,
+    /// Tells when another node goes on with the task.
+    bookmark: Bookmark,
     task: Option<String>,
     is_settled: bool,
 }
 
 impl RemoteCancel {
-    pub(super) fn new(peer: Peer, hop: u32, slots: Arc<Semaphore>) -> Self {
-        Self { peer, hop, slots, task: None, is_settled: false }
+    pub(super) fn new(peer: Peer, hop: u32, slots: Arc<Semaphore>, bookmark: Bookmark) -> Self {
+        Self { peer, hop, slots, bookmark, task: None, is_settled: false }
     }
 
     /// Takes notice of where the task stands.
@@ -37,7 +39,9 @@ impl RemoteCancel {
 
 impl Drop for RemoteCancel {
     fn drop(&mut self) {
-        let Some(task) = self.task.take().filter(|_| !self.is_settled) else { return };
+        let Some(task) = self.task.take().filter(|_| !self.is_settled && !self.bookmark.is_handed_over()) else {
+            return;
+        };
         // `drop` can't wait, so that the cancellation runs by itself. Without a runtime (the process ends) or a free
         // slot the remote agent's own time-out ends the task.
         let (Ok(runtime), Ok(slot)) = (Handle::try_current(), self.slots.clone().try_acquire_owned()) else { return };

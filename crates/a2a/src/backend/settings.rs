@@ -47,6 +47,11 @@ pub(super) struct RemoteAgentSettings {
     /// `metadata.mentionable.history`.
     #[serde(default = "send_history")]
     send_history: bool,
+    /// Whether the remote agent takes a message that comes again under its `messageId` for the one of before, and does
+    /// nothing twice, as Forecourt does. Only then, and only with `on_lost = "attach"`, is a message sent again of
+    /// which nobody knows whether it arrived.
+    #[serde(default)]
+    knows_repeats: bool,
     /// Seconds until the answer begins.
     #[serde(default = "first_byte_seconds")]
     first_byte_seconds: u64,
@@ -86,6 +91,7 @@ pub(super) struct CheckedSettings {
     pub(super) require_signature: bool,
     pub(super) card_refresh: Duration,
     pub(super) send_history: bool,
+    pub(super) knows_repeats: bool,
     pub(super) patience: ClientTimeouts,
     pub(super) exchange: Option<Arc<TokenExchange>>,
 }
@@ -117,6 +123,7 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<CheckedSettin
         require_signature: settings.require_signature,
         card_refresh: Duration::from_secs(settings.card_refresh_seconds),
         send_history: settings.send_history,
+        knows_repeats: settings.knows_repeats,
         patience,
         exchange,
     })

@@ -244,6 +244,8 @@ fn may_look(said: &OperationError) -> bool {
     matches!(
         said,
         OperationError::UnsupportedOperation(_)
+            // Some servers say so of a task that has ended, or that they were restarted under: reading it tells.
+            | OperationError::TaskNotFound
             | OperationError::MethodNotFound(_)
             | OperationError::InvalidRequest(_)
             // Error codes that are unknown here are read as this one.
