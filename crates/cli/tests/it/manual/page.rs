@@ -17,12 +17,13 @@ use super::{of_page, root, scratch};
 use crate::support::{Deployment, FREE_PORTS, Served, within};
 
 /// What a reader has in the environment.
-pub(super) const VARIABLES: [(&str, &str); 13] = [
+pub(super) const VARIABLES: [(&str, &str); 14] = [
     ("PGPASSWORD", "a-password"),
     ("NATS_PASSWORD", "another-password"),
     ("FORECOURT_STORE_KEY", "5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e"),
     ("OIDC_CLIENT_SECRET", "a-secret"),
     ("FORECOURT_ADMIN_TOKEN", "operator-0123456789abcdef"),
+    ("FORECOURT_METRICS_TOKEN", "metrics-0123456789abcdef"),
     ("FORECOURT_CONSOLE_SECRET", "console-0123456789abcdef"),
     ("FORECOURT_WEBHOOK_SECRET", "webhook-0123456789abcdef"),
     ("LLM_KEY", "llm-0123456789abcdef"),
