@@ -61,9 +61,10 @@ pub struct LimitSettings {
     /// a proven subject, else a network address (an IPv6 /64 is one). Over it, requests that would keep
     /// more are refused.
     pub stored_bytes_per_caller: u64,
-    /// Bytes of those that are reserved for the answer of a background task before it is acknowledged, and given back
-    /// when it ends: an answer of that size, its events and its outcome, is always kept. A task that can't reserve them
-    /// is refused. No more than a quarter of `stored_bytes_per_caller` is reserved for one task.
+    /// Bytes of `stored_bytes_per_caller` that are reserved for the answer of a background task before it is
+    /// acknowledged, and given back when it ends: an answer of that size, its events and its outcome, is always kept. A
+    /// task that can't reserve them is refused. No more than a quarter of `stored_bytes_per_caller` is reserved for one
+    /// task.
     pub answer_bytes_reserved: u64,
     /// The share that all callers together who proved nothing may take up, in percent (1 to 100): of `size_max` of the
     /// store, of `replies_running_max` and of `tasks_running_max`. The rest is kept for callers who prove who they are.

@@ -13,7 +13,7 @@ use forecourt_store::{LeaseClock, Postgres, PostgresOptions, StoreKey};
 use forecourt_testkit::pgbouncer::PgBouncer;
 use forecourt_testkit::postgres::PostgresServer;
 use forecourt_testkit::store_suite::{
-    ANSWER_BYTES, CALLER_BYTES, CALLERS, addition, after, chef, completed, is_unavailable, outcome, some_task,
+    ANSWER_BYTES, CALLER_BYTES, CALLERS, addition, after, chef, completed, is_unavailable, outcome, quota, some_task,
     some_thread, start, webhook,
 };
 use futures::future::join_all;
@@ -193,6 +193,22 @@ async fn design_36_of_writers_on_three_nodes_none_gets_past_the_bound() {
     assert!(made.iter().all(refused), "{made:?}");
     let each = forecourt_core::store::cost(6_100) + ANSWER_BYTES;
     assert!(kept * each <= CALLER_BYTES && (kept + 2) * each > CALLER_BYTES, "{kept} of {each} bytes");
+}
+
+/// A node that took a task over does not know who pays for it: the database does.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn design_36_a_task_has_the_room_that_it_reserved_at_every_node() {
+    let Some(server) = PostgresServer::shared() else { return };
+    let nodes = nodes(&server.fresh()).await;
+    let [one, other]: [Arc<dyn Store>; 2] = [nodes[0].clone(), nodes[1].clone()];
+    let account = CallerKey::of(Some("ada"), None, None).account();
+    let task = Task { account: account.clone(), ..some_task() };
+    one.create_task(task.clone(), Vec::new()).await.unwrap();
+    quota::fill(&one, &account).await;
+    assert!(quota::answered(&other, &task.id, quota::SHORT).await);
+    let task = Task { account: account.clone(), ..some_task() };
+    let made = one.create_task(task, Vec::new()).await;
+    assert!(quota::is_full(&made), "{made:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -183,10 +183,10 @@ pub async fn design_36_a_long_outcome_counts(store: Fresh) {
 }
 
 /// Bytes of words whose answer is within what a task reserves: said in one event, and once more in the outcome.
-const SHORT: usize = 700;
+pub const SHORT: usize = 700;
 
-/// The whole answer of a task: its words as an event, then as its outcome.
-async fn answered(store: &Fresh, id: &TaskId, len: usize) -> bool {
+/// The whole answer of a task: its words as an event, then as its outcome. Whether all of it was taken.
+pub async fn answered(store: &Fresh, id: &TaskId, len: usize) -> bool {
     let last = store.last_event(id).await.unwrap();
     let logged = store.append_events(id, "run-1", last + 1, vec![Event::Text(noise(len))]).await;
     let change = TaskChange::settle(&some_task(), outcome(&noise(len)), after(1));
@@ -194,7 +194,7 @@ async fn answered(store: &Fresh, id: &TaskId, len: usize) -> bool {
 }
 
 /// Uses up what an account has left, in smaller and smaller pieces.
-async fn fill(store: &Fresh, account: &Account) {
+pub async fn fill(store: &Fresh, account: &Account) {
     for len in [PIECE, 1_000, 1] {
         let turns = || vec![Turn::text(Role::User, noise(len))];
         while store.append_turns(&some_thread(), &chef(), on(account.clone(), turns())).await.is_ok() {}
