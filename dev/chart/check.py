@@ -90,7 +90,8 @@ def pod_problems(deployment):
     if probe["periodSeconds"] * probe["failureThreshold"] + probe["timeoutSeconds"] > drain:
         yield f"a node that goes is passed by later than its sockets are closed, after {drain} s"
     ports = {port["name"]: port["containerPort"] for port in container["ports"]}
-    asked = {container[name].get("httpGet", {}).get("port") for name in ("startupProbe", "livenessProbe", "readinessProbe")}
+    probes = [container[name] for name in ("startupProbe", "livenessProbe", "readinessProbe") if name in container]
+    asked = {probe.get("httpGet", {}).get("port") for probe in probes}
     if asked != ({"metrics"} if "metrics" in ports else {None}):
         yield f"the probes ask at {asked}, and the ports are {ports}"
     scraped = pod_port(deployment)
