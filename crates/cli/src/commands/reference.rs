@@ -80,11 +80,9 @@ pub(super) fn sections() -> Vec<DocumentedSection> {
         }),
         documented("forecourt.toml [geo]", "Where network addresses are.", || schema_for!(GeoSettings)),
         documented("forecourt.toml [log]", "What is written to standard error.", || schema_for!(Log)),
-        documented(
-            "forecourt.toml [metrics]",
-            "A socket for what watches the daemon from elsewhere. Off unless you set it.",
-            || schema_for!(MetricsSettings),
-        ),
+        documented("forecourt.toml [metrics]", "Health and metrics for other machines.", || {
+            schema_for!(MetricsSettings)
+        }),
         documented("forecourt.toml [reload]", "Changes of the deployment's files while it is served.", || {
             schema_for!(ReloadSettings)
         }),

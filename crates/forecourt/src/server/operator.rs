@@ -32,14 +32,14 @@ pub(super) struct OperatorView {
     guarded: Router,
     ready: ReadinessCheck,
     desk: Arc<Desk>,
-    shown: Mutex<Shown>,
+    shown: Mutex<ViewState>,
     router: AdminRouter,
     /// What answers where the daemon is watched from elsewhere.
     monitoring: AdminRouter,
 }
 
 /// What is shown now, and what opens the rest.
-struct Shown {
+struct ViewState {
     registry: Arc<Registry>,
     entrance: Arc<Entrance>,
     /// What holds for what watches from elsewhere.
@@ -65,7 +65,7 @@ impl OperatorView {
             .merge(reload::routes(reloader.clone(), live.clone()));
         let desk = console::desk(running, reloader.clone(), ready.clone(), data, entrance.clone());
         let monitoring = running.deployment().monitoring.clone();
-        let shown = Mutex::new(Shown { registry: Arc::default(), entrance, monitoring });
+        let shown = Mutex::new(ViewState { registry: Arc::default(), entrance, monitoring });
         let nothing = || AdminRouter::new(Router::new());
         Self { guarded, ready, desk, shown, router: nothing(), monitoring: nothing() }
     }
@@ -84,7 +84,7 @@ impl OperatorView {
         self.answer(&shown);
     }
 
-    fn answer(&self, shown: &Shown) {
+    fn answer(&self, shown: &ViewState) {
         self.router.replace(self.answering(shown));
         let health = brief_health(self.ready.clone());
         // A socket that another deployment wanted shows no metrics of one that did not.
@@ -94,7 +94,7 @@ impl OperatorView {
         });
     }
 
-    fn answering(&self, Shown { registry, entrance, .. }: &Shown) -> Router {
+    fn answering(&self, ViewState { registry, entrance, .. }: &ViewState) -> Router {
         let open = admin(registry.clone(), self.ready.clone());
         let guarded = behind_token(self.guarded.clone(), entrance.token().cloned());
         // Under the lock of `shown`, so that the router and the console never go by two entrances.
