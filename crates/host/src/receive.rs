@@ -82,7 +82,8 @@ impl Host {
         match verdict {
             Ok((admitted, used)) => {
                 let request = request(admitted.message());
-                let request = self.tasks.journaled(request, admitted.message(), used.is_some(), &run);
+                let is_paid = used.as_ref().is_some_and(|used| used.mark.is_for_one_answer());
+                let request = self.tasks.journaled(request, admitted.message(), is_paid, &run);
                 self.tasks.run(Arc::new(request), admitted, used, run).await
             }
             Err(refused) if run.tells_of_refusals() && !refused.leaves_task => {

@@ -224,6 +224,11 @@ impl AnswerMark {
         self.has_begun = true;
     }
 
+    /// Whether something was used that is good for one answer. A consent or a period that holds for a time is not.
+    pub fn is_for_one_answer(&self) -> bool {
+        self.used.as_ref().is_some_and(|used| !used.states.is_empty() || !used.deductions.is_empty())
+    }
+
     /// The answer has come to its end.
     pub fn answered(mut self) -> BoxFuture<'static, ()> {
         Box::pin(async move {
