@@ -10,7 +10,7 @@ use forecourt_contract::HostHandle;
 use forecourt_core::Site;
 use forecourt_core::{Domain, SystemClock};
 use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::SystemEntropy;
+use forecourt_host::{OnLost, SystemEntropy};
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_settings::{Problems, Section};
 
@@ -47,7 +47,7 @@ pub(crate) fn backend_problems(folder: &Path, agents: &[AgentDefinition]) -> Pro
     let siblings = siblings(agents, &site, HostHandle::default());
     for agent in agents {
         let context = Context { siblings: siblings.clone(), ..context(agent, folder, &site, &egress, folder) };
-        problems.absorb(build(&agent.backing, &context));
+        problems.absorb(build(&agent.backing, &context).and_then(|built| attachable(agent, built)));
     }
     problems
 }
@@ -81,6 +81,16 @@ pub(crate) fn context(agent: &AgentDefinition, folder: &Path, site: &Site, egres
         siblings: Siblings::default(),
         builtin: vec![(manual::NAME.to_owned(), manual::folder(data))],
     }
+}
+
+/// The agent as it was built, if its lost tasks can come to what is set.
+pub(crate) fn attachable(agent: &AgentDefinition, built: BuiltAgent) -> Result<BuiltAgent, Problems> {
+    if agent.settings.on_lost != OnLost::Attach || built.attaches {
+        return Ok(built);
+    }
+    let told = "`on_lost = \"attach\"` needs a backend whose work lives elsewhere and is found again there: `a2a` without `on_behalf_of`";
+    let hint = "`restart` has the agent asked again, where beginning anew is harmless";
+    Err(agent.section.problem(Some("on_lost"), told).hint(hint).into())
 }
 
 /// Builds what answers for an agent.

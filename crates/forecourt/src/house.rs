@@ -19,7 +19,7 @@ use forecourt_questions::QuestionLog;
 use forecourt_rules::RuleServices;
 use forecourt_settings::Problems;
 
-use crate::agents::{AgentDefinition, build, context, siblings};
+use crate::agents::{AgentDefinition, attachable, build, context, siblings};
 pub use crate::content::Content;
 use crate::deployment::Deployment;
 use crate::endpoints::Endpoints;
@@ -211,7 +211,7 @@ impl AgentBuilder<'_> {
             usage: self.deployment.meters.models.clone(),
             ..context(&agent, &self.deployment.dir, self.site, self.egress, &self.deployment.data)
         };
-        let built = problems.absorb(build(&agent.backing, &context));
+        let built = problems.absorb(build(&agent.backing, &context).and_then(|built| attachable(&agent, built)));
         let rules = problems.absorb(self.rules.build(&agent));
         let (Some(built), Some(AgentRules { rules, guards, summaries })) = (built, rules) else {
             return Err(problems);
@@ -229,7 +229,8 @@ impl AgentBuilder<'_> {
             None => built.agent,
         };
         let hosted = HostedAgent::new(card, agent_inside, Policy::new(rules), time_max);
-        all.hosted.push(hosted.guarded(guards).showing_usage(agent.settings.show_usage));
+        let hosted = hosted.showing_usage(agent.settings.show_usage).whose_lost_tasks(agent.settings.on_lost);
+        all.hosted.push(hosted.guarded(guards));
         all.identities.push((agent.settings.handle, agent.identity));
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use forecourt_agents::budget::BudgetSettings;
 use forecourt_core::{ContentMode, Handle, Language, Skill};
-use forecourt_host::UsageViewers;
+use forecourt_host::{OnLost, UsageViewers};
 use forecourt_rules::RuleSettings;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -64,6 +64,11 @@ pub struct AgentSettings {
     /// metadata of A2A, MCP, NLWeb and of tasks. The operator always does.
     #[serde(default)]
     pub show_usage: UsageViewers,
+    /// What becomes of its tasks when the node that works on them is lost, or stops before they are done: `fail` ends
+    /// them as failed; `restart` has the agent asked again by another node, or at the next start, at most three times in
+    /// all, for an agent to which beginning anew is harmless; `attach` goes on with work that lives elsewhere (`a2a`).
+    #[serde(default)]
+    pub on_lost: OnLost,
 }
 
 /// One thing an agent can do.
@@ -140,6 +145,7 @@ impl AgentSettings {
             policy: PolicySettings::default(),
             budget: BudgetSettings::default(),
             show_usage: UsageViewers::default(),
+            on_lost: OnLost::default(),
         }
     }
 }
