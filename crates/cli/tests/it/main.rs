@@ -9,7 +9,8 @@
 //! | `domains` | several domains in one daemon |
 //! | `discovery` | from an address to an answer, by hand and with `ask` and `discover` |
 //! | `starters` | `init --with`: each starter is served and asked |
-//! | `on_behalf_of` | services that are asked in the name of the caller
+//! | `on_behalf_of` | services that are asked in the name of the caller |
+//! | `on_lost` | killed daemons whose tasks go on: begun anew, or found again at a remote agent |
 //! | `nodes` | several daemons that share a store and a bus |
 //! | `operate` | check, init, limits, metrics, content that changes |
 //! | `certificates` | certificates that are ordered from a real authority |
@@ -108,6 +109,7 @@ mod negotiation_attacks;
 mod nodes;
 mod oauth;
 mod on_behalf_of;
+mod on_lost;
 mod openapi;
 mod openid;
 mod operate;
