@@ -223,7 +223,9 @@ impl InFlight {
     /// is one in all.
     pub(crate) fn place_for_lost_work(&self) -> Option<Slot> {
         let permit = self.background.all.clone().try_acquire_owned().ok()?;
-        Some(Slot { permits: [Some(permit), None, None] })
+        let mut slot = Slot::default();
+        slot.permits[0] = Some(permit);
+        Some(slot)
     }
 
     async fn wait_in_line(

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use forecourt_core::limits::TASK_TTL;
 use forecourt_core::{Clock, Ending, Event, Store, TaskId};
-use forecourt_host::{FollowUntil, Host, LEASE, LeaseSettings, Run, TaskAccess, TaskName};
+use forecourt_host::{FollowUntil, Host, LEASE, LeaseSettings, OnLost, Run, TaskAccess, TaskName};
 use forecourt_store::Memory;
 use forecourt_testkit::{HandClock, HandMachine};
 use futures::StreamExt;
@@ -21,6 +21,8 @@ use crate::nodes::TestBus;
 use crate::support::{Setup, message};
 
 const NODES: usize = 3;
+/// How often work is begun whose nodes are lost.
+const TRIES_MAX: usize = 3;
 /// Names under which clients send messages, some of them again and again.
 const NAMES: u64 = 6;
 /// The longest that a worker says nothing, and how much it says at most.
@@ -56,6 +58,8 @@ pub(super) struct World {
     clock: Arc<HandClock>,
     bus: Arc<TestBus>,
     worker: Arc<Worker>,
+    /// What becomes of work whose node is lost.
+    on_lost: OnLost,
     nodes: Vec<Node>,
     scripts: HashMap<String, Script>,
     told: Arc<Mutex<Told>>,
@@ -65,13 +69,16 @@ impl World {
     pub(super) async fn begin(seed: u64) -> Self {
         let (kept, clock): (Arc<dyn Store>, _) = (Arc::new(Memory::new()), Arc::new(HandClock::new()));
         let shared = Arc::new(FaultyStore::of(kept.clone()).with_clock(clock.clone()));
+        let dice = Arc::new(Dice::new(seed));
+        let on_lost = if dice.chance(50) { OnLost::Restart } else { OnLost::Fail };
         let mut world = Self {
-            dice: Arc::new(Dice::new(seed)),
+            dice,
             kept,
             shared,
             clock,
             bus: Arc::default(),
             worker: Arc::default(),
+            on_lost,
             nodes: Vec::new(),
             scripts: HashMap::new(),
             told: Arc::default(),
@@ -92,6 +99,7 @@ impl World {
             bus: self.bus.clone(),
             alone: false,
             stop: stop.clone(),
+            on_lost: self.on_lost,
             ..Setup::default()
         };
         let host = setup.host_with(self.worker.clone(), setup.clock.clone(), self.dice.clone()).await;
@@ -227,7 +235,7 @@ impl World {
         for (name, task) in &tasks {
             let log = self.log(task).await;
             self.check_log(name, &log);
-            assert!(self.worker.heard(self.scripts[name].words()) <= 1, "{name} was begun twice");
+            assert!(self.worker.heard(self.scripts[name].words()) <= self.begun_max(), "{name} was begun too often");
             logs.insert(task.clone(), log);
         }
         for (task, seen) in &self.told.lock().followed {
@@ -240,6 +248,11 @@ impl World {
         if self.dice.chance(4) {
             self.check_until_the_end(&logs).await;
         }
+    }
+
+    /// How often a message may be begun: once, and after each loss where that is said to be harmless.
+    fn begun_max(&self) -> usize {
+        if self.on_lost == OnLost::Restart { TRIES_MAX } else { 1 }
     }
 
     /// The one task of each name.
@@ -269,7 +282,9 @@ impl World {
         let whole = self.scripts[name].whole();
         assert!(log.iter().map(|(number, _)| *number).eq(1..=log.len() as u64), "{log:?}");
         let (last, said) = log.split_last().expect("an ending");
-        let said: Vec<_> = said.iter().map(|(_, event)| event).collect();
+        // That work went on elsewhere is told by a sign of progress.
+        let is_said = |event: &&Event| !(self.on_lost == OnLost::Restart && matches!(event, Event::Progress(_)));
+        let said: Vec<_> = said.iter().map(|(_, event)| event).filter(is_said).collect();
         assert!(said.iter().copied().eq(whole.iter().take(said.len())), "{name}: {log:?}");
         match &last.1 {
             Event::Ending(Ending::Complete) => assert_eq!(said.len() + 1, whole.len(), "{name}: {log:?}"),
