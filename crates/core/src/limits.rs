@@ -88,7 +88,7 @@ pub const ANSWER_BYTES_RESERVED: u64 = 128 * 1024;
 pub(crate) const ANSWERS_RESERVED_MIN: u64 = 4;
 /// How many times what is kept for one caller is kept for all callers together who proved nothing and come from an IPv4
 /// /24 or an IPv6 /56, and from an IPv4 /20 or an IPv6 /48.
-pub const NETWORK_CALLERS: [u64; 2] = [4, 16];
+pub(crate) const NETWORK_CALLERS: [u64; 2] = [4, 16];
 /// The share of what a host has, in percent, that callers who proved nothing may take up together: of the bytes of its
 /// store, and of the places for work. The default of `limits.strangers_percent`.
 pub const STRANGERS_PERCENT: u8 = 50;
