@@ -48,6 +48,7 @@ macro_rules! store_suite {
             tasks::only_the_run_that_holds_a_task_ends_it
             tasks::a_task_begins_and_goes_on_with_its_webhooks
             tasks::orphans_are_unsettled_tasks_of_runs_that_are_not_alive
+            tasks::a_task_is_taken_up_by_one_run
             tasks::a_run_is_ended_once_and_only_if_it_was_silent
             tasks::only_the_run_that_holds_a_task_writes_its_log_and_files
             events::a_gap_in_the_numbers_is_refused

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use forecourt_core::gate::RuleVerdict;
-use forecourt_core::policy::{Objection, RefusalKind};
+use forecourt_core::policy::{ConsentTerms, Demand, Objection, RefusalKind, Requirement};
 use forecourt_core::store::StoreError;
 use forecourt_core::{Address, AgentCard, Error, Language, Message, Noun, Policy, PolicyPart, Rule, TaskState};
 use futures::future::{BoxFuture, FutureExt};
@@ -57,6 +57,41 @@ fn rules_are_asked_in_order_and_the_first_refusal_stands() {
     let refusal = policy.admit(card(), message(), &[]).now_or_never().unwrap().unwrap_err().1;
     let Objection::Refused(refusal) = refusal else { panic!("a refusal") };
     assert_eq!(refusal.message, "b");
+    assert_eq!(*asked.lock().unwrap(), ["a", "b"]);
+}
+
+/// Wants something first, and counts what it lets pass.
+struct Wanting(Arc<Mutex<usize>>);
+
+impl Rule for Wanting {
+    fn judge<'a>(&'a self, _: &'a AgentCard, _: &'a Message) -> BoxFuture<'a, RuleVerdict> {
+        let wanted = Requirement {
+            rule: "wanting".into(),
+            title: None,
+            message: "Agree first.".into(),
+            message_translations: Default::default(),
+            demand: Demand::Consent(ConsentTerms { scope: Default::default(), lifetime_seconds: None }),
+        };
+        futures::future::ready(Err(Objection::Required(Box::new(wanted)))).boxed()
+    }
+
+    fn count(&self, _: &AgentCard, _: &Message) -> RuleVerdict {
+        *self.0.lock().unwrap() += 1;
+        Ok(())
+    }
+}
+
+#[test]
+fn what_was_admitted_is_admitted_again_without_being_counted_unless_a_rule_refuses_it_by_now() {
+    let (asked, counted) = (Arc::new(Mutex::new(vec![])), Arc::default());
+    let rule = |name, refuses| Arc::new(Noting { name, refuses, asked: asked.clone() }) as Arc<dyn Rule>;
+    let wanting = || Arc::new(Wanting(Arc::clone(&counted))) as Arc<dyn Rule>;
+    let readmitted = |rules| Policy::new(rules).readmit(card(), message()).now_or_never().unwrap();
+    assert_eq!(readmitted(vec![]).unwrap().message().id, message().id);
+    let admitted = readmitted(vec![wanting(), rule("a", false)]).unwrap();
+    assert_eq!(admitted.message().parts, message().parts);
+    let refused = readmitted(vec![wanting(), rule("b", true), rule("c", false)]).unwrap_err();
+    assert_eq!((refused.message.as_str(), *counted.lock().unwrap()), ("b", 0));
     assert_eq!(*asked.lock().unwrap(), ["a", "b"]);
 }
 

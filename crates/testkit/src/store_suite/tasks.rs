@@ -286,6 +286,34 @@ pub async fn orphans_are_unsettled_tasks_of_runs_that_are_not_alive(store: Fresh
     assert_eq!(store.orphaned_tasks(10).await.unwrap().len(), 1);
 }
 
+/// A task of a run that is gone is taken up by one run, as it is: what it has logged stays, and its log goes on.
+pub async fn a_task_is_taken_up_by_one_run(store: Fresh) {
+    for state in [TaskState::Working, TaskState::Submitted] {
+        let task = Task { state, ..some_task() };
+        store.create_task(task.clone(), vec![webhook("https://example.com/1")]).await.unwrap();
+        let id = task.id.clone();
+        store.append_events(&id, "run-1", 1, vec![Event::Text("a".to_owned())]).await.unwrap();
+        let take_up = |run: &str| TaskChange::take_up(&task, run.to_owned(), after(7200), after(2));
+        assert!(store.advance_task(&id, take_up("run-2")).await.unwrap());
+        assert!(!store.advance_task(&id, take_up("run-3")).await.unwrap(), "another was first");
+        let taken = Task {
+            state: TaskState::Working,
+            run: "run-2".to_owned(),
+            updated_at: after(2),
+            expires_at: after(7200),
+            ..task.clone()
+        };
+        assert_eq!(store.task(&id, start()).await.unwrap(), Some(taken));
+        let late = store.append_events(&id, "run-1", 2, vec![Event::Text("b".to_owned())]).await;
+        assert!(matches!(late, Err(StoreError::NotHeld)));
+        store.append_events(&id, "run-2", 2, vec![Event::Text("b".to_owned())]).await.unwrap();
+        assert!(!store.advance_task(&id, completed()).await.unwrap(), "who lost it does not end it");
+        assert!(store.advance_task(&id, TaskChange { run: "run-2".to_owned(), ..completed() }).await.unwrap());
+        assert_eq!(store.last_event(&id).await.unwrap(), 3);
+        assert_eq!(store.claim_deliveries(after(9), after(60), 9).await.unwrap().len(), 1, "its end alone is told");
+    }
+}
+
 /// A run that has beaten since it was looked at is not ended, and one that was ended never beats again.
 pub async fn a_run_is_ended_once_and_only_if_it_was_silent(store: Fresh) {
     let named = |beat| RunBeat { run: "run-1".to_owned(), beat };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use forecourt_core::policy::{PaidFor, Settlement};
 use forecourt_core::{Ending, Event, Store};
-use forecourt_host::{Host, Run, TaskAccess};
+use forecourt_host::{Host, OnLost, Run, TaskAccess};
 use forecourt_issuance::IssuanceStatus;
 use forecourt_testkit::{CountedEntropy, HandClock, ScriptedAgent, Step};
 use futures::StreamExt;
@@ -29,14 +29,23 @@ async fn next(setup: &Setup, run: usize, agent: Arc<ScriptedAgent>) -> (Arc<Host
         clock: clock.clone(),
         entropy,
         remembers: true,
+        on_lost: setup.on_lost,
         ..Setup::default()
     };
     (setup.host(agent).await, clock)
 }
 
 async fn paid(store: &Arc<dyn Store>, till: &Arc<Till>) -> (Setup, super::support::Answered, Arc<Host>) {
+    paid_of(store, till, OnLost::Fail).await
+}
+
+async fn paid_of(
+    store: &Arc<dyn Store>,
+    till: &Arc<Till>,
+    on_lost: OnLost,
+) -> (Setup, super::support::Answered, Arc<Host>) {
     let rule = Wants::this(payment("5", PaidFor::Turn));
-    let setup = setup(store, &rule, till);
+    let setup = Setup { on_lost, ..setup(store, &rule, till) };
     let host = setup.host(ScriptedAgent::new(vec![Step::Do(Event::Text("So".to_owned())), Step::Hang])).await;
     let refused = ask(&host, message("Dinner?")).await;
     host.pay(&refused.state(), &coins("5", "a"), &Default::default()).await.unwrap();
@@ -68,8 +77,11 @@ async fn policy5_5_what_was_cut_off_is_answered_by_the_next_run_and_once() {
 
 #[tokio::test]
 async fn a_task_that_was_cut_off_leaves_its_state_to_be_used_again() {
-    for (store, _folder) in stores() {
-        let (setup, refused, host) = paid(&store, &Arc::default()).await;
+    // Also where the agent may be asked again: what was paid is used once, by whoever asks for it.
+    let all =
+        [OnLost::Fail, OnLost::Restart].into_iter().flat_map(|on_lost| stores().into_iter().map(move |s| (s, on_lost)));
+    for ((store, _folder), on_lost) in all {
+        let (setup, refused, host) = paid_of(&store, &Arc::default(), on_lost).await;
         let again = || with_state("", refused.thread.clone(), &refused.state());
         let task = host.receive(again(), Run::in_background(None)).await.unwrap().task.unwrap();
         let (host, _) = next(&setup, 1, ScriptedAgent::saying(["Soup."])).await;
