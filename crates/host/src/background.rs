@@ -46,24 +46,11 @@ impl Tasks {
                     drop(hand_over.send(Ok(BackgroundWork { task: id, logged })));
                     let (usage, journal) = (request.meter(), request.journal.clone());
                     let (account, used_before) = (request.account(), used_in_earlier_turns(&task));
-                    let (tries, catch_up) = (1, None);
+                    let (tries, catch_up, later_files) = (1, None, AtomicU64::new(0));
+                    #[rustfmt::skip]
                     let work = Work {
-                        tasks,
-                        resident,
-                        task,
-                        via,
-                        asked,
-                        logged,
-                        written,
-                        stop,
-                        slot,
-                        usage,
-                        used_before,
-                        journal,
-                        account,
-                        tries,
-                        catch_up,
-                        later_files: AtomicU64::new(0),
+                        tasks, resident, task, via, asked, logged, written, stop, slot, usage, used_before, journal,
+                        account, tries, catch_up, later_files,
                     };
                     work.run(events).await;
                 }

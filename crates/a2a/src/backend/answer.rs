@@ -31,13 +31,7 @@ pub(super) fn answer(front: Arc<FrontedAgent>, message: Message) -> EventStream 
         let found = match front.discovery.find(&front.url).await {
             Ok(found) => found,
             Err(error) => {
-                // The error may name addresses inside the operator's network: it goes to the log, and the caller gets
-                // the cause alone.
-                tracing::warn!(%error, agent = %front.handle, "a remote agent was not found");
-                yield match error {
-                    DiscoveryError::Declined(declined) => Event::Ending(declined.ending(WHO, &*front.clock)),
-                    _ => Event::Ending(FailureCause::Unreachable.ending(format!("{WHO} can't be found at the moment."))),
-                };
+                yield Event::Ending(not_found(&front, &error));
                 return;
             }
         };
@@ -87,6 +81,17 @@ pub(super) fn answer(front: Arc<FrontedAgent>, message: Message) -> EventStream 
         }
         yield Event::Ending(Ending::unfinished());
     })
+}
+
+/// The ending where the remote agent is not found.
+fn not_found(front: &FrontedAgent, error: &DiscoveryError) -> Ending {
+    // The error may name addresses inside the operator's network: it goes to the log, and the caller gets the cause
+    // alone.
+    tracing::warn!(%error, agent = %front.handle, "a remote agent was not found");
+    match error {
+        DiscoveryError::Declined(declined) => declined.ending(WHO, &*front.clock),
+        _ => FailureCause::Unreachable.ending(format!("{WHO} can't be found at the moment.")),
+    }
 }
 
 /// What a fault that the remote agent names comes to, behind "the agent". Its own words may tell of its
