@@ -29,11 +29,7 @@ impl Tasks {
         webhook: Option<Box<Webhook>>,
         slot: Slot,
     ) -> Result<BackgroundWork, Error> {
-        let (id, logged) = match (&request.earlier, &request.name) {
-            (Some(earlier), _) => (earlier.id.clone(), self.store.last_event(&earlier.id).await?),
-            (None, Some(name)) => (self.names.id(name).await?, 0),
-            (None, None) => (TaskId::mint(&*self.entropy), 0),
-        };
+        let (id, logged) = self.place_of(&request).await?;
         let (hand_over, handed_over) = oneshot::channel();
         let tasks = self.clone();
         let span = spans::task(request.resident.card.handle().as_str());
@@ -47,10 +43,23 @@ impl Tasks {
                     let (usage, journal) = (request.meter(), request.journal.clone());
                     let (account, used_before) = (request.account(), used_in_earlier_turns(&task));
                     let (tries, catch_up, later_files) = (1, None, AtomicU64::new(0));
-                    #[rustfmt::skip]
                     let work = Work {
-                        tasks, resident, task, via, asked, logged, written, stop, slot, usage, used_before, journal,
-                        account, tries, catch_up, later_files,
+                        tasks,
+                        resident,
+                        task,
+                        via,
+                        asked,
+                        logged,
+                        written,
+                        stop,
+                        slot,
+                        usage,
+                        used_before,
+                        journal,
+                        account,
+                        tries,
+                        catch_up,
+                        later_files,
                     };
                     work.run(events).await;
                 }
@@ -71,6 +80,15 @@ impl Tasks {
         };
         self.tracker.spawn(work.instrument(span));
         handed_over.await.map_err(Error::internal)?
+    }
+
+    /// Which task a message belongs to, and how many events are in its log.
+    async fn place_of(&self, request: &Request) -> Result<(TaskId, u64), Error> {
+        Ok(match (&request.earlier, &request.name) {
+            (Some(earlier), _) => (earlier.id.clone(), self.store.last_event(&earlier.id).await?),
+            (None, Some(name)) => (self.names.id(name).await?, 0),
+            (None, None) => (TaskId::mint(&*self.entropy), 0),
+        })
     }
 
     /// Puts work on the list and makes it durable. A name whose task has expired is free again, though it may stand in the

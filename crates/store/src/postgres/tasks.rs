@@ -213,9 +213,8 @@ impl Postgres {
             let sealed = sealed::events::seal_all(&self.seal, &task, last + 1, &[Event::Ending(ending)]);
             sealed.map(|mut sealed| sealed.pop().unwrap_or_default())
         });
-        let is_usual = change.resume.is_none()
-            && !change.from.is_settled()
-            && room.unwrap_or_default() <= POSTGRES_BATCHED_BYTES_MAX;
+        let is_small = room.unwrap_or_default() <= POSTGRES_BATCHED_BYTES_MAX;
+        let is_usual = change.resume.is_none() && !change.from.is_settled() && is_small;
         if let Some(payer) = self.known.of(&task).payer.known().filter(|_| is_usual) {
             let step = TaskStep::Move {
                 from: change.from,
