@@ -26,8 +26,9 @@ use crate::limits::{LimitSettings, Throttle};
 use crate::operator_queue::{OperatorNotifier, OperatorQueue, OperatorWebhook};
 use crate::random::SystemEntropy;
 use crate::records::Records;
+use crate::residents::Residents;
 use crate::store_clock::{HostClock, StoreClock};
-use crate::take_up::{OrphanCount, Residents};
+use crate::take_up::OrphanCount;
 use crate::upkeep;
 
 mod foundation;
@@ -249,7 +250,8 @@ impl Host {
     /// common, go on by what this one says.
     pub fn take_over(&self) {
         self.outbound.store(self.own_outbound.clone());
-        self.tasks.residents.store(Some(Arc::new(Residents::of(self))));
+        let residents = Residents::of(&self.directory, &self.lifecycle, &self.records);
+        self.tasks.residents.store(Some(Arc::new(residents)));
         self.records.issuances.take_over();
     }
 

@@ -42,6 +42,7 @@ mod rates;
 mod receive;
 mod records;
 mod request;
+mod residents;
 mod resume;
 mod run;
 mod running;

@@ -5,8 +5,8 @@
 //! again; rules that refuse are. A message that used up a consent or a payment has no journal: what was paid may be used
 //! again once its run is gone, and must not be answered twice.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
 
 use forecourt_core::clock::after;
 use forecourt_core::limits::TASK_TTL;
@@ -21,14 +21,12 @@ use tokio::sync::watch;
 use tracing::Instrument;
 
 use crate::catch_up::CatchUp;
-use crate::directory::{Directory, HostedAgent};
-use crate::host::Host;
+use crate::directory::HostedAgent;
 use crate::in_flight::Slot;
 use crate::journal::{Journal, JournalStream, KeptWork, WORK_TRIES_MAX};
-use crate::lifecycle::Lifecycle;
 use crate::on_lost::OnLost;
-use crate::records::Records;
 use crate::request::Request;
+use crate::residents::AnsweringHost;
 use crate::running;
 use crate::tasks::{Live, Tasks, WorkStop, cut_off};
 use crate::work::Work;
@@ -39,38 +37,6 @@ const ORPHANS_PER_READ: usize = 200;
 const ORPHANS_AT_ONCE: usize = 16;
 /// Events that are read of a log in one go.
 const EVENTS_PER_READ: usize = 256;
-
-/// The agents of the host that answers now, for work that begins anew. Weak: they hold these tasks.
-pub(crate) struct Residents {
-    directory: Weak<Directory>,
-    lifecycle: Weak<Lifecycle>,
-    records: Weak<Records>,
-}
-
-/// The same, at hand.
-struct AnsweringHost {
-    directory: Arc<Directory>,
-    lifecycle: Arc<Lifecycle>,
-    records: Arc<Records>,
-}
-
-impl Residents {
-    pub(crate) fn of(host: &Host) -> Self {
-        Self {
-            directory: Arc::downgrade(&host.directory),
-            lifecycle: Arc::downgrade(&host.lifecycle),
-            records: Arc::downgrade(&host.records),
-        }
-    }
-
-    fn upgrade(&self) -> Option<AnsweringHost> {
-        Some(AnsweringHost {
-            directory: self.directory.upgrade()?,
-            lifecycle: self.lifecycle.upgrade()?,
-            records: self.records.upgrade()?,
-        })
-    }
-}
 
 /// How many tasks of runs that are gone were looked after.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
