@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use crate::admin::{TOKEN, api, url};
 use crate::receiver::Receiver;
 use crate::support::{Deployment, FREE_PORTS, Served, within};
 use crate::wire::{Answer, curl};
@@ -35,6 +36,7 @@ fn answer(served: &Served) -> Answer {
 fn a_budget_outlives_a_restart_and_its_refusal_says_when_it_renews() {
     let provider = Receiver::answering(vec![words("Fine.")]);
     let deployment = Deployment::of_backend(&model(&provider, "max_tokens = 100\n"));
+    let deployment = deployment.with("admin", &format!("token = \"{TOKEN}\""));
     let agent = deployment.read("agents/agent.toml");
     deployment.write("agents/agent.toml", &format!("{agent}\n[budget]\ntokens_per_month = 400\n"));
     let served = deployment.serve();
@@ -46,15 +48,15 @@ fn a_budget_outlives_a_restart_and_its_refusal_says_when_it_renews() {
     assert!(part["message"].as_str().unwrap().contains("tokens_per_month"), "{part}");
     assert!(part["data"]["forecourt.budget"]["renews_at"].is_string(), "{part}");
     // The operator sees it where refusals of the host are seen.
-    let limits = served.operator("/api/v1/limits").with_status(200).json();
+    let limits = api(&served, "/limits", &[]).with_status(200).json();
     assert_eq!(limits["limits"][0]["limit"], "budget.tokens_per_month", "{limits}");
     assert!(limits["limits"][0]["caller"].is_null(), "it is the bound of all callers: {limits}");
     within("the refusal in the audit", || {
-        let refusals = served.operator("/api/v1/refusals?agent=agent&outcome=refused").with_status(200).json();
+        let refusals = api(&served, "/refusals?agent=agent&outcome=refused", &[]).with_status(200).json();
         let first = &refusals["records"][0];
         (first["rule"] == "budget.tokens_per_month" && first["kind"] == "too_many_requests").then_some(())
     });
-    let metrics = served.operator("/metrics").text();
+    let metrics = curl(&url(&served, "/metrics"), &["-H", &format!("Authorization: Bearer {TOKEN}")]).text();
     assert!(metrics.contains("forecourt_agent_limit_hits_total{limit=\"budget.tokens_per_month\"} 1"), "{metrics}");
 }
 

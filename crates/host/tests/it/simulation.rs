@@ -14,7 +14,7 @@ mod world;
 use world::World;
 
 /// Seeds that are tried when nobody says how many.
-const SEEDS: u64 = 800;
+const SEEDS: u64 = 2_000;
 /// What happens in one seed, one thing after another.
 const STEPS: usize = 24;
 

@@ -92,7 +92,7 @@ fn check_database(folder: &TempDir, failure: Failure, at: u64) {
     let is_whole: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("a check");
     assert_eq!(is_whole, "ok", "{failure:?} at {at}");
     let charged = "SELECT coalesce((SELECT sum(bytes) FROM accounts), 0)
-        - coalesce((SELECT sum(bytes) FROM charges), 0)
+        - coalesce((SELECT sum(bytes + reserved) FROM charges), 0)
         - coalesce((SELECT sum(bytes) FROM entries WHERE account IS NOT NULL), 0)
         - coalesce((SELECT sum(bytes) FROM threads WHERE account IS NOT NULL), 0)
         - coalesce((SELECT sum(bytes) FROM routes WHERE account IS NOT NULL), 0)

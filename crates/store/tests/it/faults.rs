@@ -198,7 +198,7 @@ fn a_newer_database_is_refused_with_both_versions() {
     let result = place.open();
     assert!(is_corrupt(&result));
     let reason = reason(result);
-    assert!(reason.contains("version 99") && reason.contains("up to 7"), "{reason}");
+    assert!(reason.contains("version 99") && reason.contains("up to 8"), "{reason}");
 }
 
 #[test]

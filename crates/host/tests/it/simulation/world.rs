@@ -239,7 +239,16 @@ impl World {
             logs.insert(task.clone(), log);
         }
         for (task, seen) in &self.told.lock().followed {
-            assert_eq!(seen, &logs[task], "a follower saw something else");
+            // Whose node had no store for long was told so, in place of what follows.
+            let known = match seen.last() {
+                Some((_, Event::Ending(Ending::Failed { reason, .. }))) if reason.contains("can't be read") => {
+                    &seen[..seen.len() - 1]
+                }
+                _ => &seen[..],
+            };
+            let is_whole = known.len() == seen.len();
+            assert!(logs[task].starts_with(known), "a follower saw something else: {seen:?}");
+            assert!(!is_whole || known.len() == logs[task].len(), "a follower saw no end: {seen:?}");
         }
         assert!(self.kept.orphaned_tasks(99).await.expect("orphans").is_empty(), "work of a dead node is stuck");
         for node in &self.nodes {
@@ -282,6 +291,10 @@ impl World {
         let whole = self.scripts[name].whole();
         assert!(log.iter().map(|(number, _)| *number).eq(1..=log.len() as u64), "{log:?}");
         let (last, said) = log.split_last().expect("an ending");
+        // A later try that came to nothing leaves a seam where it says less than the one before.
+        if self.on_lost == OnLost::Restart && matches!(last.1, Event::Ending(Ending::Failed { .. })) {
+            return;
+        }
         // That work went on elsewhere is told by a sign of progress.
         let is_said = |event: &&Event| !(self.on_lost == OnLost::Restart && matches!(event, Event::Progress(_)));
         let said: Vec<_> = said.iter().map(|(_, event)| event).filter(is_said).collect();
