@@ -219,7 +219,7 @@ impl Tasks {
         let slots = self.in_flight.slots(&CallerKey::of(task.owner.as_deref(), None, message.sender.network()));
         let request = Request::taken_up(resident.clone(), &message, slots, is_known, host.records.clone());
         let request = Arc::new(request.with_journal(journal.clone()));
-        let events = match self.readmitted(&host, &resident, message).await {
+        let events = match self.readmitted(&host, &resident, message, &stop).await {
             _ if stop.is_stopped() => stream::empty().boxed(),
             Ok(admitted) => {
                 let admitted = admitted.with_usage(request.meter());
@@ -275,12 +275,24 @@ impl Tasks {
         host: &AnsweringHost,
         resident: &HostedAgent,
         message: Message,
+        stop: &WorkStop,
     ) -> Result<Admitted, Ending> {
-        match host.lifecycle.unavailable_reason(resident.card.handle()).await {
-            Ok(None) => {}
-            Ok(Some(part)) => return Err(Ending::Refused(Box::new(part))),
-            Err(error) => {
+        let reason = || async {
+            match host.lifecycle.unavailable_reason(resident.card.handle()).await {
+                // Nothing is known of the agent while the store is away, which must not end what was only lost.
+                Err(Error::Unavailable { .. }) => Err(StoreError::Unavailable("states of agents".to_owned())),
+                known => Ok(known),
+            }
+        };
+        match self.until_written(stop, reason).await {
+            Ok(Ok(None)) => {}
+            Ok(Ok(Some(part))) => return Err(Ending::Refused(Box::new(part))),
+            Ok(Err(error)) => {
                 tracing::info!(%error, "work does not go on: nobody may ask its agent any more");
+                return Err(cut_off());
+            }
+            Err(error) => {
+                tracing::warn!(%error, "work does not go on");
                 return Err(cut_off());
             }
         }

@@ -291,10 +291,6 @@ impl World {
         let whole = self.scripts[name].whole();
         assert!(log.iter().map(|(number, _)| *number).eq(1..=log.len() as u64), "{log:?}");
         let (last, said) = log.split_last().expect("an ending");
-        // A later try that came to nothing leaves a seam where it says less than the one before.
-        if self.on_lost == OnLost::Restart && matches!(last.1, Event::Ending(Ending::Failed { .. })) {
-            return;
-        }
         // That work went on elsewhere is told by a sign of progress.
         let is_said = |event: &&Event| !(self.on_lost == OnLost::Restart && matches!(event, Event::Progress(_)));
         let said: Vec<_> = said.iter().map(|(_, event)| event).filter(is_said).collect();
