@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use parking_lot::{Mutex, RwLock};
-use tokio::runtime::Handle;
 use tokio::sync::Mutex as AsyncMutex;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, timeout};
 
-use crate::background::{on_thread, spawn};
+use crate::background::{on_thread, repeat};
 
 /// How often a head is copied while records are written. The start and the end of a server copy one, too.
 pub(crate) const COPY_EVERY: Duration = Duration::from_secs(60);
@@ -88,19 +87,8 @@ impl CopiedHead {
         if self.copy.read().is_none() || self.untold.lock().replace(jws).is_some() {
             return;
         }
-        let mut wait = self.told.lock().map_or(Duration::ZERO, |last| COPY_EVERY.saturating_sub(last.elapsed()));
-        let copied = Arc::downgrade(self);
-        let work = async move {
-            loop {
-                sleep(wait).await;
-                let Some(copied) = copied.upgrade() else { return };
-                if copied.tell().await {
-                    return;
-                }
-                wait = COPY_EVERY;
-            }
-        };
-        spawn(&Handle::current(), Box::pin(work));
+        let wait = self.told.lock().map_or(Duration::ZERO, |last| COPY_EVERY.saturating_sub(last.elapsed()));
+        repeat(self, wait, COPY_EVERY, |copied| Box::pin(async move { copied.tell().await }));
     }
 
     /// Tells of what was not told yet. `false`: it was not taken, or more came meanwhile.

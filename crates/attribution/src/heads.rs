@@ -12,10 +12,8 @@ use forecourt_core::{Error, Timestamp};
 use forecourt_host::Ledger;
 use futures::future::BoxFuture;
 use serde_json::json;
-use tokio::runtime::Handle;
-use tokio::time::sleep;
 
-use crate::background::spawn;
+use crate::background::repeat;
 use crate::checkpoint::{Mark, unverified};
 use crate::verify::HeadWitness;
 
@@ -134,21 +132,16 @@ impl HeadStream {
         if self.is_staying.swap(true, Ordering::Relaxed) {
             return;
         }
-        let heads = Arc::downgrade(self);
-        let work = async move {
-            loop {
-                sleep(LASTING_EVERY).await;
-                let Some(heads) = heads.upgrade() else { return };
+        repeat(self, LASTING_EVERY, LASTING_EVERY, |heads| {
+            Box::pin(async move {
                 // First: a head that is written from here on may be missed below.
                 heads.is_staying.store(false, Ordering::Relaxed);
-                let Err(error) = heads.stay().await else { return };
+                let Err(error) = heads.stay().await else { return true };
                 tracing::warn!(%error, "how far the records are was not written into the store for good");
-                if heads.is_staying.swap(true, Ordering::Relaxed) {
-                    return;
-                }
-            }
-        };
-        spawn(&Handle::current(), Box::pin(work));
+                // Whoever wrote one meanwhile looks after it.
+                heads.is_staying.swap(true, Ordering::Relaxed)
+            })
+        });
     }
 
     /// Writes a head that an operator has the log begin at, whatever stood there before.

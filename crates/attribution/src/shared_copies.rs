@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use tokio::runtime::Handle;
-use tokio::time::sleep;
 
-use crate::background::spawn;
+use crate::background::repeat;
 use crate::checkpoint::SharedHead;
 use crate::copies::{COPY_EVERY, HeadCopy, told};
 use crate::digest::to_hex;
@@ -85,19 +83,8 @@ impl SharedLog {
             }
             is_first
         };
-        if !is_first {
-            return;
+        if is_first {
+            repeat(self, COPY_EVERY, COPY_EVERY, |log| Box::pin(async move { log.copy_now().await }));
         }
-        let log = Arc::downgrade(self);
-        let work = async move {
-            loop {
-                sleep(COPY_EVERY).await;
-                let Some(log) = log.upgrade() else { return };
-                if log.copy_now().await {
-                    return;
-                }
-            }
-        };
-        spawn(&Handle::current(), Box::pin(work));
     }
 }
