@@ -34,8 +34,9 @@ pub(super) struct OperatorView {
     desk: Arc<Desk>,
     shown: Mutex<ViewState>,
     router: AdminRouter,
-    /// What answers where the daemon is watched from elsewhere.
+    /// What answers where the daemon is watched: on a socket of loopback, and on one that strangers reach.
     monitoring: AdminRouter,
+    open_monitoring: AdminRouter,
 }
 
 /// What is shown now, and what opens the rest.
@@ -67,7 +68,8 @@ impl OperatorView {
         let monitoring = running.deployment().monitoring.clone();
         let shown = Mutex::new(ViewState { registry: Arc::default(), entrance, monitoring });
         let nothing = || AdminRouter::new(Router::new());
-        Self { guarded, ready, desk, shown, router: nothing(), monitoring: nothing() }
+        let (router, monitoring, open_monitoring) = (nothing(), nothing(), nothing());
+        Self { guarded, ready, desk, shown, router, monitoring, open_monitoring }
     }
 
     /// Shows what is counted in `registry` from here on.
@@ -88,10 +90,14 @@ impl OperatorView {
         self.router.replace(self.answering(shown));
         let health = brief_health(self.ready.clone());
         // A socket that another deployment wanted shows no metrics of one that did not.
-        self.monitoring.replace(match &shown.monitoring {
-            Some(settings) => health.merge(metrics_behind(shown.registry.clone(), settings.token.clone())),
-            None => health,
-        });
+        let watched = |settings: Option<&MonitoringSettings>| match settings {
+            Some(settings) => health.clone().merge(metrics_behind(shown.registry.clone(), settings.token.clone())),
+            None => health.clone(),
+        };
+        let settings = shown.monitoring.as_ref();
+        self.monitoring.replace(watched(settings));
+        // Whatever the settings are by now: while they change, such a socket may outlive its token.
+        self.open_monitoring.replace(watched(settings.filter(|settings| settings.token.is_some())));
     }
 
     fn answering(&self, ViewState { registry, entrance, .. }: &ViewState) -> Router {
@@ -161,6 +167,8 @@ impl Route for AdminDispatch {
 #[derive(Clone)]
 pub(super) struct MonitoringDispatch {
     pub(super) list: Arc<DomainList>,
+    /// Whether strangers reach the socket.
+    pub(super) is_open: bool,
 }
 
 impl Route for MonitoringDispatch {
@@ -176,7 +184,9 @@ impl Route for MonitoringDispatch {
                 })
             }
         };
-        core.map(|core| core.operator.monitoring.now()).map_err(|status| Box::new(status.into_response()))
+        let core = core.map_err(|status| Box::new(status.into_response()))?;
+        let OperatorView { monitoring, open_monitoring, .. } = &core.operator;
+        Ok(if self.is_open { open_monitoring.now() } else { monitoring.now() })
     }
 }
 

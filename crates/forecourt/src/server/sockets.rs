@@ -378,7 +378,8 @@ impl Serving {
                 self.operator.spawn(served);
             }
             SocketKind::Monitoring => {
-                let routes = MonitoringDispatch { list: self.admin.list.clone() };
+                let is_open = !socket.wanted.address.ip().to_canonical().is_loopback();
+                let routes = MonitoringDispatch { list: self.admin.list.clone(), is_open };
                 self.operator.spawn(listener.serve_until(fronts.monitoring.clone(), routes, retire, close));
             }
             SocketKind::OwnHttp => {
