@@ -27,8 +27,8 @@ impl Issuer {
         // Its first run gives it an authority, and a certificate for this machine.
         let deployment = Deployment::gatehouse().serve().killed();
         let mut command = client_script("token_issuer.mjs", Some(&folder));
-        let script = RunningScript::start(command.env("TLS_FOLDER", deployment.data()).env("NODE_NO_WARNINGS", "1"));
-        let url = script.line();
+        command.env("TLS_FOLDER", deployment.data()).env("NODE_NO_WARNINGS", "1");
+        let (script, url) = RunningScript::start(&mut command);
         let ca = deployment.data().join("ca.pem");
         let deployment = deployment
             .with("egress", "allow = [\"127.0.0.0/8\"]\nca_files = [\".forecourt/ca.pem\"]")

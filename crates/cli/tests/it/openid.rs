@@ -19,8 +19,7 @@ impl Provider {
     /// Starts one. `None`, and says so, where there is none.
     pub(crate) fn start() -> Option<Self> {
         let mut command = client_script("oidc_provider.mjs", Some(&library("oidc-provider")?));
-        let script = RunningScript::start(command.env("NODE_NO_WARNINGS", "1"));
-        let issuer = script.line();
+        let (script, issuer) = RunningScript::start(command.env("NODE_NO_WARNINGS", "1"));
         Some(Self { script, issuer })
     }
 

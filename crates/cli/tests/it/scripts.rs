@@ -4,8 +4,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::Receiver;
+use std::time::Duration;
 
 use crate::support::{PATIENCE, lines_of};
+
+/// How long a script may take until its first line: ten times what the slowest takes beside other work.
+const FIRST_LINE: Duration = Duration::from_secs(30);
 
 /// Where a library is that `dev/sdk/setup` brings; `None`, and says so, where it was not brought.
 pub(crate) fn library(name: &str) -> Option<PathBuf> {
@@ -48,8 +52,23 @@ pub(crate) struct RunningScript {
 }
 
 impl RunningScript {
-    pub(crate) fn start(command: &mut Command) -> Self {
-        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    /// Starts it; gives it with the first line it says. One that says nothing at all is started once more: an
+    /// interpreter was once seen to hang before the script's first statement, on a machine with much else to do.
+    #[track_caller]
+    pub(crate) fn start(command: &mut Command) -> (Self, String) {
+        let first = Self::spawn(command);
+        if let Ok(line) = first.lines.recv_timeout(FIRST_LINE) {
+            return (first, line);
+        }
+        eprintln!("{command:?} said nothing for {FIRST_LINE:?}, and is started once more");
+        drop(first);
+        let second = Self::spawn(command);
+        let line = second.line();
+        (second, line)
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, lines) = (process.stdin.take().unwrap(), lines_of(process.stdout.take().unwrap()));
         Self { process, input, lines }
     }
