@@ -3,15 +3,19 @@
 
 use std::time::Duration;
 
-use forecourt_core::MachineTime;
 use forecourt_core::clock::CLOCK_SKEW_MAX;
+use forecourt_core::{MachineTime, Timestamp};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use crate::time::nanos;
+use crate::time::{moment, nanos};
 
 /// How much of the time for which a machine was off counts, as far as its wall clock says that it passed: as long as a
 /// restart or an update takes. Of more than that nobody can say whether it passed, or whether the clock was set.
 pub const DOWNTIME_COUNTED_MAX: Duration = Duration::from_secs(60 * 60);
+
+/// How late a caller's clock may have been read before what it asked for is done.
+const LATE_MAX: Duration = Duration::from_secs(5);
 
 /// The last reading of a machine's clocks. Times are nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +66,70 @@ impl ClockMark {
     }
 }
 
+/// The last time that what is kept was moved, for as long as somebody may still go by the clock of before: between
+/// the moment at which a caller looked at its clock and the one at which the store does what it asked for, the clock may
+/// have been set, and what it writes then would be kept for too short or too long. Conversations and their routes do not say when they
+/// were written, and are kept for longer with the next turn.
+#[derive(Debug, Default)]
+pub(crate) struct LastMove(Mutex<Option<Moved>>);
+
+/// A move, in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+struct Moved {
+    shift: i64,
+    claims_shift: i64,
+    /// The clocks when it was made.
+    wall: i64,
+    uptime: i64,
+}
+
+impl LastMove {
+    /// Takes note of a step, before anything else is written.
+    pub(crate) fn note(&self, step: &ClockStep) {
+        let ClockMark { wall, uptime, .. } = step.mark;
+        let mut last = self.0.lock();
+        if step.shift != 0 {
+            *last = Some(Moved { shift: step.shift, claims_shift: step.claims_shift, wall, uptime });
+        } else if last.is_some_and(|last| uptime.saturating_sub(last.uptime) > length(LATE_MAX)) {
+            *last = None;
+        }
+    }
+
+    /// What is kept until `end` by a caller whose clock said `now`: moved like everything else, where that was the clock
+    /// of before.
+    pub(crate) fn end(&self, now: Timestamp, end: Timestamp) -> Timestamp {
+        self.moved(now, end, |last| last.shift)
+    }
+
+    /// The same of a claim.
+    pub(crate) fn claim_end(&self, now: Timestamp, end: Timestamp) -> Timestamp {
+        self.moved(now, end, |last| last.claims_shift)
+    }
+
+    /// The time by which a caller reads whose clock said `now`: the earlier of the clocks of before and after a move, so
+    /// that nothing is taken for expired whether it was moved yet or not.
+    pub(crate) fn reading(&self, now: Timestamp) -> Timestamp {
+        let Some(last) = *self.0.lock() else { return now };
+        let before = if last.is_of_before(now) { nanos(now) } else { nanos(now).saturating_sub(last.shift) };
+        moment(before.min(before.saturating_add(last.shift)))
+    }
+
+    fn moved(&self, now: Timestamp, end: Timestamp, by: impl Fn(Moved) -> i64) -> Timestamp {
+        match *self.0.lock() {
+            Some(last) if last.is_of_before(now) => moment(nanos(end).saturating_add(by(last))),
+            _ => end,
+        }
+    }
+}
+
+impl Moved {
+    /// Whether `now` is nearer to what the clock of before would have said.
+    fn is_of_before(self, now: Timestamp) -> bool {
+        let (now, before) = (nanos(now), self.wall.saturating_sub(self.shift));
+        now.abs_diff(before) < now.abs_diff(self.wall)
+    }
+}
+
 fn length(of: Duration) -> i64 {
     i64::try_from(of.as_nanos()).unwrap_or(i64::MAX)
 }
@@ -80,8 +148,6 @@ pub(crate) fn tell_of(shift: i64) {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_core::Timestamp;
-
     use super::*;
 
     const SECOND: i64 = 1_000_000_000;
@@ -138,6 +204,36 @@ mod tests {
             assert_eq!((off(hour, boot), off(hour + 10, boot)), (0, 0), "{boot:?}");
             assert_eq!((off(hour + 11, boot), off(25 * hour, boot)), (11, 24 * hour), "{boot:?}");
             assert_eq!(off(-hour, boot), -hour, "{boot:?}");
+        }
+    }
+
+    /// A moment so many seconds after the start of [`at`].
+    fn when(wall: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + wall).unwrap()
+    }
+
+    #[test]
+    fn what_was_asked_for_by_the_clock_of_before_is_kept_for_as_long_as_was_said() {
+        let (day, minute) = (86_400, 60);
+        for by in [day, -day, 3_600, 30, -30] {
+            let last = LastMove::default();
+            assert_eq!(last.end(when(0), when(minute)), when(minute));
+            let mark = ClockMark::first(&at(0, 5, Some("a")));
+            let step = ClockMark::step(Some(&mark), &at(by + 3, 8, Some("a")));
+            last.note(&step);
+            for late in [0, 2, 4] {
+                assert_eq!(last.end(when(late), when(late + minute)), when(by + late + minute), "{by}");
+                assert_eq!(last.end(when(by + 3 + late), when(by + minute)), when(by + minute), "{by}: by the new one");
+                let earlier = if by > 0 { 0 } else { by };
+                assert_eq!(last.reading(when(late)), when(late + earlier), "{by}");
+                assert_eq!(last.reading(when(by + 3 + late)), when(3 + late + earlier), "{by}: by the new one");
+            }
+            assert_eq!(last.claim_end(when(0), when(minute)), when(by.max(0) + minute), "{by}: no claim ends early");
+            // Later nobody goes by the clock of before, and an hour after it was set back it says the same again.
+            let later = ClockMark::step(Some(&step.mark), &at(by + 9, 14, Some("a")));
+            last.note(&later);
+            assert_eq!(last.end(when(0), when(minute)), when(minute), "{by}");
+            assert_eq!(last.reading(when(0)), when(0), "{by}");
         }
     }
 

@@ -40,6 +40,7 @@ mod unnamed;
 mod webhooks;
 mod writer;
 
+use crate::clock::LastMove;
 use crate::seal::{self, Label, Seal, SystemEntropy};
 use crate::strangers::Strangers;
 pub use copy::{SCHEMA_VERSION, copy_database, schema_version};
@@ -96,6 +97,7 @@ pub struct Sqlite {
     rows: Arc<TaskRows>,
     artifact_writes: Semaphore,
     strangers: Strangers,
+    moved: Arc<LastMove>,
     options: SqliteOptions,
 }
 
@@ -121,6 +123,7 @@ impl Sqlite {
             rows: Arc::default(),
             artifact_writes: Semaphore::new(ARTIFACT_WRITES_MAX),
             strangers: Strangers::new(options.callers),
+            moved: Arc::default(),
             options,
         }))
     }

@@ -4,7 +4,7 @@ use forecourt_core::MachineTime;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::error::{SqliteError, corrupt};
-use crate::clock::{ClockMark, ClockStep};
+use crate::clock::{ClockMark, ClockStep, LastMove};
 
 /// The columns with moments up to which something is kept or waits, in nanoseconds, but for claims. A moment at which
 /// something happened stays as it was written.
@@ -21,11 +21,14 @@ const CLAIMS: (&str, &str) = ("claims", "expires_at");
 
 /// Compares the clocks of the machine with what they said last, moves what is kept if they were set since, and
 /// remembers them; gives by how much, in nanoseconds. All of it in the transaction of `db`.
-pub(super) fn follow(db: &Connection, now: &MachineTime) -> Result<i64, SqliteError> {
+pub(super) fn follow(db: &Connection, now: &MachineTime, moved: &LastMove) -> Result<i64, SqliteError> {
     let mut select = db.prepare_cached("SELECT value FROM meta WHERE name = 'clock'")?;
     let last: Option<Vec<u8>> = select.query_row([], |row| row.get(0)).optional()?;
     let last: Option<ClockMark> = last.and_then(|last| serde_json::from_slice(&last).ok());
-    let ClockStep { mark, shift, claims_shift } = ClockMark::step(last.as_ref(), now);
+    let step = ClockMark::step(last.as_ref(), now);
+    // Before this is committed: what comes next on this thread may go by the clock of before.
+    moved.note(&step);
+    let ClockStep { mark, shift, claims_shift } = step;
     AHEAD.iter().try_for_each(|column| shift_column(db, *column, shift))?;
     shift_column(db, CLAIMS, claims_shift)?;
     // `ended` is 1 or seconds.
@@ -116,14 +119,15 @@ mod tests {
             "SELECT expires_at FROM claims ORDER BY hash",
             "SELECT ended FROM runs ORDER BY run",
         );
-        assert_eq!(follow(&db, &read(1_000, 10)).unwrap(), 0);
-        assert_eq!(follow(&db, &read(1_003, 13)).unwrap(), 0);
+        let moved = LastMove::default();
+        assert_eq!(follow(&db, &read(1_000, 10), &moved).unwrap(), 0);
+        assert_eq!(follow(&db, &read(1_003, 13), &moved).unwrap(), 0);
         assert_eq!(all(ends)[0], Some(60_000_000_000));
-        assert_eq!(follow(&db, &read(1_106, 16)).unwrap(), 100_000_000_000);
+        assert_eq!(follow(&db, &read(1_106, 16), &moved).unwrap(), 100_000_000_000);
         assert_eq!(all(ends), [Some(160_000_000_000), None, Some(i64::MAX), Some(i64::MAX)]);
         assert_eq!(all(claims), [Some(160_000_000_000), Some(i64::MAX)]);
         assert_eq!(all(ended), [Some(0), Some(1), Some(160)]);
-        assert_eq!(follow(&db, &read(1_006, 16)).unwrap(), -100_000_000_000);
+        assert_eq!(follow(&db, &read(1_006, 16), &moved).unwrap(), -100_000_000_000);
         assert_eq!((all(ends)[0], all(claims)[0]), (Some(60_000_000_000), Some(160_000_000_000)));
         assert_eq!(all("SELECT at FROM entries ORDER BY n"), [Some(5), Some(6), Some(7), Some(8)]);
     }

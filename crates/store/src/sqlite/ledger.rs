@@ -11,10 +11,11 @@ use crate::sealed::ledger::{self, NewEntry};
 use crate::sealed::signed;
 use crate::time::{count, nanos};
 
-/// Writes an entry and gives its number; `None` when `expected` is not the number of the last one.
+/// Writes an entry, which is kept until a moment or for ever, and gives its number; `None` when `expected` is not the number of the last one.
 pub(super) fn append(
     db: &Connection,
     entry: &NewEntry,
+    until: Option<Timestamp>,
     expected: Option<u64>,
     bounds: Bounds,
 ) -> QuotaResult<Option<u64>> {
@@ -45,15 +46,7 @@ pub(super) fn append(
     db.prepare_cached(
         "INSERT INTO entries (stream, n, at, expires_at, body, account, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?
-    .execute(params![
-        stream,
-        next,
-        nanos(entry.at),
-        entry.expires_at.map(nanos),
-        entry.body,
-        account,
-        signed(bytes)
-    ])?;
+    .execute(params![stream, next, nanos(entry.at), until.map(nanos), entry.body, account, signed(bytes)])?;
     Ok(Ok(Some(next.unsigned_abs())))
 }
 

@@ -14,6 +14,7 @@ use rusqlite::Connection;
 use super::error::SqliteError;
 use super::quota::Bounds;
 use super::rows::TaskRow;
+use super::tasks::Step;
 use super::webhooks::Room;
 use crate::seal::{Hash, Seal, hash};
 
@@ -26,6 +27,7 @@ use crate::sealed::threads::ThreadName;
 use crate::sealed::webhooks::{NewNotice, NewWebhook};
 use crate::sealed::{self, Holder, cost_of};
 use crate::strangers::{NetworkSums, StrangerRows};
+use crate::time::moment;
 
 impl Sqlite {
     fn bounds(&self) -> Bounds {
@@ -96,10 +98,14 @@ impl Store for Sqlite {
         Box::pin(async move {
             let task = NewTask::new(&self.seal, task, &webhooks)?;
             let (pending_max, bounds) = (self.options.deliveries_pending_max, self.bounds());
-            let rows = Arc::clone(&self.rows);
+            let (rows, moved) = (Arc::clone(&self.rows), Arc::clone(&self.moved));
             let bytes = task.cost() + bounds.reserve(task.holder, task.state);
             let claim = self.strangers.claim(self, &task.holder, bytes).await?;
-            claim.done(self.writer.write(move |db| tasks::create(db, &rows, &task, pending_max, bounds)).await?)
+            let create = move |db: &Connection| {
+                let until = moved.end(moment(task.updated_at), moment(task.expires_at));
+                tasks::create(db, &rows, &task, until, pending_max, bounds)
+            };
+            claim.done(self.writer.write(create).await?)
         })
     }
 
@@ -124,12 +130,17 @@ impl Store for Sqlite {
             let seal = Arc::clone(&self.seal);
             let rows = Arc::clone(&self.rows);
             let bounds = (self.options.deliveries_pending_max, self.bounds());
-            self.writer.write(move |db| tasks::advance(db, &rows, &seal, &task, &change, bounds)).await?
+            let moved = Arc::clone(&self.moved);
+            let advance = move |db: &Connection| {
+                let until = change.resume.as_ref().map(|resumed| moved.end(moment(change.at), resumed.expires_at));
+                tasks::advance(db, &rows, &seal, &task, &Step { change: &change, until }, bounds)
+            };
+            self.writer.write(advance).await?
         })
     }
 
     fn task(&self, id: &TaskId, now: Timestamp) -> StoreFuture<'_, Option<Task>> {
-        let id = hash(id.expose());
+        let (id, now) = (hash(id.expose()), self.moved.reading(now));
         self.read_task(id, None, move |db, seal, task| tasks::task(db, seal, task, now))
     }
 
@@ -144,6 +155,7 @@ impl Store for Sqlite {
     }
 
     fn tasks(&self, filter: TaskFilter, now: Timestamp) -> StoreFuture<'_, TaskPage> {
+        let now = self.moved.reading(now);
         self.read(move |db, seal| tasks::tasks(db, seal, &filter, now))
     }
 
@@ -184,7 +196,7 @@ impl Store for Sqlite {
     }
 
     fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> StoreFuture<'_, Option<StoredArtifact>> {
-        let (task, id) = (hash(task.expose()), hash(id));
+        let (task, id, now) = (hash(task.expose()), hash(id), self.moved.reading(now));
         self.read_task(task, None, move |db, seal, task| artifacts::read(db, seal, task, &id, now))
     }
 
@@ -220,7 +232,12 @@ impl Store for Sqlite {
             let notice = NewNotice::new(&self.seal, &notice)?;
             let (pending_max, bounds) = (self.options.deliveries_pending_max, self.bounds());
             let claim = self.strangers.claim(self, &notice.holder, cost(notice.body.len())).await?;
-            claim.done(self.writer.write(move |db| webhooks::enqueue(db, &notice, pending_max, bounds)).await?)
+            let moved = Arc::clone(&self.moved);
+            let enqueue = move |db: &Connection| {
+                let times = [notice.due_at, notice.expires_at].map(|at| moved.end(notice.due_at, at));
+                webhooks::enqueue(db, &notice, times, pending_max, bounds)
+            };
+            claim.done(self.writer.write(enqueue).await?)
         })
     }
 
@@ -256,6 +273,7 @@ impl Store for Sqlite {
 
     fn thread(&self, thread: &ThreadId, agent: &Handle, now: Timestamp) -> StoreFuture<'_, Option<Conversation>> {
         let name = ThreadName { hash: hash(thread.key()), agent: agent.clone() };
+        let now = self.moved.reading(now);
         self.read(move |db, seal| threads::read(db, seal, &name, now))
     }
 
@@ -266,6 +284,7 @@ impl Store for Sqlite {
         now: Timestamp,
     ) -> StoreFuture<'_, Option<ConversationVersion>> {
         let name = ThreadName { hash: hash(thread.key()), agent: agent.clone() };
+        let now = self.moved.reading(now);
         self.read(move |db, _| threads::version(db, &name, now))
     }
 
@@ -288,13 +307,15 @@ impl Store for Sqlite {
     }
 
     fn route(&self, thread: &ThreadId, now: Timestamp) -> StoreFuture<'_, Option<Handle>> {
-        let thread = hash(thread.key());
+        let (thread, now) = (hash(thread.key()), self.moved.reading(now));
         self.read(move |db, seal| routes::read(db, seal, &thread, now))
     }
 
     fn claim_once(&self, key: &str, now: Timestamp, expires_at: Timestamp) -> StoreFuture<'_, bool> {
-        let key = hash(key);
-        Box::pin(self.writer.write(move |db| claims::claim(db, &key, now, expires_at)))
+        let (key, moved) = (hash(key), Arc::clone(&self.moved));
+        let claim =
+            move |db: &Connection| claims::claim(db, &key, moved.reading(now), moved.claim_end(now, expires_at));
+        Box::pin(self.writer.write(claim))
     }
 
     fn append_entry(&self, stream: &str, entry: LedgerEntry, last: Option<u64>) -> StoreFuture<'_, Option<u64>> {
@@ -303,7 +324,12 @@ impl Store for Sqlite {
             let entry = NewEntry::new(&self.seal, stream, &entry)?;
             let bounds = self.bounds();
             let claim = self.strangers.claim(self, &entry.holder, cost(entry.body.len())).await?;
-            claim.done(self.writer.write(move |db| ledger::append(db, &entry, last, bounds)).await?)
+            let moved = Arc::clone(&self.moved);
+            let append = move |db: &Connection| {
+                let until = entry.expires_at.map(|until| moved.end(entry.at, until));
+                ledger::append(db, &entry, until, last, bounds)
+            };
+            claim.done(self.writer.write(append).await?)
         })
     }
 
@@ -314,14 +340,14 @@ impl Store for Sqlite {
         limit: usize,
         now: Timestamp,
     ) -> StoreFuture<'_, Vec<(u64, LedgerEntry)>> {
-        let stream = hash(stream);
+        let (stream, now) = (hash(stream), self.moved.reading(now));
         self.read(move |db, seal| ledger::read(db, seal, &stream, span, limit, now))
     }
 
     fn time(&self, machine: MachineTime) -> StoreFuture<'_, Timestamp> {
-        let wall = machine.wall;
+        let (wall, moved) = (machine.wall, Arc::clone(&self.moved));
         Box::pin(async move {
-            let shift = self.writer.write(move |db| clock::follow(db, &machine)).await?;
+            let shift = self.writer.write(move |db| clock::follow(db, &machine, &moved)).await?;
             crate::clock::tell_of(shift);
             Ok(wall)
         })

@@ -23,6 +23,7 @@ pub(super) fn create(
     db: &Connection,
     rows: &TaskRows,
     task: &NewTask,
+    until: Timestamp,
     pending_max: usize,
     bounds: Bounds,
 ) -> QuotaResult<()> {
@@ -54,7 +55,7 @@ pub(super) fn create(
         ":run": task.run,
         ":created_at": task.created_at,
         ":updated_at": task.updated_at,
-        ":expires_at": task.expires_at,
+        ":expires_at": nanos(until),
         ":body": task.body,
         ":outcome": task.outcome,
     })?;
@@ -95,13 +96,20 @@ impl TaskStanding {
     }
 }
 
+/// A step of a task.
+pub(super) struct Step<'a> {
+    pub(super) change: &'a Move,
+    /// Until when a task that goes on is kept.
+    pub(super) until: Option<Timestamp>,
+}
+
 /// Moves a task on, once it has been found: [`advance_found`]. `false` when there is no such task.
 pub(super) fn advance(
     db: &Connection,
     rows: &TaskRows,
     seal: &Seal,
     task: &Hash,
-    change: &Move,
+    step: &Step<'_>,
     bounds: (usize, Bounds),
 ) -> QuotaResult<bool> {
     // One statement finds the row and reads its state, where the row is remembered.
@@ -113,7 +121,7 @@ pub(super) fn advance(
         },
     };
     match found {
-        Some((row, standing)) => advance_found(db, seal, &row, &standing, change, bounds),
+        Some((row, standing)) => advance_found(db, seal, &row, &standing, step, bounds),
         None => Ok(Ok(false)),
     }
 }
@@ -124,7 +132,7 @@ fn advance_found(
     seal: &Seal,
     task: &TaskRow,
     standing: &TaskStanding,
-    change: &Move,
+    &Step { change, until }: &Step<'_>,
     (pending_max, bounds): (usize, Bounds),
 ) -> QuotaResult<bool> {
     let outcome = change.outcome.as_ref();
@@ -153,7 +161,7 @@ fn advance_found(
     let before = standing.outcome_len.map_or(0, |len| cost(usize::try_from(len).unwrap_or_default()));
     let mut more = signed(cost_of(outcome)) - signed(before);
     if let Some(resumption) = &change.resume {
-        resume(db, seal, task, resumption)?;
+        resume(db, seal, task, resumption, until.unwrap_or(resumption.expires_at))?;
         webhooks::add_all(db, task, &change.webhooks, pending_max)?;
     }
     if let Some(ending) = &change.ending {
@@ -175,13 +183,19 @@ fn advance_found(
 
 /// Takes along what a task that goes on has new. Its turns are few and bounded, so they are sealed as
 /// one.
-fn resume(db: &Connection, seal: &Seal, task: &TaskRow, resumption: &Resumption) -> Result<(), SqliteError> {
+fn resume(
+    db: &Connection,
+    seal: &Seal,
+    task: &TaskRow,
+    resumption: &Resumption,
+    until: Timestamp,
+) -> Result<(), SqliteError> {
     let mut select = db.prepare_cached("SELECT body FROM tasks WHERE id = ?1")?;
     let sealed: Vec<u8> = select.query_row([task.id], |row| row.get(0))?;
     let before = sealed.len();
     let mut update = db.prepare_cached("UPDATE tasks SET run = ?2, expires_at = ?3, body = ?4 WHERE id = ?1")?;
     let sealed = sealed::tasks::resumed(seal, &task.hash, sealed, resumption)?;
-    update.execute(params![task.id, resumption.run, nanos(resumption.expires_at), sealed])?;
+    update.execute(params![task.id, resumption.run, nanos(until), sealed])?;
     quota::add(db, task, signed(cost(sealed.len())) - signed(cost(before)))
 }
 

@@ -129,7 +129,13 @@ fn has_room(db: &Connection, pending_max: usize) -> Result<(), SqliteError> {
 }
 
 /// Queues a notice, and charges for it.
-pub(super) fn enqueue(db: &Connection, notice: &NewNotice, pending_max: usize, bounds: Bounds) -> QuotaResult<()> {
+pub(super) fn enqueue(
+    db: &Connection,
+    notice: &NewNotice,
+    [due_at, expires_at]: [Timestamp; 2],
+    pending_max: usize,
+    bounds: Bounds,
+) -> QuotaResult<()> {
     let bytes = cost(notice.body.len());
     if let Err(full) = bounds.room(db, notice.holder, bytes)? {
         return Ok(Err(full));
@@ -139,7 +145,7 @@ pub(super) fn enqueue(db: &Connection, notice: &NewNotice, pending_max: usize, b
     let mut insert = db.prepare_cached(
         "INSERT INTO deliveries (notice, due_at, expires_at, account, bytes) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
-    insert.execute(params![notice.body, nanos(notice.due_at), nanos(notice.expires_at), account, signed(bytes)])?;
+    insert.execute(params![notice.body, nanos(due_at), nanos(expires_at), account, signed(bytes)])?;
     Ok(Ok(()))
 }
 

@@ -114,6 +114,29 @@ async fn a_clock_that_jumps_between_two_runs_ends_nothing_early() {
 }
 
 #[tokio::test]
+async fn what_is_written_by_the_clock_of_before_is_kept_for_as_long_as_was_said() {
+    for jump in JUMPS {
+        let (folder, machine) = (tempfile::tempdir().unwrap(), HandMachine::new(start()));
+        let store = open(folder.path());
+        let before = time(&*store, &machine).await;
+        machine.jump(jump);
+        let now = time(&*store, &machine).await;
+        // Whoever looked at the clock a moment ago writes now.
+        let things = Things::kept(&*store, before + KEPT, before).await;
+        let task_and_entry = async |now| {
+            let [task, _, _, entry] = things.found(&*store, now).await;
+            [task, entry]
+        };
+        assert_eq!(task_and_entry(now).await, [true; 2], "{jump}");
+        assert_eq!(task_and_entry(before).await, [true; 2], "{jump}: by the clock of before");
+        machine.advance(KEPT - SECOND);
+        assert_eq!(task_and_entry(time(&*store, &machine).await).await, [true; 2], "{jump}: a second is left");
+        machine.advance(SECOND);
+        assert_eq!(task_and_entry(time(&*store, &machine).await).await, [false; 2], "{jump}: its time is over");
+    }
+}
+
+#[tokio::test]
 async fn of_the_time_that_a_machine_was_off_at_most_an_hour_counts() {
     for (off, counted) in [(60, 60), (HOUR, HOUR), (3 * DAY, HOUR)] {
         let folder = tempfile::tempdir().unwrap();
