@@ -7,17 +7,15 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 
-use forecourt_core::store::{LedgerEntry, TaskChange};
-use forecourt_core::{Account, Event, Role, Store, StoreError, Task, TaskId, ThreadId, Turn};
+use forecourt_core::Store;
 use forecourt_store::{Sqlite, SqliteOptions};
-use forecourt_testkit::store_suite::artifacts::artifact;
-use forecourt_testkit::store_suite::{addition, after, chef, completed, some_task, start, webhook};
+use forecourt_testkit::store_suite::after;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::acknowledged::{Acknowledged, System, acknowledge, database};
+use crate::acknowledged::{Acknowledged, acknowledge, database};
+use crate::day::{evening, morning};
 
 /// Set for the child: the folder to write to.
 const CHILD_DIR: &str = "FORECOURT_FAILING_CHILD_DIR";
@@ -153,51 +151,12 @@ fn the_child_lives_a_day() {
     fs::write(dir.join("armed"), "").expect("a file");
     runtime.block_on(async {
         for _ in 0..TASKS {
-            let _ = morning(&store).await;
-            let _ = evening(&store).await;
+            let acknowledge = |what: &str, id: &str| {
+                let _is_heard = acknowledge(what, id);
+            };
+            let _ = morning(&*store, acknowledge).await;
+            let _ = evening(&*store, "stream", acknowledge).await;
+            let _ = store.expire(after(3), 100).await;
         }
     });
-}
-
-/// What a task goes through, one step after another, so that the n-th write is the same each time.
-async fn morning(store: &Arc<Sqlite>) -> Result<(), StoreError> {
-    let account: Account = serde_json::from_value("subject:ada".into()).expect("an account");
-    let task = Task { id: TaskId::mint(&System), account, ..some_task() };
-    let (id, name) = (task.id.clone(), task.id.expose().to_owned());
-    store.create_task(task, vec![webhook("https://a.example/")]).await?;
-    acknowledge("task", &name);
-    for n in 1..3 {
-        store.append_events(&id, "run-1", n, vec![Event::Text(format!("{n}"))]).await?;
-        acknowledge("event", &name);
-    }
-    store.put_artifact(&id, "run-1", artifact("plot", vec![7; 20_000])).await?;
-    acknowledge("artifact", &name);
-    if store.advance_task(&id, TaskChange { at: after(1), ..completed() }).await? {
-        acknowledge("done", &name);
-    }
-    Ok(())
-}
-
-/// What else is kept, each by itself.
-async fn evening(store: &Arc<Sqlite>) -> Result<(), StoreError> {
-    let thread = ThreadId::mint(&System);
-    store.append_turns(&thread, &chef(), addition(vec![Turn::text(Role::User, "a")], 9, after(60))).await?;
-    acknowledge("turn", thread.expose());
-    store.set_route(&thread, &chef(), after(60), &Account::HOST).await?;
-    acknowledge("route", thread.expose());
-    if store.claim_once(thread.expose(), start(), after(60)).await? {
-        acknowledge("claim", thread.expose());
-    }
-    for _ in 0..2 {
-        let entry = LedgerEntry::new("entry".into(), start()).until(after(60));
-        if store.append_entry("stream", entry, None).await?.is_some() {
-            acknowledge("entry", "stream");
-        }
-    }
-    for delivery in store.claim_deliveries(after(2), after(60), 9).await? {
-        store.settle_delivery(delivery.id, None).await?;
-    }
-    store.beat("run-1").await?;
-    store.expire(after(3), 100).await?;
-    Ok(())
 }
