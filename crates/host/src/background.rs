@@ -1,13 +1,13 @@
 //! Work that the host keeps going: durable before anybody is told of it.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use forecourt_core::clock::after;
 use forecourt_core::limits::TASK_TTL;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::store::Webhook;
-use forecourt_core::{AnswerUsage, Error, EventStream, Role, StoreError, Task, TaskId, TaskState, Turn};
+use forecourt_core::{AnswerUsage, Error, EventStream, QuotaBound, Role, StoreError, Task, TaskId, TaskState, Turn};
 use forecourt_telemetry::spans;
 use tokio::sync::{oneshot, watch};
 use tracing::Instrument;
@@ -174,10 +174,14 @@ impl Tasks {
             updated_at: now,
             expires_at: after(now, TASK_TTL),
         };
-        match self.store.create_task(task.clone(), webhook.map(|webhook| *webhook).into_iter().collect()).await {
+        let kept = self.store.create_task(task.clone(), webhook.map(|webhook| *webhook).into_iter().collect()).await;
+        let kept = match kept {
             Ok(()) => Ok(task),
             Err(error) => Err(NotKept::of(task, error)),
-        }
+        };
+        let is_refused = kept.as_ref().is_err_and(|not_kept| not_kept.is_of_store);
+        self.has_refused_task.store(is_refused, Ordering::Relaxed);
+        kept
     }
 
     /// Ends a task of which nobody knows whether it was written: nobody works on it and nobody was told of it, and
@@ -222,21 +226,29 @@ pub(crate) struct NotKept {
     unsure: Option<Task>,
     /// Whether a task of its id was there before.
     exists: bool,
+    /// Whether the store as a whole had no room or was not to be reached, and not this caller alone met a bound.
+    is_of_store: bool,
     error: Error,
 }
 
 impl NotKept {
     /// Why `task`, which the store was asked to write, is not durable.
     pub(crate) fn of(task: Task, error: StoreError) -> Self {
+        let exists = matches!(error, StoreError::Exists);
+        let is_of_store = match &error {
+            StoreError::Full { bound } => matches!(bound, QuotaBound::Store { .. } | QuotaBound::Disk),
+            StoreError::Unavailable(_) | StoreError::Corrupt(_) => true,
+            StoreError::NotHeld | StoreError::Exists => false,
+        };
         let unsure = matches!(error, StoreError::Unavailable(_)).then_some(task);
-        Self { unsure, exists: matches!(error, StoreError::Exists), error: error.into() }
+        Self { unsure, exists, is_of_store, error: error.into() }
     }
 }
 
 /// It was not written.
 impl From<Error> for NotKept {
     fn from(error: Error) -> Self {
-        Self { unsure: None, exists: false, error }
+        Self { unsure: None, exists: false, is_of_store: false, error }
     }
 }
 

@@ -71,6 +71,7 @@ impl Tasks {
         // What a message was let through by is used once its agent hears of it. Another node may have begun the same
         // message just now, so that it is told after the store has said which of them does.
         let is_claimed_first = request.name.is_some() && mark.is_some() && !self.lease.is_alone();
+        let is_kept_first = is_claimed_first || self.may_find_no_store();
         // A closure: the agent hears of the message only once there is a place for it. A message that is turned away
         // drops `mark` unbegun, which gives its consent or payment back.
         let begin = move || running::run(asked, admitted, mark, &site, &metrics);
@@ -78,7 +79,7 @@ impl Tasks {
             TaskMode::Never => Ok(self.attach(request, begin(), slot, None)),
             // A message that goes on with a task always takes the last arm: its answer belongs into that task's log.
             TaskMode::IfSlow if request.earlier.is_none() => Ok(self.attach(request, begin(), slot, Some(run.wait))),
-            TaskMode::UnlessMessage { within } if request.earlier.is_none() && !is_claimed_first => {
+            TaskMode::UnlessMessage { within } if request.earlier.is_none() && !is_kept_first => {
                 self.begin_unless_message(request, begin(), slot, within, run.webhook).await
             }
             // The agent hears of it once it is written down that it does: of two answers to one question, one.

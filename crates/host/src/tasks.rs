@@ -65,6 +65,8 @@ pub(crate) struct Tasks {
     pub(crate) run_ended: Notify,
     /// Whether the last beat found no store.
     pub(crate) is_store_away: AtomicBool,
+    /// Whether the store as a whole did not take the last task that was begun.
+    pub(crate) has_refused_task: AtomicBool,
     /// By the hash of a task's id. Several, while one ends and the next begins, or two answer the same question.
     pub(crate) running: Mutex<HashMap<String, Vec<Live>>>,
     /// Tells that something was put on the list.
@@ -148,6 +150,7 @@ impl Tasks {
             lease,
             run_ended: Notify::new(),
             is_store_away: AtomicBool::new(false),
+            has_refused_task: AtomicBool::new(false),
             in_flight: InFlight::new(limits),
             running: Mutex::new(HashMap::new()),
             begun: Notify::new(),
@@ -174,6 +177,12 @@ impl Tasks {
             true => Err(Error::unavailable()),
             false => Ok(()),
         }
+    }
+
+    /// Whether the next task may find no store. Then no agent is asked before its task is kept: a caller who is refused
+    /// and tries again would have the same thing done each time.
+    pub(crate) fn may_find_no_store(&self) -> bool {
+        self.is_store_away.load(Ordering::Relaxed) || self.has_refused_task.load(Ordering::Relaxed)
     }
 
     pub(crate) fn is_draining(&self) -> bool {

@@ -8,7 +8,8 @@ use forecourt_core::policy::RefusalKind;
 use forecourt_core::store::TaskFilter;
 use forecourt_core::{CallerBounds, Clock, Ending, Error, Event, Message, QuotaBound, Sender, TaskState, ThreadId};
 use forecourt_host::{Host, Run, TaskAccess};
-use forecourt_store::Memory;
+use forecourt_store::{Memory, Sqlite, SqliteOptions};
+use forecourt_testkit::store_suite::quota::noise;
 use forecourt_testkit::{ScriptedAgent, Step};
 use futures::StreamExt;
 
@@ -58,6 +59,29 @@ async fn design_36_a_task_that_there_is_no_room_for_is_an_error_that_names_the_b
     }
     assert_eq!(tasks(&setup).await, 0);
     assert_eq!(ended(&host, message("Dinner?")).await, (TaskState::Completed, Ending::Complete));
+}
+
+#[tokio::test]
+async fn an_agent_is_not_asked_again_and_again_by_messages_that_a_full_store_refuses() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SqliteOptions { database_bytes_max: 1024 * 1024, ..SqliteOptions::default() };
+    let store = Sqlite::open(&folder.path().join("forecourt.db"), options).unwrap();
+    let agent = ScriptedAgent::saying(["Soup."]);
+    let host = Setup { store, ..Setup::default() }.host(agent.clone()).await;
+    let long = || from("192.0.2.1", message(&noise(LONG)));
+    let ask = async || host.receive(long(), Run::task_unless_message(Duration::ZERO)).await.err();
+    let mut asked = 0;
+    let first = loop {
+        asked += 1;
+        if let Some(error) = ask().await {
+            break error;
+        }
+        assert!(asked < 100, "the store is full at last");
+    };
+    for error in [first, ask().await.unwrap(), ask().await.unwrap(), ask().await.unwrap()] {
+        assert!(matches!(error, Error::Full { bound: QuotaBound::Store { .. } }), "{error:?}");
+    }
+    assert_eq!(agent.heard().len(), asked, "whoever tries again is refused before anything is done");
 }
 
 #[tokio::test]
