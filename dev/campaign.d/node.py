@@ -112,6 +112,7 @@ class Node:
             store = f"postgres://forecourt@127.0.0.1:{self.cable.port}/forecourt"
             top += SHARED.format(store=store, bus=shared["bus"])
             self.environment["FORECOURT_STORE_KEY"] = shared["key"]
+        self.top = top
         self.write("forecourt.toml", top)
         backend = f'[backend]\nkind = "http"\nurl = "http://127.0.0.1:{service.server_address[1]}/"\n'
         self.write("agents/work.toml", f'handle = "work"\nname = "Work"\n{backend}')
