@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use forecourt_core::clock::after;
 use forecourt_core::store::{LedgerEntry, Span};
-use forecourt_core::{AnswerUsage, Clock, Handle, Message, MessageId, Store, StoreError, Timestamp, Transport};
+use forecourt_core::{AnswerUsage, Clock, Handle, Message, MessageId, Sender, Store, StoreError, Timestamp, Transport};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
@@ -71,12 +71,52 @@ pub struct RequestOrigin {
     /// The request's own id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
+    /// Who decided, where the step was a decision on one of the host's own pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decider: Option<Decider>,
+}
+
+/// Who made a decision on one of the host's own pages, and how that is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decider {
+    /// The proven subject; `None` for somebody who proved nothing but to have the page's address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// What proved it: the type of the subject's evidence such as `session`, or [`Decider::CONVERSATION`] or
+    /// [`Decider::ADDRESS`].
+    pub proof: String,
+}
+
+impl Decider {
+    /// The browser has the conversation in which it was asked.
+    pub const CONVERSATION: &str = "conversation";
+    /// The page's address, which is told to nobody but the caller that was asked.
+    pub const ADDRESS: &str = "address";
+
+    /// Whoever sent the form: the proven subject of `sender`, else a browser that has the conversation, or not.
+    pub fn of(sender: &Sender, has_conversation: bool) -> Self {
+        let proof = sender.identities.first().map(|evidence| evidence.proof.kind.clone());
+        match (sender.owner(), proof) {
+            (Some(subject), proof) => {
+                let proof = proof.unwrap_or_else(|| sender.auth_method.clone());
+                Self { subject: Some(subject.to_owned()), proof }
+            }
+            (None, _) if has_conversation => Self { subject: None, proof: Self::CONVERSATION.to_owned() },
+            (None, _) => Self { subject: None, proof: Self::ADDRESS.to_owned() },
+        }
+    }
 }
 
 impl RequestOrigin {
     /// The request that came over `transport` and is called `id`.
     pub fn new(transport: Transport, id: &MessageId) -> Self {
-        Self { transport: Some(transport.to_owned()), request: Some(id.as_str().to_owned()) }
+        Self { transport: Some(transport.to_owned()), request: Some(id.as_str().to_owned()), decider: None }
+    }
+
+    /// The same of a decision that `decider` made.
+    #[must_use]
+    pub fn by(self, decider: Decider) -> Self {
+        Self { decider: Some(decider), ..self }
     }
 
     /// The request that `message` came by.

@@ -11,7 +11,7 @@ use forecourt_egress::{Egress, Purpose};
 use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, LimitRefusal, OperatorWebhook, SystemEntropy};
 use forecourt_identity::agents::IdentityNotice;
 use forecourt_identity::api_keys::ApiKeys;
-use forecourt_identity::{HostKeys, Verifier};
+use forecourt_identity::{HostKeys, OidcConfig, Verifier};
 use forecourt_settings::{Problem, Problems};
 use forecourt_store::{MeteredStore, StoreReads};
 use forecourt_surface::{Mount, PublishedDocument, Surface, endpoint};
@@ -310,6 +310,7 @@ impl Opening {
         builder.couriers = deployment.wires.couriers(&house.egress, &house.site);
         builder.rules = house.rules.clone();
         builder.schemes = house.payments.schemes();
+        builder.people = deployment.identity.oidc.as_ref().map(OidcConfig::subject_prefix);
         house.payments.begin_check();
         Ok(Self { builder, house })
     }

@@ -71,6 +71,8 @@ pub struct HostBuilder {
     pub rules: RuleServices,
     /// Ways to pay that this host can check and settle; none by default.
     pub schemes: Vec<Arc<dyn PaymentScheme>>,
+    /// What the subjects of people begin with who can sign in on this host's pages; nobody can by default.
+    pub people: Option<String>,
     /// `None`: the store's, measured at the start.
     clock: Option<HostClock>,
     entropy: Arc<dyn Entropy>,
@@ -95,6 +97,7 @@ impl HostBuilder {
             couriers: HashMap::new(),
             rules: RuleServices::default(),
             schemes: Vec::new(),
+            people: None,
             clock: None,
             entropy: Arc::new(SystemEntropy),
         }
@@ -127,6 +130,7 @@ impl HostBuilder {
                 site: self.site.clone(),
                 limits: self.limits.issuances(),
                 schemes: self.schemes.clone(),
+                people: self.people.clone(),
                 run: foundation.tasks.clone(),
                 store: foundation.store.clone(),
                 clock: foundation.clock.clone(),
@@ -164,7 +168,8 @@ impl HostBuilder {
             let foundation = HostFoundation::of(before);
             self.rules.set(Arc::new(HostCounters { tasks: foundation.tasks.clone() }));
             let (site, limits) = (self.site.clone(), self.limits.issuances());
-            let issuances = before.records.issuances.replaced_by(site, limits, self.schemes.clone());
+            let issuances =
+                before.records.issuances.replaced_by(site, limits, self.schemes.clone(), self.people.clone());
             let records = before.records.replaced_by(issuances);
             Ok(Arc::new(self.on(foundation, records)))
         })

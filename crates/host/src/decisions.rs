@@ -19,8 +19,14 @@ impl Host {
         self.records.issuances.issuance(state)
     }
 
-    /// A person agrees on the page of a consent, with the request `origin`. Agreeing again changes nothing.
-    /// [`forecourt_issuance::IssuanceStatus::Expired`] for a state that this host does not know.
+    /// Whether a consent is for a person who can sign in on this host's pages: then nobody else decides about it.
+    pub fn is_for_a_person(&self, issuance: &Issuance) -> bool {
+        self.records.issuances.person_asked(issuance.holder.subject.as_deref()).is_some()
+    }
+
+    /// A person agrees on the page of a consent, with the request `origin`, which says who decides. Agreeing again
+    /// changes nothing. [`forecourt_issuance::IssuanceStatus::Expired`] for a state that this host does not know, and
+    /// [`IssuanceOutcome::NotTheirs`] where another person was asked.
     pub fn accept_consent<'a>(
         &'a self,
         state: &'a StateToken,
@@ -29,7 +35,7 @@ impl Host {
         self.records.issuances.accept(state, origin)
     }
 
-    /// A person says no on the page of a consent or a payment.
+    /// A person says no on the page of a consent or a payment; as [`Self::accept_consent`].
     pub fn decline<'a>(
         &'a self,
         state: &'a StateToken,

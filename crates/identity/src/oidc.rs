@@ -116,8 +116,19 @@ pub struct OidcSettings {
 impl OidcSettings {
     /// What begins the subjects of its people: no other subject does.
     pub fn subject_prefix(&self) -> String {
-        format!("oidc:{}#", self.issuer)
+        subject_prefix(&self.issuer)
     }
+}
+
+impl OidcConfig {
+    /// [`OidcSettings::subject_prefix`] of these settings.
+    pub fn subject_prefix(&self) -> String {
+        subject_prefix(&self.issuer)
+    }
+}
+
+fn subject_prefix(issuer: &str) -> String {
+    format!("oidc:{issuer}#")
 }
 
 /// Never prints the secret.

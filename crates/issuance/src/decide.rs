@@ -17,7 +17,8 @@ pub(crate) const VERIFIED_BY: &str = "self";
 
 impl Issuances {
     /// A person agrees to a consent, with the request `origin`. [`IssuanceOutcome::Late`] when it can't be done any
-    /// more, also for what is no consent; `None` for what is none of ours.
+    /// more, also for what is no consent or none of ours; [`IssuanceOutcome::NotTheirs`] for another person than was
+    /// asked.
     pub fn accept<'a>(
         &'a self,
         state: &'a StateToken,
@@ -39,6 +40,9 @@ impl Issuances {
                 // Whoever sends the page's form twice has agreed once.
                 IssuanceStatus::Verified => return Ok(Some(IssuanceOutcome::Verified(None))),
                 status => return Ok(Some(IssuanceOutcome::Late(status))),
+            }
+            if !self.may_decide(&record, origin) {
+                return Ok(Some(IssuanceOutcome::NotTheirs));
             }
             let verified = IssuanceRecord { origin: origin.clone(), ..self.agreed(state, &record, terms)? };
             if self.write(&hash, &verified, number).await?.is_some() {
@@ -78,7 +82,21 @@ impl Issuances {
         IssuanceRecord { expires_at: after(now, VERIFIED_KEPT), resolution: Some(resolution), settling: None, ..step }
     }
 
-    /// A person says no. `None` for what is none of ours.
+    /// Whether a person who was asked may decide with the request `origin`. Who can sign in here decides alone what
+    /// they were asked. No other subject can show itself to a page: an agent, a key or a token hands the address, which
+    /// nobody else was told, to whoever decides for it. What is to be paid anybody may pay.
+    fn may_decide(&self, record: &IssuanceRecord, origin: &RequestOrigin) -> bool {
+        let is_consent = matches!(record.requirement.demand, Demand::Consent(_));
+        let Some(asked) = self.person_asked(record.subject.as_deref()).filter(|_| is_consent) else { return true };
+        origin.decider.as_ref().and_then(|decider| decider.subject.as_deref()) == Some(asked)
+    }
+
+    /// `subject`, where that is a person who can sign in on this host's pages: then nobody else decides.
+    pub fn person_asked<'a>(&self, subject: Option<&'a str>) -> Option<&'a str> {
+        subject.filter(|subject| self.people.as_deref().is_some_and(|people| subject.starts_with(people)))
+    }
+
+    /// A person says no; as [`Self::accept`].
     pub fn decline<'a>(
         &'a self,
         state: &'a StateToken,
@@ -95,6 +113,9 @@ impl Issuances {
                 IssuanceStatus::Issued => {}
                 IssuanceStatus::Declined => return Ok(Some(IssuanceOutcome::Declined)),
                 status => return Ok(Some(IssuanceOutcome::Late(status))),
+            }
+            if !self.may_decide(&record, origin) {
+                return Ok(Some(IssuanceOutcome::NotTheirs));
             }
             let step = record.step(IssuanceStatus::Declined, self.clock.now(), EXPIRED_KEPT);
             let declined = IssuanceRecord { origin: origin.clone(), ..step };

@@ -86,6 +86,8 @@ pub enum IssuanceOutcome {
     Declined,
     /// It can't be done any more: used, expired, declined, or being paid for. Where it stands.
     Late(IssuanceStatus),
+    /// Another person was asked, who signs in here to decide. Nothing was decided.
+    NotTheirs,
     /// The payment was refused and nothing was taken; another try may work.
     Refused(forecourt_core::policy::PaymentError),
 }

@@ -203,7 +203,7 @@ impl Issuances {
             },
             IssuanceOutcome::Late(IssuanceStatus::Indeterminate) => Finding::Unmet(Unmet::Refused(indeterminate())),
             IssuanceOutcome::Refused(fault) => Finding::Unmet(Unmet::Ask(Box::new(requirement.clone()), Some(fault))),
-            IssuanceOutcome::Late(_) | IssuanceOutcome::Declined => {
+            IssuanceOutcome::Late(_) | IssuanceOutcome::Declined | IssuanceOutcome::NotTheirs => {
                 Finding::Unmet(Unmet::Ask(Box::new(requirement.clone()), None))
             }
         }))

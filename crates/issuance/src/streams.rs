@@ -37,6 +37,7 @@ pub struct Issuances {
     pub(crate) site: Site,
     pub(crate) limits: IssuanceLimits,
     pub(crate) schemes: Arc<Vec<Arc<dyn PaymentScheme>>>,
+    pub(crate) people: Option<String>,
     pub(crate) run: Arc<dyn HostRun>,
     pub(crate) desk: Arc<Desk>,
 }
@@ -82,6 +83,8 @@ pub struct IssuanceParts {
     pub limits: IssuanceLimits,
     /// Ways to pay that can be checked and settled.
     pub schemes: Vec<Arc<dyn PaymentScheme>>,
+    /// What the subjects of people begin with who can sign in on this host's pages; `None` where nobody can.
+    pub people: Option<String>,
     /// The run of the host.
     pub run: Arc<dyn HostRun>,
     /// Where they are kept.
@@ -124,14 +127,20 @@ pub(crate) struct HolderMark {
 impl Issuances {
     /// Issuances of these parts. Settlements are asked about by other schemes until [`Self::take_over`].
     pub fn new(parts: IssuanceParts) -> Self {
-        let IssuanceParts { site, limits, schemes, run, store, clock, entropy, audit } = parts;
+        let IssuanceParts { site, limits, schemes, people, run, store, clock, entropy, audit } = parts;
         let desk = Desk { watched: Mutex::default(), news: Notify::new(), schemes: ArcSwap::default(), audit };
-        Self { store, clock, entropy, site, limits, schemes: Arc::new(schemes), run, desk: Arc::new(desk) }
+        Self { store, clock, entropy, site, limits, schemes: Arc::new(schemes), people, run, desk: Arc::new(desk) }
     }
 
-    /// The same, for another house.
+    /// The same, for another house with other [`IssuanceParts::people`].
     #[must_use]
-    pub fn replaced_by(&self, site: Site, limits: IssuanceLimits, schemes: Vec<Arc<dyn PaymentScheme>>) -> Self {
+    pub fn replaced_by(
+        &self,
+        site: Site,
+        limits: IssuanceLimits,
+        schemes: Vec<Arc<dyn PaymentScheme>>,
+        people: Option<String>,
+    ) -> Self {
         Self {
             store: self.store.clone(),
             clock: self.clock.clone(),
@@ -139,6 +148,7 @@ impl Issuances {
             site,
             limits,
             schemes: Arc::new(schemes),
+            people,
             run: self.run.clone(),
             desk: self.desk.clone(),
         }

@@ -12,7 +12,8 @@ use forecourt_core::{
     Address, CollectedReply, Ending, File, Language, Link, Part, PolicyPart, Question, ToolCall, ToolOutcome,
 };
 use forecourt_pages::{
-    AgentListItem, AgentPage, Branding, DecisionPage, DecisionStatus, ErrorPage, FrontPage, RefusalPage, ReplyPage,
+    AgentListItem, AgentPage, Branding, DecisionPage, DecisionStatus, DecisionVisitor, ErrorPage, FrontPage,
+    RefusalPage, ReplyPage,
 };
 use serde_json::json;
 
@@ -254,6 +255,7 @@ fn decisions(card: &AgentCard) -> Vec<(&'static str, String)> {
             status,
             fault,
             receipt_callback: None,
+            visitor: DecisionVisitor::MayDecide,
         }
         .render()
     };

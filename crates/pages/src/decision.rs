@@ -31,6 +31,17 @@ pub enum DecisionStatus {
     Pending,
 }
 
+/// Who looks at the page of a decision.
+#[derive(Debug, Clone)]
+pub enum DecisionVisitor<'a> {
+    /// Somebody who may decide.
+    MayDecide,
+    /// Nobody knows who, where a person was asked who signs in to decide: there.
+    SignedOut(String),
+    /// Another person than was asked, by their name.
+    AnotherPerson(&'a str),
+}
+
 /// The page of a consent or a payment, which of the two the requirement says. Send with [`Branding::asking_policy`],
 /// and keep it nowhere: its address opens the decision.
 pub struct DecisionPage<'a> {
@@ -62,6 +73,8 @@ pub struct DecisionPage<'a> {
     pub fault: Option<&'a str>,
     /// Where else a receipt is sent, as the address of the page asked for. Never a link.
     pub receipt_callback: Option<&'a str>,
+    /// Who looks.
+    pub visitor: DecisionVisitor<'a>,
 }
 
 #[derive(Template)]
@@ -90,6 +103,13 @@ struct ConsentView {
     /// `None` when it is more than a page can show: then nobody can agree to it here.
     terms: Option<Vec<Term>>,
     lifetime: String,
+    visitor: VisitorView,
+}
+
+enum VisitorView {
+    MayDecide,
+    SignedOut { sign_in: String },
+    AnotherPerson { name: String },
 }
 
 struct PaymentView {
@@ -153,11 +173,20 @@ impl DecisionPage<'_> {
         }
     }
 
+    fn visitor_view(&self) -> VisitorView {
+        match &self.visitor {
+            DecisionVisitor::MayDecide => VisitorView::MayDecide,
+            DecisionVisitor::SignedOut(sign_in) => VisitorView::SignedOut { sign_in: sign_in.clone() },
+            DecisionVisitor::AnotherPerson(name) => VisitorView::AnotherPerson { name: clean::line(name) },
+        }
+    }
+
     fn demand(&self, message: &str) -> DemandView {
         match &self.requirement.demand {
             Demand::Consent(consent) => DemandView::Consent(ConsentView {
                 terms: terms(&consent.scope).map(|rows| without_repetition(rows, message)),
                 lifetime: consent.lifetime_seconds.map_or_else(|| "No end date".to_owned(), span),
+                visitor: self.visitor_view(),
             }),
             Demand::Payment(payment) => DemandView::Payment(PaymentView {
                 price: clean::line(&payment.price),

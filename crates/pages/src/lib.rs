@@ -62,7 +62,7 @@ pub use agent_page::AgentPage;
 pub use asset::Asset;
 pub use branding::{Branding, WIDGET};
 pub use colour::Palette;
-pub use decision::{DecisionPage, DecisionStatus};
+pub use decision::{DecisionPage, DecisionStatus, DecisionVisitor};
 pub use embed::EmbedOrigins;
 pub use error_page::ErrorPage;
 pub use front::{AgentListItem, FrontPage};

@@ -59,7 +59,10 @@ impl Service {
                     let words = "the payment was taken, or is being settled: send the next message without it";
                     return Err(OperationError::UnsupportedOperation(words.to_owned()).into());
                 }
-                IssuanceOutcome::Declined | IssuanceOutcome::Verified(_) | IssuanceOutcome::Refused(_) => {}
+                IssuanceOutcome::Declined
+                | IssuanceOutcome::Verified(_)
+                | IssuanceOutcome::NotTheirs
+                | IssuanceOutcome::Refused(_) => {}
                 IssuanceOutcome::Late(Issued | Declined | Expired) => {}
             }
         }

@@ -40,6 +40,11 @@ pub struct Refusal {
     pub outcome: String,
     /// What tells steps of one issuance from those of others.
     pub state: Option<String>,
+    /// Who decided, where a person did: the proven subject; none for somebody who proved none.
+    pub decided_by: Option<String>,
+    /// What proved who decided: the type of evidence such as `session`; `conversation` or `address` where nothing
+    /// did, and the decision was made by whoever has that.
+    pub decided_by_proof: Option<String>,
     /// The protocol.
     pub via: Option<String>,
     /// Records before this one that found no room.
@@ -86,6 +91,8 @@ pub(crate) async fn list(ask: Ask) -> Result<Refusals, ApiError> {
 }
 
 fn seen(record: AuditRecord) -> Refusal {
+    let (decided_by, decided_by_proof) =
+        record.origin.decider.map_or((None, None), |decider| (decider.subject, Some(decider.proof)));
     Refusal {
         at: record.at,
         agent: record.agent.to_string(),
@@ -94,6 +101,8 @@ fn seen(record: AuditRecord) -> Refusal {
         kind: record.kind,
         outcome: record.outcome.name().to_owned(),
         state: record.state,
+        decided_by,
+        decided_by_proof,
         via: record.origin.transport,
         dropped: record.dropped,
     }

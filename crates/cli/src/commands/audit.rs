@@ -67,8 +67,18 @@ fn line(record: &AuditRecord) -> String {
         or_dash(record.state.as_deref()),
         or_dash(record.origin.transport.as_deref()),
         or_dash(Some(&record.who)),
-        used(record),
+        decided(record) + &used(record),
     )
+}
+
+/// Who decided, in records of decisions.
+fn decided(record: &AuditRecord) -> String {
+    let Some(decider) = &record.origin.decider else { return String::new() };
+    let proof = printable(&decider.proof);
+    match &decider.subject {
+        Some(subject) => format!("  decided by {} ({proof})", printable(subject)),
+        None => format!("  decided by whoever has the {proof}"),
+    }
 }
 
 /// What models used, in records of that.

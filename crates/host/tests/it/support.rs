@@ -32,6 +32,7 @@ pub(crate) struct Setup {
     /// What leads them to the host's counters.
     pub services: RuleServices,
     pub schemes: Vec<Arc<dyn PaymentScheme>>,
+    pub people: Option<String>,
     pub guards: Vec<Arc<Guardrail>>,
     pub remembers: bool,
     pub time_max: Duration,
@@ -58,6 +59,7 @@ impl Default for Setup {
             rules: Vec::new(),
             services: RuleServices::default(),
             schemes: Vec::new(),
+            people: None,
             guards: Vec::new(),
             remembers: false,
             time_max: Duration::from_secs(120),
@@ -119,6 +121,7 @@ impl Setup {
         builder.couriers = self.courier.clone().map(|courier| ("test".to_owned(), courier)).into_iter().collect();
         builder.operator = self.operator.clone();
         builder.schemes = self.schemes.clone();
+        builder.people = self.people.clone();
         builder.limits = self.limits.clone();
         builder.bus = self.bus.clone();
         (builder.alone, builder.lease) = (self.alone, self.lease);

@@ -12,11 +12,12 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
-use forecourt_audit::RequestOrigin;
+use forecourt_audit::{Decider, RequestOrigin};
 use forecourt_core::policy::{Demand, PaymentError};
 use forecourt_core::{Clock, StateToken};
 use forecourt_issuance::{Issuance, IssuanceOutcome, IssuanceStatus};
-use forecourt_pages::{DecisionPage, DecisionStatus};
+use forecourt_pages::{DecisionPage, DecisionStatus, DecisionVisitor, sign_in_path};
+use forecourt_surface::credentials;
 use forecourt_surface::refusal::words;
 use http::header::CACHE_CONTROL;
 use http::{HeaderValue, Method};
@@ -29,6 +30,7 @@ use super::media::Media;
 use super::request::RequestHead;
 use super::responder::Responder;
 use super::same_origin;
+use super::signed_in::or_person;
 use super::transport::Rest;
 
 use form::{Decision, SubmittedForm};
@@ -84,6 +86,10 @@ struct OpenDecision<'a> {
     /// Speaks in the name of the agent that asks.
     responder: Responder<'a>,
     clock: &'a dyn Clock,
+    /// Who looks, as far as the request proves it.
+    decider: Decider,
+    /// Whether a person who signs in here was asked, and nobody else decides.
+    is_personal: bool,
 }
 
 /// What a form sends along with it, so that it can be told from a form of another page.
@@ -127,10 +133,22 @@ async fn open<'a>(rest: &'a Rest, responder: Responder<'a>, kind: DecisionKind) 
     match !is_over && DecisionKind::of(&issuance) == kind {
         true => {
             let responder = responder.of(rest.door(&issuance.agent));
-            Ok(OpenDecision { kind, state, issuance, responder, clock: &**rest.host.clock() })
+            let decider = decider(rest, &responder, &issuance).await?;
+            let is_personal = kind == DecisionKind::Consent && rest.host.is_for_a_person(&issuance);
+            Ok(OpenDecision { kind, state, issuance, responder, clock: &**rest.host.clock(), decider, is_personal })
         }
         false => Err(Failure::no_such_decision().into()),
     }
+}
+
+/// Who sent the request: by its own proof, which covers no body here, else by the cookie of who is signed in.
+async fn decider(rest: &Rest, responder: &Responder<'_>, issuance: &Issuance) -> Result<Decider, RestError> {
+    let Responder { request, route, person, .. } = responder;
+    let (agent, now) = (&route.card.address, rest.host.clock().now());
+    let proof = credentials::Request { head: request.parts, body: None, agent, now };
+    let sender = or_person(credentials::sender(&rest.verifier, rest.host.site(), proof).await?, *person);
+    let has_conversation = conversation_cookie::waiting_thread(request.headers(), issuance).is_some();
+    Ok(Decider::of(&sender, has_conversation))
 }
 
 /// A page, words or JSON; a stream of one decision is JSON, too.
@@ -148,7 +166,7 @@ async fn decide(rest: &Rest, decision: &OpenDecision<'_>, body: Body) -> Outcome
     let media = decision_media(request)?;
     let SubmittedForm { decision: choice, callback } = form::read(request.parts, body, *kind, state).await?;
     let host = &rest.host;
-    let origin = RequestOrigin::new(TRANSPORT, &rest.ids.next());
+    let origin = RequestOrigin::new(TRANSPORT, &rest.ids.next()).by(decision.decider.clone());
     let (outcome, paid) = match choice {
         Decision::Accept => (host.accept_consent(state, &origin).await?, None),
         Decision::Decline => (host.decline(state, &origin).await?, None),
@@ -163,6 +181,7 @@ async fn decide(rest: &Rest, decision: &OpenDecision<'_>, body: Body) -> Outcome
         (_, IssuanceOutcome::Late(IssuanceStatus::Consumed | IssuanceStatus::Expired)) => {
             Err(Failure::no_such_decision().into())
         }
+        (_, IssuanceOutcome::NotTheirs) => Err(Failure::not_the_person_asked().into()),
         (media, IssuanceOutcome::Refused(error)) if paid.is_some() => Ok(decision.payment_wanted(media, Some(&error))),
         (_, IssuanceOutcome::Refused(error)) => Err(Failure::bad_request(error.message).into()),
         (Media::Html, IssuanceOutcome::Verified(_)) if callback.is_none() => {
@@ -181,7 +200,7 @@ impl OpenDecision<'_> {
     }
 
     fn page(&self, media: Media, error: Option<&PaymentError>, callback: Option<&str>) -> HttpAnswer {
-        let Self { kind, state, issuance, responder, clock } = self;
+        let Self { kind, state, issuance, responder, clock, .. } = self;
         let Responder { request, route, branding, .. } = responder;
         let (path, wanted) = (kind.path(state), request.language());
         let left = issuance.expires_at.duration_since(clock.now());
@@ -205,6 +224,7 @@ impl OpenDecision<'_> {
             status: status(issuance.status),
             fault: error.map(|error| error.message.as_str()),
             receipt_callback: callback,
+            visitor: self.visitor(),
         };
         let language = page.language().clone();
         let content: Bytes = match media {
@@ -213,6 +233,19 @@ impl OpenDecision<'_> {
             Media::Json => json_of(&self.to_json()),
         };
         responder.page(media, branding.asking_policy(), &language, content)
+    }
+
+    /// Who looks, as the page tells it.
+    fn visitor(&self) -> DecisionVisitor<'_> {
+        let is_asked = self.decider.subject.is_some() && self.decider.subject == self.issuance.holder.subject;
+        match (self.is_personal && !is_asked, self.responder.person) {
+            (false, _) => DecisionVisitor::MayDecide,
+            (true, Some(person)) => DecisionVisitor::AnotherPerson(&person.name),
+            (true, None) => {
+                let path = sign_in_path(&self.kind.path(&self.state));
+                DecisionVisitor::SignedOut(self.responder.request.base().url(&path))
+            }
+        }
     }
 
     /// Where it goes on: the agent, with the state echoed. A path, so that a browser stays where its

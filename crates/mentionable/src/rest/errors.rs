@@ -71,6 +71,12 @@ impl Failure {
         Self::new(StatusCode::NOT_FOUND, "Not found", message).hint("ask the agent again to get a new page")
     }
 
+    /// 403 for a decision that another person was asked for, who signs in here to make it.
+    pub(crate) fn not_the_person_asked() -> Self {
+        let message = "only the person who asked can decide here";
+        Self::new(StatusCode::FORBIDDEN, "Not allowed", message).hint("open the page again, and sign in as that person")
+    }
+
     /// 410 for a question that was kept no longer than until it was answered: nothing runs twice.
     pub(crate) fn already_answered() -> Self {
         let message = "this question was answered already, and what was done for it is used up";

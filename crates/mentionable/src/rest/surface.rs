@@ -184,7 +184,11 @@ async fn on_payment(State(rest): State<Arc<Rest>>, request: Request) -> Response
 async fn on_decision(rest: &Rest, kind: DecisionKind, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let responder = rest.responder(&rest.default, RequestHead::of_agent(rest.host.site(), &head));
-    Box::pin(decision::answer(rest, responder, kind, body)).await.into_response()
+    let person = match signed_in::person(rest, &head).await {
+        Ok(person) => person,
+        Err(error) => return responder.respond(Err(error)).into_response(),
+    };
+    Box::pin(decision::answer(rest, responder.to(person.as_ref()), kind, body)).await.into_response()
 }
 
 async fn on_front(State(rest): State<Arc<Rest>>, request: Request) -> Response {

@@ -39,6 +39,16 @@ fn requirement(words: &str, demand: Demand) -> Requirement {
 }
 
 fn shown(requirement: &Requirement, status: DecisionStatus, words: &str, language: Option<&str>) -> String {
+    seen_by(requirement, status, words, language, DecisionVisitor::MayDecide)
+}
+
+fn seen_by(
+    requirement: &Requirement,
+    status: DecisionStatus,
+    words: &str,
+    language: Option<&str>,
+    visitor: DecisionVisitor<'_>,
+) -> String {
     let asked = [Part::text(words), Part::data(json!({"a": 1}))];
     DecisionPage {
         brand: &Branding::default(),
@@ -55,6 +65,7 @@ fn shown(requirement: &Requirement, status: DecisionStatus, words: &str, languag
         status,
         fault: Some(words),
         receipt_callback: Some("https://adapter.example/a?b=\"<"),
+        visitor,
     }
     .render()
 }
@@ -100,6 +111,17 @@ fn policy5_3_a_decision_is_a_form_that_works_without_a_script() {
         }
         assert!(!tags.iter().any(|tag| tag.name == "script"));
     }
+}
+
+#[test]
+fn policy3_3_4_who_was_not_asked_sees_no_form() {
+    let seen = |visitor| seen_by(&consent("x"), DecisionStatus::Open, "x", None, visitor);
+    let page = seen(DecisionVisitor::SignedOut("https://demo.localhost/sign-in?return_to=%2Fconsent%2FS".to_owned()));
+    let tags_there = tags(&page);
+    let link = find(&tags_there, "a", "href", "https://demo.localhost/sign-in?return_to=%2Fconsent%2FS");
+    assert!(link.is_some() && !tags_there.iter().any(|tag| tag.name == "form"), "{page}");
+    let page = seen(DecisionVisitor::AnotherPerson("<b>Bob"));
+    assert!(page.contains("&#60;b&#62;Bob") && !tags(&page).iter().any(|tag| tag.name == "form"), "{page}");
 }
 
 #[test]

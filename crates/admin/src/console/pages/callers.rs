@@ -15,6 +15,10 @@ pub(super) async fn refusals_page(ask: Ask) -> Result<Page, ApiError> {
     let agents = ask.house.host.directory().iter().map(|resident| resident.card.handle().to_string()).collect();
     let refusals::Refusals { records, next } = refusals::list(ask).await?;
     let row = |record: refusals::Refusal| {
+        let decided = record.decided_by_proof.map(|proof| match record.decided_by {
+            Some(subject) => format!("{subject} ({proof})"),
+            None => format!("whoever has the {proof}"),
+        });
         vec![
             Cell::time(record.at, now),
             Cell::agent(&record.agent),
@@ -23,6 +27,7 @@ pub(super) async fn refusals_page(ask: Ask) -> Result<Page, ApiError> {
             Cell::text(record.rule),
             Cell::maybe(record.via),
             Cell::text(record.who),
+            Cell::maybe(decided),
             record.state.map_or(Cell::Nothing, Cell::Code),
         ]
     };
@@ -41,7 +46,7 @@ pub(super) async fn refusals_page(ask: Ask) -> Result<Page, ApiError> {
         "replayed",
         "foreign",
     ];
-    let head = vec!["When", "Agent", "Outcome", "Kind", "Rule", "Over", "Of", "State"];
+    let head = vec!["When", "Agent", "Outcome", "Kind", "Rule", "Over", "Of", "Decided by", "State"];
     Ok(Page {
         lead: Some("Who was refused or asked for something first, and who was let through.".to_owned()),
         filters: vec![

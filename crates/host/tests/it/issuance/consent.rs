@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_audit::{Decider, RequestOrigin};
 use forecourt_core::policy::{Confirmation, RefusalKind};
 use forecourt_core::{Language, Message, Part};
 use forecourt_issuance::{CONSENT_WAIT_SECONDS, IssuanceOutcome, IssuanceStatus};
 use forecourt_testkit::ScriptedAgent;
 
 use super::support::{Wants, ask, consent, setup, stores, with_state};
-use crate::support::{in_thread, message, signed_in};
+use crate::support::{Setup, in_thread, message, signed_in};
 
 #[tokio::test]
 async fn policy3_3_4_a_consent_is_asked_for_with_a_state_and_pages_on_the_own_host() {
@@ -94,6 +95,34 @@ async fn a_subject_has_agreed_wherever_it_comes_from() {
     }
     let bob = Message { sender: signed_in("@bob@example.org"), ..message("Dinner?") };
     assert!(!ask(&host, bob).await.is_answer());
+}
+
+#[tokio::test]
+async fn a_person_who_signs_in_here_decides_alone_and_any_other_subject_by_the_address() {
+    let decided = |subject: Option<&str>| RequestOrigin {
+        decider: Some(Decider { subject: subject.map(str::to_owned), proof: "session".to_owned() }),
+        ..RequestOrigin::default()
+    };
+    for (store, _folder) in stores() {
+        let rule = Wants::this(consent("1", None));
+        let setup = Setup { people: Some("oidc:https://login#".to_owned()), ..setup(&store, &rule, &Arc::default()) };
+        let host = setup.host(ScriptedAgent::saying(["Soup."])).await;
+        let asked = |name: &'static str| ask(&host, Message { sender: signed_in(name), ..message("Dinner?") });
+        let state = asked("oidc:https://login#ada").await.state();
+        let issuance = host.issuance(&state).await.unwrap().unwrap();
+        assert!(host.is_for_a_person(&issuance));
+        for stranger in [decided(None), decided(Some("oidc:https://login#bob")), RequestOrigin::default()] {
+            assert_eq!(host.accept_consent(&state, &stranger).await.unwrap(), IssuanceOutcome::NotTheirs);
+            assert_eq!(host.decline(&state, &stranger).await.unwrap(), IssuanceOutcome::NotTheirs);
+        }
+        assert_eq!(host.issuance(&state).await.unwrap().unwrap().status, IssuanceStatus::Issued);
+        let ada = decided(Some("oidc:https://login#ada"));
+        assert_eq!(host.accept_consent(&state, &ada).await.unwrap(), IssuanceOutcome::Verified(None));
+        // A key can't open a page: whoever it gave the address to decides for it.
+        let key = asked("key:robot").await.state();
+        assert!(!host.is_for_a_person(&host.issuance(&key).await.unwrap().unwrap()));
+        assert_eq!(host.accept_consent(&key, &decided(None)).await.unwrap(), IssuanceOutcome::Verified(None));
+    }
 }
 
 #[tokio::test]

@@ -72,7 +72,9 @@ impl OpenDecision<'_> {
             IssuanceOutcome::Verified(receipt) => (StatusCode::OK, IssuanceStatus::Verified, receipt),
             IssuanceOutcome::Declined => (StatusCode::OK, IssuanceStatus::Declined, None),
             IssuanceOutcome::Late(status) => (StatusCode::CONFLICT, status, None),
-            IssuanceOutcome::Refused(_) => (StatusCode::BAD_REQUEST, self.issuance.status, None),
+            IssuanceOutcome::NotTheirs | IssuanceOutcome::Refused(_) => {
+                (StatusCode::BAD_REQUEST, self.issuance.status, None)
+            }
         };
         let mut fields = json!({
             "v": VERSION,
