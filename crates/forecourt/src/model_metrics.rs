@@ -109,11 +109,14 @@ mod tests {
         let call = ModelCall {
             agent: "chef",
             provider: "ollama",
+            service: "ollama",
+            server: None,
             model: "small",
             outcome: "answered",
             input_tokens: 100,
             output_tokens: 20,
             cached_tokens: 60,
+            is_estimated: false,
             cost_micros: 1_500,
             elapsed: Duration::from_millis(300),
         };
