@@ -84,10 +84,11 @@ impl GenAiMetrics {
 }
 
 fn labels(call: &ModelCall<'_>) -> Labels {
+    let label = |name: &'static str, value: &str| (name, value.to_owned());
     let mut labels = vec![
-        ("gen_ai_operation_name", "chat".to_owned()),
-        ("gen_ai_provider_name", call.service.to_owned()),
-        ("gen_ai_request_model", call.model.to_owned()),
+        label("gen_ai_operation_name", "chat"),
+        label("gen_ai_provider_name", call.service),
+        label("gen_ai_request_model", call.model),
     ];
     if let Some((address, port)) = call.server {
         labels.push(("server_address", address.trim_matches(['[', ']']).to_owned()));

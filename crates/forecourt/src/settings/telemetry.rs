@@ -193,8 +193,7 @@ impl Telemetry {
             metrics: url("metrics", settings.metrics, &mut problems),
             logs: url("logs", settings.logs, &mut problems),
         };
-        let headers = problems.absorb(headers(section, &settings.headers));
-        let headers = headers.unwrap_or_default();
+        let headers = problems.absorb(headers(section, &settings.headers)).unwrap_or_default();
         let methods =
             variable("OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS").map(|text| methods(section, &text, &mut problems));
         problems.into_result(Self { settings, urls, headers, methods })
