@@ -47,6 +47,18 @@ pub enum UpstreamFailure {
 }
 
 impl UpstreamFailure {
+    /// What traces call it: the `error.type`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unreachable => "unreachable",
+            Self::Slow | Self::Overtime => "timeout",
+            Self::Stalled => "stalled",
+            Self::Broken => "broken",
+            Self::TooLarge => "too_large",
+            Self::Busy => "busy",
+        }
+    }
+
     /// The ending that says so, for a service called `who`.
     pub fn ending(self, who: &str) -> Ending {
         let (cause, what) = match self {

@@ -15,6 +15,10 @@ pub struct ModelCall<'a> {
     pub agent: &'a str,
     /// The preset of the provider, or `other`: from configuration, never from a caller or a reply.
     pub provider: &'a str,
+    /// The provider in the words of OpenTelemetry, from configuration too.
+    pub service: &'a str,
+    /// Its host and port.
+    pub server: Option<(&'a str, u16)>,
     /// The model as the settings name it.
     pub model: &'a str,
     /// `answered`, `declined`, `failed`, `unreachable`, `canceled`, or `budget` where nobody was asked since a budget
@@ -26,6 +30,8 @@ pub struct ModelCall<'a> {
     pub output_tokens: u64,
     /// Tokens of those it read that came from the provider's cache.
     pub cached_tokens: u64,
+    /// Whether its tokens were estimated, since the provider said nothing of them.
+    pub is_estimated: bool,
     /// What it cost in millionths of a unit of money; 0 where the settings name no price.
     pub cost_micros: u64,
     /// From the request to the end of the reply.

@@ -164,9 +164,14 @@ impl ModelReplyDraft {
         Ok(&mut self.calls[at])
     }
 
+    /// Whether the server has said that it is at its end.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.reason.is_some() || self.is_done
+    }
+
     /// What the reply comes to, now that nothing follows. Without any word of its end it broke off.
     pub fn finish(mut self) -> Result<ReplyFinish, Ending> {
-        if self.reason.is_none() && !self.is_done {
+        if !self.has_ended() {
             return Err(UpstreamFailure::Broken.ending(WHO));
         }
         self.rest();

@@ -9,6 +9,7 @@
 //! | [`preset`] | providers that are known by name, and in what their APIs differ |
 //! | [`settings`] | the keys that every section with a provider has |
 //! | [`provider`] | one request and its reply |
+//! | [`service`], `reply_trace` | what traces tell of both |
 //! | [`draft`], `filter` | chunks of a reply, put together; what is thought and no answer |
 //! | [`error`] | why there is no reply, told by what can be done about it |
 //! | [`chain`], [`breaker`] | several providers in their order, asked again within bounds, and left alone when they fail |
@@ -26,6 +27,8 @@ pub mod limits;
 pub mod metering;
 pub mod preset;
 pub mod provider;
+mod reply_trace;
+pub mod service;
 pub mod settings;
 mod tool_call;
 pub mod window;

@@ -8,7 +8,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use forecourt_core::{Clock, Ending, json};
 use forecourt_egress::{Egress, UpstreamRequest, hops};
-use forecourt_telemetry::spans;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
@@ -16,17 +15,17 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
-use tracing::{Instrument, Span};
+use tracing::Instrument;
 
 use crate::draft::ModelReplyDraft;
 use crate::error::{self, ProviderError};
 use crate::limits::MODEL_BODY_BYTES_MAX;
 use crate::preset::Quirks;
+use crate::reply_trace::ReplyTrace;
+use crate::service::Service;
 use forecourt_agents::sse_reader::SseEvent;
 use forecourt_agents::upstream::{self, CallTimeouts, TimedResponse, UpstreamFailure};
 
-/// The provider of a model in traces, as long as settings name none.
-const OTHER_PROVIDER: &str = "_OTHER";
 /// Bytes of an error that are read, for the log.
 const ERROR_BYTES_MAX: usize = 4 * 1024;
 /// How often a request is tried again when no connection could be made.
@@ -38,6 +37,8 @@ pub struct Provider {
     pub egress: Egress,
     /// Where chats are completed.
     pub url: String,
+    /// What traces call it.
+    pub service: Service,
     /// The key among them.
     pub headers: HeaderMap,
     /// The fields of each request that the settings decide.
@@ -73,7 +74,7 @@ impl ReplyWait {
 pub struct ModelReply {
     source: ReplySource,
     /// What it is traced by, to its end.
-    span: Span,
+    trace: ReplyTrace,
     /// The part of the reply that has come so far.
     pub draft: ModelReplyDraft,
 }
@@ -111,27 +112,27 @@ impl Provider {
             let now = Instant::now();
             let total = wait.end.saturating_duration_since(now);
             let first = self.timeouts.first.min(wait.beginning.saturating_duration_since(now));
-            let span = spans::chat(OTHER_PROVIDER, body.get("model").and_then(Value::as_str).unwrap_or_default());
+            let mut trace = ReplyTrace::of_request(&self.service, body);
             let response =
                 upstream::send(&self.egress, request, CallTimeouts { first, total, ..self.timeouts }, RETRIES);
-            let response = response.instrument(span.clone()).await;
-            let response = response.map_err(|error| self.unanswered(error, &span))?;
+            let response = response.instrument(trace.span().clone()).await;
+            let response = response.map_err(|error| self.unanswered(error, &mut trace))?;
             if !response.status.is_success() {
-                spans::record_error(&span, response.status.as_str(), true);
+                trace.failed(response.status.as_str());
                 return Err(self.declined(response).await);
             }
             let source = match response.mime().as_str() {
-                "application/json" => ReplySource::Whole(whole(response).await?),
+                "application/json" => ReplySource::Whole(whole(response, &mut trace).await?),
                 // The first piece may take `timeouts.idle`, later ones `stall`.
                 _ => ReplySource::Events(response.events(self.stall)),
             };
-            Ok(ModelReply { source, span, draft: ModelReplyDraft::new(self.quirks.starts_thinking) })
+            Ok(ModelReply { source, trace, draft: ModelReplyDraft::new(self.quirks.starts_thinking) })
         })
     }
 
     /// The error for a request to which no answer began; tells the log when the provider can't be reached.
-    fn unanswered(&self, error: UpstreamFailure, span: &Span) -> ProviderError {
-        spans::record_error(span, "unreachable", true);
+    fn unanswered(&self, error: UpstreamFailure, trace: &mut ReplyTrace) -> ProviderError {
+        trace.failed(error.name());
         if error == UpstreamFailure::Unreachable {
             let provider = &self.url;
             tracing::warn!(
@@ -154,15 +155,15 @@ fn json_text(body: &Map<String, Value>) -> String {
     serde_json::to_string(body).unwrap_or_default()
 }
 
-async fn whole(response: TimedResponse) -> Result<Value, ProviderError> {
-    let bytes = response.bytes(MODEL_BODY_BYTES_MAX).await?;
-    json::parse(&bytes).map_err(|error| unreadable(&error))
+async fn whole(response: TimedResponse, trace: &mut ReplyTrace) -> Result<Value, ProviderError> {
+    let bytes = response.bytes(MODEL_BODY_BYTES_MAX).await.inspect_err(|error| trace.failed(error.name()))?;
+    json::parse(&bytes).map_err(|error| unreadable(&error, trace))
 }
 
 impl ModelReply {
     /// A reply of which nothing more comes.
     pub fn ended(draft: ModelReplyDraft) -> Self {
-        Self { source: ReplySource::Ended, span: Span::none(), draft }
+        Self { source: ReplySource::Ended, trace: ReplyTrace::none(), draft }
     }
 
     /// What comes next. `None` when the reply has ended; [`ModelReplyDraft::finish`] knows how.
@@ -187,31 +188,9 @@ impl ModelReply {
 
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Piece>, ProviderError>> {
         loop {
-            let chunk = match &mut self.source {
-                ReplySource::Ended => return Poll::Ready(Ok(self.rest())),
-                ReplySource::Whole(value) => {
-                    let value = std::mem::take(value);
-                    self.draft.done();
-                    self.source = ReplySource::Ended;
-                    value
-                }
-                ReplySource::Events(events) => match ready!(events.poll_next_unpin(cx)) {
-                    None => {
-                        self.source = ReplySource::Ended;
-                        continue;
-                    }
-                    Some(event) => match chunk(event)? {
-                        Some(chunk) => chunk,
-                        None => {
-                            self.draft.done();
-                            self.source = ReplySource::Ended;
-                            continue;
-                        }
-                    },
-                },
-            };
-            record_usage(&self.span, &chunk);
-            let taken = self.draft.take(&chunk)?;
+            let Some(chunk) = ready!(self.poll_chunk(cx))? else { return Poll::Ready(Ok(self.rest())) };
+            // An error in the reply counts as one, whatever else comes with it.
+            let taken = self.draft.take(&chunk).inspect_err(|_| self.trace.failed("reported"))?;
             if !taken.text.is_empty() {
                 return Poll::Ready(Ok(Some(Piece::Text(taken.text))));
             }
@@ -221,39 +200,58 @@ impl ModelReply {
         }
     }
 
+    /// The next chunk of the reply. `None`: nothing follows.
+    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Value>, ProviderError>> {
+        let (event, is_streamed) = match &mut self.source {
+            ReplySource::Ended => {
+                self.trace.ended();
+                return Poll::Ready(Ok(None));
+            }
+            ReplySource::Whole(value) => (Some(Ok(Some(std::mem::take(value)))), false),
+            ReplySource::Events(events) => {
+                let event = ready!(events.poll_next_unpin(cx));
+                (event.map(|event| chunk(event, &mut self.trace)), true)
+            }
+        };
+        let chunk = event.transpose()?;
+        // A server may say that nothing follows, or just end.
+        if !is_streamed || matches!(chunk, Some(None)) {
+            self.draft.done();
+        }
+        let Some(chunk) = chunk.flatten() else {
+            self.source = ReplySource::Ended;
+            match self.draft.has_ended() {
+                true => self.trace.ended(),
+                false => self.trace.failed(UpstreamFailure::Broken.name()),
+            }
+            return Poll::Ready(Ok(None));
+        };
+        self.trace.take(&chunk, is_streamed);
+        if !is_streamed {
+            self.source = ReplySource::Ended;
+        }
+        Poll::Ready(Ok(Some(chunk)))
+    }
+
     fn rest(&mut self) -> Option<Piece> {
         let rest = self.draft.rest();
         (!rest.is_empty()).then_some(Piece::Text(rest))
     }
 }
 
-/// Adds the token counts of a chunk to the span, where the provider reports them.
-fn record_usage(span: &Span, chunk: &Value) {
-    if span.is_disabled() {
-        return;
-    }
-    for (name, field) in [
-        ("gen_ai.usage.input_tokens", &chunk["usage"]["prompt_tokens"]),
-        ("gen_ai.usage.output_tokens", &chunk["usage"]["completion_tokens"]),
-    ] {
-        if let Some(tokens) = field.as_i64() {
-            span.record(name, tokens);
-        }
-    }
-}
-
 /// The chunk in an event. `None`: nothing follows.
-fn chunk(event: Result<SseEvent, UpstreamFailure>) -> Result<Option<Value>, ProviderError> {
-    let event = event?;
+fn chunk(event: Result<SseEvent, UpstreamFailure>, trace: &mut ReplyTrace) -> Result<Option<Value>, ProviderError> {
+    let event = event.inspect_err(|error| trace.failed(error.name()))?;
     match event.data.trim() {
         "[DONE]" => Ok(None),
         // An empty `data` line holds no chunk, and must not end the reply.
         "" => Ok(Some(Value::Null)),
-        data => json::parse(data.as_bytes()).map(Some).map_err(|error| unreadable(&error)),
+        data => json::parse(data.as_bytes()).map(Some).map_err(|error| unreadable(&error, trace)),
     }
 }
 
-fn unreadable(reason: &str) -> ProviderError {
+fn unreadable(reason: &str, trace: &mut ReplyTrace) -> ProviderError {
+    trace.failed("unreadable");
     tracing::warn!(reason, "the model provider answered something unreadable");
     ProviderError::Away(Ending::failed("The model provider gave an answer that could not be read."))
 }

@@ -15,6 +15,7 @@ use crate::chain::Target;
 use crate::metering::Price;
 use crate::preset::{OTHER, Preset, QuirkSettings, Quirks};
 use crate::provider::Provider;
+use crate::service::Service;
 use crate::window::{WINDOW_MIN, Window};
 use forecourt_agents::backend::Context;
 use forecourt_agents::settings::{fields, upstream_url};
@@ -112,12 +113,14 @@ pub fn target(
     if quirks.stream_usage && shared.stream {
         own.insert("stream_options".to_owned(), json!({"include_usage": true}));
     }
+    let url = base_url.map(|base| url(section, base, problems)).unwrap_or_default();
     Target {
         name: preset.map_or(OTHER, |preset| preset.name),
         model: keys.model.clone(),
         provider: Provider {
             egress: context.egress.clone(),
-            url: base_url.map(|base| url(section, base, problems)).unwrap_or_default(),
+            service: Service::of(preset, &url),
+            url,
             headers: headers(section, &keys.headers, api_key.as_deref(), quirks, problems),
             fields: body(section, own, &keys.body, problems),
             quirks,

@@ -192,7 +192,7 @@ impl Inner {
         }
         let answer = self.unobserved(purpose, target, request, bounds, deadline).instrument(span.clone()).await;
         match &answer {
-            Ok(answer) => spans::record_status(&span, answer.status.as_u16()),
+            Ok(answer) => spans::record_reply(&span, answer.status.as_u16()),
             Err(error) => spans::record_error(&span, error.kind(), true),
         }
         self.metrics.ended(purpose, outcome(&answer), begun.elapsed());

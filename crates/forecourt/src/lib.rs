@@ -49,6 +49,7 @@ mod domains_file;
 mod endpoints;
 mod error;
 mod export_metrics;
+mod gen_ai_metrics;
 mod guards;
 pub mod house;
 pub mod identities;

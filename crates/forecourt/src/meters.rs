@@ -28,11 +28,17 @@ pub struct Meters {
 }
 
 impl Meters {
-    /// A registry with these counters, and those that `more` names; all of them with our prefix.
-    pub(crate) fn registry(&self, more: impl FnOnce(&mut Registry)) -> Registry {
+    /// A registry with these counters, and those that `more` names; all of them with our prefix. Those that
+    /// `conventional` names have none, as everything that is called alike in every program.
+    pub(crate) fn registry(
+        &self,
+        conventional: impl FnOnce(&mut Registry),
+        more: impl FnOnce(&mut Registry),
+    ) -> Registry {
         let mut root = Registry::default();
-        // What every program has is called as in every program.
         root.register_collector(Box::new(ProcessMetrics));
+        self.models.register_conventional(&mut root);
+        conventional(&mut root);
         let own = root.sub_registry_with_prefix(PREFIX);
         let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
         own.register("build", "Which version this is", build);

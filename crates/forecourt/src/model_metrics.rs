@@ -9,6 +9,8 @@ use prometheus_client::metrics::family::{Family, MetricConstructor};
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
+use crate::gen_ai_metrics::GenAiMetrics;
+
 /// Millionths in a unit of money.
 const MICROS: f64 = 1e6;
 
@@ -19,6 +21,7 @@ pub struct ModelMetrics {
     durations: Family<ModelLabels, Histogram, Buckets>,
     tokens: Family<TokenLabels, Counter>,
     cost: Family<ModelLabels, Counter<f64, AtomicU64>>,
+    conventional: GenAiMetrics,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -61,6 +64,7 @@ impl Default for ModelMetrics {
             durations: Family::new_with_constructor(Buckets),
             tokens: Family::default(),
             cost: Family::default(),
+            conventional: GenAiMetrics::default(),
         }
     }
 }
@@ -77,10 +81,16 @@ impl ModelMetrics {
         let help = "What models cost, in the unit of money of the prices that are set";
         registry.register("model_cost", help, self.cost.clone());
     }
+
+    /// Names in `registry` what is called by the conventions of OpenTelemetry, without a prefix of ours.
+    pub(crate) fn register_conventional(&self, registry: &mut Registry) {
+        self.conventional.register(registry);
+    }
 }
 
 impl UsageRecorder for ModelMetrics {
     fn record(&self, call: &ModelCall<'_>) {
+        self.conventional.record(call);
         let [agent, provider, model] = [call.agent, call.provider, call.model].map(str::to_owned);
         let of = ModelLabels { agent: agent.clone(), provider: provider.clone(), model: model.clone() };
         for (kind, tokens) in
@@ -109,11 +119,14 @@ mod tests {
         let call = ModelCall {
             agent: "chef",
             provider: "ollama",
+            service: "ollama",
+            server: None,
             model: "small",
             outcome: "answered",
             input_tokens: 100,
             output_tokens: 20,
             cached_tokens: 60,
+            is_estimated: false,
             cost_micros: 1_500,
             elapsed: Duration::from_millis(300),
         };

@@ -8,7 +8,9 @@
 //! | `queue.rs` | what waits to be sent |
 //! | `traces.rs` | which spans are made and recorded |
 //! | `openmetrics.rs`, `metrics.rs` | the operator's metrics, read again and sent |
+//! | `conventions.rs` | which of them OpenTelemetry has names for |
 
+mod conventions;
 mod export;
 mod metrics;
 mod openmetrics;
@@ -20,7 +22,7 @@ use std::time::Duration;
 
 use forecourt_egress::Egress;
 use forecourt_host::SystemEntropy;
-use forecourt_telemetry::{TracePolicy, start};
+use forecourt_telemetry::{TracePolicy, know_methods, start};
 use futures::future::BoxFuture;
 use opentelemetry::KeyValue;
 use opentelemetry::trace::TracerProvider;
@@ -83,6 +85,9 @@ impl Telemetry {
         let mut telemetry =
             Self { exporter: None, settings, spans: None, logs: None, metrics: None, resource: resource.clone() };
         let mut layers = TelemetryLayers::default();
+        if let Some(methods) = telemetry.settings.methods.clone() {
+            know_methods(methods);
+        }
         if !telemetry.settings.is_on() {
             return Ok((telemetry, layers));
         }

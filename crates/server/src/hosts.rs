@@ -109,7 +109,13 @@ impl AllowedHosts {
     pub fn serves(&self, host: &str) -> bool {
         // A dot at the end is the same name (RFC 1034 3.1).
         let host = host.strip_suffix('.').unwrap_or(host);
-        self.any || self.names.iter().any(|name| matches(name, host)) || (self.development && is_loopback(host))
+        self.any || self.names_one(host)
+    }
+
+    /// Whether `host` is one of the names that are served: where every other one is, too, those are no names of ours.
+    pub(crate) fn names_one(&self, host: &str) -> bool {
+        let host = host.strip_suffix('.').unwrap_or(host);
+        self.names.iter().any(|name| matches(name, host)) || (self.development && is_loopback(host))
     }
 
     /// The names given at the start.

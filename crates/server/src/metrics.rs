@@ -17,6 +17,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
 use crate::access_log::AccessLog;
+use crate::durations::{EndLabels, LastDuration, RequestDurations};
 use crate::route_class::RouteClass;
 
 /// How often it is looked whether a request is still half sent.
@@ -64,6 +65,7 @@ impl EncodeLabelValue for DomainLabel {
 pub struct Metrics {
     requests: Family<RequestLabels, Counter>,
     durations: Family<RouteLabels, Histogram, Buckets>,
+    ends: RequestDurations,
     stream_requests: Family<StreamRequestLabels, Counter>,
     stream_durations: Family<ProtocolLabel, Histogram, Buckets>,
     stream_connections: Family<ProtocolLabel, Counter>,
@@ -127,6 +129,7 @@ impl Default for Metrics {
         Metrics {
             requests: Family::default(),
             durations: Family::new_with_constructor(Buckets),
+            ends: RequestDurations::default(),
             stream_requests: Family::default(),
             stream_durations: Family::new_with_constructor(Buckets),
             stream_connections: Family::default(),
@@ -164,6 +167,7 @@ impl Drop for Arriving {
 #[derive(Debug, Default)]
 pub(crate) struct LastSeries {
     answers: Mutex<Option<Box<AnswerSeries>>>,
+    ends: LastDuration,
     in_flight: Mutex<Option<(&'static str, Gauge<i64, AtomicI64>)>>,
 }
 
@@ -255,6 +259,16 @@ impl Metrics {
         if let Some(access) = self.access.get() {
             access.register(registry);
         }
+    }
+
+    /// Names in `registry` what is called by the conventions of OpenTelemetry, without a prefix of ours.
+    pub fn register_conventional(&self, registry: &mut Registry) {
+        self.ends.register(registry);
+    }
+
+    /// Counts a request whose answer is at its end, on a connection whose `last` one was counted in these series.
+    pub(crate) fn ended(&self, last: &LastSeries, labels: EndLabels, after: Duration) {
+        self.ends.ended(&last.ends, labels, after);
     }
 
     /// Writes every request down in `access`, too. Said once, before [`Metrics::register`].

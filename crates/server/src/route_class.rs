@@ -19,6 +19,11 @@ pub struct RouteClass {
 impl RouteClass {
     /// What no route matches.
     pub(crate) const UNMATCHED: Self = Self { protocol: "none", route: "none" };
+
+    /// The pattern, if there is one.
+    pub(crate) fn pattern(self) -> Option<&'static str> {
+        (self != Self::UNMATCHED).then_some(self.route)
+    }
 }
 
 /// All routes that are mounted on a listener.

@@ -25,9 +25,9 @@ use crate::accept::{BoundAddress, Open, within};
 use crate::access_log::AccessEntry;
 use crate::connections::Connections;
 use crate::error::ServeError;
-use crate::front::random;
 use crate::limits::ARRIVING_MAX;
 use crate::metrics::{GaugeGuard, LastStreamSeries, Metrics};
+use crate::peer::random;
 use crate::request_id::RequestId;
 
 /// Speaks a protocol on one connection, until that ends. Deadlines within it are its own affair, and

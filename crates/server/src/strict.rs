@@ -143,6 +143,11 @@ pub fn requested_host<B>(request: &Request<B>) -> Option<&str> {
 /// The host a request is for. One `Host` field at most, and the same as the target's authority when
 /// both are there. RFC 9112 section 3.2, RFC 9113 section 8.3.1.
 pub(crate) fn host<B>(request: &Request<B>) -> Result<&str, Refusal> {
+    authority(request).map(|(host, _)| host)
+}
+
+/// The same with the port, where there is one.
+pub(crate) fn authority<B>(request: &Request<B>) -> Result<(&str, Option<u16>), Refusal> {
     let malformed = Refusal::Malformed("The host is missing, malformed or contradictory.");
     let field = single(request.headers(), &header::HOST).map_err(|()| malformed)?;
     let field = field.map(|value| value.to_str().map_err(|_| malformed)).transpose()?;
@@ -155,7 +160,9 @@ pub(crate) fn host<B>(request: &Request<B>) -> Result<&str, Refusal> {
         (Some(stated), _) | (None, Some(stated)) => stated,
         (None, None) => return Err(malformed),
     };
-    host_of(stated).ok_or(malformed)
+    let host = host_of(stated).ok_or(malformed)?;
+    let port = stated[host.len()..].strip_prefix(':').and_then(|port| port.parse().ok());
+    Ok((host, port))
 }
 
 /// The one value of a field, none, or an error when there are more.

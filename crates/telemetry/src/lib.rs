@@ -9,10 +9,12 @@
 //! | `w3c.rs`, `outgoing.rs` | `traceparent` and `tracestate`, in and out. W3C Trace Context |
 //! | `policy.rs` | which requests are traced |
 //! | `request.rs` | what one request is traced by |
+//! | `methods.rs` | which methods of HTTP are told apart |
 //! | `lines.rs` | which request lines of the log belong to |
 //! | `spans.rs` | every span there is, named by the semantic conventions |
 
 mod lines;
+mod methods;
 mod outgoing;
 mod policy;
 mod request;
@@ -20,6 +22,7 @@ pub mod spans;
 mod w3c;
 
 pub use lines::{EnteredLines, LinedWork, LinesOfRequests, RequestLines};
+pub use methods::{METHODS_MAX, OTHER_METHOD, know_methods, known_method};
 pub use outgoing::{OutgoingContext, inject, outgoing};
 pub use policy::{SampledFlag, TracePolicy, is_on, policy, start};
 pub use request::{CarriedWork, EnteredTrace, RequestTrace, going_on};

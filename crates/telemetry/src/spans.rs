@@ -1,8 +1,18 @@
 //! Every span there is, so that what they are called and what they say stands in one place.
 //!
 //! Names and attributes are those of OpenTelemetry's semantic conventions (HTTP, GenAI, MCP) where they have one, and
-//! begin with `forecourt.` where they have none. What people say, ids that open something, secrets and URLs are in none
-//! of them: values come from settings, from closed sets and from numbers.
+//! begin with `forecourt.` where they have none. What people say, ids that open something, secrets, and paths and
+//! queries that callers chose are in none of them: values come from settings, from closed sets and from numbers. Two
+//! things that a caller may choose are told, each within a bound: a method that is not known, and what a client calls
+//! itself. So are names that a provider of models gives, if they can be names.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `http.rs` | requests over HTTP, in and out |
+//! | `gen_ai.rs` | agents, models, tools |
+
+mod gen_ai;
+mod http;
 
 use tracing::field::Empty;
 use tracing::{Span, info_span};
@@ -14,6 +24,14 @@ use crate::outgoing::{current, is_recorded};
 use crate::policy::is_on;
 use crate::request::RequestTrace;
 use crate::w3c::RemoteParent;
+
+pub use gen_ai::{
+    ChatRequest, chat, execute_tool, gate, invoke_agent, record_finish, record_first_chunk, record_reply_names,
+    record_tokens,
+};
+pub use http::{
+    AnswerBreak, HttpRequest, REDACTED, bare, http_client, http_request, record_answer, record_break, record_reply,
+};
 
 /// Where a trace goes on, and whether it is recorded.
 #[derive(Debug)]
@@ -39,52 +57,6 @@ impl Origin<'_> {
             let _ = span.set_parent(parent.context(true));
         }
         RequestTrace::recorded(span)
-    }
-}
-
-/// A request over HTTP. Labels alone: `method` and `route` are of closed sets. The status is recorded by
-/// [`record_status`].
-pub fn http_request(
-    origin: Origin<'_>,
-    protocol: &'static str,
-    method: &'static str,
-    route: &'static str,
-    scheme: &'static str,
-) -> RequestTrace {
-    origin.begin(|within| {
-        info_span!(
-            target: TARGET,
-            parent: within,
-            "server",
-            otel.name = format!("{method} {route}"),
-            otel.kind = "server",
-            http.request.method = method,
-            http.route = route,
-            url.scheme = scheme,
-            forecourt.protocol = protocol,
-            http.response.status_code = Empty,
-            "error.type" = Empty,
-            otel.status_code = Empty,
-        )
-    })
-}
-
-/// [`record_status`] of a request that came in, if it is recorded.
-pub fn record_answer(trace: &RequestTrace, status: u16) {
-    if let Some(span) = trace.span() {
-        record_status(span, status);
-    }
-}
-
-/// Records the status of an answer, and that it is a fault of ours from 500 on.
-pub fn record_status(span: &Span, status: u16) {
-    if span.is_disabled() {
-        return;
-    }
-    span.record("http.response.status_code", i64::from(status));
-    if status >= 500 {
-        span.record("error.type", status);
-        span.record("otel.status_code", "ERROR");
     }
 }
 
@@ -147,14 +119,6 @@ pub fn receive(via: &str) -> Span {
     info_span!(target: TARGET, "receive", forecourt.protocol = via, forecourt.outcome = Empty)
 }
 
-/// The rules before an agent.
-pub fn gate(agent: &str) -> Span {
-    if !is_recorded() {
-        return Span::none();
-    }
-    info_span!(target: TARGET, "gate", gen_ai.agent.name = agent, forecourt.outcome = Empty)
-}
-
 /// A call of an endpoint, which [`record_endpoint`] names.
 pub fn invoke(via: &str) -> Span {
     if !is_recorded() {
@@ -175,61 +139,6 @@ pub fn invoke(via: &str) -> Span {
 pub fn record_endpoint(span: &Span, endpoint: &str) {
     span.record("forecourt.endpoint", endpoint);
     span.record("otel.name", format!("invoke {endpoint}"));
-}
-
-/// An agent at work on an answer.
-pub fn invoke_agent(agent: &str) -> Span {
-    if !is_recorded() {
-        return Span::none();
-    }
-    info_span!(
-        target: TARGET,
-        "invoke_agent",
-        otel.name = format!("invoke_agent {agent}"),
-        gen_ai.operation.name = "invoke_agent",
-        gen_ai.provider.name = "forecourt",
-        gen_ai.agent.name = agent,
-        forecourt.outcome = Empty,
-        "error.type" = Empty,
-        otel.status_code = Empty,
-    )
-}
-
-/// A tool that a model called. `tool` is one that it was offered.
-pub fn execute_tool(tool: &str) -> Span {
-    if !is_recorded() {
-        return Span::none();
-    }
-    info_span!(
-        target: TARGET,
-        "execute_tool",
-        otel.name = format!("execute_tool {tool}"),
-        gen_ai.operation.name = "execute_tool",
-        gen_ai.tool.name = tool,
-        "error.type" = Empty,
-        otel.status_code = Empty,
-    )
-}
-
-/// A request to a model, until its answer is at its end. `gen_ai.usage.input_tokens` and
-/// `gen_ai.usage.output_tokens` can be recorded.
-pub fn chat(provider: &str, model: &str) -> Span {
-    if !is_recorded() {
-        return Span::none();
-    }
-    info_span!(
-        target: TARGET,
-        "chat",
-        otel.name = format!("chat {model}"),
-        otel.kind = "client",
-        gen_ai.operation.name = "chat",
-        gen_ai.provider.name = provider,
-        gen_ai.request.model = model,
-        gen_ai.usage.input_tokens = Empty,
-        gen_ai.usage.output_tokens = Empty,
-        "error.type" = Empty,
-        otel.status_code = Empty,
-    )
 }
 
 /// Work in the background: a trace of its own, with a link to the request that began it, if that is recorded.
@@ -299,27 +208,6 @@ pub fn publish(system: &'static str, topic: &str) -> Span {
         messaging.operation.name = "publish",
         "messaging.operation.type" = "send",
         messaging.destination.name = topic,
-    )
-}
-
-/// A request that goes out. `method` and `purpose` are of closed sets.
-pub fn http_client(method: &str, host: &str, port: u16, scheme: &'static str, purpose: &'static str) -> Span {
-    if !is_recorded() {
-        return Span::none();
-    }
-    info_span!(
-        target: TARGET,
-        "client",
-        otel.name = method,
-        otel.kind = "client",
-        http.request.method = method,
-        server.address = host,
-        server.port = i64::from(port),
-        url.scheme = scheme,
-        forecourt.egress.purpose = purpose,
-        http.response.status_code = Empty,
-        "error.type" = Empty,
-        otel.status_code = Empty,
     )
 }
 

@@ -445,11 +445,14 @@ impl Model {
         self.usage.record(&ModelCall {
             agent: self.handle.as_str(),
             provider: target.name,
+            service: target.provider.service.provider,
+            server: target.provider.service.server.as_ref().map(|(host, port)| (host.as_str(), *port)),
             model: &target.model,
             outcome,
             input_tokens: usage.input,
             output_tokens: usage.output,
             cached_tokens: usage.cached,
+            is_estimated: usage.is_estimated,
             cost_micros: spent(target, usage).micros,
             elapsed,
         });

@@ -81,9 +81,9 @@ impl Toolbox {
             let names: Vec<&str> = self.tools.iter().map(|tool| tool.name()).collect();
             return Err(format!("there is no such tool; there are: {}", names.join(", ")).into());
         };
-        let span = spans::execute_tool(tool.name());
+        let span = spans::execute_tool(tool.name(), &call.asked_id);
         let result = tool.call(arguments, message).instrument(span.clone()).await;
-        spans::record_error(&span, "tool", result.is_err());
+        spans::record_error(&span, "tool_error", result.is_err());
         let result = result?;
         match result.to_string().len() <= TOOL_RESULT_BYTES_MAX {
             true => Ok(result),

@@ -80,6 +80,7 @@ mod conform;
 mod conformance;
 mod console;
 mod contributing;
+mod conventions;
 mod conversations;
 mod crash;
 mod data;

@@ -23,7 +23,7 @@ fn of_deploy(name: &str) -> String {
 
 /// The names of metrics in a text, without what a kind of metric adds to its name.
 fn names(text: &str) -> BTreeSet<String> {
-    let name = Regex::new(r"\b(?:forecourt|process)_[a-z0-9_]+").unwrap();
+    let name = Regex::new(r"\b(?:forecourt|process|http_server|gen_ai_client)_[a-z0-9_]+").unwrap();
     let suffix = Regex::new(r"_(?:total|bucket|sum|count|info)$").unwrap();
     name.find_iter(text).map(|found| suffix.replace(found.as_str(), "").into_owned()).collect()
 }
@@ -47,7 +47,9 @@ fn registered() -> BTreeSet<String> {
         for found in ours.captures_iter(code) {
             let name = &found[1];
             let unit = unit_of(name);
-            let prefix = if name.starts_with("process_") { "" } else { "forecourt_" };
+            // What every program has is called as in every program.
+            let is_common = ["process_", "http_server_", "gen_ai_client_"].iter().any(|own| name.starts_with(own));
+            let prefix = if is_common { "" } else { "forecourt_" };
             names.insert(format!("{prefix}{name}{unit}"));
         }
     }
@@ -58,6 +60,7 @@ fn registered() -> BTreeSet<String> {
 fn unit_of(name: &str) -> &'static str {
     match name {
         "process_cpu" | "process_start_time" | "deliveries_overdue" => "_seconds",
+        "http_server_request_duration" | "gen_ai_client_operation_duration" => "_seconds",
         "process_resident_memory" | "process_virtual_memory" => "_bytes",
         _ => "",
     }

@@ -7,6 +7,7 @@ use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{KeyValue, any_value};
+use opentelemetry_proto::tonic::metrics::v1::Metric;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 use serde_json::json;
@@ -31,14 +32,14 @@ fn traceparent(n: u8, flags: &str) -> String {
 
 /// What reached the collector.
 #[derive(Default)]
-struct Exported {
-    spans: Vec<Span>,
+pub(crate) struct Exported {
+    pub(crate) spans: Vec<Span>,
     /// Of the resource.
     about: BTreeMap<String, String>,
-    metrics: Vec<String>,
+    pub(crate) metrics: Vec<Metric>,
     /// Lines of the log: body and trace.
     lines: Vec<(String, String)>,
-    bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Exported {
@@ -55,7 +56,7 @@ impl Exported {
             "/v1/metrics" => {
                 let read = ExportMetricsServiceRequest::decode(post.body.as_slice()).expect("metrics");
                 let scopes = read.resource_metrics.into_iter().flat_map(|resource| resource.scope_metrics);
-                self.metrics.extend(scopes.flat_map(|scope| scope.metrics).map(|metric| metric.name));
+                self.metrics.extend(scopes.flat_map(|scope| scope.metrics));
             }
             "/v1/logs" => {
                 let read = ExportLogsServiceRequest::decode(post.body.as_slice()).expect("lines");
@@ -86,7 +87,7 @@ fn text(value: any_value::Value) -> String {
     }
 }
 
-fn attributes(list: &[KeyValue]) -> BTreeMap<String, String> {
+pub(crate) fn attributes(list: &[KeyValue]) -> BTreeMap<String, String> {
     let value = |pair: &KeyValue| pair.value.clone().and_then(|value| value.value).map_or_else(String::new, text);
     list.iter().map(|pair| (pair.key.clone(), value(pair))).collect()
 }
@@ -96,7 +97,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// The gatehouse with `more` in `[telemetry]`, and @far, which asks `upstream`.
-fn traced(collector: &Receiver, upstream: &Receiver, more: &str) -> Deployment {
+pub(crate) fn traced(collector: &Receiver, upstream: &Receiver, more: &str) -> Deployment {
     let endpoint = collector.webhook_url().replace("/hook", "");
     let far =
         format!("handle = \"far\"\nname = \"Far\"\n[backend]\nkind = \"http\"\nurl = \"{}\"\n", upstream.webhook_url());
@@ -109,7 +110,7 @@ fn traced(collector: &Receiver, upstream: &Receiver, more: &str) -> Deployment {
 }
 
 /// Stops the daemon, which sends what waits, and gives all that came.
-fn stopped(served: Served, collector: &Receiver) -> Exported {
+pub(crate) fn stopped(served: Served, collector: &Receiver) -> Exported {
     served.signal(Signal::SIGTERM);
     let (status, log, _) = served.ended();
     assert!(status.success(), "{log}");
@@ -156,7 +157,7 @@ fn a_trace_goes_through_from_the_caller_to_the_backend() {
     assert_eq!(failed.status.as_ref().map(|status| status.code), Some(2), "{failed:?}");
 
     for name in ["forecourt_http_requests", "forecourt_build_info", "process_resident_memory_bytes"] {
-        assert!(exported.metrics.iter().any(|metric| metric == name), "no {name} in {:?}", exported.metrics);
+        assert!(exported.metrics.iter().any(|metric| metric.name == name), "no {name} in {:?}", exported.metrics);
     }
     assert!(exported.lines.iter().any(|(_, id)| *id == trace(2)), "a line belongs to it: {:?}", exported.lines);
     let all = String::from_utf8_lossy(&exported.bytes);

@@ -116,7 +116,12 @@ impl ServerCore {
 
     /// Has the operator shown what is counted for it, and with what is counted on the sockets if it is the first one.
     pub(super) fn count(&self, is_first: bool) {
-        let registry = Arc::new(self.meters.registry(|registry| {
+        let conventional = |registry: &mut Registry| {
+            if is_first {
+                self.shared.metrics.register_conventional(registry);
+            }
+        };
+        let registry = Arc::new(self.meters.registry(conventional, |registry| {
             self.running.host().register_metrics(registry);
             if let Some(bus) = self.running.bus_metrics() {
                 registry.register_collector(Box::new(bus));

@@ -5,7 +5,7 @@ use std::fmt;
 use std::num::{NonZeroU32, NonZeroUsize};
 
 use forecourt_settings::{Environment, Problem, Problems, Section};
-use forecourt_telemetry::SampledFlag;
+use forecourt_telemetry::{METHODS_MAX, SampledFlag};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -124,6 +124,8 @@ pub struct Telemetry {
     pub urls: SignalUrls,
     /// The headers of every request.
     pub headers: HeaderMap,
+    /// The methods of HTTP that are told apart, where the environment names them.
+    pub methods: Option<Vec<String>>,
 }
 
 impl Telemetry {
@@ -191,9 +193,10 @@ impl Telemetry {
             metrics: url("metrics", settings.metrics, &mut problems),
             logs: url("logs", settings.logs, &mut problems),
         };
-        let headers = problems.absorb(headers(section, &settings.headers));
-        let headers = headers.unwrap_or_default();
-        problems.into_result(Self { settings, urls, headers })
+        let headers = problems.absorb(headers(section, &settings.headers)).unwrap_or_default();
+        let methods =
+            variable("OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS").map(|text| methods(section, &text, &mut problems));
+        problems.into_result(Self { settings, urls, headers, methods })
     }
 }
 
@@ -224,6 +227,18 @@ fn key_values(text: &str) -> impl Iterator<Item = (String, String)> + '_ {
         let value = value.replace('=', "%3D").replace('&', "%26");
         Some((name.trim().to_owned(), unescaped(&value)))
     })
+}
+
+/// A list of methods, which replaces the usual one whole. OpenTelemetry, HTTP.
+fn methods(section: &Section, text: &str, problems: &mut Problems) -> Vec<String> {
+    let methods: Vec<_> = text.split(',').map(|method| method.trim().to_owned()).collect();
+    let are_methods = methods.iter().all(|method| http::Method::from_bytes(method.as_bytes()).is_ok());
+    if !are_methods || methods.len() > METHODS_MAX {
+        let text = "OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS is no list of methods";
+        let hint = format!("it is at most {METHODS_MAX} methods with commas between them, such as `GET,POST,QUERY`");
+        problems.push(section.problem(None, text).hint(hint));
+    }
+    methods
 }
 
 fn checked(section: &Section, text: String) -> Result<String, Problem> {
@@ -316,6 +331,18 @@ mod tests {
         assert_eq!((read.settings.service_name.as_str(), read.settings.traces), ("one", 0.25));
         assert_eq!(read.settings.resource["deployment.environment.name"], "test");
         assert!(!format!("{:?}", read.settings).contains("Bearer"));
+    }
+
+    #[test]
+    fn the_environment_names_methods_within_a_bound() {
+        let of = |text: &str| read("", &[("OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS", text)]).map(|read| read.methods);
+        assert_eq!(of("GET, QUERY").unwrap(), Some(vec!["GET".to_owned(), "QUERY".to_owned()]));
+        assert_eq!(read("", &[]).unwrap().methods, None);
+        let list = |count: usize| vec!["GET"; count].join(",");
+        assert!(of(&list(METHODS_MAX)).is_ok());
+        for wrong in [list(METHODS_MAX + 1), "GET,,POST".to_owned(), "G T".to_owned()] {
+            assert!(of(&wrong).err().unwrap().contains("32"), "{wrong}");
+        }
     }
 
     #[test]

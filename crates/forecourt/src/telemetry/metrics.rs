@@ -17,6 +17,7 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use super::SCOPE;
+use super::conventions::ConventionalMetric;
 use super::export::Exporter;
 use super::openmetrics::{FamilyText, SampleText, read};
 use crate::export_metrics::Signal;
@@ -75,9 +76,10 @@ fn nanoseconds(time: SystemTime) -> u64 {
 /// A family as OTLP has it. `None` for kinds that it has no word for.
 fn metric(family: FamilyText, span: Span) -> Option<Metric> {
     let FamilyText { name, help, kind, unit, samples } = family;
+    let conventional = ConventionalMetric::find(&name);
     let points = |suffix: &str| -> Vec<NumberDataPoint> {
         let of_it = samples.iter().filter(|sample| sample.suffix == suffix);
-        of_it.map(|sample| point(sample, span)).collect()
+        of_it.map(|sample| point(sample, span, conventional)).collect()
     };
     let cumulative = AggregationTemporality::Cumulative as i32;
     let (name, data) = match kind.as_str() {
@@ -86,7 +88,7 @@ fn metric(family: FamilyText, span: Span) -> Option<Metric> {
             (name, Data::Sum(sum))
         }
         "histogram" => {
-            let data_points = histograms(&samples, span);
+            let data_points = histograms(&samples, span, conventional);
             (name, Data::Histogram(Histogram { data_points, aggregation_temporality: cumulative }))
         }
         "info" => (format!("{name}_info"), Data::Gauge(Gauge { data_points: points("_info") })),
@@ -99,12 +101,16 @@ fn metric(family: FamilyText, span: Span) -> Option<Metric> {
         "bytes" => "By".to_owned(),
         _ => unit,
     };
+    let (name, unit) = match conventional {
+        Some(metric) => (metric.name.to_owned(), metric.unit.to_owned()),
+        None => (name, unit),
+    };
     Some(Metric { name, description: help, unit, data: Some(data), ..Metric::default() })
 }
 
-fn point(sample: &SampleText, Span { start, now }: Span) -> NumberDataPoint {
+fn point(sample: &SampleText, Span { start, now }: Span, conventional: Option<ConventionalMetric>) -> NumberDataPoint {
     NumberDataPoint {
-        attributes: attributes(&sample.labels),
+        attributes: attributes(&sample.labels, conventional),
         start_time_unix_nano: start,
         time_unix_nano: now,
         value: Some(number_data_point::Value::AsDouble(sample.value)),
@@ -114,14 +120,18 @@ fn point(sample: &SampleText, Span { start, now }: Span) -> NumberDataPoint {
 
 /// The histograms of a family, one for each set of labels. Buckets are exposed as sums up to their bound, and are sent
 /// each by itself.
-fn histograms(samples: &[SampleText], Span { start, now }: Span) -> Vec<HistogramDataPoint> {
+fn histograms(
+    samples: &[SampleText],
+    Span { start, now }: Span,
+    conventional: Option<ConventionalMetric>,
+) -> Vec<HistogramDataPoint> {
     let mut points: Vec<(Labels, HistogramDataPoint, f64)> = Vec::new();
     for sample in samples {
         // Without `le`: the buckets of one histogram are one point.
         let labels: Vec<_> = sample.labels.iter().filter(|(name, _)| name != BOUND).cloned().collect();
         let at = points.iter().position(|(known, ..)| *known == labels).unwrap_or_else(|| {
             let point = HistogramDataPoint {
-                attributes: attributes(&labels),
+                attributes: attributes(&labels, conventional),
                 start_time_unix_nano: start,
                 time_unix_nano: now,
                 ..HistogramDataPoint::default()
@@ -147,11 +157,13 @@ fn histograms(samples: &[SampleText], Span { start, now }: Span) -> Vec<Histogra
     points.into_iter().map(|(_, point, _)| point).collect()
 }
 
-fn attributes(labels: &[(String, String)]) -> Vec<KeyValue> {
-    let one = |(name, value): &(String, String)| KeyValue {
-        key: name.clone(),
-        value: Some(AnyValue { value: Some(any_value::Value::StringValue(value.clone())) }),
-        ..KeyValue::default()
+fn attributes(labels: &[(String, String)], conventional: Option<ConventionalMetric>) -> Vec<KeyValue> {
+    let one = |(name, value): &(String, String)| {
+        let (key, value) = match conventional {
+            Some(metric) => metric.attribute(name, value),
+            None => (name.clone(), any_value::Value::StringValue(value.clone())),
+        };
+        KeyValue { key, value: Some(AnyValue { value: Some(value) }), ..KeyValue::default() }
     };
     labels.iter().map(one).collect()
 }

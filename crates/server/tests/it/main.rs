@@ -5,6 +5,7 @@ mod authority;
 mod caps;
 mod client_certificates;
 mod drain;
+mod durations;
 mod framing;
 mod front;
 mod http2;

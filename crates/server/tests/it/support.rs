@@ -54,11 +54,16 @@ pub(crate) async fn plain(limits: HttpLimits) -> TestServer {
 }
 
 pub(crate) fn start(settings: FrontSettings, listener: Listener) -> TestServer {
-    let (address, metrics, stop) = (listener.address(), Arc::clone(&settings.metrics), CancellationToken::new());
     let (release, waiting) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let router = router(Arc::clone(&release), Arc::clone(&waiting));
+    TestServer { release, waiting, ..serve(settings, listener, router) }
+}
+
+/// The same with routes of a test's own.
+pub(crate) fn serve(settings: FrontSettings, listener: Listener, router: Router) -> TestServer {
+    let (address, metrics, stop) = (listener.address(), Arc::clone(&settings.metrics), CancellationToken::new());
     let done = tokio::spawn(listener.serve(ListenerContext::new(settings), router, stop.clone()));
-    TestServer { address, metrics, stop, done, release, waiting }
+    TestServer { address, metrics, stop, done, release: Arc::default(), waiting: Arc::default() }
 }
 
 fn router(release: Arc<Notify>, waiting: Arc<Notify>) -> Router {
