@@ -19,6 +19,8 @@ mod circles;
 mod contributing;
 #[path = "tidy/floors.rs"]
 mod floors;
+#[path = "tidy/fuzz.rs"]
+mod fuzz;
 #[path = "tidy/lengths.rs"]
 mod lengths;
 #[path = "tidy/names.rs"]
