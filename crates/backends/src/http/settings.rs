@@ -47,7 +47,7 @@ pub(super) struct HttpSettings {
     #[serde(default = "total_seconds")]
     total_seconds: u64,
     /// How often to try again when no connection could be made, at most 5. What was sent is never
-    /// sent again.
+    /// sent again, but for `knows_repeats`.
     #[serde(default = "retries")]
     pub(super) retries: usize,
 }
