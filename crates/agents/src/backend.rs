@@ -88,8 +88,7 @@ pub struct BuiltAgent {
     pub composes: bool,
     /// Whether it finds items, and tells [`forecourt_core::Findings`] when it is asked to.
     pub finds: bool,
-    /// Whether its work lives elsewhere, and it finds that again by the place that it kept
-    /// ([`forecourt_core::Bookmark`]).
+    /// Whether it notes how far its work has come, and goes on from there ([`forecourt_core::WorkJournal`]).
     pub attaches: bool,
     /// What it takes.
     pub input_modes: Vec<ContentMode>,

@@ -61,6 +61,12 @@ pub trait Tool: Send + Sync {
         true
     }
 
+    /// Whether doing it a second time changes nothing, so that a call is made again of which nobody knows whether it was
+    /// made. What the tool does not say of itself it does not promise.
+    fn is_idempotent(&self) -> bool {
+        false
+    }
+
     /// The same tool for one answer, where it counts what is done for that.
     fn for_one_answer(&self) -> Option<Arc<dyn Tool>> {
         None

@@ -16,10 +16,17 @@
 //!   stops without it, or another ending, was broken off.
 //! - `text/plain` or `text/markdown`: the answer as it is.
 //!
+//! - 202 with `Location` (or `Operation-Location`): it works on the message, and tells there how that stands (RFC 9110,
+//!   15.3.3). A GET of that address is answered 202 for as long as there is no answer, then in one of the ways above, or
+//!   by 303 with the `Location` of the answer. `Retry-After` says when to ask next. The address is of the origin that the
+//!   message was posted to, since the same fields are sent there. `monitor.rs`.
+//!
 //! With another status, a JSON body with `policy` or `error` is taken as the answer; 429 and 503 are
 //! passed on as "try again later", with their `Retry-After`; the rest is a failure, which says whether the
 //! service refused our credentials (401), did not let us in (403), was not there (404) or broke.
 
+mod monitor;
+mod place;
 pub(crate) mod settings;
 
 use std::sync::Arc;
@@ -28,7 +35,7 @@ use async_stream::stream;
 use bytes::Bytes;
 use forecourt_core::limits::REPLY_TEXT_BYTES_MAX;
 use forecourt_core::{
-    Admitted, Agent, Clock, Ending, Entropy, EventStream, FailureCause, Message, SubjectToken, ids, json,
+    Admitted, Agent, Clock, Ending, Entropy, EventStream, FailureCause, Message, SubjectToken, WorkJournal, ids, json,
 };
 use forecourt_egress::{Egress, UpstreamRequest, hops, signature};
 use forecourt_settings::{Problems, Section};
@@ -36,6 +43,7 @@ use futures::{Stream, StreamExt};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
+use url::Url;
 
 use crate::answer;
 use forecourt_agents::backend::{Backend, BuiltAgent, Context};
@@ -44,6 +52,7 @@ use forecourt_agents::limits::ANSWER_BYTES_MAX;
 use forecourt_agents::on_behalf_of::TokenExchange;
 use forecourt_agents::sse_reader::SseEvent;
 use forecourt_agents::upstream::{self, CallTimeouts, TimedResponse, UpstreamFailure};
+use place::{SentMessage, WorkStart};
 use settings::{CheckedSettings, HttpSettings};
 
 /// Posts each message to a service.
@@ -61,15 +70,18 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const ERROR_BYTES_MAX: usize = 64 * 1024;
 
 fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
-    let CheckedSettings { settings, headers, timeouts, exchange } = settings::read(&section, context)?;
+    let CheckedSettings { settings, url, headers, timeouts, exchange } = settings::read(&section, context)?;
+    // The token of a caller is not kept, so nobody could ask for its answer later.
+    let attaches = exchange.is_none();
     let webhook = Webhook {
         egress: context.egress.clone(),
-        url: settings.url,
+        url,
         headers,
         exchange,
         secret: settings.secret,
         timeouts,
         retries: settings.retries,
+        knows_repeats: settings.knows_repeats,
         host: context.host.clone(),
         clock: context.clock.clone(),
         entropy: context.entropy.clone(),
@@ -78,6 +90,7 @@ fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
         uses_tools: true,
         remembers: true,
         composes: true,
+        attaches,
         ..BuiltAgent::new(HttpAgent(Arc::new(webhook))).with_files()
     })
 }
@@ -87,23 +100,40 @@ struct HttpAgent(Arc<Webhook>);
 
 struct Webhook {
     egress: Egress,
-    url: String,
+    url: Url,
     headers: HeaderMap,
     /// Where tokens of callers come from that the service is asked with.
     exchange: Option<Arc<TokenExchange>>,
     secret: Option<String>,
     timeouts: CallTimeouts,
     retries: usize,
+    /// Whether the service does nothing twice for one `Idempotency-Key`.
+    knows_repeats: bool,
     host: String,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
+}
+
+/// One message to the service.
+struct AskedService {
+    request: UpstreamRequest,
+    /// Agents in line before this one.
+    hop: u32,
+    token: Option<SubjectToken>,
+    journal: WorkJournal,
 }
 
 impl Agent for HttpAgent {
     fn handle(&self, admitted: Admitted) -> EventStream {
         let message = admitted.message();
         let request = self.0.request(message, message.to_json(&admitted.card().address));
-        answer::play(self.0.clone().values(request, message.sender.token.clone()), self.0.host.clone())
+        let asked = AskedService {
+            request,
+            hop: message.hop,
+            token: message.sender.token.clone(),
+            journal: message.journal.clone(),
+        };
+        answer::play(self.0.clone().values(asked), self.0.host.clone())
     }
 }
 
@@ -113,36 +143,24 @@ impl Webhook {
         let mut headers = self.headers.clone();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json, text/plain;q=0.5"));
-        // Ours and not the caller's own id: two callers may choose the same one.
-        insert(&mut headers, IDEMPOTENCY_KEY, &ids::mint(&*self.entropy));
+        // Ours and not the caller's own id: two callers may choose the same one. The same in every try of the work.
+        let key = message.journal.work().map_or_else(|| ids::mint(&*self.entropy), str::to_owned);
+        insert(&mut headers, IDEMPOTENCY_KEY, &key);
         if let Some(secret) = &self.secret {
             // Over the exact bytes that are sent: a body that is written again could order its keys differently.
             insert(&mut headers, signature::HEADER, &signature::sign(secret.as_bytes(), &body));
         }
         hops::write(&mut headers, message.hop);
-        UpstreamRequest { headers, ..UpstreamRequest::post(&self.url, body) }
+        UpstreamRequest { headers, ..UpstreamRequest::post(self.url.as_str(), body) }
     }
 
     /// The values of the answer; an ending when that is all there is.
-    fn values(
-        self: Arc<Self>,
-        mut request: UpstreamRequest,
-        token: Option<SubjectToken>,
-    ) -> impl Stream<Item = Result<Value, Ending>> + Send + 'static {
+    fn values(self: Arc<Self>, asked: AskedService) -> impl Stream<Item = Result<Value, Ending>> + Send + 'static {
         stream! {
-            if let Some(exchange) = &self.exchange {
-                match exchange.authorization(token.as_ref()).await {
-                    Ok(authorization) => drop(request.headers.insert(AUTHORIZATION, authorization)),
-                    Err(ending) => {
-                        yield Err(ending);
-                        return;
-                    }
-                }
-            }
-            let response = match upstream::send(&self.egress, request, self.timeouts, self.retries).await {
+            let response = match self.answered(asked).await {
                 Ok(response) => response,
-                Err(error) => {
-                    yield Err(error.ending(WHO));
+                Err(ending) => {
+                    yield Err(ending);
                     return;
                 }
             };
@@ -156,6 +174,39 @@ impl Webhook {
                 // A whole answer needs no `end`. Where it has an ending of its own, `play` has stopped before this one.
                 yield Err(Ending::Complete);
             }
+        }
+    }
+
+    /// The answer of the service, waited for where it works on the message first.
+    async fn answered(&self, asked: AskedService) -> Result<TimedResponse, Ending> {
+        let AskedService { mut request, hop, token, journal } = asked;
+        let mut headers = self.headers.clone();
+        if let Some(exchange) = &self.exchange {
+            let authorization = exchange.authorization(token.as_ref()).await?;
+            request.headers.insert(AUTHORIZATION, authorization.clone());
+            headers.insert(AUTHORIZATION, authorization);
+        }
+        hops::write(&mut headers, hop);
+        let place = match place::start(&journal, &self.url, self.knows_repeats)? {
+            WorkStart::Send => {
+                SentMessage::default().note(&journal);
+                journal.written().await.map_err(|_| place::unnoted())?;
+                None
+            }
+            WorkStart::SendAgain => None,
+            WorkStart::Attach(place) => Some(place),
+        };
+        if let Some(place) = place {
+            return self.monitored(place, None, &headers).await;
+        }
+        let sent = upstream::send(&self.egress, request, self.timeouts, self.retries).await;
+        let response = sent.map_err(|error| error.ending(WHO))?;
+        match monitor::place_of(&response, &self.url)? {
+            Some(place) => {
+                SentMessage::at(&place).note(&journal);
+                self.monitored(place, Some(&response.headers), &headers).await
+            }
+            None => Ok(response),
         }
     }
 

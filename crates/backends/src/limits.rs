@@ -2,6 +2,16 @@
 
 use std::time::Duration;
 
+/// How long a service that works on a message is left alone before it is asked for the answer, unless it says how long;
+/// doubled each time it has none yet.
+pub const POLL_PAUSE_FIRST: Duration = Duration::from_secs(1);
+/// The longest such pause.
+pub const POLL_PAUSE_MAX: Duration = Duration::from_secs(15);
+/// Questions for an answer that may fail one after the other, until the answer does.
+pub const POLL_FAILURES_MAX: u32 = 5;
+/// Times that a service leads elsewhere (303) for its answer.
+pub const POLL_REDIRECTS_MAX: u32 = 3;
+
 /// Rules of one script.
 pub const SCRIPT_RULES_MAX: usize = 1_000;
 /// Events of one rule.

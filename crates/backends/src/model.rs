@@ -15,12 +15,14 @@
 //! | `conversation.rs` | the same, cut so that the model can read it |
 //! | `toolbox.rs` | calls of tools, within bounds |
 //! | `endpoints.rs`, `ask_agent.rs`, `agent_answer.rs`, `allowed_domains.rs` | tools: endpoints of the host, and its other agents and those of other domains |
+//! | `earlier.rs` | what an answer notes of its rounds and calls, and how it goes on by that on another node |
 //! | `talk.rs` | one answer: rounds of asking, reading and calling |
 
 mod agent_answer;
 mod allowed_domains;
 mod ask_agent;
 mod conversation;
+mod earlier;
 mod endpoints;
 pub mod limits;
 mod messages;
@@ -61,7 +63,7 @@ fn build(mut section: Section, context: &Context) -> Result<BuiltAgent, Problems
     let ModelParts { model, indexing } = settings::read(&section, context)?;
     let uses_tools = !model.toolbox.is_empty();
     let built = BuiltAgent::new(ModelAgent(Arc::new(model)));
-    Ok(BuiltAgent { uses_tools, remembers: true, composes: true, indexing, ..built.with_files() })
+    Ok(BuiltAgent { uses_tools, remembers: true, composes: true, attaches: true, indexing, ..built.with_files() })
 }
 
 struct ModelAgent(Arc<Model>);

@@ -2,6 +2,7 @@
 //! `null` in place of text, text in parts, and answers in one piece.
 
 use forecourt_core::Ending;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::error::WHO;
@@ -46,7 +47,7 @@ impl Default for ModelReplyDraft {
 }
 
 /// The calls of one reply, with the text that came before them.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCallRound {
     text: String,
     /// In the order in which they were asked for.
@@ -199,6 +200,11 @@ impl ModelReplyDraft {
 }
 
 impl ToolCallRound {
+    /// The words before the calls, as they were shown.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The reply, as the model reads it in the next round.
     pub fn message(&self) -> Value {
         let calls = self.calls.iter().map(|call| {

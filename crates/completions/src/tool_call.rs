@@ -1,7 +1,9 @@
 //! A call of a tool, as a model asks for it.
 
+use serde::{Deserialize, Serialize};
+
 /// A call that the model asks for, as it wrote it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCallRequest {
     /// The server's number for it, if there is one.
     pub(crate) index: Option<u64>,

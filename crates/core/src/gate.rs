@@ -5,8 +5,8 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use crate::bookmark::Bookmark;
 use crate::card::AgentCard;
+use crate::journal::WorkJournal;
 use crate::maybe_boxed::{MaybeBoxed, at_once, in_time};
 use crate::message::{Message, RECEIPT};
 use crate::part::Part;
@@ -181,10 +181,10 @@ impl Admitted {
         self
     }
 
-    /// The same admission with a place where its agent says at which place its work lives elsewhere.
+    /// The same admission with a journal in which its agent notes how far its work has come.
     #[must_use]
-    pub fn with_bookmark(mut self, bookmark: Bookmark) -> Self {
-        self.message.bookmark = bookmark;
+    pub fn with_journal(mut self, journal: WorkJournal) -> Self {
+        self.message.journal = journal;
         self
     }
 

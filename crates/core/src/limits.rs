@@ -75,8 +75,6 @@ pub const SCOPES_MAX: usize = 256;
 pub const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// Bytes of one entry of a stream, as JSON.
 pub const ENTRY_BYTES_MAX: usize = 256 * 1024;
-/// Bytes of the place that an agent keeps of work which lives elsewhere, as JSON.
-pub const BOOKMARK_BYTES_MAX: usize = 2 * 1024;
 /// Bytes that are kept for one caller: its tasks, conversations, files and all that hangs on them, with
 /// [`ROW_BYTES`] for each. The default of `limits.stored_bytes_per_caller`.
 pub const STORED_BYTES_PER_CALLER: u64 = 64 * 1024 * 1024;

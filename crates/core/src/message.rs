@@ -12,12 +12,12 @@ use serde_json::{Map, Value};
 use crate::account::Account;
 use crate::address::Handle;
 use crate::authority::Authority;
-use crate::bookmark::Bookmark;
 use crate::caller::CallerKey;
 use crate::credential::SubjectToken;
 use crate::findings::{SearchOptions, SearchRefinement};
 use crate::identity::IdentityEvidence;
 use crate::ids::{MessageId, ThreadId};
+use crate::journal::WorkJournal;
 use crate::language::Language;
 use crate::network::Network;
 use crate::part::Part;
@@ -93,8 +93,8 @@ pub struct Message {
     pub gate: GateNotes,
     /// The meter to which agents report the tokens that models used. Counts nothing unless the host has set it.
     pub usage: UsageMeter,
-    /// Where agents say at which place their work lives elsewhere. Keeps nothing unless the host has set it.
-    pub bookmark: Bookmark,
+    /// Where agents note how far their work has come. Keeps nothing unless the host has set it.
+    pub journal: WorkJournal,
 }
 
 /// The annotation of a turn with the receipt of the payment by which it passed, in the words of its scheme. The host
@@ -132,7 +132,7 @@ impl Message {
             policy_resolution: None,
             gate: GateNotes::default(),
             usage: UsageMeter::default(),
-            bookmark: Bookmark::default(),
+            journal: WorkJournal::default(),
         }
     }
 

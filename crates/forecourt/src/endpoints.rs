@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use forecourt_agents::tool::{EndpointTool, Tool, ToolResult};
 use forecourt_contract::endpoint::EndpointOffer;
+use forecourt_contract::semantic::Impact;
 use forecourt_contract::{Dispatcher, Endpoint, HostHandle};
 use forecourt_core::Message;
 use forecourt_egress::Egress;
@@ -93,6 +94,12 @@ impl Tool for OfEndpoint {
 
     fn parameters(&self) -> Value {
         self.endpoint.input.source().clone()
+    }
+
+    /// As its file says: what only tells something does nothing twice either.
+    fn is_idempotent(&self) -> bool {
+        let semantic = &self.endpoint.semantic;
+        semantic.is_idempotent || semantic.impact == Impact::Informational
     }
 
     fn call<'a>(&'a self, arguments: Value, message: &'a Message) -> BoxFuture<'a, ToolResult> {

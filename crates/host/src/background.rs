@@ -42,7 +42,7 @@ impl Tasks {
                     drop(hand_over.send(Ok(BackgroundWork { task: id, logged })));
                     let (usage, journal) = (request.meter(), request.journal.clone());
                     let (account, used_before) = (request.account(), used_in_earlier_turns(&task));
-                    let (tries, catch_up, later_files) = (1, None, AtomicU64::new(0));
+                    let (runs, catch_up, later_files) = (1, None, AtomicU64::new(0));
                     let work = Work {
                         tasks,
                         resident,
@@ -57,7 +57,7 @@ impl Tasks {
                         used_before,
                         journal,
                         account,
-                        tries,
+                        runs,
                         catch_up,
                         later_files,
                     };

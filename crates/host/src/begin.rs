@@ -6,8 +6,8 @@ use std::time::Duration;
 use forecourt_core::reply::{ReplyAccumulator, refused};
 use forecourt_core::store::Webhook;
 use forecourt_core::{
-    Admitted, Bookmark, Ending, Error, Event, EventStream, FailureCause, Message, PolicyPart, Reply, UsageMeter, ids,
-    in_place,
+    Admitted, Ending, Error, Event, EventStream, FailureCause, Message, PolicyPart, Reply, UsageMeter, WorkJournal,
+    ids, in_place,
 };
 use forecourt_telemetry::going_on;
 use futures::stream::{self, BoxStream};
@@ -38,7 +38,7 @@ impl Tasks {
         let (mark, receipt) = used.map_or((None, None), |used| (Some(used.mark), used.receipt));
         let (admitted, usage) = (admitted.with_usage(request.meter()), request.shown_usage());
         let admitted = match (&request.journal, request.resident.on_lost) {
-            (Some(journal), OnLost::Attach) => admitted.with_bookmark(Bookmark::new(journal.clone())),
+            (Some(journal), OnLost::Attach) => admitted.with_journal(WorkJournal::new(journal.clone())),
             _ => admitted,
         };
         let reply = self.run_agent(request, admitted, mark, run).await?;

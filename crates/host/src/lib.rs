@@ -74,7 +74,7 @@ pub use idempotency::{
 };
 pub use in_flight::WAITING_MAX;
 pub use invoke::InvokeOutcome;
-pub use journal::{JOURNAL_BYTES_MAX, WORK_TRIES_MAX};
+pub use journal::{JOURNAL_BYTES_MAX, NOTE_BYTES_MAX, NOTES_BYTES_MAX, NOTES_MAX, WORK_TRIES_MAX};
 pub use lease::{LEASE, LeaseSettings, NodeStatus};
 pub use ledger::{ENTRIES_PER_READ_MAX, Ledger};
 pub use lifecycle::{

@@ -12,6 +12,6 @@ pub enum OnLost {
     Fail,
     /// The agent is asked again, by another node or at the next start: beginning anew is harmless.
     Restart,
-    /// The work lives elsewhere: it is found again there and goes on.
+    /// They go on from what the agent has noted.
     Attach,
 }

@@ -13,7 +13,7 @@ use forecourt_core::limits::TASK_TTL;
 use forecourt_core::reply::{ReplyAccumulator, once};
 use forecourt_core::store::TaskChange;
 use forecourt_core::{
-    Admitted, Bookmark, CallerKey, Ending, Error, Event, FailureCause, Message, StoreError, Task, TaskId, TaskState,
+    Admitted, CallerKey, Ending, Error, Event, FailureCause, Message, StoreError, Task, TaskId, TaskState, WorkJournal,
 };
 use forecourt_telemetry::spans;
 use futures::{StreamExt, stream};
@@ -23,7 +23,7 @@ use tracing::Instrument;
 use crate::catch_up::CatchUp;
 use crate::directory::HostedAgent;
 use crate::in_flight::Slot;
-use crate::journal::{Journal, JournalStream, KeptWork, WORK_TRIES_MAX};
+use crate::journal::{Journal, JournalStream, KeptWork, NOTE_BYTES_MAX, NOTES_BYTES_MAX, NOTES_MAX, WORK_TRIES_MAX};
 use crate::on_lost::OnLost;
 use crate::request::Request;
 use crate::residents::AnsweringHost;
@@ -107,6 +107,9 @@ impl Tasks {
         let Some(kept) = KeptWork::read(&*self.store, &task, self.clock.now()).await? else {
             return self.end_lost(&task, cut_off()).await;
         };
+        if kept.is_closed {
+            return self.end_lost(&task, too_much_to_keep()).await;
+        }
         if kept.tries >= WORK_TRIES_MAX {
             return self.end_lost(&task, lost_each_time()).await;
         }
@@ -120,9 +123,10 @@ impl Tasks {
     }
 
     /// Has this run go on with the task, once it holds it.
-    async fn take_up(self: &Arc<Self>, orphan: OrphanTask, slot: Slot) -> Result<OrphanFate, StoreError> {
+    async fn take_up(self: &Arc<Self>, mut orphan: OrphanTask, slot: Slot) -> Result<OrphanFate, StoreError> {
         // Counted before it begins, so that what kills its process is counted each time.
-        if !self.journal_of(&orphan.task, &orphan.kept).note_taken_up(&orphan.kept).await? {
+        let journal = self.journal_of(&orphan.task, &orphan.kept);
+        if !orphan.kept.take_up(&journal).await? {
             return Ok(OrphanFate::Left);
         }
         let (written, news) = watch::channel(orphan.kept.asked.logged);
@@ -214,7 +218,7 @@ impl Tasks {
             }
         };
         let (is_known, used) = (kept.asked.is_known, kept.asked.used.clone());
-        let tries = kept.tries + 1;
+        let runs = kept.runs + 1;
         let message = kept.asked.message.into_message();
         let slots = self.in_flight.slots(&CallerKey::of(task.owner.as_deref(), None, message.sender.network()));
         let request = Request::taken_up(resident.clone(), &message, slots, is_known, host.records.clone());
@@ -224,7 +228,7 @@ impl Tasks {
             Ok(admitted) => {
                 let admitted = admitted.with_usage(request.meter());
                 let admitted = match resident.on_lost {
-                    OnLost::Attach => admitted.with_bookmark(Bookmark::new(journal.clone())),
+                    OnLost::Attach => admitted.with_journal(WorkJournal::new(journal.clone())),
                     OnLost::Fail | OnLost::Restart => admitted,
                 };
                 running::run(request.clone(), admitted, None, &self.site, &self.metrics)
@@ -246,7 +250,7 @@ impl Tasks {
             used_before: used,
             journal: Some(journal),
             account: request.account(),
-            tries,
+            runs,
             catch_up: Some(CatchUp::after(earlier)),
             later_files: AtomicU64::new(0),
         };
@@ -306,6 +310,14 @@ struct OrphanTask {
     task: Task,
     kept: KeptWork,
     host: AnsweringHost,
+}
+
+/// What is said of work of which more happened than is kept.
+fn too_much_to_keep() -> Ending {
+    FailureCause::NodeLost.ending(format!(
+        "The host stopped while this was running, and more had happened by then than is kept to go on by: at most \
+         {NOTES_MAX} notes, of {NOTE_BYTES_MAX} bytes each and {NOTES_BYTES_MAX} together."
+    ))
 }
 
 /// What is said of work whose node was lost in each of its tries.

@@ -51,8 +51,8 @@ pub(crate) struct Work {
     pub(crate) account: Account,
     /// What is known already to those who follow; `None` in the first try.
     pub(crate) catch_up: Option<CatchUp>,
-    /// The how many-th try of the work it is.
-    pub(crate) tries: u32,
+    /// The how many-th run of the work it is.
+    pub(crate) runs: u32,
     /// Files of this try so far, where it is a later one.
     pub(crate) later_files: AtomicU64,
 }
@@ -112,10 +112,10 @@ impl Work {
                     // Before the agent is dropped: it leaves what lives elsewhere as it is.
                     None => return None,
                 },
-                () = self.journal_news() => {
-                    self.write_journal().await;
-                    continue;
-                }
+                () = self.journal_news() => match self.write_journal().await {
+                    Ok(()) => continue,
+                    Err(error) => return self.unlogged(error, gathered).await,
+                },
                 batch = batches.next() => batch,
             };
             let Some(batch) = batch else { return Some(gathered.finish(cut_off())) };
@@ -126,11 +126,13 @@ impl Work {
                 None => batch,
             };
             batch.retain(|event| !matches!(event, Event::Ending(_)));
-            // Before what is said from there on: whoever goes on finds both, or the place alone.
-            self.write_journal().await;
-            match self.log(&mut count, batch).await {
-                Ok(()) => {}
-                Err(error) => return self.unlogged(error, gathered).await,
+            // Before what is said from there on: whoever goes on finds both, or the note alone.
+            let written = match self.write_journal().await {
+                Ok(()) => self.log(&mut count, batch).await,
+                lost => lost,
+            };
+            if let Err(error) = written {
+                return self.unlogged(error, gathered).await;
             }
             if let Some(ending) = ending {
                 return Some(gathered.finish(ending));
@@ -189,12 +191,19 @@ impl Work {
         }
     }
 
-    async fn write_journal(&self) {
-        let Some(journal) = &self.journal else { return };
+    /// Fails with [`StoreError::NotHeld`] when another run goes on with the work.
+    async fn write_journal(&self) -> Result<(), StoreError> {
+        let Some(journal) = &self.journal else { return Ok(()) };
         let write = || async { journal.write(&self.journal_stream()).await };
-        if let Err(error) = self.tasks.until_written(&self.stop, write).await {
-            tracing::warn!(%error, "what a task would go on by is not kept");
-            journal.give_up();
+        match self.tasks.until_written(&self.stop, write).await {
+            // This run stops, and the agent waits: it has begun nothing that is not noted.
+            Ok(()) | Err(StoreError::Unavailable(_)) => Ok(()),
+            Err(StoreError::NotHeld) => Err(StoreError::NotHeld),
+            Err(error) => {
+                tracing::warn!(%error, "what a task would go on by is not kept");
+                journal.give_up(&self.journal_stream()).await;
+                Ok(())
+            }
         }
     }
 
@@ -270,11 +279,11 @@ impl Work {
 
     /// The id of a file. That of a later try is none of an earlier one: the first file of an id stays.
     fn artifact_id(&self, number: u64) -> String {
-        match self.tries {
+        match self.runs {
             0 | 1 => format!("artifact-{number}"),
-            tries => {
+            runs => {
                 let place = self.later_files.fetch_add(1, Ordering::Relaxed);
-                format!("artifact-{number}-{tries}-{place}")
+                format!("artifact-{number}-{runs}-{place}")
             }
         }
     }

@@ -57,6 +57,10 @@ impl Tool for SearchTool {
         })
     }
 
+    fn is_idempotent(&self) -> bool {
+        true
+    }
+
     fn call<'a>(&'a self, arguments: Value, _: &'a Message) -> BoxFuture<'a, ToolResult> {
         async move {
             let query = arguments["query"].as_str().ok_or("`query` must be a string")?.to_owned();

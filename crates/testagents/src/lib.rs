@@ -2,6 +2,7 @@
 //! scripted provider of a chat completions API.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "it is for tests")]
 
+pub mod notebook;
 pub mod provider;
 
 use std::path::{Path, PathBuf};

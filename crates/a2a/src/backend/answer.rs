@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_stream::stream;
 use forecourt_agents::declined::unavailable;
 use forecourt_agents::relay;
-use forecourt_core::{Bookmark, Ending, Event, EventStream, FailureCause, Message, TaskState, ids};
+use forecourt_core::{Ending, Event, EventStream, FailureCause, Message, TaskState, WorkJournal, ids};
 use futures::StreamExt;
 
 use super::leaving::RemoteCancel;
@@ -42,7 +42,7 @@ pub(super) fn answer(front: Arc<FrontedAgent>, message: Message) -> EventStream 
                 return;
             }
         };
-        let start = match place::start(&message.bookmark, front.knows_repeats) {
+        let start = match place::start(&message.journal, front.knows_repeats) {
             Ok(start) => start,
             Err(ending) => {
                 yield Event::Ending(ending);
@@ -50,12 +50,24 @@ pub(super) fn answer(front: Arc<FrontedAgent>, message: Message) -> EventStream 
             }
         };
         let mut turn = Turn::new(&front, &found, peer, &message, start);
-        let mut items = turn.begin(&message, chain);
+        let mut items = match turn.begin(&message, chain).await {
+            Ok(items) => items,
+            Err(ending) => {
+                yield Event::Ending(ending);
+                return;
+            }
+        };
         while let Some(arrived) = items.next().await {
             let arrived = match arrived {
                 Ok(arrived) => arrived,
                 Err(fault) if turn.may_begin_anew(&fault) => {
-                    items = turn.begin(&message, chain);
+                    items = match turn.begin(&message, chain).await {
+                        Ok(items) => items,
+                        Err(ending) => {
+                            yield Event::Ending(ending);
+                            return;
+                        }
+                    };
                     continue;
                 }
                 Err(fault) => {
@@ -67,7 +79,7 @@ pub(super) fn answer(front: Arc<FrontedAgent>, message: Message) -> EventStream 
             // Before the first `yield`: a caller who leaves at one drops the stream there, and the task must be known
             // by then to be cancelled.
             turn.leaving.note(turn.unfolding.task(), turn.unfolding.state());
-            turn.keep_place(&message.bookmark);
+            turn.note_place(&message.journal);
             for event in events {
                 match event {
                     Event::Ending(ending) => {
@@ -124,6 +136,8 @@ struct Turn<'a> {
     remote: RemoteThread,
     /// The task that an earlier try began, when this one goes on with it.
     attached: Option<String>,
+    /// Whether the message is sent once more, as an earlier try has sent it.
+    is_sent_again: bool,
     /// Whether the task is kept with ours.
     is_placed: bool,
     hop: u32,
@@ -139,16 +153,16 @@ impl<'a> Turn<'a> {
         message: &Message,
         start: WorkStart,
     ) -> Self {
-        let (remote, attached) = match start {
-            WorkStart::Send => (front.threads.of(message.thread.as_ref()), None),
-            WorkStart::SendAgain(remote) => (remote, None),
-            WorkStart::Attach(remote, task) => (remote, Some(task)),
+        let (remote, attached, is_sent_again) = match start {
+            WorkStart::Send => (front.threads.of(message.thread.as_ref()), None, false),
+            WorkStart::SendAgain(remote) => (remote, None, true),
+            WorkStart::Attach(remote, task) => (remote, Some(task), false),
         };
         let now = front.clock.now();
         let is_demoted = |context: &String| front.demotions.is_demoted(context, found.read_at, now);
         let believes = !remote.context.as_ref().is_some_and(is_demoted);
         let taken = remote.taken.clone();
-        let mut leaving = RemoteCancel::new(peer.clone(), message.hop, front.cancels.clone(), message.bookmark.clone());
+        let mut leaving = RemoteCancel::new(peer.clone(), message.hop, front.cancels.clone(), message.journal.clone());
         // Known before it says anything: whoever gives up meanwhile cancels it there.
         leaving.note(attached.as_deref(), None);
         Self {
@@ -159,27 +173,36 @@ impl<'a> Turn<'a> {
             remote,
             is_placed: attached.is_some(),
             attached,
+            is_sent_again,
             hop: message.hop,
             unfolding: Unfolding::new(found.refusal_host(), believes).after(taken),
             leaving,
         }
     }
 
-    fn begin(&self, message: &Message, chain: (u32, u32)) -> Arrivals {
+    /// Sends the message, or finds its task again.
+    ///
+    /// # Errors
+    /// That it is sent can't be noted.
+    async fn begin(&mut self, message: &Message, chain: (u32, u32)) -> Result<Arrivals, Ending> {
         if let Some(task) = &self.attached {
-            return follow(self.peer.clone(), Start::Task(task.clone()), self.hop);
+            return Ok(follow(self.peer.clone(), Start::Task(task.clone()), self.hop));
         }
-        RemotePlace::before(&self.remote).keep(&message.bookmark);
+        // One that is sent again was noted before it was sent for the first time.
+        if !std::mem::take(&mut self.is_sent_again) {
+            RemotePlace::before(&self.remote).note(&message.journal);
+            message.journal.written().await.map_err(|_| place::unnoted())?;
+        }
         // The same in every try, so that a remote agent that knows repetitions knows this one.
-        let id = message.bookmark.work().map_or_else(|| ids::mint(&*self.front.entropy), str::to_owned);
+        let id = message.journal.work().map_or_else(|| ids::mint(&*self.front.entropy), str::to_owned);
         let send = outgoing::send(message, id, &self.remote, chain, self.front.send_history);
-        follow(self.peer.clone(), Start::Send(send), self.hop)
+        Ok(follow(self.peer.clone(), Start::Send(send), self.hop))
     }
 
-    /// Keeps the task of the remote agent with ours as soon as it is known.
-    fn keep_place(&mut self, bookmark: &Bookmark) {
+    /// Notes the task of the remote agent as soon as it is known.
+    fn note_place(&mut self, journal: &WorkJournal) {
         let Some(task) = self.unfolding.task().filter(|_| !self.is_placed) else { return };
-        RemotePlace::before(&self.remote).at(task, self.unfolding.context()).keep(bookmark);
+        RemotePlace::before(&self.remote).at(task, self.unfolding.context()).note(journal);
         self.is_placed = true;
     }
 

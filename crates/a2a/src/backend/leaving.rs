@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forecourt_core::{Bookmark, TaskState};
+use forecourt_core::{TaskState, WorkJournal};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -18,14 +18,14 @@ pub(super) struct RemoteCancel {
     hop: u32,
     slots: Arc<Semaphore>,
     /// Tells when another node goes on with the task.
-    bookmark: Bookmark,
+    journal: WorkJournal,
     task: Option<String>,
     is_settled: bool,
 }
 
 impl RemoteCancel {
-    pub(super) fn new(peer: Peer, hop: u32, slots: Arc<Semaphore>, bookmark: Bookmark) -> Self {
-        Self { peer, hop, slots, bookmark, task: None, is_settled: false }
+    pub(super) fn new(peer: Peer, hop: u32, slots: Arc<Semaphore>, journal: WorkJournal) -> Self {
+        Self { peer, hop, slots, journal, task: None, is_settled: false }
     }
 
     /// Takes notice of where the task stands.
@@ -39,7 +39,7 @@ impl RemoteCancel {
 
 impl Drop for RemoteCancel {
     fn drop(&mut self) {
-        let Some(task) = self.task.take().filter(|_| !self.is_settled && !self.bookmark.is_handed_over()) else {
+        let Some(task) = self.task.take().filter(|_| !self.is_settled && !self.journal.is_handed_over()) else {
             return;
         };
         // `drop` can't wait, so that the cancellation runs by itself. Without a runtime (the process ends) or a free

@@ -1,6 +1,6 @@
 //! Where the work of a message lives at the remote agent, as it is kept with our task; and what a later try does with it.
 
-use forecourt_core::{Bookmark, EarlierTry, Ending, FailureCause};
+use forecourt_core::{EarlierTry, Ending, FailureCause, WorkJournal};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -42,11 +42,9 @@ impl RemotePlace {
         Self { task: Some(task.to_owned()), context, ..self }
     }
 
-    /// Has it kept. Without it a later try ends as failed, and nothing is done twice.
-    pub(super) fn keep(&self, bookmark: &Bookmark) {
-        if let Err(error) = bookmark.keep(json!(self)) {
-            tracing::warn!(%error, "where the work of a remote agent lives is not kept");
-        }
+    /// Notes it: the last one counts.
+    pub(super) fn note(&self, journal: &WorkJournal) {
+        journal.note(json!(self));
     }
 
     fn remote(&self) -> RemoteThread {
@@ -59,17 +57,21 @@ impl RemotePlace {
 ///
 /// # Errors
 /// Nobody knows whether the message arrived, and sending it again might do its work twice.
-pub(super) fn start(bookmark: &Bookmark, knows_repeats: bool) -> Result<WorkStart, Ending> {
-    let place = match bookmark.earlier() {
-        EarlierTry::None => return Ok(WorkStart::Send),
-        EarlierTry::Unknown => return Err(unknown()),
-        EarlierTry::At(place) => serde_json::from_value::<RemotePlace>(place).map_err(|_| unknown())?,
-    };
+pub(super) fn start(journal: &WorkJournal, knows_repeats: bool) -> Result<WorkStart, Ending> {
+    let EarlierTry::Left(mut places) = journal.earlier() else { return Ok(WorkStart::Send) };
+    // A place is noted before the message is sent.
+    let Some(place) = places.pop() else { return Ok(WorkStart::Send) };
+    let place = serde_json::from_value::<RemotePlace>(place).map_err(|_| unknown())?;
     match &place.task {
         Some(task) => Ok(WorkStart::Attach(place.remote(), task.clone())),
         None if knows_repeats => Ok(WorkStart::SendAgain(place.remote())),
         None => Err(unknown()),
     }
+}
+
+/// The ending of work of which it can't be noted that its message is about to be sent.
+pub(super) fn unnoted() -> Ending {
+    FailureCause::CutOff.ending("The agent behind this one was not asked: what this host would go on by can't be kept.")
 }
 
 fn unknown() -> Ending {

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use forecourt_core::bookmark::BookmarkKeeper;
-use forecourt_core::{Bookmark, CollectedReply, EarlierTry, Ending, FailureCause, Message, reply};
+use forecourt_core::journal::{JournalKeeper, NotWritten};
+use forecourt_core::{CollectedReply, EarlierTry, Ending, FailureCause, Message, WorkJournal, reply};
+use futures::FutureExt;
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -14,16 +16,23 @@ use crate::peer::*;
 
 const WORK: &str = "01980000-0000-7000-8000-000000000001";
 
-/// Keeps the place of one piece of work in memory.
+/// Keeps the last place of one piece of work in memory.
 struct Keeper {
     earlier: EarlierTry,
     places: watch::Sender<Option<Value>>,
     is_handed_over: AtomicBool,
+    /// Whether notes can't be written.
+    is_full: bool,
 }
 
 impl Keeper {
     fn of(earlier: EarlierTry) -> Arc<Self> {
-        Arc::new(Self { earlier, places: watch::Sender::new(None), is_handed_over: AtomicBool::new(false) })
+        Arc::new(Self {
+            earlier,
+            places: watch::Sender::new(None),
+            is_handed_over: AtomicBool::new(false),
+            is_full: false,
+        })
     }
 
     /// Waits until a place with a task was kept.
@@ -34,7 +43,7 @@ impl Keeper {
     }
 }
 
-impl BookmarkKeeper for Keeper {
+impl JournalKeeper for Keeper {
     fn work(&self) -> &str {
         WORK
     }
@@ -43,8 +52,12 @@ impl BookmarkKeeper for Keeper {
         self.earlier.clone()
     }
 
-    fn keep(&self, place: Value) {
+    fn note(&self, place: Value) {
         self.places.send_replace(Some(place));
+    }
+
+    fn written(&self) -> BoxFuture<'_, Result<(), NotWritten>> {
+        std::future::ready(if self.is_full { Err(NotWritten) } else { Ok(()) }).boxed()
     }
 
     fn is_handed_over(&self) -> bool {
@@ -52,8 +65,16 @@ impl BookmarkKeeper for Keeper {
     }
 }
 
+/// An earlier try that noted this place last.
+fn left(place: &Value) -> EarlierTry {
+    EarlierTry::Left(vec![
+        json!({"context": null, "waiting": "t0", "wants_payment": false, "task": null}),
+        place.clone(),
+    ])
+}
+
 fn with(keeper: &Arc<Keeper>, text: &str) -> Message {
-    Message { bookmark: Bookmark::new(keeper.clone()), ..message(text) }
+    Message { journal: WorkJournal::new(keeper.clone()), ..message(text) }
 }
 
 /// What the agent in front of `peer` answers in a later try.
@@ -100,7 +121,7 @@ async fn the_task_is_kept_as_soon_as_it_is_known_and_found_again_by_it() {
         },
     )
     .await;
-    let answer = later(&peer, "", EarlierTry::At(place)).await;
+    let answer = later(&peer, "", left(&place)).await;
     assert_eq!((answer.text().as_str(), &answer.ending), ("Hello", &Ending::Complete));
     let heard = peer.next().await;
     assert_eq!((heard.method().as_str(), &heard.body["params"]["id"]), ("SubscribeToTask", &json!("t1")));
@@ -121,7 +142,7 @@ async fn a_task_that_has_ended_meanwhile_or_can_not_be_subscribed_to_is_read() {
             },
         )
         .await;
-        assert_eq!(later(&peer, "", EarlierTry::At(place.clone())).await.text(), "Hello", "{code}");
+        assert_eq!(later(&peer, "", left(&place)).await.text(), "Hello", "{code}");
         let first = peer.next().await.method();
         assert_eq!(first, if streams { "SubscribeToTask" } else { "GetTask" });
     }
@@ -132,7 +153,7 @@ async fn a_task_that_is_gone_there_ends_as_failed_and_is_not_begun_anew() {
     let place = kept_by_a_first_try().await;
     let mut peer =
         peer(|base| json_answer(card_10(base, "JSONRPC", true)), |_, _| rpc_error(-32001, "no such task")).await;
-    let answer = later(&peer, "knows_repeats = true\n", EarlierTry::At(place)).await;
+    let answer = later(&peer, "knows_repeats = true\n", left(&place)).await;
     assert!(is_lost(&answer, "does not know its task any more"), "{answer:?}");
     let asked = [peer.next().await.method(), peer.next().await.method()];
     assert_eq!(asked, ["SubscribeToTask", "GetTask"]);
@@ -142,12 +163,7 @@ async fn a_task_that_is_gone_there_ends_as_failed_and_is_not_begun_anew() {
 #[tokio::test]
 async fn a_message_of_which_nobody_knows_is_sent_again_only_where_that_is_harmless() {
     let sent = json!({"context": "c7", "waiting": null, "wants_payment": false, "task": null});
-    for (earlier, more) in [
-        (EarlierTry::Unknown, ""),
-        (EarlierTry::Unknown, "knows_repeats = true\n"),
-        (EarlierTry::At(sent.clone()), ""),
-        (EarlierTry::At(json!("of another version")), "knows_repeats = true\n"),
-    ] {
+    for (earlier, more) in [(left(&sent), ""), (left(&json!("of another version")), "knows_repeats = true\n")] {
         let mut peer =
             peer(|base| json_answer(card_10(base, "JSONRPC", true)), |_, heard| panic!("{}", heard.method())).await;
         let answer = later(&peer, more, earlier.clone()).await;
@@ -161,7 +177,7 @@ async fn a_message_of_which_nobody_knows_is_sent_again_only_where_that_is_harmle
         },
     )
     .await;
-    assert_eq!(later(&peer, "knows_repeats = true\n", EarlierTry::At(sent)).await.text(), "Hello");
+    assert_eq!(later(&peer, "knows_repeats = true\n", left(&sent)).await.text(), "Hello");
     let heard = peer.next().await;
     assert_eq!((&heard.message()["messageId"], &heard.message()["contextId"]), (&json!(WORK), &json!("c7")));
 }
@@ -173,7 +189,7 @@ async fn a_task_that_another_node_goes_on_with_is_not_cancelled_and_every_other_
             peer(|base| json_answer(card_10(base, "JSONRPC", true)), |_, _| rpc_stream(&[working()], After::Hang))
                 .await;
         let earlier = match is_attached {
-            true => EarlierTry::At(json!({"context": "c1", "waiting": null, "wants_payment": false, "task": "t1"})),
+            true => left(&json!({"context": "c1", "waiting": null, "wants_payment": false, "task": "t1"})),
             false => EarlierTry::None,
         };
         let keeper = Keeper::of(earlier);
@@ -206,4 +222,19 @@ async fn an_agent_asked_in_the_name_of_callers_does_not_attach() {
         Ok((built, _)) => assert!(!built.attaches),
         Err(problems) => panic!("{problems}"),
     }
+}
+
+#[tokio::test]
+async fn a_message_is_noted_before_it_is_sent_and_is_not_sent_where_that_fails() {
+    let answer = |_, _: &Heard| {
+        rpc_stream(&[working(), text_10("Hello", false, true), status_10("COMPLETED", Value::Null)], After::Close)
+    };
+    let mut peer = peer(|base| json_answer(card_10(base, "JSONRPC", true)), answer).await;
+    // Nothing was noted, so nothing was sent.
+    assert_eq!(later(&peer, "", EarlierTry::Left(Vec::new())).await.text(), "Hello");
+    peer.next().await;
+    let keeper = Arc::new(Keeper { is_full: true, ..Arc::into_inner(Keeper::of(EarlierTry::None)).unwrap() });
+    let answer = reply::collect(begin(&build(&peer.base, ""), with(&keeper, "hi")).await).await;
+    assert!(matches!(&answer.ending, Ending::Failed { reason, .. } if reason.contains("was not asked")), "{answer:?}");
+    assert!(peer.heard.try_recv().is_err());
 }

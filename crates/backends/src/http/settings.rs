@@ -7,6 +7,7 @@ use forecourt_settings::{Problems, Section};
 use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use url::Url;
 
 use forecourt_agents::backend::Context;
 use forecourt_agents::limits::RETRIES_MAX;
@@ -30,17 +31,23 @@ pub(super) struct HttpSettings {
     pub(super) on_behalf_of: Option<OnBehalfOfSettings>,
     /// A secret that signs each body: `X-Hub-Signature-256` is then its HMAC-SHA-256.
     pub(super) secret: Option<String>,
+    /// Whether the service takes a message that comes again under its `Idempotency-Key` for the one of before, and does
+    /// nothing twice. Only then, and only with `on_lost = "attach"`, is a message sent again of which nobody knows
+    /// whether it arrived.
+    #[serde(default)]
+    pub(super) knows_repeats: bool,
     /// Seconds until the answer begins.
     #[serde(default = "first_byte_seconds")]
     first_byte_seconds: u64,
     /// Seconds from one piece of the answer to the next.
     #[serde(default = "idle_seconds")]
     idle_seconds: u64,
-    /// Seconds for a whole answer.
+    /// Seconds for a whole answer; where the service answers 202 and works on, for each time that it is asked how that
+    /// stands. All of it has the agent's `timeout_seconds`.
     #[serde(default = "total_seconds")]
     total_seconds: u64,
     /// How often to try again when no connection could be made, at most 5. What was sent is never
-    /// sent again.
+    /// sent again, but for `knows_repeats`.
     #[serde(default = "retries")]
     pub(super) retries: usize,
 }
@@ -64,6 +71,7 @@ fn retries() -> usize {
 /// The section, checked.
 pub(super) struct CheckedSettings {
     pub(super) settings: HttpSettings,
+    pub(super) url: Url,
     pub(super) headers: HeaderMap,
     pub(super) timeouts: CallTimeouts,
     pub(super) exchange: Option<Arc<TokenExchange>>,
@@ -85,5 +93,7 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<CheckedSettin
     };
     let headers = fields(section, &settings.headers, &mut problems);
     let exchange = on_behalf_of::read(settings.on_behalf_of.take(), section, &headers, context, &mut problems);
-    problems.into_result(CheckedSettings { settings, headers, timeouts, exchange })
+    // `upstream_url` has noted that problem already.
+    let Ok(url) = Url::parse(&settings.url) else { return Err(problems) };
+    problems.into_result(CheckedSettings { settings, url, headers, timeouts, exchange })
 }

@@ -22,6 +22,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::Model;
 use super::conversation::{Conversation, FittedConversation, TooLong};
+use super::earlier::{self, EarlierAnswer};
 use super::limits::MODEL_TEXT_BYTES_MAX;
 use super::silence::Silence;
 use super::toolbox::{Call, CallsSpent, Toolbox};
@@ -45,6 +46,8 @@ pub(super) struct AnswerRun {
     /// Tokens of a request, after one was too long.
     most: Option<u64>,
     has_told_of_thoughts: bool,
+    /// What an earlier try said, which is said again first.
+    again: VecDeque<Event>,
     now: Now,
 }
 
@@ -89,7 +92,12 @@ enum Now {
     /// Its reply comes in.
     Reading(Box<ModelReply>, Box<SentRequest>),
     /// The tools that it asked for are called, the first one maybe under way already.
-    Calling { calls: VecDeque<Call>, is_announced: bool },
+    Calling {
+        calls: VecDeque<Call>,
+        is_announced: bool,
+        /// Whether it is noted that the first one is made.
+        is_noted: bool,
+    },
     /// This is the end.
     Ending(Ending),
     /// The ending was handed out; nothing follows.
@@ -108,7 +116,7 @@ impl AnswerRun {
             Ok(()) => Now::Asking(now),
             Err(ending) => Now::Ending(ending),
         };
-        Self {
+        let mut this = Self {
             model,
             admitted,
             toolbox,
@@ -122,7 +130,40 @@ impl AnswerRun {
             was_empty: false,
             most: None,
             has_told_of_thoughts: false,
+            again: VecDeque::new(),
             now,
+        };
+        match EarlierAnswer::read(&this.admitted.message().journal) {
+            Ok(Some(earlier)) => this.go_on_from(earlier),
+            Ok(None) => {}
+            Err(ending) => this.now = Now::Ending(ending),
+        }
+        this
+    }
+
+    /// Goes on behind the last call of an earlier try that is known to have been made. One that was begun is made again
+    /// only where that is harmless.
+    fn go_on_from(&mut self, earlier: EarlierAnswer) {
+        let EarlierAnswer { events, rounds, spent, used, left, is_begun, refusal } = earlier;
+        self.again = events.into();
+        for event in &self.again {
+            if let Event::Text(text) = event {
+                self.has_shown = true;
+                self.text_left = self.text_left.saturating_sub(text.len());
+            }
+        }
+        self.conversation.rounds = rounds;
+        self.spent = spent;
+        used.models().iter().for_each(|used| self.admitted.message().usage.add(used.clone()));
+        let lost = left.front().filter(|call| is_begun && !self.toolbox.may_repeat(call));
+        if let Some(ending) = refusal {
+            self.now = Now::Ending(ending);
+        } else if let Some(call) = lost {
+            // Said once more, so that the end stands behind all that was heard.
+            self.again.push_back(call.running());
+            self.now = Now::Ending(earlier::lost(call));
+        } else if !left.is_empty() {
+            self.now = Now::Calling { calls: left, is_announced: false, is_noted: is_begun };
         }
     }
 
@@ -143,6 +184,9 @@ impl AnswerRun {
 
     /// Goes one step on. `Err` is the ending, a good one too.
     async fn step(&mut self) -> Result<Option<Event>, Ending> {
+        if let Some(event) = self.again.pop_front() {
+            return Ok(Some(event));
+        }
         match &mut self.now {
             Now::Asking(at) => {
                 let at = *at;
@@ -165,7 +209,7 @@ impl AnswerRun {
                     Err(error) => self.broke_off(error).await.map(|()| None),
                 }
             }
-            Now::Calling { calls, is_announced: false } => {
+            Now::Calling { calls, is_announced: false, .. } => {
                 let event = calls.front().map(Call::running);
                 self.announce(event.is_some());
                 Ok(event)
@@ -393,8 +437,10 @@ impl AnswerRun {
                     return Err(Ending::failed("The model kept asking for tools instead of answering."));
                 }
                 self.conversation.rounds.push(asked.message());
+                let message = self.admitted.message();
+                earlier::note_round(&message.journal, &asked, &message.usage);
                 let calls = self.spent.next_round(asked);
-                self.now = Now::Calling { calls, is_announced: false };
+                self.now = Now::Calling { calls, is_announced: false, is_noted: false };
                 Ok(None)
             }
         }
@@ -409,11 +455,16 @@ impl AnswerRun {
 
     /// Calls the first tool in line. A refusal that is for the person who asked is the end.
     async fn call(&mut self) -> Result<Event, Ending> {
-        let Now::Calling { calls, is_announced } = &mut self.now else { return Err(Ending::unfinished()) };
+        let Now::Calling { calls, is_announced, is_noted } = &mut self.now else { return Err(Ending::unfinished()) };
         let Some(call) = calls.front() else { return Err(Ending::unfinished()) };
+        let journal = &self.admitted.message().journal;
+        if !*is_noted {
+            earlier::note_begun(journal, call).await?;
+        }
         // A tool has no deadline of its own here: it may take what is left of the whole answer.
         let outcome = timeout_at(self.deadline, self.toolbox.call(call, self.admitted.message()));
         let outcome = outcome.await.map_err(|_| Ending::failed("This agent took too long for its answer."))?;
+        earlier::note_done(journal, call, &outcome);
         // Failed calls too: the API refuses a conversation in which a call has no result.
         self.conversation.rounds.push(call.result_message(&outcome));
         let refusal = match &outcome {
@@ -422,7 +473,7 @@ impl AnswerRun {
         };
         let done = call.done(outcome);
         calls.pop_front();
-        *is_announced = false;
+        (*is_announced, *is_noted) = (false, false);
         if let Some(ending) = refusal {
             self.now = Now::Ending(ending);
         }

@@ -72,6 +72,11 @@ impl Toolbox {
         self.describe().iter().map(|tool| tool.to_string().len()).sum()
     }
 
+    /// Whether a call may be made again of which nobody knows whether it was made: its tool says so, or there is none.
+    pub(super) fn may_repeat(&self, call: &Call) -> bool {
+        call.arguments.is_err() || self.tools.iter().any(|tool| tool.name() == call.name && tool.is_idempotent())
+    }
+
     /// Calls a tool on behalf of the sender of `message`. What went wrong is told to the model, which
     /// may do better.
     pub(super) async fn call(&self, call: &Call, message: &Message) -> ToolResult {
@@ -132,6 +137,16 @@ fn arguments(text: &str) -> Result<Value, String> {
 }
 
 impl Call {
+    /// Names it within its answer.
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The tool, as the model calls it.
+    pub(super) fn tool(&self) -> &str {
+        &self.name
+    }
+
     /// The call as callers see it, before it is made.
     pub(super) fn running(&self) -> Event {
         self.event(ToolOutcome::Running)

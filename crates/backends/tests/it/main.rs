@@ -2,6 +2,7 @@
 
 mod command;
 mod echo;
+mod going_on;
 mod http;
 mod model;
 mod production;

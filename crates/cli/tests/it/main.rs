@@ -11,6 +11,7 @@
 //! | `starters` | `init --with`: each starter is served and asked |
 //! | `on_behalf_of` | services that are asked in the name of the caller |
 //! | `on_lost` | killed daemons whose tasks go on: begun anew, or found again at a remote agent |
+//! | `kills` | a daemon that is killed again and again under load, and agents whose tasks go on |
 //! | `nodes` | several daemons that share a store and a bus |
 //! | `operate` | check, init, limits, metrics, content that changes |
 //! | `certificates` | certificates that are ordered from a real authority |
@@ -100,6 +101,7 @@ mod genesis;
 mod identity;
 mod install;
 mod items;
+mod kills;
 mod leaving;
 mod logs;
 mod manual;

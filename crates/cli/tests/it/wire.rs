@@ -78,6 +78,14 @@ pub(crate) fn curl(url: &str, arguments: &[&str]) -> Answer {
     Answer::read(&output)
 }
 
+/// The same with a server that may be away: `None` when it did not answer to the end.
+pub(crate) fn curl_if_there(url: &str, arguments: &[&str]) -> Option<Answer> {
+    let mut command = Command::new("curl");
+    command.args(["-q", "-sS", "-g", "--noproxy", "*", "--max-time", "10", "-i", url]).args(arguments);
+    let output = command.output().expect("curl is installed");
+    output.status.success().then(|| Answer::read(&output.stdout))
+}
+
 /// Runs curl with these arguments and gives its output. Nobody's proxy or settings get in between.
 #[track_caller]
 pub(crate) fn raw_curl(arguments: &[&str]) -> Vec<u8> {

@@ -66,7 +66,8 @@ pub struct AgentSettings {
     pub show_usage: UsageViewers,
     /// What becomes of its tasks when the node that works on them is lost, or stops before they are done: `fail` ends
     /// them as failed; `restart` has the agent asked again by another node, or at the next start, at most three times in
-    /// all, for an agent to which beginning anew is harmless; `attach` goes on with work that lives elsewhere (`a2a`).
+    /// all, for an agent to which beginning anew is harmless; `attach` goes on from what the agent has noted: with work
+    /// that lives elsewhere (`a2a`, `http`), or behind the last finished call of a tool (`model`).
     #[serde(default)]
     pub on_lost: OnLost,
 }

@@ -20,6 +20,7 @@ use crate::support::{Setup, handle, in_thread, message};
 
 mod limits;
 mod lost;
+mod noted;
 mod once;
 mod outage;
 mod sqlite;

@@ -1,9 +1,7 @@
 //! Nodes that are lost while they work for agents whose tasks go on elsewhere: once, from what was kept, and for those
 //! who follow as one stream.
 
-use forecourt_core::bookmark::EarlierTry;
-use forecourt_core::limits::BOOKMARK_BYTES_MAX;
-use forecourt_core::{EventStream, Sender, Turn};
+use forecourt_core::{Sender, Turn};
 use forecourt_host::{JOURNAL_BYTES_MAX, OnLost, WORK_TRIES_MAX};
 use serde_json::json;
 
@@ -13,14 +11,14 @@ fn restarting() -> Cluster {
     of(OnLost::Restart)
 }
 
-fn of(on_lost: OnLost) -> Cluster {
+pub(super) fn of(on_lost: OnLost) -> Cluster {
     let mut cluster = Cluster::new();
     cluster.setup.on_lost = on_lost;
     cluster
 }
 
 /// Loses a node: it does not reach the store any more, and its lease runs out.
-async fn lose(node: &Node) {
+pub(super) async fn lose(node: &Node) {
     node.store.set_away(true);
     pass(LEASE * 2).await;
 }
@@ -37,7 +35,7 @@ fn notes(events: &[(u64, Event)]) -> usize {
     events.iter().filter(|(_, event)| matches!(event, Event::Progress(_))).count()
 }
 
-fn failure(events: &[(u64, Event)]) -> String {
+pub(super) fn failure(events: &[(u64, Event)]) -> String {
     match events.last() {
         Some((_, Event::Ending(Ending::Failed { reason, .. }))) => reason.clone(),
         other => panic!("{other:?}"),
@@ -258,85 +256,6 @@ async fn a_file_that_an_earlier_try_made_is_told_once_and_another_one_of_its_nam
         assert_eq!(kept.source, FileSource::Kept);
         assert_eq!(permit.artifact(kept.id.as_deref().unwrap()).await.unwrap().bytes, later);
     }
-}
-
-/// An agent whose work lives elsewhere: it keeps a place and hangs, and in a later try says which place it found.
-struct Elsewhere {
-    place: Option<serde_json::Value>,
-    found: Mutex<Vec<(String, EarlierTry)>>,
-    /// Whether the work was to go on as its stream was dropped.
-    left: Arc<Mutex<Vec<bool>>>,
-}
-
-impl Elsewhere {
-    fn new(place: Option<serde_json::Value>) -> Arc<Self> {
-        Arc::new(Self { place, found: Mutex::default(), left: Arc::default() })
-    }
-}
-
-struct OnDrop(forecourt_core::Bookmark, Arc<Mutex<Vec<bool>>>);
-
-impl Drop for OnDrop {
-    fn drop(&mut self) {
-        self.1.lock().push(self.0.is_handed_over());
-    }
-}
-
-impl Agent for Elsewhere {
-    fn handle(&self, admitted: forecourt_core::Admitted) -> EventStream {
-        let bookmark = admitted.into_message().bookmark;
-        let earlier = bookmark.earlier();
-        self.found.lock().push((bookmark.work().unwrap_or_default().to_owned(), earlier.clone()));
-        let (place, guard) = (self.place.clone(), OnDrop(bookmark.clone(), self.left.clone()));
-        Box::pin(async_stream::stream! {
-            let _guard = guard;
-            if earlier != EarlierTry::None {
-                yield Event::Text(format!("{earlier:?}"));
-                yield Event::Ending(Ending::Complete);
-                return;
-            }
-            if let Some(place) = place {
-                assert!(bookmark.keep(json!("x".repeat(BOOKMARK_BYTES_MAX))).is_err());
-                bookmark.keep(place).unwrap();
-            }
-            std::future::pending::<()>().await;
-        })
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn work_that_lives_elsewhere_is_found_by_the_place_that_was_kept_though_nothing_was_said() {
-    for (place, wanted) in [(Some(json!({"task": 7})), EarlierTry::At(json!({"task": 7}))), (None, EarlierTry::Unknown)]
-    {
-        let cluster = of(OnLost::Attach);
-        let (first, later) = (Elsewhere::new(place.clone()), Elsewhere::new(None));
-        let (dead, two) = (cluster.node(first.clone()).await, cluster.node(later.clone()).await);
-        let id = begin(&dead).await;
-        pass(Duration::from_secs(1)).await;
-        lose(&dead).await;
-        assert_eq!(state(&two, &id).await, TaskState::Completed);
-        let (was, is) = (first.found.lock()[0].clone(), later.found.lock()[0].clone());
-        assert_eq!((was.0.len(), is), (36, (was.0, wanted)));
-        assert_eq!(was.1, EarlierTry::None);
-        // The lost node hears that it is lost, and leaves what lives elsewhere as it is.
-        dead.store.set_away(false);
-        pass(LEASE).await;
-        assert_eq!(*first.left.lock(), [true]);
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn cancelled_work_that_lives_elsewhere_is_not_handed_over() {
-    let cluster = of(OnLost::Attach);
-    let agent = Elsewhere::new(Some(json!(1)));
-    let (one, two) = (cluster.node(agent.clone()).await, cluster.node(agent.clone()).await);
-    for node in [&one, &two] {
-        let id = begin(&one).await;
-        pass(Duration::from_secs(1)).await;
-        node.host.task(&id, TaskAccess::ById).await.unwrap().cancel().await.unwrap();
-        pass(LEASE).await;
-    }
-    assert_eq!(*agent.left.lock(), [false, false]);
 }
 
 #[tokio::test(start_paused = true)]
