@@ -39,7 +39,7 @@ fn policy3_3_4_who_was_asked_decides_and_the_audit_says_by_which_proof() {
     let url = asked["policy"]["url"].as_str().unwrap();
     let path = url.strip_prefix(&served.https_url("")).unwrap();
     let form = |token: &str| format!("decision=accept&token={token}");
-    let token = token(ada.ask(path, &[]).with_status(200).text());
+    let token = token(&ada.ask(path, &[]).with_status(200).text());
 
     // Whoever has nothing but the address is led to the sign-in, and back.
     let page = nobody.ask(path, &[]).with_status(200);
@@ -57,8 +57,7 @@ fn policy3_3_4_who_was_asked_decides_and_the_audit_says_by_which_proof() {
 
     let verified = || {
         let audit = served.deployment.run("audit", [""; 0]);
-        let line = audit.stdout.lines().find(|line| line.contains("verified")).map(str::to_owned);
-        line
+        audit.stdout.lines().find(|line| line.contains("verified")).map(str::to_owned)
     };
     let line = within("the audit is written", verified);
     assert!(line.contains(&format!("decided by oidc:{}#ada (session)", provider.issuer)), "{line}");
