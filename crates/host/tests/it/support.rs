@@ -44,6 +44,7 @@ pub(crate) struct Setup {
     pub alone: bool,
     pub lease: LeaseSettings,
     pub on_lost: OnLost,
+    pub opens_later: bool,
 }
 
 impl Default for Setup {
@@ -70,6 +71,7 @@ impl Default for Setup {
             alone: true,
             lease: LeaseSettings::default(),
             on_lost: OnLost::default(),
+            opens_later: false,
         }
     }
 }
@@ -118,6 +120,7 @@ impl Setup {
         builder.envelopes = self.envelope.map(|envelope| ("test".to_owned(), envelope)).into_iter().collect();
         builder.couriers = self.courier.clone().map(|courier| ("test".to_owned(), courier)).into_iter().collect();
         builder.operator = self.operator.clone();
+        builder.opens_later = self.opens_later;
         builder.schemes = self.schemes.clone();
         builder.limits = self.limits.clone();
         builder.bus = self.bus.clone();
