@@ -117,6 +117,8 @@ impl Running {
             builder.standings = standings;
             builder.bus = nodes.bus.clone();
             (builder.alone, builder.lease) = (nodes.alone, lease);
+            // Models call endpoints and other agents through the house, which is opened below.
+            builder.opens_later = true;
             let builder = builder.with_store_clock(clock.clone());
             let host = builder.start(stop.clone()).await.map_err(|error| Error::new(error.to_string()))?;
             let api_keys = Arc::new(ApiKeys::new(store.clone()));
@@ -189,7 +191,9 @@ impl Running {
         }
         let mut latest = self.latest.lock();
         (latest.mount, latest.notices, latest.refused, latest.deployment) = (mount, notices, refused, deployment);
+        let host = open.host.clone();
         self.live.open(open);
+        host.open();
     }
 
     /// The host as it stands now. Hold it for a request and no longer.

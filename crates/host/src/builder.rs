@@ -73,6 +73,9 @@ pub struct HostBuilder {
     pub schemes: Vec<Arc<dyn PaymentScheme>>,
     /// What the subjects of people begin with who can sign in on this host's pages; nobody can by default.
     pub people: Option<String>,
+    /// Whether [`Host::open`] says when its agents can reach what they need of it: work of an earlier run waits for that.
+    /// Otherwise they can at once, as is the default.
+    pub opens_later: bool,
     /// `None`: the store's, measured at the start.
     clock: Option<HostClock>,
     entropy: Arc<dyn Entropy>,
@@ -98,6 +101,7 @@ impl HostBuilder {
             rules: RuleServices::default(),
             schemes: Vec::new(),
             people: None,
+            opens_later: false,
             clock: None,
             entropy: Arc::new(SystemEntropy),
         }
@@ -125,6 +129,7 @@ impl HostBuilder {
         Box::pin(async move {
             let kept = Duration::from_secs(self.limits.audit_days.get().saturating_mul(24 * 60 * 60));
             let foundation = HostFoundation::lay(&self, stop).await?;
+            foundation.tasks.is_open.send_replace(!self.opens_later);
             let (audit, pending) = Audit::new();
             let issuances = Issuances::new(IssuanceParts {
                 site: self.site.clone(),
@@ -258,6 +263,11 @@ impl Host {
         let residents = Residents::of(&self.directory, &self.lifecycle, &self.records);
         self.tasks.residents.store(Some(Arc::new(residents)));
         self.records.issuances.take_over();
+    }
+
+    /// Its agents can reach what they need of it from here on: their tools, and one another.
+    pub fn open(&self) {
+        self.tasks.is_open.send_replace(true);
     }
 
     async fn recover_payments(&self) -> Result<(), Error> {

@@ -202,6 +202,7 @@ impl Tasks {
     /// Works on a task that was taken up, to its end.
     async fn work_anew(self: Arc<Self>, taken: TakenTask) {
         let TakenTask { resident, task, kept, host, written, stop, slot } = taken;
+        self.opened(&stop).await;
         let journal = Journal::take_up(&kept);
         let first = kept.asked.logged;
         let read = self.until_written(&stop, || self.events_behind(&task.id, first)).await;
@@ -255,6 +256,17 @@ impl Tasks {
             later_files: AtomicU64::new(0),
         };
         work.run(events).await;
+    }
+
+    /// Waits until agents can reach what they need of the host, or the work is stopped.
+    async fn opened(&self, stop: &WorkStop) {
+        let mut is_open = self.is_open.subscribe();
+        tokio::select! {
+            biased;
+            () = stop.stopped() => {}
+            // The sender is in these very tasks.
+            _ = is_open.wait_for(|is_open| *is_open) => {}
+        }
     }
 
     /// The events of a task behind number `first`, and the number of the last one.

@@ -76,6 +76,8 @@ pub(crate) struct Tasks {
     pub(crate) residents: ArcSwapOption<Residents>,
     /// Whether the last look left tasks of runs that are gone to a later one.
     pub(crate) has_left_orphans: AtomicBool,
+    /// Whether agents can reach what they need of the host: work that was taken up before waits for it.
+    pub(crate) is_open: watch::Sender<bool>,
     draining: AtomicBool,
 }
 
@@ -157,6 +159,7 @@ impl Tasks {
             tracker: TaskTracker::new(),
             residents: ArcSwapOption::empty(),
             has_left_orphans: AtomicBool::new(false),
+            is_open: watch::Sender::new(false),
             draining: AtomicBool::new(false),
             names: TaskNames::new(store.clone(), host_clock.clock(), entropy.clone()),
             site,

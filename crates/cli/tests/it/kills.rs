@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use crate::identity::{believing, token_of};
 use crate::support::{Deployment, Served};
 
 mod follower;
@@ -71,7 +72,7 @@ fn near(shop: &str, far: &Served) -> Deployment {
     let script = "kind = \"script\"\n[[backend.rule]]\ntext = \"^order\"\n\
                   events = [{ text = \"Well\" }, { wait_ms = 400 }, { text = \", \" }, { wait_ms = 400 }, { text = \"fine.\" }]\n";
     Deployment::empty()
-        .and("forecourt.toml", "domain = \"demo.localhost\"\n")
+        .and("forecourt.toml", &format!("domain = \"demo.localhost\"\n{}", believing()))
         .with("limits", LIMITS)
         .open_to_loopback()
         .and("agents/clerk.toml", &agent("clerk", "attach", &model))
@@ -118,10 +119,12 @@ impl Drop for Over<'_> {
 /// Asks one agent, task after task, and follows each.
 fn call(load: &Load, agent: &'static str) {
     while !load.is_over.load(Ordering::SeqCst) {
+        // Somebody who is known, as callers of endpoints are; the token is good for less time than this takes.
+        let token = format!("Authorization: Bearer {}", token_of("alice"));
         let order = load.orders.fetch_add(1, Ordering::SeqCst);
-        match begin(&load.port, agent, &format!("order {order}")) {
+        match begin(&load.port, &token, agent, &format!("order {order}")) {
             Some(task) => {
-                let followed = follow(&load.port, agent, &task);
+                let followed = follow(&load.port, &token, agent, &task);
                 load.followed.lock().unwrap().push((agent, order, followed));
             }
             // The daemon is away.
@@ -209,6 +212,13 @@ fn of_what_was_acknowledged_nothing_fails_or_is_done_twice_though_the_daemon_is_
         twice(&shop.looked).len()
     );
     assert!(bad.is_empty(), "{} of {}:\n{}", bad.len(), followed.len(), bad.join("\n"));
+    // What is counted was done at all, for each that says so.
+    for (order, heard) in
+        followed.iter().filter(|(agent, ..)| *agent == "clerk").map(|(_, order, heard)| (order, heard))
+    {
+        let is_booked = shop.booked.lock().unwrap().contains_key(order);
+        assert!(is_booked || heard.state != "completed", "order {order} says that it is booked: {heard:?}");
+    }
     for (what, done) in [("booked", &shop.booked), ("sent", &shop.sent), ("begun", &shop.begun)] {
         let twice = twice(done);
         assert!(twice.is_empty(), "{what} twice: {twice:?}");

@@ -45,6 +45,7 @@ pub(crate) struct Setup {
     pub alone: bool,
     pub lease: LeaseSettings,
     pub on_lost: OnLost,
+    pub opens_later: bool,
 }
 
 impl Default for Setup {
@@ -72,6 +73,7 @@ impl Default for Setup {
             alone: true,
             lease: LeaseSettings::default(),
             on_lost: OnLost::default(),
+            opens_later: false,
         }
     }
 }
@@ -120,6 +122,7 @@ impl Setup {
         builder.envelopes = self.envelope.map(|envelope| ("test".to_owned(), envelope)).into_iter().collect();
         builder.couriers = self.courier.clone().map(|courier| ("test".to_owned(), courier)).into_iter().collect();
         builder.operator = self.operator.clone();
+        builder.opens_later = self.opens_later;
         builder.schemes = self.schemes.clone();
         builder.people = self.people.clone();
         builder.limits = self.limits.clone();

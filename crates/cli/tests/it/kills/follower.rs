@@ -28,21 +28,21 @@ fn url(port: &AtomicU16, path: &str) -> String {
     format!("http://{DOMAIN}:{}{path}", port.load(Ordering::SeqCst))
 }
 
-/// Begins a task; its id, once it is acknowledged.
-pub(super) fn begin(port: &AtomicU16, agent: &str, words: &str) -> Option<String> {
+/// Begins a task of whoever bears `token`; its id, once it is acknowledged.
+pub(super) fn begin(port: &AtomicU16, token: &str, agent: &str, words: &str) -> Option<String> {
     let user = format!("user={words}");
     let path = format!("/~{agent}");
-    let answer = curl_if_there(&url(port, &path), &["-F", &user, "-H", "Prefer: respond-async"])?;
+    let answer = curl_if_there(&url(port, &path), &["-F", &user, "-H", "Prefer: respond-async", "-H", token])?;
     assert!(matches!(answer.status, 202 | 503), "{answer:?}");
     (answer.status == 202).then(|| answer.named("content-location").strip_prefix("/tasks/").unwrap().to_owned())
 }
 
 /// Follows a task to its end.
-pub(super) fn follow(port: &AtomicU16, agent: &str, task: &str) -> Followed {
+pub(super) fn follow(port: &AtomicU16, token: &str, agent: &str, task: &str) -> Followed {
     let (mut heard, until) = (Followed::default(), Instant::now() + PATIENCE * 2);
     while heard.state.is_empty() {
         assert!(Instant::now() < until, "{agent} does not come to an end: {heard:?}");
-        heard.listen(port, agent, task);
+        heard.listen(port, token, agent, task);
         heard.look(port, task);
     }
     heard
@@ -50,10 +50,10 @@ pub(super) fn follow(port: &AtomicU16, agent: &str, task: &str) -> Followed {
 
 impl Followed {
     /// Listens for as long as the daemon lives, or to the end.
-    fn listen(&mut self, port: &AtomicU16, agent: &str, task: &str) {
+    fn listen(&mut self, port: &AtomicU16, token: &str, agent: &str, task: &str) {
         let asked = json!({"jsonrpc": "2.0", "id": 1, "method": "SubscribeToTask", "params": {"id": task}}).to_string();
         let mut curl = Command::new("curl");
-        curl.args(["-q", "-sSN", "--noproxy", "*", "--max-time", "60", "-H", "A2A-Version: 1.0"]);
+        curl.args(["-q", "-sSN", "--noproxy", "*", "--max-time", "60", "-H", "A2A-Version: 1.0", "-H", token]);
         curl.args(["-H", "Content-Type: application/json", "-H", "Accept: text/event-stream", "-d", &asked]);
         curl.arg(url(port, &format!("/a2a/{agent}")));
         let mut curl = curl.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();

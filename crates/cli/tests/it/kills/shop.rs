@@ -129,13 +129,17 @@ fn order(words: &Value) -> u64 {
     words.as_str().and_then(|words| words.rsplit(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("{words}"))
 }
 
-/// A model that looks, books and then says so.
+/// A model that looks, books and then says so, or what went wrong.
 fn model(asked: &Value) -> Value {
     let messages = asked["messages"].as_array().unwrap();
     let order = order(&messages.iter().rfind(|message| message["role"] == "user").unwrap()["content"]);
     let arguments = json!({"n": order}).to_string();
     let call =
         |name: &str| json!([{"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}}]);
+    let last = messages.last().filter(|message| message["role"] == "tool").map(|message| message["content"].clone());
+    if let Some(last) = last.filter(|last| !last.as_str().unwrap().starts_with("Result of the tool")) {
+        return json!({"choices": [{"message": {"content": last}, "finish_reason": "stop"}]});
+    }
     let (message, reason) = match messages.iter().filter(|message| message["role"] == "tool").count() {
         0 => (json!({"content": "Let me look. ", "tool_calls": call("query_stock_n")}), "tool_calls"),
         1 => (json!({"content": "It is there. ", "tool_calls": call("book_orders_n")}), "tool_calls"),

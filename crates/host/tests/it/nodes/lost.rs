@@ -310,3 +310,24 @@ async fn a_store_that_takes_a_task_over_and_does_not_say_so_leaves_it_stuck_nowh
     assert_eq!(state(&two, &id).await, TaskState::Completed);
     assert_eq!(texts(&follow(&two, &id, 0).await), "ab");
 }
+
+#[tokio::test(start_paused = true)]
+async fn work_of_an_earlier_run_waits_until_its_agent_can_reach_what_it_needs() {
+    let setup = Setup { on_lost: OnLost::Restart, ..Setup::default() };
+    let entropy = || Arc::new(forecourt_host::SystemEntropy);
+    let stopped = setup.host_with(ScriptedAgent::new(vec![Step::Hang]), setup.clock.clone(), entropy()).await;
+    let [goes_on, is_cancelled] = [0, 1].map(|_| stopped.receive(message("work"), Run::in_background(None)));
+    let (goes_on, is_cancelled) = (goes_on.await.unwrap().task.unwrap(), is_cancelled.await.unwrap().task.unwrap());
+    pass(Duration::from_secs(1)).await;
+    let next = Setup { on_lost: OnLost::Restart, opens_later: true, store: setup.store.clone(), ..Setup::default() };
+    let again = ScriptedAgent::saying(["done"]);
+    let host = next.host_with(again.clone(), next.clock.clone(), entropy()).await;
+    pass(LEASE).await;
+    assert_eq!(again.heard().len(), 0);
+    host.task(&is_cancelled, TaskAccess::ById).await.unwrap().cancel().await.unwrap();
+    host.open();
+    pass(Duration::from_secs(1)).await;
+    assert_eq!(host.task(&goes_on, TaskAccess::ById).await.unwrap().state, TaskState::Completed);
+    assert_eq!(host.task(&is_cancelled, TaskAccess::ById).await.unwrap().state, TaskState::Canceled);
+    assert_eq!(again.heard().len(), 1);
+}
