@@ -71,11 +71,11 @@ impl ClockMark {
 /// have been set, and what it writes then would be kept for too short or too long. Conversations and their routes do not say when they
 /// were written, and are kept for longer with the next turn.
 #[derive(Debug, Default)]
-pub(crate) struct LastMove(Mutex<Option<Moved>>);
+pub(crate) struct LastMove(Mutex<Option<ClockMove>>);
 
 /// A move, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
-struct Moved {
+struct ClockMove {
     shift: i64,
     claims_shift: i64,
     /// The clocks when it was made.
@@ -89,7 +89,7 @@ impl LastMove {
         let ClockMark { wall, uptime, .. } = step.mark;
         let mut last = self.0.lock();
         if step.shift != 0 {
-            *last = Some(Moved { shift: step.shift, claims_shift: step.claims_shift, wall, uptime });
+            *last = Some(ClockMove { shift: step.shift, claims_shift: step.claims_shift, wall, uptime });
         } else if last.is_some_and(|last| uptime.saturating_sub(last.uptime) > length(LATE_MAX)) {
             *last = None;
         }
@@ -114,7 +114,7 @@ impl LastMove {
         moment(before.min(before.saturating_add(last.shift)))
     }
 
-    fn moved(&self, now: Timestamp, end: Timestamp, by: impl Fn(Moved) -> i64) -> Timestamp {
+    fn moved(&self, now: Timestamp, end: Timestamp, by: impl Fn(ClockMove) -> i64) -> Timestamp {
         match *self.0.lock() {
             Some(last) if last.is_of_before(now) => moment(nanos(end).saturating_add(by(last))),
             _ => end,
@@ -122,7 +122,7 @@ impl LastMove {
     }
 }
 
-impl Moved {
+impl ClockMove {
     /// Whether `now` is nearer to what the clock of before would have said.
     fn is_of_before(self, now: Timestamp) -> bool {
         let (now, before) = (nanos(now), self.wall.saturating_sub(self.shift));

@@ -28,22 +28,8 @@ pub(super) fn answer(front: Arc<FrontedAgent>, message: Message) -> EventStream 
             yield Event::Ending(FailureCause::OverBound.ending("Too many agents stand in line before this one."));
             return;
         };
-        let found = match front.discovery.find(&front.url).await {
-            Ok(found) => found,
-            Err(error) => {
-                yield Event::Ending(not_found(&front, &error));
-                return;
-            }
-        };
-        let peer = match front.peer_for(&found, message.sender.token.as_ref()).await {
-            Ok(peer) => peer,
-            Err(ending) => {
-                yield Event::Ending(ending);
-                return;
-            }
-        };
-        let start = match place::start(&message.journal, front.knows_repeats) {
-            Ok(start) => start,
+        let (found, peer, start) = match prepared(&front, &message).await {
+            Ok(prepared) => prepared,
             Err(ending) => {
                 yield Event::Ending(ending);
                 return;
@@ -93,6 +79,17 @@ pub(super) fn answer(front: Arc<FrontedAgent>, message: Message) -> EventStream 
         }
         yield Event::Ending(Ending::unfinished());
     })
+}
+
+/// The remote agent, how it is reached, and where an earlier try has left the work.
+async fn prepared(
+    front: &Arc<FrontedAgent>,
+    message: &Message,
+) -> Result<(Arc<DiscoveredAgent>, Peer, WorkStart), Ending> {
+    let found = front.discovery.find(&front.url).await.map_err(|error| not_found(front, &error))?;
+    let peer = front.peer_for(&found, message.sender.token.as_ref()).await?;
+    let start = place::start(&message.journal, front.knows_repeats)?;
+    Ok((found, peer, start))
 }
 
 /// The ending where the remote agent is not found.

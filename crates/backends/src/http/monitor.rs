@@ -70,7 +70,7 @@ impl PollPace {
 }
 
 /// What a question came to.
-enum Polled {
+enum PollOutcome {
     /// There is an answer.
     Answer(Box<TimedResponse>),
     /// It is not there yet; what is said of when to ask next.
@@ -99,37 +99,37 @@ impl Webhook {
                 tokio::time::sleep(wait).await;
             }
             match self.poll(&place, headers, &mut pace).await? {
-                Polled::Answer(response) => return Ok(*response),
-                Polled::NotYet(said) => wait = Some(pace.wait(said)),
+                PollOutcome::Answer(response) => return Ok(*response),
+                PollOutcome::NotYet(said) => wait = Some(pace.wait(said)),
                 // Not noted: who goes on is led there again.
-                Polled::Elsewhere(next) if redirects < POLL_REDIRECTS_MAX => {
+                PollOutcome::Elsewhere(next) if redirects < POLL_REDIRECTS_MAX => {
                     redirects += 1;
                     (place, wait) = (next, None);
                 }
-                Polled::Elsewhere(_) => {
+                PollOutcome::Elsewhere(_) => {
                     return Err(Ending::failed(format!("{WHO} leads from one place to the next for its answer.")));
                 }
             }
         }
     }
 
-    async fn poll(&self, place: &Url, headers: &HeaderMap, pace: &mut PollPace) -> Result<Polled, Ending> {
+    async fn poll(&self, place: &Url, headers: &HeaderMap, pace: &mut PollPace) -> Result<PollOutcome, Ending> {
         let mut request = UpstreamRequest { headers: headers.clone(), ..UpstreamRequest::get(place.as_str()) };
         let accepted = "text/event-stream, application/json, text/plain;q=0.5";
         request.headers.insert(ACCEPT, HeaderValue::from_static(accepted));
         let response = match upstream::send(&self.egress, request, self.timeouts, self.retries).await {
             Ok(response) => response,
-            Err(_) if pace.may_fail() => return Ok(Polled::NotYet(None)),
+            Err(_) if pace.may_fail() => return Ok(PollOutcome::NotYet(None)),
             Err(error) => return Err(error.ending(WHO)),
         };
         let said = self.retry_after(&response.headers);
         match response.status {
             StatusCode::ACCEPTED => {
                 pace.failures = 0;
-                Ok(Polled::NotYet(said))
+                Ok(PollOutcome::NotYet(said))
             }
             StatusCode::SEE_OTHER => match location(&response.headers, place)? {
-                Some(next) => Ok(Polled::Elsewhere(next)),
+                Some(next) => Ok(PollOutcome::Elsewhere(next)),
                 None => Err(Ending::failed(format!("{WHO} does not say where its answer is."))),
             },
             StatusCode::NOT_FOUND | StatusCode::GONE => {
@@ -141,9 +141,9 @@ impl Webhook {
             | StatusCode::GATEWAY_TIMEOUT
                 if pace.may_fail() =>
             {
-                Ok(Polled::NotYet(said))
+                Ok(PollOutcome::NotYet(said))
             }
-            _ => Ok(Polled::Answer(Box::new(response))),
+            _ => Ok(PollOutcome::Answer(Box::new(response))),
         }
     }
 

@@ -190,7 +190,9 @@ async fn a_clock_that_jumps_between_two_runs_takes_nothing_along() {
         assert_eq!(node.state(&task).await, Some(TaskState::Completed), "{jump}");
         assert_eq!(store.expire(node.host.clock().now(), 10).await.unwrap(), 0, "{jump}");
         machine.advance(Duration::from_secs(1));
-        assert_eq!(node.state(&task).await, None, "{jump}: its time is over");
+        // For seconds after it was set, whoever reads goes by the earlier of both clocks; what has expired goes.
+        assert!(store.expire(node.host.clock().now(), 10).await.unwrap() > 0, "{jump}: its time is over");
+        assert_eq!(node.state(&task).await, None, "{jump}: it is gone");
     }
 }
 
