@@ -56,7 +56,8 @@ fn policy3_3_4_who_was_asked_decides_and_the_audit_says_by_which_proof() {
     assert!(answer.text().contains("soup"), "{answer:?}");
 
     let verified = || {
-        let audit = served.deployment.run("audit", [""; 0]);
+        let secret = [("OIDC_SECRET", "a-secret-of-the-test".to_owned())];
+        let audit = served.deployment.run_with("audit", [""; 0], &secret);
         audit.stdout.lines().find(|line| line.contains("verified")).map(str::to_owned)
     };
     let line = within("the audit is written", verified);
