@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_rustls::TlsAcceptor;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::connections::ConnectionGuard;
 use crate::error::ServeError;
@@ -24,9 +24,16 @@ const QUEUE_TIME: Duration = Duration::from_millis(50);
 /// An address that is taken, before anything is served on it.
 pub(crate) struct BoundAddress {
     /// Shared with whoever serves the same address on other terms.
-    tcp: Arc<TcpListener>,
+    socket: Arc<OpenSocket>,
     pub(crate) address: SocketAddr,
     pub(crate) tls: Option<TlsAcceptor>,
+}
+
+/// A socket of the system, and who waits for its end.
+struct OpenSocket {
+    // The socket goes first: fields are dropped in their order.
+    tcp: TcpListener,
+    closed: DropGuard,
 }
 
 impl BoundAddress {
@@ -53,13 +60,19 @@ impl BoundAddress {
         let failed = |source| ServeError::Bind { address, source };
         let tcp = TcpListener::bind(address).await.map_err(failed)?;
         let address = tcp.local_addr().map_err(failed)?;
-        Ok(Self { tcp: Arc::new(tcp), address, tls })
+        let socket = OpenSocket { tcp, closed: CancellationToken::new().drop_guard() };
+        Ok(Self { socket: Arc::new(socket), address, tls })
+    }
+
+    /// Is cancelled once nobody holds the socket any more, so that the address may be bound again.
+    pub(crate) fn closed(&self) -> CancellationToken {
+        self.socket.closed.token().clone()
     }
 
     /// The same address once more, to be served on other terms: within TLS by `config`, where it was within TLS.
     pub(crate) fn again(&self, config: Option<Arc<ServerConfig>>) -> Self {
         let tls = self.tls.clone().map(|before| config.map_or(before, TlsAcceptor::from));
-        Self { tcp: Arc::clone(&self.tcp), address: self.address, tls }
+        Self { socket: Arc::clone(&self.socket), address: self.address, tls }
     }
 
     /// Hands out connections until `retire` or `stop`. What was begun goes on after `retire`, and has up to
@@ -74,7 +87,7 @@ impl BoundAddress {
         let mut open = JoinSet::new();
         loop {
             tokio::select! {
-                accepted = self.tcp.accept() => match accepted {
+                accepted = self.socket.tcp.accept() => match accepted {
                     Ok((stream, peer)) => begin(stream, peer, &mut open),
                     Err(error) => pause_if_full(&error).await,
                 },
@@ -88,12 +101,12 @@ impl BoundAddress {
         // `retire`: then the same socket is served on other terms.
         if stop.is_cancelled() {
             let until = Instant::now() + QUEUE_TIME;
-            while let Ok(Ok((stream, peer))) = timeout_at(until, self.tcp.accept()).await {
+            while let Ok(Ok((stream, peer))) = timeout_at(until, self.socket.tcp.accept()).await {
                 begin(stream, peer, &mut open);
             }
         }
         // Before the draining: once nobody holds the socket, new connections are refused at once and go elsewhere.
-        drop(self.tcp);
+        drop(self.socket);
         tokio::select! {
             // After `retire` alone nothing hurries: the connections go on under the old settings until their clients
             // end them.

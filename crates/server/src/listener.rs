@@ -104,6 +104,11 @@ impl Listener {
         Listener { bound: self.bound.again(config), plain: self.plain.clone() }
     }
 
+    /// Is cancelled once the socket is closed, by whoever held it last: from then on the address may be bound again.
+    pub fn closed(&self) -> CancellationToken {
+        self.bound.closed()
+    }
+
     /// Serves until `stop`, then lets requests in flight finish within the drain time.
     ///
     /// `routes` are asked for every request.

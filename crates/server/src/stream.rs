@@ -226,6 +226,11 @@ impl StreamListener {
         Self(self.0.again(config))
     }
 
+    /// Is cancelled once the socket is closed, by whoever held it last: from then on the address may be bound again.
+    pub fn closed(&self) -> CancellationToken {
+        self.0.closed()
+    }
+
     /// Serves until `stop`, then lets connections end within the drain time.
     pub fn serve(self, settings: StreamSettings, speak: Speak, stop: CancellationToken) -> BoxFuture<'static, ()> {
         Box::pin(async move {

@@ -213,6 +213,8 @@ fn spans_and_metrics_are_those_of_the_registry() {
     }
     let served = deployment.serve();
     served.curl("/~whole?user=sesame", &["-A", "curl/8"]).with_status(200);
+    // What is answered in time need not be kept, but this must be.
+    served.curl("/~echo", &["-F", "user=later", "-H", "Prefer: respond-async"]).with_status(202);
     for handle in ["broken", "away", "far"] {
         served.curl(&format!("/~{handle}?user=sesame"), &[]);
     }

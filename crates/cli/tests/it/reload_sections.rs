@@ -238,6 +238,21 @@ fn every_section_is_taken_up_or_refused_with_a_word() {
 }
 
 #[test]
+fn an_address_that_was_given_up_can_be_had_again_at_once() {
+    let ports = [free_port(), free_port()];
+    let deployment = Deployment::of_backend("kind = \"echo\"\n");
+    let text = |port: u16| {
+        let own = format!("[admin]\ntoken = \"{TOKEN}\"\n\n[reload]\nwatch = false\n");
+        format!("domain = \"demo.localhost\"\n\n{own}\n[listen]\nhttp = \"127.0.0.1:{port}\"\n")
+    };
+    let served = deployment.and("forecourt.toml", &text(ports[0])).serve_on(&FREE_PORTS[2..]);
+    for port in [ports[1], ports[0], ports[1], ports[0]] {
+        served.deployment.write("forecourt.toml", &text(port));
+        of_operator(&served, "/reload", &["-X", "POST"]).with_status(200);
+    }
+}
+
+#[test]
 fn what_is_counted_goes_on_after_a_reload() {
     let receiver = TcpListener::bind("127.0.0.1:0").unwrap();
     let backend = format!("kind = \"http\"\nurl = \"http://{}/\"\n", receiver.local_addr().unwrap());

@@ -37,6 +37,10 @@ use crate::settings::Listen;
 /// How long what the operator is being told may take when everything else has ended.
 pub(super) const OPERATOR_LAST: Duration = Duration::from_secs(1);
 
+/// How long a change waits for the sockets that the one before closes: they take what waits in the system's queue
+/// first, and until then their addresses can't be had.
+const CLOSING_LAST: Duration = Duration::from_secs(1);
+
 /// Sockets that are bound and not served yet.
 pub(super) struct BoundSockets {
     open: Vec<(WantedSocket, BoundSocket)>,
@@ -104,7 +108,11 @@ impl BoundSockets {
         for (wanted, opened) in open {
             sockets.insert(wanted.name, serving.begin(wanted, opened, &terms, &fronts));
         }
-        Sockets { serving, certificates, state: Mutex::new(State { open: sockets, terms, fronts, closed: None }) }
+        Sockets {
+            serving,
+            certificates,
+            state: Mutex::new(State { open: sockets, closing: Vec::new(), terms, fronts, closed: None }),
+        }
     }
 }
 
@@ -119,6 +127,8 @@ pub(super) struct Sockets {
 /// The sockets that are open, and the terms on which they are served.
 struct State {
     open: HashMap<&'static str, OpenSocket>,
+    /// The ends of those that the last change told to close.
+    closing: Vec<CancellationToken>,
     terms: Terms,
     fronts: Fronts,
     /// Where they were, once all but the operator's are closed for good.
@@ -188,6 +198,7 @@ impl Sockets {
         if self.state.lock().closed.is_some() {
             return Err(Error::new("the server is stopping"));
         }
+        self.are_closed().await;
         let wanted = wanted(deployment);
         suits(deployment, &wanted)?;
         let mut terms = Terms::of(deployment, &wanted);
@@ -212,6 +223,18 @@ impl Sockets {
         Ok(SocketChange { terms, opened, kept, addresses })
     }
 
+    /// Waits for what the change before closed, whose addresses may be wanted again.
+    async fn are_closed(&self) {
+        let closing = std::mem::take(&mut self.state.lock().closing);
+        let all = async {
+            for closed in closing {
+                closed.cancelled().await;
+            }
+        };
+        // Who still holds one is said when its address is wanted.
+        let _ = timeout(CLOSING_LAST, all).await;
+    }
+
     /// Where a socket is that stays where it was asked for, and whether it is for something else from now on.
     fn kept_at(&self, wanted: &WantedSocket) -> Option<(SocketAddr, bool)> {
         let state = self.state.lock();
@@ -225,7 +248,7 @@ impl Sockets {
         let SocketChange { terms, opened, kept, .. } = change;
         let mut told = Vec::new();
         let mut state = self.state.lock();
-        let State { open, terms: before, fronts, closed } = &mut *state;
+        let State { open, closing, terms: before, fronts, closed } = &mut *state;
         // A change that was prepared before they were closed must not open them again.
         if closed.is_some() {
             return told;
@@ -242,6 +265,7 @@ impl Sockets {
             told.push(format!("{} on {} is closed", socket.wanted.name, socket.opened.address()));
             // `close` and not `retire`: its connections end too, after what is in flight.
             socket.close.cancel();
+            closing.push(socket.opened.closed());
         }
         for (wanted, opened) in opened {
             told.push(format!("{} is on {}", wanted.name, opened.address()));

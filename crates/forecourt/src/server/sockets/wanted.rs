@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use forecourt_server::{Certificates, ClientCertificates, Listener, ServeError, StreamListener};
 use forecourt_surface::{Carries, Listen as OwnListen};
+use tokio_util::sync::CancellationToken;
 
 use crate::certificates::CertificateSource;
 use crate::deployment::Deployment;
@@ -110,6 +111,14 @@ impl BoundSocket {
         match self {
             Self::Http(listener) => listener.address(),
             Self::Stream(listener) => listener.address(),
+        }
+    }
+
+    /// Is cancelled once nobody holds it any more.
+    pub(super) fn closed(&self) -> CancellationToken {
+        match self {
+            Self::Http(listener) => listener.closed(),
+            Self::Stream(listener) => listener.closed(),
         }
     }
 }
