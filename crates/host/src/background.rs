@@ -7,13 +7,15 @@ use forecourt_core::clock::after;
 use forecourt_core::limits::TASK_TTL;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::store::Webhook;
-use forecourt_core::{AnswerUsage, Error, EventStream, QuotaBound, Role, StoreError, Task, TaskId, TaskState, Turn};
+use forecourt_core::{
+    AnswerUsage, Error, EventStream, QuotaBound, Role, StoreError, Task, TaskId, TaskState, Timestamp, Turn,
+};
 use forecourt_telemetry::spans;
 use tokio::sync::{oneshot, watch};
 use tracing::Instrument;
 
 use crate::in_flight::Slot;
-use crate::journal::JournalStream;
+use crate::journal::{JournalStream, WorkBeginning};
 use crate::request::Request;
 use crate::tasks::{Live, Tasks, WorkStop, cut_off};
 use crate::topics::task_hash;
@@ -103,9 +105,11 @@ impl Tasks {
         loop {
             let (written, news) = watch::channel(logged);
             let stop = WorkStop::new(id.clone());
+            // Of the run of now: one that is lost from here on stops what is on the list, and its tasks go to others.
+            let by = TaskBeginning { run: self.lease.run(), at: self.moment_of(request) };
             // On the list before it is in the store: whoever finds the task there can follow and cancel it here.
             self.enlist(&id, Live { stop: stop.clone(), written: news });
-            let task = self.keep_with_journal(&id, logged, request, webhook.clone()).await;
+            let task = self.keep_with_journal(&id, logged, request, webhook.clone(), &by).await;
             let is_named = matches!(task, Err(NotKept { exists: true, .. })) && request.name.is_some();
             if is_named && matches!(self.store.task(&id, self.clock.now()).await, Ok(None)) {
                 self.delist(&id, &written);
@@ -116,6 +120,10 @@ impl Tasks {
         }
     }
 
+    fn moment_of(&self, request: &Request) -> Timestamp {
+        if request.name.is_some() { self.names.moment() } else { self.clock.now() }
+    }
+
     /// Makes the work durable, and with it what another run would go on by.
     async fn keep_with_journal(
         &self,
@@ -123,10 +131,18 @@ impl Tasks {
         logged: u64,
         request: &Request,
         webhook: Option<Box<Webhook>>,
+        by: &TaskBeginning,
     ) -> Result<Task, NotKept> {
-        let Some(journal) = &request.journal else { return self.keep(id, request, webhook).await };
-        journal.open(logged, request.earlier.as_deref().map(used_in_earlier_turns).unwrap_or_default());
-        let now = self.clock.now();
+        let (now, run) = (by.at, by.run.to_string());
+        let Some(journal) = &request.journal else { return self.keep(id, request, webhook, by).await };
+        // A journal is kept before it is known whose the name is, and what a copy of the message leaves behind should be
+        // rare: most of them come when there is a task of it.
+        if request.name.is_some() && self.store.task(id, now).await.map_err(Error::from)?.is_some() {
+            return Err(NotKept::taken());
+        }
+        let begun_at = request.earlier.is_none().then_some(now);
+        let used = request.earlier.as_deref().map(used_in_earlier_turns).unwrap_or_default();
+        journal.open(WorkBeginning { logged, used, begun_at, run });
         let stream = JournalStream {
             store: &*self.store,
             task: id,
@@ -134,31 +150,33 @@ impl Tasks {
             now,
             expires_at: after(now, TASK_TTL),
         };
-        let keep = self.keep(id, request, webhook);
-        let (task, written) = match request.name.is_none() && request.earlier.is_none() {
-            // Together, so that a store that writes for both does it in one commit.
-            true => futures::join!(keep, journal.write(&stream)),
-            // Somebody else may work on a task of this name, or have answered its question: the journal is theirs then.
-            false => match keep.await {
-                Ok(task) => (Ok(task), journal.write(&stream).await),
-                Err(error) => (Err(error), Ok(())),
-            },
-        };
+        // The journal is never behind the task, which would be lost with a node that is killed between them: a copy of
+        // the message that turns out to be too late leaves an entry that is of no task. Together, so that a store that
+        // writes for both does it in one commit.
+        let (written, task) = futures::join!(journal.write(&stream), self.keep(id, request, webhook, by));
         // The work itself tries again.
         if let Err(error) = written {
             tracing::warn!(%error, "what a task would go on by is not kept yet");
+        }
+        if task.is_ok() {
+            journal.forget_asked();
         }
         task
     }
 
     /// Makes the work durable: as a new task, or as the next turn of one that waited. When the store goes away in the
     /// middle, nobody knows whether it did: then with the task as it would be.
-    async fn keep(&self, id: &TaskId, request: &Request, webhook: Option<Box<Webhook>>) -> Result<Task, NotKept> {
+    async fn keep(
+        &self,
+        id: &TaskId,
+        request: &Request,
+        webhook: Option<Box<Webhook>>,
+        by: &TaskBeginning,
+    ) -> Result<Task, NotKept> {
         let turn = request.turn.clone().unwrap_or_else(|| Turn::new(Role::User, Vec::new()));
         if let Some(earlier) = &request.earlier {
-            return self.resume((**earlier).clone(), turn, webhook).await;
+            return self.resume((**earlier).clone(), turn, webhook, by).await;
         }
-        let now = if request.name.is_some() { self.names.moment() } else { self.clock.now() };
         let task = Task {
             id: id.clone(),
             agent: request.resident.card.handle().clone(),
@@ -169,10 +187,10 @@ impl Tasks {
             turns: vec![turn],
             state: TaskState::Working,
             outcome: None,
-            run: self.lease.run().to_string(),
-            created_at: now,
-            updated_at: now,
-            expires_at: after(now, TASK_TTL),
+            run: by.run.to_string(),
+            created_at: by.at,
+            updated_at: by.at,
+            expires_at: after(by.at, TASK_TTL),
         };
         let kept = self.store.create_task(task.clone(), webhook.map(|webhook| *webhook).into_iter().collect()).await;
         let kept = match kept {
@@ -212,6 +230,12 @@ fn used_in_earlier_turns(task: &Task) -> AnswerUsage {
     task.outcome.as_ref().map(|outcome| outcome.usage.clone()).unwrap_or_default()
 }
 
+/// By which run a task, or a turn of it, is begun, and when.
+pub(crate) struct TaskBeginning {
+    pub(crate) run: Arc<str>,
+    pub(crate) at: Timestamp,
+}
+
 /// Work that is on the list, and whether it is durable.
 struct ListedWork {
     id: TaskId,
@@ -232,6 +256,11 @@ pub(crate) struct NotKept {
 }
 
 impl NotKept {
+    /// There is a task of its id.
+    fn taken() -> Self {
+        Self { unsure: None, exists: true, is_of_store: false, error: StoreError::Exists.into() }
+    }
+
     /// Why `task`, which the store was asked to write, is not durable.
     pub(crate) fn of(task: Task, error: StoreError) -> Self {
         let exists = matches!(error, StoreError::Exists);

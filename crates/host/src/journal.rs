@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use forecourt_core::journal::{JournalKeeper, NotWritten};
-use forecourt_core::{AnswerUsage, EarlierTry, Message, StoreError};
+use forecourt_core::{EarlierTry, Message, StoreError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
@@ -24,8 +24,8 @@ mod kept;
 mod message;
 mod stream;
 
-pub(crate) use entry::AskedWork;
 use entry::JournalEntry;
+pub(crate) use entry::{AskedWork, WorkBeginning};
 pub(crate) use kept::KeptWork;
 pub(crate) use message::KeptMessage;
 pub(crate) use stream::JournalStream;
@@ -94,7 +94,7 @@ impl Journal {
     /// The journal of work that begins with `message`.
     pub(crate) fn begin(work: String, message: &Message, is_known: bool) -> Arc<Self> {
         let message = KeptMessage::of(message);
-        let asked = AskedWork { work: work.clone(), logged: 0, used: AnswerUsage::default(), is_known, message };
+        let asked = AskedWork { work: work.clone(), begun: WorkBeginning::default(), is_known, message };
         Arc::new(Self::new(work, EarlierTry::None, Some(Box::new(asked)), Unwritten::default()))
     }
 
@@ -121,21 +121,32 @@ impl Journal {
         }
     }
 
-    /// There is a task for the work, with so many events in its log before it. What is too large is not kept.
-    pub(crate) fn open(&self, logged: u64, used: AnswerUsage) {
-        let Some(asked) = self.asked.lock().take() else { return };
-        let entry = JournalEntry::Asked(Box::new(AskedWork { logged, used, ..*asked }));
+    /// There is to be a task for the work. What is too large is not kept. Called again, it is another task: the id of the
+    /// one before was not free.
+    pub(crate) fn open(&self, begun: WorkBeginning) {
+        let Some(asked) = self.asked.lock().clone() else { return };
+        let entry = JournalEntry::Asked(Box::new(AskedWork { begun, ..*asked }));
         let bytes = json_bytes(&entry);
         if bytes > JOURNAL_BYTES_MAX {
             tracing::info!(bytes, max = JOURNAL_BYTES_MAX, "a message is too large to be asked again later");
             return self.end(JournalState::Closed);
         }
         let mut unwritten = self.unwritten.lock();
+        unwritten.last = 0;
+        if let Some(JournalEntry::Asked(_)) = unwritten.entries.front() {
+            unwritten.entries.pop_front();
+            unwritten.added -= 1;
+        }
         // Before what was noted while there was no task yet: that is of no use without it.
         unwritten.entries.push_front(entry);
         unwritten.added += 1;
         drop(unwritten);
         self.move_to(JournalState::Open);
+    }
+
+    /// Its task is in the store, and no other one will be opened.
+    pub(crate) fn forget_asked(&self) {
+        *self.asked.lock() = None;
     }
 
     /// Whether another run could go on with the work.

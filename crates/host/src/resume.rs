@@ -5,7 +5,7 @@ use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, WEB
 use forecourt_core::store::{Resumption, TaskChange, Webhook};
 use forecourt_core::{Error, Noun, Part, Task, TaskId, TaskState, Turn};
 
-use crate::background::NotKept;
+use crate::background::{NotKept, TaskBeginning};
 use crate::directory::HostedAgent;
 use crate::permit::too_many_webhooks;
 use crate::tasks::Tasks;
@@ -13,17 +13,23 @@ use crate::turns::asked_back;
 
 impl Tasks {
     /// Moves a task that waited on, with what the agent had asked and what the caller says now.
-    pub(crate) async fn resume(&self, task: Task, turn: Turn, webhook: Option<Box<Webhook>>) -> Result<Task, NotKept> {
+    pub(crate) async fn resume(
+        &self,
+        task: Task,
+        turn: Turn,
+        webhook: Option<Box<Webhook>>,
+        by: &TaskBeginning,
+    ) -> Result<Task, NotKept> {
         if let Some(new) = &webhook {
             let had = self.store.webhooks(&task.id).await.map_err(Error::from)?;
             if had.len() >= WEBHOOKS_PER_TASK_MAX && had.iter().all(|had| had.id != new.id) {
                 return Err(too_many_webhooks().into());
             }
         }
-        let now = self.clock.now();
+        let now = by.at;
         let turns = vec![asked_back(&task), turn];
         let webhooks = webhook.map(|webhook| *webhook).into_iter().collect();
-        let run = self.lease.run().to_string();
+        let run = by.run.to_string();
         let resumption = Resumption { run: run.clone(), turns, webhooks, expires_at: after(now, TASK_TTL) };
         let advanced = self.store.advance_task(&task.id, TaskChange::resume(&task, resumption, now)).await;
         let resumed = Task { state: TaskState::Working, run, ..task };

@@ -129,7 +129,7 @@ impl Tasks {
         if !orphan.kept.take_up(&journal).await? {
             return Ok(OrphanFate::Left);
         }
-        let (written, news) = watch::channel(orphan.kept.asked.logged);
+        let (written, news) = watch::channel(orphan.kept.asked.begun.logged);
         let stop = WorkStop::new(orphan.task.id.clone());
         // On the list before it is this run's: whoever finds the task can follow and cancel it here.
         self.enlist(&orphan.task.id, Live { stop: stop.clone(), written: news });
@@ -204,7 +204,7 @@ impl Tasks {
         let TakenTask { resident, task, kept, host, written, stop, slot } = taken;
         self.opened(&stop).await;
         let journal = Journal::take_up(&kept);
-        let first = kept.asked.logged;
+        let first = kept.asked.begun.logged;
         let read = self.until_written(&stop, || self.events_behind(&task.id, first)).await;
         let (last, earlier) = match read {
             Ok(read) => read,
@@ -218,7 +218,7 @@ impl Tasks {
                 return self.delist(&task.id, &written);
             }
         };
-        let (is_known, used) = (kept.asked.is_known, kept.asked.used.clone());
+        let (is_known, used) = (kept.asked.is_known, kept.asked.begun.used.clone());
         let runs = kept.runs + 1;
         let message = kept.asked.message.into_message();
         let slots = self.in_flight.slots(&CallerKey::of(task.owner.as_deref(), None, message.sender.network()));

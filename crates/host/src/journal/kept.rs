@@ -50,7 +50,7 @@ impl KeptWork {
     /// What is kept of the turn that a task is at. `None` where that is nothing: it was too large, or whoever began it
     /// kept no journal.
     pub(crate) async fn read(store: &dyn Store, task: &Task, now: Timestamp) -> Result<Option<Self>, StoreError> {
-        let asked = task.turns.iter().rev().find(|turn| turn.role == Role::User).and_then(|turn| turn.id.as_deref());
+        let Some(turn) = task.turns.iter().rev().find(|turn| turn.role == Role::User) else { return Ok(None) };
         let (mut last, mut before, mut newer) = (0, u64::MAX, Vec::new());
         while newer.len() < ENTRIES_MAX {
             let read = stream::entries(store, &task.id, Span::Before(before), now).await?;
@@ -60,7 +60,7 @@ impl KeptWork {
                 last = last.max(number);
                 // An entry that a later version wrote is none of ours.
                 match serde_json::from_value(body) {
-                    Ok(JournalEntry::Asked(found)) if Some(found.message.id.as_str()) == asked => {
+                    Ok(JournalEntry::Asked(found)) if found.is_of(task, turn) && is_held(&found, task, &newer) => {
                         let mut kept = Self::new(found, last);
                         newer.into_iter().rev().for_each(|entry| kept.add(entry));
                         return Ok(Some(kept));
@@ -96,4 +96,13 @@ impl KeptWork {
             JournalEntry::HandedOver { .. } => {}
         }
     }
+}
+
+/// Whether a piece of work is the one that was begun of its task, and not what a copy of its message left that came to
+/// another node at the same moment: its run holds the task, or another one has taken it up since.
+fn is_held(asked: &AskedWork, task: &Task, newer: &[JournalEntry]) -> bool {
+    let is_taken_up = |entry: &JournalEntry| matches!(entry, JournalEntry::TakenUp { work } if *work == asked.work);
+    let run = &asked.begun.run;
+    // An entry of a release that wrote no run is one of a task that was there before it.
+    run.is_empty() || *run == task.run || newer.iter().any(is_taken_up)
 }

@@ -34,7 +34,7 @@ pub(crate) struct KeptMessage {
     language: Option<Language>,
     hop: u32,
     received_via: String,
-    received_at: Timestamp,
+    pub(super) received_at: Timestamp,
     metadata: Map<String, Value>,
     extensions: Vec<String>,
     search: SearchOptions,

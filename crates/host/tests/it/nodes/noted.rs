@@ -2,12 +2,14 @@
 //! is begun, and a run that lost its task notes nothing any more.
 
 use forecourt_core::journal::NotWritten;
+use forecourt_core::limits::TASK_TTL;
 use forecourt_core::{Admitted, EarlierTry, EventStream, WorkJournal};
 use forecourt_host::{NOTE_BYTES_MAX, NOTES_BYTES_MAX, NOTES_MAX, OnLost, WORK_TRIES_MAX};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use super::lost::{failure, lose, of};
+use super::outage::named;
 use super::*;
 
 /// An agent that makes its notes and hangs; in a later try it says which ones it found, or makes one more and hangs.
@@ -176,6 +178,49 @@ async fn as_many_notes_as_are_kept_are_found_and_with_more_the_work_ends_with_it
             let reason = failure(&follow(&two, &id, 0).await);
             assert!(reason.contains(&NOTES_MAX.to_string()) && reason.contains("bytes each"), "{reason}");
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_name_whose_task_has_expired_begins_another_one_that_goes_on_as_well() {
+    let cluster = of(OnLost::Attach);
+    let (first, later) = (Noting::new([json!(1)]), Noting::new([]));
+    let (dead, two) = (cluster.node(first.clone()).await, cluster.node(later.clone()).await);
+    let before = dead.host.receive(message("work"), named("a")).await.unwrap().task.unwrap();
+    pass(Duration::from_secs(1)).await;
+    // It is in the store until that is swept.
+    for node in [&dead, &two] {
+        node.clock.advance(TASK_TTL);
+    }
+    let id = dead.host.receive(message("work"), named("a")).await.unwrap().task.unwrap();
+    assert_ne!(id, before);
+    pass(Duration::from_secs(1)).await;
+    lose(&dead).await;
+    assert_eq!(state(&two, &id).await, TaskState::Completed);
+    assert_eq!(later.found(), [EarlierTry::Left(vec![json!(1)])]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn copies_of_a_message_that_come_at_once_leave_one_journal_that_counts() {
+    for losers_first in [false, true] {
+        let cluster = of(OnLost::Attach);
+        let agents = [Noting::new([json!("one")]), Noting::new([json!("two")])];
+        let nodes = [cluster.node(agents[0].clone()).await, cluster.node(agents[1].clone()).await];
+        let receive = async |at: usize| nodes[at].host.receive(message("work"), named("a")).await;
+        // At one moment of one clock: nothing but the run tells the copies apart.
+        let (first, second) = match losers_first {
+            true => tokio::join!(receive(0), receive(1)),
+            false => tokio::join!(receive(1), receive(0)),
+        };
+        let id = first.unwrap().task.unwrap();
+        assert_eq!(second.unwrap().task.as_ref(), Some(&id));
+        pass(Duration::from_secs(1)).await;
+        let begun: Vec<_> = (0..2).filter(|at| agents[*at].found().len() == 1).collect();
+        let [winner] = begun[..] else { panic!("one of them has begun: {begun:?}") };
+        let (noted, left) = (agents[winner].notes.clone(), &nodes[1 - winner]);
+        lose(&nodes[winner]).await;
+        assert_eq!(state(left, &id).await, TaskState::Completed);
+        assert_eq!(agents[1 - winner].found(), [EarlierTry::Left(noted)]);
     }
 }
 

@@ -279,7 +279,7 @@ impl World {
         let mut logs = Vec::new();
         for node in &self.nodes {
             let permit = node.host.task(task, TaskAccess::ById).await.expect("an acknowledged task is there");
-            assert!(permit.state.is_final(), "it is stuck: {:?}", permit.state);
+            assert!(permit.state.is_final(), "it is stuck: {:?} {:?}", permit.state, permit.task());
             logs.push(permit.events(0, 1_000).await.expect("its log"));
         }
         assert!(logs.windows(2).all(|two| two[0] == two[1]), "nodes tell of different logs");
