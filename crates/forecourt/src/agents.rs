@@ -85,6 +85,11 @@ pub(crate) fn context(agent: &AgentDefinition, folder: &Path, site: &Site, egres
 
 /// The agent as it was built, if its lost tasks can come to what is set.
 pub(crate) fn attachable(agent: &AgentDefinition, built: BuiltAgent) -> Result<BuiltAgent, Problems> {
+    if agent.settings.once && agent.settings.on_lost == OnLost::Restart {
+        let told = "an agent that is asked once is not asked again when its task is lost";
+        let hint = "without `on_lost` such a task ends as failed; `attach` has it go on";
+        return Err(agent.section.problem(Some("once"), told).hint(hint).into());
+    }
     if agent.settings.on_lost != OnLost::Attach || built.attaches {
         return Ok(built);
     }

@@ -230,6 +230,7 @@ impl AgentBuilder<'_> {
         };
         let hosted = HostedAgent::new(card, agent_inside, Policy::new(rules), time_max);
         let hosted = hosted.showing_usage(agent.settings.show_usage).whose_lost_tasks(agent.settings.on_lost);
+        let hosted = hosted.asked_once(agent.settings.once);
         all.hosted.push(hosted.guarded(guards));
         all.identities.push((agent.settings.handle, agent.identity));
         Ok(())

@@ -71,7 +71,9 @@ impl Tasks {
         // What a message was let through by is used once its agent hears of it. Another node may have begun the same
         // message just now, so that it is told after the store has said which of them does.
         let is_claimed_first = request.name.is_some() && mark.is_some() && !self.lease.is_alone();
-        let is_kept_first = is_claimed_first || self.may_find_no_store();
+        // Killed between the agent and the store, the host would know nothing of a message that comes again.
+        let is_once = request.name.is_some() && request.resident.must_be_asked_once();
+        let is_kept_first = is_claimed_first || is_once || self.may_find_no_store();
         // A closure: the agent hears of the message only once there is a place for it. A message that is turned away
         // drops `mark` unbegun, which gives its consent or payment back.
         let begin = move || running::run(asked, admitted, mark, &site, &metrics);

@@ -26,6 +26,8 @@ pub struct HostedAgent {
     pub(crate) usage_viewers: UsageViewers,
     /// What becomes of its tasks when their node is lost.
     pub(crate) on_lost: OnLost,
+    /// Whether a message that may be sent again is a task before the agent hears of it.
+    pub(crate) is_asked_once: bool,
 }
 
 impl HostedAgent {
@@ -39,6 +41,7 @@ impl HostedAgent {
             guards: Vec::new(),
             usage_viewers: UsageViewers::default(),
             on_lost: OnLost::default(),
+            is_asked_once: false,
         }
     }
 
@@ -58,6 +61,18 @@ impl HostedAgent {
     #[must_use]
     pub fn whose_lost_tasks(self, on_lost: OnLost) -> Self {
         Self { on_lost, ..self }
+    }
+
+    /// The same agent, which a message that its sender names reaches once, even when the host is killed in between: it is
+    /// a task on disk before the agent hears of it. An agent whose tasks go on from its notes is asked so in any case.
+    #[must_use]
+    pub fn asked_once(self, is_asked_once: bool) -> Self {
+        Self { is_asked_once, ..self }
+    }
+
+    /// Whether a message that may be sent again must not reach the agent again.
+    pub(crate) fn must_be_asked_once(&self) -> bool {
+        self.is_asked_once || self.on_lost == OnLost::Attach
     }
 
     /// Whether items of this host of the web are among what it finds: [`Agent::has_host`].

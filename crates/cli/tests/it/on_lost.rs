@@ -88,3 +88,10 @@ fn what_can_not_be_attached_to_is_refused_before_it_is_served() {
     let said = gate("attach").run("check", ["."]).failed(1);
     assert!(said.contains("agents/gate.toml") && said.contains("`on_lost = \"attach\"` needs a backend"), "{said}");
 }
+
+#[test]
+fn an_agent_that_is_asked_once_is_not_one_that_is_asked_again() {
+    let said = gate("restart\"\nonce = true\n#\"").run("check", ["."]).failed(1);
+    assert!(said.contains("agents/gate.toml") && said.contains("is not asked again when its task is lost"), "{said}");
+    gate("fail\"\nonce = true\n#\"").run("check", ["."]).fine();
+}

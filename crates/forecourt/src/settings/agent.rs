@@ -70,6 +70,11 @@ pub struct AgentSettings {
     /// that lives elsewhere (`a2a`, `http`), or behind the last finished call of a tool (`model`).
     #[serde(default)]
     pub on_lost: OnLost,
+    /// Whether a message that its sender may send again (by A2A's `messageId`) reaches the agent once, even when the
+    /// daemon is killed in between: such a message is a task on disk before the agent hears of it, at the price of two
+    /// writes for each. Always so with `on_lost = "attach"`.
+    #[serde(default)]
+    pub once: bool,
 }
 
 /// One thing an agent can do.
@@ -147,6 +152,7 @@ impl AgentSettings {
             budget: BudgetSettings::default(),
             show_usage: UsageViewers::default(),
             on_lost: OnLost::default(),
+            once: false,
         }
     }
 }

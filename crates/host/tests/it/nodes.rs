@@ -89,6 +89,7 @@ impl Cluster {
             stop: stop.clone(),
             remembers: self.setup.remembers,
             on_lost: self.setup.on_lost,
+            asked_once: self.setup.asked_once,
             limits,
             rules,
             ..Setup::default()

@@ -45,6 +45,7 @@ pub(crate) struct Setup {
     pub alone: bool,
     pub lease: LeaseSettings,
     pub on_lost: OnLost,
+    pub asked_once: bool,
     pub opens_later: bool,
 }
 
@@ -73,6 +74,7 @@ impl Default for Setup {
             alone: true,
             lease: LeaseSettings::default(),
             on_lost: OnLost::default(),
+            asked_once: false,
             opens_later: false,
         }
     }
@@ -112,6 +114,7 @@ impl Setup {
             HostedAgent::new(Arc::new(card), agent.clone(), Policy::new(self.rules.clone()), self.time_max)
                 .guarded(self.guards.clone())
                 .whose_lost_tasks(self.on_lost)
+                .asked_once(self.asked_once)
         };
         let directory = Directory::new(names.iter().map(resident).collect(), &handle()).unwrap();
         let egress = Arc::new(Egress::builder(self.egress.clone()).build().unwrap());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forecourt_host::TaskName;
+use forecourt_host::{OnLost, TaskName};
 
 use super::*;
 
@@ -115,8 +115,29 @@ async fn work_that_was_written_though_the_store_did_not_say_so_is_stuck_nowhere(
 }
 
 /// A message as its client sends it again.
-fn named(words: &str) -> Run {
+pub(super) fn named(words: &str) -> Run {
     Run { name: Some(Arc::new(TaskName { key: "ann".into(), said: words.into() })), ..Run::in_background(None) }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_is_asked_once_hears_of_a_named_message_when_it_is_kept() {
+    let unless_message = |words| Run { name: named(words).name, ..Run::task_unless_message(Duration::from_secs(1)) };
+    for (asked_once, on_lost, heard) in
+        [(false, OnLost::Fail, 1), (true, OnLost::Fail, 0), (false, OnLost::Restart, 1), (false, OnLost::Attach, 0)]
+    {
+        let mut cluster = Cluster::new();
+        (cluster.setup.asked_once, cluster.setup.on_lost) = (asked_once, on_lost);
+        let agent = ScriptedAgent::new(vec![Step::Wait(Duration::from_secs(60)), complete()]);
+        let one = cluster.node(agent.clone()).await;
+        one.store.set_away(true);
+        let refused = one.host.receive(message("work"), unless_message("a")).await.err();
+        assert!(matches!(refused, Some(Error::Unavailable { .. })));
+        assert_eq!(agent.heard().len(), heard, "{asked_once} {on_lost:?}");
+        one.store.set_away(false);
+        pass(Duration::from_secs(1)).await;
+        let reply = one.host.receive(message("work"), unless_message("b")).await.unwrap();
+        assert!(reply.task.is_some());
+    }
 }
 
 #[tokio::test(start_paused = true)]
