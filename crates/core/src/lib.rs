@@ -13,6 +13,7 @@
 //! | [`mention`] | whom a text speaks to |
 //! | [`clean`] | characters that nobody should see |
 //! | [`findings`] | what a search tells about its own answer |
+//! | [`hashed`] | maps whose keys are hashes already |
 //! | [`in_place()`] | large values, such as futures, on the heap without a copy |
 //! | [`LazyJson`] | JSON that is parsed when somebody looks into it |
 //! | [`MaybeBoxed`] | what crates wait for of each other |
@@ -43,6 +44,7 @@ mod credential;
 pub mod error;
 pub mod findings;
 pub mod gate;
+pub mod hashed;
 pub mod identity;
 pub mod ids;
 mod in_place;

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use forecourt_core::hashed::HashedKeys;
 use forecourt_core::network::Network;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{CallerKey, PolicyPart};
@@ -95,7 +96,7 @@ struct LaneBound {
 
 /// The callers that have, or lately had, something under way.
 struct Callers {
-    places: HashMap<u64, CallerPlaces>,
+    places: HashMap<u64, CallerPlaces, HashedKeys>,
     /// How many there are when those at rest are forgotten.
     tidy_at: usize,
 }
@@ -207,11 +208,10 @@ impl InFlight {
             Lane::Reply => &self.replies,
             Lane::Background => &self.background,
         };
-        let steps = bound.steps(caller);
-        match try_all(&steps) {
+        match try_all(bound.steps(caller)) {
             Some(slot) => Ok(slot),
             // On the heap, since it is rare.
-            None => Box::pin(self.wait_in_line(bound, steps)).await.map_err(|(limit, refusal)| {
+            None => Box::pin(self.wait_in_line(bound, bound.steps(caller))).await.map_err(|(limit, refusal)| {
                 let caller = if limit == bound.keys[0] { caller.own } else { 0 };
                 self.hits.note(limit, caller);
                 refusal
@@ -262,12 +262,12 @@ enum Whose {
     All,
 }
 
-fn try_all(steps: &[Option<Step>; STEPS]) -> Option<Slot> {
+fn try_all(steps: [Option<Step>; STEPS]) -> Option<Slot> {
     let mut slot = Slot::default();
     for (place, step) in slot.permits.iter_mut().zip(steps) {
         if let Some(step) = step {
             // If a later step is full, the places that were taken come back with the dropped `slot`.
-            *place = Some(step.semaphore.clone().try_acquire_owned().ok()?);
+            *place = Some(step.semaphore.try_acquire_owned().ok()?);
         }
     }
     Some(slot)
@@ -282,7 +282,7 @@ impl LaneBound {
         strangers_max: usize,
     ) -> Self {
         let (strangers, all) = (Arc::new(Semaphore::new(strangers_max)), Arc::new(Semaphore::new(all_max)));
-        let callers = Mutex::new(Callers { places: HashMap::new(), tidy_at: CALLERS_BEFORE_TIDY });
+        let callers = Mutex::new(Callers { places: HashMap::default(), tidy_at: CALLERS_BEFORE_TIDY });
         let nodes = AtomicUsize::new(1);
         // Half for one network: conversations cost nothing, and neither do the addresses of an IPv6 line, so that one
         // network could else take every place by them.

@@ -4,10 +4,10 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use forecourt_core::Timestamp;
+use forecourt_core::hashed::HashedKeys;
 use forecourt_vocabulary::Vocabulary;
 use serde_json::Value;
 use tantivy::{IndexWriter, Term};
@@ -95,25 +95,7 @@ pub(crate) fn run(job: Job<'_>) -> Result<Report> {
     Ok(report)
 }
 
-/// Keys are hashes already.
-#[derive(Default)]
-struct AsIs(u64);
-
-impl Hasher for AsIs {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0 << 8 | u64::from(*byte));
-    }
-
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key;
-    }
-}
-
-type Keys = HashSet<u64, BuildHasherDefault<AsIs>>;
+type Keys = HashSet<u64, HashedKeys>;
 
 struct Run<'a, 'w> {
     writer: &'w IndexWriter,
