@@ -1,6 +1,7 @@
 """The daemons of a campaign, and the service behind their agents."""
 
 import collections
+import functools
 import http.client
 import http.server
 import json
@@ -95,6 +96,13 @@ class ServiceServer(http.server.ThreadingHTTPServer):
         """Nodes that are killed leave broken connections behind."""
 
 
+@functools.cache
+def knows(program, key):
+    """Whether a program knows a key of its settings."""
+    reference = subprocess.run([str(program), "reference", "config"], capture_output=True, text=True, check=True)
+    return f"| `{key}` |" in reference.stdout
+
+
 class Node:
     """One daemon, with a folder and ports of its own: on a database that it shares, or alone on SQLite."""
 
@@ -115,7 +123,7 @@ class Node:
         self.top = top
         self.write("forecourt.toml", top)
         backend = f'[backend]\nkind = "http"\nurl = "http://127.0.0.1:{service.server_address[1]}/"\n'
-        self.write("agents/work.toml", f'handle = "work"\nname = "Work"\n{backend}')
+        self.backend = backend
         self.again = f'handle = "again"\nname = "Again"\non_lost = "restart"\n{backend}'
         self.write("agents/again.toml", self.again)
         self.write("agents/echo.toml", 'handle = "echo"\nname = "Echo"\n[backend]\nkind = "echo"\n')
@@ -127,6 +135,9 @@ class Node:
 
     def start(self, program=None):
         self.program = program or self.program
+        # The release before this one does not know it.
+        once = "once = true\n" if knows(self.program, "once") else ""
+        self.write("agents/work.toml", f'handle = "work"\nname = "Work"\n{once}{self.backend}')
         environment = {**os.environ, "XDG_STATE_HOME": str(self.folder / "state"), **self.environment}
         words = [str(self.program), "serve", str(self.folder)]
         if self.data:
