@@ -12,6 +12,7 @@
 //!   then holds a number, `turn`, and each line of its answer repeats it: `{"turn": 7, "text": "Hello."}`.
 //!   Every answer has to have an ending. No line reaches anybody but the caller whose turn it names: a
 //!   worker that leaves `turn` out, writes anything after its ending, fails or breaks off is replaced.
+//! - With `on_lost = "attach"` the program notes how far it came ([`notes`]), and its input stays open.
 //! - `format = "text"` (with `mode = "each"`): the input is the text of the message, and the output is
 //!   the answer as it is.
 //!
@@ -20,6 +21,7 @@
 //! our environment.
 
 mod lines;
+mod notes;
 mod pool;
 mod process;
 mod settings;
@@ -31,12 +33,14 @@ use async_stream::stream;
 use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, FailureCause, json};
 use forecourt_process::LineError;
 use forecourt_settings::{Problems, Section};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::answer;
 use forecourt_agents::backend::{Backend, BuiltAgent, Context};
 use forecourt_agents::declined::unavailable;
 use forecourt_agents::upstream::{CallTimeouts, UpstreamFailure};
+use notes::Notes;
 use pool::{Pool, Running};
 use settings::{CommandSettings, Format, Mode};
 use turns::TURN;
@@ -60,6 +64,7 @@ fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
         uses_tools: true,
         remembers: true,
         composes: true,
+        attaches: format == Format::Json,
         ..BuiltAgent::new(CommandAgent(Arc::new(command))).with_files()
     })
 }
@@ -78,9 +83,11 @@ struct Command {
 impl Agent for CommandAgent {
     fn handle(&self, admitted: Admitted) -> EventStream {
         let (mode, format) = (self.0.mode, self.0.format);
-        self.0.clone().answer(move |turn| match format {
+        let notes = Notes::new(admitted.message().journal.clone());
+        self.0.clone().answer(notes, move |notes, turn| match format {
             Format::Json => {
                 let mut message = admitted.message().to_json(&admitted.card().address);
+                notes.add_to(&mut message);
                 if mode == Mode::Worker {
                     message[TURN] = turn.into();
                 }
@@ -92,9 +99,13 @@ impl Agent for CommandAgent {
 }
 
 impl Command {
-    fn answer(self: Arc<Self>, input: impl FnOnce(u64) -> String + Send + 'static) -> EventStream {
+    fn answer(
+        self: Arc<Self>,
+        notes: Notes,
+        input: impl FnOnce(&Notes, u64) -> String + Send + 'static,
+    ) -> EventStream {
         Box::pin(stream! {
-            let mut running = match self.pool.start(input, self.timeouts).await {
+            let mut running = match self.pool.start(notes, input, self.timeouts).await {
                 Ok(running) => running,
                 Err(ending) => {
                     yield Event::Ending(ending);
@@ -127,23 +138,40 @@ impl Command {
                 vec![Event::Text(String::from_utf8_lossy(&bytes).into_owned())]
             }
             Ok(Some(line)) if line.trim_ascii().is_empty() => Vec::new(),
-            Ok(Some(line)) => self.line(running, &line),
+            Ok(Some(line)) => match self.line(running, &line) {
+                AnswerLine::Events(events) => events,
+                AnswerLine::Note(note) => match running.keep(note).await {
+                    Ok(()) => Vec::new(),
+                    Err(ending) => vec![Event::Ending(ending)],
+                },
+            },
             Err(error) => vec![Event::Ending(error.ending(WHO))],
         }
     }
 
-    /// The events of a line, unless it is a late one of another answer.
-    fn line(&self, running: &mut Running, line: &[u8]) -> Vec<Event> {
+    /// What a line says, unless it is a late one of another answer.
+    fn line(&self, running: &mut Running, line: &[u8]) -> AnswerLine {
         let value = json::parse(line).map_err(|error| unreadable(&error));
         let judged = value.and_then(|value| running.judge(value).map_err(|error| unreadable(&error.to_string())));
         match judged.transpose() {
-            Some(value) => answer::read(value, &self.host),
+            Some(Ok(mut value)) => match Notes::in_line(&mut value) {
+                Some(note) => AnswerLine::Note(note),
+                None => AnswerLine::Events(answer::read(Ok(value), &self.host)),
+            },
+            Some(unreadable) => AnswerLine::Events(answer::read(unreadable, &self.host)),
             None => {
                 tracing::debug!("an agent's worker wrote a line for an answer that has ended");
-                Vec::new()
+                AnswerLine::Events(Vec::new())
             }
         }
     }
+}
+
+/// What a line of a program says.
+enum AnswerLine {
+    Events(Vec<Event>),
+    /// How far its work has come.
+    Note(Value),
 }
 
 /// Whether the program ended its answer itself, so that it is fit for another.

@@ -93,7 +93,7 @@ pub(crate) fn attachable(agent: &AgentDefinition, built: BuiltAgent) -> Result<B
     if agent.settings.on_lost != OnLost::Attach || built.attaches {
         return Ok(built);
     }
-    let told = "`on_lost = \"attach\"` needs a backend that notes how far its work has come: `model`, or `a2a` or `http` without `on_behalf_of`";
+    let told = "`on_lost = \"attach\"` needs a backend that notes how far its work has come: `model`, `command` with `format = \"json\"`, or `a2a` or `http` without `on_behalf_of`";
     let hint = "`restart` has the agent asked again, where beginning anew is harmless";
     Err(agent.section.problem(Some("on_lost"), told).hint(hint).into())
 }

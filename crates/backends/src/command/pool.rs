@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::notes::Notes;
 use super::process::{Process, Worker};
 use super::settings::Mode;
 use super::turns::UnnamedTurn;
@@ -39,6 +40,9 @@ pub(super) struct Running {
     process: Process,
     mode: Mode,
     slot: OwnedSemaphorePermit,
+    notes: Notes,
+    /// The number of the turn, where the program is told it.
+    turn: Option<u64>,
 }
 
 impl Pool {
@@ -57,7 +61,8 @@ impl Pool {
     /// new one or an idle worker.
     pub(super) async fn start(
         &self,
-        input: impl FnOnce(u64) -> String,
+        notes: Notes,
+        input: impl FnOnce(&Notes, u64) -> String,
         timeouts: CallTimeouts,
     ) -> Result<Running, Ending> {
         // As long as an answer may take, and not part of its time: that begins with the slot.
@@ -68,8 +73,10 @@ impl Pool {
             None => self.workers.start()?,
         };
         let number = self.turns.fetch_add(1, Ordering::Relaxed);
-        process.begin(number, input(number), self.mode == Mode::Each);
-        Ok(Running { process, mode: self.mode, slot })
+        let then_close = self.mode == Mode::Each && !notes.are_kept();
+        process.begin(number, input(&notes, number), then_close);
+        let turn = (self.mode == Mode::Worker).then_some(number);
+        Ok(Running { process, mode: self.mode, slot, notes, turn })
     }
 
     async fn slot(&self) -> Result<OwnedSemaphorePermit, Ending> {
@@ -80,7 +87,7 @@ impl Pool {
     /// Ends an answer. A worker that ended it in good order stays, or is replaced; a process of one answer
     /// gets a moment to tidy up; all others are ended now.
     pub(super) fn finish(&self, running: Running, is_orderly: bool) {
-        let Running { mut process, mode, slot } = running;
+        let Running { mut process, mode, slot, .. } = running;
         // Dropped, and so killed with its group: what a process of a failed answer still writes is for nobody.
         if !is_orderly {
             return;
@@ -132,6 +139,13 @@ fn lock(idle: &Mutex<Vec<Process>>) -> MutexGuard<'_, Vec<Process>> {
 }
 
 impl Running {
+    /// Keeps a note of the program's, and tells it so.
+    pub(super) async fn keep(&mut self, note: Value) -> Result<(), Ending> {
+        let line = self.notes.keep(note, self.turn).await?;
+        self.process.tell(line);
+        Ok(())
+    }
+
     /// The value of a line, if it is of this answer. `None`: it belongs to an earlier one.
     pub(super) fn judge(&mut self, value: Value) -> Result<Option<Value>, UnnamedTurn> {
         match self.mode {

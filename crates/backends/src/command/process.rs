@@ -44,6 +44,17 @@ enum Input {
     Closed,
 }
 
+impl Input {
+    /// Waits until all was written. `None` where it is closed.
+    async fn free(self) -> Option<ChildStdin> {
+        match self {
+            Self::Free(stdin) => Some(stdin),
+            Self::Busy(writing) => writing.await.ok().flatten(),
+            Self::Closed => None,
+        }
+    }
+}
+
 impl Worker {
     /// Starts it. Fails when there is no such program, or no room for another process.
     pub(super) fn start(&self) -> std::io::Result<Process> {
@@ -62,15 +73,24 @@ impl Process {
         self.turns.begin(number);
         self.output.begin();
         self.complaints_left.store(STDERR_LINES_MAX, Ordering::Relaxed);
-        if let Input::Free(mut stdin) = std::mem::replace(&mut self.input, Input::Closed) {
-            // On a task of its own: a program that writes before it has read everything would fill its output pipe and
-            // wait for us, while we wait for it to read.
-            self.input = Input::Busy(tokio::spawn(async move {
-                // A program that does not read all of its input may still answer.
-                let written = stdin.write_all(text.as_bytes()).await.is_ok() && stdin.flush().await.is_ok();
-                (written && !then_close).then_some(stdin)
-            }));
-        }
+        self.write(text, then_close);
+    }
+
+    /// Writes a line behind what it was given.
+    pub(super) fn tell(&mut self, line: String) {
+        self.write(line, false);
+    }
+
+    fn write(&mut self, text: String, then_close: bool) {
+        let before = std::mem::replace(&mut self.input, Input::Closed);
+        // On a task of its own: a program that writes before it has read everything would fill its output pipe and
+        // wait for us, while we wait for it to read.
+        self.input = Input::Busy(tokio::spawn(async move {
+            let mut stdin = before.free().await?;
+            // A program that does not read all of its input may still answer.
+            let written = stdin.write_all(text.as_bytes()).await.is_ok() && stdin.flush().await.is_ok();
+            (written && !then_close).then_some(stdin)
+        }));
     }
 
     /// Whether it could take another message: it runs, has read all of its input, names the turns that it

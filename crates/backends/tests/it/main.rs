@@ -5,6 +5,7 @@ mod echo;
 mod going_on;
 mod http;
 mod model;
+mod noting;
 mod production;
 mod real_llm;
 mod reference;

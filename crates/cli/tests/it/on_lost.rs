@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{Deployment, PATIENCE, Served, lines_of};
+use crate::support::{Deployment, PATIENCE, Served, lines_of, within};
 use crate::tasks::{begun, settled};
 
 /// What @gate says to `slow`.
@@ -81,6 +81,39 @@ fn a_daemon_that_was_killed_finds_the_work_of_a_remote_agent_again() {
     let metrics = far.operator("/metrics").text();
     let answers: Vec<_> = metrics.lines().filter(|line| line.starts_with("forecourt_replies_total{")).collect();
     assert!(matches!(&answers[..], [one] if one.contains("ending=\"complete\"") && one.ends_with(" 1")), "{answers:?}");
+}
+
+/// Does three steps, each behind a note that is kept, and waits in the middle until it may go on.
+const STEPS: &str = r#"
+import json, os, sys, time
+asked = json.loads(sys.stdin.readline())
+say = lambda **fields: print(json.dumps(fields), flush=True)
+for step in range(len(asked.get("journal", [])), 3):
+    say(journal=step)
+    if not sys.stdin.readline():
+        sys.exit()
+    with open("done", "a") as done:
+        done.write(f"{asked['work'][:1]}{step} ")
+    say(text=str(step))
+    while step == 1 and not os.path.exists("go"):
+        time.sleep(0.02)
+say(end=True)
+"#;
+
+#[test]
+fn a_program_goes_on_behind_its_notes_when_its_daemon_was_killed() {
+    let backend = "kind = \"command\"\ncommand = [\"python3\", \"steps.py\"]\n";
+    let steps = format!("handle = \"gate\"\nname = \"Gate\"\non_lost = \"attach\"\n\n[backend]\n{backend}");
+    let served = Deployment::gatehouse().and("steps.py", STEPS).and("agents/gate.toml", &steps).serve();
+    let task = begun(&served, "slow");
+    let folder = served.deployment.path().to_path_buf();
+    let done = || std::fs::read_to_string(folder.join("done")).unwrap_or_default();
+    within("it is in the middle", || (done() == "00 01 ").then_some(()));
+    let served = served.killed();
+    served.write("go", "");
+    let served = served.serve();
+    assert_eq!(state_and_words(&settled(&served, &task)).0, "completed");
+    assert_eq!(done(), "00 01 02 ", "each step once");
 }
 
 #[test]

@@ -67,7 +67,8 @@ pub struct AgentSettings {
     /// What becomes of its tasks when the node that works on them is lost, or stops before they are done: `fail` ends
     /// them as failed; `restart` has the agent asked again by another node, or at the next start, at most three times in
     /// all, for an agent to which beginning anew is harmless; `attach` goes on from what the agent has noted: with work
-    /// that lives elsewhere (`a2a`, `http`), or behind the last finished call of a tool (`model`).
+    /// that lives elsewhere (`a2a`, `http`), behind the last finished call of a tool (`model`), or behind what a program
+    /// has noted (`command`).
     #[serde(default)]
     pub on_lost: OnLost,
     /// Whether a message that its sender may send again (by A2A's `messageId`) reaches the agent once, even when the

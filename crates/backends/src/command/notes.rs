@@ -1,0 +1,71 @@
+//! What a program notes of how far its work has come, so that another try of it goes on from there.
+//!
+//! Where the agent's tasks go on after a loss, the message holds `work`, the same in every try, and in a later try
+//! `journal`, the notes of the earlier ones. The program writes `{"journal": VALUE}` before it does what must not happen
+//! twice, and reads `{"journal": N}` from its standard input once its first N notes of this try are on disk. So its input
+//! stays open behind the message.
+
+use forecourt_core::{EarlierTry, Ending, FailureCause, WorkJournal};
+use serde_json::{Value, json};
+
+use super::turns::TURN;
+
+/// The key that names the work, the same in every try.
+const WORK: &str = "work";
+/// The key of notes: of earlier tries in a message, of one in a line of the program, of how many are kept in ours.
+const JOURNAL: &str = "journal";
+
+/// What is noted of one piece of work.
+pub(super) struct Notes {
+    journal: WorkJournal,
+    /// Those of this try that are kept.
+    count: u64,
+}
+
+impl Notes {
+    pub(super) fn new(journal: WorkJournal) -> Self {
+        Self { journal, count: 0 }
+    }
+
+    /// Whether anything is kept, so that the program is told of its notes.
+    pub(super) fn are_kept(&self) -> bool {
+        self.journal.is_kept()
+    }
+
+    /// Adds what the program goes on by to its message.
+    pub(super) fn add_to(&self, message: &mut Value) {
+        let Some(work) = self.journal.work() else { return };
+        message[WORK] = work.into();
+        if let EarlierTry::Left(notes) = self.journal.earlier() {
+            message[JOURNAL] = notes.into();
+        }
+    }
+
+    /// The note in a line, if it is one.
+    pub(super) fn in_line(line: &mut Value) -> Option<Value> {
+        line.get_mut(JOURNAL).map(Value::take)
+    }
+
+    /// Keeps a note; the line by which the program hears that it is kept.
+    ///
+    /// # Errors
+    /// Nothing is kept for this agent, or the note can't be written, or somebody else goes on with the work.
+    pub(super) async fn keep(&mut self, note: Value, turn: Option<u64>) -> Result<String, Ending> {
+        if !self.journal.is_kept() {
+            tracing::warn!(
+                "an agent's program notes how far it came, and nothing is kept without `on_lost = \"attach\"`"
+            );
+            return Err(Ending::failed("The agent's program gave an answer that could not be read."));
+        }
+        self.journal.note(note);
+        self.journal.written().await.map_err(|_| {
+            FailureCause::CutOff.ending("The agent's program was stopped: what it would go on by can't be kept.")
+        })?;
+        self.count += 1;
+        let mut line = json!({ JOURNAL: self.count });
+        if let Some(turn) = turn {
+            line[TURN] = turn.into();
+        }
+        Ok(format!("{line}\n"))
+    }
+}
