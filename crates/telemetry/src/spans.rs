@@ -116,7 +116,14 @@ pub fn receive(via: &str) -> Span {
     if !is_recorded() {
         return Span::none();
     }
-    info_span!(target: TARGET, "receive", forecourt.protocol = via, forecourt.outcome = Empty)
+    info_span!(
+        target: TARGET,
+        "receive",
+        forecourt.protocol = via,
+        forecourt.outcome = Empty,
+        "error.type" = Empty,
+        otel.status_code = Empty,
+    )
 }
 
 /// A call of an endpoint, which [`record_endpoint`] names.
@@ -131,6 +138,7 @@ pub fn invoke(via: &str) -> Span {
         forecourt.endpoint = Empty,
         forecourt.protocol = via,
         forecourt.outcome = Empty,
+        "error.type" = Empty,
         otel.status_code = Empty,
     )
 }
@@ -153,6 +161,7 @@ pub fn task(agent: &str) -> Span {
         otel.name = format!("task {agent}"),
         gen_ai.agent.name = agent,
         forecourt.outcome = Empty,
+        "error.type" = Empty,
         otel.status_code = Empty,
     );
     span.add_link(begun_by);
@@ -172,6 +181,7 @@ pub fn deliver(protocol: &str) -> Span {
         otel.name = format!("deliver {protocol}"),
         forecourt.protocol = protocol,
         forecourt.outcome = Empty,
+        "error.type" = Empty,
         otel.status_code = Empty,
     )
 }

@@ -215,6 +215,7 @@ fn spans_and_metrics_are_those_of_the_registry() {
     served.curl("/~whole?user=sesame", &["-A", "curl/8"]).with_status(200);
     // What is answered in time need not be kept, but this must be.
     served.curl("/~echo", &["-F", "user=later", "-H", "Prefer: respond-async"]).with_status(202);
+    served.curl("/~away", &["-F", "user=later", "-H", "Prefer: respond-async"]).with_status(202);
     for handle in ["broken", "away", "far"] {
         served.curl(&format!("/~{handle}?user=sesame"), &[]);
     }
@@ -255,6 +256,11 @@ fn spans_and_metrics_are_those_of_the_registry() {
     assert_eq!(brewed["http.request.method_original"], "BREW");
     assert!(!brewed.contains_key("error.type"), "what a caller does wrong is no error of a server: {brewed:?}");
     assert_eq!(of("GET /~{handle}", "url.path", "/~silent")["error.type"], "caller_left");
+    let task = of("task away", "gen_ai.agent.name", "away");
+    assert_eq!(
+        (&task["error.type"], task["error.type"].as_str()),
+        (&task["forecourt.outcome"], "upstream-unreachable")
+    );
     let chat = of("chat tiny", "gen_ai.response.id", "chatcmpl-1");
     for (key, value) in [
         ("gen_ai.response.model", "tiny-2"),
