@@ -33,7 +33,9 @@ fuzz_target!(|input: &[u8]| at_place(&A2A, |place| {
         let answer = place.ask(request);
         assert!(answer.is_whole, "the answer has no end: {}", answer.shown());
         memory.hear(&answer);
-        rpc::messages(body, &answer).iter().for_each(|message| memory.learn(message));
+        let messages = rpc::messages(body, &answer);
+        messages.iter().for_each(|message| memory.learn(message));
+        rpc::responses(body, &answer, &messages);
     }
 }));
 

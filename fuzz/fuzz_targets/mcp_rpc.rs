@@ -64,5 +64,10 @@ fn post(place: &Place, memory: &mut Memory, fields: &[(&'static str, String)], b
     }
     let answer = place.ask(request);
     memory.hear(&answer);
-    rpc::messages(body, &answer).iter().for_each(|message| memory.learn(message));
+    let messages = rpc::messages(body, &answer);
+    messages.iter().for_each(|message| memory.learn(message));
+    // A call has one answer, and nothing behind it.
+    assert!(rpc::responses(body, &answer, &messages) <= 1, "{}", answer.shown());
+    let is_endless = serde_json::from_slice::<Value>(body).is_ok_and(|body| body["method"] == "subscriptions/listen");
+    assert!(answer.is_whole || is_endless, "the answer has no end: {}", answer.shown());
 }

@@ -28,6 +28,19 @@ pub fn messages(asked: &[u8], answer: &Answer) -> Vec<Value> {
     messages
 }
 
+/// The responses among the messages of an answer that came to its end: requests that name themselves have one at least,
+/// and one alone where nothing is streamed.
+pub fn responses(asked: &[u8], answer: &Answer, messages: &[Value]) -> usize {
+    let responses = messages.iter().filter(|message| message.get("method").is_none()).count();
+    let is_named = serde_json::from_slice::<Value>(asked)
+        .is_ok_and(|asked| asked["method"].is_string() && (asked["id"].is_string() || asked["id"].is_i64()));
+    if is_named && answer.is_whole && answer.status == 200 {
+        assert!(responses > 0, "nothing answers {}: {}", asked.escape_ascii(), answer.shown());
+        assert!(responses == 1 || answer.kind() == Some("text/event-stream"), "{}", answer.shown());
+    }
+    responses
+}
+
 /// The data of each event that has any.
 pub fn events(body: &[u8]) -> Vec<String> {
     let mut reader = SseReader::new(EVENT_BYTES_MAX);
