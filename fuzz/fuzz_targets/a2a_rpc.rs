@@ -3,12 +3,15 @@
 
 #![no_main]
 
+use forecourt_fuzz::mutation::mutate;
 use forecourt_fuzz::place::{Plan, at_place, shared};
 use forecourt_fuzz::rpc;
 use forecourt_fuzz::script::{Memory, http, requests};
-use libfuzzer_sys::fuzz_target;
+use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 
 const A2A: Plan = Plan { protocol: &forecourt_a2a::PROTOCOL, section: "", routes: shared };
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| { mutate(data, size, max_size, seed) });
 
 fuzz_target!(|input: &[u8]| at_place(&A2A, |place| {
     let mut memory = Memory::of(&place.mounted);

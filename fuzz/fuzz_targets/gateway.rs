@@ -4,9 +4,12 @@
 #![no_main]
 
 use forecourt_fuzz::agtp::{GATEWAY, check};
+use forecourt_fuzz::mutation::mutate;
 use forecourt_fuzz::place::at_place;
 use forecourt_fuzz::script::{Memory, http, requests};
-use libfuzzer_sys::fuzz_target;
+use libfuzzer_sys::{fuzz_mutator, fuzz_target};
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| { mutate(data, size, max_size, seed) });
 
 fuzz_target!(|input: &[u8]| at_place(&GATEWAY, |place| {
     let mut memory = Memory::of(&place.mounted);

@@ -3,11 +3,12 @@
 
 #![no_main]
 
+use forecourt_fuzz::mutation::mutate;
 use forecourt_fuzz::place::{Place, Plan, at_place, shared};
 use forecourt_fuzz::rpc;
 use forecourt_fuzz::script::{Memory, http, requests};
 use http::{HeaderName, HeaderValue};
-use libfuzzer_sys::fuzz_target;
+use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 use serde_json::Value;
 
 const MCP: Plan = Plan { protocol: &forecourt_mcp::PROTOCOL, section: "call_timeout_seconds = 60", routes: shared };
@@ -16,6 +17,8 @@ const HELLO: &[u8] = br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":
 const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
 /// Where the memory has the session.
 const SESSION: &str = "mcp-session-id";
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| { mutate(data, size, max_size, seed) });
 
 fuzz_target!(|input: &[u8]| at_place(&MCP, |place| {
     let mut memory = Memory::of(&place.mounted);

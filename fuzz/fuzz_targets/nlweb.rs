@@ -3,14 +3,17 @@
 
 #![no_main]
 
+use forecourt_fuzz::mutation::mutate;
 use forecourt_fuzz::place::{Plan, at_place, shared};
 use forecourt_fuzz::rpc::events;
 use forecourt_fuzz::script::{Memory, http, requests};
-use libfuzzer_sys::fuzz_target;
+use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 use serde_json::Value;
 
 const NLWEB: Plan = Plan { protocol: &forecourt_nlweb::PROTOCOL, section: "", routes: shared };
 const HEAD: &[u8] = b"POST /~chef/ask\nContent-Type: application/json\n\n";
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| { mutate(data, size, max_size, seed) });
 
 fuzz_target!(|input: &[u8]| at_place(&NLWEB, |place| {
     let mut memory = Memory::of(&place.mounted);

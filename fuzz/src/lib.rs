@@ -8,6 +8,7 @@
 //! | [`player`] | the agent of its hosts, which does what it is told |
 //! | [`hotel`] | its endpoints |
 //! | [`script`] | an input as several requests, of which later ones name what earlier ones were answered |
+//! | [`mutation`] | changes to inputs that keep them JSON |
 //! | [`rpc`] | answers of JSON-RPC, held against their requests |
 //! | [`agtp`] | a host that is asked over AGTP, and its answers |
 
@@ -15,6 +16,7 @@ pub mod agtp;
 pub mod front;
 pub mod hotel;
 pub mod http;
+pub mod mutation;
 pub mod place;
 pub mod player;
 pub mod rpc;

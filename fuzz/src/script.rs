@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::place::Answer;
 
 /// What stands between two requests.
-const BETWEEN: &[u8] = b"\n--\n";
+pub const BETWEEN: &[u8] = b"\n--\n";
 /// Requests of an input that are made: those after them are not.
 const REQUESTS_MAX: usize = 8;
 /// Bytes of a key.
