@@ -39,7 +39,7 @@ const PING: &[u8] = b":\n\n";
 /// How long it is quiet until the next one is read.
 const PING_PAUSE: Duration = Duration::from_secs(15);
 /// What the agents of the host may do.
-pub const SCOPES: &str = "room:read, room:book, rcns:negotiate, inspect:all";
+const SCOPES: &str = "room:read, room:book, rcns:negotiate, inspect:all";
 
 /// A host at work.
 pub struct Place {
