@@ -9,7 +9,8 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     for is_rehosted in [false, true] {
-        let options = Options { base_url: Some("https://api.example".to_owned()), is_rehosted };
+        let base_url = Some("https://api.example".to_owned());
+        let options = Options { base_url, is_rehosted, ..Options::default() };
         if let Ok(imported) = import(bytes, &options) {
             assert!((1..=OPERATIONS_MAX).contains(&imported.operations.len()));
         }

@@ -85,3 +85,5 @@ pub(crate) const EARLY_PROGRESS_MAX: usize = 64;
 
 /// How long others may keep the card of a server.
 pub(crate) const SERVER_CARD_FRESH: Duration = Duration::from_secs(300);
+/// Bytes of what the SDK says when it refuses a request: longer words are left out.
+pub(crate) const SDK_WORDS_BYTES_MAX: usize = 1_000;

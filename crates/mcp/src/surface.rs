@@ -32,7 +32,7 @@ use crate::server::Server;
 use crate::sessions::{SessionRefusal, SessionReservation, Sessions};
 use crate::trace::Carrier;
 use crate::verdict::Verdict;
-use crate::{cors, rpc_error, server_card, target};
+use crate::{bare_refusal, cors, rpc_error, server_card, target};
 
 const PATHS: [&str; 3] = ["/mcp", "/mcp/", "/mcp/{*path}"];
 /// What the SDK wants to be accepted, to the letter.
@@ -299,7 +299,7 @@ impl McpEndpoint {
             *response.status_mut() = StatusCode::NO_CONTENT;
         }
         response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-        Ok(response)
+        Ok(bare_refusal::spelled(response, peek.id()).await)
     }
 
     /// Has the SDK make a session anew that another node has begun, by a request that asks for nothing: of all that

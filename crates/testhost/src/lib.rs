@@ -242,9 +242,10 @@ fn known(
     agents::load(&home, residents.iter().map(|resident| (resident.card.as_ref(), settings))).0
 }
 
-/// A data folder, in memory where there is a place for that.
+/// A data folder: where the environment wants what is temporary, else in memory where there is a place for that.
 fn data_folder() -> TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder")
+    let in_memory = || tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+    std::env::var_os("TMPDIR").map_or_else(in_memory, tempfile::tempdir_in).expect("a folder")
 }
 
 /// The resident with its endpoints gathered.

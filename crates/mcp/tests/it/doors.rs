@@ -66,6 +66,23 @@ async fn s2_other_names_for_this_host_are_refused() {
 }
 
 #[tokio::test]
+async fn what_the_sdk_refuses_is_an_error_of_json_rpc() {
+    let place = one().start().await;
+    let bare = post("/mcp").body(rpc(3, "tools/list", json!({}))).unwrap();
+    let put = Request::put("/mcp").header("host", "demo.localhost").body(Body::empty()).unwrap();
+    for (request, status, id) in [
+        (bare, StatusCode::BAD_REQUEST, json!(3)),
+        (listing_with("accept", "text/html"), StatusCode::NOT_ACCEPTABLE, json!(1)),
+        (listing_with("content-type", "text/plain"), StatusCode::UNSUPPORTED_MEDIA_TYPE, json!(1)),
+        (put, StatusCode::METHOD_NOT_ALLOWED, Value::Null),
+    ] {
+        let answer = place.send(request).await;
+        assert_eq!((answer.status, answer.field("content-type")), (status, "application/json"));
+        assert_eq!((&answer.last()["id"], &answer.last()["error"]["code"]), (&id, &json!(-32600)));
+    }
+}
+
+#[tokio::test]
 async fn s2_clients_that_accept_anything_are_served() {
     let place = one().start().await;
     assert_eq!(place.send(listing_with("accept", "*/*")).await.status, StatusCode::OK);
