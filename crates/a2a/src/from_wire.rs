@@ -187,6 +187,9 @@ fn mode_takes(mode: &ContentMode, media_type: &str) -> bool {
 }
 
 fn modes(card: &AgentCard) -> String {
+    if card.input_modes.is_empty() {
+        return "text".to_owned();
+    }
     let each = card.input_modes.iter().map(|mode| match mode {
         ContentMode::Text { mime } | ContentMode::File { mime } | ContentMode::Artifact { mime } => mime.as_str(),
         ContentMode::Link => "links",
@@ -246,6 +249,13 @@ mod tests {
                 "{fault}"
             );
         }
+    }
+
+    #[test]
+    fn an_agent_that_names_nothing_takes_text() {
+        let parts = vec![file(Content::Raw("x".into()), "application/pdf")];
+        let refused = heard(message(parts, json!({})), &Metadata::new(), &card("chef")).expect_err("not taken");
+        assert!(refused.to_string().ends_with("it takes text"), "{refused}");
     }
 
     #[test]
