@@ -86,9 +86,12 @@ fn convention(span: &Span) -> Option<&'static str> {
 
 fn check_span(span: &Span) -> Result<Option<&'static str>, String> {
     let Some(name) = convention(span) else {
-        let own = ["forecourt.", "gen_ai.agent.name", "network.protocol.name", "messaging."];
+        let own = ["forecourt.", "gen_ai.agent.name", "network.protocol.name", "messaging.", "error.type"];
         let odd = span.attributes.iter().find(|pair| !own.iter().any(|start| pair.key.starts_with(start)));
-        return odd.map_or(Ok(None), |odd| Err(format!("{}: {} is no attribute of ours", span.name, odd.key)));
+        return match odd {
+            Some(odd) => Err(format!("{}: {} is no attribute of ours", span.name, odd.key)),
+            None => told_as_error(span).map(|()| None),
+        };
     };
     let about = registry()["spans"][name].clone();
     check(&about, &format!("{name} ({})", span.name), &span.attributes)?;
@@ -96,11 +99,16 @@ fn check_span(span: &Span) -> Result<Option<&'static str>, String> {
     if about["kind"] != kind {
         return Err(format!("{}: its kind is {kind}", span.name));
     }
+    told_as_error(span).map(|()| Some(name))
+}
+
+/// The status of an error and an `error.type` go together.
+fn told_as_error(span: &Span) -> Result<(), String> {
     let has_error = span.attributes.iter().any(|pair| pair.key == "error.type");
     let is_error = span.status.as_ref().is_some_and(|status| status.code == 2);
     match has_error == is_error {
-        true => Ok(Some(name)),
-        false => Err(format!("{}: {} and an `error.type` go together", span.name, "the status of an error")),
+        true => Ok(()),
+        false => Err(format!("{}: the status of an error and an `error.type` go together", span.name)),
     }
 }
 
