@@ -62,6 +62,8 @@ pub struct Context {
     pub endpoints: Vec<EndpointTool>,
     /// The agents of the host, this one among them.
     pub siblings: Siblings,
+    /// Whether its tasks go on from its notes after a loss ([`forecourt_core::WorkJournal`]).
+    pub goes_on: bool,
     /// Folders of content that the program carries in itself, by the name after `builtin:`.
     pub builtin: Vec<(String, PathBuf)>,
 }

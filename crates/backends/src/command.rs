@@ -59,7 +59,7 @@ const WHO: &str = "The agent's program";
 fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
     let settings::CheckedCommand { worker, mode, format, timeouts, processes } = settings::read(&section, context)?;
     let pool = Pool::new(worker, mode, processes);
-    let command = Command { pool, mode, format, timeouts, host: context.host.clone() };
+    let command = Command { pool, mode, format, timeouts, host: context.host.clone(), goes_on: context.goes_on };
     Ok(BuiltAgent {
         uses_tools: true,
         remembers: true,
@@ -78,12 +78,14 @@ struct Command {
     format: Format,
     timeouts: CallTimeouts,
     host: String,
+    /// Whether its tasks go on after a loss.
+    goes_on: bool,
 }
 
 impl Agent for CommandAgent {
     fn handle(&self, admitted: Admitted) -> EventStream {
         let (mode, format) = (self.0.mode, self.0.format);
-        let notes = Notes::new(admitted.message().journal.clone());
+        let notes = Notes::new(admitted.message().journal.clone(), self.0.goes_on);
         self.0.clone().answer(notes, move |notes, turn| match format {
             Format::Json => {
                 let mut message = admitted.message().to_json(&admitted.card().address);

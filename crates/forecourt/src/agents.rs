@@ -79,6 +79,7 @@ pub(crate) fn context(agent: &AgentDefinition, folder: &Path, site: &Site, egres
         usage: Arc::new(NoUsage),
         endpoints: Vec::new(),
         siblings: Siblings::default(),
+        goes_on: agent.settings.on_lost == OnLost::Attach,
         builtin: vec![(manual::NAME.to_owned(), manual::folder(data))],
     }
 }

@@ -90,6 +90,7 @@ fn context(egress: &Egress, usage: Arc<dyn UsageRecorder>) -> Option<Context> {
         usage,
         endpoints: Vec::new(),
         siblings: Siblings::default(),
+        goes_on: false,
         builtin: Vec::new(),
     })
 }

@@ -43,6 +43,7 @@ pub fn in_folder(folder: &Path) -> Context {
         usage: Arc::new(NoUsage),
         endpoints: Vec::new(),
         siblings: Siblings::default(),
+        goes_on: false,
         builtin: Vec::new(),
     }
 }

@@ -65,6 +65,7 @@ fn context(folder: &Path) -> anyhow::Result<Context> {
         usage: Arc::new(forecourt_agents::usage::NoUsage),
         endpoints: Vec::new(),
         siblings: Siblings::default(),
+        goes_on: false,
         builtin: Vec::new(),
     })
 }

@@ -213,6 +213,7 @@ pub(crate) fn context() -> (Context, Arc<HandClock>) {
         usage: Arc::new(forecourt_agents::usage::NoUsage),
         endpoints: Vec::new(),
         siblings: Siblings::default(),
+        goes_on: false,
         builtin: Vec::new(),
     };
     (context, clock)

@@ -1,9 +1,9 @@
 //! What a program notes of how far its work has come, so that another try of it goes on from there.
 //!
-//! Where the agent's tasks go on after a loss, the message holds `work`, the same in every try, and in a later try
-//! `journal`, the notes of the earlier ones. The program writes `{"journal": VALUE}` before it does what must not happen
-//! twice, and reads `{"journal": N}` from its standard input once its first N notes of this try are on disk. So its input
-//! stays open behind the message.
+//! Where the agent's tasks go on after a loss, its input stays open. The message holds `work`, the same in every try, and
+//! in a later try `journal`, the notes of the earlier ones; of a message that nobody goes on with, such as one that was
+//! paid for, it holds neither, and notes are only acknowledged. The program writes `{"journal": VALUE}` before it does what must not happen
+//! twice, and reads `{"journal": N}` from its standard input once its first N notes of this try are on disk.
 
 use forecourt_core::{EarlierTry, Ending, FailureCause, WorkJournal};
 use serde_json::{Value, json};
@@ -18,18 +18,20 @@ const JOURNAL: &str = "journal";
 /// What is noted of one piece of work.
 pub(super) struct Notes {
     journal: WorkJournal,
+    /// Whether the agent's tasks go on after a loss.
+    goes_on: bool,
     /// Those of this try that are kept.
     count: u64,
 }
 
 impl Notes {
-    pub(super) fn new(journal: WorkJournal) -> Self {
-        Self { journal, count: 0 }
+    pub(super) fn new(journal: WorkJournal, goes_on: bool) -> Self {
+        Self { journal, goes_on, count: 0 }
     }
 
-    /// Whether anything is kept, so that the program is told of its notes.
-    pub(super) fn are_kept(&self) -> bool {
-        self.journal.is_kept()
+    /// Whether the program hears of its notes, for which its input stays open.
+    pub(super) fn are_answered(&self) -> bool {
+        self.goes_on
     }
 
     /// Adds what the program goes on by to its message.
@@ -49,9 +51,9 @@ impl Notes {
     /// Keeps a note; the line by which the program hears that it is kept.
     ///
     /// # Errors
-    /// Nothing is kept for this agent, or the note can't be written, or somebody else goes on with the work.
+    /// Its agent is not set so, or the note can't be written, or somebody else goes on with the work.
     pub(super) async fn keep(&mut self, note: Value, turn: Option<u64>) -> Result<String, Ending> {
-        if !self.journal.is_kept() {
+        if !self.goes_on {
             tracing::warn!(
                 "an agent's program notes how far it came, and nothing is kept without `on_lost = \"attach\"`"
             );

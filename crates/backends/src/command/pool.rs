@@ -73,7 +73,7 @@ impl Pool {
             None => self.workers.start()?,
         };
         let number = self.turns.fetch_add(1, Ordering::Relaxed);
-        let then_close = self.mode == Mode::Each && !notes.are_kept();
+        let then_close = self.mode == Mode::Each && !notes.are_answered();
         process.begin(number, input(&notes, number), then_close);
         let turn = (self.mode == Mode::Worker).then_some(number);
         Ok(Running { process, mode: self.mode, slot, notes, turn })

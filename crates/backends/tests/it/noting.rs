@@ -1,10 +1,9 @@
 //! Programs of `command` that note how far they came, and go on from there in another try.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use forecourt_agents::BuiltAgent;
+use forecourt_agents::{BuiltAgent, Context};
 use forecourt_core::reply::collect;
 use forecourt_core::{CollectedReply, EarlierTry, Ending, FailureCause, Message, Part};
 use serde_json::{Value, json};
@@ -44,7 +43,7 @@ fn program(text: &str, mode: &str) -> (TempDir, BuiltAgent) {
     let settings = format!(
         "[backend]\nkind = \"command\"\ncommand = [\"python3\", \"agent.py\"]\nprocesses = 1\nmode = \"{mode}\"\n"
     );
-    let built = build(&settings, &in_folder(Path::new(folder.path())));
+    let built = build(&settings, &Context { goes_on: true, ..in_folder(folder.path()) });
     (folder, built)
 }
 
@@ -94,9 +93,19 @@ async fn what_can_not_be_kept_is_not_done() {
 }
 
 #[tokio::test]
-async fn a_program_that_notes_where_nothing_is_kept_is_told_of_nothing_and_ended() {
-    let (_folder, built) = steps("worker");
-    let said = ask(&built, "hi").await;
+async fn of_a_message_that_nobody_goes_on_with_notes_are_acknowledged() {
+    for mode in ["each", "worker"] {
+        let (_folder, built) = steps(mode);
+        assert_eq!(ask(&built, "hi").await.text(), "none after 0: 0 1 2", "{mode}");
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_notes_though_its_agent_is_not_set_so_is_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("agent.py"), STEPS).unwrap();
+    let settings = "[backend]\nkind = \"command\"\ncommand = [\"python3\", \"agent.py\"]\nmode = \"worker\"\n";
+    let said = ask(&build(settings, &in_folder(folder.path())), "hi").await;
     assert_eq!(
         (said.text().as_str(), failure(&said)),
         ("none after 0:", "The agent's program gave an answer that could not be read.")

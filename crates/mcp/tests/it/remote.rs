@@ -56,6 +56,7 @@ fn build(toml: &str) -> Result<BuiltAgent, Problems> {
         usage: Arc::new(forecourt_agents::usage::NoUsage),
         endpoints: Vec::new(),
         siblings: Siblings::default(),
+        goes_on: false,
         builtin: Vec::new(),
     };
     (forecourt_mcp::BACKEND.build)(root.take("backend").expect("a [backend]"), &context)
