@@ -39,7 +39,7 @@ pub(crate) struct Request {
     is_known: bool,
     /// The task that it goes on with.
     pub(crate) earlier: Option<Box<Task>>,
-    /// By what its client names the message for good.
+    /// By what its client names the task that the message begins.
     pub(crate) name: Option<Arc<TaskName>>,
     /// The network behind the caller.
     pub(crate) network: Option<Network>,
@@ -68,7 +68,8 @@ impl Request {
             id: message.id.clone(),
             owner: message.sender.owner().map(str::to_owned),
             network: message.sender.network(),
-            name: run.name.clone(),
+            // What goes on with a task is of that one, whatever its client calls it.
+            name: run.name.clone().filter(|_| earlier.is_none()),
             used: Mutex::default(),
             // Of an answer without a task and without a conversation nothing is kept, so nothing is copied.
             turn: (is_remembered || run.task != TaskMode::Never).then(|| as_turn(message)),

@@ -2,9 +2,10 @@
 //! who follow as one stream.
 
 use forecourt_core::{Sender, Turn};
-use forecourt_host::{JOURNAL_BYTES_MAX, OnLost, WORK_TRIES_MAX};
+use forecourt_host::{JOURNAL_BYTES_MAX, OnLost, TaskName, WORK_TRIES_MAX};
 use serde_json::json;
 
+use super::outage::named;
 use super::*;
 
 fn restarting() -> Cluster {
@@ -146,6 +147,13 @@ async fn a_task_that_was_cancelled_while_its_node_was_lost_is_not_begun_anew_and
 
 #[tokio::test(start_paused = true)]
 async fn a_task_that_goes_on_after_a_question_is_asked_its_last_turn_again() {
+    // A message that answers a question may have a name as well, as each of A2A has.
+    for name in [None, named("m2").name] {
+        goes_on_after_a_question(name).await;
+    }
+}
+
+async fn goes_on_after_a_question(name: Option<Arc<TaskName>>) {
     let cluster = restarting();
     let question = Question { text: "Which?".to_owned(), questions: Vec::new() };
     let asks = ScriptedAgent::new(vec![text("Well."), Step::Do(Event::Ending(Ending::Question(question)))]);
@@ -155,7 +163,8 @@ async fn a_task_that_goes_on_after_a_question_is_asked_its_last_turn_again() {
     let dead = cluster.node(ScriptedAgent::new(vec![text("This "), Step::Hang])).await;
     let permit = dead.host.task(&id, TaskAccess::ById).await.unwrap();
     let next = Message { id: forecourt_core::MessageId::parse("m2").unwrap(), ..message("this one") };
-    drop(dead.host.receive(next, Run::next_turn(permit, Duration::ZERO)).await.unwrap());
+    let run = Run { name, ..Run::next_turn(permit, Duration::ZERO) };
+    drop(dead.host.receive(next, run).await.unwrap());
     pass(Duration::from_secs(1)).await;
     one.host.drain(Duration::from_secs(1)).await;
     one.stop.cancel();
