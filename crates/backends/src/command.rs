@@ -34,7 +34,7 @@ use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, FailureCause, 
 use forecourt_process::LineError;
 use forecourt_settings::{Problems, Section};
 use serde_json::Value;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::answer;
 use forecourt_agents::backend::{Backend, BuiltAgent, Context};
@@ -141,39 +141,34 @@ impl Command {
             }
             Ok(Some(line)) if line.trim_ascii().is_empty() => Vec::new(),
             Ok(Some(line)) => match self.line(running, &line) {
-                AnswerLine::Events(events) => events,
-                AnswerLine::Note(note) => match running.keep(note).await {
-                    Ok(()) => Vec::new(),
-                    Err(ending) => vec![Event::Ending(ending)],
+                (None, events) => events,
+                // Before what the line says besides.
+                (Some(note), events) => match timeout_at(deadline, running.keep(note)).await {
+                    Ok(Ok(())) => events,
+                    Ok(Err(ending)) => vec![Event::Ending(ending)],
+                    Err(_) => vec![Event::Ending(UpstreamFailure::Overtime.ending(WHO))],
                 },
             },
             Err(error) => vec![Event::Ending(error.ending(WHO))],
         }
     }
 
-    /// What a line says, unless it is a late one of another answer.
-    fn line(&self, running: &mut Running, line: &[u8]) -> AnswerLine {
+    /// The note in a line, and its events, unless it is a late one of another answer.
+    fn line(&self, running: &mut Running, line: &[u8]) -> (Option<Value>, Vec<Event>) {
         let value = json::parse(line).map_err(|error| unreadable(&error));
         let judged = value.and_then(|value| running.judge(value).map_err(|error| unreadable(&error.to_string())));
         match judged.transpose() {
-            Some(Ok(mut value)) => match Notes::in_line(&mut value) {
-                Some(note) => AnswerLine::Note(note),
-                None => AnswerLine::Events(answer::read(Ok(value), &self.host)),
-            },
-            Some(unreadable) => AnswerLine::Events(answer::read(unreadable, &self.host)),
+            Some(Ok(value)) => {
+                let (note, rest) = running.notes.split(value);
+                (note, rest.map(|rest| answer::read(Ok(rest), &self.host)).unwrap_or_default())
+            }
+            Some(unreadable) => (None, answer::read(unreadable, &self.host)),
             None => {
                 tracing::debug!("an agent's worker wrote a line for an answer that has ended");
-                AnswerLine::Events(Vec::new())
+                (None, Vec::new())
             }
         }
     }
-}
-
-/// What a line of a program says.
-enum AnswerLine {
-    Events(Vec<Event>),
-    /// How far its work has come.
-    Note(Value),
 }
 
 /// Whether the program ended its answer itself, so that it is fit for another.

@@ -25,6 +25,9 @@ pub(crate) const SCRIPT_PATTERN_SIZE_MAX: usize = 1024 * 1024;
 pub(crate) const PROCESSES_MAX: usize = 256;
 /// Messages of one agent that wait for a program. One more is told to try again later.
 pub const PROCESSES_WAITING_MAX: usize = 64;
+/// Notes of one answer of a program: what is read of them fits into a pipe, so that a program which reads nothing of
+/// it is not waited for.
+pub const PROGRAM_NOTES_MAX: u64 = 1_000;
 /// Words of a command, the program included.
 pub(crate) const COMMAND_WORDS_MAX: usize = 256;
 /// Variables that the settings give to a program.

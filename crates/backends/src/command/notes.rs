@@ -2,13 +2,15 @@
 //!
 //! Where the agent's tasks go on after a loss, its input stays open. The message holds `work`, the same in every try, and
 //! in a later try `journal`, the notes of the earlier ones; of a message that nobody goes on with, such as one that was
-//! paid for, it holds neither, and notes are only acknowledged. The program writes `{"journal": VALUE}` before it does what must not happen
-//! twice, and reads `{"journal": N}` from its standard input once its first N notes of this try are on disk.
+//! paid for, it holds neither, and notes are only acknowledged. The program writes `{"journal": VALUE}` before it does
+//! what must not happen twice, and reads `{"journal": N}` from its standard input once its first N notes of this try are
+//! on disk. Of other agents `journal` is a key as any that is not known.
 
 use forecourt_core::{EarlierTry, Ending, FailureCause, WorkJournal};
 use serde_json::{Value, json};
 
 use super::turns::TURN;
+use crate::limits::PROGRAM_NOTES_MAX;
 
 /// The key that names the work, the same in every try.
 const WORK: &str = "work";
@@ -43,21 +45,24 @@ impl Notes {
         }
     }
 
-    /// The note in a line, if it is one.
-    pub(super) fn in_line(line: &mut Value) -> Option<Value> {
-        line.get_mut(JOURNAL).map(Value::take)
+    /// Takes the note out of a line, if it has one; with what else the line says, if that is anything.
+    pub(super) fn split(&self, mut line: Value) -> (Option<Value>, Option<Value>) {
+        let note = match line.as_object_mut() {
+            Some(fields) if self.goes_on => fields.remove(JOURNAL),
+            _ => None,
+        };
+        let is_note_alone = note.is_some() && line.as_object().is_some_and(|rest| rest.keys().all(|key| key == TURN));
+        (note, (!is_note_alone).then_some(line))
     }
 
     /// Keeps a note; the line by which the program hears that it is kept.
     ///
     /// # Errors
-    /// Its agent is not set so, or the note can't be written, or somebody else goes on with the work.
+    /// There are too many, or the note can't be written, or somebody else goes on with the work.
     pub(super) async fn keep(&mut self, note: Value, turn: Option<u64>) -> Result<String, Ending> {
-        if !self.goes_on {
-            tracing::warn!(
-                "an agent's program notes how far it came, and nothing is kept without `on_lost = \"attach\"`"
-            );
-            return Err(Ending::failed("The agent's program gave an answer that could not be read."));
+        if self.count == PROGRAM_NOTES_MAX {
+            let told = format!("The agent's program made more than {PROGRAM_NOTES_MAX} notes for one answer.");
+            return Err(FailureCause::OverBound.ending(told));
         }
         self.journal.note(note);
         self.journal.written().await.map_err(|_| {

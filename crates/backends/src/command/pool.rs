@@ -40,7 +40,7 @@ pub(super) struct Running {
     process: Process,
     mode: Mode,
     slot: OwnedSemaphorePermit,
-    notes: Notes,
+    pub(super) notes: Notes,
     /// The number of the turn, where the program is told it.
     turn: Option<u64>,
 }

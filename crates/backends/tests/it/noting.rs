@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use forecourt_agents::{BuiltAgent, Context};
+use forecourt_backends::limits::PROGRAM_NOTES_MAX;
 use forecourt_core::reply::collect;
 use forecourt_core::{CollectedReply, EarlierTry, Ending, FailureCause, Message, Part};
 use serde_json::{Value, json};
@@ -110,6 +111,34 @@ async fn a_program_that_notes_though_its_agent_is_not_set_so_is_ended() {
         (said.text().as_str(), failure(&said)),
         ("none after 0:", "The agent's program gave an answer that could not be read.")
     );
+}
+
+#[tokio::test]
+async fn a_line_may_note_and_say_something_and_elsewhere_the_key_means_nothing() {
+    let text = "import sys\nsys.stdin.readline()\nprint('{\"text\": \"one\", \"journal\": 1}', flush=True)\n";
+    let (folder, built) = program(text, "each");
+    let journal = Notebook::behind(EarlierTry::None);
+    assert_eq!((answer(&built, &journal).await.text().as_str(), journal.notes()), ("one", vec![json!(1)]));
+    let settings = "[backend]\nkind = \"command\"\ncommand = [\"python3\", \"agent.py\"]\n";
+    assert_eq!(ask(&build(settings, &in_folder(folder.path())), "hi").await.text(), "one");
+}
+
+#[tokio::test]
+async fn an_answer_has_so_many_notes() {
+    let text = |notes: u64| {
+        format!(
+            "import json, sys\nsys.stdin.readline()\nfor step in range({notes}):\n    \
+             print(json.dumps({{\"journal\": step}}), flush=True)\nprint('{{\"text\": \"done\"}}', flush=True)\n"
+        )
+    };
+    for (notes, fits) in [(PROGRAM_NOTES_MAX, true), (PROGRAM_NOTES_MAX + 1, false)] {
+        let (_folder, built) = program(&text(notes), "each");
+        let said = answer(&built, &Notebook::behind(EarlierTry::None)).await;
+        match fits {
+            true => assert_eq!((said.text().as_str(), said.ending), ("done", Ending::Complete)),
+            false => assert!(failure(&said).contains(&PROGRAM_NOTES_MAX.to_string()), "{}", failure(&said)),
+        }
+    }
 }
 
 #[tokio::test]
