@@ -198,7 +198,7 @@ impl Sockets {
         if self.state.lock().closed.is_some() {
             return Err(Error::new("the server is stopping"));
         }
-        self.are_closed().await;
+        self.wait_for_closing().await;
         let wanted = wanted(deployment);
         suits(deployment, &wanted)?;
         let mut terms = Terms::of(deployment, &wanted);
@@ -224,7 +224,7 @@ impl Sockets {
     }
 
     /// Waits for what the change before closed, whose addresses may be wanted again.
-    async fn are_closed(&self) {
+    async fn wait_for_closing(&self) {
         let closing = std::mem::take(&mut self.state.lock().closing);
         let all = async {
             for closed in closing {
