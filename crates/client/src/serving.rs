@@ -87,7 +87,7 @@ impl Serving {
     }
 
     /// Whether somebody serves it at the moment.
-    fn is_served(&self) -> bool {
+    pub fn is_served(&self) -> bool {
         // A running server holds the lock and the system frees it after a crash, so that an old file means nothing.
         let Ok(lock) = File::options().write(true).open(self.data.join(LOCK)) else { return false };
         matches!(lock.try_lock(), Err(TryLockError::WouldBlock))

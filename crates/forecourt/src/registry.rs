@@ -16,7 +16,7 @@ pub const PROTOCOLS: &[Protocol] = &[
 ];
 
 /// The commands of the command line that clients of protocols bring, in the order in which they are shown.
-pub const CLIENT_COMMANDS: &[&[ClientCommand]] = &[forecourt_agtp_client::COMMANDS];
+pub const CLIENT_COMMANDS: &[&[ClientCommand]] = &[forecourt_agtp_client::COMMANDS, forecourt_mcp::COMMANDS];
 
 /// What mounts pages of the host.
 type MountPages = fn(&Mount) -> HttpRoutes;

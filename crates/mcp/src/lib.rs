@@ -12,6 +12,7 @@
 //! | the way in over a pipe | [`stdio`] |
 //! | other servers: fronted as an agent, or bridged to a pipe | `backend`, [`bridge`], `client` |
 //! | calling other servers for a person; `forecourt ask` | `visit`, `form`, `ask` |
+//! | `forecourt connect`: other programs told of a server | `connect` |
 //! | `[mcp]` in `forecourt.toml` | [`section`] |
 //!
 //! The official SDK speaks the protocol; its types stay in this crate.
@@ -26,6 +27,7 @@ pub mod bridge;
 mod call;
 mod caller;
 mod client;
+mod connect;
 mod content;
 mod cors;
 mod direct;
@@ -63,6 +65,7 @@ mod waiting;
 mod widget;
 
 pub use backend::BACKEND;
+pub use connect::COMMANDS;
 pub use target::PATH;
 
 use std::sync::Arc;

@@ -87,3 +87,5 @@ pub(crate) const EARLY_PROGRESS_MAX: usize = 64;
 pub(crate) const SERVER_CARD_FRESH: Duration = Duration::from_secs(300);
 /// Bytes of what the SDK says when it refuses a request: longer words are left out.
 pub(crate) const SDK_WORDS_BYTES_MAX: usize = 1_000;
+/// Bytes of the settings of another program, into which a server is written.
+pub(crate) const SETTINGS_BYTES_MAX: u64 = 4 * 1024 * 1024;

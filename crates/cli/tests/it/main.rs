@@ -79,6 +79,7 @@ mod catalog;
 mod certificates;
 mod conform;
 mod conformance;
+mod connect;
 mod console;
 mod contributing;
 mod conventions;

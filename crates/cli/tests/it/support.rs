@@ -191,9 +191,7 @@ impl Deployment {
     ) -> Ran {
         let mut command = self.command(name);
         command.args(arguments).envs(variables.iter().map(|(name, value)| (*name, value)));
-        let output = command.stdin(Stdio::null()).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+        Ran::of(&mut command)
     }
 
     /// Serves it on free ports.
@@ -227,6 +225,13 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
+    /// Runs a command to its end, with nothing to read.
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
     /// What stands on standard output, for a command that must have gone well.
     #[track_caller]
     pub(crate) fn fine(self) -> String {
