@@ -52,7 +52,7 @@ use forecourt_settings::{Problems, Section};
 use forecourt_surface::body::BodyLimits;
 use forecourt_surface::protected_resource::ResourceOfPath;
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{HttpRoutes, Mount, Protocol, PublishedDocument, Surface, Wire};
+use forecourt_surface::{HttpRoutes, Mount, Protocol, PublishedDocument, RegistryEntry, Surface, Wire};
 
 use card::{CardSettings, Cards};
 use section::A2aSettings;
@@ -117,6 +117,12 @@ impl Wire for A2aWire {
     fn documents(&self, mount: &Mount) -> Result<Vec<PublishedDocument>, Problems> {
         let cards = cards(mount, &self.settings);
         self.problems(mount, &cards).into_result(cards.documents())
+    }
+
+    /// The same cards as files that directories of agents take; most are told their addresses.
+    fn registry_entries(&self, mount: &Mount) -> Result<Vec<RegistryEntry>, Problems> {
+        let cards = cards(mount, &self.settings);
+        self.problems(mount, &cards).into_result(cards.registry_entries())
     }
 
     fn envelope(&self) -> Option<Envelope> {

@@ -405,12 +405,30 @@ pub(crate) enum ExportWhat {
     /// key in the data folder: export again after `forecourt keys --rotate`.
     #[command(after_help = "Example:\n  forecourt export cards mysite --out /var/www/example.com")]
     Cards(ExportCards),
+    /// What public registries are told: a `server.json` for registries of MCP servers, cards for directories of agents.
+    ///
+    /// One for the whole host and one for each agent. Nothing is published by this: the files are handed in with the
+    /// registry's own program, which asks for a proof that the domain is yours.
+    #[command(after_help = "Example:\n  forecourt export registry mysite --out entries")]
+    Registry(ExportRegistry),
     /// The endpoints as an OpenAPI 3.1 document, on standard output.
     ///
     /// It is derived: agents are told by the manifest. What HTTP has no word for stays in `x-agtp-`
     /// fields, and what is lost is listed on standard error and under `x-agtp-losses`.
     #[command(after_help = "Example:\n  forecourt export openapi mysite > openapi.json")]
     Openapi(ExportOpenapi),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportRegistry {
+    #[command(flatten)]
+    pub place: Place,
+    /// The folder to write into. Made when it is not there; files of the same names are replaced.
+    #[arg(long)]
+    pub out: PathBuf,
+    /// Print the written paths as JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -14,7 +14,7 @@ use forecourt_identity::api_keys::ApiKeys;
 use forecourt_identity::{HostKeys, OidcConfig, Verifier};
 use forecourt_settings::{Problem, Problems};
 use forecourt_store::{MeteredStore, StoreReads};
-use forecourt_surface::{Mount, PublishedDocument, Surface, endpoint};
+use forecourt_surface::{Mount, PublishedDocument, RegistryEntry, Surface, endpoint};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -238,6 +238,15 @@ impl Running {
     pub fn documents(&self) -> Result<Vec<PublishedDocument>, Problems> {
         let (deployment, mount) = self.deployment_and_mount();
         deployment.wires.documents(&mount)
+    }
+
+    /// What registries and directories are told by every protocol.
+    ///
+    /// # Errors
+    /// Everything that is wrong with any of them.
+    pub fn registry_entries(&self) -> Result<Vec<RegistryEntry>, Problems> {
+        let (deployment, mount) = self.deployment_and_mount();
+        deployment.wires.registry_entries(&mount)
     }
 
     /// Serves one client over standard input and output, by the first protocol that is spoken there.

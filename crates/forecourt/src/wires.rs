@@ -14,7 +14,7 @@ use forecourt_server::RouteClasses;
 use forecourt_settings::{Problem, Problems, Section};
 use forecourt_surface::protected_resource;
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{Listen, Mount, Protocol, PublishedDocument, Surface, Wire};
+use forecourt_surface::{Listen, Mount, Protocol, PublishedDocument, RegistryEntry, Surface, Wire};
 use futures::future::BoxFuture;
 
 use crate::registry::{PAGES, PROTOCOLS};
@@ -111,6 +111,17 @@ impl Wires {
         let documents = self.wires().filter_map(|wire| problems.absorb(wire.documents(mount)));
         let documents = documents.collect::<Vec<_>>();
         problems.into_result(documents.into_iter().flatten().collect())
+    }
+
+    /// What registries are told by every protocol.
+    ///
+    /// # Errors
+    /// Everything that is wrong with any of them.
+    pub(crate) fn registry_entries(&self, mount: &Mount) -> Result<Vec<RegistryEntry>, Problems> {
+        let mut problems = Problems::new();
+        let entries = self.wires().filter_map(|wire| problems.absorb(wire.registry_entries(mount)));
+        let entries = entries.collect::<Vec<_>>();
+        problems.into_result(entries.into_iter().flatten().collect())
     }
 
     /// Builds the surfaces of every protocol, with the classes of their routes for the metrics. `file` is

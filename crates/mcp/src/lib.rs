@@ -12,6 +12,7 @@
 //! | the way in over a pipe | [`stdio`] |
 //! | other servers: fronted as an agent, or bridged to a pipe | `backend`, [`bridge`], `client` |
 //! | calling other servers for a person; `forecourt ask` | `visit`, `form`, `ask` |
+//! | what registries of servers are told | `registry_entry` |
 //! | `forecourt connect`: other programs told of a server | `connect` |
 //! | `[mcp]` in `forecourt.toml` | [`section`] |
 //!
@@ -45,6 +46,7 @@ mod page;
 mod partial;
 mod payment;
 mod prompts;
+mod registry_entry;
 mod requirements;
 mod resources;
 mod rpc_error;
@@ -74,7 +76,7 @@ use forecourt_core::Site;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_settings::{MovedKey, Problems, Section};
 use forecourt_surface::protected_resource::ResourceOfPath;
-use forecourt_surface::{Mount, Protocol, Surface, Wire};
+use forecourt_surface::{Mount, Protocol, RegistryEntry, Surface, Wire};
 use futures::future::BoxFuture;
 
 use offer::Offer;
@@ -124,6 +126,15 @@ impl Wire for McpWire {
 
     fn protected_resource(&self) -> Option<ResourceOfPath> {
         Some(target::resource)
+    }
+
+    fn registry_entries(&self, mount: &Mount) -> Result<Vec<RegistryEntry>, Problems> {
+        let entries = registry_entry::entries(mount.host.site(), mount.host.directory());
+        entries.map_err(|wrong| {
+            let mut problems = Problems::new();
+            wrong.into_iter().for_each(|words| problems.push(self.section.problem(None, words)));
+            problems
+        })
     }
 
     fn stdio(&self, mount: &Mount) -> Result<Option<BoxFuture<'static, ()>>, Problems> {

@@ -87,5 +87,11 @@ pub(crate) const EARLY_PROGRESS_MAX: usize = 64;
 pub(crate) const SERVER_CARD_FRESH: Duration = Duration::from_secs(300);
 /// Bytes of what the SDK says when it refuses a request: longer words are left out.
 pub(crate) const SDK_WORDS_BYTES_MAX: usize = 1_000;
+/// Characters of the name of a server in a registry.
+pub(crate) const REGISTRY_NAME_CHARS_MAX: usize = 200;
+/// Characters of its title, and of what it says of itself.
+pub(crate) const REGISTRY_WORDS_CHARS_MAX: usize = 100;
+/// Characters of its version, and of the address of its picture.
+pub(crate) const REGISTRY_VERSION_CHARS_MAX: usize = 255;
 /// Bytes of the settings of another program, into which a server is written.
 pub(crate) const SETTINGS_BYTES_MAX: u64 = 4 * 1024 * 1024;

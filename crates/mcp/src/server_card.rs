@@ -3,7 +3,7 @@
 
 use axum::body::Body;
 use axum::response::Response;
-use forecourt_core::AgentCard;
+use forecourt_core::{AgentCard, Site};
 use forecourt_surface::BaseUrl;
 use forecourt_surface::document::{self, ServedDocument};
 use http::request::Parts;
@@ -29,13 +29,18 @@ pub(crate) fn answer(head: &Parts, base: BaseUrl<'_>, agent: &AgentCard) -> Resp
     })
 }
 
-fn server_card(base: BaseUrl<'_>, agent: &AgentCard) -> Value {
-    let site = base.site();
+/// The domain from its end on, as names in catalogs begin: `com.example` for `example.com`.
+pub(crate) fn reverse_domain(site: &Site) -> String {
     let mut labels: Vec<&str> = site.domain.as_str().split('.').collect();
     labels.reverse();
+    labels.join(".")
+}
+
+fn server_card(base: BaseUrl<'_>, agent: &AgentCard) -> Value {
+    let site = base.site();
     let versions: Vec<&str> = VERSIONS.iter().map(ProtocolVersion::as_str).collect();
     json!({
-        "name": format!("{}/{}", labels.join("."), agent.handle()),
+        "name": format!("{}/{}", reverse_domain(&site), agent.handle()),
         "title": agent.name,
         "description": agent.description,
         "version": agent.version,

@@ -46,4 +46,6 @@ pub mod tool;
 pub mod usage;
 
 pub use base_url::BaseUrl;
-pub use protocol::{Carries, HttpRoutes, Listen, Mount, Protocol, PublishedDocument, Socket, Surface, Wire};
+pub use protocol::{
+    Carries, HttpRoutes, Listen, Mount, Protocol, PublishedDocument, RegistryEntry, Socket, Surface, Wire,
+};

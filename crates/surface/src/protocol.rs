@@ -77,6 +77,14 @@ pub trait Wire: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// What registries and directories of its servers or agents are told, for `forecourt export registry`.
+    ///
+    /// # Errors
+    /// As [`Wire::surfaces`], and what registries would refuse.
+    fn registry_entries(&self, _mount: &Mount) -> Result<Vec<RegistryEntry>, Problems> {
+        Ok(Vec::new())
+    }
+
     /// The operations that it offers to carriers of tools. What is wrong with them is said by
     /// [`Wire::surfaces`].
     fn tools(&self, _mount: &Mount) -> Vec<Tool> {
@@ -127,6 +135,15 @@ pub struct PublishedDocument {
     pub path: String,
     /// All of it.
     pub body: Bytes,
+}
+
+/// What a registry or directory is told of something that can be reached over a protocol.
+#[derive(Debug, Clone)]
+pub struct RegistryEntry {
+    /// The entry.
+    pub document: PublishedDocument,
+    /// What its owner does with it, in a few words.
+    pub hint: &'static str,
 }
 
 /// The parts of a host from which a protocol builds its surfaces.

@@ -8,7 +8,7 @@ use forecourt_host::Host;
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_surface::base_url::PlainOrigin;
 use forecourt_surface::document::ServedDocument;
-use forecourt_surface::{BaseUrl, PublishedDocument};
+use forecourt_surface::{BaseUrl, PublishedDocument, RegistryEntry};
 use moka::sync::Cache;
 use serde_json::Value;
 
@@ -119,6 +119,21 @@ impl Cards {
             Some(published(format!("{HUB_PATH}/{handle}{CARD_PATH}"), self.agent(handle, Version::V0_3)?))
         });
         hubs.into_iter().chain(agents).collect()
+    }
+
+    /// The cards as directories of agents take them: each in a folder of this protocol.
+    pub fn registry_entries(&self) -> Vec<RegistryEntry> {
+        let hint = "directories of agents take this file, or the address where the same card is served";
+        let entry = |path: String, card: &ServedDocument| RegistryEntry {
+            document: PublishedDocument { path, body: card.body().clone() },
+            hint,
+        };
+        let agents = self.host.directory().iter().filter_map(|resident| {
+            let handle = resident.card.handle();
+            Some(entry(format!("{HUB_PATH}/{handle}/agent-card.json"), &self.agent(handle, Version::V0_3)?))
+        });
+        let hub = entry(format!("{HUB_PATH}/agent-card.json"), &self.hub(Version::V0_3));
+        std::iter::once(hub).chain(agents).collect()
     }
 }
 

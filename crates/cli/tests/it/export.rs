@@ -85,3 +85,53 @@ fn a_folder_that_cannot_be_written_is_the_user_s_problem() {
     assert!(Path::new(&gatehouse.path().join("out")).is_file());
     assert_eq!(json!(gatehouse.read("out")), "a file");
 }
+
+/// What registries of servers hold an entry to: lengths in characters, and the form of its name and address.
+fn assert_entry(entry: &Value) {
+    let length = |key: &str| entry[key].as_str().unwrap_or_else(|| panic!("{key}: {entry}")).chars().count();
+    for (key, least, most) in [("name", 3, 200), ("title", 1, 100), ("description", 1, 100), ("version", 1, 255)] {
+        assert!((least..=most).contains(&length(key)), "{key}: {entry}");
+    }
+    let name = regex::Regex::new(r"^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$").unwrap();
+    assert!(name.is_match(entry["name"].as_str().unwrap()), "{entry}");
+    let remote = &entry["remotes"][0];
+    assert_eq!(remote["type"], "streamable-http");
+    assert!(remote["url"].as_str().unwrap().starts_with("https://"), "{entry}");
+    assert!(entry["$schema"].as_str().unwrap().ends_with("/2025-12-11/server.schema.json"), "{entry}");
+}
+
+#[test]
+fn registries_are_told_of_the_host_and_of_each_agent() {
+    let gatehouse = Deployment::gatehouse();
+    gatehouse.edit("agents/echo.toml", "Repeats what", &format!("{}Repeats what", "words ".repeat(40)));
+    let written = gatehouse.run("export", ["registry", ".", "--out", "out", "--json"]).json();
+    assert_eq!(written.as_array().unwrap().len(), 6, "{written}");
+    let host = read(&gatehouse, "mcp/server.json");
+    assert_eq!(
+        (host["name"].as_str(), &host["remotes"][0]["url"]),
+        (Some("localhost.demo/host"), &json!(format!("https://{DOMAIN}/mcp")))
+    );
+    let echo = read(&gatehouse, "mcp/echo/server.json");
+    assert_eq!(
+        (echo["name"].as_str(), &echo["remotes"][0]["url"]),
+        (Some("localhost.demo/echo"), &json!(format!("https://{DOMAIN}/mcp/echo")))
+    );
+    assert!(echo["description"].as_str().unwrap().ends_with('…'), "{echo}");
+    [&host, &echo, &read(&gatehouse, "mcp/gate/server.json")].into_iter().for_each(assert_entry);
+    assert_eq!(read(&gatehouse, "a2a/agent-card.json")["url"], format!("https://{DOMAIN}/a2a"));
+    assert_eq!(read(&gatehouse, "a2a/echo/agent-card.json")["url"], format!("https://{DOMAIN}/a2a/echo"));
+    let told = gatehouse.run("export", ["registry", ".", "--out", "out"]);
+    assert!(told.stderr.contains("no registry takes it") && told.stdout.contains("mcp-publisher publish"), "{told:?}");
+}
+
+#[test]
+fn what_registries_refuse_is_said_before_they_do() {
+    let gatehouse = Deployment::gatehouse();
+    gatehouse.edit(
+        "agents/echo.toml",
+        "description = \"Repeats what",
+        "version = \"^1.0\"\ndescription = \"Repeats what",
+    );
+    let words = gatehouse.run("export", ["registry", ".", "--out", "out"]).failed(1);
+    assert!(words.contains("@echo names no release") && !gatehouse.path().join("out").exists(), "{words}");
+}
