@@ -24,7 +24,7 @@ const MESSAGES_SMOKE: usize = 200;
 /// Prints the time that one admission takes.
 pub(super) fn run(run: &Run) -> anyhow::Result<()> {
     let domain = Domain::parse("demo.localhost").map_err(|error| anyhow!("{error}"))?;
-    let site = Site { origin: format!("https://{domain}"), name: domain.to_string(), domain };
+    let site = Site { base: format!("https://{domain}"), name: domain.to_string(), domain };
     let services = RuleServices::default();
     let runtime = tokio::runtime::Runtime::new()?;
     // Limits count in a host; without one they let everything pass uncounted.

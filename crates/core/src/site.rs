@@ -9,14 +9,28 @@ pub struct Site {
     pub domain: Domain,
     /// A name to show.
     pub name: String,
-    /// The base of every published URL, `https://host[:port]`, without a trailing slash.
-    pub origin: String,
+    /// The base of every published URL, `https://host[:port]` and the path of the host where it has one, without a
+    /// trailing slash.
+    pub base: String,
 }
 
 impl Site {
+    /// Scheme, host and port, as browsers write the origin of its pages.
+    pub fn origin(&self) -> &str {
+        &self.base[..self.base.len() - self.prefix().len()]
+    }
+
+    /// The path that the paths of this host are published below: empty, or `/path` without a trailing slash. Requests
+    /// are known without it.
+    pub fn prefix(&self) -> &str {
+        let rest = self.base.split_once("://").map_or(self.base.as_str(), |(_, rest)| rest);
+        rest.find('/').map_or("", |at| &rest[at..])
+    }
+
     /// The canonical host with its port, when that is not 443: what URLs of refusals are bound to.
     pub fn canonical_host(&self) -> &str {
-        self.origin.strip_prefix("https://").unwrap_or(&self.origin)
+        let origin = self.origin();
+        origin.strip_prefix("https://").unwrap_or(origin)
     }
 
     /// The address of an agent here.
@@ -26,6 +40,35 @@ impl Site {
 
     /// An absolute URL for a path that begins with a slash.
     pub fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.origin)
+        format!("{}{path}", self.base)
+    }
+
+    /// A path that begins with a slash, as pages of this host link to it.
+    pub fn path(&self, path: &str) -> String {
+        format!("{}{path}", self.prefix())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(base: &str) -> Site {
+        Site { domain: Domain::parse("demo.localhost").unwrap(), name: String::new(), base: base.to_owned() }
+    }
+
+    #[test]
+    fn a_base_is_an_origin_and_perhaps_a_path() {
+        for (base, origin, prefix, host) in [
+            ("https://demo.localhost", "https://demo.localhost", "", "demo.localhost"),
+            ("https://demo.localhost:8443", "https://demo.localhost:8443", "", "demo.localhost:8443"),
+            ("https://example.com/agents", "https://example.com", "/agents", "example.com"),
+            ("https://example.com:9/a/b", "https://example.com:9", "/a/b", "example.com:9"),
+        ] {
+            let site = site(base);
+            assert_eq!((site.origin(), site.prefix(), site.canonical_host()), (origin, prefix, host), "{base}");
+            assert_eq!(site.url("/x"), format!("{base}/x"));
+            assert_eq!(site.path("/x"), format!("{prefix}/x"));
+        }
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn backend_problems(folder: &Path, agents: &[AgentDefinition]) -> Pro
     else {
         return problems;
     };
-    let site = Site { origin: format!("https://{domain}"), name: domain.to_string(), domain };
+    let site = Site { base: format!("https://{domain}"), name: domain.to_string(), domain };
     let siblings = siblings(agents, &site, HostHandle::default());
     for agent in agents {
         let context = Context { siblings: siblings.clone(), ..context(agent, folder, &site, &egress, folder) };

@@ -260,12 +260,12 @@ impl Deployment {
 /// What the outside calls this deployment. While a free port is only wished for, none is named.
 pub(crate) fn site(deployment: &Deployment) -> Site {
     let domain = &deployment.top.domain;
-    let origin = match &deployment.top.public_url {
+    let base = match &deployment.top.public_url {
         Some(url) => url.trim_end_matches('/').to_owned(),
         None if matches!(deployment.listen.https.port(), 0 | 443) => format!("https://{domain}"),
         None => format!("https://{domain}:{}", deployment.listen.https.port()),
     };
-    Site { domain: domain.clone(), name: deployment.name().to_owned(), origin }
+    Site { domain: domain.clone(), name: deployment.name().to_owned(), base }
 }
 
 /// The way out, closed to this host's own names and addresses.
@@ -277,7 +277,7 @@ pub(crate) fn egress(deployment: &Deployment, site: &Site) -> Result<Egress, Pro
         .base(&deployment.dir)
         .metrics(deployment.meters.egress.clone())
         // Its own names and addresses are closed to callers' URLs: an agent would else reach the operator's listener.
-        .own_host(&site.origin)
+        .own_host(site.origin())
         .map_err(wrong)?;
     if site.canonical_host() != site.domain.as_str() {
         builder = builder.own_host(site.domain.as_str()).map_err(wrong)?;

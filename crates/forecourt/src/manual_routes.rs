@@ -61,8 +61,10 @@ fn document(path: &str, url: &str, html: bool, brand: &Branding) -> Result<Serve
     let name = path.strip_prefix(INDEX_PATH).unwrap_or_default();
     let name = name.strip_suffix(".md").unwrap_or(name);
     let markdown = match name {
-        "" => index(),
-        name => linked(pages().find(|page| page.name == name).ok_or(DocumentError::Absent("no such page"))?.text),
+        "" => index(brand),
+        name => {
+            linked(pages().find(|page| page.name == name).ok_or(DocumentError::Absent("no such page"))?.text, brand)
+        }
     };
     let document = match html {
         false => ServedDocument::new(MARKDOWN, FRESH, markdown),
@@ -79,20 +81,18 @@ fn document(path: &str, url: &str, html: bool, brand: &Branding) -> Result<Serve
 }
 
 /// All pages as a list.
-fn index() -> String {
-    let list = pages().map(|page| format!("- [{}](/manual/{})\n", page.title, page.name));
+fn index(brand: &Branding) -> String {
+    let list = pages().map(|page| format!("- [{}]({}{})\n", page.title, brand.path(INDEX_PATH), page.name));
     format!("# Manual\n\n{}", list.collect::<String>())
 }
 
 /// A page whose links lead to pages here, not to files of the source.
-fn linked(text: &str) -> String {
-    let moved = [
-        ("](../reference/config.md", "](/manual/configuration"),
-        ("](../reference/errors.md", "](/manual/errors"),
-        ("](../manual/", "](/manual/"),
-    ];
-    let text = moved.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
-    pages().fold(text, |text, page| text.replace(&format!("]({}.md", page.name), &format!("](/manual/{}", page.name)))
+fn linked(text: &str, brand: &Branding) -> String {
+    let here = format!("]({}", brand.path(INDEX_PATH));
+    let moved =
+        [("](../reference/config.md", "configuration"), ("](../reference/errors.md", "errors"), ("](../manual/", "")];
+    let text = moved.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, &format!("{here}{to}")));
+    pages().fold(text, |text, page| text.replace(&format!("]({}.md", page.name), &format!("{here}{}", page.name)))
 }
 
 #[cfg(test)]

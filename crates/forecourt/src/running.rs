@@ -164,8 +164,8 @@ impl Running {
             let before = self.host();
             let (now, then) = (&house.site, before.site());
             // Links, sessions and contracts that are out there name the origin: another one would break them.
-            if now.domain != then.domain || now.origin != then.origin {
-                let text = format!("{} can't become {} while it is served", then.origin, now.origin);
+            if now.domain != then.domain || now.base != then.base {
+                let text = format!("{} can't become {} while it is served", then.base, now.base);
                 return Err(Error::new(text).hint("restart the server to serve another domain or address"));
             }
             let Opening { builder, house } = Opening::of(house, &self.storage, &self.store)?;

@@ -51,14 +51,22 @@ pub struct TopSettings {
     /// when absent.
     #[schemars(with = "Option<String>")]
     pub default_agent: Option<Handle>,
-    /// The base of every published URL, `https://host[:port]`, when it is not the domain with the
-    /// port of the HTTPS listener: behind a proxy, for one.
+    /// The base of every published URL, `https://host[:port]` with a path where a proxy serves this deployment below
+    /// one, when it is not the domain with the port of the HTTPS listener. Requests come with that path or without it.
     pub public_url: Option<String>,
     /// Networks of proxies in front of this daemon, such as `10.0.0.0/8`: what they say of a client's
     /// address in `Forwarded` or `X-Forwarded-For` is believed.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub trusted_proxies: Vec<ipnet::IpNet>,
+}
+
+impl TopSettings {
+    /// The path of `public_url`, without a slash at its end: what the paths of this host are published below.
+    pub(crate) fn public_path(&self) -> &str {
+        let rest = self.public_url.as_deref().and_then(|url| url.split_once("://")).map_or("", |(_, rest)| rest);
+        rest.find('/').map_or("", |at| rest[at..].trim_end_matches('/'))
+    }
 }
 
 /// `[questions]`: a log of what people ask, for you to read. It is off unless you turn it on, and holds no personal

@@ -31,6 +31,13 @@ struct OpenProtocol {
     wire: Box<dyn Wire>,
 }
 
+/// Whether the first segments of two paths are one: a proxy may take the prefix away or leave it there, and nobody could
+/// tell which of the two a request is for.
+fn begins_alike(path: &str, prefix: &str) -> bool {
+    let first = |path: &str| path.strip_prefix('/').and_then(|path| path.split('/').next()).map(str::to_owned);
+    !prefix.is_empty() && first(path) == first(prefix)
+}
+
 impl Wires {
     /// Opens every protocol from its section of `root`, taking the sections out. Sockets that `flag` has an
     /// address for are there, whatever the file says.
@@ -164,6 +171,12 @@ impl Wires {
             }
             classes.extend(routes.paths.iter().map(|path| (*name, *path)));
             built.push(Surface::Http(routes));
+        }
+        if let Some(path) = claimed.iter().find(|path| begins_alike(path, mount.host.site().prefix())) {
+            let prefix = mount.host.site().prefix();
+            let text =
+                format!("the path `{prefix}` of `public_url` begins as {path} does, which is one of the host's own");
+            problems.push(Problem::of_file(file, text).hint("publish it below another path"));
         }
         problems.into_result((built, RouteClasses::new(classes)))
     }

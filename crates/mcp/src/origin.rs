@@ -44,7 +44,7 @@ pub(crate) struct Origins {
 impl Origins {
     /// The host's own, those of `allowed`, and in development those of this machine.
     pub(crate) fn new(site: &Site, allowed: &[String]) -> Self {
-        let all = std::iter::once(site.origin.as_str()).chain(allowed.iter().map(String::as_str));
+        let all = std::iter::once(site.origin()).chain(allowed.iter().map(String::as_str));
         Self { named: all.filter_map(Origin::parse).collect(), here: site.domain.is_local() }
     }
 
@@ -62,7 +62,7 @@ mod tests {
 
     fn origins(domain: &str, allowed: &[&str]) -> Origins {
         let domain = Domain::parse(domain).expect("a test's domain is valid");
-        let site = Site { origin: format!("https://{domain}"), name: domain.to_string(), domain };
+        let site = Site { base: format!("https://{domain}"), name: domain.to_string(), domain };
         Origins::new(&site, &allowed.iter().map(ToString::to_string).collect::<Vec<_>>())
     }
 

@@ -44,7 +44,7 @@ fn server_card(base: BaseUrl<'_>, agent: &AgentCard) -> Value {
         "title": agent.name,
         "description": agent.description,
         "version": agent.version,
-        "websiteUrl": agent.homepage.clone().unwrap_or_else(|| format!("{}/", site.origin)),
+        "websiteUrl": agent.homepage.clone().unwrap_or_else(|| site.url("/")),
         "remotes": [{
             "type": "streamable-http",
             "url": base.url(&target::path_of(Some(agent.handle()))),

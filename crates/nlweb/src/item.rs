@@ -20,7 +20,7 @@ pub(crate) struct Shelf<'a> {
     /// The agent.
     pub(crate) agent: &'a Handle,
     /// The base of addresses here.
-    pub(crate) origin: &'a str,
+    pub(crate) base: &'a str,
     /// The task, when the answer is kept by one.
     pub(crate) task: Option<&'a TaskId>,
     /// What can be done with items.
@@ -103,9 +103,9 @@ impl Shelf<'_> {
             FileSource::Inline(bytes) => (bytes.len() <= FILE_BYTES_MAX)
                 // A comma would end the media type of a `data:` URL.
                 .then(|| format!("data:{};base64,{}", mime.replace([',', ' '], ""), STANDARD.encode(bytes))),
-            FileSource::Url { url, .. } if url.starts_with('/') => Some(format!("{}{url}", self.origin)),
+            FileSource::Url { url, .. } if url.starts_with('/') => Some(format!("{}{url}", self.base)),
             FileSource::Url { url, .. } => Some(url.clone()),
-            FileSource::Kept => Some(format!("{}/tasks/{}/artifacts/{}", self.origin, self.task?.expose(), id?)),
+            FileSource::Kept => Some(format!("{}/tasks/{}/artifacts/{}", self.base, self.task?.expose(), id?)),
         }
     }
 }
@@ -225,7 +225,7 @@ mod tests {
 
     fn shown(part: Part) -> Vec<LazyJson> {
         let agent = Handle::parse("chef").expect("a handle");
-        let shelf = Shelf { agent: &agent, origin: "https://demo.localhost", task: None, actions: &[] };
+        let shelf = Shelf { agent: &agent, base: "https://demo.localhost", task: None, actions: &[] };
         match shelf.items(part) {
             PartItems::Items(items) => items,
             PartItems::Not(why) => vec![json!(why).into()],

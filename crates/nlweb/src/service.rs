@@ -214,7 +214,7 @@ impl Service {
 
     /// Whose items an answer holds.
     pub(crate) fn whose(&self, agent: Handle, task: Option<TaskId>) -> Whose {
-        Whose { agent, origin: self.host.site().origin.clone(), task }
+        Whose { agent, base: self.host.site().base.clone(), task }
     }
 
     /// What came of a question, in NLWeb's words.

@@ -230,13 +230,13 @@ impl<'a> Unfolding<'a> {
 /// What an unfolding needs to know of the agent, owned: for streams.
 pub(crate) struct Whose {
     pub(crate) agent: Handle,
-    pub(crate) origin: String,
+    pub(crate) base: String,
     pub(crate) task: Option<TaskId>,
 }
 
 impl Whose {
     /// The shelf of this agent.
     pub(crate) fn shelf<'a>(&'a self, actions: &'a [Action]) -> Shelf<'a> {
-        Shelf { agent: &self.agent, origin: &self.origin, task: self.task.as_ref(), actions }
+        Shelf { agent: &self.agent, base: &self.base, task: self.task.as_ref(), actions }
     }
 }

@@ -87,7 +87,7 @@ pub(crate) async fn about(State(service): State<Arc<Service>>, request: Request)
 fn refused(service: &Service, head: &Parts, resident: &HostedAgent) -> Option<String> {
     let origin = head.headers.get(ORIGIN)?;
     let own = BaseUrl::of(service.host.site(), &head.extensions).origin();
-    let may = resident.card.cors || origin == own || origin == service.host.site().origin.as_str();
+    let may = resident.card.cors || origin == own || origin == service.host.site().origin();
     if may || listed_origin(service, head).is_some() {
         return None;
     }

@@ -5,7 +5,7 @@
 "use strict";
 
 const script = document.currentScript;
-const HOST = script?.src ? new URL(script.src).origin : location.origin;
+const HOST = script?.src ? new URL(".", script.src).href.slice(0, -1) : location.origin;
 const MAX = { question: 500, results: 20, prev: 5, bytes: 2_000_000, options: 20, entries: 3, words: 24 };
 const TYPING_MS = 250;
 
@@ -267,7 +267,7 @@ class ForecourtAsk extends HTMLElement {
 		this.#stop();
 	}
 
-	get #host() { return address(this.getAttribute("host"))?.origin || HOST; }
+	get #host() { return address(this.getAttribute("host"))?.href.replace(/[?#].*|\/+$/g, "") || HOST; }
 	get #lang() { return this.getAttribute("lang") || this.closest("[lang]")?.lang || navigator.language || "en"; }
 	get #t() {
 		const words = WORDS[this.#lang.slice(0, 2).toLowerCase()] || WORDS.en;
@@ -470,7 +470,7 @@ class ForecourtAsk extends HTMLElement {
 				const counted = empty ? t("none") : shown === 1 ? t("one") : t("many", shown);
 				status.textContent = failed || asks || (!shown && !empty) ? "" : counted;
 				goes.hidden = !full || failed;
-				const all = new URL(this.#about.page, this.#host);
+				const all = new URL(this.#host + this.#about.page);
 				all.searchParams.set("user", text);
 				for (const one of this.#prev) all.searchParams.append("prev", one);
 				const by = this.#about.powered_by ? el("a", { href: this.#host + this.#about.page, target: "_blank", rel: "noopener" }, t("by", this.#about.address)) : null;

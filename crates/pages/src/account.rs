@@ -83,7 +83,8 @@ struct AccountTemplate {
 impl AccountPage<'_> {
     /// The whole page.
     pub fn render(&self) -> String {
-        let links = self.links.iter().filter_map(|(url, words)| Some((clean::href(url)?, clean::line(words))));
+        let here = |url: &str| if url.starts_with('/') { self.brand.path(url) } else { url.to_owned() };
+        let links = self.links.iter().filter_map(|(url, words)| Some((clean::href(&here(url))?, clean::line(words))));
         template::finish(&AccountTemplate {
             head: Head::new(self.host_name, self.url, &Language::english(), self.brand, self.title, self.message),
             host_name: clean::line(self.host_name),

@@ -34,6 +34,8 @@ pub(crate) struct Links {
 /// How the pages of one deployment look. Made once.
 #[derive(Debug)]
 pub struct Branding {
+    /// What the paths of this host are published below.
+    prefix: String,
     description: Option<String>,
     links: Links,
     powered_by: bool,
@@ -78,6 +80,7 @@ impl Branding {
         });
         let style = sha256_base64(&answer_css);
         Self {
+            prefix: String::new(),
             description: description.map(|text| clean::text(&text).trim().to_owned()).filter(|text| !text.is_empty()),
             links,
             powered_by,
@@ -100,6 +103,18 @@ impl Branding {
     /// The paths that [`Self::asset`] knows.
     pub fn asset_paths(&self) -> impl Iterator<Item = &str> {
         self.assets.iter().map(|(path, _)| path.as_str())
+    }
+
+    /// The same for a host whose paths are published below `prefix`: empty, or a path without a slash at its end.
+    #[must_use]
+    pub fn below(mut self, prefix: &str) -> Self {
+        prefix.clone_into(&mut self.prefix);
+        self
+    }
+
+    /// A path of this host, as its pages link to it.
+    pub fn path(&self, path: &str) -> String {
+        format!("{}{path}", self.prefix)
     }
 
     /// What the site is, in its operator's words.
@@ -136,10 +151,11 @@ impl Branding {
 
     pub(crate) fn view(&self) -> BrandView {
         BrandView {
-            logo: self.logo.clone(),
-            icon: self.logo.clone().unwrap_or_else(|| self.versioned(ICON)),
-            style: self.versioned(STYLE),
-            script: self.versioned(SCRIPT),
+            prefix: self.prefix.clone(),
+            logo: self.logo.as_deref().map(|logo| self.path(logo)),
+            icon: self.path(&self.logo.clone().unwrap_or_else(|| self.versioned(ICON))),
+            style: self.path(&self.versioned(STYLE)),
+            script: self.path(&self.versioned(SCRIPT)),
             imprint: self.links.imprint.as_deref().and_then(clean::href),
             privacy: self.links.privacy.as_deref().and_then(clean::href),
             powered_by: self.powered_by,
@@ -155,6 +171,7 @@ impl Branding {
 /// A [`Branding`] in a template.
 #[derive(Clone)]
 pub(crate) struct BrandView {
+    pub(crate) prefix: String,
     pub(crate) logo: Option<String>,
     pub(crate) icon: String,
     pub(crate) style: String,

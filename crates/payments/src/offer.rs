@@ -54,7 +54,7 @@ impl OfferBuilder for X402Offers {
     ) -> Result<Vec<AcceptedPayment>, String> {
         let rule = OfferSettings::deserialize(settings).map_err(|error| error.to_string())?;
         let price = Price { price: context.price, network: rule.network.as_deref(), pay_to: rule.pay_to };
-        let resource = format!("{}/~{}", context.origin, context.agent);
+        let resource = format!("{}/~{}", context.base, context.agent);
         let description = rule.description.unwrap_or_else(|| format!("An answer of @{}", context.agent));
         let made = offers(&self.settings, price, &resource, &description)
             .map_err(|error| format!("{}; {}", error.message, error.hint))?;

@@ -140,6 +140,6 @@ fn read_offer(
     };
     let builder = context.offers.iter().find(|builder| builder.key() == key);
     let builder = builder.ok_or_else(|| format!("there is no payment scheme `{key}` (known: {})", known()))?;
-    let of = OfferContext { agent: context.agent, origin: &context.site.origin, price };
+    let of = OfferContext { agent: context.agent, base: &context.site.base, price };
     builder.offers(settings, &of).map_err(|reason| format!("{key}: {reason}"))
 }

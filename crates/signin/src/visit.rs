@@ -54,8 +54,11 @@ impl<'a> Visit<'a> {
 
     /// What its cookies say.
     pub(crate) fn browser(&self) -> BrowserRequest<'a> {
-        let origin = BaseUrl::of(self.sign_in.host.site(), &self.head.extensions).origin();
-        BrowserRequest { method: &self.head.method, headers: &self.head.headers, origin }
+        BrowserRequest { method: &self.head.method, headers: &self.head.headers, origin: self.base().origin() }
+    }
+
+    fn base(&self) -> BaseUrl<'a> {
+        BaseUrl::of(self.sign_in.host.site(), &self.head.extensions)
     }
 
     /// Who is signed in already.
@@ -67,7 +70,7 @@ impl<'a> Visit<'a> {
 
     /// An absolute URL of this host.
     pub(crate) fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.browser().origin)
+        self.base().url(path)
     }
 
     /// How pages look.

@@ -1,4 +1,4 @@
-//! This module chooses the origin of the URLs in an answer: the configured one, or in development the plain one at
+//! This module chooses the base of the URLs in an answer: the configured one, or in development the plain origin at
 //! which the document was fetched (design 18). It is never taken from a header: the listener knows its own few names.
 
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use forecourt_core::Site;
 pub use forecourt_server::PlainOrigin;
 use http::Extensions;
 
-/// The origin under which one answer names this host.
+/// The base under which one answer names this host: an origin, and the path of the host where it has one.
 #[derive(Debug, Clone, Copy)]
 pub struct BaseUrl<'a> {
     site: &'a Site,
@@ -16,24 +16,37 @@ pub struct BaseUrl<'a> {
 }
 
 impl<'a> BaseUrl<'a> {
-    /// The configured origin, for what is not an answer to a request.
+    /// The configured base, for what is not an answer to a request.
     pub fn configured(site: &'a Site) -> Self {
         Self::at(site, None)
     }
 
-    /// The origin for the answer to a request with these extensions, as its listener attached it.
+    /// The base for the answer to a request with these extensions, as its listener attached it.
     pub fn of(site: &'a Site, extensions: &'a Extensions) -> Self {
         Self::at(site, extensions.get::<PlainOrigin>())
     }
 
-    /// The configured origin, or the plain one where there is one.
+    /// The configured base, or the plain origin where there is one.
     pub fn at(site: &'a Site, plain: Option<&'a PlainOrigin>) -> Self {
         Self { site, plain }
     }
 
-    /// The origin, without a slash at the end.
+    /// The base, without a slash at the end.
+    pub fn as_str(self) -> &'a str {
+        self.plain.map_or(&self.site.base, PlainOrigin::as_str)
+    }
+
+    /// Its origin, as browsers write that of its pages.
     pub fn origin(self) -> &'a str {
-        self.plain.map_or(&self.site.origin, PlainOrigin::as_str)
+        self.plain.map_or(self.site.origin(), PlainOrigin::as_str)
+    }
+
+    /// A path that begins with a slash, as pages under this base link to it.
+    pub fn path(self, path: &str) -> String {
+        match self.plain {
+            Some(_) => path.to_owned(),
+            None => self.site.path(path),
+        }
     }
 
     /// The plain origin of development, if the request came to a plain listener.
@@ -49,14 +62,14 @@ impl<'a> BaseUrl<'a> {
 
     /// An absolute URL for a path that begins with a slash.
     pub fn url(self, path: &str) -> String {
-        format!("{}{path}", self.origin())
+        format!("{}{path}", self.as_str())
     }
 
-    /// The site with this origin, for code that renders more than one URL.
+    /// The site with this base, for code that renders more than one URL.
     pub fn site(self) -> Cow<'a, Site> {
         match self.plain {
             None => Cow::Borrowed(self.site),
-            Some(plain) => Cow::Owned(Site { origin: plain.as_str().to_owned(), ..self.site.clone() }),
+            Some(plain) => Cow::Owned(Site { base: plain.as_str().to_owned(), ..self.site.clone() }),
         }
     }
 
@@ -78,7 +91,7 @@ impl<'a> BaseUrl<'a> {
     /// A published URL as this answer names it: one of this host under its origin, any other as it is.
     pub fn rebase(self, url: &str) -> Cow<'_, str> {
         let Some(plain) = self.plain else { return Cow::Borrowed(url) };
-        match url.strip_prefix(&self.site.origin) {
+        match url.strip_prefix(&self.site.base) {
             // The origin must end there: `https://demo.localhost:84430` and `https://demo.localhost:8443.evil.example`
             // begin with it too.
             Some(rest) if rest.is_empty() || rest.starts_with(['/', '?', '#']) => {
@@ -97,7 +110,7 @@ mod tests {
 
     fn site() -> Site {
         let domain = Domain::parse("demo.localhost").unwrap();
-        Site { domain, name: "Demo".to_owned(), origin: "https://demo.localhost:8443".to_owned() }
+        Site { domain, name: "Demo".to_owned(), base: "https://demo.localhost:8443".to_owned() }
     }
 
     #[test]

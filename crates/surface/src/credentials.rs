@@ -70,7 +70,7 @@ async fn proven(verifier: &Verifier, site: &Site, request: Request<'_>) -> Resul
         method: head.method.as_str(),
         target_uri: &site.url(target),
         authority: site.canonical_host(),
-        path: head.uri.path(),
+        path: &site.path(head.uri.path()),
         query: head.uri.query(),
         headers: &head.headers,
         body,

@@ -75,8 +75,11 @@ async fn on_metadata(State(published): State<Arc<PublishedMetadata>>, request: R
 impl PublishedMetadata {
     fn document(&self, path: &str, base: BaseUrl<'_>) -> Result<ServedDocument, DocumentError> {
         let missing = DocumentError::Absent("there is no protected resource at this path");
-        let resource = self.resource(path.strip_prefix(WELL_KNOWN).unwrap_or_default()).ok_or(missing)?;
         let host = &self.mount.host;
+        let path = path.strip_prefix(WELL_KNOWN).unwrap_or_default();
+        // RFC 9728 3.1: the whole path of the resource stands behind it, also that which the host is published below.
+        let path = path.strip_prefix(host.site().prefix()).unwrap_or(path);
+        let resource = self.resource(path).ok_or(missing)?;
         // An agent that does not exist, or is hidden, is told as a path that does not exist.
         if resource.agent.as_ref().is_some_and(|agent| host.directory().find(agent).is_none()) {
             return Err(missing);

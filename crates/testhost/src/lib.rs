@@ -171,7 +171,7 @@ impl Blueprint {
         let egress = Egress::builder(self.egress).own_host("demo.localhost").expect("a name").build();
         let egress = Arc::new(egress.expect("a way out"));
         let domain = Domain::parse("demo.localhost").expect("a domain");
-        let site = Site { domain: domain.clone(), name: "Demo".to_owned(), origin: self.origin };
+        let site = Site { domain: domain.clone(), name: "Demo".to_owned(), base: self.origin };
         let default = self.residents[0].card.handle().clone();
         let keys = HostKeys::in_memory(entropy.as_ref());
         let agents = Arc::new(known(&self.residents, &self.identities, &domain, &keys, entropy.as_ref()));

@@ -35,7 +35,7 @@ impl Service {
         let want = TaskDetail { history, artifacts, ..caller.detail() };
         let mut tasks = Vec::with_capacity(page.tasks.len());
         for task in &page.tasks {
-            tasks.push(view::task(task, want, self.base(caller).origin()).await);
+            tasks.push(view::task(task, want, self.base(caller).as_str()).await);
         }
         let next_page_token = page.next.map(Cursor::to_text).unwrap_or_default();
         Ok(OperationOutcome::Listing(TaskListing { tasks, next_page_token, page_size, total: page.total }))

@@ -67,7 +67,7 @@ impl Service {
             }
         }
         let task = task.cancel().await?;
-        let mut shown = view::task(&task, caller.detail(), self.base(caller).origin()).await;
+        let mut shown = view::task(&task, caller.detail(), self.base(caller).as_str()).await;
         if let Some(message) = &mut shown.status.message {
             payment::reject(&mut message.metadata);
         }

@@ -95,7 +95,7 @@ impl Service {
         sendable("authentication.credentials", credentials)?;
         let mut details = Map::new();
         details.insert(VERSION.to_owned(), json!(caller.version));
-        details.insert(ORIGIN.to_owned(), self.host.site().origin.as_str().into());
+        details.insert(ORIGIN.to_owned(), self.host.site().base.as_str().into());
         if let Some(auth) = authentication {
             let written = json!({"schemes": auth.schemes, "credentials": auth.credentials});
             details.insert(AUTHENTICATION.to_owned(), written);

@@ -396,7 +396,7 @@ impl Service {
     ) -> Result<OperationReply, ServiceError> {
         let task = task.reload().await?;
         let want = TaskDetail { history: configuration.history_length, ..caller.detail() };
-        let shown = Item::Task(view::task(&task, want, self.base(caller).origin()).await);
+        let shown = Item::Task(view::task(&task, want, self.base(caller).as_str()).await);
         Ok(match task.outcome.clone().map(|outcome| outcome.ending) {
             Some(Ending::Refused(part)) => OperationReply::Refused(shown, part),
             _ => OperationReply::Once(OperationOutcome::Sent(shown)),

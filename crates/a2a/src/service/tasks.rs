@@ -22,7 +22,7 @@ impl Service {
     ) -> Result<OperationOutcome, ServiceError> {
         let task = self.readable(caller, sender, id).await?;
         Ok(OperationOutcome::Task(
-            view::task(&task, TaskDetail { history, ..caller.detail() }, self.base(caller).origin()).await,
+            view::task(&task, TaskDetail { history, ..caller.detail() }, self.base(caller).as_str()).await,
         ))
     }
 
@@ -37,7 +37,7 @@ impl Service {
             Error::Conflict { .. } => OperationError::TaskNotCancelable.into(),
             other => ServiceError::from(other),
         })?;
-        Ok(OperationOutcome::Task(view::task(&canceled, caller.detail(), self.base(caller).origin()).await))
+        Ok(OperationOutcome::Task(view::task(&canceled, caller.detail(), self.base(caller).as_str()).await))
     }
 
     /// Follows a task: first as it stands, then what happens. A reader that says what it has seen gets
@@ -82,7 +82,7 @@ impl Service {
         passed: Vec<(u64, Event)>,
         pauses: Pauses,
     ) -> OperationReply {
-        let (host, origin) = (self.host.clone(), self.base(caller).origin().to_owned());
+        let (host, origin) = (self.host.clone(), self.base(caller).as_str().to_owned());
         let want = caller.detail();
         OperationReply::Stream(Box::pin(stream! {
             let after = passed.last().map_or(0, |(number, _)| *number);

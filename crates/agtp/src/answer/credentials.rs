@@ -174,7 +174,7 @@ impl Credentials<'_> {
         // Tokens cover nothing of the request, so that it does not matter that this one is no HTTP.
         let proof = RequestProof {
             method: "POST",
-            target_uri: &site.origin,
+            target_uri: &site.base,
             authority: site.canonical_host(),
             path: "/",
             query: None,

@@ -98,7 +98,7 @@ fn base_7_4_calls_that_could_never_be_answered_are_told() {
 fn base_1_agents_have_an_address_where_others_reach_the_server() {
     let place = |domain: &str, lines: &str| {
         let domain = forecourt_core::Domain::parse(domain).unwrap();
-        let site = Site { origin: format!("https://{domain}"), name: String::new(), domain };
+        let site = Site { base: format!("https://{domain}"), name: String::new(), domain };
         AgtpSettings::read(&section(lines)).unwrap().place(&site)
     };
     let (local, public) = ("demo.localhost", "example.com");

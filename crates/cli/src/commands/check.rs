@@ -139,7 +139,7 @@ fn show(check: &Check, CheckReport { running, rules, endpoints }: CheckReport) -
     if check.json {
         return print_json(&json!({
             "domain": host.site().domain,
-            "origin": host.site().origin,
+            "origin": host.site().base,
             "agents": cards,
             "rules": rules,
             "endpoints": all.iter().map(|endpoint| endpoint.projection()).collect::<Vec<_>>(),

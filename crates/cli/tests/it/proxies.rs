@@ -24,6 +24,8 @@ const BURST: usize = 20;
 /// A deployment as the manual has it behind a proxy, with the proxy before it.
 struct Scene {
     served: Served,
+    /// What the host is published below: empty, or a path.
+    prefix: &'static str,
     folder: tempfile::TempDir,
     proxy: Child,
     web: u16,
@@ -70,6 +72,16 @@ impl Scene {
     /// Serves with the settings of the page, and lets `proxy` begin with the snippet of `language`, in which ports,
     /// paths and names are those of this run.
     fn new(language: &str, program: &str, proxy: impl FnOnce(&mut Begin) -> Command) -> Option<Self> {
+        Self::below("", language, program, proxy)
+    }
+
+    /// The same, published below a path.
+    fn below(
+        prefix: &'static str,
+        language: &str,
+        program: &str,
+        proxy: impl FnOnce(&mut Begin) -> Command,
+    ) -> Option<Self> {
         let program = installed(program)?;
         let (web, tls, agtp) = (free_port(), free_port(), free_port());
         let deployment = Deployment::of_backend(&format!(
@@ -77,7 +89,7 @@ impl Scene {
              }}, {{ text = \"second\" }}]\n[[backend.rule]]\ntext = \".\"\nevents = [{{ text = \"Hello.\" }}]\n"
         ));
         let settings = snippet("toml", "trusted_proxies").replace("example.com", DOMAIN);
-        let settings = settings.replace(&format!("https://{DOMAIN}\""), &format!("https://{DOMAIN}:{tls}\""));
+        let settings = settings.replace(&format!("https://{DOMAIN}\""), &format!("https://{DOMAIN}:{tls}{prefix}\""));
         let limits = format!("[limits]\nper_address = {{ per_second = 1, burst = {BURST} }}\n");
         deployment.write("forecourt.toml", &format!("{settings}\n{limits}"));
         let served = deployment.serve();
@@ -93,13 +105,13 @@ impl Scene {
         let log = fs::File::create(folder.path().join("proxy.log")).unwrap();
         let (out, err) = (log.try_clone().unwrap(), log);
         let proxy = command.stdin(Stdio::null()).stdout(out).stderr(err).spawn().unwrap();
-        let scene = Self { served, folder, proxy, web, tls, agtp };
+        let scene = Self { served, prefix, folder, proxy, web, tls, agtp };
         within("the proxy answers", || scene.try_get("/").filter(|status| *status == 200));
         Some(scene)
     }
 
     fn url(&self, path: &str) -> String {
-        format!("https://{DOMAIN}:{}{path}", self.tls)
+        format!("https://{DOMAIN}:{}{}{path}", self.tls, self.prefix)
     }
 
     fn ca(&self) -> String {
@@ -125,6 +137,28 @@ impl Scene {
         self.publishes_the_outer_address();
         self.streams_piece_by_piece();
         self.tells_clients_apart();
+    }
+
+    /// What the manual promises of a host below a path.
+    fn is_whole_below_its_path(&self) {
+        let card: serde_json::Value = self.get("/.well-known/agent-card.json", &[]).with_status(200).json();
+        assert_eq!(card["url"], self.url("/a2a"));
+        let page = self.get("/", &["-H", "Accept: text/html"]).with_status(200).text();
+        for attribute in ["href=\"/", "src=\"/", "action=\"/"] {
+            for link in page.split(attribute).skip(1) {
+                let link = format!("/{}", link.split('"').next().unwrap_or_default());
+                let path = link.strip_prefix(self.prefix).unwrap_or_else(|| panic!("{link} leads elsewhere: {page}"));
+                self.get(path, &["-H", "Accept: */*"]).with_status(200);
+            }
+        }
+        let begun = self.get("/~agent", &["-F", "user=hello", "-H", "Prefer: respond-async"]).with_status(202);
+        let task = begun.named("content-location").strip_prefix(self.prefix).expect("the path of the host").to_owned();
+        within("the task ends", || (self.get(&task, &[]).status == 200).then_some(()));
+        let body = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+        let json = ["-H", "Content-Type: application/json", "-H", "Accept: application/json, text/event-stream"];
+        let answer = self.get("/mcp", &[&json[..], &["-d", body]].concat()).with_status(200).text();
+        assert!(answer.contains("serverInfo"), "{answer}");
+        assert_eq!(self.served.curl("/~agent?user=hello", &[]).status, 200, "also without the path");
     }
 
     fn answers_over_http2(&self) {
@@ -225,68 +259,125 @@ impl Begin {
     }
 }
 
+/// Nginx with its snippet.
+fn begin_nginx(begin: &mut Begin) -> Command {
+    let (web, tls, data) = (begin.web, begin.tls, begin.data.display().to_string());
+    begin.put("    listen 80;\n", &format!("    listen 127.0.0.1:{web};\n"));
+    begin.put("    listen [::]:80;\n", "");
+    begin.put("    listen 443 ssl http2;", &format!("    listen 127.0.0.1:{tls} ssl http2;"));
+    begin.put("    listen [::]:443 ssl http2;\n", "");
+    begin.put(&format!("/etc/letsencrypt/live/{DOMAIN}/fullchain.pem"), &format!("{data}/cert.pem"));
+    begin.put(&format!("/etc/letsencrypt/live/{DOMAIN}/privkey.pem"), &format!("{data}/key.pem"));
+    let folder = begin.folder.display();
+    let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+    let temporary: String = temporary.map(|name| format!("{name}_temp_path {folder}/{name};\n")).concat();
+    let user = if nix::unistd::geteuid().is_root() { "user root;\n" } else { "" };
+    let around = format!(
+        "{user}daemon off;\npid {folder}/nginx.pid;\nerror_log stderr;\nevents {{}}\nhttp {{\naccess_log off;\n{temporary}{}\n}}\n",
+        begin.text
+    );
+    let file = begin.write("nginx.conf", &around);
+    begin.command(&["-p", &folder.to_string(), "-c", &file])
+}
+
 #[test]
 fn nginx() {
-    let scene = Scene::new("nginx", "nginx", |begin| {
-        let (web, tls, data) = (begin.web, begin.tls, begin.data.display().to_string());
-        begin.put("    listen 80;\n", &format!("    listen 127.0.0.1:{web};\n"));
-        begin.put("    listen [::]:80;\n", "");
-        begin.put("    listen 443 ssl http2;", &format!("    listen 127.0.0.1:{tls} ssl http2;"));
-        begin.put("    listen [::]:443 ssl http2;\n", "");
-        begin.put(&format!("/etc/letsencrypt/live/{DOMAIN}/fullchain.pem"), &format!("{data}/cert.pem"));
-        begin.put(&format!("/etc/letsencrypt/live/{DOMAIN}/privkey.pem"), &format!("{data}/key.pem"));
-        let folder = begin.folder.display();
-        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-        let temporary: String = temporary.map(|name| format!("{name}_temp_path {folder}/{name};\n")).concat();
-        let user = if nix::unistd::geteuid().is_root() { "user root;\n" } else { "" };
-        let around = format!(
-            "{user}daemon off;\npid {folder}/nginx.pid;\nerror_log stderr;\nevents {{}}\nhttp {{\naccess_log off;\n{temporary}{}\n}}\n",
-            begin.text
-        );
-        let file = begin.write("nginx.conf", &around);
-        begin.command(&["-p", &folder.to_string(), "-c", &file])
-    });
+    let scene = Scene::new("nginx", "nginx", begin_nginx);
     if let Some(scene) = scene {
         scene.keeps_its_promises();
     }
+}
+
+/// Caddy with its snippet.
+fn begin_caddy(begin: &mut Begin) -> Command {
+    let (web, tls, data) = (begin.web, begin.tls, begin.data.display().to_string());
+    let site = format!("{DOMAIN} {{\n    bind 127.0.0.1\n    tls {data}/cert.pem {data}/key.pem\n");
+    begin.put(&format!("{DOMAIN} {{\n"), &site);
+    let global = format!("{{\n    admin off\n    http_port {web}\n    https_port {tls}\n    skip_install_trust\n}}\n");
+    let file = begin.write("Caddyfile", &(global + &begin.text));
+    begin.command(&["run", "--adapter", "caddyfile", "--config", &file])
 }
 
 #[test]
 fn caddy() {
-    let scene = Scene::new("caddyfile", "caddy", |begin| {
-        let (web, tls, data) = (begin.web, begin.tls, begin.data.display().to_string());
-        let site = format!("{DOMAIN} {{\n    bind 127.0.0.1\n    tls {data}/cert.pem {data}/key.pem\n");
-        begin.put(&format!("{DOMAIN} {{\n"), &site);
-        let global =
-            format!("{{\n    admin off\n    http_port {web}\n    https_port {tls}\n    skip_install_trust\n}}\n");
-        let file = begin.write("Caddyfile", &(global + &begin.text));
-        begin.command(&["run", "--adapter", "caddyfile", "--config", &file])
-    });
+    let scene = Scene::new("caddyfile", "caddy", begin_caddy);
     if let Some(scene) = scene {
         scene.keeps_its_promises();
     }
 }
 
+/// HAProxy with its snippet.
+fn begin_haproxy(begin: &mut Begin) -> Command {
+    let (web, tls, agtp) = (begin.web, begin.tls, begin.agtp);
+    let read = |name: &str| fs::read_to_string(begin.data.join(name)).unwrap();
+    let certificate = begin.write("both.pem", &(read("cert.pem") + &read("key.pem")));
+    begin.put("bind :80\n", &format!("bind 127.0.0.1:{web}\n"));
+    begin.put("bind :443 ssl", &format!("bind 127.0.0.1:{tls} ssl"));
+    begin.put(&format!("/etc/haproxy/certs/{DOMAIN}.pem"), &certificate);
+    begin.put("bind :4480\n", &format!("bind 127.0.0.1:{agtp}\n"));
+    let own: serde_json::Value = serde_json::from_str(&begin.own_agtp).unwrap_or_default();
+    let own = own["sockets"]["agtp"].as_u64().unwrap_or_default();
+    begin.put("127.0.0.1:14480", &format!("127.0.0.1:{own}"));
+    let file = begin.write("haproxy.cfg", &begin.text);
+    begin.command(&["-db", "-f", &file])
+}
+
 #[test]
 fn haproxy() {
-    let scene = Scene::new("haproxy", "haproxy", |begin| {
-        let (web, tls, agtp) = (begin.web, begin.tls, begin.agtp);
-        let read = |name: &str| fs::read_to_string(begin.data.join(name)).unwrap();
-        let certificate = begin.write("both.pem", &(read("cert.pem") + &read("key.pem")));
-        begin.put("bind :80\n", &format!("bind 127.0.0.1:{web}\n"));
-        begin.put("bind :443 ssl", &format!("bind 127.0.0.1:{tls} ssl"));
-        begin.put(&format!("/etc/haproxy/certs/{DOMAIN}.pem"), &certificate);
-        begin.put("bind :4480\n", &format!("bind 127.0.0.1:{agtp}\n"));
-        let own: serde_json::Value = serde_json::from_str(&begin.own_agtp).unwrap_or_default();
-        let own = own["sockets"]["agtp"].as_u64().unwrap_or_default();
-        begin.put("127.0.0.1:14480", &format!("127.0.0.1:{own}"));
-        let file = begin.write("haproxy.cfg", &begin.text);
-        begin.command(&["-db", "-f", &file])
-    });
+    let scene = Scene::new("haproxy", "haproxy", begin_haproxy);
     let Some(scene) = scene else { return };
     scene.keeps_its_promises();
     let address = format!("agtp://{DOMAIN}:{}/agents", scene.agtp);
     let data = scene.served.deployment.data().display().to_string();
     let told = scene.served.deployment.run("agtp", ["DISCOVER", &address, "--data", &data]).fine();
     assert!(told.contains("agent"), "{told}");
+}
+
+/// The path of the manual's example.
+const BELOW: &str = "/agents";
+
+#[test]
+fn nginx_below_a_path_that_it_keeps_or_takes_away() {
+    for takes in [false, true] {
+        let scene = Scene::below(BELOW, "nginx", "nginx", |begin| {
+            begin.put("location / {", "location /agents/ {");
+            if takes {
+                begin.put("proxy_pass http://forecourt;", "proxy_pass http://forecourt/;");
+            }
+            begin_nginx(begin)
+        });
+        scene.iter().for_each(Scene::is_whole_below_its_path);
+    }
+}
+
+#[test]
+fn caddy_below_a_path_that_it_keeps_or_takes_away() {
+    for takes in [false, true] {
+        let scene = Scene::below(BELOW, "caddyfile", "caddy", |begin| {
+            let before = if takes { "uri /agents/* strip_prefix /agents\n    " } else { "" };
+            let matcher = if takes { "" } else { "/agents/* " };
+            begin.put("reverse_proxy ", &format!("{before}reverse_proxy {matcher}"));
+            begin_caddy(begin)
+        });
+        scene.iter().for_each(Scene::is_whole_below_its_path);
+    }
+}
+
+#[test]
+fn haproxy_below_a_path_that_it_keeps_or_takes_away() {
+    for takes in [false, true] {
+        let scene = Scene::below(BELOW, "haproxy", "haproxy", |begin| {
+            // What follows is decided by the path as it is by then.
+            let (before, then) = match takes {
+                true => (
+                    "http-request set-path %[path,regsub(^/agents/,/)] if { path_beg /agents/ }\n    ",
+                    "default_backend forecourt",
+                ),
+                false => ("", "use_backend forecourt if { path_beg /agents/ }"),
+            };
+            begin.put("default_backend forecourt", &format!("{before}{then}"));
+            begin_haproxy(begin)
+        });
+        scene.iter().for_each(Scene::is_whole_below_its_path);
+    }
 }

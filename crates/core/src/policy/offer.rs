@@ -22,7 +22,7 @@ pub struct OfferContext<'a> {
     /// The agent that is paid for.
     pub agent: &'a Handle,
     /// The base of every published URL, without a trailing slash.
-    pub origin: &'a str,
+    pub base: &'a str,
     /// The price as a person reads it.
     pub price: &'a str,
 }

@@ -233,9 +233,10 @@ fn assemble(
         host_rules,
         countries,
         payments,
-        pages,
+        mut pages,
         wires,
     } = serving;
+    pages.branding = pages.branding.below(top.public_path());
     Deployment {
         dir: dir.to_path_buf(),
         top,
@@ -376,14 +377,29 @@ fn read_admin(section: &Section) -> Result<(EntranceSettings, Option<OperatorWeb
     problems.into_result((entrance, operator))
 }
 
-/// The public URL is an https origin and nothing more.
+/// The public URL is an https origin with a plain path, and nothing more.
 fn bad_url(root: &Section, deployment: &TopSettings) -> Option<Problem> {
     let text = deployment.public_url.as_deref()?;
-    let url = url::Url::parse(text).ok().filter(|url| url.scheme() == "https" && url.path() == "/");
-    match url {
-        Some(url) if url.query().is_none() && url.username().is_empty() => None,
-        _ => Some(root.problem(Some("public_url"), "must be `https://host` with an optional port, and nothing more")),
+    let is_bare = |url: &url::Url| {
+        url.scheme() == "https" && url.query().is_none() && url.fragment().is_none() && url.username().is_empty()
+    };
+    match url::Url::parse(text).ok().filter(is_bare) {
+        // As it is written, not as it was read: what is published is the text.
+        Some(_) if is_plain_path(deployment.public_path()) => None,
+        _ => Some(root.problem(
+            Some("public_url"),
+            "must be `https://host` with an optional port and path, such as `https://example.com/agents`, and nothing more",
+        )),
     }
+}
+
+/// Whether a path is nothing that a proxy, a browser and this program could read differently.
+fn is_plain_path(path: &str) -> bool {
+    let plain = |segment: &str| segment.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    path.is_empty()
+        || path.strip_prefix('/').is_some_and(|path| {
+            path.split('/').all(|segment| !segment.is_empty() && !segment.starts_with('.') && plain(segment))
+        })
 }
 
 /// The agents that can be read, and what is wrong with the others.

@@ -53,7 +53,7 @@ impl ServerCore {
         };
         let addresses = change.as_ref().map_or_else(|| sockets.addresses(), |change| change.addresses().clone());
         addresses.tell(&mut deployment);
-        restart_wanted(other_address(&deployment, &self.running.host().site().origin))?;
+        restart_wanted(other_address(&deployment, &self.running.host().site().base))?;
         let house = blocking(move || deployment.build()).await.map_err(wrong)?.map_err(NotApplied::Refused)?;
         // At the start a broken endpoint is left out; while serving, the working one before it must not disappear.
         self.newly_refused(&house).into_result(()).map_err(NotApplied::Refused)?;
@@ -119,7 +119,7 @@ fn restart_wanted(problems: Problems) -> Result<(), NotApplied> {
 
 /// Links, sessions and contracts name the address that a deployment publishes.
 fn other_address(deployment: &Deployment, before: &str) -> Problems {
-    let now = house::site(deployment).origin;
+    let now = house::site(deployment).base;
     if now == before {
         return Problems::new();
     }

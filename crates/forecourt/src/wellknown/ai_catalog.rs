@@ -33,7 +33,7 @@ pub(crate) fn ai_catalog(listing: &SiteListing<'_>) -> Value {
     }
     json!({
         "specVersion": SPEC_VERSION,
-        "host": {"displayName": site.name, "identifier": site.domain, "documentationUrl": format!("{}/", site.origin)},
+        "host": {"displayName": site.name, "identifier": site.domain, "documentationUrl": format!("{}/", site.base)},
         "entries": entries,
     })
 }

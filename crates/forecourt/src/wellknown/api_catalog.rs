@@ -12,7 +12,7 @@ pub(crate) const MEDIA_TYPE: &str = "application/linkset+json; profile=\"https:/
 
 /// The whole document: every endpoint is an item of the catalog, and an anchor with what describes it.
 pub(crate) fn api_catalog(listing: &SiteListing<'_>) -> Value {
-    let catalog = format!("{}{PATH}", listing.site.origin);
+    let catalog = format!("{}{PATH}", listing.site.base);
     let endpoints =
         || listing.agents.iter().flat_map(|card| card.endpoints.iter().map(move |endpoint| (card, endpoint)));
     let items: Vec<Value> = endpoints()

@@ -15,7 +15,7 @@ pub(crate) fn llms_txt(listing: &SiteListing<'_>) -> String {
     text.push_str("agent's own address, `?user=` and the question, percent-encoded.\n\n## Agents\n");
     listing.agents.iter().for_each(|card| agent(&mut text, card));
     if listing.is_cut {
-        let _ = writeln!(text, "\nThere are more agents than are listed here: [all of them]({}/)", site.origin);
+        let _ = writeln!(text, "\nThere are more agents than are listed here: [all of them]({}/)", site.base);
     }
     text
 }

@@ -141,7 +141,7 @@ pub(crate) fn site() -> Site {
     Site {
         domain: Domain::parse("demo.localhost").unwrap(),
         name: "Demo".to_owned(),
-        origin: "https://demo.localhost".to_owned(),
+        base: "https://demo.localhost".to_owned(),
     }
 }
 

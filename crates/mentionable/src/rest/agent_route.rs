@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use forecourt_core::{AgentCard, Language};
+use forecourt_pages::Branding;
 use http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, VARY, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -21,8 +22,10 @@ const FIELDS_USUAL: usize = 16;
 /// How one agent is served over REST: its card, its path, and the header values that never change. Made once, at start.
 pub(crate) struct AgentRoute {
     pub(crate) card: Arc<AgentCard>,
-    /// Its path on this origin, `/~handle`.
+    /// Its path on this host, `/~handle`.
     pub(crate) path: String,
+    /// The same as pages link to it.
+    pub(crate) link: String,
     address: HeaderValue,
     language: HeaderValue,
     cache_control: Option<HeaderValue>,
@@ -30,9 +33,10 @@ pub(crate) struct AgentRoute {
 
 impl AgentRoute {
     /// The route of an agent. An operator's `cache_control` that is no header value is passed over.
-    pub(crate) fn new(card: Arc<AgentCard>) -> Self {
+    pub(crate) fn new(card: Arc<AgentCard>, brand: &Branding) -> Self {
         Self {
             path: path(&card),
+            link: brand.path(&path(&card)),
             address: HeaderValue::from_str(&card.address.to_string()).unwrap_or(HeaderValue::from_static("")),
             language: language_value(&card.language),
             cache_control: card.cache_control.as_deref().and_then(|text| HeaderValue::from_str(text).ok()),

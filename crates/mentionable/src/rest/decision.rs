@@ -204,7 +204,7 @@ impl OpenDecision<'_> {
         let Responder { request, route, branding, .. } = responder;
         let (path, wanted) = (kind.path(state), request.language());
         let left = issuance.expires_at.duration_since(clock.now());
-        let (url, return_to) = (request.base().url(&path), self.return_to());
+        let (url, return_to) = (request.base().url(&path), branding.path(&self.return_to()));
         // Whoever was merely given the address is not led to the answer.
         let holder = &issuance.holder;
         let waits = conversation_cookie::waiting_thread(request.headers(), issuance).is_some();
@@ -216,8 +216,8 @@ impl OpenDecision<'_> {
             language: wanted.as_ref().or(issuance.language.as_ref()),
             requirement: &issuance.requirement,
             asked: &issuance.asked,
-            agent_path: &route.path,
-            path: &path,
+            agent_path: &route.link,
+            path: &branding.path(&path),
             token: &form_token(*kind, state),
             return_to: is_here.then_some(return_to.as_str()),
             time_left: Duration::try_from(left).unwrap_or_default(),

@@ -46,13 +46,15 @@ pub(crate) fn front_page(rest: &Rest, responder: &Responder<'_>) -> Outcome {
         .collect();
     let previous_page = (number > 1).then(|| page_url(number - 1));
     let next_page = (before + cards.len() < count).then(|| page_url(number + 1));
-    let paths: Vec<String> = cards.iter().map(|card| agent_route::path(card)).collect();
+    let paths: Vec<String> = cards.iter().map(|card| responder.branding.path(&agent_route::path(card))).collect();
     let agents: Vec<AgentListItem<'_>> = cards
         .iter()
         .zip(&paths)
         .map(|(card, path)| AgentListItem { card, page: path, ask: card.endpoint(NAME) })
         .collect();
     let (language, url) = (Language::english(), site.url("/"));
+    let link = |path: &String| responder.branding.path(path);
+    let (previous_link, next_link) = (previous_page.as_ref().map(link), next_page.as_ref().map(link));
     let json_ld = discovery::json_ld(&site, cards.iter().map(|card| &**card));
     let page = FrontPage {
         brand: responder.branding,
@@ -64,8 +66,8 @@ pub(crate) fn front_page(rest: &Rest, responder: &Responder<'_>) -> Outcome {
         agents: &agents,
         json_ld: Some(&json_ld),
         manual_url: None,
-        previous_page: previous_page.as_deref(),
-        next_page: next_page.as_deref(),
+        previous_page: previous_link.as_deref(),
+        next_page: next_link.as_deref(),
         account: account(responder, &rest.verifier),
     };
     let content = match media {
@@ -99,7 +101,7 @@ pub(crate) fn agent_page(rest: &Rest, responder: &Responder<'_>) -> Outcome {
         card,
         url: &url,
         language: &language,
-        action: &route.path,
+        action: &route.link,
         ask: card.endpoint(NAME),
         host_name: &site.name,
         session: None,

@@ -56,7 +56,7 @@ pub(crate) async fn answer(responder: &Responder<'_>, media: Media, reply: Reply
 fn accepted(responder: &Responder<'_>, media: Media, reply: &Reply) -> HttpAnswer {
     let mut head = responder.head_of(media, &reply.language, reply.thread.as_ref());
     let task = reply.task.as_ref().map(|task| format!("/tasks/{}", task.expose()));
-    if let Some(location) = task.and_then(|path| HeaderValue::from_str(&path).ok()) {
+    if let Some(location) = task.and_then(|path| HeaderValue::from_str(&responder.request.base().path(&path)).ok()) {
         head.insert(CONTENT_LOCATION, location);
     }
     head.insert(&PREFERENCE_APPLIED, RESPOND_ASYNC);

@@ -209,11 +209,11 @@ impl<'a> Responder<'a> {
         HttpAnswer::empty(StatusCode::NO_CONTENT, head)
     }
 
-    /// 303, so that a reload does not post again. RFC 9110 15.4.4.
+    /// 303 to a path of this host, so that a reload does not post again. RFC 9110 15.4.4.
     pub(crate) fn see_other(&self, path: &str) -> HttpAnswer {
         let mut head = self.head_of(Media::Html, &Language::english(), None);
         render::security_fields(&mut head, self.branding.answer_policy());
-        if let Ok(location) = HeaderValue::from_str(path) {
+        if let Ok(location) = HeaderValue::from_str(&self.request.base().path(path)) {
             head.insert(LOCATION, location);
         }
         head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -52,6 +52,6 @@ fn host_of(text: &str) -> Option<String> {
 }
 
 fn is_ours(host: &str, site: &Site) -> bool {
-    let published = host_of(&site.origin).is_some_and(|own| own == host);
+    let published = host_of(site.origin()).is_some_and(|own| own == host);
     published || host == site.domain.as_str() || (site.domain.is_local() && LOCAL_NAMES.contains(&host))
 }

@@ -112,7 +112,7 @@ fn page_of<'a>(
         card: &route.card,
         url,
         language,
-        path: &route.path,
+        path: &route.link,
         ask: route.card.endpoint(NAME),
         host_name: &request.site.name,
         question: &search.question,

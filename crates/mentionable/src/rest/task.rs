@@ -69,7 +69,8 @@ pub(crate) fn poll(responder: &Responder<'_>, task: &Task) -> HttpAnswer {
         true => StatusCode::OK,
         false => StatusCode::ACCEPTED,
     };
-    if let (StatusCode::ACCEPTED, Ok(location)) = (status, HeaderValue::from_str(&envelope::path(task))) {
+    let path = responder.request.base().path(&envelope::path(task));
+    if let (StatusCode::ACCEPTED, Ok(location)) = (status, HeaderValue::from_str(&path)) {
         head.insert(CONTENT_LOCATION, location);
     }
     HttpAnswer::whole(status, head, serde_json::to_vec(&envelope::envelope(task)).unwrap_or_default())

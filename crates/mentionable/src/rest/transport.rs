@@ -42,7 +42,7 @@ impl Rest {
         pages: Arc<Pages>,
         settings: MentionableSettings,
     ) -> Self {
-        let door = |card: &Arc<_>| Arc::new(AgentRoute::new(Arc::clone(card)));
+        let door = |card: &Arc<_>| Arc::new(AgentRoute::new(Arc::clone(card), &pages.branding));
         let residents = host.directory().iter();
         let doors: HashMap<_, _> = residents.map(|r| (r.card.handle().clone(), door(&r.card))).collect();
         let default = host.directory().default_agent();

@@ -32,7 +32,7 @@ fn text(host: &Host, addresses: &Addresses, data: &Path) -> Result<String, std::
     writeln!(out, "{} is open.", site.name)?;
     writeln!(out)?;
     writeln!(out, "  in a browser   http://{}:{}/", site.domain, addresses.shared.http.port())?;
-    writeln!(out, "  public base    {}/", site.origin)?;
+    writeln!(out, "  public base    {}/", site.base)?;
     for (name, address) in &addresses.own {
         writeln!(out, "  {name:<14} {address}")?;
     }
@@ -53,7 +53,7 @@ fn text(host: &Host, addresses: &Addresses, data: &Path) -> Result<String, std::
     writeln!(out, "Try:  forecourt ask {} \"hello\"", first.card.address)?;
     if addresses.is_local {
         let ca = forecourt_server::local_ca::ca_certificate(data);
-        writeln!(out, "      curl --cacert {} '{}/~{}?user=hello'", ca.display(), site.origin, first.card.handle())?;
+        writeln!(out, "      curl --cacert {} '{}/~{}?user=hello'", ca.display(), site.base, first.card.handle())?;
         writeln!(out, "This is development: loopback only, with a certificate from a local authority.")?;
     }
     Ok(out)

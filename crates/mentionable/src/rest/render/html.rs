@@ -15,7 +15,7 @@ pub(super) fn answer(frame: &Frame<'_>, asked: &[Part], collected: &CollectedRep
         url: frame.url,
         language: frame.language,
         collected,
-        path: &frame.door.path,
+        path: &frame.door.link,
         session: frame.session,
         asked,
         kept_under: None,
@@ -32,7 +32,7 @@ pub(super) fn refusal(frame: &Frame<'_>, part: &PolicyPart) -> String {
         language: frame.language,
         part,
         asked: &asked,
-        path: &frame.door.path,
+        path: &frame.door.link,
     }
     .render()
 }
@@ -47,7 +47,7 @@ pub(super) fn failure(frame: &Frame<'_>, failure: &Failure) -> String {
         message: &failure.message,
         hint: failure.hint.as_deref(),
         asked: frame.asked,
-        path: Some(frame.door.path.as_str()).filter(|_| !frame.asked.is_empty() && failure.code != "agent-not-found"),
+        path: Some(frame.door.link.as_str()).filter(|_| !frame.asked.is_empty() && failure.code != "agent-not-found"),
         may_work_again: failure.status.is_server_error() && !frame.asked.is_empty(),
     }
     .render()
