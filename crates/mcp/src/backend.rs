@@ -11,6 +11,7 @@ mod bounded;
 mod call_error;
 mod line;
 mod settings;
+pub(crate) mod wrapped;
 
 use std::sync::Arc;
 use std::time::Duration;
