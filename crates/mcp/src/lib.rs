@@ -42,6 +42,7 @@ mod own_resource;
 mod page;
 mod partial;
 mod payment;
+mod portable_schema;
 mod prompts;
 mod requirements;
 mod resources;
