@@ -63,3 +63,20 @@ async fn s5_4_an_address_where_nobody_may_be_sent_is_passed_to_nobody() {
         }
     }
 }
+
+#[tokio::test]
+async fn every_agent_is_given_its_words_without_its_mention() {
+    let agent = ScriptedAgent::saying(["x"]);
+    let host = Setup::default().host(agent.clone()).await;
+    for said in ["@bot a soup", "@bot@demo.localhost: a soup", "a soup", "@other a soup", "@bot", "a soup, @bot"] {
+        host.receive(message(said), Run::without_task()).await.unwrap().collect().await;
+    }
+    let words: Vec<String> = agent.heard().iter().map(Message::text).collect();
+    assert_eq!(words, ["a soup", "a soup", "a soup", "@other a soup", "@bot", "a soup, @bot"]);
+    // Beside something else, words that only mention are no part of their own.
+    let mut with_file = message("@bot");
+    with_file.parts.push(Part::File(File::inline("a/b", None, "x".into())));
+    host.receive(with_file, Run::without_task()).await.unwrap().collect().await;
+    let last = agent.heard().pop().unwrap();
+    assert_eq!((last.text().as_str(), last.parts.len()), ("", 1));
+}
