@@ -39,6 +39,8 @@ pub struct AgentCard {
     pub composes: bool,
     /// Whether it finds items, and tells [`crate::Findings`] when it is asked to.
     pub finds: bool,
+    /// Whether it answers only callers that prove who they are with a bearer token.
+    pub wants_token: bool,
     /// Whether pages of other origins may talk to it. Mentionable REST 8.6.
     pub cors: bool,
     /// `Cache-Control` of its answers; the default is `private, max-age=0`.
