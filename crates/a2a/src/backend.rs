@@ -9,6 +9,7 @@
 //! where a caller of ours must not be sent by a button (PolicyPart 3.2): they stand in the message,
 //! and in `data` under `mentionable.relayed`.
 
+mod address;
 mod answer;
 mod leaving;
 mod outgoing;

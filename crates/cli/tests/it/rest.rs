@@ -136,7 +136,7 @@ fn s9_6_payment_required_is_a_page_with_a_link() {
     let answer = served.curl_tls("/~gate/?user=pay", &[]).with_status(402);
     assert_eq!(answer.named("content-type"), "text/html; charset=utf-8");
     let page = answer.text();
-    let link = format!("href=\"{}\"", served.url("/~gate?user=paid"));
+    let link = format!("href=\"{}\"", served.https_url("/~gate?user=paid"));
     for part in ["<main class=\"mentionable-response\">", "<article", "Payment required", "Two coins.", &link] {
         assert!(page.contains(part), "no {part} in {page}");
     }
