@@ -138,10 +138,7 @@ fn no_page_complains() {
     }
     browser.go(&served.url("/~gate?user=pay"));
     let action = browser.find("a.button");
-    assert_eq!(
-        (action.text().as_str(), action.property("href")),
-        ("Pay two coins", served.url("/~gate?user=paid"))
-    );
+    assert_eq!((action.text().as_str(), action.property("href")), ("Pay two coins", served.url("/~gate?user=paid")));
     browser.picture("refusal-page");
     action.click();
     within("the action's page opens", || browser.find("article").text().contains("No money moved").then_some(()));

@@ -73,10 +73,7 @@ fn s3_2_pages_lead_on_where_they_were_opened_and_refusals_name_the_canonical_hos
         assert!(page.contains(&format!("href=\"http://{authority}/consent/")), "{host}: {page}");
         assert!(!page.contains("https://demo.localhost"), "{host}: {page}");
         let part = opened("application/json");
-        assert!(
-            part.contains(&format!("https://demo.localhost:{}/consent/", served.https)),
-            "{host}: {part}"
-        );
+        assert!(part.contains(&format!("https://demo.localhost:{}/consent/", served.https)), "{host}: {part}");
     }
 }
 

@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use forecourt_agents::relay;
+use forecourt_core::limits::PARTS_MAX;
 use forecourt_core::reply::Question;
 use forecourt_core::{Ending, Event, File, FileSource, Handle, Link, Part, PolicyPart, SignIn};
 use forecourt_surface::ending::read_challenges;
@@ -171,21 +172,27 @@ fn refused(policy: &Value, host: &str, agent: &Handle) -> Ending {
     relayed.map_or_else(|| Ending::failed(MALFORMED), |part| Ending::Refused(Box::new(part)))
 }
 
-/// The items of a structure: its list of results, or itself, or its elements where it is a list. What only carries words has none.
+/// The items of a structure: its list of results, or itself, or its elements where it is a list. What only carries
+/// words has none.
 fn items(structured: Value) -> Vec<Value> {
     for key in ["results", "items"] {
         if let Some(items) = structured[key].as_array() {
-            return items.clone();
+            return each(items.clone());
         }
     }
     let known =
         ["state", "text", "context_id", "task_id", "question", "elicitation", "refusal", "error", "code", "_meta"];
     match structured {
-        Value::Array(elements) if !is_words(&elements) => elements,
+        Value::Array(elements) if !is_words(&elements) => each(elements),
         Value::Object(ref fields) if fields.keys().all(|key| known.contains(&key.as_str())) => Vec::new(),
         Value::Object(_) => vec![structured],
         _ => Vec::new(),
     }
+}
+
+/// An item for each element; one that holds them all where they are more than an answer may have parts.
+fn each(elements: Vec<Value>) -> Vec<Value> {
+    if elements.len() > PARTS_MAX { vec![elements.into()] } else { elements }
 }
 
 /// What the server would like to know, in our words or those of NLWeb.
@@ -280,6 +287,10 @@ mod tests {
         assert_eq!(wrapped(items().into(), &[&Value::from(items()).to_string()]), data);
         assert_eq!(wrapped(items().into(), &[&texts[0], &texts[1]]), data);
         assert_eq!(wrapped(json!({"items": items()}), &[&json!({"items": items()}).to_string()]), data);
+        for (count, parts) in [(PARTS_MAX, PARTS_MAX), (PARTS_MAX + 1, 1)] {
+            let many = of(json!({"content": [], "structuredContent": {"items": vec![json!({"n": 1}); count]}}));
+            assert_eq!(many.len() - 1, parts, "{count}");
+        }
         // Without a structure the text is all there is.
         let loose = of(json!({"content": [text(&Value::from(items()).to_string())]}));
         assert_eq!(loose[..2], data[..]);
