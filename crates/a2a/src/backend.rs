@@ -9,6 +9,7 @@
 //! where a caller of ours must not be sent by a button (PolicyPart 3.2): they stand in the message,
 //! and in `data` under `mentionable.relayed`.
 
+mod address;
 mod answer;
 mod leaving;
 mod outgoing;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwapOption;
 use forecourt_agents::on_behalf_of::TokenExchange;
 use forecourt_agents::{Backend, BuiltAgent, Context};
+use forecourt_core::agent::AddressedFiles;
 use forecourt_core::{Admitted, Agent, Clock, Ending, Entropy, EventStream, Handle, SubjectToken};
 use forecourt_egress::{Egress, Purpose};
 use forecourt_settings::{Problems, Section};
@@ -108,6 +110,11 @@ struct FrontedAgent {
 impl Agent for A2aAgent {
     fn handle(&self, admitted: Admitted) -> EventStream {
         answer::answer(self.0.clone(), admitted.into_message())
+    }
+
+    /// A file by its address is a part of A2A: the remote agent fetches it.
+    fn addressed_files(&self) -> AddressedFiles {
+        AddressedFiles::Passed
     }
 }
 

@@ -3,6 +3,7 @@
 //! The words of an answer are one artifact in pieces, which is closed by an update that holds all of
 //! it: some clients show the last update and nothing else (design 20).
 
+use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::{CollectedReply, Ending, Event, Progress, Task, TaskState};
 use forecourt_host::{Host, TaskPermit};
 use serde_json::json;
@@ -23,8 +24,10 @@ pub(crate) struct Frames<'a> {
     origin: &'a str,
     /// In which order the reader is shown ways to pay.
     offers: OfferOrder,
-    text: String,
-    others: Vec<Part>,
+    /// The answer as it is read later.
+    gathered: ReplyAccumulator,
+    /// Whether anything of the artifact of the answer was said.
+    is_begun: bool,
     /// How many artifacts of their own there were.
     own: u64,
 }
@@ -37,27 +40,22 @@ impl<'a> Frames<'a> {
         origin: &'a str,
         offers: OfferOrder,
     ) -> Self {
-        Self { host, permit, task, origin, offers, text: String::new(), others: Vec::new(), own: 0 }
+        Self { host, permit, task, origin, offers, gathered: ReplyAccumulator::default(), is_begun: false, own: 0 }
     }
 
     /// The items that an event comes to. `number` is that of the event.
     pub(crate) async fn items(&mut self, number: u64, event: Event) -> Vec<Item> {
         match event {
             Event::Text(text) => {
-                let item = self.piece(fragment(text.clone()));
-                // After `piece`, which asks whether this is the first one: the first replaces, the others append.
-                self.text.push_str(&text);
-                vec![item]
+                self.gathered.take(Event::Text(text.clone()));
+                vec![self.piece(fragment(text))]
             }
             Event::Part(part) => {
                 let home = FileBase { origin: self.origin, task: &self.task.id };
+                self.gathered.take(Event::Part(part.clone()));
                 // Counted as `view::made` counts them: who comes back would otherwise have one artifact under two ids.
                 match home.place(near(self.permit, part).await, self.own + 1) {
-                    Some(PartPlacement::Answer(part)) => {
-                        let item = self.piece(part.clone());
-                        self.others.push(part);
-                        vec![item]
-                    }
+                    Some(PartPlacement::Answer(part)) => vec![self.piece(part)],
                     Some(PartPlacement::Own(artifact)) => {
                         self.own += 1;
                         vec![self.made(artifact)]
@@ -83,13 +81,21 @@ impl<'a> Frames<'a> {
         }
     }
 
-    fn is_begun(&self) -> bool {
-        !self.text.is_empty() || !self.others.is_empty()
+    /// The next piece of the answer: the first one replaces, the others append.
+    fn piece(&mut self, part: Part) -> Item {
+        let append = std::mem::replace(&mut self.is_begun, true);
+        self.update(answer(vec![part]), append, false)
     }
 
-    /// The next piece of the answer.
-    fn piece(&self, part: Part) -> Item {
-        self.update(answer(vec![part]), self.is_begun(), false)
+    /// The artifact of the answer, whole.
+    fn whole(&mut self) -> Artifact {
+        let home = FileBase { origin: self.origin, task: &self.task.id };
+        let parts = std::mem::take(&mut self.gathered).finish(Ending::Complete).parts;
+        let said = parts.into_iter().filter_map(|part| match home.place(part, 0)? {
+            PartPlacement::Answer(part) => Some(part),
+            PartPlacement::Own(_) | PartPlacement::Tool(_) => None,
+        });
+        answer(said.collect())
     }
 
     fn made(&self, artifact: Artifact) -> Item {
@@ -133,11 +139,9 @@ impl<'a> Frames<'a> {
     /// question, or a refusal, that was answered since.
     async fn ending(&mut self, number: u64, ending: Ending) -> Vec<Item> {
         let mut items = Vec::new();
-        if self.is_begun() {
-            let text = std::mem::take(&mut self.text);
-            let text = (!text.is_empty()).then(|| fragment(text));
-            let whole = text.into_iter().chain(std::mem::take(&mut self.others)).collect();
-            items.push(self.made(answer(whole)));
+        let whole = self.whole();
+        if std::mem::take(&mut self.is_begun) {
+            items.push(self.made(whole));
         }
         if let Ending::Refused(part) = &ending {
             // Before the status: nothing may follow a refusal (PolicyPart 3.5).

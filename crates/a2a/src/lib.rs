@@ -85,7 +85,8 @@ impl Wire for A2aWire {
     fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
         let base = site.url(&format!("{}/{}", card::names::HUB_PATH, card.handle()));
         let description = format!("{base}{}", card::names::CARD_PATH);
-        vec![Endpoint::new(NAME, base).described_by(description, card::names::MEDIA_TYPE)]
+        let endpoint = Endpoint::new(NAME, base).described_by(description, card::names::MEDIA_TYPE);
+        vec![endpoint.behind_hub(site.url(card::names::HUB_PATH))]
     }
 
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {

@@ -118,9 +118,16 @@ pub(crate) fn gathered(events: impl Iterator<Item = Event>) -> Vec<CorePart> {
 fn made(task: &Task, parts: Vec<CorePart>, origin: &str) -> (Vec<Artifact>, Vec<Part>) {
     let home = FileBase { origin, task: &task.id };
     let (mut said, mut artifacts, mut tools) = (Vec::new(), Vec::new(), Vec::new());
+    // The answer stands where it begins.
+    let mut answer_at = 0;
     for part in parts {
         match home.place(part, artifacts.len() as u64 + 1) {
-            Some(PartPlacement::Answer(part)) => said.push(part),
+            Some(PartPlacement::Answer(part)) => {
+                if said.is_empty() {
+                    answer_at = artifacts.len();
+                }
+                said.push(part);
+            }
             Some(PartPlacement::Own(artifact)) => artifacts.push(artifact),
             Some(PartPlacement::Tool(event)) => tools.push(event),
             None => {}
@@ -129,7 +136,7 @@ fn made(task: &Task, parts: Vec<CorePart>, origin: &str) -> (Vec<Artifact>, Vec<
     // A direct answer that became a task is told in its status.
     let told = matches!(task.outcome, Some(CollectedReply { ending: Ending::Message(_), .. }));
     if !said.is_empty() && !told {
-        artifacts.insert(0, answer(said));
+        artifacts.insert(answer_at, answer(said));
     }
     (artifacts, tools)
 }

@@ -33,6 +33,7 @@ use std::sync::Arc;
 
 use async_stream::stream;
 use bytes::Bytes;
+use forecourt_core::agent::AddressedFiles;
 use forecourt_core::limits::REPLY_TEXT_BYTES_MAX;
 use forecourt_core::{
     Admitted, Agent, Clock, Ending, Entropy, EventStream, FailureCause, Message, SubjectToken, WorkJournal, ids, json,
@@ -134,6 +135,11 @@ impl Agent for HttpAgent {
             journal: message.journal.clone(),
         };
         answer::play(self.0.clone().values(asked), self.0.host.clone())
+    }
+
+    /// The service reads bytes, and may reach what this host does not.
+    fn addressed_files(&self) -> AddressedFiles {
+        AddressedFiles::FetchedIfReachable
     }
 }
 

@@ -19,6 +19,7 @@ mod init;
 mod keys;
 mod man;
 mod named;
+mod reach;
 mod records;
 mod reference;
 mod restore;

@@ -6,6 +6,17 @@ use crate::reply::EventStream;
 
 pub use crate::card::{AgentCard, ContentMode, Endpoint, EndpointDescription, Icon, Skill};
 
+/// How an agent is given a file that a message names by its address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AddressedFiles {
+    /// As bytes. A message whose file can't be fetched is refused.
+    Fetched,
+    /// As bytes, or by its address where it can't be fetched.
+    FetchedIfReachable,
+    /// By its address: nothing is fetched.
+    Passed,
+}
+
 /// A backend that answers messages: a search, a language model, another server.
 pub trait Agent: Send + Sync + 'static {
     /// Begins to answer. Work happens as the stream is polled and stops when it is dropped; the
@@ -18,6 +29,11 @@ pub trait Agent: Send + Sync + 'static {
     /// to that host: a caller can name any. NLWeb's `site`.
     fn has_host(&self, _host: &str) -> bool {
         false
+    }
+
+    /// How the agent is given files that a message names by their address. By default as bytes.
+    fn addressed_files(&self) -> AddressedFiles {
+        AddressedFiles::Fetched
     }
 
     /// The language in which the agent would answer a caller who asks for `wanted`; `own` is that of its card. By

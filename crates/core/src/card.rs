@@ -39,6 +39,8 @@ pub struct AgentCard {
     pub composes: bool,
     /// Whether it finds items, and tells [`crate::Findings`] when it is asked to.
     pub finds: bool,
+    /// Whether it answers only callers that prove who they are with a bearer token.
+    pub wants_token: bool,
     /// Whether pages of other origins may talk to it. Mentionable REST 8.6.
     pub cors: bool,
     /// `Cache-Control` of its answers; the default is `private, max-age=0`.
@@ -118,6 +120,9 @@ pub struct Endpoint {
     /// The document that describes the agent as it is reached here, if the protocol has one.
     #[serde(skip)]
     pub description: Option<EndpointDescription>,
+    /// The absolute URL at which every agent of the host is reached over the protocol, if it has one.
+    #[serde(skip)]
+    pub hub: Option<String>,
 }
 
 /// A document that describes an agent at one endpoint: what catalogs of agents link to.
@@ -132,7 +137,13 @@ pub struct EndpointDescription {
 impl Endpoint {
     /// An endpoint without a document of its own.
     pub fn new(protocol: &'static str, url: String) -> Self {
-        Self { protocol, url, description: None }
+        Self { protocol, url, description: None, hub: None }
+    }
+
+    /// The same with the URL of all agents.
+    #[must_use]
+    pub fn behind_hub(self, url: String) -> Self {
+        Self { hub: Some(url), ..self }
     }
 
     /// The same with a document that describes the agent there.

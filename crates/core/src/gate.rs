@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::card::AgentCard;
 use crate::journal::WorkJournal;
 use crate::maybe_boxed::{MaybeBoxed, at_once, in_time};
+use crate::mention::behind_mention;
 use crate::message::{Message, RECEIPT};
 use crate::part::Part;
 use crate::policy::{Objection, PolicyPart, PolicyResolution, Requirement};
@@ -155,6 +156,29 @@ impl Admitted {
     #[must_use]
     pub fn with_parts(mut self, parts: Vec<Part>) -> Self {
         self.message.parts = parts;
+        self
+    }
+
+    /// The same admission without the mention of its agent that its words may begin with, which says whom the host
+    /// was to give them to and nothing to the agent. A message that is nothing else stays as it is.
+    #[must_use]
+    pub fn without_mention(mut self) -> Self {
+        let recipient = &self.message.recipient;
+        let mut parts = self.message.parts.iter().enumerate();
+        let first =
+            parts.find_map(|(at, part)| Some((at, part.as_text()?)).filter(|(_, text)| !text.trim().is_empty()));
+        let Some((at, text)) = first else { return self };
+        let words = behind_mention(text, recipient);
+        if words.len() == text.len() || (words.is_empty() && self.message.parts.len() == 1) {
+            return self;
+        }
+        let words = words.to_owned();
+        match &mut self.message.parts[at] {
+            // With other parts beside it, words that are none would be an empty part.
+            Part::Text(_) if words.is_empty() => drop(self.message.parts.remove(at)),
+            Part::Text(text) => text.content = words,
+            _ => {}
+        }
         self
     }
 

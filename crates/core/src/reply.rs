@@ -82,8 +82,9 @@ pub struct Reply {
 /// A reply after its ending: what non-streaming protocols render.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CollectedReply {
-    /// The answer in parts: first the joined markdown if there is any, then the others in order,
-    /// tool calls by their last value.
+    /// The answer in parts, in the order in which they came, tool calls by their last value. Words are one part unless
+    /// a paragraph began behind another part: that one begins with its blank line, so that all words joined are what
+    /// was streamed.
     pub parts: Vec<Part>,
     /// The findings of the search behind the answer, if they were asked for; the last ones that it gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,8 +155,15 @@ impl CollectedReply {
         Self { parts, findings: None, usage: AnswerUsage::default(), ending }
     }
 
-    /// The markdown of the answer: the text parts, joined by a newline.
+    /// The markdown of the answer: the text parts, joined by a newline where none begins with one.
     pub fn text(&self) -> String {
-        crate::message::text_of(&self.parts)
+        let mut all = String::new();
+        for text in self.parts.iter().filter_map(Part::as_text) {
+            if !all.is_empty() && !text.starts_with('\n') {
+                all.push('\n');
+            }
+            all.push_str(text);
+        }
+        all
     }
 }

@@ -213,7 +213,7 @@ impl AgentBuilder<'_> {
         };
         let built = problems.absorb(build(&agent.backing, &context).and_then(|built| attachable(&agent, built)));
         let rules = problems.absorb(self.rules.build(&agent));
-        let (Some(built), Some(AgentRules { rules, guards, summaries })) = (built, rules) else {
+        let (Some(built), Some(AgentRules { rules, guards, summaries, wants_token })) = (built, rules) else {
             return Err(problems);
         };
         if !summaries.is_empty() {
@@ -222,7 +222,8 @@ impl AgentBuilder<'_> {
         if let Some(indexing) = built.indexing.clone() {
             all.contents.push(Content { handle: agent.settings.handle.clone(), indexing });
         }
-        let card = Arc::new(card(&agent, self.site, &built, &self.deployment.wires));
+        let card = AgentCard { wants_token, ..card(&agent, self.site, &built, &self.deployment.wires) };
+        let card = Arc::new(card);
         let time_max = Duration::from_secs(agent.settings.timeout_seconds.get().into());
         let agent_inside = match self.questions {
             Some(log) => questions::logged(built, log),
@@ -306,6 +307,7 @@ fn card(agent: &AgentDefinition, site: &Site, built: &BuiltAgent, wires: &Wires)
         remembers: settings.sessions.unwrap_or(built.remembers),
         composes: built.composes,
         finds: built.finds,
+        wants_token: false,
         cors: settings.cors,
         cache_control: settings.cache_control,
         examples: settings.examples,

@@ -72,6 +72,8 @@ pub(crate) struct AgentRules {
     pub rules: Vec<BuiltRule>,
     pub guards: Vec<Arc<Guardrail>>,
     pub summaries: Vec<String>,
+    /// Whether one of them wants a bearer token.
+    pub wants_token: bool,
 }
 
 impl<'a> RuleBuilder<'a> {
@@ -103,7 +105,7 @@ impl<'a> RuleBuilder<'a> {
     pub(crate) fn build(&self, agent: &AgentDefinition) -> Result<AgentRules, Problems> {
         let handle = &agent.settings.handle;
         let mut problems = Problems::new();
-        let mut built = AgentRules { rules: Vec::new(), guards: Vec::new(), summaries: Vec::new() };
+        let mut built = AgentRules { rules: Vec::new(), guards: Vec::new(), summaries: Vec::new(), wants_token: false };
         for (index, rule) in self.host.iter().enumerate().filter(|(_, rule)| rule.settings.is_before(handle)) {
             let of_host = std::slice::from_ref(&rule.settings.rule);
             let section = |_| rule.section.clone();
@@ -141,6 +143,7 @@ impl AgentRules {
         section: impl Fn(usize) -> Section,
         problems: &mut Problems,
     ) {
+        self.wants_token |= settings.iter().any(RuleSettings::wants_token);
         self.summaries.extend(settings.iter().map(RuleSettings::summary));
         match rules(settings, context) {
             Ok(built) => self.rules.extend(built),

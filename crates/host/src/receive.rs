@@ -9,6 +9,7 @@ use crate::in_flight::CallerSlots;
 use crate::metrics::error_name;
 use crate::request::Request;
 use crate::run::Run;
+use forecourt_core::agent::AddressedFiles;
 use forecourt_core::gate::Admitted;
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::message::GateNotes;
@@ -136,7 +137,8 @@ impl Host {
         passed: PassedMessage,
         brings_history: bool,
     ) -> Result<Result<(Admitted, Option<UsedUp>), Box<AdmissionRefusal>>, Error> {
-        let mut admitted = self.attachments.fetch(passed.admitted).await?;
+        let files = passage.resident.agent.addressed_files();
+        let mut admitted = self.attachments.fetch(passed.admitted, files).await?;
         if !passage.resident.guards.is_empty() {
             // On the heap, since most agents have no guardrails.
             match Box::pin(self.guard(passage, admitted, brings_history)).await {
@@ -181,7 +183,11 @@ impl Host {
                 };
             let passage = Passage { resident: &resident, earlier: None, unknown, is_answered: false };
             match self.admit(&passage, message).await? {
-                Ok(passed) => Ok(Ok(self.attachments.fetch(passed.admitted).await?.into_message())),
+                // The bytes themselves are asked for, whatever the agent would be given.
+                Ok(passed) => {
+                    let fetched = self.attachments.fetch(passed.admitted, AddressedFiles::Fetched).await?;
+                    Ok(Ok(fetched.into_message()))
+                }
                 Err(refused) => Ok(Err(refused.refusal)),
             }
         })

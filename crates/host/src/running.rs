@@ -39,7 +39,8 @@ pub(crate) fn run(
     }
     let guards = reply_guards(&request, &admitted, metrics);
     let span = spans::invoke_agent(request.resident.card.handle().as_str());
-    let events = span.in_scope(|| std::panic::catch_unwind(AssertUnwindSafe(|| agent.handle(admitted))));
+    let events =
+        span.in_scope(|| std::panic::catch_unwind(AssertUnwindSafe(|| agent.handle(admitted.without_mention()))));
     let events = events.unwrap_or_else(|_| once(crashed()));
     let events = match guards {
         // Form and bounds first, so that what is judged has them.

@@ -11,6 +11,7 @@ mod bounded;
 mod call_error;
 mod line;
 mod settings;
+pub(crate) mod wrapped;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +19,7 @@ use std::time::Duration;
 use async_stream::stream;
 use forecourt_agents::on_behalf_of::TokenExchange;
 use forecourt_agents::{Backend, BuiltAgent, Context};
+use forecourt_core::agent::AddressedFiles;
 use forecourt_core::{Admitted, Agent, Clock, ContentMode, Ending, Event, EventStream, FailureCause, Handle, Message};
 use forecourt_egress::Egress;
 use forecourt_settings::{Problems, Section};
@@ -49,6 +51,7 @@ fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
         server: Arc::new(server),
         tool,
         arguments,
+        takes_attachments,
         time_max,
         exchange,
         waiting: questions.then(Waiting::default),
@@ -75,6 +78,8 @@ struct Front {
     server: Arc<Server>,
     tool: String,
     arguments: JsonObject,
+    /// Whether the arguments have a place for attachments.
+    takes_attachments: bool,
     time_max: Duration,
     /// Where tokens of callers come from that the server is asked with.
     exchange: Option<Arc<TokenExchange>>,
@@ -95,6 +100,14 @@ struct Server {
 impl Agent for McpAgent {
     fn handle(&self, admitted: Admitted) -> EventStream {
         self.0.clone().answer(admitted.into_message())
+    }
+
+    /// Without a place for attachments an address stands in the text, and nobody needs the bytes.
+    fn addressed_files(&self) -> AddressedFiles {
+        match self.0.takes_attachments {
+            true => AddressedFiles::FetchedIfReachable,
+            false => AddressedFiles::Passed,
+        }
     }
 }
 

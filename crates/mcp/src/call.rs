@@ -1,11 +1,12 @@
 //! One call of a tool: its progress, its questions and its result.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use forecourt_core::ids;
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::policy::PaymentSubmission;
-use forecourt_core::reply::Progress;
+use forecourt_core::reply::{Progress, Question};
 use forecourt_surface::tool::{ElicitedAnswer, Tool, ToolCall, ToolEvent, ToolOutput};
 use futures::StreamExt;
 use rmcp::model::{
@@ -302,9 +303,20 @@ fn wish(called: &ToolOutput, modes: Modes, id: String) -> Option<Vec<Form>> {
     let question = called.question.as_ref().filter(|_| modes.form);
     let refusal = called.refusal.as_deref().filter(|_| modes.url);
     match (question, refusal) {
-        (Some(question), _) => forms(question),
+        (Some(question), _) => forms(&with_words_before(question, &called.structured)),
         (None, Some(part)) => elicit::page(part, id).map(|page| vec![page]),
         (None, None) => None,
+    }
+}
+
+/// A question with what was said before it: a person who is asked in the middle of a call sees nothing else of it.
+fn with_words_before<'a>(question: &'a Question, structured: &Value) -> Cow<'a, Question> {
+    match structured["text"].as_str().map(str::trim) {
+        Some(words) if !words.is_empty() && !question.text.contains(words) => Cow::Owned(Question {
+            text: format!("{words}\n\n{}", question.text),
+            questions: question.questions.clone(),
+        }),
+        _ => Cow::Borrowed(question),
     }
 }
 

@@ -45,6 +45,7 @@ mod own_resource;
 mod page;
 mod partial;
 mod payment;
+mod portable_schema;
 mod prompts;
 mod registry_entry;
 mod requirements;
@@ -116,7 +117,8 @@ impl Wire for McpWire {
     fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
         let url = site.url(&target::path_of(Some(card.handle())));
         let description = format!("{url}{}", server_card::SUFFIX);
-        vec![Endpoint::new(NAME, url).described_by(description, server_card::MEDIA_TYPE)]
+        let endpoint = Endpoint::new(NAME, url).described_by(description, server_card::MEDIA_TYPE);
+        vec![endpoint.behind_hub(site.url(target::PATH))]
     }
 
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {

@@ -21,6 +21,7 @@ use crate::named::{self, Prompt};
 use crate::own_resource::{self, OwnResource};
 use crate::page::Page;
 use crate::partial::Partial;
+use crate::portable_schema::portable;
 use crate::section::{AgentTools, McpSettings, Requirement};
 use crate::{agents, task, widget};
 
@@ -306,7 +307,8 @@ fn names_headers(schema: &Value) -> bool {
     }
 }
 
-/// A schema without what some hosts stumble over: names of dialects that MCP does not begin with.
+/// A schema without what some hosts stumble over: names of dialects that MCP does not begin with, lists of types, and
+/// what accepts any value without saying so.
 fn schema(mut schema: Value) -> Value {
     if let Some(fields) = schema.as_object_mut() {
         if fields.get("$schema").is_some_and(|dialect| dialect != DIALECT) {
@@ -314,5 +316,5 @@ fn schema(mut schema: Value) -> Value {
         }
         fields.entry("type").or_insert_with(|| json!("object"));
     }
-    schema
+    portable(schema)
 }

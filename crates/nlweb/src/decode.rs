@@ -52,9 +52,11 @@ pub(crate) fn ask(request: Value) -> Result<Ask, ApiError> {
     let Some(query) = fields.value("query") else {
         return Err(ApiError::wrong("query", "an object with the question in `text`"));
     };
-    let (query, limit, skip) = query_of(query)?;
+    let (query, in_query) = query_of(query)?;
     let context = context_of(fields.value("context"))?;
-    let meta = meta_of(fields.value("meta"), &mut notes)?;
+    let mut meta = Fields::of("meta", fields.value("meta"))?;
+    let Paging { shown, looked_at, start } = in_query.or(Paging::read(&mut meta)?);
+    let meta = meta_of(meta, &mut notes)?;
     let mut prefer = Fields::of("prefer", fields.value("prefer"))?;
     let formats = match prefer.names("response_format", PREFERENCES_MAX)? {
         formats if formats.is_empty() => prefer.names("format", PREFERENCES_MAX)?,
@@ -62,6 +64,9 @@ pub(crate) fn ask(request: Value) -> Result<Ask, ApiError> {
     };
     let modes = prefer.names("mode", PREFERENCES_MAX)?;
     let wishes = prefer_of(&mut prefer, &mut notes)?;
+    // What was not looked at is not shown.
+    let limit = [shown, looked_at].into_iter().flatten().min();
+    let skip = start.unwrap_or_default();
     let style =
         Style { dialect, format: format_of(&formats)?, summarize: summarizes(&modes, &mut notes)?, limit, skip };
     Ok(Ask { query, context, style, prefer: wishes, meta, notes })
@@ -79,13 +84,42 @@ pub(crate) fn awaited(request: Value) -> Result<Await, ApiError> {
         _ => return Err(ApiError::wrong("action", "\"checkin\" or \"cancel\"")),
     };
     let mut notes = Vec::new();
-    let meta = meta_of(fields.value("meta"), &mut notes)?;
+    let meta = meta_of(Fields::of("meta", fields.value("meta"))?, &mut notes)?;
     Ok(Await { token, action, dialect, meta, notes })
 }
 
-/// NLWeb 3.1. Clients of 0.54 bound the answer there and say where it begins, and may have put the question on its own
-/// feet.
-fn query_of(value: Value) -> Result<(Query, Option<usize>, usize), ApiError> {
+/// Which part of an answer a client of 0.54 wants to see. They say it in `query` or in `meta`.
+struct Paging {
+    /// Results that are shown, at most.
+    shown: Option<usize>,
+    /// Results that are looked at, at most.
+    looked_at: Option<usize>,
+    /// Results before the first one that is shown.
+    start: Option<usize>,
+}
+
+impl Paging {
+    fn read(fields: &mut Fields) -> Result<Self, ApiError> {
+        let (shown, looked_at) = (fields.count("max_results")?, fields.count("num_results")?);
+        let start = fields.number("start_num")?;
+        if start.is_some_and(|start| start > SKIPPED_MAX) {
+            return Err(ApiError::wrong(fields.name("start_num"), format!("at most {SKIPPED_MAX}")));
+        }
+        Ok(Self { shown, looked_at, start })
+    }
+
+    /// This, and what it leaves open by `other`.
+    fn or(self, other: Self) -> Self {
+        Self {
+            shown: self.shown.or(other.shown),
+            looked_at: self.looked_at.or(other.looked_at),
+            start: self.start.or(other.start),
+        }
+    }
+}
+
+/// NLWeb 3.1. Clients of 0.54 may page there, and may have put the question on its own feet.
+fn query_of(value: Value) -> Result<(Query, Paging), ApiError> {
     let mut fields = match value {
         Value::Object(_) => Fields::of("query", Some(value))?,
         _ => return Err(ApiError::wrong("query", "an object, such as {\"text\": \"soup for a cold day\"}")),
@@ -99,12 +133,7 @@ fn query_of(value: Value) -> Result<(Query, Option<usize>, usize), ApiError> {
     let decontextualized = fields.text("decontextualized_query")?.filter(|text| !text.trim().is_empty());
     let text = decontextualized.unwrap_or(text);
     let site = fields.short("site", NAME_BYTES_MAX)?.map(|site| site.trim().to_owned()).filter(|site| !site.is_empty());
-    let limit = fields.count("max_results")?;
-    let limit = fields.count("num_results")?.or(limit);
-    let skip = fields.number("start_num")?.unwrap_or_default();
-    if skip > SKIPPED_MAX {
-        return Err(ApiError::wrong("query.start_num", format!("at most {SKIPPED_MAX}")));
-    }
+    let paging = Paging::read(&mut fields)?;
     // NLWeb 3.1: every further attribute is a filter. What has a meaning of its own was taken out above.
     let filters: Map<String, Value> = fields.rest().into_iter().filter(|(_, value)| !value.is_null()).collect();
     bounded("query.text", text.len(), TEXT_BYTES_MAX)?;
@@ -112,7 +141,7 @@ fn query_of(value: Value) -> Result<(Query, Option<usize>, usize), ApiError> {
         return Err(ApiError::TooMuch { field: "query", bound: format!("{FILTERS_MAX} filters") });
     }
     bounded("query", written(&filters), FILTERS_BYTES_MAX)?;
-    Ok((Query { text, site, filters }, limit, skip))
+    Ok((Query { text, site, filters }, paging))
 }
 
 /// NLWeb 3.2. Contexts of other types are kept as they are.
@@ -209,8 +238,7 @@ fn summarizes(names: &[String], notes: &mut Vec<String>) -> Result<bool, ApiErro
 }
 
 /// Reads `meta`: version, session, user. A version that is not spoken here becomes a note. NLWeb 3.4.
-fn meta_of(value: Option<Value>, notes: &mut Vec<String>) -> Result<Meta, ApiError> {
-    let mut fields = Fields::of("meta", value)?;
+fn meta_of(mut fields: Fields, notes: &mut Vec<String>) -> Result<Meta, ApiError> {
     for key in VERSION_KEYS {
         let version = fields.short(key, NAME_BYTES_MAX)?;
         let spoken = |version: &String| [Dialect::V0_54, Dialect::V0_55].iter().any(|known| known.version() == version);

@@ -9,10 +9,16 @@ use forecourt_pages::markdown;
 use serde_json::{Map, Value, json};
 
 use crate::action::Action;
-use crate::limits::FILE_BYTES_MAX;
+use crate::limits::{FILE_BYTES_MAX, ITEM_NAME_CHARS_MAX};
 use crate::wire::Dialect;
 
 const SCHEMA_ORG: &str = "https://schema.org";
+/// The members that name an item, the best first.
+const NAMES: [&str; 3] = ["name", "headline", "title"];
+/// Others that do in items of no vocabulary.
+const LOOSE_NAMES: [&str; 6] = ["label", "displayName", "display_name", "subject", "heading", "caption"];
+/// The members whose first words tell most of what an item is.
+const TELLING: [&str; 5] = ["description", "summary", "text", "content", "body"];
 
 /// Whose items they are, and where its files are.
 #[derive(Clone, Copy)]
@@ -57,7 +63,7 @@ impl Shelf<'_> {
     /// An item with where it comes from and what can be done with it.
     fn furnished(self, item: LazyJson) -> LazyJson {
         let actions: Vec<Value> = self.actions.iter().filter_map(|action| action.for_item(&item, self.agent)).collect();
-        let item = grounded(item);
+        let item = grounded(typed(item));
         if actions.is_empty() {
             return item;
         }
@@ -118,8 +124,59 @@ fn objects(data: LazyJson) -> Vec<LazyJson> {
     match data.into_value() {
         object @ Value::Object(_) => vec![object.into()],
         Value::Array(items) if items.iter().all(Value::is_object) => items.into_iter().map(LazyJson::from).collect(),
-        other => vec![json!({"@context": SCHEMA_ORG, "@type": "PropertyValue", "value": other}).into()],
+        other => {
+            let name = plain(&other).map(|words| beginning(&words));
+            let item = json!({"@context": SCHEMA_ORG, "@type": "PropertyValue", "value": other});
+            vec![named(item, name, None).into()]
+        }
     }
+}
+
+/// An item of some type, as clients sort and show them by it. One without is a thing, and has a name.
+fn typed(item: LazyJson) -> LazyJson {
+    if item.has_member("@type") || !item.is_object() {
+        return item;
+    }
+    let name = if item.has_member("name") { None } else { invented_name(&item) };
+    let item = item.with_member("@type", "Thing".into());
+    match name {
+        Some(name) => item.with_member("name", name.into()),
+        None => item,
+    }
+}
+
+/// What an item without a name is called: by another member that names it, else by its first words.
+fn invented_name(item: &Value) -> Option<String> {
+    let named = |key: &&str| Some(item.get(*key)?.as_str()?.to_owned()).filter(|name| !name.trim().is_empty());
+    let words = |key: &&str| Some(markdown::to_plain(item.get(*key)?.as_str()?)).filter(|words| !words.is_empty());
+    let found = NAMES.iter().chain(&LOOSE_NAMES).find_map(named).or_else(|| TELLING.iter().find_map(words));
+    let any = || {
+        let mut members = item.as_object()?.iter().filter_map(|(key, value)| Some((key, plain(value)?)));
+        // The address of an item is no name while it says anything else of itself.
+        let is_telling = |(key, words): &(&String, String)| !key.starts_with('@') && !words.contains("://");
+        members.find(is_telling).map(|(key, words)| format!("{key} {words}"))
+    };
+    found.or_else(any).map(|words| beginning(&words))
+}
+
+/// A value in words, if it has some.
+fn plain(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(_) | Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// The first words, on one line.
+fn beginning(text: &str) -> String {
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some((end, _)) = line.char_indices().nth(ITEM_NAME_CHARS_MAX) else { return line };
+    // At the end of a word, where one ends.
+    let end = line[..end].rfind(' ').unwrap_or(end);
+    line.truncate(end);
+    line.push('…');
+    line
 }
 
 /// An item that says where it comes from, as far as it says that at all.
@@ -209,7 +266,7 @@ fn why(told: &ItemFindings) -> Option<&str> {
 
 /// What an item is called.
 pub(crate) fn name(item: &Value) -> Option<&str> {
-    ["name", "headline", "title"].iter().find_map(|key| item.get(*key)?.as_str())
+    NAMES.iter().find_map(|key| item.get(*key)?.as_str())
 }
 
 /// `object` without what is `None`.
@@ -236,11 +293,48 @@ mod tests {
     fn s4_1_1_items_are_grounded_in_where_they_are_from() {
         let item = json!({"@type": "Recipe", "name": "Soup", "url": "https://x.example/soup"});
         assert_eq!(shown(Part::data(item))[0]["grounding"], json!({"source_urls": ["https://x.example/soup"]}));
-        let own = json!({"name": "Soup", "@id": "https://x.example/", "grounding": {"citations": [1]}});
+        let own =
+            json!({"@type": "Recipe", "name": "Soup", "@id": "https://x.example/", "grounding": {"citations": [1]}});
         assert_eq!(shown(Part::data(own.clone())), [own]);
-        for nowhere in [json!({"name": "Soup"}), json!({"url": "javascript:alert(1)"})] {
+        for nowhere in [json!({"@type": "Recipe"}), json!({"@type": "Recipe", "url": "javascript:alert(1)"})] {
             assert_eq!(shown(Part::data(nowhere.clone())), [nowhere]);
         }
+    }
+
+    #[test]
+    fn s4_1_1_items_of_no_type_are_things_with_a_name() {
+        for (item, name) in [
+            (json!({"name": "Soup", "title": "A title"}), "Soup"),
+            (json!({"title": "Pea soup", "price": 4.5}), "Pea soup"),
+            (json!({"id": 7, "label": "Leek tart"}), "Leek tart"),
+            (json!({"price": 4.5, "text": "**Warm** and\ngreen."}), "Warm and green."),
+            (json!({"url": "https://x.example/", "price": 4.5}), "price 4.5"),
+        ] {
+            let shown = &shown(Part::data(item))[0];
+            assert_eq!((shown["@type"].as_str(), shown["name"].as_str()), (Some("Thing"), Some(name)));
+        }
+        for nameless in [json!({}), json!({"url": "https://x.example/"}), json!({"deep": {"name": "x"}})] {
+            let shown = &shown(Part::data(nameless))[0];
+            assert_eq!((shown["@type"].as_str(), shown.get("name")), (Some("Thing"), None));
+        }
+        assert_eq!(shown(Part::data(json!("pea")))[0]["name"], "pea");
+    }
+
+    #[test]
+    fn names_of_first_words_are_bounded() {
+        let name = |words: usize| {
+            let item = json!({"text": "ab ".repeat(words)});
+            shown(Part::data(item))[0]["name"].as_str().map(str::to_owned).expect("a name")
+        };
+        let fitting = (ITEM_NAME_CHARS_MAX + 1) / 3;
+        assert!(name(fitting).chars().count() <= ITEM_NAME_CHARS_MAX && !name(fitting).ends_with('…'));
+        let longer = name(fitting + 1);
+        assert!(longer.ends_with("ab…") && longer.chars().count() <= ITEM_NAME_CHARS_MAX + 1, "{longer}");
+        let unbroken = json!({"text": "ä".repeat(ITEM_NAME_CHARS_MAX + 1)});
+        assert_eq!(
+            shown(Part::data(unbroken))[0]["name"].as_str().map(|name| name.chars().count()),
+            Some(ITEM_NAME_CHARS_MAX + 1)
+        );
     }
 
     #[test]
@@ -263,7 +357,8 @@ mod tests {
 
     #[test]
     fn values_that_are_no_objects_still_are_items() {
-        assert_eq!(shown(Part::data(json!([{"a": 1}, {"b": 2}]))), [json!({"a": 1}), json!({"b": 2})]);
+        let both = shown(Part::data(json!([{"a": 1}, {"b": 2}])));
+        assert_eq!((both.len(), &both[0]["a"], &both[1]["b"]), (2, &json!(1), &json!(2)));
         assert_eq!(shown(Part::data(json!(3)))[0]["value"], 3);
         assert_eq!(shown(Part::text("x")), [] as [LazyJson; 0]);
     }

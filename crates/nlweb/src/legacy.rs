@@ -12,7 +12,7 @@ const CURRENT_FORMAT: &str = "conversational_search";
 /// Members of a request of today.
 const CURRENT: [&str; 4] = ["query", "context", "prefer", "meta"];
 /// Parameters that may also stand in the address of a POST.
-const PAGING: [&str; 3] = ["max_results", "start_num", "decontextualized_query"];
+const PAGING: [&str; 4] = ["max_results", "num_results", "start_num", "decontextualized_query"];
 /// Parameters of old clients that mean nothing here.
 const PASSED_OVER: [&str; 6] = ["query_id", "model", "retrieval_backend", "oauth_id", "user_id", "thread_id"];
 

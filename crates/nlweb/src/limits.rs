@@ -30,6 +30,8 @@ pub(crate) const NAME_BYTES_MAX: usize = 256;
 pub(crate) const PREFERENCES_MAX: usize = 16;
 /// Bytes of a file that stands in an answer.
 pub(crate) const FILE_BYTES_MAX: usize = 1024 * 1024;
+/// Characters of the name of an item that is named by its first words.
+pub(crate) const ITEM_NAME_CHARS_MAX: usize = 60;
 /// Seconds after which to come again where nobody says how long a service is away.
 pub(crate) const RETRY_AFTER_SECONDS: u64 = 5;
 /// Agents that are named to who asked for one that is not there.

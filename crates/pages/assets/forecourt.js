@@ -211,6 +211,19 @@ const TITLES = {
   service_unavailable: "Service unavailable",
 };
 
+// In development this page may be plain, while refusals name the https address of the same host, whose local authority
+// no browser knows: the same path is here.
+function here(url) {
+  const domain = document.querySelector('meta[name="mentionable:agent"]')?.content.split("@").pop();
+  try {
+    const { protocol, hostname, pathname, search, hash } = new URL(url);
+    const isOwn = location.protocol === "http:" && protocol === "https:" && hostname === domain;
+    return isOwn ? location.origin + pathname + search + hash : url;
+  } catch {
+    return url;
+  }
+}
+
 function refusal(part) {
   const card = el("section", { className: "notice warn" }, el("h2", {}, part.title || TITLES[part.kind] || "Declined"));
   card.append(el("p", { className: "said" }, part.message || "This agent declined."));
@@ -218,7 +231,7 @@ function refusal(part) {
   const schemes = (part.accepted_payments || []).map((payment) => el("li", {}, el("code", {}, payment.scheme)));
   if (schemes.length) card.append(el("p", { className: "meta" }, "Accepted payments"), el("ul", {}, ...schemes));
   if (part.url && target(part.url)) {
-    const action = link(part.url, part.action_label || "Continue");
+    const action = link(here(part.url), part.action_label || "Continue");
     action.className = "button";
     card.append(el("p", { className: "next" }, action));
   }

@@ -100,6 +100,7 @@ fn card(address: &str, name: &str, description: &str, skills: &[(&str, &str)], e
         uses_tools: true,
         remembers: true,
         composes: false,
+        wants_token: false,
         finds: false,
         cors: false,
         cache_control: None,

@@ -40,6 +40,7 @@ fn card(text: &str) -> AgentCard {
         uses_tools: false,
         remembers: true,
         composes: false,
+        wants_token: false,
         finds: false,
         cors: false,
         cache_control: None,

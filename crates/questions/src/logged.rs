@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use async_stream::stream;
-use forecourt_core::{Admitted, Agent, Clock, Ending, Event, EventStream, Part};
+use forecourt_core::agent::AddressedFiles;
+use forecourt_core::{Admitted, Agent, Clock, Ending, Event, EventStream, Language, Part};
 use futures::StreamExt;
 
 use crate::AnswerOutcome;
@@ -47,6 +48,14 @@ impl Agent for LoggedAgent {
 
     fn has_host(&self, host: &str) -> bool {
         self.agent.has_host(host)
+    }
+
+    fn addressed_files(&self) -> AddressedFiles {
+        self.agent.addressed_files()
+    }
+
+    fn answer_language(&self, wanted: Option<&Language>, own: &Language) -> Language {
+        self.agent.answer_language(wanted, own)
     }
 }
 

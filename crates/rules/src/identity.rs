@@ -38,6 +38,11 @@ pub struct ChallengeSettings {
 }
 
 impl IdentityRule {
+    /// Whether a bearer token is a way to pass: the only one that every protocol's description has words for.
+    pub(crate) fn wants_token(&self) -> bool {
+        self.challenges.is_empty() || self.challenges.iter().any(|way| way.scheme.eq_ignore_ascii_case("Bearer"))
+    }
+
     /// Which proofs count, in a few words.
     pub(crate) fn summary(&self) -> String {
         let lists = [&self.issuers, &self.methods, &self.assurance, &self.subjects];

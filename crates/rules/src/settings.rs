@@ -36,6 +36,11 @@ pub struct HostRuleSettings {
 }
 
 impl RuleSettings {
+    /// Whether it lets nobody pass without a proof of identity, for which a bearer token is a way.
+    pub fn wants_token(&self) -> bool {
+        matches!(&self.kind, RuleKind::RequireIdentity(rule) if rule.wants_token())
+    }
+
     /// Its kind, its name and what it wants, in one line.
     pub fn summary(&self) -> String {
         let name = self.words.name.as_ref().map(|name| format!("`{name}`"));

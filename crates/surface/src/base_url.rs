@@ -3,8 +3,7 @@
 
 use std::borrow::Cow;
 
-use forecourt_core::AgentCard;
-use forecourt_core::Site;
+use forecourt_core::{AgentCard, PolicyPart, Site};
 pub use forecourt_server::PlainOrigin;
 use http::Extensions;
 
@@ -88,6 +87,13 @@ impl<'a> BaseUrl<'a> {
         Cow::Owned(card)
     }
 
+    /// A refusal as a page shows it: its button leads to where its reader is already. The part that programs are given
+    /// keeps the address of the canonical host. PolicyPart 3.2.
+    pub fn refusal(self, part: &PolicyPart) -> PolicyPart {
+        let url = part.url.as_deref().map(|url| self.rebase(url).into_owned());
+        PolicyPart { url, ..part.clone() }
+    }
+
     /// A published URL as this answer names it: one of this host under its origin, any other as it is.
     pub fn rebase(self, url: &str) -> Cow<'_, str> {
         let Some(plain) = self.plain else { return Cow::Borrowed(url) };
@@ -138,6 +144,9 @@ mod tests {
             ("https://elsewhere.example/", "https://elsewhere.example/"),
         ] {
             assert_eq!(base.rebase(published), named);
+            let part = PolicyPart::new(forecourt_core::policy::RefusalKind::Forbidden, "No.");
+            let part = base.refusal(&PolicyPart { url: Some(published.to_owned()), ..part });
+            assert_eq!(part.url.as_deref(), Some(named));
         }
     }
 }

@@ -100,6 +100,7 @@ pub fn card(handle: &str) -> AgentCard {
         uses_tools: false,
         remembers: false,
         composes: false,
+        wants_token: false,
         finds: false,
         cors: false,
         cache_control: None,

@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use url::{Origin, Url};
 
+use super::address;
 use crate::client::ClientTimeouts;
 use crate::client::limits::{CARD_KEPT_MAX, CARD_KEPT_MIN, ORIGINS_MAX};
 
@@ -23,8 +24,9 @@ pub(super) struct RemoteAgentSettings {
     /// `"a2a"`.
     #[serde(rename = "kind")]
     _kind: String,
-    /// Where the remote agent is: its origin such as `https://example.com`, the URL of its card, or
-    /// that of an endpoint. Any http or https URL: you wrote it, so it may be private.
+    /// Where the remote agent is: its address such as `@chef@example.com`, a domain for whoever its hub leads to, the
+    /// URL of its card, or that of an endpoint. Any http or https URL: you wrote it, so it may be private. A port may
+    /// follow an address; names under `.localhost` are asked over plain http, at 8080 unless it does.
     url: String,
     /// Fields to send with each request, such as `{ Authorization = "Bearer ${TOKEN}" }`. At most 32.
     #[serde(default)]
@@ -100,7 +102,15 @@ pub(super) struct CheckedSettings {
 pub(super) fn read(section: &Section, context: &Context) -> Result<CheckedSettings, Problems> {
     let settings: RemoteAgentSettings = section.read()?;
     let mut problems = Problems::new();
-    upstream_url(section, "url", &settings.url, &mut problems);
+    let url = address::url_of(&settings.url);
+    match &url {
+        Some(url) => upstream_url(section, "url", url, &mut problems),
+        None => {
+            let message = format!("`{}` is neither the address of an agent, nor a domain, nor a URL", settings.url);
+            let hint = "write @chef@example.com, example.com or https://example.com/a2a/chef";
+            problems.push(section.problem(Some("url"), message).hint(hint));
+        }
+    }
     let patience = ClientTimeouts {
         first: seconds(section, "first_byte_seconds", settings.first_byte_seconds, &mut problems),
         idle: seconds(section, "idle_seconds", settings.idle_seconds, &mut problems),
@@ -114,8 +124,8 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<CheckedSettin
     let origins = origins(section, &settings.origins, &mut problems);
     let headers = fields(section, &settings.headers, &mut problems);
     let exchange = on_behalf_of::read(settings.on_behalf_of, section, &headers, context, &mut problems);
-    // `upstream_url` has noted that problem already.
-    let Ok(url) = Url::parse(&settings.url) else { return Err(problems) };
+    // What is none was noted already.
+    let Some(url) = url.and_then(|url| Url::parse(&url).ok()) else { return Err(problems) };
     problems.into_result(CheckedSettings {
         url,
         headers,

@@ -45,10 +45,23 @@ pub(crate) struct Facts {
     pub(crate) uses_tools: bool,
     /// Whether it may be paid by x402.
     pub(crate) takes_x402: bool,
-    /// What callers may identify themselves with, in words; absent when nothing is looked at.
-    pub(crate) bearer: Option<String>,
+    /// What callers may identify themselves with; absent when nothing is looked at.
+    pub(crate) bearer: Option<BearerTokens>,
+    /// Whether callers who are known see more.
+    pub(crate) has_extended: bool,
     /// Who lives behind it, on the card of a hub.
     pub(crate) hub: Option<Hub>,
+}
+
+/// The tokens that are taken.
+#[derive(Debug, Clone)]
+pub(crate) struct BearerTokens {
+    /// Whose they are, in words.
+    pub(crate) description: String,
+    /// Whether they are signed tokens.
+    pub(crate) are_jwt: bool,
+    /// Whether nobody is answered without one.
+    pub(crate) are_required: bool,
 }
 
 /// A skill with what it takes and gives.
@@ -107,6 +120,8 @@ pub(crate) fn hub(place: CardContext<'_>, directory: &Directory) -> Facts {
         facts.documentation = None;
         facts.icon = None;
     }
+    let wants_token = directory.iter().all(|resident| resident.card.wants_token);
+    facts.bearer = bearer(place.verifier, wants_token);
     facts.uses_tools = directory.iter().any(|resident| resident.card.uses_tools);
     facts.rest = directory.iter().filter_map(|resident| rest(place, &resident.card)).collect();
     if !place.settings.skills.is_empty() {
@@ -164,7 +179,8 @@ fn of_agent(place: CardContext<'_>, card: &AgentCard, url: String) -> Facts {
         output_modes: media_types(&card.output_modes),
         uses_tools: card.uses_tools,
         takes_x402: place.settings.takes_x402,
-        bearer: bearer(place.verifier),
+        bearer: bearer(place.verifier, card.wants_token),
+        has_extended: place.verifier.token_issuers().next().is_some(),
         hub: None,
     }
 }
@@ -258,10 +274,16 @@ fn add_data(modes: &mut Vec<String>) {
     }
 }
 
-/// Whose tokens are taken. All of them travel in the same field, so they are one scheme.
-fn bearer(verifier: &Verifier) -> Option<String> {
+/// The tokens that are taken. All of them travel in the same field, so they are one scheme.
+fn bearer(verifier: &Verifier, are_required: bool) -> Option<BearerTokens> {
     let issuers: Vec<_> = verifier.token_issuers().take(ISSUERS_NAMED_MAX).map(|issuer| issuer.issuer).collect();
-    (!issuers.is_empty()).then(|| format!("A signed token (JWT) of {}.", issuers.join(" or ")))
+    let are_jwt = !issuers.is_empty();
+    let description = match are_jwt {
+        true => format!("A signed token (JWT) of {}.", issuers.join(" or ")),
+        // Without an issuer the operator hands them out.
+        false => "An API key of this host.".to_owned(),
+    };
+    (are_jwt || are_required).then_some(BearerTokens { description, are_jwt, are_required })
 }
 
 /// gRPC is dialled by host and port, which nothing implies.

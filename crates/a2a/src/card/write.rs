@@ -5,7 +5,7 @@
 use forecourt_identity::HostKeys;
 use serde_json::{Map, Value, json};
 
-use super::facts::{Facts, ListedSkill};
+use super::facts::{BearerTokens, Facts, ListedSkill};
 use super::names::{
     AGENTS, CONTEXT, DEFAULT_AGENT, MENTIONABLE, MENTIONABLE_VERSION, POLICY, REST, ROUTER_TYPE, TOOL_EVENTS, X402,
     X402_TRANSPORT,
@@ -56,9 +56,13 @@ fn current(facts: &Facts) -> Value {
     card.insert("defaultInputModes".to_owned(), json!(facts.input_modes));
     card.insert("defaultOutputModes".to_owned(), json!(facts.output_modes));
     card.insert("skills".to_owned(), facts.skills.iter().map(skill).collect());
-    if let Some(description) = &facts.bearer {
-        let scheme = json!({"httpAuthSecurityScheme": http_scheme(description)});
+    if let Some(tokens) = &facts.bearer {
+        let scheme = json!({"httpAuthSecurityScheme": http_scheme(tokens)});
         card.insert("securitySchemes".to_owned(), json!({BEARER: scheme}));
+        if tokens.are_required {
+            // No scope is named: what each endpoint wants of a token is told where it is refused.
+            card.insert("securityRequirements".to_owned(), json!([{"schemes": {BEARER: {"list": []}}}]));
+        }
     }
     Value::Object(card)
 }
@@ -72,12 +76,17 @@ fn dual(facts: &Facts) -> Value {
     card["preferredTransport"] = "JSONRPC".into();
     let additional = bindings_0_3(facts).map(|(binding, url)| json!({"url": url, "transport": binding}));
     card["additionalInterfaces"] = additional.collect();
-    if let Some(description) = &facts.bearer {
+    if let Some(tokens) = &facts.bearer {
         // Both spellings in one object: parsers of either version find theirs, with equal values.
-        let mut scheme = http_scheme(description);
+        let mut scheme = http_scheme(tokens);
         scheme["type"] = "http".into();
-        scheme["httpAuthSecurityScheme"] = http_scheme(description);
+        scheme["httpAuthSecurityScheme"] = http_scheme(tokens);
         card["securitySchemes"] = json!({BEARER: scheme});
+        if tokens.are_required {
+            card["security"] = json!([{BEARER: []}]);
+        }
+    }
+    if facts.has_extended {
         card["supportsAuthenticatedExtendedCard"] = true.into();
     }
     if let Some(hub) = &facts.hub {
@@ -128,7 +137,7 @@ fn interface(binding: &str, url: &str, version: &str) -> Value {
 /// What the surface can do for every agent, whether it streams by itself or not.
 fn capabilities(facts: &Facts) -> Value {
     let mut capabilities = json!({"streaming": true, "pushNotifications": true, "extensions": extensions(facts)});
-    if facts.bearer.is_some() {
+    if facts.has_extended {
         capabilities["extendedAgentCard"] = true.into();
     }
     capabilities
@@ -169,6 +178,10 @@ fn skill(listed: &ListedSkill) -> Value {
     value
 }
 
-fn http_scheme(description: &str) -> Value {
-    json!({"scheme": "Bearer", "bearerFormat": "JWT", "description": description})
+fn http_scheme(tokens: &BearerTokens) -> Value {
+    let mut scheme = json!({"scheme": "Bearer", "description": tokens.description});
+    if tokens.are_jwt {
+        scheme["bearerFormat"] = "JWT".into();
+    }
+    scheme
 }

@@ -60,10 +60,8 @@ fn read_0_3(mut fields: ObjectReader<'_>) -> Option<Part> {
         Some(kind) if kind != holds => {
             fields.odd("kind", &format!("must be {holds}, which is what the part holds"));
         }
-        // The protocol buffers of 0.3 have no such field; its JSON tells parts apart by nothing else.
-        None if part.is_some() && fields.dialect() == Dialect::Json03 => {
-            fields.odd("kind", &format!("is required: {holds}"));
-        }
+        // The protocol buffers of 0.3 have no such field, and clients in the field leave it out of its JSON too: what
+        // the part holds says the same.
         _ => {}
     }
     part.map(|part| Part { metadata, ..part })

@@ -8,13 +8,14 @@ use forecourt::Handle;
 use forecourt::deployment::{EnvironmentNotices, FILE};
 use forecourt::domains::deployment_folders;
 use forecourt::server::disagreements;
+use forecourt::settings::Listen;
 use forecourt::{Running, Storage, identities, inspect};
 use forecourt_contract::{Dispatcher, Endpoint};
 use forecourt_settings::{KeyMove, files, rewrite};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::printable;
+use super::{printable, reach};
 use crate::args::Check;
 use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 
@@ -26,6 +27,8 @@ struct CheckReport {
     running: Running,
     rules: HashMap<Handle, Vec<String>>,
     endpoints: Arc<Dispatcher>,
+    /// Where it would listen.
+    listen: Listen,
 }
 
 /// Builds everything in memory, and shows what the world would see; or, all that stands in the way.
@@ -70,6 +73,7 @@ async fn run_one(check: &Check) -> Outcome {
 
 async fn find(check: &Check) -> Result<CheckReport, Failure> {
     let deployment = super::load(&check.place)?;
+    let listen = deployment.listen();
     let (data, file) = (deployment.data_folder().to_path_buf(), deployment.folder().join(FILE));
     let mut problems = inspect::inspect(&deployment);
     let doubts = [deployment.node_notice(), deployment.proxy_notice()];
@@ -99,7 +103,7 @@ async fn find(check: &Check) -> Result<CheckReport, Failure> {
     problems.extend(identities::refused(&notices));
     identities::doubtful(&notices).for_each(|notice| stderrln!("warning: {notice}"));
     doubtful.iter().for_each(|notice| stderrln!("warning: {notice}"));
-    Ok(problems.into_result(CheckReport { running, rules, endpoints })?)
+    Ok(problems.into_result(CheckReport { running, rules, endpoints, listen })?)
 }
 
 /// Tells which keys have their old names; with `fix`, gives them the new ones.
@@ -132,14 +136,16 @@ fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-fn show(check: &Check, CheckReport { running, rules, endpoints }: CheckReport) -> Outcome {
+fn show(check: &Check, CheckReport { running, rules, endpoints, listen }: CheckReport) -> Outcome {
     let host = running.host();
+    let hubs = reach::for_programs(host.site(), &host.directory().default_agent().card, listen);
     let cards: Vec<_> = host.directory().iter().map(|resident| resident.card.clone()).collect();
     let all: Vec<_> = endpoints.registry.iter().map(|registered| &registered.endpoint).collect();
     if check.json {
         return print_json(&json!({
             "domain": host.site().domain,
             "origin": host.site().base,
+            "for_programs": hubs,
             "agents": cards,
             "rules": rules,
             "endpoints": all.iter().map(|endpoint| endpoint.projection()).collect::<Vec<_>>(),
@@ -147,6 +153,7 @@ fn show(check: &Check, CheckReport { running, rules, endpoints }: CheckReport) -
     }
     let count = if all.is_empty() { String::new() } else { format!(", {} endpoints", all.len()) };
     stdoutln!("{} is fine: {} agents{count}", check.place.dir.display(), cards.len());
+    hubs.iter().for_each(|hubs| stdoutln!("for programs: {hubs}"));
     for card in cards {
         stdoutln!("\n{}  {}", card.address, card.name);
         for endpoint in &card.endpoints {

@@ -81,7 +81,7 @@ fn refusals_tools_and_failures_in_the_chat() {
     assert!(card.text().contains("Payment required") && card.text().contains("Two coins."), "{}", card.text());
     let action = browser.find(&format!("{ANSWERED} .notice a.button"));
     assert_eq!(action.text(), "Pay two coins");
-    assert_eq!(action.property("href"), served.https_url("/~gate?user=paid"));
+    assert_eq!(action.property("href"), served.url("/~gate?user=paid"));
     browser.picture("refusal-in-chat");
     assert!(ask(&browser, "tool").text().contains("There are three."));
     assert_eq!(browser.all(&format!("{ANSWERED} .steps li.done")).len(), 1);
@@ -138,10 +138,7 @@ fn no_page_complains() {
     }
     browser.go(&served.url("/~gate?user=pay"));
     let action = browser.find("a.button");
-    assert_eq!(
-        (action.text().as_str(), action.property("href")),
-        ("Pay two coins", served.https_url("/~gate?user=paid"))
-    );
+    assert_eq!((action.text().as_str(), action.property("href")), ("Pay two coins", served.url("/~gate?user=paid")));
     browser.picture("refusal-page");
     action.click();
     within("the action's page opens", || browser.find("article").text().contains("No money moved").then_some(()));

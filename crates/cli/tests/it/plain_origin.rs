@@ -48,6 +48,46 @@ fn design_18_documents_name_the_plain_origin_at_which_they_were_fetched() {
 }
 
 #[test]
+fn s3_2_pages_lead_on_where_they_were_opened_and_refusals_name_the_canonical_host() {
+    let served = Deployment::gatehouse().serve();
+    for host in ["127.0.0.1", "demo.localhost"] {
+        let authority = format!("{host}:{}", served.http);
+        let opened = |media: &str| {
+            let url = format!("http://127.0.0.1:{}/~gate?user=consent", served.http);
+            let output = Command::new("curl")
+                .args([
+                    "-s",
+                    "--noproxy",
+                    "*",
+                    "-H",
+                    &format!("Host: {authority}"),
+                    "-H",
+                    "X-Forwarded-Host: evil.example",
+                ])
+                .args(["-H", &format!("Accept: {media}"), &url])
+                .output()
+                .unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let page = opened("text/html");
+        assert!(page.contains(&format!("href=\"http://{authority}/consent/")), "{host}: {page}");
+        assert!(!page.contains("https://demo.localhost"), "{host}: {page}");
+        let part = opened("application/json");
+        assert!(part.contains(&format!("https://demo.localhost:{}/consent/", served.https)), "{host}: {part}");
+    }
+}
+
+#[test]
+fn serve_and_check_say_where_programs_reach_everything() {
+    let deployment = Deployment::gatehouse();
+    let checked = deployment.run("check", ["."]);
+    assert!(checked.stdout.contains("for programs: "), "{}", checked.stdout);
+    let served = deployment.serve();
+    assert_eq!(served.hubs, format!("http://127.0.0.1:{}/a2a and /mcp", served.http));
+    assert_eq!(fetched(&served, &format!("127.0.0.1:{}", served.http), "/a2a/.well-known/agent-card.json").0, "200");
+}
+
+#[test]
 fn design_18_behind_a_proxy_documents_name_the_public_base() {
     for line in ["public_url = \"https://kitchen.example\"\n", "trusted_proxies = [\"127.0.0.1/32\"]\n"] {
         let deployment = Deployment::gatehouse();

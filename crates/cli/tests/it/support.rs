@@ -262,6 +262,8 @@ pub(crate) struct Served {
     pub(crate) admin: u16,
     /// The gateway from HTTP to AGTP; 0 without one.
     pub(crate) gateway: u16,
+    /// Where it says that programs reach all of it.
+    pub(crate) hubs: String,
     /// What it has logged, once it has ended.
     log: Option<thread::JoinHandle<String>>,
 }
@@ -278,7 +280,8 @@ impl Served {
             String::from_utf8_lossy(&text).into_owned()
         });
         let banner = lines_of(child.stdout.take().unwrap());
-        let mut served = Self { deployment, child, http: 0, https: 0, admin: 0, gateway: 0, log: Some(log) };
+        let mut served =
+            Self { deployment, child, http: 0, https: 0, admin: 0, gateway: 0, hubs: String::new(), log: Some(log) };
         let until = Instant::now() + PATIENCE;
         while served.admin == 0 {
             let Ok(line) = banner.recv_timeout(until.saturating_duration_since(Instant::now())) else {
@@ -295,6 +298,7 @@ impl Served {
             Some("in") => self.http = port().unwrap(),
             // A base of its own may have no port.
             Some("public") => self.https = port().unwrap_or_default(),
+            Some("for") => self.hubs = line.trim_start_matches("for programs").trim().to_owned(),
             Some("gateway") => self.gateway = port().unwrap(),
             Some("operator") => self.admin = port().unwrap(),
             _ => {}

@@ -42,6 +42,7 @@ fn card() -> Arc<AgentCard> {
         remembers: false,
         finds: false,
         composes: false,
+        wants_token: false,
         cors: false,
         cache_control: None,
         examples: vec![],

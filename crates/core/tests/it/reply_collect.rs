@@ -32,10 +32,10 @@ fn s3_5_nothing_after_the_ending_is_taken() {
 }
 
 #[test]
-fn fragments_join_without_a_separator_and_come_first() {
+fn fragments_join_without_a_separator_and_parts_stay_where_they_came() {
     let link = Part::data(json!({"url": "https://example.com"}));
     let events = vec![Event::Part(link.clone()), said("a"), said(" b"), said(""), Event::Ending(Ending::Complete)];
-    assert_eq!(collected(events).parts, [Part::markdown("a b"), link]);
+    assert_eq!(collected(events).parts, [link, Part::markdown("a b")]);
 }
 
 #[test]

@@ -112,7 +112,7 @@ async fn s5_4_an_attachment_at_a_private_address_is_refused_in_plain_words() {
     let file = forecourt_core::File { id: None, name: None, mime: "a/b".into(), size_bytes: None, source };
     message.parts.push(Part::File(file));
     let error = host.receive(message, Run::without_task()).await.unwrap_err();
-    assert_eq!(error.to_string(), "user: an attachment named by address could not be fetched");
+    assert_eq!(error.to_string(), "attachments: `secret` could not be fetched from its address");
 }
 
 #[tokio::test]

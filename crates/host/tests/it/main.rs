@@ -6,6 +6,7 @@ mod courier;
 mod deliver;
 mod dice;
 mod faulty;
+mod given;
 mod guardrails;
 mod idempotency;
 mod invoke;

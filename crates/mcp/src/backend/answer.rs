@@ -4,11 +4,14 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use forecourt_agents::relay;
+use forecourt_core::limits::PARTS_MAX;
 use forecourt_core::reply::Question;
 use forecourt_core::{Ending, Event, File, FileSource, Handle, Link, Part, PolicyPart, SignIn};
 use forecourt_surface::ending::read_challenges;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Map, Value};
+
+use super::wrapped::{says, unwrapped};
 
 /// What a refusal of another version, or one that breaks the rules, comes to. PolicyPart 3.6, 4.1.
 const MALFORMED: &str = "The server behind this agent declined in a form that is not known here.";
@@ -17,12 +20,16 @@ const POLICY_VERSION: &str = "v0.1";
 
 /// The words, files, links and items of a result, and how it ended, as `agent` of `host` tells it.
 pub(super) fn events(result: CallToolResult, host: &str, agent: &Handle) -> Vec<Event> {
-    let structured = result.structured_content.unwrap_or_default();
+    // Whether it is wrapped is told by the result itself: no list of tools was asked for.
+    let (structured, is_bare) = match unwrapped(&result, None).or_else(|| listed(&result)) {
+        Some(value) => (value, true),
+        None => (result.structured_content.unwrap_or_default(), false),
+    };
     let mut said = Words::default();
     let mut parts = Vec::new();
     for block in result.content {
         match block {
-            ContentBlock::Text(text) => said.add(text.text, &structured),
+            ContentBlock::Text(text) => said.add(text.text, &structured, is_bare),
             other => parts.extend(part(other)),
         }
     }
@@ -58,8 +65,8 @@ struct Words {
 }
 
 impl Words {
-    fn add(&mut self, text: String, structured: &Value) {
-        match repeats(&text, structured) {
+    fn add(&mut self, text: String, structured: &Value, is_bare: bool) {
+        match repeats(&text, structured) || (is_bare && is_of(&text, structured)) {
             true => self.repeated.push(text),
             false => self.own.push(text),
         }
@@ -69,6 +76,7 @@ impl Words {
     fn answer(self, structured: &Value) -> String {
         match (self.own.is_empty(), structured["summary"].as_str()) {
             (false, _) => self.own.join("\n\n"),
+            (true, None) if !structured.is_object() => in_words(structured),
             (true, Some(summary)) => summary.to_owned(),
             (true, None) if items(structured.clone()).is_empty() && before(structured).is_empty() => {
                 self.repeated.join("\n\n")
@@ -94,6 +102,37 @@ fn repeats(text: &str, structured: &Value) -> bool {
         (Ok(value), structured) => value == *structured,
         (Err(_), _) => false,
     }
+}
+
+/// Whether a text is a bare value, or an element of one that is a list.
+fn is_of(text: &str, value: &Value) -> bool {
+    says(text, value) || value.as_array().is_some_and(|elements| elements.iter().any(|element| says(text, element)))
+}
+
+/// The list of objects that a result without a structure is, in JSON: what servers give that promise none.
+fn listed(result: &CallToolResult) -> Option<Value> {
+    let (None, [ContentBlock::Text(text)]) = (&result.structured_content, &result.content[..]) else { return None };
+    let is_list =
+        |value: &Value| value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_object));
+    text.text.starts_with('[').then(|| serde_json::from_str(&text.text).ok()).flatten().filter(is_list)
+}
+
+/// A value that is no object as people read it; nothing where it has items.
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::Array(elements) if !is_words(elements) => String::new(),
+        Value::Array(elements) => {
+            elements.iter().map(|element| format!("- {}", in_words(element))).collect::<Vec<_>>().join("\n")
+        }
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+/// Whether a list is one of words and numbers alone.
+fn is_words(elements: &[Value]) -> bool {
+    elements.iter().all(|element| element.is_string() || element.is_number() || element.is_boolean())
 }
 
 /// The words that hosts like ours said before they stopped.
@@ -133,20 +172,27 @@ fn refused(policy: &Value, host: &str, agent: &Handle) -> Ending {
     relayed.map_or_else(|| Ending::failed(MALFORMED), |part| Ending::Refused(Box::new(part)))
 }
 
-/// The items of a structure: its list of results, or itself. What only carries words has none.
+/// The items of a structure: its list of results, or itself, or its elements where it is a list. What only carries
+/// words has none.
 fn items(structured: Value) -> Vec<Value> {
     for key in ["results", "items"] {
         if let Some(items) = structured[key].as_array() {
-            return items.clone();
+            return each(items.clone());
         }
     }
     let known =
         ["state", "text", "context_id", "task_id", "question", "elicitation", "refusal", "error", "code", "_meta"];
-    match &structured {
-        Value::Null => Vec::new(),
-        Value::Object(fields) if fields.keys().all(|key| known.contains(&key.as_str())) => Vec::new(),
-        _ => vec![structured],
+    match structured {
+        Value::Array(elements) if !is_words(&elements) => each(elements),
+        Value::Object(ref fields) if fields.keys().all(|key| known.contains(&key.as_str())) => Vec::new(),
+        Value::Object(_) => vec![structured],
+        _ => Vec::new(),
     }
+}
+
+/// An item for each element; one that holds them all where they are more than an answer may have parts.
+fn each(elements: Vec<Value>) -> Vec<Value> {
+    if elements.len() > PARTS_MAX { vec![elements.into()] } else { elements }
 }
 
 /// What the server would like to know, in our words or those of NLWeb.
@@ -218,6 +264,36 @@ mod tests {
         assert_eq!(twice, [Event::Part(Part::data(json!({"a": 1}))), Event::Ending(Ending::Complete)]);
         let empty = of(json!({"content": [text("{\"results\":[]}")], "structuredContent": {"results": []}}));
         assert_eq!(empty, [Event::Text("{\"results\":[]}".into()), Event::Ending(Ending::Complete)]);
+    }
+
+    #[test]
+    fn what_servers_wrap_is_given_once_and_as_what_it_is() {
+        let wrapped = |value: Value, texts: &[&str]| {
+            let content: Vec<Value> = texts.iter().map(|said| text(said)).collect();
+            let mut events = of(json!({"content": content, "structuredContent": {"result": value}}));
+            assert_eq!(events.pop(), Some(Event::Ending(Ending::Complete)));
+            events
+        };
+        let words = |said: &str| vec![Event::Text(said.to_owned())];
+        assert_eq!(wrapped(json!("Soup."), &["Soup."]), words("Soup."));
+        assert_eq!(wrapped(json!("{\"a\": 1}"), &["{\"a\": 1}"]), words("{\"a\": 1}"));
+        assert_eq!(wrapped(json!(42), &["42"]), words("42"));
+        assert_eq!(wrapped(json!(["pea", "leek"]), &["[\"pea\",\"leek\"]"]), words("- pea\n- leek"));
+        assert_eq!(wrapped(json!([]), &[]), []);
+        assert_eq!(wrapped(json!(null), &["null"]), []);
+        let items = || vec![json!({"title": "Pea soup"}), json!({"title": "Leek tart"})];
+        let data: Vec<Event> = items().into_iter().map(|item| Event::Part(Part::data(item))).collect();
+        let texts: Vec<String> = items().iter().map(Value::to_string).collect();
+        assert_eq!(wrapped(items().into(), &[&Value::from(items()).to_string()]), data);
+        assert_eq!(wrapped(items().into(), &[&texts[0], &texts[1]]), data);
+        assert_eq!(wrapped(json!({"items": items()}), &[&json!({"items": items()}).to_string()]), data);
+        for (count, parts) in [(PARTS_MAX, PARTS_MAX), (PARTS_MAX + 1, 1)] {
+            let many = of(json!({"content": [], "structuredContent": {"items": vec![json!({"n": 1}); count]}}));
+            assert_eq!(many.len() - 1, parts, "{count}");
+        }
+        // Without a structure the text is all there is.
+        let loose = of(json!({"content": [text(&Value::from(items()).to_string())]}));
+        assert_eq!(loose[..2], data[..]);
     }
 
     #[test]

@@ -137,6 +137,24 @@ async fn s5_a_question_in_the_middle_of_a_call_is_the_callers_and_the_answer_goe
 }
 
 #[tokio::test]
+async fn s5_words_before_a_question_in_the_middle_of_a_call_come_with_it() {
+    let question = Ending::Question(Question { text: "Which one?".into(), questions: Vec::new() });
+    let (setup, agent) = Setup::default().playing("chef", vec![says("Soup, then."), ends(question)]);
+    let place = setup.start().await;
+    let url = listen(&place).await;
+    for more in ["questions = true\n", ""] {
+        let built = build(&format!("[backend]\nkind = \"mcp\"\nurl = \"{url}\"\ntool = \"ask_chef\"\n{more}")).unwrap();
+        let thread = ThreadId::mint(&CountedEntropy::default());
+        let asked = say(&built, "soup", 0, Some(&thread)).await;
+        let Ending::Question(question) = &asked.ending else { panic!("it asks: {:?}", asked.ending) };
+        let all = format!("{}\n\n{}", asked.text(), question.text);
+        assert_eq!(all.trim(), "Soup, then.\n\nWhich one?", "{more}");
+    }
+    let heard = agent.heard().len();
+    assert_eq!(heard, 2, "each was asked once");
+}
+
+#[tokio::test]
 async fn s5_without_a_conversation_or_leave_to_ask_the_server_is_not_answered() {
     for more in ["questions = true\n", ""] {
         let (built, agent, _place) = asking(more).await;

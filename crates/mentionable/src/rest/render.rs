@@ -13,6 +13,7 @@ pub(crate) use sse::{ReplyStart, begin, frames, one_message};
 use bytes::Bytes;
 use forecourt_core::{CollectedReply, Ending, Language, Part, PolicyPart};
 use forecourt_pages::Branding;
+use forecourt_surface::BaseUrl;
 
 use super::agent_route::AgentRoute;
 use super::errors::Failure;
@@ -31,6 +32,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) brand: &'a Branding,
     /// What was asked, for refusals and faults.
     pub(crate) asked: &'a str,
+    /// What URLs of this host begin with.
+    pub(crate) base: BaseUrl<'a>,
 }
 
 /// A whole answer. [`Media::Stream`] is rendered by [`frames`] as it comes, never here. `asked` is shown on a page

@@ -64,7 +64,7 @@ impl<'a> Responder<'a> {
         session: Option<&'f str>,
         asked: &'f str,
     ) -> Frame<'f> {
-        Frame { door: self.route, url, language, session, brand: self.branding, asked }
+        Frame { door: self.route, url, language, session, brand: self.branding, asked, base: self.request.base() }
     }
 
     /// The URL and the question that a page shows. Nothing else does, and they cost allocations.

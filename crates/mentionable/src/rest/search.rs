@@ -4,8 +4,10 @@
 //! opens, and a program reads the same results in the form that it wants. REST 3.1, 4.
 
 use bytes::Bytes;
-use forecourt_core::{Ending, Event, EventStream, Language, Part, Reply, SearchRefinement, ThreadId};
+use forecourt_core::{Ending, Event, EventStream, Language, Part, Reply, SearchRefinement, Site, ThreadId};
 use forecourt_pages::{Account, SearchAnswer, SearchPage, csp};
+use forecourt_surface::BaseUrl;
+use forecourt_surface::base_url::PlainOrigin;
 use forecourt_surface::ending::{self, add_challenges};
 use forecourt_surface::refusal::add_fields;
 use futures::{Stream, StreamExt};
@@ -95,7 +97,28 @@ pub(crate) async fn answer(
         None => StatusCode::BAD_GATEWAY,
         Some(_) => StatusCode::OK,
     };
+    // Where the page came from the configured origin, refusals lead there as they are.
+    let base = responder.request.base();
+    let plain = base.plain().map(|plain| (responder.request.site.clone(), plain.clone()));
+    let answer = LedAnswer { answer, plain };
     HttpAnswer { status, head, content: Content::Frames(Box::pin(written(begin, answer, first, events, thread))) }
+}
+
+/// An answer whose refusals lead to the origin at which the page was asked for.
+struct LedAnswer {
+    answer: SearchAnswer,
+    plain: Option<(Site, PlainOrigin)>,
+}
+
+impl LedAnswer {
+    fn take(&mut self, event: Event) -> String {
+        self.answer.take(match (event, &self.plain) {
+            (Event::Ending(Ending::Refused(part)), Some((site, plain))) => {
+                Event::Ending(Ending::Refused(Box::new(BaseUrl::at(site, Some(plain)).refusal(&part))))
+            }
+            (event, _) => event,
+        })
+    }
 }
 
 fn page_of<'a>(
@@ -124,7 +147,7 @@ fn page_of<'a>(
 /// The page in pieces: what is there at once is one of them.
 fn written(
     begin: String,
-    mut answer: SearchAnswer,
+    mut answer: LedAnswer,
     first: Option<Event>,
     events: EventStream,
     thread: Option<ThreadId>,
@@ -144,7 +167,7 @@ fn written(
                 html.push_str(&answer.take(event));
             }
         }
-        html.push_str(&answer.end(thread.as_ref().map(ThreadId::expose)));
+        html.push_str(&answer.answer.end(thread.as_ref().map(ThreadId::expose)));
         yield Bytes::from(html);
     }
 }

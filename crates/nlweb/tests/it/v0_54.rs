@@ -6,9 +6,8 @@ use serde_json::{Value, json};
 use crate::support::*;
 
 fn old(more: Value) -> Value {
-    let mut body = json!({"query": {"text": "soup"}, "prefer": {"streaming": false}, "meta": {"api_version": "0.54"}});
-    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    body
+    let body = json!({"query": {"text": "soup"}, "prefer": {"streaming": false}, "meta": {"api_version": "0.54"}});
+    merged(body, more)
 }
 
 #[tokio::test(start_paused = true)]
@@ -93,6 +92,33 @@ async fn a_list_is_paged_through_by_where_it_starts() {
     }
     let most = place.send(request("GET", "/ask?query=soup&streaming=false&start_num=1000"), "").await;
     assert_eq!(most.status.as_u16(), 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_are_asked_for_as_the_front_end_of_0_54_does() {
+    let place = bot(found(&["Pea", "Leek", "Corn", "Rice", "Beet"])).await;
+    let names = async |query: Value, meta: Value| -> Vec<String> {
+        let query = merged(json!({"text": "soup"}), query);
+        let meta = merged(json!({"api_version": "0.54"}), meta);
+        let answer = place.ask(old(json!({"query": query, "meta": meta}))).await.json();
+        let results = answer["results"].as_array().cloned().unwrap_or_default();
+        results.iter().map(|item| item["name"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    // Fifty are looked at, and two of them shown: on the first page, and behind it.
+    let first = names(json!({"max_results": 2, "num_results": 50}), json!({})).await;
+    assert_eq!(first, ["Pea", "Leek"]);
+    let second = names(json!({"max_results": 2, "num_results": 50}), json!({"start_num": 2})).await;
+    assert_eq!(second, ["Corn", "Rice"]);
+    assert_eq!(names(json!({}), json!({"max_results": 1, "num_results": 50, "start_num": 4})).await, ["Beet"]);
+    assert_eq!(names(json!({"max_results": 4, "num_results": 3}), json!({})).await, ["Pea", "Leek", "Corn"]);
+    assert_eq!(names(json!({"start_num": 1}), json!({"start_num": 4, "max_results": 1})).await, ["Leek"]);
+    let wrong = place.ask(old(json!({"meta": {"api_version": "0.54", "start_num": 1001}}))).await;
+    assert_eq!((wrong.status.as_u16(), wrong.message().contains("meta.start_num")), (400, true));
+}
+
+fn merged(mut value: Value, more: Value) -> Value {
+    value.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    value
 }
 
 #[tokio::test(start_paused = true)]

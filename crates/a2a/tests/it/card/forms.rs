@@ -124,8 +124,30 @@ async fn with_identity_the_scheme_stands_in_both_spellings_with_equal_values() {
     }
     assert_eq!(hub["supportsAuthenticatedExtendedCard"], true);
     assert_eq!(hub["capabilities"]["extendedAgentCard"], true);
-    // Offered, not demanded: what an agent demands is in its policy.
+    // Offered, not demanded.
     assert!(hub.get("security").is_none() && hub.get("securityRequirements").is_none());
+}
+
+#[tokio::test]
+async fn an_agent_that_wants_a_token_says_so_in_both_spellings() {
+    let wanting = || AgentCard { wants_token: true, ..card("gate") };
+    for with_issuer in [true, false] {
+        let setup = Setup::of([card("chef"), wanting()]);
+        let published = if with_issuer { setup.with_identity() } else { setup }.publish().await;
+        let (gate, chef) = (published.agent("gate"), published.agent("chef"));
+        assert_eq!(gate["security"], json!([{"bearer": []}]));
+        assert_eq!(gate["securityRequirements"], json!([{"schemes": {"bearer": {"list": []}}}]));
+        assert_eq!(gate["securitySchemes"]["bearer"].get("bearerFormat").is_some(), with_issuer);
+        assert_eq!(gate.get("supportsAuthenticatedExtendedCard").is_some(), with_issuer);
+        // The hub leads to one that wants none.
+        for other in [chef, published.hub(), published.hub_1_0()] {
+            assert!(other.get("security").is_none() && other.get("securityRequirements").is_none());
+        }
+        assert_eq!((validate_agent(&gate), published.cards.problems()), (vec![], vec![]));
+    }
+    let all = Setup::of([wanting()]).publish().await;
+    assert_eq!(all.hub_1_0()["securityRequirements"], json!([{"schemes": {"bearer": {"list": []}}}]));
+    assert!(all.hub_1_0().get("security").is_none(), "the form of 1.0 has no field of 0.3");
 }
 
 #[tokio::test]

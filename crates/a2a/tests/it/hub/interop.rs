@@ -76,12 +76,22 @@ async fn s4_4_6_a_tenant_names_an_agent_over_json_too() {
 }
 
 #[tokio::test]
-async fn kindless_parts_are_refused_over_the_json_rpc_of_0_3() {
+async fn kindless_parts_are_what_they_hold_in_0_3() {
     let place = bot(vec![text("hi"), done()]).await;
-    let message = Wire::Rpc03.saying(&[json!({"text": "hi"})]);
-    let answer = Wire::Rpc03.at(&place).call(Op::Send, json!({"message": message})).await;
-    answer.is_fault(Wire::Rpc03, -32602);
-    assert!(answer.text().contains("message.parts[0].kind"), "{}", answer.text());
+    let send = async |part: Value| {
+        let message = Wire::Rpc03.saying(&[json!({"text": "hi"}), part]);
+        Wire::Rpc03.at(&place).call(Op::Send, json!({"message": message})).await
+    };
+    for part in [json!({"text": "there"}), json!({"data": {"n": 1}})] {
+        let task = send(part.clone()).await.task(Wire::Rpc03);
+        assert_eq!(crate::hub::answer::artifact_text(&task), "hi");
+        assert_eq!(task["history"][0]["parts"][1].as_object().map(|part| part.contains_key("kind")), Some(true));
+    }
+    for part in [json!({}), json!({"text": "a", "data": {}}), json!({"kind": "data", "text": "a"})] {
+        let answer = send(part).await;
+        answer.is_fault(Wire::Rpc03, -32602);
+        assert!(answer.text().contains("message.parts[1]"), "{}", answer.text());
+    }
     // The protocol buffers of 0.3 have none.
     Wire::Rest03.at(&place).says("hi").await.task(Wire::Rest03);
 }

@@ -29,9 +29,18 @@ async fn to_whom(place: &Place, words: &str) -> String {
 #[tokio::test]
 async fn s3_1_mentions_are_read_without_case_and_lowercased() {
     let (place, _, gate) = two().await;
-    for words in ["@gate hi", "@GATE hi", "@Gate, hi", "hi @gate", "(@gate)", "hi\n@gate\nhi", "@gate", "@gate: hi!"] {
+    for (words, given) in [
+        ("@gate hi", "hi"),
+        ("@GATE hi", "hi"),
+        ("@Gate, hi", "hi"),
+        ("@gate: hi!", "hi!"),
+        ("hi @gate", "hi @gate"),
+        ("(@gate)", "(@gate)"),
+        ("hi\n@gate\nhi", "hi\n@gate\nhi"),
+        ("@gate", "@gate"),
+    ] {
         assert_eq!(to_whom(&place, words).await, "gate", "{words}");
-        assert_eq!(gate.heard().pop().unwrap().text(), words, "the words stay as they are");
+        assert_eq!(gate.heard().pop().unwrap().text(), given, "whom it is for is not what it says");
     }
 }
 
@@ -59,7 +68,7 @@ async fn s3_2_later_mentions_stay_in_the_text() {
     let (place, _, gate) = two().await;
     let words = "@gate what would @chef say, and @gate again?";
     to_whom(&place, words).await;
-    assert_eq!(gate.heard()[0].text(), words);
+    assert_eq!(gate.heard()[0].text(), "what would @chef say, and @gate again?");
 }
 
 #[tokio::test]
@@ -106,7 +115,7 @@ async fn s3_2_ten_thousand_mentions_take_no_time_and_the_first_wins() {
     assert_eq!(to_whom(&place, &spam).await, "gate");
     // A search that is not linear takes minutes here.
     assert!(began.elapsed() < Duration::from_secs(20));
-    assert_eq!(gate.heard()[0].text(), spam);
+    assert!(gate.heard()[0].text() == spam["@gate ".len()..], "all behind the first one");
 }
 
 #[tokio::test]

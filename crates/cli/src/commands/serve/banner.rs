@@ -6,6 +6,7 @@ use std::path::Path;
 
 use forecourt_host::Host;
 
+use crate::commands::reach;
 use forecourt::Domain;
 use forecourt::server::Addresses;
 
@@ -32,6 +33,9 @@ fn text(host: &Host, addresses: &Addresses, data: &Path) -> Result<String, std::
     writeln!(out, "{} is open.", site.name)?;
     writeln!(out)?;
     writeln!(out, "  in a browser   http://{}:{}/", site.domain, addresses.shared.http.port())?;
+    if let Some(hubs) = reach::for_programs(site, &host.directory().default_agent().card, addresses.shared) {
+        writeln!(out, "  for programs   {hubs}")?;
+    }
     writeln!(out, "  public base    {}/", site.base)?;
     for (name, address) in &addresses.own {
         writeln!(out, "  {name:<14} {address}")?;

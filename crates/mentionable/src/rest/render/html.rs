@@ -30,7 +30,7 @@ pub(super) fn refusal(frame: &Frame<'_>, part: &PolicyPart) -> String {
         card: &frame.door.card,
         url: frame.url,
         language: frame.language,
-        part,
+        part: &frame.base.refusal(part),
         asked: &asked,
         path: &frame.door.link,
     }
