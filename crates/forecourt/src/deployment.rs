@@ -29,6 +29,7 @@ use crate::agents::{self, AgentDefinition, Backing};
 use crate::domains_file::DomainsFile;
 use crate::meters::Meters;
 use crate::rules::HostRule;
+use crate::servers::{ServerFile, read_servers};
 use crate::settings;
 pub use crate::settings::FILE;
 use crate::settings::telemetry::Telemetry;
@@ -99,6 +100,8 @@ pub struct Deployment {
     /// What holds for all endpoints together.
     pub(crate) endpoints: Section,
     pub(crate) agents: Vec<AgentDefinition>,
+    /// The servers behind it.
+    pub(crate) servers: Vec<ServerFile>,
     /// The functions of the program around us.
     pub(crate) own_functions: Functions,
     /// Where this very process listens: no caller may make it call itself.
@@ -158,9 +161,12 @@ impl Deployment {
         let top = problems.absorb(read_top(folder, environment, overrides, beside));
         let (agents, wrong) = read_agents(folder, environment);
         problems.extend(wrong);
+        let (servers, wrong) = read_servers(folder, environment);
+        problems.extend(wrong);
         match top {
             Some(mut deployment) if problems.is_empty() => {
                 deployment.agents = agents;
+                deployment.servers = servers;
                 Ok(deployment)
             }
             _ => {
@@ -185,7 +191,8 @@ impl Deployment {
     /// without their values, and secrets in files that others can read.
     pub fn environment_notices(&self) -> EnvironmentNotices {
         let agents = self.agents.iter().map(|agent| &agent.section);
-        let sections: Vec<&Section> = std::iter::once(&self.root).chain(agents).collect();
+        let servers = self.servers.iter().map(|server| &server.section);
+        let sections: Vec<&Section> = std::iter::once(&self.root).chain(agents).chain(servers).collect();
         let overrides = sections.iter().flat_map(|section| {
             let file = section.file().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             section.overrides().into_iter().map(move |one| format!("{file}: {one}"))
@@ -301,6 +308,12 @@ impl Deployment {
             let handle = agent.settings.handle.clone();
             if let Some(other) = seen.insert(handle.clone(), agent.section.name()) {
                 problems.push(agent.section.problem(None, format!("the handle `{handle}` is taken by {other}")));
+            }
+        }
+        for server in &self.servers {
+            if let Some(agent) = seen.get(&server.name) {
+                let text = format!("the name `{}` is taken by {agent}: both would be at one path", server.name);
+                problems.push(server.section.problem(None, text).hint("give the file another name"));
             }
         }
         match (&self.top.default_agent, self.agents.first()) {

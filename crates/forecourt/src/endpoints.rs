@@ -5,10 +5,10 @@ use std::sync::Arc;
 use forecourt_agents::tool::{EndpointTool, Tool, ToolResult};
 use forecourt_contract::endpoint::EndpointOffer;
 use forecourt_contract::semantic::Impact;
-use forecourt_contract::{Dispatcher, Endpoint, HostHandle};
+use forecourt_contract::{Dispatcher, Endpoint, Handler, HostHandle};
 use forecourt_core::Message;
 use forecourt_egress::Egress;
-use forecourt_endpoints::{EndpointPolicy, Kinds, Python, load};
+use forecourt_endpoints::{EndpointPolicy, FunctionError, FunctionSource, Kinds, Python, load};
 use forecourt_host::Host;
 use forecourt_settings::{Problems, ProcessEnvironment};
 use forecourt_surface::endpoint;
@@ -17,6 +17,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::deployment::Deployment;
+use crate::registry::{ServerFunctionError, ServerFunctions};
 
 /// What answers calls, with what was refused of the files.
 pub(crate) struct Endpoints {
@@ -38,7 +39,9 @@ impl Endpoints {
         let notices = deployment.wires.notices();
         let python = Python::new(deployment.functions.clone());
         let host = HostHandle::default();
-        let functions = deployment.own_functions.clone().then(Arc::new(python));
+        let names = deployment.servers.iter().map(|server| server.name.clone());
+        let tools = ServerFunctionSource(ServerFunctions::new(names, host.clone()));
+        let functions = deployment.own_functions.clone().then(Arc::new(tools)).then(Arc::new(python));
         let kinds = Kinds { egress: egress.clone(), functions, host: host.clone() };
         let found = load(&deployment.dir, terms, &ProcessEnvironment, &kinds);
         found.warn();
@@ -73,6 +76,18 @@ fn doubtful(found: &forecourt_endpoints::LoadReport) -> Vec<String> {
     let shut = all.filter(|endpoint| !policy.admits(&endpoint.method, &endpoint.method));
     let shut = shut.map(|one| format!("{} {}: the method policy lets nobody call it", one.method, one.path));
     skipped.chain(shut).collect()
+}
+
+/// The tools of servers behind the deployment, as functions.
+struct ServerFunctionSource(ServerFunctions);
+
+impl FunctionSource for ServerFunctionSource {
+    fn find(&self, dotted: &str) -> Result<Arc<dyn Handler>, FunctionError> {
+        self.0.find(dotted).map_err(|error| match error {
+            ServerFunctionError::Other => FunctionError::Unknown,
+            ServerFunctionError::Unknown(words) => FunctionError::Broken(words),
+        })
+    }
 }
 
 /// An endpoint as a tool of models.

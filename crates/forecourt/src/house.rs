@@ -30,6 +30,7 @@ use crate::operated;
 use crate::payments::Payments;
 use crate::questions;
 use crate::rules::{AgentRules, RuleBuilder};
+use crate::servers;
 use crate::wires::Wires;
 
 /// A deployment, built: its agents with their rules, its endpoints, and everything that protocols are set up
@@ -70,7 +71,10 @@ impl House {
             guards: guards::services(&egress, deployment.meters.models.clone()),
             ..RuleBuilder::new(&host_rules, &site, deployment.countries.take(), payments.offer_builders())
         };
-        problems.absorb(rules.check_names(&deployment.agents));
+        problems.absorb(rules.check_names(&deployment.agents, &deployment.servers));
+        let servers = std::mem::take(&mut deployment.servers);
+        let servers = problems.absorb(servers::definitions(&deployment, servers, &site, &egress, &rules));
+        problems.absorb(deployment.wires.set_servers(servers.unwrap_or_default()));
         let questions = questions::log(&deployment.questions, &deployment.data);
         // What its file says of an agent is of no use once it is built, and there may be thousands.
         let definitions = std::mem::take(&mut deployment.agents);

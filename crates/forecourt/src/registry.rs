@@ -43,6 +43,15 @@ pub const BACKENDS: &[Backend] = &[
     forecourt_mcp::BACKEND,
 ];
 
+/// The protocol of the servers behind a deployment.
+pub(crate) const SERVED_BY: &str = forecourt_mcp::PROTOCOL.name;
+
+/// What their files may say.
+pub use forecourt_mcp::SERVERS;
+
+/// Their tools, as functions of endpoints.
+pub(crate) use forecourt_mcp::{ServerFunctionError, ServerFunctions};
+
 /// How agents are found, here and elsewhere: what `ask` and `discover` go by.
 pub use forecourt_mentionable::discovery;
 

@@ -5,17 +5,19 @@ use std::sync::Arc;
 
 use forecourt_core::Site;
 use forecourt_core::policy::OfferBuilder;
-use forecourt_core::{Handle, SystemClock};
+use forecourt_core::{Glob, Handle, SystemClock};
+use forecourt_host::ServerRule;
 use forecourt_rules::guard::Guardrail;
-use forecourt_rules::limits::COUNTRY_FILE_BYTES_MAX;
+use forecourt_rules::limits::{COUNTRY_FILE_BYTES_MAX, RULES_MAX};
 use forecourt_rules::{
-    BuiltRule, CountryTable, GuardServices, HostRuleSettings, RuleContext, RuleProblem, RuleServices, RuleSettings,
-    guardrails, rules,
+    BuiltRule, CountryTable, GuardServices, HostRuleSettings, RuleContext, RuleKind, RuleProblem, RuleServices,
+    RuleSettings, guardrails, rules,
 };
 use forecourt_settings::{Problem, Problems, Section, files};
 
 use crate::agents::AgentDefinition;
 use crate::registry::sign_in_path;
+use crate::servers::ServerFile;
 use crate::settings::GeoSettings;
 
 /// A rule of the host with the place in its file.
@@ -87,10 +89,12 @@ impl<'a> RuleBuilder<'a> {
         Self { host, site, services: RuleServices::default(), countries, offers, signs_in: false, guards }
     }
 
-    /// Fails when a rule of the host names an agent that is not there.
-    pub(crate) fn check_names(&self, agents: &[AgentDefinition]) -> Result<(), Problems> {
+    /// Fails when a rule of the host names an agent, or a server, that is not there.
+    pub(crate) fn check_names(&self, agents: &[AgentDefinition], servers: &[ServerFile]) -> Result<(), Problems> {
         let mut problems = Problems::new();
-        let is_known = |handle: &&Handle| agents.iter().any(|agent| agent.settings.handle == **handle);
+        let is_agent = |handle: &Handle| agents.iter().any(|agent| agent.settings.handle == *handle);
+        let is_server = |handle: &Handle| servers.iter().any(|server| server.name == *handle);
+        let is_known = |handle: &&Handle| is_agent(handle) || is_server(handle);
         for rule in self.host {
             for (key, named) in [("agents", &rule.settings.agents), ("except", &rule.settings.except)] {
                 if let Some(handle) = named.iter().find(|handle| !is_known(handle)) {
@@ -120,7 +124,42 @@ impl<'a> RuleBuilder<'a> {
         problems.into_result(built)
     }
 
-    fn context(&self, agent: &'a Handle, scope: String) -> RuleContext<'_> {
+    /// The rules before a server: the host's, then its own. Fails with everything that is wrong.
+    pub(crate) fn build_server(&self, server: &ServerFile) -> Result<Vec<ServerRule>, Problems> {
+        let name = &server.name;
+        let mut problems = Problems::new();
+        let of_host = self.host.iter().enumerate().filter(|(_, rule)| rule.settings.is_before(name));
+        let of_host = of_host.map(|(index, rule)| {
+            let tools: &[Glob] = &[];
+            (format!("host{index}"), tools, &rule.settings.rule, &rule.section)
+        });
+        let own = server.rules.iter().enumerate();
+        let own = own.map(|(index, (rule, place))| (format!("@{name}{index}"), &*rule.tools, &rule.rule, place));
+        let mut built = Vec::new();
+        for (scope, tools, settings, section) in of_host.chain(own) {
+            if built.len() == RULES_MAX {
+                let text = format!("{RULES_MAX} rules stand before a server at most");
+                problems.push(section.problem(None, text));
+                break;
+            }
+            if let RuleKind::Guardrail(_) = &settings.kind {
+                // To leave it out in silence would have an operator believe that it holds.
+                let text = format!("a guardrail judges words, and none of what passes to the server `{name}`");
+                let hint = format!("leave it out here, or write except = [\"{name}\"] in a rule of the host");
+                problems.push(section.problem(Some("kind"), text).hint(hint));
+                continue;
+            }
+            // Clients of servers sign in by themselves: there is no page of one.
+            let context = RuleContext { sign_in: None, ..self.context(name, scope) };
+            match rules(std::slice::from_ref(settings), &context) {
+                Ok(rules) => built.extend(rules.into_iter().map(|rule| ServerRule { tools: tools.to_vec(), rule })),
+                Err(wrong) => wrong.into_iter().for_each(|problem| problems.push(place(section, &problem))),
+            }
+        }
+        problems.into_result(built)
+    }
+
+    fn context<'b>(&'b self, agent: &'b Handle, scope: String) -> RuleContext<'b> {
         RuleContext {
             site: self.site,
             agent,

@@ -14,10 +14,10 @@ use forecourt_server::RouteClasses;
 use forecourt_settings::{Problem, Problems, Section};
 use forecourt_surface::protected_resource;
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{Listen, Mount, Protocol, PublishedDocument, RegistryEntry, Surface, Wire};
+use forecourt_surface::{Listen, Mount, Protocol, PublishedDocument, RegistryEntry, ServerDefinition, Surface, Wire};
 use futures::future::BoxFuture;
 
-use crate::registry::{PAGES, PROTOCOLS};
+use crate::registry::{PAGES, PROTOCOLS, SERVED_BY};
 
 /// What metrics call the paths that say where tokens come from, which are no protocol's.
 const IDENTITY: &str = "identity";
@@ -59,6 +59,18 @@ impl Wires {
             open.extend(wire.map(|wire| OpenProtocol { protocol, wire }));
         }
         problems.into_result(Self(open))
+    }
+
+    /// Gives the servers behind the deployment to the protocol that has them.
+    ///
+    /// # Errors
+    /// Everything in their files that is wrong.
+    pub(crate) fn set_servers(&mut self, servers: Vec<ServerDefinition>) -> Result<(), Problems> {
+        let of_servers = self.0.iter_mut().find(|open| open.protocol.name == SERVED_BY);
+        match of_servers {
+            Some(open) if !servers.is_empty() => open.wire.set_servers(servers),
+            _ => Ok(()),
+        }
     }
 
     /// Takes notice of where the sockets of protocols were opened, by name.

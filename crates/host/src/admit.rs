@@ -1,8 +1,10 @@
 //! The gate, held against what was done: rules say what is required, and the ledger whether it was met.
 
+use std::sync::Arc;
+
 use forecourt_core::gate::Admitted;
 use forecourt_core::policy::{Objection, PaymentError};
-use forecourt_core::{Error, Message, PolicyPart, Task, ThreadId};
+use forecourt_core::{AgentCard, Error, Message, Policy, PolicyPart, Task, ThreadId};
 
 use crate::directory::HostedAgent;
 use crate::host::Host;
@@ -12,7 +14,10 @@ use forecourt_issuance::{
 
 /// The context in which a message is admitted: its agent, its task, and whether it will be answered.
 pub(crate) struct Passage<'a> {
-    pub(crate) resident: &'a HostedAgent,
+    /// What its agent says of itself: what is issued is issued for it.
+    pub(crate) card: &'a Arc<AgentCard>,
+    /// The gate before it.
+    pub(crate) policy: &'a Policy,
     /// The task that it goes on with.
     pub(crate) earlier: Option<&'a Task>,
     /// The conversation that it came with, where nothing is kept of it.
@@ -39,6 +44,13 @@ pub(crate) struct AdmissionRefusal {
     pub(crate) leaves_task: bool,
 }
 
+impl<'a> Passage<'a> {
+    /// That of a message to an agent of this host.
+    pub(crate) fn to(resident: &'a HostedAgent, earlier: Option<&'a Task>, unknown: Option<ThreadId>) -> Self {
+        Self { card: &resident.card, policy: &resident.policy, earlier, unknown, is_answered: true }
+    }
+}
+
 impl Host {
     /// Holds a message against its agent's rules, and what they require against what was done.
     pub(crate) async fn admit(
@@ -51,7 +63,7 @@ impl Host {
             return Box::pin(self.meet(passage, message)).await;
         }
         // First as if nothing was done: most messages need nothing, and for those no ledger is read.
-        match passage.resident.policy.admit(passage.resident.card.clone(), message, &[]).await {
+        match passage.policy.admit(passage.card.clone(), message, &[]).await {
             Ok(admitted) => Ok(Ok(PassedMessage { admitted, uses: Vec::new() })),
             Err((message, Objection::Refused(refusal))) => Ok(Err(self.refuse_for_good(passage, message, refusal))),
             // On the heap, since most messages need nothing of it.
@@ -71,7 +83,7 @@ impl Host {
         let (mut met, mut uses) = (Vec::new(), Vec::new());
         // The rules name one requirement at a time, and are asked from the start with all that are met by then.
         while met.len() <= REQUIREMENTS_MAX {
-            let verdict = passage.resident.policy.admit(passage.resident.card.clone(), message, &met).await;
+            let verdict = passage.policy.admit(passage.card.clone(), message, &met).await;
             let (refused, requirement) = match verdict {
                 Ok(admitted) => return self.resume(passage, submitted, PassedMessage { admitted, uses }).await,
                 Err((message, Objection::Refused(refusal))) => {
@@ -126,7 +138,7 @@ impl Host {
     /// gave it; who has none gets one, so that it is known when it comes back.
     async fn find_thread(&self, passage: &Passage<'_>, message: &mut Message) -> Result<(), Error> {
         if let Some(thread) = &passage.unknown
-            && self.records.issuances.knows(thread, passage.resident.card.handle()).await?
+            && self.records.issuances.knows(thread, passage.card.handle()).await?
         {
             message.thread = Some(thread.clone());
             message.gate.set_continues(true);
@@ -141,7 +153,7 @@ impl Host {
         message: Box<Message>,
         refusal: Box<PolicyPart>,
     ) -> Box<AdmissionRefusal> {
-        self.records.note_refused(passage.resident.card.handle(), &message, &refusal);
+        self.records.note_refused(passage.card.handle(), &message, &refusal);
         Box::new(AdmissionRefusal { message, refusal, is_issued: false, leaves_task: false })
     }
 
@@ -157,7 +169,7 @@ impl Host {
             Unmet::Ask(requirement, fault) => {
                 let claimant = claimant(passage, &message);
                 let refused = claimant.refused(&message);
-                let refusal = self.records.issuances.issue(&requirement, &passage.resident.card, refused).await?;
+                let refusal = self.records.issuances.issue(&requirement, passage.card, refused).await?;
                 Box::new(with_fault(refusal, fault))
             }
         };
@@ -195,7 +207,7 @@ impl Host {
 }
 
 fn claimant<'a>(passage: &Passage<'a>, message: &Message) -> Claimant<'a> {
-    Claimant::new(&passage.resident.card, message, passage.earlier, passage.is_answered)
+    Claimant::new(passage.card, message, passage.earlier, passage.is_answered)
 }
 
 /// What was said before it was asked for something, where the message brings no words of its own.

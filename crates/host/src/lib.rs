@@ -1,7 +1,7 @@
 //! The verb: how a message finds its agent, passes the gate, is answered and is recorded.
 //!
 //! [`Host::receive`] is the whole trip on one screen, the same for every protocol;
-//! [`Host::invoke`] is that of a call of an endpoint. The other methods have its shape: a value in, a `Result` out, and nothing calls back.
+//! [`Host::invoke`] is that of a call of an endpoint, and [`Host::forward`] of one to a server behind this host. The other methods have its shape: a value in, a `Result` out, and nothing calls back.
 
 mod activity;
 mod admit;
@@ -19,6 +19,7 @@ mod demand;
 mod deployment_id;
 mod directory;
 mod follow;
+mod forward;
 mod heartbeat;
 mod host;
 mod idempotency;
@@ -67,6 +68,7 @@ pub use deliver::{CarryOutcome, Courier, Envelope};
 pub use deployment_id::{DeploymentId, DeploymentIdError};
 pub use directory::{Directory, HostedAgent};
 pub use follow::FollowUntil;
+pub use forward::{ForwardPermit, ForwardRefusal, ServerGate, ServerRule, Target};
 pub use host::Host;
 pub use idempotency::{
     IdempotencyOwner, IdempotencyPermit, IdempotencyState, IdempotentCalls, ONCE_KEY_BYTES_MAX, ONCE_TRIES_MAX,
@@ -86,7 +88,7 @@ pub use limits_hit::{LIMITS_HIT_MAX, LimitHit};
 pub use machine::SystemMachine;
 pub use metrics::Metrics;
 pub use on_lost::OnLost;
-pub use operated::{LimitRefusal, OpenSessions, OperatorDesk};
+pub use operated::{LimitRefusal, OpenSessions, OperatorDesk, ServerState, ServerStates};
 pub use operator_queue::{
     Inquiries, OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, OperatorInquiry, OperatorQuestion,
     OperatorWebhook, QUESTION_RETRIES, QUEUE_ENTRIES_MAX, QUEUE_TTL, QUEUE_WAITING_MAX, QUEUE_WAITING_PER_CALLER_MAX,

@@ -34,6 +34,8 @@ pub struct Metrics {
     /// Callers that agents refused by bounds of their own.
     pub(crate) agent_limits: LimitsHit,
     guardrails: Family<GuardLabels, Counter>,
+    servers_up: Family<ServerLabels, Gauge<i64, AtomicI64>>,
+    server_sessions: Family<ServerLabels, Gauge<i64, AtomicI64>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -56,6 +58,11 @@ struct CallLabels {
 struct DeliveryLabels {
     of: String,
     outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ServerLabels {
+    server: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -86,6 +93,13 @@ impl Metrics {
         registry.register("clock_skew_seconds", skew, self.clock_skew.clone());
         let about = "Texts that guardrails judged, by agent, whose text it was and outcome";
         registry.register("guardrails", about, self.guardrails.clone());
+        let about = "Whether a server behind this host answered when it was last asked";
+        registry.register("server_up", about, self.servers_up.clone());
+        registry.register(
+            "server_sessions",
+            "Sessions open with a server behind this host",
+            self.server_sessions.clone(),
+        );
     }
 
     /// An answer ended, by [`Ending::code`]. Failures are one ending each with its cause, so that all of them are
@@ -110,6 +124,13 @@ impl Metrics {
             outcome: refusal.map_or("answered", Refusal::kind),
         };
         self.calls.get_or_create(&labels).inc();
+    }
+
+    /// A server behind this host answered, or did not, and has so many sessions open.
+    pub fn server(&self, name: &Handle, answers: bool, sessions: usize) {
+        let labels = ServerLabels { server: name.as_str().to_owned() };
+        self.servers_up.get_or_create(&labels).set(i64::from(answers));
+        self.server_sessions.get_or_create(&labels).set(i64::try_from(sessions).unwrap_or(i64::MAX));
     }
 
     /// Counts an answer in the making until the guard is dropped.

@@ -21,6 +21,34 @@ pub struct OpenSessions {
     pub count: Box<dyn Fn() -> usize + Send + Sync>,
 }
 
+/// How the servers behind a host do. The protocol that has them publishes it among the host's services.
+pub struct ServerStates(pub Box<dyn Fn() -> Vec<ServerState> + Send + Sync>);
+
+/// How one server behind a host does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerState {
+    /// Its name.
+    pub name: Handle,
+    /// Whether it answered when it was last asked. `None`: it was never asked.
+    pub answers: Option<bool>,
+    /// What went wrong since it last answered.
+    pub last_error: Option<String>,
+    /// Sessions that are open with it.
+    pub sessions: usize,
+}
+
+impl ServerStates {
+    /// The servers that do not answer, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let away = (self.0)().into_iter().filter(|state| state.answers == Some(false));
+        let note = |state: ServerState| {
+            let why = state.last_error.unwrap_or_else(|| "does not answer".to_owned());
+            format!("the server `{}` behind this host does not answer: it {why}", state.name)
+        };
+        away.map(note).collect()
+    }
+}
+
 impl fmt::Debug for OpenSessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenSessions").field("protocol", &self.protocol).finish_non_exhaustive()

@@ -62,7 +62,7 @@ impl Host {
                 Ok(entered) => entered,
                 Err(TurnedAway { resident, refusal }) => return Ok(self.refuse(&resident, via, None, *refusal)),
             };
-        let passage = Passage { resident: &resident, earlier: earlier.as_deref(), unknown, is_answered: true };
+        let passage = Passage::to(&resident, earlier.as_deref(), unknown);
         let gate = spans::gate(resident.card.handle().as_str());
         let admitted = match gate.is_disabled() {
             true => self.admit(&passage, message).await?,
@@ -75,7 +75,7 @@ impl Host {
         );
         drop(gate);
         let verdict = match admitted {
-            Ok(passed) => self.fetch_and_use_up(&passage, passed, brings_history).await?,
+            Ok(passed) => self.fetch_and_use_up(&resident, &passage, passed, brings_history).await?,
             Err(refused) => Err(refused),
         };
         let request =
@@ -133,15 +133,16 @@ impl Host {
     /// message whose attachments can't be had, or that its agent must not hear.
     async fn fetch_and_use_up(
         &self,
+        resident: &HostedAgent,
         passage: &Passage<'_>,
         passed: PassedMessage,
         brings_history: bool,
     ) -> Result<Result<(Admitted, Option<UsedUp>), Box<AdmissionRefusal>>, Error> {
-        let files = passage.resident.agent.addressed_files();
+        let files = resident.agent.addressed_files();
         let mut admitted = self.attachments.fetch(passed.admitted, files).await?;
-        if !passage.resident.guards.is_empty() {
+        if !resident.guards.is_empty() {
             // On the heap, since most agents have no guardrails.
-            match Box::pin(self.guard(passage, admitted, brings_history)).await {
+            match Box::pin(self.guard(resident, admitted, brings_history)).await {
                 Ok(guarded) => admitted = guarded,
                 Err(refused) => return Ok(Err(refused)),
             }
@@ -156,11 +157,11 @@ impl Host {
     /// Holds an admitted message against the guardrails of its agent.
     async fn guard(
         &self,
-        passage: &Passage<'_>,
+        resident: &HostedAgent,
         admitted: Admitted,
         brings_history: bool,
     ) -> Result<Admitted, Box<AdmissionRefusal>> {
-        let guarded = GuardedMessage { guards: &passage.resident.guards, counter: &*self.metrics, brings_history };
+        let guarded = GuardedMessage { guards: &resident.guards, counter: &*self.metrics, brings_history };
         guarded.judge(admitted).await.map_err(|(admitted, denied)| {
             let record = self.records.guarded_record(admitted.card().handle(), admitted.message());
             self.records.note_guarded(record, &denied.rule, &denied.part);
@@ -181,7 +182,7 @@ impl Host {
                     Ok(entered) => entered,
                     Err(TurnedAway { refusal, .. }) => return Ok(Err(refusal)),
                 };
-            let passage = Passage { resident: &resident, earlier: None, unknown, is_answered: false };
+            let passage = Passage { is_answered: false, ..Passage::to(&resident, None, unknown) };
             match self.admit(&passage, message).await? {
                 // The bytes themselves are asked for, whatever the agent would be given.
                 Ok(passed) => {

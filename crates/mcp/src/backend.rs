@@ -7,8 +7,6 @@
 mod answer;
 mod arguments;
 mod asking;
-mod bounded;
-mod call_error;
 mod line;
 mod settings;
 pub(crate) mod wrapped;
@@ -28,11 +26,15 @@ use tokio::sync::{Mutex, mpsc};
 use tokio::time::{Instant, timeout_at};
 
 use self::asking::{Call, Nobody, Step, Waiting};
-use self::call_error::{CallError, WHO};
 use self::line::Line;
-use self::settings::{RemoteServerSettings, Target};
+use self::settings::RemoteServerSettings;
 use crate::client::HOPS;
 use crate::trace;
+use crate::upstream::call_error::CallError;
+use crate::upstream::target::Target;
+
+/// How our own words call the server.
+const WHO: &str = "The server behind this agent";
 
 /// The backend `mcp`: an agent here whose messages are calls of one tool of an MCP server.
 pub const BACKEND: Backend = Backend {
@@ -194,7 +196,7 @@ impl Front {
     fn events(&self, result: Result<CallToolResult, CallError>) -> Vec<Event> {
         match result {
             Ok(result) => answer::events(result, &self.host, &self.handle),
-            Err(error) => vec![Event::Ending(error.ending(&self.handle, &*self.clock))],
+            Err(error) => vec![Event::Ending(error.ending(WHO, &self.handle, &*self.clock))],
         }
     }
 }

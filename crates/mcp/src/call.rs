@@ -9,9 +9,10 @@ use forecourt_core::policy::PaymentSubmission;
 use forecourt_core::reply::{Progress, Question};
 use forecourt_surface::tool::{ElicitedAnswer, Tool, ToolCall, ToolEvent, ToolOutput};
 use futures::StreamExt;
+use http::request::Parts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, InputRequiredResult, InputResponses,
-    ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestMetaObject,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -19,6 +20,7 @@ use serde_json::Value;
 
 use crate::NAME;
 use crate::caller::Caller;
+use crate::client::SESSION;
 use crate::content::{failed, result};
 use crate::elicit::{self, Modes};
 use crate::forms::{Form, forms};
@@ -35,7 +37,7 @@ pub(crate) async fn call(
     params: CallToolRequestParams,
     client: &Client<'_>,
 ) -> Result<CallToolResponse, ErrorData> {
-    let rounds = Rounds { offer, offered, caller, client };
+    let rounds = Rounds { offer, name: &offered.tool.name, offered: Some(offered), caller, client };
     let mut state = match rounds.begin(params)? {
         ControlFlow::Continue(state) => state,
         ControlFlow::Break(response) => return Ok(response),
@@ -58,28 +60,41 @@ pub(crate) async fn call(
 }
 
 /// One call, round after round: the tool is called, asks, and is called again with what was answered.
-struct Rounds<'a> {
+pub(crate) struct Rounds<'a> {
     offer: &'a Offer,
-    offered: &'a OfferedTool,
+    /// What the tool is called by.
+    name: &'a str,
+    /// The tool, where it is one of this host.
+    offered: Option<&'a OfferedTool>,
     caller: &'a Caller,
     client: &'a Client<'a>,
 }
 
 /// What a call takes into its next round.
-struct CallState {
-    arguments: Value,
+pub(crate) struct CallState {
+    pub(crate) arguments: Value,
     /// Answers that came with the call, as far as nobody asked for them yet.
     responses: InputResponses,
     answered: Option<ElicitedAnswer>,
-    visited: Option<Value>,
-    payment: Option<PaymentSubmission>,
+    pub(crate) visited: Option<Value>,
+    pub(crate) payment: Option<PaymentSubmission>,
     round: usize,
+}
+
+impl<'a> Rounds<'a> {
+    /// The rounds of a call of a server's tool, up to its gate.
+    pub(crate) fn of_server(offer: &'a Offer, name: &'a str, caller: &'a Caller, client: &'a Client<'a>) -> Self {
+        Self { offer, name, offered: None, caller, client }
+    }
 }
 
 impl Rounds<'_> {
     /// What the first round begins with: where the call goes on from an earlier one, with the answers to that. Breaks
     /// with the response when answers are missing still, or the person declined.
-    fn begin(&self, params: CallToolRequestParams) -> Result<ControlFlow<CallToolResponse, CallState>, ErrorData> {
+    pub(crate) fn begin(
+        &self,
+        params: CallToolRequestParams,
+    ) -> Result<ControlFlow<CallToolResponse, CallState>, ErrorData> {
         let mut state = CallState {
             arguments: params.arguments.map_or_else(|| Value::Object(Default::default()), Value::Object),
             responses: params.input_responses.unwrap_or_default(),
@@ -89,7 +104,7 @@ impl Rounds<'_> {
             round: 0,
         };
         let Some(sealed) = params.request_state else { return Ok(ControlFlow::Continue(state)) };
-        let waiting = self.seal(&state).open(&sealed)?;
+        let waiting: Waiting = self.seal(&state).open(&sealed)?;
         state.round = waiting.round;
         let forms = waiting.forms();
         state.visited = waiting.visited();
@@ -128,7 +143,11 @@ impl Rounds<'_> {
 
     /// Asks the person what the tool wants to know. Breaks with the response when it wants nothing, when the client is
     /// to call again with the answers, or when nobody answers.
-    async fn ask(&self, state: &mut CallState, output: ToolOutput) -> Result<ControlFlow<CallToolResponse>, ErrorData> {
+    pub(crate) async fn ask(
+        &self,
+        state: &mut CallState,
+        output: ToolOutput,
+    ) -> Result<ControlFlow<CallToolResponse>, ErrorData> {
         let asking = &self.client.asking;
         // The newest revision knows the person's visit by the call itself.
         let id = if asking.in_rounds { String::new() } else { ids::mint(&**self.offer.host.entropy()) };
@@ -167,12 +186,16 @@ impl Rounds<'_> {
 
     /// The seal of what this call remembers.
     fn seal(&self, state: &CallState) -> Seal<'_> {
-        Seal::new(self.offer, &self.offered.tool, self.caller, &state.arguments)
+        Seal::new(self.offer, self.name, self.caller, &state.arguments)
     }
 
     /// What the tool came to, as the client is told.
-    fn response(&self, output: ToolOutput) -> CallToolResponse {
-        result(self.offered.conforming(output), self.caller.language.as_ref()).into()
+    pub(crate) fn response(&self, output: ToolOutput) -> CallToolResponse {
+        let output = match self.offered {
+            Some(offered) => offered.conforming(output),
+            None => output,
+        };
+        result(output, self.caller.language.as_ref()).into()
     }
 }
 
@@ -256,10 +279,22 @@ pub(crate) struct Client<'a> {
     pub(crate) asking: Asking,
     /// Where it is told and asked things on the way. `None`: it is given nothing but the answer, and who goes
     /// away drops the call.
-    context: Option<&'a RequestContext<RoleServer>>,
+    pub(crate) context: Option<&'a RequestContext<RoleServer>>,
 }
 
 impl<'a> Client<'a> {
+    /// What it says beside the parameters of its request.
+    pub(crate) fn meta(&self) -> Option<&RequestMetaObject> {
+        // The SDK takes it out of the parameters.
+        self.context.map(|context| &context.meta)
+    }
+
+    /// Its session with this host, if it has one.
+    pub(crate) fn session(&self) -> Option<String> {
+        let head = self.context?.extensions.get::<Parts>()?;
+        head.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned)
+    }
+
     /// One that the SDK talks to.
     pub(crate) fn in_session(context: &'a RequestContext<RoleServer>, declared: Option<&ClientCapabilities>) -> Self {
         Self { asking: Asking::new(context.protocol_version().as_ref(), declared), context: Some(context) }
@@ -283,7 +318,7 @@ pub(crate) struct Asking {
 
 impl Asking {
     /// Whether the person behind the client can be asked anything.
-    fn may_ask(&self) -> bool {
+    pub(crate) fn may_ask(&self) -> bool {
         self.modes.form || self.modes.url
     }
 

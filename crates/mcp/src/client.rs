@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use forecourt_agents::declined::UpstreamError;
@@ -11,6 +12,7 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use parking_lot::Mutex;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{
@@ -21,10 +23,13 @@ use rmcp::transport::worker::WorkerQuitReason;
 use serde_json::Value;
 use sse_stream::{Sse, SseStream};
 
+use crate::limits::CALLS_PER_SESSION_MAX;
 use crate::trace;
 
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
-const SESSION: &str = "mcp-session-id";
+/// Where a request over HTTP names its session.
+pub(crate) const SESSION: &str = "mcp-session-id";
+const LAST_EVENT: &str = "last-event-id";
 /// Where a request says, in its metadata, how many agents stand in line before it.
 pub(crate) const HOPS: &str = "forecourt/hops";
 
@@ -35,6 +40,30 @@ pub(crate) struct Out {
     purpose: Purpose,
     /// Fields of the operator's for each request.
     headers: Arc<HeaderMap>,
+    /// Where what servers tell without being asked is heard, and what is noted of the connection. `None`: it is of no
+    /// use to whoever connects.
+    notes: Option<Arc<ConnectionNotes>>,
+}
+
+/// What is noted of a connection while it is used.
+#[derive(Debug, Default)]
+pub(crate) struct ConnectionNotes {
+    /// Whether the server has given out a session.
+    has_session: AtomicBool,
+    /// The last challenge that it sent with 401.
+    challenge: Mutex<Option<String>>,
+}
+
+impl ConnectionNotes {
+    /// Whether the server has given out a session: it may keep something for whoever has it.
+    pub(crate) fn has_session(&self) -> bool {
+        self.has_session.load(Ordering::Relaxed)
+    }
+
+    /// The last challenge of the server, as it came.
+    pub(crate) fn challenge(&self) -> Option<String> {
+        self.challenge.lock().clone()
+    }
 }
 
 /// The connection of the SDK on our way out.
@@ -60,8 +89,21 @@ pub(crate) enum OutError {
 
 /// A connection to the server at `url`. Connects to nothing yet.
 pub(crate) fn connection(egress: Egress, purpose: Purpose, url: &str, headers: HeaderMap) -> Connection {
-    let out = Out { egress, purpose, headers: Arc::new(headers) };
+    let out = Out { egress, purpose, headers: Arc::new(headers), notes: None };
     StreamableHttpClientTransport::with_client(out, StreamableHttpClientTransportConfig::with_uri(url))
+}
+
+/// The same that hears what the server tells without being asked, and whose `notes` are kept.
+pub(crate) fn listening_connection(
+    egress: Egress,
+    url: &str,
+    headers: HeaderMap,
+    notes: Arc<ConnectionNotes>,
+) -> Connection {
+    let out = Out { egress, purpose: Purpose::Upstream, headers: Arc::new(headers), notes: Some(notes) };
+    // Answers that take long are waited for each on a connection of its own.
+    let config = StreamableHttpClientTransportConfig::with_uri(url).max_concurrent_requests(CALLS_PER_SESSION_MAX);
+    StreamableHttpClientTransport::with_client(out, config)
 }
 
 /// What went wrong on our way out, behind an error of the SDK.
@@ -97,6 +139,22 @@ impl Out {
     }
 }
 
+impl Out {
+    /// Notes what an answer says of the connection.
+    fn note(&self, answer: &Result<StreamableHttpPostResponse, TransportError>) {
+        let Some(notes) = &self.notes else { return };
+        match answer {
+            Ok(StreamableHttpPostResponse::Json(_, Some(_)) | StreamableHttpPostResponse::Sse(_, Some(_))) => {
+                notes.has_session.store(true, Ordering::Relaxed)
+            }
+            Err(StreamableHttpError::AuthRequired(required)) => {
+                *notes.challenge.lock() = Some(required.www_authenticate_header.clone());
+            }
+            _ => {}
+        }
+    }
+}
+
 impl StreamableHttpClient for Out {
     type Error = OutError;
 
@@ -118,7 +176,9 @@ impl StreamableHttpClient for Out {
         trace::repeat(&value, &mut request.headers);
         let in_session = session_id.is_some();
         let answer = self.send(request, session_id, auth_header, custom_headers).await?;
-        read(answer, matches!(message, ClientJsonRpcMessage::Request(_)), in_session).await
+        let read = read(answer, matches!(message, ClientJsonRpcMessage::Request(_)), in_session).await;
+        self.note(&read);
+        read
     }
 
     async fn delete_session(
@@ -132,16 +192,28 @@ impl StreamableHttpClient for Out {
         self.send(request, Some(session_id), auth_header, custom_headers).await.map(drop)
     }
 
-    /// What servers tell without being asked is of no use here.
     async fn get_stream(
         &self,
-        _: Arc<str>,
-        _: Option<Arc<str>>,
-        _: Option<String>,
-        _: Option<String>,
-        _: HashMap<HeaderName, HeaderValue>,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        auth_header: Option<String>,
+        mut custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, TransportError> {
-        Err(StreamableHttpError::ServerDoesNotSupportSse)
+        if self.notes.is_none() {
+            return Err(StreamableHttpError::ServerDoesNotSupportSse);
+        }
+        let seen = last_event_id.and_then(|id| HeaderValue::try_from(id).ok());
+        custom_headers.extend(seen.map(|id| (HeaderName::from_static(LAST_EVENT), id)));
+        let request = UpstreamRequest { method: Method::GET, ..UpstreamRequest::post(uri.as_ref(), Bytes::new()) };
+        let answer = self.send(request, session_id, auth_header, custom_headers).await?;
+        let kind = answer.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if !answer.status.is_success() || !kind.starts_with("text/event-stream") {
+            // Many servers have none, and some say so with another status than 405.
+            return Err(StreamableHttpError::ServerDoesNotSupportSse);
+        }
+        let bytes = answer.body.map(|chunk| chunk.map_err(std::io::Error::other));
+        Ok(SseStream::from_bytes_stream(bytes).boxed())
     }
 }
 

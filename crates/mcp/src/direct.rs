@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use forecourt_core::Handle;
 use forecourt_surface::answer::HttpAnswer;
 use forecourt_telemetry::RemoteParent;
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
@@ -108,9 +109,12 @@ impl DirectCall {
         Some(Self { id, params, capabilities: meta.capabilities, parent })
     }
 
-    /// Whether the tool wants arguments to be named in headers, which the SDK compares.
-    pub(crate) fn names_arguments(&self, offer: &Offer) -> bool {
-        offer.find(None, &self.params.name).is_some_and(|offered| offered.has_header_arguments())
+    /// Whether the SDK has nothing to do with it: a tool of this host that wants no arguments to be named in headers,
+    /// which the SDK compares. A server behind the host may tell and ask something on the way.
+    pub(crate) fn is_plain(&self, offer: &Offer, agent: Option<&Handle>) -> bool {
+        let name = &self.params.name;
+        let names_arguments = offer.find(None, name).is_some_and(|offered| offered.has_header_arguments());
+        !names_arguments && offer.server_tool(agent, name).is_none()
     }
 
     /// Makes the call, and writes what came of it.

@@ -14,7 +14,7 @@ use crate::forms::{ANSWER, Form};
 pub(crate) const PAGE: &str = "input";
 
 /// What a client can put to a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Modes {
     /// Forms.
     pub(crate) form: bool,

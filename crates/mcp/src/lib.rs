@@ -10,7 +10,8 @@
 //! | a call that needs no session, without the SDK's machinery | `direct` |
 //! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `streams`, `cors`, `rpc_error`, `bare_refusal`, `verdict` |
 //! | the way in over a pipe | [`stdio`] |
-//! | other servers: fronted as an agent, or bridged to a pipe | `backend`, [`bridge`], `client` |
+//! | other servers, as they are, behind this host | `servers` |
+//! | other servers: fronted as an agent, or bridged to a pipe | `backend`, [`bridge`], `client`, `upstream` |
 //! | calling other servers for a person; `forecourt ask` | `visit`, `form`, `ask` |
 //! | what registries of servers are told | `registry_entry` |
 //! | `forecourt connect`: other programs told of a server | `connect` |
@@ -54,6 +55,7 @@ mod rpc_error;
 pub mod section;
 mod server;
 mod server_card;
+mod servers;
 mod sessions;
 pub mod stdio;
 mod streams;
@@ -62,6 +64,7 @@ mod target;
 mod task;
 mod tasks;
 mod trace;
+mod upstream;
 mod verdict;
 mod visit;
 mod waiting;
@@ -69,6 +72,7 @@ mod widget;
 
 pub use backend::BACKEND;
 pub use connect::COMMANDS;
+pub use servers::{SERVERS, ServerFunctionError, ServerFunctions};
 pub use target::PATH;
 
 use std::sync::Arc;
@@ -77,11 +81,12 @@ use forecourt_core::Site;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_settings::{MovedKey, Problems, Section};
 use forecourt_surface::protected_resource::ResourceOfPath;
-use forecourt_surface::{Mount, Protocol, RegistryEntry, Surface, Wire};
+use forecourt_surface::{Mount, Protocol, RegistryEntry, ServerDefinition, Surface, Wire};
 use futures::future::BoxFuture;
 
 use offer::Offer;
 use section::McpSettings;
+use servers::CheckedServer;
 use stdio::StdioServer;
 use surface::McpEndpoint;
 
@@ -96,7 +101,7 @@ pub const PROTOCOL: Protocol = Protocol {
     sockets: &[],
     moved: &[MovedKey { old: "mcp.patience_seconds", new: "mcp.call_timeout_seconds" }],
     ask: Some(&ask::CLIENT),
-    open: |section| Ok(Box::new(McpWire { settings: McpSettings::read(&section)?, section })),
+    open: |section| Ok(Box::new(McpWire { settings: McpSettings::read(&section)?, section, servers: Vec::new() })),
     spelling: rpc_error::spelling,
 };
 
@@ -105,11 +110,13 @@ struct McpWire {
     settings: McpSettings,
     /// Where problems stand that are found later.
     section: Section,
+    /// The servers behind the host.
+    servers: Vec<CheckedServer>,
 }
 
 impl McpWire {
     fn offer(&self, mount: &Mount) -> Result<Arc<Offer>, Problems> {
-        Offer::new(mount, self.settings.clone(), &self.section).map(Arc::new)
+        Offer::new(mount, self.settings.clone(), &self.section, &self.servers).map(Arc::new)
     }
 }
 
@@ -124,6 +131,11 @@ impl Wire for McpWire {
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
         let door = McpEndpoint::new(self.offer(mount)?, mount);
         Ok(vec![Surface::Http(surface::routes(Arc::new(door)))])
+    }
+
+    fn set_servers(&mut self, servers: Vec<ServerDefinition>) -> Result<(), Problems> {
+        self.servers = servers::read(&servers)?;
+        Ok(())
     }
 
     fn protected_resource(&self) -> Option<ResourceOfPath> {

@@ -95,3 +95,55 @@ pub(crate) const REGISTRY_WORDS_CHARS_MAX: usize = 100;
 pub(crate) const REGISTRY_VERSION_CHARS_MAX: usize = 255;
 /// Bytes of the settings of another program, into which a server is written.
 pub(crate) const SETTINGS_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Servers behind one host.
+pub(crate) const SERVERS_MAX: usize = 200;
+/// Entries of each list of one server; of more, the first count.
+pub(crate) const LISTED_PER_SERVER_MAX: usize = 1_000;
+/// Pages of one list of a server.
+pub(crate) const LIST_PAGES_MAX: usize = 200;
+/// Bytes of a file with the lists of a server.
+pub(crate) const LISTS_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Patterns in one list of names of a server.
+pub(crate) const PATTERNS_MAX: usize = 100;
+/// Tools of one server that its file changes.
+pub(crate) const TOOL_CHANGES_MAX: usize = 1_000;
+/// How long a server has to tell what it has.
+pub(crate) const SERVER_LISTING_TIME_MAX: Duration = Duration::from_secs(30);
+/// How often a server is asked what it has, though it told of no change.
+pub(crate) const SERVER_LISTED_EVERY: Duration = Duration::from_secs(10 * 60);
+/// When a server is asked again that did not tell what it has; longer each time.
+pub(crate) const SERVER_LISTED_AGAIN: Duration = Duration::from_secs(5);
+/// How long is waited at most before it is asked again.
+pub(crate) const SERVER_LISTED_AGAIN_MAX: Duration = Duration::from_secs(5 * 60);
+/// Sessions with one server.
+pub(crate) const SESSIONS_PER_SERVER_MAX: usize = 128;
+/// Programs of one server that run at once.
+pub(crate) const PROGRAMS_PER_SERVER_MAX: usize = 16;
+/// Sessions of one caller with one server.
+pub(crate) const SERVER_SESSIONS_PER_CALLER_MAX: usize = 8;
+/// How long a session with a server is kept that nobody uses.
+pub(crate) const SERVER_SESSION_IDLE: Duration = Duration::from_secs(10 * 60);
+/// Calls of one server that are under way at once.
+pub(crate) const CALLS_PER_SERVER_MAX: usize = 64;
+/// Requests of one session with a server that are under way at once.
+pub(crate) const CALLS_PER_SESSION_MAX: usize = 64;
+/// How long a call waits in line for a place with its server.
+pub(crate) const SERVER_QUEUE_TIME_MAX: Duration = Duration::from_secs(5);
+/// Failures in a row after which a server on HTTP is left alone for a while.
+pub(crate) const SERVER_FAILURES_MAX: u32 = 5;
+/// How long a server is left alone that failed so often; longer each time.
+pub(crate) const SERVER_LEFT_ALONE: Duration = Duration::from_secs(5);
+/// How long a program that died is waited for before it is started again; longer each time.
+pub(crate) const PROGRAM_LEFT_ALONE: Duration = Duration::from_secs(1);
+/// How long a server is left alone at most.
+pub(crate) const SERVER_LEFT_ALONE_MAX: Duration = Duration::from_secs(60);
+/// Calls of one host that wait for the answer of a person, in rounds.
+pub(crate) const CALLS_PARKED_MAX: usize = 256;
+/// Questions of a server in one call.
+pub(crate) const SERVER_QUESTIONS_MAX: usize = 10;
+/// Messages that a server logs during one call and that wait to be passed on; of more, the newest are left out.
+pub(crate) const LOGS_WAITING_MAX: usize = 64;
+/// Changes of a server's resources that wait to be told to one client; of more, the oldest are left out.
+pub(crate) const UPDATES_WAITING_MAX: usize = 256;
+/// Bytes of an address in the challenge of a server.
+pub(crate) const CHALLENGE_URL_BYTES_MAX: usize = 2_048;

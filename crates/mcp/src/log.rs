@@ -33,7 +33,36 @@ pub(crate) async fn tell(
     let _ = context.peer.notify_logging_message(message).await;
 }
 
+/// Passes on what a server logs during a call, to a client that wants messages of its level.
+pub(crate) async fn pass_on(
+    mut message: LoggingMessageNotificationParam,
+    server: &str,
+    level: Option<LoggingLevel>,
+    context: &RequestContext<RoleServer>,
+) {
+    if level.is_none_or(|level| rank(message.level) < rank(level)) {
+        return;
+    }
+    message.logger.get_or_insert_with(|| server.to_owned());
+    // A client that is gone is found out by the call itself.
+    let _ = context.peer.notify_logging_message(message).await;
+}
+
+/// How grave a level is. RFC 5424.
+fn rank(level: LoggingLevel) -> u8 {
+    match level {
+        LoggingLevel::Debug => 0,
+        LoggingLevel::Info => 1,
+        LoggingLevel::Notice => 2,
+        LoggingLevel::Warning => 3,
+        LoggingLevel::Error => 4,
+        LoggingLevel::Critical => 5,
+        LoggingLevel::Alert => 6,
+        LoggingLevel::Emergency => 7,
+    }
+}
+
 /// Whether who wants messages of a level wants those of the level `info`.
 fn wants_info(level: LoggingLevel) -> bool {
-    matches!(level, LoggingLevel::Debug | LoggingLevel::Info)
+    rank(level) <= rank(LoggingLevel::Info)
 }

@@ -23,6 +23,7 @@ use crate::page::Page;
 use crate::partial::Partial;
 use crate::portable_schema::portable;
 use crate::section::{AgentTools, McpSettings, Requirement};
+use crate::servers::{CheckedServer, FoundTool, Servers};
 use crate::{agents, task, widget};
 
 /// The dialect of schemas in MCP. Tools, 2025-11-25.
@@ -43,6 +44,8 @@ pub(crate) struct Offer {
     /// The host's tools, before those of all agents.
     hosts: HostShelf,
     agents: HashMap<Handle, Shelf>,
+    /// The servers behind this host.
+    pub(crate) servers: Servers,
 }
 
 /// Where a client's server finds what is on offer: after the deployment was replaced, that is another offer.
@@ -183,7 +186,12 @@ impl HostShelf {
 
 impl Offer {
     /// What `settings` offer on this host. Fails with everything in `section` that does not fit it.
-    pub(crate) fn new(mount: &Mount, settings: McpSettings, section: &Section) -> Result<Self, Problems> {
+    pub(crate) fn new(
+        mount: &Mount,
+        settings: McpSettings,
+        section: &Section,
+        servers: &[CheckedServer],
+    ) -> Result<Self, Problems> {
         let prompts = named::prompts(&settings, section)?;
         let resources = own_resource::resources(&settings, section)?;
         let patience = Duration::from_secs(settings.call_timeout_seconds.get().into());
@@ -219,6 +227,7 @@ impl Offer {
             seal,
             hosts,
             agents,
+            servers: Servers::new(mount, servers),
         })
     }
 
@@ -236,6 +245,14 @@ impl Offer {
         }
     }
 
+    /// The tool of a server behind this host at an endpoint, unless the endpoint has one of its own by that name.
+    pub(crate) fn server_tool<'a>(&'a self, agent: Option<&Handle>, name: &'a str) -> Option<FoundTool<'a>> {
+        if self.servers.is_empty() || self.find(agent, name).is_some() {
+            return None;
+        }
+        self.servers.tool(agent, name)
+    }
+
     /// What a client must be able to do for the tool of a name.
     pub(crate) fn required(&self, name: &str) -> &[Requirement] {
         let named = self.settings.tools.iter().find(|tool| tool.name == name);
@@ -248,20 +265,40 @@ impl Offer {
         agent: Option<&Handle>,
         request: Option<PaginatedRequestParams>,
     ) -> Result<Page<rmcp::model::Tool>, ErrorData> {
-        let all: Vec<&Arc<OfferedTool>> = match agent {
+        let own: Vec<&Arc<OfferedTool>> = match agent {
             None => self.hosts.tools.iter().collect(),
             Some(agent) => {
                 let items = self.agents.get(agent).into_iter().flat_map(|shelf| &shelf.items);
                 items.filter(|item| item.is_listed).map(|item| &item.offered).collect()
             }
         };
+        // Of two with one name the host's own counts.
+        let is_taken = |tool: &rmcp::model::Tool| self.find(agent, &tool.name).is_some();
+        let others = self.servers.tools(agent).into_iter().filter(|tool| !is_taken(tool));
+        let all = own.into_iter().map(Listed::Own).chain(others.map(Box::new).map(Listed::Server)).collect();
         let page = Page::of(all, request)?;
-        Ok(Page { items: page.items.into_iter().map(|offered| offered.described()).collect(), next: page.next })
+        Ok(Page { items: page.items.into_iter().map(Listed::described).collect(), next: page.next })
     }
 
     /// The tool of a name as the host's list describes it.
     pub(crate) fn listing(&self, name: &str) -> Option<rmcp::model::Tool> {
         self.hosts.find(name).map(|offered| offered.described())
+    }
+}
+
+/// A tool in a list.
+enum Listed<'a> {
+    Own(&'a Arc<OfferedTool>),
+    Server(Box<rmcp::model::Tool>),
+}
+
+impl Listed<'_> {
+    /// Of the host's own as late as this: there may be thousands, and a page has few.
+    fn described(self) -> rmcp::model::Tool {
+        match self {
+            Self::Own(offered) => offered.described(),
+            Self::Server(tool) => *tool,
+        }
     }
 }
 

@@ -36,6 +36,12 @@ fn described(prompt: &PromptSettings) -> Prompt {
     Prompt::new(prompt.name.clone(), Some(prompt.description.clone()), arguments).with_title(title)
 }
 
+/// Whether an endpoint has a prompt of this name of its own.
+pub(crate) fn is_there(offer: &Offer, agent: Option<&Handle>, name: &str) -> bool {
+    let is_named = agent.is_none() && offer.prompts.iter().any(|prompt| prompt.settings.name == name);
+    is_named || examples(offer, agent).any(|(known, ..)| known == name)
+}
+
 /// What came of asking for a prompt.
 pub(crate) enum PromptReply {
     /// It is there: words for the person to send.

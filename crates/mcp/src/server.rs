@@ -1,19 +1,20 @@
 //! The handler of the SDK: lists, calls, resources and prompts, for whoever a request comes from.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
 
 use futures::future::BoxFuture;
 use http::request::Parts;
 use parking_lot::Mutex;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, DiscoverResult, GetPromptRequestParams,
-    GetPromptResponse, GetTaskParams, GetTaskResult, InitializeRequestParams, InitializeResult, InputRequiredResult,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceUpdatedNotificationParam,
-    ServerConfig, SetLevelRequestMethod, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
-    UpdateTaskParams,
+    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
+    DiscoverResult, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, InitializeRequestParams,
+    InitializeResult, InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ResourceUpdatedNotificationParam, ServerConfig, SetLevelRequestMethod, SubscribeRequestParams, SubscriptionFilter,
+    UnsubscribeRequestParams, UpdateTaskParams,
 };
-use rmcp::service::{Peer, RequestContext, SubscriptionContext};
+use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 use tracing::Instrument;
@@ -27,7 +28,8 @@ use crate::offer::{Offer, OfferSource};
 use crate::page::Page;
 use crate::prompts::PromptReply;
 use crate::resources::watch::Subscriptions;
-use crate::{about, prompts, requirements, resources, tasks, trace};
+use crate::servers::{Followed, ListWatch, Reader, TellUpdate};
+use crate::{about, prompts, requirements, resources, servers, tasks, trace};
 
 /// The SDK's handler of one client: lists, calls, resources, prompts and tasks.
 #[derive(Clone)]
@@ -40,12 +42,23 @@ pub(crate) struct Server {
     log: Arc<Mutex<Option<Level>>>,
     /// The resources that it wants to hear of.
     subscriptions: Arc<Subscriptions>,
+    /// Tells it that lists have changed, in a session.
+    lists: Arc<OnceLock<ListWatch>>,
+    /// The resources of servers behind this host that it wants to hear of.
+    followed: Arc<Followed>,
 }
 
 impl Server {
     /// The handler of a client over HTTP, whose requests bring their caller along.
     pub(crate) fn remote(offer: OfferSource) -> Self {
-        Self { offer, local: None, log: Arc::default(), subscriptions: Arc::default() }
+        Self {
+            offer,
+            local: None,
+            log: Arc::default(),
+            subscriptions: Arc::default(),
+            lists: Arc::default(),
+            followed: Arc::default(),
+        }
     }
 
     /// For the one client at the other end of a pipe.
@@ -99,6 +112,13 @@ impl ServerHandler for Server {
         Ok(DiscoverResult::from_server_info(versions, about::config(&self.offer(), caller.agent.as_ref())))
     }
 
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let offer = self.offer();
+        if !offer.servers.is_empty() {
+            self.lists.get_or_init(|| ListWatch::new(offer.servers.changes(), context.peer));
+        }
+    }
+
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
@@ -128,8 +148,14 @@ impl ServerHandler for Server {
         // ends.
         let _pending = caller.verdict.pending();
         let offer = self.offer();
-        let offered = call::callable(&offer, &caller, &request.name)?;
         let capabilities = context.client_capabilities();
+        let name = request.name.clone();
+        if let Some(found) = offer.server_tool(caller.agent.as_ref(), &name) {
+            let client = Client::in_session(&context, capabilities.as_ref());
+            let span = trace::of_call(&context, &offer, &caller, &name);
+            return servers::call(&offer, &found, &caller, request, &client).instrument(span).await;
+        }
+        let offered = call::callable(&offer, &caller, &request.name)?;
         requirements::check(offer.required(&request.name), capabilities.as_ref())?;
         let client = Client::in_session(&context, capabilities.as_ref());
         let span = trace::of_call(&context, &offer, &caller, &request.name);
@@ -142,7 +168,12 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let caller = self.caller(&context)?;
-        let page = Page::of(resources::list(&self.offer(), caller.agent.as_ref()), request)?;
+        let offer = self.offer();
+        let mut all = resources::list(&offer, caller.agent.as_ref());
+        let known: HashSet<String> = all.iter().map(|resource| resource.uri.clone()).collect();
+        let others = offer.servers.resources(caller.agent.as_ref()).into_iter();
+        all.extend(others.filter(|resource| !known.contains(&resource.uri)));
+        let page = Page::of(all, request)?;
         let listed = ListResourcesResult::with_all_items(page.items).with_ttl_ms(ttl());
         let mut listed = listed.with_cache_scope(CacheScope::Public);
         listed.next_cursor = page.next;
@@ -158,7 +189,16 @@ impl ServerHandler for Server {
         // The SDK writes the code that the client's revision has for this.
         let missing =
             || ErrorData::resource_not_found("there is no such resource here", Some(json!({"uri": request.uri})));
-        let read = resources::read(&self.offer(), caller.agent.as_ref(), &request.uri).await.ok_or_else(missing)?;
+        let offer = self.offer();
+        let read = match resources::read(&offer, caller.agent.as_ref(), &request.uri).await {
+            Some(read) => read,
+            None => {
+                let capabilities = context.client_capabilities();
+                let client = Client::in_session(&context, capabilities.as_ref());
+                let reader = Reader { offer: &offer, caller: &caller, client: &client };
+                return reader.resource(&request).await.ok_or_else(missing)?;
+            }
+        };
         let contents = read.map_err(|words| ErrorData::internal_error(words, Some(json!({"uri": request.uri}))))?;
         let read = ReadResourceResult::new(vec![contents]);
         Ok(read.with_ttl_ms(ttl()).with_cache_scope(CacheScope::Public).into())
@@ -170,7 +210,10 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let caller = self.caller(&context)?;
-        let page = Page::of(resources::templates(&self.offer(), caller.agent.as_ref()), request)?;
+        let offer = self.offer();
+        let mut all = resources::templates(&offer, caller.agent.as_ref());
+        all.extend(offer.servers.templates(caller.agent.as_ref()));
+        let page = Page::of(all, request)?;
         let listed = ListResourceTemplatesResult::with_all_items(page.items).with_ttl_ms(ttl());
         let mut listed = listed.with_cache_scope(CacheScope::Public);
         listed.next_cursor = page.next;
@@ -183,9 +226,21 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let caller = self.caller(&context)?;
-        if !resources::is_there(&self.offer(), caller.agent.as_ref(), &request.uri) {
-            let data = Some(json!({"uri": request.uri}));
-            return Err(ErrorData::resource_not_found("there is no such resource here", data));
+        let offer = self.offer();
+        if !resources::is_there(&offer, caller.agent.as_ref(), &request.uri) {
+            let missing = || {
+                let data = Some(json!({"uri": request.uri}));
+                ErrorData::resource_not_found("there is no such resource here", data)
+            };
+            let capabilities = context.client_capabilities();
+            let client = Client::in_session(&context, capabilities.as_ref());
+            let peer = context.peer.clone();
+            let tell: TellUpdate = Arc::new(move |address| {
+                let (peer, updated) = (peer.clone(), ResourceUpdatedNotificationParam::new(address));
+                Box::pin(async move { peer.notify_resource_updated(updated).await.is_ok() })
+            });
+            let reader = Reader { offer: &offer, caller: &caller, client: &client };
+            return reader.follow(&self.followed, &request.uri, tell).await.ok_or_else(missing)?;
         }
         let added = self.subscriptions.add(&self.offer(), &request.uri).await;
         added.map_err(|words| ErrorData::invalid_request(words, None))?;
@@ -199,6 +254,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         self.subscriptions.remove(&request.uri);
+        self.followed.remove(&request.uri);
         Ok(())
     }
 
@@ -207,6 +263,9 @@ impl ServerHandler for Server {
         let known = addresses.filter(|address| resources::is_there(&self.offer(), None, address));
         let mut accepted = SubscriptionFilter::new();
         accepted.resource_subscriptions = Some(known.take(SUBSCRIPTIONS_MAX).cloned().collect());
+        // The SDK takes away what was not asked for, and what is not told of here.
+        (accepted.tools_list_changed, accepted.prompts_list_changed) = (Some(true), Some(true));
+        accepted.resources_list_changed = Some(true);
         Some(accepted)
     }
 
@@ -222,8 +281,15 @@ impl ServerHandler for Server {
             Box::pin(async move { sink.notify_resource_updated(address).await.is_ok() }) as BoxFuture<'static, bool>
         };
         subscriptions.watch(self.offer.clone(), Box::new(tell));
-        context.cancelled().await;
-        Ok(())
+        let mut changes = self.offer().servers.changes();
+        let mut is_watched = true;
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                changed = changes.changed(), if is_watched => is_watched = changed.is_ok(),
+            }
+            tell_of_lists(&context).await;
+        }
     }
 
     async fn set_level(&self, request: SetLevel, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
@@ -241,7 +307,10 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let caller = self.caller(&context)?;
-        let page = Page::of(prompts::list(&self.offer(), caller.agent.as_ref()), request)?;
+        let offer = self.offer();
+        let mut all = prompts::list(&offer, caller.agent.as_ref());
+        all.extend(offer.servers.prompts(caller.agent.as_ref()));
+        let page = Page::of(all, request)?;
         let listed = ListPromptsResult::with_all_items(page.items).with_ttl_ms(ttl());
         let mut listed = listed.with_cache_scope(CacheScope::Public);
         listed.next_cursor = page.next;
@@ -256,11 +325,33 @@ impl ServerHandler for Server {
         let caller = self.caller(&context)?;
         let asking = Asking::of(&context);
         let asks = asking.in_rounds && asking.modes.form;
-        let asked = prompts::get(&self.offer(), caller.agent.as_ref(), request, asks).await;
+        let offer = self.offer();
+        if !prompts::is_there(&offer, caller.agent.as_ref(), &request.name) {
+            let capabilities = context.client_capabilities();
+            let client = Client::in_session(&context, capabilities.as_ref());
+            let reader = Reader { offer: &offer, caller: &caller, client: &client };
+            if let Some(prompt) = reader.prompt(&request).await {
+                return prompt;
+            }
+        }
+        let asked = prompts::get(&offer, caller.agent.as_ref(), request, asks).await;
         Ok(match asked.map_err(|words| ErrorData::invalid_params(words, None))? {
             PromptReply::Filled(prompt) => prompt.into(),
             PromptReply::Lacks(forms) => InputRequiredResult::new(Some(elicit::requests(forms)), None).into(),
         })
+    }
+
+    /// Only servers behind this host complete anything: what is the host's own has no values to choose from.
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let (caller, offer) = (self.caller(&context)?, self.offer());
+        let capabilities = context.client_capabilities();
+        let client = Client::in_session(&context, capabilities.as_ref());
+        let reader = Reader { offer: &offer, caller: &caller, client: &client };
+        reader.complete(&request).await.unwrap_or_else(|| Ok(CompleteResult::default()))
     }
 
     async fn get_task(
@@ -288,6 +379,21 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         tasks::cancel(&self.offer(), &self.caller(&context)?, &request.task_id).await
+    }
+}
+
+/// Tells a client of 2026-07-28 that lists have changed, as far as it asked for that.
+async fn tell_of_lists(context: &SubscriptionContext) {
+    let (accepted, sink) = (context.accepted(), context.sink());
+    // A client that is gone ends its subscription itself.
+    if accepted.tools_list_changed == Some(true) {
+        let _ = sink.notify_tool_list_changed().await;
+    }
+    if accepted.resources_list_changed == Some(true) {
+        let _ = sink.notify_resource_list_changed().await;
+    }
+    if accepted.prompts_list_changed == Some(true) {
+        let _ = sink.notify_prompt_list_changed().await;
     }
 }
 

@@ -25,7 +25,7 @@ pub struct StdioServer {
 impl StdioServer {
     /// Reads `section`. Fails with everything that is wrong there.
     pub fn new(mount: &Mount, section: &Section) -> Result<Self, Problems> {
-        Offer::new(mount, McpSettings::read(section)?, section).map(Arc::new).map(Self::of)
+        Offer::new(mount, McpSettings::read(section)?, section, &[]).map(Arc::new).map(Self::of)
     }
 
     /// A server of what is on offer.

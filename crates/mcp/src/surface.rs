@@ -8,9 +8,9 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use bytes::Bytes;
-use forecourt_core::{AgentCard, ClientAddr, Handle, PolicyPart, in_place};
+use forecourt_core::{Address, AgentCard, ClientAddr, Handle, PolicyPart, in_place};
 use forecourt_egress::hops;
-use forecourt_host::{HostedAgent, OpenSessions};
+use forecourt_host::OpenSessions;
 use forecourt_identity::Verifier;
 use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::body::{BodyLimits, read_limited};
@@ -162,17 +162,17 @@ impl McpEndpoint {
     /// Lets a request in: an endpoint that exists, within the limits, by a caller whose proofs hold and
     /// whose session it is.
     async fn enter(&self, head: Parts, body: Body) -> Result<Response, HttpAnswer> {
-        let (resident, agent) = self.endpoint(head.uri.path()).ok_or_else(|| {
+        let (address, agent) = self.endpoint(head.uri.path()).ok_or_else(|| {
             rpc_error::answer(StatusCode::NOT_FOUND, &Value::Null, "there is no MCP endpoint at this path")
         })?;
         let body = read_limited(body, &BodyLimits::with_bytes_max(BODY_BYTES_MAX)).await.map_err(rpc_error::unread)?;
         // Not metered here: a call carries a message, which is counted on its way to the agent.
         let direct = says_json(&head.headers).then(|| DirectCall::read(&head, &body)).flatten();
-        if let Some(call) = direct.filter(|call| !call.names_arguments(&self.offer)) {
-            return self.answer_directly(&head, &body, call, resident, agent).await;
+        if let Some(call) = direct.filter(|call| call.is_plain(&self.offer, agent.as_ref())) {
+            return self.answer_directly(&head, &body, call, address, agent).await;
         }
         let peek = self.peek(&head, &body).map_err(|refused| *refused)?;
-        let caller = self.caller(&head, &body, resident, agent).await;
+        let caller = self.caller(&head, &body, address, agent).await;
         let caller = caller.map_err(|part| self.refusal(&part, peek.id()))?;
         let verdict = caller.verdict.clone();
         let response = self.pass_on(head, body, &peek, caller).await?;
@@ -185,15 +185,18 @@ impl McpEndpoint {
         Ok(response)
     }
 
-    /// Whose endpoint a path is: the agent that is addressed, and its name unless it is the host's.
-    fn endpoint(&self, path: &str) -> Option<(&HostedAgent, Option<Handle>)> {
+    /// Whose endpoint a path is: who is addressed, an agent or a server, and its name unless it is the host's.
+    fn endpoint(&self, path: &str) -> Option<(&Address, Option<Handle>)> {
         let directory = self.offer.host.directory();
         let agent = target::read(path)?;
-        let resident = match &agent {
-            Some(agent) => directory.find(agent)?,
-            None => directory.default_agent(),
+        let address = match &agent {
+            Some(name) => match directory.find(name) {
+                Some(resident) => &resident.card.address,
+                None => &self.offer.servers.find(name)?.gate().card().address,
+            },
+            None => &directory.default_agent().card.address,
         };
-        Some((resident, agent))
+        Some((address, agent))
     }
 
     /// Looks at a message, and counts it against the limits of whoever sends it, also one that is not JSON.
@@ -218,11 +221,10 @@ impl McpEndpoint {
         &self,
         head: &Parts,
         body: &[u8],
-        resident: &HostedAgent,
+        address: &Address,
         agent: Option<Handle>,
     ) -> Result<Caller, Box<PolicyPart>> {
         let host = &self.offer.host;
-        let address = &resident.card.address;
         let proof = credentials::Request { head, body: Some(body), agent: address, now: host.clock().now() };
         let sender = credentials::sender(&self.verifier, host.site(), proof).await?;
         let (hop, language) = (hops::read(&head.headers), negotiate::language(&head.headers));
@@ -263,12 +265,12 @@ impl McpEndpoint {
         head: &Parts,
         body: &[u8],
         call: DirectCall,
-        resident: &HostedAgent,
+        address: &Address,
         agent: Option<Handle>,
     ) -> Result<Response, HttpAnswer> {
         let id = call.id.clone();
         let refusal = |part: Box<PolicyPart>| self.refusal(&part, &id.clone().into_json_value());
-        let caller = self.caller(head, body, resident, agent).await.map_err(refusal)?;
+        let caller = self.caller(head, body, address, agent).await.map_err(refusal)?;
         let answer = call.answer(&self.offer, &caller).await;
         match caller.verdict.known_refusal() {
             Some(part) => Err(refusal(part)),

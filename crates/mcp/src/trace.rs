@@ -51,7 +51,9 @@ pub(crate) fn tool_span(
         return Span::none();
     }
     // What is not offered is a caller's own text.
-    let tool = offer.find(caller.agent.as_ref(), tool).map(|_| tool);
+    let agent = caller.agent.as_ref();
+    let is_offered = offer.find(agent, tool).is_some() || offer.server_tool(agent, tool).is_some();
+    let tool = is_offered.then_some(tool);
     spans::mcp_request(carrier, "tools/call", tool, parent)
 }
 

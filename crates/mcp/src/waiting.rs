@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use forecourt_core::reply::Question;
-use forecourt_surface::tool::{ElicitedAnswer, Tool, ToolOutput};
+use forecourt_surface::tool::{ElicitedAnswer, ToolOutput};
 use rmcp::ErrorData;
 use rmcp::model::{ElicitResult, InputResponses};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -90,23 +91,23 @@ pub(crate) struct Seal<'a> {
 
 impl<'a> Seal<'a> {
     /// The seal of one call.
-    pub(crate) fn new(offer: &'a Offer, tool: &Tool, caller: &Caller, arguments: &Value) -> Self {
+    pub(crate) fn new(offer: &'a Offer, tool: &str, caller: &Caller, arguments: &Value) -> Self {
         // `requestState` comes back from the client, who may have it from somebody else or change it: it holds for this
         // tool, caller and arguments alone, and for a while.
         let owner = caller.sender.owner().unwrap_or_default();
-        let bound_to = serde_json::json!([tool.name, owner, forecourt_core::json::canonical(arguments)]).to_string();
+        let bound_to = serde_json::json!([tool, owner, forecourt_core::json::canonical(arguments)]).to_string();
         Self { offer, bound_to: bound_to.into_bytes() }
     }
 
     /// `None` when there is too much to remember.
-    pub(crate) fn close(&self, waiting: &Waiting) -> Option<String> {
+    pub(crate) fn close<T: Serialize>(&self, waiting: &T) -> Option<String> {
         let options = rmcp::model::SealOptions::new().associated_data(&self.bound_to).ttl(ANSWER_TIME_MAX);
         let sealed = self.offer.seal.seal_json_with(waiting, &options).ok()?;
         (sealed.len() <= STATE_BYTES_MAX).then_some(sealed)
     }
 
     /// Fails for what is not of this call and caller, or too old.
-    pub(crate) fn open(&self, state: &str) -> Result<Waiting, ErrorData> {
+    pub(crate) fn open<T: DeserializeOwned>(&self, state: &str) -> Result<T, ErrorData> {
         let wrong = |words: &'static str| ErrorData::invalid_params(words, None);
         if state.len() > STATE_BYTES_MAX {
             return Err(wrong("requestState is not one of this server"));

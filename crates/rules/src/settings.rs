@@ -1,6 +1,6 @@
 //! A rule as an operator writes it.
 
-use forecourt_core::Handle;
+use forecourt_core::{Glob, Handle};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,19 @@ pub struct HostRuleSettings {
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub except: Vec<Handle>,
+    /// The rule.
+    #[serde(flatten)]
+    pub rule: RuleSettings,
+}
+
+/// A rule before a server behind this host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerRuleSettings {
+    /// The tools that it stands before, by the server's own names: patterns in which `*` stands for any characters.
+    /// Before everything that the server has when empty.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub tools: Vec<Glob>,
     /// The rule.
     #[serde(flatten)]
     pub rule: RuleSettings,

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use forecourt_contract::call::CallTrail;
-use forecourt_contract::endpoint::EndpointOffer;
+use forecourt_contract::endpoint::{Binding, EndpointOffer};
 use forecourt_contract::path::{RequestPath, segment};
 use forecourt_contract::semantic::Impact;
 use forecourt_contract::{Call, CallOutcome, Dispatcher, Endpoint};
@@ -18,6 +18,7 @@ use futures::future::BoxFuture;
 use futures::stream::{BoxStream, StreamExt};
 use serde_json::{Value, json};
 
+use crate::server::SERVER_FUNCTIONS;
 use crate::tool::{Tool, ToolCall, ToolEvent, ToolOutput};
 
 /// Characters of a tool's name. Models are trained on names as short as this.
@@ -70,11 +71,16 @@ fn tool(host: &Arc<Host>, endpoint: Arc<Endpoint>, name: String) -> Tool {
         agent: None,
         reads_only: endpoint.semantic.impact == Impact::Informational,
         is_idempotent: endpoint.semantic.is_idempotent,
-        as_tool: endpoint.is_offered_as(EndpointOffer::Tool),
+        as_tool: endpoint.is_offered_as(EndpointOffer::Tool) && !is_servers_tool(&endpoint),
         as_skill: endpoint.is_offered_as(EndpointOffer::Skill),
         call: Arc::new(move |given| in_one(host.clone(), called.clone(), given)),
         outcome: None,
     }
+}
+
+/// Whether a tool of a server behind the host answers it: that one is shown to models as it is.
+fn is_servers_tool(endpoint: &Endpoint) -> bool {
+    matches!(&endpoint.binding, Binding::RegisteredFunction { function, .. } if function.starts_with(SERVER_FUNCTIONS))
 }
 
 /// A name out of method and path: `BOOK /rooms/{id}` is `book_rooms_id`, unless that is taken.

@@ -16,6 +16,7 @@
 //! | [`abandon`] | giving up work whose caller left before it was told of the task |
 //! | [`body`] | what a request body says it is, and reading it within its bounds |
 //! | [`negotiate`] | media types and languages by quality, RFC 9110 section 12.5 |
+//! | [`server`] | servers elsewhere that a protocol puts behind the host |
 //! | [`sse`] | server-sent events that no text can break out of |
 //! | [`prefer`] | the `Prefer` header, RFC 7240 |
 //! | [`template`] | texts and JSON with holes |
@@ -40,6 +41,7 @@ pub mod protected_resource;
 pub mod protocol;
 pub mod random_id;
 pub mod refusal;
+pub mod server;
 pub mod sse;
 pub mod template;
 pub mod tool;
@@ -49,3 +51,4 @@ pub use base_url::BaseUrl;
 pub use protocol::{
     Carries, HttpRoutes, Listen, Mount, Protocol, PublishedDocument, RegistryEntry, Socket, Surface, Wire,
 };
+pub use server::{SERVER_FUNCTIONS, SERVERS, ServerDefinition, ServerKind, ServerNames};

@@ -20,7 +20,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use crate::document::{self, DocumentError, ServedDocument};
-use crate::{BaseUrl, HttpRoutes, Mount, endpoint};
+use crate::{BaseUrl, HttpRoutes, Mount, ServerNames, endpoint};
 
 /// The path of the metadata, followed by the path of the resource. RFC 9728 3.1.
 pub const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
@@ -81,7 +81,7 @@ impl PublishedMetadata {
         let path = path.strip_prefix(host.site().prefix()).unwrap_or(path);
         let resource = self.resource(path).ok_or(missing)?;
         // An agent that does not exist, or is hidden, is told as a path that does not exist.
-        if resource.agent.as_ref().is_some_and(|agent| host.directory().find(agent).is_none()) {
+        if resource.agent.as_ref().is_some_and(|agent| !self.has(agent)) {
             return Err(missing);
         }
         let issuers: Vec<&str> = self.mount.verifier.token_issuers().map(|issuer| issuer.issuer).collect();
@@ -102,6 +102,12 @@ impl PublishedMetadata {
             metadata["scopes_supported"] = json!(scopes);
         }
         ServedDocument::json("application/json", FRESH, &metadata)
+    }
+
+    /// Whether there is an agent of this name, or a server behind the host.
+    fn has(&self, name: &Handle) -> bool {
+        let servers = self.mount.services.get::<ServerNames>();
+        self.mount.host.directory().find(name).is_some() || servers.is_some_and(|names| names.0.contains(name))
     }
 
     /// The resource at exactly this path: metadata of anything else would be another resource's.

@@ -21,6 +21,7 @@ use futures::future::BoxFuture;
 
 use crate::failure::HostFailure;
 use crate::protected_resource::ResourceOfPath;
+use crate::server::ServerDefinition;
 use crate::tool::Tool;
 
 /// A protocol, as the registry knows it before anything is read: what it is called, what its section may
@@ -98,6 +99,17 @@ pub trait Wire: Send + Sync {
     /// As [`Wire::surfaces`].
     fn stdio(&self, _mount: &Mount) -> Result<Option<BoxFuture<'static, ()>>, Problems> {
         Ok(None)
+    }
+
+    /// Takes the servers that it is to put behind the host, before any surface is built. Empty where there are none.
+    ///
+    /// # Errors
+    /// Everything in their files that is wrong, all at once.
+    fn set_servers(&mut self, servers: Vec<ServerDefinition>) -> Result<(), Problems> {
+        let none = |server: ServerDefinition| server.section.problem(None, "no protocol here has servers behind it");
+        let mut problems = Problems::new();
+        problems.extend(servers.into_iter().map(none));
+        problems.into_result(())
     }
 
     /// How it tells which of its resources a request is for, so that clients learn where to get tokens for it. `None`

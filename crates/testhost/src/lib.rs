@@ -10,20 +10,24 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use axum::Router;
+use forecourt_agents::Context;
+use forecourt_agents::budget::BudgetSettings;
+use forecourt_agents::siblings::Siblings;
+use forecourt_agents::usage::NoUsage;
 use forecourt_contract::{Dispatcher, HostApi, HostServices};
 use forecourt_core::Site;
 use forecourt_core::gate::RuleVerdict;
 use forecourt_core::policy::{ConsentTerms, Demand, PaymentScheme, Requirement};
-use forecourt_core::{Agent, AgentCard, Clock, Domain, Entropy, Error, Message, Policy, Reply, Rule};
+use forecourt_core::{Agent, AgentCard, Clock, Domain, Entropy, Error, Handle, Language, Message, Policy, Reply, Rule};
 use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, LimitSettings, Rate, Run};
+use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, LimitSettings, Rate, Run, ServerGate, ServerRule};
 use forecourt_identity::agents::{self, AgentHome, AgentIdentitySettings, KnownAgents};
 use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig, KeyConfig, SigningKey, Verifier, jws};
 use forecourt_pages::Pages;
 use forecourt_settings::{Problems, Section};
 use forecourt_store::Memory;
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{Mount, Protocol, Surface, Wire, protected_resource};
+use forecourt_surface::{Mount, Protocol, ServerDefinition, Surface, Wire, protected_resource};
 use forecourt_testkit::{CountedEntropy, HandClock};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -126,12 +130,25 @@ pub fn resident(card: AgentCard, agent: Arc<dyn Agent>, rules: Vec<Arc<dyn Rule>
     HostedAgent::new(Arc::new(card), agent, Policy::new(rules), TIME_MAX)
 }
 
+/// A server behind a host in the making.
+#[derive(Default)]
+pub struct ServerBlueprint {
+    /// Its name.
+    pub name: String,
+    /// Its file, as TOML, without rules.
+    pub section: String,
+    /// The rules before it, each with patterns of the tools that it stands before; before all when empty.
+    pub rules: Vec<(&'static str, Arc<dyn Rule>)>,
+}
+
 /// A running host, and what a test may turn under it. Dropping it stops the host.
 pub struct MountedHost {
     /// What protocols are given.
     pub mount: Mount,
     /// The protocol's own section.
     pub section: Section,
+    /// The servers behind it, where its protocol is opened from now on.
+    pub servers: Vec<ServerBlueprint>,
     /// Its clock.
     pub clock: Arc<HandClock>,
     /// Its randomness.
@@ -225,7 +242,17 @@ impl Blueprint {
             pages: Arc::new(pages),
             services,
         };
-        MountedHost { mount, section, clock, entropy, key, _data: data, _standing: standing, _stop: stop.drop_guard() }
+        MountedHost {
+            mount,
+            section,
+            servers: Vec::new(),
+            clock,
+            entropy,
+            key,
+            _data: data,
+            _standing: standing,
+            _stop: stop.drop_guard(),
+        }
     }
 }
 
@@ -273,7 +300,42 @@ fn trusting(key: &SigningKey) -> IdentityConfig {
 impl MountedHost {
     /// A protocol opened from its section, or what is wrong with that.
     pub fn open(&self, protocol: &Protocol) -> Result<Box<dyn Wire>, Problems> {
-        (protocol.open)(self.section.clone())
+        let mut wire = (protocol.open)(self.section.clone())?;
+        if !self.servers.is_empty() {
+            wire.set_servers(self.servers.iter().map(|server| self.definition(server)).collect())?;
+        }
+        Ok(wire)
+    }
+
+    fn definition(&self, server: &ServerBlueprint) -> ServerDefinition {
+        let name = Handle::parse(&server.name).expect("a name");
+        let file = self.mount.folder.join(format!("servers/{name}.toml"));
+        let section = Section::parse(&file, &server.section, &|_: &str| None).expect("TOML");
+        let rule = |(tools, rule): &(&str, Arc<dyn Rule>)| ServerRule {
+            tools: tools.split_whitespace().map(|glob| glob.parse().expect("a pattern")).collect(),
+            rule: rule.clone(),
+        };
+        let gate =
+            ServerGate::new(Arc::new(forecourt_testkit::card(&server.name)), server.rules.iter().map(rule).collect());
+        let context = Context {
+            handle: name.clone(),
+            host: self.mount.host.site().canonical_host().to_owned(),
+            language: Language::english(),
+            folder: self.mount.folder.clone(),
+            data_dir: self.mount.data.clone(),
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+            egress: (*self.mount.egress).clone(),
+            path_variable: std::env::var("PATH").ok(),
+            variable: |_| None,
+            budget: BudgetSettings::default(),
+            usage: Arc::new(NoUsage),
+            endpoints: Vec::new(),
+            siblings: Siblings::default(),
+            goes_on: false,
+            builtin: Vec::new(),
+        };
+        ServerDefinition { name, section, gate, context }
     }
 
     /// The paths of a protocol, or what is wrong with its section.

@@ -27,9 +27,9 @@ pub(super) fn bind(settings: HandlerSettings, is_http_open: bool) -> Result<Bind
         "composition" => Ok(Binding::Composition { recipe: named(settings.recipe, "recipe")?, timeout }),
         "registered_function" => {
             let function = named(settings.function, "function")?;
-            let is_path = function
-                .split('.')
-                .all(|word| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'));
+            let is_path = function.split('.').all(|word| {
+                !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+            });
             let message = format!("`function` is a dotted path such as rooms.book, not `{function}`");
             if is_path {
                 Ok(Binding::RegisteredFunction { function, timeout })

@@ -265,6 +265,7 @@ fn assemble(
         wires,
         endpoints,
         agents: Vec::new(),
+        servers: Vec::new(),
         own_functions: Functions::new(),
         own_addresses: Vec::new(),
         data: dir.join(DATA),

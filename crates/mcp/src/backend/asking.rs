@@ -15,8 +15,8 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use super::call_error::CallError;
 use crate::limits::{ANSWER_TIME_MAX, CALLS_WAITING_MAX, PROGRESS_WAITING_MAX};
+use crate::upstream::call_error::CallError;
 use crate::visit::Person;
 
 /// Nobody is there whom a server could ask.

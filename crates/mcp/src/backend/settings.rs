@@ -5,16 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_agents::Context;
-use forecourt_agents::on_behalf_of::{self, OnBehalfOfSettings, TokenExchange};
-use forecourt_agents::settings::{fields, seconds, upstream_url};
-use forecourt_process::Program;
+use forecourt_agents::on_behalf_of::{OnBehalfOfSettings, TokenExchange};
+use forecourt_agents::settings::seconds;
 use forecourt_settings::{Problems, Section};
-use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderValue};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+
+use crate::upstream::target::{CheckedTarget, Target, TargetSettings};
 
 /// The section of an `mcp` backend.
 #[derive(Deserialize, JsonSchema)]
@@ -76,59 +75,25 @@ pub(super) struct CheckedSection {
     pub(super) exchange: Option<Arc<TokenExchange>>,
 }
 
-/// Where the server is: a URL, or a program that is started.
-#[derive(Clone)]
-pub(super) enum Target {
-    Url { url: String, headers: HeaderMap },
-    Program(Program),
-}
-
-impl Target {
-    /// The same, shown this token.
-    pub(super) fn authorized(&self, authorization: HeaderValue) -> Self {
-        let mut target = self.clone();
-        if let Self::Url { headers, .. } = &mut target {
-            headers.insert(AUTHORIZATION, authorization);
-        }
-        target
-    }
-}
-
 /// Reads and checks the section.
 pub(super) fn read(section: &Section, context: &Context) -> Result<CheckedSection, Problems> {
     let settings: RemoteServerSettings = section.read()?;
     let mut problems = Problems::new();
     let time_max = seconds(section, "total_seconds", settings.total_seconds, &mut problems);
-    let headers = fields(section, &settings.headers, &mut problems);
-    let exchange = on_behalf_of::read(settings.on_behalf_of, section, &headers, context, &mut problems);
-    if exchange.is_some() && settings.url.is_none() {
-        let message = "`on_behalf_of` needs `url`: a program is shown no token";
-        problems.push(section.problem(Some("on_behalf_of"), message));
-    }
-    let target = match (settings.url, settings.command.split_first()) {
-        (Some(url), None) => {
-            upstream_url(section, "url", &url, &mut problems);
-            Some(Target::Url { url, headers })
-        }
-        (None, Some((file, arguments))) => Some(Target::Program(Program {
-            // A bare name is looked for in `PATH`; a path is taken from the folder.
-            file: if file.contains('/') { context.resolve(file) } else { file.into() },
-            arguments: arguments.to_vec(),
-            folder: context.folder.clone(),
-            path_variable: context.path_variable.clone(),
-            variables: settings.env,
-        })),
-        _ => {
-            problems.push(section.problem(None, "an mcp backend needs either `url` or `command`".to_owned()));
-            None
-        }
+    let place = TargetSettings {
+        url: settings.url,
+        headers: settings.headers,
+        on_behalf_of: settings.on_behalf_of,
+        command: settings.command,
+        env: settings.env,
     };
+    let place = place.check("an mcp backend", section, context, &mut problems);
     let default = || match settings.tool.as_str() {
         "ask" => json!({"query": {"text": "{text}"}}),
         _ => json!({"message": "{text}"}),
     };
     let arguments = settings.arguments.unwrap_or_else(|| crate::content::object(default()));
-    let Some(target) = target else { return Err(problems) };
+    let Some(CheckedTarget { target, exchange }) = place else { return Err(problems) };
     let (tool, questions) = (settings.tool, settings.questions);
     problems.into_result(CheckedSection { target, tool, arguments, questions, time_max, exchange })
 }

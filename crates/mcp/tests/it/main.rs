@@ -14,6 +14,7 @@
 //! | `endpoints` | endpoints with a contract as tools: scopes, refusals, results |
 //! | `doors` | origins, hosts, bodies, limits, credentials and who gives them out |
 //! | `remote` | this host over a real listener: fronted as an agent, bridged to a pipe |
+//! | `servers` | servers behind the host, as they are |
 //! | `sdk` | the client of the SDK over a pipe |
 
 mod calls;
@@ -27,6 +28,7 @@ mod questions;
 mod remote;
 mod resources;
 mod sdk;
+mod servers;
 mod sessions;
 mod streams;
 mod support;

@@ -12,7 +12,7 @@ use forecourt_mcp::PROTOCOL;
 use forecourt_mcp::stdio::StdioServer;
 use forecourt_settings::Problems;
 use forecourt_surface::tool::Tool;
-use forecourt_testhost::{Blueprint, MountedHost, Node, resident, unlimited};
+use forecourt_testhost::{Blueprint, MountedHost, Node, ServerBlueprint, resident, unlimited};
 use forecourt_testkit::{ScriptedAgent, Step, card};
 use http::request::Builder;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
@@ -31,6 +31,10 @@ pub(crate) struct Setup {
     pub(crate) contract: Arc<Dispatcher>,
     /// The nodes that it is one of.
     pub(crate) node: Option<Node>,
+    /// The servers behind it.
+    pub(crate) servers: Vec<ServerBlueprint>,
+    /// What lies beside their definitions.
+    pub(crate) server_lists: Vec<(&'static str, Value)>,
 }
 
 /// A host, and what a test may turn under it.
@@ -72,6 +76,12 @@ impl Setup {
             ..Blueprint::default()
         };
         let mut mounted = blueprint.start(Some(&PROTOCOL)).await;
+        mounted.servers = self.servers;
+        for (name, lists) in self.server_lists {
+            let folder = mounted.mount.folder.join("servers");
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join(format!("{name}.tools.json")), lists.to_string()).unwrap();
+        }
         let endpoints = forecourt_surface::endpoint::tools(&mounted.mount.host);
         mounted.mount.tools = mounted.mount.tools.iter().cloned().chain(endpoints).collect();
         let router = mounted.router(&PROTOCOL)?;

@@ -1,7 +1,10 @@
 //! Why a server gave no result, and what callers are told of it. Causes go to the log: they tell of the
 //! inside.
 
+use std::time::Duration;
+
 use forecourt_agents::declined::{UpstreamError, unavailable};
+use forecourt_core::clock::whole_seconds;
 use forecourt_core::reply::Question;
 use forecourt_core::{Clock, Ending, FailureCause, Handle, SignIn};
 use forecourt_egress::EgressError;
@@ -14,8 +17,6 @@ use serde_json::Value;
 use crate::client::{self, OutError};
 use crate::limits::FIELDS_MAX;
 
-/// How our own words call the server.
-pub(super) const WHO: &str = "The server behind this agent";
 /// The code of an error that names pages to visit first. MCP 2025-11-25, elicitation.
 const PAGES_FIRST: i32 = -32042;
 /// The codes of errors that are the request's: no such method or tool, wrong arguments.
@@ -23,7 +24,7 @@ const REQUESTS_OWN: [i32; 3] = [-32600, -32601, -32602];
 
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum CallError {
+pub(crate) enum CallError {
     /// Its program can't be started.
     #[error("could not be started: {0}")]
     NotStarted(#[from] std::io::Error),
@@ -48,6 +49,15 @@ pub(super) enum CallError {
     /// It answered something that makes no sense.
     #[error("could not be read: {0}")]
     Unreadable(String),
+    /// It took longer than it may.
+    #[error("took too long")]
+    TooLate,
+    /// It is not asked for so long, since it failed too often.
+    #[error("is left alone for {} s, since it failed too often", .0.as_secs())]
+    LeftAlone(Duration),
+    /// It wants something that callers of this host can't be asked for.
+    #[error("asked for {0}, which is not passed on")]
+    Unmet(&'static str),
     /// Nothing was asked, and this is what the caller is told.
     #[error("was not asked")]
     Unasked(Ending),
@@ -58,24 +68,51 @@ pub(super) enum CallError {
 
 impl CallError {
     /// Whether the connection can still be used.
-    pub(super) fn leaves_connection(&self) -> bool {
-        matches!(self, Self::Said(_) | Self::Declined { .. } | Self::Busy)
+    pub(crate) fn leaves_connection(&self) -> bool {
+        matches!(self, Self::Said(_) | Self::Declined { .. } | Self::Busy | Self::Unmet(_) | Self::TooLate)
     }
 
-    /// The ending that it comes to for a caller of `agent`.
-    pub(super) fn ending(&self, agent: &Handle, clock: &dyn Clock) -> Ending {
-        tracing::warn!(%agent, "an MCP server {self}");
+    /// Whether it tells of a server that does not do its work, and not of a request or of this host.
+    pub(crate) fn is_servers_failure(&self) -> bool {
+        match self {
+            Self::NotStarted(_) | Self::Unreachable(_) | Self::Broken(_) | Self::Unreadable(_) | Self::TooLate => true,
+            Self::Declined { declined, .. } => matches!(declined, UpstreamError::Later(_)),
+            Self::Status(status) => *status >= 500,
+            Self::Busy | Self::TooLarge | Self::LeftAlone(_) | Self::Unmet(_) | Self::Unasked(_) | Self::Said(_) => {
+                false
+            }
+        }
+    }
+
+    /// The ending that it comes to for a caller, in words that call the server `who`. `behind` is the agent or the
+    /// server here that it is.
+    pub(crate) fn ending(&self, who: &str, behind: &Handle, clock: &dyn Clock) -> Ending {
+        tracing::warn!(%behind, "an MCP server {self}");
         let (cause, what) = match self {
-            Self::Declined { declined, .. } => return declined.ending(WHO, clock),
+            Self::Declined { declined, .. } => return declined.ending(who, clock),
             Self::Unasked(ending) => return ending.clone(),
-            Self::Busy => return unavailable("This agent is busy. Please try again in a moment.", Some(1)),
+            Self::Busy => {
+                return unavailable(
+                    &format!("{who} is asked too much at once. Please try again in a moment."),
+                    Some(1),
+                );
+            }
+            Self::LeftAlone(left) => {
+                let words = format!("{who} does not answer at the moment, and is not asked again so soon.");
+                return unavailable(&words, Some(whole_seconds(*left)));
+            }
             Self::Said(error) if error.code.0 == PAGES_FIRST => {
-                return pages(error).unwrap_or_else(|| Ending::failed(format!("{WHO} failed.")));
+                return pages(error).unwrap_or_else(|| Ending::failed(format!("{who} failed.")));
             }
             Self::Said(error) if REQUESTS_OWN.contains(&error.code.0) => {
                 (FailureCause::UpstreamRefused, "did not take the call")
             }
             Self::Status(404 | 405 | 410) => (FailureCause::UpstreamRefused, "was not found where it should be"),
+            Self::Unmet(what) => {
+                let words = format!("{who} asked for {what}, which this host does not pass on.");
+                return FailureCause::UpstreamRefused.ending(words);
+            }
+            Self::TooLate => (FailureCause::TimedOut, "took too long for its answer"),
             Self::Status(408 | 504) => (FailureCause::TimedOut, "took too long for its answer"),
             Self::Status(400..=499) => (FailureCause::UpstreamRefused, "did not take the call"),
             Self::Status(_) | Self::Said(_) => (FailureCause::Agent, "failed"),
@@ -85,7 +122,7 @@ impl CallError {
             Self::Broken(_) => (FailureCause::CutOff, "broke off before its answer was whole"),
             Self::Unreadable(_) => (FailureCause::Agent, "gave an answer that could not be read"),
         };
-        cause.ending(format!("{WHO} {what}."))
+        cause.ending(format!("{who} {what}."))
     }
 }
 
@@ -118,10 +155,18 @@ impl From<ServiceError> for CallError {
 
 impl From<ClientInitializeError> for CallError {
     fn from(error: ClientInitializeError) -> Self {
+        Self::from_initialize(&error)
+    }
+}
+
+impl CallError {
+    /// What an error of the beginning comes to.
+    pub(crate) fn from_initialize(error: &ClientInitializeError) -> Self {
         match error {
-            ClientInitializeError::JsonRpcError(said) => Self::Said(said),
-            ClientInitializeError::TransportError { error, .. } => below(&error),
-            ClientInitializeError::ConnectionClosed(reason) => Self::Broken(reason),
+            ClientInitializeError::JsonRpcError(said) => Self::Said(said.clone()),
+            ClientInitializeError::TransportError { error, .. } => below(error),
+            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => Self::from_initialize(fallback),
+            ClientInitializeError::ConnectionClosed(reason) => Self::Broken(reason.clone()),
             other => Self::Unreadable(other.to_string()),
         }
     }
@@ -158,9 +203,11 @@ mod tests {
 
     use super::*;
 
+    const WHO: &str = "The server behind this agent";
+
     fn ending(code: i32, data: Value) -> Ending {
         let error = CallError::Said(ErrorData::new(ErrorCode(code), "db01.internal is down", Some(data)));
-        error.ending(&Handle::parse("front").unwrap(), &forecourt_testkit::HandClock::new())
+        error.ending(WHO, &Handle::parse("front").unwrap(), &forecourt_testkit::HandClock::new())
     }
 
     #[test]

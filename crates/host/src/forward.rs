@@ -1,0 +1,224 @@
+//! The way of a call to a server behind this host, up to that server: limits, rules and a place, as for a message to
+//! an agent. What is said to the server and what it answers is its protocol's.
+
+use std::sync::Arc;
+
+use forecourt_core::limits::HOPS_MAX;
+use forecourt_core::{
+    Admitted, AgentCard, Ending, Error, Glob, Handle, Message, Policy, PolicyPart, Rule, ThreadId, Transport,
+};
+use forecourt_issuance::{AnswerMark, UsedUp};
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+
+use crate::admit::{AdmissionRefusal, Passage};
+use crate::host::Host;
+use crate::in_flight::{Lane, Slot};
+use crate::metrics::GaugeGuard;
+use crate::tasks::Tasks;
+
+/// The gate before a server behind this host. Nobody passes it but by [`Host::forward`].
+#[derive(Clone)]
+pub struct ServerGate {
+    card: Arc<AgentCard>,
+    rules: Vec<ServerRule>,
+}
+
+/// A rule before a server, or before some of its tools.
+#[derive(Clone)]
+pub struct ServerRule {
+    /// The tools that it stands before; before everything that the server has when empty.
+    pub tools: Vec<Glob>,
+    /// The rule.
+    pub rule: Arc<dyn Rule>,
+}
+
+/// What of a server a call is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target<'a> {
+    /// A tool, by the server's own name for it.
+    Tool(&'a str),
+    /// Something that is read or looked up there, and does nothing.
+    Other,
+}
+
+impl ServerGate {
+    /// The gate of these rules, in their order, before the server that `card` describes: what callers are asked to
+    /// do first is issued for it.
+    pub fn new(card: Arc<AgentCard>, rules: Vec<ServerRule>) -> Self {
+        Self { card, rules }
+    }
+
+    /// What it says of the server.
+    pub fn card(&self) -> &AgentCard {
+        &self.card
+    }
+
+    /// The rules before one thing that the server has.
+    fn policy(&self, target: Target<'_>) -> Policy {
+        let is_before = |rule: &&ServerRule| match target {
+            Target::Tool(name) => rule.tools.is_empty() || rule.tools.iter().any(|tool| tool.matches(name)),
+            Target::Other => rule.tools.is_empty(),
+        };
+        Policy::new(self.rules.iter().filter(is_before).map(|rule| rule.rule.clone()).collect())
+    }
+}
+
+/// Leave to ask a server once, for one caller: whoever asks takes it along and ends it. Dropped before, the call was
+/// given up.
+pub struct ForwardPermit {
+    admitted: Admitted,
+    receipt: Option<Box<Map<String, Value>>>,
+    mark: Option<AnswerMark>,
+    /// How its end is counted; taken out once it is.
+    end: Option<ForwardEnd>,
+    _slot: Slot,
+    _running: GaugeGuard,
+}
+
+struct ForwardEnd {
+    tasks: Arc<Tasks>,
+    server: Handle,
+    via: Transport,
+}
+
+/// Why a call is not passed on.
+#[derive(Debug, Clone)]
+pub struct ForwardRefusal {
+    /// The refusal.
+    pub part: Box<PolicyPart>,
+    /// The conversation by which its caller is known again who met the condition.
+    pub thread: Option<ThreadId>,
+}
+
+impl From<Box<PolicyPart>> for ForwardRefusal {
+    fn from(part: Box<PolicyPart>) -> Self {
+        Self { part, thread: None }
+    }
+}
+
+impl Host {
+    /// Lets a call to a server behind this host pass, or refuses it: limits first, then the rules of its gate, then a
+    /// place among what is under way. `message` says who calls, and what it brings to be let through; its recipient is
+    /// the server.
+    ///
+    /// A refusal is inside; an [`Error`] is a fault, or a call that means nothing here.
+    pub fn forward<'a>(
+        &'a self,
+        gate: &'a ServerGate,
+        target: Target<'a>,
+        message: Message,
+    ) -> BoxFuture<'a, Result<Result<ForwardPermit, ForwardRefusal>, Error>> {
+        Box::pin(async move {
+            self.tasks.accepting()?;
+            if message.hop >= HOPS_MAX {
+                return Err(Error::invalid(
+                    "hops",
+                    format!("at most {HOPS_MAX} calls may lead to each other in a row"),
+                ));
+            }
+            let (via, server) = (message.received_via, gate.card.handle().clone());
+            let end = ForwardEnd { tasks: self.tasks.clone(), server, via };
+            let passed = self.pass(gate, target, message, end).await?;
+            if let Err(refused) = &passed {
+                self.metrics.ended(gate.card.handle(), via, refused.part.kind());
+            }
+            Ok(passed)
+        })
+    }
+
+    async fn pass(
+        &self,
+        gate: &ServerGate,
+        target: Target<'_>,
+        message: Message,
+        end: ForwardEnd,
+    ) -> Result<Result<ForwardPermit, ForwardRefusal>, Error> {
+        if let Err(part) = self.throttle.admit(&message) {
+            return Ok(Err(part.into()));
+        }
+        // A conversation is kept of no such call: it is there for what was asked for, and may be of nobody.
+        let unknown = message.thread.clone();
+        let message = Box::new(Message { thread: None, ..message });
+        let policy = gate.policy(target);
+        let passage = Passage { card: &gate.card, policy: &policy, earlier: None, unknown, is_answered: true };
+        let passed = match self.admit(&passage, message).await? {
+            Ok(passed) => passed,
+            Err(refused) => return Ok(Err(refusal(*refused))),
+        };
+        // Before anything is used up: who is turned away here has paid nothing.
+        let caller = self.tasks.in_flight.slots(&passed.admitted.message().sender.caller(None));
+        let slot = match self.tasks.in_flight.acquire(Lane::Reply, caller).await {
+            Ok(slot) => slot,
+            Err(part) => return Ok(Err(part.into())),
+        };
+        let (admitted, used) = match self.use_up(&passage, passed).await? {
+            Ok(used) => used,
+            Err(refused) => return Ok(Err(refusal(*refused))),
+        };
+        let (mark, receipt) = used.map_or((None, None), |UsedUp { mark, receipt, .. }| (Some(mark), receipt));
+        let _running = self.metrics.count_running();
+        Ok(Ok(ForwardPermit { admitted, receipt, mark, end: Some(end), _slot: slot, _running }))
+    }
+
+    /// Waits until its agents, and the servers behind it, may be asked: [`Host::open`].
+    pub fn opened(&self) -> BoxFuture<'static, ()> {
+        let mut is_open = self.tasks.is_open.subscribe();
+        Box::pin(async move {
+            // It fails where the host has ended.
+            let _ = is_open.wait_for(|is_open| *is_open).await;
+        })
+    }
+}
+
+fn refusal(refused: AdmissionRefusal) -> ForwardRefusal {
+    let AdmissionRefusal { message, refusal, is_issued, .. } = refused;
+    ForwardRefusal { part: refusal, thread: message.thread.filter(|_| is_issued) }
+}
+
+impl ForwardPermit {
+    /// The call, as it passed.
+    pub fn message(&self) -> &Message {
+        self.admitted.message()
+    }
+
+    /// The receipt of what was paid for it.
+    pub fn receipt(&self) -> Option<&Map<String, Value>> {
+        self.receipt.as_deref()
+    }
+
+    /// The server hears of it now: what the call was let through by is used.
+    pub fn begin(&mut self) {
+        if let Some(mark) = &mut self.mark {
+            mark.begin();
+        }
+    }
+
+    /// The call has come to its end.
+    pub fn end(mut self, ending: &Ending) -> BoxFuture<'static, ()> {
+        if let Some(end) = self.end.take() {
+            end.count(ending);
+        }
+        Box::pin(async move {
+            if let Some(mark) = self.mark.take() {
+                mark.answered().await;
+            }
+        })
+    }
+}
+
+impl ForwardEnd {
+    fn count(&self, ending: &Ending) {
+        let metrics = &self.tasks.metrics;
+        metrics.ended(&self.server, self.via, ending.code());
+        metrics.activity.failed(&self.server, self.via, ending, self.tasks.clock.now());
+    }
+}
+
+impl Drop for ForwardPermit {
+    fn drop(&mut self) {
+        if let Some(end) = self.end.take() {
+            end.count(&Ending::Canceled);
+        }
+    }
+}

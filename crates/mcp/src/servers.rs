@@ -1,0 +1,191 @@
+//! MCP servers behind this host, each as it is: what they offer beside the host's own, and the way of a call to one.
+//!
+//! | what | module |
+//! |---|---|
+//! | a file of `servers/` | `settings` |
+//! | what a server has, and what of it is offered under which name | `catalog`, `shelf` |
+//! | a server at work: lists, sessions, how it does | `upstream`, `sessions`, `session`, `guest`, `health`, `updates` |
+//! | one request, step by step, behind the gate | `call`, `parked` |
+//! | a client's calls of tools; what it reads | `tool_call`, `read` |
+//! | telling a client that lists, or resources, have changed | `changes`, `follow` |
+//! | tools as functions of endpoints | `function` |
+//!
+//! A server's tool is reached with a [`ForwardPermit`](forecourt_host::ForwardPermit) alone, which the host gives after
+//! its limits and rules.
+
+mod call;
+mod catalog;
+mod changes;
+mod follow;
+mod function;
+mod guest;
+mod health;
+mod parked;
+mod read;
+mod session;
+mod sessions;
+mod settings;
+mod shelf;
+mod tool_call;
+mod updates;
+mod upstream;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use forecourt_core::Handle;
+use forecourt_host::{ServerGate, ServerStates};
+use forecourt_settings::Problems;
+use forecourt_surface::{Mount, ServerDefinition, ServerKind, ServerNames};
+use parking_lot::Mutex;
+use tokio::sync::watch;
+
+use self::parked::ParkedCalls;
+use self::settings::ServerSettings;
+use self::upstream::Upstream;
+use crate::limits::SERVERS_MAX;
+
+pub(crate) use self::changes::ListWatch;
+pub(crate) use self::follow::{Followed, TellUpdate};
+pub use self::function::{ServerFunctionError, ServerFunctions};
+pub(crate) use self::read::Reader;
+pub(crate) use self::settings::CheckedServer;
+pub(crate) use self::shelf::{ServerTool, ShownAt};
+pub(crate) use self::tool_call::call;
+
+/// MCP servers behind a host, as the registry knows them.
+pub const SERVERS: ServerKind = ServerKind { schema: || schemars::schema_for!(ServerSettings) };
+
+/// Reads the definitions of servers. Fails with everything that is wrong with any of them.
+pub(crate) fn read(definitions: &[ServerDefinition]) -> Result<Vec<CheckedServer>, Problems> {
+    let mut problems = Problems::new();
+    if let Some(first) = definitions.get(SERVERS_MAX) {
+        problems.push(first.section.problem(None, format!("a host has at most {SERVERS_MAX} servers behind it")));
+    }
+    let read = definitions.iter().filter_map(|definition| problems.absorb(settings::read(definition))).collect();
+    problems.into_result(read)
+}
+
+/// The servers behind one state of the deployment, in the order of their names.
+pub(crate) struct Servers {
+    all: Vec<Server>,
+    parked: Arc<ParkedCalls>,
+    changes: watch::Sender<u64>,
+}
+
+/// A server, with the gate before it.
+pub(crate) struct Server {
+    gate: Arc<ServerGate>,
+    upstream: Arc<Upstream>,
+}
+
+/// What goes on from one state of the deployment to the next: servers whose files say the same, and who hears of
+/// changes.
+#[derive(Default)]
+struct RunningServers {
+    by_fingerprint: Mutex<HashMap<String, Weak<Upstream>>>,
+    changes: watch::Sender<u64>,
+}
+
+/// A tool that was found, with its server.
+pub(crate) struct FoundTool<'a> {
+    pub(crate) server: &'a Server,
+    pub(crate) tool: Arc<ServerTool>,
+    /// What it was called by.
+    pub(crate) name: &'a str,
+}
+
+impl Servers {
+    /// Those of a mount. They are asked what they have once the host is open.
+    pub(crate) fn new(mount: &Mount, checked: &[CheckedServer]) -> Self {
+        let running = mount.services.keep(RunningServers::default);
+        let server =
+            |checked: &CheckedServer| Server { gate: checked.gate.clone(), upstream: running.of(mount, checked) };
+        let all: Vec<Server> = checked.iter().map(server).collect();
+        let servers: Vec<Arc<Upstream>> = all_of(&all);
+        mount
+            .services
+            .publish(Arc::new(ServerStates(Box::new(move || servers.iter().map(|one| one.state()).collect()))));
+        let names = checked.iter().map(|server| server.name.clone()).collect();
+        mount.services.publish(Arc::new(ServerNames(names)));
+        Self { all, parked: mount.services.keep(ParkedCalls::default), changes: running.changes.clone() }
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The server of a name.
+    pub(crate) fn find(&self, name: &Handle) -> Option<&Server> {
+        self.all.iter().find(|server| server.upstream.name == *name)
+    }
+
+    /// The servers that are shown at an endpoint, and how.
+    fn shown(&self, endpoint: Option<&Handle>) -> (impl Iterator<Item = &Server>, ShownAt) {
+        let at = if endpoint.is_none() { ShownAt::Host } else { ShownAt::Server };
+        let shown = self.all.iter().filter(move |server| endpoint.is_none_or(|name| server.upstream.name == *name));
+        (shown, at)
+    }
+
+    /// The tool of a name at an endpoint. Of two with one name the first counts.
+    pub(crate) fn tool<'a>(&'a self, endpoint: Option<&Handle>, name: &'a str) -> Option<FoundTool<'a>> {
+        let (mut servers, at) = self.shown(endpoint);
+        servers.find_map(|server| {
+            let tool = server.upstream.shelf().tool(at, name)?.clone();
+            Some(FoundTool { server, tool, name })
+        })
+    }
+
+    /// The tools of an endpoint as lists show them, of each server those first that are always listed.
+    pub(crate) fn tools(&self, endpoint: Option<&Handle>) -> Vec<rmcp::model::Tool> {
+        let (servers, at) = self.shown(endpoint);
+        let of_server = |server: &Server| {
+            let is_away = server.upstream.is_away();
+            let shelf = server.upstream.shelf();
+            let (pinned, others): (Vec<_>, Vec<_>) = shelf.tools.iter().partition(|tool| tool.is_pinned);
+            pinned.into_iter().chain(others).map(|tool| tool.listed(at, is_away)).collect::<Vec<_>>()
+        };
+        servers.flat_map(of_server).collect()
+    }
+
+    /// Told whenever what is listed has changed.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+}
+
+impl Server {
+    /// What is said of it to clients.
+    pub(crate) fn gate(&self) -> &ServerGate {
+        &self.gate
+    }
+
+    /// What it says of itself, as far as it is known.
+    pub(crate) fn about(&self) -> (Option<rmcp::model::Implementation>, Option<String>) {
+        let shelf = self.upstream.shelf();
+        (shelf.catalog.server.clone(), shelf.catalog.instructions.clone())
+    }
+}
+
+fn all_of(servers: &[Server]) -> Vec<Arc<Upstream>> {
+    servers.iter().map(|server| server.upstream.clone()).collect()
+}
+
+impl RunningServers {
+    /// The server of a definition: the one that is at work, if its file says the same.
+    fn of(&self, mount: &Mount, checked: &CheckedServer) -> Arc<Upstream> {
+        let mut all = self.by_fingerprint.lock();
+        all.retain(|_, server| server.strong_count() > 0);
+        let key = format!("{}\n{}", checked.name, checked.fingerprint);
+        if let Some(running) = all.get(&key).and_then(Weak::upgrade) {
+            return running;
+        }
+        let (egress, clock) = ((*mount.egress).clone(), mount.host.clock().clone());
+        let server =
+            Arc::new(Upstream::new(checked, egress, clock, self.changes.clone(), mount.host.metrics().clone()));
+        server.watch(mount.host.opened());
+        all.insert(key, Arc::downgrade(&server));
+        server
+    }
+}

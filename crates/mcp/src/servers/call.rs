@@ -1,0 +1,241 @@
+//! One request to a server behind this host, from its place in line to its end: what is told, logged and asked on the
+//! way comes out step by step.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::{Ending, Handle};
+use forecourt_host::ForwardPermit;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use rmcp::model::{
+    ClientRequest, ElicitRequestParams, ElicitResult, InputRequest, InputRequiredResult, InputResponses,
+    ProgressNotificationParam, ServerResult,
+};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep_until};
+
+use super::guest::LoggedMessage;
+use super::session::{CallLinks, ServerQuestion};
+use super::upstream::{Asker, SessionLease, Upstream};
+use crate::elicit::PAGE;
+use crate::limits::{ANSWER_TIME_MAX, LOGS_WAITING_MAX, PROGRESS_WAITING_MAX, SERVER_QUESTIONS_MAX};
+use crate::upstream::call_error::CallError;
+
+/// A request that may be put more than once: after each question of the server with the answers to it.
+pub(super) type MakeRequest = Box<dyn Fn(Option<InputResponses>, Option<String>) -> ClientRequest + Send + Sync>;
+
+/// A request that is under way. Dropped, it is given up.
+pub(super) struct ServerCall {
+    result: BoxFuture<'static, Result<ServerResult, CallFailure>>,
+    told: mpsc::Receiver<ProgressNotificationParam>,
+    logged: mpsc::Receiver<LoggedMessage>,
+    asked: mpsc::Receiver<ServerQuestion>,
+    wants: mpsc::Receiver<RoundQuestion>,
+    timer: Timer,
+}
+
+/// Why a request has no result: what went wrong, and what its caller is told.
+pub(super) struct CallFailure {
+    pub(super) error: CallError,
+    pub(super) ending: Ending,
+}
+
+/// How a request went on.
+pub(super) enum CallStep {
+    Told(ProgressNotificationParam),
+    Logged(LoggedMessage),
+    Asks(Asked),
+    Ended(Box<Result<ServerResult, CallFailure>>),
+}
+
+/// What a person is asked, by keys. Dropped, it is declined.
+pub(super) struct Asked {
+    pub(super) requests: Vec<(String, ElicitRequestParams)>,
+    answer: AnswerTo,
+    timer: Timer,
+}
+
+enum AnswerTo {
+    /// A server that asks in the middle, and waits.
+    Middle(oneshot::Sender<ElicitResult>),
+    /// One that is asked again, with the answers.
+    Round(oneshot::Sender<BTreeMap<String, ElicitResult>>),
+}
+
+/// The questions of one round.
+struct RoundQuestion {
+    requests: Vec<(String, ElicitRequestParams)>,
+    answer: oneshot::Sender<BTreeMap<String, ElicitResult>>,
+}
+
+impl Asked {
+    /// Gives the answers; the server has its whole time again for what comes next.
+    pub(super) fn answered(self, mut answers: BTreeMap<String, ElicitResult>) {
+        self.timer.begin();
+        // It fails where the request has ended meanwhile.
+        match self.answer {
+            AnswerTo::Middle(answer) => {
+                if let Some(result) = answers.remove(PAGE) {
+                    drop(answer.send(result));
+                }
+            }
+            AnswerTo::Round(answer) => drop(answer.send(answers)),
+        }
+    }
+}
+
+/// Until when a server may take. While a person thinks, the person's time counts.
+#[derive(Clone)]
+struct Timer {
+    until: watch::Sender<Instant>,
+    time_max: Duration,
+}
+
+impl Timer {
+    fn new(time_max: Duration) -> Self {
+        Self { until: watch::Sender::new(Instant::now() + time_max), time_max }
+    }
+
+    fn begin(&self) {
+        self.until.send_replace(Instant::now() + self.time_max);
+    }
+
+    fn wait_for_person(&self) {
+        self.until.send_replace(Instant::now() + ANSWER_TIME_MAX);
+    }
+
+    async fn over(self) {
+        let mut until = self.until.subscribe();
+        loop {
+            let now = *until.borrow_and_update();
+            tokio::select! {
+                () = sleep_until(now) => return,
+                // It can't fail: a sender is held here.
+                _ = until.changed() => {}
+            }
+        }
+    }
+}
+
+impl ServerCall {
+    /// The request of a caller that was let through.
+    pub(super) fn new(upstream: Arc<Upstream>, permit: ForwardPermit, asker: Asker, make: MakeRequest) -> Self {
+        let timer = Timer::new(upstream.time_max);
+        let (told, hears_told) = mpsc::channel(PROGRESS_WAITING_MAX);
+        let (logged, hears_logged) = mpsc::channel(LOGS_WAITING_MAX);
+        let (asked, hears_asked) = mpsc::channel(1);
+        let (want, wants) = mpsc::channel(1);
+        let links = CallLinks { told, asked, logged };
+        let is_over = timer.clone().over();
+        let result = async move {
+            let mut permit = permit;
+            let work = Work { upstream: &upstream, asker: &asker, links, want };
+            let outcome = tokio::select! {
+                outcome = work.carry(&mut permit, &make) => outcome,
+                () = is_over => Err(CallError::TooLate),
+            };
+            upstream.note(&outcome);
+            let failure = |error: CallError| {
+                let ending = error.ending(&who(&upstream.name), &upstream.name, &*upstream.clock);
+                CallFailure { error, ending }
+            };
+            let outcome = outcome.map_err(failure);
+            permit.end(outcome.as_ref().err().map_or(&Ending::Complete, |failure| &failure.ending)).await;
+            outcome
+        };
+        Self { result: result.boxed(), told: hears_told, logged: hears_logged, asked: hears_asked, wants, timer }
+    }
+
+    pub(super) async fn step(&mut self) -> CallStep {
+        let (requests, answer) = tokio::select! {
+            // What was told before the end is passed on before it.
+            biased;
+            Some(told) = self.told.recv() => return CallStep::Told(told),
+            Some(logged) = self.logged.recv() => return CallStep::Logged(logged),
+            Some(ServerQuestion { request, answer }) = self.asked.recv() => {
+                (vec![(PAGE.to_owned(), request)], AnswerTo::Middle(answer))
+            }
+            Some(RoundQuestion { requests, answer }) = self.wants.recv() => (requests, AnswerTo::Round(answer)),
+            result = &mut self.result => return CallStep::Ended(Box::new(result)),
+        };
+        self.timer.wait_for_person();
+        CallStep::Asks(Asked { requests, answer, timer: self.timer.clone() })
+    }
+}
+
+/// How our own words call a server.
+fn who(name: &Handle) -> String {
+    format!("The server `{name}` behind this host")
+}
+
+/// The work of one request.
+struct Work<'a> {
+    upstream: &'a Upstream,
+    asker: &'a Asker,
+    links: CallLinks,
+    want: mpsc::Sender<RoundQuestion>,
+}
+
+impl Work<'_> {
+    async fn carry(&self, permit: &mut ForwardPermit, make: &MakeRequest) -> Result<ServerResult, CallError> {
+        let _place = self.upstream.place().await?;
+        let lease = self.upstream.session(self.asker).await?;
+        permit.begin();
+        let outcome = self.rounds(permit, &lease, make).await;
+        match &outcome {
+            Err(error) if !error.leaves_connection() => self.upstream.give_up(&lease).await,
+            Ok(_) => self.upstream.list_by(&lease).await,
+            Err(_) => {}
+        }
+        outcome
+    }
+
+    /// Puts the request, and puts it again with the answers as often as the server asks for some.
+    async fn rounds(
+        &self,
+        permit: &ForwardPermit,
+        lease: &SessionLease,
+        make: &MakeRequest,
+    ) -> Result<ServerResult, CallError> {
+        let (mut responses, mut state) = (None, None);
+        for _ in 0..=SERVER_QUESTIONS_MAX {
+            let request = make(responses.take(), state.take());
+            match lease.session.ask(permit, request, self.links.clone()).await? {
+                ServerResult::InputRequiredResult(required) => {
+                    state.clone_from(&required.request_state);
+                    responses = self.answers(required).await?;
+                }
+                result => return Ok(result),
+            }
+        }
+        Err(CallError::Unmet("more answers than one call may"))
+    }
+
+    /// What the person says to what a server needs.
+    async fn answers(&self, required: InputRequiredResult) -> Result<Option<InputResponses>, CallError> {
+        let Some(wanted) = required.input_requests.filter(|wanted| !wanted.is_empty()) else { return Ok(None) };
+        let mut requests = Vec::new();
+        for (key, wanted) in wanted {
+            match wanted {
+                InputRequest::Elicitation(asked) => requests.push((key, asked.params)),
+                InputRequest::CreateMessage(_) => return Err(CallError::Unmet("words of a model (sampling)")),
+                _ => return Err(CallError::Unmet("folders of the caller (roots)")),
+            }
+        }
+        let is_askable = |request: &ElicitRequestParams| match request {
+            ElicitRequestParams::UrlElicitationParams { .. } => self.asker.modes.url,
+            _ => self.asker.modes.form,
+        };
+        if !requests.iter().all(|(_, request)| is_askable(request)) {
+            return Err(CallError::Unmet("an answer of a person, whom your client can't ask"));
+        }
+        let (answer, answered) = oneshot::channel();
+        // It fails where nobody steps on with this request, which is dropped then.
+        let _ = self.want.send(RoundQuestion { requests, answer }).await;
+        let answers = answered.await.map_err(|_| CallError::Unmet("an answer that nobody gave"))?;
+        let written = |(key, result)| Some((key, serde_json::to_value::<ElicitResult>(result).ok()?));
+        Ok(Some(answers.into_iter().filter_map(written).collect()))
+    }
+}

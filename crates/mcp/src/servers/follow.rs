@@ -1,0 +1,134 @@
+//! Hearing of changes of a server's resource, in the name of a client that wants to.
+#![expect(deprecated, reason = "revisions before 2026-07-28 subscribe to each resource")]
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use parking_lot::Mutex;
+use rmcp::ErrorData;
+use rmcp::model::{ClientRequest, SubscribeRequest, SubscribeRequestParams, SubscriptionFilter};
+use tokio::sync::{broadcast, mpsc};
+use tokio::task::JoinHandle;
+
+use super::Server;
+use super::read::Reader;
+use super::session::CallLinks;
+use super::tool_call::asker;
+use super::upstream::SessionLease;
+use crate::elicit::Modes;
+use crate::limits::SUBSCRIPTIONS_MAX;
+use crate::upstream::call_error::CallError;
+
+/// Tells a client that the resource at an address has changed. `false` when it is gone.
+pub(crate) type TellUpdate = Arc<dyn Fn(String) -> BoxFuture<'static, bool> + Send + Sync>;
+
+/// The resources of servers that one client follows, by their addresses.
+#[derive(Default)]
+pub(crate) struct Followed(Mutex<HashMap<String, FollowedResource>>);
+
+/// Follows one resource, until it is dropped.
+struct FollowedResource(JoinHandle<()>);
+
+impl Drop for FollowedResource {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Followed {
+    /// Follows a resource no longer.
+    pub(crate) fn remove(&self, address: &str) {
+        self.0.lock().remove(address);
+    }
+}
+
+impl Reader<'_> {
+    /// Has `tell` hear of changes of a resource, as one of those that are `followed`. `None` where no server has it.
+    pub(crate) async fn follow(
+        &self,
+        followed: &Followed,
+        address: &str,
+        tell: TellUpdate,
+    ) -> Option<Result<(), ErrorData>> {
+        let server = self.offer.servers.of_resource(self.caller.agent.as_ref(), address)?;
+        if followed.0.lock().len() >= SUBSCRIPTIONS_MAX {
+            let words = format!("a client subscribes to at most {SUBSCRIPTIONS_MAX} resources");
+            return Some(Err(ErrorData::invalid_request(words, None)));
+        }
+        Some(match self.begin(server, address).await {
+            Ok(lease) => {
+                let following = follow(server, lease, address.to_owned(), tell);
+                followed.0.lock().insert(address.to_owned(), following);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        })
+    }
+
+    /// Subscribes at the server, by the session that the caller has there.
+    async fn begin(&self, server: &Server, address: &str) -> Result<SessionLease, ErrorData> {
+        let mut permit = self.pass(server).await?;
+        let modes = Modes { form: false, url: false };
+        let asker = asker(self.caller, modes, self.client.session());
+        let upstream = &server.upstream;
+        let begun = async {
+            let lease = upstream.session(&asker).await?;
+            if !lease.session.is_modern() {
+                permit.begin();
+                let request = SubscribeRequest::new(SubscribeRequestParams::new(address));
+                let links =
+                    CallLinks { told: mpsc::channel(1).0, asked: mpsc::channel(1).0, logged: mpsc::channel(1).0 };
+                lease.session.ask(&permit, ClientRequest::SubscribeRequest(request), links).await?;
+            }
+            Ok(lease)
+        };
+        let outcome: Result<SessionLease, CallError> = begun.await;
+        upstream.note(&outcome);
+        match outcome {
+            Ok(lease) => {
+                permit.end(&forecourt_core::Ending::Complete).await;
+                Ok(lease)
+            }
+            Err(CallError::Said(said)) => Err(said),
+            Err(error) => Err(ErrorData::internal_error(format!("the server `{}` {error}", upstream.name), None)),
+        }
+    }
+}
+
+fn follow(server: &Server, lease: SessionLease, address: String, tell: TellUpdate) -> FollowedResource {
+    let updates = server.upstream.updated.subscribe();
+    FollowedResource(tokio::spawn(async move {
+        // Held as long as it is followed, so that the session does not end for another.
+        if lease.session.is_modern() {
+            hear(&lease, address, tell).await;
+        } else {
+            pass_on(updates, address, tell).await;
+        }
+    }))
+}
+
+/// Hears of changes from a server of the newest revision.
+async fn hear(lease: &SessionLease, address: String, tell: TellUpdate) {
+    let wanted = SubscriptionFilter::builder().resource_subscription(address.clone()).build();
+    let Ok(mut heard) = lease.session.lister().listen(wanted).await else { return };
+    while let Ok(Some(_)) = heard.next().await {
+        if !tell(address.clone()).await {
+            return;
+        }
+    }
+}
+
+async fn pass_on(mut updates: broadcast::Receiver<String>, address: String, tell: TellUpdate) {
+    loop {
+        match updates.recv().await {
+            Ok(changed) if changed != address => continue,
+            // Of what was missed, any may have been this one.
+            Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
+            Err(broadcast::error::RecvError::Closed) => return,
+        }
+        if !tell(address.clone()).await {
+            return;
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! A client's call of a server's tool: the gate, what is asked of the person on the way, and the result as it came.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use forecourt_core::policy::Submission;
+use forecourt_core::{Ending, Handle, Message, MessageId, Part, PolicyPart, ThreadId, ids};
+use forecourt_host::{ForwardPermit, ForwardRefusal, Target};
+use forecourt_surface::ending::put_code;
+use forecourt_surface::tool::{ToolEvent, ToolOutput};
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResponse, ClientRequest, ElicitRequest, ElicitResult, InputRequest,
+    InputRequiredResult, InputResponses, ProgressNotificationParam, RequestMetaObject, ResultType, ServerResult,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::FoundTool;
+use super::call::{Asked, CallFailure, CallStep, ServerCall};
+use super::parked::ParkedCall;
+use super::sessions::SessionOwner;
+use super::upstream::Asker;
+use crate::NAME;
+use crate::call::{CallState, Client, Rounds};
+use crate::caller::Caller;
+use crate::client::HOPS;
+use crate::content::{failed, note};
+use crate::elicit::Modes;
+use crate::limits::ANSWER_TIME_MAX;
+use crate::offer::Offer;
+use crate::waiting::Seal;
+use crate::{answer, log, payment, trace};
+
+/// What the state of a call begins with that waits in a server's call.
+const PARKED: &str = "server.";
+/// Keys of the metadata of a request that are between a client and this host.
+const OWN_META: [&str; 4] = ["progressToken", HOPS, "x402/payment", "mentionable"];
+/// What keys begin with that say how a request is to be read; each hop says that itself.
+const PROTOCOL_META: &str = "io.modelcontextprotocol/";
+
+/// What a call remembers that waits in a server's call.
+#[derive(Serialize, Deserialize)]
+struct ParkedState {
+    parked: String,
+}
+
+/// Carries out a call of a server's tool.
+pub(crate) async fn call(
+    offer: &Offer,
+    found: &FoundTool<'_>,
+    caller: &Caller,
+    params: CallToolRequestParams,
+    client: &Client<'_>,
+) -> Result<CallToolResponse, ErrorData> {
+    let call =
+        ClientCall { offer, found, caller, client, rounds: Rounds::of_server(offer, found.name, caller, client) };
+    call.run(params).await
+}
+
+/// One call of one client.
+struct ClientCall<'a> {
+    offer: &'a Offer,
+    found: &'a FoundTool<'a>,
+    caller: &'a Caller,
+    client: &'a Client<'a>,
+    rounds: Rounds<'a>,
+}
+
+impl ClientCall<'_> {
+    async fn run(&self, params: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
+        let arguments = params.arguments.clone().unwrap_or_default();
+        if let Some(sealed) = params.request_state.as_deref().and_then(|state| state.strip_prefix(PARKED)) {
+            let parked = self.unpark(sealed, &Value::Object(arguments), params.input_responses.unwrap_or_default())?;
+            return self.drive(parked, &params.arguments.map_or_else(|| json!({}), Value::Object)).await;
+        }
+        if let Err(violation) = self.found.tool.check(&arguments) {
+            let words = match violation.field.trim_start_matches('/') {
+                "" => violation.detail,
+                field => format!("`{field}`: {}", violation.detail),
+            };
+            return Ok(self.response(failed(format!("The arguments do not fit this tool: {words}"))));
+        }
+        let meta = own_meta(self.caller, self.client.meta());
+        let mut state = match self.rounds.begin(params)? {
+            ControlFlow::Continue(state) => state,
+            ControlFlow::Break(response) => return Ok(response),
+        };
+        loop {
+            let output = match self.pass(&mut state).await {
+                Ok(permit) => {
+                    let call = self.server_call(permit, &state.arguments, meta);
+                    return self.drive(call, &state.arguments).await;
+                }
+                Err(output) => output,
+            };
+            self.caller.verdict.tell(&ToolEvent::Done(Box::new(output.clone())));
+            if !self.client.asking.may_ask() {
+                return Ok(self.response(output));
+            }
+            let output = self.fitting(output);
+            if let ControlFlow::Break(response) = self.rounds.ask(&mut state, output).await? {
+                return Ok(response);
+            }
+        }
+    }
+
+    /// Leave to call the tool, or what its caller is told instead.
+    async fn pass(&self, state: &mut CallState) -> Result<ForwardPermit, ToolOutput> {
+        let (host, server) = (&self.offer.host, self.found.server);
+        let message = self.message(&server.upstream.name, state);
+        let target = Target::Tool(&self.found.tool.own_name);
+        match host.forward(&server.gate, target, message).await {
+            Ok(Ok(permit)) => Ok(permit),
+            Ok(Err(refusal)) => Err(refused(refusal)),
+            Err(error) => Err(answer::error_output(&error)),
+        }
+    }
+
+    /// The call as the gate judges it.
+    fn message(&self, server: &Handle, state: &mut CallState) -> Message {
+        let host = &self.offer.host;
+        let visited = state.visited.take();
+        let thread = visited.as_ref().and_then(|visited| visited["context_id"].as_str()).and_then(ThreadId::parse);
+        let met = visited.as_ref().and_then(|visited| visited["refusal"].as_object().cloned());
+        let met = met.and_then(|refusal| PolicyPart::from_json(refusal).ok()?.state());
+        let payment = state.payment.take();
+        let brings = met.is_some() || payment.is_some();
+        let id = MessageId::mint(&**host.entropy());
+        let said = Part::data(json!({"tool": self.found.tool.own_name, "arguments": state.arguments}));
+        Message {
+            submission: brings.then(|| Box::new(Submission { state: met, payment })),
+            thread,
+            sender: self.caller.sender.clone(),
+            hop: self.caller.hop,
+            language: self.caller.language.clone(),
+            ..Message::new(id, server.clone(), vec![said], NAME, host.clock().now())
+        }
+    }
+
+    fn server_call(&self, permit: ForwardPermit, arguments: &Value, meta: RequestMetaObject) -> ServerCall {
+        let asker = asker(self.caller, self.client.asking.modes, self.client.session());
+        let (tool, arguments) = (self.found.tool.own_name.clone(), arguments.as_object().cloned());
+        let make = move |responses: Option<InputResponses>, state: Option<String>| {
+            let mut params = CallToolRequestParams::new(tool.clone());
+            params.arguments.clone_from(&arguments);
+            (params.input_responses, params.request_state) = (responses, state);
+            params.meta = Some(meta.clone());
+            ClientRequest::CallToolRequest(CallToolRequest::new(params))
+        };
+        ServerCall::new(self.found.server.upstream.clone(), permit, asker, Box::new(make))
+    }
+
+    /// Goes on with a call to its end, or to a question that the client answers by calling again.
+    async fn drive(&self, mut call: ServerCall, arguments: &Value) -> Result<CallToolResponse, ErrorData> {
+        loop {
+            let step = match self.client.context {
+                Some(context) => tokio::select! {
+                    step = call.step() => step,
+                    () = context.ct.cancelled() => return Err(ErrorData::internal_error("the call was cancelled", None)),
+                },
+                None => call.step().await,
+            };
+            match step {
+                CallStep::Told(told) => self.tell(told).await,
+                CallStep::Logged(message) => {
+                    let Some(context) = self.client.context else { continue };
+                    log::pass_on(message, self.found.server.upstream.name.as_str(), self.caller.log, context).await;
+                }
+                CallStep::Asks(asked) if self.client.asking.in_rounds => return self.park(call, asked, arguments),
+                CallStep::Asks(asked) => self.put(asked).await,
+                CallStep::Ended(result) => return self.ended(*result),
+            }
+        }
+    }
+
+    /// Tells the client how far the server is, as it said it.
+    async fn tell(&self, mut told: ProgressNotificationParam) {
+        // Who is told of work was not refused.
+        let progress = forecourt_core::Progress { fraction: None, note: None };
+        self.caller.verdict.tell(&ToolEvent::Progress(progress));
+        let Some(context) = self.client.context else { return };
+        let Some(token) = context.meta.get_progress_token() else { return };
+        told.progress_token = token;
+        // A client that is gone is found out by the call itself.
+        let _ = context.peer.notify_progress(told).await;
+    }
+
+    /// Asks the person in the middle of the call, as revisions before 2026-07-28 do.
+    async fn put(&self, asked: Asked) {
+        let Some(context) = self.client.context else { return };
+        let mut answers = BTreeMap::new();
+        for (key, request) in &asked.requests {
+            let answer = context.peer.create_elicitation_with_timeout(request.clone(), Some(ANSWER_TIME_MAX)).await;
+            // Who does not answer declines what was asked.
+            let Ok(answer) = answer else { return };
+            answers.insert(key.clone(), answer);
+        }
+        asked.answered(answers);
+    }
+
+    /// Lets the call wait until the client calls again with the answers.
+    fn park(&self, call: ServerCall, asked: Asked, arguments: &Value) -> Result<CallToolResponse, ErrorData> {
+        let request = |(key, params): &(String, _)| {
+            (key.clone(), InputRequest::Elicitation(ElicitRequest::new(Clone::clone(params))))
+        };
+        let requests = asked.requests.iter().map(request).collect();
+        let name = ids::mint(&**self.offer.host.entropy());
+        let state = ParkedState { parked: name.clone() };
+        let sealed = self.seal(arguments).close(&state);
+        let sealed = sealed.ok_or_else(|| ErrorData::internal_error("the call could not be kept", None))?;
+        if !self.offer.servers.parked.keep(&name, ParkedCall { call, asked }) {
+            return Ok(
+                self.response(failed("Too many calls of this host wait for an answer. Please call again later."))
+            );
+        }
+        Ok(InputRequiredResult::new(Some(requests), Some(format!("{PARKED}{sealed}"))).into())
+    }
+
+    /// The call that waits, with the answers that its client brings.
+    fn unpark(&self, sealed: &str, arguments: &Value, said: InputResponses) -> Result<ServerCall, ErrorData> {
+        let wrong = |words: String| ErrorData::invalid_params(words, None);
+        let state: ParkedState = self.seal(arguments).open(sealed)?;
+        let parked = self.offer.servers.parked.take(&state.parked);
+        let gone =
+            || wrong("nothing waits for this answer any more, or it waits at another node: call again".to_owned());
+        let ParkedCall { call, asked } = parked.ok_or_else(gone)?;
+        let mut answers = BTreeMap::new();
+        for (key, value) in said {
+            let read = serde_json::from_value::<ElicitResult>(value);
+            answers
+                .insert(key.clone(), read.map_err(|_| wrong(format!("`{key}` must be an answer with an `action`")))?);
+        }
+        let missing = asked.requests.iter().find(|(key, _)| !answers.contains_key(key));
+        if let Some((key, _)) = missing {
+            let words = format!("inputResponses lacks `{key}`, so that the call was given up: call again");
+            return Err(wrong(words));
+        }
+        asked.answered(answers);
+        Ok(call)
+    }
+
+    fn seal(&self, arguments: &Value) -> Seal<'_> {
+        Seal::new(self.offer, self.found.name, self.caller, arguments)
+    }
+
+    /// What the client is given at the end.
+    fn ended(&self, result: Result<ServerResult, CallFailure>) -> Result<CallToolResponse, ErrorData> {
+        let output = match result {
+            Ok(ServerResult::CallToolResult(mut result)) => {
+                result.result_type = Some(ResultType::COMPLETE);
+                return Ok(result.into());
+            }
+            Ok(_) => failed("The server answered something that is no result of a tool."),
+            Err(CallFailure { error: crate::upstream::call_error::CallError::Said(said), .. }) => return Err(said),
+            Err(CallFailure { ending, .. }) => failure(&ending),
+        };
+        self.caller.verdict.tell(&ToolEvent::Done(Box::new(output.clone())));
+        Ok(self.response(output))
+    }
+
+    /// What this host says instead of the server, as the client is told.
+    fn response(&self, output: ToolOutput) -> CallToolResponse {
+        self.rounds.response(self.fitting(output))
+    }
+
+    /// Without a structure where the tool promises another one: clients hold failures to it, too.
+    fn fitting(&self, mut output: ToolOutput) -> ToolOutput {
+        if self.found.tool.promises_output() && !output.structured.is_null() {
+            let said = output.structured.clone();
+            note(&mut output.meta, "error", said);
+        }
+        output
+    }
+}
+
+/// A refusal of the gate, with what its caller brings when the condition is met.
+fn refused(refusal: ForwardRefusal) -> ToolOutput {
+    let ForwardRefusal { part, thread } = refusal;
+    let mut structured = json!({"refusal": part});
+    if let Some(thread) = thread {
+        structured["context_id"] = thread.expose().into();
+    }
+    payment::offer(&mut structured, &part);
+    ToolOutput { structured, refusal: Some(part), ..ToolOutput::default() }
+}
+
+/// An ending without a result.
+pub(super) fn failure(ending: &Ending) -> ToolOutput {
+    if let Ending::Refused(part) = ending {
+        return ToolOutput { refusal: Some(part.clone()), ..ToolOutput::default() };
+    }
+    let mut output = failed(ending.reason().unwrap_or_default());
+    put_code(&mut output.meta, ending);
+    output
+}
+
+/// Who asks a server, by what is known of the caller and of its client's session with this host.
+pub(super) fn asker(caller: &Caller, modes: Modes, session: Option<String>) -> Asker {
+    let sender = &caller.sender;
+    let counted_by = match (sender.owner(), sender.network()) {
+        (Some(owner), _) => format!("owner {owner}"),
+        (None, Some(network)) => format!("network {network}"),
+        (None, None) => "here".to_owned(),
+    };
+    let key = match (sender.owner(), session) {
+        (Some(_), _) => Some(counted_by.clone()),
+        (None, Some(session)) => Some(format!("session {session}")),
+        // Over a pipe there is one client.
+        (None, None) => sender.peer.is_none().then(|| counted_by.clone()),
+    };
+    let owner = key.map(|key| SessionOwner { key, counted_by });
+    Asker { owner, modes, token: sender.token.clone() }
+}
+
+/// The metadata of a request to a server: what its caller sent that is for it, and what this host says.
+pub(super) fn own_meta(caller: &Caller, meta: Option<&RequestMetaObject>) -> RequestMetaObject {
+    let mut own = passed_on(meta);
+    own.insert(HOPS.to_owned(), caller.hop.saturating_add(1).into());
+    trace::tell(&mut own);
+    own
+}
+
+/// What of a request's metadata is for the server.
+fn passed_on(meta: Option<&RequestMetaObject>) -> RequestMetaObject {
+    let mut passed = RequestMetaObject::new();
+    for (key, value) in meta.into_iter().flat_map(|meta| meta.iter()) {
+        if !OWN_META.contains(&key.as_str()) && !key.starts_with(PROTOCOL_META) {
+            passed.insert(key.clone(), value.clone());
+        }
+    }
+    passed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_between_a_client_and_this_host_stays_here() {
+        let meta = json!({"progressToken": 1, "x402/payment": {}, "io.modelcontextprotocol/clientInfo": {},
+            "forecourt/hops": 1, "mentionable": {}, "vendor/x": 1});
+        let meta: RequestMetaObject = serde_json::from_value(meta).expect("metadata");
+        let passed = serde_json::to_value(passed_on(Some(&meta))).expect("JSON");
+        assert_eq!(passed, json!({"vendor/x": 1}));
+    }
+}

@@ -1,0 +1,417 @@
+//! A server behind this host at work: its sessions, what it has, and how it does. It goes on from one state of the
+//! deployment to the next as long as its file says the same.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use forecourt_agents::declined::UpstreamError;
+use forecourt_agents::on_behalf_of::TokenExchange;
+use forecourt_core::policy::{AuthChallenge, RefusalKind};
+use forecourt_core::{Clock, Ending, Handle, PolicyPart, SubjectToken};
+use forecourt_egress::Egress;
+use forecourt_host::{Metrics, ServerState};
+use http::header::AUTHORIZATION;
+use parking_lot::{Mutex, RwLock};
+use rmcp::RoleClient;
+use rmcp::model::SubscriptionFilter;
+use rmcp::service::Peer;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{sleep, timeout};
+
+use super::catalog::Catalog;
+use super::health::Health;
+use super::session::{Opening, Session, SessionEvents};
+use super::sessions::{SessionKey, SessionOwner, SessionSlot, Sessions, Whose};
+use super::settings::{CheckedServer, OfferRules, Revision, SessionMode};
+use super::shelf::Shelf;
+use super::updates::Updates;
+use crate::client::ConnectionNotes;
+use crate::elicit::Modes;
+use crate::limits::{
+    CALLS_PER_SERVER_MAX, CHALLENGE_URL_BYTES_MAX, PROGRAMS_PER_SERVER_MAX, SERVER_LISTED_AGAIN,
+    SERVER_LISTED_AGAIN_MAX, SERVER_LISTED_EVERY, SERVER_LISTING_TIME_MAX, SERVER_QUEUE_TIME_MAX,
+    SESSIONS_PER_SERVER_MAX,
+};
+use crate::upstream::call_error::CallError;
+use crate::upstream::target::Target;
+
+/// A server behind this host.
+pub(super) struct Upstream {
+    pub(super) name: Handle,
+    pub(super) time_max: Duration,
+    pub(super) clock: Arc<dyn Clock>,
+    target: Target,
+    exchange: Option<Arc<TokenExchange>>,
+    mode: Option<SessionMode>,
+    revision: Option<Revision>,
+    rules: Arc<OfferRules>,
+    egress: Egress,
+    sessions: Sessions,
+    /// Places for calls.
+    places: Arc<Semaphore>,
+    shelf: RwLock<Arc<Shelf>>,
+    /// Whether it ever told what it has.
+    has_listed: AtomicBool,
+    health: Mutex<Health>,
+    /// What is known of how it speaks, once it was connected to.
+    nature: Mutex<Option<Nature>>,
+    lists_changed: Arc<Notify>,
+    pub(super) updated: Arc<Updates>,
+    /// Counted up whenever something that is listed has changed, of any server.
+    changes: watch::Sender<u64>,
+    metrics: Arc<Metrics>,
+    /// Whether it is being listened to for changes.
+    is_heard: Arc<AtomicBool>,
+}
+
+/// How a server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Nature {
+    is_modern: bool,
+    gives_sessions: bool,
+}
+
+/// A session, for as long as it is used.
+pub(super) struct SessionLease {
+    pub(super) session: Arc<Session>,
+    slot: Option<SessionSlot>,
+}
+
+/// Who asks, as far as a session there depends on it.
+#[derive(Debug, Clone)]
+pub(super) struct Asker {
+    /// `None`: nothing that two of its calls would have in common.
+    pub(super) owner: Option<SessionOwner>,
+    pub(super) modes: Modes,
+    pub(super) token: Option<SubjectToken>,
+}
+
+impl Upstream {
+    pub(super) fn new(
+        checked: &CheckedServer,
+        egress: Egress,
+        clock: Arc<dyn Clock>,
+        changes: watch::Sender<u64>,
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        let (max, health) = match &checked.target {
+            Target::Url { .. } => (SESSIONS_PER_SERVER_MAX, Health::of_url()),
+            Target::Program(_) => (PROGRAMS_PER_SERVER_MAX, Health::of_program()),
+        };
+        let shelf = checked.imported.clone().map_or_else(Shelf::default, |lists| Shelf::new(lists, &checked.rules));
+        Self {
+            name: checked.name.clone(),
+            time_max: checked.time_max,
+            clock,
+            target: checked.target.clone(),
+            exchange: checked.exchange.clone(),
+            mode: checked.sessions,
+            revision: checked.revision,
+            rules: checked.rules.clone(),
+            egress,
+            sessions: Sessions::new(max),
+            places: Arc::new(Semaphore::new(CALLS_PER_SERVER_MAX)),
+            shelf: RwLock::new(Arc::new(shelf)),
+            has_listed: AtomicBool::new(false),
+            health: Mutex::new(health),
+            nature: Mutex::default(),
+            lists_changed: Arc::default(),
+            updated: Arc::default(),
+            changes,
+            metrics,
+            is_heard: Arc::default(),
+        }
+    }
+
+    /// What of it is offered now.
+    pub(super) fn shelf(&self) -> Arc<Shelf> {
+        self.shelf.read().clone()
+    }
+
+    /// Whether it is known not to answer.
+    pub(super) fn is_away(&self) -> bool {
+        self.health.lock().answers == Some(false)
+    }
+
+    /// How it does, for the operator.
+    pub(super) fn state(&self) -> ServerState {
+        let health = self.health.lock();
+        let (answers, last_error) = (health.answers, health.last_error.clone());
+        ServerState { name: self.name.clone(), answers, last_error, sessions: self.sessions.count() }
+    }
+
+    /// A place among the calls of this server, unless it is left alone for now or has too many.
+    pub(super) async fn place(&self) -> Result<OwnedSemaphorePermit, CallError> {
+        if let Some(left) = self.health.lock().left_alone() {
+            return Err(CallError::LeftAlone(left));
+        }
+        let waiting = self.places.clone().acquire_owned();
+        let place = timeout(SERVER_QUEUE_TIME_MAX, waiting).await.ok().and_then(Result::ok);
+        place.ok_or(CallError::Busy)
+    }
+
+    /// A session for a call of `asker`.
+    pub(super) async fn session(&self, asker: &Asker) -> Result<SessionLease, CallError> {
+        let authorization = match &self.exchange {
+            Some(exchange) => Some(exchange.authorization(asker.token.as_ref()).await.map_err(CallError::Unasked)?),
+            None => None,
+        };
+        let target = match authorization {
+            Some(authorization) => self.target.authorized(authorization),
+            None => self.target.clone(),
+        };
+        let whose = match (self.session_mode().await?, &asker.owner) {
+            (SessionMode::Shared, _) => Some(Whose::All),
+            (SessionMode::Caller, Some(owner)) => Some(Whose::Caller(owner.clone())),
+            (SessionMode::Caller, None) | (SessionMode::Call, _) => None,
+        };
+        let Some(whose) = whose else {
+            let session = Arc::new(self.open(&target, asker.modes).await?);
+            return Ok(SessionLease { session, slot: None });
+        };
+        self.kept(&SessionKey { whose, modes: asker.modes }, &target).await
+    }
+
+    /// The session that the server is asked by what it has.
+    async fn lister(&self) -> Result<SessionLease, CallError> {
+        let modes = Modes { form: false, url: false };
+        self.kept(&SessionKey { whose: Whose::All, modes }, &self.target).await
+    }
+
+    async fn kept(&self, key: &SessionKey, target: &Target) -> Result<SessionLease, CallError> {
+        let slot = self.sessions.slot(key).ok_or(CallError::Busy)?;
+        // Held while the session is opened, so that calls that come at once share one.
+        let mut kept = slot.lock().await;
+        if let Some(session) = kept.as_ref().filter(|session| !session.is_closed()) {
+            let session = session.clone();
+            drop(kept);
+            return Ok(SessionLease { session, slot: Some(slot) });
+        }
+        let session = Arc::new(self.open(target, key.modes).await?);
+        *kept = Some(session.clone());
+        drop(kept);
+        Ok(SessionLease { session, slot: Some(slot) })
+    }
+
+    /// Who shares sessions: as the file says, else by how the server speaks. One that gives out sessions may keep
+    /// something in them that is for one caller.
+    async fn session_mode(&self) -> Result<SessionMode, CallError> {
+        if let Some(mode) = self.mode {
+            return Ok(mode);
+        }
+        if self.exchange.is_some() {
+            return Ok(SessionMode::Caller);
+        }
+        if matches!(self.target, Target::Program(_)) {
+            return Ok(SessionMode::Shared);
+        }
+        if self.nature.lock().is_none() {
+            self.lister().await?;
+        }
+        let gives_sessions = self.nature.lock().is_some_and(|nature| nature.gives_sessions);
+        Ok(if gives_sessions { SessionMode::Caller } else { SessionMode::Shared })
+    }
+
+    async fn open(&self, target: &Target, modes: Modes) -> Result<Session, CallError> {
+        let events = SessionEvents::new(self.lists_changed.clone(), self.updated.clone());
+        let known = self.nature.lock().map(|nature| nature.is_modern);
+        let is_modern = self.revision.map(|revision| revision == Revision::Newest).or(known);
+        let notes = Arc::new(ConnectionNotes::default());
+        let opening = Opening { target, egress: &self.egress, modes, is_modern, notes: notes.clone(), events };
+        let opened = Session::open(opening).await;
+        match &opened {
+            Ok(session) => {
+                let (is_modern, gives_sessions) = (session.is_modern(), session.has_session() && !session.is_modern());
+                *self.nature.lock() = Some(Nature { is_modern, gives_sessions });
+            }
+            // It may be another one by now, which speaks otherwise.
+            Err(CallError::Said(_) | CallError::Unreadable(_)) => *self.nature.lock() = None,
+            Err(_) => {}
+        }
+        opened.map_err(|error| self.led_to_sign_in(error, target, &notes))
+    }
+
+    /// An error of a server that wants its callers to sign in somewhere, as the refusal that leads them there. Where
+    /// this host has credentials of its own, they are what is wrong.
+    fn led_to_sign_in(&self, error: CallError, target: &Target, notes: &ConnectionNotes) -> CallError {
+        let is_unsigned = matches!(&error, CallError::Declined { declined: UpstreamError::Credentials, .. })
+            && matches!(target, Target::Url { headers, .. } if !headers.contains_key(AUTHORIZATION));
+        let challenge = notes.challenge().filter(|_| is_unsigned);
+        let Some(metadata) = challenge.as_deref().and_then(resource_metadata) else { return error };
+        let name = &self.name;
+        let challenge = AuthChallenge::new("Bearer").with("resource_metadata", metadata);
+        let kind = RefusalKind::Unauthorized { auth_challenges: vec![challenge] };
+        let words = format!("The server `{name}` behind this host answers only who signed in there: {metadata}");
+        let part = PolicyPart { code: Some("oauth:upstream_sign_in".to_owned()), ..PolicyPart::new(kind, words) };
+        CallError::Unasked(Ending::Refused(Box::new(part)))
+    }
+
+    /// Takes notice of what came of asking the server.
+    pub(super) fn note<T>(&self, outcome: &Result<T, CallError>) {
+        let is_news = match outcome {
+            Ok(_) | Err(CallError::Said(_)) => self.health.lock().worked(),
+            Err(error) if !error.is_servers_failure() => false,
+            Err(error) => {
+                let wait = match error {
+                    CallError::Declined { declined: UpstreamError::Later(wait), .. } => {
+                        wait.map(|wait| Duration::from_secs(wait.seconds(&*self.clock)))
+                    }
+                    _ => None,
+                };
+                self.health.lock().failed(error.to_string(), wait)
+            }
+        };
+        if let Some(answers) = self.health.lock().answers {
+            self.metrics.server(&self.name, answers, self.sessions.count());
+        }
+        if is_news {
+            self.changes.send_modify(|count| *count += 1);
+        }
+    }
+
+    /// Gives a session up that is of no use any more.
+    pub(super) async fn give_up(&self, lease: &SessionLease) {
+        let Some(slot) = &lease.slot else { return };
+        let mut kept = slot.lock().await;
+        if kept.as_ref().is_some_and(|session| Arc::ptr_eq(session, &lease.session)) {
+            *kept = None;
+        }
+    }
+
+    /// Has the server asked what it has, now and whenever that may have changed, as long as it is here.
+    pub(super) fn watch(self: &Arc<Self>, opened: impl Future<Output = ()> + Send + 'static) {
+        let (weak, changed) = (Arc::downgrade(self), self.lists_changed.clone());
+        tokio::spawn(async move {
+            opened.await;
+            keep_listed(weak, changed).await;
+        });
+    }
+
+    /// Asks the server what it has.
+    async fn list(&self) -> Result<(), CallError> {
+        if let Some(left) = self.health.lock().left_alone() {
+            return Err(CallError::LeftAlone(left));
+        }
+        let asked = async {
+            let lease = self.lister().await?;
+            let listed = Catalog::ask(lease.session.lister()).await.map_err(CallError::from);
+            if listed.as_ref().is_err_and(|error| !error.leaves_connection()) {
+                self.give_up(&lease).await;
+            }
+            Ok((listed?, lease))
+        };
+        let listed = timeout(SERVER_LISTING_TIME_MAX, asked).await.unwrap_or(Err(CallError::TooLate));
+        self.note(&listed);
+        let (catalog, lease) = listed?;
+        self.take(catalog);
+        if lease.session.is_modern() {
+            self.hear(lease.session.lister().clone());
+        }
+        Ok(())
+    }
+
+    /// The same by the session of a caller, where only callers are served there.
+    pub(super) async fn list_by(&self, lease: &SessionLease) {
+        if self.has_listed.load(Ordering::Relaxed) {
+            return;
+        }
+        let asked = timeout(SERVER_LISTING_TIME_MAX, Catalog::ask(lease.session.lister())).await;
+        if let Ok(Ok(catalog)) = asked {
+            self.take(catalog);
+        }
+    }
+
+    fn take(&self, catalog: Catalog) {
+        self.has_listed.store(true, Ordering::Relaxed);
+        if *self.shelf().catalog == catalog {
+            return;
+        }
+        *self.shelf.write() = Arc::new(Shelf::new(Arc::new(catalog), &self.rules));
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Listens to a server of the newest revision, which tells of changes to whoever asked for them.
+    fn hear(&self, peer: Peer<RoleClient>) {
+        if self.is_heard.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (changed, is_heard) = (self.lists_changed.clone(), self.is_heard.clone());
+        tokio::spawn(async move {
+            let wanted = SubscriptionFilter::builder();
+            let wanted = wanted.tools_list_changed().prompts_list_changed().resources_list_changed().build();
+            if let Ok(mut heard) = peer.listen(wanted).await {
+                while let Ok(Some(_)) = heard.next().await {
+                    changed.notify_one();
+                }
+            }
+            is_heard.store(false, Ordering::Relaxed);
+        });
+    }
+}
+
+/// The address in a challenge at which a server says who gives out tokens for it. RFC 9728 5.1.
+fn resource_metadata(challenge: &str) -> Option<&str> {
+    let (_, rest) = challenge.split_once("resource_metadata=")?;
+    let address = match rest.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next()?,
+        None => rest.split([',', ' ']).next()?,
+    };
+    let is_plain = address.len() <= CHALLENGE_URL_BYTES_MAX && address.bytes().all(|byte| byte.is_ascii_graphic());
+    (is_plain && (address.starts_with("https://") || address.starts_with("http://"))).then_some(address)
+}
+
+/// Asks a server what it has: at once, when it says that this has changed, from time to time, and sooner after it
+/// failed.
+async fn keep_listed(server: Weak<Upstream>, changed: Arc<Notify>) {
+    let mut again = SERVER_LISTED_AGAIN;
+    loop {
+        let Some(upstream) = server.upgrade() else { return };
+        upstream.sessions.end_idle();
+        let wait = match upstream.list().await {
+            Ok(()) => {
+                again = SERVER_LISTED_AGAIN;
+                SERVER_LISTED_EVERY
+            }
+            Err(error) => {
+                tracing::warn!(server = %upstream.name, "an MCP server did not tell what it has: it {error}");
+                let wait = again;
+                again = (again * 2).min(SERVER_LISTED_AGAIN_MAX);
+                wait
+            }
+        };
+        drop(upstream);
+        tokio::select! {
+            () = sleep(wait) => {}
+            () = changed.notified() => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_challenge_leads_to_where_tokens_come_from() {
+        let of = |challenge: &'static str| resource_metadata(challenge);
+        assert_eq!(
+            of("Bearer realm=\"x\", resource_metadata=\"https://far.example/m\", scope=\"a\""),
+            Some("https://far.example/m")
+        );
+        assert_eq!(of("Bearer resource_metadata=https://far.example/m, a=b"), Some("https://far.example/m"));
+        for none in ["Bearer", "Bearer resource_metadata=\"javascript:x\"", "Bearer resource_metadata=\"https://a b\""]
+        {
+            assert_eq!(of(none), None, "{none}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn challenges_can_be_anything(challenge in ".{0,200}") {
+            resource_metadata(&challenge);
+        }
+    }
+}

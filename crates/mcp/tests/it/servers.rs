@@ -1,0 +1,459 @@
+//! Servers behind the host: what they offer, and what they are asked, and by whom.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
+use forecourt_core::policy::{Objection, RefusalKind};
+use forecourt_core::{PolicyPart, Rule};
+use forecourt_egress::{Egress, EgressConfig};
+use forecourt_mcp::bridge::bridge;
+use forecourt_testhost::{ServerBlueprint, consent_first};
+use forecourt_testkit::{ScriptedAgent, card};
+use http::HeaderMap;
+use parking_lot::Mutex;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ClientConfig, ContentBlock,
+    ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, GetPromptRequestParams, GetPromptResponse,
+    GetPromptResult, Implementation, InputRequest, InputRequiredResult, ListPromptsResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, Prompt, PromptMessage,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, Role,
+    ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{ClientHandler, ErrorData, RoleClient, RoleServer, ServerHandler, ServiceExt};
+use serde_json::{Value, json};
+
+use crate::support::{Place, Setup, modern};
+
+/// The revisions that are spoken with servers.
+const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
+
+/// What a scripted server was asked, and by which fields.
+#[derive(Clone, Default)]
+struct Seen {
+    calls: Arc<Mutex<Vec<CallToolRequestParams>>>,
+    heads: Arc<Mutex<Vec<HeaderMap>>>,
+    metas: Arc<Mutex<Vec<Value>>>,
+}
+
+/// A server of a few tools.
+#[derive(Clone)]
+struct Far(Seen);
+
+impl ServerHandler for Far {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
+        ServerConfig::new(capabilities).with_server_info(Implementation::new("far", "7"))
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools: Vec<Tool> = serde_json::from_value(json!([
+            {"name": "get", "title": "Get", "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}},
+                "required": ["n"]}, "outputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true},
+                "_meta": {"ui": {"resourceUri": "ui://far/widget"}}},
+            {"name": "drop", "inputSchema": {"type": "object"}},
+            {"name": "ask", "inputSchema": {"type": "object"}},
+            {"name": "steps", "inputSchema": {"type": "object"}},
+        ]))
+        .expect("tools");
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.0.calls.lock().push(request.clone());
+        self.0.metas.lock().push(serde_json::to_value(&context.meta).expect("JSON"));
+        match &*request.name {
+            "get" => {
+                let mut result: CallToolResult = serde_json::from_value(json!({
+                    "content": [{"type": "text", "text": "7"}, {"type": "image", "data": "cG5n", "mimeType": "image/png"}],
+                    "structuredContent": {"n": 7}, "_meta": {"far/x": 1},
+                }))
+                .expect("a result");
+                result.is_error = Some(false);
+                Ok(result.into())
+            }
+            "ask" => {
+                let schema = serde_json::from_value(json!({"type": "object", "properties": {"a": {"type": "string"}}}));
+                let asked = ElicitRequestParams::FormElicitationParams {
+                    meta: None,
+                    message: "Which?".into(),
+                    requested_schema: schema.expect("a schema"),
+                };
+                let is_modern = context.protocol_version().is_some_and(|version| version.as_str() >= "2026");
+                let said = match (is_modern, request.input_responses) {
+                    (false, _) => {
+                        let answer = context.peer.create_elicitation(asked).await;
+                        answer.map_err(|error| ErrorData::internal_error(error.to_string(), None))?
+                    }
+                    (true, None) => {
+                        let asked = InputRequest::Elicitation(ElicitRequest::new(asked));
+                        let asked = [("input".to_owned(), asked)].into();
+                        return Ok(InputRequiredResult::new(Some(asked), Some("mine".into())).into());
+                    }
+                    (true, Some(said)) => {
+                        assert_eq!(request.request_state.as_deref(), Some("mine"));
+                        serde_json::from_value(said["input"].clone()).expect("an answer")
+                    }
+                };
+                let words = json!({"action": said.action, "content": said.content}).to_string();
+                Ok(CallToolResult::success(vec![ContentBlock::text(words)]).into())
+            }
+            "steps" => {
+                let token = context.meta.get_progress_token().expect("a token");
+                let told = ProgressNotificationParam::new(token, 2.0).with_total(4.0).with_message("half");
+                context.peer.notify_progress(told).await.expect("told");
+                Ok(CallToolResult::success(vec![ContentBlock::text("done")]).into())
+            }
+            other => Err(ErrorData::invalid_params(format!("no {other}"), Some(json!({"own": true})))),
+        }
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(vec![Resource::new("far://one", "one")]))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        Ok(ReadResourceResult::new(vec![ResourceContents::text("read", request.uri)]).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(vec![Prompt::new("greet", Some("Greets"), None)]))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, format!("hi from {}", request.name))]).into())
+    }
+}
+
+/// A scripted server on a listener, for as long as the test goes on.
+async fn far() -> (String, Seen) {
+    let seen = Seen::default();
+    let (served, heads) = (seen.clone(), seen.heads.clone());
+    let config = StreamableHttpServerConfig::default();
+    let service =
+        StreamableHttpService::new(move || Ok(Far(served.clone())), Arc::<LocalSessionManager>::default(), config);
+    let note = move |request: Request, next: Next| {
+        heads.lock().push(request.headers().clone());
+        next.run(request)
+    };
+    let router = axum::Router::new().fallback_service(service).layer(from_fn(note));
+    (listen(router).await, seen)
+}
+
+async fn listen(router: axum::Router) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async { axum::serve(listener, router).await });
+    url
+}
+
+fn server(url: &str, more: &str) -> ServerBlueprint {
+    ServerBlueprint { name: "far".into(), section: format!("url = \"{url}\"\n{more}"), rules: Vec::new() }
+}
+
+/// A host with these servers behind it.
+async fn host(servers: Vec<ServerBlueprint>) -> Place {
+    let setup = Setup { servers, ..Setup::default() };
+    setup.with(card("chef"), ScriptedAgent::saying(["soup"])).start().await
+}
+
+/// The names of the tools at an endpoint.
+async fn tools(place: &Place, path: &str) -> Vec<String> {
+    let listed = place.modern(path, "tools/list", json!({})).await;
+    let tools = listed.last()["result"]["tools"].as_array().cloned().unwrap_or_default();
+    tools.iter().filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect()
+}
+
+/// The same once the servers have told what they have.
+async fn listed(place: &Place, name: &str) -> Vec<String> {
+    let known = async {
+        loop {
+            let tools = tools(place, "/mcp").await;
+            if tools.iter().any(|tool| tool == name) {
+                return tools;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), known).await.expect("the server is asked what it has")
+}
+
+#[tokio::test]
+async fn tools_are_listed_with_a_prefix_at_the_host_and_as_they_are_at_the_servers_path() {
+    let (url, _) = far().await;
+    let place = host(vec![server(&url, "except = [\"drop\"]\n[tools.ask]\nname = \"question\"\n")]).await;
+    let all = listed(&place, "far_get").await;
+    assert_eq!(all, ["await_task", "ask_chef", "far_get", "question", "far_steps"]);
+    assert_eq!(tools(&place, "/mcp/far").await, ["get", "question", "steps"]);
+    assert_eq!(tools(&place, "/mcp/chef").await, ["ask_chef", "await_task"]);
+    let listed = place.modern("/mcp/far", "tools/list", json!({})).await;
+    let get = &listed.last()["result"]["tools"][0];
+    assert_eq!((&get["title"], &get["annotations"]["readOnlyHint"]), (&json!("Get"), &json!(true)));
+    assert_eq!(get["_meta"], json!({"ui": {"resourceUri": "ui://far/widget"}}));
+    assert_eq!(get["inputSchema"]["required"], json!(["n"]));
+    assert_eq!(place.modern("/mcp/nobody", "tools/list", json!({})).await.status.as_u16(), 404);
+}
+
+#[tokio::test]
+async fn a_result_comes_back_whole_and_arguments_that_do_not_fit_never_arrive() {
+    let (url, seen) = far().await;
+    let place = host(vec![server(&url, "")]).await;
+    listed(&place, "far_get").await;
+    let answer = place.call("far_get", json!({"n": 7})).await;
+    let result = &answer.last()["result"];
+    assert_eq!((&result["structuredContent"], &result["_meta"]["far/x"]), (&json!({"n": 7}), &json!(1)));
+    assert_eq!(result["content"][1]["mimeType"], "image/png");
+    assert_eq!(result["resultType"], "complete");
+    let same = place.modern("/mcp/far", "tools/call", json!({"name": "get", "arguments": {"n": 7}})).await;
+    assert_eq!(same.last()["result"]["structuredContent"], json!({"n": 7}));
+    let unfit = place.call("far_get", json!({"n": "x"})).await;
+    assert_eq!(unfit.last()["result"]["isError"], true, "{:?}", unfit.last());
+    assert_eq!(seen.calls.lock().len(), 2, "the server heard of two");
+    let error = place.call("far_drop", json!({})).await;
+    assert_eq!(error.last()["error"]["data"], json!({"own": true}), "errors of the server are its own");
+}
+
+#[tokio::test]
+async fn nothing_that_a_caller_proves_itself_by_reaches_the_server() {
+    let (url, seen) = far().await;
+    let place = host(vec![server(&url, "headers = { X-Own = \"ours\" }\n")]).await;
+    listed(&place, "far_get").await;
+    let said = json!({"vendor/x": 1, "x402/payment": {"a": 1}});
+    let params = json!({"name": "far_get", "arguments": {"n": 1}, "_meta": said});
+    let mut request = modern("/mcp", "tools/call", params, json!({}));
+    for (name, value) in [("cookie", "a=b"), ("x-secret", "s")] {
+        request.headers_mut().insert(name, value.parse().unwrap());
+    }
+    place.send(request).await;
+    let heads = seen.heads.lock();
+    assert!(heads.iter().all(|head| head["x-own"] == "ours"));
+    assert!(
+        heads.iter().all(|head| !["authorization", "cookie", "x-secret"].iter().any(|name| head.contains_key(*name)))
+    );
+    let metas = seen.metas.lock();
+    assert_eq!((&metas[0]["forecourt/hops"], &metas[0]["vendor/x"]), (&json!(1), &json!(1)));
+    assert_eq!(metas[0]["x402/payment"], Value::Null, "what is paid to this host is no payment to a server");
+}
+
+fn refusing() -> Arc<dyn Rule> {
+    struct Never;
+    impl Rule for Never {
+        fn judge<'a>(
+            &'a self,
+            _: &'a forecourt_core::AgentCard,
+            _: &'a forecourt_core::Message,
+        ) -> futures::future::BoxFuture<'a, Result<(), Objection>> {
+            let part = PolicyPart::new(RefusalKind::Forbidden, "Not you.");
+            Box::pin(async move { Err(Objection::from(part)) })
+        }
+    }
+    Arc::new(Never)
+}
+
+#[tokio::test]
+async fn rules_stand_before_the_tools_that_they_name() {
+    let (url, seen) = far().await;
+    let rules = vec![("dr* as?", refusing()), ("steps", consent_first())];
+    let place = host(vec![ServerBlueprint { rules, ..server(&url, "") }]).await;
+    listed(&place, "far_get").await;
+    let refused = place.call("far_drop", json!({})).await;
+    let part = &refused.last()["result"]["_meta"]["mentionable"]["policy"]["part"];
+    assert_eq!((&part["kind"], &part["message"]), (&json!("forbidden"), &json!("Not you.")));
+    let asked = place.call("far_steps", json!({})).await;
+    assert_eq!(asked.last()["result"]["structuredContent"]["refusal"]["kind"], "consent_required");
+    assert!(seen.calls.lock().is_empty(), "the server heard of neither");
+    assert_eq!(place.call("far_get", json!({"n": 1})).await.last()["result"]["isError"], false);
+}
+
+#[tokio::test]
+async fn a_server_that_is_away_is_listed_as_it_was_and_says_so() {
+    let place = Setup { servers: vec![server("http://127.0.0.1:9/mcp", "")], ..Setup::default() };
+    let lists = json!({"tools": [{"name": "lost", "inputSchema": {"type": "object"}}]});
+    let setup = Setup { server_lists: vec![("far", lists)], ..place };
+    let place = setup.with(card("chef"), ScriptedAgent::saying(["soup"])).start().await;
+    let marked = async {
+        loop {
+            let listed = place.modern("/mcp/far", "tools/list", json!({})).await;
+            let tool = listed.last()["result"]["tools"][0].clone();
+            assert_eq!(tool["name"], "lost", "it is listed from the beginning");
+            if tool["_meta"]["mentionable"]["server"]["answers"] == false {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), marked).await.expect("it is found out");
+    let mut kinds = Vec::new();
+    for _ in 0..8 {
+        let answer = place.call("far_lost", json!({})).await;
+        let result = answer.last()["result"].clone();
+        assert_eq!(result["isError"], true);
+        kinds.push(result["_meta"]["mentionable"]["policy"]["part"]["retry_after_seconds"].clone());
+    }
+    assert_eq!(kinds[0], Value::Null, "it was asked");
+    assert!(kinds[7].is_u64(), "after so many failures it is not asked any more: {kinds:?}");
+}
+
+#[tokio::test]
+async fn resources_and_prompts_are_read_at_both_paths() {
+    let (url, _) = far().await;
+    let place = host(vec![server(&url, "")]).await;
+    listed(&place, "far_get").await;
+    for (path, prompt) in [("/mcp", "far_greet"), ("/mcp/far", "greet")] {
+        let resources = place.modern(path, "resources/list", json!({})).await;
+        let text = resources.last()["result"]["resources"].to_string();
+        assert!(text.contains("far://one"), "{text}");
+        for uri in ["far://one", "ui://far/widget"] {
+            let read = place.modern(path, "resources/read", json!({"uri": uri})).await;
+            assert_eq!(read.last()["result"]["contents"][0]["text"], "read", "{:?}", read.last());
+        }
+        let prompts = place.modern(path, "prompts/list", json!({})).await;
+        assert!(prompts.last()["result"]["prompts"].to_string().contains(&format!("\"{prompt}\"")));
+        let got = place.modern(path, "prompts/get", json!({"name": prompt})).await;
+        assert_eq!(got.last()["result"]["messages"][0]["content"]["text"], "hi from greet");
+    }
+    let missing = place.modern("/mcp", "resources/read", json!({"uri": "far://none"})).await;
+    assert!(missing.last()["error"].is_object());
+}
+
+/// A client of 2025 whose person answers `red`.
+#[derive(Clone, Default)]
+struct Red(Arc<Mutex<Vec<ProgressNotificationParam>>>);
+
+impl ClientHandler for Red {
+    fn get_info(&self) -> ClientConfig {
+        let capabilities: ClientCapabilities = serde_json::from_value(json!({"elicitation": {"form": {}}})).unwrap();
+        ClientConfig::new(capabilities, Implementation::new("test", "1"))
+    }
+
+    async fn create_elicitation(
+        &self,
+        _: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        Ok(ElicitResult::new(ElicitationAction::Accept).with_content(json!({"a": "red"})))
+    }
+
+    async fn on_progress(&self, told: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        self.0.lock().push(told);
+    }
+}
+
+#[tokio::test]
+async fn s5_a_client_of_2025_is_asked_in_the_middle_and_told_how_far_it_is() {
+    for revision in REVISIONS {
+        let (url, _) = far().await;
+        let place = host(vec![server(&url, &format!("revision = \"{revision}\"\n"))]).await;
+        listed(&place, "far_get").await;
+        let near = listen(place.router.clone()).await;
+        let person = Red::default();
+        let (theirs, ours) = tokio::io::duplex(64 * 1024);
+        let (input, output) = tokio::io::split(ours);
+        tokio::spawn(async move {
+            let egress = Egress::builder(EgressConfig::default()).build().unwrap();
+            bridge(egress, &near, None, input, output).await
+        });
+        let client = person.clone().serve(theirs).await.unwrap();
+        let asked = client.call_tool(CallToolRequestParams::new("far_ask")).await.unwrap();
+        let ContentBlock::Text(text) = &asked.content[0] else { panic!("{asked:?}") };
+        assert_eq!(
+            serde_json::from_str::<Value>(&text.text).unwrap(),
+            json!({"action": "accept", "content": {"a": "red"}})
+        );
+        client.call_tool(CallToolRequestParams::new("far_steps")).await.unwrap();
+        let told = person.0.lock();
+        assert_eq!((told[0].progress, told[0].total, told[0].message.as_deref()), (2.0, Some(4.0), Some("half")));
+    }
+}
+
+#[tokio::test]
+async fn s5_a_client_of_2026_answers_a_question_by_calling_again_and_nobody_else_can() {
+    for revision in REVISIONS {
+        let (url, seen) = far().await;
+        let place = host(vec![server(&url, &format!("revision = \"{revision}\"\n"))]).await;
+        listed(&place, "far_get").await;
+        let may_ask = json!({"elicitation": {"form": {}}});
+        let call = |more: Value| {
+            let mut params = json!({"name": "far_ask", "arguments": {}});
+            params.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+            modern("/mcp", "tools/call", params, may_ask.clone())
+        };
+        let asked = place.send(call(json!({}))).await;
+        let result = asked.last()["result"].clone();
+        assert_eq!(result["resultType"], "input_required", "{result}");
+        assert_eq!(result["inputRequests"]["input"]["params"]["message"], "Which?");
+        let said = json!({"input": {"action": "accept", "content": {"a": "blue"}}});
+        let forged = place.send(call(json!({"requestState": "server.x", "inputResponses": said}))).await;
+        assert!(forged.last()["error"].is_object());
+        let again = json!({"requestState": result["requestState"], "inputResponses": said});
+        let answer = place.send(call(again.clone())).await;
+        let text = answer.last()["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["content"], json!({"a": "blue"}));
+        let twice = place.send(call(again)).await;
+        assert!(twice.last()["error"]["message"].as_str().unwrap().contains("call again"), "{:?}", twice.last());
+        let rounds = if revision == REVISIONS[0] { 1 } else { 2 };
+        assert_eq!(seen.calls.lock().len(), rounds, "it was one call");
+    }
+}
+
+#[tokio::test]
+async fn definitions_that_are_wrong_say_where() {
+    for (toml, what) in [
+        ("", "a server needs either `url` or `command`"),
+        ("url = \"https://a.example/mcp\"\nprefix = \"a b\"", "`prefix` has 0 to 64"),
+        ("url = \"https://a.example/mcp\"\nonly = [\"\"]", "a pattern has 1 to"),
+        ("url = \"https://a.example/mcp\"\nnothing = 1", "nothing"),
+        ("url = \"https://a.example/mcp\"\ntotal_seconds = 0", "total_seconds"),
+        ("url = \"https://a.example/mcp\"\n[tools.a]\nname = \"x\"\n[tools.b]\nname = \"x\"", "both called `x`"),
+    ] {
+        let servers = vec![ServerBlueprint { name: "far".into(), section: toml.into(), rules: Vec::new() }];
+        let setup = Setup { servers, ..Setup::default() };
+        let wrong = setup.with(card("chef"), ScriptedAgent::saying(["soup"])).try_start().await;
+        let words = wrong.err().expect(what).to_string();
+        assert!(words.contains(what) && words.contains("servers/far.toml"), "{words}");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_sign_in_at_a_server_leads_to_where_it_is_done() {
+    let wants = || async {
+        let challenge = "Bearer resource_metadata=\"https://far.example/meta\"";
+        (http::StatusCode::UNAUTHORIZED, [("www-authenticate", challenge)], Body::empty())
+    };
+    let url = listen(axum::Router::new().fallback(wants)).await;
+    let lists = json!({"tools": [{"name": "get", "inputSchema": {"type": "object"}}]});
+    let setup = Setup { servers: vec![server(&url, "")], server_lists: vec![("far", lists)], ..Setup::default() };
+    let place = setup.with(card("chef"), ScriptedAgent::saying(["soup"])).start().await;
+    let answer = place.call("far_get", json!({})).await;
+    assert_eq!(answer.status.as_u16(), 401, "{:?}", answer.last());
+    assert!(answer.field("www-authenticate").contains("resource_metadata=\"https://far.example/meta\""));
+}
