@@ -23,6 +23,7 @@
 //! | [`usage`] | what language models used for an answer |
 //! | [`policy`] | refusals as content, and what is required instead |
 //! | [`gate`] | the rules before an agent, and the one value that opens it |
+//! | [`glob`] | patterns for names |
 //! | [`identity`] | evidence of who is speaking |
 //! | [`site`] | what the outside calls a place |
 //! | [`standing`] | where an agent stands in its life |
@@ -44,6 +45,7 @@ mod credential;
 pub mod error;
 pub mod findings;
 pub mod gate;
+pub mod glob;
 pub mod hashed;
 pub mod identity;
 pub mod ids;
@@ -84,6 +86,7 @@ pub use credential::SubjectToken;
 pub use error::{Error, Noun};
 pub use findings::{Findings, FindingsDetail, SearchOptions, SearchRefinement};
 pub use gate::{Admitted, Policy, Rule};
+pub use glob::Glob;
 pub use identity::IdentityEvidence;
 pub use ids::{MessageId, StateToken, TaskId, ThreadId};
 pub use in_place::in_place;

@@ -12,8 +12,8 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, ClientCapabilities, ErrorCode, InputResponses, JsonObject, RequestId, ServerJsonRpcMessage,
-    ServerResult,
+    CallToolRequestParams, CallToolResponse, ClientCapabilities, ErrorCode, InputResponses, JsonObject, RequestId,
+    ServerJsonRpcMessage, ServerResult,
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -21,6 +21,7 @@ use tracing::{Instrument, Span};
 
 use crate::call::{self, Client};
 use crate::caller::Caller;
+use crate::finding::ToolRequest;
 use crate::offer::Offer;
 use crate::{requirements, trace};
 
@@ -116,16 +117,26 @@ impl DirectCall {
     /// Makes the call, and writes what came of it.
     pub(crate) async fn answer(self, offer: &Offer, caller: &Caller) -> HttpAnswer {
         let Self { id, params, capabilities, parent } = self;
+        let params = match offer.tool_request(caller, params) {
+            Ok(ToolRequest::Call(params)) => params,
+            Ok(ToolRequest::Answered(result)) => return answered(Ok((*result).into()), id),
+            Err(error) => return answered(Err(error), id),
+        };
         let span = trace::tool_span(&Span::current(), offer, caller, &params.name, parent);
         let called = async {
             let offered = call::callable(offer, caller, &params.name)?;
             requirements::check(offer.required(&params.name), Some(&capabilities))?;
             call::call(offer, offered, caller, params, &Client::waiting(&capabilities)).await
         };
-        match called.instrument(span).await {
-            Ok(response) => written(StatusCode::OK, &ServerJsonRpcMessage::response(ServerResult::from(response), id)),
-            Err(error) => written(status(&error), &ServerJsonRpcMessage::error(error, Some(id))),
-        }
+        answered(called.instrument(span).await, id)
+    }
+}
+
+/// What came of a call, as an answer to its request.
+fn answered(called: Result<CallToolResponse, ErrorData>, id: RequestId) -> HttpAnswer {
+    match called {
+        Ok(response) => written(StatusCode::OK, &ServerJsonRpcMessage::response(ServerResult::from(response), id)),
+        Err(error) => written(status(&error), &ServerJsonRpcMessage::error(error, Some(id))),
     }
 }
 

@@ -4,6 +4,7 @@
 //! | what | module |
 //! |---|---|
 //! | what is on offer where | `offer`, `agents`, `named`, `own_resource`, `resources`, `mime`, `prompts`, `widget` |
+//! | many tools: a short list, and what finds the others | `finding` |
 //! | one call: progress, questions, result | `call`, `waiting`, `log`, `requirements`, `elicit`, `forms`, `answer`, `content` |
 //! | what becomes of a call that takes long | `tasks`, `partial`, and `task` for clients without them |
 //! | the handler of the SDK; what it says of itself; lists in pages | `server`, `about`, `page` |
@@ -30,6 +31,7 @@ mod content;
 mod cors;
 mod direct;
 mod elicit;
+mod finding;
 mod form;
 mod forms;
 mod limits;

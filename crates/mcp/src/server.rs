@@ -21,6 +21,7 @@ use tracing::Instrument;
 use crate::call::{self, Asking, Client};
 use crate::caller::Caller;
 use crate::elicit::{self, Modes};
+use crate::finding::ToolRequest;
 use crate::limits::{LIST_TTL, SUBSCRIPTIONS_MAX};
 use crate::log::{self, Level, SetLevel};
 use crate::offer::{Offer, OfferSource};
@@ -115,7 +116,7 @@ impl ServerHandler for Server {
     /// What the SDK compares the fields of a call with. Only tools of the owner's naming mark arguments,
     /// and those have one name everywhere.
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        self.offer().listing(name)
+        self.offer().described(name)
     }
 
     async fn call_tool(
@@ -128,6 +129,10 @@ impl ServerHandler for Server {
         // ends.
         let _pending = caller.verdict.pending();
         let offer = self.offer();
+        let request = match offer.tool_request(&caller, request)? {
+            ToolRequest::Call(request) => request,
+            ToolRequest::Answered(result) => return Ok((*result).into()),
+        };
         let offered = call::callable(&offer, &caller, &request.name)?;
         let capabilities = context.client_capabilities();
         requirements::check(offer.required(&request.name), capabilities.as_ref())?;
