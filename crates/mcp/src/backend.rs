@@ -7,7 +7,7 @@
 mod answer;
 mod arguments;
 mod asking;
-mod bounded;
+pub(crate) mod bounded;
 mod call_error;
 mod line;
 mod settings;

@@ -13,6 +13,7 @@
 //! | the way in over a pipe | [`stdio`] |
 //! | other servers: fronted as an agent, or bridged to a pipe | `backend`, [`bridge`], `client` |
 //! | calling other servers for a person; `forecourt ask` | `visit`, `form`, `ask` |
+//! | what another server has, for who imports it | [`survey`] |
 //! | `[mcp]` in `forecourt.toml` | [`section`] |
 //!
 //! The official SDK speaks the protocol; its types stay in this crate.
@@ -55,6 +56,7 @@ mod sessions;
 pub mod stdio;
 mod streams;
 mod surface;
+pub mod survey;
 mod target;
 mod task;
 mod tasks;

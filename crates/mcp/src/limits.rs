@@ -108,6 +108,17 @@ pub(crate) const ARGUMENTS_NAMED_MAX: usize = 20;
 /// Lists of endpoints of agents that are kept as they were searched last.
 pub(crate) const LISTINGS_KEPT_MAX: usize = 64;
 
+/// Entries of each list of a server that is asked what it has, to be imported.
+pub(crate) const SURVEYED_MAX: usize = 1_000;
+/// Pages of one such list.
+pub(crate) const SURVEY_PAGES_MAX: usize = 200;
+/// How long such a server has for all of it. A program may have to be fetched first.
+pub(crate) const SURVEY_TIME_MAX: Duration = Duration::from_secs(120);
+/// Lines of what a program that gave no answer said last.
+pub(crate) const LAST_WORDS_MAX: usize = 8;
+/// How long such a program is listened to.
+pub(crate) const LAST_WORDS_TIME_MAX: Duration = Duration::from_secs(1);
+
 /// How long others may keep the card of a server.
 pub(crate) const SERVER_CARD_FRESH: Duration = Duration::from_secs(300);
 /// Bytes of what the SDK says when it refuses a request: longer words are left out.

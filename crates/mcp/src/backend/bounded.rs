@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, ReadBuf};
 
 /// A stream of lines that fails at a line of more than `bytes_max`.
-pub(super) struct Lines<R> {
+pub(crate) struct Lines<R> {
     inner: R,
     bytes_max: usize,
     /// Bytes since the last end of a line.
@@ -16,7 +16,7 @@ pub(super) struct Lines<R> {
 }
 
 impl<R> Lines<R> {
-    pub(super) fn new(inner: R, bytes_max: usize) -> Self {
+    pub(crate) fn new(inner: R, bytes_max: usize) -> Self {
         Self { inner, bytes_max, line: 0 }
     }
 
