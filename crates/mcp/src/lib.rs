@@ -84,7 +84,7 @@ use stdio::StdioServer;
 use surface::McpEndpoint;
 
 /// The protocol's name: its section, its endpoints, its messages, its requests in metrics.
-pub(crate) const NAME: &str = "mcp";
+pub const NAME: &str = "mcp";
 
 /// MCP, as the registry knows it.
 pub const PROTOCOL: Protocol = Protocol {
