@@ -73,7 +73,13 @@ async fn run_one(check: &Check) -> Outcome {
         }
         Err(failure) => Err(failure),
     };
-    shown.and(outcome)
+    match (shown, outcome) {
+        (Err(shown), Err(servers)) => {
+            shown.report();
+            Err(servers)
+        }
+        (shown, outcome) => shown.and(outcome),
+    }
 }
 
 async fn find(check: &Check) -> Result<CheckReport, Failure> {

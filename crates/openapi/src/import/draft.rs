@@ -160,7 +160,9 @@ impl<'a> Draft<'a> {
 
     fn pair(&self, verb: &str, choice: &Choice, way: Rewritten, catalog: &Catalog) -> Pair {
         let mut notes = ImportNotes::default();
-        if let Some(change) = &way.change {
+        // Nobody knows the paths that tools were given here.
+        let is_of_tool = matches!(self.base.answered, AnsweredBy::Tools(_));
+        if let Some(change) = way.change.as_ref().filter(|_| !is_of_tool) {
             notes.remark(Part::Path, change);
         }
         let semantic = semantic::semantic(self.operation, verb, choice, &self.success.description, catalog);
