@@ -7,6 +7,7 @@ mod contracts;
 mod endpoints;
 mod native;
 mod offers;
+mod ranked;
 
 use std::sync::Arc;
 
@@ -25,6 +26,7 @@ pub(crate) use audience::Audience;
 pub(crate) use contracts::{contract_entry, describe_contract};
 pub(crate) use endpoints::DirectoryEntry;
 pub(crate) use offers::{Api, HostedProtocol};
+use ranked::EndpointRanking;
 
 /// What this host has. All of it but its contracts is fixed while the host runs.
 pub(crate) struct Inventory {
@@ -40,6 +42,8 @@ pub(crate) struct Inventory {
     pub negotiator: Arc<Negotiator>,
     /// The key that signs records.
     pub record_key: RecordKey,
+    /// The endpoints, to be searched.
+    pub ranking: EndpointRanking,
     natives: Vec<Arc<Endpoint>>,
 }
 
@@ -52,6 +56,7 @@ impl Inventory {
             tools: Arc::clone(&mount.tools),
             record_key: RecordKey::unsigned(mount.keys.clone()),
             natives: native::endpoints(&mount.host.contract().catalog),
+            ranking: EndpointRanking::default(),
             negotiator,
             settings,
         }

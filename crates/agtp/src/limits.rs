@@ -31,6 +31,8 @@ pub(crate) const CONTRACTS_LISTED_MAX: usize = 1_000;
 pub(crate) const METHODS_LISTED_MAX: usize = 1_000;
 /// The same when all of each is asked for.
 pub(crate) const FULL_METHODS_MAX: usize = 100;
+/// How much of the score of the best endpoint one has at least that is listed for a question.
+pub(crate) const METHODS_SCORE_MIN: f32 = 0.25;
 /// Bytes of endpoints after which a page of them ends.
 pub(crate) const FULL_METHODS_BYTES_MAX: usize = 512 * 1024;
 /// Characters of the text that a list of methods is filtered by.

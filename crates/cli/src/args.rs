@@ -5,6 +5,7 @@ mod audit;
 mod catalog;
 mod conform;
 mod eval;
+mod import;
 mod keys;
 mod openapi;
 mod sockets;
@@ -31,6 +32,7 @@ pub(crate) use audit::{AcceptRecords, Audit, AuditWhat, ExportRecords, VerifyRec
 pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
 pub(crate) use conform::Conform;
 pub(crate) use eval::Eval;
+pub(crate) use import::ImportServer;
 pub(crate) use keys::{ApiKeysWhat, CreateApiKey, Keys, KeysWhat, ListApiKeys, RevokeApiKey};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
 pub(crate) use sockets::SocketFlags;
@@ -355,6 +357,10 @@ pub(crate) struct Check {
     /// Rewrite keys that have another name or section than in the release before. Comments and layout stay.
     #[arg(long)]
     pub fix: bool,
+    /// Ask the servers behind the deployment what they have, and say what changed since they were imported. Exits with
+    /// 1 when one can't be reached.
+    #[arg(long)]
+    pub connect: bool,
     /// Print what was found as JSON.
     #[arg(long)]
     pub json: bool,

@@ -25,6 +25,7 @@ mod reference;
 mod restore;
 mod schema;
 mod serve;
+mod servers;
 mod stdio;
 mod upgrade;
 mod way;
@@ -50,7 +51,7 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
         Command::Index(index) => index::run(&index).await,
         Command::Eval(eval) => eval::run(&eval).await,
         Command::Export(export) => export::run(export).await,
-        Command::Import(import) => import::run(&import),
+        Command::Import(import) => import::run(&import).await,
         Command::Keys(keys) => keys::run(&keys).await,
         Command::Audit(audit) => match &audit.what {
             Some(AuditWhat::Verify(verify)) => records::verify(verify).await,

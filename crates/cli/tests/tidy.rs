@@ -55,6 +55,7 @@ const LAYERS: &[&[&str]] = &[
         "store",
         "pages",
         "process",
+        "ranking",
         "sentences",
         "server",
         "vocabulary",

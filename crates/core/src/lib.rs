@@ -23,6 +23,7 @@
 //! | [`usage`] | what language models used for an answer |
 //! | [`policy`] | refusals as content, and what is required instead |
 //! | [`gate`] | the rules before an agent, and the one value that opens it |
+//! | [`glob`] | patterns for names |
 //! | [`identity`] | evidence of who is speaking |
 //! | [`site`] | what the outside calls a place |
 //! | [`standing`] | where an agent stands in its life |

@@ -4,6 +4,7 @@
 use forecourt_core::Handle;
 use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
 
+use crate::finding::FIND;
 use crate::offer::Offer;
 use crate::servers::Server;
 use crate::widget;
@@ -69,8 +70,13 @@ fn instructions(offer: &Offer, agent: Option<&Handle>) -> String {
         .take(20)
         .map(|r| format!("- {}: {} {}", crate::agents::name(r.card.handle()), r.card.name, r.card.description));
     let lines = lines.collect::<Vec<_>>().join("\n");
+    let listing = offer.listing(agent);
+    let more = match listing.is_cut {
+        true => format!("\nThere are {} tools, most of which are not listed: call {FIND} to find one.", listing.len()),
+        false => String::new(),
+    };
     format!(
-        "Tools that answer questions for {}:\n{lines}\nAnswers in the state `working` go on: call await_task.",
+        "Tools that answer questions for {}:\n{lines}{more}\nAnswers in the state `working` go on: call await_task.",
         offer.host.site().name
     )
 }

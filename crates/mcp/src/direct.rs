@@ -13,8 +13,8 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, ClientCapabilities, ErrorCode, InputResponses, JsonObject, RequestId, ServerJsonRpcMessage,
-    ServerResult,
+    CallToolRequestParams, CallToolResponse, ClientCapabilities, ErrorCode, InputResponses, JsonObject, RequestId,
+    ServerJsonRpcMessage, ServerResult,
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -22,6 +22,7 @@ use tracing::{Instrument, Span};
 
 use crate::call::{self, Client};
 use crate::caller::Caller;
+use crate::finding::{CALL, ToolRequest};
 use crate::offer::Offer;
 use crate::{requirements, trace};
 
@@ -114,22 +115,34 @@ impl DirectCall {
     pub(crate) fn is_plain(&self, offer: &Offer, agent: Option<&Handle>) -> bool {
         let name = &self.params.name;
         let names_arguments = offer.find(None, name).is_some_and(|offered| offered.has_header_arguments());
-        !names_arguments && offer.server_tool(agent, name).is_none()
+        // Whose tool `call_tool` calls is read later.
+        let leads_to_server = name == CALL && !offer.servers.is_empty();
+        !names_arguments && !leads_to_server && offer.server_tool(agent, name).is_none()
     }
 
     /// Makes the call, and writes what came of it.
     pub(crate) async fn answer(self, offer: &Offer, caller: &Caller) -> HttpAnswer {
         let Self { id, params, capabilities, parent } = self;
+        let params = match offer.tool_request(caller, params) {
+            Ok(ToolRequest::Call(params)) => params,
+            Ok(ToolRequest::Answered(result)) => return answered(Ok((*result).into()), id),
+            Err(error) => return answered(Err(error), id),
+        };
         let span = trace::tool_span(&Span::current(), offer, caller, &params.name, parent);
         let called = async {
             let offered = call::callable(offer, caller, &params.name)?;
             requirements::check(offer.required(&params.name), Some(&capabilities))?;
             call::call(offer, offered, caller, params, &Client::waiting(&capabilities)).await
         };
-        match called.instrument(span).await {
-            Ok(response) => written(StatusCode::OK, &ServerJsonRpcMessage::response(ServerResult::from(response), id)),
-            Err(error) => written(status(&error), &ServerJsonRpcMessage::error(error, Some(id))),
-        }
+        answered(called.instrument(span).await, id)
+    }
+}
+
+/// What came of a call, as an answer to its request.
+fn answered(called: Result<CallToolResponse, ErrorData>, id: RequestId) -> HttpAnswer {
+    match called {
+        Ok(response) => written(StatusCode::OK, &ServerJsonRpcMessage::response(ServerResult::from(response), id)),
+        Err(error) => written(status(&error), &ServerJsonRpcMessage::error(error, Some(id))),
     }
 }
 

@@ -4,6 +4,7 @@
 //! | what | module |
 //! |---|---|
 //! | what is on offer where | `offer`, `agents`, `named`, `own_resource`, `resources`, `mime`, `prompts`, `widget` |
+//! | many tools: a short list, and what finds the others | `finding` |
 //! | one call: progress, questions, result | `call`, `waiting`, `log`, `requirements`, `elicit`, `forms`, `answer`, `content` |
 //! | what becomes of a call that takes long | `tasks`, `partial`, and `task` for clients without them |
 //! | the handler of the SDK; what it says of itself; lists in pages | `server`, `about`, `page` |
@@ -15,6 +16,7 @@
 //! | calling other servers for a person; `forecourt ask` | `visit`, `form`, `ask` |
 //! | what registries of servers are told | `registry_entry` |
 //! | `forecourt connect`: other programs told of a server | `connect` |
+//! | what another server has, for who imports it | [`survey`] |
 //! | `[mcp]` in `forecourt.toml` | [`section`] |
 //!
 //! The official SDK speaks the protocol; its types stay in this crate.
@@ -34,6 +36,7 @@ mod content;
 mod cors;
 mod direct;
 mod elicit;
+mod finding;
 mod form;
 mod forms;
 mod limits;
@@ -60,6 +63,7 @@ mod sessions;
 pub mod stdio;
 mod streams;
 mod surface;
+pub mod survey;
 mod target;
 mod task;
 mod tasks;
@@ -91,7 +95,7 @@ use stdio::StdioServer;
 use surface::McpEndpoint;
 
 /// The protocol's name: its section, its endpoints, its messages, its requests in metrics.
-pub(crate) const NAME: &str = "mcp";
+pub const NAME: &str = "mcp";
 
 /// MCP, as the registry knows it.
 pub const PROTOCOL: Protocol = Protocol {

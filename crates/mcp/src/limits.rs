@@ -1,5 +1,6 @@
 //! Bounds of this protocol, each with its unit.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// Bytes of a request: what the SDK's servers take by default.
@@ -82,6 +83,41 @@ pub(crate) const CALLS_WAITING_MAX: usize = 32;
 pub(crate) const PROGRESS_WAITING_MAX: usize = 64;
 /// Calls of one connection whose progress came before it was known whose it is.
 pub(crate) const EARLY_PROGRESS_MAX: usize = 64;
+
+/// Tools that a list may be allowed to have before they are found instead: the fewest are those that find others, and
+/// one.
+pub(crate) const TOOLS_LISTED: RangeInclusive<usize> = 4..=10_000;
+/// The same, where the operator says nothing. Models choose worse among more, and some clients take no more than 100.
+pub(crate) const TOOLS_LISTED_DEFAULT: usize = 60;
+/// Names and patterns of tools that are always listed.
+pub(crate) const PINNED_MAX: usize = 100;
+/// Bytes of the output schemas in a list of tools; those after them are given by `describe_tool` alone.
+pub(crate) const OUTPUT_SCHEMAS_BYTES_MAX: usize = 128 * 1024;
+/// Characters of a question for tools.
+pub(crate) const TOOL_QUERY_CHARS_MAX: usize = 500;
+/// Tools that a search gives, unless told otherwise.
+pub(crate) const TOOLS_FOUND_DEFAULT: usize = 10;
+/// Tools that a search gives at most.
+pub(crate) const TOOLS_FOUND_MAX: usize = 50;
+/// Tools that are named to who asked for one that is not there and may have meant them.
+pub(crate) const TOOLS_FOUND_NEAR: usize = 3;
+/// Characters of what is said of a tool that was found.
+pub(crate) const TOOL_SUMMARY_CHARS_MAX: usize = 300;
+/// Names of arguments of a tool that was found.
+pub(crate) const ARGUMENTS_NAMED_MAX: usize = 20;
+/// Lists of endpoints of agents that are kept as they were searched last.
+pub(crate) const LISTINGS_KEPT_MAX: usize = 64;
+
+/// Entries of each list of a server that is asked what it has, to be imported.
+pub(crate) const SURVEYED_MAX: usize = 1_000;
+/// Pages of one such list.
+pub(crate) const SURVEY_PAGES_MAX: usize = 200;
+/// How long such a server has for all of it. A program may have to be fetched first.
+pub(crate) const SURVEY_TIME_MAX: Duration = Duration::from_secs(120);
+/// Lines of what a program that gave no answer said last.
+pub(crate) const LAST_WORDS_MAX: usize = 8;
+/// How long such a program is listened to.
+pub(crate) const LAST_WORDS_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// How long others may keep the card of a server.
 pub(crate) const SERVER_CARD_FRESH: Duration = Duration::from_secs(300);

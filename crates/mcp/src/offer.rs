@@ -13,10 +13,14 @@ use forecourt_surface::Mount;
 use forecourt_surface::tool::{Tool, ToolOutput};
 use parking_lot::Mutex;
 use rmcp::ErrorData;
-use rmcp::model::{JsonObject, MetaObject, PaginatedRequestParams, RequestStateCodec, ToolAnnotations};
+use rmcp::model::{
+    CallToolRequestParams, JsonObject, MetaObject, PaginatedRequestParams, RequestStateCodec, ToolAnnotations,
+};
 use serde_json::{Value, json};
 
+use crate::caller::Caller;
 use crate::content::{note, object};
+use crate::finding::{self, LEADS_COUNT, Listed, Listing, Listings, Pin, ToolRequest};
 use crate::named::{self, Prompt};
 use crate::own_resource::{self, OwnResource};
 use crate::page::Page;
@@ -46,6 +50,7 @@ pub(crate) struct Offer {
     agents: HashMap<Handle, Shelf>,
     /// The servers behind this host.
     pub(crate) servers: Servers,
+    listings: Listings,
 }
 
 /// Where a client's server finds what is on offer: after the deployment was replaced, that is another offer.
@@ -80,14 +85,16 @@ pub(crate) struct OfferedTool {
     output: Option<Arc<SharedSchema>>,
     /// Whether lists say which widget shows its results.
     has_widget: bool,
+    /// Whether short lists have it.
+    pin: Pin,
 }
 
 impl OfferedTool {
-    fn new(tool: Tool, schemas: &mut Schemas, widget: bool) -> Self {
+    fn new(tool: Tool, schemas: &mut Schemas, widget: bool, pin: Pin) -> Self {
         let input = schemas.share(&tool.input);
         let output = tool.output.as_ref().map(|output| schemas.share(output));
         let has_widget = widget && tool.name != task::AWAIT;
-        Self { tool, input, output, has_widget }
+        Self { tool, input, output, has_widget, pin }
     }
 
     /// Whether a structured result is what the tool promises. One whose promise can't be checked holds nothing.
@@ -114,9 +121,15 @@ impl OfferedTool {
     pub(crate) fn has_header_arguments(&self) -> bool {
         self.input.names_headers
     }
+}
 
-    /// The tool as lists describe it. Made when a list is asked for: its schemas are shared, and the words are
-    /// few beside those of thousands of agents.
+impl Listed for OfferedTool {
+    fn name(&self) -> &str {
+        &self.tool.name
+    }
+
+    /// Made when a list is asked for: its schemas are shared, and the words are few beside those of thousands of
+    /// agents.
     fn described(&self) -> rmcp::model::Tool {
         let tool = &self.tool;
         let annotations = ToolAnnotations::with_title(&tool.title).read_only(tool.reads_only);
@@ -133,6 +146,10 @@ impl OfferedTool {
             described = described.with_meta(MetaObject(object(widget::of_tool())));
         }
         described
+    }
+
+    fn pin(&self) -> Pin {
+        self.pin
     }
 }
 
@@ -201,9 +218,13 @@ impl Offer {
         let others: Vec<Tool> = mount.tools.iter().filter(|tool| tool.as_tool).cloned().collect();
         let of_others = others.len();
         let mut schemas = Schemas::default();
-        let mut offered = |tool: Tool| Arc::new(OfferedTool::new(tool, &mut schemas, settings.widget));
-        let all: Vec<Arc<OfferedTool>> = others.into_iter().chain(own).chain(named).map(&mut offered).collect();
-        let awaiting = offered(awaiting);
+        let mut offered = |(tool, pin)| Arc::new(OfferedTool::new(tool, &mut schemas, settings.widget, pin));
+        // Endpoints belong to nobody in particular: they are what there may be many of.
+        let others = others.into_iter().map(|tool| (if tool.agent.is_some() { Pin::Agent } else { Pin::Never }, tool));
+        let own = own.map(|tool| (Pin::Agent, tool)).chain(named.into_iter().map(|tool| (Pin::Named, tool)));
+        let all: Vec<Arc<OfferedTool>> = others.chain(own).map(|(pin, tool)| offered((tool, pin))).collect();
+        // Whatever is called may become a task.
+        let awaiting = offered((awaiting, Pin::Always));
         // Two tools that ask one agent are one too many for a model to choose from.
         let every = settings.agent_tools == AgentTools::All;
         let (mut hosts, mut agents) = (HostShelf::default(), HashMap::<Handle, Shelf>::new());
@@ -228,6 +249,7 @@ impl Offer {
             hosts,
             agents,
             servers: Servers::new(mount, servers),
+            listings: Listings::default(),
         })
     }
 
@@ -265,40 +287,46 @@ impl Offer {
         agent: Option<&Handle>,
         request: Option<PaginatedRequestParams>,
     ) -> Result<Page<rmcp::model::Tool>, ErrorData> {
-        let own: Vec<&Arc<OfferedTool>> = match agent {
-            None => self.hosts.tools.iter().collect(),
+        Page::of(finding::shown(&self.listing(agent)), request)
+    }
+
+    /// The tools of an endpoint, listed or to be found.
+    pub(crate) fn listing(&self, agent: Option<&Handle>) -> Arc<Listing> {
+        let McpSettings { pinned, tools_listed_max, .. } = &self.settings;
+        let version = self.servers.version();
+        self.listings.get(agent, version, || Listing::new(self.tools_at(agent), pinned, *tools_listed_max, LEADS_COUNT))
+    }
+
+    /// What a request to call a tool at an endpoint is: the call of one, or a question about all.
+    pub(crate) fn tool_request(
+        &self,
+        caller: &Caller,
+        request: CallToolRequestParams,
+    ) -> Result<ToolRequest, ErrorData> {
+        let agent = caller.agent.as_ref();
+        let is_there = |name: &str| self.find(agent, name).is_some() || self.server_tool(agent, name).is_some();
+        finding::read(|| self.listing(agent), is_there, caller.language.as_ref(), request)
+    }
+
+    /// Every tool that an endpoint lists, in its order.
+    fn tools_at(&self, agent: Option<&Handle>) -> Vec<Arc<dyn Listed>> {
+        let listed = |offered: &Arc<OfferedTool>| Arc::clone(offered) as Arc<dyn Listed>;
+        let mut all: Vec<Arc<dyn Listed>> = match agent {
+            None => self.hosts.tools.iter().map(listed).collect(),
             Some(agent) => {
                 let items = self.agents.get(agent).into_iter().flat_map(|shelf| &shelf.items);
-                items.filter(|item| item.is_listed).map(|item| &item.offered).collect()
+                items.filter(|item| item.is_listed).map(|item| listed(&item.offered)).collect()
             }
         };
         // Of two with one name the host's own counts.
-        let is_taken = |tool: &rmcp::model::Tool| self.find(agent, &tool.name).is_some();
-        let others = self.servers.tools(agent).into_iter().filter(|tool| !is_taken(tool));
-        let all = own.into_iter().map(Listed::Own).chain(others.map(Box::new).map(Listed::Server)).collect();
-        let page = Page::of(all, request)?;
-        Ok(Page { items: page.items.into_iter().map(Listed::described).collect(), next: page.next })
+        let others = self.servers.tools(agent).into_iter();
+        all.extend(others.filter(|tool| self.find(agent, tool.name()).is_none()));
+        all
     }
 
     /// The tool of a name as the host's list describes it.
-    pub(crate) fn listing(&self, name: &str) -> Option<rmcp::model::Tool> {
+    pub(crate) fn described(&self, name: &str) -> Option<rmcp::model::Tool> {
         self.hosts.find(name).map(|offered| offered.described())
-    }
-}
-
-/// A tool in a list.
-enum Listed<'a> {
-    Own(&'a Arc<OfferedTool>),
-    Server(Box<rmcp::model::Tool>),
-}
-
-impl Listed<'_> {
-    /// Of the host's own as late as this: there may be thousands, and a page has few.
-    fn described(self) -> rmcp::model::Tool {
-        match self {
-            Self::Own(offered) => offered.described(),
-            Self::Server(tool) => *tool,
-        }
     }
 }
 

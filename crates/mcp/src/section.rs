@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+use forecourt_core::Glob;
 use forecourt_settings::{Problems, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::limits::{PINNED_MAX, TOOLS_LISTED, TOOLS_LISTED_DEFAULT};
 use crate::origin::Origin;
 
 /// How the host is served over MCP.
@@ -30,6 +32,14 @@ pub struct McpSettings {
     /// do, those of other protocols too, such as `ask` of NLWeb. They can be called either way. Default:
     /// one.
     pub agent_tools: AgentTools,
+    /// How many tools a list may have. Where there are more, clients list `find_tools`, `describe_tool`, `call_tool` and
+    /// the pinned ones, and find the others by what they do; each may still be called by its own name. 4 to 10000.
+    /// Default: 60.
+    pub tools_listed_max: usize,
+    /// Tools that are listed however many there are: names, in which `*` stands for any characters. At most 100.
+    /// Default: your `tools` and those of agents, as long as they fit.
+    #[schemars(with = "Vec<String>")]
+    pub pinned: Vec<Glob>,
     /// Tools of your own naming, each a question to one agent: beside `ask_<handle>`, which takes any.
     /// At most 100.
     pub tools: Vec<ToolSettings>,
@@ -145,6 +155,8 @@ impl Default for McpSettings {
             instructions: None,
             widget: true,
             agent_tools: AgentTools::default(),
+            tools_listed_max: TOOLS_LISTED_DEFAULT,
+            pinned: Vec::new(),
             tools: Vec::new(),
             prompts: Vec::new(),
             resources: Vec::new(),
@@ -160,6 +172,14 @@ impl McpSettings {
         for text in settings.allowed_origins.iter().filter(|text| Origin::parse(text).is_none()) {
             let words = format!("`{text}` is no origin; write it like https://app.example.com");
             problems.push(section.problem(Some("allowed_origins"), words));
+        }
+        if !TOOLS_LISTED.contains(&settings.tools_listed_max) {
+            let words = format!("`tools_listed_max` is {} to {}", TOOLS_LISTED.start(), TOOLS_LISTED.end());
+            problems.push(section.problem(Some("tools_listed_max"), words));
+        }
+        if settings.pinned.len() > PINNED_MAX {
+            let words = format!("`pinned` has at most {PINNED_MAX} names or patterns");
+            problems.push(section.problem(Some("pinned"), words));
         }
         problems.into_result(settings)
     }

@@ -22,6 +22,7 @@ use tracing::Instrument;
 use crate::call::{self, Asking, Client};
 use crate::caller::Caller;
 use crate::elicit::{self, Modes};
+use crate::finding::ToolRequest;
 use crate::limits::{LIST_TTL, SUBSCRIPTIONS_MAX};
 use crate::log::{self, Level, SetLevel};
 use crate::offer::{Offer, OfferSource};
@@ -135,7 +136,7 @@ impl ServerHandler for Server {
     /// What the SDK compares the fields of a call with. Only tools of the owner's naming mark arguments,
     /// and those have one name everywhere.
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        self.offer().listing(name)
+        self.offer().described(name)
     }
 
     async fn call_tool(
@@ -148,6 +149,10 @@ impl ServerHandler for Server {
         // ends.
         let _pending = caller.verdict.pending();
         let offer = self.offer();
+        let request = match offer.tool_request(&caller, request)? {
+            ToolRequest::Call(request) => request,
+            ToolRequest::Answered(result) => return Ok((*result).into()),
+        };
         let capabilities = context.client_capabilities();
         let name = request.name.clone();
         if let Some(found) = offer.server_tool(caller.agent.as_ref(), &name) {

@@ -43,6 +43,7 @@ use tokio::sync::watch;
 use self::parked::ParkedCalls;
 use self::settings::ServerSettings;
 use self::upstream::Upstream;
+use crate::finding::{Listed, Pin};
 use crate::limits::SERVERS_MAX;
 
 pub(crate) use self::changes::ListWatch;
@@ -137,21 +138,48 @@ impl Servers {
         })
     }
 
-    /// The tools of an endpoint as lists show them, of each server those first that are always listed.
-    pub(crate) fn tools(&self, endpoint: Option<&Handle>) -> Vec<rmcp::model::Tool> {
+    /// The tools of an endpoint, server by server.
+    pub(crate) fn tools(&self, endpoint: Option<&Handle>) -> Vec<Arc<dyn Listed>> {
         let (servers, at) = self.shown(endpoint);
         let of_server = |server: &Server| {
-            let is_away = server.upstream.is_away();
-            let shelf = server.upstream.shelf();
-            let (pinned, others): (Vec<_>, Vec<_>) = shelf.tools.iter().partition(|tool| tool.is_pinned);
-            pinned.into_iter().chain(others).map(|tool| tool.listed(at, is_away)).collect::<Vec<_>>()
+            let upstream = &server.upstream;
+            let listed = |tool: &Arc<ServerTool>| {
+                Arc::new(ListedTool { tool: tool.clone(), at, upstream: upstream.clone() }) as Arc<dyn Listed>
+            };
+            upstream.shelf().tools.iter().map(listed).collect::<Vec<_>>()
         };
         servers.flat_map(of_server).collect()
+    }
+
+    /// Another number after each change of what is listed.
+    pub(crate) fn version(&self) -> u64 {
+        *self.changes.borrow()
     }
 
     /// Told whenever what is listed has changed.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
+    }
+}
+
+/// A tool of a server at one endpoint.
+struct ListedTool {
+    tool: Arc<ServerTool>,
+    at: ShownAt,
+    upstream: Arc<Upstream>,
+}
+
+impl Listed for ListedTool {
+    fn name(&self) -> &str {
+        self.tool.name_at(self.at)
+    }
+
+    fn described(&self) -> rmcp::model::Tool {
+        self.tool.listed(self.at, self.upstream.is_away())
+    }
+
+    fn pin(&self) -> Pin {
+        if self.tool.is_pinned { Pin::Always } else { Pin::Never }
     }
 }
 

@@ -32,6 +32,7 @@ mod server;
 mod stubs;
 mod style;
 mod toml;
+mod tools;
 mod verb;
 mod verify;
 mod words;
@@ -43,6 +44,7 @@ use forecourt_contract::Catalog;
 use serde_json::Value;
 
 pub use notes::{ImportNotes, Part};
+pub use tools::{ToolDescription, ToolServer, import_tools};
 
 use crate::document::{OpenApiDocument, OpenApiDocumentError};
 use crate::limits::{OPERATIONS_MAX, SENTENCE_CHARS_MAX};
@@ -50,6 +52,7 @@ use draft::{Draft, Pair};
 use operation::Operation;
 use reimport::ImportRecord;
 use stubs::Stubs;
+use tools::ToolHandler;
 use verify::Trial;
 
 /// A text of strangers on one line of bounded length, without control characters.
@@ -168,8 +171,8 @@ pub struct File {
 struct Base {
     /// The start of all URLs, when it was given.
     url: Option<String>,
-    /// The module of the functions that answer, when the service is rehosted.
-    module: Option<String>,
+    /// What answers the endpoints.
+    answered: AnsweredBy,
     /// The start of the names of variables.
     prefix: String,
     /// Title and version.
@@ -178,6 +181,16 @@ struct Base {
     shapes: BTreeSet<String>,
     /// The words that all tags begin with, which say nothing of any.
     shared: Vec<String>,
+}
+
+/// What answers the endpoints of an import.
+enum AnsweredBy {
+    /// The service that the document describes.
+    Service,
+    /// Functions that are to be written, in this module: the service is rehosted.
+    Functions(String),
+    /// Tools of a server elsewhere.
+    Tools(ToolHandler),
 }
 
 impl Base {
@@ -193,15 +206,28 @@ impl Base {
 /// The document is none, or has no operation. What is wrong with one operation is that one's [`ImportFate`].
 pub fn import(text: &[u8], options: &Options) -> Result<Import, ImportError> {
     let document = OpenApiDocument::read(text)?;
-    let url = options.base_url.as_deref().map(server::given).transpose().map_err(ImportError::Base)?;
+    let answered = match options.is_rehosted {
+        true => AnsweredBy::Functions(stubs::module(&titled(&document))),
+        false => AnsweredBy::Service,
+    };
+    imported(&document, options, answered)
+}
+
+/// The title of a document, on one line.
+fn titled(document: &OpenApiDocument) -> String {
     let name = words::line(&document.info("title"), SENTENCE_CHARS_MAX);
-    let name = if name.is_empty() { "a document without a title".to_owned() } else { name };
+    if name.is_empty() { "a document without a title".to_owned() } else { name }
+}
+
+/// Imports a document that was read.
+fn imported(document: &OpenApiDocument, options: &Options, answered: AnsweredBy) -> Result<Import, ImportError> {
+    let url = options.base_url.as_deref().map(server::given).transpose().map_err(ImportError::Base)?;
+    let name = titled(document);
     let title = words::line(&format!("{name} {}", document.info("version")), SENTENCE_CHARS_MAX);
-    let module = options.is_rehosted.then(|| stubs::module(&name));
-    let operations = Operation::all(&document);
+    let operations = Operation::all(document);
     let shapes = operations.iter().map(|operation| path::shape(operation.path)).collect();
     let shared = names::shared(operations.iter().flat_map(Operation::tags));
-    let base = Base { url, module, prefix: security::prefix(&name), title, shapes, shared };
+    let base = Base { url, answered, prefix: security::prefix(&name), title, shapes, shared };
     match operations.len() {
         0 => return Err(ImportError::Empty),
         count if count > OPERATIONS_MAX => return Err(ImportError::TooMany),
@@ -226,12 +252,14 @@ pub fn import(text: &[u8], options: &Options) -> Result<Import, ImportError> {
     let operations = operations.iter().map(|operation| work.imported(operation)).collect();
     let (variables, stubs) = (work.variables, work.stubs.file(&base));
     let version = words::line(&document.info("version"), SENTENCE_CHARS_MAX);
-    Ok(Import { operations, variables, losses: losses(&document), stubs, title: base.title.clone(), name, version })
+    Ok(Import { operations, variables, losses: losses(document), stubs, title: base.title.clone(), name, version })
 }
 
 /// Whether nothing says where the service is, which is one fault and not one of each operation.
 fn url_of_none(operations: &[Operation<'_>], base: &Base) -> bool {
-    base.module.is_none() && base.url.is_none() && operations.iter().all(|operation| server::base(operation).is_err())
+    matches!(base.answered, AnsweredBy::Service)
+        && base.url.is_none()
+        && operations.iter().all(|operation| server::base(operation).is_err())
 }
 
 /// What belongs to the document and not to an operation.
@@ -284,13 +312,15 @@ impl Work<'_> {
             let name = self.name(operation, &pair);
             let mut notes = draft.notes.clone();
             notes.extend(&pair.notes);
-            let files = write::files(&name, &draft, &pair, &notes, self.base);
-            match self.trial.register(&files, &draft.access.variables, self.catalog) {
+            let files = |name: &str, is_trial| write::files(name, &draft, &pair, &notes, self.base, is_trial);
+            let on_trial = files(&name, true);
+            match self.trial.register(&on_trial, &draft.access.variables, self.catalog) {
                 Ok(()) => {
                     self.stubs.add(&name, &draft, &pair);
+                    let files = files(&name, false);
                     self.names.insert(name);
                     self.variables.extend(draft.access.variables);
-                    return Ok(EndpointFiles { method: pair.verb, path: pair.path, files, notes });
+                    return Ok(EndpointFiles { files, method: pair.verb, path: pair.path, notes });
                 }
                 // What is said of the best pair helps most.
                 Err(fault) => drop(refused.get_or_insert(fault)),
@@ -310,7 +340,11 @@ impl Work<'_> {
         // Names of files of an earlier import stay theirs, even if their operation is gone: people may have edited
         // them.
         let is_new = |name: &str| is_free(name) && !self.taken.contains(name);
-        let mut made = names::file(&pair.verb, &pair.path).into_iter();
+        let mut made = match &self.base.answered {
+            AnsweredBy::Tools(handler) => vec![handler.file(operation.id)],
+            AnsweredBy::Service | AnsweredBy::Functions(_) => names::file(&pair.verb, &pair.path),
+        }
+        .into_iter();
         let short = made.next().unwrap_or_default();
         let free = std::iter::once(short.clone()).chain(made).find(|name| is_new(name));
         free.unwrap_or_else(|| dialect::free(&short, is_new))

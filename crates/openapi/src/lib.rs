@@ -17,5 +17,6 @@ pub use import::reimport;
 
 pub use export::{About, Export, export};
 pub use import::{
-    EndpointFiles, File, Import, ImportError, ImportFate, ImportNotes, ImportedOperation, Options, Part, import,
+    EndpointFiles, File, Import, ImportError, ImportFate, ImportNotes, ImportedOperation, Options, Part,
+    ToolDescription, ToolServer, import, import_tools,
 };

@@ -24,6 +24,9 @@ use crate::tool::{Tool, ToolCall, ToolEvent, ToolOutput};
 /// Characters of a tool's name. Models are trained on names as short as this.
 pub const NAME_CHARS_MAX: usize = 64;
 
+/// Characters of a tool's title.
+pub const TITLE_CHARS_MAX: usize = 80;
+
 /// The key of [`ToolOutput::meta`] for a deprecation notice.
 pub const DEPRECATION: &str = "deprecation";
 
@@ -58,13 +61,30 @@ pub fn description(endpoint: &Endpoint) -> String {
     }
 }
 
+/// The first sentence of a description, of at most [`TITLE_CHARS_MAX`] characters: of a longer one, the words that fit.
+fn title(description: &str) -> String {
+    let line = description.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let ends = |(at, _): &(usize, char)| line[at + 1..].starts_with(char::is_whitespace);
+    let end = line.char_indices().filter(|(_, c)| matches!(c, '.' | '!' | '?')).find(ends);
+    let sentence = end.map_or(line, |(at, _)| &line[..=at]);
+    match sentence.char_indices().nth(TITLE_CHARS_MAX) {
+        None => sentence.trim_end_matches('.').to_owned(),
+        Some(_) => {
+            let fitting =
+                sentence.char_indices().nth(TITLE_CHARS_MAX - 1).map_or(sentence, |(end, _)| &sentence[..end]);
+            let end = fitting.rfind(char::is_whitespace).unwrap_or(fitting.len());
+            format!("{}…", fitting[..end].trim_end_matches([' ', ',', ';', ':', '(']))
+        }
+    }
+}
+
 fn tool(host: &Arc<Host>, endpoint: Arc<Endpoint>, name: String) -> Tool {
     let (host, called) = (host.clone(), endpoint.clone());
     // MCP wants an output schema to be of an object; for others the value is put under `result`, without a schema.
     let is_object = endpoint.output.source().get("type").and_then(Value::as_str) == Some("object");
     Tool {
         name,
-        title: endpoint.description.clone(),
+        title: title(&endpoint.description),
         description: description(&endpoint),
         input: Arc::clone(endpoint.input.shared_source()),
         output: is_object.then(|| Arc::clone(endpoint.output.shared_source())),
@@ -209,4 +229,34 @@ fn failed(code: &str, message: &str, details: Value) -> ToolOutput {
         error["details"] = details;
     }
     ToolOutput { structured: json!({ "error": error }), text, is_error: true, ..ToolOutput::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_title_is_one_sentence() {
+        assert_eq!(title("Books a room. It is paid later."), "Books a room");
+        assert_eq!(title("Lists v1.2 rooms! And more."), "Lists v1.2 rooms!");
+        assert_eq!(title("\n  A line\nand another"), "A line");
+        assert_eq!(title(""), "");
+    }
+
+    #[test]
+    fn a_title_is_cut_between_words() {
+        let of = |chars: usize| format!("{} {}", "é".repeat(9), "x".repeat(chars - 10));
+        assert_eq!(title(&of(TITLE_CHARS_MAX)), of(TITLE_CHARS_MAX));
+        assert_eq!(title(&of(TITLE_CHARS_MAX + 1)), format!("{}…", "é".repeat(9)));
+        assert_eq!(title(&"y".repeat(TITLE_CHARS_MAX + 1)).chars().count(), TITLE_CHARS_MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn any_description_has_a_title(text in any::<String>()) {
+            prop_assert!(title(&text).chars().count() <= TITLE_CHARS_MAX);
+        }
+    }
 }

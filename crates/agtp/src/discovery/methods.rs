@@ -4,10 +4,12 @@
 use forecourt_agtp_wire::status::Status;
 use forecourt_contract::Endpoint;
 use forecourt_contract::call::Tier;
+use forecourt_contract::semantic::Impact;
+use forecourt_ranking::Description;
 use serde_json::{Map, Value, json};
 
 use crate::inventory::Inventory;
-use crate::limits::{CRITERIA_WORDS_MAX, FULL_METHODS_BYTES_MAX, FULL_METHODS_MAX, METHODS_LISTED_MAX};
+use crate::limits::{FULL_METHODS_BYTES_MAX, FULL_METHODS_MAX, METHODS_LISTED_MAX};
 use crate::reply::{Problem, Reply};
 
 /// Says where the next page begins: the last endpoint of this one. Base 2.5.
@@ -21,7 +23,8 @@ struct Filter<'a> {
     method: Option<&'a str>,
     path: Option<&'a str>,
     namespace: Option<&'a str>,
-    words: Vec<String>,
+    /// What is to be done, in plain words.
+    question: Option<&'a str>,
     is_full: bool,
     limit: usize,
 }
@@ -33,6 +36,8 @@ pub(super) fn is_filtered(input: &Map<String, Value>) -> bool {
 
 /// An endpoint that may be on a page. What it promises is written only when it is.
 struct Candidate<'a> {
+    /// What it is called on pages: its method and its path.
+    name: String,
     tier: Tier,
     method: &'a str,
     path: &'a str,
@@ -48,7 +53,7 @@ enum Source<'a> {
     Negotiated(&'a Value),
 }
 
-/// A page of endpoints, in the order of the whole list.
+/// A page of endpoints: in the order of the whole list, or the best first where a question is asked.
 ///
 /// # Errors
 /// 422 when `after` names no endpoint.
@@ -58,10 +63,15 @@ pub(super) async fn reply(inventory: &Inventory, input: &Map<String, Value>) -> 
     let negotiated = persistent.iter().flat_map(|persistent| inventory.negotiated(persistent));
     let negotiated = negotiated.map(|contract| Candidate::negotiated(&contract.endpoint));
     let own = inventory.endpoints().map(|(tier, endpoint)| Candidate::own(tier, endpoint));
-    let mut rest = own.chain(negotiated);
+    let all: Vec<Candidate<'_>> = own.chain(negotiated).collect();
+    let order = match filter.question {
+        Some(question) => inventory.ranking.search(all.iter().map(Candidate::description), question),
+        None => (0..all.len()).collect(),
+    };
+    let mut rest = order.into_iter().map(|at| &all[at]);
     // `any` leaves `rest` behind the endpoint that it found, where the page begins.
     if let Some(after) = input.get("after").and_then(Value::as_str)
-        && !rest.any(|candidate| candidate.name() == after)
+        && !rest.any(|candidate| candidate.name == after)
     {
         let message = "`after` names no endpoint: begin with the first page";
         return Err(Problem::new(Status::UNPROCESSABLE, "input-validation-failed", message).with("field", "/after"));
@@ -70,7 +80,7 @@ pub(super) async fn reply(inventory: &Inventory, input: &Map<String, Value>) -> 
     let (mut page, mut last, mut bytes) = (Vec::new(), None, 0);
     while page.len() < filter.limit && bytes < FULL_METHODS_BYTES_MAX {
         let Some(candidate) = fitting.next() else { break };
-        last = Some(candidate.name());
+        last = Some(candidate.name.clone());
         let entry = candidate.entry(filter.is_full);
         bytes += if filter.is_full { entry.to_string().len() } else { 0 };
         page.push(entry);
@@ -83,6 +93,7 @@ pub(super) async fn reply(inventory: &Inventory, input: &Map<String, Value>) -> 
 impl<'a> Candidate<'a> {
     fn own(tier: Tier, endpoint: &'a Endpoint) -> Self {
         Self {
+            name: format!("{} {}", endpoint.method, endpoint.path.as_str()),
             tier,
             method: endpoint.method.as_str(),
             path: endpoint.path.as_str(),
@@ -96,6 +107,7 @@ impl<'a> Candidate<'a> {
     fn negotiated(endpoint: &'a Value) -> Self {
         let text = |value: &'a Value| value.as_str().unwrap_or_default();
         Self {
+            name: format!("{} {}", text(&endpoint["method"]), text(&endpoint["path"])),
             tier: Tier::Negotiated,
             method: text(&endpoint["method"]),
             path: text(&endpoint["path"]),
@@ -106,9 +118,15 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// What it is called on pages: its method and its path.
-    fn name(&self) -> String {
-        format!("{} {}", self.method, self.path)
+    /// It in the words by which it is found.
+    fn description(&self) -> Description<'_> {
+        let (input, reads_only) = match &self.source {
+            Source::Own(endpoint) => (Some(endpoint.input.source()), endpoint.semantic.impact == Impact::Informational),
+            Source::Negotiated(endpoint) => {
+                (endpoint.get("input_schema"), endpoint["semantic"]["impact"] == "informational")
+            }
+        };
+        Description { name: &self.name, title: self.intent, text: self.description, input, reads_only }
     }
 
     /// All of it as the manifest has it, or its line of the list.
@@ -135,24 +153,20 @@ impl<'a> Filter<'a> {
         let is_full = input.get("full") == Some(&Value::Bool(true));
         let most = if is_full { FULL_METHODS_MAX } else { METHODS_LISTED_MAX };
         let limit = input.get("max_results").and_then(Value::as_u64).and_then(|limit| usize::try_from(limit).ok());
-        let words = text("q").unwrap_or_default().split_whitespace().take(CRITERIA_WORDS_MAX);
         Self {
             method: text("method"),
             path: text("path"),
             namespace: text("namespace"),
-            words: words.map(str::to_lowercase).collect(),
+            question: text("q").filter(|question| !question.trim().is_empty()),
             is_full,
             limit: limit.map_or(most, |limit| limit.min(most)),
         }
     }
 
     fn admits(&self, candidate: &Candidate<'_>) -> bool {
-        let Candidate { method, path, description, namespace, intent, .. } = *candidate;
-        let says =
-            |word: &String| [method, path, description, namespace, intent].join(" ").to_lowercase().contains(word);
+        let Candidate { method, path, namespace, .. } = *candidate;
         self.method.is_none_or(|wanted| wanted.eq_ignore_ascii_case(method))
             && self.path.is_none_or(|wanted| wanted == path)
             && self.namespace.is_none_or(|wanted| wanted == namespace)
-            && self.words.iter().all(says)
     }
 }

@@ -185,7 +185,7 @@ fn methods_properties() -> Value {
         "method": text("Endpoints of this method alone."),
         "path": text("Endpoints at this path alone, as the list has it."),
         "namespace": text("Endpoints of this namespace alone."),
-        "q": text("Words that must all occur in what is said of the endpoint."),
+        "q": text("What is to be done, in plain words: the endpoints that fit it, the best first."),
         "full": {"type": "boolean", "description": "All of each endpoint, as the manifest has it, and no line."},
         "max_results": {"type": "integer", "minimum": 1, "maximum": METHODS_LISTED_MAX},
         "after": text("Where the page begins: the `Continuation-Token` of the one before, such as `BOOK /room`."),

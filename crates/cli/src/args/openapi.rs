@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::Place;
+use super::{ImportServer, Place};
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
@@ -25,6 +25,17 @@ pub(crate) enum ImportWhat {
         after_help = "Example:\n  forecourt import openapi crm.yaml --out mysite/endpoints\n  grep -n REVIEW mysite/endpoints/*.toml\n  forecourt check mysite"
     )]
     Openapi(ImportOpenapi),
+    /// Put an MCP server behind the deployment: its definition, its lists as they are now, and an endpoint for each
+    /// tool.
+    ///
+    /// Writes `servers/NAME.toml`, `servers/NAME.tools.json` and `endpoints/NAME_TOOL.toml`. What a person has to look
+    /// at is marked REVIEW in the files. Running it again keeps what people edited. Exits with 1 when the server can't
+    /// be asked or has no tools, or when it and a person changed the same key.
+    #[command(
+        name = "mcp",
+        after_help = "Examples:\n  forecourt import mcp https://example.com/mcp --into mysite --header \"Authorization=Bearer $TOKEN\"\n  forecourt import mcp --into mysite --name files -- npx -y @modelcontextprotocol/server-filesystem .\n  forecourt import mcp --into mysite --name files --dry-run"
+    )]
+    Server(ImportServer),
 }
 
 #[derive(Debug, Args)]

@@ -12,10 +12,10 @@ use forecourt::settings::Listen;
 use forecourt::{Running, Storage, identities, inspect};
 use forecourt_contract::{Dispatcher, Endpoint};
 use forecourt_settings::{KeyMove, files, rewrite};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{printable, reach};
+use super::{printable, reach, servers};
 use crate::args::Check;
 use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 
@@ -61,13 +61,27 @@ fn beside_each_other(check: &Check, folders: &[PathBuf]) -> Outcome {
 }
 
 async fn run_one(check: &Check) -> Outcome {
-    match find(check).await {
-        Ok(found) => show(check, found),
+    // Before the rest: what a server turned into is worth knowing of a deployment that does not start, too.
+    let (servers, outcome) = match check.connect {
+        true => servers::connect(&check.place.dir, check.json).await,
+        false => (Value::Null, Ok(())),
+    };
+    let shown = match find(check).await {
+        Ok(found) => show(check, found, &servers),
         Err(failure) if check.json => {
-            print_json(&failure.as_json())?;
+            let mut problems = failure.as_json();
+            problems["servers"] = servers;
+            print_json(&problems)?;
             Err(failure.said())
         }
         Err(failure) => Err(failure),
+    };
+    match (shown, outcome) {
+        (Err(shown), Err(servers)) => {
+            shown.report();
+            Err(servers)
+        }
+        (shown, outcome) => shown.and(outcome),
     }
 }
 
@@ -136,7 +150,8 @@ fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-fn show(check: &Check, CheckReport { running, rules, endpoints, listen }: CheckReport) -> Outcome {
+fn show(check: &Check, report: CheckReport, servers: &Value) -> Outcome {
+    let CheckReport { running, rules, endpoints, listen } = report;
     let host = running.host();
     let hubs = reach::for_programs(host.site(), &host.directory().default_agent().card, listen);
     let cards: Vec<_> = host.directory().iter().map(|resident| resident.card.clone()).collect();
@@ -149,6 +164,7 @@ fn show(check: &Check, CheckReport { running, rules, endpoints, listen }: CheckR
             "agents": cards,
             "rules": rules,
             "endpoints": all.iter().map(|endpoint| endpoint.projection()).collect::<Vec<_>>(),
+            "servers": servers,
         }));
     }
     let count = if all.is_empty() { String::new() } else { format!(", {} endpoints", all.len()) };

@@ -1,6 +1,7 @@
 //! `forecourt import`: what others describe, as files of a deployment.
 
 mod folder;
+mod server;
 mod summary;
 
 use std::fs::File;
@@ -16,9 +17,10 @@ use crate::output::{Failure, Outcome, print_json};
 use folder::Disk;
 
 /// Writes what was asked for.
-pub(crate) fn run(import: &Import) -> Outcome {
+pub(crate) async fn run(import: &Import) -> Outcome {
     match &import.what {
         ImportWhat::Openapi(openapi) => import_openapi(openapi),
+        ImportWhat::Server(asked) => server::run(asked).await,
     }
 }
 
@@ -31,7 +33,10 @@ fn import_openapi(asked: &ImportOpenapi) -> Outcome {
     let imported = import(&text, &options).map_err(|error| Failure::yours(format!("{shown}: {error}")))?;
     let disk = Disk { endpoints: &asked.out, functions: asked.functions.as_deref() };
     let plan = plan(&imported, record, &disk, asked.force);
-    folder::write(&plan, asked)?;
+    folder::check(&plan, &asked.out)?;
+    if !asked.dry_run {
+        folder::write(&plan, &asked.out, asked.functions.as_deref())?;
+    }
     match asked.json {
         true => print_json(&summary::json(&imported, &plan, asked.dry_run))?,
         false => summary::print(&imported, &plan, asked),

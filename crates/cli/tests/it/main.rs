@@ -100,6 +100,7 @@ mod faults;
 mod five_wires;
 mod genesis;
 mod identity;
+mod import_server;
 mod install;
 mod items;
 mod kills;

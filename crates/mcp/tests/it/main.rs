@@ -21,6 +21,7 @@ mod calls;
 mod direct;
 mod doors;
 mod endpoints;
+mod finding;
 mod modern;
 mod named;
 mod nodes;

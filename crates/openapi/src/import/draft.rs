@@ -14,7 +14,7 @@ use super::security::{self, Access};
 use super::semantic::{self, Semantic};
 use super::verb::{self, Choice, Evidence};
 use super::words::line;
-use super::{Base, headers, scopes, server};
+use super::{AnsweredBy, Base, headers, scopes, server};
 use crate::limits::SENTENCE_CHARS_MAX;
 
 /// Names of query parameters that hold words to look for.
@@ -57,14 +57,23 @@ impl<'a> Draft<'a> {
         route.is_branch = operation.all_paths().any(|path| path.starts_with(&below) && path != below);
         let input = input::input(operation, &route, &mut notes)?;
         let mut success = answers::success(operation, &mut notes)?;
-        if base.module.is_some() {
+        let is_rehosted = matches!(base.answered, AnsweredBy::Functions(_));
+        if is_rehosted {
             success.schema = answers::in_object(success.schema);
         }
-        let failures = answers::failures(operation, base.module.is_none(), &mut notes);
-        let (url, access) = match base.module {
-            Some(_) => Default::default(),
-            None => reached(operation, base, &route, &input, &success, &mut notes)?,
+        let failures = answers::failures(operation, !is_rehosted, &mut notes);
+        let (url, access) = match base.answered {
+            AnsweredBy::Functions(_) | AnsweredBy::Tools(_) => Default::default(),
+            AnsweredBy::Service => reached(operation, base, &route, &input, &success, &mut notes)?,
         };
+        if matches!(base.answered, AnsweredBy::Tools(_)) {
+            for (ours, theirs) in &input.transform {
+                notes.review(
+                    Part::Input,
+                    format!("the tool calls `{theirs}` what is `{ours}` here, and would not know it"),
+                );
+            }
+        }
         if operation.value.get("callbacks").is_some() {
             notes.loss("callbacks: the service can't call back through an endpoint");
         }
@@ -110,7 +119,7 @@ impl<'a> Draft<'a> {
         let operation = self.operation;
         let searches = |name: &str| SEARCHING.contains(&name);
         Evidence {
-            http: &operation.http,
+            http: if operation.reads_only() { "GET" } else { &operation.http },
             id: operation.id,
             summary: semantic::headline(operation).unwrap_or_default(),
             tags: operation.tags(),
@@ -151,7 +160,9 @@ impl<'a> Draft<'a> {
 
     fn pair(&self, verb: &str, choice: &Choice, way: Rewritten, catalog: &Catalog) -> Pair {
         let mut notes = ImportNotes::default();
-        if let Some(change) = &way.change {
+        // Nobody knows the paths that tools were given here.
+        let is_of_tool = matches!(self.base.answered, AnsweredBy::Tools(_));
+        if let Some(change) = way.change.as_ref().filter(|_| !is_of_tool) {
             notes.remark(Part::Path, change);
         }
         let semantic = semantic::semantic(self.operation, verb, choice, &self.success.description, catalog);

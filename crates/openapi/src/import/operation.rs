@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::ANYTHING;
+use super::tools::READS;
 use crate::document::OpenApiDocument;
 
 /// The keys of a path item that are operations.
@@ -66,6 +67,11 @@ impl<'a> Operation<'a> {
     /// A text of the operation; empty when it has none.
     pub(super) fn text(&self, key: &str) -> &'a str {
         self.value[key].as_str().unwrap_or_default().trim()
+    }
+
+    /// Whether it changes nothing.
+    pub(super) fn reads_only(&self) -> bool {
+        self.http == "GET" || self.value[READS] == Value::Bool(true)
     }
 
     /// Every path of its document.

@@ -77,7 +77,7 @@ pub(super) fn semantic(
         doubts.push("the document has no words about it: say what it does and what is true afterwards".to_owned());
     }
     let intent = intent.unwrap_or_else(|| summary(operation, verb));
-    let reads = operation.http == "GET" || effect == "informational";
+    let reads = operation.http == "GET" || impact.as_deref().unwrap_or(effect) == "informational";
     let after = after.or_else(|| said(outcome, reads)).or_else(|| afterwards(&intent, reads, catalog));
     // PUT and DELETE are idempotent by definition (RFC 9110 9.2.2), whatever verb they become.
     let idempotent = idempotent.unwrap_or(reads || matches!(operation.http.as_str(), "PUT" | "DELETE"));

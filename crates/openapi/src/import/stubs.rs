@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::draft::{Draft, Pair};
 use super::words::{line, snake};
-use super::{Base, File};
+use super::{AnsweredBy, Base, File};
 use crate::limits::SENTENCE_CHARS_MAX;
 
 /// Methods of the catalog that are words of Python's own.
@@ -43,7 +43,10 @@ impl Stubs {
 
     /// The file of all functions. `None`: there are none.
     pub(super) fn file(self, base: &Base) -> Option<File> {
-        let module = base.module.as_ref().filter(|_| !self.0.is_empty())?;
+        let AnsweredBy::Functions(module) = &base.answered else { return None };
+        if self.0.is_empty() {
+            return None;
+        }
         let head = format!("\"\"\"What answers the endpoints that were imported from {}.\n\n", text(&base.title));
         let help = "Each function gets a context with the validated `input` and returns what the endpoint's output\n\
                     allows. `raise forecourt.EndpointError(code, message)` ends in one of its errors.\n\"\"\"\n";

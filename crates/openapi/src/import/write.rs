@@ -11,15 +11,24 @@ use super::notes::{ImportNotes, Part};
 use super::prose::capital;
 use super::request::BodyBinding;
 use super::toml::{inline, key, quoted, raw, table};
+use super::tools::ToolHandler;
 use super::words::line;
-use super::{Base, File};
+use super::{AnsweredBy, Base, File};
 use crate::limits::{INLINE_LINES_MAX, SENTENCE_CHARS_MAX};
 
 /// How long a service may take. Section 12.3 wants it said.
 const TIMEOUT_SECONDS: u64 = 30;
 
-/// The file of an endpoint, and the schemas beside it that are too long for it.
-pub(super) fn files(name: &str, draft: &Draft<'_>, pair: &Pair, notes: &ImportNotes, base: &Base) -> Vec<File> {
+/// The file of an endpoint, and the schemas beside it that are too long for it. On trial, a function stands for a
+/// handler that only a deployment knows.
+pub(super) fn files(
+    name: &str,
+    draft: &Draft<'_>,
+    pair: &Pair,
+    notes: &ImportNotes,
+    base: &Base,
+    is_trial: bool,
+) -> Vec<File> {
     let input = place(name, "input", &draft.input.schema);
     let output = place(name, "output", &draft.success.schema);
     let mut text = head(draft, pair, notes, base);
@@ -39,9 +48,11 @@ pub(super) fn files(name: &str, draft: &Draft<'_>, pair: &Pair, notes: &ImportNo
         }
     }
     text.extend(deprecated(draft, notes));
-    text.extend(match &base.module {
-        Some(module) => function(&format!("{module}.{name}")),
-        None => handler(draft, notes),
+    text.extend(match &base.answered {
+        AnsweredBy::Functions(module) => function(&format!("{module}.{name}")),
+        AnsweredBy::Tools(_) if is_trial => function(&format!("trial.{name}")),
+        AnsweredBy::Tools(tools) => tool(tools, draft, notes),
+        AnsweredBy::Service => handler(draft, notes),
     });
     let own = File { name: format!("{name}.toml"), text: text.join("\n") + "\n" };
     let beside = [input, output].into_iter().filter_map(|placed| match placed {
@@ -76,16 +87,19 @@ fn head(draft: &Draft<'_>, pair: &Pair, notes: &ImportNotes, base: &Base) -> Vec
         "" => String::new(),
         id => format!(" ({id})"),
     };
-    let from = format!("{} {}{id} of {}", operation.http, operation.path, base.title);
+    let from = match &base.answered {
+        AnsweredBy::Tools(_) => format!("the tool {} of {}", operation.text("operationId"), base.title),
+        _ => format!("{} {}{id} of {}", operation.http, operation.path, base.title),
+    };
     let mut lines = vec![
         format!("# {} {}", pair.verb, pair.path),
         "#".to_owned(),
         format!("# Imported from {}.", line(&from, SENTENCE_CHARS_MAX)),
     ];
     if !pair.semantic.is_stated {
-        lines.push(
-            "# What it means is taken from the document; nobody has confirmed intent, outcome and impact.".to_owned(),
-        );
+        let source =
+            if matches!(base.answered, AnsweredBy::Tools(_)) { "what the server says" } else { "the document" };
+        lines.push(format!("# What it means is taken from {source}; nobody has confirmed intent, outcome and impact."));
     }
     if !notes.reviews.is_empty() {
         lines.push("# What a person has to look at is marked REVIEW: put it right and take the mark away.".to_owned());
@@ -158,6 +172,18 @@ fn function(path: &str) -> Vec<String> {
         format!("function = {}", quoted(path)),
         format!("timeout_seconds = {TIMEOUT_SECONDS}"),
     ]
+}
+
+fn tool(handler: &ToolHandler, draft: &Draft<'_>, notes: &ImportNotes) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    lines.extend(marks(notes, Part::Handler));
+    lines.extend([
+        "[endpoint.handler]".to_owned(),
+        format!("type = {}", quoted(&handler.kind)),
+        format!("server = {}", quoted(&handler.server)),
+        format!("tool = {}", quoted(draft.operation.text("operationId"))),
+    ]);
+    lines
 }
 
 fn handler(draft: &Draft<'_>, notes: &ImportNotes) -> Vec<String> {

@@ -11,9 +11,9 @@ use crate::support::document;
 
 /// A folder in memory.
 #[derive(Clone, Default)]
-struct Memory {
-    files: BTreeMap<String, String>,
-    record: ImportRecord,
+pub(crate) struct Memory {
+    pub(crate) files: BTreeMap<String, String>,
+    pub(crate) record: ImportRecord,
 }
 
 impl Folder for Memory {

@@ -8,5 +8,6 @@ mod hostile;
 mod schemas;
 mod styles;
 mod support;
+mod tools;
 mod verbs;
 mod workshop;

@@ -79,6 +79,9 @@ async fn s5_8_methods_may_be_asked_for_by_what_they_are() {
     assert_eq!(asked(json!({"method": "book", "path": "/room"})).await, [booked]);
     assert_eq!(asked(json!({"path": "/room"})).await.len(), 2);
     assert_eq!(asked(json!({"q": "does ROOM"})).await.len(), 2);
+    let best = asked(json!({"q": "reserve a room"})).await;
+    assert_eq!((&best[0]["method"], &best[0]["path"]), (&json!("BOOK"), &json!("/room")));
+    assert_eq!(asked(json!({"q": "submarines"})).await, Vec::<Value>::new());
     assert_eq!(asked(json!({"namespace": "none"})).await, Vec::<Value>::new());
     // What came in the query is text.
     let full = asked(json!({"method": "BOOK", "full": "true"})).await;

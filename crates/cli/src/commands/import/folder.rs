@@ -2,12 +2,11 @@
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use forecourt_openapi::limits::RECORD_BYTES_MAX;
 use forecourt_openapi::reimport::{FileChange, Folder, ImportPlan, ImportRecord, PlannedFile};
 
-use crate::args::ImportOpenapi;
 use crate::output::{Failure, Outcome};
 
 /// The folders on disk.
@@ -54,29 +53,32 @@ pub(super) fn record(folder: &Path) -> Result<ImportRecord, Failure> {
     ImportRecord::read(&text).map_err(|error| wrong(error.to_string()))
 }
 
-/// Writes what is to be written. A first import writes every file, or none when one is there already.
-pub(super) fn write(plan: &ImportPlan, asked: &ImportOpenapi) -> Outcome {
+/// Whether there is anything against writing: a first import writes every file, or none when one is there already.
+pub(super) fn check(plan: &ImportPlan, out: &Path) -> Outcome {
     let is_there = |file: &&PlannedFile| matches!(file.change, FileChange::Conflict(_));
     // Before anything is written: a first import into a folder with files of those names changes none of them.
     if let Some(file) = plan.files.iter().find(is_there).filter(|_| !plan.is_again) {
-        let path = asked.out.join(&file.name);
+        let path = out.join(&file.name);
         return Err(Failure::yours(format!("{} is there already; nothing was written", path.display()))
             .hint("choose another folder, or replace what is there with --force"));
     }
-    if asked.dry_run {
-        return Ok(());
-    }
-    let endpoints = plan.files.iter().map(|file| (&asked.out, file));
-    let functions = asked.functions.iter().zip(&plan.functions);
+    Ok(())
+}
+
+/// Writes what is to be written.
+pub(super) fn write(plan: &ImportPlan, out: &Path, functions: Option<&Path>) -> Outcome {
+    let endpoints = plan.files.iter().map(|file| (out, file));
+    let functions = functions.into_iter().zip(&plan.functions);
     for (folder, file) in endpoints.chain(functions) {
         if let Some(text) = &file.text {
             put(folder, &file.name, text)?;
         }
     }
-    put(&asked.out, ImportRecord::FILE, &plan.record.text())
+    put(out, ImportRecord::FILE, &plan.record.text())
 }
 
-fn put(folder: &PathBuf, name: &str, text: &str) -> Outcome {
+/// Writes a file, and the folder it lies in.
+pub(super) fn put(folder: &Path, name: &str, text: &str) -> Outcome {
     let path = folder.join(name);
     let wrong = |error: std::io::Error| Failure::yours(format!("{} cannot be written: {error}", path.display()));
     fs::create_dir_all(folder).map_err(wrong)?;

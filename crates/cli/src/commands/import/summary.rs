@@ -64,16 +64,21 @@ fn changes(plan: &ImportPlan) {
     let all = || plan.files.iter().chain(&plan.functions);
     for file in all().filter(|file| file.change != FileChange::Same) {
         stderrln!("{:<9} {}", word(&file.change), file.name);
-        for (what, keys) in details(&file.change) {
-            keys.iter().for_each(|key| stderrln!("          {what} {}", line(key, SHOWN_CHARS_MAX)));
-        }
+        print_details(file);
     }
     let same = all().filter(|file| file.change == FileChange::Same).count();
     stderrln!("{same} files are as they were");
 }
 
+/// What becomes of the keys of a file.
+pub(super) fn print_details(file: &PlannedFile) {
+    for (what, keys) in details(&file.change) {
+        keys.iter().for_each(|key| stderrln!("          {what} {}", line(key, SHOWN_CHARS_MAX)));
+    }
+}
+
 /// What becomes of a file, in a word.
-fn word(change: &FileChange) -> &'static str {
+pub(super) fn word(change: &FileChange) -> &'static str {
     match change {
         FileChange::Added => "added",
         FileChange::Same => "same",
@@ -106,7 +111,7 @@ fn details(change: &FileChange) -> Vec<(&'static str, Vec<String>)> {
 }
 
 /// What is left to do.
-fn needs(import: &Import, out: &Path) {
+pub(super) fn needs(import: &Import, out: &Path) {
     if let Some(stubs) = &import.stubs {
         stderrln!("what answers them is to be written in {}", stubs.name);
     }
@@ -155,7 +160,7 @@ pub(super) fn json(import: &Import, plan: &ImportPlan, is_dry_run: bool) -> Valu
     })
 }
 
-fn change(file: &PlannedFile) -> Value {
+pub(super) fn change(file: &PlannedFile) -> Value {
     let mut said =
         json!({ "file": file.name, "operation": file.operation, "change": word(&file.change).to_lowercase() });
     match &file.change {

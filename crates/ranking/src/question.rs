@@ -1,0 +1,285 @@
+//! This module reads a question: the words that are looked for, each with others that mean the same, and what kind of
+//! thing is to be done.
+
+use crate::limits::QUESTION_WORDS_MAX;
+use crate::synonyms::{Action, Group, Thesaurus};
+use crate::words::{Stems, words};
+
+/// Words of questions that say nothing of what is looked for. Sorted.
+const EMPTY_WORDS: [&str; 83] = [
+    "a",
+    "about",
+    "am",
+    "an",
+    "and",
+    "any",
+    "anybody",
+    "anyone",
+    "anything",
+    "are",
+    "as",
+    "at",
+    "be",
+    "been",
+    "by",
+    "can",
+    "could",
+    "did",
+    "do",
+    "does",
+    "each",
+    "everybody",
+    "everyone",
+    "everything",
+    "for",
+    "from",
+    "go",
+    "had",
+    "has",
+    "have",
+    "how",
+    "i",
+    "if",
+    "in",
+    "into",
+    "is",
+    "it",
+    "its",
+    "just",
+    "let",
+    "like",
+    "may",
+    "me",
+    "must",
+    "my",
+    "need",
+    "of",
+    "off",
+    "on",
+    "one",
+    "or",
+    "our",
+    "out",
+    "please",
+    "should",
+    "so",
+    "some",
+    "that",
+    "the",
+    "their",
+    "them",
+    "there",
+    "these",
+    "they",
+    "this",
+    "those",
+    "to",
+    "us",
+    "want",
+    "was",
+    "we",
+    "were",
+    "what",
+    "when",
+    "where",
+    "which",
+    "who",
+    "whose",
+    "will",
+    "with",
+    "would",
+    "you",
+    "your",
+];
+
+/// Words that begin a question for something that is known, when no verb says what to do. Sorted.
+const ASKING_WORDS: [&str; 16] = [
+    "am", "are", "can", "did", "do", "does", "has", "have", "how", "is", "was", "what", "when", "where", "which", "who",
+];
+
+/// The second words of phrases that others may stand before: `take it off`.
+const PARTICLES: [&str; 8] = ["away", "back", "down", "off", "on", "out", "over", "up"];
+/// Words between the two of such a phrase.
+const BETWEEN_MAX: usize = 5;
+
+/// How much a word that means the same counts, of the word itself.
+const SYNONYM: f32 = 0.7;
+/// How much a word counts that says what to do, of one that says with what.
+const ACTION_WORD: f32 = 0.7;
+/// How much a word of a phrase that says what to do counts by itself: `get` says little of `get rid of`.
+const VERB_OF_PHRASE: f32 = 0.2;
+/// The same, of a phrase for a thing: `phone number` is of phones.
+const THING_OF_PHRASE: f32 = 0.8;
+/// How much two words count that the descriptions write as one.
+const JOINED: f32 = 0.9;
+
+/// A verb with its particle further on, of which both are one phrase: how far on, and what it means.
+fn parted<'a>(stems: &[&str], thesaurus: &'a Thesaurus) -> Option<(usize, &'a [Group])> {
+    let (verb, others) = stems.split_first()?;
+    let further = others.iter().take(BETWEEN_MAX + 1).enumerate().filter(|(_, word)| PARTICLES.contains(word));
+    further.skip_while(|(at, _)| *at == 0).find_map(|(at, particle)| {
+        let (length, groups) = thesaurus.longest(&[verb, particle])?;
+        (length == 2).then_some((at + 1, groups))
+    })
+}
+
+/// What is looked for.
+#[derive(Debug)]
+pub(crate) struct Question {
+    pub(crate) terms: Vec<Term>,
+    /// The groups of words of the first action in it, and the kinds of that.
+    pub(crate) action_groups: Vec<Group>,
+    pub(crate) actions: Vec<Action>,
+}
+
+/// One word of a question, or a phrase: all stems that stand for it, with how much each counts.
+#[derive(Debug)]
+pub(crate) struct Term {
+    pub(crate) stems: Vec<(String, f32)>,
+    /// Whether it says what to do, and not with what.
+    pub(crate) is_action: bool,
+}
+
+impl Question {
+    /// Reads the first [`QUESTION_WORDS_MAX`] words.
+    pub(crate) fn read(text: &str) -> Self {
+        let thesaurus = Thesaurus::shipped();
+        let mut stems = Stems::new();
+        let written: Vec<String> = words(text).take(QUESTION_WORDS_MAX).collect();
+        let stemmed: Vec<String> = written.iter().map(|word| stems.stem(word).to_owned()).collect();
+        let all: Vec<&str> = stemmed.iter().map(String::as_str).collect();
+        let mut question = Self { terms: Vec::new(), action_groups: Vec::new(), actions: Vec::new() };
+        let mut used = Vec::new();
+        let mut at = 0;
+        while at < all.len() {
+            if let Some((further, groups)) = parted(&all[at..], thesaurus) {
+                question.take(&[all[at], all[at + further]], groups, true, thesaurus);
+                used.push(at + further);
+                at += 1;
+                continue;
+            }
+            if used.contains(&at) {
+                at += 1;
+                continue;
+            }
+            let (length, groups) = thesaurus.longest(&all[at..]).unwrap_or((1, &[]));
+            let is_empty = length == 1 && EMPTY_WORDS.binary_search(&written[at].as_str()).is_ok();
+            if !is_empty || groups.iter().any(|group| thesaurus.action(*group).is_none()) {
+                // `Which files have been uploaded` uploads nothing: no command ends like that.
+                let is_command = length > 1 || !written[at].ends_with("ed");
+                question.take(&all[at..at + length], groups, is_command, thesaurus);
+            }
+            at += length;
+        }
+        if question.terms.is_empty() {
+            // Nothing but empty words: then they are what is looked for.
+            all.iter().for_each(|stem| {
+                question.terms.push(Term { stems: vec![((*stem).to_owned(), 1.0)], is_action: false })
+            });
+        }
+        question.join(&all);
+        let asks = written.first().is_some_and(|first| ASKING_WORDS.binary_search(&first.as_str()).is_ok());
+        if question.actions.is_empty() && asks {
+            question.actions.push(Action::Read);
+        }
+        question
+    }
+
+    /// Takes a word or a phrase, which is an order if `is_command`.
+    fn take(&mut self, phrase: &[&str], groups: &[Group], is_command: bool, thesaurus: &Thesaurus) {
+        let is_action = |group: &Group| thesaurus.action(*group).is_some();
+        let does = groups.iter().any(is_action);
+        if is_command {
+            self.narrow(groups, thesaurus);
+        }
+        let is_action = does && groups.iter().all(is_action);
+        let weight = if is_action { ACTION_WORD } else { 1.0 };
+        let own = phrase.iter().map(|stem| ((*stem).to_owned(), if phrase.len() == 1 { weight } else { 0.0 }));
+        let mut stems: Vec<(String, f32)> = own.filter(|(_, weight)| *weight > 0.0).collect();
+        for stem in groups.iter().flat_map(|group| thesaurus.stems(*group)) {
+            if !stems.iter().any(|(known, _)| known == stem) {
+                stems.push((stem.to_owned(), weight * if phrase.len() == 1 { SYNONYM } else { 1.0 }));
+            }
+        }
+        self.terms.push(Term { stems, is_action });
+        // The words of a phrase are looked for as well: `text message` is two words in most descriptions.
+        if phrase.len() > 1 {
+            let by_itself = if is_action { VERB_OF_PHRASE } else { THING_OF_PHRASE };
+            for stem in phrase.iter().filter(|stem| EMPTY_WORDS.binary_search(stem).is_err()) {
+                self.terms.push(Term { stems: vec![((*stem).to_owned(), weight * by_itself)], is_action });
+            }
+        }
+    }
+
+    /// The first action says what to do; others say which of its meanings that has: `open a new one` makes it. In
+    /// `delete a starred repo` the second is an adjective.
+    fn narrow(&mut self, groups: &[Group], thesaurus: &Thesaurus) {
+        let is_action = |group: &&Group| thesaurus.action(**group).is_some();
+        let mut actions: Vec<Action> = groups.iter().filter_map(|group| thesaurus.action(*group)).collect();
+        match self.actions.as_slice() {
+            [] => self.action_groups.extend(groups.iter().filter(is_action)),
+            [_] => return,
+            known => actions.retain(|action| known.contains(action)),
+        }
+        if !actions.is_empty() {
+            actions.sort_unstable();
+            actions.dedup();
+            self.actions = actions;
+            self.action_groups
+                .retain(|group| thesaurus.action(*group).is_some_and(|action| self.actions.contains(&action)));
+        }
+    }
+
+    /// Neighbours as one word: `web hook` finds `webhook`.
+    fn join(&mut self, all: &[&str]) {
+        for pair in all.windows(2) {
+            let joined = pair.concat();
+            let of_first = |term: &&mut Term| term.stems.first().is_some_and(|(stem, _)| stem == pair[0]);
+            if let Some(term) = self.terms.iter_mut().find(of_first) {
+                term.stems.push((joined, JOINED));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn actions(text: &str) -> Vec<Action> {
+        Question::read(text).actions
+    }
+
+    fn stems(text: &str) -> Vec<String> {
+        Question::read(text).terms.into_iter().flat_map(|term| term.stems.into_iter().map(|(stem, _)| stem)).collect()
+    }
+
+    #[test]
+    fn lists_are_sorted() {
+        assert!(EMPTY_WORDS.is_sorted() && ASKING_WORDS.is_sorted() && PARTICLES.is_sorted());
+    }
+
+    #[test]
+    fn a_question_says_what_is_to_be_done() {
+        assert_eq!(actions("get rid of a key"), [Action::Remove]);
+        assert_eq!(actions("throw the old key away"), [Action::Remove]);
+        assert_eq!(actions("who has starred this"), [Action::Read]);
+        assert_eq!(actions("which files have been uploaded"), [Action::Read]);
+        assert_eq!(actions("open a new ticket"), [Action::Make]);
+        assert!(actions("the weather in Paris").is_empty());
+    }
+
+    #[test]
+    fn words_that_say_nothing_are_left_out_unless_there_are_no_others() {
+        assert!(!stems("the weather in Paris").contains(&"the".to_owned()));
+        assert!(stems("weather").contains(&"forecast".to_owned()));
+        assert_eq!(stems("this of"), ["this", "of", "thisof"]);
+    }
+
+    #[test]
+    fn words_beyond_the_bound_are_not_looked_for() {
+        let text = |before: usize| format!("{}zebra", "the ".repeat(before));
+        assert!(stems(&text(QUESTION_WORDS_MAX - 1)).contains(&"zebra".to_owned()));
+        assert!(!stems(&text(QUESTION_WORDS_MAX)).contains(&"zebra".to_owned()));
+    }
+}
