@@ -46,6 +46,8 @@ impl<'a> Frames<'a> {
     /// The items that an event comes to. `number` is that of the event.
     pub(crate) async fn items(&mut self, number: u64, event: Event) -> Vec<Item> {
         match event {
+            // No piece at all: an artifact has at least one part.
+            Event::Text(text) if text.is_empty() => Vec::new(),
             Event::Text(text) => {
                 self.gathered.take(Event::Text(text.clone()));
                 vec![self.piece(fragment(text))]

@@ -141,8 +141,9 @@ impl Message {
         text_of(&self.parts)
     }
 
-    /// [`Self::text`] without the mention of its recipient that it may begin with: for agents that
-    /// take words at their value, and not as a person would.
+    /// [`Self::text`] without the mention of its recipient that it may begin with. The host takes that out before an
+    /// agent is called, but not where it is the whole message: for who takes such a message for one without words, and
+    /// for who reads messages before that.
     pub fn addressed_text(&self) -> String {
         let text = self.text();
         let words = crate::mention::behind_mention(&text, &self.recipient);

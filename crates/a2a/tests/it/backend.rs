@@ -153,6 +153,30 @@ async fn tools_files_links_and_data_come_as_what_they_are() {
 }
 
 #[tokio::test]
+async fn artifacts_keep_the_order_in_which_the_remote_agent_made_them() {
+    let url = |name: &str| json!({"url": format!("https://far.example/{name}"), "mediaType": "image/png"});
+    let artifacts = json!([
+        {"artifactId": "a1", "parts": [url("chart.png")]},
+        {"artifactId": "a2", "parts": [{"text": "So it rose."}]},
+        {"artifactId": "a3", "parts": [{"data": {"n": 1}}, url("map.png")]},
+        {"artifactId": "a4", "parts": [{"text": "And fell."}]},
+    ]);
+    let answer =
+        move |_: usize, _: &Heard| rpc_result(json!({"task": task_10("COMPLETED", Value::Null, artifacts.clone())}));
+    let peer = peer(|base| json_answer(card_10(base, "JSONRPC", false)), answer).await;
+    let answer = ask(&build(&peer.base, ""), "hi").await;
+    let kind = |part: &Part| match part {
+        Part::Text(text) => text.content.trim().to_owned(),
+        Part::File(file) => file.mime.clone(),
+        Part::Data(data) => data.data.to_string(),
+        other => panic!("{other:?}"),
+    };
+    let kinds: Vec<String> = answer.parts.iter().map(kind).collect();
+    assert_eq!(kinds, ["image/png", "So it rose.", "{\"n\":1}", "image/png", "And fell."]);
+    assert_eq!(answer.text(), "So it rose.\n\nAnd fell.");
+}
+
+#[tokio::test]
 async fn an_answer_to_a_question_goes_on_with_its_task() {
     let mut peer = peer(
         |base| json_answer(card_10(base, "JSONRPC", true)),

@@ -54,6 +54,19 @@ fn the_result_of_a_task_can_be_read_later() {
 }
 
 #[test]
+fn two_hosts_talk_by_address_alone() {
+    let far = Deployment::gatehouse().serve();
+    for (url, words) in [
+        (format!("@echo@demo.localhost:{}", far.http), "hello"),
+        (format!("demo.localhost:{}", far.http), "@echo hello"),
+        (far.url("/a2a/echo/.well-known/agent-card.json"), "hello"),
+    ] {
+        let near = Deployment::of_backend(&format!("kind = \"a2a\"\nurl = \"{url}\"\n")).serve();
+        assert_eq!(ask(&near, &["@agent@demo.localhost", words]).fine().trim(), "hello", "{url}");
+    }
+}
+
+#[test]
 fn an_agent_in_front_passes_everything_on() {
     let far = Deployment::gatehouse().serve();
     let backend = format!("kind = \"a2a\"\nurl = \"{}\"\n", far.url("/a2a/gate"));

@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use serde_json::Value;
+
 use crate::identity::{believing, token_of};
 use crate::scripts::{client_script, library, run_checks, script_path};
 use crate::support::{Deployment, Served};
@@ -150,6 +152,37 @@ fn a_server_of_mcp_python_asks_in_the_middle_of_a_call_and_is_answered_in_the_co
     let session = asked.stderr.lines().find_map(|line| line.strip_prefix("continue with: --session ")).unwrap();
     let booked = ask(&["--session", session, "Where? Rome\nHow many guests? 3"]);
     assert!(booked.stdout.contains("dinner: Rome, 3 guests"), "{} {}", booked.stdout, booked.stderr);
+}
+
+#[test]
+fn what_a_server_of_mcp_python_wraps_is_words_and_items() {
+    let Some(folder) = library(MCP_PYTHON.name) else { return };
+    let command = serde_json::json!([folder.join("bin/python"), script_path("mcp_wrapping.py")]);
+    let mut deployment = Deployment::gatehouse();
+    for tool in ["words", "dishes", "names"] {
+        let agent = format!(
+            "handle = \"{tool}\"\nname = \"{tool}\"\n\n[backend]\nkind = \"mcp\"\ncommand = {command}\ntool = \"{tool}\"\n"
+        );
+        deployment = deployment.and(&format!("agents/{tool}.toml"), &agent);
+    }
+    let served = deployment.serve();
+    let parts = |tool: &str| {
+        let said = served.curl(&format!("/~{tool}?user=@{tool}%20hello"), &["-H", "Accept: application/json"]);
+        serde_json::from_str::<Value>(&said.text()).unwrap()["parts"].clone()
+    };
+    let texts = |parts: &Value| -> Vec<String> {
+        parts.as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(texts(&parts("words")), ["You said hello."]);
+    assert_eq!(texts(&parts("names")), ["- pea\n- leek"]);
+    let dishes = parts("dishes");
+    assert_eq!((dishes.as_array().map(Vec::len), &dishes[1]["data"]["title"]), (Some(2), &"Leek tart".into()));
+    let asked = r#"{"query": {"text": "hello", "site": "dishes"}, "prefer": {"streaming": false}}"#;
+    let found = served.curl("/ask", &["-H", "Content-Type: application/json", "-d", asked]);
+    let items = serde_json::from_str::<Value>(&found.text()).unwrap()["results"].clone();
+    for (item, name) in items.as_array().unwrap().iter().zip(["Pea soup", "Leek tart"]) {
+        assert_eq!((item["@type"].as_str(), item["name"].as_str()), (Some("Thing"), Some(name)), "{item}");
+    }
 }
 
 #[test]

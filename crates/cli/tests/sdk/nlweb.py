@@ -155,7 +155,7 @@ def s3_2_context_is_understood():
 def s3_2_a_context_of_another_type_reaches_the_agent_as_it_is():
     diet = {'@type': 'UserDiet', '@context': 'https://example.com/schemas/diet', 'restrictions': ['vegan'], 'x': {'y': 1}}
     items = answer(Client('asker'), 'hello', context=diet)['results']
-    assert {'context': diet} in items, items
+    assert any(item.get('context') == diet for item in items), items
 
 
 # 3.3

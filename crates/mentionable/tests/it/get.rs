@@ -70,12 +70,12 @@ async fn s3_3_data_urls_arrive_as_bytes() {
 async fn s3_3_addresses_that_may_not_be_fetched_are_400_in_one_text() {
     let place = echo().await;
     let mut said = Vec::new();
-    for url in ["http://169.254.169.254/latest", "https://127.0.0.1/", "https://demo.localhost/~echo", "https://x"] {
+    for url in ["http://169.254.169.254/a", "https://127.0.0.1/a", "https://demo.localhost/a", "https://x/a"] {
         let answer = place.ask(&format!("/~echo?user={url}"), "application/json").await.is(400);
         said.push(answer.json()["error"].clone());
     }
     said.dedup();
-    assert_eq!(said.len(), 1, "{said:?}");
+    assert_eq!(said, ["attachments: `a` could not be fetched from its address"]);
 }
 
 #[tokio::test]

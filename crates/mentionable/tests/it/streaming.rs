@@ -200,7 +200,7 @@ async fn s4_2_files_and_links_are_fields_beside_words() {
     assert_eq!(fields(&streamed), both[..1], "what is known before the first word");
     let json = place.ask("/~bot?user=a", "application/json").await.json();
     let kinds: Vec<_> = json["parts"].as_array().unwrap().iter().map(|part| part["kind"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["text", "link", "text", "file", "file", "data", "text", "data"]);
+    assert_eq!(kinds, ["link", "text", "text", "file", "file", "data", "text", "data"]);
     assert_eq!(json["parts"][7]["data"]["questions"][0]["id"], "kind");
 }
 
