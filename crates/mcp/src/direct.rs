@@ -23,7 +23,7 @@ use tracing::{Instrument, Span};
 use crate::call::{self, Client};
 use crate::caller::Caller;
 use crate::offer::Offer;
-use crate::{requirements, trace};
+use crate::{call_trace, requirements};
 
 /// The revision whose calls are known here. MCP 2026-07-28, transports: a request says all of itself.
 const VERSION: &str = "2026-07-28";
@@ -120,7 +120,7 @@ impl DirectCall {
     /// Makes the call, and writes what came of it.
     pub(crate) async fn answer(self, offer: &Offer, caller: &Caller) -> HttpAnswer {
         let Self { id, params, capabilities, parent } = self;
-        let span = trace::tool_span(&Span::current(), offer, caller, &params.name, parent);
+        let span = call_trace::tool_span(&Span::current(), offer, caller, &params.name, parent);
         let called = async {
             let offered = call::callable(offer, caller, &params.name)?;
             requirements::check(offer.required(&params.name), Some(&capabilities))?;

@@ -10,7 +10,7 @@
 //! | a call that needs no session, without the SDK's machinery | `direct` |
 //! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `streams`, `cors`, `rpc_error`, `bare_refusal`, `verdict` |
 //! | the way in over a pipe | [`stdio`] |
-//! | other servers, as they are, behind this host | `servers` |
+//! | other servers, as they are, behind this host | `servers`, and the way to them `forward` |
 //! | other servers: fronted as an agent, or bridged to a pipe | `backend`, [`bridge`], `client`, `upstream` |
 //! | calling other servers for a person; `forecourt ask` | `visit`, `form`, `ask` |
 //! | `[mcp]` in `forecourt.toml` | [`section`] |
@@ -25,6 +25,7 @@ mod backend;
 mod bare_refusal;
 pub mod bridge;
 mod call;
+mod call_trace;
 mod caller;
 mod client;
 mod content;
@@ -33,6 +34,7 @@ mod direct;
 mod elicit;
 mod form;
 mod forms;
+mod forward;
 mod limits;
 mod log;
 mod mime;
@@ -66,7 +68,8 @@ mod waiting;
 mod widget;
 
 pub use backend::BACKEND;
-pub use servers::{SERVERS, ServerFunctionError, ServerFunctions};
+pub use forward::{ServerFunctionError, ServerFunctions};
+pub use servers::SERVERS;
 pub use target::PATH;
 
 use std::sync::Arc;
@@ -136,7 +139,10 @@ impl Wire for McpWire {
     }
 
     fn stdio(&self, mount: &Mount) -> Result<Option<BoxFuture<'static, ()>>, Problems> {
-        let server = StdioServer::of(self.offer(mount)?);
+        let offer = self.offer(mount)?;
+        // Endpoints that are tools of servers find them there.
+        mount.services.publish(offer.clone());
+        let server = StdioServer::of(offer);
         Ok(Some(server.serve(tokio::io::stdin(), tokio::io::stdout())))
     }
 }

@@ -274,9 +274,9 @@ impl Offer {
         // Of two with one name the host's own counts.
         let is_taken = |tool: &rmcp::model::Tool| self.find(agent, &tool.name).is_some();
         let others = self.servers.tools(agent).into_iter().filter(|tool| !is_taken(tool));
-        let all = own.into_iter().map(Listed::Own).chain(others.map(Box::new).map(Listed::Server)).collect();
+        let all = own.into_iter().map(ListItem::Own).chain(others.map(Box::new).map(ListItem::Server)).collect();
         let page = Page::of(all, request)?;
-        Ok(Page { items: page.items.into_iter().map(Listed::described).collect(), next: page.next })
+        Ok(Page { items: page.items.into_iter().map(ListItem::described).collect(), next: page.next })
     }
 
     /// The tool of a name as the host's list describes it.
@@ -286,12 +286,12 @@ impl Offer {
 }
 
 /// A tool in a list.
-enum Listed<'a> {
+enum ListItem<'a> {
     Own(&'a Arc<OfferedTool>),
     Server(Box<rmcp::model::Tool>),
 }
 
-impl Listed<'_> {
+impl ListItem<'_> {
     /// Of the host's own as late as this: there may be thousands, and a page has few.
     fn described(self) -> rmcp::model::Tool {
         match self {

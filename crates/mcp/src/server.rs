@@ -22,14 +22,15 @@ use tracing::Instrument;
 use crate::call::{self, Asking, Client};
 use crate::caller::Caller;
 use crate::elicit::{self, Modes};
+use crate::forward::{Reader, ServerSubscriptions, TellUpdate};
 use crate::limits::{LIST_TTL, SUBSCRIPTIONS_MAX};
 use crate::log::{self, Level, SetLevel};
 use crate::offer::{Offer, OfferSource};
 use crate::page::Page;
 use crate::prompts::PromptReply;
 use crate::resources::watch::Subscriptions;
-use crate::servers::{Followed, ListWatch, Reader, TellUpdate};
-use crate::{about, prompts, requirements, resources, servers, tasks, trace};
+use crate::servers::ListWatch;
+use crate::{about, call_trace, forward, prompts, requirements, resources, tasks};
 
 /// The SDK's handler of one client: lists, calls, resources, prompts and tasks.
 #[derive(Clone)]
@@ -45,7 +46,7 @@ pub(crate) struct Server {
     /// Tells it that lists have changed, in a session.
     lists: Arc<OnceLock<ListWatch>>,
     /// The resources of servers behind this host that it wants to hear of.
-    followed: Arc<Followed>,
+    followed: Arc<ServerSubscriptions>,
 }
 
 impl Server {
@@ -152,13 +153,13 @@ impl ServerHandler for Server {
         let name = request.name.clone();
         if let Some(found) = offer.server_tool(caller.agent.as_ref(), &name) {
             let client = Client::in_session(&context, capabilities.as_ref());
-            let span = trace::of_call(&context, &offer, &caller, &name);
-            return servers::call(&offer, &found, &caller, request, &client).instrument(span).await;
+            let span = call_trace::of_call(&context, &offer, &caller, &name);
+            return forward::call(&offer, &found, &caller, request, &client).instrument(span).await;
         }
         let offered = call::callable(&offer, &caller, &request.name)?;
         requirements::check(offer.required(&request.name), capabilities.as_ref())?;
         let client = Client::in_session(&context, capabilities.as_ref());
-        let span = trace::of_call(&context, &offer, &caller, &request.name);
+        let span = call_trace::of_call(&context, &offer, &caller, &request.name);
         call::call(&offer, offered, &caller, request, &client).instrument(span).await
     }
 

@@ -11,13 +11,13 @@ use rmcp::model::{ClientRequest, SubscribeRequest, SubscribeRequestParams, Subsc
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinHandle;
 
-use super::Server;
 use super::read::Reader;
-use super::session::CallLinks;
 use super::tool_call::asker;
-use super::upstream::SessionLease;
 use crate::elicit::Modes;
 use crate::limits::SUBSCRIPTIONS_MAX;
+use crate::servers::Server;
+use crate::servers::events::CallLinks;
+use crate::servers::upstream::SessionLease;
 use crate::upstream::call_error::CallError;
 
 /// Tells a client that the resource at an address has changed. `false` when it is gone.
@@ -25,7 +25,7 @@ pub(crate) type TellUpdate = Arc<dyn Fn(String) -> BoxFuture<'static, bool> + Se
 
 /// The resources of servers that one client follows, by their addresses.
 #[derive(Default)]
-pub(crate) struct Followed(Mutex<HashMap<String, FollowedResource>>);
+pub(crate) struct ServerSubscriptions(Mutex<HashMap<String, FollowedResource>>);
 
 /// Follows one resource, until it is dropped.
 struct FollowedResource(JoinHandle<()>);
@@ -36,7 +36,7 @@ impl Drop for FollowedResource {
     }
 }
 
-impl Followed {
+impl ServerSubscriptions {
     /// Follows a resource no longer.
     pub(crate) fn remove(&self, address: &str) {
         self.0.lock().remove(address);
@@ -47,7 +47,7 @@ impl Reader<'_> {
     /// Has `tell` hear of changes of a resource, as one of those that are `followed`. `None` where no server has it.
     pub(crate) async fn follow(
         &self,
-        followed: &Followed,
+        followed: &ServerSubscriptions,
         address: &str,
         tell: TellUpdate,
     ) -> Option<Result<(), ErrorData>> {

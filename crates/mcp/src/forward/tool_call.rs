@@ -16,11 +16,6 @@ use rmcp::model::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::FoundTool;
-use super::call::{Asked, CallFailure, CallStep, ServerCall};
-use super::parked::ParkedCall;
-use super::sessions::SessionOwner;
-use super::upstream::Asker;
 use crate::NAME;
 use crate::call::{CallState, Client, Rounds};
 use crate::caller::Caller;
@@ -29,6 +24,11 @@ use crate::content::{failed, note};
 use crate::elicit::Modes;
 use crate::limits::ANSWER_TIME_MAX;
 use crate::offer::Offer;
+use crate::servers::FoundTool;
+use crate::servers::call::{CallFailure, CallStep, OpenQuestion, ServerCall};
+use crate::servers::parked::ParkedCall;
+use crate::servers::sessions::SessionOwner;
+use crate::servers::upstream::Asker;
 use crate::waiting::Seal;
 use crate::{answer, log, payment, trace};
 
@@ -187,7 +187,7 @@ impl ClientCall<'_> {
     }
 
     /// Asks the person in the middle of the call, as revisions before 2026-07-28 do.
-    async fn put(&self, asked: Asked) {
+    async fn put(&self, asked: OpenQuestion) {
         let Some(context) = self.client.context else { return };
         let mut answers = BTreeMap::new();
         for (key, request) in &asked.requests {
@@ -200,7 +200,7 @@ impl ClientCall<'_> {
     }
 
     /// Lets the call wait until the client calls again with the answers.
-    fn park(&self, call: ServerCall, asked: Asked, arguments: &Value) -> Result<CallToolResponse, ErrorData> {
+    fn park(&self, call: ServerCall, asked: OpenQuestion, arguments: &Value) -> Result<CallToolResponse, ErrorData> {
         let request = |(key, params): &(String, _)| {
             (key.clone(), InputRequest::Elicitation(ElicitRequest::new(Clone::clone(params))))
         };
