@@ -6,6 +6,7 @@ mod courier;
 mod deliver;
 mod dice;
 mod faulty;
+mod forward;
 mod guardrails;
 mod idempotency;
 mod invoke;

@@ -14,7 +14,7 @@ use rmcp::model::{
     InputRequiredResult, InputResponses, ProgressNotificationParam, RequestMetaObject, ResultType, ServerResult,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::NAME;
 use crate::call::{CallState, Client, Rounds};
@@ -169,7 +169,7 @@ impl ClientCall<'_> {
                 }
                 CallStep::Asks(asked) if self.client.asking.in_rounds => return self.park(call, asked, arguments),
                 CallStep::Asks(asked) => self.put(asked).await,
-                CallStep::Ended(result) => return self.ended(*result),
+                CallStep::Ended(result) => return self.ended(*result, call.receipt()),
             }
         }
     }
@@ -245,10 +245,17 @@ impl ClientCall<'_> {
     }
 
     /// What the client is given at the end.
-    fn ended(&self, result: Result<ServerResult, CallFailure>) -> Result<CallToolResponse, ErrorData> {
+    fn ended(
+        &self,
+        result: Result<ServerResult, CallFailure>,
+        receipt: Option<Map<String, Value>>,
+    ) -> Result<CallToolResponse, ErrorData> {
         let output = match result {
             Ok(ServerResult::CallToolResult(mut result)) => {
                 result.result_type = Some(ResultType::COMPLETE);
+                if let Some(receipt) = receipt {
+                    payment::tell(&mut result.meta.get_or_insert_default().0, receipt);
+                }
                 return Ok(result.into());
             }
             Ok(_) => failed("The server answered something that is no result of a tool."),

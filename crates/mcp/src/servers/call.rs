@@ -13,6 +13,7 @@ use rmcp::model::{
     ClientRequest, ElicitRequestParams, ElicitResult, InputRequest, InputRequiredResult, InputResponses,
     ProgressNotificationParam, ServerResult,
 };
+use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
@@ -33,6 +34,8 @@ pub(crate) struct ServerCall {
     asked: mpsc::Receiver<ServerQuestion>,
     wants: mpsc::Receiver<RoundQuestion>,
     timer: Timer,
+    /// The receipt of what was paid for it.
+    receipt: Option<Map<String, Value>>,
 }
 
 /// Why a request has no result: what went wrong, and what its caller is told.
@@ -49,10 +52,11 @@ pub(crate) enum CallStep {
     Ended(Box<Result<ServerResult, CallFailure>>),
 }
 
-/// What a person is asked, by keys. Dropped, it is declined.
+/// What a person is asked, by keys. Dropped, it is declined. Either way the server has its whole time again for what
+/// comes next.
 pub(crate) struct OpenQuestion {
     pub(crate) requests: Vec<(String, ElicitRequestParams)>,
-    answer: AnswerTo,
+    answer: Option<AnswerTo>,
     timer: Timer,
 }
 
@@ -70,18 +74,24 @@ struct RoundQuestion {
 }
 
 impl OpenQuestion {
-    /// Gives the answers; the server has its whole time again for what comes next.
-    pub(crate) fn answered(self, mut answers: BTreeMap<String, ElicitResult>) {
-        self.timer.begin();
-        // It fails where the request has ended meanwhile.
-        match self.answer {
-            AnswerTo::Middle(answer) => {
+    /// Gives the answers.
+    pub(crate) fn answered(mut self, mut answers: BTreeMap<String, ElicitResult>) {
+        // Sending fails where the request has ended meanwhile.
+        match self.answer.take() {
+            Some(AnswerTo::Middle(answer)) => {
                 if let Some(result) = answers.remove(PAGE) {
                     drop(answer.send(result));
                 }
             }
-            AnswerTo::Round(answer) => drop(answer.send(answers)),
+            Some(AnswerTo::Round(answer)) => drop(answer.send(answers)),
+            None => {}
         }
+    }
+}
+
+impl Drop for OpenQuestion {
+    fn drop(&mut self) {
+        self.timer.begin();
     }
 }
 
@@ -121,7 +131,7 @@ impl Timer {
 impl ServerCall {
     /// The request of a caller that was let through.
     pub(crate) fn new(upstream: Arc<Upstream>, permit: ForwardPermit, asker: Asker, make: MakeRequest) -> Self {
-        let timer = Timer::new(upstream.time_max);
+        let (timer, receipt) = (Timer::new(upstream.time_max), permit.receipt().cloned());
         let (told, hears_told) = mpsc::channel(PROGRESS_WAITING_MAX);
         let (logged, hears_logged) = mpsc::channel(LOGS_WAITING_MAX);
         let (asked, hears_asked) = mpsc::channel(1);
@@ -144,7 +154,20 @@ impl ServerCall {
             permit.end(outcome.as_ref().err().map_or(&Ending::Complete, |failure| &failure.ending)).await;
             outcome
         };
-        Self { result: result.boxed(), told: hears_told, logged: hears_logged, asked: hears_asked, wants, timer }
+        Self {
+            result: result.boxed(),
+            told: hears_told,
+            logged: hears_logged,
+            asked: hears_asked,
+            wants,
+            timer,
+            receipt,
+        }
+    }
+
+    /// The receipt of what was paid for it, once.
+    pub(crate) fn receipt(&mut self) -> Option<Map<String, Value>> {
+        self.receipt.take()
     }
 
     pub(crate) async fn step(&mut self) -> CallStep {
@@ -160,7 +183,7 @@ impl ServerCall {
             result = &mut self.result => return CallStep::Ended(Box::new(result)),
         };
         self.timer.wait_for_person();
-        CallStep::Asks(OpenQuestion { requests, answer, timer: self.timer.clone() })
+        CallStep::Asks(OpenQuestion { requests, answer: Some(answer), timer: self.timer.clone() })
     }
 }
 

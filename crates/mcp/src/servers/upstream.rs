@@ -292,11 +292,12 @@ impl Upstream {
     }
 
     /// Has the server asked what it has, now and whenever that may have changed, as long as it is here.
-    pub(crate) fn watch(self: &Arc<Self>, opened: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn watch(self: &Arc<Self>, opened: impl Future<Output = bool> + Send + 'static) {
         let (weak, changed) = (Arc::downgrade(self), self.lists_changed.clone());
         tokio::spawn(async move {
-            opened.await;
-            keep_listed(weak, changed).await;
+            if opened.await {
+                keep_listed(weak, changed).await;
+            }
         });
     }
 

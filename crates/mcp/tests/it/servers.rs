@@ -39,6 +39,8 @@ struct Seen {
     calls: Arc<Mutex<Vec<CallToolRequestParams>>>,
     heads: Arc<Mutex<Vec<HeaderMap>>>,
     metas: Arc<Mutex<Vec<Value>>>,
+    /// The session of each call.
+    sessions: Arc<Mutex<Vec<String>>>,
 }
 
 /// A server of a few tools.
@@ -74,6 +76,10 @@ impl ServerHandler for Far {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         self.0.calls.lock().push(request.clone());
+        let head =
+            context.extensions.get::<http::request::Parts>().map(|head| head.headers.clone()).unwrap_or_default();
+        let session = head.get("mcp-session-id").and_then(|id| id.to_str().ok()).unwrap_or_default();
+        self.0.sessions.lock().push(session.to_owned());
         self.0.metas.lock().push(serde_json::to_value(&context.meta).expect("JSON"));
         match &*request.name {
             "get" => {
@@ -423,6 +429,41 @@ async fn s5_a_client_of_2026_answers_a_question_by_calling_again_and_nobody_else
         let rounds = if revision == REVISIONS[0] { 1 } else { 2 };
         assert_eq!(seen.calls.lock().len(), rounds, "it was one call");
     }
+}
+
+#[tokio::test]
+async fn a_caller_has_a_session_of_its_own_with_a_server_that_gives_them_out() {
+    let (url, seen) = far().await;
+    let servers = vec![server(&url, "revision = \"2025-11-25\"\n")];
+    let setup = Setup { servers, issuer: true, ..Setup::default() };
+    let place = setup.with(card("chef"), ScriptedAgent::saying(["soup"])).start().await;
+    listed(&place, "far_get").await;
+    for who in ["alice", "alice", "bob"] {
+        let mut request = modern("/mcp", "tools/call", json!({"name": "far_get", "arguments": {"n": 1}}), json!({}));
+        request.headers_mut().insert("authorization", place.token(who).parse().unwrap());
+        let answer = place.send(request).await;
+        assert_eq!(answer.last()["result"]["isError"], false, "{:?}", answer.last());
+    }
+    let sessions = seen.sessions.lock();
+    assert_eq!(sessions.len(), 3);
+    assert_eq!(sessions[0], sessions[1], "alice goes on in hers");
+    assert_ne!(sessions[0], sessions[2], "bob has another");
+    assert!(seen.heads.lock().iter().all(|head| !head.contains_key("authorization")), "no token goes on");
+}
+
+#[tokio::test]
+async fn so_many_servers_and_patterns_there_are_and_no_more() {
+    let wrong = |count: usize, patterns: usize| async move {
+        let section = format!("url = \"http://127.0.0.1:9/mcp\"\nonly = {:?}\n", vec!["a"; patterns]);
+        let server = |n| ServerBlueprint { name: format!("far{n}"), section: section.clone(), rules: Vec::new() };
+        let setup = Setup { servers: (0..count).map(server).collect(), ..Setup::default() };
+        let started = setup.with(card("chef"), ScriptedAgent::saying(["soup"])).try_start().await;
+        started.err().map(|problems| problems.to_string())
+    };
+    assert_eq!(wrong(1, 100).await, None);
+    assert!(wrong(1, 101).await.unwrap().contains("at most 100 patterns"));
+    assert_eq!(wrong(200, 1).await, None);
+    assert!(wrong(201, 1).await.unwrap().contains("at most 200 servers"));
 }
 
 #[tokio::test]
