@@ -80,6 +80,29 @@ impl Server {
         Ok(Caller { log: context.meta.log_level().or(*self.log.lock()), ..found })
     }
 
+    /// Has a client of 2026-07-28 hear of resources of servers behind the host, as long as what is given back is there.
+    async fn follow(
+        &self,
+        offer: &Offer,
+        context: &SubscriptionContext,
+        addresses: &[&str],
+    ) -> Result<ServerSubscriptions, ErrorData> {
+        let followed = ServerSubscriptions::default();
+        let request = context.request_context();
+        let (caller, capabilities) = (self.caller(request)?, request.client_capabilities());
+        let client = Client::in_session(request, capabilities.as_ref());
+        let reader = Reader { offer, caller: &caller, client: &client };
+        for address in addresses {
+            let sink = context.sink().clone();
+            let tell: TellUpdate = Arc::new(move |address| {
+                let sink = sink.clone();
+                Box::pin(async move { sink.notify_resource_updated(address).await.is_ok() })
+            });
+            reader.follow(&followed, address, tell).await.transpose()?;
+        }
+        Ok(followed)
+    }
+
     /// Has the client hear of the resources that it subscribes to.
     fn watch(&self, peer: Peer<RoleServer>) {
         let tell = move |address: String| {
@@ -261,7 +284,11 @@ impl ServerHandler for Server {
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let addresses = requested.resource_subscriptions.iter().flatten();
-        let known = addresses.filter(|address| resources::is_there(&self.offer(), None, address));
+        let offer = self.offer();
+        let is_known = |address: &&String| {
+            resources::is_there(&offer, None, address) || offer.servers.of_resource(None, address).is_some()
+        };
+        let known = addresses.filter(is_known);
         let mut accepted = SubscriptionFilter::new();
         accepted.resource_subscriptions = Some(known.take(SUBSCRIPTIONS_MAX).cloned().collect());
         // The SDK takes away what was not asked for, and what is not told of here.
@@ -272,11 +299,17 @@ impl ServerHandler for Server {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let subscriptions = Arc::new(Subscriptions::default());
+        let (offer, sink) = (self.offer(), context.sink().clone());
+        let mut of_servers = Vec::new();
         for address in context.accepted().resource_subscriptions.iter().flatten() {
-            let added = subscriptions.add(&self.offer(), address).await;
+            if !resources::is_there(&offer, None, address) {
+                of_servers.push(address.as_str());
+                continue;
+            }
+            let added = subscriptions.add(&offer, address).await;
             added.map_err(|words| ErrorData::invalid_request(words, None))?;
         }
-        let sink = context.sink().clone();
+        let _followed = self.follow(&offer, &context, &of_servers).await?;
         let tell = move |address: String| {
             let sink = sink.clone();
             Box::pin(async move { sink.notify_resource_updated(address).await.is_ok() }) as BoxFuture<'static, bool>

@@ -56,9 +56,11 @@ impl Reader<'_> {
             let words = format!("a client subscribes to at most {SUBSCRIPTIONS_MAX} resources");
             return Some(Err(ErrorData::invalid_request(words, None)));
         }
+        // Before the server knows of it: it may tell of a change at once.
+        let updates = server.upstream.updated.subscribe();
         Some(match self.begin(server, address).await {
             Ok(lease) => {
-                let following = follow(server, lease, address.to_owned(), tell);
+                let following = follow(updates, lease, address.to_owned(), tell);
                 followed.0.lock().insert(address.to_owned(), following);
                 Ok(())
             }
@@ -96,8 +98,12 @@ impl Reader<'_> {
     }
 }
 
-fn follow(server: &Server, lease: SessionLease, address: String, tell: TellUpdate) -> FollowedResource {
-    let updates = server.upstream.updated.subscribe();
+fn follow(
+    updates: broadcast::Receiver<String>,
+    lease: SessionLease,
+    address: String,
+    tell: TellUpdate,
+) -> FollowedResource {
     FollowedResource(tokio::spawn(async move {
         // Held as long as it is followed, so that the session does not end for another.
         if lease.session.is_modern() {

@@ -1,4 +1,5 @@
 //! Servers behind the host: what they offer, and what they are asked, and by whom.
+#![expect(deprecated, reason = "older servers log, and are subscribed to by each resource")]
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,15 +19,17 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ClientConfig, ContentBlock,
     ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, GetPromptRequestParams, GetPromptResponse,
     GetPromptResult, Implementation, InputRequest, InputRequiredResult, ListPromptsResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, Prompt, PromptMessage,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, Role,
-    ServerCapabilities, ServerConfig, Tool,
+    ListToolsResult, LoggingLevel, LoggingMessageNotificationParam, PaginatedRequestParams, ProgressNotificationParam,
+    Prompt, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+    ResourceContents, ResourceUpdatedNotificationParam, Role, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, Tool,
 };
-use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ClientHandler, ErrorData, RoleClient, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use crate::support::{Place, Setup, modern};
 
@@ -49,7 +52,8 @@ struct Far(Seen);
 
 impl ServerHandler for Far {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts();
+        let capabilities = capabilities.enable_resources_subscribe().enable_logging().build();
         ServerConfig::new(capabilities).with_server_info(Implementation::new("far", "7"))
     }
 
@@ -121,6 +125,8 @@ impl ServerHandler for Far {
                 let token = context.meta.get_progress_token().expect("a token");
                 let told = ProgressNotificationParam::new(token, 2.0).with_total(4.0).with_message("half");
                 context.peer.notify_progress(told).await.expect("told");
+                let logged = LoggingMessageNotificationParam::new(LoggingLevel::Warning, json!("low"));
+                context.peer.notify_logging_message(logged).await.expect("logged");
                 Ok(CallToolResult::success(vec![ContentBlock::text("done")]).into())
             }
             other => Err(ErrorData::invalid_params(format!("no {other}"), Some(json!({"own": true})))),
@@ -141,6 +147,31 @@ impl ServerHandler for Far {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         Ok(ReadResourceResult::new(vec![ResourceContents::text("read", request.uri)]).into())
+    }
+
+    /// Tells at once that it has changed.
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let peer = context.peer.clone();
+        tokio::spawn(
+            async move { peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(request.uri)).await },
+        );
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        for address in context.accepted().resource_subscriptions.iter().flatten() {
+            let _ = context.sink().notify_resource_updated(address.clone()).await;
+        }
+        context.cancelled().await;
+        Ok(())
     }
 
     async fn list_prompts(
@@ -353,7 +384,11 @@ async fn resources_and_prompts_are_read_at_both_paths() {
 
 /// A client of 2025 whose person answers `red`.
 #[derive(Clone, Default)]
-struct Red(Arc<Mutex<Vec<ProgressNotificationParam>>>);
+struct Red {
+    progress: Arc<Mutex<Vec<ProgressNotificationParam>>>,
+    logged: Arc<Mutex<Vec<Value>>>,
+    updated: Arc<Notify>,
+}
 
 impl ClientHandler for Red {
     fn get_info(&self) -> ClientConfig {
@@ -370,7 +405,15 @@ impl ClientHandler for Red {
     }
 
     async fn on_progress(&self, told: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        self.0.lock().push(told);
+        self.progress.lock().push(told);
+    }
+
+    async fn on_logging_message(&self, message: LoggingMessageNotificationParam, _: NotificationContext<RoleClient>) {
+        self.logged.lock().push(message.data);
+    }
+
+    async fn on_resource_updated(&self, _: ResourceUpdatedNotificationParam, _: NotificationContext<RoleClient>) {
+        self.updated.notify_one();
     }
 }
 
@@ -395,8 +438,16 @@ async fn s5_a_client_of_2025_is_asked_in_the_middle_and_told_how_far_it_is() {
             serde_json::from_str::<Value>(&text.text).unwrap(),
             json!({"action": "accept", "content": {"a": "red"}})
         );
+        client.set_level(SetLevelRequestParams::new(LoggingLevel::Info)).await.unwrap();
         client.call_tool(CallToolRequestParams::new("far_steps")).await.unwrap();
-        let told = person.0.lock();
+        client.subscribe(SubscribeRequestParams::new("far://one")).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(20), person.updated.notified())
+            .await
+            .expect("it is told of the change");
+        if revision == REVISIONS[0] {
+            assert_eq!(*person.logged.lock(), [json!("low")]);
+        }
+        let told = person.progress.lock();
         assert_eq!((told[0].progress, told[0].total, told[0].message.as_deref()), (2.0, Some(4.0), Some("half")));
     }
 }
