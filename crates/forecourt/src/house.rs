@@ -30,7 +30,7 @@ use crate::operated;
 use crate::payments::Payments;
 use crate::questions;
 use crate::rules::{AgentRules, RuleBuilder};
-use crate::servers;
+use crate::server_gates;
 use crate::wires::Wires;
 
 /// A deployment, built: its agents with their rules, its endpoints, and everything that protocols are set up
@@ -73,7 +73,7 @@ impl House {
         };
         problems.absorb(rules.check_names(&deployment.agents, &deployment.servers));
         let servers = std::mem::take(&mut deployment.servers);
-        let servers = problems.absorb(servers::definitions(&deployment, servers, &site, &egress, &rules));
+        let servers = problems.absorb(server_gates::definitions(&deployment, servers, &site, &egress, &rules));
         problems.absorb(deployment.wires.set_servers(servers.unwrap_or_default()));
         let questions = questions::log(&deployment.questions, &deployment.data);
         // What its file says of an agent is of no use once it is built, and there may be thousands.

@@ -69,6 +69,7 @@ pub mod reload;
 mod rules;
 pub mod running;
 pub mod server;
+mod server_gates;
 mod servers;
 pub mod serving;
 pub mod settings;

@@ -161,13 +161,11 @@ impl Host {
         Ok(Ok(ForwardPermit { admitted, receipt, mark, end: Some(end), _slot: slot, _running }))
     }
 
-    /// Waits until its agents, and the servers behind it, may be asked: [`Host::open`].
-    pub fn opened(&self) -> BoxFuture<'static, ()> {
+    /// Waits until its agents, and the servers behind it, may be asked: [`Host::open`]. `false` where the host ends
+    /// before, as one does that was only checked.
+    pub fn opened(&self) -> BoxFuture<'static, bool> {
         let mut is_open = self.tasks.is_open.subscribe();
-        Box::pin(async move {
-            // It fails where the host has ended.
-            let _ = is_open.wait_for(|is_open| *is_open).await;
-        })
+        Box::pin(async move { is_open.wait_for(|is_open| *is_open).await.is_ok() })
     }
 }
 

@@ -1,9 +1,10 @@
 //! A server on HTTP at the other end of a pipe: for desktop clients that only start programs.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_egress::{Egress, Purpose};
+use forecourt_egress::Egress;
 use futures::future::BoxFuture;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
@@ -45,7 +46,8 @@ async fn carry(egress: Egress, url: &str, token: Option<&str>, input: Input, out
             HeaderValue::from_str(&format!("Bearer {token}")).map_err(|_| "the token can't be sent".to_owned())?;
         headers.insert(AUTHORIZATION, value);
     }
-    let mut far = client::connection(egress, Purpose::Upstream, url, headers);
+    // The client at the pipe hears what the server tells without being asked, such as that its lists have changed.
+    let mut far = client::listening_connection(egress, url, headers, Arc::default());
     let mut near = AsyncRwTransport::<RoleServer, _, _>::new_server(input, output);
     let mut open = Open::default();
     loop {

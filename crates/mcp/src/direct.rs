@@ -24,7 +24,7 @@ use crate::call::{self, Client};
 use crate::caller::Caller;
 use crate::finding::{CALL, ToolRequest};
 use crate::offer::Offer;
-use crate::{requirements, trace};
+use crate::{call_trace, requirements};
 
 /// The revision whose calls are known here. MCP 2026-07-28, transports: a request says all of itself.
 const VERSION: &str = "2026-07-28";
@@ -128,7 +128,7 @@ impl DirectCall {
             Ok(ToolRequest::Answered(result)) => return answered(Ok((*result).into()), id),
             Err(error) => return answered(Err(error), id),
         };
-        let span = trace::tool_span(&Span::current(), offer, caller, &params.name, parent);
+        let span = call_trace::tool_span(&Span::current(), offer, caller, &params.name, parent);
         let called = async {
             let offered = call::callable(offer, caller, &params.name)?;
             requirements::check(offer.required(&params.name), Some(&capabilities))?;

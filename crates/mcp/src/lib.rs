@@ -11,7 +11,7 @@
 //! | a call that needs no session, without the SDK's machinery | `direct` |
 //! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `streams`, `cors`, `rpc_error`, `bare_refusal`, `verdict` |
 //! | the way in over a pipe | [`stdio`] |
-//! | other servers, as they are, behind this host | `servers` |
+//! | other servers, as they are, behind this host | `servers`, and the way to them `forward` |
 //! | other servers: fronted as an agent, or bridged to a pipe | `backend`, [`bridge`], `client`, `upstream` |
 //! | calling other servers for a person; `forecourt ask` | `visit`, `form`, `ask` |
 //! | what registries of servers are told | `registry_entry` |
@@ -29,6 +29,7 @@ mod backend;
 mod bare_refusal;
 pub mod bridge;
 mod call;
+mod call_trace;
 mod caller;
 mod client;
 mod connect;
@@ -39,6 +40,7 @@ mod elicit;
 mod finding;
 mod form;
 mod forms;
+mod forward;
 mod limits;
 mod log;
 mod mime;
@@ -76,7 +78,8 @@ mod widget;
 
 pub use backend::BACKEND;
 pub use connect::COMMANDS;
-pub use servers::{SERVERS, ServerFunctionError, ServerFunctions};
+pub use forward::{ServerFunctionError, ServerFunctions};
+pub use servers::SERVERS;
 pub use target::PATH;
 
 use std::sync::Arc;
@@ -156,7 +159,10 @@ impl Wire for McpWire {
     }
 
     fn stdio(&self, mount: &Mount) -> Result<Option<BoxFuture<'static, ()>>, Problems> {
-        let server = StdioServer::of(self.offer(mount)?);
+        let offer = self.offer(mount)?;
+        // Endpoints that are tools of servers find them there.
+        mount.services.publish(offer.clone());
+        let server = StdioServer::of(offer);
         Ok(Some(server.serve(tokio::io::stdin(), tokio::io::stdout())))
     }
 }

@@ -23,14 +23,15 @@ use crate::call::{self, Asking, Client};
 use crate::caller::Caller;
 use crate::elicit::{self, Modes};
 use crate::finding::ToolRequest;
+use crate::forward::{Reader, ServerSubscriptions, TellUpdate};
 use crate::limits::{LIST_TTL, SUBSCRIPTIONS_MAX};
 use crate::log::{self, Level, SetLevel};
 use crate::offer::{Offer, OfferSource};
 use crate::page::Page;
 use crate::prompts::PromptReply;
 use crate::resources::watch::Subscriptions;
-use crate::servers::{Followed, ListWatch, Reader, TellUpdate};
-use crate::{about, prompts, requirements, resources, servers, tasks, trace};
+use crate::servers::ListWatch;
+use crate::{about, call_trace, forward, prompts, requirements, resources, tasks};
 
 /// The SDK's handler of one client: lists, calls, resources, prompts and tasks.
 #[derive(Clone)]
@@ -46,7 +47,7 @@ pub(crate) struct Server {
     /// Tells it that lists have changed, in a session.
     lists: Arc<OnceLock<ListWatch>>,
     /// The resources of servers behind this host that it wants to hear of.
-    followed: Arc<Followed>,
+    followed: Arc<ServerSubscriptions>,
 }
 
 impl Server {
@@ -78,6 +79,29 @@ impl Server {
         let found =
             found.ok_or_else(|| ErrorData::internal_error("the request came without its circumstances", None))?;
         Ok(Caller { log: context.meta.log_level().or(*self.log.lock()), ..found })
+    }
+
+    /// Has a client of 2026-07-28 hear of resources of servers behind the host, as long as what is given back is there.
+    async fn follow(
+        &self,
+        offer: &Offer,
+        context: &SubscriptionContext,
+        addresses: &[&str],
+    ) -> Result<ServerSubscriptions, ErrorData> {
+        let followed = ServerSubscriptions::default();
+        let request = context.request_context();
+        let (caller, capabilities) = (self.caller(request)?, request.client_capabilities());
+        let client = Client::in_session(request, capabilities.as_ref());
+        let reader = Reader { offer, caller: &caller, client: &client };
+        for address in addresses {
+            let sink = context.sink().clone();
+            let tell: TellUpdate = Arc::new(move |address| {
+                let sink = sink.clone();
+                Box::pin(async move { sink.notify_resource_updated(address).await.is_ok() })
+            });
+            reader.follow(&followed, address, tell).await.transpose()?;
+        }
+        Ok(followed)
     }
 
     /// Has the client hear of the resources that it subscribes to.
@@ -157,13 +181,13 @@ impl ServerHandler for Server {
         let name = request.name.clone();
         if let Some(found) = offer.server_tool(caller.agent.as_ref(), &name) {
             let client = Client::in_session(&context, capabilities.as_ref());
-            let span = trace::of_call(&context, &offer, &caller, &name);
-            return servers::call(&offer, &found, &caller, request, &client).instrument(span).await;
+            let span = call_trace::of_call(&context, &offer, &caller, &name);
+            return forward::call(&offer, &found, &caller, request, &client).instrument(span).await;
         }
         let offered = call::callable(&offer, &caller, &request.name)?;
         requirements::check(offer.required(&request.name), capabilities.as_ref())?;
         let client = Client::in_session(&context, capabilities.as_ref());
-        let span = trace::of_call(&context, &offer, &caller, &request.name);
+        let span = call_trace::of_call(&context, &offer, &caller, &request.name);
         call::call(&offer, offered, &caller, request, &client).instrument(span).await
     }
 
@@ -265,7 +289,11 @@ impl ServerHandler for Server {
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         let addresses = requested.resource_subscriptions.iter().flatten();
-        let known = addresses.filter(|address| resources::is_there(&self.offer(), None, address));
+        let offer = self.offer();
+        let is_known = |address: &&String| {
+            resources::is_there(&offer, None, address) || offer.servers.of_resource(None, address).is_some()
+        };
+        let known = addresses.filter(is_known);
         let mut accepted = SubscriptionFilter::new();
         accepted.resource_subscriptions = Some(known.take(SUBSCRIPTIONS_MAX).cloned().collect());
         // The SDK takes away what was not asked for, and what is not told of here.
@@ -276,11 +304,17 @@ impl ServerHandler for Server {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let subscriptions = Arc::new(Subscriptions::default());
+        let (offer, sink) = (self.offer(), context.sink().clone());
+        let mut of_servers = Vec::new();
         for address in context.accepted().resource_subscriptions.iter().flatten() {
-            let added = subscriptions.add(&self.offer(), address).await;
+            if !resources::is_there(&offer, None, address) {
+                of_servers.push(address.as_str());
+                continue;
+            }
+            let added = subscriptions.add(&offer, address).await;
             added.map_err(|words| ErrorData::invalid_request(words, None))?;
         }
-        let sink = context.sink().clone();
+        let _followed = self.follow(&offer, &context, &of_servers).await?;
         let tell = move |address: String| {
             let sink = sink.clone();
             Box::pin(async move { sink.notify_resource_updated(address).await.is_ok() }) as BoxFuture<'static, bool>

@@ -3,32 +3,28 @@
 //! | what | module |
 //! |---|---|
 //! | a file of `servers/` | `settings` |
-//! | what a server has, and what of it is offered under which name | `catalog`, `shelf` |
-//! | a server at work: lists, sessions, how it does | `upstream`, `sessions`, `session`, `guest`, `health`, `updates` |
+//! | what a server has, and what of it is offered under which name | `catalog`, `shelf`, `listing` |
+//! | a server at work: lists, sessions, how it does | `upstream`, `sessions`, `session`, `guest`, `events`, `health`, `updates` |
 //! | one request, step by step, behind the gate | `call`, `parked` |
-//! | a client's calls of tools; what it reads | `tool_call`, `read` |
-//! | telling a client that lists, or resources, have changed | `changes`, `follow` |
-//! | tools as functions of endpoints | `function` |
+//! | telling a client that lists have changed | `changes` |
 //!
 //! A server's tool is reached with a [`ForwardPermit`](forecourt_host::ForwardPermit) alone, which the host gives after
 //! its limits and rules.
 
-mod call;
+pub(crate) mod call;
 mod catalog;
 mod changes;
-mod follow;
-mod function;
+pub(crate) mod events;
 mod guest;
 mod health;
-mod parked;
-mod read;
+mod listing;
+pub(crate) mod parked;
 mod session;
-mod sessions;
+pub(crate) mod sessions;
 mod settings;
 mod shelf;
-mod tool_call;
 mod updates;
-mod upstream;
+pub(crate) mod upstream;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -47,12 +43,8 @@ use crate::finding::{Listed, Pin};
 use crate::limits::SERVERS_MAX;
 
 pub(crate) use self::changes::ListWatch;
-pub(crate) use self::follow::{Followed, TellUpdate};
-pub use self::function::{ServerFunctionError, ServerFunctions};
-pub(crate) use self::read::Reader;
 pub(crate) use self::settings::CheckedServer;
 pub(crate) use self::shelf::{ServerTool, ShownAt};
-pub(crate) use self::tool_call::call;
 
 /// MCP servers behind a host, as the registry knows them.
 pub const SERVERS: ServerKind = ServerKind { schema: || schemars::schema_for!(ServerSettings) };
@@ -70,14 +62,14 @@ pub(crate) fn read(definitions: &[ServerDefinition]) -> Result<Vec<CheckedServer
 /// The servers behind one state of the deployment, in the order of their names.
 pub(crate) struct Servers {
     all: Vec<Server>,
-    parked: Arc<ParkedCalls>,
+    pub(crate) parked: Arc<ParkedCalls>,
     changes: watch::Sender<u64>,
 }
 
 /// A server, with the gate before it.
 pub(crate) struct Server {
-    gate: Arc<ServerGate>,
-    upstream: Arc<Upstream>,
+    pub(crate) gate: Arc<ServerGate>,
+    pub(crate) upstream: Arc<Upstream>,
 }
 
 /// What goes on from one state of the deployment to the next: servers whose files say the same, and who hears of

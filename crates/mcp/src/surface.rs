@@ -23,6 +23,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::Value;
 
+use crate::call_trace::Carrier;
 use crate::caller::Caller;
 use crate::direct::DirectCall;
 use crate::limits::{BODY_BYTES_MAX, VERDICT_TIME_MAX};
@@ -30,7 +31,6 @@ use crate::offer::{Offer, OfferSource};
 use crate::origin::Origins;
 use crate::server::Server;
 use crate::sessions::{SessionRefusal, SessionReservation, Sessions};
-use crate::trace::Carrier;
 use crate::verdict::Verdict;
 use crate::{bare_refusal, cors, rpc_error, server_card, target};
 

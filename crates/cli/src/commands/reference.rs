@@ -10,14 +10,14 @@ use forecourt_host::LimitSettings;
 use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_payments::PaymentsSettings;
-use forecourt_rules::HostRuleSettings;
+use forecourt_rules::{HostRuleSettings, ServerRuleSettings};
 use forecourt_server::HttpLimits;
 use forecourt_settings::{DocumentedSection, Reference, document};
 use schemars::schema_for;
 
 use crate::args::{ReferenceArguments, ReferenceTopic};
 use crate::output::{Outcome, stdout};
-use forecourt::registry::{BACKENDS, PROTOCOLS, PagesSettings};
+use forecourt::registry::{BACKENDS, PROTOCOLS, PagesSettings, SERVERS};
 use forecourt::settings::{
     AdminSettings, AgentSettings, BusSettings, DomainEntry, DrainSettings, GeoSettings, Listen, Log, MetricsSettings,
     QuestionSettings, ReloadSettings, StoreSettings, Tls, TopSettings,
@@ -104,8 +104,21 @@ pub(super) fn sections() -> Vec<DocumentedSection> {
         let name = leak(format!("agents/*.toml [backend] kind = \"{}\"", backend.kind));
         sections.push(documented(name, backend.about, backend.schema));
     }
-    sections.extend([policy::DOCUMENTED, python::DOCUMENTED, endpoint::DOCUMENTED, recipe::DOCUMENTED]);
+    sections.extend(of_other_folders());
     sections
+}
+
+/// What stands in other folders than that of agents, and the settings of all of it.
+fn of_other_folders() -> [DocumentedSection; 6] {
+    let rules = "Rules before a server, or before some of its tools.";
+    [
+        documented("servers/*.toml", "An MCP server behind the host.", SERVERS.schema),
+        documented("servers/*.toml [[policy]]", rules, || schema_for!(ServerRuleSettings)),
+        policy::DOCUMENTED,
+        python::DOCUMENTED,
+        endpoint::DOCUMENTED,
+        recipe::DOCUMENTED,
+    ]
 }
 
 fn documented(section: &'static str, about: &'static str, schema: fn() -> schemars::Schema) -> DocumentedSection {

@@ -47,6 +47,7 @@
 //! | `pages` | what a person sees, in Chromium |
 //! | `search_page` | an agent that finds things, as a person sees it |
 //! | `pipe` | `forecourt mcp`: a deployment, or a server, over standard input and output |
+//! | `mcp_servers` | MCP servers behind a deployment: what clients find, rules, reloads, a tool as an endpoint |
 //! | `widget` | the widget of MCP, in Chromium |
 //! | `three_nodes` | three daemons behind a balancer: tasks, promises, sessions, keys and content go on anywhere |
 //! | `tool` | `ask --via mcp` |
@@ -107,6 +108,7 @@ mod kills;
 mod leaving;
 mod logs;
 mod manual;
+mod mcp_servers;
 mod model_agents;
 mod monitoring;
 mod negotiation;

@@ -6,6 +6,7 @@ mod courier;
 mod deliver;
 mod dice;
 mod faulty;
+mod forward;
 mod given;
 mod guardrails;
 mod idempotency;

@@ -13,47 +13,50 @@ use rmcp::model::{
     ClientRequest, ElicitRequestParams, ElicitResult, InputRequest, InputRequiredResult, InputResponses,
     ProgressNotificationParam, ServerResult,
 };
-use tokio::sync::{mpsc, oneshot, watch};
+use serde_json::{Map, Value};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
-use super::guest::LoggedMessage;
-use super::session::{CallLinks, ServerQuestion};
+use super::events::{CallLinks, LoggedMessage, ServerQuestion};
 use super::upstream::{Asker, SessionLease, Upstream};
 use crate::elicit::PAGE;
 use crate::limits::{ANSWER_TIME_MAX, LOGS_WAITING_MAX, PROGRESS_WAITING_MAX, SERVER_QUESTIONS_MAX};
 use crate::upstream::call_error::CallError;
 
 /// A request that may be put more than once: after each question of the server with the answers to it.
-pub(super) type MakeRequest = Box<dyn Fn(Option<InputResponses>, Option<String>) -> ClientRequest + Send + Sync>;
+pub(crate) type MakeRequest = Box<dyn Fn(Option<InputResponses>, Option<String>) -> ClientRequest + Send + Sync>;
 
 /// A request that is under way. Dropped, it is given up.
-pub(super) struct ServerCall {
+pub(crate) struct ServerCall {
     result: BoxFuture<'static, Result<ServerResult, CallFailure>>,
     told: mpsc::Receiver<ProgressNotificationParam>,
     logged: mpsc::Receiver<LoggedMessage>,
     asked: mpsc::Receiver<ServerQuestion>,
     wants: mpsc::Receiver<RoundQuestion>,
     timer: Timer,
+    /// The receipt of what was paid for it.
+    receipt: Option<Map<String, Value>>,
 }
 
 /// Why a request has no result: what went wrong, and what its caller is told.
-pub(super) struct CallFailure {
-    pub(super) error: CallError,
-    pub(super) ending: Ending,
+pub(crate) struct CallFailure {
+    pub(crate) error: CallError,
+    pub(crate) ending: Ending,
 }
 
 /// How a request went on.
-pub(super) enum CallStep {
+pub(crate) enum CallStep {
     Told(ProgressNotificationParam),
     Logged(LoggedMessage),
-    Asks(Asked),
+    Asks(OpenQuestion),
     Ended(Box<Result<ServerResult, CallFailure>>),
 }
 
-/// What a person is asked, by keys. Dropped, it is declined.
-pub(super) struct Asked {
-    pub(super) requests: Vec<(String, ElicitRequestParams)>,
-    answer: AnswerTo,
+/// What a person is asked, by keys. Dropped, it is declined. Either way the server has its whole time again for what
+/// comes next.
+pub(crate) struct OpenQuestion {
+    pub(crate) requests: Vec<(String, ElicitRequestParams)>,
+    answer: Option<AnswerTo>,
     timer: Timer,
 }
 
@@ -70,19 +73,25 @@ struct RoundQuestion {
     answer: oneshot::Sender<BTreeMap<String, ElicitResult>>,
 }
 
-impl Asked {
-    /// Gives the answers; the server has its whole time again for what comes next.
-    pub(super) fn answered(self, mut answers: BTreeMap<String, ElicitResult>) {
-        self.timer.begin();
-        // It fails where the request has ended meanwhile.
-        match self.answer {
-            AnswerTo::Middle(answer) => {
+impl OpenQuestion {
+    /// Gives the answers.
+    pub(crate) fn answered(mut self, mut answers: BTreeMap<String, ElicitResult>) {
+        // Sending fails where the request has ended meanwhile.
+        match self.answer.take() {
+            Some(AnswerTo::Middle(answer)) => {
                 if let Some(result) = answers.remove(PAGE) {
                     drop(answer.send(result));
                 }
             }
-            AnswerTo::Round(answer) => drop(answer.send(answers)),
+            Some(AnswerTo::Round(answer)) => drop(answer.send(answers)),
+            None => {}
         }
+    }
+}
+
+impl Drop for OpenQuestion {
+    fn drop(&mut self) {
+        self.timer.begin();
     }
 }
 
@@ -121,8 +130,8 @@ impl Timer {
 
 impl ServerCall {
     /// The request of a caller that was let through.
-    pub(super) fn new(upstream: Arc<Upstream>, permit: ForwardPermit, asker: Asker, make: MakeRequest) -> Self {
-        let timer = Timer::new(upstream.time_max);
+    pub(crate) fn new(upstream: Arc<Upstream>, permit: ForwardPermit, asker: Asker, make: MakeRequest) -> Self {
+        let (timer, receipt) = (Timer::new(upstream.time_max), permit.receipt().cloned());
         let (told, hears_told) = mpsc::channel(PROGRESS_WAITING_MAX);
         let (logged, hears_logged) = mpsc::channel(LOGS_WAITING_MAX);
         let (asked, hears_asked) = mpsc::channel(1);
@@ -145,10 +154,23 @@ impl ServerCall {
             permit.end(outcome.as_ref().err().map_or(&Ending::Complete, |failure| &failure.ending)).await;
             outcome
         };
-        Self { result: result.boxed(), told: hears_told, logged: hears_logged, asked: hears_asked, wants, timer }
+        Self {
+            result: result.boxed(),
+            told: hears_told,
+            logged: hears_logged,
+            asked: hears_asked,
+            wants,
+            timer,
+            receipt,
+        }
     }
 
-    pub(super) async fn step(&mut self) -> CallStep {
+    /// The receipt of what was paid for it, once.
+    pub(crate) fn receipt(&mut self) -> Option<Map<String, Value>> {
+        self.receipt.take()
+    }
+
+    pub(crate) async fn step(&mut self) -> CallStep {
         let (requests, answer) = tokio::select! {
             // What was told before the end is passed on before it.
             biased;
@@ -161,7 +183,7 @@ impl ServerCall {
             result = &mut self.result => return CallStep::Ended(Box::new(result)),
         };
         self.timer.wait_for_person();
-        CallStep::Asks(Asked { requests, answer, timer: self.timer.clone() })
+        CallStep::Asks(OpenQuestion { requests, answer: Some(answer), timer: self.timer.clone() })
     }
 }
 
@@ -180,10 +202,10 @@ struct Work<'a> {
 
 impl Work<'_> {
     async fn carry(&self, permit: &mut ForwardPermit, make: &MakeRequest) -> Result<ServerResult, CallError> {
-        let _place = self.upstream.place().await?;
+        let place = self.upstream.place().await?;
         let lease = self.upstream.session(self.asker).await?;
         permit.begin();
-        let outcome = self.rounds(permit, &lease, make).await;
+        let outcome = self.rounds(permit, &lease, make, place).await;
         match &outcome {
             Err(error) if !error.leaves_connection() => self.upstream.give_up(&lease).await,
             Ok(_) => self.upstream.list_by(&lease).await,
@@ -198,6 +220,7 @@ impl Work<'_> {
         permit: &ForwardPermit,
         lease: &SessionLease,
         make: &MakeRequest,
+        mut place: OwnedSemaphorePermit,
     ) -> Result<ServerResult, CallError> {
         let (mut responses, mut state) = (None, None);
         for _ in 0..=SERVER_QUESTIONS_MAX {
@@ -205,7 +228,10 @@ impl Work<'_> {
             match lease.session.ask(permit, request, self.links.clone()).await? {
                 ServerResult::InputRequiredResult(required) => {
                     state.clone_from(&required.request_state);
+                    // The server does nothing while a person thinks.
+                    drop(place);
                     responses = self.answers(required).await?;
+                    place = self.upstream.place().await?;
                 }
                 result => return Ok(result),
             }

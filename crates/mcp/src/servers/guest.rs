@@ -5,18 +5,15 @@ use std::sync::Arc;
 
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
-    ElicitResult, ErrorCode, Implementation, ListRootsResult, LoggingMessageNotificationParam,
-    ProgressNotificationParam, ResourceUpdatedNotificationParam,
+    ElicitResult, ErrorCode, Implementation, ListRootsResult, ProgressNotificationParam,
+    ResourceUpdatedNotificationParam,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, ErrorData, RoleClient};
 use serde_json::json;
 
-use super::session::SessionEvents;
+use super::events::{LoggedMessage, SessionEvents};
 use crate::elicit::Modes;
-
-/// A message that a server logs.
-pub(super) type LoggedMessage = LoggingMessageNotificationParam;
 
 /// Our side of a session.
 pub(super) struct Guest {

@@ -6,22 +6,22 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::time::sleep;
 
-use super::call::{Asked, ServerCall};
+use super::call::{OpenQuestion, ServerCall};
 use crate::limits::{ANSWER_TIME_MAX, CALLS_PARKED_MAX};
 
 /// Calls that wait, by a name that only their own clients know, each for [`ANSWER_TIME_MAX`].
 #[derive(Default)]
-pub(super) struct ParkedCalls(Mutex<HashMap<String, ParkedCall>>);
+pub(crate) struct ParkedCalls(Mutex<HashMap<String, ParkedCall>>);
 
 /// A call that waits, with what it asked.
-pub(super) struct ParkedCall {
-    pub(super) call: ServerCall,
-    pub(super) asked: Asked,
+pub(crate) struct ParkedCall {
+    pub(crate) call: ServerCall,
+    pub(crate) asked: OpenQuestion,
 }
 
 impl ParkedCalls {
     /// Keeps a call. `false`, and it is given up, where too many wait.
-    pub(super) fn keep(self: &Arc<Self>, name: &str, parked: ParkedCall) -> bool {
+    pub(crate) fn keep(self: &Arc<Self>, name: &str, parked: ParkedCall) -> bool {
         let mut all = self.0.lock();
         if all.len() >= CALLS_PARKED_MAX {
             return false;
@@ -36,7 +36,7 @@ impl ParkedCalls {
     }
 
     /// The call of a name, which waits no longer.
-    pub(super) fn take(&self, name: &str) -> Option<ParkedCall> {
+    pub(crate) fn take(&self, name: &str) -> Option<ParkedCall> {
         self.0.lock().remove(name)
     }
 }

@@ -12,7 +12,7 @@ use crate::limits::{SERVER_SESSION_IDLE, SERVER_SESSIONS_PER_CALLER_MAX};
 
 /// Whose a session is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Whose {
+pub(crate) enum Whose {
     /// Everybody's.
     All,
     /// One caller's.
@@ -30,13 +30,13 @@ pub(crate) struct SessionOwner {
 
 /// What a session is found by: who has it, and what the person behind it can be asked.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct SessionKey {
-    pub(super) whose: Whose,
-    pub(super) modes: Modes,
+pub(crate) struct SessionKey {
+    pub(crate) whose: Whose,
+    pub(crate) modes: Modes,
 }
 
 /// A session with a server, opened when it is first used. Who holds it keeps it from ending for another.
-pub(super) type SessionSlot = Arc<tokio::sync::Mutex<Option<Arc<Session>>>>;
+pub(crate) type SessionSlot = Arc<tokio::sync::Mutex<Option<Arc<Session>>>>;
 
 struct Place {
     slot: SessionSlot,
@@ -44,19 +44,19 @@ struct Place {
 }
 
 /// The sessions with one server.
-pub(super) struct Sessions {
+pub(crate) struct Sessions {
     places: Mutex<HashMap<SessionKey, Place>>,
     max: usize,
 }
 
 impl Sessions {
-    pub(super) fn new(max: usize) -> Self {
+    pub(crate) fn new(max: usize) -> Self {
         Self { places: Mutex::default(), max }
     }
 
     /// The session of a key. Where there are enough, of the caller or in all, the one longest unused ends; `None` when
     /// all of them are in use.
-    pub(super) fn slot(&self, key: &SessionKey) -> Option<SessionSlot> {
+    pub(crate) fn slot(&self, key: &SessionKey) -> Option<SessionSlot> {
         let mut places = self.places.lock();
         let now = Instant::now();
         if let Some(place) = places.get_mut(key) {
@@ -79,14 +79,14 @@ impl Sessions {
     }
 
     /// Ends what nobody has used for long.
-    pub(super) fn end_idle(&self) {
+    pub(crate) fn end_idle(&self) {
         let now = Instant::now();
         let is_kept = |place: &Place| is_in_use(place) || now - place.used_at < SERVER_SESSION_IDLE;
         self.places.lock().retain(|_, place| is_kept(place));
     }
 
     /// How many there are.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.places.lock().len()
     }
 }

@@ -13,10 +13,10 @@ use crate::content::note;
 
 /// What is offered of one server, made anew when its lists change.
 #[derive(Default)]
-pub(super) struct Shelf {
+pub(crate) struct Shelf {
     pub(super) catalog: Arc<Catalog>,
-    pub(super) tools: Vec<Arc<ServerTool>>,
-    pub(super) prompts: Vec<ServerPrompt>,
+    pub(crate) tools: Vec<Arc<ServerTool>>,
+    pub(crate) prompts: Vec<ServerPrompt>,
     /// By their names at the host's endpoint, and at the server's own.
     at_host: HashMap<String, usize>,
     at_own: HashMap<String, usize>,
@@ -25,13 +25,13 @@ pub(super) struct Shelf {
 /// A tool of a server.
 pub(crate) struct ServerTool {
     /// As the server has it, but for what its file changes.
-    pub(super) tool: Tool,
+    pub(crate) tool: Tool,
     /// The server's own name for it.
     pub(crate) own_name: String,
     /// What it is called at the host's endpoint.
-    pub(super) host_name: String,
+    pub(crate) host_name: String,
     /// What it is called at the server's own endpoint.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Whether it is always listed.
     pub(crate) is_pinned: bool,
     /// Compiled when it is first called. `None` inside: it can't be held to anything here.
@@ -39,9 +39,9 @@ pub(crate) struct ServerTool {
 }
 
 /// A prompt of a server.
-pub(super) struct ServerPrompt {
-    pub(super) prompt: Prompt,
-    pub(super) host_name: String,
+pub(crate) struct ServerPrompt {
+    pub(crate) prompt: Prompt,
+    pub(crate) host_name: String,
 }
 
 /// Which endpoint something is shown at.
@@ -76,7 +76,7 @@ impl Shelf {
     }
 
     /// The tool of a name at an endpoint.
-    pub(super) fn tool(&self, at: ShownAt, name: &str) -> Option<&Arc<ServerTool>> {
+    pub(crate) fn tool(&self, at: ShownAt, name: &str) -> Option<&Arc<ServerTool>> {
         let places = match at {
             ShownAt::Host => &self.at_host,
             ShownAt::Server => &self.at_own,
@@ -85,7 +85,7 @@ impl Shelf {
     }
 
     /// The tool that the server calls so.
-    pub(super) fn by_own_name(&self, name: &str) -> Option<&Arc<ServerTool>> {
+    pub(crate) fn by_own_name(&self, name: &str) -> Option<&Arc<ServerTool>> {
         self.tools.iter().find(|tool| tool.own_name == name)
     }
 }
@@ -133,7 +133,7 @@ impl ServerTool {
 
     /// Holds arguments against the tool's schema, as far as that can be understood here: what it can't tell, the
     /// server does.
-    pub(super) fn check(&self, arguments: &Map<String, Value>) -> Result<(), Violation> {
+    pub(crate) fn check(&self, arguments: &Map<String, Value>) -> Result<(), Violation> {
         let compiled = self.input.get_or_init(|| compiled(&self.tool.input_schema));
         compiled.as_ref().map_or(Ok(()), |schema| schema.check(&Value::Object(arguments.clone())))
     }

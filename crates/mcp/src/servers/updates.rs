@@ -5,7 +5,7 @@ use tokio::sync::broadcast;
 use crate::limits::UPDATES_WAITING_MAX;
 
 /// The changes of a server's resources, as they come. Who is too slow misses the oldest.
-pub(super) struct Updates(broadcast::Sender<String>);
+pub(crate) struct Updates(broadcast::Sender<String>);
 
 impl Default for Updates {
     fn default() -> Self {
@@ -15,13 +15,13 @@ impl Default for Updates {
 
 impl Updates {
     /// Tells that the resource at an address has changed.
-    pub(super) fn tell(&self, address: &str) {
+    pub(crate) fn tell(&self, address: &str) {
         // It fails where nobody listens.
         let _ = self.0.send(address.to_owned());
     }
 
     /// The addresses of what changes from now on.
-    pub(super) fn subscribe(&self) -> broadcast::Receiver<String> {
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<String> {
         self.0.subscribe()
     }
 }

@@ -1,6 +1,7 @@
 //! A server behind this host at work: its sessions, what it has, and how it does. It goes on from one state of the
 //! deployment to the next as long as its file says the same.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -20,8 +21,9 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
 use super::catalog::Catalog;
+use super::events::SessionEvents;
 use super::health::Health;
-use super::session::{Opening, Session, SessionEvents};
+use super::session::{Opening, Session};
 use super::sessions::{SessionKey, SessionOwner, SessionSlot, Sessions, Whose};
 use super::settings::{CheckedServer, OfferRules, Revision, SessionMode};
 use super::shelf::Shelf;
@@ -37,10 +39,10 @@ use crate::upstream::call_error::CallError;
 use crate::upstream::target::Target;
 
 /// A server behind this host.
-pub(super) struct Upstream {
-    pub(super) name: Handle,
-    pub(super) time_max: Duration,
-    pub(super) clock: Arc<dyn Clock>,
+pub(crate) struct Upstream {
+    pub(crate) name: Handle,
+    pub(crate) time_max: Duration,
+    pub(crate) clock: Arc<dyn Clock>,
     target: Target,
     exchange: Option<Arc<TokenExchange>>,
     mode: Option<SessionMode>,
@@ -57,10 +59,12 @@ pub(super) struct Upstream {
     /// What is known of how it speaks, once it was connected to.
     nature: Mutex<Option<Nature>>,
     lists_changed: Arc<Notify>,
-    pub(super) updated: Arc<Updates>,
+    pub(crate) updated: Arc<Updates>,
     /// Counted up whenever something that is listed has changed, of any server.
     changes: watch::Sender<u64>,
     metrics: Arc<Metrics>,
+    /// Tells tokens apart without keeping them.
+    hasher: RandomState,
     /// Whether it is being listened to for changes.
     is_heard: Arc<AtomicBool>,
 }
@@ -73,22 +77,22 @@ struct Nature {
 }
 
 /// A session, for as long as it is used.
-pub(super) struct SessionLease {
-    pub(super) session: Arc<Session>,
+pub(crate) struct SessionLease {
+    pub(crate) session: Arc<Session>,
     slot: Option<SessionSlot>,
 }
 
 /// Who asks, as far as a session there depends on it.
 #[derive(Debug, Clone)]
-pub(super) struct Asker {
+pub(crate) struct Asker {
     /// `None`: nothing that two of its calls would have in common.
-    pub(super) owner: Option<SessionOwner>,
-    pub(super) modes: Modes,
-    pub(super) token: Option<SubjectToken>,
+    pub(crate) owner: Option<SessionOwner>,
+    pub(crate) modes: Modes,
+    pub(crate) token: Option<SubjectToken>,
 }
 
 impl Upstream {
-    pub(super) fn new(
+    pub(crate) fn new(
         checked: &CheckedServer,
         egress: Egress,
         clock: Arc<dyn Clock>,
@@ -120,29 +124,30 @@ impl Upstream {
             updated: Arc::default(),
             changes,
             metrics,
+            hasher: RandomState::new(),
             is_heard: Arc::default(),
         }
     }
 
     /// What of it is offered now.
-    pub(super) fn shelf(&self) -> Arc<Shelf> {
+    pub(crate) fn shelf(&self) -> Arc<Shelf> {
         self.shelf.read().clone()
     }
 
     /// Whether it is known not to answer.
-    pub(super) fn is_away(&self) -> bool {
+    pub(crate) fn is_away(&self) -> bool {
         self.health.lock().answers == Some(false)
     }
 
     /// How it does, for the operator.
-    pub(super) fn state(&self) -> ServerState {
+    pub(crate) fn state(&self) -> ServerState {
         let health = self.health.lock();
         let (answers, last_error) = (health.answers, health.last_error.clone());
         ServerState { name: self.name.clone(), answers, last_error, sessions: self.sessions.count() }
     }
 
     /// A place among the calls of this server, unless it is left alone for now or has too many.
-    pub(super) async fn place(&self) -> Result<OwnedSemaphorePermit, CallError> {
+    pub(crate) async fn place(&self) -> Result<OwnedSemaphorePermit, CallError> {
         if let Some(left) = self.health.lock().left_alone() {
             return Err(CallError::LeftAlone(left));
         }
@@ -152,16 +157,23 @@ impl Upstream {
     }
 
     /// A session for a call of `asker`.
-    pub(super) async fn session(&self, asker: &Asker) -> Result<SessionLease, CallError> {
+    pub(crate) async fn session(&self, asker: &Asker) -> Result<SessionLease, CallError> {
+        let mut owner = asker.owner.clone();
         let authorization = match &self.exchange {
             Some(exchange) => Some(exchange.authorization(asker.token.as_ref()).await.map_err(CallError::Unasked)?),
             None => None,
         };
         let target = match authorization {
-            Some(authorization) => self.target.authorized(authorization),
+            Some(authorization) => {
+                if let Some(owner) = &mut owner {
+                    // Another token is another session: what one was opened with may not hold any more.
+                    owner.key = format!("{} {:x}", owner.key, self.hasher.hash_one(&authorization));
+                }
+                self.target.authorized(authorization)
+            }
             None => self.target.clone(),
         };
-        let whose = match (self.session_mode().await?, &asker.owner) {
+        let whose = match (self.session_mode().await?, &owner) {
             (SessionMode::Shared, _) => Some(Whose::All),
             (SessionMode::Caller, Some(owner)) => Some(Whose::Caller(owner.clone())),
             (SessionMode::Caller, None) | (SessionMode::Call, _) => None,
@@ -248,7 +260,7 @@ impl Upstream {
     }
 
     /// Takes notice of what came of asking the server.
-    pub(super) fn note<T>(&self, outcome: &Result<T, CallError>) {
+    pub(crate) fn note<T>(&self, outcome: &Result<T, CallError>) {
         let is_news = match outcome {
             Ok(_) | Err(CallError::Said(_)) => self.health.lock().worked(),
             Err(error) if !error.is_servers_failure() => false,
@@ -271,7 +283,7 @@ impl Upstream {
     }
 
     /// Gives a session up that is of no use any more.
-    pub(super) async fn give_up(&self, lease: &SessionLease) {
+    pub(crate) async fn give_up(&self, lease: &SessionLease) {
         let Some(slot) = &lease.slot else { return };
         let mut kept = slot.lock().await;
         if kept.as_ref().is_some_and(|session| Arc::ptr_eq(session, &lease.session)) {
@@ -280,11 +292,12 @@ impl Upstream {
     }
 
     /// Has the server asked what it has, now and whenever that may have changed, as long as it is here.
-    pub(super) fn watch(self: &Arc<Self>, opened: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn watch(self: &Arc<Self>, opened: impl Future<Output = bool> + Send + 'static) {
         let (weak, changed) = (Arc::downgrade(self), self.lists_changed.clone());
         tokio::spawn(async move {
-            opened.await;
-            keep_listed(weak, changed).await;
+            if opened.await {
+                keep_listed(weak, changed).await;
+            }
         });
     }
 
@@ -312,7 +325,7 @@ impl Upstream {
     }
 
     /// The same by the session of a caller, where only callers are served there.
-    pub(super) async fn list_by(&self, lease: &SessionLease) {
+    pub(crate) async fn list_by(&self, lease: &SessionLease) {
         if self.has_listed.load(Ordering::Relaxed) {
             return;
         }

@@ -1,4 +1,5 @@
 //! Servers behind the host: what they offer, and what they are asked, and by whom.
+#![expect(deprecated, reason = "older servers log, and are subscribed to by each resource")]
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,15 +19,17 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ClientConfig, ContentBlock,
     ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, GetPromptRequestParams, GetPromptResponse,
     GetPromptResult, Implementation, InputRequest, InputRequiredResult, ListPromptsResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, Prompt, PromptMessage,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, Role,
-    ServerCapabilities, ServerConfig, Tool,
+    ListToolsResult, LoggingLevel, LoggingMessageNotificationParam, PaginatedRequestParams, ProgressNotificationParam,
+    Prompt, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+    ResourceContents, ResourceUpdatedNotificationParam, Role, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, Tool,
 };
-use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ClientHandler, ErrorData, RoleClient, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use crate::support::{Place, Setup, modern};
 
@@ -39,6 +42,8 @@ struct Seen {
     calls: Arc<Mutex<Vec<CallToolRequestParams>>>,
     heads: Arc<Mutex<Vec<HeaderMap>>>,
     metas: Arc<Mutex<Vec<Value>>>,
+    /// The session of each call.
+    sessions: Arc<Mutex<Vec<String>>>,
 }
 
 /// A server of a few tools.
@@ -47,7 +52,8 @@ struct Far(Seen);
 
 impl ServerHandler for Far {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts();
+        let capabilities = capabilities.enable_resources_subscribe().enable_logging().build();
         ServerConfig::new(capabilities).with_server_info(Implementation::new("far", "7"))
     }
 
@@ -74,6 +80,10 @@ impl ServerHandler for Far {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         self.0.calls.lock().push(request.clone());
+        let head =
+            context.extensions.get::<http::request::Parts>().map(|head| head.headers.clone()).unwrap_or_default();
+        let session = head.get("mcp-session-id").and_then(|id| id.to_str().ok()).unwrap_or_default();
+        self.0.sessions.lock().push(session.to_owned());
         self.0.metas.lock().push(serde_json::to_value(&context.meta).expect("JSON"));
         match &*request.name {
             "get" => {
@@ -115,6 +125,8 @@ impl ServerHandler for Far {
                 let token = context.meta.get_progress_token().expect("a token");
                 let told = ProgressNotificationParam::new(token, 2.0).with_total(4.0).with_message("half");
                 context.peer.notify_progress(told).await.expect("told");
+                let logged = LoggingMessageNotificationParam::new(LoggingLevel::Warning, json!("low"));
+                context.peer.notify_logging_message(logged).await.expect("logged");
                 Ok(CallToolResult::success(vec![ContentBlock::text("done")]).into())
             }
             other => Err(ErrorData::invalid_params(format!("no {other}"), Some(json!({"own": true})))),
@@ -135,6 +147,31 @@ impl ServerHandler for Far {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         Ok(ReadResourceResult::new(vec![ResourceContents::text("read", request.uri)]).into())
+    }
+
+    /// Tells at once that it has changed.
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let peer = context.peer.clone();
+        tokio::spawn(
+            async move { peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(request.uri)).await },
+        );
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        for address in context.accepted().resource_subscriptions.iter().flatten() {
+            let _ = context.sink().notify_resource_updated(address.clone()).await;
+        }
+        context.cancelled().await;
+        Ok(())
     }
 
     async fn list_prompts(
@@ -347,7 +384,11 @@ async fn resources_and_prompts_are_read_at_both_paths() {
 
 /// A client of 2025 whose person answers `red`.
 #[derive(Clone, Default)]
-struct Red(Arc<Mutex<Vec<ProgressNotificationParam>>>);
+struct Red {
+    progress: Arc<Mutex<Vec<ProgressNotificationParam>>>,
+    logged: Arc<Mutex<Vec<Value>>>,
+    updated: Arc<Notify>,
+}
 
 impl ClientHandler for Red {
     fn get_info(&self) -> ClientConfig {
@@ -364,7 +405,15 @@ impl ClientHandler for Red {
     }
 
     async fn on_progress(&self, told: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        self.0.lock().push(told);
+        self.progress.lock().push(told);
+    }
+
+    async fn on_logging_message(&self, message: LoggingMessageNotificationParam, _: NotificationContext<RoleClient>) {
+        self.logged.lock().push(message.data);
+    }
+
+    async fn on_resource_updated(&self, _: ResourceUpdatedNotificationParam, _: NotificationContext<RoleClient>) {
+        self.updated.notify_one();
     }
 }
 
@@ -389,8 +438,16 @@ async fn s5_a_client_of_2025_is_asked_in_the_middle_and_told_how_far_it_is() {
             serde_json::from_str::<Value>(&text.text).unwrap(),
             json!({"action": "accept", "content": {"a": "red"}})
         );
+        client.set_level(SetLevelRequestParams::new(LoggingLevel::Info)).await.unwrap();
         client.call_tool(CallToolRequestParams::new("far_steps")).await.unwrap();
-        let told = person.0.lock();
+        client.subscribe(SubscribeRequestParams::new("far://one")).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(20), person.updated.notified())
+            .await
+            .expect("it is told of the change");
+        if revision == REVISIONS[0] {
+            assert_eq!(*person.logged.lock(), [json!("low")]);
+        }
+        let told = person.progress.lock();
         assert_eq!((told[0].progress, told[0].total, told[0].message.as_deref()), (2.0, Some(4.0), Some("half")));
     }
 }
@@ -423,6 +480,41 @@ async fn s5_a_client_of_2026_answers_a_question_by_calling_again_and_nobody_else
         let rounds = if revision == REVISIONS[0] { 1 } else { 2 };
         assert_eq!(seen.calls.lock().len(), rounds, "it was one call");
     }
+}
+
+#[tokio::test]
+async fn a_caller_has_a_session_of_its_own_with_a_server_that_gives_them_out() {
+    let (url, seen) = far().await;
+    let servers = vec![server(&url, "revision = \"2025-11-25\"\n")];
+    let setup = Setup { servers, issuer: true, ..Setup::default() };
+    let place = setup.with(card("chef"), ScriptedAgent::saying(["soup"])).start().await;
+    listed(&place, "far_get").await;
+    for who in ["alice", "alice", "bob"] {
+        let mut request = modern("/mcp", "tools/call", json!({"name": "far_get", "arguments": {"n": 1}}), json!({}));
+        request.headers_mut().insert("authorization", place.token(who).parse().unwrap());
+        let answer = place.send(request).await;
+        assert_eq!(answer.last()["result"]["isError"], false, "{:?}", answer.last());
+    }
+    let sessions = seen.sessions.lock();
+    assert_eq!(sessions.len(), 3);
+    assert_eq!(sessions[0], sessions[1], "alice goes on in hers");
+    assert_ne!(sessions[0], sessions[2], "bob has another");
+    assert!(seen.heads.lock().iter().all(|head| !head.contains_key("authorization")), "no token goes on");
+}
+
+#[tokio::test]
+async fn so_many_servers_and_patterns_there_are_and_no_more() {
+    let wrong = |count: usize, patterns: usize| async move {
+        let section = format!("url = \"http://127.0.0.1:9/mcp\"\nonly = {:?}\n", vec!["a"; patterns]);
+        let server = |n| ServerBlueprint { name: format!("far{n}"), section: section.clone(), rules: Vec::new() };
+        let setup = Setup { servers: (0..count).map(server).collect(), ..Setup::default() };
+        let started = setup.with(card("chef"), ScriptedAgent::saying(["soup"])).try_start().await;
+        started.err().map(|problems| problems.to_string())
+    };
+    assert_eq!(wrong(1, 100).await, None);
+    assert!(wrong(1, 101).await.unwrap().contains("at most 100 patterns"));
+    assert_eq!(wrong(200, 1).await, None);
+    assert!(wrong(201, 1).await.unwrap().contains("at most 200 servers"));
 }
 
 #[tokio::test]

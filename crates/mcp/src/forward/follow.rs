@@ -11,13 +11,13 @@ use rmcp::model::{ClientRequest, SubscribeRequest, SubscribeRequestParams, Subsc
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinHandle;
 
-use super::Server;
 use super::read::Reader;
-use super::session::CallLinks;
 use super::tool_call::asker;
-use super::upstream::SessionLease;
 use crate::elicit::Modes;
 use crate::limits::SUBSCRIPTIONS_MAX;
+use crate::servers::Server;
+use crate::servers::events::CallLinks;
+use crate::servers::upstream::SessionLease;
 use crate::upstream::call_error::CallError;
 
 /// Tells a client that the resource at an address has changed. `false` when it is gone.
@@ -25,7 +25,7 @@ pub(crate) type TellUpdate = Arc<dyn Fn(String) -> BoxFuture<'static, bool> + Se
 
 /// The resources of servers that one client follows, by their addresses.
 #[derive(Default)]
-pub(crate) struct Followed(Mutex<HashMap<String, FollowedResource>>);
+pub(crate) struct ServerSubscriptions(Mutex<HashMap<String, FollowedResource>>);
 
 /// Follows one resource, until it is dropped.
 struct FollowedResource(JoinHandle<()>);
@@ -36,7 +36,7 @@ impl Drop for FollowedResource {
     }
 }
 
-impl Followed {
+impl ServerSubscriptions {
     /// Follows a resource no longer.
     pub(crate) fn remove(&self, address: &str) {
         self.0.lock().remove(address);
@@ -47,7 +47,7 @@ impl Reader<'_> {
     /// Has `tell` hear of changes of a resource, as one of those that are `followed`. `None` where no server has it.
     pub(crate) async fn follow(
         &self,
-        followed: &Followed,
+        followed: &ServerSubscriptions,
         address: &str,
         tell: TellUpdate,
     ) -> Option<Result<(), ErrorData>> {
@@ -56,9 +56,11 @@ impl Reader<'_> {
             let words = format!("a client subscribes to at most {SUBSCRIPTIONS_MAX} resources");
             return Some(Err(ErrorData::invalid_request(words, None)));
         }
+        // Before the server knows of it: it may tell of a change at once.
+        let updates = server.upstream.updated.subscribe();
         Some(match self.begin(server, address).await {
             Ok(lease) => {
-                let following = follow(server, lease, address.to_owned(), tell);
+                let following = follow(updates, lease, address.to_owned(), tell);
                 followed.0.lock().insert(address.to_owned(), following);
                 Ok(())
             }
@@ -96,8 +98,12 @@ impl Reader<'_> {
     }
 }
 
-fn follow(server: &Server, lease: SessionLease, address: String, tell: TellUpdate) -> FollowedResource {
-    let updates = server.upstream.updated.subscribe();
+fn follow(
+    updates: broadcast::Receiver<String>,
+    lease: SessionLease,
+    address: String,
+    tell: TellUpdate,
+) -> FollowedResource {
     FollowedResource(tokio::spawn(async move {
         // Held as long as it is followed, so that the session does not end for another.
         if lease.session.is_modern() {

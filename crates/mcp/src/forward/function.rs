@@ -13,14 +13,14 @@ use futures::future::BoxFuture;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, ServerResult};
 use serde_json::{Map, Value, json};
 
-use super::Servers;
-use super::call::{CallFailure, CallStep, ServerCall};
 use super::tool_call::{asker, own_meta};
 use crate::NAME;
 use crate::caller::Caller;
 use crate::elicit::Modes;
 use crate::log::Level;
 use crate::offer::Offer;
+use crate::servers::Servers;
+use crate::servers::call::{CallFailure, CallStep, ServerCall};
 use crate::verdict::Verdict;
 
 /// The tools of the servers of these names, found where calls are made.
@@ -70,9 +70,16 @@ struct ServerFunction {
 
 impl Handler for ServerFunction {
     fn call(&self, invocation: Invocation) -> BoxFuture<'_, Result<Value, Failure>> {
-        let time_max = invocation.endpoint.binding.timeout();
+        let (endpoint, time_max) = (invocation.endpoint.clone(), invocation.endpoint.binding.timeout());
         let late = move |_| Err(Failure::Late(format!("the tool took more than {time_max:?}")));
-        tokio::time::timeout(time_max, self.answer(invocation)).map(move |ended| ended.unwrap_or_else(late)).boxed()
+        let answer = tokio::time::timeout(time_max, self.answer(invocation));
+        let declared = move |failure| match failure {
+            Failure::Named { code, message, .. } if !endpoint.declares_error(&code) => {
+                Failure::Crashed(format!("`{code}`, which the endpoint does not declare: {message}"))
+            }
+            failure => failure,
+        };
+        answer.map(move |ended| ended.unwrap_or_else(late).map_err(declared)).boxed()
     }
 }
 

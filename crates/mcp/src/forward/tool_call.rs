@@ -14,13 +14,8 @@ use rmcp::model::{
     InputRequiredResult, InputResponses, ProgressNotificationParam, RequestMetaObject, ResultType, ServerResult,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::FoundTool;
-use super::call::{Asked, CallFailure, CallStep, ServerCall};
-use super::parked::ParkedCall;
-use super::sessions::SessionOwner;
-use super::upstream::Asker;
 use crate::NAME;
 use crate::call::{CallState, Client, Rounds};
 use crate::caller::Caller;
@@ -29,6 +24,11 @@ use crate::content::{failed, note};
 use crate::elicit::Modes;
 use crate::limits::ANSWER_TIME_MAX;
 use crate::offer::Offer;
+use crate::servers::FoundTool;
+use crate::servers::call::{CallFailure, CallStep, OpenQuestion, ServerCall};
+use crate::servers::parked::ParkedCall;
+use crate::servers::sessions::SessionOwner;
+use crate::servers::upstream::Asker;
 use crate::waiting::Seal;
 use crate::{answer, log, payment, trace};
 
@@ -169,7 +169,7 @@ impl ClientCall<'_> {
                 }
                 CallStep::Asks(asked) if self.client.asking.in_rounds => return self.park(call, asked, arguments),
                 CallStep::Asks(asked) => self.put(asked).await,
-                CallStep::Ended(result) => return self.ended(*result),
+                CallStep::Ended(result) => return self.ended(*result, call.receipt()),
             }
         }
     }
@@ -187,7 +187,7 @@ impl ClientCall<'_> {
     }
 
     /// Asks the person in the middle of the call, as revisions before 2026-07-28 do.
-    async fn put(&self, asked: Asked) {
+    async fn put(&self, asked: OpenQuestion) {
         let Some(context) = self.client.context else { return };
         let mut answers = BTreeMap::new();
         for (key, request) in &asked.requests {
@@ -200,7 +200,7 @@ impl ClientCall<'_> {
     }
 
     /// Lets the call wait until the client calls again with the answers.
-    fn park(&self, call: ServerCall, asked: Asked, arguments: &Value) -> Result<CallToolResponse, ErrorData> {
+    fn park(&self, call: ServerCall, asked: OpenQuestion, arguments: &Value) -> Result<CallToolResponse, ErrorData> {
         let request = |(key, params): &(String, _)| {
             (key.clone(), InputRequest::Elicitation(ElicitRequest::new(Clone::clone(params))))
         };
@@ -245,10 +245,17 @@ impl ClientCall<'_> {
     }
 
     /// What the client is given at the end.
-    fn ended(&self, result: Result<ServerResult, CallFailure>) -> Result<CallToolResponse, ErrorData> {
+    fn ended(
+        &self,
+        result: Result<ServerResult, CallFailure>,
+        receipt: Option<Map<String, Value>>,
+    ) -> Result<CallToolResponse, ErrorData> {
         let output = match result {
             Ok(ServerResult::CallToolResult(mut result)) => {
                 result.result_type = Some(ResultType::COMPLETE);
+                if let Some(receipt) = receipt {
+                    payment::tell(&mut result.meta.get_or_insert_default().0, receipt);
+                }
                 return Ok(result.into());
             }
             Ok(_) => failed("The server answered something that is no result of a tool."),

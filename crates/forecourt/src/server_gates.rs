@@ -1,0 +1,83 @@
+//! The servers behind a deployment, each behind its gate.
+
+use std::sync::Arc;
+
+use forecourt_agents::Context;
+use forecourt_agents::siblings::Siblings;
+use forecourt_agents::usage::NoUsage;
+use forecourt_core::{AgentCard, Handle, Language, Site, SystemClock};
+use forecourt_egress::Egress;
+use forecourt_host::{ServerGate, SystemEntropy};
+use forecourt_settings::Problems;
+use forecourt_surface::ServerDefinition;
+
+use crate::deployment::Deployment;
+use crate::rules::RuleBuilder;
+use crate::servers::ServerFile;
+
+/// The definitions of the servers of a deployment, each behind its gate. Fails with everything that is wrong with the
+/// rules.
+pub(crate) fn definitions(
+    deployment: &Deployment,
+    files: Vec<ServerFile>,
+    site: &Site,
+    egress: &Egress,
+    rules: &RuleBuilder<'_>,
+) -> Result<Vec<ServerDefinition>, Problems> {
+    let mut problems = Problems::new();
+    let define = |file: ServerFile| {
+        let rules = problems.absorb(rules.build_server(&file))?;
+        let gate = ServerGate::new(Arc::new(card(&file.name, site)), rules);
+        let context = context(&file.name, deployment, site, egress);
+        Some(ServerDefinition { name: file.name, section: file.section, gate, context })
+    };
+    let defined = files.into_iter().filter_map(define).collect();
+    problems.into_result(defined)
+}
+
+/// What is said of a server where something is issued for it, such as a consent.
+fn card(name: &Handle, site: &Site) -> AgentCard {
+    AgentCard {
+        address: site.address(name),
+        name: name.to_string(),
+        description: format!("The server `{name}` behind {}.", site.name),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        icon: None,
+        skills: Vec::new(),
+        input_modes: Vec::new(),
+        output_modes: Vec::new(),
+        homepage: None,
+        language: Language::english(),
+        streams: false,
+        uses_tools: false,
+        remembers: false,
+        composes: false,
+        finds: false,
+        wants_token: false,
+        cors: false,
+        cache_control: None,
+        examples: Vec::new(),
+        endpoints: Vec::new(),
+    }
+}
+
+fn context(name: &Handle, deployment: &Deployment, site: &Site, egress: &Egress) -> Context {
+    Context {
+        handle: name.clone(),
+        host: site.canonical_host().to_owned(),
+        language: Language::english(),
+        folder: deployment.dir.clone(),
+        data_dir: deployment.data.clone(),
+        clock: Arc::new(SystemClock),
+        entropy: Arc::new(SystemEntropy),
+        egress: egress.clone(),
+        path_variable: std::env::var("PATH").ok(),
+        variable: |name| std::env::var(name).ok(),
+        budget: Default::default(),
+        usage: Arc::new(NoUsage),
+        endpoints: Vec::new(),
+        siblings: Siblings::default(),
+        goes_on: false,
+        builtin: Vec::new(),
+    }
+}
