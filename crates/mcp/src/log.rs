@@ -6,8 +6,10 @@ use forecourt_core::Handle;
 use forecourt_core::reply::Progress;
 use forecourt_surface::tool::Tool;
 use rmcp::RoleServer;
-use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam, SetLevelRequestParams};
+use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam, ProtocolVersion, SetLevelRequestParams};
 use rmcp::service::RequestContext;
+
+const V_2026_07_28: ProtocolVersion = ProtocolVersion::V_2026_07_28;
 
 /// From which level on a client is told what is logged.
 pub(crate) type Level = LoggingLevel;
@@ -33,14 +35,16 @@ pub(crate) async fn tell(
     let _ = context.peer.notify_logging_message(message).await;
 }
 
-/// Passes on what a server logs during a call, to a client that wants messages of its level.
+/// Passes on what a server logs during a call, to a client that wants messages of its level. One of the older revisions
+/// that has set none hears what the server has chosen to tell (2025-11-25, logging); from 2026-07-28 on it hears nothing.
 pub(crate) async fn pass_on(
     mut message: LoggingMessageNotificationParam,
     server: &str,
     level: Option<LoggingLevel>,
     context: &RequestContext<RoleServer>,
 ) {
-    if level.is_none_or(|level| rank(message.level) < rank(level)) {
+    let chooses = || context.protocol_version().is_some_and(|spoken| spoken.as_str() < V_2026_07_28.as_str());
+    if !level.map_or_else(chooses, |level| rank(message.level) >= rank(level)) {
         return;
     }
     message.logger.get_or_insert_with(|| server.to_owned());
