@@ -26,7 +26,7 @@ use crate::limits::TOOLS_FOUND_NEAR;
 pub(crate) use kept::Listings;
 use lead::{CALL, DESCRIBE};
 pub(crate) use lead::{FIND, LEADS_COUNT};
-pub(crate) use listing::{Listed, Listing, Pin};
+pub(crate) use listing::{ListedTool, Listing, Pin};
 
 /// What a request to call a tool is.
 pub(crate) enum ToolRequest {

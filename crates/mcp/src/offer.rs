@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::caller::Caller;
 use crate::content::{note, object};
-use crate::finding::{self, LEADS_COUNT, Listed, Listing, Listings, Pin, ToolRequest};
+use crate::finding::{self, LEADS_COUNT, ListedTool, Listing, Listings, Pin, ToolRequest};
 use crate::named::{self, Prompt};
 use crate::own_resource::{self, OwnResource};
 use crate::page::Page;
@@ -119,7 +119,7 @@ impl OfferedTool {
     }
 }
 
-impl Listed for OfferedTool {
+impl ListedTool for OfferedTool {
     fn name(&self) -> &str {
         &self.tool.name
     }
@@ -290,8 +290,8 @@ impl Offer {
     }
 
     /// Every tool that an endpoint lists, in its order.
-    fn tools_at(&self, agent: Option<&Handle>) -> Vec<Arc<dyn Listed>> {
-        let listed = |offered: &Arc<OfferedTool>| Arc::clone(offered) as Arc<dyn Listed>;
+    fn tools_at(&self, agent: Option<&Handle>) -> Vec<Arc<dyn ListedTool>> {
+        let listed = |offered: &Arc<OfferedTool>| Arc::clone(offered) as Arc<dyn ListedTool>;
         match agent {
             None => self.hosts.tools.iter().map(listed).collect(),
             Some(agent) => {
