@@ -111,6 +111,8 @@ const ACTION_WORD: f32 = 0.7;
 const VERB_OF_PHRASE: f32 = 0.2;
 /// The same, of a phrase for a thing: `phone number` is of phones.
 const THING_OF_PHRASE: f32 = 0.8;
+/// How much a word of a phrase counts that means the same.
+const PHRASE_SYNONYM: f32 = 0.4;
 /// How much a word counts that says little of what is looked for: whoever `somebody` is.
 const EMPTY_WORD: f32 = 0.4;
 /// How much two words count that the descriptions write as one.
@@ -205,6 +207,15 @@ impl Question {
         question.join(&all);
         if asks {
             question.actions = vec![Action::Read];
+            // Who asks whether something is so wants to have it checked.
+            let does = match written[0].as_str() {
+                "which" | "who" => "list",
+                "how" => "count",
+                "what" | "when" | "where" => "get",
+                _ => "check",
+            };
+            let does = stems.stem(does).to_owned();
+            question.action_groups = thesaurus.longest(&[&does]).map_or_else(Vec::new, |(_, groups)| groups.to_vec());
         }
         question
     }
@@ -227,6 +238,11 @@ impl Question {
         for stem in groups.iter().flat_map(|group| thesaurus.stems(*group)) {
             if !stems.iter().any(|(known, _)| known == stem) {
                 stems.push((stem.to_owned(), weight * if phrase.len() == 1 { SYNONYM } else { 1.0 }));
+            }
+        }
+        for stem in groups.iter().flat_map(|group| thesaurus.phrase_stems(*group)) {
+            if !stems.iter().any(|(known, _)| known == stem) {
+                stems.push((stem.to_owned(), weight * PHRASE_SYNONYM));
             }
         }
         self.terms.push(Term { stems, is_action });
@@ -303,7 +319,7 @@ mod tests {
     fn words_that_say_nothing_are_left_out_unless_there_are_no_others() {
         assert!(!stems("the weather in Paris").contains(&"the".to_owned()));
         assert!(stems("weather").contains(&"forecast".to_owned()));
-        assert_eq!(stems("this of"), ["this", "of", "thisof"]);
+        assert_eq!(stems("this of"), ["this", "thisof", "of"]);
     }
 
     #[test]
