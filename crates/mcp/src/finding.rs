@@ -24,8 +24,8 @@ use crate::content::result;
 use crate::limits::TOOLS_FOUND_NEAR;
 
 pub(crate) use kept::Listings;
-use lead::{CALL, DESCRIBE};
-pub(crate) use lead::{FIND, LEADS_COUNT};
+use lead::DESCRIBE;
+pub(crate) use lead::{CALL, FIND, LEADS_COUNT};
 pub(crate) use listing::{ListedTool, Listing, Pin};
 
 /// What a request to call a tool is.

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::caller::Caller;
 use crate::content::{note, object};
-use crate::finding::{self, LEADS_COUNT, ListedTool, Listing, Listings, Pin, ToolRequest};
+use crate::finding::{self, CALL, LEADS_COUNT, ListedTool, Listing, Listings, Pin, ToolRequest};
 use crate::named::{self, Prompt};
 use crate::own_resource::{self, OwnResource};
 use crate::page::Page;
@@ -286,7 +286,17 @@ impl Offer {
     ) -> Result<ToolRequest, ErrorData> {
         let agent = caller.agent.as_ref();
         let is_there = |name: &str| self.find(agent, name).is_some();
-        finding::read(|| self.listing(agent), is_there, caller.language.as_ref(), request)
+        let is_led = request.name == CALL;
+        let read = finding::read(|| self.listing(agent), is_there, caller.language.as_ref(), request)?;
+        if let ToolRequest::Call(call) = &read
+            && is_led
+            && self.find(agent, &call.name).is_some_and(|offered| offered.has_header_arguments())
+        {
+            // The headers of this request name another tool: whoever goes by them would see nothing of the call.
+            let words = format!("arguments of `{}` stand in headers: call it by its own name", call.name);
+            return Err(ErrorData::invalid_params(words, None));
+        }
+        Ok(read)
     }
 
     /// Every tool that an endpoint lists, in its order.
