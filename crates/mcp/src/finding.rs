@@ -26,7 +26,7 @@ use crate::limits::TOOLS_FOUND_NEAR;
 pub(crate) use kept::Listings;
 use lead::DESCRIBE;
 pub(crate) use lead::{CALL, FIND, LEADS_COUNT};
-pub(crate) use listing::{Listed, Listing, Pin};
+pub(crate) use listing::{ListedTool, Listing, Pin};
 
 /// What a request to call a tool is.
 pub(crate) enum ToolRequest {
@@ -81,4 +81,41 @@ pub(crate) fn shown(listing: &Listing) -> Vec<Tool> {
 fn missing(listing: &Listing, name: &str) -> ErrorData {
     let near = listing.nearest(name, TOOLS_FOUND_NEAR);
     ErrorData::invalid_params(lead::missing_words(name, &near), Some(Value::from(near)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn values() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<String>().prop_map(Value::from)
+        ];
+        leaf.prop_recursive(2, 8, 3, |inner| prop::collection::vec(inner, 0..3).prop_map(Value::from))
+    }
+
+    proptest! {
+        #[test]
+        fn any_arguments_are_answered_or_refused(
+            lead in prop::sample::select(vec![FIND, DESCRIBE, CALL]),
+            key in prop::sample::select(vec!["query", "limit", "name", "arguments", "other"]),
+            value in values(),
+            more in values(),
+        ) {
+            let mut request = CallToolRequestParams::new(lead);
+            request.arguments = json!({"name": more, key: value}).as_object().cloned();
+            let listing = || Arc::new(Listing::new(Vec::new(), &[], 4, LEADS_COUNT));
+            match read(listing, |_| false, None, request) {
+                Ok(ToolRequest::Call(_)) => prop_assert!(false, "there is no tool to call"),
+                Ok(ToolRequest::Answered(_)) => prop_assert!(lead != CALL),
+                Err(_) => prop_assert!(lead == CALL),
+            }
+        }
+    }
 }

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::caller::Caller;
 use crate::content::{note, object};
-use crate::finding::{self, LEADS_COUNT, Listed, Listing, Listings, Pin, ToolRequest};
+use crate::finding::{self, CALL, LEADS_COUNT, ListedTool, Listing, Listings, Pin, ToolRequest};
 use crate::named::{self, Prompt};
 use crate::own_resource::{self, OwnResource};
 use crate::page::Page;
@@ -123,7 +123,7 @@ impl OfferedTool {
     }
 }
 
-impl Listed for OfferedTool {
+impl ListedTool for OfferedTool {
     fn name(&self) -> &str {
         &self.tool.name
     }
@@ -305,13 +305,23 @@ impl Offer {
     ) -> Result<ToolRequest, ErrorData> {
         let agent = caller.agent.as_ref();
         let is_there = |name: &str| self.find(agent, name).is_some() || self.server_tool(agent, name).is_some();
-        finding::read(|| self.listing(agent), is_there, caller.language.as_ref(), request)
+        let is_led = request.name == CALL;
+        let read = finding::read(|| self.listing(agent), is_there, caller.language.as_ref(), request)?;
+        if let ToolRequest::Call(call) = &read
+            && is_led
+            && self.find(agent, &call.name).is_some_and(|offered| offered.has_header_arguments())
+        {
+            // The headers of this request name another tool: whoever goes by them would see nothing of the call.
+            let words = format!("arguments of `{}` stand in headers: call it by its own name", call.name);
+            return Err(ErrorData::invalid_params(words, None));
+        }
+        Ok(read)
     }
 
     /// Every tool that an endpoint lists, in its order.
-    fn tools_at(&self, agent: Option<&Handle>) -> Vec<Arc<dyn Listed>> {
-        let listed = |offered: &Arc<OfferedTool>| Arc::clone(offered) as Arc<dyn Listed>;
-        let mut all: Vec<Arc<dyn Listed>> = match agent {
+    fn tools_at(&self, agent: Option<&Handle>) -> Vec<Arc<dyn ListedTool>> {
+        let listed = |offered: &Arc<OfferedTool>| Arc::clone(offered) as Arc<dyn ListedTool>;
+        let mut all: Vec<Arc<dyn ListedTool>> = match agent {
             None => self.hosts.tools.iter().map(listed).collect(),
             Some(agent) => {
                 let items = self.agents.get(agent).into_iter().flat_map(|shelf| &shelf.items);

@@ -39,7 +39,7 @@ use tokio::sync::watch;
 use self::parked::ParkedCalls;
 use self::settings::ServerSettings;
 use self::upstream::Upstream;
-use crate::finding::{Listed, Pin};
+use crate::finding::{ListedTool, Pin};
 use crate::limits::SERVERS_MAX;
 
 pub(crate) use self::changes::ListWatch;
@@ -131,12 +131,12 @@ impl Servers {
     }
 
     /// The tools of an endpoint, server by server.
-    pub(crate) fn tools(&self, endpoint: Option<&Handle>) -> Vec<Arc<dyn Listed>> {
+    pub(crate) fn tools(&self, endpoint: Option<&Handle>) -> Vec<Arc<dyn ListedTool>> {
         let (servers, at) = self.shown(endpoint);
         let of_server = |server: &Server| {
             let upstream = &server.upstream;
             let listed = |tool: &Arc<ServerTool>| {
-                Arc::new(ListedTool { tool: tool.clone(), at, upstream: upstream.clone() }) as Arc<dyn Listed>
+                Arc::new(ShelfTool { tool: tool.clone(), at, upstream: upstream.clone() }) as Arc<dyn ListedTool>
             };
             upstream.shelf().tools.iter().map(listed).collect::<Vec<_>>()
         };
@@ -155,13 +155,13 @@ impl Servers {
 }
 
 /// A tool of a server at one endpoint.
-struct ListedTool {
+struct ShelfTool {
     tool: Arc<ServerTool>,
     at: ShownAt,
     upstream: Arc<Upstream>,
 }
 
-impl Listed for ListedTool {
+impl ListedTool for ShelfTool {
     fn name(&self) -> &str {
         self.tool.name_at(self.at)
     }

@@ -6,7 +6,7 @@ use crate::synonyms::{Action, Group, Thesaurus};
 use crate::words::{Stems, words};
 
 /// Words of questions that say nothing of what is looked for. Sorted.
-const EMPTY_WORDS: [&str; 83] = [
+const EMPTY_WORDS: [&str; 85] = [
     "a",
     "about",
     "am",
@@ -64,6 +64,8 @@ const EMPTY_WORDS: [&str; 83] = [
     "should",
     "so",
     "some",
+    "somebody",
+    "someone",
     "that",
     "the",
     "their",
@@ -92,10 +94,9 @@ const EMPTY_WORDS: [&str; 83] = [
     "your",
 ];
 
-/// Words that begin a question for something that is known, when no verb says what to do. Sorted.
-const ASKING_WORDS: [&str; 16] = [
-    "am", "are", "can", "did", "do", "does", "has", "have", "how", "is", "was", "what", "when", "where", "which", "who",
-];
+/// Words that begin a question for something that is known: `which messages did we send` sends nothing. Sorted.
+const ASKING_WORDS: [&str; 15] =
+    ["am", "are", "did", "do", "does", "has", "have", "how", "is", "was", "what", "when", "where", "which", "who"];
 
 /// The second words of phrases that others may stand before: `take it off`.
 const PARTICLES: [&str; 8] = ["away", "back", "down", "off", "on", "out", "over", "up"];
@@ -110,6 +111,10 @@ const ACTION_WORD: f32 = 0.7;
 const VERB_OF_PHRASE: f32 = 0.2;
 /// The same, of a phrase for a thing: `phone number` is of phones.
 const THING_OF_PHRASE: f32 = 0.8;
+/// How much a word of a phrase counts that means the same.
+const PHRASE_SYNONYM: f32 = 0.4;
+/// How much a word counts that says little of what is looked for: whoever `somebody` is.
+const EMPTY_WORD: f32 = 0.4;
 /// How much two words count that the descriptions write as one.
 const JOINED: f32 = 0.9;
 
@@ -140,6 +145,22 @@ pub(crate) struct Term {
     pub(crate) is_action: bool,
 }
 
+/// What a word does in a question.
+#[derive(Clone, Copy)]
+struct Use {
+    /// Whether it may say what to do.
+    is_command: bool,
+    /// Whether it says little of what is looked for.
+    is_empty: bool,
+}
+
+/// Whether a question asks for something that is known; `how do I` and its kin ask how to do something.
+fn asks(written: &[String]) -> bool {
+    let word = |at: usize| written.get(at).map_or("", String::as_str);
+    let is_how_to = word(0) == "how" && ["can", "could", "do", "does", "should", "to", "would"].contains(&word(1));
+    !is_how_to && ASKING_WORDS.binary_search(&word(0)).is_ok()
+}
+
 impl Question {
     /// Reads the first [`QUESTION_WORDS_MAX`] words.
     pub(crate) fn read(text: &str) -> Self {
@@ -149,11 +170,17 @@ impl Question {
         let stemmed: Vec<String> = written.iter().map(|word| stems.stem(word).to_owned()).collect();
         let all: Vec<&str> = stemmed.iter().map(String::as_str).collect();
         let mut question = Self { terms: Vec::new(), action_groups: Vec::new(), actions: Vec::new() };
+        let asks = asks(&written);
         let mut used = Vec::new();
         let mut at = 0;
         while at < all.len() {
             if let Some((further, groups)) = parted(&all[at..], thesaurus) {
-                question.take(&[all[at], all[at + further]], groups, true, thesaurus);
+                question.take(
+                    &[all[at], all[at + further]],
+                    groups,
+                    Use { is_command: !asks, is_empty: false },
+                    thesaurus,
+                );
                 used.push(at + further);
                 at += 1;
                 continue;
@@ -165,9 +192,9 @@ impl Question {
             let (length, groups) = thesaurus.longest(&all[at..]).unwrap_or((1, &[]));
             let is_empty = length == 1 && EMPTY_WORDS.binary_search(&written[at].as_str()).is_ok();
             if !is_empty || groups.iter().any(|group| thesaurus.action(*group).is_none()) {
-                // `Which files have been uploaded` uploads nothing: no command ends like that.
-                let is_command = length > 1 || !written[at].ends_with("ed");
-                question.take(&all[at..at + length], groups, is_command, thesaurus);
+                // No command ends like that: in `a starred one` it is an adjective.
+                let is_command = !asks && (length > 1 || !written[at].ends_with("ed"));
+                question.take(&all[at..at + length], groups, Use { is_command, is_empty }, thesaurus);
             }
             at += length;
         }
@@ -178,27 +205,44 @@ impl Question {
             });
         }
         question.join(&all);
-        let asks = written.first().is_some_and(|first| ASKING_WORDS.binary_search(&first.as_str()).is_ok());
-        if question.actions.is_empty() && asks {
-            question.actions.push(Action::Read);
+        if asks {
+            question.actions = vec![Action::Read];
+            // Who asks whether something is so wants to have it checked.
+            let does = match written[0].as_str() {
+                "which" | "who" => "list",
+                "how" => "count",
+                "what" | "when" | "where" => "get",
+                _ => "check",
+            };
+            let does = stems.stem(does).to_owned();
+            question.action_groups = thesaurus.longest(&[&does]).map_or_else(Vec::new, |(_, groups)| groups.to_vec());
         }
         question
     }
 
-    /// Takes a word or a phrase, which is an order if `is_command`.
-    fn take(&mut self, phrase: &[&str], groups: &[Group], is_command: bool, thesaurus: &Thesaurus) {
+    /// Takes a word or a phrase.
+    fn take(&mut self, phrase: &[&str], groups: &[Group], used: Use, thesaurus: &Thesaurus) {
         let is_action = |group: &Group| thesaurus.action(*group).is_some();
         let does = groups.iter().any(is_action);
-        if is_command {
+        if used.is_command {
             self.narrow(groups, thesaurus);
         }
         let is_action = does && groups.iter().all(is_action);
-        let weight = if is_action { ACTION_WORD } else { 1.0 };
+        let weight = match () {
+            () if is_action => ACTION_WORD,
+            () if used.is_empty => EMPTY_WORD,
+            () => 1.0,
+        };
         let own = phrase.iter().map(|stem| ((*stem).to_owned(), if phrase.len() == 1 { weight } else { 0.0 }));
         let mut stems: Vec<(String, f32)> = own.filter(|(_, weight)| *weight > 0.0).collect();
         for stem in groups.iter().flat_map(|group| thesaurus.stems(*group)) {
             if !stems.iter().any(|(known, _)| known == stem) {
                 stems.push((stem.to_owned(), weight * if phrase.len() == 1 { SYNONYM } else { 1.0 }));
+            }
+        }
+        for stem in groups.iter().flat_map(|group| thesaurus.phrase_stems(*group)) {
+            if !stems.iter().any(|(known, _)| known == stem) {
+                stems.push((stem.to_owned(), weight * PHRASE_SYNONYM));
             }
         }
         self.terms.push(Term { stems, is_action });
@@ -265,6 +309,8 @@ mod tests {
         assert_eq!(actions("throw the old key away"), [Action::Remove]);
         assert_eq!(actions("who has starred this"), [Action::Read]);
         assert_eq!(actions("which files have been uploaded"), [Action::Read]);
+        assert_eq!(actions("which messages did we send"), [Action::Read]);
+        assert_eq!(actions("how do I delete a key"), [Action::Remove]);
         assert_eq!(actions("open a new ticket"), [Action::Make]);
         assert!(actions("the weather in Paris").is_empty());
     }
@@ -273,7 +319,7 @@ mod tests {
     fn words_that_say_nothing_are_left_out_unless_there_are_no_others() {
         assert!(!stems("the weather in Paris").contains(&"the".to_owned()));
         assert!(stems("weather").contains(&"forecast".to_owned()));
-        assert_eq!(stems("this of"), ["this", "of", "thisof"]);
+        assert_eq!(stems("this of"), ["this", "thisof", "of"]);
     }
 
     #[test]

@@ -30,7 +30,7 @@ const UNASKED: f32 = 0.45;
 /// How much the rarity of a word itself counts, beside that of all words that mean the same.
 const OWN_RARITY: f32 = 0.45;
 /// What the score of an operation is multiplied by that does what is asked for, by the very kind of word.
-const SAME_WORD: f32 = 1.25;
+const SAME_WORD: f32 = 1.3;
 /// The same, for one that does something of that kind.
 const SAME_ACTION: f32 = 1.2;
 /// The same, for one that does something near to it: much is made by being changed or run.

@@ -28,6 +28,8 @@ struct Synonyms {
     action: Option<Action>,
     /// The single words, as stems.
     stems: Vec<String>,
+    /// The words of the phrases of things, as stems.
+    of_phrases: Vec<String>,
 }
 
 /// All groups.
@@ -54,13 +56,18 @@ impl Thesaurus {
                 None => (None, line),
             };
             let group = Group::try_from(groups.len()).unwrap_or(Group::MAX);
-            let mut single = Vec::new();
+            let (mut single, mut of_phrases) = (Vec::new(), Vec::new());
             for phrase in phrases.split(',') {
                 let spelled: Vec<String> = words(phrase).map(|word| stems.stem(&word).to_owned()).collect();
                 named.entry(spelled.join(" ")).or_default().push(group);
-                single.extend(<[String; 1]>::try_from(spelled).ok().map(|[word]| word));
+                match <[String; 1]>::try_from(spelled) {
+                    Ok(word) => single.extend(word),
+                    // `give back` is no word for giving; `rate limit` is one for limits.
+                    Err(words) if action.is_none() => of_phrases.extend(words),
+                    Err(_) => {}
+                }
             }
-            groups.push(Synonyms { action, stems: single });
+            groups.push(Synonyms { action, stems: single, of_phrases });
         }
         Self { groups, named }
     }
@@ -75,6 +82,11 @@ impl Thesaurus {
     /// The single words of a group, as stems.
     pub(crate) fn stems(&self, group: Group) -> impl Iterator<Item = &str> {
         self.groups.get(usize::from(group)).into_iter().flat_map(|group| group.stems.iter().map(String::as_str))
+    }
+
+    /// The words of its phrases, as stems; none of a group of actions.
+    pub(crate) fn phrase_stems(&self, group: Group) -> impl Iterator<Item = &str> {
+        self.groups.get(usize::from(group)).into_iter().flat_map(|group| group.of_phrases.iter().map(String::as_str))
     }
 
     /// The action of a group. `None`: it is of things.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::limits::OUTPUT_SCHEMAS_BYTES_MAX;
 
 /// A tool as an endpoint has it, whoever it is of.
-pub(crate) trait Listed: Send + Sync {
+pub(crate) trait ListedTool: Send + Sync {
     /// What it is called at the endpoint.
     fn name(&self) -> &str;
 
@@ -37,7 +37,7 @@ pub(crate) enum Pin {
 
 /// The tools of one endpoint.
 pub(crate) struct Listing {
-    tools: Vec<Arc<dyn Listed>>,
+    tools: Vec<Arc<dyn ListedTool>>,
     /// The places of those that the list shows.
     shown: Vec<usize>,
     /// Whether the list leaves any out.
@@ -54,7 +54,7 @@ struct Index {
 impl Listing {
     /// The list of `tools`, with no more than `listed_max` where that is possible: what finds the others is among
     /// those, and `own` is how many tools that is.
-    pub(crate) fn new(tools: Vec<Arc<dyn Listed>>, pinned: &[Glob], listed_max: usize, own: usize) -> Self {
+    pub(crate) fn new(tools: Vec<Arc<dyn ListedTool>>, pinned: &[Glob], listed_max: usize, own: usize) -> Self {
         let is_cut = tools.len() > listed_max;
         let shown = match is_cut {
             false => (0..tools.len()).collect(),
@@ -121,9 +121,9 @@ impl Listing {
 }
 
 /// The places of the tools that a short list has, with room for `room` beside those that it has in any case.
-fn pinned_of(tools: &[Arc<dyn Listed>], pinned: &[Glob], room: usize) -> Vec<usize> {
-    let is_named = |tool: &Arc<dyn Listed>| pinned.iter().any(|glob| glob.matches(tool.name()));
-    let pin = |tool: &Arc<dyn Listed>| if is_named(tool) { Pin::Always } else { tool.pin() };
+fn pinned_of(tools: &[Arc<dyn ListedTool>], pinned: &[Glob], room: usize) -> Vec<usize> {
+    let is_named = |tool: &Arc<dyn ListedTool>| pinned.iter().any(|glob| glob.matches(tool.name()));
+    let pin = |tool: &Arc<dyn ListedTool>| if is_named(tool) { Pin::Always } else { tool.pin() };
     let pins: Vec<Pin> = tools.iter().map(pin).collect();
     let count = |wanted: Pin| pins.iter().filter(|pin| **pin == wanted).count();
     let mut most = Pin::Always;
@@ -171,7 +171,7 @@ mod tests {
 
     struct One(String, Pin, usize);
 
-    impl Listed for One {
+    impl ListedTool for One {
         fn name(&self) -> &str {
             &self.0
         }
@@ -190,7 +190,7 @@ mod tests {
     fn listing(pins: &[(Pin, usize)], pinned: &[&str], listed_max: usize) -> Listing {
         let kinds = pins.iter().flat_map(|(pin, count)| (0..*count).map(move |n| (*pin, n)));
         let tools =
-            kinds.map(|(pin, n)| Arc::new(One(format!("{pin:?}_{n}").to_lowercase(), pin, 0)) as Arc<dyn Listed>);
+            kinds.map(|(pin, n)| Arc::new(One(format!("{pin:?}_{n}").to_lowercase(), pin, 0)) as Arc<dyn ListedTool>);
         let globs: Vec<Glob> = pinned.iter().map(|glob| glob.parse().expect("a pattern")).collect();
         Listing::new(tools.collect(), &globs, listed_max, 3)
     }
@@ -225,8 +225,8 @@ mod tests {
     fn output_schemas_are_listed_up_to_their_bytes() {
         let schema = written_bytes(json!({"type": "object", "x": ""}).as_object().expect("an object"));
         let of = |bytes: usize| {
-            let tools =
-                [bytes - schema, 1].map(|padding| Arc::new(One(String::new(), Pin::Never, padding)) as Arc<dyn Listed>);
+            let tools = [bytes - schema, 1]
+                .map(|padding| Arc::new(One(String::new(), Pin::Never, padding)) as Arc<dyn ListedTool>);
             let listed = Listing::new(tools.to_vec(), &[], 4, 3).shown();
             listed.iter().map(|tool| tool.output_schema.is_some()).collect::<Vec<_>>()
         };

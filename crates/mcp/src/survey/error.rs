@@ -103,7 +103,17 @@ fn metadata(challenge: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn any_challenge_is_read(challenge in any::<String>(), value in any::<String>()) {
+            let found = [metadata(&challenge), metadata(&format!("Bearer resource_metadata={value}"))];
+            prop_assert!(found.into_iter().flatten().all(|at| at.starts_with("http")));
+        }
+    }
 
     #[test]
     fn where_to_sign_in_is_read_from_a_challenge() {

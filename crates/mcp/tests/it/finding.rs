@@ -190,6 +190,23 @@ async fn what_is_wrong_with_a_call_is_said() {
 }
 
 #[tokio::test]
+async fn arguments_in_headers_stay_where_proxies_see_them() {
+    let section = r#"
+tools_listed_max = 10
+[[tools]]
+name = "weather"
+agent = "chef"
+description = "The weather."
+message = "weather in {city}"
+arguments = { city = { type = "string", "x-mcp-header" = "City" } }
+"#;
+    let place = place(100, section).await;
+    let led = place.call("call_tool", json!({"name": "weather", "arguments": {"city": "Bonn"}})).await;
+    let error = led.last()["error"]["message"].as_str().expect("an error");
+    assert!(error.contains("call it by its own name"), "{error}");
+}
+
+#[tokio::test]
 async fn progress_is_told_to_who_calls_through_another_tool() {
     let place = place(100, "").await;
     let params = json!({

@@ -4,6 +4,7 @@ mod access;
 mod again;
 mod calls;
 mod exported;
+mod found;
 mod hostile;
 mod schemas;
 mod styles;

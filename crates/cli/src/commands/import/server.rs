@@ -28,7 +28,7 @@ const SENTENCE_CHARS_MAX: usize = 80;
 const NAMED_MAX: usize = 20;
 
 /// What is asked, and what is to be written of it.
-struct Wanted {
+struct ServerRequest {
     /// Where to ask, with values.
     target: SurveyTarget,
     /// What is to be written, with `${VAR}` where values are secrets.
@@ -89,7 +89,7 @@ pub(super) async fn run(asked: &ImportServer) -> Outcome {
 }
 
 /// Where to ask, by the flags or by the definition that is there.
-fn wanted(asked: &ImportServer) -> Result<Wanted, Failure> {
+fn wanted(asked: &ImportServer) -> Result<ServerRequest, Failure> {
     let mut variables = BTreeMap::new();
     if asked.url.is_none() && asked.command.is_empty() {
         let lacks = || Failure::usage("name a server: its URL, a program after `--`, or one in `servers/` by --name");
@@ -99,7 +99,7 @@ fn wanted(asked: &ImportServer) -> Result<Wanted, Failure> {
         let target = known.target(&asked.into).ok_or_else(lacks)?;
         let written = ServerDefinition::read_as_written(&asked.into, name)?.unwrap_or_default();
         let definition = with_flags(written, asked)?;
-        return Ok(Wanted { target, definition, variables });
+        return Ok(ServerRequest { target, definition, variables });
     }
     let stem = asked.name.clone().unwrap_or_else(|| stem(asked));
     let mut values = |pairs: &[String], flag: &str| taken(pairs, flag, &stem, &mut variables);
@@ -124,7 +124,7 @@ fn wanted(asked: &ImportServer) -> Result<Wanted, Failure> {
         }
     };
     let definition = with_flags(ServerDefinition::of(&written), asked)?;
-    Ok(Wanted { target, definition, variables })
+    Ok(ServerRequest { target, definition, variables })
 }
 
 /// What the flags say of a definition.
@@ -234,8 +234,8 @@ fn name_of(asked: &ImportServer, survey: &ServerSurvey) -> Result<String, Failur
     named.map(|handle| handle.as_str().to_owned()).ok_or_else(none)
 }
 
-fn planned(asked: &ImportServer, wanted: Wanted, survey: ServerSurvey) -> Result<ServerImport, Failure> {
-    let Wanted { target, definition, variables } = wanted;
+fn planned(asked: &ImportServer, wanted: ServerRequest, survey: ServerSurvey) -> Result<ServerImport, Failure> {
+    let ServerRequest { target, definition, variables } = wanted;
     let name = name_of(asked, &survey)?;
     if asked.into.join("agents").join(format!("{name}.toml")).exists() {
         let message = format!("`{name}` is an agent here, and /mcp/{name} is that agent's");
