@@ -3,15 +3,14 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
-use rmcp::RoleClient;
 use rmcp::model::SubscriptionFilter;
-use rmcp::service::Peer;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
 use super::{SessionLease, Upstream};
 use crate::limits::{SERVER_LISTED_AGAIN, SERVER_LISTED_AGAIN_MAX, SERVER_LISTED_EVERY, SERVER_LISTING_TIME_MAX};
 use crate::servers::catalog::Catalog;
+use crate::servers::lister::Lister;
 use crate::servers::shelf::Shelf;
 use crate::upstream::call_error::CallError;
 
@@ -33,7 +32,7 @@ impl Upstream {
         }
         let asked = async {
             let lease = self.lister().await?;
-            let listed = Catalog::ask(lease.session.lister()).await.map_err(CallError::from);
+            let listed = Catalog::ask(&lease.session.lister()).await.map_err(CallError::from);
             if listed.as_ref().is_err_and(|error| !error.leaves_connection()) {
                 self.give_up(&lease).await;
             }
@@ -44,7 +43,7 @@ impl Upstream {
         let (catalog, lease) = listed?;
         self.take(catalog);
         if lease.session.is_modern() {
-            self.hear(lease.session.lister().clone());
+            self.hear(lease.session.lister());
         }
         Ok(())
     }
@@ -54,7 +53,7 @@ impl Upstream {
         if self.has_listed.load(Ordering::Relaxed) {
             return;
         }
-        let asked = timeout(SERVER_LISTING_TIME_MAX, Catalog::ask(lease.session.lister())).await;
+        let asked = timeout(SERVER_LISTING_TIME_MAX, Catalog::ask(&lease.session.lister())).await;
         if let Ok(Ok(catalog)) = asked {
             self.take(catalog);
         }
@@ -70,7 +69,7 @@ impl Upstream {
     }
 
     /// Listens to a server of the newest revision, which tells of changes to whoever asked for them.
-    fn hear(&self, peer: Peer<RoleClient>) {
+    fn hear(&self, server: Lister) {
         if self.is_heard.swap(true, Ordering::Relaxed) {
             return;
         }
@@ -78,7 +77,7 @@ impl Upstream {
         tokio::spawn(async move {
             let wanted = SubscriptionFilter::builder();
             let wanted = wanted.tools_list_changed().prompts_list_changed().resources_list_changed().build();
-            if let Ok(mut heard) = peer.listen(wanted).await {
+            if let Ok(mut heard) = server.listen(wanted).await {
                 while let Ok(Some(_)) = heard.next().await {
                     changed.notify_one();
                 }
