@@ -21,11 +21,12 @@ use serde_json::Value;
 use crate::NAME;
 use crate::caller::Caller;
 use crate::client::SESSION;
-use crate::content::{failed, result};
+use crate::content::{failed, note, result};
 use crate::elicit::{self, Modes};
 use crate::forms::{Form, forms};
 use crate::limits::{ANSWER_TIME_MAX, QUESTIONS_PER_CALL_MAX};
 use crate::offer::{Offer, OfferedTool};
+use crate::servers::FoundTool;
 use crate::waiting::{Next, Seal, Waiting};
 use crate::{log, payment, tasks};
 
@@ -37,7 +38,8 @@ pub(crate) async fn call(
     params: CallToolRequestParams,
     client: &Client<'_>,
 ) -> Result<CallToolResponse, ErrorData> {
-    let rounds = Rounds { offer, name: &offered.tool.name, offered: Some(offered), caller, client };
+    let rounds =
+        Rounds { offer, name: &offered.tool.name, offered: Some(offered), promises_output: false, caller, client };
     let mut state = match rounds.begin(params)? {
         ControlFlow::Continue(state) => state,
         ControlFlow::Break(response) => return Ok(response),
@@ -66,6 +68,8 @@ pub(crate) struct Rounds<'a> {
     name: &'a str,
     /// The tool, where it is one of this host.
     offered: Option<&'a OfferedTool>,
+    /// Whether it is one of a server that promises results of another form than refusals have.
+    promises_output: bool,
     caller: &'a Caller,
     client: &'a Client<'a>,
 }
@@ -83,8 +87,14 @@ pub(crate) struct CallState {
 
 impl<'a> Rounds<'a> {
     /// The rounds of a call of a server's tool, up to its gate.
-    pub(crate) fn of_server(offer: &'a Offer, name: &'a str, caller: &'a Caller, client: &'a Client<'a>) -> Self {
-        Self { offer, name, offered: None, caller, client }
+    pub(crate) fn of_server(
+        offer: &'a Offer,
+        found: &FoundTool<'a>,
+        caller: &'a Caller,
+        client: &'a Client<'a>,
+    ) -> Self {
+        let promises_output = found.tool.promises_output();
+        Self { offer, name: found.name, offered: None, promises_output, caller, client }
     }
 }
 
@@ -190,11 +200,13 @@ impl Rounds<'_> {
     }
 
     /// What the tool came to, as the client is told.
-    pub(crate) fn response(&self, output: ToolOutput) -> CallToolResponse {
-        let output = match self.offered {
-            Some(offered) => offered.conforming(output),
-            None => output,
-        };
+    pub(crate) fn response(&self, mut output: ToolOutput) -> CallToolResponse {
+        if let Some(offered) = self.offered {
+            output = offered.conforming(output);
+        } else if self.promises_output && !output.structured.is_null() {
+            // Clients hold what this host says instead of the server to the server's promise, too.
+            note(&mut output.meta, "error", output.structured.take());
+        }
         result(output, self.caller.language.as_ref()).into()
     }
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a file of `servers/` | `settings` |
 //! | what a server has, and what of it is offered under which name | `catalog`, `shelf`, `listing` |
-//! | a server at work: lists, sessions, how it does | `upstream`, `sessions`, `session`, `guest`, `events`, `health`, `updates` |
+//! | a server at work: lists, sessions, how it does | `upstream`, `sessions`, `session`, `lister`, `guest`, `events`, `health`, `updates` |
 //! | one request, step by step, behind the gate | `call`, `parked` |
 //! | telling a client that lists have changed | `changes` |
 //!
@@ -17,6 +17,7 @@ mod changes;
 pub(crate) mod events;
 mod guest;
 mod health;
+mod lister;
 mod listing;
 pub(crate) mod parked;
 mod session;

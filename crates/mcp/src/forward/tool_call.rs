@@ -20,7 +20,7 @@ use crate::NAME;
 use crate::call::{CallState, Client, Rounds};
 use crate::caller::Caller;
 use crate::client::HOPS;
-use crate::content::{failed, note};
+use crate::content::failed;
 use crate::elicit::Modes;
 use crate::limits::ANSWER_TIME_MAX;
 use crate::offer::Offer;
@@ -53,8 +53,7 @@ pub(crate) async fn call(
     params: CallToolRequestParams,
     client: &Client<'_>,
 ) -> Result<CallToolResponse, ErrorData> {
-    let call =
-        ClientCall { offer, found, caller, client, rounds: Rounds::of_server(offer, found.name, caller, client) };
+    let call = ClientCall { offer, found, caller, client, rounds: Rounds::of_server(offer, found, caller, client) };
     call.run(params).await
 }
 
@@ -98,7 +97,6 @@ impl ClientCall<'_> {
             if !self.client.asking.may_ask() {
                 return Ok(self.response(output));
             }
-            let output = self.fitting(output);
             if let ControlFlow::Break(response) = self.rounds.ask(&mut state, output).await? {
                 return Ok(response);
             }
@@ -268,16 +266,7 @@ impl ClientCall<'_> {
 
     /// What this host says instead of the server, as the client is told.
     fn response(&self, output: ToolOutput) -> CallToolResponse {
-        self.rounds.response(self.fitting(output))
-    }
-
-    /// Without a structure where the tool promises another one: clients hold failures to it, too.
-    fn fitting(&self, mut output: ToolOutput) -> ToolOutput {
-        if self.found.tool.promises_output() && !output.structured.is_null() {
-            let said = output.structured.clone();
-            note(&mut output.meta, "error", said);
-        }
-        output
+        self.rounds.response(output)
     }
 }
 

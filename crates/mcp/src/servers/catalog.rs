@@ -2,11 +2,11 @@
 
 use futures::future::BoxFuture;
 use futures::{FutureExt, TryFutureExt};
-use rmcp::RoleClient;
 use rmcp::model::{Implementation, PaginatedRequestParams, Prompt, Resource, ResourceTemplate, Tool};
-use rmcp::service::{Peer, ServiceError};
+use rmcp::service::ServiceError;
 use serde::{Deserialize, Serialize};
 
+use super::lister::Lister;
 use crate::limits::{LIST_PAGES_MAX, LISTED_PER_SERVER_MAX};
 
 /// The lists of one server, of each at most [`LISTED_PER_SERVER_MAX`] entries.
@@ -25,27 +25,27 @@ pub(super) struct Catalog {
 
 impl Catalog {
     /// Asks a server for all that it says it has.
-    pub(super) async fn ask(peer: &Peer<RoleClient>) -> Result<Self, ServiceError> {
-        let Some(about) = peer.peer_info() else { return Err(ServiceError::UnexpectedResponse) };
+    pub(super) async fn ask(server: &Lister) -> Result<Self, ServiceError> {
+        let Some(about) = server.about() else { return Err(ServiceError::UnexpectedResponse) };
         let has = &about.capabilities;
         let mut found =
             Self { server: about.server_info.clone(), instructions: about.instructions.clone(), ..Self::default() };
         if has.tools.is_some() {
-            let page = |page| peer.list_tools(page).map_ok(|one| (one.tools, one.next_cursor)).boxed();
+            let page = |page| server.tools(page).map_ok(|one| (one.tools, one.next_cursor)).boxed();
             found.tools = pages(page).await?;
         }
         if has.resources.is_some() {
-            let page = |page| peer.list_resources(page).map_ok(|one| (one.resources, one.next_cursor)).boxed();
+            let page = |page| server.resources(page).map_ok(|one| (one.resources, one.next_cursor)).boxed();
             found.resources = pages(page).await?;
             let page = |page| {
-                let listed = peer.list_resource_templates(page);
+                let listed = server.templates(page);
                 listed.map_ok(|one| (one.resource_templates, one.next_cursor)).boxed()
             };
             // Some servers have resources and know nothing of their forms.
             found.templates = optional(pages(page).await)?;
         }
         if has.prompts.is_some() {
-            let page = |page| peer.list_prompts(page).map_ok(|one| (one.prompts, one.next_cursor)).boxed();
+            let page = |page| server.prompts(page).map_ok(|one| (one.prompts, one.next_cursor)).boxed();
             found.prompts = pages(page).await?;
         }
         Ok(found)

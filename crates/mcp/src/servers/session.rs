@@ -7,11 +7,12 @@ use forecourt_host::ForwardPermit;
 use forecourt_process::Process;
 use rmcp::RoleClient;
 use rmcp::model::{ClientRequest, ProtocolVersion, RequestId, ServerResult};
-use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, RunningService};
+use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService};
 use rmcp::transport::IntoTransport;
 
 use super::events::{CallLinks, SessionEvents};
 use super::guest::Guest;
+use super::lister::Lister;
 use crate::client::{self, ConnectionNotes};
 use crate::elicit::Modes;
 use crate::upstream::call_error::CallError;
@@ -67,8 +68,8 @@ impl Session {
     }
 
     /// The server, to be asked what it has. What does something there is asked with [`Self::ask`].
-    pub(crate) fn lister(&self) -> &Peer<RoleClient> {
-        self.service.peer()
+    pub(crate) fn lister(&self) -> Lister {
+        Lister::new(self.service.peer().clone())
     }
 
     /// Whether it is of the newest revision, in which requests stand by themselves.

@@ -1,9 +1,12 @@
 //! A server behind this host at work: its sessions, what it has, and how it does. It goes on from one state of the
 //! deployment to the next as long as its file says the same.
 
+mod challenge;
+mod lists;
+
 use std::hash::{BuildHasher, RandomState};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use forecourt_agents::declined::UpstreamError;
@@ -14,13 +17,10 @@ use forecourt_egress::Egress;
 use forecourt_host::{Metrics, ServerState};
 use http::header::AUTHORIZATION;
 use parking_lot::{Mutex, RwLock};
-use rmcp::RoleClient;
-use rmcp::model::SubscriptionFilter;
-use rmcp::service::Peer;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
-use super::catalog::Catalog;
+use self::challenge::resource_metadata;
 use super::events::SessionEvents;
 use super::health::Health;
 use super::session::{Opening, Session};
@@ -30,11 +30,7 @@ use super::shelf::Shelf;
 use super::updates::Updates;
 use crate::client::ConnectionNotes;
 use crate::elicit::Modes;
-use crate::limits::{
-    CALLS_PER_SERVER_MAX, CHALLENGE_URL_BYTES_MAX, PROGRAMS_PER_SERVER_MAX, SERVER_LISTED_AGAIN,
-    SERVER_LISTED_AGAIN_MAX, SERVER_LISTED_EVERY, SERVER_LISTING_TIME_MAX, SERVER_QUEUE_TIME_MAX,
-    SESSIONS_PER_SERVER_MAX,
-};
+use crate::limits::{CALLS_PER_SERVER_MAX, PROGRAMS_PER_SERVER_MAX, SERVER_QUEUE_TIME_MAX, SESSIONS_PER_SERVER_MAX};
 use crate::upstream::call_error::CallError;
 use crate::upstream::target::Target;
 
@@ -288,143 +284,6 @@ impl Upstream {
         let mut kept = slot.lock().await;
         if kept.as_ref().is_some_and(|session| Arc::ptr_eq(session, &lease.session)) {
             *kept = None;
-        }
-    }
-
-    /// Has the server asked what it has, now and whenever that may have changed, as long as it is here.
-    pub(crate) fn watch(self: &Arc<Self>, opened: impl Future<Output = bool> + Send + 'static) {
-        let (weak, changed) = (Arc::downgrade(self), self.lists_changed.clone());
-        tokio::spawn(async move {
-            if opened.await {
-                keep_listed(weak, changed).await;
-            }
-        });
-    }
-
-    /// Asks the server what it has.
-    async fn list(&self) -> Result<(), CallError> {
-        if let Some(left) = self.health.lock().left_alone() {
-            return Err(CallError::LeftAlone(left));
-        }
-        let asked = async {
-            let lease = self.lister().await?;
-            let listed = Catalog::ask(lease.session.lister()).await.map_err(CallError::from);
-            if listed.as_ref().is_err_and(|error| !error.leaves_connection()) {
-                self.give_up(&lease).await;
-            }
-            Ok((listed?, lease))
-        };
-        let listed = timeout(SERVER_LISTING_TIME_MAX, asked).await.unwrap_or(Err(CallError::TooLate));
-        self.note(&listed);
-        let (catalog, lease) = listed?;
-        self.take(catalog);
-        if lease.session.is_modern() {
-            self.hear(lease.session.lister().clone());
-        }
-        Ok(())
-    }
-
-    /// The same by the session of a caller, where only callers are served there.
-    pub(crate) async fn list_by(&self, lease: &SessionLease) {
-        if self.has_listed.load(Ordering::Relaxed) {
-            return;
-        }
-        let asked = timeout(SERVER_LISTING_TIME_MAX, Catalog::ask(lease.session.lister())).await;
-        if let Ok(Ok(catalog)) = asked {
-            self.take(catalog);
-        }
-    }
-
-    fn take(&self, catalog: Catalog) {
-        self.has_listed.store(true, Ordering::Relaxed);
-        if *self.shelf().catalog == catalog {
-            return;
-        }
-        *self.shelf.write() = Arc::new(Shelf::new(Arc::new(catalog), &self.rules));
-        self.changes.send_modify(|count| *count += 1);
-    }
-
-    /// Listens to a server of the newest revision, which tells of changes to whoever asked for them.
-    fn hear(&self, peer: Peer<RoleClient>) {
-        if self.is_heard.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        let (changed, is_heard) = (self.lists_changed.clone(), self.is_heard.clone());
-        tokio::spawn(async move {
-            let wanted = SubscriptionFilter::builder();
-            let wanted = wanted.tools_list_changed().prompts_list_changed().resources_list_changed().build();
-            if let Ok(mut heard) = peer.listen(wanted).await {
-                while let Ok(Some(_)) = heard.next().await {
-                    changed.notify_one();
-                }
-            }
-            is_heard.store(false, Ordering::Relaxed);
-        });
-    }
-}
-
-/// The address in a challenge at which a server says who gives out tokens for it. RFC 9728 5.1.
-fn resource_metadata(challenge: &str) -> Option<&str> {
-    let (_, rest) = challenge.split_once("resource_metadata=")?;
-    let address = match rest.strip_prefix('"') {
-        Some(quoted) => quoted.split('"').next()?,
-        None => rest.split([',', ' ']).next()?,
-    };
-    let is_plain = address.len() <= CHALLENGE_URL_BYTES_MAX && address.bytes().all(|byte| byte.is_ascii_graphic());
-    (is_plain && (address.starts_with("https://") || address.starts_with("http://"))).then_some(address)
-}
-
-/// Asks a server what it has: at once, when it says that this has changed, from time to time, and sooner after it
-/// failed.
-async fn keep_listed(server: Weak<Upstream>, changed: Arc<Notify>) {
-    let mut again = SERVER_LISTED_AGAIN;
-    loop {
-        let Some(upstream) = server.upgrade() else { return };
-        upstream.sessions.end_idle();
-        let wait = match upstream.list().await {
-            Ok(()) => {
-                again = SERVER_LISTED_AGAIN;
-                SERVER_LISTED_EVERY
-            }
-            Err(error) => {
-                tracing::warn!(server = %upstream.name, "an MCP server did not tell what it has: it {error}");
-                let wait = again;
-                again = (again * 2).min(SERVER_LISTED_AGAIN_MAX);
-                wait
-            }
-        };
-        drop(upstream);
-        tokio::select! {
-            () = sleep(wait) => {}
-            () = changed.notified() => {}
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn a_challenge_leads_to_where_tokens_come_from() {
-        let of = |challenge: &'static str| resource_metadata(challenge);
-        assert_eq!(
-            of("Bearer realm=\"x\", resource_metadata=\"https://far.example/m\", scope=\"a\""),
-            Some("https://far.example/m")
-        );
-        assert_eq!(of("Bearer resource_metadata=https://far.example/m, a=b"), Some("https://far.example/m"));
-        for none in ["Bearer", "Bearer resource_metadata=\"javascript:x\"", "Bearer resource_metadata=\"https://a b\""]
-        {
-            assert_eq!(of(none), None, "{none}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn challenges_can_be_anything(challenge in ".{0,200}") {
-            resource_metadata(&challenge);
         }
     }
 }

@@ -327,7 +327,14 @@ async fn rules_stand_before_the_tools_that_they_name() {
     assert_eq!((&part["kind"], &part["message"]), (&json!("forbidden"), &json!("Not you.")));
     let asked = place.call("far_steps", json!({})).await;
     assert_eq!(asked.last()["result"]["structuredContent"]["refusal"]["kind"], "consent_required");
-    assert!(seen.calls.lock().is_empty(), "the server heard of neither");
+    let promising = vec![("get", refusing())];
+    let other = host(vec![ServerBlueprint { rules: promising, ..server(&url, "") }]).await;
+    listed(&other, "far_get").await;
+    let refused = other.call("far_get", json!({"n": 1})).await;
+    let result = &refused.last()["result"];
+    assert_eq!(result["structuredContent"], Value::Null, "the tool promises another form of results");
+    assert_eq!(result["_meta"]["mentionable"]["error"]["refusal"]["kind"], "forbidden");
+    assert!(seen.calls.lock().is_empty(), "the server heard of none");
     assert_eq!(place.call("far_get", json!({"n": 1})).await.last()["result"]["isError"], false);
 }
 
