@@ -56,7 +56,7 @@ pub(crate) use forecourt_mcp::{ServerFunctionError, ServerFunctions};
 pub use forecourt_mentionable::discovery;
 
 /// How a server elsewhere is asked for all it has, and what handlers of endpoints that call its tools are called.
-pub use forecourt_mcp::{NAME as SERVER_HANDLER, survey as server_survey};
+pub use forecourt_mcp::{SERVER_FUNCTION_ERRORS, survey as server_survey};
 
 /// How a client on standard input and output reaches a server elsewhere, and the path of the server on a host.
 pub use forecourt_mcp::{PATH as BRIDGED_PATH, bridge::bridge};

@@ -7,6 +7,6 @@ mod read;
 mod tool_call;
 
 pub(crate) use self::follow::{ServerSubscriptions, TellUpdate};
-pub use self::function::{ServerFunctionError, ServerFunctions};
+pub use self::function::{SERVER_FUNCTION_ERRORS, ServerFunctionError, ServerFunctions};
 pub(crate) use self::read::Reader;
 pub(crate) use self::tool_call::call;

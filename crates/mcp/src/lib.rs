@@ -78,7 +78,7 @@ mod widget;
 
 pub use backend::BACKEND;
 pub use connect::COMMANDS;
-pub use forward::{ServerFunctionError, ServerFunctions};
+pub use forward::{SERVER_FUNCTION_ERRORS, ServerFunctionError, ServerFunctions};
 pub use servers::SERVERS;
 pub use target::PATH;
 

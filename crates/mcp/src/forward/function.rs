@@ -23,6 +23,13 @@ use crate::servers::Servers;
 use crate::servers::call::{CallFailure, CallStep, ServerCall};
 use crate::verdict::Verdict;
 
+/// A result that is an error.
+const FAILED: &str = "tool_failed";
+/// A server that gives no result.
+const UNAVAILABLE: &str = "tool_unavailable";
+/// The errors in which a tool as an endpoint may end, but for refusals of rules that an operator writes.
+pub const SERVER_FUNCTION_ERRORS: [&str; 4] = [FAILED, UNAVAILABLE, "service_unavailable", "too_many_requests"];
+
 /// The tools of the servers of these names, found where calls are made.
 #[derive(Clone)]
 pub struct ServerFunctions {
@@ -163,13 +170,10 @@ fn output(result: CallToolResult) -> Result<Value, Failure> {
     };
     if result.is_error == Some(true) {
         let details = result.structured_content.clone().unwrap_or_default();
-        return Err(Failure::Named { code: "tool_failed".to_owned(), message: words(), details });
+        return Err(Failure::Named { code: FAILED.to_owned(), message: words(), details });
     }
     match &result.structured_content {
-        Some(Value::Object(fields)) if fields.len() == 1 && fields.contains_key("result") => {
-            // What is no object is wrapped by FastMCP and others, since structures were objects once.
-            Ok(fields["result"].clone())
-        }
+        // Also what FastMCP and others wrap as `{"result": …}`: so the tool's own schema of its output has it.
         Some(structured) => Ok(structured.clone()),
         None => {
             let text = words();
@@ -185,7 +189,7 @@ fn output(result: CallToolResult) -> Result<Value, Failure> {
 fn failed(ending: &Ending) -> Failure {
     let (code, message) = match ending {
         Ending::Refused(part) => (part.kind().to_owned(), part.message.clone()),
-        ending => ("tool_unavailable".to_owned(), ending.reason().unwrap_or_default().into_owned()),
+        ending => (UNAVAILABLE.to_owned(), ending.reason().unwrap_or_default().into_owned()),
     };
     Failure::Named { code, message, details: Value::Null }
 }
@@ -199,9 +203,9 @@ mod tests {
     }
 
     #[test]
-    fn the_structure_is_the_output_without_what_it_is_wrapped_in() {
+    fn the_structure_is_the_output_as_the_tools_schema_has_it() {
         let words = json!([{"type": "text", "text": "7"}]);
-        assert_eq!(of(json!({"content": words, "structuredContent": {"result": 7}})), Ok(json!(7)));
+        assert_eq!(of(json!({"content": words, "structuredContent": {"result": 7}})), Ok(json!({"result": 7})));
         assert_eq!(of(json!({"content": words, "structuredContent": {"a": 1}})), Ok(json!({"a": 1})));
         assert_eq!(of(json!({"content": words})), Ok(json!({"text": "7"})));
         let object = json!([{"type": "text", "text": "{\"a\":1}"}]);

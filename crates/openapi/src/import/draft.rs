@@ -51,6 +51,9 @@ impl<'a> Draft<'a> {
     /// # Errors
     /// What keeps it from being an endpoint, in a sentence.
     pub(super) fn new(operation: &'a Operation<'a>, base: &'a Base) -> Result<Draft<'a>, String> {
+        if let AnsweredBy::Tools(tools) = &base.answered {
+            tools.check(operation.text("operationId"))?;
+        }
         let mut notes = ImportNotes::default();
         let below = format!("{}/", operation.path.trim_end_matches('/'));
         let mut route = Route::new(operation.path);
@@ -61,7 +64,8 @@ impl<'a> Draft<'a> {
         if is_rehosted {
             success.schema = answers::in_object(success.schema);
         }
-        let failures = answers::failures(operation, !is_rehosted, &mut notes);
+        let is_elsewhere = matches!(base.answered, AnsweredBy::Service);
+        let failures = answers::failures(operation, is_elsewhere, &mut notes);
         let (url, access) = match base.answered {
             AnsweredBy::Functions(_) | AnsweredBy::Tools(_) => Default::default(),
             AnsweredBy::Service => reached(operation, base, &route, &input, &success, &mut notes)?,

@@ -21,8 +21,10 @@ pub struct ToolServer {
     pub title: String,
     /// Its version; empty when it does not say.
     pub version: String,
-    /// The `type` of the handlers that call its tools.
-    pub handler: String,
+    /// What the functions begin with that are its tools: `servers.NAME.`.
+    pub functions: String,
+    /// The errors in which a call of one may end.
+    pub errors: Vec<String>,
 }
 
 /// A tool that becomes an endpoint.
@@ -49,11 +51,23 @@ pub struct ToolDescription {
 /// What a tool handler of an endpoint says.
 #[derive(Clone, Debug)]
 pub(super) struct ToolHandler {
-    pub(super) kind: String,
-    pub(super) server: String,
+    pub(super) functions: String,
+    server: String,
 }
 
 impl ToolHandler {
+    /// Whether an endpoint can name a tool: its name is a part of a dotted path.
+    ///
+    /// # Errors
+    /// Why not, in a sentence.
+    pub(super) fn check(&self, tool: &str) -> Result<(), String> {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        match tool.split('.').all(|word| !word.is_empty() && word.chars().all(is_word)) {
+            true => Ok(()),
+            false => Err("the name of the tool has characters that no endpoint can name a function by".to_owned()),
+        }
+    }
+
     /// The name of the file of a tool's endpoint, without its ending.
     pub(super) fn file(&self, tool: &str) -> String {
         snake(&format!("{} {tool}", self.server))
@@ -71,7 +85,7 @@ pub fn import_tools(
 ) -> Result<Import, ImportError> {
     let text = document(server, tools).to_string();
     let document = OpenApiDocument::read(text.as_bytes())?;
-    let answered = AnsweredBy::Tools(ToolHandler { kind: server.handler.clone(), server: server.name.clone() });
+    let answered = AnsweredBy::Tools(ToolHandler { functions: server.functions.clone(), server: server.name.clone() });
     let options = Options { record: record.clone(), ..Options::default() };
     imported(&document, &options, answered)
 }
@@ -83,11 +97,12 @@ fn document(server: &ToolServer, tools: &[ToolDescription]) -> Value {
         title => format!("{} ({})", server.name, line(title, SENTENCE_CHARS_MAX / 2)),
     };
     let path = |tool: &ToolDescription| format!("/{}/{}", server.name, segment(&tool.name));
-    let paths: Map<String, Value> = tools.iter().map(|tool| (path(tool), json!({"post": operation(tool)}))).collect();
+    let paths: Map<String, Value> =
+        tools.iter().map(|tool| (path(tool), json!({"post": operation(tool, &server.errors)}))).collect();
     json!({"openapi": "3.1.0", "info": {"title": title, "version": server.version}, "paths": paths})
 }
 
-fn operation(tool: &ToolDescription) -> Value {
+fn operation(tool: &ToolDescription, errors: &[String]) -> Value {
     let success = match &tool.output {
         Some(output) => json!({"description": "", "content": {"application/json": {"schema": output}}}),
         None => json!({"description": "", "content": {"application/json": {"schema": {"type": "object"}}}}),
@@ -99,6 +114,7 @@ fn operation(tool: &ToolDescription) -> Value {
         "description": tool.description,
         "requestBody": {"required": true, "content": {"application/json": {"schema": tool.input}}},
         "responses": {"200": success},
+        "x-agtp-errors": errors,
     });
     let impact = match (tool.reads_only, tool.is_destructive) {
         (Some(true), _) => Some("informational"),

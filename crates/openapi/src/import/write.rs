@@ -179,9 +179,9 @@ fn tool(handler: &ToolHandler, draft: &Draft<'_>, notes: &ImportNotes) -> Vec<St
     lines.extend(marks(notes, Part::Handler));
     lines.extend([
         "[endpoint.handler]".to_owned(),
-        format!("type = {}", quoted(&handler.kind)),
-        format!("server = {}", quoted(&handler.server)),
-        format!("tool = {}", quoted(draft.operation.text("operationId"))),
+        "type = \"registered_function\"".to_owned(),
+        format!("function = {}", quoted(&format!("{}{}", handler.functions, draft.operation.text("operationId")))),
+        format!("timeout_seconds = {TIMEOUT_SECONDS}"),
     ]);
     lines
 }

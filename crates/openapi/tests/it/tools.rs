@@ -1,7 +1,7 @@
 //! Tools of a server elsewhere as endpoints.
 
 use forecourt_openapi::reimport::{ImportRecord, plan};
-use forecourt_openapi::{Import, ImportFate, ToolDescription, ToolServer, import_tools};
+use forecourt_openapi::{Import, ImportFate, ImportedOperation, ToolDescription, ToolServer, import_tools};
 use serde_json::{Value, json};
 
 use crate::again::Memory;
@@ -11,7 +11,8 @@ fn server() -> ToolServer {
         name: "my-weather".to_owned(),
         title: "Weather".to_owned(),
         version: "1.2".to_owned(),
-        handler: "far".to_owned(),
+        functions: "servers.my-weather.".to_owned(),
+        errors: vec!["tool_failed".to_owned()],
     }
 }
 
@@ -40,7 +41,12 @@ fn a_tool_becomes_an_endpoint_that_calls_it() {
     let written = import.operations[0].fate.written().unwrap();
     assert_eq!(written.files[0].name, "my_weather_get_forecast.toml");
     let endpoint = endpoint(&import);
-    assert_eq!(endpoint["handler"], json!({"type": "far", "server": "my-weather", "tool": "get_forecast"}));
+    assert_eq!(
+        endpoint["handler"],
+        json!({
+            "type": "registered_function", "function": "servers.my-weather.get_forecast", "timeout_seconds": 30
+        })
+    );
     assert_eq!(
         (&endpoint["method"], &endpoint["semantic"]["intent"]),
         (&json!("FETCH"), &json!("Get the forecast for a city."))
@@ -71,11 +77,12 @@ fn hints_decide_what_a_call_changes() {
 
 #[test]
 fn names_are_taken_as_servers_write_them() {
-    let tools = ["getForecast", "get_forecast", "wetter.für-morgen", "a/b"].map(|name| tool(name, ""));
+    let names = ["getForecast", "get_forecast", "weather.for-tomorrow", "wetter.für-morgen", "a/b", "a..b"];
+    let tools = names.map(|name| tool(name, ""));
     let import = import_tools(&server(), &tools, &ImportRecord::default()).unwrap();
-    for operation in &import.operations {
-        assert!(!matches!(operation.fate, ImportFate::Failed(_)), "{:?}", operation.fate);
-    }
+    let failed = |operation: &&ImportedOperation| matches!(operation.fate, ImportFate::Failed(_));
+    let failed: Vec<&str> = import.operations.iter().filter(failed).map(|operation| operation.id.as_str()).collect();
+    assert_eq!(failed, ["a..b", "a/b", "wetter.für-morgen"], "no dotted path names these");
 }
 
 #[test]

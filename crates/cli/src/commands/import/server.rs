@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use forecourt::registry::SERVER_HANDLER;
+use forecourt::registry::SERVER_FUNCTION_ERRORS;
 use forecourt::registry::server_survey::{ServerSurvey, SurveyTarget, SurveyedTool};
 use forecourt_core::{Glob, Handle};
 use forecourt_openapi::reimport::{FileChange, ImportPlan, PlannedFile, plan};
 use forecourt_openapi::{
     EndpointFiles, File, Import, ImportFate, ImportNotes, ImportedOperation, ToolDescription, ToolServer, import_tools,
 };
+use forecourt_surface::SERVER_FUNCTIONS;
 use serde_json::{Value, json};
 
 use super::folder::{self, Disk};
@@ -270,7 +271,8 @@ fn planned(asked: &ImportServer, wanted: ServerRequest, survey: ServerSurvey) ->
                 name: name.clone(),
                 title: survey.name.clone(),
                 version: survey.version.clone(),
-                handler: SERVER_HANDLER.to_owned(),
+                functions: format!("{SERVER_FUNCTIONS}{name}."),
+                errors: SERVER_FUNCTION_ERRORS.map(str::to_owned).to_vec(),
             };
             let tools: Vec<ToolDescription> = chosen.iter().map(described).collect();
             let import = import_tools(&server, &tools, &record)
