@@ -51,6 +51,7 @@ pub(crate) const ALL: &[(&str, Bench)] = &[
     ("a2a-streams", a2a::streams::run),
     ("a2a-push", a2a::push::run),
     ("mcp", mcp::run),
+    ("mcp-proxy", mcp::proxy::run),
     ("agtp", agtp::query::open),
     ("agtp-new", agtp::query::new),
     ("agtp-plain", agtp::query::plain),

@@ -43,6 +43,7 @@ smoke! {
     a2a_streams: "a2a-streams",
     a2a_push: "a2a-push",
     mcp: "mcp",
+    mcp_proxy: "mcp-proxy",
     agtp: "agtp",
     agtp_new: "agtp-new",
     agtp_plain: "agtp-plain",

@@ -1,5 +1,7 @@
 //! `tools/call` of MCP, in its newest revision, to `echo`, against `SendMessage` of A2A to the same daemon.
 
+pub(super) mod proxy;
+
 use serde_json::json;
 
 use super::a2a::{post, send_message};
@@ -20,12 +22,13 @@ pub(super) fn run(run: &Run) -> anyhow::Result<()> {
     let sides = [
         side("A2A", message.clone()),
         side("A2A again", message),
-        side("MCP tools/call", Asked::of(call(arm.port), WORDS)),
+        side("MCP tools/call", Asked::of(call(arm.port, "/mcp/echo", "ask_echo"), WORDS)),
     ];
     compare(run, "", &sides)
 }
 
-fn call(port: u16) -> String {
+/// A call of a tool at an endpoint, with the words that it is to repeat.
+fn call(port: u16, path: &str, tool: &str) -> String {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": REVISION,
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -35,13 +38,13 @@ fn call(port: u16) -> String {
         "jsonrpc": "2.0",
         "id": 1,
         "method": "tools/call",
-        "params": {"name": "ask_echo", "arguments": {"message": WORDS}, "_meta": meta},
+        "params": {"name": tool, "arguments": {"message": WORDS}, "_meta": meta},
     })
     .to_string();
     format!(
-        "POST /mcp/echo HTTP/1.1\r\nHost: demo.localhost:{port}\r\nContent-Type: application/json\r\n\
+        "POST {path} HTTP/1.1\r\nHost: demo.localhost:{port}\r\nContent-Type: application/json\r\n\
          Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {REVISION}\r\n\
-         Mcp-Method: tools/call\r\nMcp-Name: ask_echo\r\nUser-Agent: bench\r\nContent-Length: {}\r\n\r\n{body}",
+         Mcp-Method: tools/call\r\nMcp-Name: {tool}\r\nUser-Agent: bench\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     )
 }

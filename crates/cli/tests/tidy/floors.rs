@@ -14,7 +14,7 @@ pub(super) const ABOUT: &[&str] = &[
     "one job each, no agent known",
     "what stands on those",
     "content, to be searched",
-    "callers, agents, the two verbs",
+    "callers, agents, the verbs",
     "shared by protocols, and proofs",
     "a protocol is one crate",
     "the operator, and backends",
