@@ -16,6 +16,7 @@ pub mod queue;
 pub mod records;
 pub mod refusals;
 pub mod reload;
+pub mod servers;
 pub mod sessions;
 pub mod tasks;
 pub mod usage;

@@ -33,6 +33,8 @@ pub struct ServerState {
     pub answers: Option<bool>,
     /// What went wrong since it last answered.
     pub last_error: Option<String>,
+    /// Tools of it that are offered, as they were last known.
+    pub tools: usize,
     /// Sessions that are open with it.
     pub sessions: usize,
 }

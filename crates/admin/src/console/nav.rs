@@ -8,6 +8,7 @@ pub(super) const NAV: &[(&str, &[(&str, &str)])] = &[
             ("/console", "Overview"),
             ("/console/agents", "Agents"),
             ("/console/tasks", "Tasks"),
+            ("/console/servers", "Servers"),
             ("/console/queue", "Questions to you"),
         ],
     ),

@@ -96,6 +96,8 @@ pub(crate) enum AdminWhat {
     Limits,
     /// Content behind agents, and what is wrong with it.
     Content,
+    /// Servers behind this host, and how they do.
+    Servers,
     /// The nodes that share the store.
     Nodes,
     /// The certificates that are shown to clients.

@@ -38,6 +38,7 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
         AdminWhat::Queue { id: None, all } => way.get(&with_query("/queue", &[("all", all.then_some("true"))])).await?,
         AdminWhat::Limits => way.get("/limits").await?,
         AdminWhat::Content => way.get("/content").await?,
+        AdminWhat::Servers => way.get("/servers").await?,
         AdminWhat::Nodes => way.get("/nodes").await?,
         AdminWhat::Certificates => way.get("/certificates").await?,
         AdminWhat::Config => way.get("/config").await?,

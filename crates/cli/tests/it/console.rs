@@ -6,7 +6,7 @@ use crate::browser::{Browser, ENTER, View};
 use crate::support::{Served, within};
 
 /// Pages with something on them, by what their pictures are called.
-const PAGES: [(&str, &str); 21] = [
+const PAGES: [(&str, &str); 22] = [
     ("overview", "/console"),
     ("agents", "/console/agents"),
     ("agent", "/console/agents/gate"),
@@ -21,6 +21,7 @@ const PAGES: [(&str, &str); 21] = [
     ("records", "/console/records"),
     ("deliveries", "/console/deliveries"),
     ("content", "/console/content"),
+    ("servers", "/console/servers"),
     ("nodes", "/console/nodes"),
     ("certificates", "/console/certificates"),
     ("config", "/console/config"),

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::admin::{TOKEN, api};
 use crate::support::{Deployment, Served, within};
 use crate::wire::Answer;
 
@@ -93,6 +94,26 @@ fn a_program_is_offered_at_both_paths_and_is_started_again_when_it_dies() {
     assert!(metrics.contains("forecourt_server_up{server=\"sums\"} 1"), "{metrics}");
     let counted = "forecourt_replies_total{agent=\"sums\",via=\"mcp\",ending=\"complete\",cause=\"\"}";
     assert!(metrics.contains(counted), "{metrics}");
+}
+
+#[test]
+fn the_operator_sees_how_each_server_does() {
+    let deployment = deployment(FILE).with("admin", &format!("token = \"{TOKEN}\""));
+    let served = deployment.and("servers/away.toml", "command = [\"python3\", \"not-there.py\"]\n").serve();
+    lists(&served, "sums_double");
+    let away = within("the other one does not answer", || {
+        let told = api(&served, "/servers", &[]).json();
+        (told["servers"][0]["answers"] == false).then_some(told)
+    });
+    assert_eq!(away["servers"][0]["server"], "away");
+    assert!(away["servers"][0]["last_error"].as_str().is_some_and(|words| !words.is_empty()), "{away}");
+    let sums = &away["servers"][1];
+    assert_eq!(
+        (&sums["answers"], &sums["tools"], &sums["last_error"]),
+        (&json!(true), &json!(2), &json!(null)),
+        "{away}"
+    );
+    assert!(served.operator("/readyz").text().contains("`away`"));
 }
 
 #[test]

@@ -137,9 +137,10 @@ impl Upstream {
 
     /// How it does, for the operator.
     pub(crate) fn state(&self) -> ServerState {
+        let tools = self.shelf().tools.len();
         let health = self.health.lock();
         let (answers, last_error) = (health.answers, health.last_error.clone());
-        ServerState { name: self.name.clone(), answers, last_error, sessions: self.sessions.count() }
+        ServerState { name: self.name.clone(), answers, last_error, tools, sessions: self.sessions.count() }
     }
 
     /// A place among the calls of this server, unless it is left alone for now or has too many.

@@ -8,7 +8,7 @@ use crate::api_error::ApiError;
 use crate::console::view::{Act, Cell, Page, Section, Tile, Tone};
 use crate::desk::Ask;
 use crate::nouns::checks::Check;
-use crate::nouns::{agents, overview};
+use crate::nouns::{agents, overview, servers};
 
 /// Failures that the overview shows.
 const FAILURES_SHOWN: usize = 10;
@@ -33,6 +33,31 @@ pub(super) async fn overview_page(ask: Ask) -> Result<Page, ApiError> {
         ],
         is_live: true,
         ..Page::new("/console", now.name)
+    })
+}
+
+pub(super) async fn servers_page(ask: Ask) -> Result<Page, ApiError> {
+    let row = |server: servers::Server| {
+        let (tone, state) = match server.answers {
+            Some(true) => (Tone::Good, "answers"),
+            Some(false) => (Tone::Bad, "does not answer"),
+            None => (Tone::Plain, "not asked yet"),
+        };
+        vec![
+            Cell::Code(server.server),
+            Cell::Badge { tone, text: state.to_owned() },
+            Cell::Number(server.tools),
+            Cell::Number(server.sessions),
+            server.last_error.map_or(Cell::Nothing, Cell::text),
+        ]
+    };
+    let rows = servers::list(ask).await?.servers.into_iter().map(row).collect();
+    let head = vec!["Server", "State", "Tools", "Sessions", "What went wrong since it last answered"];
+    Ok(Page {
+        lead: Some("Servers that stand behind this host, as this node knows them.".to_owned()),
+        sections: vec![Section::table("Servers", head, rows, "None: each has a file in the folder servers.")],
+        is_live: true,
+        ..Page::new("/console/servers", "Servers")
     })
 }
 

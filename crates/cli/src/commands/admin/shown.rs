@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::tables::{
     ACTIONS, AGENTS, CERTIFICATES, CONSOLE_SESSIONS, CONTENTS, CONTRACTS, DELIVERIES, EVENTS, LIMITS, NODES, PEOPLE,
-    PROTOCOLS, QUESTIONS, REFUSALS, TASKS, Table, USAGE,
+    PROTOCOLS, QUESTIONS, REFUSALS, SERVERS, TASKS, Table, USAGE,
 };
 use crate::args::AdminWhat;
 
@@ -29,6 +29,7 @@ pub(super) fn shown(what: &AdminWhat, told: &Value) -> String {
         AdminWhat::Queue { id: None, .. } => table(&QUESTIONS, told),
         AdminWhat::Limits => table(&LIMITS, told),
         AdminWhat::Content => table(&CONTENTS, told),
+        AdminWhat::Servers => table(&SERVERS, told),
         AdminWhat::Nodes => table(&NODES, told),
         AdminWhat::Certificates => table(&CERTIFICATES, told),
         AdminWhat::Actions => table(&ACTIONS, told),

@@ -152,6 +152,19 @@ pub(super) const CONTENTS: Table = Table {
     empty: "no agent has content",
 };
 
+/// The servers behind the host.
+pub(super) const SERVERS: Table = Table {
+    rows: "servers",
+    columns: &[
+        ("SERVER", "server"),
+        ("ANSWERS", "answers"),
+        ("TOOLS", "tools"),
+        ("SESSIONS", "sessions"),
+        ("LAST ERROR", "last_error"),
+    ],
+    empty: "no server behind this host",
+};
+
 /// The nodes of the deployment.
 pub(super) const NODES: Table = Table {
     rows: "nodes",
