@@ -1,11 +1,11 @@
 // A search-and-ask box for any site: <script src="https://HOST/widget.js" data-agent="@shop" async></script>
 // puts a <forecourt-ask> where it stands. It asks that host over NLWeb and shows what comes. It sends no cookies and
-// keeps nothing but what is on the page; what answers say only ever becomes text. The manual says how to style it.
+// keeps nothing but what is on the page; what answers say only ever becomes text. Styling: see the manual.
 (() => {
 "use strict";
 
 const script = document.currentScript;
-const HOST = script?.src ? new URL(".", script.src).href.slice(0, -1) : location.origin;
+const HOST = script?.src ? script.src.replace(/\/[^/]*$/, "") : location.origin;
 const MAX = { question: 500, results: 20, prev: 5, bytes: 2_000_000, options: 20, entries: 3, words: 24 };
 const TYPING_MS = 250;
 
@@ -267,7 +267,7 @@ class ForecourtAsk extends HTMLElement {
 		this.#stop();
 	}
 
-	get #host() { return address(this.getAttribute("host"))?.href.replace(/[?#].*|\/+$/g, "") || HOST; }
+	get #host() { return address(this.getAttribute("host"))?.href.replace(/\/+$/, "") || HOST; }
 	get #lang() { return this.getAttribute("lang") || this.closest("[lang]")?.lang || navigator.language || "en"; }
 	get #t() {
 		const words = WORDS[this.#lang.slice(0, 2).toLowerCase()] || WORDS.en;

@@ -77,11 +77,17 @@ fn a_server_is_taken_in_with_its_lists_and_an_endpoint_for_each_tool() {
     assert_eq!((&lists["tools"][0]["name"], &lists["server"]["version"]), (&"get_forecast".into(), &"1.2".into()));
     let forecast = text(&site, "endpoints/far_weather_get_forecast.toml");
     assert!(
-        forecast.contains("impact = \"informational\"") && forecast.contains("tool = \"get_forecast\""),
+        forecast.contains("impact = \"informational\"")
+            && forecast.contains("function = \"servers.far-weather.get_forecast\""),
         "{forecast}"
     );
     let deletes = text(&site, "endpoints/far_weather_delete_station.toml");
-    assert!(deletes.contains("impact = \"irreversible\"") && deletes.contains("server = \"far-weather\""), "{deletes}");
+    assert!(deletes.contains("impact = \"irreversible\""), "{deletes}");
+    fs::create_dir_all(site.path().join("agents")).unwrap();
+    let agent = "handle = \"echo\"\nname = \"Echo\"\n\n[backend]\nkind = \"echo\"\n";
+    fs::write(site.path().join("agents/echo.toml"), agent).unwrap();
+    let checked = forecourt(&["check", site.path().to_str().unwrap()]);
+    assert_eq!(checked.status.code(), Some(0), "what was written is what is served: {}", said(&checked));
 }
 
 #[test]

@@ -35,6 +35,8 @@ fn of_each(deployment: Deployment) -> Deployment {
         .with("nlweb", "sync_wait_seconds = 1")
         // As long as the balancer of these tests needs, which looks every 200 ms, and some more.
         .with("drain", "seconds = 2")
+        // Clients here ask as fast as the machine lets them.
+        .with("limits", "per_address = { per_second = 10000, burst = 10000 }")
         .and("agents/shelf.toml", SHELF)
         .and("agents/echo.toml", ECHO)
         .and("content/a.jsonl", "{\"@id\": \"urn:first\", \"name\": \"a first thing\"}\n")

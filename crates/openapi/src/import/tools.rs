@@ -96,9 +96,15 @@ fn document(server: &ToolServer, tools: &[ToolDescription]) -> Value {
         "" => server.name.clone(),
         title => format!("{} ({})", server.name, line(title, SENTENCE_CHARS_MAX / 2)),
     };
-    let path = |tool: &ToolDescription| format!("/{}/{}", server.name, segment(&tool.name));
-    let paths: Map<String, Value> =
-        tools.iter().map(|tool| (path(tool), json!({"post": operation(tool, &server.errors)}))).collect();
+    let mut paths = Map::new();
+    for tool in tools {
+        let path = format!("/{}/{}", server.name, segment(&tool.name));
+        // Names that differ in their spelling alone, such as `getForecast` and `get_forecast`.
+        let apart = std::iter::once(path.clone()).chain((2..).map(|number| format!("{path}-{number}")));
+        if let Some(free) = apart.into_iter().find(|path| !paths.contains_key(path)) {
+            paths.insert(free, json!({"post": operation(tool, &server.errors)}));
+        }
+    }
     json!({"openapi": "3.1.0", "info": {"title": title, "version": server.version}, "paths": paths})
 }
 

@@ -99,7 +99,8 @@ impl ServerDefinition {
             "# Seconds for one answer.".to_owned(),
             "# total_seconds = 60".to_owned(),
             String::new(),
-            "# The revision to speak: FastMCP, for one, asks people in the middle of a tool only in this one.".to_owned(),
+            "# The revision to speak: FastMCP, for one, asks people in the middle of a tool only in this one."
+                .to_owned(),
             "# revision = \"2025-11-25\"".to_owned(),
             String::new(),
             "# Who may call what: rules as elsewhere, for some of its tools or for all.".to_owned(),
