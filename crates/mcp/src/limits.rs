@@ -161,6 +161,8 @@ pub(crate) const SERVER_SESSIONS_PER_CALLER_MAX: usize = 8;
 pub(crate) const SERVER_SESSION_IDLE: Duration = Duration::from_secs(10 * 60);
 /// Calls of one server that are under way at once.
 pub(crate) const CALLS_PER_SERVER_MAX: usize = 64;
+/// Calls of one server and one caller that are under way at once: half of all, so that nobody has all.
+pub(crate) const CALLS_PER_SERVER_AND_CALLER_MAX: usize = 32;
 /// Requests of one session with a server that are under way at once.
 pub(crate) const CALLS_PER_SESSION_MAX: usize = 64;
 /// How long a call waits in line for a place with its server.
@@ -175,6 +177,15 @@ pub(crate) const PROGRAM_LEFT_ALONE: Duration = Duration::from_secs(1);
 pub(crate) const SERVER_LEFT_ALONE_MAX: Duration = Duration::from_secs(60);
 /// Calls of one host that wait for the answer of a person, in rounds.
 pub(crate) const CALLS_PARKED_MAX: usize = 256;
+/// The same of one caller.
+pub(crate) const CALLS_PARKED_PER_CALLER_MAX: usize = 32;
+/// How long a server may still speak in a call that was given up: what it says meanwhile and can't be told is heard by no
+/// other caller.
+pub(crate) const GIVEN_UP_HEARD_MAX: Duration = Duration::from_secs(10 * 60);
+/// Callers of one session that gave calls up and are told apart.
+pub(crate) const GIVEN_UP_OWNERS_MAX: usize = 64;
+/// How long a program has to say that it is there, after a call that it left without an answer.
+pub(crate) const PROGRAM_PING_TIME_MAX: Duration = Duration::from_secs(2);
 /// Questions of a server in one call.
 pub(crate) const SERVER_QUESTIONS_MAX: usize = 10;
 /// Messages that a server logs during one call and that wait to be passed on; of more, the newest are left out.

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a file of `servers/` | `settings` |
 //! | what a server has, and what of it is offered under which name | `catalog`, `shelf`, `listing` |
-//! | a server at work: lists, sessions, how it does | `upstream`, `sessions`, `session`, `lister`, `guest`, `events`, `health`, `updates` |
+//! | a server at work: lists, sessions, places, how it does | `upstream`, `sessions`, `session`, `places`, `lister`, `guest`, `events`, `health`, `updates` |
 //! | one request, step by step, behind the gate | `call`, `parked` |
 //! | telling a client that lists have changed | `changes` |
 //!
@@ -20,6 +20,7 @@ mod health;
 mod lister;
 mod listing;
 pub(crate) mod parked;
+mod places;
 mod session;
 pub(crate) mod sessions;
 mod settings;

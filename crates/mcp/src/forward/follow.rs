@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use forecourt_core::Ending;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use rmcp::ErrorData;
@@ -16,6 +17,7 @@ use super::tool_call::asker;
 use crate::elicit::Modes;
 use crate::limits::SUBSCRIPTIONS_MAX;
 use crate::servers::Server;
+use crate::servers::call::CallFailure;
 use crate::servers::events::CallLinks;
 use crate::servers::upstream::SessionLease;
 use crate::upstream::call_error::CallError;
@@ -79,8 +81,9 @@ impl Reader<'_> {
             if !lease.session.is_modern() {
                 permit.begin();
                 let request = SubscribeRequest::new(SubscribeRequestParams::new(address));
-                let links =
-                    CallLinks { told: mpsc::channel(1).0, asked: mpsc::channel(1).0, logged: mpsc::channel(1).0 };
+                let owner = asker.owner.as_ref().map(|owner| owner.key.clone());
+                let (told, asked, logged) = (mpsc::channel(1).0, mpsc::channel(1).0, mpsc::channel(1).0);
+                let links = CallLinks { owner, told, asked, logged };
                 lease.session.ask(&permit, ClientRequest::SubscribeRequest(request), links).await?;
             }
             Ok(lease)
@@ -89,11 +92,14 @@ impl Reader<'_> {
         upstream.note(&outcome);
         match outcome {
             Ok(lease) => {
-                permit.end(&forecourt_core::Ending::Complete).await;
+                permit.end(&Ending::Complete).await;
                 Ok(lease)
             }
-            Err(CallError::Said(said)) => Err(said),
-            Err(error) => Err(ErrorData::internal_error(format!("the server `{}` {error}", upstream.name), None)),
+            Err(error) => {
+                let failure = CallFailure::new(error, upstream);
+                permit.end(&failure.ending).await;
+                Err(self.failed(failure))
+            }
         }
     }
 }
