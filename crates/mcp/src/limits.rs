@@ -135,6 +135,8 @@ pub(crate) const SETTINGS_BYTES_MAX: u64 = 4 * 1024 * 1024;
 pub(crate) const SERVERS_MAX: usize = 200;
 /// Entries of each list of one server; of more, the first count.
 pub(crate) const LISTED_PER_SERVER_MAX: usize = 1_000;
+/// Bytes of one entry in a list of a server; a larger one is left out, since clients are given all of it.
+pub(crate) const LISTED_ENTRY_BYTES_MAX: usize = 256 * 1024;
 /// Pages of one list of a server.
 pub(crate) const LIST_PAGES_MAX: usize = 200;
 /// Bytes of a file with the lists of a server.

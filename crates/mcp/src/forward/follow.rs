@@ -58,10 +58,8 @@ impl Reader<'_> {
             let words = format!("a client subscribes to at most {SUBSCRIPTIONS_MAX} resources");
             return Some(Err(ErrorData::invalid_request(words, None)));
         }
-        // Before the server knows of it: it may tell of a change at once.
-        let updates = server.upstream.updated.subscribe();
         Some(match self.begin(server, address).await {
-            Ok(lease) => {
+            Ok((lease, updates)) => {
                 let following = follow(updates, lease, address.to_owned(), tell);
                 followed.0.lock().insert(address.to_owned(), following);
                 Ok(())
@@ -71,13 +69,19 @@ impl Reader<'_> {
     }
 
     /// Subscribes at the server, by the session that the caller has there.
-    async fn begin(&self, server: &Server, address: &str) -> Result<SessionLease, ErrorData> {
+    async fn begin(
+        &self,
+        server: &Server,
+        address: &str,
+    ) -> Result<(SessionLease, broadcast::Receiver<String>), ErrorData> {
         let mut permit = self.pass(server).await?;
         let modes = Modes { form: false, url: false };
         let asker = asker(self.caller, modes, self.client.session());
         let upstream = &server.upstream;
         let begun = async {
             let lease = upstream.session(&asker).await?;
+            // Before the server knows of it: it may tell of a change at once.
+            let updates = lease.session.updates();
             if !lease.session.is_modern() {
                 permit.begin();
                 let request = SubscribeRequest::new(SubscribeRequestParams::new(address));
@@ -86,14 +90,14 @@ impl Reader<'_> {
                 let links = CallLinks { owner, told, asked, logged };
                 lease.session.ask(&permit, ClientRequest::SubscribeRequest(request), links).await?;
             }
-            Ok(lease)
+            Ok((lease, updates))
         };
-        let outcome: Result<SessionLease, CallError> = begun.await;
+        let outcome: Result<_, CallError> = begun.await;
         upstream.note(&outcome);
         match outcome {
-            Ok(lease) => {
+            Ok(begun) => {
                 permit.end(&Ending::Complete).await;
-                Ok(lease)
+                Ok(begun)
             }
             Err(error) => {
                 let failure = CallFailure::new(error, upstream);

@@ -7,7 +7,7 @@ use rmcp::service::ServiceError;
 use serde::{Deserialize, Serialize};
 
 use super::lister::Lister;
-use crate::limits::{LIST_PAGES_MAX, LISTED_PER_SERVER_MAX};
+use crate::limits::{LIST_PAGES_MAX, LISTED_ENTRY_BYTES_MAX, LISTED_PER_SERVER_MAX};
 
 /// The lists of one server, of each at most [`LISTED_PER_SERVER_MAX`] entries.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -48,15 +48,15 @@ impl Catalog {
             let page = |page| server.prompts(page).map_ok(|one| (one.prompts, one.next_cursor)).boxed();
             found.prompts = pages(page).await?;
         }
-        Ok(found)
+        Ok(found.bounded())
     }
 
-    /// The same with no more entries than are taken.
+    /// The same with no more and no larger entries than are taken.
     pub(super) fn bounded(mut self) -> Self {
-        self.tools.truncate(LISTED_PER_SERVER_MAX);
-        self.resources.truncate(LISTED_PER_SERVER_MAX);
-        self.templates.truncate(LISTED_PER_SERVER_MAX);
-        self.prompts.truncate(LISTED_PER_SERVER_MAX);
+        bound(&mut self.tools);
+        bound(&mut self.resources);
+        bound(&mut self.templates);
+        bound(&mut self.prompts);
         self
     }
 }
@@ -84,6 +84,19 @@ async fn pages<'a, T>(
     Ok(all)
 }
 
+/// Leaves out what is too large, and then what is too much.
+fn bound<T: Serialize>(entries: &mut Vec<T>) {
+    let count = entries.len();
+    entries.retain(|entry| serde_json::to_vec(entry).is_ok_and(|text| text.len() <= LISTED_ENTRY_BYTES_MAX));
+    if entries.len() < count {
+        let left_out = count - entries.len();
+        tracing::warn!(
+            "{left_out} entries in a list of an MCP server have more than {LISTED_ENTRY_BYTES_MAX} bytes, and are left out"
+        );
+    }
+    entries.truncate(LISTED_PER_SERVER_MAX);
+}
+
 /// The list, empty where the server answers that it knows of none.
 fn optional<T>(listed: Result<Vec<T>, ServiceError>) -> Result<Vec<T>, ServiceError> {
     match listed {
@@ -99,6 +112,21 @@ mod tests {
     async fn listed(count: usize, endless: bool) -> usize {
         let page = |_| std::future::ready(Ok((vec![(); count], endless.then(|| "more".to_owned())))).boxed();
         pages(page).await.expect("a list").len()
+    }
+
+    #[test]
+    fn entries_are_so_large_and_no_larger() {
+        let tool = |bytes: usize| -> Tool {
+            let mut tool = serde_json::json!({"name": "a", "description": "", "inputSchema": {"type": "object"}});
+            let more = bytes - tool.to_string().len();
+            tool["description"] = "x".repeat(more).into();
+            serde_json::from_value(tool).expect("a tool")
+        };
+        let tools = vec![tool(LISTED_ENTRY_BYTES_MAX + 1), tool(LISTED_ENTRY_BYTES_MAX)];
+        let kept = Catalog { tools, ..Catalog::default() }.bounded().tools;
+        assert_eq!(kept, [tool(LISTED_ENTRY_BYTES_MAX)]);
+        let many = Catalog { tools: vec![tool(100); LISTED_PER_SERVER_MAX + 1], ..Catalog::default() };
+        assert_eq!(many.bounded().tools.len(), LISTED_PER_SERVER_MAX);
     }
 
     #[tokio::test]

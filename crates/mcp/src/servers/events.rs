@@ -29,10 +29,12 @@ pub(crate) struct SessionEvents {
     calls: Mutex<Calls>,
     /// Whether a call was given up since the server was last known to answer.
     is_in_doubt: AtomicBool,
+    /// Whether the server is known not to answer any more.
+    is_lost: AtomicBool,
     /// Woken when the server says that its lists have changed.
     pub(crate) lists_changed: Arc<Notify>,
-    /// Who hears that a resource has changed, by its address.
-    pub(crate) updated: Arc<Updates>,
+    /// Who hears that a resource has changed, by its address: what it holds may be of this session alone.
+    pub(crate) updated: Updates,
 }
 
 /// The calls of a session.
@@ -75,8 +77,8 @@ pub(crate) struct ServerQuestion {
 }
 
 impl SessionEvents {
-    pub(crate) fn new(lists_changed: Arc<Notify>, updated: Arc<Updates>) -> Self {
-        Self { lists_changed, updated, ..Self::default() }
+    pub(crate) fn new(lists_changed: Arc<Notify>) -> Self {
+        Self { lists_changed, ..Self::default() }
     }
 
     /// Begins a call, which lasts until what is given back is dropped.
@@ -90,6 +92,16 @@ impl SessionEvents {
     /// Whether it is not known that the server still answers.
     pub(super) fn is_in_doubt(&self) -> bool {
         self.is_in_doubt.load(Ordering::Relaxed)
+    }
+
+    /// Whether the server is known not to answer any more.
+    pub(super) fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed)
+    }
+
+    /// The server does not answer any more.
+    pub(super) fn lost(&self) {
+        self.is_lost.store(true, Ordering::Relaxed);
     }
 
     /// The server has answered something.

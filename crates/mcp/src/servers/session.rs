@@ -9,6 +9,7 @@ use rmcp::RoleClient;
 use rmcp::model::{ClientRequest, PingRequest, ProtocolVersion, RequestId, ServerResult};
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService};
 use rmcp::transport::IntoTransport;
+use tokio::sync::broadcast;
 use tokio::time::timeout;
 
 use super::events::{CallLinks, SessionEvents};
@@ -101,22 +102,33 @@ impl Session {
         Ok(answered?)
     }
 
+    /// The addresses of resources that the server says have changed, from now on.
+    pub(crate) fn updates(&self) -> broadcast::Receiver<String> {
+        self.events.updated.subscribe()
+    }
+
     /// Whether it is of use to another call. A program that left a call without an answer is asked whether it is there:
     /// it may have stopped reading.
     pub(crate) async fn is_usable(&self) -> bool {
-        if self.is_closed() {
+        if self.is_closed() || self.events.is_lost() {
             return false;
         }
         if self.program.is_none() || !self.events.is_in_doubt() {
             return true;
         }
-        let ping = ClientRequest::PingRequest(PingRequest::default());
-        // An error is an answer, too: the newest revision has no such request.
-        let is_there = timeout(PROGRAM_PING_TIME_MAX, self.service.peer().send_request(ping)).await.is_ok();
-        if is_there {
-            self.events.answered();
-        }
-        is_there && !self.is_closed()
+        let (peer, events) = (self.service.peer().clone(), self.events.clone());
+        // It goes on where the call has less time than that, for the calls after it.
+        let asked = tokio::spawn(async move {
+            let ping = ClientRequest::PingRequest(PingRequest::default());
+            // An error is an answer, too: the newest revision has no such request.
+            match timeout(PROGRAM_PING_TIME_MAX, peer.send_request(ping)).await {
+                Ok(_) => events.answered(),
+                Err(_) => events.lost(),
+            }
+        });
+        // It fails where the host ends.
+        let _ = asked.await;
+        !self.events.is_lost() && !self.is_closed()
     }
 }
 

@@ -28,7 +28,6 @@ use super::session::{Opening, Session};
 use super::sessions::{SessionKey, SessionOwner, SessionSlot, Sessions, Whose};
 use super::settings::{CheckedServer, OfferRules, Revision, SessionMode};
 use super::shelf::Shelf;
-use super::updates::Updates;
 use crate::client::ConnectionNotes;
 use crate::elicit::Modes;
 use crate::limits::{PROGRAMS_PER_SERVER_MAX, SESSIONS_PER_SERVER_MAX};
@@ -55,7 +54,6 @@ pub(crate) struct Upstream {
     /// What is known of how it speaks, once it was connected to.
     nature: Mutex<Option<Nature>>,
     lists_changed: Arc<Notify>,
-    pub(crate) updated: Arc<Updates>,
     /// Counted up whenever something that is listed has changed, of any server.
     changes: watch::Sender<u64>,
     metrics: Arc<Metrics>,
@@ -119,7 +117,6 @@ impl Upstream {
             health: Mutex::new(health),
             nature: Mutex::default(),
             lists_changed: Arc::default(),
-            updated: Arc::default(),
             changes,
             metrics,
             hasher: RandomState::new(),
@@ -223,7 +220,7 @@ impl Upstream {
     }
 
     async fn open(&self, target: &Target, modes: Modes) -> Result<Session, CallError> {
-        let events = SessionEvents::new(self.lists_changed.clone(), self.updated.clone());
+        let events = SessionEvents::new(self.lists_changed.clone());
         let known = self.nature.lock().map(|nature| nature.is_modern);
         let is_modern = self.revision.map(|revision| revision == Revision::Newest).or(known);
         let notes = Arc::new(ConnectionNotes::default());
