@@ -108,11 +108,7 @@ pub(crate) const ARGUMENTS_NAMED_MAX: usize = 20;
 /// Lists of endpoints of agents that are kept as they were searched last.
 pub(crate) const LISTINGS_KEPT_MAX: usize = 64;
 
-/// Entries of each list of a server that is asked what it has, to be imported.
-pub(crate) const SURVEYED_MAX: usize = 1_000;
-/// Pages of one such list.
-pub(crate) const SURVEY_PAGES_MAX: usize = 200;
-/// How long such a server has for all of it. A program may have to be fetched first.
+/// How long a server has that is asked what it has, to be imported. A program may have to be fetched first.
 pub(crate) const SURVEY_TIME_MAX: Duration = Duration::from_secs(120);
 /// Lines of what a program that gave no answer said last.
 pub(crate) const LAST_WORDS_MAX: usize = 8;

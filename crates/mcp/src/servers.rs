@@ -12,12 +12,12 @@
 //! its limits and rules.
 
 pub(crate) mod call;
-mod catalog;
+pub(crate) mod catalog;
 mod changes;
 pub(crate) mod events;
 mod guest;
 mod health;
-mod lister;
+pub(crate) mod lister;
 mod listing;
 pub(crate) mod parked;
 mod places;
@@ -130,6 +130,17 @@ impl Servers {
             let tool = server.upstream.shelf().tool(at, name)?.clone();
             Some(FoundTool { server, tool, name })
         })
+    }
+
+    /// The tool of a name at the host's endpoint, else the one that is called so at the endpoint of one server alone.
+    pub(crate) fn described(&self, name: &str) -> Option<rmcp::model::Tool> {
+        if let Some(found) = self.tool(None, name) {
+            return Some(found.tool.listed(ShownAt::Host, false));
+        }
+        let mut named =
+            self.all.iter().filter_map(|server| server.upstream.shelf().tool(ShownAt::Server, name).cloned());
+        let (first, second) = (named.next()?, named.next());
+        second.is_none().then(|| first.listed(ShownAt::Server, false))
     }
 
     /// The tools of an endpoint, server by server.
