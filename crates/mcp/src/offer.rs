@@ -342,9 +342,10 @@ impl Offer {
         all
     }
 
-    /// The tool of a name as the host's list describes it.
+    /// The tool of a name as lists describe it, for whoever holds header fields against its arguments and does not know
+    /// of endpoints.
     pub(crate) fn described(&self, name: &str) -> Option<rmcp::model::Tool> {
-        self.hosts.find(name).map(|offered| offered.described())
+        self.hosts.find(name).map(|offered| offered.described()).or_else(|| self.servers.described(name))
     }
 }
 

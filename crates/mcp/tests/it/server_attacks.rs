@@ -316,3 +316,30 @@ async fn a_program_that_dies_or_prints_without_end_in_the_middle_of_an_answer_is
         good(&place).await;
     }
 }
+
+#[tokio::test]
+async fn arguments_that_stand_in_header_fields_stand_there_truly() {
+    let input = json!({"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}});
+    let (url, raw) = Raw::start(json!([{"name": "at", "inputSchema": input}])).await;
+    let place = host(vec![server(&url, "")]).await;
+    listed(&place, "far_at").await;
+    let call = |path: &str, name: &str, field: Option<&str>| {
+        let mut request =
+            modern(path, "tools/call", json!({"name": name, "arguments": {"region": "north"}}), json!({}));
+        if let Some(field) = field {
+            request.headers_mut().insert("mcp-param-region", field.parse().unwrap());
+        }
+        place.send(request)
+    };
+    for (path, name) in [("/mcp", "far_at"), ("/mcp/far", "at")] {
+        for wrong in [None, Some("south")] {
+            let refused = call(path, name, wrong).await;
+            assert_eq!(refused.last()["error"]["code"], -32020, "{path} {wrong:?}: {:?}", refused.last());
+        }
+        assert_eq!(text(&call(path, name, Some("north")).await), "called at");
+        let led = json!({"name": name, "arguments": {"region": "north"}});
+        let led = place.modern(path, "tools/call", json!({"name": "call_tool", "arguments": led})).await;
+        assert!(led.last()["error"]["message"].as_str().unwrap().contains("by its own name"), "{:?}", led.last());
+    }
+    assert_eq!(raw.calls.lock().len(), 2);
+}
