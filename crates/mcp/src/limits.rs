@@ -108,11 +108,7 @@ pub(crate) const ARGUMENTS_NAMED_MAX: usize = 20;
 /// Lists of endpoints of agents that are kept as they were searched last.
 pub(crate) const LISTINGS_KEPT_MAX: usize = 64;
 
-/// Entries of each list of a server that is asked what it has, to be imported.
-pub(crate) const SURVEYED_MAX: usize = 1_000;
-/// Pages of one such list.
-pub(crate) const SURVEY_PAGES_MAX: usize = 200;
-/// How long such a server has for all of it. A program may have to be fetched first.
+/// How long a server has that is asked what it has, to be imported. A program may have to be fetched first.
 pub(crate) const SURVEY_TIME_MAX: Duration = Duration::from_secs(120);
 /// Lines of what a program that gave no answer said last.
 pub(crate) const LAST_WORDS_MAX: usize = 8;
@@ -135,6 +131,8 @@ pub(crate) const SETTINGS_BYTES_MAX: u64 = 4 * 1024 * 1024;
 pub(crate) const SERVERS_MAX: usize = 200;
 /// Entries of each list of one server; of more, the first count.
 pub(crate) const LISTED_PER_SERVER_MAX: usize = 1_000;
+/// Bytes of one entry in a list of a server; a larger one is left out, since clients are given all of it.
+pub(crate) const LISTED_ENTRY_BYTES_MAX: usize = 256 * 1024;
 /// Pages of one list of a server.
 pub(crate) const LIST_PAGES_MAX: usize = 200;
 /// Bytes of a file with the lists of a server.
@@ -161,6 +159,8 @@ pub(crate) const SERVER_SESSIONS_PER_CALLER_MAX: usize = 8;
 pub(crate) const SERVER_SESSION_IDLE: Duration = Duration::from_secs(10 * 60);
 /// Calls of one server that are under way at once.
 pub(crate) const CALLS_PER_SERVER_MAX: usize = 64;
+/// Calls of one server and one caller that are under way at once: half of all, so that nobody has all.
+pub(crate) const CALLS_PER_SERVER_AND_CALLER_MAX: usize = 32;
 /// Requests of one session with a server that are under way at once.
 pub(crate) const CALLS_PER_SESSION_MAX: usize = 64;
 /// How long a call waits in line for a place with its server.
@@ -175,6 +175,15 @@ pub(crate) const PROGRAM_LEFT_ALONE: Duration = Duration::from_secs(1);
 pub(crate) const SERVER_LEFT_ALONE_MAX: Duration = Duration::from_secs(60);
 /// Calls of one host that wait for the answer of a person, in rounds.
 pub(crate) const CALLS_PARKED_MAX: usize = 256;
+/// The same of one caller.
+pub(crate) const CALLS_PARKED_PER_CALLER_MAX: usize = 32;
+/// How long a server may still speak in a call that was given up: what it says meanwhile and can't be told is heard by no
+/// other caller.
+pub(crate) const GIVEN_UP_HEARD_MAX: Duration = Duration::from_secs(10 * 60);
+/// Callers of one session that gave calls up and are told apart.
+pub(crate) const GIVEN_UP_OWNERS_MAX: usize = 64;
+/// How long a program has to say that it is there, after a call that it left without an answer.
+pub(crate) const PROGRAM_PING_TIME_MAX: Duration = Duration::from_secs(2);
 /// Questions of a server in one call.
 pub(crate) const SERVER_QUESTIONS_MAX: usize = 10;
 /// Messages that a server logs during one call and that wait to be passed on; of more, the newest are left out.

@@ -309,13 +309,21 @@ impl Offer {
         let read = finding::read(|| self.listing(agent), is_there, caller.language.as_ref(), request)?;
         if let ToolRequest::Call(call) = &read
             && is_led
-            && self.find(agent, &call.name).is_some_and(|offered| offered.has_header_arguments())
+            && self.has_header_arguments(agent, &call.name)
         {
             // The headers of this request name another tool: whoever goes by them would see nothing of the call.
             let words = format!("arguments of `{}` stand in headers: call it by its own name", call.name);
             return Err(ErrorData::invalid_params(words, None));
         }
         Ok(read)
+    }
+
+    /// Whether some of the arguments of a tool are to be named in headers of its call.
+    fn has_header_arguments(&self, agent: Option<&Handle>, name: &str) -> bool {
+        match self.find(agent, name) {
+            Some(offered) => offered.has_header_arguments(),
+            None => self.server_tool(agent, name).is_some_and(|found| found.tool.names_headers),
+        }
     }
 
     /// Every tool that an endpoint lists, in its order.
@@ -334,9 +342,10 @@ impl Offer {
         all
     }
 
-    /// The tool of a name as the host's list describes it.
+    /// The tool of a name as lists describe it, for whoever holds header fields against its arguments and does not know
+    /// of endpoints.
     pub(crate) fn described(&self, name: &str) -> Option<rmcp::model::Tool> {
-        self.hosts.find(name).map(|offered| offered.described())
+        self.hosts.find(name).map(|offered| offered.described()).or_else(|| self.servers.described(name))
     }
 }
 
@@ -374,7 +383,7 @@ impl Schemas {
 }
 
 /// Whether a schema has the annotation that names an argument in a header, wherever it stands.
-fn names_headers(schema: &Value) -> bool {
+pub(crate) fn names_headers(schema: &Value) -> bool {
     match schema {
         Value::Object(fields) => fields.contains_key("x-mcp-header") || fields.values().any(names_headers),
         Value::Array(items) => items.iter().any(names_headers),

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a file of `servers/` | `settings` |
 //! | what a server has, and what of it is offered under which name | `catalog`, `shelf`, `listing` |
-//! | a server at work: lists, sessions, how it does | `upstream`, `sessions`, `session`, `lister`, `guest`, `events`, `health`, `updates` |
+//! | a server at work: lists, sessions, places, how it does | `upstream`, `sessions`, `session`, `places`, `lister`, `guest`, `events`, `health`, `updates` |
 //! | one request, step by step, behind the gate | `call`, `parked` |
 //! | telling a client that lists have changed | `changes` |
 //!
@@ -12,14 +12,15 @@
 //! its limits and rules.
 
 pub(crate) mod call;
-mod catalog;
+pub(crate) mod catalog;
 mod changes;
 pub(crate) mod events;
 mod guest;
 mod health;
-mod lister;
+pub(crate) mod lister;
 mod listing;
 pub(crate) mod parked;
+mod places;
 mod session;
 pub(crate) mod sessions;
 mod settings;
@@ -129,6 +130,17 @@ impl Servers {
             let tool = server.upstream.shelf().tool(at, name)?.clone();
             Some(FoundTool { server, tool, name })
         })
+    }
+
+    /// The tool of a name at the host's endpoint, else the one that is called so at the endpoint of one server alone.
+    pub(crate) fn described(&self, name: &str) -> Option<rmcp::model::Tool> {
+        if let Some(found) = self.tool(None, name) {
+            return Some(found.tool.listed(ShownAt::Host, false));
+        }
+        let mut named =
+            self.all.iter().filter_map(|server| server.upstream.shelf().tool(ShownAt::Server, name).cloned());
+        let (first, second) = (named.next()?, named.next());
+        second.is_none().then(|| first.listed(ShownAt::Server, false))
     }
 
     /// The tools of an endpoint, server by server.

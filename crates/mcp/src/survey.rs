@@ -11,19 +11,17 @@ use forecourt_process::{Program, RunningProgram, each_line, printable};
 use futures::future::LocalBoxFuture;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use parking_lot::Mutex;
-use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, PaginatedRequestParams, ProtocolVersion, Tool};
+use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion, Tool};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt, Peer, RunningService, ServiceError};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ClientHandler, RoleClient, ServiceExt};
-use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::client;
-use crate::limits::{
-    COMPLAINT_BYTES_MAX, LAST_WORDS_MAX, LAST_WORDS_TIME_MAX, MESSAGE_BYTES_MAX, SURVEY_PAGES_MAX, SURVEY_TIME_MAX,
-    SURVEYED_MAX,
-};
+use crate::limits::{COMPLAINT_BYTES_MAX, LAST_WORDS_MAX, LAST_WORDS_TIME_MAX, MESSAGE_BYTES_MAX, SURVEY_TIME_MAX};
+use crate::servers::catalog::Catalog;
+use crate::servers::lister::Lister;
 use crate::upstream::bounded::Lines;
 
 pub use error::SurveyError;
@@ -194,60 +192,13 @@ async fn asked(service: RunningService<RoleClient, Surveyor>) -> Result<ServerSu
 }
 
 async fn lists(peer: &Peer<RoleClient>) -> Result<ServerSurvey, ServiceError> {
-    let Some(about) = peer.peer_info() else { return Err(ServiceError::UnexpectedResponse) };
-    let has = &about.capabilities;
-    let mut losses = Vec::new();
-    // A server that lists tools without saying so is taken at its list.
-    let page = async |page| peer.list_tools(page).await.map(|one| (one.tools, one.next_cursor));
-    let tools = match (pages(page, "tools", &mut losses).await, has.tools.is_some()) {
-        (Err(ServiceError::McpError(_)), false) => Vec::new(),
-        (listed, _) => listed?,
-    };
-    let mut lists = json!({"tools": tools, "resources": [], "templates": [], "prompts": []});
-    if has.resources.is_some() {
-        let page = async |page| peer.list_resources(page).await.map(|one| (one.resources, one.next_cursor));
-        lists["resources"] = json!(pages(page, "resources", &mut losses).await?);
-        let page =
-            async |page| peer.list_resource_templates(page).await.map(|one| (one.resource_templates, one.next_cursor));
-        // Some servers have resources and know nothing of their forms.
-        lists["templates"] = match pages(page, "templates", &mut losses).await {
-            Err(ServiceError::McpError(_)) => json!([]),
-            listed => json!(listed?),
-        };
-    }
-    if has.prompts.is_some() {
-        let page = async |page| peer.list_prompts(page).await.map(|one| (one.prompts, one.next_cursor));
-        lists["prompts"] = json!(pages(page, "prompts", &mut losses).await?);
-    }
-    let server = about.server_info.clone();
-    lists["server"] = json!(server);
-    if let Some(instructions) = &about.instructions {
-        lists["instructions"] = json!(instructions);
-    }
-    let text = |key: &str| lists["server"][key].as_str().unwrap_or_default().to_owned();
-    let name = Some(text("title")).filter(|title| !title.is_empty()).unwrap_or_else(|| text("name"));
-    let version = text("version");
-    Ok(ServerSurvey { name, version, tools: tools.iter().map(surveyed).collect(), lists, losses })
-}
-
-/// A list, page by page, of at most [`SURVEYED_MAX`] entries.
-async fn pages<T: Serialize>(
-    mut page: impl AsyncFnMut(Option<PaginatedRequestParams>) -> Result<(Vec<T>, Option<String>), ServiceError>,
-    what: &str,
-    losses: &mut Vec<String>,
-) -> Result<Vec<T>, ServiceError> {
-    let (mut all, mut cursor) = (Vec::new(), None);
-    for _ in 0..SURVEY_PAGES_MAX {
-        let (items, next) = page(cursor.take()).await?;
-        all.extend(items);
-        let Some(next) = next.filter(|next| !next.is_empty() && all.len() <= SURVEYED_MAX) else { break };
-        cursor = Some(PaginatedRequestParams::default().with_cursor(Some(next)));
-    }
-    if all.len() > SURVEYED_MAX {
-        losses.push(format!("{what} after the first {SURVEYED_MAX}: no more are taken"));
-        all.truncate(SURVEYED_MAX);
-    }
-    Ok(all)
+    let (catalog, losses) = Catalog::ask(&Lister::new(peer.clone())).await?;
+    let server = catalog.server.as_ref();
+    let title = server.and_then(|server| server.title.clone()).filter(|title| !title.is_empty());
+    let name = title.or_else(|| server.map(|server| server.name.clone())).unwrap_or_default();
+    let version = server.map(|server| server.version.clone()).unwrap_or_default();
+    let tools = catalog.tools.iter().map(surveyed).collect();
+    Ok(ServerSurvey { name, version, tools, lists: json!(catalog), losses })
 }
 
 fn surveyed(tool: &Tool) -> SurveyedTool {
@@ -262,27 +213,5 @@ fn surveyed(tool: &Tool) -> SurveyedTool {
         reads_only: hints.and_then(|hints| hints.read_only_hint),
         is_destructive: hints.and_then(|hints| hints.destructive_hint),
         is_idempotent: hints.and_then(|hints| hints.idempotent_hint),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    async fn listed(count: usize, endless: bool) -> (usize, usize, usize) {
-        let (mut asked, mut losses) = (0, Vec::new());
-        let page = async |_: Option<PaginatedRequestParams>| {
-            asked += 1;
-            Ok((vec![(); count], endless.then(|| "more".to_owned())))
-        };
-        let all = pages(page, "tools", &mut losses).await.expect("a list").len();
-        (all, asked, losses.len())
-    }
-
-    #[tokio::test]
-    async fn a_server_that_lists_without_end_is_cut_off() {
-        assert_eq!(listed(SURVEYED_MAX, false).await, (SURVEYED_MAX, 1, 0));
-        assert_eq!(listed(SURVEYED_MAX + 1, true).await, (SURVEYED_MAX, 1, 1));
-        assert_eq!(listed(0, true).await, (0, SURVEY_PAGES_MAX, 0));
     }
 }

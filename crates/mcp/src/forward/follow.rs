@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use forecourt_core::Ending;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use rmcp::ErrorData;
@@ -16,6 +17,7 @@ use super::tool_call::asker;
 use crate::elicit::Modes;
 use crate::limits::SUBSCRIPTIONS_MAX;
 use crate::servers::Server;
+use crate::servers::call::CallFailure;
 use crate::servers::events::CallLinks;
 use crate::servers::upstream::SessionLease;
 use crate::upstream::call_error::CallError;
@@ -56,10 +58,8 @@ impl Reader<'_> {
             let words = format!("a client subscribes to at most {SUBSCRIPTIONS_MAX} resources");
             return Some(Err(ErrorData::invalid_request(words, None)));
         }
-        // Before the server knows of it: it may tell of a change at once.
-        let updates = server.upstream.updated.subscribe();
         Some(match self.begin(server, address).await {
-            Ok(lease) => {
+            Ok((lease, updates)) => {
                 let following = follow(updates, lease, address.to_owned(), tell);
                 followed.0.lock().insert(address.to_owned(), following);
                 Ok(())
@@ -69,31 +69,41 @@ impl Reader<'_> {
     }
 
     /// Subscribes at the server, by the session that the caller has there.
-    async fn begin(&self, server: &Server, address: &str) -> Result<SessionLease, ErrorData> {
+    async fn begin(
+        &self,
+        server: &Server,
+        address: &str,
+    ) -> Result<(SessionLease, broadcast::Receiver<String>), ErrorData> {
         let mut permit = self.pass(server).await?;
         let modes = Modes { form: false, url: false };
         let asker = asker(self.caller, modes, self.client.session());
         let upstream = &server.upstream;
         let begun = async {
             let lease = upstream.session(&asker).await?;
+            // Before the server knows of it: it may tell of a change at once.
+            let updates = lease.session.updates();
             if !lease.session.is_modern() {
                 permit.begin();
                 let request = SubscribeRequest::new(SubscribeRequestParams::new(address));
-                let links =
-                    CallLinks { told: mpsc::channel(1).0, asked: mpsc::channel(1).0, logged: mpsc::channel(1).0 };
+                let owner = asker.owner.as_ref().map(|owner| owner.key.clone());
+                let (told, asked, logged) = (mpsc::channel(1).0, mpsc::channel(1).0, mpsc::channel(1).0);
+                let links = CallLinks { owner, told, asked, logged };
                 lease.session.ask(&permit, ClientRequest::SubscribeRequest(request), links).await?;
             }
-            Ok(lease)
+            Ok((lease, updates))
         };
-        let outcome: Result<SessionLease, CallError> = begun.await;
+        let outcome: Result<_, CallError> = begun.await;
         upstream.note(&outcome);
         match outcome {
-            Ok(lease) => {
-                permit.end(&forecourt_core::Ending::Complete).await;
-                Ok(lease)
+            Ok(begun) => {
+                permit.end(&Ending::Complete).await;
+                Ok(begun)
             }
-            Err(CallError::Said(said)) => Err(said),
-            Err(error) => Err(ErrorData::internal_error(format!("the server `{}` {error}", upstream.name), None)),
+            Err(error) => {
+                let failure = CallFailure::new(error, upstream);
+                permit.end(&failure.ending).await;
+                Err(self.failed(failure))
+            }
         }
     }
 }

@@ -163,7 +163,7 @@ impl Reader<'_> {
         }
     }
 
-    fn failed(&self, failure: CallFailure) -> ErrorData {
+    pub(super) fn failed(&self, failure: CallFailure) -> ErrorData {
         match failure {
             CallFailure { error: CallError::Said(said), .. } => said,
             CallFailure { ending: Ending::Refused(part), .. } => self.refused(&part),

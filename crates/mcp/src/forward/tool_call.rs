@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use forecourt_core::policy::Submission;
-use forecourt_core::{Ending, Handle, Message, MessageId, Part, PolicyPart, ThreadId, ids};
+use forecourt_core::{Ending, Handle, Message, MessageId, Part, PolicyPart, Sender, ThreadId, ids};
 use forecourt_host::{ForwardPermit, ForwardRefusal, Target};
 use forecourt_surface::ending::put_code;
 use forecourt_surface::tool::{ToolEvent, ToolOutput};
@@ -22,7 +22,7 @@ use crate::caller::Caller;
 use crate::client::HOPS;
 use crate::content::failed;
 use crate::elicit::Modes;
-use crate::limits::ANSWER_TIME_MAX;
+use crate::limits::{ANSWER_TIME_MAX, CALLS_PARKED_MAX, CALLS_PARKED_PER_CALLER_MAX};
 use crate::offer::Offer;
 use crate::servers::FoundTool;
 use crate::servers::call::{CallFailure, CallStep, OpenQuestion, ServerCall};
@@ -207,10 +207,13 @@ impl ClientCall<'_> {
         let state = ParkedState { parked: name.clone() };
         let sealed = self.seal(arguments).close(&state);
         let sealed = sealed.ok_or_else(|| ErrorData::internal_error("the call could not be kept", None))?;
-        if !self.offer.servers.parked.keep(&name, ParkedCall { call, asked }) {
-            return Ok(
-                self.response(failed("Too many calls of this host wait for an answer. Please call again later."))
+        let counted_by = counted_by(&self.caller.sender);
+        if !self.offer.servers.parked.keep(&name, &counted_by, ParkedCall { call, asked }) {
+            let words = format!(
+                "At most {CALLS_PARKED_PER_CALLER_MAX} calls of one caller wait for an answer, and {CALLS_PARKED_MAX} in \
+                 all. Please answer one, or call again later."
             );
+            return Ok(self.response(failed(words)));
         }
         Ok(InputRequiredResult::new(Some(requests), Some(format!("{PARKED}{sealed}"))).into())
     }
@@ -219,21 +222,19 @@ impl ClientCall<'_> {
     fn unpark(&self, sealed: &str, arguments: &Value, said: InputResponses) -> Result<ServerCall, ErrorData> {
         let wrong = |words: String| ErrorData::invalid_params(words, None);
         let state: ParkedState = self.seal(arguments).open(sealed)?;
-        let parked = self.offer.servers.parked.take(&state.parked);
+        // What else a client sends is none of ours. A call whose answers can't be read goes on waiting for them.
+        let answers = |parked: &ParkedCall| {
+            let answer = |(key, _): &(String, _)| {
+                let value = said.get(key).ok_or_else(|| wrong(format!("inputResponses lacks `{key}`")))?.clone();
+                let read = serde_json::from_value::<ElicitResult>(value);
+                Ok((key.clone(), read.map_err(|_| wrong(format!("`{key}` must be an answer with an `action`")))?))
+            };
+            parked.asked.requests.iter().map(answer).collect::<Result<BTreeMap<_, _>, ErrorData>>()
+        };
         let gone =
             || wrong("nothing waits for this answer any more, or it waits at another node: call again".to_owned());
-        let ParkedCall { call, asked } = parked.ok_or_else(gone)?;
-        let mut answers = BTreeMap::new();
-        for (key, value) in said {
-            let read = serde_json::from_value::<ElicitResult>(value);
-            answers
-                .insert(key.clone(), read.map_err(|_| wrong(format!("`{key}` must be an answer with an `action`")))?);
-        }
-        let missing = asked.requests.iter().find(|(key, _)| !answers.contains_key(key));
-        if let Some((key, _)) = missing {
-            let words = format!("inputResponses lacks `{key}`, so that the call was given up: call again");
-            return Err(wrong(words));
-        }
+        let taken = self.offer.servers.parked.take(&state.parked, answers);
+        let (ParkedCall { call, asked }, answers) = taken.ok_or_else(gone)??;
         asked.answered(answers);
         Ok(call)
     }
@@ -294,25 +295,34 @@ pub(super) fn failure(ending: &Ending) -> ToolOutput {
 /// Who asks a server, by what is known of the caller and of its client's session with this host.
 pub(super) fn asker(caller: &Caller, modes: Modes, session: Option<String>) -> Asker {
     let sender = &caller.sender;
-    let counted_by = match (sender.owner(), sender.network()) {
-        (Some(owner), _) => format!("owner {owner}"),
-        (None, Some(network)) => format!("network {network}"),
-        (None, None) => "here".to_owned(),
-    };
+    let counted_by = counted_by(sender);
     let key = match (sender.owner(), session) {
         (Some(_), _) => Some(counted_by.clone()),
         (None, Some(session)) => Some(format!("session {session}")),
         // Over a pipe there is one client.
         (None, None) => sender.peer.is_none().then(|| counted_by.clone()),
     };
-    let owner = key.map(|key| SessionOwner { key, counted_by });
-    Asker { owner, modes, token: sender.token.clone() }
+    let owner = key.map(|key| SessionOwner { key, counted_by: counted_by.clone() });
+    Asker { owner, counted_by, modes, token: sender.token.clone() }
+}
+
+/// What the calls and sessions of a caller are counted by: an identity, else its network.
+fn counted_by(sender: &Sender) -> String {
+    match (sender.owner(), sender.network()) {
+        (Some(owner), _) => format!("owner {owner}"),
+        (None, Some(network)) => format!("network {network}"),
+        (None, None) => "here".to_owned(),
+    }
 }
 
 /// The metadata of a request to a server: what its caller sent that is for it, and what this host says.
 pub(super) fn own_meta(caller: &Caller, meta: Option<&RequestMetaObject>) -> RequestMetaObject {
     let mut own = passed_on(meta);
     own.insert(HOPS.to_owned(), caller.hop.saturating_add(1).into());
+    // In the newest revision a server logs for requests that say so; older ones pass it over.
+    if let Some(level) = caller.log {
+        own.set_log_level(level);
+    }
     trace::tell(&mut own);
     own
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::{Ending, Handle};
+use forecourt_core::Ending;
 use forecourt_host::ForwardPermit;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -14,10 +14,11 @@ use rmcp::model::{
     ProgressNotificationParam, ServerResult,
 };
 use serde_json::{Map, Value};
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::events::{CallLinks, LoggedMessage, ServerQuestion};
+use super::places::CallPlace;
 use super::upstream::{Asker, SessionLease, Upstream};
 use crate::elicit::PAGE;
 use crate::limits::{ANSWER_TIME_MAX, LOGS_WAITING_MAX, PROGRESS_WAITING_MAX, SERVER_QUESTIONS_MAX};
@@ -136,7 +137,8 @@ impl ServerCall {
         let (logged, hears_logged) = mpsc::channel(LOGS_WAITING_MAX);
         let (asked, hears_asked) = mpsc::channel(1);
         let (want, wants) = mpsc::channel(1);
-        let links = CallLinks { told, asked, logged };
+        let owner = asker.owner.as_ref().map(|owner| owner.key.clone());
+        let links = CallLinks { owner, told, asked, logged };
         let is_over = timer.clone().over();
         let result = async move {
             let mut permit = permit;
@@ -146,11 +148,7 @@ impl ServerCall {
                 () = is_over => Err(CallError::TooLate),
             };
             upstream.note(&outcome);
-            let failure = |error: CallError| {
-                let ending = error.ending(&who(&upstream.name), &upstream.name, &*upstream.clock);
-                CallFailure { error, ending }
-            };
-            let outcome = outcome.map_err(failure);
+            let outcome = outcome.map_err(|error| CallFailure::new(error, &upstream));
             permit.end(outcome.as_ref().err().map_or(&Ending::Complete, |failure| &failure.ending)).await;
             outcome
         };
@@ -187,9 +185,13 @@ impl ServerCall {
     }
 }
 
-/// How our own words call a server.
-fn who(name: &Handle) -> String {
-    format!("The server `{name}` behind this host")
+impl CallFailure {
+    /// What a caller of `upstream` is told of an error.
+    pub(crate) fn new(error: CallError, upstream: &Upstream) -> Self {
+        let who = format!("The server `{}` behind this host", upstream.name);
+        let ending = error.ending(&who, &upstream.name, &*upstream.clock);
+        Self { error, ending }
+    }
 }
 
 /// The work of one request.
@@ -202,7 +204,7 @@ struct Work<'a> {
 
 impl Work<'_> {
     async fn carry(&self, permit: &mut ForwardPermit, make: &MakeRequest) -> Result<ServerResult, CallError> {
-        let place = self.upstream.place().await?;
+        let place = self.upstream.place(self.asker).await?;
         let lease = self.upstream.session(self.asker).await?;
         permit.begin();
         let outcome = self.rounds(permit, &lease, make, place).await;
@@ -220,7 +222,7 @@ impl Work<'_> {
         permit: &ForwardPermit,
         lease: &SessionLease,
         make: &MakeRequest,
-        mut place: OwnedSemaphorePermit,
+        mut place: CallPlace,
     ) -> Result<ServerResult, CallError> {
         let (mut responses, mut state) = (None, None);
         for _ in 0..=SERVER_QUESTIONS_MAX {
@@ -231,7 +233,7 @@ impl Work<'_> {
                     // The server does nothing while a person thinks.
                     drop(place);
                     responses = self.answers(required).await?;
-                    place = self.upstream.place().await?;
+                    place = self.upstream.place(self.asker).await?;
                 }
                 result => return Ok(result),
             }

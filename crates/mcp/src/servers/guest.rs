@@ -8,7 +8,7 @@ use rmcp::model::{
     ElicitResult, ErrorCode, Implementation, ListRootsResult, ProgressNotificationParam,
     ResourceUpdatedNotificationParam,
 };
-use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext};
 use rmcp::{ClientHandler, ErrorData, RoleClient};
 use serde_json::json;
 
@@ -66,8 +66,8 @@ impl ClientHandler for Guest {
         self.events.told.tell(told.progress_token.clone(), told);
     }
 
-    async fn on_logging_message(&self, message: LoggedMessage, _: NotificationContext<RoleClient>) {
-        self.events.log(message);
+    async fn on_logging_message(&self, message: LoggedMessage, context: NotificationContext<RoleClient>) {
+        self.events.log(message, context.extensions.get::<InboundStreamOrigin>());
     }
 
     async fn on_resource_updated(&self, updated: ResourceUpdatedNotificationParam, _: NotificationContext<RoleClient>) {

@@ -15,7 +15,7 @@ use rmcp::service::{Peer, ServiceError, Subscription};
 pub(crate) struct Lister(Peer<RoleClient>);
 
 impl Lister {
-    pub(super) fn new(peer: Peer<RoleClient>) -> Self {
+    pub(crate) fn new(peer: Peer<RoleClient>) -> Self {
         Self(peer)
     }
 

@@ -6,15 +6,18 @@ use forecourt_egress::Egress;
 use forecourt_host::ForwardPermit;
 use forecourt_process::Process;
 use rmcp::RoleClient;
-use rmcp::model::{ClientRequest, ProtocolVersion, RequestId, ServerResult};
+use rmcp::model::{ClientRequest, PingRequest, ProtocolVersion, RequestId, ServerResult};
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService};
 use rmcp::transport::IntoTransport;
+use tokio::sync::broadcast;
+use tokio::time::timeout;
 
 use super::events::{CallLinks, SessionEvents};
 use super::guest::Guest;
 use super::lister::Lister;
 use crate::client::{self, ConnectionNotes};
 use crate::elicit::Modes;
+use crate::limits::PROGRAM_PING_TIME_MAX;
 use crate::upstream::call_error::CallError;
 use crate::upstream::target::Target;
 use crate::upstream::{program, request};
@@ -24,7 +27,7 @@ pub(crate) struct Session {
     service: RunningService<RoleClient, Guest>,
     events: Arc<SessionEvents>,
     notes: Arc<ConnectionNotes>,
-    _program: Option<Process>,
+    program: Option<Process>,
 }
 
 /// How a session is opened.
@@ -59,7 +62,7 @@ impl Session {
                 (shake(&guest, start, is_modern).await?, running)
             }
         };
-        Ok(Self { service, events, notes, _program: program })
+        Ok(Self { service, events, notes, program })
     }
 
     /// Whether the other side is gone.
@@ -94,7 +97,38 @@ impl Session {
         let told = links.told.clone();
         let call = self.events.begin(links);
         let sent = |id: &RequestId| call.sent(id.clone());
-        Ok(request::send(self.service.peer(), request, &self.events.told, told, sent).await?)
+        let answered = request::send(self.service.peer(), request, &self.events.told, told, sent).await;
+        call.answered();
+        Ok(answered?)
+    }
+
+    /// The addresses of resources that the server says have changed, from now on.
+    pub(crate) fn updates(&self) -> broadcast::Receiver<String> {
+        self.events.updated.subscribe()
+    }
+
+    /// Whether it is of use to another call. A program that left a call without an answer is asked whether it is there:
+    /// it may have stopped reading.
+    pub(crate) async fn is_usable(&self) -> bool {
+        if self.is_closed() || self.events.is_lost() {
+            return false;
+        }
+        if self.program.is_none() || !self.events.is_in_doubt() {
+            return true;
+        }
+        let (peer, events) = (self.service.peer().clone(), self.events.clone());
+        // It goes on where the call has less time than that, for the calls after it.
+        let asked = tokio::spawn(async move {
+            let ping = ClientRequest::PingRequest(PingRequest::default());
+            // An error is an answer, too: the newest revision has no such request.
+            match timeout(PROGRAM_PING_TIME_MAX, peer.send_request(ping)).await {
+                Ok(_) => events.answered(),
+                Err(_) => events.lost(),
+            }
+        });
+        // It fails where the host ends.
+        let _ = asked.await;
+        !self.events.is_lost() && !self.is_closed()
     }
 }
 

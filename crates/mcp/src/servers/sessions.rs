@@ -106,6 +106,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::limits::SESSIONS_PER_SERVER_MAX;
 
     fn key(caller: &str, session: usize) -> SessionKey {
         let owner = SessionOwner { key: format!("{caller}{session}"), counted_by: caller.to_owned() };
@@ -128,12 +129,13 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_server_has_so_many_and_none_that_is_in_use_ends() {
-        let sessions = Sessions::new(2);
-        let held: Vec<_> = ["a", "b"].map(|caller| sessions.slot(&key(caller, 0)).expect("room")).into();
-        assert!(sessions.slot(&key("c", 0)).is_none());
+        let sessions = Sessions::new(SESSIONS_PER_SERVER_MAX);
+        let one = |n: usize| sessions.slot(&key(&n.to_string(), 0));
+        let held: Vec<_> = (0..SESSIONS_PER_SERVER_MAX).map(|n| one(n).expect("room")).collect();
+        assert!(one(SESSIONS_PER_SERVER_MAX).is_none());
         drop(held);
-        assert!(sessions.slot(&key("c", 0)).is_some());
-        assert_eq!(sessions.count(), 2);
+        assert!(one(SESSIONS_PER_SERVER_MAX).is_some());
+        assert_eq!(sessions.count(), SESSIONS_PER_SERVER_MAX);
     }
 
     #[tokio::test(start_paused = true)]

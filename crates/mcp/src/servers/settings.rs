@@ -238,7 +238,7 @@ fn imported(definition: &ServerDefinition) -> Result<Option<Catalog>, Problems> 
     let read: Catalog = serde_json::from_slice(&bytes).map_err(|error| {
         wrong(format!("is no list of tools: {error}; take it up again, or delete it and the server is asked"))
     })?;
-    Ok(Some(read.bounded()))
+    Ok(Some(read.bounded().0))
 }
 
 #[cfg(test)]

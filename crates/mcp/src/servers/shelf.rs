@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::catalog::Catalog;
 use super::settings::OfferRules;
 use crate::content::note;
+use crate::offer::names_headers;
 
 /// What is offered of one server, made anew when its lists change.
 #[derive(Default)]
@@ -34,6 +35,8 @@ pub(crate) struct ServerTool {
     pub(crate) name: String,
     /// Whether it is always listed.
     pub(crate) is_pinned: bool,
+    /// Whether some of its arguments are to be repeated in header fields.
+    pub(crate) names_headers: bool,
     /// Compiled when it is first called. `None` inside: it can't be held to anything here.
     input: OnceLock<Option<Schema>>,
 }
@@ -84,6 +87,11 @@ impl Shelf {
         self.tools.get(*places.get(name)?)
     }
 
+    /// Whether some of its tools have arguments that requests repeat in header fields.
+    pub(crate) fn names_headers(&self) -> bool {
+        self.tools.iter().any(|tool| tool.names_headers)
+    }
+
     /// The tool that the server calls so.
     pub(crate) fn by_own_name(&self, name: &str) -> Option<&Arc<ServerTool>> {
         self.tools.iter().find(|tool| tool.own_name == name)
@@ -103,7 +111,8 @@ impl ServerTool {
             tool.description = Some(description.into());
         }
         let is_pinned = rules.pinned.iter().any(|glob| glob.matches(&own_name));
-        Self { tool, own_name, host_name, name, is_pinned, input: OnceLock::new() }
+        let names_headers = tool.input_schema.values().any(names_headers);
+        Self { tool, own_name, host_name, name, is_pinned, names_headers, input: OnceLock::new() }
     }
 
     /// The tool as lists show it; `is_away`: whether its server does not answer.

@@ -4,7 +4,7 @@ use tokio::sync::broadcast;
 
 use crate::limits::UPDATES_WAITING_MAX;
 
-/// The changes of a server's resources, as they come. Who is too slow misses the oldest.
+/// The changes of resources that a server tells in one session, as they come. Who is too slow misses the oldest.
 pub(crate) struct Updates(broadcast::Sender<String>);
 
 impl Default for Updates {

@@ -17,20 +17,20 @@ use forecourt_egress::Egress;
 use forecourt_host::{Metrics, ServerState};
 use http::header::AUTHORIZATION;
 use parking_lot::{Mutex, RwLock};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
-use tokio::time::timeout;
+use tokio::sync::{Notify, watch};
 
 use self::challenge::resource_metadata;
+use super::catalog::Catalog;
 use super::events::SessionEvents;
 use super::health::Health;
+use super::places::{CallPlace, Places};
 use super::session::{Opening, Session};
 use super::sessions::{SessionKey, SessionOwner, SessionSlot, Sessions, Whose};
 use super::settings::{CheckedServer, OfferRules, Revision, SessionMode};
 use super::shelf::Shelf;
-use super::updates::Updates;
 use crate::client::ConnectionNotes;
 use crate::elicit::Modes;
-use crate::limits::{CALLS_PER_SERVER_MAX, PROGRAMS_PER_SERVER_MAX, SERVER_QUEUE_TIME_MAX, SESSIONS_PER_SERVER_MAX};
+use crate::limits::{PROGRAMS_PER_SERVER_MAX, SESSIONS_PER_SERVER_MAX};
 use crate::upstream::call_error::CallError;
 use crate::upstream::target::Target;
 
@@ -46,8 +46,7 @@ pub(crate) struct Upstream {
     rules: Arc<OfferRules>,
     egress: Egress,
     sessions: Sessions,
-    /// Places for calls.
-    places: Arc<Semaphore>,
+    places: Places,
     shelf: RwLock<Arc<Shelf>>,
     /// Whether it ever told what it has.
     has_listed: AtomicBool,
@@ -55,7 +54,6 @@ pub(crate) struct Upstream {
     /// What is known of how it speaks, once it was connected to.
     nature: Mutex<Option<Nature>>,
     lists_changed: Arc<Notify>,
-    pub(crate) updated: Arc<Updates>,
     /// Counted up whenever something that is listed has changed, of any server.
     changes: watch::Sender<u64>,
     metrics: Arc<Metrics>,
@@ -83,6 +81,8 @@ pub(crate) struct SessionLease {
 pub(crate) struct Asker {
     /// `None`: nothing that two of its calls would have in common.
     pub(crate) owner: Option<SessionOwner>,
+    /// What all of its calls are counted by.
+    pub(crate) counted_by: String,
     pub(crate) modes: Modes,
     pub(crate) token: Option<SubjectToken>,
 }
@@ -111,13 +111,12 @@ impl Upstream {
             rules: checked.rules.clone(),
             egress,
             sessions: Sessions::new(max),
-            places: Arc::new(Semaphore::new(CALLS_PER_SERVER_MAX)),
+            places: Places::default(),
             shelf: RwLock::new(Arc::new(shelf)),
             has_listed: AtomicBool::new(false),
             health: Mutex::new(health),
             nature: Mutex::default(),
             lists_changed: Arc::default(),
-            updated: Arc::default(),
             changes,
             metrics,
             hasher: RandomState::new(),
@@ -144,13 +143,11 @@ impl Upstream {
     }
 
     /// A place among the calls of this server, unless it is left alone for now or has too many.
-    pub(crate) async fn place(&self) -> Result<OwnedSemaphorePermit, CallError> {
+    pub(crate) async fn place(&self, asker: &Asker) -> Result<CallPlace, CallError> {
         if let Some(left) = self.health.lock().left_alone() {
             return Err(CallError::LeftAlone(left));
         }
-        let waiting = self.places.clone().acquire_owned();
-        let place = timeout(SERVER_QUEUE_TIME_MAX, waiting).await.ok().and_then(Result::ok);
-        place.ok_or(CallError::Busy)
+        self.places.take(&asker.counted_by).await.ok_or(CallError::Busy)
     }
 
     /// A session for a call of `asker`.
@@ -192,8 +189,9 @@ impl Upstream {
         let slot = self.sessions.slot(key).ok_or(CallError::Busy)?;
         // Held while the session is opened, so that calls that come at once share one.
         let mut kept = slot.lock().await;
-        if let Some(session) = kept.as_ref().filter(|session| !session.is_closed()) {
-            let session = session.clone();
+        if let Some(session) = kept.clone()
+            && session.is_usable().await
+        {
             drop(kept);
             return Ok(SessionLease { session, slot: Some(slot) });
         }
@@ -223,7 +221,7 @@ impl Upstream {
     }
 
     async fn open(&self, target: &Target, modes: Modes) -> Result<Session, CallError> {
-        let events = SessionEvents::new(self.lists_changed.clone(), self.updated.clone());
+        let events = SessionEvents::new(self.lists_changed.clone());
         let known = self.nature.lock().map(|nature| nature.is_modern);
         let is_modern = self.revision.map(|revision| revision == Revision::Newest).or(known);
         let notes = Arc::new(ConnectionNotes::default());
@@ -231,6 +229,11 @@ impl Upstream {
         let opened = Session::open(opening).await;
         match &opened {
             Ok(session) => {
+                if session.is_modern() && self.shelf().names_headers() {
+                    // The SDK repeats arguments in header fields for tools that it has seen in a list of this session.
+                    // Where that fails, the server says what it lacks.
+                    let _ = Catalog::ask(&session.lister()).await;
+                }
                 let (is_modern, gives_sessions) = (session.is_modern(), session.has_session() && !session.is_modern());
                 *self.nature.lock() = Some(Nature { is_modern, gives_sessions });
             }

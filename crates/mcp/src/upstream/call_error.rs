@@ -19,6 +19,8 @@ use crate::limits::FIELDS_MAX;
 
 /// The code of an error that names pages to visit first. MCP 2025-11-25, elicitation.
 const PAGES_FIRST: i32 = -32042;
+/// The code of an error that wants other header fields, as after a change of a tool. MCP 2026-07-28.
+const HEADERS_DIFFER: i32 = -32020;
 /// The codes of errors that are the request's: no such method or tool, wrong arguments.
 const REQUESTS_OWN: [i32; 3] = [-32600, -32601, -32602];
 
@@ -69,7 +71,11 @@ pub(crate) enum CallError {
 impl CallError {
     /// Whether the connection can still be used.
     pub(crate) fn leaves_connection(&self) -> bool {
-        matches!(self, Self::Said(_) | Self::Declined { .. } | Self::Busy | Self::Unmet(_) | Self::TooLate)
+        match self {
+            // The SDK knows which fields a tool wants from a list, and this one has become old.
+            Self::Said(error) => error.code.0 != HEADERS_DIFFER,
+            _ => matches!(self, Self::Declined { .. } | Self::Busy | Self::Unmet(_) | Self::TooLate),
+        }
     }
 
     /// Whether it tells of a server that does not do its work, and not of a request or of this host.

@@ -15,6 +15,7 @@
 //! | `doors` | origins, hosts, bodies, limits, credentials and who gives them out |
 //! | `remote` | this host over a real listener: fronted as an agent, bridged to a pipe |
 //! | `servers` | servers behind the host, as they are |
+//! | `server_attacks` | servers behind the host that are hostile, and callers who want what is another's |
 //! | `sdk` | the client of the SDK over a pipe |
 
 mod calls;
@@ -29,6 +30,7 @@ mod questions;
 mod remote;
 mod resources;
 mod sdk;
+mod server_attacks;
 mod servers;
 mod sessions;
 mod streams;

@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use forecourt_testkit::{ScriptedAgent, card};
-use http_body_util::BodyExt;
 use serde_json::{Value, json};
 
-use crate::support::{Place, Setup, modern, rpc};
+use crate::support::{Place, Setup, modern, next, rpc};
 
 /// A folder that is gone with the test.
 struct Folder(PathBuf);
@@ -139,20 +138,6 @@ arguments = {{ what = "An address." }}
     assert_eq!(messages[1]["content"]["resource"]["text"], "soup");
     assert_eq!(messages[2]["content"]["text"], "What is this?");
     assert_eq!(get("menu://nothing").await["error"]["code"], -32602);
-}
-
-/// The next message of a stream of this method.
-async fn next(body: &mut axum::body::Body, method: &str) -> Value {
-    while let Some(Ok(frame)) = body.frame().await {
-        let Ok(bytes) = frame.into_data() else { continue };
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let data = text.lines().filter_map(|line| line.strip_prefix("data:"));
-        let found = data.filter_map(|data| serde_json::from_str::<Value>(data.trim()).ok());
-        if let Some(message) = found.into_iter().find(|message| message["method"] == method) {
-            return message;
-        }
-    }
-    panic!("the stream ended before {method}");
 }
 
 #[tokio::test(start_paused = true)]

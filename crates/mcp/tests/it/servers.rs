@@ -16,13 +16,13 @@ use forecourt_testkit::{ScriptedAgent, card};
 use http::HeaderMap;
 use parking_lot::Mutex;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ClientConfig, ContentBlock,
-    ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, GetPromptRequestParams, GetPromptResponse,
-    GetPromptResult, Implementation, InputRequest, InputRequiredResult, ListPromptsResult, ListResourcesResult,
-    ListToolsResult, LoggingLevel, LoggingMessageNotificationParam, PaginatedRequestParams, ProgressNotificationParam,
-    Prompt, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
-    ResourceContents, ResourceUpdatedNotificationParam, Role, ServerCapabilities, ServerConfig, SetLevelRequestParams,
-    SubscribeRequestParams, SubscriptionFilter, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ClientConfig, CompleteRequestParams,
+    CompleteResult, CompletionInfo, ContentBlock, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, InputRequest, InputRequiredResult,
+    ListPromptsResult, ListResourcesResult, ListToolsResult, LoggingLevel, LoggingMessageNotificationParam,
+    PaginatedRequestParams, ProgressNotificationParam, Prompt, PromptMessage, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Reference, Resource, ResourceContents, ResourceUpdatedNotificationParam,
+    Role, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -31,19 +31,19 @@ use rmcp::{ClientHandler, ErrorData, RoleClient, RoleServer, ServerHandler, Serv
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::support::{Place, Setup, modern};
+use crate::support::{Place, Setup, modern, next};
 
 /// The revisions that are spoken with servers.
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
 /// What a scripted server was asked, and by which fields.
 #[derive(Clone, Default)]
-struct Seen {
-    calls: Arc<Mutex<Vec<CallToolRequestParams>>>,
+pub(crate) struct Seen {
+    pub(crate) calls: Arc<Mutex<Vec<CallToolRequestParams>>>,
     heads: Arc<Mutex<Vec<HeaderMap>>>,
     metas: Arc<Mutex<Vec<Value>>>,
     /// The session of each call.
-    sessions: Arc<Mutex<Vec<String>>>,
+    pub(crate) sessions: Arc<Mutex<Vec<String>>>,
 }
 
 /// A server of a few tools.
@@ -53,7 +53,7 @@ struct Far(Seen);
 impl ServerHandler for Far {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts();
-        let capabilities = capabilities.enable_resources_subscribe().enable_logging().build();
+        let capabilities = capabilities.enable_resources_subscribe().enable_logging().enable_completions().build();
         ServerConfig::new(capabilities).with_server_info(Implementation::new("far", "7"))
     }
 
@@ -149,6 +149,20 @@ impl ServerHandler for Far {
         Ok(ReadResourceResult::new(vec![ResourceContents::text("read", request.uri)]).into())
     }
 
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let of = match &request.r#ref {
+            Reference::Prompt(prompt) => prompt.name.clone(),
+            Reference::Resource(resource) => resource.uri.clone(),
+            _ => String::new(),
+        };
+        let values = vec![format!("{of} {}", request.argument.value)];
+        Ok(CompleteResult::new(CompletionInfo::new(values).expect("few values")))
+    }
+
     /// Tells at once that it has changed.
     async fn subscribe(
         &self,
@@ -192,7 +206,7 @@ impl ServerHandler for Far {
 }
 
 /// A scripted server on a listener, for as long as the test goes on.
-async fn far() -> (String, Seen) {
+pub(crate) async fn far() -> (String, Seen) {
     let seen = Seen::default();
     let (served, heads) = (seen.clone(), seen.heads.clone());
     let config = StreamableHttpServerConfig::default();
@@ -206,32 +220,32 @@ async fn far() -> (String, Seen) {
     (listen(router).await, seen)
 }
 
-async fn listen(router: axum::Router) -> String {
+pub(crate) async fn listen(router: axum::Router) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     tokio::spawn(async { axum::serve(listener, router).await });
     url
 }
 
-fn server(url: &str, more: &str) -> ServerBlueprint {
+pub(crate) fn server(url: &str, more: &str) -> ServerBlueprint {
     ServerBlueprint { name: "far".into(), section: format!("url = \"{url}\"\n{more}"), rules: Vec::new() }
 }
 
 /// A host with these servers behind it.
-async fn host(servers: Vec<ServerBlueprint>) -> Place {
+pub(crate) async fn host(servers: Vec<ServerBlueprint>) -> Place {
     let setup = Setup { servers, ..Setup::default() };
     setup.with(card("chef"), ScriptedAgent::saying(["soup"])).start().await
 }
 
 /// The names of the tools at an endpoint.
-async fn tools(place: &Place, path: &str) -> Vec<String> {
+pub(crate) async fn tools(place: &Place, path: &str) -> Vec<String> {
     let listed = place.modern(path, "tools/list", json!({})).await;
     let tools = listed.last()["result"]["tools"].as_array().cloned().unwrap_or_default();
     tools.iter().filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect()
 }
 
 /// The same once the servers have told what they have.
-async fn listed(place: &Place, name: &str) -> Vec<String> {
+pub(crate) async fn listed(place: &Place, name: &str) -> Vec<String> {
     let known = async {
         loop {
             let tools = tools(place, "/mcp").await;
@@ -389,6 +403,39 @@ async fn resources_and_prompts_are_read_at_both_paths() {
     assert!(missing.last()["error"].is_object());
 }
 
+#[tokio::test]
+async fn arguments_of_prompts_and_addresses_are_completed_by_their_server() {
+    let (url, _) = far().await;
+    let place = host(vec![server(&url, "except = [\"hidden\"]\n")]).await;
+    listed(&place, "far_get").await;
+    let completed = async |path: &str, of: Value| {
+        let params = json!({"ref": of, "argument": {"name": "a", "value": "x"}});
+        place.modern(path, "completion/complete", params).await.last()["result"]["completion"]["values"].clone()
+    };
+    for (path, prompt) in [("/mcp", "far_greet"), ("/mcp/far", "greet")] {
+        assert_eq!(completed(path, json!({"type": "ref/prompt", "name": prompt})).await, json!(["greet x"]));
+        let of = json!({"type": "ref/resource", "uri": "far://one"});
+        assert_eq!(completed(path, of).await, json!(["far://one x"]));
+    }
+    for nobodys in ["greet", "far_hidden", "chef"] {
+        assert_eq!(completed("/mcp", json!({"type": "ref/prompt", "name": nobodys})).await, json!([]));
+    }
+}
+
+#[tokio::test]
+async fn a_client_of_2026_hears_of_changes_of_a_servers_resource() {
+    for revision in REVISIONS {
+        let (url, _) = far().await;
+        let place = host(vec![server(&url, &format!("revision = \"{revision}\"\n"))]).await;
+        listed(&place, "far_get").await;
+        let wanted = json!({"notifications": {"resourceSubscriptions": ["far://one", "far://none"]}});
+        let mut heard = place.raw(modern("/mcp", "subscriptions/listen", wanted, json!({}))).await.into_body();
+        let known = next(&mut heard, "notifications/subscriptions/acknowledged").await;
+        assert_eq!(known["params"]["notifications"]["resourceSubscriptions"], json!(["far://one"]), "{revision}");
+        assert_eq!(next(&mut heard, "notifications/resources/updated").await["params"]["uri"], "far://one");
+    }
+}
+
 /// A client of 2025 whose person answers `red`.
 #[derive(Clone, Default)]
 struct Red {
@@ -522,6 +569,18 @@ async fn so_many_servers_and_patterns_there_are_and_no_more() {
     assert!(wrong(1, 101).await.unwrap().contains("at most 100 patterns"));
     assert_eq!(wrong(200, 1).await, None);
     assert!(wrong(201, 1).await.unwrap().contains("at most 200 servers"));
+}
+
+#[tokio::test]
+async fn so_many_tools_are_changed_and_no_more() {
+    let wrong = |count: usize| async move {
+        let changes: String = (0..count).map(|n| format!("[tools.t{n}]\ntitle = \"T\"\n")).collect();
+        let setup = Setup { servers: vec![server("http://127.0.0.1:9/mcp", &changes)], ..Setup::default() };
+        let started = setup.with(card("chef"), ScriptedAgent::saying(["soup"])).try_start().await;
+        started.err().map(|problems| problems.to_string())
+    };
+    assert_eq!(wrong(1000).await, None);
+    assert!(wrong(1001).await.unwrap().contains("at most 1000 tools"));
 }
 
 #[tokio::test]

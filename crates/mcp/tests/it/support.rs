@@ -206,6 +206,20 @@ pub(crate) fn rpc(id: u64, method: &str, params: Value) -> Body {
     Body::from(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string())
 }
 
+/// The next message of a stream of this method.
+pub(crate) async fn next(body: &mut Body, method: &str) -> Value {
+    while let Some(Ok(frame)) = body.frame().await {
+        let Ok(bytes) = frame.into_data() else { continue };
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let data = text.lines().filter_map(|line| line.strip_prefix("data:"));
+        let found = data.filter_map(|data| serde_json::from_str::<Value>(data.trim()).ok());
+        if let Some(message) = found.into_iter().find(|message| message["method"] == method) {
+            return message;
+        }
+    }
+    panic!("the stream ended before {method}");
+}
+
 pub(crate) fn says(text: &str) -> Step {
     Step::Do(forecourt_core::Event::Text(text.to_owned()))
 }

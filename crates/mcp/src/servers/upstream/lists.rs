@@ -40,7 +40,10 @@ impl Upstream {
         };
         let listed = timeout(SERVER_LISTING_TIME_MAX, asked).await.unwrap_or(Err(CallError::TooLate));
         self.note(&listed);
-        let (catalog, lease) = listed?;
+        let ((catalog, losses), lease) = listed?;
+        for loss in losses {
+            tracing::warn!(server = %self.name, "of what an MCP server has is left out: {loss}");
+        }
         self.take(catalog);
         if lease.session.is_modern() {
             self.hear(lease.session.lister());
@@ -54,7 +57,7 @@ impl Upstream {
             return;
         }
         let asked = timeout(SERVER_LISTING_TIME_MAX, Catalog::ask(&lease.session.lister())).await;
-        if let Ok(Ok(catalog)) = asked {
+        if let Ok(Ok((catalog, _))) = asked {
             self.take(catalog);
         }
     }
