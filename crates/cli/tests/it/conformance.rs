@@ -1,5 +1,6 @@
 //! The conformance suite of MCP for servers, against the real program: what fails is exactly what
-//! `tests/conformance/known_gaps.txt` lists. `dev/sdk/setup` brings the suite, with a Node that is new enough.
+//! `tests/conformance/known_gaps.txt` lists, also behind another host. `dev/sdk/setup` brings the suite, with a Node
+//! that is new enough.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +9,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::Deployment;
+use crate::mcp_servers::tools;
+use crate::support::{Deployment, Served, within};
 
 /// The folder with the deployment that the suite talks to, and the list of what is known to fail.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance");
@@ -25,34 +27,69 @@ fn a_server_of_2026_07_28_has_the_gaps_that_are_listed_and_no_others() {
     holds("2026-07-28");
 }
 
+/// Of 2026-07-28 it takes more than a minute to find that the tasks of a server stay with it.
+#[test]
+fn a_server_of_2025_11_25_has_the_same_gaps_behind_a_host() {
+    let Some(suite) = Suite::find() else { return };
+    let server = deployment().serve();
+    let file = format!("url = \"http://127.0.0.1:{}/mcp\"\n", server.http);
+    let host = Deployment::empty()
+        .and("forecourt.toml", "domain = \"demo.localhost\"\n")
+        .and("agents/echo.toml", "handle = \"echo\"\nname = \"Echo\"\n\n[backend]\nkind = \"echo\"\n")
+        .and("servers/far.toml", &file)
+        .serve();
+    within("the server is asked what it has", || (tools(&host, "/mcp/far").len() > 10).then_some(()));
+    suite.finds("2025-11-25", &host, "/mcp/far");
+}
+
 /// Runs everything that a revision requires, and its extensions.
 #[track_caller]
 fn holds(revision: &str) {
-    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.cache/sdk/mcp-conformance/node_modules");
-    let Some(node) = node(&suite) else {
-        println!("skipped: mcp-conformance is not there; dev/sdk/setup brings it");
-        return;
-    };
-    let served = deployment().serve();
-    let results = served.deployment.path().join("results");
-    let mut command = Command::new(node);
-    command.arg(suite.join("@modelcontextprotocol/conformance/dist/index.js"));
-    // By its address, since not every resolver knows that the name means this machine.
-    let url = format!("http://127.0.0.1:{}/mcp", served.http);
-    command.args(["server", "--requirements", revision, "--url", &url]);
-    command.arg("--output-dir").arg(&results).current_dir(served.deployment.path());
-    for stranger in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
-        command.env_remove(stranger).env_remove(stranger.to_lowercase());
+    if let Some(suite) = Suite::find() {
+        suite.finds(revision, &deployment().serve(), "/mcp");
     }
-    let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    let (checks, found) = gaps(&results);
-    assert!(checks > 60, "the suite looked at {checks} things only:\n{said}");
-    let known = known(revision);
-    let new: Vec<_> = found.iter().filter(|(gap, _)| !known.contains(*gap)).collect();
-    let gone: Vec<_> = known.iter().filter(|gap| !found.contains_key(*gap)).collect();
-    assert!(new.is_empty(), "these fail and are not listed: {new:#?}");
-    assert!(gone.is_empty(), "these are listed and do not fail any more; take them off the list: {gone:#?}");
+}
+
+/// The suite, and the Node that runs it.
+struct Suite {
+    folder: PathBuf,
+    node: PathBuf,
+}
+
+impl Suite {
+    /// `None`, and it is said, where it is not there.
+    fn find() -> Option<Self> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.cache/sdk/mcp-conformance/node_modules");
+        let Some(node) = node(&folder) else {
+            println!("skipped: mcp-conformance is not there; dev/sdk/setup brings it");
+            return None;
+        };
+        Some(Self { folder, node })
+    }
+
+    /// Runs it against an endpoint, where it finds the gaps that are listed and no others.
+    #[track_caller]
+    fn finds(&self, revision: &str, served: &Served, path: &str) {
+        let results = served.deployment.path().join("results");
+        let mut command = Command::new(&self.node);
+        command.arg(self.folder.join("@modelcontextprotocol/conformance/dist/index.js"));
+        // By its address, since not every resolver knows that the name means this machine.
+        let url = format!("http://127.0.0.1:{}{path}", served.http);
+        command.args(["server", "--requirements", revision, "--url", &url]);
+        command.arg("--output-dir").arg(&results).current_dir(served.deployment.path());
+        for stranger in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
+            command.env_remove(stranger).env_remove(stranger.to_lowercase());
+        }
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        let (checks, found) = gaps(&results);
+        assert!(checks > 60, "the suite looked at {checks} things only:\n{said}");
+        let known = known(revision);
+        let new: Vec<_> = found.iter().filter(|(gap, _)| !known.contains(*gap)).collect();
+        let gone: Vec<_> = known.iter().filter(|gap| !found.contains_key(*gap)).collect();
+        assert!(new.is_empty(), "these fail and are not listed: {new:#?}");
+        assert!(gone.is_empty(), "these are listed and do not fail any more; take them off the list: {gone:#?}");
+    }
 }
 
 /// The Node of the suite: the system's may be too old for it.

@@ -26,6 +26,7 @@ for line in sys.stdin:
     elif method == "tools/call" and params["name"] == "die":
         sys.exit(1)
     elif method == "tools/call":
+        with open("calls", "a") as file: file.write("x")
         twice = params["arguments"]["a"] * 2
         say(id=told["id"], result={"content": [{"type": "text", "text": str(twice)}], "structuredContent": {"twice": twice}})
     elif "id" in told and method:
@@ -33,6 +34,36 @@ for line in sys.stdin:
 "#;
 
 const FILE: &str = "command = [\"python3\", \"sums.py\"]\n";
+
+/// Its tool as an endpoint.
+const ENDPOINT: &str = r#"
+[endpoint]
+method = "QUERY"
+path = "/doubled"
+description = "Doubles a number."
+required_scopes = ["sums:do"]
+[endpoint.semantic]
+intent = "Double a number."
+actor = "agent"
+outcome = "The caller has twice the number."
+capability = "retrieval"
+confidence = 0.9
+impact = "informational"
+is_idempotent = true
+[[endpoint.input.required]]
+name = "a"
+type = "integer"
+description = "The number."
+[[endpoint.output]]
+name = "twice"
+type = "integer"
+description = "Twice the number."
+[endpoint.errors]
+list = ["tool_failed"]
+[endpoint.handler]
+type = "registered_function"
+function = "servers.sums.double"
+"#;
 
 /// A deployment with the server behind it.
 fn deployment(file: &str) -> Deployment {
@@ -58,7 +89,7 @@ fn ask(served: &Served, path: &str, method: &str, mut params: Value, more: &[&st
     served.curl(path, &[&arguments, more].concat())
 }
 
-fn tools(served: &Served, path: &str) -> Vec<String> {
+pub(crate) fn tools(served: &Served, path: &str) -> Vec<String> {
     let listed = ask(served, path, "tools/list", json!({}), &[]);
     let listed: Value = serde_json::from_str(&listed.text()).unwrap_or_default();
     let tools = listed["result"]["tools"].as_array().cloned().unwrap_or_default();
@@ -166,35 +197,7 @@ fn definitions_that_are_wrong_are_found_before_anybody_is_answered() {
 
 #[test]
 fn a_tool_answers_an_endpoint() {
-    let endpoint = r#"
-[endpoint]
-method = "QUERY"
-path = "/doubled"
-description = "Doubles a number."
-required_scopes = ["sums:do"]
-[endpoint.semantic]
-intent = "Double a number."
-actor = "agent"
-outcome = "The caller has twice the number."
-capability = "retrieval"
-confidence = 0.9
-impact = "informational"
-is_idempotent = true
-[[endpoint.input.required]]
-name = "a"
-type = "integer"
-description = "The number."
-[[endpoint.output]]
-name = "twice"
-type = "integer"
-description = "Twice the number."
-[endpoint.errors]
-list = ["tool_failed"]
-[endpoint.handler]
-type = "registered_function"
-function = "servers.sums.double"
-"#;
-    let served = deployment(FILE).and("endpoints/doubled.toml", endpoint).serve();
+    let served = deployment(FILE).and("endpoints/doubled.toml", ENDPOINT).serve();
     lists(&served, "sums_double");
     assert!(!tools(&served, "/mcp").iter().any(|tool| tool == "query_doubled"), "it is shown once");
     let id = served.deployment.agent_id("echo");
@@ -202,7 +205,34 @@ function = "servers.sums.double"
         ["QUERY", "agtp://demo.localhost/doubled", "--agent-id", &id, "--scope", "sums:do", "-d", "{\"a\": 5}"];
     let said = served.deployment.run("agtp", arguments).fine();
     assert!(said.contains("\"twice\":10"), "{said}");
-    let missing = deployment(FILE).and("endpoints/doubled.toml", &endpoint.replace("servers.sums", "servers.nobody"));
+    let missing = deployment(FILE).and("endpoints/doubled.toml", &ENDPOINT.replace("servers.sums", "servers.nobody"));
     let words = missing.run("check", [] as [&str; 0]).failed(1);
     assert!(words.contains("there is no file servers/nobody.toml"), "{words}");
+}
+
+#[test]
+fn a_rule_before_a_tool_holds_by_whatever_name_and_way_it_is_called() {
+    let file = format!(
+        "{FILE}prefix = \"s\"\n[tools.double]\nname = \"twice\"\n\n\
+         [[policy]]\nkind = \"require_consent\"\ntools = [\"double\"]\ntext = \"Sums may be wrong.\"\n"
+    );
+    let declared = ENDPOINT.replace("\"tool_failed\"", "\"tool_failed\", \"consent_required\"");
+    let served = deployment(&file).and("endpoints/doubled.toml", &declared).serve();
+    lists(&served, "twice");
+    for path in ["/mcp", "/mcp/sums"] {
+        for tool in ["twice", "double", "s_double", "s_twice", "sums_double"] {
+            let arguments = json!({"a": 1});
+            call(&served, path, tool, arguments.clone());
+            call(&served, path, "call_tool", json!({"name": tool, "arguments": arguments}));
+        }
+        let asked = call(&served, path, "call_tool", json!({"name": "twice", "arguments": {"a": 1}}));
+        assert_eq!(asked["result"]["structuredContent"]["refusal"]["kind"], "consent_required", "{asked}");
+    }
+    let id = served.deployment.agent_id("echo");
+    let arguments =
+        ["QUERY", "agtp://demo.localhost/doubled", "--agent-id", &id, "--scope", "sums:do", "-d", "{\"a\": 5}"];
+    let refused = served.deployment.command("agtp").args(arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&[refused.stdout, refused.stderr].concat()).into_owned();
+    assert!(!refused.status.success() && said.contains("consent_required"), "{said}");
+    assert!(!served.deployment.path().join("calls").exists(), "the server heard of none");
 }
