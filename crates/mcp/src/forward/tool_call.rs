@@ -207,12 +207,8 @@ impl ClientCall<'_> {
         let state = ParkedState { parked: name.clone() };
         let sealed = self.seal(arguments).close(&state);
         let sealed = sealed.ok_or_else(|| ErrorData::internal_error("the call could not be kept", None))?;
-        let counted_by = counted_by(&self.caller.sender);
-        if !self.offer.servers.parked.keep(
-            &name,
-            &counted_by,
-            ParkedCall { pause: self.offer.host.pause(), call, asked },
-        ) {
+        let parked = ParkedCall { pause: self.offer.host.pause(), call, asked };
+        if !self.offer.servers.parked.keep(&name, &counted_by(&self.caller.sender), parked) {
             let words = format!(
                 "At most {CALLS_PARKED_PER_CALLER_MAX} calls of one caller wait for an answer, and {CALLS_PARKED_MAX} in \
                  all. Please answer one, or call again later."
