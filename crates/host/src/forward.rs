@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::admit::{AdmissionRefusal, Passage};
 use crate::host::Host;
-use crate::in_flight::{Lane, Slot};
+use crate::in_flight::{Lane, ReplyPause, Slot};
 use crate::metrics::GaugeGuard;
 use crate::tasks::Tasks;
 
@@ -159,6 +159,12 @@ impl Host {
         let (mark, receipt) = used.map_or((None, None), |UsedUp { mark, receipt, .. }| (Some(mark), receipt));
         let _running = self.metrics.count_running();
         Ok(Ok(ForwardPermit { admitted, receipt, mark, end: Some(end), _slot: slot, _running }))
+    }
+
+    /// A call that was let through waits for a person who answers by calling again. A host that stops does not wait for
+    /// it: nobody could answer any more.
+    pub fn pause(&self) -> ReplyPause {
+        self.tasks.in_flight.pause()
     }
 
     /// Waits until its agents, and the servers behind it, may be asked: [`Host::open`]. `false` where the host ends

@@ -73,6 +73,8 @@ pub(crate) struct InFlight {
     background: LaneBound,
     hasher: RandomState,
     waiting: Arc<Semaphore>,
+    /// Replies that wait for a person.
+    paused: Arc<AtomicUsize>,
     wait: Duration,
     /// The callers that were refused, for the operator.
     pub(crate) hits: LimitsHit,
@@ -140,6 +142,17 @@ pub(crate) struct Slot {
     permits: [Option<OwnedSemaphorePermit>; STEPS],
 }
 
+/// A reply whose caller was asked something and holds no request open. It keeps its place, and nobody waits for its end:
+/// dropped, it goes on.
+#[derive(Debug)]
+pub struct ReplyPause(Arc<AtomicUsize>);
+
+impl Drop for ReplyPause {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl InFlight {
     pub(crate) fn new(limits: &LimitSettings) -> Self {
         let replies = LaneBound::new(
@@ -158,7 +171,7 @@ impl InFlight {
         );
         let (hasher, waiting) = (RandomState::new(), Arc::new(Semaphore::new(WAITING_MAX)));
         let (wait, hits) = (Duration::from_secs(limits.queue_seconds), LimitsHit::default());
-        Self { replies, background, hasher, waiting, wait, hits }
+        Self { replies, background, hasher, waiting, paused: Arc::default(), wait, hits }
     }
 
     /// How many nodes share the work.
@@ -197,9 +210,16 @@ impl InFlight {
         self.replies.all_max.saturating_sub(self.replies.all.available_permits())
     }
 
-    /// Whether nothing is under way, in either lane.
+    /// Whether nothing is under way, in either lane, but what waits for a person.
     pub(crate) fn is_idle(&self) -> bool {
-        [&self.replies, &self.background].iter().all(|bound| bound.all.available_permits() >= bound.all_max)
+        let paused = self.paused.load(Ordering::Relaxed);
+        self.replies_running() <= paused && self.background.all.available_permits() >= self.background.all_max
+    }
+
+    /// A reply that has a place waits for a person from now on.
+    pub(crate) fn pause(&self) -> ReplyPause {
+        self.paused.fetch_add(1, Ordering::Relaxed);
+        ReplyPause(self.paused.clone())
     }
 
     /// A place in a lane, waited for if need be; the refusal names the bound that is reached.
@@ -414,6 +434,23 @@ mod tests {
         tokio::time::advance(Duration::from_secs(2)).await;
         drop(held);
         assert!(waiting.await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn what_waits_for_a_person_is_not_waited_for() {
+        let in_flight = InFlight::new(&limits(9, 9));
+        let take = || in_flight.acquire(Lane::Reply, in_flight.slots(&from("192.0.2.1").caller(None)));
+        let asked = take().await.unwrap();
+        assert!(!in_flight.is_idle());
+        let pause = in_flight.pause();
+        assert!(in_flight.is_idle());
+        let other = take().await.unwrap();
+        assert!(!in_flight.is_idle(), "another one is under way");
+        drop(other);
+        drop(pause);
+        assert!(!in_flight.is_idle(), "it goes on");
+        drop(asked);
+        assert!(in_flight.is_idle());
     }
 
     #[tokio::test(start_paused = true)]

@@ -74,7 +74,7 @@ pub use idempotency::{
     IdempotencyOwner, IdempotencyPermit, IdempotencyState, IdempotentCalls, ONCE_KEY_BYTES_MAX, ONCE_TRIES_MAX,
     ONCE_TTL,
 };
-pub use in_flight::WAITING_MAX;
+pub use in_flight::{ReplyPause, WAITING_MAX};
 pub use invoke::InvokeOutcome;
 pub use journal::{JOURNAL_BYTES_MAX, NOTE_BYTES_MAX, NOTES_BYTES_MAX, NOTES_MAX, WORK_TRIES_MAX};
 pub use lease::{LEASE, LeaseSettings, NodeStatus};

@@ -207,8 +207,8 @@ impl ClientCall<'_> {
         let state = ParkedState { parked: name.clone() };
         let sealed = self.seal(arguments).close(&state);
         let sealed = sealed.ok_or_else(|| ErrorData::internal_error("the call could not be kept", None))?;
-        let counted_by = counted_by(&self.caller.sender);
-        if !self.offer.servers.parked.keep(&name, &counted_by, ParkedCall { call, asked }) {
+        let parked = ParkedCall { pause: self.offer.host.pause(), call, asked };
+        if !self.offer.servers.parked.keep(&name, &counted_by(&self.caller.sender), parked) {
             let words = format!(
                 "At most {CALLS_PARKED_PER_CALLER_MAX} calls of one caller wait for an answer, and {CALLS_PARKED_MAX} in \
                  all. Please answer one, or call again later."
@@ -234,7 +234,8 @@ impl ClientCall<'_> {
         let gone =
             || wrong("nothing waits for this answer any more, or it waits at another node: call again".to_owned());
         let taken = self.offer.servers.parked.take(&state.parked, answers);
-        let (ParkedCall { call, asked }, answers) = taken.ok_or_else(gone)??;
+        let (ParkedCall { pause, call, asked }, answers) = taken.ok_or_else(gone)??;
+        drop(pause);
         asked.answered(answers);
         Ok(call)
     }

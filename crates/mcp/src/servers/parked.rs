@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use forecourt_host::ReplyPause;
 use parking_lot::Mutex;
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
@@ -18,6 +19,8 @@ pub(crate) type ParkedCalls = WaitingCalls<ParkedCall>;
 
 /// A call that waits, with what it asked.
 pub(crate) struct ParkedCall {
+    /// A host that stops does not wait for it. Dropped first, while the call still has its place.
+    pub(crate) pause: ReplyPause,
     pub(crate) call: ServerCall,
     pub(crate) asked: OpenQuestion,
 }

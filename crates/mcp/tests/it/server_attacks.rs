@@ -343,3 +343,37 @@ async fn arguments_that_stand_in_header_fields_stand_there_truly() {
     }
     assert_eq!(raw.calls.lock().len(), 2);
 }
+
+#[tokio::test]
+async fn a_question_in_a_call_that_was_given_up_is_put_to_nobody_else() {
+    let asks = r#"        if "first" in params["arguments"]: continue
+        say(id="q", method="elicitation/create",
+            params={"message": "Hers?", "requestedSchema": {"type": "object", "properties": {}}})
+        told = {}
+        while "result" not in told: told = json.loads(sys.stdin.readline())
+        text(id, told["result"]["action"])"#;
+    let servers = vec![program(asks, "total_seconds = 1\n")];
+    let setup = Setup { servers, issuer: true, ..Setup::default() };
+    let place = setup.with(card("chef"), ScriptedAgent::saying(["soup"])).start().await;
+    listed(&place, "far_bad").await;
+    let call = async |who: &str, arguments: Value| {
+        let again = async {
+            loop {
+                let request = asking(&place, Some(who), "far_bad", json!({"arguments": arguments}));
+                let answer = place.send(request).await;
+                // It is left alone for a second after it took too long.
+                if !text(&answer).contains("does not answer") && answer.last()["result"]["isError"] != true {
+                    return answer;
+                }
+                if text(&answer).contains("took too long") {
+                    return answer;
+                }
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), again).await.expect("it answers")
+    };
+    assert!(text(&call("alice", json!({"first": true})).await).contains("took too long"));
+    assert_eq!(text(&call("bob", json!({})).await), "decline", "it may be what alice was to be asked");
+    let hers = call("alice", json!({})).await;
+    assert_eq!(hers.last()["result"]["resultType"], "input_required", "{:?}", hers.last());
+}
