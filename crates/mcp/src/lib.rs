@@ -3,7 +3,7 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | what is on offer where | `offer`, `agents`, `named`, `own_resource`, `resources`, `mime`, `prompts`, `widget` |
+//! | what is on offer where | `offer`, `agents`, `named`, `own_resource`, `resources`, `mime`, `prompts`, `widget`, `schemas` |
 //! | many tools: a short list, and what finds the others | `finding` |
 //! | one call: progress, questions, result | `call`, `waiting`, `log`, `requirements`, `elicit`, `forms`, `answer`, `content` |
 //! | what becomes of a call that takes long | `tasks`, `partial`, and `task` for clients without them |
@@ -57,6 +57,7 @@ mod registry_entry;
 mod requirements;
 mod resources;
 mod rpc_error;
+mod schemas;
 pub mod section;
 mod server;
 mod server_card;

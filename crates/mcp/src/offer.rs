@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_contract::{Current, Schema};
+use forecourt_contract::Current;
 use forecourt_core::Handle;
 use forecourt_host::Host;
 use forecourt_settings::{Problems, Section};
@@ -13,10 +13,8 @@ use forecourt_surface::Mount;
 use forecourt_surface::tool::{Tool, ToolOutput};
 use parking_lot::Mutex;
 use rmcp::ErrorData;
-use rmcp::model::{
-    CallToolRequestParams, JsonObject, MetaObject, PaginatedRequestParams, RequestStateCodec, ToolAnnotations,
-};
-use serde_json::{Value, json};
+use rmcp::model::{CallToolRequestParams, MetaObject, PaginatedRequestParams, RequestStateCodec, ToolAnnotations};
+use serde_json::Value;
 
 use crate::caller::Caller;
 use crate::content::{note, object};
@@ -25,13 +23,10 @@ use crate::named::{self, Prompt};
 use crate::own_resource::{self, OwnResource};
 use crate::page::Page;
 use crate::partial::Partial;
-use crate::portable_schema::portable;
+use crate::schemas::{Schemas, SharedSchema};
 use crate::section::{AgentTools, McpSettings, Requirement};
 use crate::servers::{CheckedServer, FoundTool, Servers};
 use crate::{agents, task, widget};
-
-/// The dialect of schemas in MCP. Tools, 2025-11-25.
-const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// What the endpoints of one deployment offer: tools, prompts and resources, made once.
 pub(crate) struct Offer {
@@ -347,58 +342,4 @@ impl Offer {
     pub(crate) fn described(&self, name: &str) -> Option<rmcp::model::Tool> {
         self.hosts.find(name).map(|offered| offered.described()).or_else(|| self.servers.described(name))
     }
-}
-
-/// A schema as tools share it.
-struct SharedSchema {
-    source: Arc<Value>,
-    /// As lists show it.
-    listed: Arc<JsonObject>,
-    /// Whether some of its fields are to be named in headers.
-    names_headers: bool,
-    /// Compiled once something is held to it: most are never asked. `None` inside: it can't be compiled.
-    compiled: OnceLock<Option<Schema>>,
-}
-
-impl SharedSchema {
-    fn compiled(&self) -> Option<&Schema> {
-        self.compiled.get_or_init(|| Schema::output((*self.source).clone(), false).ok()).as_ref()
-    }
-}
-
-/// The schemas of all tools: those that are one value are kept once. Agents by the thousand have the same few.
-#[derive(Default)]
-struct Schemas(HashMap<*const Value, Arc<SharedSchema>>);
-
-impl Schemas {
-    fn share(&mut self, source: &Arc<Value>) -> Arc<SharedSchema> {
-        // The entry holds its value, so that no other one can come to have the same address.
-        let shared = self.0.entry(Arc::as_ptr(source)).or_insert_with(|| {
-            let listed = Arc::new(object(schema((**source).clone())));
-            let names_headers = names_headers(source);
-            Arc::new(SharedSchema { source: Arc::clone(source), listed, names_headers, compiled: OnceLock::new() })
-        });
-        Arc::clone(shared)
-    }
-}
-
-/// Whether a schema has the annotation that names an argument in a header, wherever it stands.
-pub(crate) fn names_headers(schema: &Value) -> bool {
-    match schema {
-        Value::Object(fields) => fields.contains_key("x-mcp-header") || fields.values().any(names_headers),
-        Value::Array(items) => items.iter().any(names_headers),
-        _ => false,
-    }
-}
-
-/// A schema without what some hosts stumble over: names of dialects that MCP does not begin with, lists of types, and
-/// what accepts any value without saying so.
-fn schema(mut schema: Value) -> Value {
-    if let Some(fields) = schema.as_object_mut() {
-        if fields.get("$schema").is_some_and(|dialect| dialect != DIALECT) {
-            fields.remove("$schema");
-        }
-        fields.entry("type").or_insert_with(|| json!("object"));
-    }
-    portable(schema)
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::catalog::Catalog;
 use super::settings::OfferRules;
 use crate::content::note;
-use crate::offer::names_headers;
+use crate::schemas::names_headers;
 
 /// What is offered of one server, made anew when its lists change.
 #[derive(Default)]
