@@ -1,5 +1,7 @@
 //! What the outside calls a place.
 
+use std::borrow::Cow;
+
 use crate::address::{Address, Domain, Handle};
 
 /// What the outside calls this place. Comes from configuration, never from a request.
@@ -44,8 +46,11 @@ impl Site {
     }
 
     /// A path that begins with a slash, as pages of this host link to it.
-    pub fn path(&self, path: &str) -> String {
-        format!("{}{path}", self.prefix())
+    pub fn path<'a>(&self, path: &'a str) -> Cow<'a, str> {
+        match self.prefix() {
+            "" => Cow::Borrowed(path),
+            prefix => Cow::Owned(format!("{prefix}{path}")),
+        }
     }
 }
 

@@ -62,6 +62,7 @@ pub mod model_metrics;
 mod nodes;
 mod operated;
 mod payments;
+mod prefix;
 mod process_metrics;
 mod questions;
 pub mod registry;

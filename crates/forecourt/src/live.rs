@@ -12,10 +12,12 @@ use forecourt_host::{Host, Run};
 use forecourt_server::{RouteClasses, Speak};
 use forecourt_surface::Surface;
 use futures::future::BoxFuture;
+use http::Uri;
 use parking_lot::Mutex;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::content::Content;
+use crate::prefix::strip;
 
 /// A house with a host at work in it, and everything that its protocols have set up.
 pub(crate) struct OpenHouse {
@@ -24,6 +26,8 @@ pub(crate) struct OpenHouse {
     pub contents: Vec<Content>,
     /// What is mounted where, for metrics and the log.
     pub classes: RouteClasses,
+    /// What the paths of the listeners that all protocols share are published below.
+    prefix: String,
     /// What answers on the listeners that all protocols share.
     shared: Router,
     /// What answers HTTP on a protocol's own listener, by its name.
@@ -51,7 +55,8 @@ impl OpenHouse {
                 Surface::Stream { listen, speak, .. } => drop(streams.insert(listen, speak)),
             }
         }
-        Self { host, services, contents, classes, shared, own, streams, _ended: ended.drop_guard() }
+        let prefix = host.site().prefix().to_owned();
+        Self { host, services, contents, classes, prefix, shared, own, streams, _ended: ended.drop_guard() }
     }
 }
 
@@ -88,11 +93,15 @@ impl LiveHouse {
         self.house.store(None);
     }
 
-    /// What answers on the listeners that all protocols share, or on that of a protocol's own.
-    pub(crate) fn router(&self, listen: Option<&'static str>) -> Option<Router> {
+    /// What answers a request for `uri` on the listeners that all protocols share, or on that of a protocol's own. The
+    /// routes of the first know nothing of the path that the host is published below.
+    pub(crate) fn router(&self, listen: Option<&'static str>, uri: &mut Uri) -> Option<Router> {
         let house = self.now()?;
         match listen {
-            None => Some(house.shared.clone()),
+            None => {
+                strip(&house.prefix, uri);
+                Some(house.shared.clone())
+            }
             Some(listen) => house.own.get(listen).cloned(),
         }
     }

@@ -41,9 +41,9 @@ impl<'a> BaseUrl<'a> {
     }
 
     /// A path that begins with a slash, as pages under this base link to it.
-    pub fn path(self, path: &str) -> String {
+    pub fn path(self, path: &str) -> Cow<'_, str> {
         match self.plain {
-            Some(_) => path.to_owned(),
+            Some(_) => Cow::Borrowed(path),
             None => self.site.path(path),
         }
     }

@@ -381,3 +381,30 @@ fn haproxy_below_a_path_that_it_keeps_or_takes_away() {
         scene.iter().for_each(Scene::is_whole_below_its_path);
     }
 }
+
+#[test]
+fn a_path_that_could_be_read_in_two_ways_is_refused_before_anybody_is_answered() {
+    let refused = |url: &str| {
+        let deployment = Deployment::gatehouse();
+        deployment.edit(
+            "forecourt.toml",
+            "domain =",
+            &format!("public_url = \"https://demo.localhost{url}\"\ndomain ="),
+        );
+        deployment.run("check", ["."])
+    };
+    for path in ["/a/../b", "/~x", "/a?b", "/a#b", "/a%20b", "/.well-known", "/a//b", "/a b", "/ä"] {
+        let words = refused(path).failed(1);
+        assert!(
+            words.contains("`https://host` with an optional port and path") && words.contains("forecourt.toml:"),
+            "{words}"
+        );
+    }
+    for path in ["/mcp", "/a2a/x", "/tasks", "/ask", "/consent/x", "/manual", "/sign-in", "/assets"] {
+        let words = refused(path).failed(1);
+        assert!(words.contains("one of the host's own"), "{path}: {words}");
+    }
+    for path in ["", "/", "/agents", "/agents/", "/one/two-three_4.5"] {
+        refused(path).fine();
+    }
+}

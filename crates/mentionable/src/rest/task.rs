@@ -69,8 +69,9 @@ pub(crate) fn poll(responder: &Responder<'_>, task: &Task) -> HttpAnswer {
         true => StatusCode::OK,
         false => StatusCode::ACCEPTED,
     };
-    let path = responder.request.base().path(&envelope::path(task));
-    if let (StatusCode::ACCEPTED, Ok(location)) = (status, HeaderValue::from_str(&path)) {
+    let path = envelope::path(task);
+    let location = HeaderValue::from_str(&responder.request.base().path(&path));
+    if let (StatusCode::ACCEPTED, Ok(location)) = (status, location) {
         head.insert(CONTENT_LOCATION, location);
     }
     HttpAnswer::whole(status, head, serde_json::to_vec(&envelope::envelope(task)).unwrap_or_default())
