@@ -410,13 +410,13 @@ pub(crate) enum ExportWhat {
     /// URLs in them begin with https:// and the domain, or with `public_url`. They are signed with the
     /// key in the data folder: export again after `forecourt keys --rotate`.
     #[command(after_help = "Example:\n  forecourt export cards mysite --out /var/www/example.com")]
-    Cards(ExportCards),
+    Cards(ExportFiles),
     /// What public registries are told: a `server.json` for registries of MCP servers, cards for directories of agents.
     ///
     /// One for the whole host and one for each agent. Nothing is published by this: the files are handed in with the
     /// registry's own program, which asks for a proof that the domain is yours.
     #[command(after_help = "Example:\n  forecourt export registry mysite --out entries")]
-    Registry(ExportRegistry),
+    Registry(ExportFiles),
     /// The endpoints as an OpenAPI 3.1 document, on standard output.
     ///
     /// It is derived: agents are told by the manifest. What HTTP has no word for stays in `x-agtp-`
@@ -426,22 +426,10 @@ pub(crate) enum ExportWhat {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ExportRegistry {
+pub(crate) struct ExportFiles {
     #[command(flatten)]
     pub place: Place,
-    /// The folder to write into. Made when it is not there; files of the same names are replaced.
-    #[arg(long)]
-    pub out: PathBuf,
-    /// Print the written paths as JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ExportCards {
-    #[command(flatten)]
-    pub place: Place,
-    /// The folder to write into: the root of the web host. Made when it is not there; files of the
+    /// The folder to write into; of cards, the root of the web host. Made when it is not there; files of the
     /// same names are replaced.
     #[arg(long)]
     pub out: PathBuf,

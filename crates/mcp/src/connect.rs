@@ -112,6 +112,10 @@ impl Connection {
             }
         }
         let server = ServerAddress::read(&arguments.address)?;
+        if arguments.token_variable.is_some() && server.is_in_the_clear() {
+            // On this machine nobody is in between.
+            return Err(Failure::yours("a token is not sent over plain HTTP").hint("use the https URL"));
+        }
         let name = match &arguments.name {
             Some(name) if name.trim().is_empty() || name.chars().any(char::is_control) => {
                 return Err(Failure::usage("--name is empty, or has characters that can't be seen"));

@@ -9,7 +9,7 @@ use forecourt::{Running, Storage, data_folder};
 use forecourt_surface::PublishedDocument;
 use tokio_util::sync::CancellationToken;
 
-use crate::args::{Export, ExportCards, ExportRegistry, ExportWhat, Place};
+use crate::args::{Export, ExportFiles, ExportWhat, Place};
 use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 
 /// The port that URLs need not name: exported documents speak of the domain, not of a listener.
@@ -25,7 +25,7 @@ pub(crate) async fn run(export: Export) -> Outcome {
 }
 
 /// Writes every document that is the same for every caller, if `serve` would publish all of them.
-async fn export_cards(export: &ExportCards) -> Outcome {
+async fn export_cards(export: &ExportFiles) -> Outcome {
     let documents = started(&export.place).await?.documents()?;
     let written = write_all(&export.out, &documents)?;
     match export.json {
@@ -38,7 +38,7 @@ async fn export_cards(export: &ExportCards) -> Outcome {
 }
 
 /// Writes what registries are told, and says what to do with it.
-async fn export_registry(export: &ExportRegistry) -> Outcome {
+async fn export_registry(export: &ExportFiles) -> Outcome {
     let running = started(&export.place).await?;
     let domain = running.host().site().domain.clone();
     let entries = running.registry_entries()?;

@@ -91,6 +91,7 @@ fn what_leads_nowhere_is_said() {
         (&["cursor"][..], 1, "is no deployment"),
         (&["cursor", "nobody.localhost"], 3, "no deployment of nobody.localhost is served"),
         (&["cursor", "https://me:secret@example.com"], 1, "a password in it"),
+        (&["cursor", "http://example.com", "--token-variable", "TOKEN"], 1, "not sent over plain HTTP"),
         (&["curl", "example.com", "--write"], 1, "no settings file"),
         (&["notepad"], 2, "invalid value"),
         (&["cursor", "example.com", "--token-variable", "not a name"], 2, "names a variable"),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use forecourt_client::network::is_here;
 use forecourt_client::output::Failure;
 use forecourt_client::serving::Serving;
 use forecourt_core::{Address, Domain};
@@ -101,6 +102,11 @@ impl ServerAddress {
             Self::Url { url, .. } => url.to_string(),
             Self::Folder { folder, .. } => folder.display().to_string(),
         }
+    }
+
+    /// Whether what is sent to it crosses a network that anybody can read.
+    pub(super) fn is_in_the_clear(&self) -> bool {
+        matches!(self, Self::Url { url, .. } if url.scheme() == "http" && !is_here(url))
     }
 
     /// What the user should know of it.
