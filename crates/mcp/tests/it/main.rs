@@ -14,6 +14,7 @@
 //! | `endpoints` | endpoints with a contract as tools: scopes, refusals, results |
 //! | `doors` | origins, hosts, bodies, limits, credentials and who gives them out |
 //! | `remote` | this host over a real listener: fronted as an agent, bridged to a pipe |
+//! | `scripted_server` | a server that stands behind the host, for the two below |
 //! | `servers` | servers behind the host, as they are |
 //! | `server_attacks` | servers behind the host that are hostile, and callers who want what is another's |
 //! | `sdk` | the client of the SDK over a pipe |
@@ -29,6 +30,7 @@ mod nodes;
 mod questions;
 mod remote;
 mod resources;
+mod scripted_server;
 mod sdk;
 mod server_attacks;
 mod servers;

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use crate::servers::{far, host, listed, listen, server, tools};
+use crate::scripted_server::{far, host, listed, listen, server, tools};
 use crate::support::{Answer, Place, Setup, modern};
 
 /// A server of 2025-11-25 that answers each request at once with JSON, and what it was called with.
