@@ -12,6 +12,7 @@ mod answers;
 mod body;
 mod dialect;
 mod draft;
+mod effect;
 mod fields;
 mod headers;
 mod input;

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use forecourt_contract::Catalog;
 
-use super::lexicon::{is_final, is_final_thing, is_noun_too, is_reading, is_verb, meant, of_deed, participle};
+use super::effect::effect;
+use super::lexicon::{is_noun_too, is_verb, meant, of_deed, participle};
 use super::operation::Operation;
 use super::prose::{begins_with_verb, capital, imperative, sentences, uncapital, verb_of};
 use super::verb::{Choice, category};
@@ -29,9 +30,6 @@ const EMPTY_WORDS: [&str; 14] = [
     "the request was successful",
     "expected response to a valid request",
 ];
-
-/// Verbs of transactions that another call takes back.
-const UNDONE: [&str; 6] = ["ALLOCATE", "ASSIGN", "DEALLOCATE", "GRANT", "PRICE", "QUOTE"];
 
 /// The semantic block.
 #[derive(Clone, Debug)]
@@ -77,17 +75,18 @@ pub(super) fn semantic(
         doubts.push("the document has no words about it: say what it does and what is true afterwards".to_owned());
     }
     let intent = intent.unwrap_or_else(|| summary(operation, verb));
-    let reads = operation.http == "GET" || impact.as_deref().unwrap_or(effect) == "informational";
+    let reads = impact.as_deref().unwrap_or(effect.impact()) == "informational";
     let after = after.or_else(|| said(outcome, reads)).or_else(|| afterwards(&intent, reads, catalog));
-    // PUT and DELETE are idempotent by definition (RFC 9110 9.2.2), whatever verb they become.
-    let idempotent = idempotent.unwrap_or(reads || matches!(operation.http.as_str(), "PUT" | "DELETE"));
+    if impact.is_none() {
+        doubts.extend(effect.doubt().map(str::to_owned));
+    }
     Semantic {
         actor: actor.unwrap_or_else(|| "agent".to_owned()),
         outcome: after.unwrap_or_else(|| usual(&operation.http, reads).to_owned()),
         capability: capability.or_else(|| category(verb, catalog).map(str::to_owned)).unwrap_or_default(),
         confidence: confidence.unwrap_or_else(|| sureness(is_said, choice)),
-        impact: impact.unwrap_or_else(|| effect.to_owned()),
-        is_idempotent: idempotent,
+        is_idempotent: idempotent.unwrap_or(reads || (!effect.is_informational() && effect.is_idempotent())),
+        impact: impact.unwrap_or_else(|| effect.impact().to_owned()),
         doubts: if is_stated { Vec::new() } else { doubts },
         is_stated,
         intent,
@@ -106,7 +105,13 @@ fn sureness(is_said: bool, choice: &Choice) -> f64 {
 /// What the document says of an operation, in a sentence that begins with a verb where one does: its
 /// summary, else the start of its description, else a few words of either. `None`: it says nothing.
 pub(super) fn headline(operation: &Operation<'_>) -> Option<String> {
-    let from = |text: &str| sentences(text).into_iter().map(|sentence| imperative(&sentence)).collect::<Vec<_>>();
+    // A summary that is the name of a function is read as its words.
+    let spelled = |text: &str| match !text.contains(' ') && words(text).len() > 1 {
+        true => words(text).join(" "),
+        false => text.to_owned(),
+    };
+    let from =
+        |text: &str| sentences(&spelled(text)).into_iter().map(|sentence| imperative(&sentence)).collect::<Vec<_>>();
     let (summary, description) = (from(operation.text("summary")), from(operation.text("description")));
     let turned = summary.first().and_then(|sentence| of_noun(sentence));
     let mut commands = summary.iter().take(1).chain(turned.iter()).chain(description.iter().take(3));
@@ -118,15 +123,21 @@ pub(super) fn headline(operation: &Operation<'_>) -> Option<String> {
     sentence(found, SENTENCE_CHARS_MAX)
 }
 
-/// `Project list` is `List project`. `None`: its last word is no deed.
+/// `Project list` is `List project`, and `Disk Resize` is `Resize disk`. `None`: its last word is no deed.
 fn of_noun(name: &str) -> Option<String> {
     let all: Vec<&str> = name.trim_end_matches('.').split(' ').collect();
     let (last, before) = all.split_last().filter(|(_, before)| (1..4).contains(&before.len()))?;
-    let verb = of_deed(&last.to_lowercase())?;
-    let first = before[0].to_lowercase();
-    if is_verb(&first) && !is_noun_too(&first) {
-        return None;
-    }
+    let (last, first) = (last.to_lowercase(), before[0].to_lowercase());
+    let is_title = all.iter().all(|word| word.starts_with(|c: char| c.is_uppercase()));
+    let begins = is_verb(&first) && !is_noun_too(&first);
+    // `Login View` is a view, `Get Trigger` gets one.
+    let is_view = last == "view" && first == "login";
+    let is_named = is_title && is_verb(&last) && !is_noun_too(&last) && !begins || is_view;
+    let verb = match of_deed(&last) {
+        Some(verb) if !begins || first == "login" => verb,
+        None if is_named => &last,
+        _ => return None,
+    };
     let thing = before.join(" ");
     let thing = if verb == "list" && !thing.ends_with('s') { plural(&thing) } else { thing };
     Some(format!("{} {}", capital(verb), uncapital(&thing)))
@@ -301,7 +312,7 @@ fn got(thing: &str) -> Option<String> {
 }
 
 /// The object of a command, without what goes with it. `None`: there is none that can be told.
-fn object(rest: &str) -> Option<String> {
+pub(super) fn object(rest: &str) -> Option<String> {
     const ENDS: [&str; 22] = [
         ", ",
         "; ",
@@ -346,23 +357,5 @@ fn usual(http: &str, reads: bool) -> &'static str {
         "PUT" => "What was named is as the caller described it.",
         "PATCH" => "What was named has the values that were sent.",
         _ => "The service has taken up what was sent.",
-    }
-}
-
-/// Whether a call can be taken back. Section 7.1. What is not sure is taken for worse.
-fn effect(operation: &Operation<'_>, verb: &str, catalog: &Catalog) -> &'static str {
-    let made = operation.path.trim_end_matches('/').rsplit('/').find(|segment| !segment.contains('{'));
-    let made = made.and_then(|segment| words(super::words::without_format(segment)).pop());
-    let makes_final_thing = verb == "CREATE" && made.is_some_and(|thing| is_final_thing(&singular(&thing)));
-    let is_bound = category(verb, catalog) == Some("transaction") && !UNDONE.contains(&verb);
-    match operation.http.as_str() {
-        // A GET is safe by definition (RFC 9110 9.2.1); verbs that take something are never chosen for one.
-        "GET" => "informational",
-        "DELETE" => "irreversible",
-        "PUT" | "PATCH" if is_final(verb) => "irreversible",
-        "PUT" | "PATCH" => "reversible",
-        _ if is_reading(verb) => "informational",
-        _ if is_final(verb) || is_bound || makes_final_thing => "irreversible",
-        _ => "reversible",
     }
 }

@@ -6,6 +6,7 @@ mod calls;
 mod exported;
 mod found;
 mod hostile;
+mod judged;
 mod schemas;
 mod styles;
 mod support;
