@@ -10,6 +10,7 @@ mod schemas;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use forecourt_contract::schema::Formats;
 use forecourt_contract::{Catalog, Endpoint};
 use serde_json::{Map, Value, json};
 
@@ -118,6 +119,9 @@ fn operation(endpoint: &Endpoint, face: &Face, schemas: &mut Schemas) -> Value {
         }
         _ if is_referred_to => drop(schemas.add(&format!("{name}_input"), input)),
         _ => {}
+    }
+    if endpoint.input.formats() == Formats::Annotate {
+        operation["x-agtp-format"] = json!("annotate");
     }
     if let Some(namespace) = &endpoint.namespace {
         operation["tags"] = json!([namespace]);

@@ -10,6 +10,7 @@
 
 mod answers;
 mod body;
+mod choices;
 mod dialect;
 mod draft;
 mod effect;
@@ -44,17 +45,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use forecourt_contract::Catalog;
 use serde_json::Value;
 
-pub use notes::{ImportNotes, Part};
+pub use choices::ImportChoices;
+pub use notes::{ImportNotes, Part, Review, ReviewCause};
 pub use tools::{ToolDescription, ToolServer, import_tools};
 
 use crate::document::{OpenApiDocument, OpenApiDocumentError};
 use crate::limits::{OPERATIONS_MAX, SENTENCE_CHARS_MAX};
+use choices::ChosenOperations;
 use draft::{Draft, Pair};
+use notes::ReviewCauses;
 use operation::Operation;
 use reimport::ImportRecord;
 use stubs::Stubs;
 use tools::ToolHandler;
 use verify::Trial;
+use write::Stage;
 
 /// A text of strangers on one line of bounded length, without control characters.
 pub(crate) fn one_line(text: &str) -> String {
@@ -72,6 +77,10 @@ pub struct Options {
     /// Whether the endpoints are answered by functions to be written here, and no longer by the service.
     /// Appendix B.2.
     pub is_rehosted: bool,
+    /// What of the document is taken. A kind of choice that is not made here is as it was made before.
+    pub choices: ImportChoices,
+    /// Whether choices of earlier imports count no more.
+    pub forgets_choices: bool,
     /// What was imported into the folder before, so that files keep their names.
     pub record: ImportRecord,
 }
@@ -88,6 +97,9 @@ pub enum ImportError {
     /// The document has no operation.
     #[error("the document has no operation under `paths`")]
     Empty,
+    /// A choice means nothing, or nothing is left by what was chosen.
+    #[error("{0}")]
+    Choice(String),
     /// The document has more operations than [`OPERATIONS_MAX`].
     #[error("a document has at most {OPERATIONS_MAX} operations")]
     TooMany,
@@ -104,6 +116,10 @@ pub struct Import {
     pub version: String,
     /// Each operation, by path and then by method.
     pub operations: Vec<ImportedOperation>,
+    /// What was taken of the document, to be remembered.
+    pub choices: ImportChoices,
+    /// Why somebody has to look, each once, with how often it holds.
+    pub causes: Vec<ReviewCause>,
     /// Variables of the environment that the files need, and what each is for.
     pub variables: BTreeMap<String, String>,
     /// What of the document as a whole is not carried over.
@@ -130,6 +146,8 @@ pub struct ImportedOperation {
 pub enum ImportFate {
     /// The operation became an endpoint.
     Written(EndpointFiles),
+    /// Nothing, since it was not chosen.
+    NotChosen,
     /// Nothing, and nothing is missing: why.
     Skipped(String),
     /// Nothing, though it should be something: why.
@@ -141,7 +159,7 @@ impl ImportFate {
     pub fn written(&self) -> Option<&EndpointFiles> {
         match self {
             ImportFate::Written(written) => Some(written),
-            ImportFate::Skipped(_) | ImportFate::Failed(_) => None,
+            ImportFate::NotChosen | ImportFate::Skipped(_) | ImportFate::Failed(_) => None,
         }
     }
 }
@@ -225,7 +243,13 @@ fn imported(document: &OpenApiDocument, options: &Options, answered: AnsweredBy)
     let url = options.base_url.as_deref().map(server::given).transpose().map_err(ImportError::Base)?;
     let name = titled(document);
     let title = words::line(&format!("{name} {}", document.info("version")), SENTENCE_CHARS_MAX);
-    let operations = Operation::all(document);
+    let mut operations = Operation::all(document);
+    let before = if options.forgets_choices { ImportChoices::default() } else { options.record.choices(&name) };
+    let choices = options.choices.over(&before);
+    let chosen = choices.read().map_err(ImportError::Choice)?;
+    for operation in &mut operations {
+        operation.ruled_impact = chosen.impact(operation);
+    }
     let shapes = operations.iter().map(|operation| path::shape(operation.path)).collect();
     let shared = names::shared(operations.iter().flat_map(Operation::tags));
     let base = Base { url, answered, prefix: security::prefix(&name), title, shapes, shared };
@@ -246,14 +270,38 @@ fn imported(document: &OpenApiDocument, options: &Options, answered: AnsweredBy)
         names: BTreeSet::new(),
         taken: options.record.taken(),
         record: &options.record,
+        chosen: &chosen,
         name: &name,
         variables: BTreeMap::new(),
         stubs: Stubs::default(),
     };
-    let operations = operations.iter().map(|operation| work.imported(operation)).collect();
+    let drafted: Vec<Drafted<'_>> = operations.iter().map(|operation| work.drafted(operation, &base)).collect();
+    if drafted.iter().all(|drafted| matches!(drafted.fate, Err(ImportFate::NotChosen))) {
+        return Err(ImportError::Choice(
+            "nothing of the document was chosen: see --tag, --only and --except".to_owned(),
+        ));
+    }
+    let unused =
+        chosen.unused(&operations).into_iter().map(|text| format!("the choice `{text}`: nothing is called so"));
+    let losses = losses(document).into_iter().chain(unused).collect();
     let (variables, stubs) = (work.variables, work.stubs.file(&base));
     let version = words::line(&document.info("version"), SENTENCE_CHARS_MAX);
-    Ok(Import { operations, variables, losses: losses(document), stubs, title: base.title.clone(), name, version })
+    let mut causes = ReviewCauses::default();
+    for endpoint in drafted.iter().filter_map(|drafted| drafted.fate.as_ref().ok()) {
+        causes.count(&format!("{}.toml", endpoint.name), &endpoint.notes);
+    }
+    let operations = drafted.into_iter().map(|drafted| drafted.written(&base, &causes)).collect();
+    Ok(Import {
+        operations,
+        causes: causes.into_all(),
+        choices,
+        variables,
+        losses,
+        stubs,
+        title: base.title.clone(),
+        name,
+        version,
+    })
 }
 
 /// Whether nothing says where the service is, which is one fault and not one of each operation.
@@ -283,20 +331,35 @@ struct Work<'a> {
     taken: BTreeSet<String>,
     /// What was imported before.
     record: &'a ImportRecord,
+    chosen: &'a ChosenOperations,
     /// The title of the document.
     name: &'a str,
     variables: BTreeMap<String, String>,
     stubs: Stubs,
 }
 
-impl Work<'_> {
-    fn imported(&mut self, operation: &Operation<'_>) -> ImportedOperation {
-        let fate = match operation.http.as_str() {
-            "HEAD" | "OPTIONS" | "TRACE" => {
-                ImportFate::Skipped(format!("{} answers with nothing to read", operation.http))
-            }
-            _ => self.written(operation).map_or_else(ImportFate::Failed, ImportFate::Written),
-        };
+/// An operation that was drafted, and whether an endpoint comes of it.
+struct Drafted<'a> {
+    operation: &'a Operation<'a>,
+    fate: Result<DraftedEndpoint<'a>, ImportFate>,
+}
+
+/// An endpoint that a host would take, not yet written: how often what is to be reviewed holds is known at the end.
+struct DraftedEndpoint<'a> {
+    name: String,
+    draft: Draft<'a>,
+    pair: Pair,
+    notes: ImportNotes,
+}
+
+impl Drafted<'_> {
+    fn written(self, base: &Base, causes: &ReviewCauses) -> ImportedOperation {
+        let operation = self.operation;
+        let fate = self.fate.map_or_else(std::convert::identity, |endpoint| {
+            let DraftedEndpoint { name, draft, pair, notes } = endpoint;
+            let files = write::files(&name, &draft, &pair, &notes, base, Stage::Final(causes));
+            ImportFate::Written(EndpointFiles { files, method: pair.verb, path: pair.path, notes })
+        });
         ImportedOperation {
             http: operation.http.clone(),
             path: operation.path.to_owned(),
@@ -304,24 +367,35 @@ impl Work<'_> {
             fate,
         }
     }
+}
 
-    /// The first pair under which the operation can be an endpoint.
-    fn written(&mut self, operation: &Operation<'_>) -> Result<EndpointFiles, String> {
-        let draft = Draft::new(operation, self.base)?;
+impl Work<'_> {
+    fn drafted<'a>(&mut self, operation: &'a Operation<'a>, base: &'a Base) -> Drafted<'a> {
+        let fate = match operation.http.as_str() {
+            _ if !self.chosen.takes(operation) => Err(ImportFate::NotChosen),
+            "HEAD" | "OPTIONS" | "TRACE" => {
+                Err(ImportFate::Skipped(format!("{} answers with nothing to read", operation.http)))
+            }
+            _ => self.endpoint(operation, base).map_err(ImportFate::Failed),
+        };
+        Drafted { operation, fate }
+    }
+
+    /// The endpoint with the first pair under which the operation can be one.
+    fn endpoint<'a>(&mut self, operation: &'a Operation<'a>, base: &'a Base) -> Result<DraftedEndpoint<'a>, String> {
+        let draft = Draft::new(operation, base)?;
         let mut refused = None;
         for pair in draft.pairs(self.catalog) {
             let name = self.name(operation, &pair);
             let mut notes = draft.notes.clone();
             notes.extend(&pair.notes);
-            let files = |name: &str, is_trial| write::files(name, &draft, &pair, &notes, self.base, is_trial);
-            let on_trial = files(&name, true);
+            let on_trial = write::files(&name, &draft, &pair, &notes, base, Stage::Trial);
             match self.trial.register(&on_trial, &draft.access.variables, self.catalog) {
                 Ok(()) => {
                     self.stubs.add(&name, &draft, &pair);
-                    let files = files(&name, false);
-                    self.names.insert(name);
-                    self.variables.extend(draft.access.variables);
-                    return Ok(EndpointFiles { files, method: pair.verb, path: pair.path, notes });
+                    self.names.insert(name.clone());
+                    self.variables.extend(draft.access.variables.clone());
+                    return Ok(DraftedEndpoint { name, draft, pair, notes });
                 }
                 // What is said of the best pair helps most.
                 Err(fault) => drop(refused.get_or_insert(fault)),
@@ -335,7 +409,7 @@ impl Work<'_> {
     fn name(&self, operation: &Operation<'_>, pair: &Pair) -> String {
         let is_free = |name: &str| !self.names.contains(name) && !stubs::KEYWORDS.contains(&name);
         let recorded = self.record.file_of(self.name, &operation.http, operation.path, operation.id);
-        if let Some(name) = recorded.filter(|name| is_free(name)) {
+        if let Some(name) = self.chosen.name(operation).or(recorded).filter(|name| is_free(name)) {
             return name.to_owned();
         }
         // Names of files of an earlier import stay theirs, even if their operation is gone: people may have edited

@@ -43,7 +43,7 @@ pub(super) struct Semantic {
     pub(super) is_idempotent: bool,
     /// What a person has to look at, in a sentence each. Nothing where the document states all of it, as
     /// one that was exported does.
-    pub(super) doubts: Vec<String>,
+    pub(super) doubts: Vec<&'static str>,
     /// Whether the document states all of it.
     pub(super) is_stated: bool,
 }
@@ -60,7 +60,11 @@ pub(super) fn semantic(
     let text = |key: &str| stated[key].as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
     let is_known = |name: &String| catalog.has_category(name);
     let confidence = stated["confidence"].as_f64().filter(|value| (0.0..=1.0).contains(value));
-    let impact = text("impact").filter(|word| ["informational", "reversible", "irreversible"].contains(&word.as_str()));
+    // What the operator says goes before what the document says.
+    let ruled = operation.ruled_impact.map(str::to_owned);
+    let impact = ruled
+        .or_else(|| text("impact"))
+        .filter(|word| ["informational", "reversible", "irreversible"].contains(&word.as_str()));
     let (intent, actor, idempotent) = (text("intent"), text("actor"), stated["is_idempotent"].as_bool());
     let (after, capability) = (text("outcome"), text("capability").filter(is_known));
     let is_stated =
@@ -72,13 +76,13 @@ pub(super) fn semantic(
     let effect = effect(operation, verb, catalog);
     let mut doubts = Vec::new();
     if intent.is_none() && !is_said {
-        doubts.push("the document has no words about it: say what it does and what is true afterwards".to_owned());
+        doubts.push("the document has no words about it: say what it does and what is true afterwards");
     }
     let intent = intent.unwrap_or_else(|| summary(operation, verb));
     let reads = impact.as_deref().unwrap_or(effect.impact()) == "informational";
     let after = after.or_else(|| said(outcome, reads)).or_else(|| afterwards(&intent, reads, catalog));
     if impact.is_none() {
-        doubts.extend(effect.doubt().map(str::to_owned));
+        doubts.extend(effect.doubt());
     }
     Semantic {
         actor: actor.unwrap_or_else(|| "agent".to_owned()),
@@ -105,16 +109,16 @@ fn sureness(is_said: bool, choice: &Choice) -> f64 {
 /// What the document says of an operation, in a sentence that begins with a verb where one does: its
 /// summary, else the start of its description, else a few words of either. `None`: it says nothing.
 pub(super) fn headline(operation: &Operation<'_>) -> Option<String> {
-    // A summary that is the name of a function is read as its words.
-    let spelled = |text: &str| match !text.contains(' ') && words(text).len() > 1 {
-        true => words(text).join(" "),
-        false => text.to_owned(),
-    };
-    let from =
-        |text: &str| sentences(&spelled(text)).into_iter().map(|sentence| imperative(&sentence)).collect::<Vec<_>>();
-    let (summary, description) = (from(operation.text("summary")), from(operation.text("description")));
+    let from = |text: &str| sentences(text).into_iter().map(|sentence| imperative(&sentence)).collect::<Vec<_>>();
+    let (mut summary, mut description) = (from(operation.text("summary")), from(operation.text("description")));
+    // A summary that is the name of a function comes after what people wrote, and is read as its words.
+    let named = words(operation.text("summary").trim_end_matches("()"));
+    if !operation.text("summary").contains(' ') && named.len() > 1 {
+        summary.clear();
+        description.extend(from(&named.join(" ")));
+    }
     let turned = summary.first().and_then(|sentence| of_noun(sentence));
-    let mut commands = summary.iter().take(1).chain(turned.iter()).chain(description.iter().take(3));
+    let mut commands = summary.iter().take(1).chain(turned.iter()).chain(description.iter().take(4));
     let mut few = summary.iter().take(1).chain(description.iter().take(1));
     let found = turned
         .as_ref()
@@ -254,6 +258,10 @@ fn says_more(sentence: &str, text: &str) -> bool {
 fn said(text: &str, reads: bool) -> Option<String> {
     let first = sentences(text).into_iter().next()?;
     let plain = first.trim().trim_end_matches(['.', '!']).to_lowercase();
+    // `200 response` and `JSON response` are about HTTP.
+    if plain.ends_with(" response") || plain.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
     if EMPTY_WORDS.contains(&plain.as_str()) || plain.split(' ').count() < 2 {
         return None;
     }

@@ -42,10 +42,9 @@ const DELETING: [&str; 19] = [
     "deprovision",
 ];
 
-const PAYING: [&str; 26] = [
+const PAYING: [&str; 24] = [
     "authorise",
     "bill",
-    "book",
     "buy",
     "capture",
     "charge",
@@ -63,7 +62,6 @@ const PAYING: [&str; 26] = [
     "refund",
     "reimburse",
     "remit",
-    "reserve",
     "reverse",
     "sell",
     "settle",
