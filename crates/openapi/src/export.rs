@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use crate::document::LOSSES;
 use face::Face;
-use schemas::{Schemas, has_lookalike, placed};
+use schemas::{Schemas, has_lookalike, placed, with_fitting_defaults};
 
 /// What is said of the document as a whole.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +56,13 @@ pub fn export<'a>(endpoints: impl IntoIterator<Item = &'a Endpoint>, about: &Abo
             let what = format!("{} {}", endpoint.method, endpoint.path.as_str());
             losses.insert(format!("{what} has an example, a default or a constant with a `$ref` in it: left out"));
         }
-        let operation = operation(endpoint, &face, &mut schemas);
+        let ((input, is_cut_in), (output, is_cut_out)) =
+            (with_fitting_defaults(endpoint.input.source()), with_fitting_defaults(endpoint.output.source()));
+        if is_cut_in || is_cut_out {
+            let what = format!("{} {}", endpoint.method, endpoint.path.as_str());
+            losses.insert(format!("{what} has a default that its schema refuses: left out"));
+        }
+        let operation = operation(endpoint, &face, (&input, &output), &mut schemas);
         paths.entry(face.path).or_default().insert(face.http.to_owned(), operation);
     }
     let losses: Vec<String> = losses.into_iter().collect();
@@ -82,10 +88,10 @@ fn info(about: &About) -> Value {
     info
 }
 
-fn operation(endpoint: &Endpoint, face: &Face, schemas: &mut Schemas) -> Value {
+fn operation(endpoint: &Endpoint, face: &Face, (input, output): (&Value, &Value), schemas: &mut Schemas) -> Value {
     let name = schemas.name(endpoint);
-    let input = placed(endpoint.input.source(), &format!("{name}_input"));
-    let output = schemas.add(&format!("{name}_output"), placed(endpoint.output.source(), &format!("{name}_output")));
+    let input = placed(input, &format!("{name}_input"));
+    let output = schemas.add(&format!("{name}_output"), placed(output, &format!("{name}_output")));
     let mut operation = json!({
         "operationId": name,
         "summary": endpoint.semantic.intent,

@@ -16,6 +16,7 @@ mod draft;
 mod effect;
 mod fields;
 mod headers;
+mod headline;
 mod input;
 mod lexicon;
 mod media;
@@ -38,6 +39,7 @@ mod tools;
 mod verb;
 mod verify;
 mod words;
+mod work;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,14 +54,11 @@ pub use tools::{ToolDescription, ToolServer, import_tools};
 use crate::document::{OpenApiDocument, OpenApiDocumentError};
 use crate::limits::{OPERATIONS_MAX, SENTENCE_CHARS_MAX};
 use choices::ChosenOperations;
-use draft::{Draft, Pair};
 use notes::ReviewCauses;
 use operation::Operation;
 use reimport::ImportRecord;
-use stubs::Stubs;
 use tools::ToolHandler;
-use verify::Trial;
-use write::Stage;
+use work::{Drafted, Work};
 
 /// A text of strangers on one line of bounded length, without control characters.
 pub(crate) fn one_line(text: &str) -> String {
@@ -253,44 +252,18 @@ fn imported(document: &OpenApiDocument, options: &Options, answered: AnsweredBy)
     let shapes = operations.iter().map(|operation| path::shape(operation.path)).collect();
     let shared = names::shared(operations.iter().flat_map(Operation::tags));
     let base = Base { url, answered, prefix: security::prefix(&name), title, shapes, shared };
-    match operations.len() {
-        0 => return Err(ImportError::Empty),
-        count if count > OPERATIONS_MAX => return Err(ImportError::TooMany),
-        _ => {}
-    }
+    checked(&operations, &base, &chosen)?;
     // The shipped catalog: an import knows no deployment and no catalog of its operator.
     let catalog = Catalog::shipped();
-    if url_of_none(&operations, &base) {
-        return Err(ImportError::Base(server::base(&operations[0]).err().unwrap_or_default()));
-    }
-    let mut work = Work {
-        catalog: &catalog,
-        base: &base,
-        trial: Trial::default(),
-        names: BTreeSet::new(),
-        taken: options.record.taken(),
-        record: &options.record,
-        chosen: &chosen,
-        name: &name,
-        variables: BTreeMap::new(),
-        stubs: Stubs::default(),
-    };
+    let mut work = Work::new(&catalog, &base, &options.record, &chosen, &name);
     let drafted: Vec<Drafted<'_>> = operations.iter().map(|operation| work.drafted(operation, &base)).collect();
-    if drafted.iter().all(|drafted| matches!(drafted.fate, Err(ImportFate::NotChosen))) {
-        return Err(ImportError::Choice(
-            "nothing of the document was chosen: see --tag, --only and --except".to_owned(),
-        ));
-    }
+    let mut causes = ReviewCauses::default();
+    drafted.iter().for_each(|drafted| drafted.count(&mut causes));
     let unused =
         chosen.unused(&operations).into_iter().map(|text| format!("the choice `{text}`: nothing is called so"));
     let losses = losses(document).into_iter().chain(unused).collect();
-    let (variables, stubs) = (work.variables, work.stubs.file(&base));
-    let version = words::line(&document.info("version"), SENTENCE_CHARS_MAX);
-    let mut causes = ReviewCauses::default();
-    for endpoint in drafted.iter().filter_map(|drafted| drafted.fate.as_ref().ok()) {
-        causes.count(&format!("{}.toml", endpoint.name), &endpoint.notes);
-    }
     let operations = drafted.into_iter().map(|drafted| drafted.written(&base, &causes)).collect();
+    let (variables, stubs) = work.finished(&base);
     Ok(Import {
         operations,
         causes: causes.into_all(),
@@ -299,9 +272,26 @@ fn imported(document: &OpenApiDocument, options: &Options, answered: AnsweredBy)
         losses,
         stubs,
         title: base.title.clone(),
+        version: words::line(&document.info("version"), SENTENCE_CHARS_MAX),
         name,
-        version,
     })
+}
+
+/// Whether there is something to import, and not too much of it.
+fn checked(operations: &[Operation<'_>], base: &Base, chosen: &ChosenOperations) -> Result<(), ImportError> {
+    match operations.len() {
+        0 => return Err(ImportError::Empty),
+        count if count > OPERATIONS_MAX => return Err(ImportError::TooMany),
+        _ => {}
+    }
+    if !operations.iter().any(|operation| chosen.takes(operation)) {
+        let nothing = "nothing of the document was chosen: see --tag, --only and --except";
+        return Err(ImportError::Choice(nothing.to_owned()));
+    }
+    if url_of_none(operations, base) {
+        return Err(ImportError::Base(server::base(&operations[0]).err().unwrap_or_default()));
+    }
+    Ok(())
 }
 
 /// Whether nothing says where the service is, which is one fault and not one of each operation.
@@ -318,110 +308,4 @@ fn losses(document: &OpenApiDocument) -> Vec<String> {
         .map(|webhooks| format!("{} webhooks: a host is not called by the services behind it", webhooks.len()))
         .into_iter()
         .collect()
-}
-
-/// An import under way: the operations so far, and the names that they took.
-struct Work<'a> {
-    catalog: &'a Catalog,
-    base: &'a Base,
-    trial: Trial,
-    /// The names of files, without their endings.
-    names: BTreeSet<String>,
-    /// The names that files have from before.
-    taken: BTreeSet<String>,
-    /// What was imported before.
-    record: &'a ImportRecord,
-    chosen: &'a ChosenOperations,
-    /// The title of the document.
-    name: &'a str,
-    variables: BTreeMap<String, String>,
-    stubs: Stubs,
-}
-
-/// An operation that was drafted, and whether an endpoint comes of it.
-struct Drafted<'a> {
-    operation: &'a Operation<'a>,
-    fate: Result<DraftedEndpoint<'a>, ImportFate>,
-}
-
-/// An endpoint that a host would take, not yet written: how often what is to be reviewed holds is known at the end.
-struct DraftedEndpoint<'a> {
-    name: String,
-    draft: Draft<'a>,
-    pair: Pair,
-    notes: ImportNotes,
-}
-
-impl Drafted<'_> {
-    fn written(self, base: &Base, causes: &ReviewCauses) -> ImportedOperation {
-        let operation = self.operation;
-        let fate = self.fate.map_or_else(std::convert::identity, |endpoint| {
-            let DraftedEndpoint { name, draft, pair, notes } = endpoint;
-            let files = write::files(&name, &draft, &pair, &notes, base, Stage::Final(causes));
-            ImportFate::Written(EndpointFiles { files, method: pair.verb, path: pair.path, notes })
-        });
-        ImportedOperation {
-            http: operation.http.clone(),
-            path: operation.path.to_owned(),
-            id: operation.id.to_owned(),
-            fate,
-        }
-    }
-}
-
-impl Work<'_> {
-    fn drafted<'a>(&mut self, operation: &'a Operation<'a>, base: &'a Base) -> Drafted<'a> {
-        let fate = match operation.http.as_str() {
-            _ if !self.chosen.takes(operation) => Err(ImportFate::NotChosen),
-            "HEAD" | "OPTIONS" | "TRACE" => {
-                Err(ImportFate::Skipped(format!("{} answers with nothing to read", operation.http)))
-            }
-            _ => self.endpoint(operation, base).map_err(ImportFate::Failed),
-        };
-        Drafted { operation, fate }
-    }
-
-    /// The endpoint with the first pair under which the operation can be one.
-    fn endpoint<'a>(&mut self, operation: &'a Operation<'a>, base: &'a Base) -> Result<DraftedEndpoint<'a>, String> {
-        let draft = Draft::new(operation, base)?;
-        let mut refused = None;
-        for pair in draft.pairs(self.catalog) {
-            let name = self.name(operation, &pair);
-            let mut notes = draft.notes.clone();
-            notes.extend(&pair.notes);
-            let on_trial = write::files(&name, &draft, &pair, &notes, base, Stage::Trial);
-            match self.trial.register(&on_trial, &draft.access.variables, self.catalog) {
-                Ok(()) => {
-                    self.stubs.add(&name, &draft, &pair);
-                    self.names.insert(name.clone());
-                    self.variables.extend(draft.access.variables.clone());
-                    return Ok(DraftedEndpoint { name, draft, pair, notes });
-                }
-                // What is said of the best pair helps most.
-                Err(fault) => drop(refused.get_or_insert(fault)),
-            }
-        }
-        Err(refused.unwrap_or_else(|| "no verb of the catalog fits".to_owned()))
-    }
-
-    /// A name for the file that no other has, on any system, and that a function may have: the one that it
-    /// had, else one out of verb and path.
-    fn name(&self, operation: &Operation<'_>, pair: &Pair) -> String {
-        let is_free = |name: &str| !self.names.contains(name) && !stubs::KEYWORDS.contains(&name);
-        let recorded = self.record.file_of(self.name, &operation.http, operation.path, operation.id);
-        if let Some(name) = self.chosen.name(operation).or(recorded).filter(|name| is_free(name)) {
-            return name.to_owned();
-        }
-        // Names of files of an earlier import stay theirs, even if their operation is gone: people may have edited
-        // them.
-        let is_new = |name: &str| is_free(name) && !self.taken.contains(name);
-        let mut made = match &self.base.answered {
-            AnsweredBy::Tools(handler) => vec![handler.file(operation.id)],
-            AnsweredBy::Service | AnsweredBy::Functions(_) => names::file(&pair.verb, &pair.path),
-        }
-        .into_iter();
-        let short = made.next().unwrap_or_default();
-        let free = std::iter::once(short.clone()).chain(made).find(|name| is_new(name));
-        free.unwrap_or_else(|| dialect::free(&short, is_new))
-    }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use super::dialect::is_flagged;
 use super::notes::{Doubt, UNKNOWN_REFERENCE};
 use crate::document::{OpenApiDocument, reference};
 use crate::limits::{JOINED_DEPTH_MAX, JOINED_PARTS_MAX};
@@ -55,9 +56,18 @@ impl<'a> Walk<'a> {
             }
         }
         let Some(keywords) = schema.as_object() else { return fields };
-        fields.and(own(keywords));
+        fields.and(self.own(keywords));
         if self.open.len() < JOINED_DEPTH_MAX {
             self.within("", |walk| walk.parts(keywords, &mut fields));
+        }
+        fields
+    }
+
+    /// The fields of a schema itself. What is read-only can't be sent, so that nothing requires it there.
+    fn own(&self, keywords: &Map<String, Value>) -> Fields {
+        let mut fields = own(keywords);
+        for (schema, needed) in fields.declared.values_mut() {
+            *needed &= !is_flagged(self.document, schema, "readOnly");
         }
         fields
     }

@@ -6,6 +6,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::answers::{self, Failures, Success};
+use super::headline::headline;
 use super::input::{self, Input};
 use super::notes::{Doubt, ImportNotes, Part};
 use super::operation::Operation;
@@ -131,7 +132,7 @@ impl<'a> Draft<'a> {
         Evidence {
             http: if operation.reads_only() { "GET" } else { &operation.http },
             id: operation.id,
-            summary: semantic::headline(operation).unwrap_or_default(),
+            summary: headline(operation).unwrap_or_default(),
             tags: operation.tags(),
             literals: self.route.literals(),
             ends_literal: self.route.ends_literal(),

@@ -11,7 +11,9 @@
 //! An agent calls again and again what is informational. So the one way to that word takes an [`Unchanging`], which is
 //! made in one place only; what nobody thought of ends as something that changes.
 
+mod asking;
 mod changing;
+mod grave_words;
 mod unchanging;
 mod weight;
 

@@ -80,7 +80,7 @@ fn what_no_endpoint_can_be_is_said() {
         .operations
         .iter()
         .filter_map(|operation| match &operation.fate {
-            ImportFate::Written(_) => None,
+            ImportFate::Written(_) | ImportFate::NotChosen => None,
             ImportFate::Skipped(reason) => Some(format!("skipped {} {}: {reason}", operation.http, operation.path)),
             ImportFate::Failed(reason) => Some(format!("failed {} {}: {reason}", operation.http, operation.path)),
         })

@@ -2,11 +2,11 @@
 
 use forecourt_contract::Catalog;
 
-use super::unchanging::{is_asking, sentence_asks};
-use crate::import::lexicon::{is_noun_too, is_reading, is_taking, is_verb, meant, participle, to_base};
+use super::asking::{is_asking, sentence_asks};
+use crate::import::headline::headline;
+use crate::import::lexicon::{is_noun_too, is_reading, is_taking, is_verb, meant, of_gerund, participle, to_base};
 use crate::import::operation::Operation;
 use crate::import::prose::{sentences, verb_of};
-use crate::import::semantic::headline;
 use crate::import::verb::category;
 use crate::import::words::{without_format, words};
 
@@ -132,7 +132,7 @@ pub(super) fn claims_change(operation: &Operation<'_>, catalog: &Catalog) -> boo
     // A name counts where no sentence says that something is asked for: `deploy-keys` are listed.
     let names_change = || is_named(&id) || last.is_some_and(|last| is_named(&words(without_format(last))));
     headline(operation).is_some_and(|said| is_told(&said))
-        || (!sentence_asks(operation) && names_change())
+        || (!sentence_asks(operation) && !id.first().is_some_and(|first| is_asking(first)) && names_change())
         || sentences(operation.text("description")).iter().any(|sentence| does_besides(sentence, catalog))
         || is_claimed(operation, &CONSUMED)
 }
@@ -182,12 +182,9 @@ fn has_change(sentence: &str, catalog: &Catalog) -> bool {
         let before = at.checked_sub(1).and_then(|at| all.get(at)).map(String::as_str);
         let is_verb_here = before.is_none_or(|before| JOINING.contains(&before));
         let is_becoming = before.is_some_and(|before| BECOMING.contains(&before));
-        let is_by = before == Some("by");
         (is_verb_here && begins_change(word, catalog))
             || (is_becoming && is_participle(word, catalog))
-            || (is_by
-                && word.ends_with("ing")
-                && crate::import::lexicon::of_gerund(word).is_some_and(|b| changes(&b, catalog)))
+            || (before == Some("by") && of_gerund(word).is_some_and(|base| changes(&base, catalog)))
     })
 }
 
@@ -197,7 +194,10 @@ fn is_participle(word: &str, catalog: &Catalog) -> bool {
         return false;
     }
     let stems = [word.strip_suffix("ed"), word.strip_suffix('d'), word.strip_suffix("en"), Some(word)];
-    let doubled = word.strip_suffix("ed").filter(|stem| stem.len() > 2).map(|stem| &stem[..stem.len() - 1]);
+    let doubled = word.strip_suffix("ed").and_then(|stem| {
+        let mut all = stem.chars();
+        all.next_back().map(|_| all.as_str())
+    });
     let ied = word.strip_suffix("ied").map(|stem| format!("{stem}y"));
     let bases = stems.into_iter().flatten().chain(doubled).map(str::to_owned).chain(ied);
     let special = [("sent", "send"), ("paid", "pay"), ("made", "make"), ("put", "put")];

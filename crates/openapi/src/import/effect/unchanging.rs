@@ -2,45 +2,11 @@
 
 use forecourt_contract::Catalog;
 
+use super::asking::{is_asking, sentence_asks};
 use super::changing::{changes_in_words, claims_change, coordinates_change};
 use super::weight::gives_credentials;
 use crate::import::operation::Operation;
-use crate::import::prose::verb_of;
-use crate::import::semantic::headline;
 use crate::import::words::{without_format, words};
-
-/// Words of a path that ask for something. Not among them: words that are said of changes as well, such as `check`,
-/// `return`, `read` and `validate`.
-const ASKING: [&str; 20] = [
-    "autocomplete",
-    "browse",
-    "calculate",
-    "compare",
-    "compute",
-    "count",
-    "describe",
-    "estimate",
-    "explain",
-    "fetch",
-    "find",
-    "get",
-    "inspect",
-    "list",
-    "lookup",
-    "preview",
-    "query",
-    "retrieve",
-    "search",
-    "suggest",
-];
-
-/// Verbs of sentences that ask for something, beside those of paths.
-const TELLING: [&str; 7] = ["look", "obtain", "provide", "read", "return", "show", "view"];
-
-/// Whether a word of a name asks for something.
-pub(super) fn is_asking(word: &str) -> bool {
-    ASKING.contains(&word)
-}
 
 /// Proof that an operation changes nothing.
 ///
@@ -79,11 +45,4 @@ fn path_asks(operation: &Operation<'_>, catalog: &Catalog) -> bool {
     let behind = all.iter().position(|word| !matches!(word.as_str(), "batch" | "bulk" | "multi"));
     let asks = is_edge(behind.and_then(|at| all.get(at))) || is_edge(all.last());
     asks && !changes_in_words(&all, catalog)
-}
-
-/// Whether the sentence about an operation is one that asks.
-pub(super) fn sentence_asks(operation: &Operation<'_>) -> bool {
-    let said = headline(operation);
-    let verb = said.as_deref().and_then(verb_of).map(|(verb, _)| verb);
-    verb.is_some_and(|verb| is_asking(&verb) || TELLING.contains(&verb.as_str()))
 }
