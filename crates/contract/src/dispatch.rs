@@ -299,8 +299,14 @@ impl Dispatcher {
         self.methods_at(path).into_iter().filter(|method| self.policy.admits(method, method)).collect()
     }
 
-    fn path(&self, raw: &str) -> Result<RequestPath, Refusal> {
-        RequestPath::parse(raw, &self.catalog).map_err(|fault| {
+    /// Reads the path of a call. A segment may spell a method where an endpoint takes it as a value. Sections 5.1
+    /// and 5.3.
+    ///
+    /// # Errors
+    /// [`Refusal::Path`], with the first segment that breaks a rule.
+    pub fn path(&self, raw: &str) -> Result<RequestPath, Refusal> {
+        let is_taken = |path: &RequestPath| self.registry.has(path);
+        RequestPath::called(raw, &self.catalog, is_taken).map_err(|fault| {
             let reason = fault.to_string();
             Refusal::Path { path: raw.to_owned(), segment: fault.segment, reason }
         })

@@ -25,6 +25,8 @@ pub const QUERY_BYTES_MAX: usize = 8 * 1_024;
 pub use forecourt_core::limits::{SCOPE_CHARS_MAX, SCOPES_MAX};
 /// Bytes of a JSON Schema in its shortest spelling.
 pub const SCHEMA_BYTES_MAX: usize = 64 * 1024;
+/// Levels of references and alternatives that are looked at for the types of a property.
+pub(crate) const TYPES_DEPTH_MAX: usize = 16;
 /// Levels of nesting in a JSON Schema.
 pub const SCHEMA_DEPTH_MAX: usize = 32;
 /// Schemas that are checked in place of one another in a row, by references and combinations. Times
@@ -52,6 +54,14 @@ pub const ERROR_CHARS_MAX: usize = 64;
 pub const HANDLER_TIME_DEFAULT: Duration = Duration::from_secs(30);
 /// How long an endpoint may let its handler take.
 pub(crate) const HANDLER_TIME_MAX: Duration = Duration::from_secs(600);
+/// Bytes of the address under which a service is asked, query included, unless its handler says otherwise.
+pub const SERVICE_ADDRESS_BYTES_DEFAULT: usize = 8 * 1024;
+/// Bytes of such an address that a handler may allow.
+pub const SERVICE_ADDRESS_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of what a service answers, and of the result made of it, unless its handler says otherwise.
+pub const SERVICE_ANSWER_BYTES_DEFAULT: usize = 1024 * 1024;
+/// Bytes of such an answer that a handler may allow.
+pub const SERVICE_ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Recipes of one host.
 pub const RECIPES_MAX: usize = 1_000;
 /// Steps of one recipe.

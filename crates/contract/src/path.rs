@@ -2,7 +2,7 @@
 //!
 //! Nothing is normalised: `..`, `//` and percent signs stay as they are. The rules are checked on
 //! the decoded segments, so that a verb can't hide behind percent signs, while literal segments are
-//! compared as they were sent.
+//! compared as they were sent. What a parameter takes is a value, and may spell a verb.
 
 mod template;
 
@@ -67,13 +67,35 @@ pub struct RequestPath {
 }
 
 impl RequestPath {
-    /// Checks the path of a call. Time is linear in its length, which the caller bounds.
+    /// Checks a path that takes no values. Time is linear in its length, which the caller bounds.
     ///
     /// # Errors
     /// The first segment that breaks a rule.
     pub fn parse(raw: &str, catalog: &Catalog) -> Result<RequestPath, PathError> {
-        let decoded = segments(raw)?.map(|segment| checked(segment, catalog)).collect::<Result<_, _>>()?;
-        Ok(RequestPath { raw: raw.to_owned(), decoded })
+        RequestPath::called(raw, catalog, |_| false)
+    }
+
+    /// Checks the path of a call. Values are not verbs: where a segment spells a method, `is_taken` says whether an
+    /// endpoint takes the path, whose literal segments spell none. Section 5.1 is about these.
+    ///
+    /// # Errors
+    /// The first segment that breaks a rule.
+    pub fn called(
+        raw: &str,
+        catalog: &Catalog,
+        is_taken: impl FnOnce(&RequestPath) -> bool,
+    ) -> Result<RequestPath, PathError> {
+        let decoded = segments(raw)?.map(decoded).collect::<Result<Vec<_>, _>>()?;
+        let path = RequestPath { raw: raw.to_owned(), decoded };
+        match path.leak(catalog) {
+            Some(fault) if !is_taken(&path) => Err(fault),
+            _ => Ok(path),
+        }
+    }
+
+    /// The first segment that spells a method.
+    fn leak(&self, catalog: &Catalog) -> Option<PathError> {
+        self.segments().zip(&self.decoded).find_map(|(segment, text)| spelled(segment, text, catalog))
     }
 
     /// The path as it was sent.
@@ -113,6 +135,22 @@ fn segments(raw: &str) -> Result<impl Iterator<Item = &str>, PathError> {
 
 /// The decoded text of a segment that keeps the rules. A parameter in braces stays as it is.
 fn checked(segment: &str, catalog: &Catalog) -> Result<String, PathError> {
+    let text = decoded(segment)?;
+    spelled(segment, &text, catalog).map_or(Ok(text), Err)
+}
+
+/// The fault of a segment whose decoded text spells a method. Decoded, since `/%62ook` must not pass where `/book` is
+/// refused (5.1).
+fn spelled(segment: &str, text: &str, catalog: &Catalog) -> Option<PathError> {
+    if template::parameter(segment).is_some() {
+        return None;
+    }
+    let verb = catalog.verb_in(text)?;
+    Some(PathError { segment: segment.to_owned(), wrong: PathWrong::Method(verb) })
+}
+
+/// The decoded text of a segment, whatever it spells.
+fn decoded(segment: &str) -> Result<String, PathError> {
     let fault = |wrong| PathError { segment: segment.to_owned(), wrong };
     if template::parameter(segment).is_some() {
         return Ok(segment.to_owned());
@@ -120,15 +158,11 @@ fn checked(segment: &str, catalog: &Catalog) -> Result<String, PathError> {
     if !is_segment(segment) {
         return Err(fault(PathWrong::Character));
     }
-    // The decoded text is checked for verbs: `/%62ook` must not pass where `/book` is refused (5.1).
     let text = percent_decode_str(segment).decode_utf8().map_err(|_| fault(PathWrong::NotText))?;
     if text.chars().any(char::is_control) {
         return Err(fault(PathWrong::NotText));
     }
-    match catalog.verb_in(&text) {
-        Some(verb) => Err(fault(PathWrong::Method(verb))),
-        None => Ok(text.into_owned()),
-    }
+    Ok(text.into_owned())
 }
 
 /// Whether a segment has only what RFC 3986 lets a segment have.

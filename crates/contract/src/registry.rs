@@ -147,6 +147,11 @@ impl Registry {
         literal.chain(templates).cloned().collect()
     }
 
+    /// Whether any method is registered for a path.
+    pub fn has(&self, path: &RequestPath) -> bool {
+        self.literal.contains_key(path.as_str()) || !self.ends(path).is_empty()
+    }
+
     /// Has each endpoint say what it needs, in the order of [`Registry::iter`].
     pub(crate) fn seal(&mut self, needs: Vec<CallerNeeds>) {
         let literal = self.literal.values_mut().flat_map(BTreeMap::values_mut);

@@ -6,7 +6,8 @@
 //! how much work a value can cause is known before it is checked ([`work`]).
 //!
 //! A `format` says what a text means and refuses nothing: that is its role in Draft 2020-12 unless a
-//! schema names another vocabulary, so that two hosts take the same values under one schema.
+//! schema names another vocabulary, so that two hosts take the same values under one schema. Who wrote a schema may
+//! say that its formats are checked ([`Formats`]): then 30 February is no date.
 //!
 //! Inputs are strict, and deeply so: where a nested object declares properties and says nothing of
 //! others, others are refused too ([`strict`]).
@@ -18,18 +19,33 @@ mod strict;
 mod work;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use percent_encoding::percent_decode_str;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use error::{SchemaError, Violation};
 
-use crate::limits::{PATTERN_COMPILED_BYTES_MAX, SCHEMA_BYTES_MAX, VIOLATION_CHARS_MAX};
+use crate::limits::{PATTERN_COMPILED_BYTES_MAX, SCHEMA_BYTES_MAX, TYPES_DEPTH_MAX, VIOLATION_CHARS_MAX};
 use graph::Graph;
 use work::Work;
+
+/// What a `format` does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Formats {
+    /// It says what a text means.
+    #[default]
+    Annotate,
+    /// A text that is not of its format is refused: dates, times, durations, UUIDs, addresses of mail, of the web and
+    /// of hosts.
+    Check,
+}
 
 /// What begins the names of both keywords that hold patterns, in the text of a schema.
 const PATTERN: &str = "\"pattern";
@@ -41,6 +57,7 @@ pub struct Schema(Arc<CheckedSchema>);
 struct CheckedSchema {
     source: Arc<Value>,
     closing: Closing,
+    formats: Formats,
     work: Work,
     /// Made when a value is checked for the first time: a host has many endpoints that nobody calls, and a
     /// validator takes several times the room of its document.
@@ -90,6 +107,17 @@ impl Schema {
         Schema::built(source, if is_strict { Closing::All } else { Closing::Nothing })
     }
 
+    /// The same schema with formats that count as `formats` says.
+    #[must_use]
+    pub fn with_formats(self, formats: Formats) -> Schema {
+        if self.0.formats == formats {
+            return self;
+        }
+        let CheckedSchema { source, closing, work, .. } = &*self.0;
+        let (source, closing, work) = (Arc::clone(source), *closing, work.clone());
+        Schema(Arc::new(CheckedSchema { source, closing, formats, work, validator: OnceLock::new() }))
+    }
+
     fn built(source: Value, closing: Closing) -> Result<Schema, SchemaError> {
         let text = source.to_string();
         if text.len() > SCHEMA_BYTES_MAX {
@@ -103,10 +131,16 @@ impl Schema {
         let validator = OnceLock::new();
         match text.contains(PATTERN) {
             // Only compiling tells whether a pattern is valid and small. Other schemas are compiled at their first use.
-            true => drop(validator.set(compiled(&checked).map_err(|error| invalid(&error))?)),
+            true => drop(validator.set(compiled(&checked, Formats::Annotate).map_err(|error| invalid(&error))?)),
             false => jsonschema::draft202012::meta::validate(&checked).map_err(|error| invalid(&error))?,
         }
-        Ok(Schema(Arc::new(CheckedSchema { source: Arc::new(source), closing, work, validator })))
+        let formats = Formats::Annotate;
+        Ok(Schema(Arc::new(CheckedSchema { source: Arc::new(source), closing, formats, work, validator })))
+    }
+
+    /// What formats in it do.
+    pub fn formats(&self) -> Formats {
+        self.0.formats
     }
 
     /// The document, as it was declared.
@@ -129,18 +163,12 @@ impl Schema {
         self.source().get("properties")?.as_object()
     }
 
-    /// The JSON types that a property is declared to have. Empty: none, or not at the top.
+    /// The JSON types that a property is declared to have, by itself or by its alternatives, each once. Empty: any, or
+    /// the property is not at the top.
     pub fn types_of(&self, property: &str) -> Vec<&str> {
-        let mut schema = self.properties().and_then(|properties| properties.get(property));
-        // Each reference leads to another place of a document that has no circle of them.
-        while let Some(reference) = schema.and_then(|schema| schema.get("$ref")).and_then(Value::as_str) {
-            schema = target(self.source(), reference);
-        }
-        match schema.and_then(|schema| schema.get("type")) {
-            Some(Value::String(name)) => vec![name],
-            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
-            _ => Vec::new(),
-        }
+        let schema = self.properties().and_then(|properties| properties.get(property));
+        let types = schema.and_then(|schema| types(self.source(), schema, TYPES_DEPTH_MAX)).unwrap_or_default();
+        types.into_iter().collect()
     }
 
     /// Checks a value and hands it back with every integer written as one: `1` for `1.0`.
@@ -163,13 +191,14 @@ impl Schema {
     }
 
     fn validator(&self) -> Result<&Validator, Violation> {
-        let CheckedSchema { source, closing, validator, .. } = &*self.0;
+        let CheckedSchema { source, closing, formats, validator, .. } = &*self.0;
         if let Some(validator) = validator.get() {
             return Ok(validator);
         }
         // Two threads may compile it at once; the first to finish is kept. It can't fail: it was validated when it was
         // loaded.
-        let made = compiled(&closing.apply(source)).map_err(|error| Violation::new("", invalid(&error).to_string()))?;
+        let made = compiled(&closing.apply(source), *formats)
+            .map_err(|error| Violation::new("", invalid(&error).to_string()))?;
         Ok(validator.get_or_init(|| made))
     }
 }
@@ -185,14 +214,16 @@ impl Closing {
     }
 }
 
-fn compiled(schema: &Value) -> Result<Validator, ValidationError<'static>> {
+fn compiled(schema: &Value, formats: Formats) -> Result<Validator, ValidationError<'static>> {
     let patterns =
         PatternOptions::regex().size_limit(PATTERN_COMPILED_BYTES_MAX).dfa_size_limit(PATTERN_COMPILED_BYTES_MAX);
     // Offline: a `$ref` in a stranger's schema must not make the host fetch anything (security sheet, section 6).
     let options = jsonschema::options().with_draft(Draft::Draft202012).offline();
     options
         // An annotation in Draft 2020-12: the crate's own checks would refuse what another host takes.
-        .should_validate_formats(false)
+        .should_validate_formats(formats == Formats::Check)
+        // To compile a caller's text as a pattern may cost more than any value is worth.
+        .with_format("regex", |_: &str| true)
         .with_pattern_options(patterns)
         .build(schema)
         .map_err(ValidationError::to_owned)
@@ -224,6 +255,30 @@ fn violation(error: &ValidationError<'_>) -> Violation {
     }
     let detail = shortened(&error.masked_with("the value").to_string());
     Violation { detail, field, schema_path: error.schema_path().to_string() }
+}
+
+/// The types that a schema declares, by `type`, by all its alternatives or by a part of it. `None`: any.
+fn types<'a>(root: &'a Value, schema: &'a Value, depth: usize) -> Option<BTreeSet<&'a str>> {
+    let depth = depth.checked_sub(1)?;
+    match schema.get("type") {
+        Some(Value::String(name)) => return Some(BTreeSet::from([name.as_str()])),
+        Some(Value::Array(names)) => return Some(names.iter().filter_map(Value::as_str).collect()),
+        _ => {}
+    }
+    let referred = schema.get("$ref").and_then(Value::as_str).and_then(|reference| target(root, reference));
+    if let Some(found) = referred.and_then(|schema| types(root, schema, depth)) {
+        return Some(found);
+    }
+    let listed = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
+    for keyword in ["anyOf", "oneOf"] {
+        // One alternative that says nothing of types takes any.
+        let ways =
+            listed(keyword).map(|ways| ways.iter().map(|way| types(root, way, depth)).collect::<Option<Vec<_>>>());
+        if let Some(found) = ways.flatten().filter(|ways| !ways.is_empty()) {
+            return Some(found.into_iter().flatten().collect());
+        }
+    }
+    listed("allOf").into_iter().flatten().find_map(|part| types(root, part, depth))
 }
 
 /// What a reference by a JSON Pointer leads to.

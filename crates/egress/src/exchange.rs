@@ -149,7 +149,7 @@ impl Inner {
         let deadline = Instant::now() + bounds.total;
         request.headers.entry(ACCEPT).or_insert(HeaderValue::from_static(purpose.accept()));
         let mut target = match &request.url {
-            RequestUrl::Text(text) => CheckedUrl::parse(text)?,
+            RequestUrl::Text(text) => CheckedUrl::parse_within(text, purpose.url_bytes_max())?,
             RequestUrl::Checked(url) => url.clone(),
         };
         // Most purposes follow none; they move the request on instead of keeping a copy of method and `Accept`.

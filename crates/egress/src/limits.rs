@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Bytes of a URL that a stranger names.
 pub const URL_BYTES_MAX: usize = 2_048;
+/// Bytes of a URL of a service that the operator wrapped; its handler has a bound of its own within this one.
+pub const SERVICE_URL_BYTES_MAX: usize = 64 * 1024;
 /// Addresses that one name may resolve to. One more refuses the name.
 pub const ADDRESSES_MAX: usize = 32;
 /// How long a name lookup may take.

@@ -58,6 +58,14 @@ pub struct Deadlines {
 }
 
 impl Purpose {
+    /// Bytes of a URL. What an operator wrapped is filled in from inputs, within the bound of its handler.
+    pub(crate) fn url_bytes_max(self) -> usize {
+        match self {
+            Self::Service => limits::SERVICE_URL_BYTES_MAX,
+            _ => limits::URL_BYTES_MAX,
+        }
+    }
+
     /// The purpose as a metric label and span attribute.
     pub fn name(self) -> &'static str {
         match self {

@@ -44,6 +44,14 @@ impl CheckedUrl {
     /// Reads a URL of at most [`URL_BYTES_MAX`] bytes. The text is checked before it is parsed,
     /// since URL parsers repair what must be refused.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
+        CheckedUrl::parse_within(text, URL_BYTES_MAX)
+    }
+
+    /// The same for a URL of at most so many bytes.
+    pub(crate) fn parse_within(text: &str, bytes_max: usize) -> Result<Self, Refusal> {
+        if text.len() > bytes_max {
+            return Err(Refusal::Text("is too long"));
+        }
         check_text(text)?;
         let mut url = Url::parse(text).map_err(|_| Refusal::Text("can't be parsed"))?;
         url.set_fragment(None);
@@ -203,9 +211,6 @@ fn check_text(text: &str) -> Result<(), Refusal> {
 }
 
 fn check_characters(text: &str) -> Result<(), Refusal> {
-    if text.len() > URL_BYTES_MAX {
-        return Err(Refusal::Text("is too long"));
-    }
     // The parser would drop tabs and line ends and read `\` as `/`, so that what was looked at is not what is fetched.
     match text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
         true => Err(Refusal::Text("holds a space, a backslash or a control character")),

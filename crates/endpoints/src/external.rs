@@ -43,7 +43,6 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
-use crate::limits::UPSTREAM_BYTES_MAX;
 use crate::unfit::HandlerProblem;
 use address::Address;
 use body::Body;
@@ -74,7 +73,7 @@ impl External {
     /// takes a field that the input does not have, header fields that can't be sent, renamings that
     /// lose a field.
     pub fn new(service: &ExternalService, input: &Schema, egress: Egress) -> Result<External, HandlerProblem> {
-        let mut address = Address::parse(&service.url)?;
+        let mut address = Address::parse(&service.url, service.address_bytes_max)?;
         if let Some(name) = address.fields().into_iter().find(|name| !input.declares(name)) {
             let message = format!("`url` takes `{name}`, which the input must declare as a property");
             return Err(HandlerProblem::new(format!("external-service-placeholder-undeclared:{name}"), message));
@@ -143,7 +142,7 @@ impl External {
     fn bounds(&self) -> Deadlines {
         let behind = self.time.saturating_add(Duration::from_secs(1));
         let usual = Purpose::Service.deadlines(self.egress.config());
-        Deadlines { first_byte: behind, total: behind, body_bytes_max: UPSTREAM_BYTES_MAX, ..usual }
+        Deadlines { first_byte: behind, total: behind, body_bytes_max: self.reading.bytes_max(), ..usual }
     }
 
     async fn exchange(&self, request: UpstreamRequest, endpoint: &Endpoint) -> Result<Value, ReadingError> {

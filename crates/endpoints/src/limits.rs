@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-/// Bytes of what a service behind an endpoint answers. As much as an answer of ours may have.
-pub const UPSTREAM_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes of a form that is sent to such a service, in brackets and percent signs: names stand before each value.
 pub const FORM_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Characters of what such a service says of a failure, as callers learn it.

@@ -86,7 +86,7 @@ pub(crate) struct OfferedTool {
 
 impl OfferedTool {
     fn new(tool: Tool, schemas: &mut Schemas, widget: bool, pin: Pin) -> Self {
-        let input = schemas.share(&tool.input);
+        let input = schemas.share_input(&tool.input);
         let output = tool.output.as_ref().map(|output| schemas.share(output));
         let has_widget = widget && tool.name != task::AWAIT;
         Self { tool, input, output, has_widget, pin }

@@ -33,13 +33,34 @@ impl SharedSchema {
 
 /// The schemas of all tools: those that are one value are kept once. Agents by the thousand have the same few.
 #[derive(Default)]
-pub(crate) struct Schemas(HashMap<*const Value, Arc<SharedSchema>>);
+pub(crate) struct Schemas(HashMap<(*const Value, Role), Arc<SharedSchema>>);
+
+/// What a schema is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Role {
+    Input,
+    Output,
+}
 
 impl Schemas {
+    /// The schema of what a tool gives.
     pub(crate) fn share(&mut self, source: &Arc<Value>) -> Arc<SharedSchema> {
+        self.shared(source, Role::Output)
+    }
+
+    /// The schema of what a tool takes.
+    pub(crate) fn share_input(&mut self, source: &Arc<Value>) -> Arc<SharedSchema> {
+        self.shared(source, Role::Input)
+    }
+
+    fn shared(&mut self, source: &Arc<Value>, role: Role) -> Arc<SharedSchema> {
         // The entry holds its value, so that no other one can come to have the same address.
-        let shared = self.0.entry(Arc::as_ptr(source)).or_insert_with(|| {
-            let listed = Arc::new(object(schema((**source).clone())));
+        let shared = self.0.entry((Arc::as_ptr(source), role)).or_insert_with(|| {
+            let mut listed = schema((**source).clone());
+            if role == Role::Input {
+                without_alternatives(&mut listed);
+            }
+            let listed = Arc::new(object(listed));
             let names_headers = names_headers(source);
             Arc::new(SharedSchema { source: Arc::clone(source), listed, names_headers, compiled: OnceLock::new() })
         });
@@ -66,4 +87,43 @@ fn schema(mut schema: Value) -> Value {
         fields.entry("type").or_insert_with(|| json!("object"));
     }
     portable(schema)
+}
+
+/// Takes alternatives from the top of an input: the interfaces of large models refuse every tool of a list in which one
+/// has some there. They still hold, and who calls is told so.
+fn without_alternatives(schema: &mut Value) {
+    const REFUSED: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
+    const TOLD: &str = "Not every combination of fields is taken: the answer to a call says which are.";
+    let Some(fields) = schema.as_object_mut() else { return };
+    let before = fields.len();
+    fields.retain(|keyword, _| !REFUSED.contains(&keyword.as_str()));
+    if fields.len() == before {
+        return;
+    }
+    let said = fields.get("description").and_then(Value::as_str).filter(|said| !said.is_empty());
+    let told = said.map_or_else(|| TOLD.to_owned(), |said| format!("{said} {TOLD}"));
+    fields.insert("description".to_owned(), json!(told));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_input_has_no_alternatives_at_its_top() {
+        let source = Arc::new(json!({
+            "type": "object", "anyOf": [{ "required": ["a"] }, { "required": ["b"] }],
+            "properties": { "a": { "anyOf": [{ "type": "string" }, { "type": "null" }] }, "b": { "type": "string" } },
+        }));
+        let mut schemas = Schemas::default();
+        let input = schemas.share_input(&source);
+        assert!(!input.listed.contains_key("anyOf"));
+        assert_eq!(input.listed["properties"]["a"], source["properties"]["a"], "inside, they stay");
+        assert!(input.listed["description"].as_str().unwrap().contains("combination"));
+        let compiled = input.compiled().unwrap();
+        assert!(compiled.check(&json!({})).is_err() && compiled.check(&json!({ "b": "x" })).is_ok(), "they still hold");
+        assert!(schemas.share(&source).listed.contains_key("anyOf"), "an answer is shown as it is");
+        let plain = Arc::new(json!({ "type": "object", "properties": {} }));
+        assert!(!schemas.share_input(&plain).listed.contains_key("description"));
+    }
 }

@@ -1,4 +1,7 @@
-//! An OpenAPI document as it was read: JSON or YAML, of a version that is known here.
+//! An OpenAPI document as it was read: JSON or YAML, of a version that is known here. Swagger 2.0 is read as
+//! OpenAPI 3.0.
+
+mod swagger;
 
 use forecourt_core::yaml::YamlBounds;
 use forecourt_core::{json, yaml};
@@ -26,11 +29,8 @@ pub enum OpenApiDocumentError {
     /// JSON or YAML that is no OpenAPI document.
     #[error("the document is not OpenAPI: it has no `openapi` with a version such as \"3.1.0\"")]
     NotOpenApi,
-    /// Swagger 2.0, the predecessor of OpenAPI 3.
-    #[error("Swagger 2.0 is not read: convert the document to OpenAPI 3 first")]
-    Swagger,
     /// A version that is not known.
-    #[error("OpenAPI {0} is not known here: 3.0, 3.1 and 3.2 are")]
+    #[error("OpenAPI {0} is not known here: 3.0, 3.1, 3.2 and Swagger 2.0 are")]
     Version(String),
 }
 
@@ -57,6 +57,8 @@ impl OpenApiDocument {
             true => json::parse(text.as_bytes()).map_err(|fault| OpenApiDocumentError::Syntax("JSON", fault))?,
             false => yaml::parse(text.as_bytes(), YAML).map_err(|fault| OpenApiDocumentError::Syntax("YAML", fault))?,
         };
+        // The predecessor says the same in other places.
+        let root = if root.get("swagger").is_some_and(is_2_0) { swagger::upgraded(&root) } else { root };
         let is_3_0 = version(&root)?;
         Ok(OpenApiDocument { root, is_3_0 })
     }
@@ -115,13 +117,20 @@ pub(crate) fn reference(value: &Value) -> Option<&str> {
     value.get("$ref")?.as_str()
 }
 
+/// Whether a version of Swagger is 2.0. Without quotes it is a number in YAML.
+fn is_2_0(version: &Value) -> bool {
+    version == "2.0" || version.as_f64() == Some(2.0)
+}
+
 /// Whether the version is 3.0.
 fn version(root: &Value) -> Result<bool, OpenApiDocumentError> {
     let version = match root.get("openapi") {
         Some(Value::String(version)) => version.clone(),
         // YAML without quotes: 3.1 is a number there.
         Some(Value::Number(version)) => version.to_string(),
-        _ if root.get("swagger").is_some() => return Err(OpenApiDocumentError::Swagger),
+        _ if root.get("swagger").is_some() => {
+            root["swagger"].as_str().map_or_else(|| root["swagger"].to_string(), str::to_owned)
+        }
         _ => return Err(OpenApiDocumentError::NotOpenApi),
     };
     let mut numbers = version.split('.');

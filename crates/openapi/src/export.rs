@@ -10,12 +10,13 @@ mod schemas;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use forecourt_contract::schema::Formats;
 use forecourt_contract::{Catalog, Endpoint};
 use serde_json::{Map, Value, json};
 
 use crate::document::LOSSES;
 use face::Face;
-use schemas::{Schemas, has_lookalike, placed};
+use schemas::{Schemas, has_lookalike, placed, with_fitting_defaults};
 
 /// What is said of the document as a whole.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +56,13 @@ pub fn export<'a>(endpoints: impl IntoIterator<Item = &'a Endpoint>, about: &Abo
             let what = format!("{} {}", endpoint.method, endpoint.path.as_str());
             losses.insert(format!("{what} has an example, a default or a constant with a `$ref` in it: left out"));
         }
-        let operation = operation(endpoint, &face, &mut schemas);
+        let ((input, is_cut_in), (output, is_cut_out)) =
+            (with_fitting_defaults(endpoint.input.source()), with_fitting_defaults(endpoint.output.source()));
+        if is_cut_in || is_cut_out {
+            let what = format!("{} {}", endpoint.method, endpoint.path.as_str());
+            losses.insert(format!("{what} has a default that its schema refuses: left out"));
+        }
+        let operation = operation(endpoint, &face, (&input, &output), &mut schemas);
         paths.entry(face.path).or_default().insert(face.http.to_owned(), operation);
     }
     let losses: Vec<String> = losses.into_iter().collect();
@@ -81,10 +88,10 @@ fn info(about: &About) -> Value {
     info
 }
 
-fn operation(endpoint: &Endpoint, face: &Face, schemas: &mut Schemas) -> Value {
+fn operation(endpoint: &Endpoint, face: &Face, (input, output): (&Value, &Value), schemas: &mut Schemas) -> Value {
     let name = schemas.name(endpoint);
-    let input = placed(endpoint.input.source(), &format!("{name}_input"));
-    let output = schemas.add(&format!("{name}_output"), placed(endpoint.output.source(), &format!("{name}_output")));
+    let input = placed(input, &format!("{name}_input"));
+    let output = schemas.add(&format!("{name}_output"), placed(output, &format!("{name}_output")));
     let mut operation = json!({
         "operationId": name,
         "summary": endpoint.semantic.intent,
@@ -118,6 +125,9 @@ fn operation(endpoint: &Endpoint, face: &Face, schemas: &mut Schemas) -> Value {
         }
         _ if is_referred_to => drop(schemas.add(&format!("{name}_input"), input)),
         _ => {}
+    }
+    if endpoint.input.formats() == Formats::Annotate {
+        operation["x-agtp-format"] = json!("annotate");
     }
     if let Some(namespace) = &endpoint.namespace {
         operation["tags"] = json!([namespace]);

@@ -10,10 +10,13 @@
 
 mod answers;
 mod body;
+mod choices;
 mod dialect;
 mod draft;
+mod effect;
 mod fields;
 mod headers;
+mod headline;
 mod input;
 mod lexicon;
 mod media;
@@ -36,6 +39,7 @@ mod tools;
 mod verb;
 mod verify;
 mod words;
+mod work;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,17 +47,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use forecourt_contract::Catalog;
 use serde_json::Value;
 
-pub use notes::{ImportNotes, Part};
+pub use choices::ImportChoices;
+pub use notes::{ImportNotes, Part, Review, ReviewCause};
 pub use tools::{ToolDescription, ToolServer, import_tools};
 
 use crate::document::{OpenApiDocument, OpenApiDocumentError};
 use crate::limits::{OPERATIONS_MAX, SENTENCE_CHARS_MAX};
-use draft::{Draft, Pair};
+use choices::ChosenOperations;
+use notes::ReviewCauses;
 use operation::Operation;
 use reimport::ImportRecord;
-use stubs::Stubs;
 use tools::ToolHandler;
-use verify::Trial;
+use work::{Drafted, Work};
 
 /// A text of strangers on one line of bounded length, without control characters.
 pub(crate) fn one_line(text: &str) -> String {
@@ -71,6 +76,10 @@ pub struct Options {
     /// Whether the endpoints are answered by functions to be written here, and no longer by the service.
     /// Appendix B.2.
     pub is_rehosted: bool,
+    /// What of the document is taken. A kind of choice that is not made here is as it was made before.
+    pub choices: ImportChoices,
+    /// Whether choices of earlier imports count no more.
+    pub forgets_choices: bool,
     /// What was imported into the folder before, so that files keep their names.
     pub record: ImportRecord,
 }
@@ -87,6 +96,9 @@ pub enum ImportError {
     /// The document has no operation.
     #[error("the document has no operation under `paths`")]
     Empty,
+    /// A choice means nothing, or nothing is left by what was chosen.
+    #[error("{0}")]
+    Choice(String),
     /// The document has more operations than [`OPERATIONS_MAX`].
     #[error("a document has at most {OPERATIONS_MAX} operations")]
     TooMany,
@@ -103,6 +115,10 @@ pub struct Import {
     pub version: String,
     /// Each operation, by path and then by method.
     pub operations: Vec<ImportedOperation>,
+    /// What was taken of the document, to be remembered.
+    pub choices: ImportChoices,
+    /// Why somebody has to look, each once, with how often it holds.
+    pub causes: Vec<ReviewCause>,
     /// Variables of the environment that the files need, and what each is for.
     pub variables: BTreeMap<String, String>,
     /// What of the document as a whole is not carried over.
@@ -129,6 +145,8 @@ pub struct ImportedOperation {
 pub enum ImportFate {
     /// The operation became an endpoint.
     Written(EndpointFiles),
+    /// Nothing, since it was not chosen.
+    NotChosen,
     /// Nothing, and nothing is missing: why.
     Skipped(String),
     /// Nothing, though it should be something: why.
@@ -140,7 +158,7 @@ impl ImportFate {
     pub fn written(&self) -> Option<&EndpointFiles> {
         match self {
             ImportFate::Written(written) => Some(written),
-            ImportFate::Skipped(_) | ImportFate::Failed(_) => None,
+            ImportFate::NotChosen | ImportFate::Skipped(_) | ImportFate::Failed(_) => None,
         }
     }
 }
@@ -224,35 +242,56 @@ fn imported(document: &OpenApiDocument, options: &Options, answered: AnsweredBy)
     let url = options.base_url.as_deref().map(server::given).transpose().map_err(ImportError::Base)?;
     let name = titled(document);
     let title = words::line(&format!("{name} {}", document.info("version")), SENTENCE_CHARS_MAX);
-    let operations = Operation::all(document);
+    let mut operations = Operation::all(document);
+    let before = if options.forgets_choices { ImportChoices::default() } else { options.record.choices(&name) };
+    let choices = options.choices.over(&before);
+    let chosen = choices.read().map_err(ImportError::Choice)?;
+    for operation in &mut operations {
+        operation.ruled_impact = chosen.impact(operation);
+    }
     let shapes = operations.iter().map(|operation| path::shape(operation.path)).collect();
     let shared = names::shared(operations.iter().flat_map(Operation::tags));
     let base = Base { url, answered, prefix: security::prefix(&name), title, shapes, shared };
+    checked(&operations, &base, &chosen)?;
+    // The shipped catalog: an import knows no deployment and no catalog of its operator.
+    let catalog = Catalog::shipped();
+    let mut work = Work::new(&catalog, &base, &options.record, &chosen, &name);
+    let drafted: Vec<Drafted<'_>> = operations.iter().map(|operation| work.drafted(operation, &base)).collect();
+    let mut causes = ReviewCauses::default();
+    drafted.iter().for_each(|drafted| drafted.count(&mut causes));
+    let unused =
+        chosen.unused(&operations).into_iter().map(|text| format!("the choice `{text}`: nothing is called so"));
+    let losses = losses(document).into_iter().chain(unused).collect();
+    let operations = drafted.into_iter().map(|drafted| drafted.written(&base, &causes)).collect();
+    let (variables, stubs) = work.finished(&base);
+    Ok(Import {
+        operations,
+        causes: causes.into_all(),
+        choices,
+        variables,
+        losses,
+        stubs,
+        title: base.title.clone(),
+        version: words::line(&document.info("version"), SENTENCE_CHARS_MAX),
+        name,
+    })
+}
+
+/// Whether there is something to import, and not too much of it.
+fn checked(operations: &[Operation<'_>], base: &Base, chosen: &ChosenOperations) -> Result<(), ImportError> {
     match operations.len() {
         0 => return Err(ImportError::Empty),
         count if count > OPERATIONS_MAX => return Err(ImportError::TooMany),
         _ => {}
     }
-    // The shipped catalog: an import knows no deployment and no catalog of its operator.
-    let catalog = Catalog::shipped();
-    if url_of_none(&operations, &base) {
+    if !operations.iter().any(|operation| chosen.takes(operation)) {
+        let nothing = "nothing of the document was chosen: see --tag, --only and --except";
+        return Err(ImportError::Choice(nothing.to_owned()));
+    }
+    if url_of_none(operations, base) {
         return Err(ImportError::Base(server::base(&operations[0]).err().unwrap_or_default()));
     }
-    let mut work = Work {
-        catalog: &catalog,
-        base: &base,
-        trial: Trial::default(),
-        names: BTreeSet::new(),
-        taken: options.record.taken(),
-        record: &options.record,
-        name: &name,
-        variables: BTreeMap::new(),
-        stubs: Stubs::default(),
-    };
-    let operations = operations.iter().map(|operation| work.imported(operation)).collect();
-    let (variables, stubs) = (work.variables, work.stubs.file(&base));
-    let version = words::line(&document.info("version"), SENTENCE_CHARS_MAX);
-    Ok(Import { operations, variables, losses: losses(document), stubs, title: base.title.clone(), name, version })
+    Ok(())
 }
 
 /// Whether nothing says where the service is, which is one fault and not one of each operation.
@@ -269,84 +308,4 @@ fn losses(document: &OpenApiDocument) -> Vec<String> {
         .map(|webhooks| format!("{} webhooks: a host is not called by the services behind it", webhooks.len()))
         .into_iter()
         .collect()
-}
-
-/// An import under way: the operations so far, and the names that they took.
-struct Work<'a> {
-    catalog: &'a Catalog,
-    base: &'a Base,
-    trial: Trial,
-    /// The names of files, without their endings.
-    names: BTreeSet<String>,
-    /// The names that files have from before.
-    taken: BTreeSet<String>,
-    /// What was imported before.
-    record: &'a ImportRecord,
-    /// The title of the document.
-    name: &'a str,
-    variables: BTreeMap<String, String>,
-    stubs: Stubs,
-}
-
-impl Work<'_> {
-    fn imported(&mut self, operation: &Operation<'_>) -> ImportedOperation {
-        let fate = match operation.http.as_str() {
-            "HEAD" | "OPTIONS" | "TRACE" => {
-                ImportFate::Skipped(format!("{} answers with nothing to read", operation.http))
-            }
-            _ => self.written(operation).map_or_else(ImportFate::Failed, ImportFate::Written),
-        };
-        ImportedOperation {
-            http: operation.http.clone(),
-            path: operation.path.to_owned(),
-            id: operation.id.to_owned(),
-            fate,
-        }
-    }
-
-    /// The first pair under which the operation can be an endpoint.
-    fn written(&mut self, operation: &Operation<'_>) -> Result<EndpointFiles, String> {
-        let draft = Draft::new(operation, self.base)?;
-        let mut refused = None;
-        for pair in draft.pairs(self.catalog) {
-            let name = self.name(operation, &pair);
-            let mut notes = draft.notes.clone();
-            notes.extend(&pair.notes);
-            let files = |name: &str, is_trial| write::files(name, &draft, &pair, &notes, self.base, is_trial);
-            let on_trial = files(&name, true);
-            match self.trial.register(&on_trial, &draft.access.variables, self.catalog) {
-                Ok(()) => {
-                    self.stubs.add(&name, &draft, &pair);
-                    let files = files(&name, false);
-                    self.names.insert(name);
-                    self.variables.extend(draft.access.variables);
-                    return Ok(EndpointFiles { files, method: pair.verb, path: pair.path, notes });
-                }
-                // What is said of the best pair helps most.
-                Err(fault) => drop(refused.get_or_insert(fault)),
-            }
-        }
-        Err(refused.unwrap_or_else(|| "no verb of the catalog fits".to_owned()))
-    }
-
-    /// A name for the file that no other has, on any system, and that a function may have: the one that it
-    /// had, else one out of verb and path.
-    fn name(&self, operation: &Operation<'_>, pair: &Pair) -> String {
-        let is_free = |name: &str| !self.names.contains(name) && !stubs::KEYWORDS.contains(&name);
-        let recorded = self.record.file_of(self.name, &operation.http, operation.path, operation.id);
-        if let Some(name) = recorded.filter(|name| is_free(name)) {
-            return name.to_owned();
-        }
-        // Names of files of an earlier import stay theirs, even if their operation is gone: people may have edited
-        // them.
-        let is_new = |name: &str| is_free(name) && !self.taken.contains(name);
-        let mut made = match &self.base.answered {
-            AnsweredBy::Tools(handler) => vec![handler.file(operation.id)],
-            AnsweredBy::Service | AnsweredBy::Functions(_) => names::file(&pair.verb, &pair.path),
-        }
-        .into_iter();
-        let short = made.next().unwrap_or_default();
-        let free = std::iter::once(short.clone()).chain(made).find(|name| is_new(name));
-        free.unwrap_or_else(|| dialect::free(&short, is_new))
-    }
 }

@@ -17,6 +17,6 @@ pub use import::reimport;
 
 pub use export::{About, Export, export};
 pub use import::{
-    EndpointFiles, File, Import, ImportError, ImportFate, ImportNotes, ImportedOperation, Options, Part,
-    ToolDescription, ToolServer, import, import_tools,
+    EndpointFiles, File, Import, ImportChoices, ImportError, ImportFate, ImportNotes, ImportedOperation, Options, Part,
+    Review, ReviewCause, ToolDescription, ToolServer, import, import_tools,
 };

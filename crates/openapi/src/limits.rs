@@ -22,6 +22,8 @@ pub const SENTENCE_CHARS_MAX: usize = 300;
 pub(crate) const NOTE_CHARS_MAX: usize = 200;
 /// Notes of a kind about one operation; further ones are not kept.
 pub const NOTES_MAX: usize = 40;
+/// Details of one cause for review that are shown; further ones are counted.
+pub(crate) const DETAILS_SHOWN_MAX: usize = 3;
 /// Bytes of an example that is kept in a schema.
 pub const EXAMPLE_BYTES_MAX: usize = 500;
 /// Characters of the name of a file, without its ending.
@@ -38,5 +40,7 @@ pub(crate) const SHAPE_DEPTH_MAX: usize = 8;
 pub(crate) const PROSE_BYTES_MAX: usize = 16 * 1024;
 /// Sentences of a description that are looked at.
 pub(crate) const SENTENCES_MAX: usize = 20;
+/// What an import may be told of operations: tags, patterns, names and impacts together.
+pub const CHOICES_MAX: usize = 500;
 /// Bytes of the record of what was imported into a folder.
 pub const RECORD_BYTES_MAX: usize = 16 * 1024 * 1024;

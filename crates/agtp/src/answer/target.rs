@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use forecourt_agtp_wire::message::RequestLine;
 use forecourt_agtp_wire::status::Status;
-use forecourt_contract::{Dispatcher, RequestPath};
+use forecourt_contract::Dispatcher;
 use forecourt_identity::agents::{AgentIdentity, KnownAgents};
 
 use crate::from_wire::{AGENTS, AgentPath, TargetPath, target};
@@ -60,13 +60,11 @@ impl TargetResolver<'_> {
     fn is_endpoint(&self, method: &str, path: &str) -> bool {
         let contract = self.contract;
         let Some(resolved) = contract.policy.resolve(method, &contract.catalog) else { return false };
-        RequestPath::parse(path, &contract.catalog)
-            .is_ok_and(|path| contract.registry.find(&resolved.method, &path).is_some())
+        contract.path(path).is_ok_and(|path| contract.registry.find(&resolved.method, &path).is_some())
     }
 
     fn is_registered(&self, path: &str) -> bool {
-        let contract = self.contract;
-        RequestPath::parse(path, &contract.catalog).is_ok_and(|path| !contract.registry.methods_at(&path).is_empty())
+        self.contract.path(path).is_ok_and(|path| self.contract.registry.has(&path))
     }
 
     fn is_method(&self, method: &str) -> bool {

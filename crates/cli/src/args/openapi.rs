@@ -14,7 +14,7 @@ pub(crate) struct Import {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportWhat {
-    /// Write an endpoint file for each operation of an OpenAPI document: 3.0 to 3.2, JSON or YAML.
+    /// Write an endpoint file for each operation of an OpenAPI document: 3.0 to 3.2 or Swagger 2.0, JSON or YAML.
     ///
     /// Each endpoint calls the service that the document describes. Verbs come from the catalog. What a
     /// person has to look at is marked REVIEW in the files, and what can't be carried over is said, in the
@@ -40,8 +40,9 @@ pub(crate) enum ImportWhat {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportOpenapi {
-    /// The document.
-    pub file: PathBuf,
+    /// The document: a file, or its https address.
+    #[arg(value_name = "FILE|URL")]
+    pub document: String,
     /// The folder to write into, such as the `endpoints` of a deployment. Made when it is not there.
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
@@ -52,6 +53,26 @@ pub(crate) struct ImportOpenapi {
     /// of a deployment, and let the endpoints call those.
     #[arg(long, value_name = "DIR", conflicts_with = "base_url")]
     pub functions: Option<PathBuf>,
+    /// Take operations with this tag only. May be repeated; kept for the next import into the folder, as are --only,
+    /// --except, --rename and --impact.
+    #[arg(long = "tag", value_name = "TAG")]
+    pub tags: Vec<String>,
+    /// Take these operations only: an `operationId`, a path, or a method and a path; `*` stands for any text. May be
+    /// repeated.
+    #[arg(long, value_name = "OPERATION")]
+    pub only: Vec<String>,
+    /// Leave these operations out. May be repeated.
+    #[arg(long, value_name = "OPERATION")]
+    pub except: Vec<String>,
+    /// Give the file of an operation this name. May be repeated.
+    #[arg(long, value_name = "OPERATION=NAME", value_parser = pair)]
+    pub rename: Vec<(String, String)>,
+    /// Say what operations change: informational, reversible or irreversible. May be repeated.
+    #[arg(long, value_name = "OPERATION=IMPACT", value_parser = pair)]
+    pub impact: Vec<(String, String)>,
+    /// Forget the tags, operations, names and impacts of earlier imports.
+    #[arg(long)]
+    pub forget_choices: bool,
     /// Exit with 1 when there is anything to review.
     #[arg(long)]
     pub strict: bool,
@@ -64,6 +85,12 @@ pub(crate) struct ImportOpenapi {
     /// Print what became of each operation as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Two texts with `=` between them; the first may have more of it.
+fn pair(text: &str) -> Result<(String, String), String> {
+    let found = text.rsplit_once('=').filter(|(name, value)| !name.is_empty() && !value.is_empty());
+    found.map(|(name, value)| (name.to_owned(), value.to_owned())).ok_or_else(|| "it takes OPERATION=VALUE".to_owned())
 }
 
 #[derive(Debug, Args)]

@@ -1,35 +1,40 @@
 //! `forecourt import`: what others describe, as files of a deployment.
 
+mod document;
 mod folder;
 mod server;
 mod summary;
 
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
-
-use forecourt_openapi::limits::DOCUMENT_BYTES_MAX;
 use forecourt_openapi::reimport::{ImportPlan, plan};
-use forecourt_openapi::{Import as ImportedDocument, ImportFate, Options, import};
+use forecourt_openapi::{Import as ImportedDocument, ImportChoices, ImportFate, Options, import};
 
 use crate::args::{Import, ImportOpenapi, ImportWhat};
+use crate::commands::printable::line;
 use crate::output::{Failure, Outcome, print_json};
 use folder::Disk;
+
+/// Characters of an address on a line.
+const SHOWN_CHARS_MAX: usize = 120;
 
 /// Writes what was asked for.
 pub(crate) async fn run(import: &Import) -> Outcome {
     match &import.what {
-        ImportWhat::Openapi(openapi) => import_openapi(openapi),
+        ImportWhat::Openapi(openapi) => import_openapi(openapi).await,
         ImportWhat::Server(asked) => server::run(asked).await,
     }
 }
 
-fn import_openapi(asked: &ImportOpenapi) -> Outcome {
-    let text = text_of(&asked.file)?;
+async fn import_openapi(asked: &ImportOpenapi) -> Outcome {
+    let text = document::text(&asked.document).await?;
     let record = folder::record(&asked.out)?;
-    let options =
-        Options { base_url: asked.base_url.clone(), is_rehosted: asked.functions.is_some(), record: record.clone() };
-    let shown = asked.file.display();
+    let options = Options {
+        base_url: asked.base_url.clone().or_else(|| document::origin(&asked.document, &text)),
+        is_rehosted: asked.functions.is_some(),
+        choices: choices(asked),
+        forgets_choices: asked.forget_choices,
+        record: record.clone(),
+    };
+    let shown = line(&asked.document, SHOWN_CHARS_MAX);
     let imported = import(&text, &options).map_err(|error| Failure::yours(format!("{shown}: {error}")))?;
     let disk = Disk { endpoints: &asked.out, functions: asked.functions.as_deref() };
     let plan = plan(&imported, record, &disk, asked.force);
@@ -44,14 +49,15 @@ fn import_openapi(asked: &ImportOpenapi) -> Outcome {
     ended(&imported, &plan, asked)
 }
 
-/// The bytes of the document, one more than may be at most.
-fn text_of(file: &Path) -> Result<Vec<u8>, Failure> {
-    let wrong = |error: std::io::Error| Failure::yours(format!("{} cannot be read: {error}", file.display()));
-    let mut text = Vec::new();
-    // One more than may be, so that `import` tells that it is too long, and no endless file is read.
-    let limit = DOCUMENT_BYTES_MAX as u64 + 1;
-    File::open(file).map_err(wrong)?.take(limit).read_to_end(&mut text).map_err(wrong)?;
-    Ok(text)
+/// What of the document is to be taken.
+fn choices(asked: &ImportOpenapi) -> ImportChoices {
+    ImportChoices {
+        tags: asked.tags.clone(),
+        only: asked.only.clone(),
+        except: asked.except.clone(),
+        rename: asked.rename.iter().cloned().collect(),
+        impact: asked.impact.iter().cloned().collect(),
+    }
 }
 
 /// What an exit code says: whether there is something left to do that was not asked for.
@@ -71,7 +77,7 @@ fn ended(imported: &ImportedDocument, plan: &ImportPlan, asked: &ImportOpenapi) 
         )));
     }
     match summary::reviews(imported) {
-        marks if asked.strict && marks > 0 => Err(Failure::yours(format!("{marks} places are to be reviewed"))),
+        marks if asked.strict && marks > 0 => Err(Failure::yours(format!("there are {marks} causes for review"))),
         _ => Ok(()),
     }
 }

@@ -134,8 +134,10 @@ fn what_can_not_be_read_says_why() {
     assert_eq!(missing.status.code(), Some(1));
     assert!(said(&missing).contains("cannot be read"));
     let file = folder.path().join("old.yaml");
-    fs::write(&file, "swagger: '2.0'").unwrap();
-    assert!(said(&import(&file, folder.path(), &[])).contains("convert the document to OpenAPI 3"));
+    fs::write(&file, "swagger: '1.2'").unwrap();
+    assert!(said(&import(&file, folder.path(), &[])).contains("OpenAPI 1.2 is not known here"));
+    let private = std::path::Path::new("http://127.0.0.1:9/openapi.json");
+    assert!(said(&import(private, folder.path(), &[])).contains("cannot be fetched"));
 }
 
 #[test]

@@ -6,10 +6,13 @@ use std::time::Duration;
 use super::body::body;
 use super::style::{is_cookie_for_callers, is_for_callers, styles};
 use super::{AnswerKind, Binding, DefinitionProblem, ExternalService, HandlerSettings, Headers, StylePlace};
-use crate::limits::{HANDLER_TIME_DEFAULT, HANDLER_TIME_MAX};
+use crate::limits::{
+    HANDLER_TIME_DEFAULT, HANDLER_TIME_MAX, SERVICE_ADDRESS_BYTES_DEFAULT, SERVICE_ADDRESS_BYTES_MAX,
+    SERVICE_ANSWER_BYTES_DEFAULT, SERVICE_ANSWER_BYTES_MAX,
+};
 
 /// The HTTP methods that an external service may be called by. Section 12.3.
-const UPSTREAM_METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+const UPSTREAM_METHODS: [&str; 8] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "QUERY"];
 
 /// Header fields that the HTTP client sets itself: one of the operator's would break framing or routing.
 const FRAMING: [&str; 8] =
@@ -63,6 +66,8 @@ fn foreign(kind: &str, settings: &HandlerSettings) -> Result<(), DefinitionProbl
         || settings.body.is_some()
         || settings.answer.is_some()
         || settings.pass_reasons
+        || settings.address_bytes_max.is_some()
+        || settings.answer_bytes_max.is_some()
         || [
             &settings.headers,
             &settings.input_transform,
@@ -76,7 +81,7 @@ fn foreign(kind: &str, settings: &HandlerSettings) -> Result<(), DefinitionProbl
         ("recipe", "composition", settings.recipe.is_some()),
         ("function", "registered_function", settings.function.is_some()),
         (
-            "url, method, headers, body, answer, transforms, styles, error_map and pass_reasons",
+            "url, method, headers, body, answer, transforms, styles, error_map, pass_reasons and bounds",
             "external_service",
             upstream,
         ),
@@ -93,6 +98,14 @@ fn timeout(seconds: Option<f64>) -> Result<Duration, DefinitionProblem> {
     let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero() && *time <= HANDLER_TIME_MAX);
     let message = format!("`timeout_seconds` is more than 0 and at most {}", HANDLER_TIME_MAX.as_secs());
     time.ok_or_else(|| DefinitionProblem::new("handler", "external-service-bad-timeout", message))
+}
+
+/// A number of bytes, from one to the most of `(usual, most)`.
+fn bytes(key: &str, stated: Option<u64>, (usual, most): (usize, usize)) -> Result<usize, DefinitionProblem> {
+    let Some(stated) = stated else { return Ok(usual) };
+    let found = usize::try_from(stated).ok().filter(|bytes| (1..=most).contains(bytes));
+    let message = format!("`{key}` is from 1 to {most}");
+    found.ok_or_else(|| DefinitionProblem::new("handler", "external-service-bad-bound", message))
 }
 
 fn external(
@@ -134,7 +147,16 @@ fn external(
         let message = format!("`error_map` goes from a failing HTTP status such as \"404\", not from `{status}`");
         return wrong("external-service-bad-error-map", message);
     }
+    let address_bytes_max = bytes(
+        "address_bytes_max",
+        settings.address_bytes_max,
+        (SERVICE_ADDRESS_BYTES_DEFAULT, SERVICE_ADDRESS_BYTES_MAX),
+    )?;
+    let answer_bytes_max =
+        bytes("answer_bytes_max", settings.answer_bytes_max, (SERVICE_ANSWER_BYTES_DEFAULT, SERVICE_ANSWER_BYTES_MAX))?;
     Ok(ExternalService {
+        address_bytes_max,
+        answer_bytes_max,
         url,
         method,
         headers: Headers(settings.headers),

@@ -62,6 +62,10 @@ pub struct ExternalService {
     pub output_transform: BTreeMap<String, String>,
     /// The service's status to a declared error.
     pub error_map: BTreeMap<String, String>,
+    /// Bytes of the address under which it is asked.
+    pub address_bytes_max: usize,
+    /// Bytes of its answer, and of the result that is made of it.
+    pub answer_bytes_max: usize,
     /// How long it may take.
     pub timeout: Duration,
 }

@@ -13,7 +13,7 @@ use crate::path::Template;
 use crate::policy::MethodPolicy;
 use crate::recipe::RecipeBook;
 use crate::reserved;
-use crate::schema::Schema;
+use crate::schema::{Formats, Schema, SchemaError};
 use crate::scope::Scope;
 use crate::semantic::Semantic;
 
@@ -34,6 +34,8 @@ pub struct Definition {
     pub input_schema: Option<Value>,
     /// The schema of the output.
     pub output_schema: Option<Value>,
+    /// What formats in both schemas do.
+    pub formats: Formats,
     /// The errors by name.
     pub errors: Option<Vec<String>>,
     /// The scopes that a caller must hold.
@@ -89,8 +91,11 @@ impl Endpoint {
         let path = keep(path(definition.path, around.catalog), &mut faults);
         let description = keep(description(definition.description), &mut faults);
         let semantic = keep_all(Semantic::read(&definition.semantic, around.catalog), &mut faults);
-        let input = keep(schema(definition.input_schema, "input_schema", Schema::input), &mut faults);
-        let output = |source| Schema::output(source, around.is_output_strict);
+        let formats = definition.formats;
+        let input = |source| Ok::<_, SchemaError>(Schema::input(source)?.with_formats(formats));
+        let input = keep(schema(definition.input_schema, "input_schema", input), &mut faults);
+        let output =
+            |source| Ok::<_, SchemaError>(Schema::output(source, around.is_output_strict)?.with_formats(formats));
         let output = keep(schema(definition.output_schema, "output_schema", output), &mut faults);
         let errors = keep(errors(definition.errors), &mut faults);
         let required_scopes = keep(scopes(&definition.required_scopes), &mut faults);

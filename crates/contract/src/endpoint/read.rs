@@ -13,6 +13,7 @@ use super::{
     Definition, DefinitionProblem, Endpoint, EndpointOffer, EndpointSettings, ErrorsSettings, RegistrationContext,
     SchemaSettings,
 };
+use crate::schema::Formats;
 
 /// Gives the bytes of a file, or says why not. Reading is the caller's, and so is its bound.
 pub type ReadFile<'a> = &'a dyn Fn(&Path) -> Result<Vec<u8>, String>;
@@ -105,6 +106,7 @@ fn definition(
         semantic: settings.semantic.map(|block| serde_json::to_value(block).unwrap_or_default()).unwrap_or_default(),
         input_schema: kept(input, &mut faults),
         output_schema: kept(output, &mut faults),
+        formats: settings.format.unwrap_or(Formats::Check),
         errors: errors.or_else(|| lists.then(Vec::new)),
         required_scopes: settings.required_scopes,
         deprecated: settings.deprecated,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{DeprecatedSettings, ParameterSettings};
+use crate::schema::Formats;
 
 /// The table `endpoint`. What must be there is said all at once by the rules of registration, so
 /// that everything is optional here.
@@ -31,6 +32,9 @@ pub struct EndpointSettings {
     pub output: Option<Vec<ParameterSettings>>,
     /// What it gives, as a JSON Schema: a table, or the name of a JSON file beside this one.
     pub output_schema: Option<SchemaSettings>,
+    /// What `format` does in both schemas: `"check"`, the default, refuses a text that is not of its format, such as
+    /// 30 February as a `date`; `"annotate"` only tells what a text means.
+    pub format: Option<Formats>,
     /// The errors it may end in, by name. Required, may be empty.
     pub errors: Option<ErrorsSettings>,
     /// What a caller must hold, such as `booking:room`.
@@ -150,6 +154,12 @@ pub struct HandlerSettings {
     pub output_transform: BTreeMap<String, String>,
     /// external_service: the service's status to a declared error.
     pub error_map: BTreeMap<String, String>,
+    /// external_service: bytes of the address under which the service is asked, query included: at most 65,536, and
+    /// 8,192 when left out. Many services take no more.
+    pub address_bytes_max: Option<u64>,
+    /// external_service: bytes of what the service answers, and of the result that is made of it: at most
+    /// 16,777,216, and 1,048,576 when left out.
+    pub answer_bytes_max: Option<u64>,
     /// How long it may take, in seconds; 30 when left out.
     pub timeout_seconds: Option<f64>,
 }

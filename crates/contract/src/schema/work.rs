@@ -16,6 +16,7 @@ use crate::limits::{CHECKS_MAX, CHECKS_PER_VALUE_MAX};
 const SHALLOW_LEVELS: usize = 3;
 
 /// The most checks that one value takes, by the level it lies at; below the last level, as many as there.
+#[derive(Clone)]
 pub(super) struct Work {
     per_value: Box<[u64]>,
 }

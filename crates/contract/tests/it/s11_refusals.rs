@@ -41,6 +41,18 @@ fn s11_a_bad_path_comes_with_its_segment() {
 }
 
 #[test]
+fn s5_3_values_are_not_verbs() {
+    for path in ["/rooms/order", "/rooms/index", "/rooms/%6Frder", "/rooms/check-in"] {
+        assert!(run(&host(), call("FETCH", path)).answer.is_ok(), "{path}");
+        let other = refusal(&host(), call("LIST", path));
+        assert!(matches!(other, Refusal::NotAllowed { .. }), "the path is there: {other:?}");
+    }
+    for path in ["/order/7", "/rooms/7/order", "/rooms/order/order"] {
+        assert!(matches!(refusal(&host(), call("FETCH", path)), Refusal::Path { .. }), "no endpoint takes {path}");
+    }
+}
+
+#[test]
 fn s11_an_unknown_path_is_not_found() {
     assert_eq!(refusal(&host(), call("BOOK", "/hotels")), Refusal::NotFound(pair("BOOK", "/hotels")));
 }

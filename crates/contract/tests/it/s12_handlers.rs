@@ -131,6 +131,12 @@ fn s12_3_a_timeout_is_positive_and_bounded() {
         let faults = read_with(&UPSTREAM_ERRORS, &format!("{SERVICE}timeout_seconds = {seconds}")).unwrap_err();
         assert_eq!(faults.len(), 1, "{seconds}: {faults:?}");
     }
+    for (key, most) in [("address_bytes_max", 65_536_u64), ("answer_bytes_max", 16_777_216)] {
+        for (bytes, is_fine) in [(0, false), (1, true), (most, true), (most + 1, false)] {
+            let found = read_with(&UPSTREAM_ERRORS, &format!("{SERVICE}{key} = {bytes}"));
+            assert_eq!(found.is_ok(), is_fine, "{key} = {bytes}");
+        }
+    }
     let endpoint = read_with(&UPSTREAM_ERRORS, &format!("{SERVICE}timeout_seconds = 600")).unwrap();
     let Binding::ExternalService(service) = endpoint.binding else { panic!() };
     assert_eq!(service.timeout.as_secs(), 600);

@@ -4,7 +4,7 @@ use forecourt_contract::limits::{
     CHECKS_MAX, PATTERN_BYTES_MAX, PATTERNS_MAX, SCHEMA_BYTES_MAX, SCHEMA_CHAIN_MAX, SCHEMA_DEPTH_MAX, SUBSCHEMAS_MAX,
     VIOLATION_CHARS_MAX,
 };
-use forecourt_contract::schema::SchemaError;
+use forecourt_contract::schema::{Formats, SchemaError};
 use forecourt_contract::{Schema, Violation};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -305,6 +305,49 @@ fn types_are_known_through_references() {
     assert_eq!(schema.types_of("m"), ["integer", "null"]);
     assert!(schema.types_of("x").is_empty() && schema.types_of("none").is_empty());
     assert!(schema.declares("x") && !schema.declares("none"));
+}
+
+#[test]
+fn types_are_known_through_alternatives() {
+    let schema = Schema::input(json!({
+        "type": "object", "additionalProperties": false,
+        "properties": {
+            "floor": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+            "either": {"oneOf": [{"$ref": "#/$defs/count"}, {"type": "string"}]},
+            "open": {"anyOf": [{"type": "integer"}, {}]},
+            "all": {"allOf": [{"title": "X"}, {"$ref": "#/$defs/count"}]},
+        },
+        "$defs": {"count": {"type": "integer"}},
+    }));
+    let schema = schema.unwrap();
+    assert_eq!(schema.types_of("floor"), ["integer", "null"]);
+    assert_eq!(schema.types_of("either"), ["integer", "string"]);
+    assert_eq!(schema.types_of("all"), ["integer"]);
+    assert!(schema.types_of("open").is_empty(), "any type may be meant");
+}
+
+#[test]
+fn formats_are_checked_where_that_is_said() {
+    let of = |format: &str, text: &str, formats| {
+        let schema = Schema::compile(json!({ "type": "string", "format": format })).unwrap().with_formats(formats);
+        schema.check(&json!(text)).is_ok()
+    };
+    for (format, right, wrong) in [
+        ("date", "2027-02-28", "2027-02-30"),
+        ("time", "09:00:00Z", "25:00:00Z"),
+        ("date-time", "2027-02-28T09:00:00Z", "2027-02-30T09:00:00Z"),
+        ("uuid", "2eb8aa08-aa98-11ea-b4aa-73b441d16380", "2eb8aa08"),
+        ("email", "ann@example.com", "ann"),
+        ("uri", "https://example.com/a", "example"),
+        ("hostname", "api.example.com", "-a"),
+        ("ipv4", "192.0.2.1", "192.0.2.256"),
+        ("ipv6", "2001:db8::1", "2001::db8::1"),
+    ] {
+        assert!(of(format, right, Formats::Check) && !of(format, wrong, Formats::Check), "{format}");
+        assert!(of(format, wrong, Formats::Annotate), "{format}");
+    }
+    assert!(of("regex", "(", Formats::Check), "no text of a caller's is compiled");
+    assert!(of("frobnicate", "x", Formats::Check), "what is not known says nothing");
 }
 
 fn any_json() -> impl Strategy<Value = Value> {

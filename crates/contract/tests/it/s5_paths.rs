@@ -47,8 +47,13 @@ fn s5_1_a_method_does_not_hide_behind_percent_signs() {
 }
 
 #[test]
-fn s5_1_a_value_of_a_template_that_spells_a_method_is_refused_too() {
-    assert_eq!(offence("/customers/order").1, "method-name");
+fn s5_3_a_value_may_spell_a_method_where_an_endpoint_takes_it() {
+    assert_eq!(offence("/customers/order").1, "method-name", "nothing takes it");
+    let catalog = Catalog::shipped();
+    let taken = RequestPath::called("/customers/order", &catalog, |_| true).unwrap();
+    assert_eq!(taken.value(1), Some("order"));
+    let fault = RequestPath::called("/customers/a b", &catalog, |_| true).unwrap_err();
+    assert_eq!(fault.wrong.tag(), "bad-character", "other rules hold all the same");
 }
 
 #[test]

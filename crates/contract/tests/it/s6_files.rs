@@ -26,6 +26,17 @@ fn problems(text: &str) -> Vec<String> {
     found.iter().map(|problem| format!("{}: {}", problem.line().unwrap_or(0), problem.message())).collect()
 }
 
+#[test]
+fn s6_4_formats_are_checked_unless_a_file_says_otherwise() {
+    let endpoint = read_file(LISTS).unwrap();
+    let call = json!({ "room_id": "7" });
+    assert_eq!(endpoint.input.check(&call).unwrap_err().field, "/room_id");
+    let open = LISTS.replace("method = \"BOOK\"", "method = \"BOOK\"\nformat = \"annotate\"");
+    assert!(read_file(&open).unwrap().input.check(&call).is_ok());
+    let wrong = LISTS.replace("method = \"BOOK\"", "method = \"BOOK\"\nformat = \"ignore\"");
+    assert!(problems(&wrong)[0].contains("annotate"), "{:?}", problems(&wrong));
+}
+
 const LISTS: &str = r#"
 [endpoint]
 method = "BOOK"

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 
 use forecourt_contract::Violation;
 use forecourt_contract::endpoint::Style;
-use forecourt_egress::limits::URL_BYTES_MAX;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
@@ -25,6 +24,8 @@ pub(super) struct Address {
     path: Vec<Pieces>,
     /// The pairs of the query.
     query: Vec<Pieces>,
+    /// Bytes that it may have once it is filled in.
+    bytes_max: usize,
 }
 
 /// A text in which fields of the input stand.
@@ -48,11 +49,11 @@ impl Piece {
 }
 
 impl Address {
-    /// Reads a URL.
+    /// Reads a URL that has at most `bytes_max` bytes once it is filled in.
     ///
     /// # Errors
     /// Braces that are not `{name}`, or that stand in the name of a pair.
-    pub(super) fn parse(url: &str) -> Result<Address, HandlerProblem> {
+    pub(super) fn parse(url: &str, bytes_max: usize) -> Result<Address, HandlerProblem> {
         // The URL is cut here and not by a parser, which would refuse or encode the braces.
         let host = url.find("://").map_or(0, |at| at + 3);
         let end = url[host..].find(['/', '?']).map_or(url.len(), |at| host + at);
@@ -60,7 +61,7 @@ impl Address {
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
         let segments = path.split('/').skip(1).map(pieces).collect::<Result<_, _>>()?;
         let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(pair).collect::<Result<_, _>>()?;
-        Ok(Address { origin: origin.to_owned(), path: segments, query: pairs })
+        Ok(Address { origin: origin.to_owned(), path: segments, query: pairs, bytes_max })
     }
 
     /// The fields that stand in it.
@@ -112,8 +113,12 @@ impl Address {
         }
         // Checked here as well as by egress, so that the caller learns which of its fields are too much, and not
         // "unreachable".
-        if url.len() > URL_BYTES_MAX {
-            return Err(Violation::new("", "this is more than fits into the address of the service"));
+        if url.len() > self.bytes_max {
+            let most = self.bytes_max;
+            let detail = format!(
+                "this makes an address of the service of more than {most} bytes, which is all that it may have"
+            );
+            return Err(Violation::new("", detail));
         }
         Ok(url)
     }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::names::Names;
 use super::reason::Reasons;
-use crate::limits::{REASON_BYTES_MAX, UPSTREAM_BYTES_MAX};
+use crate::limits::REASON_BYTES_MAX;
 use crate::unfit::HandlerProblem;
 
 /// How the answers of one service are read.
@@ -26,6 +26,8 @@ pub(super) struct Reading {
     kind: AnswerKind,
     /// `None`: callers learn no reasons.
     reasons: Option<Reasons>,
+    /// Bytes of an answer, and of the result that is made of it.
+    bytes_max: usize,
 }
 
 /// Why there is no result. Its text is for the log.
@@ -58,7 +60,13 @@ impl Reading {
         };
         let errors = service.error_map.iter().map(code).collect::<Result<_, _>>()?;
         let reasons = service.passes_reasons.then(|| Reasons::new(service));
-        Ok(Reading { names: Names::inward(&service.output_transform)?, errors, kind: service.answer, reasons })
+        Ok(Reading {
+            names: Names::inward(&service.output_transform)?,
+            errors,
+            kind: service.answer,
+            reasons,
+            bytes_max: service.answer_bytes_max,
+        })
     }
 
     /// The result of an answer. A redirect is none: it is not followed.
@@ -88,8 +96,8 @@ impl Reading {
             return Ok(nothing);
         }
         match self.kind {
-            AnswerKind::Text => return bounded(json!({ "text": text(&bytes, &media), "media_type": media })),
-            AnswerKind::Bytes => return bounded(json!({ "data": STANDARD.encode(&bytes), "media_type": media })),
+            AnswerKind::Text => return self.bounded(json!({ "text": text(&bytes, &media), "media_type": media })),
+            AnswerKind::Bytes => return self.bounded(json!({ "data": STANDARD.encode(&bytes), "media_type": media })),
             AnswerKind::Json | AnswerKind::Location => {}
         }
         match json::parse(&bytes).map_err(ReadingError::Malformed)? {
@@ -97,6 +105,20 @@ impl Reading {
             // What is promised decides whether a bare value may stay one.
             value if output.check(&value).is_ok() => Ok(value),
             value => Ok(Value::Object(Map::from_iter([("result".to_owned(), value)]))),
+        }
+    }
+
+    /// Bytes that an answer may have.
+    pub(super) fn bytes_max(&self) -> usize {
+        self.bytes_max
+    }
+
+    /// An answer that was put into JSON, unless it is larger there than an answer may be.
+    fn bounded(&self, value: Value) -> Result<Value, ReadingError> {
+        // Base64 and escapes make it larger: an answer within the bound may be over it as JSON.
+        match value.to_string().len() <= self.bytes_max {
+            true => Ok(value),
+            false => Err(ReadingError::Unreached(EgressError::TooLarge { bytes_max: self.bytes_max })),
         }
     }
 
@@ -118,7 +140,13 @@ impl Reading {
     pub(super) fn failure(&self, fault: &ReadingError) -> Failure {
         let (code, message) = match fault {
             ReadingError::Late => ("upstream_timeout", "the service behind this endpoint did not answer in time"),
-            ReadingError::Unreached(EgressError::TooLarge { .. }) | ReadingError::Malformed(_) => {
+            ReadingError::Unreached(EgressError::TooLarge { bytes_max }) => {
+                let most = format!(
+                    "the service behind this endpoint gave more than {bytes_max} bytes, which is all that is taken; ask for less at once"
+                );
+                return Failure::named("upstream_malformed_response", most);
+            }
+            ReadingError::Malformed(_) => {
                 ("upstream_malformed_response", "the service behind this endpoint gave an answer that can't be read")
             }
             ReadingError::Unreached(EgressError::Busy) => {
@@ -160,15 +188,6 @@ fn text(bytes: &[u8], media: &str) -> String {
         // Latin-1's bytes are the first 256 code points, so this needs no table.
         Err(_) if is_latin => bytes.iter().copied().map(char::from).collect(),
         Err(_) => String::from_utf8_lossy(bytes).into_owned(),
-    }
-}
-
-/// An answer that was put into JSON, unless it is larger there than an answer may be.
-fn bounded(value: Value) -> Result<Value, ReadingError> {
-    // Base64 and escapes make it larger: an answer within the bound may be over it as JSON.
-    match value.to_string().len() <= UPSTREAM_BYTES_MAX {
-        true => Ok(value),
-        false => Err(ReadingError::Malformed("it is too large".to_owned())),
     }
 }
 

@@ -98,6 +98,8 @@ mod tests {
         let headers = [("Authorization", "Basic dXNlcjpodW50ZXIyMg=="), ("Accept", "application/json")];
         let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let service = ExternalService {
+            address_bytes_max: 8_192,
+            answer_bytes_max: 1_048_576,
             url: "https://api.internal.example:8443/v1/{id}?key=abcdefg".to_owned(),
             method: "GET".to_owned(),
             headers: forecourt_contract::endpoint::Headers(BTreeMap::from(headers)),

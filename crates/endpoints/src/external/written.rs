@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use forecourt_contract::Violation;
 use forecourt_contract::endpoint::{ExternalService, Style, StylePlace};
+use forecourt_contract::limits::SERVICE_ADDRESS_BYTES_MAX;
 use forecourt_egress::limits::URL_BYTES_MAX;
 use http::header::COOKIE;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -67,7 +68,7 @@ impl FieldPlaces {
     /// # Errors
     /// A value that no header field can have.
     pub(super) fn take(&self, input: &mut Map<String, Value>, headers: &mut HeaderMap) -> Result<Pairs, Violation> {
-        let (mut query, mut cookies) = (Pairs::within(URL_BYTES_MAX), Pairs::within(URL_BYTES_MAX));
+        let (mut query, mut cookies) = (Pairs::within(SERVICE_ADDRESS_BYTES_MAX), Pairs::within(URL_BYTES_MAX));
         for (field, place) in &self.0 {
             let Some(value) = input.remove(field).filter(|value| !value.is_null()) else { continue };
             match place {

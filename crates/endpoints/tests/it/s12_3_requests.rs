@@ -1,7 +1,7 @@
 //! Section 12.3: what goes out to a service elsewhere, and what can't be registered.
 
+use forecourt_contract::limits::SERVICE_ADDRESS_BYTES_DEFAULT;
 use forecourt_contract::{Call, Refusal};
-use forecourt_egress::limits::URL_BYTES_MAX;
 use forecourt_egress::{Egress, EgressConfig};
 use serde_json::{Value, json};
 
@@ -213,7 +213,7 @@ async fn what_can_not_stand_in_the_url_is_refused_before_anything_is_sent() {
         ("/rooms", json!({"n": [1]})),
         ("/rooms", json!({"n": {"a": 1}})),
         ("/halls", json!({"n": "."})),
-        ("/rooms", json!({"n": "a", "list": "x".repeat(URL_BYTES_MAX)})),
+        ("/rooms", json!({"n": "a", "list": "x".repeat(SERVICE_ADDRESS_BYTES_DEFAULT)})),
     ];
     for (path, input) in cases {
         let refusal = answer(&loaded, query(path, input.clone())).await.unwrap_err();

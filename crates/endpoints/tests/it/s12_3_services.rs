@@ -1,8 +1,8 @@
 //! Section 12.3: what comes back from a service elsewhere, and everything that it may do wrong.
 
+use forecourt_contract::limits::SERVICE_ANSWER_BYTES_DEFAULT;
 use forecourt_contract::refusal::BrokenContract;
 use forecourt_contract::{Call, Refusal};
-use forecourt_endpoints::limits::UPSTREAM_BYTES_MAX;
 use serde_json::{Value, json};
 
 use crate::s12_3_requests::service;
@@ -108,11 +108,23 @@ async fn a_redirect_is_not_followed() {
 
 #[tokio::test]
 async fn a_body_has_a_bound() {
-    let just = format!("\"{}\"", "a".repeat(UPSTREAM_BYTES_MAX - 2));
+    let just = format!("\"{}\"", "a".repeat(SERVICE_ANSWER_BYTES_DEFAULT - 2));
     let upstream = Upstream::answering("200 OK", &just).await;
     assert!(through(&upstream, "GET", "").await.is_ok());
     assert_eq!(error_of("200 OK", &format!("{just} "), "").await, "upstream_malformed_response");
     assert_eq!(error(&Upstream::new(Act::Flood).await, "").await, "upstream_malformed_response");
+}
+
+#[tokio::test]
+async fn bounds_are_the_handlers() {
+    let body = |bytes: usize| format!("\"{}\"", "a".repeat(bytes - 2));
+    let more = "answer_bytes_max = 100\naddress_bytes_max = 65536";
+    assert!(result("200 OK", &body(100), more).await.is_ok());
+    let refusal = result("200 OK", &body(101), more).await.unwrap_err();
+    assert!(format!("{refusal:?}").contains("more than 100 bytes"), "{refusal:?}");
+    // As base64 within JSON, fewer bytes of the service are as many of ours.
+    assert!(result("200 OK", &body(20), &format!("{more}\nanswer = \"text\"")).await.is_ok());
+    assert!(result("200 OK", &body(90), &format!("{more}\nanswer = \"text\"")).await.is_err());
 }
 
 async fn result(status: &str, body: &str, more: &str) -> Result<Value, Refusal> {

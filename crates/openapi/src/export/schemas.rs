@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use forecourt_contract::Endpoint;
+use forecourt_contract::schema::Formats;
+use forecourt_contract::{Endpoint, Schema};
 use serde_json::{Map, Value, json};
 
 /// The schemas of a document, by name.
@@ -32,6 +33,50 @@ impl Schemas {
         self.all.insert(name.to_owned(), schema);
         json!({ "$ref": format!("#/components/schemas/{name}") })
     }
+}
+
+/// A schema without defaults that it would refuse itself: validators of documents do not let them through. Whether
+/// there was one.
+pub(super) fn with_fitting_defaults(schema: &Value) -> (Value, bool) {
+    let mut dropped = false;
+    let fitting = fitted(schema, schema, &mut dropped);
+    (fitting, dropped)
+}
+
+fn fitted(schema: &Value, root: &Value, dropped: &mut bool) -> Value {
+    match schema {
+        Value::Array(schemas) => schemas.iter().map(|schema| fitted(schema, root, dropped)).collect(),
+        Value::Object(keywords) => {
+            let mut kept = Map::new();
+            for (key, value) in keywords {
+                let inner = match value {
+                    _ if key == "default" && !fits(keywords, value, root) => {
+                        *dropped = true;
+                        continue;
+                    }
+                    Value::Object(all) if NAMED.contains(&key.as_str()) => {
+                        all.iter().map(|(name, schema)| (name.clone(), fitted(schema, root, dropped))).collect()
+                    }
+                    value if SCHEMAS.contains(&key.as_str()) => fitted(value, root, dropped),
+                    value => value.clone(),
+                };
+                kept.insert(key.clone(), inner);
+            }
+            Value::Object(kept)
+        }
+        other => other.clone(),
+    }
+}
+
+/// Whether a default is one of the values that its schema takes. One that can't be told is none.
+fn fits(keywords: &Map<String, Value>, default: &Value, root: &Value) -> bool {
+    let mut alone = keywords.clone();
+    alone.remove("default");
+    for key in ["$defs", "definitions"].into_iter().filter(|key| root.get(*key).is_some()) {
+        alone.entry(key).or_insert_with(|| root[key].clone());
+    }
+    let schema = Schema::compile(Value::Object(alone)).map(|schema| schema.with_formats(Formats::Check));
+    schema.is_ok_and(|schema| schema.check(default).is_ok())
 }
 
 /// A schema as it stands under `components/schemas`: references into itself lead there, and it names no
@@ -126,6 +171,23 @@ fn keyword(key: &str, value: &Value, name: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn defaults_fit_their_schemas() {
+        let schema = json!({ "type": "object", "$defs": { "day": { "type": "string", "format": "date" } }, "properties": {
+            "a": { "type": "integer", "default": "one" }, "b": { "type": "integer", "default": 1 },
+            "c": { "type": "string", "default": null }, "d": { "$ref": "#/$defs/day", "default": "2027-02-30" },
+            "e": { "type": "array", "items": { "enum": ["x"], "default": "y" }, "default": [] },
+            "default": { "type": "string", "default": "z" },
+        } });
+        let (fitting, dropped) = with_fitting_defaults(&schema);
+        let all = &fitting["properties"];
+        assert!(dropped && ["a", "c", "d"].iter().all(|name| all[*name].get("default").is_none()), "{fitting}");
+        assert_eq!((&all["b"]["default"], &all["e"]["default"]), (&json!(1), &json!([])));
+        assert!(all["e"]["items"].get("default").is_none());
+        assert_eq!(all["default"]["default"], "z");
+        assert!(!with_fitting_defaults(&json!({ "type": "integer", "default": 2 })).1);
+    }
 
     #[test]
     fn references_move_where_schemas_stand_and_nowhere_else() {

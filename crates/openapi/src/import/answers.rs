@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::body;
 use super::dialect::{Dialect, Direction, LADDER, with_definitions};
 use super::media::{self, Representation};
-use super::notes::{ImportNotes, Part};
+use super::notes::{Doubt, ImportNotes, LESS_CHECKED, Part};
 use super::operation::Operation;
 
 /// What names a status has here.
@@ -34,6 +34,9 @@ const NAMES: [(&str, &str); 19] = [
     ("503", "unavailable"),
     ("504", "upstream_timeout"),
 ];
+
+/// Statuses that any service answers with, whether its document says so or not.
+const UNDECLARED: [&str; 4] = ["400", "404", "409", "422"];
 
 /// The best success.
 #[derive(Debug)]
@@ -63,14 +66,16 @@ pub(super) struct Failures {
 /// It is declared by a reference that leads nowhere.
 pub(super) fn success(operation: &Operation<'_>, notes: &mut ImportNotes) -> Result<Success, String> {
     let found = successes(operation);
-    let Some(best) = found.first() else { return Ok(without(operation, notes)) };
+    let Some((_, best)) = found.first() else { return Ok(without(operation, notes)) };
     let response = operation.document.resolve(best)?;
     let description = response["description"].as_str().unwrap_or_default().trim().to_owned();
     for key in ["headers", "links"].into_iter().filter(|key| response.get(*key).is_some()) {
         notes.loss(format!("the {key} of the answer"));
     }
-    let all = found.iter().filter_map(|response| operation.document.resolve(response).ok());
-    let given: Vec<Option<Representation<'_>>> = all.map(media::best).collect();
+    let all = found.iter().filter_map(|(status, response)| Some((*status, operation.document.resolve(response).ok()?)));
+    // Whatever the document says of its body, 204 has none (RFC 9110 15.3.5).
+    let body = |(status, response): (&str, _)| if is_empty(status) { None } else { media::best(response) };
+    let given: Vec<Option<Representation<'_>>> = all.map(body).collect();
     let Some(best) = given.iter().flatten().next() else {
         // Nothing comes back, as with 204.
         let schema = json!({ "type": "object" });
@@ -133,7 +138,7 @@ fn without(operation: &Operation<'_>, notes: &mut ImportNotes) -> Success {
             (read_as(AnswerKind::Location), AnswerKind::Location, description.to_owned())
         }
         None => {
-            notes.review(Part::Output, "the document says nothing of a success");
+            notes.review(Part::Output, Doubt::new("the document says nothing of a success"));
             (json!({}), AnswerKind::Json, String::new())
         }
     };
@@ -161,22 +166,28 @@ fn responses<'a>(operation: &Operation<'a>) -> impl Iterator<Item = (&'a String,
 }
 
 /// The successes, the best first.
-fn successes<'a>(operation: &Operation<'a>) -> Vec<&'a Value> {
+fn successes<'a>(operation: &Operation<'a>) -> Vec<(&'a str, &'a Value)> {
     let rank = |status: &str| match status {
         "200" => Some(0),
         "201" => Some(1),
         "202" => Some(2),
         // 204 last: it has no body, and a caller is better served by any success that has one.
-        other if other.len() == 3 && other.starts_with('2') => Some(if other == "204" { 5 } else { 3 }),
+        other if other.len() == 3 && other.starts_with('2') => Some(if is_empty(other) { 5 } else { 3 }),
         _ => None,
     };
-    let ranked = responses(operation).filter_map(|(status, response)| Some((rank(status)?, response)));
+    let ranked =
+        responses(operation).filter_map(|(status, response)| Some((rank(status)?, (status.as_str(), response))));
     let mut ranked: Vec<_> = ranked.collect();
     ranked.sort_by_key(|(rank, _)| *rank);
     let leads = responses(operation).any(|(status, _)| status.starts_with('3'));
     // What is said of everything else is said of failures where there is another success.
     let usual = operation.value["responses"].get("default").filter(|_| ranked.is_empty() && !leads);
-    ranked.into_iter().map(|(_, response)| response).chain(usual).collect()
+    ranked.into_iter().map(|(_, found)| found).chain(usual.map(|response| ("default", response))).collect()
+}
+
+/// Whether an answer of a status never has a body.
+fn is_empty(status: &str) -> bool {
+    matches!(status, "204" | "205")
 }
 
 /// A list, or an object one of whose few fields is one.
@@ -232,17 +243,16 @@ fn fitted(operation: &Operation<'_>, schema: &Value, notes: &mut ImportNotes) ->
         let whole = with_definitions(turned, definitions);
         match Schema::output(whole.clone(), false) {
             Ok(_) => {
-                let found: BTreeSet<String> = dialect.notes.into_iter().collect();
-                found.iter().for_each(|note| notes.review(Part::Output, note));
+                dialect.notes.into_iter().for_each(|doubt| notes.review(Part::Output, doubt));
                 if !refused.is_empty() {
-                    notes.review(Part::Output, format!("less is checked than the document says: {refused}"));
+                    notes.review(Part::Output, Doubt::about(LESS_CHECKED, refused));
                 }
                 return whole;
             }
             Err(fault) => refused = fault.to_string(),
         }
     }
-    notes.review(Part::Output, format!("any answer is let through: {refused}"));
+    notes.review(Part::Output, Doubt::about("any answer is let through", refused));
     json!({})
 }
 
@@ -258,6 +268,13 @@ pub(super) fn failures(operation: &Operation<'_>, is_elsewhere: bool, notes: &mu
                 notes.loss(format!("one name for all {status}: they are `upstream_error`"));
             }
             _ => {}
+        }
+    }
+    if is_elsewhere && !operation.document.is_exported() {
+        // Frameworks declare their own 422 alone; a conflict that says so is no failure of the service.
+        let usual = UNDECLARED.iter().filter(|status| **status != "409" || !operation.reads_only());
+        for status in usual.filter(|status| !failures.map.contains_key(**status)).copied().collect::<Vec<_>>() {
+            failures.map.insert(status.to_owned(), named(status));
         }
     }
     let stated = operation.value["x-agtp-errors"].as_array().into_iter().flatten().filter_map(Value::as_str);

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use super::dialect::is_flagged;
+use super::notes::{Doubt, UNKNOWN_REFERENCE};
 use crate::document::{OpenApiDocument, reference};
 use crate::limits::{JOINED_DEPTH_MAX, JOINED_PARTS_MAX};
 
@@ -17,7 +19,7 @@ pub(super) struct Fields {
     pub(super) is_other: bool,
     /// Whether it may have members that it does not name.
     pub(super) is_open: bool,
-    pub(super) notes: BTreeSet<String>,
+    pub(super) notes: BTreeSet<Doubt>,
 }
 
 /// The fields of a body: its own, those of all it is composed of, and those of any alternative.
@@ -38,25 +40,34 @@ impl<'a> Walk<'a> {
     fn fields(&mut self, schema: &'a Value) -> Fields {
         let mut fields = Fields::default();
         let Some(left) = self.left.checked_sub(1) else {
-            fields.notes.insert("the body is composed of too much: what is beyond is left out".to_owned());
+            fields.notes.insert(Doubt::new("the body is composed of too much: what is beyond is left out"));
             return fields;
         };
         // A count of all, beside the depth: sixteen levels of three references each come to forty million.
         self.left = left;
         if let Some(pointer) = reference(schema) {
             if self.open.contains(&pointer) || self.open.len() >= JOINED_DEPTH_MAX {
-                fields.notes.insert("the body contains itself: what repeats is left out".to_owned());
+                fields.notes.insert(Doubt::new("the body contains itself: what repeats is left out"));
                 return fields;
             }
             match self.document.target(pointer) {
                 Ok(target) => fields.and(self.within(pointer, |walk| walk.fields(target))),
-                Err(fault) => drop(fields.notes.insert(fault)),
+                Err(fault) => drop(fields.notes.insert(Doubt::about(UNKNOWN_REFERENCE, fault))),
             }
         }
         let Some(keywords) = schema.as_object() else { return fields };
-        fields.and(own(keywords));
+        fields.and(self.own(keywords));
         if self.open.len() < JOINED_DEPTH_MAX {
             self.within("", |walk| walk.parts(keywords, &mut fields));
+        }
+        fields
+    }
+
+    /// The fields of a schema itself. What is read-only can't be sent, so that nothing requires it there.
+    fn own(&self, keywords: &Map<String, Value>) -> Fields {
+        let mut fields = own(keywords);
+        for (schema, needed) in fields.declared.values_mut() {
+            *needed &= !is_flagged(self.document, schema, "readOnly");
         }
         fields
     }
@@ -110,11 +121,11 @@ fn own(keywords: &Map<String, Value>) -> Fields {
     if !fields.declared.is_empty() && (takes_more || keywords.contains_key("patternProperties")) {
         fields
             .notes
-            .insert("the service takes fields that have no name here; only named ones are let through".to_owned());
+            .insert(Doubt::new("the service takes fields that have no name here; only named ones are let through"));
     }
     for keyword in ["minProperties", "maxProperties", "dependentSchemas"] {
         if keywords.contains_key(keyword) {
-            fields.notes.insert(format!("`{keyword}` of the body is left to the service to check"));
+            fields.notes.insert(Doubt::about("the service alone checks a part of the body", format!("`{keyword}`")));
         }
     }
     fields

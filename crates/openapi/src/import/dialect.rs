@@ -14,6 +14,8 @@ use forecourt_contract::limits::SCHEMA_BYTES_MAX;
 use forecourt_contract::schema::SchemaError;
 use serde_json::{Map, Value, json};
 
+use super::notes::{CUT, Doubt, UNKNOWN_REFERENCE};
+
 use crate::document::{OpenApiDocument, reference};
 pub(super) use in_place::is_flagged;
 
@@ -99,7 +101,7 @@ pub(super) struct Dialect<'a> {
     /// Places that are still to be turned, and how many references lead there.
     queue: VecDeque<(Target, usize)>,
     /// What was left out.
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Doubt>,
 }
 
 impl<'a> Dialect<'a> {
@@ -156,7 +158,7 @@ impl<'a> Dialect<'a> {
                 None => self.keywords(keywords, spot),
             },
             _ => {
-                self.notes.push("an invalid schema was replaced by one that takes any value".to_owned());
+                self.notes.push(Doubt::new("an invalid schema was replaced by one that takes any value"));
                 Value::Bool(true)
             }
         }
@@ -164,7 +166,7 @@ impl<'a> Dialect<'a> {
 
     /// A schema of which only the type is left.
     fn shallow(&mut self, schema: &Value, keywords: &Map<String, Value>) -> Value {
-        self.notes.push("too large: what is nested deeper is cut, and any value is taken there".to_owned());
+        self.notes.push(Doubt::about(CUT, "what is nested deeper"));
         let found = self.document.resolve(schema).ok().and_then(Value::as_object).unwrap_or(keywords);
         self.type_alone(found)
     }
@@ -173,12 +175,12 @@ impl<'a> Dialect<'a> {
         let target = match self.document.target(pointer) {
             Ok(target) => target,
             Err(fault) => {
-                self.notes.push(format!("{fault}: any value is taken there"));
+                self.notes.push(Doubt::about(UNKNOWN_REFERENCE, fault));
                 return json!({});
             }
         };
         if spot.references >= self.levels.references {
-            self.notes.push(format!("too large: what {pointer} says is cut, and any value is taken there"));
+            self.notes.push(Doubt::about(CUT, pointer.rsplit('/').next().unwrap_or(pointer)));
             return json!({});
         }
         let hidden = match spot.hidden.is_empty() {

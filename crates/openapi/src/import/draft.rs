@@ -6,8 +6,9 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::answers::{self, Failures, Success};
+use super::headline::headline;
 use super::input::{self, Input};
-use super::notes::{ImportNotes, Part};
+use super::notes::{Doubt, ImportNotes, Part};
 use super::operation::Operation;
 use super::path::{Rewritten, Route};
 use super::security::{self, Access};
@@ -72,10 +73,8 @@ impl<'a> Draft<'a> {
         };
         if matches!(base.answered, AnsweredBy::Tools(_)) {
             for (ours, theirs) in &input.transform {
-                notes.review(
-                    Part::Input,
-                    format!("the tool calls `{theirs}` what is `{ours}` here, and would not know it"),
-                );
+                let renamed = format!("`{theirs}` is `{ours}` here");
+                notes.review(Part::Input, Doubt::about("the tool would not know a field by its name here", renamed));
             }
         }
         if operation.value.get("callbacks").is_some() {
@@ -112,11 +111,19 @@ impl<'a> Draft<'a> {
         for other in &others {
             for way in self.ways(other, catalog) {
                 let mut pair = self.pair(other, &choice, way, catalog);
-                pair.notes.review(Part::Method, format!("{} stands at this path already", choice.verb));
+                pair.notes
+                    .review(Part::Method, Doubt::about("its own method stands at this path already", &choice.verb));
                 pairs.push(pair);
             }
         }
         pairs
+    }
+
+    /// Whether formats only tell what texts mean: those of documents are seldom kept to, but for what was exported.
+    pub(super) fn formats_annotate(&self) -> bool {
+        let has_format = |schema: &Value| schema.to_string().contains("\"format\":");
+        let is_meant = !self.operation.document.is_exported() || self.operation.text("x-agtp-format") == "annotate";
+        is_meant && (has_format(&self.input.schema) || has_format(&self.success.schema))
     }
 
     fn evidence(&self) -> Evidence<'_> {
@@ -125,7 +132,7 @@ impl<'a> Draft<'a> {
         Evidence {
             http: if operation.reads_only() { "GET" } else { &operation.http },
             id: operation.id,
-            summary: semantic::headline(operation).unwrap_or_default(),
+            summary: headline(operation).unwrap_or_default(),
             tags: operation.tags(),
             literals: self.route.literals(),
             ends_literal: self.route.ends_literal(),
@@ -170,7 +177,7 @@ impl<'a> Draft<'a> {
             notes.remark(Part::Path, change);
         }
         let semantic = semantic::semantic(self.operation, verb, choice, &self.success.description, catalog);
-        semantic.doubts.iter().for_each(|doubt| notes.review(Part::Semantic, doubt));
+        semantic.doubts.iter().for_each(|doubt| notes.review(Part::Semantic, Doubt::new(doubt)));
         let reads = semantic.impact == "informational";
         let scopes = self.scopes(&way.path, reads, &mut notes);
         // What was made of endpoints is meant to the letter.
@@ -189,7 +196,7 @@ impl<'a> Draft<'a> {
             let scope = |stated: &Value| Some(Scope::parse_required(stated.as_str()?).ok()?.as_str().to_owned());
             match stated.iter().map(scope).collect() {
                 Some(scopes) => return scopes,
-                None => notes.review(Part::Scopes, "what the document states are no scopes"),
+                None => notes.review(Part::Scopes, Doubt::new("what the document states are no scopes")),
             }
         }
         if !self.access.scopes.is_empty() {
@@ -214,7 +221,10 @@ fn reached(
 ) -> Result<(String, Access), String> {
     let start = base.url.clone().map_or_else(|| server::base(operation), Ok)?;
     if server::is_plain(&start) {
-        notes.review(Part::Handler, "plain HTTP: a host takes it only where [egress] opens the network it is in");
+        notes.review(
+            Part::Handler,
+            Doubt::new("plain HTTP: a host takes it only where [egress] opens the network it is in"),
+        );
     }
     let mut access = security::access(operation, &base.prefix, notes);
     headers::add(operation, &base.prefix, &mut access, notes);
@@ -229,9 +239,13 @@ fn said(choice: &Choice, operation: &Operation<'_>, others: &[String], notes: &m
     let instead = others.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
     match &choice.seen {
         Some(seen) => {
-            notes.review(Part::Method, format!("near to {seen}, which is no method of the catalog; or {instead}"))
+            let near = format!("near to {seen}; or {instead}");
+            notes.review(Part::Method, Doubt::about("the document's word is no method of the catalog", near));
         }
-        None => notes.review(Part::Method, format!("from {} alone; or {instead}", operation.http)),
+        None => {
+            let only = format!("{}; or {instead}", operation.http);
+            notes.review(Part::Method, Doubt::about("only the HTTP method tells what it does", only));
+        }
     }
 }
 
@@ -252,7 +266,10 @@ fn deprecated(operation: &Operation<'_>, notes: &mut ImportNotes) -> Option<Stri
         return Some(version.to_owned());
     }
     (operation.value["deprecated"] == json!(true)).then(|| {
-        notes.review(Part::Deprecated, "the document does not say since when, and what to use instead");
+        notes.review(
+            Part::Deprecated,
+            Doubt::new("the document does not say since when it is deprecated, and what to use instead"),
+        );
         let version = operation.document.info("version");
         if is_plain(&version) { version } else { "unknown".to_owned() }
     })

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::dialect::{Dialect, Direction, LADDER, Levels, with_definitions};
 use super::fields::{Field, field, name, plain};
-use super::notes::{ImportNotes, Part};
+use super::notes::{Doubt, ImportNotes, LESS_CHECKED, Part};
 use super::operation::{Operation, Parameter};
 use super::path::Route;
 use super::request::{self, BodyBinding, DeclaredBody};
@@ -63,7 +63,13 @@ pub(super) fn input(operation: &Operation<'_>, route: &Route, notes: &mut Import
         input.transform.insert(ours.clone(), parameter.name.to_owned());
         input.styles.insert(ours.clone(), style::of_field(operation, parameter));
         let what = if parameter.place == "cookie" { "cookie" } else { "header field" };
-        notes.review(Part::Handler, format!("callers say what is in the {what} {}, as {ours}", parameter.name));
+        notes.review(
+            Part::Handler,
+            Doubt::about(
+                "callers say what is in header fields and cookies",
+                format!("the {what} {} as {ours}", parameter.name),
+            ),
+        );
         let mut field = field(ours, Some(parameter), parameter.is_required);
         if parameter.place == "header" {
             in_ascii(&mut field.schema);
@@ -166,9 +172,9 @@ fn fitted(
         };
         match Schema::input(schema.clone()) {
             Ok(_) => {
-                found.iter().for_each(|note| notes.review(Part::Input, note));
+                found.into_iter().for_each(|doubt| notes.review(Part::Input, doubt));
                 if !refused.is_empty() {
-                    notes.review(Part::Input, format!("less is checked than the document says: {refused}"));
+                    notes.review(Part::Input, Doubt::about(LESS_CHECKED, refused));
                 }
                 return Ok(schema);
             }
@@ -183,7 +189,7 @@ fn schema(
     fields: &[Field],
     rules: &Map<String, Value>,
     levels: Levels,
-) -> Result<(Value, BTreeSet<String>), SchemaError> {
+) -> Result<(Value, Vec<Doubt>), SchemaError> {
     let mut dialect = Dialect::new(operation.document, Direction::In, levels);
     let mut properties = Map::new();
     for field in fields {
@@ -203,7 +209,7 @@ fn schema(
         }
     }
     let schema = with_definitions(schema, dialect.definitions()?);
-    Ok((schema, dialect.notes.into_iter().collect()))
+    Ok((schema, dialect.notes))
 }
 
 /// The schema of a field with what the document says of its parameter.

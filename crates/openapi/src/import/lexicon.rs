@@ -95,7 +95,17 @@ const SYNONYMS: [(&str, &str); 84] = [
 ];
 
 /// Words that are verbs in what people write about APIs, though no endpoint is called by them.
-const OTHERS: [&str; 21] = [
+const OTHERS: [&str; 31] = [
+    "bump",
+    "consume",
+    "deauthorize",
+    "decrement",
+    "increment",
+    "indicate",
+    "invalidate",
+    "prune",
+    "toggle",
+    "wipe",
     "post",
     "put",
     "patch",

@@ -1,8 +1,17 @@
 //! Names that people read: of files, and of groups of endpoints.
 
+use super::lexicon::is_verb;
 use super::scopes::is_version;
 use super::words::{singular, snake, words};
 use crate::limits::{FILE_NAME_CHARS_MAX, SENTENCE_CHARS_MAX};
+
+/// Words of an `operationId` that reads like a name, and of a path's name that still does.
+const ID_WORDS_MAX: usize = 5;
+
+/// Whether a name has so many words that another one may read better.
+pub(super) fn is_long(name: &str) -> bool {
+    name.split('_').count() > ID_WORDS_MAX
+}
 
 /// Names for the file of an endpoint, without an ending, the best first: `list_customer_bikes`, and with
 /// the names of its parameters when that one is taken.
@@ -22,6 +31,17 @@ pub(super) fn file(verb: &str, path: &str) -> Vec<String> {
     let short = named.map(thing).collect::<Vec<_>>().join(" ");
     let whole = snake(&format!("{verb} {path}"));
     [snake(&format!("{verb} {short}")), whole].into_iter().map(|name| cut(&name)).collect()
+}
+
+/// The name that an `operationId` makes, where it is one that people would give: a verb and a few words.
+pub(super) fn of_id(id: &str) -> Option<String> {
+    let all = words(id);
+    let is_plain = |word: &String| word.bytes().all(|b| b.is_ascii_lowercase());
+    let is_telling = (2..=ID_WORDS_MAX).contains(&all.len())
+        && all.iter().all(is_plain)
+        && !all.iter().any(|word| word == "by")
+        && all.first().is_some_and(|first| is_verb(first) && !matches!(first.as_str(), "post" | "put" | "patch"));
+    is_telling.then(|| cut(&all.join("_")))
 }
 
 /// A name of bounded length, cut between words.
@@ -64,6 +84,22 @@ mod tests {
         assert_eq!(best("FETCH", "/v1/parts/low-stock"), "fetch_parts_low_stock");
         assert_eq!(file("FETCH", "/a/{b}"), ["fetch_a", "fetch_a_b"]);
         assert_eq!(best("FETCH", "/"), "fetch");
+    }
+
+    #[test]
+    fn an_id_is_a_name_where_people_would_give_it() {
+        assert_eq!(of_id("convertCardToList").as_deref(), Some("convert_card_to_list"));
+        for id in [
+            "",
+            "list",
+            "getRoomById",
+            "PostCharges",
+            "CardController_convert_v2",
+            "addCardsChecklistsCheckItemConvertToCard",
+        ] {
+            assert_eq!(of_id(id), None, "{id}");
+        }
+        assert!(is_long("convert_card_list_item_to_card") && !is_long("list_room_keys"));
     }
 
     #[test]

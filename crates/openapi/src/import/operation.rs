@@ -1,6 +1,6 @@
 //! One operation as the document has it, with everything that belongs to it found and joined.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -9,7 +9,10 @@ use super::tools::READS;
 use crate::document::OpenApiDocument;
 
 /// The keys of a path item that are operations.
-pub(super) const METHODS: [&str; 8] = ["get", "put", "post", "delete", "patch", "head", "options", "trace"];
+pub(super) const METHODS: [&str; 9] = ["get", "put", "post", "delete", "patch", "head", "options", "trace", "query"];
+
+/// Where OpenAPI 3.2 has the operations of other methods.
+const ADDITIONAL: &str = "additionalOperations";
 
 /// One operation.
 pub(super) struct Operation<'a> {
@@ -24,6 +27,10 @@ pub(super) struct Operation<'a> {
     pub(super) parameters: Vec<Parameter<'a>>,
     /// Its `operationId`, unless another operation has the same: one of them was copied.
     pub(super) id: &'a str,
+    /// What it changes, where the operator says so.
+    pub(super) ruled_impact: Option<&'static str>,
+    /// Whether its words are those of an operation that does something else: one of them was copied.
+    has_copied_words: bool,
 }
 
 /// One parameter.
@@ -46,11 +53,17 @@ impl<'a> Operation<'a> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         all.iter().for_each(|operation| *counts.entry(operation.id).or_default() += 1);
         all.iter_mut().filter(|operation| counts[operation.id] > 1).for_each(|operation| operation.id = "");
+        let copied = copied(&all);
+        all.iter_mut().for_each(|operation| operation.has_copied_words = copied.contains(&operation.said()));
         all
     }
 
     fn of(document: &'a OpenApiDocument, path: &'a str, item: &'a Value) -> Vec<Operation<'a>> {
-        let found = METHODS.iter().filter_map(|method| Some((method, item.get(*method).filter(|v| v.is_object())?)));
+        let usual = METHODS.iter().filter_map(|method| Some((*method, item.get(*method)?)));
+        let more = item[ADDITIONAL].as_object().into_iter().flatten().map(|(method, value)| (method.as_str(), value));
+        let is_method =
+            |method: &str| !method.is_empty() && method.bytes().all(|b| b.is_ascii_alphabetic() || b == b'-');
+        let found = usual.chain(more).filter(|(method, value)| value.is_object() && is_method(method));
         found
             .map(|(method, value)| Operation {
                 document,
@@ -60,18 +73,29 @@ impl<'a> Operation<'a> {
                 value,
                 parameters: parameters(document, item, value),
                 id: value["operationId"].as_str().unwrap_or_default().trim(),
+                ruled_impact: None,
+                has_copied_words: false,
             })
             .collect()
     }
 
-    /// A text of the operation; empty when it has none.
+    /// Its summary and its description.
+    fn said(&self) -> (&'a str, &'a str) {
+        (self.value["summary"].as_str().unwrap_or_default(), self.value["description"].as_str().unwrap_or_default())
+    }
+
+    /// A text of the operation; empty when it has none, or when its words were copied.
     pub(super) fn text(&self, key: &str) -> &'a str {
+        if self.has_copied_words && matches!(key, "summary" | "description") {
+            return "";
+        }
         self.value[key].as_str().unwrap_or_default().trim()
     }
 
     /// Whether it changes nothing.
     pub(super) fn reads_only(&self) -> bool {
-        self.http == "GET" || self.value[READS] == Value::Bool(true)
+        // QUERY is a GET with a body (OpenAPI 3.2).
+        matches!(self.http.as_str(), "GET" | "QUERY") || self.value[READS] == Value::Bool(true)
     }
 
     /// Every path of its document.
@@ -83,6 +107,20 @@ impl<'a> Operation<'a> {
     pub(super) fn tags(&self) -> Vec<&'a str> {
         self.value["tags"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
     }
+}
+
+/// The words that operations share of which one reads or deletes and another does something else.
+fn copied<'a>(all: &[Operation<'a>]) -> BTreeSet<(&'a str, &'a str)> {
+    let kind = |http: &str| match http {
+        "GET" | "HEAD" | "QUERY" => 0,
+        "DELETE" => 1,
+        _ => 2,
+    };
+    let mut kinds: BTreeMap<(&str, &str), BTreeSet<u8>> = BTreeMap::new();
+    for operation in all.iter().filter(|operation| operation.said() != ("", "")) {
+        kinds.entry(operation.said()).or_default().insert(kind(&operation.http));
+    }
+    kinds.into_iter().filter(|(_, kinds)| kinds.len() > 1).map(|(said, _)| said).collect()
 }
 
 /// Those of the path item and those of the operation, which go before.

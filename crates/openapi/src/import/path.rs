@@ -65,6 +65,9 @@ pub(super) struct Rewritten {
 impl Route {
     /// Takes a path apart. A parameter within a segment becomes a segment.
     pub(super) fn new(raw: &str) -> Route {
+        // A fragment tells operations of one path apart in a document, and is never sent (RFC 3986 3.5): here it is a
+        // segment of its own.
+        let (raw, fragment) = raw.split_once('#').unwrap_or((raw, ""));
         let mut route = Route {
             raw: raw.to_owned(),
             segments: Vec::new(),
@@ -72,9 +75,13 @@ impl Route {
             is_split: false,
             is_branch: false,
         };
-        let plain = raw.split(['?', '#']).next().unwrap_or_default();
+        let plain = raw.split('?').next().unwrap_or_default();
         for segment in plain.split('/').filter(|segment| !matches!(*segment, "" | "." | "..")) {
             route.segment(segment);
+        }
+        let named = words(fragment).join("-");
+        if !named.is_empty() {
+            route.segment(&named);
         }
         route
     }

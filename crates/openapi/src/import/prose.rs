@@ -188,7 +188,7 @@ pub(super) fn uncapital(text: &str) -> String {
 
 /// What a sentence says of the operation: without `This endpoint …` before it. `None`: nothing.
 fn spoken(sentence: &str) -> Option<String> {
-    let sentence = line(sentence, sentence.len());
+    let sentence = line(without_remark(sentence), sentence.len());
     let lower = sentence.to_ascii_lowercase();
     let is_aside = ASIDES.iter().any(|aside| lower.starts_with(aside))
         || lower.contains("](")
@@ -203,6 +203,15 @@ fn spoken(sentence: &str) -> Option<String> {
     let said = without_preamble(said.trim_end_matches([' ', ',']));
     let said = usual_case(&said);
     Some(capital(said.trim_end_matches([':', ';', ','])))
+}
+
+/// A sentence without a remark before it: `(Deprecated) Lists rooms` and `Closing down - List rooms` list rooms.
+fn without_remark(sentence: &str) -> &str {
+    let bracketed = sentence.trim_start().strip_prefix(['(', '[']).and_then(|rest| rest.split_once([')', ']']));
+    let dashed =
+        sentence.split_once(" - ").filter(|(before, rest)| before.split(' ').count() < 4 && begins_with_verb(rest));
+    let rest = bracketed.or(dashed).map(|(_, rest)| rest.trim_start());
+    rest.filter(|rest| !rest.is_empty()).unwrap_or(sentence)
 }
 
 /// `To list rooms, send a GET request to /rooms` says how HTTP does it: what goes before is the sentence.

@@ -102,6 +102,7 @@ pub fn plan(import: &Import, mut record: ImportRecord, folder: &dyn Folder, is_f
     let mut planning =
         Planning { folder, is_forced, before: &before, files: Vec::new(), after: RecordedDocument::default() };
     planning.after.version.clone_from(&import.version);
+    planning.after.choices.clone_from(&import.choices);
     let mut seen = BTreeSet::new();
     for operation in &import.operations {
         seen.extend(planning.operation(operation));

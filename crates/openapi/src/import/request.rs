@@ -98,7 +98,7 @@ impl<'a> DeclaredBody<'a> {
                 bound.binding.iter_mut().for_each(|binding| binding.field = Some(ours.clone()));
             }
             Some(declared) => {
-                declared.notes.iter().for_each(|note| notes.review(Part::Input, note));
+                declared.notes.iter().for_each(|doubt| notes.review(Part::Input, doubt.clone()));
                 let members = Members { operation, found: &self.found, is_required: self.is_required };
                 members.bind(declared, fields, &mut bound);
             }

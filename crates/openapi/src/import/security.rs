@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use forecourt_contract::Scope;
 use serde_json::{Map, Value};
 
-use super::notes::{ImportNotes, Part};
+use super::notes::{Doubt, ImportNotes, Part};
 use super::operation::Operation;
 use super::words::snake;
 
@@ -34,7 +34,7 @@ pub(super) fn access(operation: &Operation<'_>, prefix: &str, notes: &mut Import
     for way in &ways {
         match carried(operation, prefix, way) {
             Ok((access, hints)) => {
-                hints.iter().for_each(|hint| notes.review(Part::Handler, hint));
+                hints.into_iter().for_each(|hint| notes.review(Part::Handler, hint));
                 return access;
             }
             Err(reason) => drop(refused.insert(reason)),
@@ -45,7 +45,7 @@ pub(super) fn access(operation: &Operation<'_>, prefix: &str, notes: &mut Import
 }
 
 /// One way with all that it asks for.
-fn carried(operation: &Operation<'_>, prefix: &str, way: &Map<String, Value>) -> Result<(Access, Vec<String>), String> {
+fn carried(operation: &Operation<'_>, prefix: &str, way: &Map<String, Value>) -> Result<(Access, Vec<Doubt>), String> {
     let (mut access, mut hints) = (Access::default(), Vec::new());
     let schemes = &operation.document.root()["components"]["securitySchemes"];
     for (name, scopes) in way {
@@ -59,7 +59,7 @@ fn carried(operation: &Operation<'_>, prefix: &str, way: &Map<String, Value>) ->
             None => value,
         };
         if matches!(scheme["type"].as_str(), Some("oauth2" | "openIdConnect")) {
-            hints.push(format!("{variable} is an access token that you get and renew outside of Forecourt"));
+            hints.push(Doubt::about("you get and renew an access token outside of Forecourt", &variable));
         }
         access.headers.insert(header, value);
         access.variables.insert(variable, about);

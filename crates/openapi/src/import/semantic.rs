@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 
 use forecourt_contract::Catalog;
 
-use super::lexicon::{is_final, is_final_thing, is_noun_too, is_reading, is_verb, meant, of_deed, participle};
+use super::effect::effect;
+use super::headline::{headline, object, without_by};
+use super::lexicon::{is_noun_too, is_verb, meant, participle};
 use super::operation::Operation;
-use super::prose::{begins_with_verb, capital, imperative, sentences, uncapital, verb_of};
+use super::prose::{capital, imperative, sentences, uncapital, verb_of};
 use super::verb::{Choice, category};
 use super::words::{plural, sentence, singular, words};
 use crate::limits::SENTENCE_CHARS_MAX;
@@ -30,9 +32,6 @@ const EMPTY_WORDS: [&str; 14] = [
     "expected response to a valid request",
 ];
 
-/// Verbs of transactions that another call takes back.
-const UNDONE: [&str; 6] = ["ALLOCATE", "ASSIGN", "DEALLOCATE", "GRANT", "PRICE", "QUOTE"];
-
 /// The semantic block.
 #[derive(Clone, Debug)]
 pub(super) struct Semantic {
@@ -45,7 +44,7 @@ pub(super) struct Semantic {
     pub(super) is_idempotent: bool,
     /// What a person has to look at, in a sentence each. Nothing where the document states all of it, as
     /// one that was exported does.
-    pub(super) doubts: Vec<String>,
+    pub(super) doubts: Vec<&'static str>,
     /// Whether the document states all of it.
     pub(super) is_stated: bool,
 }
@@ -62,7 +61,11 @@ pub(super) fn semantic(
     let text = |key: &str| stated[key].as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
     let is_known = |name: &String| catalog.has_category(name);
     let confidence = stated["confidence"].as_f64().filter(|value| (0.0..=1.0).contains(value));
-    let impact = text("impact").filter(|word| ["informational", "reversible", "irreversible"].contains(&word.as_str()));
+    // What the operator says goes before what the document says.
+    let ruled = operation.ruled_impact.map(str::to_owned);
+    let impact = ruled
+        .or_else(|| text("impact"))
+        .filter(|word| ["informational", "reversible", "irreversible"].contains(&word.as_str()));
     let (intent, actor, idempotent) = (text("intent"), text("actor"), stated["is_idempotent"].as_bool());
     let (after, capability) = (text("outcome"), text("capability").filter(is_known));
     let is_stated =
@@ -74,20 +77,21 @@ pub(super) fn semantic(
     let effect = effect(operation, verb, catalog);
     let mut doubts = Vec::new();
     if intent.is_none() && !is_said {
-        doubts.push("the document has no words about it: say what it does and what is true afterwards".to_owned());
+        doubts.push("the document has no words about it: say what it does and what is true afterwards");
     }
     let intent = intent.unwrap_or_else(|| summary(operation, verb));
-    let reads = operation.http == "GET" || impact.as_deref().unwrap_or(effect) == "informational";
+    let reads = impact.as_deref().unwrap_or(effect.impact()) == "informational";
     let after = after.or_else(|| said(outcome, reads)).or_else(|| afterwards(&intent, reads, catalog));
-    // PUT and DELETE are idempotent by definition (RFC 9110 9.2.2), whatever verb they become.
-    let idempotent = idempotent.unwrap_or(reads || matches!(operation.http.as_str(), "PUT" | "DELETE"));
+    if impact.is_none() {
+        doubts.extend(effect.doubt());
+    }
     Semantic {
         actor: actor.unwrap_or_else(|| "agent".to_owned()),
         outcome: after.unwrap_or_else(|| usual(&operation.http, reads).to_owned()),
         capability: capability.or_else(|| category(verb, catalog).map(str::to_owned)).unwrap_or_default(),
         confidence: confidence.unwrap_or_else(|| sureness(is_said, choice)),
-        impact: impact.unwrap_or_else(|| effect.to_owned()),
-        is_idempotent: idempotent,
+        is_idempotent: idempotent.unwrap_or(reads || (!effect.is_informational() && effect.is_idempotent())),
+        impact: impact.unwrap_or_else(|| effect.impact().to_owned()),
         doubts: if is_stated { Vec::new() } else { doubts },
         is_stated,
         intent,
@@ -101,43 +105,6 @@ fn sureness(is_said: bool, choice: &Choice) -> f64 {
         (true, false) | (false, true) => 0.7,
         (false, false) => 0.5,
     }
-}
-
-/// What the document says of an operation, in a sentence that begins with a verb where one does: its
-/// summary, else the start of its description, else a few words of either. `None`: it says nothing.
-pub(super) fn headline(operation: &Operation<'_>) -> Option<String> {
-    let from = |text: &str| sentences(text).into_iter().map(|sentence| imperative(&sentence)).collect::<Vec<_>>();
-    let (summary, description) = (from(operation.text("summary")), from(operation.text("description")));
-    let turned = summary.first().and_then(|sentence| of_noun(sentence));
-    let mut commands = summary.iter().take(1).chain(turned.iter()).chain(description.iter().take(3));
-    let mut few = summary.iter().take(1).chain(description.iter().take(1));
-    let found = turned
-        .as_ref()
-        .or_else(|| commands.find(|sentence| begins_with_verb(sentence)))
-        .or_else(|| few.find(|sentence| is_name(sentence)))?;
-    sentence(found, SENTENCE_CHARS_MAX)
-}
-
-/// `Project list` is `List project`. `None`: its last word is no deed.
-fn of_noun(name: &str) -> Option<String> {
-    let all: Vec<&str> = name.trim_end_matches('.').split(' ').collect();
-    let (last, before) = all.split_last().filter(|(_, before)| (1..4).contains(&before.len()))?;
-    let verb = of_deed(&last.to_lowercase())?;
-    let first = before[0].to_lowercase();
-    if is_verb(&first) && !is_noun_too(&first) {
-        return None;
-    }
-    let thing = before.join(" ");
-    let thing = if verb == "list" && !thing.ends_with('s') { plural(&thing) } else { thing };
-    Some(format!("{} {}", capital(verb), uncapital(&thing)))
-}
-
-/// Whether a text is a name and no sentence: a few words, none of which says that something is.
-fn is_name(text: &str) -> bool {
-    const TELLING: [&str; 14] =
-        ["is", "are", "was", "were", "will", "can", "must", "has", "have", "be", "you", "when", "if", "should"];
-    let all: Vec<String> = text.split(' ').map(str::to_lowercase).collect();
-    all.len() <= 8 && !all.iter().any(|word| TELLING.contains(&word.as_str()))
 }
 
 /// A sentence about an operation in the imperative: what the document says, else its id or its path in
@@ -193,7 +160,7 @@ fn article(word: &str) -> &'static str {
 
 /// The words of an id: `createRoomKey` is `Create a room key`. `None`: it has none.
 fn of_id(operation: &Operation<'_>, verb: &str) -> Option<String> {
-    let mut all = words(operation.id);
+    let mut all = without_by(words(operation.id));
     // What HTTP says alone, as in `PostCharges`, says nothing.
     if all.first().is_some_and(|first| ["get", "post", "put", "patch"].contains(&first.as_str())) {
         return None;
@@ -243,11 +210,28 @@ fn says_more(sentence: &str, text: &str) -> bool {
 fn said(text: &str, reads: bool) -> Option<String> {
     let first = sentences(text).into_iter().next()?;
     let plain = first.trim().trim_end_matches(['.', '!']).to_lowercase();
+    // `200 response` and `JSON response` are about HTTP.
+    if plain.ends_with(" response") || plain.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
     if EMPTY_WORDS.contains(&plain.as_str()) || plain.split(' ').count() < 2 {
         return None;
     }
-    const EMPTY_STARTS: [&str; 9] =
-        ["response", "if ", "when ", "success", "the action was", "the request", "request ", "http", "status"];
+    const EMPTY_STARTS: [&str; 13] = [
+        "ok -",
+        "ok,",
+        "ok.",
+        "no error",
+        "response",
+        "if ",
+        "when ",
+        "success",
+        "the action was",
+        "the request",
+        "request ",
+        "http",
+        "status",
+    ];
     if EMPTY_STARTS.iter().any(|start| plain.starts_with(start)) || plain.ends_with(" successful") {
         return None;
     }
@@ -300,45 +284,6 @@ fn got(thing: &str) -> Option<String> {
         .then(|| format!("The caller has {thing}; nothing changed."))
 }
 
-/// The object of a command, without what goes with it. `None`: there is none that can be told.
-fn object(rest: &str) -> Option<String> {
-    const ENDS: [&str; 22] = [
-        ", ",
-        "; ",
-        " (",
-        ": ",
-        " using ",
-        " with the following",
-        " with the specified",
-        " with the given",
-        " with the provided",
-        " with the new",
-        " by ",
-        " when ",
-        " if ",
-        " based on ",
-        " used to ",
-        " specified by ",
-        " identified by ",
-        " and ",
-        " or ",
-        " via ",
-        " so that ",
-        " which ",
-    ];
-    const STARTS: [&str; 11] = ["for", "to", "by", "with", "in", "on", "from", "of", "or", "and", "out"];
-    let end = ENDS.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
-    let object = rest[..end].trim().trim_end_matches('.').to_owned();
-    let is_cut = object.rsplit(' ').next().is_some_and(|last| STARTS.contains(&last));
-    let first = object.split(' ').next().unwrap_or_default();
-    if object.is_empty() || is_cut || STARTS.contains(&first) || object.chars().count() > SENTENCE_CHARS_MAX / 2 {
-        return None;
-    }
-    let the = ["a specific ", "a specified ", "an existing ", "a single ", "a given "];
-    let named = the.iter().find_map(|start| object.strip_prefix(start).map(|rest| format!("the {rest}")));
-    Some(named.unwrap_or(object))
-}
-
 fn usual(http: &str, reads: bool) -> &'static str {
     match http {
         _ if reads => "The caller has what was asked for; nothing changed.",
@@ -346,23 +291,5 @@ fn usual(http: &str, reads: bool) -> &'static str {
         "PUT" => "What was named is as the caller described it.",
         "PATCH" => "What was named has the values that were sent.",
         _ => "The service has taken up what was sent.",
-    }
-}
-
-/// Whether a call can be taken back. Section 7.1. What is not sure is taken for worse.
-fn effect(operation: &Operation<'_>, verb: &str, catalog: &Catalog) -> &'static str {
-    let made = operation.path.trim_end_matches('/').rsplit('/').find(|segment| !segment.contains('{'));
-    let made = made.and_then(|segment| words(super::words::without_format(segment)).pop());
-    let makes_final_thing = verb == "CREATE" && made.is_some_and(|thing| is_final_thing(&singular(&thing)));
-    let is_bound = category(verb, catalog) == Some("transaction") && !UNDONE.contains(&verb);
-    match operation.http.as_str() {
-        // A GET is safe by definition (RFC 9110 9.2.1); verbs that take something are never chosen for one.
-        "GET" => "informational",
-        "DELETE" => "irreversible",
-        "PUT" | "PATCH" if is_final(verb) => "irreversible",
-        "PUT" | "PATCH" => "reversible",
-        _ if is_reading(verb) => "informational",
-        _ if is_final(verb) || is_bound || makes_final_thing => "irreversible",
-        _ => "reversible",
     }
 }

@@ -42,7 +42,11 @@ pub(super) fn singular(noun: &str) -> String {
     if let Some(stem) = noun.strip_suffix("ies") {
         return format!("{stem}y");
     }
-    let long = noun.strip_suffix("es").filter(|stem| ["s", "x", "z", "ch", "sh"].iter().any(|end| stem.ends_with(end)));
+    // `addresses` and `statuses`, but not `databases` and `purchases`.
+    let long = noun.strip_suffix("es").filter(|stem| {
+        let is_long = |end: &&str| stem.ends_with(*end) && stem.len() > end.len() + 1;
+        ["ss", "us", "ias", "x", "zz", "ch", "sh"].iter().any(is_long)
+    });
     let stem = long.or_else(|| noun.strip_suffix('s').filter(|stem| !stem.ends_with('s')));
     stem.unwrap_or(noun).to_owned()
 }
@@ -110,6 +114,11 @@ mod tests {
             assert_eq!((plural(one).as_str(), singular(many).as_str()), (many, one));
         }
         assert_eq!(singular("address"), "address");
+        for (many, one) in
+            [("databases", "database"), ("purchases", "purchase"), ("statuses", "status"), ("uses", "use")]
+        {
+            assert_eq!(singular(many), one);
+        }
     }
 
     #[test]

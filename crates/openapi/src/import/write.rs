@@ -7,7 +7,7 @@ use forecourt_contract::limits::SCHEMA_BYTES_MAX;
 use serde_json::Value;
 
 use super::draft::{Draft, Pair};
-use super::notes::{ImportNotes, Part};
+use super::notes::{ImportNotes, Part, ReviewCauses};
 use super::prose::capital;
 use super::request::BodyBinding;
 use super::toml::{inline, key, quoted, raw, table};
@@ -27,32 +27,34 @@ pub(super) fn files(
     pair: &Pair,
     notes: &ImportNotes,
     base: &Base,
-    is_trial: bool,
+    stage: Stage<'_>,
 ) -> Vec<File> {
+    let comments = Comments { notes, stage, file: format!("{name}.toml") };
+    let comments = &comments;
     let input = place(name, "input", &draft.input.schema);
     let output = place(name, "output", &draft.success.schema);
-    let mut text = head(draft, pair, notes, base);
-    text.extend(endpoint(draft, pair, notes));
+    let mut text = head(draft, pair, comments, base);
+    text.extend(endpoint(draft, pair, comments));
     for (part, key, placed) in [(Part::Input, "input_schema", &input), (Part::Output, "output_schema", &output)] {
         if let SchemaPlace::Beside(file) = placed {
-            text.extend(marks(notes, part));
+            text.extend(comments.about(part));
             text.push(format!("{key} = {}", quoted(&file.name)));
         }
     }
-    text.extend(semantic(pair, notes));
+    text.extend(semantic(pair, comments));
     for (part, placed) in [(Part::Input, &input), (Part::Output, &output)] {
         if let SchemaPlace::Inline(lines) = placed {
             text.push(String::new());
-            text.extend(marks(notes, part));
+            text.extend(comments.about(part));
             text.extend(lines.clone());
         }
     }
-    text.extend(deprecated(draft, notes));
+    text.extend(deprecated(draft, comments));
     text.extend(match &base.answered {
         AnsweredBy::Functions(module) => function(&format!("{module}.{name}")),
-        AnsweredBy::Tools(_) if is_trial => function(&format!("trial.{name}")),
-        AnsweredBy::Tools(tools) => tool(tools, draft, notes),
-        AnsweredBy::Service => handler(draft, notes),
+        AnsweredBy::Tools(_) if matches!(stage, Stage::Trial) => function(&format!("trial.{name}")),
+        AnsweredBy::Tools(tools) => tool(tools, draft, comments),
+        AnsweredBy::Service => handler(draft, comments),
     });
     let own = File { name: format!("{name}.toml"), text: text.join("\n") + "\n" };
     let beside = [input, output].into_iter().filter_map(|placed| match placed {
@@ -81,7 +83,7 @@ fn place(name: &str, which: &str, schema: &Value) -> SchemaPlace {
     }
 }
 
-fn head(draft: &Draft<'_>, pair: &Pair, notes: &ImportNotes, base: &Base) -> Vec<String> {
+fn head(draft: &Draft<'_>, pair: &Pair, comments: &Comments<'_>, base: &Base) -> Vec<String> {
     let operation = draft.operation;
     let id = match operation.text("operationId") {
         "" => String::new(),
@@ -101,35 +103,69 @@ fn head(draft: &Draft<'_>, pair: &Pair, notes: &ImportNotes, base: &Base) -> Vec
             if matches!(base.answered, AnsweredBy::Tools(_)) { "what the server says" } else { "the document" };
         lines.push(format!("# What it means is taken from {source}; nobody has confirmed intent, outcome and impact."));
     }
-    if !notes.reviews.is_empty() {
+    if comments.has_mark() {
         lines.push("# What a person has to look at is marked REVIEW: put it right and take the mark away.".to_owned());
     }
-    if !notes.losses.is_empty() {
+    if !comments.notes.losses.is_empty() {
         lines.extend(["#".to_owned(), "# Not carried over:".to_owned()]);
-        lines.extend(notes.losses.iter().map(|loss| format!("# - {loss}")));
+        lines.extend(comments.notes.losses.iter().map(|loss| format!("# - {loss}")));
     }
     lines.push(String::new());
     lines
 }
 
-fn marks(notes: &ImportNotes, part: Part) -> Vec<String> {
-    let remarks = notes.remarks_about(part).map(|remark| format!("# {}", capital(remark)));
-    remarks.chain(notes.about(part).map(|note| format!("# REVIEW: {note}"))).collect()
+/// What a file is written for.
+#[derive(Clone, Copy)]
+pub(super) enum Stage<'a> {
+    /// To be read back: nobody sees it, and causes are not counted yet.
+    Trial,
+    /// For people, with the causes of the whole import.
+    Final(&'a ReviewCauses),
 }
 
-fn endpoint(draft: &Draft<'_>, pair: &Pair, notes: &ImportNotes) -> Vec<String> {
+/// The comments of a file.
+struct Comments<'a> {
+    notes: &'a ImportNotes,
+    stage: Stage<'a>,
+    file: String,
+}
+
+impl Comments<'_> {
+    /// What is said about a part, a line each.
+    fn about(&self, part: Part) -> Vec<String> {
+        let remarks = self.notes.remarks_about(part).map(|remark| format!("# {}", capital(remark)));
+        let reviews = self.notes.about(part).map(|review| match self.stage {
+            Stage::Trial => format!("# REVIEW: {}", review.text()),
+            Stage::Final(causes) => causes.comment(&self.file, review),
+        });
+        remarks.chain(reviews).collect()
+    }
+
+    fn has_mark(&self) -> bool {
+        matches!(self.stage, Stage::Final(causes) if causes.has_mark(&self.file))
+    }
+}
+
+fn endpoint(draft: &Draft<'_>, pair: &Pair, comments: &Comments<'_>) -> Vec<String> {
     let mut lines = vec!["[endpoint]".to_owned()];
-    lines.extend(marks(notes, Part::Method));
+    lines.extend(comments.about(Part::Method));
     lines.push(format!("method = {}", quoted(&pair.verb)));
-    lines.extend(marks(notes, Part::Path));
+    lines.extend(comments.about(Part::Path));
     lines.push(format!("path = {}", quoted(&pair.path)));
     lines.push(format!("description = {}", quoted(&pair.description)));
     lines.extend(draft.namespace.iter().map(|namespace| format!("namespace = {}", quoted(namespace))));
-    lines.extend(marks(notes, Part::Scopes));
+    lines.extend(comments.about(Part::Scopes));
     if !pair.scopes.is_empty() {
         lines.push(format!("required_scopes = {}", list(&pair.scopes)));
     }
     lines.push(format!("errors = {}", list(&draft.failures.names)));
+    if draft.formats_annotate() {
+        lines.push(
+            "# Documents claim formats that their services do not keep to; \"check\" holds both sides to them."
+                .to_owned(),
+        );
+        lines.push("format = \"annotate\"".to_owned());
+    }
     lines
 }
 
@@ -137,10 +173,10 @@ fn list(texts: &[String]) -> String {
     format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
 }
 
-fn semantic(pair: &Pair, notes: &ImportNotes) -> Vec<String> {
+fn semantic(pair: &Pair, comments: &Comments<'_>) -> Vec<String> {
     let semantic = &pair.semantic;
     let mut lines = vec![String::new()];
-    lines.extend(marks(notes, Part::Semantic));
+    lines.extend(comments.about(Part::Semantic));
     lines.push("[endpoint.semantic]".to_owned());
     for (name, text) in [
         ("intent", &semantic.intent),
@@ -156,10 +192,10 @@ fn semantic(pair: &Pair, notes: &ImportNotes) -> Vec<String> {
     lines
 }
 
-fn deprecated(draft: &Draft<'_>, notes: &ImportNotes) -> Vec<String> {
+fn deprecated(draft: &Draft<'_>, comments: &Comments<'_>) -> Vec<String> {
     let Some(version) = &draft.deprecated_in else { return Vec::new() };
     let mut lines = vec![String::new()];
-    lines.extend(marks(notes, Part::Deprecated));
+    lines.extend(comments.about(Part::Deprecated));
     lines.extend(["[endpoint.deprecated]".to_owned(), format!("deprecated_in = {}", quoted(version))]);
     lines
 }
@@ -174,9 +210,9 @@ fn function(path: &str) -> Vec<String> {
     ]
 }
 
-fn tool(handler: &ToolHandler, draft: &Draft<'_>, notes: &ImportNotes) -> Vec<String> {
+fn tool(handler: &ToolHandler, draft: &Draft<'_>, comments: &Comments<'_>) -> Vec<String> {
     let mut lines = vec![String::new()];
-    lines.extend(marks(notes, Part::Handler));
+    lines.extend(comments.about(Part::Handler));
     lines.extend([
         "[endpoint.handler]".to_owned(),
         "type = \"registered_function\"".to_owned(),
@@ -186,9 +222,9 @@ fn tool(handler: &ToolHandler, draft: &Draft<'_>, notes: &ImportNotes) -> Vec<St
     lines
 }
 
-fn handler(draft: &Draft<'_>, notes: &ImportNotes) -> Vec<String> {
+fn handler(draft: &Draft<'_>, comments: &Comments<'_>) -> Vec<String> {
     let mut lines = vec![String::new()];
-    lines.extend(marks(notes, Part::Handler));
+    lines.extend(comments.about(Part::Handler));
     lines.extend([
         "[endpoint.handler]".to_owned(),
         "type = \"external_service\"".to_owned(),
@@ -196,6 +232,8 @@ fn handler(draft: &Draft<'_>, notes: &ImportNotes) -> Vec<String> {
         format!("method = {}", quoted(&draft.operation.http)),
         format!("timeout_seconds = {TIMEOUT_SECONDS}"),
     ]);
+    // What the service says of a conflict tells a caller more than that there was one.
+    lines.push("pass_reasons = true".to_owned());
     if draft.success.kind != AnswerKind::Json {
         lines.push(format!("answer = {}", quoted(draft.success.kind.name())));
     }

@@ -70,7 +70,7 @@ pub(crate) async fn measured(document: &Value) -> Figures {
     let mut written: Vec<(String, String, EndpointFiles)> = Vec::new();
     for operation in import.operations {
         match operation.fate {
-            ImportFate::Skipped(_) => continue,
+            ImportFate::Skipped(_) | ImportFate::NotChosen => continue,
             ImportFate::Failed(why) => figures.faults.push(format!("{} {}: {why}", operation.http, operation.path)),
             ImportFate::Written(files) => {
                 files.files.iter().for_each(|file| std::fs::write(endpoints.join(&file.name), &file.text).unwrap());

@@ -3,9 +3,12 @@
 mod access;
 mod again;
 mod calls;
+mod choices;
 mod exported;
 mod found;
 mod hostile;
+mod judged;
+mod older_and_newer;
 mod schemas;
 mod styles;
 mod support;

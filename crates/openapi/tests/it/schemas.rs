@@ -124,7 +124,7 @@ fn a_circle_without_an_end_becomes_anything() {
     }});
     let import = imported(&document);
     let notes = &written(&import.operations[0]).notes.reviews;
-    assert!(notes.iter().any(|(_, note)| note.contains("refers to itself")), "{notes:?}");
+    assert!(notes.iter().any(|review| review.text().contains("refers to itself")), "{notes:?}");
     endpoint(&one(
         "get",
         "/a",
@@ -138,7 +138,7 @@ fn references_out_of_the_document_take_anything_and_say_so() {
         let document = one("get", "/a", answering(json!({"type": "object", "properties": {"a": {"$ref": outside}}})));
         let import = imported(&document);
         let notes = &written(&import.operations[0]).notes.reviews;
-        assert!(notes.iter().any(|(_, note)| note.contains(outside)), "{notes:?}");
+        assert!(notes.iter().any(|review| review.text().contains(outside)), "{notes:?}");
     }
 }
 
@@ -175,7 +175,7 @@ fn patterns_that_no_linear_engine_runs_are_noted() {
         }})),
     );
     let import = imported(&document);
-    assert!(written(&import.operations[0]).notes.reviews.iter().any(|(_, note)| note.contains("(?!x)")));
+    assert!(written(&import.operations[0]).notes.reviews.iter().any(|review| review.text().contains("(?!x)")));
     assert!(endpoint(&document).input.source()["properties"]["a"].get("pattern").is_none());
 }
 
@@ -225,7 +225,7 @@ fn what_is_too_large_is_cut_and_says_so() {
     document["components"] = json!({ "schemas": many });
     let import = imported(&document);
     let notes = &written(&import.operations[0]).notes.reviews;
-    assert!(notes.iter().any(|(_, note)| note.contains("less is checked")), "{notes:?}");
+    assert!(notes.iter().any(|review| review.text().contains("less is checked")), "{notes:?}");
     let ours = endpoint(&document).output.source().clone();
     assert!(ours["$defs"].as_object().unwrap().len() <= 4, "{ours}");
 }

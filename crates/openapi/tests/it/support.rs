@@ -1,16 +1,23 @@
 //! Documents, and what a host makes of the files that they become.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use forecourt_contract::endpoint::{RegistrationContext, read};
 use forecourt_contract::{Catalog, Endpoint, MethodPolicy, RecipeBook};
 use forecourt_openapi::{EndpointFiles, Import, ImportFate, ImportedOperation, Options, import};
 use forecourt_settings::Section;
+use forecourt_testkit::data;
 use serde_json::{Value, json};
 
 /// The workshop of the examples: more than thirty operations.
 pub(crate) const WORKSHOP: &str = include_str!("../../../../examples/migration/1-wrap-and-expose/openapi.yaml");
+
+/// Where documents that others publish are: a folder named by `OPENAPI_DOCUMENTS`, else `openapi` of the test data.
+pub(crate) fn folder() -> Option<PathBuf> {
+    let given = std::env::var_os("OPENAPI_DOCUMENTS").map(PathBuf::from);
+    given.or_else(|| data("openapi"))
+}
 
 pub(crate) fn imported(document: &Value) -> Import {
     import(document.to_string().as_bytes(), &Options::default()).unwrap()

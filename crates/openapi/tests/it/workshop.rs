@@ -80,7 +80,7 @@ fn what_no_endpoint_can_be_is_said() {
         .operations
         .iter()
         .filter_map(|operation| match &operation.fate {
-            ImportFate::Written(_) => None,
+            ImportFate::Written(_) | ImportFate::NotChosen => None,
             ImportFate::Skipped(reason) => Some(format!("skipped {} {}: {reason}", operation.http, operation.path)),
             ImportFate::Failed(reason) => Some(format!("failed {} {}: {reason}", operation.http, operation.path)),
         })
@@ -186,22 +186,25 @@ fn s7_the_semantic_block_follows_verb_and_method() {
 fn s14_1_every_guess_is_marked() {
     let import = workshop();
     let parts = |method: &str, path: &str| -> BTreeSet<Part> {
-        found(&import, method, path).notes.reviews.iter().map(|(part, _)| *part).collect()
+        found(&import, method, path).notes.reviews.iter().map(|review| review.part).collect()
     };
-    let always = BTreeSet::from([Part::Handler]);
-    assert_eq!(parts("BOOK", "/appointments"), always, "the document has the verb");
-    assert_eq!(parts("SEARCH", "/parts"), always, "what a GET reads is told by its answer");
+    let plain = BTreeSet::from([Part::Handler]);
+    let grave = BTreeSet::from([Part::Handler, Part::Semantic]);
+    assert_eq!(parts("BOOK", "/appointments"), plain, "the document has the verb");
+    assert_eq!(parts("REMOVE", "/customers/{customerId}"), grave, "nobody knows whether it can be undone");
+    assert_eq!(parts("SEARCH", "/parts"), plain, "what a GET reads is told by its answer");
     let order = found(&import, "ORDER", "/orders");
     assert!(order.notes.remarks.iter().any(|(part, remark)| *part == Part::Path && remark.contains("/order")));
     assert_eq!(order.notes.made_up_scope.as_deref(), Some("orders:write"));
     let revenue = found(&import, "FETCH", "/reports/revenue");
     assert!(revenue.files[0].text.contains("deprecated_in = \"2.3.0\""));
-    assert!(revenue.notes.reviews.iter().any(|(part, note)| *part == Part::Input && note.contains("linear")));
-    for operation in import.operations.iter().filter(|operation| matches!(operation.fate, ImportFate::Written(_))) {
-        let written = written(operation);
-        let marks = written.files[0].text.matches("# REVIEW: ").count();
-        assert_eq!(marks, written.notes.reviews.len(), "{}", written.path);
-    }
+    assert!(revenue.notes.reviews.iter().any(|review| review.part == Part::Input && review.cause.contains("linear")));
+    let files = import.operations.iter().filter_map(|operation| operation.fate.written());
+    let counts = |word: &str| files.clone().map(|found| found.files[0].text.matches(word).count()).sum::<usize>();
+    assert_eq!(counts("# REVIEW"), import.causes.len(), "each cause is marked once: {:#?}", import.causes);
+    let all: usize = files.clone().map(|found| found.notes.reviews.len()).sum();
+    assert_eq!(counts("# REVIEW") + counts("# As marked in "), all);
+    assert_eq!(import.causes.iter().map(|cause| cause.count).sum::<usize>(), all);
 }
 
 #[test]

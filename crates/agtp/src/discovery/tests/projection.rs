@@ -19,6 +19,8 @@ fn binding() -> impl Strategy<Value = (Binding, Vec<String>)> {
     });
     let service = (word, word, word, word).prop_map(move |(host, secret, from, to)| {
         let service = ExternalService {
+            address_bytes_max: 8_192,
+            answer_bytes_max: 1_048_576,
             url: format!("https://{host}.example/v1"),
             method: "POST".to_owned(),
             headers: Headers(BTreeMap::from([("Authorization".to_owned(), secret.clone())])),

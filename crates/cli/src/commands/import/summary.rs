@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use forecourt_openapi::reimport::{FileChange, ImportPlan, PlannedFile};
-use forecourt_openapi::{Import, ImportFate, ImportedOperation};
+use forecourt_openapi::{Import, ImportFate, ImportedOperation, ReviewCause};
 use serde_json::{Value, json};
 
 use crate::args::ImportOpenapi;
@@ -14,14 +14,9 @@ use crate::output::stderrln;
 /// Characters of a path or a reason on one line.
 const SHOWN_CHARS_MAX: usize = 120;
 
-/// How many places are to be reviewed: those that are marked, and the scopes that were made up, as one.
+/// How many causes for review there are: those that are marked, and the scopes that were made up, as one.
 pub(super) fn reviews(import: &Import) -> usize {
-    marks(import) + usize::from(!made_up(import).is_empty())
-}
-
-/// How many places are marked for review in the files.
-fn marks(import: &Import) -> usize {
-    import.operations.iter().filter_map(|found| found.fate.written()).map(|found| found.notes.reviews.len()).sum()
+    import.causes.len() + usize::from(!made_up(import).is_empty())
 }
 
 /// The scopes that were made up, and of how many endpoints each.
@@ -45,6 +40,10 @@ pub(super) fn print(import: &Import, plan: &ImportPlan, asked: &ImportOpenapi) {
     let written = import.operations.iter().filter(|found| found.fate.written().is_some()).count();
     let are = if asked.dry_run { "would be" } else { "are" };
     stderrln!("\n{}: {written} of {} operations {are} in {}", import.title, import.operations.len(), out.display());
+    let others = import.operations.iter().filter(|found| !is_chosen(found)).count();
+    if others > 0 {
+        stderrln!("{others} operations were not chosen; --forget-choices takes all");
+    }
     needs(import, out);
 }
 
@@ -52,7 +51,7 @@ pub(super) fn print(import: &Import, plan: &ImportPlan, asked: &ImportOpenapi) {
 fn operations(import: &Import) {
     let left: Vec<String> = import.operations.iter().map(operation).collect();
     let width = left.iter().map(|text| text.chars().count()).max().unwrap_or_default().min(60);
-    for (found, left) in import.operations.iter().zip(&left) {
+    for (found, left) in import.operations.iter().zip(&left).filter(|(found, _)| is_chosen(found)) {
         stderrln!("{left:<width$}  {}", became(found));
         let losses = found.fate.written().map(|written| written.notes.losses.as_slice()).unwrap_or_default();
         losses.iter().for_each(|loss| stderrln!("{:<width$}    without {}", "", line(loss, SHOWN_CHARS_MAX)));
@@ -110,13 +109,22 @@ fn details(change: &FileChange) -> Vec<(&'static str, Vec<String>)> {
     }
 }
 
+fn is_chosen(found: &ImportedOperation) -> bool {
+    !matches!(found.fate, ImportFate::NotChosen)
+}
+
 /// What is left to do.
 pub(super) fn needs(import: &Import, out: &Path) {
     if let Some(stubs) = &import.stubs {
         stderrln!("what answers them is to be written in {}", stubs.name);
     }
-    if marks(import) > 0 {
-        stderrln!("{} places are marked REVIEW; see them with: grep -rn REVIEW {}", marks(import), out.display());
+    if !import.causes.is_empty() {
+        let marks = import.causes.len();
+        stderrln!("{marks} marks of REVIEW, each for one cause; see them with: grep -rn REVIEW {}", out.display());
+    }
+    for ReviewCause { part, cause, count, file } in &import.causes {
+        let name = part.name();
+        stderrln!("  {count:>5} {name:<15} {}, as in {file}", line(cause, SHOWN_CHARS_MAX));
     }
     let scopes = made_up(import);
     if !scopes.is_empty() {
@@ -138,6 +146,7 @@ fn became(found: &ImportedOperation) -> String {
             0 => format!("{} {}", written.method, written.path),
             marks => format!("{} {}  ({marks} to review)", written.method, written.path),
         },
+        ImportFate::NotChosen => "not chosen".to_owned(),
         ImportFate::Skipped(reason) => format!("left out: {}", line(reason, SHOWN_CHARS_MAX)),
         ImportFate::Failed(reason) => format!("FAILED: {}", line(reason, 2 * SHOWN_CHARS_MAX)),
     }
@@ -154,10 +163,15 @@ pub(super) fn json(import: &Import, plan: &ImportPlan, is_dry_run: bool) -> Valu
         "losses": import.losses,
         "functions": import.stubs.as_ref().map(|file| &file.name),
         "reviews": reviews(import),
+        "causes": import.causes.iter().map(cause).collect::<Vec<_>>(),
         "changes": changes,
         "is_dry_run": is_dry_run,
         "made_up_scopes": made_up(import),
     })
+}
+
+fn cause(cause: &ReviewCause) -> Value {
+    json!({ "about": cause.part.name(), "cause": cause.cause, "count": cause.count, "file": cause.file })
 }
 
 pub(super) fn change(file: &PlannedFile) -> Value {
@@ -178,12 +192,13 @@ pub(super) fn change(file: &PlannedFile) -> Value {
 fn of_operation(found: &ImportedOperation) -> Value {
     let from = json!({ "method": found.http, "path": found.path });
     match &found.fate {
+        ImportFate::NotChosen => json!({ "from": from, "skipped": "not chosen" }),
         ImportFate::Skipped(reason) => json!({ "from": from, "skipped": reason }),
         ImportFate::Failed(reason) => json!({ "from": from, "failed": reason }),
         ImportFate::Written(written) => {
             let reviews = written.notes.reviews.iter();
             let reviews: Vec<Value> =
-                reviews.map(|(part, note)| json!({ "about": part.name(), "note": note })).collect();
+                reviews.map(|review| json!({ "about": review.part.name(), "note": review.text() })).collect();
             json!({
                 "from": from,
                 "method": written.method,

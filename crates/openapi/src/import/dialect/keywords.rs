@@ -4,6 +4,7 @@ use forecourt_contract::Schema;
 use serde_json::{Map, Value, json};
 
 use super::{Dialect, Direction, Spot, alternatives, in_place};
+use crate::import::notes::Doubt;
 use crate::limits::EXAMPLE_BYTES_MAX;
 
 const TEXTS: [&str; 5] = ["title", "description", "format", "contentEncoding", "contentMediaType"];
@@ -132,7 +133,7 @@ impl Dialect<'_> {
     fn pattern(&mut self, value: &Value) -> Option<Value> {
         let pattern = value.as_str().filter(|_| self.levels.patterns)?;
         if !is_pattern(pattern) {
-            self.notes.push(format!("the pattern {pattern} is not checked: it can't be matched in linear time"));
+            self.notes.push(Doubt::about("a pattern that can't be matched in linear time is not checked", pattern));
             return None;
         }
         Some(value.clone())
@@ -145,7 +146,7 @@ impl Dialect<'_> {
             match name {
                 name if TYPES.contains(&name) => known.push(name),
                 "file" => known.push("string"),
-                _ => self.notes.push(format!("unknown type `{name}`: any value is taken there")),
+                _ => self.notes.push(Doubt::about("an unknown type takes any value", name)),
             }
         }
         known.dedup();

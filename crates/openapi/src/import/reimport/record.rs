@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::import::ImportChoices;
 use crate::limits::RECORD_BYTES_MAX;
 
 /// The version of the record's form.
@@ -21,6 +22,9 @@ pub struct ImportRecord {
 pub(super) struct RecordedDocument {
     /// The document's version.
     pub(super) version: String,
+    /// What of it is taken.
+    #[serde(default, skip_serializing_if = "ImportChoices::is_empty")]
+    pub(super) choices: ImportChoices,
     /// By HTTP method and path.
     pub(super) operations: BTreeMap<String, RecordedOperation>,
 }
@@ -78,6 +82,11 @@ impl ImportRecord {
     /// Whether a document was imported before.
     pub fn has(&self, name: &str) -> bool {
         self.documents.contains_key(name)
+    }
+
+    /// What was taken of a document before.
+    pub(crate) fn choices(&self, name: &str) -> ImportChoices {
+        self.documents.get(name).map(|recorded| recorded.choices.clone()).unwrap_or_default()
     }
 
     /// The name that the file of an operation of a document has, without its ending.

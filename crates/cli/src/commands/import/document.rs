@@ -1,0 +1,71 @@
+//! The document of an import: a file, or fetched from an address through the guard of all connections.
+
+use std::fs::File;
+use std::io::Read;
+
+use forecourt_client::network;
+use forecourt_egress::{Deadlines, EgressConfig, Purpose, UpstreamRequest};
+use forecourt_openapi::document::OpenApiDocument;
+use forecourt_openapi::limits::DOCUMENT_BYTES_MAX;
+use url::Url;
+
+use super::SHOWN_CHARS_MAX;
+use crate::commands::printable::line;
+use crate::output::Failure;
+
+/// The bytes of a document, one more than may be at most.
+pub(super) async fn text(named: &str) -> Result<Vec<u8>, Failure> {
+    match address(named) {
+        Some(url) => fetched(&url).await,
+        None => read(named),
+    }
+}
+
+/// Where the service of a document is that was fetched and names no place of its own: paths are below the one that
+/// the document came from (OpenAPI 3.1, 4.8.5).
+pub(super) fn origin(named: &str, text: &[u8]) -> Option<String> {
+    let url = address(named)?;
+    let document = OpenApiDocument::read(text).ok()?;
+    let servers = document.root()["servers"].as_array().filter(|servers| !servers.is_empty());
+    let first = servers.map_or("/", |servers| servers[0]["url"].as_str().unwrap_or("/"));
+    let is_absolute = first.contains("://") || first.contains('{');
+    let found = if is_absolute { None } else { url.join(first).ok() };
+    found.map(|found| found.as_str().trim_end_matches('/').to_owned())
+}
+
+fn address(named: &str) -> Option<Url> {
+    let is_address = named.starts_with("https://") || named.starts_with("http://");
+    Url::parse(named).ok().filter(|_| is_address)
+}
+
+async fn fetched(url: &Url) -> Result<Vec<u8>, Failure> {
+    let shown = line(url.as_str(), SHOWN_CHARS_MAX);
+    let egress = network::build(EgressConfig::default(), None)?;
+    let usual = Purpose::Service.deadlines(egress.config());
+    let bounds = Deadlines { body_bytes_max: DOCUMENT_BYTES_MAX, ..usual };
+    let request = UpstreamRequest::get(url.as_str()).within(bounds);
+    let answer = egress.send(Purpose::Service, request).await;
+    let wrong = |why: String| {
+        Failure::yours(format!("{shown} cannot be fetched: {why}"))
+            .hint("addresses are https and public; fetch any other one yourself and import the file")
+    };
+    let answer = answer.map_err(|error| wrong(error.log_reason()))?;
+    if answer.status.is_redirection() {
+        let place = answer.headers.get("location").and_then(|place| place.to_str().ok()).unwrap_or_default();
+        return Err(wrong(format!("it is elsewhere now: {}", line(place, SHOWN_CHARS_MAX))));
+    }
+    if !answer.status.is_success() {
+        return Err(wrong(format!("the answer is {}", answer.status)));
+    }
+    let bytes = answer.body.collect().await.map_err(|error| wrong(error.log_reason()))?;
+    Ok(bytes.to_vec())
+}
+
+fn read(file: &str) -> Result<Vec<u8>, Failure> {
+    let wrong = |error: std::io::Error| Failure::yours(format!("{file} cannot be read: {error}"));
+    let mut text = Vec::new();
+    // One more than may be, so that `import` tells that it is too long, and no endless file is read.
+    let limit = DOCUMENT_BYTES_MAX as u64 + 1;
+    File::open(file).map_err(wrong)?.take(limit).read_to_end(&mut text).map_err(wrong)?;
+    Ok(text)
+}

@@ -1,0 +1,275 @@
+//! Swagger 2.0 as OpenAPI 3.0: everything behind this reads one language. What the older one says is moved to where
+//! the newer one says it; nothing is made up, and what neither knows stays where it is.
+
+use serde_json::{Map, Value, json};
+
+/// The keys of a path item that are operations.
+const METHODS: [&str; 7] = ["get", "put", "post", "delete", "options", "head", "patch"];
+
+/// Keywords that a parameter has itself and that belong to its schema.
+const OF_SCHEMA: [&str; 18] = [
+    "type",
+    "format",
+    "items",
+    "default",
+    "enum",
+    "maximum",
+    "exclusiveMaximum",
+    "minimum",
+    "exclusiveMinimum",
+    "maxLength",
+    "minLength",
+    "pattern",
+    "maxItems",
+    "minItems",
+    "uniqueItems",
+    "multipleOf",
+    "x-nullable",
+    "x-example",
+];
+
+/// The media types where a document names none.
+const MEDIA: &str = "application/json";
+
+/// A document of Swagger 2.0 as one of OpenAPI 3.0.
+pub(super) fn upgraded(root: &Value) -> Value {
+    let upgrade = Upgrade { root };
+    let mut paths = Map::new();
+    for (path, item) in root["paths"].as_object().into_iter().flatten() {
+        paths.insert(path.clone(), upgrade.item(item));
+    }
+    let schemas: Map<String, Value> = fields(root, "definitions").map(|(k, v)| (k.clone(), schema(v))).collect();
+    let schemes: Map<String, Value> =
+        fields(root, "securityDefinitions").map(|(k, v)| (k.clone(), scheme(v))).collect();
+    let mut document = json!({
+        "openapi": "3.0.3",
+        "info": root["info"],
+        "paths": paths,
+        "components": { "schemas": schemas, "securitySchemes": schemes },
+    });
+    let servers = servers(root);
+    if !servers.is_empty() {
+        document["servers"] = json!(servers);
+    }
+    for key in ["security", "tags", "externalDocs"].into_iter().filter(|key| root.get(*key).is_some()) {
+        document[key] = root[key].clone();
+    }
+    document
+}
+
+fn fields<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    value[key].as_object().into_iter().flatten()
+}
+
+/// The addresses of the service, those over https first.
+fn servers(root: &Value) -> Vec<Value> {
+    let Some(host) = root["host"].as_str() else { return Vec::new() };
+    let base = root["basePath"].as_str().unwrap_or_default();
+    let base = if base.is_empty() || base.starts_with('/') { base.to_owned() } else { format!("/{base}") };
+    let named: Vec<&str> = root["schemes"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let mut schemes: Vec<&str> = named.into_iter().filter(|scheme| matches!(*scheme, "https" | "http")).collect();
+    schemes.sort_unstable_by(|a, b| b.cmp(a));
+    if schemes.is_empty() {
+        schemes.push("https");
+    }
+    schemes
+        .into_iter()
+        .map(|scheme| json!({ "url": format!("{scheme}://{host}{}", base.trim_end_matches('/')) }))
+        .collect()
+}
+
+struct Upgrade<'a> {
+    root: &'a Value,
+}
+
+impl<'a> Upgrade<'a> {
+    /// A parameter or a response, or what is called so for the whole document.
+    fn found(&self, value: &'a Value) -> &'a Value {
+        let place = value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
+        place.and_then(|pointer| self.root.pointer(pointer)).unwrap_or(value)
+    }
+
+    fn item(&self, item: &'a Value) -> Value {
+        let item = self.found(item);
+        let shared: Vec<&Value> = self.parameters(item);
+        let mut made = Map::new();
+        for method in METHODS {
+            if let Some(operation) = item.get(method).filter(|operation| operation.is_object()) {
+                made.insert(method.to_owned(), self.operation(operation, &shared));
+            }
+        }
+        Value::Object(made)
+    }
+
+    fn parameters(&self, owner: &'a Value) -> Vec<&'a Value> {
+        owner["parameters"].as_array().into_iter().flatten().map(|parameter| self.found(parameter)).collect()
+    }
+
+    fn media(&self, operation: &'a Value, key: &str) -> Vec<&'a str> {
+        let all = operation.get(key).or_else(|| self.root.get(key)).and_then(Value::as_array);
+        let named: Vec<&str> = all.into_iter().flatten().filter_map(Value::as_str).collect();
+        if named.is_empty() { vec![MEDIA] } else { named }
+    }
+
+    fn operation(&self, operation: &'a Value, shared: &[&'a Value]) -> Value {
+        let moved = ["parameters", "responses", "consumes", "produces", "schemes"];
+        let kept = fields_of(operation).filter(|(key, _)| !moved.contains(&key.as_str()));
+        let mut made: Map<String, Value> = kept.map(|(key, value)| (key.clone(), value.clone())).collect();
+        let own = self.parameters(operation);
+        let is_replaced =
+            |other: &Value| own.iter().any(|one| one["name"] == other["name"] && one["in"] == other["in"]);
+        let all: Vec<&Value> =
+            own.iter().copied().chain(shared.iter().copied().filter(|one| !is_replaced(one))).collect();
+        let (bodies, others): (Vec<&Value>, Vec<&Value>) =
+            all.into_iter().partition(|one| matches!(one["in"].as_str(), Some("body" | "formData")));
+        made.insert("parameters".to_owned(), others.into_iter().map(parameter).collect());
+        if let Some(body) = self.body(operation, &bodies) {
+            made.insert("requestBody".to_owned(), body);
+        }
+        let responses = fields(operation, "responses");
+        let responses: Map<String, Value> =
+            responses.map(|(status, response)| (status.clone(), self.response(operation, response))).collect();
+        made.insert("responses".to_owned(), Value::Object(responses));
+        Value::Object(made)
+    }
+
+    /// What is sent: the one body, or the fields of a form.
+    fn body(&self, operation: &'a Value, parameters: &[&'a Value]) -> Option<Value> {
+        let media = self.media(operation, "consumes");
+        if let Some(body) = parameters.iter().find(|one| one["in"] == "body") {
+            let is_form = |media: &&str| media.contains("form");
+            let others: Vec<&str> = media.iter().copied().filter(|media| !is_form(media)).collect();
+            let content = content(if others.is_empty() { &[MEDIA] } else { &others }, &schema(&body["schema"]));
+            let is_required = body["required"] == true;
+            return Some(json!({ "description": body["description"], "required": is_required, "content": content }));
+        }
+        let has_file = parameters.iter().any(|one| one["type"] == "file");
+        let usual = if has_file { "multipart/form-data" } else { "application/x-www-form-urlencoded" };
+        let named =
+            media.iter().find(|media| media.contains("form")).filter(|media| !has_file || media.contains("multipart"));
+        let (mut properties, mut required, mut encoding) = (Map::new(), Vec::new(), Map::new());
+        for field in parameters {
+            let name = field["name"].as_str()?.to_owned();
+            let mut own = of_parameter(field);
+            own["description"] = field["description"].clone();
+            if field["required"] == true {
+                required.push(name.clone());
+            }
+            if let Some((style, explode)) = style(field) {
+                encoding.insert(name.clone(), json!({ "style": style, "explode": explode }));
+            }
+            properties.insert(name, own);
+        }
+        let whole = json!({ "type": "object", "properties": properties, "required": required });
+        let media = json!({ "schema": whole, "encoding": encoding });
+        let content = Map::from_iter([(named.copied().unwrap_or(usual).to_owned(), media)]);
+        (!parameters.is_empty()).then(|| json!({ "required": !required.is_empty(), "content": content }))
+    }
+
+    fn response(&self, operation: &'a Value, response: &'a Value) -> Value {
+        let response = self.found(response);
+        let mut made = json!({ "description": response["description"].as_str().unwrap_or_default() });
+        if let Some(own) = response.get("schema") {
+            made["content"] = json!(content(&self.media(operation, "produces"), &schema(own)));
+        }
+        if let Some(headers) = response.get("headers") {
+            made["headers"] = headers.clone();
+        }
+        made
+    }
+}
+
+fn fields_of(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+fn content(media: &[&str], schema: &Value) -> Map<String, Value> {
+    media.iter().map(|media| ((*media).to_owned(), json!({ "schema": schema }))).collect()
+}
+
+fn parameter(parameter: &Value) -> Value {
+    let kept = fields_of(parameter).filter(|(key, _)| !OF_SCHEMA.contains(&key.as_str()) && *key != "collectionFormat");
+    let mut made: Map<String, Value> = kept.map(|(key, value)| (key.clone(), value.clone())).collect();
+    made.insert("schema".to_owned(), of_parameter(parameter));
+    if let Some((style, explode)) = style(parameter) {
+        made.insert("style".to_owned(), json!(style));
+        made.insert("explode".to_owned(), json!(explode));
+    }
+    Value::Object(made)
+}
+
+/// The schema that a parameter says of itself.
+fn of_parameter(parameter: &Value) -> Value {
+    let own = fields_of(parameter).filter(|(key, _)| OF_SCHEMA.contains(&key.as_str()));
+    schema(&Value::Object(own.map(|(key, value)| (key.clone(), value.clone())).collect()))
+}
+
+/// How the items of a list are written. `None`: it is no list.
+fn style(parameter: &Value) -> Option<(&'static str, bool)> {
+    if parameter["type"] != "array" {
+        return None;
+    }
+    let is_in_query = matches!(parameter["in"].as_str(), Some("query" | "formData"));
+    Some(match parameter["collectionFormat"].as_str().unwrap_or("csv") {
+        "multi" if is_in_query => ("form", true),
+        "ssv" | "tsv" if is_in_query => ("spaceDelimited", false),
+        "pipes" if is_in_query => ("pipeDelimited", false),
+        _ if is_in_query => ("form", false),
+        _ => ("simple", false),
+    })
+}
+
+/// A schema with the newer words: references lead to the new place, files are texts, discriminators are objects.
+fn schema(value: &Value) -> Value {
+    match value {
+        Value::Array(all) => all.iter().map(schema).collect(),
+        Value::Object(keywords) => {
+            let mut made = Map::new();
+            for (key, value) in keywords {
+                match (key.as_str(), value) {
+                    ("$ref", Value::String(reference)) => {
+                        let moved = reference.replacen("#/definitions/", "#/components/schemas/", 1);
+                        made.insert(key.clone(), json!(moved));
+                    }
+                    ("discriminator", Value::String(name)) => {
+                        made.insert(key.clone(), json!({ "propertyName": name }));
+                    }
+                    ("x-nullable", Value::Bool(truth)) => drop(made.insert("nullable".to_owned(), json!(truth))),
+                    ("x-example", example) => drop(made.insert("example".to_owned(), example.clone())),
+                    ("type", Value::String(name)) if name == "file" => {
+                        made.insert("type".to_owned(), json!("string"));
+                        made.insert("format".to_owned(), json!("binary"));
+                    }
+                    // Values of these are data.
+                    ("default" | "enum" | "example" | "examples", data) => drop(made.insert(key.clone(), data.clone())),
+                    (_, inner) => drop(made.insert(key.clone(), schema(inner))),
+                }
+            }
+            Value::Object(made)
+        }
+        other => other.clone(),
+    }
+}
+
+fn scheme(scheme: &Value) -> Value {
+    let scopes = || scheme.get("scopes").cloned().unwrap_or_else(|| json!({}));
+    let address = |key: &str| scheme[key].as_str().unwrap_or("https://example.com/").to_owned();
+    match scheme["type"].as_str() {
+        Some("basic") => json!({ "type": "http", "scheme": "basic" }),
+        Some("oauth2") => {
+            let (name, places): (&str, &[&str]) = match scheme["flow"].as_str() {
+                Some("implicit") => ("implicit", &["authorizationUrl"]),
+                Some("password") => ("password", &["tokenUrl"]),
+                Some("application") => ("clientCredentials", &["tokenUrl"]),
+                _ => ("authorizationCode", &["authorizationUrl", "tokenUrl"]),
+            };
+            let mut flow = json!({ "scopes": scopes() });
+            places.iter().for_each(|place| flow[*place] = json!(address(place)));
+            json!({ "type": "oauth2", "flows": { name: flow } })
+        }
+        _ => scheme.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

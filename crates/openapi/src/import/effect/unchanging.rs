@@ -1,0 +1,48 @@
+//! The proof that an operation changes nothing. It is made here and nowhere else.
+
+use forecourt_contract::Catalog;
+
+use super::asking::{is_asking, sentence_asks};
+use super::changing::{changes_in_words, claims_change, coordinates_change};
+use super::weight::gives_credentials;
+use crate::import::operation::Operation;
+use crate::import::words::{without_format, words};
+
+/// Proof that an operation changes nothing.
+///
+/// Its method is safe (RFC 9110 9.2.1) and its document says nothing else; or its path asks for something, a sentence
+/// does so too, and not a word of its id, its path and its sentences says anything else.
+#[derive(Debug)]
+pub(super) struct Unchanging(());
+
+impl Unchanging {
+    /// `None`: it may change something.
+    pub(super) fn of(operation: &Operation<'_>, catalog: &Catalog) -> Option<Unchanging> {
+        let is_unchanging = match operation.reads_only() {
+            true => !claims_change(operation, catalog),
+            false => operation.http == "POST" && asks(operation, catalog),
+        };
+        is_unchanging.then_some(Unchanging(()))
+    }
+}
+
+/// Whether path and sentence ask for something, and nothing else is said.
+fn asks(operation: &Operation<'_>, catalog: &Catalog) -> bool {
+    path_asks(operation, catalog)
+        && sentence_asks(operation)
+        && !changes_in_words(&words(operation.text("operationId")), catalog)
+        && !coordinates_change(operation, catalog)
+        && !gives_credentials(operation)
+}
+
+/// Whether the last segment of a path asks, and nothing in that segment changes.
+fn path_asks(operation: &Operation<'_>, catalog: &Catalog) -> bool {
+    let Some(last) = operation.path.trim_end_matches('/').rsplit('/').next() else { return false };
+    // `/orders/{id}:search` asks behind its parameter.
+    let literal = last.rsplit('}').next().unwrap_or(last);
+    let all = words(without_format(literal));
+    let is_edge = |word: Option<&String>| word.is_some_and(|word| is_asking(word));
+    let behind = all.iter().position(|word| !matches!(word.as_str(), "batch" | "bulk" | "multi"));
+    let asks = is_edge(behind.and_then(|at| all.get(at))) || is_edge(all.last());
+    asks && !changes_in_words(&all, catalog)
+}
