@@ -9,21 +9,26 @@
 //! | [`check`] | what a check is, and what may come of one |
 //! | [`agtp`] | the checks of AGTP, by section, and a client that also sends what no other would |
 //! | [`web`] | those of the protocols over HTTP |
+//! | [`suite`] | a protocol is looked for before it is judged |
 //! | [`run`] | one check after the other, within bounds of time |
-//! | [`report`] | what was found, as text and as JSON |
+//! | [`report`] | what was found, in each form of a report |
 //! | [`target`] | the way to the server that somebody named |
+//! | [`tls`] | versions of TLS, and certificates |
 //! | [`tester`] | a whole run |
 //! | [`shown`] | what of an exchange may be shown |
 //! | [`limits`] | every bound, with its unit |
 
 pub mod agtp;
 pub mod check;
+mod document;
 pub mod limits;
 pub mod report;
 pub mod run;
 pub mod shown;
+pub mod suite;
 pub mod target;
 pub mod tester;
+pub mod tls;
 pub mod web;
 
 pub use agtp::Caller;

@@ -1,13 +1,21 @@
 //! Checks of Mentionable REST: requests. Sections 2, 3, 5.4 to 5.6. What comes back is in `rest_answers`.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
 use http::Method;
 use serde_json::{Value, json};
+use url::Url;
 
-use super::discovery::agent_card;
-use super::peer::{Draft, Exchange, Peer};
+use super::discovery::card_of;
+use super::exchange::{Draft, Exchange};
+use super::target::WebTarget;
 use crate::check::{Check, Shortfall, Verdict, check};
+use crate::document::Document;
+use crate::suite::{Absence, OfferedProtocol};
 
-pub(super) const CHECKS: &[Check<Peer>] = &[
+const CHECKS: &[Check<Rest>] = &[
     check!(
         "rest-2",
         "REST 2",
@@ -41,16 +49,62 @@ pub(super) const CHECKS: &[Check<Peer>] = &[
 const URIS: [&str; 2] =
     ["https://mentionable.dev/ns/transport-rest/v0.1", "https://mentionable.dev/spec/transport-rest/v0.1"];
 
-fn endpoint_of(card: &Value) -> Option<&str> {
-    let all = card["a2a"]["capabilities"]["extensions"].as_array()?;
-    let entry = URIS.iter().find_map(|uri| all.iter().find(|extension| extension["uri"] == *uri))?;
-    entry["endpoint"].as_str()
+/// A host with an agent whose card names the REST transport.
+pub(crate) struct Rest {
+    host: Arc<WebTarget>,
+    card: Document,
+    /// Where it is asked, if the card says so in a way that can be followed.
+    endpoint: Option<String>,
 }
 
-/// Where the agent under test is asked.
-pub(super) async fn endpoint(peer: &Peer) -> Result<String, Shortfall> {
-    let why = || Shortfall::skip("the agent is not available over REST");
-    peer.own(endpoint_of(agent_card(peer).await?).ok_or_else(why)?)
+impl OfferedProtocol for Rest {
+    type Target = WebTarget;
+    const NAME: &'static str = "Mentionable REST";
+    const CHECKS: &'static [&'static [Check<Self>]] = &[CHECKS, super::rest_answers::CHECKS];
+
+    fn find(host: Arc<WebTarget>) -> BoxFuture<'static, Result<Self, Absence>> {
+        Box::pin(async move {
+            let card = card_of(&host).await.clone()?;
+            if extension(&card).is_none() {
+                return Err(Absence::NotOffered("the agent's card does not name the REST transport".to_owned()));
+            }
+            let endpoint = match endpoint_of(&card).map(|url| host.own(url)) {
+                Some(Err(Shortfall::Skipped(why))) if endpoint_of(&card).is_some_and(|url| Url::parse(url).is_ok()) => {
+                    return Err(Absence::Untold(why));
+                }
+                Some(Ok(url)) => Some(url),
+                _ => None,
+            };
+            Ok(Self { host, card, endpoint })
+        })
+    }
+}
+
+impl Deref for Rest {
+    type Target = WebTarget;
+
+    fn deref(&self) -> &WebTarget {
+        &self.host
+    }
+}
+
+/// What the card says of the REST transport.
+fn extension(card: &Value) -> Option<&Value> {
+    let all = card["a2a"]["capabilities"]["extensions"].as_array()?;
+    URIS.iter().find_map(|uri| all.iter().find(|extension| extension["uri"] == *uri))
+}
+
+fn endpoint_of(card: &Value) -> Option<&str> {
+    extension(card)?["endpoint"].as_str()
+}
+
+impl Rest {
+    /// Where the agent under test is asked.
+    pub(super) fn endpoint(&self) -> Result<String, Shortfall> {
+        self.endpoint
+            .clone()
+            .ok_or_else(|| Shortfall::skip("the card gives no endpoint that can be asked; rest-2 says more"))
+    }
 }
 
 /// An endpoint with a query behind it.
@@ -61,61 +115,54 @@ pub(super) fn with_query(endpoint: &str, query: &str) -> String {
 }
 
 /// A short question to the agent under test.
-pub(super) async fn question(peer: &Peer, accept: &str) -> Result<Exchange, Shortfall> {
-    let url = with_query(&endpoint(peer).await?, "user=hello");
-    peer.ask(Draft::get(&url).field("Accept", accept)).await
+pub(super) async fn question(rest: &Rest, accept: &str) -> Result<Exchange, Shortfall> {
+    let url = with_query(&rest.endpoint()?, "user=hello");
+    rest.ask(Draft::get(&url).field("Accept", accept)).await
 }
 
-async fn advertised(peer: &Peer) -> Verdict {
-    let card = agent_card(peer).await?;
-    let has_extension = card["a2a"]["capabilities"]["extensions"]
-        .as_array()
-        .is_some_and(|all| all.iter().any(|extension| URIS.iter().any(|uri| extension["uri"] == *uri)));
-    if !has_extension {
-        return Err(Shortfall::skip("the card does not name the REST transport"));
-    }
-    let url = endpoint_of(card).ok_or_else(|| Shortfall::broken("the extension has no endpoint"))?;
-    let parsed = url::Url::parse(url).map_err(|_| Shortfall::broken(format!("`{url}` is no absolute URL")))?;
-    let is_plain = peer.base().scheme() == "http";
+async fn advertised(rest: &Rest) -> Verdict {
+    let url = endpoint_of(&rest.card).ok_or_else(|| rest.card.wrong("the extension has no endpoint"))?;
+    let parsed = Url::parse(url).map_err(|_| rest.card.wrong(format!("`{url}` is no absolute URL")))?;
+    let is_plain = rest.base().scheme() == "http";
     match parsed.scheme() {
         "https" => Ok(()),
         "http" if is_plain => Ok(()),
-        _ => Err(Shortfall::broken(format!("`{url}` is not https"))),
+        _ => Err(rest.card.wrong(format!("`{url}` is not https"))),
     }
 }
 
-async fn ask(peer: &Peer) -> Verdict {
-    let exchange = question(peer, "text/markdown").await?;
+async fn ask(rest: &Rest) -> Verdict {
+    let exchange = question(rest, "text/markdown").await?;
     exchange.expect(&[200, 204])
 }
 
-async fn assistant(peer: &Peer) -> Verdict {
-    let url = with_query(&endpoint(peer).await?, "user=hello&assistant=hello");
-    peer.ask(Draft::get(&url)).await?.expect(&[400])
+async fn assistant(rest: &Rest) -> Verdict {
+    let url = with_query(&rest.endpoint()?, "user=hello&assistant=hello");
+    rest.ask(Draft::get(&url)).await?.expect(&[400])
 }
 
-async fn unknown_parameter(peer: &Peer) -> Verdict {
-    let url = with_query(&endpoint(peer).await?, "user=hello&conform-unknown=1");
-    peer.ask(Draft::get(&url).field("Accept", "text/markdown")).await?.expect(&[200, 204])
+async fn unknown_parameter(rest: &Rest) -> Verdict {
+    let url = with_query(&rest.endpoint()?, "user=hello&conform-unknown=1");
+    rest.ask(Draft::get(&url).field("Accept", "text/markdown")).await?.expect(&[200, 204])
 }
 
-async fn long_query(peer: &Peer) -> Verdict {
-    let url = with_query(&endpoint(peer).await?, &format!("user={}", "a".repeat(8 * 1024)));
-    let parsed = url::Url::parse(&url).map_err(|error| Shortfall::skip(error.to_string()))?;
+async fn long_query(rest: &Rest) -> Verdict {
+    let url = with_query(&rest.endpoint()?, &format!("user={}", "a".repeat(8 * 1024)));
+    let parsed = Url::parse(&url).map_err(|error| Shortfall::skip(error.to_string()))?;
     // A careful client sends no URL of that length.
     let target = &parsed[url::Position::BeforePath..url::Position::AfterQuery];
-    peer.by_hand(target).await?.expect(&[413])
+    rest.by_hand(target).await?.expect(&[413])
 }
 
-async fn post_json(peer: &Peer) -> Verdict {
-    let url = endpoint(peer).await?;
-    peer.ask(Draft::json(&url, &json!({"user": "hello"}))).await?.expect(&[415])
+async fn post_json(rest: &Rest) -> Verdict {
+    let url = rest.endpoint()?;
+    rest.ask(Draft::json(&url, &json!({"user": "hello"}))).await?.expect(&[415])
 }
 
-async fn post_form(peer: &Peer) -> Verdict {
-    let url = endpoint(peer).await?;
+async fn post_form(rest: &Rest) -> Verdict {
+    let url = rest.endpoint()?;
     let draft = Draft::new(Method::POST, &url).body("application/x-www-form-urlencoded", "user=hello");
-    peer.ask(draft).await?.expect(&[415])
+    rest.ask(draft).await?.expect(&[415])
 }
 
 /// A multipart body of these names and texts.
@@ -127,38 +174,38 @@ fn multipart(url: &str, parts: &[(&str, &str)]) -> Draft {
     Draft::new(Method::POST, url).body("multipart/form-data; boundary=conform", body + "--conform--\r\n")
 }
 
-async fn large_body(peer: &Peer) -> Verdict {
-    let url = endpoint(peer).await?;
-    peer.ask(multipart(&url, &[("user", &"a".repeat(1024 * 1024))])).await?.expect(&[413])
+async fn large_body(rest: &Rest) -> Verdict {
+    let url = rest.endpoint()?;
+    rest.ask(multipart(&url, &[("user", &"a".repeat(1024 * 1024))])).await?.expect(&[413])
 }
 
-async fn post(peer: &Peer) -> Verdict {
-    peer.effects()?;
-    let url = endpoint(peer).await?;
+async fn post(rest: &Rest) -> Verdict {
+    rest.effects()?;
+    let url = rest.endpoint()?;
     let turns = [("user", "hello"), ("assistant", "hello, what is it?"), ("user", "hello again")];
-    peer.ask(multipart(&url, &turns).field("Accept", "text/markdown")).await?.expect(&[200, 204])
+    rest.ask(multipart(&url, &turns).field("Accept", "text/markdown")).await?.expect(&[200, 204])
 }
 
-async fn refused(peer: &Peer, url: &str) -> Verdict {
+async fn refused(rest: &Rest, url: &str) -> Verdict {
     for method in [Method::PUT, Method::PATCH, Method::DELETE] {
-        let exchange = peer.ask(Draft::new(method, url)).await?;
+        let exchange = rest.ask(Draft::new(method, url)).await?;
         exchange.expect(&[405])?;
     }
     Ok(())
 }
 
-async fn methods(peer: &Peer) -> Verdict {
-    refused(peer, &endpoint(peer).await?).await
+async fn methods(rest: &Rest) -> Verdict {
+    refused(rest, &rest.endpoint()?).await
 }
 
-async fn task_methods(peer: &Peer) -> Verdict {
-    endpoint(peer).await?;
-    refused(peer, "/tasks/conform-no-such-task").await
+async fn task_methods(rest: &Rest) -> Verdict {
+    rest.endpoint()?;
+    refused(rest, "/tasks/conform-no-such-task").await
 }
 
-async fn head(peer: &Peer) -> Verdict {
-    let url = with_query(&endpoint(peer).await?, "user=hello");
-    let exchange = peer.ask(Draft::new(Method::HEAD, &url).field("Accept", "text/markdown")).await?;
+async fn head(rest: &Rest) -> Verdict {
+    let url = with_query(&rest.endpoint()?, "user=hello");
+    let exchange = rest.ask(Draft::new(Method::HEAD, &url).field("Accept", "text/markdown")).await?;
     exchange.expect(&[200, 204])?;
     match (exchange.body.is_empty(), exchange.field("Content-Type").is_some() || exchange.status() == 204) {
         (true, true) => Ok(()),
@@ -167,20 +214,20 @@ async fn head(peer: &Peer) -> Verdict {
     }
 }
 
-async fn no_task(peer: &Peer) -> Verdict {
-    endpoint(peer).await?;
+async fn no_task(rest: &Rest) -> Verdict {
+    rest.endpoint()?;
     let draft = Draft::get("/tasks/conform-no-such-task").field("Accept", "application/json");
-    peer.ask(draft).await?.expect(&[404])
+    rest.ask(draft).await?.expect(&[404])
 }
 
-async fn no_webhook(peer: &Peer) -> Verdict {
-    endpoint(peer).await?;
+async fn no_webhook(rest: &Rest) -> Verdict {
+    rest.endpoint()?;
     let body = json!({"url": "https://conform.invalid/hook"});
-    peer.ask(Draft::json("/tasks/conform-no-such-task/webhook", &body)).await?.expect(&[404])
+    rest.ask(Draft::json("/tasks/conform-no-such-task/webhook", &body)).await?.expect(&[404])
 }
 
-async fn no_artifact(peer: &Peer) -> Verdict {
-    endpoint(peer).await?;
-    peer.ask(Draft::get("/tasks/conform-no-such-task/artifacts/none")).await?.expect(&[404])?;
-    peer.ask(Draft::get("/artifacts/none")).await?.expect(&[404])
+async fn no_artifact(rest: &Rest) -> Verdict {
+    rest.endpoint()?;
+    rest.ask(Draft::get("/tasks/conform-no-such-task/artifacts/none")).await?.expect(&[404])?;
+    rest.ask(Draft::get("/artifacts/none")).await?.expect(&[404])
 }
