@@ -25,7 +25,7 @@ pub struct Rule {
 }
 
 /// One rule, and how to find out whether a server keeps it. `F` is the proof that the rule's protocol was found
-/// there: see [`crate::suite`].
+/// there: see [`crate::offer`].
 pub struct Check<F: 'static> {
     /// The rule.
     pub rule: Rule,

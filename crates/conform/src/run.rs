@@ -7,8 +7,8 @@ use tokio::time::{Instant, timeout};
 
 use crate::check::{Check, Shortfall, Verdict};
 use crate::limits::{EXCHANGES_WAITED_MAX, RUN_TIME_MAX, SILENT_IN_A_ROW_MAX};
+use crate::offer::{Absence, OfferedProtocol};
 use crate::report::{Finding, Outcome};
-use crate::suite::{Absence, OfferedProtocol};
 
 /// Which checks are run, by their names.
 #[derive(Debug, Clone, Default)]

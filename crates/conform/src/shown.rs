@@ -20,7 +20,7 @@ impl Secrets {
     pub fn shown(&self, head: &str, body: &[u8]) -> String {
         let mut text = self.shown_head(head);
         if !body.is_empty() {
-            text.push_str("\n\n");
+            text.push_str(if text.is_empty() { "" } else { "\n\n" });
             text.push_str(&self.shown_body(body));
         }
         text

@@ -1,42 +1,13 @@
-//! This module looks for a protocol before it is judged. The checks of a protocol take a value that only looking for it
-//! gives ([`OfferedProtocol`]): a rule of what a server does not offer can't be called broken.
+//! This module looks for each protocol that is known, and runs the checks of those that are there.
 
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
-use crate::check::{Check, Rule, Shortfall};
+use crate::check::{Rule, Shortfall};
+use crate::offer::{Absence, OfferedProtocol};
 use crate::report::{Finding, OfferStatus, ProtocolReport};
 use crate::run::{Pace, Selection};
-
-/// Why nothing of a protocol is judged.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Absence {
-    /// The server does not offer it: what was asked, and what answered, in a sentence.
-    NotOffered(String),
-    /// Whether it offers it can't be told by this caller, and why.
-    Untold(String),
-    /// Nobody answered the question.
-    Silent(String),
-}
-
-/// The proof that a protocol was found at a server: whatever its checks need to know. Made by [`OfferedProtocol::find`] alone.
-pub trait OfferedProtocol: Sized + Send + Sync + 'static {
-    /// The server, of which nothing is known yet.
-    type Target: Send + Sync;
-    /// The protocol's name, as people say it.
-    const NAME: &'static str;
-    /// Its checks.
-    const CHECKS: &'static [&'static [Check<Self>]];
-
-    /// Looks for the protocol.
-    fn find(server: Arc<Self::Target>) -> BoxFuture<'static, Result<Self, Absence>>;
-
-    /// What was learnt on the way that holds for all checks, in sentences.
-    fn notes(&self) -> Vec<String> {
-        Vec::new()
-    }
-}
 
 /// What one protocol came to: of all of its checks, and of each.
 pub type SuiteOutcome = (ProtocolReport, Vec<Finding>);

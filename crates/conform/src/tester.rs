@@ -26,7 +26,7 @@ pub struct Order {
     /// The agent that is asked over HTTP, by its handle; else the first that the host lists.
     pub handle: Option<String>,
     /// The path of the endpoint of MCP, if it is not the usual one.
-    pub mcp_path: Option<String>,
+    pub tools_path: Option<String>,
     /// Which checks are wanted.
     pub selection: Selection,
 }
@@ -77,7 +77,7 @@ pub fn run(order: Order) -> BoxFuture<'static, Result<Report, Failure>> {
         if list(Some(&order.target), &order.selection).is_empty() {
             return Err(Failure::usage("no check of this server is called like that").hint("--list shows them all"));
         }
-        let Order { target, reach, caller, handle, mcp_path, selection } = order;
+        let Order { target, reach, caller, handle, tools_path, selection } = order;
         let mut run = Run { pace: Pace::new(reach.patience), selection, protocols: Vec::new(), findings: Vec::new() };
         let (target, host, at, reached) = match target {
             Target::Agtp(host, port) => {
@@ -94,7 +94,8 @@ pub fn run(order: Order) -> BoxFuture<'static, Result<Report, Failure>> {
                 let (egress, base) = reach.web(&url)?;
                 let shown = base.as_str().trim_end_matches('/').to_owned();
                 run.judge(tls::SUITES, reach.web_endpoint(&egress, &base)).await;
-                let asked = web::HostQuery { handle, token: caller.token, with_effects: caller.with_effects, mcp_path };
+                let asked =
+                    web::HostQuery { handle, token: caller.token, with_effects: caller.with_effects, tools_path };
                 let server = web::WebTarget::new(egress, base, reach.patience, asked);
                 let host = url.host_str().unwrap_or_default().to_owned();
                 let reached = server.reach().await;
@@ -137,7 +138,11 @@ impl Run {
         server: S,
     ) {
         let Err(error) = reached else { return self.judge(suites, server).await };
-        let why = format!("no connection: {}", error.log_reason());
+        let reason = error.log_reason();
+        let why = match reason.contains("certificate") {
+            true => format!("{reason}: --cacert FILE trusts its authority, --insecure everybody"),
+            false => format!("no connection: {reason}"),
+        };
         for suite in suites {
             self.add(suite.untold(&why, &self.selection));
         }

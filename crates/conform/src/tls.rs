@@ -18,8 +18,9 @@ use futures::future::BoxFuture;
 use tokio::time::timeout;
 
 use crate::check::{Check, Shortfall, ShownExchange, Verdict, check};
+use crate::offer::{Absence, OfferedProtocol};
 use crate::shown::Secrets;
-use crate::suite::{Absence, OfferedProtocol, Suite};
+use crate::suite::Suite;
 
 use certificate::Certificate;
 use hello::HelloAnswer;

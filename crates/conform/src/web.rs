@@ -8,7 +8,6 @@ mod mcp;
 mod nlweb;
 mod raw;
 mod rest;
-mod rest_answers;
 mod sse;
 mod target;
 

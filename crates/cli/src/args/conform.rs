@@ -33,8 +33,8 @@ pub(crate) struct Conform {
     #[arg(long, value_name = "@HANDLE")]
     pub agent: Option<String>,
     /// Where MCP is spoken, if not at `/mcp`.
-    #[arg(long, value_name = "/PATH", value_parser = path)]
-    pub mcp: Option<String>,
+    #[arg(long = "mcp", value_name = "/PATH", value_parser = path)]
+    pub tools_path: Option<String>,
     /// Show this certificate over AGTP: a PEM file, which may hold the key too.
     #[arg(long, value_name = "FILE", conflicts_with = "plaintext")]
     pub cert: Option<PathBuf>,

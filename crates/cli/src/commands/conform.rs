@@ -140,7 +140,7 @@ fn order(conform: Conform, target: Target, selection: Selection) -> Result<Order
         deprecated_method: conform.deprecated_method,
     };
     let handle = conform.agent.map(|handle| handle.trim_start_matches('@').to_owned());
-    Ok(Order { target, reach, caller, handle, mcp_path: conform.mcp, selection })
+    Ok(Order { target, reach, caller, handle, tools_path: conform.tools_path, selection })
 }
 
 fn pair(words: Option<&[String]>) -> Result<Option<(String, String)>, Failure> {

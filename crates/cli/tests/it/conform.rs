@@ -127,7 +127,10 @@ fn reports() -> Option<Deployment> {
 fn the_report_for_code_scanning_keeps_its_schema() {
     let (Some(deployment), Some(folder)) = (reports(), library("sarif")) else { return };
     let schema = folder.join("node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json");
-    let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
+    let mut schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
+    // The schema has one pattern that is no regular expression, of a property that the report has not.
+    let language = schema.pointer_mut("/definitions/run/properties/language").unwrap().as_object_mut().unwrap();
+    language.remove("pattern").unwrap();
     let sarif: Value = serde_json::from_str(&deployment.read("report.sarif")).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let wrong: Vec<String> = validator.iter_errors(&sarif).map(|error| error.to_string()).collect();

@@ -13,8 +13,8 @@ use super::line::{Line, LineError};
 use super::target::{AgtpTarget, Caller};
 use crate::check::{Check, Shortfall, ShownExchange, Verdict};
 use crate::document::Document;
+use crate::offer::{Absence, OfferedProtocol};
 use crate::shown::Secrets;
-use crate::suite::{Absence, OfferedProtocol};
 
 /// A server that was heard to speak AGTP.
 pub struct Peer {

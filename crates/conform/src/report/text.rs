@@ -10,11 +10,15 @@ impl Report {
     /// The report as text.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", line(&self.target, REASON_CHARS_MAX));
-        for protocol in &self.protocols {
+        // What is absent for one reason is one line.
+        let is_one = |a: &ProtocolReport, b: &ProtocolReport| {
+            a.status != OfferStatus::Offered && (a.status, &a.reason) == (b.status, &b.reason)
+        };
+        for group in self.protocols.chunk_by(is_one) {
             text.push('\n');
-            match protocol.status {
-                OfferStatus::Offered => self.write_protocol(&mut text, protocol),
-                _ => text.push_str(&absence(protocol)),
+            match group {
+                [protocol] if protocol.status == OfferStatus::Offered => self.write_protocol(&mut text, protocol),
+                _ => text.push_str(&absence(group)),
             }
         }
         let Summary { pass, fail, warn, skip } = self.summary;
@@ -44,10 +48,13 @@ impl Report {
     }
 }
 
-/// `MCP: not offered: 15 checks skipped (POST /mcp answers 404)`.
-fn absence(protocol: &ProtocolReport) -> String {
-    let reason = line(protocol.reason.as_deref().unwrap_or_default(), REASON_CHARS_MAX);
-    format!("{}: {}: {} skipped ({reason})\n", protocol.name, protocol.status.words(), checks(protocol.checks))
+/// `NLWeb: not offered: 15 checks skipped (POST /ask answers 404)`, of protocols that are absent for one reason.
+fn absence(group: &[ProtocolReport]) -> String {
+    let names = group.iter().map(|protocol| protocol.name).collect::<Vec<_>>().join(", ");
+    let count = group.iter().map(|protocol| protocol.checks).sum();
+    let Some(ProtocolReport { status, reason, .. }) = group.first() else { return String::new() };
+    let reason = line(reason.as_deref().unwrap_or_default(), REASON_CHARS_MAX);
+    format!("{names}: {}: {} skipped ({reason})\n", status.words(), checks(count))
 }
 
 fn checks(count: usize) -> String {
@@ -96,5 +103,43 @@ fn write_skipped<'a>(text: &mut String, skipped: impl Iterator<Item = &'a &'a Fi
     for (reason, ids) in by_reason {
         text.push_str(&format!("skip  {}: {}\n", checks(ids.len()), line(reason, REASON_CHARS_MAX)));
         text.push_str(&format!("      {}\n", ids.join(", ")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{finding, report};
+    use super::*;
+
+    #[test]
+    fn what_is_absent_or_skipped_for_one_reason_is_one_line() {
+        let skipped = |id| Finding { reason: Some("a reason".to_owned()), ..finding(id, Outcome::Skip) };
+        let mut found = report(vec![finding("a", Outcome::Pass), skipped("b"), skipped("c")]);
+        let absent = |name, reason: &str| ProtocolReport {
+            name,
+            status: OfferStatus::NotOffered,
+            reason: Some(reason.to_owned()),
+            notes: Vec::new(),
+            checks: 2,
+        };
+        found.protocols.extend([absent("P", "404"), absent("Q", "404"), absent("R", "501")]);
+        let text = found.text();
+        assert!(text.contains("skip  2 checks: a reason\n      b, c\n"), "{text}");
+        assert!(
+            text.contains("\nP, Q: not offered: 4 checks skipped (404)\n\nR: not offered: 2 checks skipped (501)\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn an_exchange_is_shown_once() {
+        let broken = |id| Finding {
+            sent: Some("GET /x".to_owned()),
+            came: Some("HTTP 200".to_owned()),
+            ..finding(id, Outcome::Fail)
+        };
+        let text = report(vec![broken("a"), broken("b")]).text();
+        assert_eq!(text.matches("GET /x").count(), 1, "{text}");
+        assert!(text.contains("in the exchange that is shown at a"), "{text}");
     }
 }

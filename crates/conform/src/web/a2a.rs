@@ -4,12 +4,14 @@
 //! |---|---|
 //! | `card.rs` | checks of the card |
 //! | `rpc.rs` | JSON-RPC at the URL of a card, whatever the version |
-//! | `version.rs` | what the versions differ in, and the checks of each |
+//! | `version.rs` | what the versions differ in |
+//! | `checks.rs` | the checks of each version |
 //! | `requests.rs` | checks of requests that change nothing |
 //! | `sending.rs`, `streams.rs` | checks of messages, and of the tasks they begin |
 //! | `rest.rs` | HTTP+JSON of 1.0 |
 
 mod card;
+mod checks;
 mod requests;
 mod rest;
 mod rpc;
@@ -22,7 +24,7 @@ use serde_json::Value;
 use super::exchange::Draft;
 use super::target::WebTarget;
 use crate::document::Document;
-use crate::suite::Absence;
+use crate::offer::Absence;
 
 pub(super) use card::A2aCard;
 pub(super) use rest::RestBinding;

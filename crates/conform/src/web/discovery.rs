@@ -11,7 +11,7 @@ use super::exchange::Draft;
 use super::target::WebTarget;
 use crate::check::{Check, Shortfall, Verdict, check};
 use crate::document::Document;
-use crate::suite::{Absence, OfferedProtocol};
+use crate::offer::{Absence, OfferedProtocol};
 
 const CHECKS: &[Check<Discovery>] = &[
     check!(

@@ -11,7 +11,7 @@ use super::exchange::Draft;
 use super::target::WebTarget;
 use crate::check::{Check, Shortfall, Verdict, check};
 use crate::document::Document;
-use crate::suite::{Absence, OfferedProtocol};
+use crate::offer::{Absence, OfferedProtocol};
 
 const CHECKS: &[Check<Hub>] = &[
     check!("hub-7-1", "hub card 7", Must, "the hub's card is at agent-card.json, as application/json", card_there),

@@ -10,7 +10,7 @@ use super::exchange::{Draft, Exchange};
 use super::sse::events;
 use super::target::WebTarget;
 use crate::check::{Check, Shortfall, Verdict, check};
-use crate::suite::{Absence, OfferedProtocol};
+use crate::offer::{Absence, OfferedProtocol};
 
 const CHECKS: &[Check<NlWeb>] = &[
     check!("nlweb-4", "NLWeb 4, 7.1", Must, "POST /ask is answered with _meta: a response_type and a version", meta),
@@ -44,6 +44,9 @@ const CHECKS: &[Check<NlWeb>] = &[
         "an unknown mode is answered nevertheless, or UNSUPPORTED_MODE",
         unknown_mode
     ),
+    check!("nlweb-3.1-filters", "NLWeb 3.1", Must, "filters in a query do no harm", filters),
+    check!("nlweb-3.2", "NLWeb 3.2", Must, "earlier questions and a context of their user do no harm", context),
+    check!("nlweb-4.1.1-summary", "NLWeb 4.1.1", Should, "a summary that was asked for has a text", summary),
     check!("nlweb-3.4", "NLWeb 3, 2.2", Must, "what is not known in a request does no harm", extended),
     check!("nlweb-7.4-json", "NLWeb 7.4", Should, "what is no JSON is refused with 400", no_json),
     check!(
@@ -55,9 +58,11 @@ const CHECKS: &[Check<NlWeb>] = &[
     ),
     check!("nlweb-4.2", "NLWeb 4.2", Must, "await of a promise that nobody gave is no answer", unknown_promise),
     check!("nlweb-4.2-action", "NLWeb 4.2", Should, "await with an unknown action is refused", unknown_action),
+    check!("nlweb-4.2-token", "NLWeb 4.2", Should, "await without a promise is refused", no_promise),
     check!("nlweb-6-start", "NLWeb 6.1", Must, "a stream begins with `start` and its _meta", stream_starts),
     check!("nlweb-6-complete", "NLWeb 6.1", Must, "a stream ends with `complete` and its _meta", stream_completes),
     check!("nlweb-6-result", "NLWeb 6.1", Must, "each result in a stream has its index and item", stream_results),
+    check!("nlweb-6-index", "NLWeb 6.1", Must, "no two results of a stream have one index", stream_indexes),
 ];
 
 /// A host that answers `/ask` as NLWeb does.
@@ -150,8 +155,16 @@ fn shape(body: &Value) -> Option<&'static str> {
         "elicitation" if !body["elicitation"].is_object() => Some("an elicitation has `elicitation`"),
         "elicitation" => {
             let questions = body["elicitation"]["questions"].as_array();
-            let is_fine = questions.is_none_or(|all| all.iter().all(is_question));
-            (!is_fine).then_some("each question has id, text and type")
+            let has_options = |question: &Value| match question["type"].as_str() {
+                Some("single_select" | "multi_select") => question["options"].is_array(),
+                _ => true,
+            };
+            let holds = |rule: &dyn Fn(&Value) -> bool| questions.is_none_or(|all| all.iter().all(rule));
+            match (holds(&is_question), holds(&has_options)) {
+                (false, _) => Some("each question has id, text and type"),
+                (true, false) => Some("each question to choose from has options"),
+                (true, true) => None,
+            }
         }
         "failure" if !body["error"]["code"].is_string() => Some("a failure has error.code"),
         _ => None,
@@ -238,6 +251,45 @@ async fn extended(host: &NlWeb) -> Verdict {
     is_response(&exchange).map(drop)
 }
 
+/// A question with more in it is answered all the same.
+async fn answered(host: &NlWeb, body: &Value) -> Verdict {
+    let exchange = ask(host, body).await?;
+    exchange.expect(&[200, 202])?;
+    is_response(&exchange).map(drop)
+}
+
+async fn filters(host: &NlWeb) -> Verdict {
+    let query = json!({"text": "hello", "itemType": "Recipe", "location": "Idaho", "price": "less than $20"});
+    answered(host, &request(json!({ "query": query }))).await
+}
+
+async fn context(host: &NlWeb) -> Verdict {
+    let context = json!({"prev": ["good morning"], "text": "A conformance test.", "memory": "likes tests"});
+    answered(host, &request(json!({ "context": context }))).await
+}
+
+async fn summary(host: &NlWeb) -> Verdict {
+    let exchange = ask(host, &request(json!({"prefer": {"mode": "list, summarize"}}))).await?;
+    let body = is_response(&exchange).map_err(|_| Shortfall::skip("there is no response; nlweb-4 says so"))?;
+    let mut all = body["results"].as_array().into_iter().flatten();
+    let found = all.find(|item| item["@type"].as_str().is_some_and(|kind| kind.ends_with("Summary")));
+    match found.map(|summary| summary["text"].is_string()) {
+        Some(true) => Ok(()),
+        Some(false) => Err(exchange.wrong("the summary has no text")),
+        None => Err(Shortfall::skip("no summary is among the results")),
+    }
+}
+
+async fn no_promise(host: &NlWeb) -> Verdict {
+    let draft = Draft::json("/await", &json!({"action": "checkin", "meta": {"version": "0.55"}}));
+    let exchange = host.ask(draft.field("Accept", "application/json")).await?;
+    match exchange.status() {
+        200 if kind(&exchange.json()?) == "failure" => Ok(()),
+        400..=499 => Ok(()),
+        _ => Err(exchange.wrong("it is not refused")),
+    }
+}
+
 async fn no_json(host: &NlWeb) -> Verdict {
     let draft = Draft::new(http::Method::POST, "/ask").body("application/json", "{\"query\": ");
     allowed(host.ask(draft).await?)?.expect(&[400])
@@ -318,4 +370,12 @@ async fn stream_results(host: &NlWeb) -> Verdict {
         Some((_, data)) => Err(exchange.wrong(format!("a result does not have index and item: {data}"))),
         None => Ok(()),
     }
+}
+
+async fn stream_indexes(host: &NlWeb) -> Verdict {
+    let (exchange, all) = streamed(host).await?;
+    let results = all.iter().filter(|(name, _)| name == "result");
+    let indexes: Vec<&Value> = results.map(|(_, data)| &data["index"]).collect();
+    let twice = indexes.iter().enumerate().filter(|(at, index)| indexes[..*at].contains(index));
+    exchange.none_wrong(twice.map(|(_, index)| format!("{index} is there twice")).collect())
 }

@@ -16,8 +16,8 @@ use super::raw;
 use crate::check::{Shortfall, Verdict};
 use crate::document::Document;
 use crate::limits::BODY_BYTES_MAX;
+use crate::offer::Absence;
 use crate::shown::Secrets;
-use crate::suite::Absence;
 
 /// Whom a host is asked for, and in whose name.
 #[derive(Default)]
@@ -29,7 +29,7 @@ pub struct HostQuery {
     /// Whether requests that change something are sent too.
     pub with_effects: bool,
     /// The path of the endpoint of MCP, if it is not the usual one.
-    pub mcp_path: Option<String>,
+    pub tools_path: Option<String>,
 }
 
 /// The host under test.
@@ -90,7 +90,7 @@ impl WebTarget {
 
     /// The path of the endpoint of MCP.
     pub(crate) fn mcp_path(&self) -> &str {
-        self.asked.mcp_path.as_deref().unwrap_or("/mcp")
+        self.asked.tools_path.as_deref().unwrap_or("/mcp")
     }
 
     /// Whether something may be changed.

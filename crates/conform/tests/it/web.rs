@@ -161,7 +161,11 @@ fn broken_items_are_found() {
         "nlweb-4.1.1-format" => |q, r| if q.path() == "/ask" { r.replace("structuredData", "structuredContent") };
         "nlweb-5" => |q, r| if q.path() == "/ask" { r.replace("\"endpoint\"", "\"url\"") };
         "nlweb-3.3.2" => |q, r| if q.json()["prefer"]["mode"] == "conform_unknown" { r.body = b"{}".to_vec() };
-        "nlweb-4.2", "nlweb-4.2-action" => |q, r| if q.path() == "/await" { r.replace("failure", "answer") };
+        "nlweb-4.2", "nlweb-4.2-action", "nlweb-4.2-token" => |q, r| if q.path() == "/await" { r.replace("failure", "answer") };
+        "nlweb-3.1-filters" => |q, r| if q.json()["query"]["price"].is_string() { r.status = 400 };
+        "nlweb-3.2" => |q, r| if q.json()["context"]["prev"].is_array() { r.status = 400 };
+        "nlweb-4.1.1-summary" => |_, r| r.replace("\"text\":\"Soup.\"}", "\"words\":\"Soup.\"}");
+        "nlweb-6-index" => |_, r| r.replace("event: complete", "event: result\ndata: {\"index\":0,\"item\":{}}\n\nevent: complete");
         "nlweb-6-start" => |_, r| r.replace("event: start", "event: begin");
         "nlweb-6-complete" => |_, r| r.replace("event: complete", "event: done");
         "nlweb-6-result" => |_, r| r.replace("\"index\":0", "\"index\":\"0\"");

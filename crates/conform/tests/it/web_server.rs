@@ -245,6 +245,10 @@ fn items(request: &Request) -> Reply {
         );
         return Reply::new(200, "text/event-stream", text);
     }
+    if body["prefer"]["mode"] == "list, summarize" {
+        let summary = json!({"@type": "SearchSummary", "text": "Soup."});
+        return Reply::json(200, &json!({"_meta": meta("conversational_search"), "results": [summary, item]}));
+    }
     match body["prefer"]["response_format"] == "chatgpt_app" {
         true => Reply::json(
             200,

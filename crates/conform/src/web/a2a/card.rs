@@ -10,7 +10,7 @@ use url::Url;
 use super::{CARD_PATH, card_of};
 use crate::check::{Check, Verdict, check};
 use crate::document::Document;
-use crate::suite::{Absence, OfferedProtocol};
+use crate::offer::{Absence, OfferedProtocol};
 use crate::web::exchange::Draft;
 use crate::web::target::WebTarget;
 

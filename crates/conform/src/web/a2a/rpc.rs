@@ -4,15 +4,14 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use super::card_of;
 use super::version::Version;
-use crate::check::{Check, Shortfall, Verdict};
+use crate::check::{Shortfall, Verdict};
 use crate::document::Document;
-use crate::suite::{Absence, OfferedProtocol};
+use crate::offer::Absence;
 use crate::web::exchange::{Draft, Exchange};
 use crate::web::target::WebTarget;
 
@@ -26,25 +25,6 @@ pub(crate) struct Rpc<V> {
     version: PhantomData<fn() -> V>,
 }
 
-impl<V: Version> OfferedProtocol for Rpc<V> {
-    type Target = WebTarget;
-    const NAME: &'static str = V::NAME;
-    const CHECKS: &'static [&'static [Check<Self>]] = V::CHECKS;
-
-    fn find(host: Arc<WebTarget>) -> BoxFuture<'static, Result<Self, Absence>> {
-        Box::pin(async move {
-            let card = card_of(&host).await.clone()?;
-            let url = V::url(&card).map(|url| host.own(url));
-            match url {
-                None => Err(Absence::NotOffered(format!("the card names no JSON-RPC of A2A {}", V::NUMBER))),
-                Some(Err(Shortfall::Skipped(why))) => Err(Absence::Untold(why)),
-                Some(Err(_)) => Err(Absence::Untold("the URL of the card can't be asked".to_owned())),
-                Some(Ok(url)) => Ok(Self { host, card, url, sent: OnceCell::new(), version: PhantomData }),
-            }
-        })
-    }
-}
-
 impl<V> Deref for Rpc<V> {
     type Target = WebTarget;
 
@@ -54,6 +34,18 @@ impl<V> Deref for Rpc<V> {
 }
 
 impl<V: Version> Rpc<V> {
+    /// Looks for it.
+    pub(super) async fn look(host: Arc<WebTarget>) -> Result<Self, Absence> {
+        let card = card_of(&host).await.clone()?;
+        let url = V::url(&card).map(|url| host.own(url));
+        match url {
+            None => Err(Absence::NotOffered(format!("the card names no JSON-RPC of A2A {}", V::NUMBER))),
+            Some(Err(Shortfall::Skipped(why))) => Err(Absence::Untold(why)),
+            Some(Err(_)) => Err(Absence::Untold("the URL of the card can't be asked".to_owned())),
+            Some(Ok(url)) => Ok(Self { host, card, url, sent: OnceCell::new(), version: PhantomData }),
+        }
+    }
+
     /// A POST to the URL of the card.
     pub(super) fn draft(&self, body: &Value) -> Draft {
         Draft::json(&self.url, body).field("A2A-Version", V::NUMBER)

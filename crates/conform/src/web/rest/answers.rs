@@ -1,10 +1,10 @@
 //! Checks of Mentionable REST: answers. Sections 4, 5.1 to 5.3 and 8.
 
-use super::discovery::address;
-use super::exchange::{Draft, Exchange};
-use super::rest::{Rest, question, with_query};
-use super::sse::events;
+use super::endpoint::{Rest, question, with_query};
 use crate::check::{Check, Shortfall, Verdict, check};
+use crate::web::discovery::address;
+use crate::web::exchange::{Draft, Exchange};
+use crate::web::sse::events;
 
 pub(super) const CHECKS: &[Check<Rest>] = &[
     check!("rest-4-html", "REST 4", Must, "an answer can be had as text/html, which is the default", html),
