@@ -3,9 +3,11 @@
 mod discover;
 mod draft;
 mod endpoints;
+mod exchange;
 mod framing;
 mod input;
 mod inventory;
+mod line;
 mod manifest;
 mod message;
 mod methods;
@@ -14,14 +16,21 @@ mod paths;
 mod peer;
 mod propose;
 mod records;
+mod target;
 
 use crate::check::Check;
+use crate::suite::Suite;
 
+pub use line::Line;
 pub use message::{ReadError, Response, read};
-pub use peer::{Caller, Line, Peer};
+pub use peer::Peer;
+pub use target::{AgtpTarget, Caller};
+
+/// Every protocol of such a server.
+pub const SUITES: &[Suite<AgtpTarget>] = &[Suite::of::<Peer>()];
 
 /// Every check, in the order of the sections.
-pub const CHECKS: &[&[Check<Peer>]] = &[
+const CHECKS: &[&[Check<Peer>]] = &[
     framing::CHECKS,
     manifest::CHECKS,
     endpoints::CHECKS,

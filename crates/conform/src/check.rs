@@ -11,8 +11,9 @@ pub enum Level {
     Should,
 }
 
-/// One rule, and how to find out whether a server keeps it.
-pub struct Check<P: 'static> {
+/// One rule of a specification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rule {
     /// Its name: the wire, the section, and what tells it from others of that section. Never changes.
     pub id: &'static str,
     /// The sections that it is from, with the document where that is not the wire's own.
@@ -21,27 +22,36 @@ pub struct Check<P: 'static> {
     pub level: Level,
     /// The rule in plain words.
     pub title: &'static str,
+}
+
+/// One rule, and how to find out whether a server keeps it. `F` is the proof that the rule's protocol was found
+/// there: see [`crate::offer`].
+pub struct Check<F: 'static> {
+    /// The rule.
+    pub rule: Rule,
     /// Asks the server.
-    pub run: for<'a> fn(&'a P) -> BoxFuture<'a, Verdict>,
+    pub run: for<'a> fn(&'a F) -> BoxFuture<'a, Verdict>,
 }
 
 /// What came of a check: nothing to say, or why the rule is not seen to be kept.
 pub type Verdict = Result<(), Shortfall>;
 
+/// One exchange as a report shows it: within its bounds, without secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownExchange {
+    /// What was sent: head and body.
+    pub sent: String,
+    /// What came back.
+    pub came: String,
+}
+
 /// Why a rule is not seen to be kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shortfall {
-    /// It is broken.
-    Broken {
-        /// In what, in a sentence.
-        what: String,
-        /// What was sent, if one exchange shows it. Within its bound, without secrets.
-        sent: Option<String>,
-        /// What came back.
-        came: Option<String>,
-    },
+    /// It is broken: in what, in a sentence, and the exchange that shows it. No rule is called broken without one.
+    Broken(String, ShownExchange),
     /// It is kept to the letter, and somebody should know something nevertheless.
-    Advice(String),
+    Advice(String, ShownExchange),
     /// It can't be told, and why.
     Skipped(String),
     /// There was no answer at all, and why.
@@ -54,11 +64,6 @@ pub enum Shortfall {
 }
 
 impl Shortfall {
-    /// A rule that is broken in what was read before, rather than in one exchange.
-    pub(crate) fn broken(what: impl Into<String>) -> Self {
-        Self::Broken { what: what.into(), sent: None, came: None }
-    }
-
     /// A rule that nothing can be said about.
     pub(crate) fn skip(why: impl Into<String>) -> Self {
         Self::Skipped(why.into())
@@ -69,11 +74,13 @@ impl Shortfall {
 macro_rules! check {
     ($id:literal, $section:literal, $level:ident, $title:literal, $run:expr) => {
         $crate::check::Check {
-            id: $id,
-            section: $section,
-            level: $crate::check::Level::$level,
-            title: $title,
-            run: |peer| Box::pin($run(peer)),
+            rule: $crate::check::Rule {
+                id: $id,
+                section: $section,
+                level: $crate::check::Level::$level,
+                title: $title,
+            },
+            run: |found| Box::pin($run(found)),
         }
     };
 }
@@ -87,13 +94,5 @@ pub(crate) fn named(things: &[String]) -> String {
     match things.len().checked_sub(NAMED_MAX) {
         Some(more @ 1..) => format!("{shown}; and {more} more"),
         _ => shown,
-    }
-}
-
-/// Fine when nothing is wrong with any of them.
-pub(crate) fn none_wrong(wrong: Vec<String>) -> Verdict {
-    match wrong.is_empty() {
-        true => Ok(()),
-        false => Err(Shortfall::broken(named(&wrong))),
     }
 }

@@ -14,12 +14,20 @@ pub const HEAD_BYTES_MAX: usize = 64 * 1024;
 pub const FIELDS_MAX: usize = 200;
 /// Bytes of the body of an answer: more than a large manifest has.
 pub const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Characters of what was sent or came that a finding shows.
-pub const SHOWN_CHARS_MAX: usize = 700;
+/// Characters of one line of a head that a finding shows: tokens and policies of pages are longer than anybody reads.
+pub const SHOWN_HEAD_LINE_CHARS_MAX: usize = 160;
+/// Lines of a head that a finding shows.
+pub const SHOWN_HEAD_LINES_MAX: usize = 40;
+/// Characters of a body that a finding shows.
+pub const SHOWN_BODY_CHARS_MAX: usize = 8 * 1024;
 /// Characters of a reason.
 pub const REASON_CHARS_MAX: usize = 300;
+/// Bytes of a file of what is known: a report of all checks has far less.
+pub const KNOWN_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Things that a finding names before it says how many more there are.
 pub const NAMED_MAX: usize = 4;
+/// Bytes of a certificate that is read.
+pub(crate) const CERTIFICATE_BYTES_MAX: usize = 64 * 1024;
 /// Endpoints that a check calls.
 pub(crate) const ENDPOINTS_TRIED_MAX: usize = 3;
 /// Requests for contracts by which the rate limit is looked for.

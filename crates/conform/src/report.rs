@@ -1,16 +1,33 @@
-//! This module holds what a run found: for people as text, for programs as JSON.
+//! This module holds what a run found. Each form of a report has a file of its own.
+//!
+//! | file | for |
+//! |---|---|
+//! | `text.rs` | people, on a terminal |
+//! | `html.rs` | people, as a page |
+//! | `junit.rs`, `sarif.rs` | continuous integration |
+//! | `known.rs` | what was known before, and what is new or gone |
 
-use forecourt_client::printable::{line, printable};
-use serde::Serialize;
+mod html;
+mod junit;
+mod known;
+mod sarif;
+mod text;
 
-use crate::check::{Level, Shortfall, Verdict};
+pub use known::{Comparison, KnownFinding, KnownFindings, KnownProtocol};
+
+use serde::{Deserialize, Serialize};
+
+use crate::check::{Level, Rule, Shortfall, ShownExchange, Verdict};
 use crate::limits::REASON_CHARS_MAX;
+use forecourt_client::printable::line;
 
 /// What came of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The check's name.
+    /// The check's name, which never changes: the finding is known by it from run to run.
     pub id: &'static str,
+    /// The protocol that the rule is of.
+    pub protocol: &'static str,
     /// The sections that it is from.
     pub section: &'static str,
     /// `MUST` or `SHOULD`.
@@ -22,10 +39,10 @@ pub struct Finding {
     /// Why, unless it passed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What was sent, if one exchange shows what is wrong.
+    /// What was sent, unless it passed or was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent: Option<String>,
-    /// What came back.
+    /// What came back, if anything did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub came: Option<String>,
     /// Whether there was no answer at all.
@@ -34,7 +51,7 @@ pub struct Finding {
 }
 
 /// What came of a check, in a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// The rule is kept, as far as was looked.
@@ -45,6 +62,35 @@ pub enum Outcome {
     Warn,
     /// It could not be told.
     Skip,
+}
+
+/// Whether a server offers a protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OfferStatus {
+    /// It was found, and is judged.
+    Offered,
+    /// It was looked for, and is not there.
+    NotOffered,
+    /// It could not be told.
+    Untold,
+}
+
+/// What was found out of one protocol.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ProtocolReport {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether the server offers it.
+    pub status: OfferStatus,
+    /// What was asked and what answered, if it is not offered or can't be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What holds for all of its checks, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// How many checks of it were selected.
+    pub checks: usize,
 }
 
 /// How many checks came to what.
@@ -65,26 +111,50 @@ pub struct Summary {
 pub struct Report {
     /// Which server was asked.
     pub target: String,
-    /// Whether nothing failed.
+    /// Whether nothing failed, and something was there to be judged.
     pub ok: bool,
     /// The counts.
     pub summary: Summary,
+    /// What the server offers of what was looked for.
+    pub protocols: Vec<ProtocolReport>,
     /// Everything that was looked at, in the order of the sections.
     pub checks: Vec<Finding>,
 }
 
+impl OfferStatus {
+    /// It in words.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Offered => "offered",
+            Self::NotOffered => "not offered",
+            Self::Untold => "can't be told",
+        }
+    }
+}
+
+impl Level {
+    /// The word of BCP 14.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Must => "MUST",
+            Self::Should => "SHOULD",
+        }
+    }
+}
+
 impl Finding {
     /// What `verdict` on a rule comes to: what a MUST asks for fails, what a SHOULD asks for warns.
-    pub(crate) fn of(rule: (&'static str, &'static str, Level, &'static str), verdict: Verdict) -> Self {
-        let (id, section, level, title) = rule;
-        let (level, when_broken) = match level {
-            Level::Must => ("MUST", Outcome::Fail),
-            Level::Should => ("SHOULD", Outcome::Warn),
+    pub(crate) fn of(protocol: &'static str, rule: &Rule, verdict: Verdict) -> Self {
+        let Rule { id, section, level, title } = *rule;
+        let when_broken = match level {
+            Level::Must => Outcome::Fail,
+            Level::Should => Outcome::Warn,
         };
         let passed = Self {
             id,
+            protocol,
             section,
-            level,
+            level: level.word(),
             title,
             outcome: Outcome::Pass,
             reason: None,
@@ -93,13 +163,15 @@ impl Finding {
             is_silent: false,
         };
         let because = |what: String| Some(line(&what, REASON_CHARS_MAX));
+        let shown = |outcome, what, exchange: ShownExchange| {
+            let ShownExchange { sent, came } = exchange;
+            Self { outcome, reason: because(what), sent: Some(sent), came: Some(came), ..passed.clone() }
+        };
         match verdict {
             Ok(()) => passed,
             Err(Shortfall::Skipped(why)) => Self { outcome: Outcome::Skip, reason: because(why), ..passed },
-            Err(Shortfall::Advice(what)) => Self { outcome: Outcome::Warn, reason: because(what), ..passed },
-            Err(Shortfall::Broken { what, sent, came }) => {
-                Self { outcome: when_broken, reason: because(what), sent, came, ..passed }
-            }
+            Err(Shortfall::Advice(what, exchange)) => shown(Outcome::Warn, what, exchange),
+            Err(Shortfall::Broken(what, exchange)) => shown(when_broken, what, exchange),
             Err(Shortfall::Silent { what, sent }) => {
                 Self { outcome: when_broken, reason: because(what), sent: Some(sent), is_silent: true, ..passed }
             }
@@ -109,7 +181,7 @@ impl Finding {
 
 impl Report {
     /// The report of a run.
-    pub(crate) fn new(target: String, checks: Vec<Finding>) -> Self {
+    pub(crate) fn new(target: String, protocols: Vec<ProtocolReport>, checks: Vec<Finding>) -> Self {
         let count = |outcome| checks.iter().filter(|finding| finding.outcome == outcome).count();
         let summary = Summary {
             pass: count(Outcome::Pass),
@@ -117,40 +189,18 @@ impl Report {
             warn: count(Outcome::Warn),
             skip: count(Outcome::Skip),
         };
-        Self { target, ok: summary.fail == 0, summary, checks }
+        let report = Self { target, ok: false, summary, protocols, checks };
+        Self { ok: summary.fail == 0 && report.offers_anything(), ..report }
     }
 
-    /// For people: a line a check, and what was seen beneath those that are not kept.
-    pub fn text(&self) -> String {
-        let mut text = format!("{}\n\n", line(&self.target, REASON_CHARS_MAX));
-        let width = self.checks.iter().map(|finding| finding.id.len()).max().unwrap_or(0);
-        for finding in &self.checks {
-            finding.write(&mut text, width);
-        }
-        let Summary { pass, fail, warn, skip } = self.summary;
-        text.push_str(&format!("\n{pass} passed, {fail} failed, {warn} warned, {skip} skipped\n"));
-        text
+    /// Whether there was anything to judge.
+    pub fn offers_anything(&self) -> bool {
+        self.protocols.iter().any(|protocol| protocol.status == OfferStatus::Offered)
     }
-}
 
-impl Finding {
-    fn write(&self, text: &mut String, width: usize) {
-        let word = match self.outcome {
-            Outcome::Pass => "pass",
-            Outcome::Fail => "FAIL",
-            Outcome::Warn => "warn",
-            Outcome::Skip => "skip",
-        };
-        let Self { id, section, level, title, .. } = self;
-        text.push_str(&format!("{word}  {id:width$}  {title} ({level}, {section})\n"));
-        let is_shown = matches!(self.outcome, Outcome::Fail | Outcome::Warn);
-        for (name, words) in [("", &self.reason), ("sent: ", &self.sent), ("came: ", &self.came)] {
-            let Some(words) = words.as_ref().filter(|_| is_shown || name.is_empty()) else { continue };
-            for (at, part) in printable(words).lines().enumerate() {
-                let before = if at == 0 { name.to_owned() } else { " ".repeat(name.len()) };
-                text.push_str(&format!("      {before}{part}\n"));
-            }
-        }
+    /// The findings of one protocol.
+    pub(crate) fn of_protocol(&self, name: &str) -> impl Iterator<Item = &Finding> {
+        self.checks.iter().filter(move |finding| finding.protocol == name)
     }
 }
 
@@ -158,28 +208,46 @@ impl Finding {
 mod tests {
     use super::*;
 
-    fn finding(level: Level, verdict: Verdict) -> Finding {
-        Finding::of(("x-1", "1", level, "a rule"), verdict)
+    const NAME: &str = "X";
+
+    fn judged(level: Level, verdict: Verdict) -> Finding {
+        Finding::of(NAME, &Rule { id: "x-1", section: "1", level, title: "a rule" }, verdict)
+    }
+
+    /// A check that came to this.
+    pub(super) fn finding(id: &'static str, outcome: Outcome) -> Finding {
+        Finding { id, outcome, ..judged(Level::Must, Ok(())) }
+    }
+
+    pub(super) fn report(findings: Vec<Finding>) -> Report {
+        let status = OfferStatus::Offered;
+        let checks = findings.len();
+        let protocol = ProtocolReport { name: NAME, status, reason: None, notes: Vec::new(), checks };
+        Report::new("t\u{1b}".into(), vec![protocol], findings)
+    }
+
+    fn exchange() -> ShownExchange {
+        ShownExchange { sent: "GET /".into(), came: "a\u{1b}[2Jb\nc".into() }
     }
 
     #[test]
     fn what_must_be_fails_and_what_should_be_warns() {
-        let broken = || Err(Shortfall::broken("no"));
-        assert_eq!(finding(Level::Must, Ok(())).outcome, Outcome::Pass);
-        assert_eq!(finding(Level::Must, broken()).outcome, Outcome::Fail);
-        assert_eq!(finding(Level::Should, broken()).outcome, Outcome::Warn);
-        assert_eq!(finding(Level::Must, Err(Shortfall::Advice("so".into()))).outcome, Outcome::Warn);
-        assert_eq!(finding(Level::Must, Err(Shortfall::skip("so"))).outcome, Outcome::Skip);
-        let report = Report::new("x".into(), vec![finding(Level::Should, broken())]);
-        assert!(report.ok && report.summary.warn == 1);
-        assert!(!Report::new("x".into(), vec![finding(Level::Must, broken())]).ok);
+        let broken = || Err(Shortfall::Broken("no".into(), exchange()));
+        assert_eq!(judged(Level::Must, Ok(())).outcome, Outcome::Pass);
+        assert_eq!(judged(Level::Must, broken()).outcome, Outcome::Fail);
+        assert_eq!(judged(Level::Should, broken()).outcome, Outcome::Warn);
+        assert_eq!(judged(Level::Must, Err(Shortfall::Advice("so".into(), exchange()))).outcome, Outcome::Warn);
+        assert_eq!(judged(Level::Must, Err(Shortfall::skip("so"))).outcome, Outcome::Skip);
+        let warned = report(vec![judged(Level::Should, broken())]);
+        assert!(warned.ok && warned.summary.warn == 1);
+        assert!(!report(vec![judged(Level::Must, broken())]).ok);
+        assert!(!Report::new("x".into(), Vec::new(), Vec::new()).ok, "nothing was judged");
     }
 
     #[test]
     fn a_stranger_writes_nothing_on_a_terminal_but_words() {
-        let came = Some("a\u{1b}[2Jb\nc".to_owned());
-        let verdict = Err(Shortfall::Broken { what: "\u{1b}]0;x\u{7}".into(), sent: None, came });
-        let text = Report::new("t\u{1b}".into(), vec![finding(Level::Must, verdict)]).text();
+        let verdict = Err(Shortfall::Broken("\u{1b}]0;x\u{7}".into(), exchange()));
+        let text = report(vec![judged(Level::Must, verdict)]).text();
         assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{text:?}");
     }
 }

@@ -1,13 +1,14 @@
-//! This module runs the checks of one wire, one after the other.
+//! This module runs the checks of one protocol, one after the other, within bounds of time.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use tokio::time::{Instant, timeout};
 
 use crate::check::{Check, Shortfall, Verdict};
 use crate::limits::{EXCHANGES_WAITED_MAX, RUN_TIME_MAX, SILENT_IN_A_ROW_MAX};
-use crate::report::Finding;
+use crate::offer::{Absence, OfferedProtocol};
+use crate::report::{Finding, Outcome};
 
 /// Which checks are run, by their names.
 #[derive(Debug, Clone, Default)]
@@ -63,25 +64,34 @@ impl Pace {
         Self { exchange, until: Instant::now() + RUN_TIME_MAX, silent_in_a_row: 0 }
     }
 
-    /// Runs those of `checks` that are selected.
-    pub fn run<'a, P: Sync>(
-        &'a mut self,
-        peer: &'a P,
-        checks: &'a [&'a [Check<P>]],
-        selection: &'a Selection,
-    ) -> BoxFuture<'a, Vec<Finding>> {
-        Box::pin(self.run_all(peer, checks, selection))
+    /// Looks for a protocol, unless there is no sense in asking any more.
+    pub(crate) async fn find<F: OfferedProtocol>(&mut self, server: Arc<F::Target>) -> Result<F, Absence> {
+        let most = self.time_left().map_err(Absence::Untold)?;
+        let late = || Absence::Silent(format!("no answer within {} seconds", most.as_secs_f32()));
+        let found = timeout(most, F::find(server)).await.unwrap_or_else(|_| Err(late()));
+        match &found {
+            Err(Absence::Silent(_)) => self.silent_in_a_row += 1,
+            _ => self.silent_in_a_row = 0,
+        }
+        found
     }
 
-    async fn run_all<P>(&mut self, peer: &P, checks: &[&[Check<P>]], selection: &Selection) -> Vec<Finding> {
+    /// Runs those of `checks` that are selected.
+    pub(crate) async fn run<F>(
+        &mut self,
+        found: &F,
+        protocol: &'static str,
+        checks: &[&[Check<F>]],
+        selection: &Selection,
+    ) -> Vec<Finding> {
         let mut findings = Vec::new();
-        for check in checks.iter().flat_map(|checks| checks.iter()).filter(|check| selection.has(check.id)) {
-            let verdict = self.one(peer, check).await;
-            let finding = Finding::of((check.id, check.section, check.level, check.title), verdict);
+        for check in checks.iter().flat_map(|checks| checks.iter()).filter(|check| selection.has(check.rule.id)) {
+            let verdict = self.one(found, check).await;
+            let finding = Finding::of(protocol, &check.rule, verdict);
             match finding.is_silent {
                 true => self.silent_in_a_row += 1,
                 // What was skipped without an exchange says nothing of whether the server is there.
-                false if finding.outcome != crate::report::Outcome::Skip => self.silent_in_a_row = 0,
+                false if finding.outcome != Outcome::Skip => self.silent_in_a_row = 0,
                 false => {}
             }
             findings.push(finding);
@@ -89,21 +99,26 @@ impl Pace {
         findings
     }
 
-    async fn one<P>(&self, peer: &P, check: &Check<P>) -> Verdict {
-        // A server that is gone would cost the whole patience for each check that is left.
-        if self.silent_in_a_row >= SILENT_IN_A_ROW_MAX {
-            return Err(Shortfall::skip(format!("the server gave no answer {SILENT_IN_A_ROW_MAX} times in a row")));
-        }
-        let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(Shortfall::skip(format!("the run took more than {} seconds", RUN_TIME_MAX.as_secs())));
-        }
-        // An exchange has its own bound; this one is for checks with many of them.
-        let most = self.exchange.saturating_mul(EXCHANGES_WAITED_MAX).min(left);
-        timeout(most, (check.run)(peer)).await.unwrap_or_else(|_| {
+    async fn one<F>(&self, found: &F, check: &Check<F>) -> Verdict {
+        let most = self.time_left().map_err(Shortfall::Skipped)?;
+        timeout(most, (check.run)(found)).await.unwrap_or_else(|_| {
             let what = format!("it took more than {} seconds", most.as_secs());
             Err(Shortfall::Silent { what, sent: "several requests".to_owned() })
         })
+    }
+
+    /// How long the next step may take, or why there is none.
+    fn time_left(&self) -> Result<Duration, String> {
+        // A server that is gone would cost the whole patience for each check that is left.
+        if self.silent_in_a_row >= SILENT_IN_A_ROW_MAX {
+            return Err(format!("the server gave no answer {SILENT_IN_A_ROW_MAX} times in a row"));
+        }
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(format!("the run took more than {} seconds", RUN_TIME_MAX.as_secs()));
+        }
+        // An exchange has its own bound; this one is for steps with many of them.
+        Ok(self.exchange.saturating_mul(EXCHANGES_WAITED_MAX).min(left))
     }
 }
 

@@ -11,9 +11,12 @@ use forecourt_egress::{ClientCertificate, Egress, EgressConfig};
 use url::Url;
 
 use crate::agtp;
+use crate::tls::TlsTarget;
 
 /// The port of AGTP. Base 1.
 const AGTP_PORT: u16 = 4480;
+/// The port of https.
+const HTTPS_PORT: u16 = 443;
 /// What AGTP is called in the record of a deployment's sockets, and in the handshake of TLS.
 const AGTP: &str = "agtp";
 
@@ -120,6 +123,34 @@ impl Reach {
             let _ = base.set_port(Some(port));
         }
         Ok((self.egress(serving)?, base))
+    }
+
+    /// Where a server of AGTP encrypts.
+    pub(crate) fn agtp_endpoint(&self, line: &agtp::Line) -> TlsTarget {
+        TlsTarget {
+            egress: line.egress.clone(),
+            host: line.host.clone(),
+            port: line.port,
+            usual_port: AGTP_PORT,
+            protocol: AGTP,
+            is_encrypted: line.tls.is_some(),
+            is_insecure: self.insecure,
+            patience: self.patience,
+        }
+    }
+
+    /// Where a host over HTTP encrypts.
+    pub(crate) fn web_endpoint(&self, egress: &Egress, base: &Url) -> TlsTarget {
+        TlsTarget {
+            egress: egress.clone(),
+            host: base.host_str().unwrap_or_default().to_owned(),
+            port: base.port_or_known_default().unwrap_or(HTTPS_PORT),
+            usual_port: HTTPS_PORT,
+            protocol: "http/1.1",
+            is_encrypted: base.scheme() == "https",
+            is_insecure: self.insecure,
+            patience: self.patience,
+        }
     }
 
     fn egress(&self, serving: Option<Serving>) -> Result<Egress, Failure> {

@@ -16,6 +16,7 @@
 //! | `stream.rs`, `trust.rs`, `certificate.rs` | one connection and its certificates |
 //! | `dial.rs` | HTTP: the pool for backends, a connection for each exchange with everybody else |
 //! | `connect.rs` | connections on which a protocol other than HTTP is spoken |
+//! | `probe.rs` | handshakes that are made to see how a server encrypts |
 //! | `exchange.rs`, `body.rs` | redirects, deadlines and the size of bodies |
 //! | `coding.rs` | gzip and br of pages, undone within a bound |
 //! | `revisit.rs` | documents that were read before, and what became of them |
@@ -40,6 +41,7 @@ pub mod hops;
 mod inner;
 pub mod limits;
 mod metrics;
+mod probe;
 mod purpose;
 mod resolve;
 mod revisit;
@@ -61,6 +63,7 @@ pub use egress::{Egress, EgressBuilder};
 pub use error::{EgressError, Refusal};
 pub use exchange::{DeliveryOutcome, FetchedBody, RequestUrl, UpstreamRequest, UpstreamResponse};
 pub use metrics::EgressMetrics;
+pub use probe::{CertificateFaults, TlsHandshake, TlsVersion};
 pub use purpose::{Deadlines, Purpose};
 pub use resolve::{Resolve, Resolving, SystemResolver};
 pub use revisit::{FetchedDocument, RevisitOutcome, Validators};

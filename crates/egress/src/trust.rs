@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use rustls::client::Resumption;
-use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, aws_lc_rs};
 use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
@@ -79,7 +79,7 @@ pub(crate) struct Judge {
 }
 
 impl Judge {
-    fn roots(&self) -> Arc<RootCertStore> {
+    pub(crate) fn roots(&self) -> Arc<RootCertStore> {
         let all = || match self.added.is_empty() {
             true => SYSTEM_ROOTS.clone(),
             false => {
@@ -89,6 +89,23 @@ impl Judge {
             }
         };
         self.roots.get_or_init(all).clone()
+    }
+
+    /// The signatures that are known.
+    pub(crate) fn algorithms(&self) -> WebPkiSupportedAlgorithms {
+        self.provider.signature_verification_algorithms
+    }
+
+    /// A TLS configuration of one version that takes whatever certificate is shown.
+    pub(crate) fn unverified_tls(
+        &self,
+        version: &'static SupportedProtocolVersion,
+    ) -> Result<ClientConfig, SetupError> {
+        let wrong = |error: rustls::Error| SetupError::Tls(error.to_string());
+        let builder = ClientConfig::builder_with_provider(self.provider.clone());
+        let builder = builder.with_protocol_versions(&[version]).map_err(wrong)?;
+        let unverified = Arc::new(AnyCertificate::new(&self.provider));
+        Ok(builder.dangerous().with_custom_certificate_verifier(unverified).with_no_client_auth())
     }
 
     /// A TLS configuration of these versions that shows `certificate` to servers which ask for one.

@@ -8,11 +8,12 @@ use http::request::Parts;
 use parking_lot::Mutex;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
-    DiscoverResult, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, InitializeRequestParams,
-    InitializeResult, InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    ResourceUpdatedNotificationParam, ServerConfig, SetLevelRequestMethod, SubscribeRequestParams, SubscriptionFilter,
-    UnsubscribeRequestParams, UpdateTaskParams,
+    CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetTaskParams,
+    GetTaskResult, InitializeRequestParams, InitializeResult, InputRequiredResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceUpdatedNotificationParam,
+    ServerConfig, SetLevelRequestMethod, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -32,6 +33,11 @@ use crate::prompts::PromptReply;
 use crate::resources::watch::Subscriptions;
 use crate::servers::ListWatch;
 use crate::{about, call_trace, forward, prompts, requirements, resources, tasks};
+
+/// Methods with parameters that they must have.
+const IN_BOTH: [&str; 4] = ["completion/complete", "prompts/get", "resources/read", "tools/call"];
+/// Those that 2026-07-28 has no more.
+const IN_SESSIONS: [&str; 3] = ["logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
 /// The SDK's handler of one client: lists, calls, resources, prompts and tasks.
 #[derive(Clone)]
@@ -328,6 +334,22 @@ impl ServerHandler for Server {
                 changed = changes.changed(), if is_watched => is_watched = changed.is_ok(),
             }
             tell_of_lists(&context).await;
+        }
+    }
+
+    /// What the library reads as none of the requests it knows: a method that there is not, or one of the protocol's with
+    /// parameters that are not its own, such as a level that there is not.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        let is_known = IN_BOTH.contains(&method.as_str())
+            || (IN_SESSIONS.contains(&method.as_str()) && !Asking::of(&context).in_rounds);
+        match is_known {
+            true => Err(ErrorData::invalid_params(format!("the parameters are not those of {method}"), None)),
+            false => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)),
         }
     }
 

@@ -4,6 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+/// A path, as requests have it.
+fn path(text: &str) -> Result<String, &'static str> {
+    match text.starts_with('/') {
+        true => Ok(text.to_owned()),
+        false => Err("a path begins with a slash"),
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Conform {
     /// The server: `agtp://host[:port]`, `https://host[:port]`, or `http://` on this machine.
@@ -24,6 +32,9 @@ pub(crate) struct Conform {
     /// Ask this agent over HTTP, by its handle, such as `@chef`. [default: the first that the host lists]
     #[arg(long, value_name = "@HANDLE")]
     pub agent: Option<String>,
+    /// Where MCP is spoken, if not at `/mcp`.
+    #[arg(long = "mcp", value_name = "/PATH", value_parser = path)]
+    pub tools_path: Option<String>,
     /// Show this certificate over AGTP: a PEM file, which may hold the key too.
     #[arg(long, value_name = "FILE", conflicts_with = "plaintext")]
     pub cert: Option<PathBuf>,
@@ -34,6 +45,10 @@ pub(crate) struct Conform {
     /// back where the protocol has a word for that.
     #[arg(long)]
     pub with_effects: bool,
+    /// A method and a path for which the server negotiates a contract, such as `QUERY /weather`; else the first of its
+    /// patterns. Over AGTP, with `--with-effects`.
+    #[arg(long, num_args = 2, value_names = ["METHOD", "/PATH"])]
+    pub pair: Option<Vec<String>>,
     /// A method that the server's catalog deprecates, to see whether it warns. Over AGTP.
     #[arg(long, value_name = "METHOD")]
     pub deprecated_method: Option<String>,
@@ -46,6 +61,21 @@ pub(crate) struct Conform {
     /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,
+    /// Write the report as JUnit XML into this file too.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Write the report as SARIF 2.1.0 into this file too.
+    #[arg(long, value_name = "FILE")]
+    pub sarif: Option<PathBuf>,
+    /// Write the report as one HTML page into this file too.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Fail on news only: on what fails and did not in this file, a report as JSON or what `--write-known` wrote.
+    #[arg(long, value_name = "KNOWN.json")]
+    pub against: Option<PathBuf>,
+    /// Write what is known after this run into a file, for `--against`. Words that somebody wrote into it as `why` stay.
+    #[arg(long, value_name = "KNOWN.json")]
+    pub write_known: Option<PathBuf>,
     /// Seconds that one exchange may take.
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=120))]
     pub timeout: u64,

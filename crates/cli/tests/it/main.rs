@@ -53,6 +53,7 @@
 //! | `tool` | `ask --via mcp` |
 //! | `contributing` | the pages for contributors: each example is built and asked |
 //! | `conform` | `forecourt conform` against our own servers, over every wire |
+//! | `foreign_hosts` | `forecourt conform` against hosts that others made, with lists of known faults |
 //! | `conformance` | the conformance suite of MCP, with a list of known gaps |
 //! | `stranger` | NLWeb by a client that knows the specification alone |
 //! | `backup` | backups, restored and asked |
@@ -99,6 +100,7 @@ mod evidence_carriers;
 mod export;
 mod faults;
 mod five_wires;
+mod foreign_hosts;
 mod genesis;
 mod identity;
 mod import_server;

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::draft::Draft;
 use super::endpoints::{RESERVED, endpoints};
-use super::peer::{Exchange, Peer};
-use crate::check::{Check, Shortfall, Verdict, check, none_wrong};
+use super::exchange::Exchange;
+use super::peer::Peer;
+use crate::check::{Check, Shortfall, Verdict, check};
 
 pub(super) const CHECKS: &[Check<Peer>] = &[
     check!("agtp-13.1-13a", "13.1 item 13, 5.8", Must, "DISCOVER /methods gives an array of what there is", methods),
@@ -34,9 +35,9 @@ async fn listed(peer: &Peer) -> Result<(Exchange, Vec<Value>), Shortfall> {
 }
 
 /// The same for checks of its content, which say nothing where there is none.
-async fn entries_of(peer: &Peer) -> Result<Vec<Value>, Shortfall> {
+async fn entries_of(peer: &Peer) -> Result<(Exchange, Vec<Value>), Shortfall> {
     let why = || Shortfall::skip("DISCOVER /methods gives no array; agtp-13.1-13a says so");
-    listed(peer).await.map(|(_, all)| all).map_err(|_| why())
+    listed(peer).await.map_err(|_| why())
 }
 
 async fn methods(peer: &Peer) -> Verdict {
@@ -44,27 +45,28 @@ async fn methods(peer: &Peer) -> Verdict {
 }
 
 async fn entries(peer: &Peer) -> Verdict {
-    let all = entries_of(peer).await?;
+    let (exchange, all) = entries_of(peer).await?;
     let is_whole = |entry: &Value| {
         let texts = ["method", "path", "description"].iter().all(|name| entry[*name].is_string());
         texts && matches!(entry["tier"].as_str(), Some("A" | "B" | "C"))
     };
-    none_wrong(all.iter().filter(|entry| !is_whole(entry)).map(|entry| format!("not whole: {entry}")).collect())
+    exchange
+        .none_wrong(all.iter().filter(|entry| !is_whole(entry)).map(|entry| format!("not whole: {entry}")).collect())
 }
 
 async fn itself(peer: &Peer) -> Verdict {
-    let all = entries_of(peer).await?;
+    let (exchange, all) = entries_of(peer).await?;
     let own = all.iter().find(|entry| entry["method"] == "DISCOVER" && entry["path"] == "/methods");
     match own.map(|entry| entry["tier"] == "A") {
         Some(true) => Ok(()),
-        Some(false) => Err(Shortfall::broken("its tier is not A")),
-        None => Err(Shortfall::broken("it is not there")),
+        Some(false) => Err(exchange.wrong("its tier is not A")),
+        None => Err(exchange.wrong("it is not there")),
     }
 }
 
 async fn as_in_manifest(peer: &Peer) -> Verdict {
     let shown = endpoints(peer).await?;
-    let all = entries_of(peer).await?;
+    let (exchange, all) = entries_of(peer).await?;
     let pair = |entry: &Value| format!("{} {}", text(&entry["method"]), text(&entry["path"]));
     let known: Vec<String> = all.iter().map(pair).collect();
     let missing = shown.iter().map(|endpoint| endpoint.name()).filter(|name| !known.contains(name));
@@ -73,7 +75,7 @@ async fn as_in_manifest(peer: &Peer) -> Verdict {
     let unseen = all.iter().filter(|entry| entry["tier"] == "B").map(pair);
     let unseen = unseen.filter(|name| !shown.iter().any(|endpoint| endpoint.name() == *name));
     wrong.extend(unseen.map(|name| format!("{name} is not in the manifest")));
-    none_wrong(wrong)
+    exchange.none_wrong(wrong)
 }
 
 fn text(value: &Value) -> &str {

@@ -6,7 +6,7 @@ use forecourt_contract::{Catalog, Schema};
 use serde_json::Value;
 
 use super::peer::Peer;
-use crate::check::{Check, Shortfall, Verdict, check, none_wrong};
+use crate::check::{Check, Shortfall, Verdict, check};
 use crate::limits::ENDPOINTS_READ_MAX;
 
 pub(super) const CHECKS: &[Check<Peer>] = &[
@@ -99,7 +99,7 @@ pub(super) async fn endpoints(peer: &Peer) -> Result<Vec<ManifestEndpoint<'_>>, 
 async fn each(peer: &Peer, wrong: impl Fn(ManifestEndpoint<'_>) -> Option<String>) -> Verdict {
     let all = endpoints(peer).await?;
     let told = all.iter().filter_map(|endpoint| wrong(*endpoint).map(|what| format!("{}: {what}", endpoint.name())));
-    none_wrong(told.collect())
+    peer.manifest().await?.none_wrong(told.collect())
 }
 
 async fn fields(peer: &Peer) -> Verdict {
@@ -205,7 +205,7 @@ async fn distinct(peer: &Peer) -> Verdict {
             wrong.push(format!("{} is there twice, or like another", endpoint.name()));
         }
     }
-    none_wrong(wrong)
+    peer.manifest().await?.none_wrong(wrong)
 }
 
 async fn reserved(peer: &Peer) -> Verdict {
@@ -258,7 +258,7 @@ async fn declares(peer: &Peer, kind: &str, errors: &[&str]) -> Verdict {
             wrong.push(format!("{}: does not declare {}", endpoint.name(), missing.join(", ")));
         }
     }
-    none_wrong(wrong)
+    peer.manifest().await?.none_wrong(wrong)
 }
 
 async fn compositions(peer: &Peer) -> Verdict {

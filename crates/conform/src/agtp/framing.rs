@@ -1,7 +1,8 @@
 //! Checks of the wire itself: framing, and the fields that every answer has. AGTP-API 5.6; base 1 and 2.
 
 use super::draft::Draft;
-use super::peer::{Exchange, Peer};
+use super::exchange::Exchange;
+use super::peer::Peer;
 use crate::check::{Check, Shortfall, Verdict, check};
 
 pub(super) const CHECKS: &[Check<Peer>] = &[
@@ -118,8 +119,10 @@ async fn pipelined(peer: &Peer) -> Verdict {
     let request = |id: &str| plain().field("Task-ID", id).bytes();
     let both = [request("conform-1"), request("conform-2")].concat();
     let answers = peer.all(&both, 2).await?;
-    let [first, second] = answers.as_slice() else {
-        return Err(Shortfall::broken("only one of two requests on a connection is answered"));
+    let (first, second) = match answers.as_slice() {
+        [first, second] => (first, second),
+        [only, ..] => return Err(only.wrong("only one of two requests on a connection is answered")),
+        [] => return Err(Shortfall::skip("neither of two requests on a connection is answered")),
     };
     match (first.field("Task-ID"), second.field("Task-ID")) {
         // A server need not send Task-ID back: only a wrong order is a fault.

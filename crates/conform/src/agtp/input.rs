@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::draft::Draft;
 use super::endpoints::{ManifestEndpoint, endpoints};
+use super::exchange::Exchange;
 use super::methods::NOWHERE;
-use super::peer::{Exchange, Peer};
+use super::peer::Peer;
 use crate::check::{Check, Shortfall, Verdict, check};
 use crate::limits::ENDPOINTS_TRIED_MAX;
 
@@ -77,7 +78,7 @@ fn call(peer: &Peer, endpoint: ManifestEndpoint<'_>, body: &Value) -> Draft {
 fn scoped(peer: &Peer, endpoint: ManifestEndpoint<'_>, draft: Draft) -> Draft {
     let scopes = endpoint.0["required_scopes"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let scopes: Vec<&str> = scopes.collect();
-    match peer.caller.scope.is_none() && !scopes.is_empty() {
+    match peer.scope().is_none() && !scopes.is_empty() {
         true => draft.field("Authority-Scope", &scopes.join(", ")),
         false => draft,
     }
@@ -158,7 +159,7 @@ async fn scope_required(peer: &Peer) -> Verdict {
     if peer.manifest().await?["policies"]["scope_required_for_invocation"] != true {
         return Err(Shortfall::skip("policies.scope_required_for_invocation is not true"));
     }
-    if peer.caller.scope.is_some() {
+    if peer.caller().scope.is_some() {
         return Err(Shortfall::skip("--scope is given, which is sent with everything"));
     }
     let all = harmless(peer).await?;
@@ -191,7 +192,7 @@ fn warned(exchange: &Exchange, name: &str) -> Verdict {
 
 async fn catalog_warning(peer: &Peer) -> Verdict {
     let why = || Shortfall::skip("needs a method that the catalog deprecates: give --deprecated-method");
-    let method = peer.caller.deprecated_method.as_deref().ok_or_else(why)?;
+    let method = peer.caller().deprecated_method.as_deref().ok_or_else(why)?;
     let exchange = peer.ask(Draft::new(method, NOWHERE)).await?;
     match exchange.status() {
         459 => Err(exchange.wrong("a deprecated method is still in the catalog")),
@@ -205,7 +206,7 @@ async fn endpoint_warning(peer: &Peer) -> Verdict {
     if deprecated.is_empty() {
         return Err(Shortfall::skip("no endpoint of the manifest is deprecated"));
     }
-    let safe = deprecated.iter().find(|endpoint| endpoint.is_informational() || peer.caller.with_effects);
+    let safe = deprecated.iter().find(|endpoint| endpoint.is_informational() || peer.caller().with_effects);
     let why = || Shortfall::skip("a call of the deprecated endpoints may change something: give --with-effects");
     let endpoint = *safe.ok_or_else(why)?;
     // It fails, and is warned of all the same. 6.5.

@@ -6,8 +6,9 @@ use serde_json::{Map, Value};
 
 use super::discover::is_listed;
 use super::draft::Draft;
-use super::peer::{Exchange, Peer};
-use crate::check::{Check, Shortfall, Verdict, check, none_wrong};
+use super::exchange::Exchange;
+use super::peer::Peer;
+use crate::check::{Check, Shortfall, Verdict, check};
 
 pub(super) const CHECKS: &[Check<Peer>] = &[
     check!("agtp-5.8.2a", "5.8.2", Must, "a server with agents gives an array at DISCOVER /agents", agents),
@@ -53,22 +54,23 @@ async fn array_at(peer: &Peer, path: &str) -> Result<(Exchange, Vec<Value>), Sho
 }
 
 async fn agents(peer: &Peer) -> Verdict {
-    let hosted = peer.manifest().await?["hosted_agents"].as_array().map_or(0, Vec::len);
+    let manifest = peer.manifest().await?;
+    let hosted = manifest["hosted_agents"].as_array().map_or(0, Vec::len);
     match array_at(peer, "/agents").await {
         Err(Shortfall::Skipped(_)) if hosted > 0 => {
-            Err(Shortfall::broken(format!("the manifest shows {hosted} agents, and there is no DISCOVER /agents")))
+            Err(manifest.wrong(format!("it shows {hosted} agents, and there is no DISCOVER /agents")))
         }
         other => other.map(drop),
     }
 }
 
 /// The agents, for checks of what is said of each.
-async fn listed_agents(peer: &Peer) -> Result<Vec<Value>, Shortfall> {
+async fn listed_agents(peer: &Peer) -> Result<(Exchange, Vec<Value>), Shortfall> {
     let why = || Shortfall::skip("there is no array of agents; agtp-5.8.2a says more");
-    let (_, all) = array_at(peer, "/agents").await.map_err(|_| why())?;
+    let (exchange, all) = array_at(peer, "/agents").await.map_err(|_| why())?;
     match all.is_empty() {
         true => Err(Shortfall::skip("no agent is listed for this caller")),
-        false => Ok(all),
+        false => Ok((exchange, all)),
     }
 }
 
@@ -84,13 +86,14 @@ async fn agent_fields(peer: &Peer) -> Verdict {
         let wrong: Vec<&str> = rules.into_iter().filter(|(_, fine)| !fine).map(|(name, _)| name).collect();
         (!wrong.is_empty()).then(|| format!("{}: missing or not valid: {}", agent["name"], wrong.join(", ")))
     };
-    none_wrong(listed_agents(peer).await?.iter().filter_map(wrong).collect())
+    let (exchange, all) = listed_agents(peer).await?;
+    exchange.none_wrong(all.iter().filter_map(wrong).collect())
 }
 
 async fn trust_warning(peer: &Peer) -> Verdict {
-    let all = listed_agents(peer).await?;
+    let (exchange, all) = listed_agents(peer).await?;
     let unwarned = all.iter().filter(|agent| agent["trust_tier"] == 2 && !agent["trust_warning"].is_string());
-    none_wrong(unwarned.map(|agent| format!("{} has none", agent["name"])).collect())
+    exchange.none_wrong(unwarned.map(|agent| format!("{} has none", agent["name"])).collect())
 }
 
 async fn genesis(peer: &Peer) -> Verdict {
@@ -135,20 +138,21 @@ fn escaped(c: char) -> Vec<char> {
     }
 }
 
-fn nameless(all: &[Value]) -> Verdict {
+fn nameless(exchange: &Exchange, all: &[Value]) -> Verdict {
     let nameless = all.iter().filter(|one| one["name"].as_str().is_none_or(str::is_empty));
-    none_wrong(nameless.map(|one| format!("has no name: {one}")).collect())
+    exchange.none_wrong(nameless.map(|one| format!("has no name: {one}")).collect())
 }
 
 async fn tools(peer: &Peer) -> Verdict {
-    nameless(&array_at(peer, "/tools").await?.1)
+    let (exchange, all) = array_at(peer, "/tools").await?;
+    nameless(&exchange, &all)
 }
 
 async fn apis(peer: &Peer) -> Verdict {
-    let (_, body) = at(peer, "/apis").await?;
+    let (exchange, body) = at(peer, "/apis").await?;
     // The section lays down no shape around them.
     let all = body.as_array().or_else(|| body["apis"].as_array());
-    nameless(all.ok_or_else(|| Shortfall::broken("there is no list of them"))?)
+    nameless(&exchange, all.ok_or_else(|| exchange.wrong("there is no list of them"))?)
 }
 
 async fn patterns(peer: &Peer) -> Verdict {
@@ -159,21 +163,21 @@ async fn patterns(peer: &Peer) -> Verdict {
 async fn pattern_fields(peer: &Peer) -> Verdict {
     let body = peer.patterns().await?;
     let Some(all) = body["patterns"].as_array().filter(|_| body["rcns_enabled"].is_boolean()) else {
-        return Err(Shortfall::broken("there is no boolean rcns_enabled, or no array of patterns"));
+        return Err(body.wrong("there is no boolean rcns_enabled, or no array of patterns"));
     };
     let wrong = |pattern: &Value| {
         let is_named = ["recipe_name", "recipe_version", "method"].iter().all(|name| pattern[*name].is_string());
         let places = ["path_exact", "path_regex"].iter().filter(|name| pattern[**name].is_string()).count();
         (!is_named || places != 1).then(|| format!("not whole: {pattern}"))
     };
-    none_wrong(all.iter().filter_map(wrong).collect())
+    body.none_wrong(all.iter().filter_map(wrong).collect())
 }
 
 async fn contracts(peer: &Peer) -> Verdict {
     let id = peer.agent()?;
-    let (_, all) = array_at(peer, "/contracts").await?;
+    let (exchange, all) = array_at(peer, "/contracts").await?;
     // Whoever may inspect all is shown the contracts of others.
-    let sees_all = peer.caller.scope.as_deref().is_some_and(|scope| scope.contains("inspect:all"));
+    let sees_all = peer.scope().is_some_and(|scope| scope.contains("inspect:all"));
     let fields = ["synthesis_id", "method", "path", "originating_agent_id", "contract_hash", "negotiation_origin"];
     let wrong = |contract: &Value| {
         let missing: Vec<&str> = fields.into_iter().filter(|name| !contract[*name].is_string()).collect();
@@ -184,5 +188,5 @@ async fn contracts(peer: &Peer) -> Verdict {
             _ => None,
         }
     };
-    none_wrong(all.iter().filter_map(wrong).collect())
+    exchange.none_wrong(all.iter().filter_map(wrong).collect())
 }

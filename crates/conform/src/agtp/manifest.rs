@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::draft::Draft;
 use super::peer::Peer;
-use crate::check::{Check, Shortfall, Verdict, check, none_wrong};
+use crate::check::{Check, Shortfall, Verdict, check};
+use crate::document::Document;
 
 pub(super) const CHECKS: &[Check<Peer>] = &[
     check!("agtp-13.1-5a", "13.1 item 5, 8.10", Must, "DISCOVER without an Agent-ID gives the manifest", retrievable),
@@ -50,7 +51,7 @@ async fn versions(peer: &Peer) -> Verdict {
     if !is_list_of_text(&manifest["catalog_versions_supported"]) {
         wrong.push("catalog_versions_supported is no list of texts".to_owned());
     }
-    none_wrong(wrong)
+    manifest.none_wrong(wrong)
 }
 
 fn is_list_of_text(value: &Value) -> bool {
@@ -63,7 +64,7 @@ async fn media_type(peer: &Peer) -> Verdict {
     let value = exchange.field("Content-Type").unwrap_or_default();
     match value.split(';').next().unwrap_or_default().trim() {
         "application/vnd.agtp.manifest+json" => Ok(()),
-        "application/json" => Err(Shortfall::Advice("it is application/json, which 17.2 suffers for now".to_owned())),
+        "application/json" => Err(exchange.advice("it is application/json, which 17.2 suffers for now")),
         _ => Err(exchange.wrong("the media type is another")),
     }
 }
@@ -73,14 +74,15 @@ async fn catalogs(peer: &Peer) -> Verdict {
     let own = &manifest["catalog_version"];
     match manifest["catalog_versions_supported"].as_array().map(Vec::as_slice) {
         Some([only]) if only == own => Ok(()),
-        Some(all) if !all.contains(own) => Err(Shortfall::broken(format!("catalog_version {own} is not among them"))),
-        Some(all) => Err(Shortfall::broken(format!("there are {} of them", all.len()))),
-        None => Err(Shortfall::broken("it is no list")),
+        Some(all) if !all.contains(own) => Err(manifest.wrong(format!("catalog_version {own} is not among them"))),
+        Some(all) => Err(manifest.wrong(format!("there are {} of them", all.len()))),
+        None => Err(manifest.wrong("it is no list")),
     }
 }
 
 async fn server(peer: &Peer) -> Verdict {
-    let server = &peer.manifest().await?["server"];
+    let manifest = peer.manifest().await?;
+    let server = &manifest["server"];
     let mut wrong = Vec::new();
     for name in ["server_id", "operator"] {
         if server[name].as_str().is_none_or(str::is_empty) {
@@ -92,7 +94,7 @@ async fn server(peer: &Peer) -> Verdict {
             wrong.push(format!("server.{name} is no time of ISO 8601"));
         }
     }
-    none_wrong(wrong)
+    manifest.none_wrong(wrong)
 }
 
 async fn floor(peer: &Peer) -> Verdict {
@@ -100,7 +102,9 @@ async fn floor(peer: &Peer) -> Verdict {
     let listed = manifest["embedded_methods"].as_array().map(Vec::as_slice).unwrap_or_default();
     let is_listed = |name: &str| listed.iter().any(|entry| entry == name || entry["name"] == name);
     let catalog = Catalog::shipped();
-    none_wrong(catalog.embedded().filter(|name| !is_listed(name)).map(|name| format!("{name} is missing")).collect())
+    manifest.none_wrong(
+        catalog.embedded().filter(|name| !is_listed(name)).map(|name| format!("{name} is missing")).collect(),
+    )
 }
 
 async fn disclosure(peer: &Peer) -> Verdict {
@@ -110,28 +114,30 @@ async fn disclosure(peer: &Peer) -> Verdict {
         Some("public") => Ok(()),
         // It was asked for by nobody in particular.
         Some(closed @ ("authenticated" | "private")) if hosted > 0 => {
-            Err(Shortfall::broken(format!("it is {closed}, and {hosted} agents are shown to nobody in particular")))
+            Err(manifest.wrong(format!("it is {closed}, and {hosted} agents are shown to nobody in particular")))
         }
         Some("authenticated" | "private") => Ok(()),
-        _ => Err(Shortfall::broken("it is none of public, authenticated and private")),
+        _ => Err(manifest.wrong("it is none of public, authenticated and private")),
     }
 }
 
 async fn policies(peer: &Peer) -> Verdict {
-    let policies = &peer.manifest().await?["policies"];
+    let manifest = peer.manifest().await?;
+    let policies = &manifest["policies"];
     let toggles = ["wildcards_accepted", "anonymous_discovery", "scope_required_for_invocation", "synthesis_enabled"];
     let wrong = toggles.iter().filter(|name| !policies[**name].is_boolean());
     let mut wrong: Vec<String> = wrong.map(|name| format!("policies.{name} is neither true nor false")).collect();
     if policies["max_synthesis_depth"].as_u64().is_none_or(|depth| depth == 0) {
         wrong.push("policies.max_synthesis_depth is no positive integer".to_owned());
     }
-    none_wrong(wrong)
+    manifest.none_wrong(wrong)
 }
 
 async fn method_policy(peer: &Peer) -> Verdict {
-    let methods = &peer.manifest().await?["policies"]["methods"];
+    let manifest = peer.manifest().await?;
+    let methods = &manifest["policies"]["methods"];
     if methods.is_null() {
-        return Err(Shortfall::broken("policies.methods is missing"));
+        return Err(manifest.wrong("policies.methods is missing"));
     }
     let mut wrong = Vec::new();
     if !(methods["allow"].is_null() || methods["allow"] == "*" || is_list_of_text(&methods["allow"])) {
@@ -152,12 +158,13 @@ async fn method_policy(peer: &Peer) -> Verdict {
     if redirects.iter().any(|entry| !entry["from_method"].is_string() || !entry["to_method"].is_string()) {
         wrong.push("a redirect has no from_method or no to_method".to_owned());
     }
-    none_wrong(wrong)
+    manifest.none_wrong(wrong)
 }
 
 async fn signed(peer: &Peer) -> Verdict {
-    match &peer.manifest().await?["manifest_signature"] {
-        Value::Null => Err(Shortfall::broken("there is no manifest_signature")),
+    let manifest = peer.manifest().await?;
+    match &manifest["manifest_signature"] {
+        Value::Null => Err(manifest.wrong("there is no manifest_signature")),
         _ => Ok(()),
     }
 }
@@ -167,36 +174,36 @@ async fn signature(peer: &Peer) -> Verdict {
     let compact = match &manifest["manifest_signature"] {
         Value::Null => return Err(Shortfall::skip("the manifest is not signed")),
         Value::String(compact) => compact,
-        _ => return Err(Shortfall::broken("manifest_signature is no JWS in its compact form")),
+        _ => return Err(manifest.wrong("manifest_signature is no JWS in its compact form")),
     };
     let keys = published_keys(manifest)?;
-    let mut body = manifest.clone();
+    let mut body = Value::clone(manifest);
     // A signature can't be within what it signs.
     body.as_object_mut().map(|fields| fields.remove("manifest_signature"));
-    let bytes = json::canonical(&body).map_err(Shortfall::broken)?;
+    let bytes = json::canonical(&body).map_err(|fault| manifest.wrong(fault))?;
     let parts: Vec<&str> = compact.split('.').collect();
     let [protected, payload, made] = parts[..] else {
-        return Err(Shortfall::broken("manifest_signature does not have three parts"));
+        return Err(manifest.wrong("manifest_signature does not have three parts"));
     };
     // Both forms are in use: detached, and with the manifest in it once more.
     let jws = match payload.is_empty() {
         true => Jws::detached(protected, &bytes, made),
         false => Jws::parse(compact),
     };
-    let jws = jws.map_err(|fault| Shortfall::broken(format!("manifest_signature: {fault}")))?;
+    let jws = jws.map_err(|fault| manifest.wrong(format!("manifest_signature: {fault}")))?;
     match jws.verify(&keys, Timestamp::now()) {
         // A signature that holds may be of another manifest.
         Ok(payload) if payload == bytes => Ok(()),
-        Ok(_) => Err(Shortfall::broken("what is signed is not the manifest that came")),
-        Err(fault) => Err(Shortfall::broken(format!("the signature does not hold: {fault}"))),
+        Ok(_) => Err(manifest.wrong("what is signed is not the manifest that came")),
+        Err(fault) => Err(manifest.wrong(format!("the signature does not hold: {fault}"))),
     }
 }
 
 /// The keys that a server signs with, where it publishes any: `server.signing_keys`, a set of JWK. Base 6.6.
-pub(super) fn published_keys(manifest: &Value) -> Result<KeySet, Shortfall> {
+pub(super) fn published_keys(manifest: &Document) -> Result<KeySet, Shortfall> {
     match &manifest["server"]["signing_keys"] {
         Value::Null => Err(Shortfall::skip("the server publishes no keys in server.signing_keys")),
-        jwks => KeySet::from_jwks(jwks).map_err(|fault| Shortfall::broken(format!("server.signing_keys: {fault}"))),
+        jwks => KeySet::from_jwks(jwks).map_err(|fault| manifest.wrong(format!("server.signing_keys: {fault}"))),
     }
 }
 

@@ -5,7 +5,8 @@ use forecourt_contract::Catalog;
 use serde_json::{Value, json};
 
 use super::draft::Draft;
-use super::peer::{Exchange, Peer};
+use super::exchange::Exchange;
+use super::peer::Peer;
 use crate::check::{Check, Shortfall, Verdict, check};
 
 pub(super) const CHECKS: &[Check<Peer>] = &[
@@ -112,13 +113,14 @@ async fn floor(peer: &Peer) -> Verdict {
 }
 
 async fn floor_not_disallowed(peer: &Peer) -> Verdict {
-    let disallowed = &peer.manifest().await?["policies"]["methods"]["disallow"];
+    let manifest = peer.manifest().await?;
+    let disallowed = &manifest["policies"]["methods"]["disallow"];
     let catalog = Catalog::shipped();
     let of_floor = disallowed.as_array().into_iter().flatten().filter_map(Value::as_str);
     let taken = of_floor.filter(|name| catalog.embedded().any(|known| known == *name)).collect::<Vec<_>>();
     match taken.is_empty() {
         true => Ok(()),
-        false => Err(Shortfall::broken(format!("policies.methods.disallow has {}", taken.join(", ")))),
+        false => Err(manifest.wrong(format!("policies.methods.disallow has {}", taken.join(", ")))),
     }
 }
 

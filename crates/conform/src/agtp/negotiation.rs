@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::draft::Draft;
+use super::exchange::Exchange;
 use super::methods::NOWHERE;
-use super::peer::{Exchange, Peer};
+use super::peer::Peer;
 use super::propose::{SESSION, release};
 use crate::check::{Check, Shortfall, Verdict, check};
 use crate::limits::EVALUATIONS_MAX;
@@ -84,10 +85,38 @@ fn willing() -> Draft {
     Draft::new("NOTARIZE", NOWHERE).field("Allow-RCNS", "true").field("Session-ID", SESSION).json(&json!({}))
 }
 
-/// Whether the server negotiates at all.
+/// Whether the server negotiates at all. A server that tells no patterns is asked for the pair that the caller named.
 async fn is_on(peer: &Peer) -> Result<bool, Shortfall> {
-    let told = peer.patterns().await?["rcns_enabled"].as_bool();
-    told.ok_or_else(|| Shortfall::skip("the server does not say whether it negotiates"))
+    let untold = match peer.patterns().await {
+        Ok(patterns) => match patterns["rcns_enabled"].as_bool() {
+            Some(is_on) => return Ok(is_on),
+            None => Shortfall::skip("the server does not say whether it negotiates"),
+        },
+        Err(why) => why,
+    };
+    let Some((method, path)) = &peer.caller().pair else { return Err(hinted(untold)) };
+    peer.agent()?;
+    peer.effects()?;
+    let asked = || async {
+        let exchange = peer.ask(pair_draft(method, path).field("Allow-RCNS", "true")).await?;
+        if let Some(id) = offered_id(&exchange) {
+            release(peer, &id).await;
+        }
+        Ok(!(exchange.status() == 464 && exchange.says("rcns-disabled")))
+    };
+    peer.negotiates.get_or_try_init(asked).await.copied()
+}
+
+/// The same reason, with what helps.
+fn hinted(why: Shortfall) -> Shortfall {
+    match why {
+        Shortfall::Skipped(why) => Shortfall::Skipped(format!("{why}: --pair METHOD /path names one to negotiate")),
+        other => other,
+    }
+}
+
+fn pair_draft(method: &str, path: &str) -> Draft {
+    Draft::new(method, path).field("Session-ID", SESSION).json(&json!({}))
 }
 
 async fn must_be_on(peer: &Peer) -> Verdict {
@@ -178,22 +207,30 @@ async fn composable(peer: &Peer) -> Result<Draft, Shortfall> {
     peer.agent()?;
     must_be_on(peer).await?;
     peer.effects()?;
+    if let Some((method, path)) = &peer.caller().pair {
+        return Ok(pair_draft(method, path));
+    }
     let patterns = peer.patterns().await?["patterns"].as_array();
     let exact = patterns.into_iter().flatten().find(|pattern| pattern["path_exact"].is_string());
-    let pattern = exact.ok_or_else(|| Shortfall::skip("no pattern has a path_exact to ask for"))?;
+    let why = "no pattern has a path_exact to ask for: --pair METHOD /path names one";
+    let pattern = exact.ok_or_else(|| Shortfall::skip(why))?;
     let text = |name: &str| pattern[name].as_str().unwrap_or_default();
-    Ok(Draft::new(text("method"), text("path_exact")).field("Session-ID", SESSION).json(&json!({})))
+    Ok(pair_draft(text("method"), text("path_exact")))
+}
+
+/// The contract that an answer offers or made use of.
+fn offered_id(exchange: &Exchange) -> Option<String> {
+    match exchange.status() {
+        // A server may offer the contract, or make use of it at once and name it in a header.
+        461 => exchange.json().ok()?["synthesis_id"].as_str().map(str::to_owned),
+        _ => exchange.field("Contract-Synthesized").map(str::to_owned),
+    }
 }
 
 /// The answer to a request that a contract can be made for.
 async fn negotiated(peer: &Peer) -> Result<(Exchange, String), Shortfall> {
     let exchange = peer.ask(composable(peer).await?.field("Allow-RCNS", "true")).await?;
-    let id = match exchange.status() {
-        // A server may offer the contract, or make use of it at once and name it in a header.
-        461 => exchange.json()?["synthesis_id"].as_str().map(str::to_owned),
-        _ => exchange.field("Contract-Synthesized").map(str::to_owned),
-    };
-    match id {
+    match offered_id(&exchange) {
         Some(id) => Ok((exchange, id)),
         None => Err(Shortfall::skip(format!("no contract is offered ({})", exchange.status()))),
     }
@@ -237,7 +274,7 @@ async fn accepted(peer: &Peer) -> Verdict {
 }
 
 async fn of_another(peer: &Peer) -> Verdict {
-    let other = peer.caller.other_agent_id.as_ref();
+    let other = peer.caller().other_agent_id.as_ref();
     let other = other.ok_or_else(|| Shortfall::skip("needs another agent of the server: give --other-agent-id"))?;
     let (_, id) = negotiated(peer).await?;
     // A field that is here is not overwritten by the caller's own.
@@ -296,8 +333,9 @@ async fn rate(peer: &Peer) -> Verdict {
     peer.agent()?;
     must_be_on(peer).await?;
     peer.effects()?;
+    let mut last = None;
     for _ in 0..EVALUATIONS_MAX {
-        let exchange = peer.ask(willing()).await?;
+        let exchange = last.insert(peer.ask(willing()).await?);
         match exchange.status() {
             429 if exchange.member("scope").is_some_and(|scope| scope == "rcns") => return Ok(()),
             429 => return Err(exchange.wrong("the scope of the limit is not rcns")),
@@ -305,5 +343,6 @@ async fn rate(peer: &Peer) -> Verdict {
             _ => {}
         }
     }
-    Err(Shortfall::broken(format!("there was none within {EVALUATIONS_MAX} evaluations")))
+    let why = format!("there was none within {EVALUATIONS_MAX} evaluations");
+    Err(last.map_or_else(|| Shortfall::skip(why.clone()), |exchange| exchange.wrong(why.clone())))
 }

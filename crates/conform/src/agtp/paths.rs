@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::draft::Draft;
 use super::endpoints::{ManifestEndpoint, endpoints};
+use super::exchange::Exchange;
 use super::methods::NOWHERE;
-use super::peer::{Exchange, Peer};
+use super::peer::Peer;
 use crate::check::{Check, Shortfall, Verdict, check};
 
 pub(super) const CHECKS: &[Check<Peer>] = &[

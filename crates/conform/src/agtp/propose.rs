@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 
 use super::draft::Draft;
-use super::peer::{Exchange, Peer};
+use super::exchange::Exchange;
+use super::peer::Peer;
 use crate::check::{Check, Shortfall, Verdict, check};
 
 pub(super) const CHECKS: &[Check<Peer>] = &[

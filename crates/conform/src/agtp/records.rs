@@ -8,8 +8,9 @@ use forecourt_identity::jws::Jws;
 use serde_json::{Value, json};
 
 use super::draft::Draft;
+use super::exchange::Exchange;
 use super::manifest::published_keys;
-use super::peer::{Exchange, Peer};
+use super::peer::Peer;
 use crate::check::{Check, Shortfall, Verdict, check};
 
 pub(super) const CHECKS: &[Check<Peer>] = &[
@@ -84,7 +85,7 @@ async fn form(peer: &Peer) -> Verdict {
     let is_signed = !record(&exchange)?.ends_with('.');
     match (header["alg"].as_str(), is_signed) {
         (Some("EdDSA"), true) if header["kid"].is_string() => Ok(()),
-        (Some("none"), false) => Err(Shortfall::Advice("the record is not signed, and proves nothing".to_owned())),
+        (Some("none"), false) => Err(exchange.advice("the record is not signed, and proves nothing")),
         _ => Err(exchange.wrong("it is neither EdDSA with a kid and a signature, nor none without one")),
     }
 }
@@ -126,7 +127,7 @@ async fn agrees(peer: &Peer) -> Verdict {
     let exchange = peer.ask(plain()).await?;
     let payload = payload(&exchange)?;
     let said = |name: &str| exchange.field(name).unwrap_or_default();
-    let caller = peer.caller.agent_id.as_ref().map_or("", |id| id.as_str());
+    let caller = peer.caller().agent_id.as_ref().map_or("", |id| id.as_str());
     // A server that does not know the caller need not take its name into the record.
     let is_known = exchange.status() != 401;
     let rules = [

@@ -1,12 +1,19 @@
 //! Checks of how agents are found: WebFinger, cards, and the list of agents. RFC 7033; Mentionable's WebFinger, agent
 //! card and agent directory.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
 use serde_json::Value;
 
-use super::peer::{Draft, Peer};
-use crate::check::{Check, Shortfall, Verdict, check, none_wrong};
+use super::exchange::Draft;
+use super::target::WebTarget;
+use crate::check::{Check, Shortfall, Verdict, check};
+use crate::document::Document;
+use crate::offer::{Absence, OfferedProtocol};
 
-pub(super) const CHECKS: &[Check<Peer>] = &[
+const CHECKS: &[Check<Discovery>] = &[
     check!(
         "discovery-6a",
         "Mentionable agent directory",
@@ -50,46 +57,103 @@ pub(super) const CHECKS: &[Check<Peer>] = &[
     ),
 ];
 
+/// A host on which agents of Mentionable were found.
+pub(crate) struct Discovery {
+    host: Arc<WebTarget>,
+}
+
+impl OfferedProtocol for Discovery {
+    type Target = WebTarget;
+    const NAME: &'static str = "Mentionable discovery";
+    const CHECKS: &'static [&'static [Check<Self>]] = &[CHECKS];
+
+    fn find(host: Arc<WebTarget>) -> BoxFuture<'static, Result<Self, Absence>> {
+        Box::pin(async move {
+            let absence = match directory_of(&host).await {
+                Ok(_) => return Ok(Self { host }),
+                Err(absence) => absence.clone(),
+            };
+            // An agent that nobody lists can still be found by its name.
+            let Some(_) = host.handle() else { return Err(absence) };
+            match card_of(&host).await {
+                Ok(_) => Ok(Self { host }),
+                Err(_) => {
+                    let (handle, domain) = address(&host).await.map_err(|_| absence.clone())?;
+                    let found = host.look_for(lookup(&handle, &domain), |record| link_to_card(record).is_some()).await;
+                    found.map(|_| Self { host }).map_err(|_| absence)
+                }
+            }
+        })
+    }
+}
+
+impl Deref for Discovery {
+    type Target = WebTarget;
+
+    fn deref(&self) -> &WebTarget {
+        &self.host
+    }
+}
+
+/// The list of agents, asked for once.
+async fn directory_of(host: &WebTarget) -> &Result<Document, Absence> {
+    let is_list = |body: &Value| ["contactPoint", "@context", "@type"].iter().any(|name| body.get(*name).is_some());
+    let draft = || Draft::get("/.well-known/mentionable-agents.json");
+    host.learnt.directory.get_or_init(|| host.look_for(draft(), is_list)).await
+}
+
+/// The card of the agent under test, asked for once.
+pub(super) async fn card_of(host: &WebTarget) -> &Result<Document, Absence> {
+    let is_card = |body: &Value| ["address", "a2a", "mentionable"].iter().any(|name| body.get(*name).is_some());
+    let look = || async {
+        let nobody = |_| Absence::NotOffered("no agent is listed, and none was named: give --agent @handle".to_owned());
+        let (handle, _) = address(host).await.map_err(nobody)?;
+        host.look_for(Draft::get(&format!("/.well-known/agent-card/{handle}")), is_card).await
+    };
+    host.learnt.card.get_or_init(look).await
+}
+
+/// The link of a WebFinger record that leads to a card.
+fn link_to_card(record: &Value) -> Option<&Value> {
+    let mut links = record["links"].as_array()?.iter();
+    links.find(|link| RELS.iter().any(|rel| link["rel"] == *rel))
+}
+
 /// The link to a card, and its older name.
 const RELS: [&str; 2] = ["https://mentionable.dev/ns/rel/agent-card", "https://mentionable.dev/agent-card"];
 
 /// The list of agents.
-async fn listed(peer: &Peer) -> Result<&Value, Shortfall> {
-    let fetched = peer.learnt.directory.get_or_init(|| async {
-        let exchange = peer.anonymous(Draft::get("/.well-known/mentionable-agents.json")).await.ok()?;
-        exchange.json().ok().filter(|_| exchange.status() == 200)
-    });
-    fetched.await.as_ref().ok_or_else(|| Shortfall::skip("the host has no list of agents; discovery-6a says more"))
+async fn listed(host: &WebTarget) -> Result<&Document, Shortfall> {
+    let why = |_: &Absence| Shortfall::skip("the host has no list of agents; discovery-6a says more");
+    directory_of(host).await.as_ref().map_err(why)
 }
 
 /// The agent under test: its handle and domain. The one that was named, or the first of the list.
-pub(super) async fn address(peer: &Peer) -> Result<(String, String), Shortfall> {
-    let addresses = match listed(peer).await {
+pub(super) async fn address(host: &WebTarget) -> Result<(String, String), Shortfall> {
+    let addresses = match listed(host).await {
         Ok(list) => list["contactPoint"].as_array().cloned().unwrap_or_default(),
         Err(_) => Vec::new(),
     };
     let split = |point: &Value| point["email"].as_str()?.split_once('@').map(|(l, d)| (l.to_owned(), d.to_owned()));
     let mut all = addresses.iter().filter_map(split);
-    let Some(handle) = peer.handle() else {
+    let Some(handle) = host.handle() else {
         return all.next().ok_or_else(|| Shortfall::skip("the host lists no agent: give --agent @handle"));
     };
-    let host = || peer.base().host_str().unwrap_or_default().to_owned();
+    let domain = || host.base().host_str().unwrap_or_default().to_owned();
     // An agent need not be listed to be asked; then it is of the host that was named.
-    Ok(all.find(|(local, _)| local.eq_ignore_ascii_case(handle)).unwrap_or_else(|| (handle.to_owned(), host())))
+    Ok(all.find(|(local, _)| local.eq_ignore_ascii_case(handle)).unwrap_or_else(|| (handle.to_owned(), domain())))
 }
 
 /// The card of the agent under test.
-pub(super) async fn agent_card(peer: &Peer) -> Result<&Value, Shortfall> {
-    let fetched = peer.learnt.card.get_or_init(|| async {
-        let (handle, _) = address(peer).await.ok()?;
-        let exchange = peer.anonymous(Draft::get(&format!("/.well-known/agent-card/{handle}"))).await.ok()?;
-        exchange.json().ok().filter(|_| exchange.status() == 200)
-    });
-    fetched.await.as_ref().ok_or_else(|| Shortfall::skip("the agent has no card that could be had"))
+async fn agent_card(host: &WebTarget) -> Result<&Document, Shortfall> {
+    card_of(host)
+        .await
+        .as_ref()
+        .map_err(|_| Shortfall::skip("the agent has no card that could be had; discovery-3a says more"))
 }
 
-async fn directory(peer: &Peer) -> Verdict {
-    let exchange = peer.anonymous(Draft::get("/.well-known/mentionable-agents.json")).await?;
+async fn directory(host: &Discovery) -> Verdict {
+    let exchange = host.anonymous(Draft::get("/.well-known/mentionable-agents.json")).await?;
     exchange.expect(&[200])?;
     match (exchange.media_type(), exchange.json()?["contactPoint"].is_array()) {
         ("application/json" | "application/ld+json", true) => Ok(()),
@@ -98,29 +162,29 @@ async fn directory(peer: &Peer) -> Verdict {
     }
 }
 
-async fn contacts(peer: &Peer) -> Verdict {
-    let points = listed(peer).await?["contactPoint"].as_array();
+async fn contacts(host: &Discovery) -> Verdict {
+    let list = listed(host).await?;
+    let points = list["contactPoint"].as_array();
     let wrong = |point: &Value| {
         let fine = ["@type", "name", "email", "url"].iter().all(|name| point[*name].is_string());
         (!fine).then(|| format!("not whole: {point}"))
     };
-    none_wrong(points.into_iter().flatten().filter_map(wrong).collect())
+    list.none_wrong(points.into_iter().flatten().filter_map(wrong).collect())
 }
 
 fn lookup(handle: &str, domain: &str) -> Draft {
     Draft::get(&format!("/.well-known/webfinger?resource=acct%3A{handle}%40{domain}"))
 }
 
-async fn webfinger(peer: &Peer) -> Verdict {
-    let (handle, domain) = address(peer).await?;
-    let exchange = peer.anonymous(lookup(&handle, &domain)).await?;
+async fn webfinger(host: &Discovery) -> Verdict {
+    let (handle, domain) = address(host).await?;
+    let exchange = host.anonymous(lookup(&handle, &domain)).await?;
     exchange.expect(&[200])?;
     let record = exchange.json()?;
     let is_own = record["subject"].as_str().is_some_and(|s| s.eq_ignore_ascii_case(&format!("acct:{handle}@{domain}")));
-    let card = record["links"].as_array().into_iter().flatten().find(|link| RELS.iter().any(|rel| link["rel"] == *rel));
-    let href = card.and_then(|link| link["href"].as_str()).unwrap_or_default();
+    let href = link_to_card(&record).and_then(|link| link["href"].as_str()).unwrap_or_default();
     // Plain http is spoken to this machine alone, where a deployment may have no certificate.
-    let is_secure = href.starts_with("https://") || peer.base().scheme() == "http";
+    let is_secure = href.starts_with("https://") || host.base().scheme() == "http";
     match exchange.media_type() {
         _ if !is_own => Err(exchange.wrong("the subject is not the address that was asked for")),
         _ if href.is_empty() => Err(exchange.wrong("no link leads to the agent's card")),
@@ -131,49 +195,49 @@ async fn webfinger(peer: &Peer) -> Verdict {
 }
 
 /// Whether there is WebFinger at all, without which nothing more can be said of it.
-async fn has_webfinger(peer: &Peer) -> Verdict {
-    let (handle, domain) = address(peer).await?;
-    match peer.anonymous(lookup(&handle, &domain)).await?.status() {
+async fn has_webfinger(host: &Discovery) -> Verdict {
+    let (handle, domain) = address(host).await?;
+    match host.anonymous(lookup(&handle, &domain)).await?.status() {
         200 => Ok(()),
         _ => Err(Shortfall::skip("WebFinger does not know the agent; discovery-2.2a says more")),
     }
 }
 
-async fn no_resource(peer: &Peer) -> Verdict {
-    has_webfinger(peer).await?;
-    peer.anonymous(Draft::get("/.well-known/webfinger")).await?.expect(&[400])
+async fn no_resource(host: &Discovery) -> Verdict {
+    has_webfinger(host).await?;
+    host.anonymous(Draft::get("/.well-known/webfinger")).await?.expect(&[400])
 }
 
-async fn nobody(peer: &Peer) -> Verdict {
-    has_webfinger(peer).await?;
-    let (handle, domain) = address(peer).await?;
-    peer.anonymous(lookup("conform-nobody", &domain)).await?.expect(&[404])?;
+async fn nobody(host: &Discovery) -> Verdict {
+    has_webfinger(host).await?;
+    let (handle, domain) = address(host).await?;
+    host.anonymous(lookup("conform-nobody", &domain)).await?.expect(&[404])?;
     // Of another domain nobody is known either.
-    peer.anonymous(lookup(&handle, "conform.invalid")).await?.expect(&[404])
+    host.anonymous(lookup(&handle, "conform.invalid")).await?.expect(&[404])
 }
 
-async fn cors(peer: &Peer) -> Verdict {
-    has_webfinger(peer).await?;
-    let (handle, domain) = address(peer).await?;
-    let exchange = peer.anonymous(lookup(&handle, &domain)).await?;
+async fn cors(host: &Discovery) -> Verdict {
+    has_webfinger(host).await?;
+    let (handle, domain) = address(host).await?;
+    let exchange = host.anonymous(lookup(&handle, &domain)).await?;
     match exchange.field("Access-Control-Allow-Origin") {
         Some(_) => Ok(()),
         None => Err(exchange.wrong("there is no Access-Control-Allow-Origin")),
     }
 }
 
-async fn any_case(peer: &Peer) -> Verdict {
-    has_webfinger(peer).await?;
-    let (handle, domain) = address(peer).await?;
+async fn any_case(host: &Discovery) -> Verdict {
+    has_webfinger(host).await?;
+    let (handle, domain) = address(host).await?;
     let draft = lookup(&handle.to_uppercase(), &domain.to_uppercase());
-    peer.anonymous(draft).await?.expect(&[200])
+    host.anonymous(draft).await?.expect(&[200])
 }
 
-async fn by_rel(peer: &Peer) -> Verdict {
-    has_webfinger(peer).await?;
-    let (handle, domain) = address(peer).await?;
+async fn by_rel(host: &Discovery) -> Verdict {
+    has_webfinger(host).await?;
+    let (handle, domain) = address(host).await?;
     let url = format!("/.well-known/webfinger?resource=acct%3A{handle}%40{domain}&rel=conform-no-such-rel");
-    let exchange = peer.anonymous(Draft::get(&url)).await?;
+    let exchange = host.anonymous(Draft::get(&url)).await?;
     exchange.expect(&[200])?;
     match exchange.json()?["links"].as_array().is_none_or(Vec::is_empty) {
         true => Ok(()),
@@ -181,9 +245,9 @@ async fn by_rel(peer: &Peer) -> Verdict {
     }
 }
 
-async fn card(peer: &Peer) -> Verdict {
-    let (handle, domain) = address(peer).await?;
-    let exchange = peer.anonymous(Draft::get(&format!("/.well-known/agent-card/{handle}"))).await?;
+async fn card(host: &Discovery) -> Verdict {
+    let (handle, domain) = address(host).await?;
+    let exchange = host.anonymous(Draft::get(&format!("/.well-known/agent-card/{handle}"))).await?;
     exchange.expect(&[200])?;
     let card = exchange.json()?;
     let own = format!("@{handle}@{domain}");
@@ -201,20 +265,18 @@ async fn card(peer: &Peer) -> Verdict {
         ("a2a.auth is an object", a2a["auth"].is_object()),
         ("mentionable is an object", card["mentionable"].is_object()),
     ];
-    match rules.into_iter().find(|(_, fine)| !fine) {
-        Some((rule, _)) => Err(exchange.wrong(format!("not so: {rule}"))),
-        None => Ok(()),
-    }
+    exchange.holds(&rules)
 }
 
-async fn no_card(peer: &Peer) -> Verdict {
-    agent_card(peer).await?;
-    peer.anonymous(Draft::get("/.well-known/agent-card/conform-nobody")).await?.expect(&[404])
+async fn no_card(host: &Discovery) -> Verdict {
+    agent_card(host).await?;
+    host.anonymous(Draft::get("/.well-known/agent-card/conform-nobody")).await?.expect(&[404])
 }
 
-async fn card_urls(peer: &Peer) -> Verdict {
-    let a2a = &agent_card(peer).await?["a2a"];
-    let is_plain = peer.base().scheme() == "http";
+async fn card_urls(host: &Discovery) -> Verdict {
+    let card = agent_card(host).await?;
+    let a2a = &card["a2a"];
+    let is_plain = host.base().scheme() == "http";
     let is_url = |url: &Value| {
         url.as_str().is_some_and(|url| url.starts_with("https://") || (is_plain && url.starts_with("http://")))
     };
@@ -226,5 +288,5 @@ async fn card_urls(peer: &Peer) -> Verdict {
     for extension in extensions.into_iter().flatten().filter(|extension| !is_url(&extension["uri"])) {
         wrong.push(format!("an extension has the uri {}", extension["uri"]));
     }
-    none_wrong(wrong)
+    card.none_wrong(wrong)
 }

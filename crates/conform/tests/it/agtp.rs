@@ -1,6 +1,6 @@
 //! Each rule that a server of AGTP breaks is found by its check, and by no other.
 
-use forecourt_conform::agtp::{CHECKS, Caller, Peer};
+use forecourt_conform::agtp::{AgtpTarget, Caller, SUITES};
 use forecourt_conform::report::{Finding, Outcome};
 
 use crate::agtp_server::{Change, Script, listen};
@@ -12,7 +12,7 @@ const ADVICE: [&str; 2] = ["agtp-8.8", "agtp-base-8.1c"];
 async fn tested(script: Script) -> Vec<Finding> {
     let port = listen(script).await;
     let caller = Caller { agent_id: Some(agent()), with_effects: true, ..Caller::default() };
-    findings(&Peer::new(line(port, PATIENCE), caller), CHECKS, PATIENCE).await
+    findings(AgtpTarget::new(line(port, PATIENCE), caller), SUITES, PATIENCE).await
 }
 
 fn found(script: Script) -> Vec<&'static str> {
@@ -40,7 +40,7 @@ fn a_server_that_keeps_the_rules_passes_and_little_is_left_untold() {
 fn nobody_in_particular_learns_less_and_nothing_wrong() {
     let all = run(async {
         let port = listen(Script::default()).await;
-        findings(&Peer::new(line(port, PATIENCE), Caller::default()), CHECKS, PATIENCE).await
+        findings(AgtpTarget::new(line(port, PATIENCE), Caller::default()), SUITES, PATIENCE).await
     });
     assert_eq!(ids(&all, Outcome::Fail), Vec::<&str>::new(), "{all:#?}");
     let skipped = all.iter().find(|finding| finding.id == "agtp-5.8.7").unwrap();
@@ -216,7 +216,7 @@ fn no_token_is_ever_shown() {
     let all = run(async {
         let port = listen(Script { early: |_, r| r.status = 500, ..Script::default() }).await;
         let caller = Caller { agent_id: Some(agent()), token: Some("s3cr3t-t0k3n".to_owned()), ..Caller::default() };
-        findings(&Peer::new(line(port, PATIENCE), caller), CHECKS, PATIENCE).await
+        findings(AgtpTarget::new(line(port, PATIENCE), caller), SUITES, PATIENCE).await
     });
     assert!(ids(&all, Outcome::Fail).len() > 20);
     let text = serde_json::to_string(&all).unwrap();

@@ -1,21 +1,27 @@
 //! Contracts that are negotiated, with a server that keeps the rules of them and with such that break one.
 //! AGTP-API 10.1.
 
-use forecourt_conform::agtp::{CHECKS, Caller, Peer};
+use forecourt_conform::agtp::{AgtpTarget, Caller, SUITES};
 use forecourt_conform::report::{Finding, Outcome};
 
-use crate::agtp_server::{Change, Script, listen};
+use crate::agtp_server::{Change, Reply, Request, Script, listen};
 use forecourt_core::AgentId;
 
 use crate::{OTHER, PATIENCE, agent, broken, findings, line, run};
 
 fn tested(early: Change) -> Vec<Finding> {
+    tested_with(None, true, early)
+}
+
+fn tested_with(pair: Option<(&str, &str)>, negotiates: bool, early: Change) -> Vec<Finding> {
+    let pair = pair.map(|(method, path)| (method.to_owned(), path.to_owned()));
     run(async {
-        let port = listen(Script { early, negotiates: true, ..Script::default() }).await;
+        let port = listen(Script { early, negotiates, ..Script::default() }).await;
         let scope = Some("rcns:negotiate".to_owned());
         let other_agent_id = Some(AgentId::parse(OTHER).unwrap());
-        let caller = Caller { agent_id: Some(agent()), other_agent_id, scope, with_effects: true, ..Caller::default() };
-        findings(&Peer::new(line(port, PATIENCE), caller), CHECKS, PATIENCE).await
+        let agent_id = Some(agent());
+        let caller = Caller { agent_id, other_agent_id, scope, pair, with_effects: true, ..Caller::default() };
+        findings(AgtpTarget::new(line(port, PATIENCE), caller), SUITES, PATIENCE).await
     })
 }
 
@@ -46,4 +52,35 @@ fn s10_1_each_broken_rule_is_found() {
         "agtp-10.1.4-release" => |q, r| if q.path() == "/made" && r.status == 404 && q.field("Contract-Synthesized").is_some() { r.status = 200 };
         "agtp-10.1.5-rate" => |_, r| if r.status == 429 { r.edit(|body| body["error"]["scope"] = "all".into()) };
     }
+}
+
+/// Takes the patterns away.
+fn no_patterns(q: &Request, r: &mut Reply) {
+    if q.is("DISCOVER", "/patterns") {
+        *r = Reply::error(404, "endpoint-not-found", serde_json::json!({}));
+    }
+}
+
+#[test]
+fn s10_1_contracts_are_tested_by_a_pair_where_no_patterns_are_told() {
+    let told = |all: &[Finding]| -> Vec<&str> {
+        let passed = all.iter().filter(|finding| finding.outcome == Outcome::Pass);
+        passed.map(|finding| finding.id).filter(|id| id.contains("10.1.4") || *id == "agtp-10.1.3").collect()
+    };
+    let without = tested_with(None, true, no_patterns);
+    assert!(!told(&without).contains(&"agtp-10.1.4-accept"), "{without:#?}");
+    let why = without.iter().find(|finding| finding.id == "agtp-10.1.4-accept").unwrap().reason.as_deref().unwrap();
+    assert!(why.contains("--pair METHOD /path"), "{why}");
+    let with = tested_with(Some(("BOOK", "/made")), true, no_patterns);
+    let all = [
+        "agtp-10.1.4-unknown",
+        "agtp-10.1.4-inspect",
+        "agtp-10.1.3",
+        "agtp-10.1.4-accept",
+        "agtp-10.1.4-owner",
+        "agtp-10.1.4-release",
+    ];
+    assert_eq!(told(&with), all);
+    let off = tested_with(Some(("BOOK", "/made")), false, no_patterns);
+    assert_eq!(off.iter().find(|finding| finding.id == "agtp-10.1.2-off").unwrap().outcome, Outcome::Pass, "{off:#?}");
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use forecourt_conform::agtp::{CHECKS, Caller, Peer};
+use forecourt_conform::agtp::{AgtpTarget, Caller, SUITES};
 use forecourt_conform::limits::SILENT_IN_A_ROW_MAX;
 use forecourt_conform::report::{Finding, Outcome};
 use forecourt_conform::web;
@@ -32,18 +32,37 @@ where
 
 async fn both(port: u16) -> [Vec<Finding>; 2] {
     let caller = Caller { agent_id: Some(agent()), with_effects: true, ..Caller::default() };
-    let native = findings(&Peer::new(line(port, SHORT), caller), CHECKS, SHORT).await;
+    let native = findings(AgtpTarget::new(line(port, SHORT), caller), SUITES, SHORT).await;
     let base = Url::parse(&format!("http://127.0.0.1:{port}")).unwrap();
-    let host = web::Peer::new(egress(), base, SHORT, nobody());
-    [native, findings(&host, web::CHECKS, SHORT).await]
+    let host = web::WebTarget::new(egress(), base, SHORT, nobody());
+    [native, findings(host, web::SUITES, SHORT).await]
 }
 
-/// Nothing passes, and after a few silences nothing more is asked.
+/// Nothing is judged, and the reason is told.
 #[track_caller]
 fn is_given_up(all: &[Finding]) {
-    assert_eq!(ids(all, Outcome::Pass), Vec::<&str>::new(), "{all:?}");
-    let silent = all.iter().filter(|finding| finding.is_silent).count();
-    assert!((1..=SILENT_IN_A_ROW_MAX).contains(&silent), "{silent}: {all:?}");
+    assert!(all.iter().all(|finding| finding.outcome == Outcome::Skip), "{all:?}");
+    let is_told = |finding: &Finding| finding.reason.as_deref().is_some_and(|reason| !reason.is_empty());
+    assert!(all.iter().all(is_told), "{all:?}");
+}
+
+#[test]
+fn a_server_that_falls_silent_is_given_up_after_a_few_silences() {
+    let all = run(async {
+        let port = listen(|mut stream| async move {
+            let mut request = [0; 1024];
+            let count = stream.read(&mut request).await.unwrap_or(0);
+            // It speaks AGTP, and says nothing but its manifest.
+            if request[..count].starts_with(b"AGTP/1.0 DISCOVER\r\n") {
+                let _ = stream.write_all(b"AGTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n{}").await;
+            }
+        });
+        both(port.await).await
+    });
+    let silent = all[0].iter().filter(|finding| finding.is_silent).count();
+    assert!((1..20).contains(&silent), "{silent}");
+    let last = all[0].last().unwrap().reason.as_deref().unwrap();
+    assert!(last.contains(&format!("no answer {SILENT_IN_A_ROW_MAX} times in a row")), "{last}");
 }
 
 #[test]
@@ -126,6 +145,7 @@ fn another_protocol_is_told_from_agtp_at_its_first_bytes() {
         });
         both(http.await).await
     });
-    let first = all[0].iter().find(|finding| finding.id == "agtp-base-2.1-answer").unwrap();
-    assert!(first.reason.as_deref().unwrap().contains("does not begin with"), "{first:?}");
+    is_given_up(&all[0]);
+    let first = all[0][0].reason.as_deref().unwrap();
+    assert!(first.starts_with("not offered: ") && first.contains("does not begin with"), "{first}");
 }

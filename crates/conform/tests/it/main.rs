@@ -6,7 +6,9 @@
 //! | `agtp` | each broken rule is found by its check and by no other |
 //! | `contracts` | the same of contracts that are negotiated |
 //! | `web_server`, `web` | the same over HTTP |
+//! | `offers` | hosts that offer little or nothing: no finding is of what they do not offer |
 //! | `hostile` | servers that hang, flood and talk nonsense |
+//! | `tls` | how servers encrypt |
 //! | `reading` | what is read off the wire, whatever it is |
 
 /// Each change of a server is found by these checks, and by no other.
@@ -20,17 +22,20 @@ mod agtp;
 mod agtp_server;
 mod contracts;
 mod hostile;
+mod offers;
 mod reading;
+mod tls;
 mod web;
 mod web_server;
 
 use std::future::Future;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_conform::check::Check;
-use forecourt_conform::report::{Finding, Outcome};
+use forecourt_conform::report::{Finding, OfferStatus, Outcome, ProtocolReport};
 use forecourt_conform::run::{Pace, Selection};
+use forecourt_conform::suite::Suite;
 use forecourt_conform::{agtp::Line, web::HostQuery};
 use forecourt_core::AgentId;
 use forecourt_egress::{Egress, EgressConfig};
@@ -58,8 +63,31 @@ fn line(port: u16, patience: Duration) -> Line {
     Line { egress: egress(), tls: None, host: "127.0.0.1".to_owned(), port, patience }
 }
 
-async fn findings<P: Sync>(peer: &P, checks: &[&[Check<P>]], patience: Duration) -> Vec<Finding> {
-    Pace::new(patience).run(peer, checks, &Selection::default()).await
+/// Looks for each protocol and judges what is there, as a run does.
+async fn judged<S: Send + Sync>(
+    server: S,
+    suites: &'static [Suite<S>],
+    patience: Duration,
+) -> (Vec<ProtocolReport>, Vec<Finding>) {
+    let (server, mut pace) = (Arc::new(server), Pace::new(patience));
+    let mut all = (Vec::new(), Vec::new());
+    for suite in suites {
+        if let Some((protocol, findings)) = suite.run(&mut pace, server.clone(), &Selection::default()).await {
+            all.0.push(protocol);
+            all.1.extend(findings);
+        }
+    }
+    all
+}
+
+async fn findings<S: Send + Sync>(server: S, suites: &'static [Suite<S>], patience: Duration) -> Vec<Finding> {
+    judged(server, suites, patience).await.1
+}
+
+/// The names of the protocols that were found.
+fn offered(protocols: &[ProtocolReport]) -> Vec<&'static str> {
+    let is_offered = |protocol: &&ProtocolReport| protocol.status == OfferStatus::Offered;
+    protocols.iter().filter(is_offered).map(|protocol| protocol.name).collect()
 }
 
 /// The names of the checks that came to this.

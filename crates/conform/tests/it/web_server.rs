@@ -1,6 +1,14 @@
 //! A host over HTTP that keeps every rule that is checked, in as few words as that takes; and the place where a test
 //! breaks one.
 
+#[path = "web_server/a2a.rs"]
+mod a2a;
+#[path = "web_server/mcp.rs"]
+mod mcp;
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -78,15 +86,19 @@ impl Reply {
 pub(crate) async fn listen(change: Change) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
+    let sessions = Sessions::default();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(serve(stream, change, port));
+            tokio::spawn(serve(stream, change, port, sessions.clone()));
         }
     });
     port
 }
 
-async fn serve(mut stream: TcpStream, change: Change, port: u16) {
+/// Sessions that are open, and how many were opened.
+type Sessions = Arc<Mutex<(HashSet<String>, usize)>>;
+
+async fn serve(mut stream: TcpStream, change: Change, port: u16, sessions: Sessions) {
     let mut buffer = Vec::new();
     let request = loop {
         if let Some(request) = read(&buffer) {
@@ -98,7 +110,7 @@ async fn serve(mut stream: TcpStream, change: Change, port: u16) {
             _ => return,
         }
     };
-    let mut reply = answer(&request, port);
+    let mut reply = answer(&request, port, &sessions);
     reply.set("x-robots-tag", "noindex, nofollow, noarchive");
     reply.set("access-control-allow-origin", "*");
     change(&request, &mut reply);
@@ -126,7 +138,7 @@ fn read(bytes: &[u8]) -> Option<Request> {
     Some(Request { method, target, fields, body })
 }
 
-fn answer(request: &Request, port: u16) -> Reply {
+fn answer(request: &Request, port: u16, sessions: &Sessions) -> Reply {
     let at = |path: &str| format!("http://127.0.0.1:{port}{path}");
     match (request.method.as_str(), request.path()) {
         ("GET", "/.well-known/mentionable-agents.json") => Reply::json(
@@ -138,7 +150,7 @@ fn answer(request: &Request, port: u16) -> Reply {
         ("GET", "/.well-known/webfinger") => webfinger(request, &at("/.well-known/agent-card/chef")),
         ("GET", "/.well-known/agent-card/chef") => Reply::json(200, &card(&at("/~chef"), &at("/a2a"))),
         ("GET", "/.well-known/agent-card.json") => {
-            let mut reply = Reply::json(200, &hub(&at("/a2a")));
+            let mut reply = Reply::json(200, &a2a::card(&at));
             reply.set("cache-control", "max-age=60");
             reply.set("etag", "\"1\"");
             reply
@@ -148,14 +160,15 @@ fn answer(request: &Request, port: u16) -> Reply {
             "PUT" | "PATCH" | "DELETE" => Reply::empty(405),
             _ => Reply::json(404, &json!({"error": "task not found or expired"})),
         },
-        ("POST", "/a2a") => rpc(request),
+        ("POST", "/a2a") => a2a::rpc(request),
+        (_, path) if path.starts_with("/a2a/") => a2a::rest(request),
         ("POST", "/ask") => items(request),
         ("POST", "/await") => Reply::json(
             200,
             &json!({
             "_meta": {"response_type": "failure", "version": "0.55"}, "error": {"code": "INVALID_QUERY"}}),
         ),
-        (_, "/mcp") => tools(request),
+        (_, "/mcp") => mcp::answer(request, sessions),
         _ => Reply::json(404, &json!({"error": "nothing is here"})),
     }
 }
@@ -178,19 +191,6 @@ fn card(rest: &str, a2a: &str) -> Value {
             "auth": {"scheme": "none"},
             "capabilities": {"extensions": [{"uri": "https://mentionable.dev/ns/transport-rest/v0.1", "endpoint": rest}]}},
         "mentionable": {"supported_inbound": ["rest"]}
-    })
-}
-
-fn hub(url: &str) -> Value {
-    let agent = |handle: &str| json!({"handle": handle, "name": handle});
-    json!({
-        "name": "Demo", "description": "Mention @chef or @guide.", "url": url, "version": "1.0.0",
-        "protocolVersion": "0.3.0", "capabilities": {"streaming": true},
-        "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
-        "supportedInterfaces": [{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
-        "skills": [{"id": "chat", "name": "chat", "description": "Chat.", "tags": ["chat"]}],
-        "https://mentionable.dev/ns/v1#defaultAgent": "chef",
-        "https://mentionable.dev/ns/v1#agents": [agent("chef"), agent("guide")]
     })
 }
 
@@ -228,25 +228,6 @@ fn said(accept: &str) -> Reply {
     }
 }
 
-fn rpc(request: &Request) -> Reply {
-    let body = request.json();
-    let fail = |code: i64| {
-        Reply::json(200, &json!({"jsonrpc": "2.0", "id": body["id"], "error": {"code": code, "message": "no"}}))
-    };
-    let task = json!({"task": {"id": "task-1", "status": {"state": "TASK_STATE_COMPLETED"}}});
-    let result = json!({"jsonrpc": "2.0", "id": body["id"], "result": task});
-    match body["method"].as_str() {
-        _ if body.is_null() => fail(-32700),
-        None => fail(-32600),
-        Some(_) if request.field("a2a-version") != "1.0" => fail(-32009),
-        Some("GetTask") => fail(-32001),
-        Some(_) if body["params"]["message"]["parts"].as_array().is_some_and(Vec::is_empty) => fail(-32602),
-        Some("SendMessage") => Reply::json(200, &result),
-        Some("SendStreamingMessage") => Reply::new(200, "text/event-stream", format!("data: {result}\n\n")),
-        Some(_) => fail(-32601),
-    }
-}
-
 fn items(request: &Request) -> Reply {
     let body = request.json();
     let action = json!({"name": "go", "description": "Go.", "protocol": "HTTP", "method": "GET", "endpoint": "https://a.example"});
@@ -264,48 +245,15 @@ fn items(request: &Request) -> Reply {
         );
         return Reply::new(200, "text/event-stream", text);
     }
+    if body["prefer"]["mode"] == "list, summarize" {
+        let summary = json!({"@type": "SearchSummary", "text": "Soup."});
+        return Reply::json(200, &json!({"_meta": meta("conversational_search"), "results": [summary, item]}));
+    }
     match body["prefer"]["response_format"] == "chatgpt_app" {
         true => Reply::json(
             200,
             &json!({"_meta": meta("chatgpt_app"), "content": [{"type": "text", "text": "Soup."}], "structuredData": [item]}),
         ),
         false => Reply::json(200, &json!({"_meta": meta("conversational_search"), "results": [item]})),
-    }
-}
-
-fn tools(request: &Request) -> Reply {
-    let body = request.json();
-    let result = |result: Value| Reply::json(200, &json!({"jsonrpc": "2.0", "id": body["id"], "result": result}));
-    let fail = |code: i64| {
-        Reply::json(200, &json!({"jsonrpc": "2.0", "id": body["id"], "error": {"code": code, "message": "no"}}))
-    };
-    let session = request.field("mcp-session-id");
-    match (request.method.as_str(), body["method"].as_str()) {
-        _ if !request.field("origin").is_empty() => Reply::empty(403),
-        ("DELETE", _) => Reply::empty(204),
-        (_, None) => Reply::json(400, &json!({"error": "malformed"})),
-        (_, Some("initialize")) => {
-            let mut reply = result(
-                json!({"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "a", "version": "1"}}),
-            );
-            reply.set("mcp-session-id", "session-1");
-            reply
-        }
-        (_, Some("server/discover")) => result(json!({"resultType": "complete"})),
-        _ if session != "session-1" => Reply::empty(404),
-        _ if request.field("mcp-protocol-version") != "2025-06-18" => Reply::empty(400),
-        (_, Some("notifications/initialized")) => Reply::empty(202),
-        (_, Some("tools/list")) => {
-            let query = json!({"type": "object", "properties": {"text": {"type": "string"}}});
-            let input = json!({"type": "object", "properties": {"query": query}, "required": ["query"]});
-            let output = json!({"type": "object", "required": ["results"]});
-            result(json!({"tools": [{"name": "ask", "inputSchema": input, "outputSchema": output,
-                "annotations": {"readOnlyHint": true}}]}))
-        }
-        (_, Some("tools/call")) => match body["params"]["arguments"]["query"].is_object() {
-            true => result(json!({"content": [{"type": "text", "text": "{}"}], "structuredContent": {"results": []}})),
-            false => fail(-32602),
-        },
-        _ => fail(-32601),
     }
 }

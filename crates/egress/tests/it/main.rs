@@ -3,6 +3,7 @@
 mod s6_connections;
 mod s6_data_urls;
 mod s6_exchanges;
+mod s6_handshakes;
 mod s6_revisits;
 mod s6_targets;
 mod s6_upstreams;

@@ -51,6 +51,23 @@ async fn s1_each_older_revision_is_agreed_to_and_unknown_ones_get_the_last_with_
     }
 }
 
+/// The library knows neither as its own; a method that there is not is told from parameters that do not fit.
+#[tokio::test]
+async fn s1_parameters_that_are_not_a_methods_are_invalid_parameters() {
+    let place = one().start().await;
+    let session = begin(&place).await;
+    for (method, params, code) in [
+        ("logging/setLevel", json!({"level": "loud"}), -32602),
+        ("logging/setLevel", json!({}), -32602),
+        ("prompts/get", json!({}), -32602),
+        ("resources/read", json!({"uri": 7}), -32602),
+        ("logging/setNoise", json!({}), -32601),
+    ] {
+        let answer = place.send(within(&session).body(rpc(2, method, params)).unwrap()).await;
+        assert_eq!(answer.last()["error"]["code"], code, "{method}: {:?}", answer.last());
+    }
+}
+
 #[tokio::test]
 async fn s2_a_session_lists_and_calls() {
     let place = one().start().await;

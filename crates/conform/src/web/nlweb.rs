@@ -1,12 +1,18 @@
 //! Checks of NLWeb 0.55.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::peer::{Draft, Exchange, Peer};
+use super::exchange::{Draft, Exchange};
 use super::sse::events;
-use crate::check::{Check, Shortfall, Verdict, check, none_wrong};
+use super::target::WebTarget;
+use crate::check::{Check, Shortfall, Verdict, check};
+use crate::offer::{Absence, OfferedProtocol};
 
-pub(super) const CHECKS: &[Check<Peer>] = &[
+const CHECKS: &[Check<NlWeb>] = &[
     check!("nlweb-4", "NLWeb 4, 7.1", Must, "POST /ask is answered with _meta: a response_type and a version", meta),
     check!("nlweb-4.1", "NLWeb 4.1", Must, "what is answered is what response_type says", content),
     check!(
@@ -38,6 +44,9 @@ pub(super) const CHECKS: &[Check<Peer>] = &[
         "an unknown mode is answered nevertheless, or UNSUPPORTED_MODE",
         unknown_mode
     ),
+    check!("nlweb-3.1-filters", "NLWeb 3.1", Must, "filters in a query do no harm", filters),
+    check!("nlweb-3.2", "NLWeb 3.2", Must, "earlier questions and a context of their user do no harm", context),
+    check!("nlweb-4.1.1-summary", "NLWeb 4.1.1", Should, "a summary that was asked for has a text", summary),
     check!("nlweb-3.4", "NLWeb 3, 2.2", Must, "what is not known in a request does no harm", extended),
     check!("nlweb-7.4-json", "NLWeb 7.4", Should, "what is no JSON is refused with 400", no_json),
     check!(
@@ -49,10 +58,41 @@ pub(super) const CHECKS: &[Check<Peer>] = &[
     ),
     check!("nlweb-4.2", "NLWeb 4.2", Must, "await of a promise that nobody gave is no answer", unknown_promise),
     check!("nlweb-4.2-action", "NLWeb 4.2", Should, "await with an unknown action is refused", unknown_action),
+    check!("nlweb-4.2-token", "NLWeb 4.2", Should, "await without a promise is refused", no_promise),
     check!("nlweb-6-start", "NLWeb 6.1", Must, "a stream begins with `start` and its _meta", stream_starts),
     check!("nlweb-6-complete", "NLWeb 6.1", Must, "a stream ends with `complete` and its _meta", stream_completes),
     check!("nlweb-6-result", "NLWeb 6.1", Must, "each result in a stream has its index and item", stream_results),
+    check!("nlweb-6-index", "NLWeb 6.1", Must, "no two results of a stream have one index", stream_indexes),
 ];
+
+/// A host that answers `/ask` as NLWeb does.
+pub(crate) struct NlWeb {
+    host: Arc<WebTarget>,
+}
+
+impl OfferedProtocol for NlWeb {
+    type Target = WebTarget;
+    const NAME: &'static str = "NLWeb";
+    const CHECKS: &'static [&'static [Check<Self>]] = &[CHECKS];
+
+    fn find(host: Arc<WebTarget>) -> BoxFuture<'static, Result<Self, Absence>> {
+        Box::pin(async move {
+            // Older versions have no `_meta`; what they have is a sign of them that no other JSON has by chance.
+            let signs = ["_meta", "results", "query_id"];
+            let is_it = |body: &Value| signs.iter().any(|name| body.get(*name).is_some());
+            host.look_for(draft(&request(json!({}))), is_it).await?;
+            Ok(Self { host })
+        })
+    }
+}
+
+impl Deref for NlWeb {
+    type Target = WebTarget;
+
+    fn deref(&self) -> &WebTarget {
+        &self.host
+    }
+}
 
 fn request(more: Value) -> Value {
     let mut body = json!({"query": {"text": "hello"}, "meta": {"version": "0.55"}});
@@ -62,14 +102,18 @@ fn request(more: Value) -> Value {
     body
 }
 
-/// An answer to /ask, if there is one at all.
-async fn ask(peer: &Peer, body: &Value) -> Result<Exchange, Shortfall> {
-    there(peer.ask(Draft::json("/ask", body).field("Accept", "application/json")).await?)
+fn draft(body: &Value) -> Draft {
+    Draft::json("/ask", body).field("Accept", "application/json")
 }
 
-fn there(exchange: Exchange) -> Result<Exchange, Shortfall> {
+/// An answer to `/ask`, if this caller gets one.
+async fn ask(host: &NlWeb, body: &Value) -> Result<Exchange, Shortfall> {
+    allowed(host.ask(draft(body)).await?)
+}
+
+/// Who may ask, and how often, is settled before the request is read.
+fn allowed(exchange: Exchange) -> Result<Exchange, Shortfall> {
     match exchange.status() {
-        404 | 405 => Err(Shortfall::skip("the host does not speak NLWeb: it has no POST /ask")),
         401 | 402 | 403 | 429 | 503 => exchange.expect(&[200]).map(|()| exchange),
         _ => Ok(exchange),
     }
@@ -89,12 +133,12 @@ fn is_response(exchange: &Exchange) -> Result<Value, Shortfall> {
     }
 }
 
-async fn meta(peer: &Peer) -> Verdict {
-    let exchange = ask(peer, &request(json!({}))).await?;
+async fn meta(host: &NlWeb) -> Verdict {
+    let exchange = ask(host, &request(json!({}))).await?;
     exchange.expect(&[200, 202])?;
     let body = is_response(&exchange)?;
     match (kind(&body), exchange.status()) {
-        ("promise", 200) => Err(Shortfall::Advice("a promise comes with 200 where 202 is advised (7.4)".to_owned())),
+        ("promise", 200) => Err(exchange.advice("a promise comes with 200 where 202 is advised (7.4)")),
         ("promise", _) | (_, 200) => Ok(()),
         _ => Err(exchange.wrong("202 is for promises")),
     }
@@ -111,16 +155,24 @@ fn shape(body: &Value) -> Option<&'static str> {
         "elicitation" if !body["elicitation"].is_object() => Some("an elicitation has `elicitation`"),
         "elicitation" => {
             let questions = body["elicitation"]["questions"].as_array();
-            let is_fine = questions.is_none_or(|all| all.iter().all(is_question));
-            (!is_fine).then_some("each question has id, text and type")
+            let has_options = |question: &Value| match question["type"].as_str() {
+                Some("single_select" | "multi_select") => question["options"].is_array(),
+                _ => true,
+            };
+            let holds = |rule: &dyn Fn(&Value) -> bool| questions.is_none_or(|all| all.iter().all(rule));
+            match (holds(&is_question), holds(&has_options)) {
+                (false, _) => Some("each question has id, text and type"),
+                (true, false) => Some("each question to choose from has options"),
+                (true, true) => None,
+            }
         }
         "failure" if !body["error"]["code"].is_string() => Some("a failure has error.code"),
         _ => None,
     }
 }
 
-async fn content(peer: &Peer) -> Verdict {
-    let exchange = ask(peer, &request(json!({}))).await?;
+async fn content(host: &NlWeb) -> Verdict {
+    let exchange = ask(host, &request(json!({}))).await?;
     let body = is_response(&exchange).map_err(|_| Shortfall::skip("there is no response; nlweb-4 says so"))?;
     match shape(&body) {
         Some(rule) => Err(exchange.wrong(format!("not so: {rule}"))),
@@ -133,8 +185,8 @@ fn refuses(body: &Value, code: &str) -> bool {
     kind(body) == "failure" && body["error"]["code"] == code
 }
 
-async fn chatgpt_app(peer: &Peer) -> Verdict {
-    let exchange = ask(peer, &request(json!({"prefer": {"response_format": "chatgpt_app"}}))).await?;
+async fn chatgpt_app(host: &NlWeb) -> Verdict {
+    let exchange = ask(host, &request(json!({"prefer": {"response_format": "chatgpt_app"}}))).await?;
     let body = is_response(&exchange)?;
     if kind(&body) != "answer" || refuses(&body, "UNSUPPORTED_FORMAT") {
         return Ok(());
@@ -149,22 +201,23 @@ async fn chatgpt_app(peer: &Peer) -> Verdict {
     }
 }
 
-async fn results(peer: &Peer) -> Result<Vec<Value>, Shortfall> {
-    let exchange = ask(peer, &request(json!({}))).await?;
+async fn results(host: &NlWeb) -> Result<(Exchange, Vec<Value>), Shortfall> {
+    let exchange = ask(host, &request(json!({}))).await?;
     let body = is_response(&exchange).map_err(|_| Shortfall::skip("there is no response; nlweb-4 says so"))?;
     match body["results"].as_array() {
-        Some(all) if !all.is_empty() => Ok(all.clone()),
+        Some(all) if !all.is_empty() => Ok((exchange, all.clone())),
         _ => Err(Shortfall::skip("the answer has no results")),
     }
 }
 
-async fn items(peer: &Peer) -> Verdict {
-    let wrong = results(peer).await?.into_iter().filter(|item| !item["@type"].is_string());
-    none_wrong(wrong.map(|item| format!("a result has no @type: {item}")).collect())
+async fn items(host: &NlWeb) -> Verdict {
+    let (exchange, all) = results(host).await?;
+    let wrong = all.iter().filter(|item| !item["@type"].is_string());
+    exchange.none_wrong(wrong.map(|item| format!("a result has no @type: {item}")).collect())
 }
 
-async fn actions(peer: &Peer) -> Verdict {
-    let all = results(peer).await?;
+async fn actions(host: &NlWeb) -> Verdict {
+    let (exchange, all) = results(host).await?;
     let actions: Vec<&Value> = all.iter().filter_map(|item| item["actions"].as_array()).flatten().collect();
     if actions.is_empty() {
         return Err(Shortfall::skip("no result has actions"));
@@ -178,48 +231,85 @@ async fn actions(peer: &Peer) -> Verdict {
         };
         needs.iter().any(|name| !action[*name].is_string())
     };
-    none_wrong(actions.into_iter().filter(wrong).map(|action| format!("not whole: {action}")).collect())
+    exchange.none_wrong(actions.into_iter().filter(wrong).map(|action| format!("not whole: {action}")).collect())
 }
 
-async fn unknown_format(peer: &Peer) -> Verdict {
-    let exchange = ask(peer, &request(json!({"prefer": {"response_format": "conform_unknown"}}))).await?;
+async fn unknown_format(host: &NlWeb) -> Verdict {
+    let exchange = ask(host, &request(json!({"prefer": {"response_format": "conform_unknown"}}))).await?;
     is_response(&exchange).map(drop)
 }
 
-async fn unknown_mode(peer: &Peer) -> Verdict {
-    let exchange = ask(peer, &request(json!({"prefer": {"mode": "conform_unknown"}}))).await?;
+async fn unknown_mode(host: &NlWeb) -> Verdict {
+    let exchange = ask(host, &request(json!({"prefer": {"mode": "conform_unknown"}}))).await?;
     is_response(&exchange).map(drop)
 }
 
-async fn extended(peer: &Peer) -> Verdict {
+async fn extended(host: &NlWeb) -> Verdict {
     let more = json!({"conform": {"unknown": true}, "context": {"@type": "ConformContext", "words": ["a"]}});
-    let exchange = ask(peer, &request(more)).await?;
+    let exchange = ask(host, &request(more)).await?;
     exchange.expect(&[200, 202])?;
     is_response(&exchange).map(drop)
 }
 
-async fn no_json(peer: &Peer) -> Verdict {
-    let draft = Draft::new(http::Method::POST, "/ask").body("application/json", "{\"query\": ");
-    there(peer.ask(draft).await?)?.expect(&[400])
+/// A question with more in it is answered all the same.
+async fn answered(host: &NlWeb, body: &Value) -> Verdict {
+    let exchange = ask(host, body).await?;
+    exchange.expect(&[200, 202])?;
+    is_response(&exchange).map(drop)
 }
 
-async fn no_query(peer: &Peer) -> Verdict {
-    let exchange = ask(peer, &json!({"meta": {"version": "0.55"}})).await?;
+async fn filters(host: &NlWeb) -> Verdict {
+    let query = json!({"text": "hello", "itemType": "Recipe", "location": "Idaho", "price": "less than $20"});
+    answered(host, &request(json!({ "query": query }))).await
+}
+
+async fn context(host: &NlWeb) -> Verdict {
+    let context = json!({"prev": ["good morning"], "text": "A conformance test.", "memory": "likes tests"});
+    answered(host, &request(json!({ "context": context }))).await
+}
+
+async fn summary(host: &NlWeb) -> Verdict {
+    let exchange = ask(host, &request(json!({"prefer": {"mode": "list, summarize"}}))).await?;
+    let body = is_response(&exchange).map_err(|_| Shortfall::skip("there is no response; nlweb-4 says so"))?;
+    let mut all = body["results"].as_array().into_iter().flatten();
+    let found = all.find(|item| item["@type"].as_str().is_some_and(|kind| kind.ends_with("Summary")));
+    match found.map(|summary| summary["text"].is_string()) {
+        Some(true) => Ok(()),
+        Some(false) => Err(exchange.wrong("the summary has no text")),
+        None => Err(Shortfall::skip("no summary is among the results")),
+    }
+}
+
+async fn no_promise(host: &NlWeb) -> Verdict {
+    let draft = Draft::json("/await", &json!({"action": "checkin", "meta": {"version": "0.55"}}));
+    let exchange = host.ask(draft.field("Accept", "application/json")).await?;
+    match exchange.status() {
+        200 if kind(&exchange.json()?) == "failure" => Ok(()),
+        400..=499 => Ok(()),
+        _ => Err(exchange.wrong("it is not refused")),
+    }
+}
+
+async fn no_json(host: &NlWeb) -> Verdict {
+    let draft = Draft::new(http::Method::POST, "/ask").body("application/json", "{\"query\": ");
+    allowed(host.ask(draft).await?)?.expect(&[400])
+}
+
+async fn no_query(host: &NlWeb) -> Verdict {
+    let exchange = ask(host, &json!({"meta": {"version": "0.55"}})).await?;
     match exchange.status() {
         200 if refuses(&exchange.json()?, "INVALID_QUERY") => Ok(()),
         _ => exchange.expect(&[400]),
     }
 }
 
-async fn wait(peer: &Peer, token: &str, action: &str) -> Result<Exchange, Shortfall> {
-    // First whether there is NLWeb at all: without it `/await` refuses everything.
-    ask(peer, &request(json!({}))).await?;
+async fn wait(host: &NlWeb, token: &str, action: &str) -> Result<Exchange, Shortfall> {
     let body = json!({"promise_token": token, "action": action, "meta": {"version": "0.55"}});
-    peer.ask(Draft::json("/await", &body).field("Accept", "application/json")).await
+    host.ask(Draft::json("/await", &body).field("Accept", "application/json")).await
 }
 
-async fn unknown_promise(peer: &Peer) -> Verdict {
-    let exchange = wait(peer, "conform-no-such-promise", "checkin").await?;
+async fn unknown_promise(host: &NlWeb) -> Verdict {
+    let exchange = wait(host, "conform-no-such-promise", "checkin").await?;
     match exchange.status() {
         200 | 202 => match kind(&is_response(&exchange)?) {
             "failure" => Ok(()),
@@ -230,8 +320,8 @@ async fn unknown_promise(peer: &Peer) -> Verdict {
     }
 }
 
-async fn unknown_action(peer: &Peer) -> Verdict {
-    let exchange = wait(peer, "conform-no-such-promise", "conform_unknown").await?;
+async fn unknown_action(host: &NlWeb) -> Verdict {
+    let exchange = wait(host, "conform-no-such-promise", "conform_unknown").await?;
     match exchange.status() {
         200 if kind(&exchange.json()?) == "failure" => Ok(()),
         400..=499 => Ok(()),
@@ -240,9 +330,9 @@ async fn unknown_action(peer: &Peer) -> Verdict {
 }
 
 /// The events of a streamed answer.
-async fn streamed(peer: &Peer) -> Result<(Exchange, Vec<(String, Value)>), Shortfall> {
+async fn streamed(host: &NlWeb) -> Result<(Exchange, Vec<(String, Value)>), Shortfall> {
     let body = request(json!({"prefer": {"streaming": true}}));
-    let exchange = there(peer.ask(Draft::json("/ask", &body).field("Accept", "text/event-stream")).await?)?;
+    let exchange = allowed(host.ask(Draft::json("/ask", &body).field("Accept", "text/event-stream")).await?)?;
     // Streaming is a wish that a host may leave unmet.
     if exchange.media_type() != "text/event-stream" {
         return Err(Shortfall::skip("the host does not stream"));
@@ -256,16 +346,16 @@ fn has_meta(data: &Value) -> bool {
     data["_meta"]["response_type"].is_string()
 }
 
-async fn stream_starts(peer: &Peer) -> Verdict {
-    let (exchange, all) = streamed(peer).await?;
+async fn stream_starts(host: &NlWeb) -> Verdict {
+    let (exchange, all) = streamed(host).await?;
     match all.first() {
         Some((name, data)) if name == "start" && has_meta(data) && data["_meta"]["streaming"] == true => Ok(()),
         _ => Err(exchange.wrong("the first event is not `start` with _meta and streaming true")),
     }
 }
 
-async fn stream_completes(peer: &Peer) -> Verdict {
-    let (exchange, all) = streamed(peer).await?;
+async fn stream_completes(host: &NlWeb) -> Verdict {
+    let (exchange, all) = streamed(host).await?;
     let count = all.iter().filter(|(name, _)| name == "complete").count();
     match all.last() {
         Some((name, data)) if name == "complete" && count == 1 && has_meta(data) => Ok(()),
@@ -273,11 +363,19 @@ async fn stream_completes(peer: &Peer) -> Verdict {
     }
 }
 
-async fn stream_results(peer: &Peer) -> Verdict {
-    let (exchange, all) = streamed(peer).await?;
+async fn stream_results(host: &NlWeb) -> Verdict {
+    let (exchange, all) = streamed(host).await?;
     let is_whole = |data: &Value| data["index"].is_u64() && data["item"].is_object();
     match all.iter().find(|(name, data)| name == "result" && !is_whole(data)) {
         Some((_, data)) => Err(exchange.wrong(format!("a result does not have index and item: {data}"))),
         None => Ok(()),
     }
+}
+
+async fn stream_indexes(host: &NlWeb) -> Verdict {
+    let (exchange, all) = streamed(host).await?;
+    let results = all.iter().filter(|(name, _)| name == "result");
+    let indexes: Vec<&Value> = results.map(|(_, data)| &data["index"]).collect();
+    let twice = indexes.iter().enumerate().filter(|(at, index)| indexes[..*at].contains(index));
+    exchange.none_wrong(twice.map(|(_, index)| format!("{index} is there twice")).collect())
 }

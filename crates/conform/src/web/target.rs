@@ -1,20 +1,22 @@
-//! This module is the host under test: requests to it one at a time, and what was learnt of it on the way.
+//! This module is the host under test, of which nothing is known yet: requests to it one at a time, what was learnt of it
+//! on the way, and how a protocol is looked for.
 
 use std::time::Duration;
 
-use bytes::Bytes;
-use forecourt_core::json;
 use forecourt_egress::{Deadlines, Egress, EgressError, Purpose, UpstreamRequest};
 use futures::StreamExt;
 use futures::future::BoxFuture;
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use url::Url;
 
+use super::exchange::{Draft, Exchange};
 use super::raw;
 use crate::check::{Shortfall, Verdict};
-use crate::limits::{BODY_BYTES_MAX, SHOWN_CHARS_MAX};
+use crate::document::Document;
+use crate::limits::BODY_BYTES_MAX;
+use crate::offer::Absence;
 use crate::shown::Secrets;
 
 /// Whom a host is asked for, and in whose name.
@@ -26,10 +28,12 @@ pub struct HostQuery {
     pub token: Option<String>,
     /// Whether requests that change something are sent too.
     pub with_effects: bool,
+    /// The path of the endpoint of MCP, if it is not the usual one.
+    pub tools_path: Option<String>,
 }
 
 /// The host under test.
-pub struct Peer {
+pub struct WebTarget {
     egress: Egress,
     base: Url,
     patience: Duration,
@@ -41,60 +45,12 @@ pub struct Peer {
 /// What was learnt of the host, each asked for once.
 #[derive(Default)]
 pub(crate) struct Learnt {
-    pub(crate) directory: OnceCell<Option<Value>>,
-    pub(crate) card: OnceCell<Option<Value>>,
-    pub(crate) hub: OnceCell<Option<Value>>,
-    pub(crate) session: OnceCell<Option<String>>,
+    pub(crate) directory: OnceCell<Result<Document, Absence>>,
+    pub(crate) card: OnceCell<Result<Document, Absence>>,
+    pub(crate) a2a_card: OnceCell<Result<Document, Absence>>,
 }
 
-/// A request in the making.
-#[derive(Clone)]
-pub(crate) struct Draft {
-    method: Method,
-    url: String,
-    fields: Vec<(&'static str, String)>,
-    body: Bytes,
-}
-
-/// One request and its answer.
-pub(crate) struct Exchange {
-    sent: String,
-    secrets: Secrets,
-    status: u16,
-    headers: HeaderMap,
-    pub(crate) body: Bytes,
-}
-
-impl Draft {
-    /// A GET of a path of the host, or of a URL on it.
-    pub(crate) fn get(url: &str) -> Self {
-        Self::new(Method::GET, url)
-    }
-
-    /// Another method.
-    pub(crate) fn new(method: Method, url: &str) -> Self {
-        Self { method, url: url.to_owned(), fields: Vec::new(), body: Bytes::new() }
-    }
-
-    /// A POST of JSON.
-    pub(crate) fn json(url: &str, body: &Value) -> Self {
-        Self::new(Method::POST, url).body("application/json", body.to_string())
-    }
-
-    /// A body of a media type.
-    pub(crate) fn body(self, media_type: &str, body: impl Into<Bytes>) -> Self {
-        Self { body: body.into(), ..self.field("Content-Type", media_type) }
-    }
-
-    /// Another field, in place of one of that name.
-    pub(crate) fn field(mut self, name: &'static str, value: &str) -> Self {
-        self.fields.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
-        self.fields.push((name, value.to_owned()));
-        self
-    }
-}
-
-impl Peer {
+impl WebTarget {
     /// The host at `base`.
     pub fn new(egress: Egress, base: Url, patience: Duration, asked: HostQuery) -> Self {
         let secrets = Secrets::new(asked.token.clone());
@@ -132,6 +88,11 @@ impl Peer {
         self.asked.handle.as_deref()
     }
 
+    /// The path of the endpoint of MCP.
+    pub(crate) fn mcp_path(&self) -> &str {
+        self.asked.tools_path.as_deref().unwrap_or("/mcp")
+    }
+
     /// Whether something may be changed.
     pub(crate) fn effects(&self) -> Verdict {
         match self.asked.with_effects {
@@ -142,7 +103,7 @@ impl Peer {
 
     /// A URL on this host out of one that a document named. Others are not asked: nobody ordered that.
     pub(crate) fn own(&self, url: &str) -> Result<String, Shortfall> {
-        let url = self.base.join(url).map_err(|error| Shortfall::broken(format!("`{url}` is no URL: {error}")))?;
+        let url = self.base.join(url).map_err(|error| Shortfall::skip(format!("`{url}` is no URL: {error}")))?;
         match url.origin() == self.base.origin() {
             true => Ok(url.into()),
             false => Err(Shortfall::skip(format!("{url} is not on the host under test"))),
@@ -151,17 +112,31 @@ impl Peer {
 
     /// Sends a request in the name of the caller, and reads its answer.
     pub(crate) async fn ask(&self, draft: Draft) -> Result<Exchange, Shortfall> {
+        self.anonymous(self.named(draft)).await
+    }
+
+    /// The same request in the name of the caller.
+    fn named(&self, draft: Draft) -> Draft {
         match &self.asked.token {
             Some(token) if !draft.fields.iter().any(|(name, _)| *name == "Authorization") => {
-                let bearer = format!("Bearer {token}");
-                self.anonymous(draft.field("Authorization", &bearer)).await
+                draft.field("Authorization", &format!("Bearer {token}"))
             }
-            _ => self.anonymous(draft).await,
+            _ => draft,
         }
     }
 
     /// Sends a request that says no more than stands in it.
     pub(crate) async fn anonymous(&self, draft: Draft) -> Result<Exchange, Shortfall> {
+        self.send(draft, true).await
+    }
+
+    /// Sends a request in the name of the caller, and reads the head of its answer alone, which may be a stream that does
+    /// not end.
+    pub(crate) async fn head_of(&self, draft: Draft) -> Result<Exchange, Shortfall> {
+        self.send(self.named(draft), false).await
+    }
+
+    async fn send(&self, draft: Draft, is_whole: bool) -> Result<Exchange, Shortfall> {
         let sent = self.shown(&draft);
         let silent = |what: String| Shortfall::Silent { what, sent: sent.clone() };
         // Here and not only in the checks, since a token may go along.
@@ -177,7 +152,7 @@ impl Peer {
         let answer = self.egress.send(Purpose::Upstream, request).await;
         let mut answer = answer.map_err(|error| silent(format!("no answer: {}", error.log_reason())))?;
         let mut body = Vec::new();
-        while let Some(chunk) = answer.body.next().await {
+        while is_whole && let Some(chunk) = answer.body.next().await {
             match chunk {
                 Ok(chunk) => body.extend_from_slice(&chunk),
                 Err(error) => return Err(silent(format!("no whole answer: {}", error.log_reason()))),
@@ -185,6 +160,43 @@ impl Peer {
         }
         let (status, headers, secrets) = (answer.status.as_u16(), answer.headers, self.secrets.clone());
         Ok(Exchange { sent, secrets, status, headers, body: body.into() })
+    }
+
+    /// Looks for something: asks, and gives what `read` sees in the answer, with the answer itself. Who may ask, and how
+    /// often, stands before what is there.
+    pub(crate) async fn look(
+        &self,
+        draft: Draft,
+        read: impl Fn(&Exchange) -> Option<Value>,
+    ) -> Result<(Exchange, Value), Absence> {
+        let asked = format!("{} {}", draft.method, draft.url);
+        let exchange = match self.ask(draft).await {
+            Ok(exchange) => exchange,
+            Err(Shortfall::Silent { what, .. }) => return Err(Absence::Silent(format!("{asked}: {what}"))),
+            Err(Shortfall::Skipped(why) | Shortfall::Broken(why, _) | Shortfall::Advice(why, _)) => {
+                return Err(Absence::Untold(format!("{asked}: {why}")));
+            }
+        };
+        if let Some(found) = read(&exchange) {
+            return Ok((exchange, found));
+        }
+        let media_type = match exchange.media_type() {
+            "" => "no media type",
+            some => some,
+        };
+        let answered = format!("{asked} answers {} ({media_type})", exchange.status());
+        match exchange.status() {
+            401 if self.asked.token.is_none() => Err(Absence::Untold(format!("{answered}: give --token"))),
+            401 | 402 | 403 | 429 | 503 => Err(Absence::Untold(answered)),
+            _ => Err(Absence::NotOffered(answered)),
+        }
+    }
+
+    /// [`WebTarget::look`] for a JSON object.
+    pub(crate) async fn look_for(&self, draft: Draft, is_it: impl Fn(&Value) -> bool) -> Result<Document, Absence> {
+        let read = |exchange: &Exchange| exchange.json().ok().filter(|body| body.is_object() && is_it(body));
+        let (exchange, body) = self.look(draft, read).await?;
+        Ok(exchange.document(body))
     }
 
     /// Sends a GET by hand, with whatever stands in `target`. Only the status of the answer is read for sure.
@@ -200,61 +212,6 @@ impl Peer {
         for (name, value) in &draft.fields {
             text.push_str(&format!("{name}: {value}\n"));
         }
-        text.push('\n');
-        let bytes = [text.as_bytes(), &draft.body].concat();
-        self.secrets.shown(&bytes, SHOWN_CHARS_MAX)
-    }
-}
-
-impl Exchange {
-    /// The status.
-    pub(crate) fn status(&self) -> u16 {
-        self.status
-    }
-
-    /// The value of a field of the answer.
-    pub(crate) fn field(&self, name: &str) -> Option<&str> {
-        self.headers.get(name)?.to_str().ok()
-    }
-
-    /// The media type, without its parameters.
-    pub(crate) fn media_type(&self) -> &str {
-        self.field("Content-Type").and_then(|value| value.split(';').next()).unwrap_or_default().trim()
-    }
-
-    /// The body as text.
-    pub(crate) fn text(&self) -> String {
-        String::from_utf8_lossy(&self.body).into_owned()
-    }
-
-    /// The body as JSON.
-    pub(crate) fn json(&self) -> Result<Value, Shortfall> {
-        json::parse(&self.body).map_err(|fault| self.wrong(format!("the body is no JSON: {fault}")))
-    }
-
-    /// That this exchange shows a rule broken.
-    pub(crate) fn wrong(&self, what: impl Into<String>) -> Shortfall {
-        let mut came = format!("HTTP {}\n", self.status);
-        for (name, value) in &self.headers {
-            came.push_str(&format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes())));
-        }
-        came.push('\n');
-        let came = self.secrets.shown(&[came.as_bytes(), &self.body].concat(), SHOWN_CHARS_MAX);
-        Shortfall::Broken { what: what.into(), sent: Some(self.sent.clone()), came: Some(came) }
-    }
-
-    /// Fine with one of these statuses. What stands before the rule, such as who calls or how often, leaves it
-    /// untold.
-    pub(crate) fn expect(&self, statuses: &[u16]) -> Verdict {
-        match self.status {
-            status if statuses.contains(&status) => Ok(()),
-            401 => Err(Shortfall::skip("the host wants to know who calls (401): give --token")),
-            status @ (402 | 403) => Err(Shortfall::skip(format!("the host refuses this caller ({status})"))),
-            status @ (429 | 503) => Err(Shortfall::skip(format!("the host is busy ({status})"))),
-            status => {
-                let wanted = statuses.iter().map(u16::to_string).collect::<Vec<_>>().join(" or ");
-                Err(self.wrong(format!("the status is {status} where {wanted} belongs")))
-            }
-        }
+        self.secrets.shown(&text, &draft.body)
     }
 }

@@ -1,12 +1,12 @@
 //! Checks of Mentionable REST: answers. Sections 4, 5.1 to 5.3 and 8.
 
-use super::discovery::address;
-use super::peer::{Draft, Exchange, Peer};
-use super::rest::{endpoint, question, with_query};
-use super::sse::events;
+use super::endpoint::{Rest, question, with_query};
 use crate::check::{Check, Shortfall, Verdict, check};
+use crate::web::discovery::address;
+use crate::web::exchange::{Draft, Exchange};
+use crate::web::sse::events;
 
-pub(super) const CHECKS: &[Check<Peer>] = &[
+pub(super) const CHECKS: &[Check<Rest>] = &[
     check!("rest-4-html", "REST 4", Must, "an answer can be had as text/html, which is the default", html),
     check!("rest-4-markdown", "REST 4, 4.2", Must, "an answer can be had as text/markdown", markdown),
     check!("rest-4-json", "REST 4, 4.4", Should, "an answer can be had as application/json", json),
@@ -32,8 +32,8 @@ pub(super) const CHECKS: &[Check<Peer>] = &[
 ];
 
 /// An answer of a media type. What an agent refuses has one too.
-async fn as_type(peer: &Peer, media_type: &str) -> Result<Exchange, Shortfall> {
-    let exchange = question(peer, media_type).await?;
+async fn as_type(rest: &Rest, media_type: &str) -> Result<Exchange, Shortfall> {
+    let exchange = question(rest, media_type).await?;
     match exchange.media_type() == media_type {
         true => Ok(exchange),
         false => {
@@ -44,45 +44,45 @@ async fn as_type(peer: &Peer, media_type: &str) -> Result<Exchange, Shortfall> {
 }
 
 /// The same for checks of its content, which say nothing where there is none.
-async fn of_type(peer: &Peer, media_type: &str) -> Result<Exchange, Shortfall> {
+async fn of_type(rest: &Rest, media_type: &str) -> Result<Exchange, Shortfall> {
     let why = || Shortfall::skip(format!("no answer is {media_type}"));
-    as_type(peer, media_type).await.map_err(|shortfall| match shortfall {
+    as_type(rest, media_type).await.map_err(|shortfall| match shortfall {
         // The check of the media type itself tells of it.
         Shortfall::Broken { .. } => why(),
         other => other,
     })
 }
 
-async fn html(peer: &Peer) -> Verdict {
-    as_type(peer, "text/html").await?;
+async fn html(rest: &Rest) -> Verdict {
+    as_type(rest, "text/html").await?;
     // Whoever takes anything gets a page.
-    let exchange = question(peer, "*/*").await?;
+    let exchange = question(rest, "*/*").await?;
     match exchange.media_type() {
         "text/html" => Ok(()),
         _ => Err(exchange.wrong("the default is not text/html")),
     }
 }
 
-async fn markdown(peer: &Peer) -> Verdict {
-    as_type(peer, "text/markdown").await.map(drop)
+async fn markdown(rest: &Rest) -> Verdict {
+    as_type(rest, "text/markdown").await.map(drop)
 }
 
-async fn json(peer: &Peer) -> Verdict {
-    as_type(peer, "application/json").await.map(drop)
+async fn json(rest: &Rest) -> Verdict {
+    as_type(rest, "application/json").await.map(drop)
 }
 
-async fn stream(peer: &Peer) -> Verdict {
-    as_type(peer, "text/event-stream").await.map(drop)
+async fn stream(rest: &Rest) -> Verdict {
+    as_type(rest, "text/event-stream").await.map(drop)
 }
 
-async fn not_acceptable(peer: &Peer) -> Verdict {
-    question(peer, "application/x-conform-unknown").await?.expect(&[406])
+async fn not_acceptable(rest: &Rest) -> Verdict {
+    question(rest, "application/x-conform-unknown").await?.expect(&[406])
 }
 
-async fn page(peer: &Peer) -> Verdict {
-    let (handle, domain) = address(peer).await?;
+async fn page(rest: &Rest) -> Verdict {
+    let (handle, domain) = address(rest).await?;
     let own = format!("@{handle}@{domain}").to_lowercase();
-    let exchange = of_type(peer, "text/html").await?;
+    let exchange = of_type(rest, "text/html").await?;
     let text = exchange.text().to_lowercase();
     let title = text.split("<title").nth(1).and_then(|rest| rest.split("</title").next()).unwrap_or_default();
     let tag = |name: &str, words: &[&str]| {
@@ -97,14 +97,11 @@ async fn page(peer: &Peer) -> Verdict {
         ("a meta element names the agent", tag("meta", &["mentionable:agent", &own])),
         ("the answer is in an article, or a main element", tag("article", &[]) || tag("main", &[])),
     ];
-    match rules.into_iter().find(|(_, fine)| !fine) {
-        Some((rule, _)) => Err(exchange.wrong(format!("not so: {rule}"))),
-        None => Ok(()),
-    }
+    exchange.holds(&rules)
 }
 
-async fn stream_ends(peer: &Peer) -> Verdict {
-    let exchange = of_type(peer, "text/event-stream").await?;
+async fn stream_ends(rest: &Rest) -> Verdict {
+    let exchange = of_type(rest, "text/event-stream").await?;
     let all = events(&exchange.text());
     let is_cached = exchange.field("Cache-Control").is_none_or(|value| !value.contains("no-"));
     match all.last().map(|event| event.name.as_str()) {
@@ -114,23 +111,20 @@ async fn stream_ends(peer: &Peer) -> Verdict {
     }
 }
 
-async fn json_shape(peer: &Peer) -> Verdict {
-    let exchange = of_type(peer, "application/json").await?;
+async fn json_shape(rest: &Rest) -> Verdict {
+    let exchange = of_type(rest, "application/json").await?;
     let body = exchange.json()?;
     let rules = [
         ("v is v0.1", body["v"] == "v0.1"),
         ("agent is a text", body["agent"].is_string()),
         ("there are parts, or a policy", body["parts"].is_array() || body["policy"].is_object()),
     ];
-    match rules.into_iter().find(|(_, fine)| !fine) {
-        Some((rule, _)) => Err(exchange.wrong(format!("not so: {rule}"))),
-        None => Ok(()),
-    }
+    exchange.holds(&rules)
 }
 
 /// An answer as it is given to anybody.
-async fn answer(peer: &Peer) -> Result<Exchange, Shortfall> {
-    question(peer, "text/markdown").await
+async fn answer(rest: &Rest) -> Result<Exchange, Shortfall> {
+    question(rest, "text/markdown").await
 }
 
 fn has(exchange: &Exchange, names: &[&str]) -> Verdict {
@@ -140,20 +134,20 @@ fn has(exchange: &Exchange, names: &[&str]) -> Verdict {
     }
 }
 
-async fn language(peer: &Peer) -> Verdict {
+async fn language(rest: &Rest) -> Verdict {
     for media_type in ["text/markdown", "text/html"] {
-        has(&question(peer, media_type).await?, &["Content-Language"])?;
+        has(&question(rest, media_type).await?, &["Content-Language"])?;
     }
     Ok(())
 }
 
-async fn headers(peer: &Peer) -> Verdict {
-    has(&answer(peer).await?, &["X-Mentionable-Agent", "Cache-Control", "Content-Type"])
+async fn headers(rest: &Rest) -> Verdict {
+    has(&answer(rest).await?, &["X-Mentionable-Agent", "Cache-Control", "Content-Type"])
 }
 
-async fn charset(peer: &Peer) -> Verdict {
+async fn charset(rest: &Rest) -> Verdict {
     for media_type in ["text/markdown", "text/html"] {
-        let exchange = question(peer, media_type).await?;
+        let exchange = question(rest, media_type).await?;
         let value = exchange.field("Content-Type").unwrap_or_default().to_ascii_lowercase().replace(['"', ' '], "");
         if !value.contains("charset=utf-8") {
             return Err(exchange.wrong("Content-Type does not say charset=utf-8"));
@@ -162,20 +156,20 @@ async fn charset(peer: &Peer) -> Verdict {
     Ok(())
 }
 
-async fn challenge(peer: &Peer) -> Verdict {
-    let exchange = answer(peer).await?;
+async fn challenge(rest: &Rest) -> Verdict {
+    let exchange = answer(rest).await?;
     match exchange.status() {
         401 => has(&exchange, &["WWW-Authenticate"]),
         _ => Err(Shortfall::skip("the agent does not want to know who calls")),
     }
 }
 
-async fn escaped(peer: &Peer) -> Verdict {
+async fn escaped(rest: &Rest) -> Verdict {
     // In the three places where it could break out: an element, an attribute, and a header that is shown.
     let query = "user=%3Cscript%3Econform()%3C%2Fscript%3E%22%3E%3Cimg%20src%3Dx%20onerror%3Dconform()%3E";
-    let url = with_query(&endpoint(peer).await?, query);
+    let url = with_query(&rest.endpoint()?, query);
     let draft = Draft::get(&url).field("Accept", "text/html").field("X-Mentionable-From", "<script>conform()</script>");
-    let exchange = peer.ask(draft).await?;
+    let exchange = rest.ask(draft).await?;
     let text = exchange.text().to_lowercase();
     match text.contains("<script>conform()") || text.contains("<img src=x onerror") {
         true => Err(exchange.wrong("what was said is in the page as it was said")),
@@ -183,13 +177,13 @@ async fn escaped(peer: &Peer) -> Verdict {
     }
 }
 
-async fn csp(peer: &Peer) -> Verdict {
-    has(&of_type(peer, "text/html").await?, &["Content-Security-Policy"])
+async fn csp(rest: &Rest) -> Verdict {
+    has(&of_type(rest, "text/html").await?, &["Content-Security-Policy"])
 }
 
-async fn robots(peer: &Peer) -> Verdict {
-    let refused = peer.ask(Draft::get(&with_query(&endpoint(peer).await?, "user=hello&assistant=hello"))).await?;
-    for exchange in [answer(peer).await?, refused] {
+async fn robots(rest: &Rest) -> Verdict {
+    let refused = rest.ask(Draft::get(&with_query(&rest.endpoint()?, "user=hello&assistant=hello"))).await?;
+    for exchange in [answer(rest).await?, refused] {
         let value = exchange.field("X-Robots-Tag").unwrap_or_default().to_ascii_lowercase();
         if !["noindex", "nofollow", "noarchive"].iter().all(|word| value.contains(word)) {
             return Err(exchange.wrong("X-Robots-Tag is not noindex, nofollow, noarchive"));
@@ -198,8 +192,8 @@ async fn robots(peer: &Peer) -> Verdict {
     Ok(())
 }
 
-async fn robots_meta(peer: &Peer) -> Verdict {
-    let exchange = of_type(peer, "text/html").await?;
+async fn robots_meta(rest: &Rest) -> Verdict {
+    let exchange = of_type(rest, "text/html").await?;
     let text = exchange.text().to_lowercase();
     let tells = text.split("<meta").skip(1).any(|rest| {
         let inside = rest.split('>').next().unwrap_or_default();
