@@ -2,7 +2,6 @@
 
 mod agtp;
 mod ask;
-mod proxy;
 
 pub(crate) use agtp::ANSWER;
 
@@ -31,7 +30,7 @@ pub(crate) fn serve(name: &str, to: Option<u16>, folder: Option<&std::path::Path
             "agtp" => agtp::serve(listener, folder.context("it answers what a file says")?, true).await?,
             "agtp-plain" => agtp::serve(listener, folder.context("it answers what a file says")?, false).await?,
             "ask" => axum::serve(listener, ask::router(folder.context("answers come from a folder")?)?).await?,
-            "proxy" => proxy::serve(listener, to.context("a proxy is in front of something")?).await?,
+            "proxy" => bench_baseline::proxy::serve(listener, to.context("a proxy is in front of something")?).await?,
             "hyper" => hyper(listener).await?,
             other => anyhow::bail!("there is no baseline {other}"),
         }

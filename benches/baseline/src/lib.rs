@@ -2,5 +2,7 @@
 //! those of instructions compare with.
 
 pub mod a2a;
+pub mod mcp;
+pub mod proxy;
 pub mod rest;
 pub mod text;

@@ -20,6 +20,10 @@ pub(crate) enum Arm {
     A2a,
     /// `tools/call` of an agent, as a client of 2026-07-28 makes it.
     Mcp,
+    /// `tools/call` of a server elsewhere, at a bare proxy before it.
+    ServerProxy,
+    /// The same through our gateway.
+    Server,
     /// `QUERY` at a text server that answers the same bytes.
     AgtpText,
     /// The same at ours, without TLS.
@@ -53,6 +57,8 @@ impl Arm {
             Self::A2aAxum => "a2a-axum",
             Self::A2a => "a2a",
             Self::Mcp => "mcp",
+            Self::ServerProxy => "server-proxy",
+            Self::Server => "server",
             Self::AgtpText => "agtp-text",
             Self::Agtp => "agtp",
         }
@@ -64,8 +70,9 @@ impl Arm {
             Self::Rest => Some(Self::RestAxum),
             Self::A2a => Some(Self::A2aAxum),
             Self::Mcp => Some(Self::A2a),
+            Self::Server => Some(Self::ServerProxy),
             Self::Agtp => Some(Self::AgtpText),
-            Self::RestAxum | Self::A2aAxum | Self::AgtpText => None,
+            Self::RestAxum | Self::A2aAxum | Self::ServerProxy | Self::AgtpText => None,
         }
     }
 
@@ -73,10 +80,15 @@ impl Arm {
     pub(crate) async fn serve(self) -> anyhow::Result<Question> {
         match self {
             Self::RestAxum => http::axum(bench_baseline::rest::router(), http::rest).await,
-            Self::Rest => http::ours(&forecourt_mentionable::PROTOCOL, "/{agent}", http::rest).await,
+            Self::Rest => http::ours(&forecourt_mentionable::PROTOCOL, "/{agent}", None, http::rest).await,
             Self::A2aAxum => http::axum(bench_baseline::a2a::router(0), http::a2a).await,
-            Self::A2a => http::ours(&forecourt_a2a::PROTOCOL, "/a2a/{agent}", http::a2a).await,
-            Self::Mcp => http::ours(&forecourt_mcp::PROTOCOL, "/mcp/{agent}", http::mcp).await,
+            Self::A2a => http::ours(&forecourt_a2a::PROTOCOL, "/a2a/{agent}", None, http::a2a).await,
+            Self::Mcp => http::ours(&forecourt_mcp::PROTOCOL, "/mcp/{agent}", None, http::mcp).await,
+            Self::ServerProxy => http::proxy(http::elsewhere()?, http::server).await,
+            Self::Server => {
+                let server = http::elsewhere()?;
+                http::ours(&forecourt_mcp::PROTOCOL, "/mcp/{agent}", Some(server), http::server).await
+            }
             Self::AgtpText => agtp::text().await,
             Self::Agtp => agtp::ours().await,
         }

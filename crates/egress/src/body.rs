@@ -1,20 +1,24 @@
 //! The body of an answer, cut at its size and at its deadline.
 
+use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
-use futures::{Stream, StreamExt};
+use futures::{FutureExt, Stream, StreamExt};
 use hyper::body::{Body, Incoming};
-use tokio::time::{Instant, Sleep};
+use tokio::time::{Instant, Sleep, timeout};
 
 use crate::dial::ConnectionGuard;
 use crate::error::{EgressError, error_chain};
+use crate::limits::{RECEIPT_BYTES_MAX, RECEIPT_TIME_MAX};
 use crate::slots::Slot;
 
 /// The bytes of an answer as they come. Ends with an error at its bound or its deadline; holds its
 /// turn ([`crate::limits::AT_ONCE_MAX`]) until it is dropped.
 pub struct BodyStream {
+    /// What was read and put back.
+    again: VecDeque<Result<Bytes, EgressError>>,
     body: Option<Incoming>,
     left: usize,
     bytes_max: usize,
@@ -41,6 +45,7 @@ impl BodyStream {
         connection: Option<ConnectionGuard>,
     ) -> Self {
         Self {
+            again: VecDeque::new(),
             body: Some(body),
             left: bytes_max,
             bytes_max,
@@ -52,7 +57,36 @@ impl BodyStream {
 
     /// All of the body. Fails when it is too large, too slow or breaks off.
     pub fn collect(self) -> CollectBody {
-        CollectBody { body: self, bytes: BytesMut::new() }
+        CollectBody { body: self, first: None, bytes: BytesMut::new() }
+    }
+
+    /// Puts back what was read from it, to be read again before anything else, in this order.
+    pub fn put_back(&mut self, read: Result<Bytes, EgressError>) {
+        self.again.push_back(read);
+    }
+
+    /// Lets the server end an answer whose rest nobody reads, so that its connection can serve another request. It has
+    /// [`RECEIPT_TIME_MAX`] and [`RECEIPT_BYTES_MAX`].
+    pub fn finish(mut self) {
+        // Most answers end with what was read.
+        if matches!(self.next().now_or_never(), Some(None)) {
+            return;
+        }
+        tokio::spawn(self.drained());
+    }
+
+    /// [`BodyStream::finish`], waited for.
+    pub(crate) async fn drained(mut self) {
+        let drained = async {
+            let mut left = RECEIPT_BYTES_MAX;
+            while let Some(Ok(chunk)) = self.next().await {
+                match left.checked_sub(chunk.len()) {
+                    Some(rest) => left = rest,
+                    None => return,
+                }
+            }
+        };
+        let _ = timeout(RECEIPT_TIME_MAX, drained).await;
     }
 
     /// The next bytes of the body; trailers are passed over.
@@ -89,6 +123,9 @@ impl Stream for BodyStream {
     type Item = Result<Bytes, EgressError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Some(read) = self.again.pop_front() {
+            return Poll::Ready(Some(read));
+        }
         if self.body.is_none() {
             return Poll::Ready(None);
         }
@@ -114,6 +151,8 @@ impl Stream for BodyStream {
 /// [`BodyStream::collect`], under way.
 pub struct CollectBody {
     body: BodyStream,
+    /// All that came so far, as long as it came in one piece.
+    first: Option<Bytes>,
     bytes: BytesMut,
 }
 
@@ -122,9 +161,17 @@ impl Future for CollectBody {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         while let Some(chunk) = ready!(self.body.poll_next_unpin(cx)) {
-            self.bytes.extend_from_slice(&chunk?);
+            let chunk = chunk?;
+            if self.first.is_none() && self.bytes.is_empty() {
+                self.first = Some(chunk);
+                continue;
+            }
+            if let Some(first) = self.first.take() {
+                self.bytes.extend_from_slice(&first);
+            }
+            self.bytes.extend_from_slice(&chunk);
         }
-        Poll::Ready(Ok(std::mem::take(&mut self.bytes).freeze()))
+        Poll::Ready(Ok(self.first.take().unwrap_or_else(|| std::mem::take(&mut self.bytes).freeze())))
     }
 }
 

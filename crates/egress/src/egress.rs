@@ -3,11 +3,9 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use forecourt_core::in_place;
-use futures::StreamExt;
 use futures::future::BoxFuture;
 use http::HeaderMap;
 use tokio::sync::Semaphore;
@@ -18,7 +16,7 @@ use crate::error::EgressError;
 use crate::exchange::{DeliveryOutcome, FetchedBody, UpstreamRequest, UpstreamResponse};
 use crate::guard::{Guard, Own};
 use crate::inner::Inner;
-use crate::limits::{RECEIPT_BYTES_MAX, UPSTREAM_AT_ONCE_MAX};
+use crate::limits::UPSTREAM_AT_ONCE_MAX;
 use crate::metrics::EgressMetrics;
 use crate::purpose::Purpose;
 use crate::resolve::{Resolve, SystemResolver};
@@ -32,9 +30,6 @@ use crate::trust::Trust;
 pub struct Egress {
     pub(crate) inner: Arc<Inner>,
 }
-
-/// How long a receiver may take to finish its answer, which nobody reads.
-const RECEIPT_TIME_MAX: Duration = Duration::from_secs(1);
 
 impl Egress {
     /// Begins a client under `config`.
@@ -94,7 +89,7 @@ impl Egress {
             let answer = self.inner.exchange(purpose, request).await?;
             let delivered = DeliveryOutcome { status: answer.status };
             // The delivery is settled by the head; letting the receiver finish is politeness.
-            let _ = tokio::time::timeout(RECEIPT_TIME_MAX, drain(answer)).await;
+            answer.body.drained().await;
             Ok(delivered)
         })
     }
@@ -116,16 +111,6 @@ impl Egress {
     /// The configuration in force.
     pub fn config(&self) -> &EgressConfig {
         &self.inner.guard.config
-    }
-}
-
-async fn drain(mut answer: UpstreamResponse) {
-    let mut left = RECEIPT_BYTES_MAX;
-    while let Some(Ok(chunk)) = answer.body.next().await {
-        match left.checked_sub(chunk.len()) {
-            Some(rest) => left = rest,
-            None => return,
-        }
     }
 }
 

@@ -28,8 +28,10 @@ pub const ATTACHMENT_BYTES_MAX: usize = 1024 * 1024;
 pub const DOCUMENT_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of a page of a site that is read for its content.
 pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Bytes read of what a webhook answers, before it is dropped.
+/// Bytes read of an answer that nobody wants to know, before it is dropped.
 pub(crate) const RECEIPT_BYTES_MAX: usize = 4 * 1024;
+/// How long such an answer may take to its end.
+pub(crate) const RECEIPT_TIME_MAX: Duration = Duration::from_secs(1);
 /// Bytes of what a remote agent or a backend answers.
 pub const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Redirects followed for an attachment.

@@ -17,7 +17,7 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
-use crate::client;
+use crate::client::{self, Out};
 use crate::stdio::{Input, Output};
 
 /// How long taking leave of the server may take.
@@ -47,7 +47,7 @@ async fn carry(egress: Egress, url: &str, token: Option<&str>, input: Input, out
         headers.insert(AUTHORIZATION, value);
     }
     // The client at the pipe hears what the server tells without being asked, such as that its lists have changed.
-    let mut far = client::listening_connection(egress, url, headers, Arc::default());
+    let mut far = client::listening_connection(Out::noted(egress, headers, Arc::default()), url);
     let mut near = AsyncRwTransport::<RoleServer, _, _>::new_server(input, output);
     let mut open = Open::default();
     loop {

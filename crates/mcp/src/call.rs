@@ -35,12 +35,13 @@ pub(crate) async fn call(
     offer: &Offer,
     offered: &OfferedTool,
     caller: &Caller,
-    params: CallToolRequestParams,
+    mut params: CallToolRequestParams,
     client: &Client<'_>,
 ) -> Result<CallToolResponse, ErrorData> {
     let rounds =
         Rounds { offer, name: &offered.tool.name, offered: Some(offered), promises_output: false, caller, client };
-    let mut state = match rounds.begin(params)? {
+    let arguments = Value::Object(params.arguments.take().unwrap_or_default());
+    let mut state = match rounds.begin(params, arguments)? {
         ControlFlow::Continue(state) => state,
         ControlFlow::Break(response) => return Ok(response),
     };
@@ -104,9 +105,10 @@ impl Rounds<'_> {
     pub(crate) fn begin(
         &self,
         params: CallToolRequestParams,
+        arguments: Value,
     ) -> Result<ControlFlow<CallToolResponse, CallState>, ErrorData> {
         let mut state = CallState {
-            arguments: params.arguments.map_or_else(|| Value::Object(Default::default()), Value::Object),
+            arguments,
             responses: params.input_responses.unwrap_or_default(),
             answered: None,
             visited: None,
@@ -292,13 +294,14 @@ pub(crate) struct Client<'a> {
     /// Where it is told and asked things on the way. `None`: it is given nothing but the answer, and who goes
     /// away drops the call.
     pub(crate) context: Option<&'a RequestContext<RoleServer>>,
+    /// What it says beside the parameters of its request.
+    pub(crate) meta: &'a RequestMetaObject,
 }
 
 impl<'a> Client<'a> {
-    /// What it says beside the parameters of its request.
-    pub(crate) fn meta(&self) -> Option<&RequestMetaObject> {
-        // The SDK takes it out of the parameters.
-        self.context.map(|context| &context.meta)
+    /// Whether it is told of the progress of its call.
+    pub(crate) fn hears_progress(&self) -> bool {
+        self.context.is_some_and(|context| context.meta.get_progress_token().is_some())
     }
 
     /// Its session with this host, if it has one.
@@ -309,12 +312,14 @@ impl<'a> Client<'a> {
 
     /// One that the SDK talks to.
     pub(crate) fn in_session(context: &'a RequestContext<RoleServer>, declared: Option<&ClientCapabilities>) -> Self {
-        Self { asking: Asking::new(context.protocol_version().as_ref(), declared), context: Some(context) }
+        let asking = Asking::new(context.protocol_version().as_ref(), declared);
+        // The SDK takes the metadata out of the parameters.
+        Self { asking, context: Some(context), meta: &context.meta }
     }
 
     /// One of 2026-07-28 that wants the answer and nothing on the way.
-    pub(crate) fn waiting(declared: &ClientCapabilities) -> Self {
-        Self { asking: Asking::new(Some(&ProtocolVersion::V_2026_07_28), Some(declared)), context: None }
+    pub(crate) fn waiting(declared: &ClientCapabilities, meta: &'a RequestMetaObject) -> Self {
+        Self { asking: Asking::new(Some(&ProtocolVersion::V_2026_07_28), Some(declared)), context: None, meta }
     }
 }
 

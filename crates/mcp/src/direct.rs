@@ -1,30 +1,33 @@
 //! This module answers calls of tools that need nothing of a session: a client of 2026-07-28 that wants the answer
-//! and nothing on the way. The SDK would read each twice more, and run it on four tasks between channels.
+//! and nothing on the way, from a tool of this host or of a server behind it. The SDK would read each twice more, and
+//! run it on four tasks between channels.
 //!
 //! Everything else is left to the SDK: what this module does not recognise at first sight is none of its calls.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use forecourt_core::Handle;
 use forecourt_surface::answer::HttpAnswer;
-use forecourt_telemetry::RemoteParent;
+use forecourt_telemetry::{RemoteParent, TRACEPARENT, TRACESTATE};
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ErrorCode, InputResponses, JsonObject, RequestId,
-    ServerJsonRpcMessage, ServerResult,
+    RequestMetaObject, ServerJsonRpcMessage, ServerResult,
 };
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use tracing::{Instrument, Span};
 
 use crate::call::{self, Client};
 use crate::caller::Caller;
-use crate::finding::{CALL, ToolRequest};
+use crate::finding::ToolRequest;
 use crate::offer::Offer;
-use crate::{call_trace, requirements};
+use crate::{call_trace, forward, payment, requirements};
 
 /// The revision whose calls are known here. MCP 2026-07-28, transports: a request says all of itself.
 const VERSION: &str = "2026-07-28";
@@ -39,8 +42,8 @@ pub(crate) struct DirectCall {
     pub(crate) id: RequestId,
     params: CallToolRequestParams,
     capabilities: ClientCapabilities,
-    /// The span of the client.
-    parent: Option<RemoteParent>,
+    /// What it says beside its parameters that is not of the protocol.
+    meta: RequestMetaObject,
 }
 
 /// The message, each field read once and into its type.
@@ -65,24 +68,54 @@ struct WireParams {
     request_state: Option<String>,
 }
 
-#[derive(Deserialize)]
+/// What is said beside a call.
+#[derive(Default)]
 struct WireMeta {
-    #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
-    version: String,
-    #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
-    capabilities: ClientCapabilities,
-    /// Who names one is told of the progress.
-    #[serde(rename = "progressToken")]
-    progress_token: Option<IgnoredAny>,
-    /// Who names one is told what is logged.
-    #[serde(rename = "io.modelcontextprotocol/logLevel")]
-    log_level: Option<IgnoredAny>,
-    /// Who pays is rare.
-    #[serde(rename = "x402/payment")]
-    payment: Option<IgnoredAny>,
-    /// The span of the client, and what tracing systems say to each other.
-    traceparent: Option<String>,
-    tracestate: Option<String>,
+    version: Option<String>,
+    capabilities: Option<ClientCapabilities>,
+    /// Who names a token is told of the progress, and who names a level what is logged. Who pays is rare.
+    wants_more: bool,
+    /// All but that, and but what is of the protocol.
+    said: RequestMetaObject,
+}
+
+impl<'de> Deserialize<'de> for WireMeta {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MetaVisitor)
+    }
+}
+
+struct MetaVisitor;
+
+impl<'de> Visitor<'de> for MetaVisitor {
+    type Value = WireMeta;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<WireMeta, A::Error> {
+        let mut meta = WireMeta::default();
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            let is_second = match &*key {
+                "io.modelcontextprotocol/protocolVersion" => meta.version.replace(map.next_value()?).is_some(),
+                "io.modelcontextprotocol/clientCapabilities" => meta.capabilities.replace(map.next_value()?).is_some(),
+                "progressToken" | "io.modelcontextprotocol/logLevel" | payment::PAYMENT => {
+                    meta.wants_more |= map.next_value::<Option<IgnoredAny>>()?.is_some();
+                    false
+                }
+                key if key.starts_with("io.modelcontextprotocol/") => {
+                    map.next_value::<IgnoredAny>()?;
+                    false
+                }
+                _ => meta.said.insert(key.into_owned(), map.next_value()?).is_some(),
+            };
+            if is_second {
+                return Err(A::Error::custom("a key stands there twice"));
+            }
+        }
+        Ok(meta)
+    }
 }
 
 impl DirectCall {
@@ -98,44 +131,49 @@ impl DirectCall {
         let named = is_one.then(|| only(headers, &MCP_NAME)).flatten()?;
         let WireCall { jsonrpc, id, method, params } = serde_json::from_slice(body).ok()?;
         let WireParams { meta, name, arguments, input_responses, request_state } = params;
+        let WireMeta { version, capabilities, wants_more, said } = meta;
         // A body that contradicts its headers is for the SDK to refuse, with -32020.
-        let fits = jsonrpc == "2.0" && method == METHOD && meta.version == VERSION && name == named;
-        let is_quiet = meta.progress_token.is_none() && meta.log_level.is_none() && meta.payment.is_none();
-        (fits && is_quiet).then_some(())?;
+        let fits = jsonrpc == "2.0" && method == METHOD && version? == VERSION && name == named;
+        (fits && !wants_more).then_some(())?;
         let mut params = CallToolRequestParams::new(name);
         params.arguments = arguments;
         params.input_responses = input_responses;
         params.request_state = request_state;
-        let parent = meta.traceparent.and_then(|text| RemoteParent::parse(&text, meta.tracestate.as_deref()));
-        Some(Self { id, params, capabilities: meta.capabilities, parent })
+        Some(Self { id, params, capabilities: capabilities?, meta: said })
     }
 
-    /// Whether the SDK has nothing to do with it: a tool of this host that wants no arguments to be named in headers,
-    /// which the SDK compares. A server behind the host may tell and ask something on the way.
+    /// Whether the SDK has nothing to do with it: a tool that wants no arguments to be named in headers, which the SDK
+    /// compares.
     pub(crate) fn is_plain(&self, offer: &Offer, agent: Option<&Handle>) -> bool {
-        let name = &self.params.name;
-        let names_arguments = offer.find(None, name).is_some_and(|offered| offered.has_header_arguments());
-        // Whose tool `call_tool` calls is read later.
-        let leads_to_server = name == CALL && !offer.servers.is_empty();
-        !names_arguments && !leads_to_server && offer.server_tool(agent, name).is_none()
+        !offer.has_header_arguments(agent, &self.params.name)
     }
 
     /// Makes the call, and writes what came of it.
     pub(crate) async fn answer(self, offer: &Offer, caller: &Caller) -> HttpAnswer {
-        let Self { id, params, capabilities, parent } = self;
+        let Self { id, params, capabilities, meta } = self;
         let params = match offer.tool_request(caller, params) {
             Ok(ToolRequest::Call(params)) => params,
             Ok(ToolRequest::Answered(result)) => return answered(Ok((*result).into()), id),
             Err(error) => return answered(Err(error), id),
         };
-        let span = call_trace::tool_span(&Span::current(), offer, caller, &params.name, parent);
+        let (name, client) = (params.name.clone(), Client::waiting(&capabilities, &meta));
+        let span = call_trace::tool_span(&Span::current(), offer, caller, &name, parent(&meta));
         let called = async {
-            let offered = call::callable(offer, caller, &params.name)?;
-            requirements::check(offer.required(&params.name), Some(&capabilities))?;
-            call::call(offer, offered, caller, params, &Client::waiting(&capabilities)).await
+            if let Some(found) = offer.server_tool(caller.agent.as_ref(), &name) {
+                return forward::call(offer, &found, caller, params, &client).await;
+            }
+            let offered = call::callable(offer, caller, &name)?;
+            requirements::check(offer.required(&name), Some(&capabilities))?;
+            call::call(offer, offered, caller, params, &client).await
         };
         answered(called.instrument(span).await, id)
     }
+}
+
+/// The span of the client.
+fn parent(meta: &RequestMetaObject) -> Option<RemoteParent> {
+    let text = |name: &HeaderName| meta.get(name.as_str()).and_then(Value::as_str);
+    RemoteParent::parse(text(&TRACEPARENT)?, text(&TRACESTATE))
 }
 
 /// What came of a call, as an answer to its request.
@@ -163,7 +201,10 @@ fn accepts_both(headers: &HeaderMap) -> bool {
 /// The status of an error that a call ends with, as the SDK has it for this revision.
 fn status(error: &ErrorData) -> StatusCode {
     match error.code {
-        ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY => StatusCode::BAD_REQUEST,
+        ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY
+        | ErrorCode::UNSUPPORTED_PROTOCOL_VERSION
+        | ErrorCode::HEADER_MISMATCH => StatusCode::BAD_REQUEST,
+        ErrorCode::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
         _ => StatusCode::OK,
     }
 }

@@ -192,3 +192,8 @@ pub(crate) const LOGS_WAITING_MAX: usize = 64;
 pub(crate) const UPDATES_WAITING_MAX: usize = 256;
 /// Bytes of an address in the challenge of a server.
 pub(crate) const CHALLENGE_URL_BYTES_MAX: usize = 2_048;
+/// Requests of one session with a server that were posted without the SDK, and that it went on with: far more than may
+/// be under way, so that those which were given up are known as well.
+pub(crate) const RENAMED_IDS_MAX: usize = 256;
+/// Bytes of the first event in the answer to a call that are looked at for the result; a longer one is read by the SDK.
+pub(crate) const FIRST_EVENT_BYTES_MAX: usize = 256 * 1024;

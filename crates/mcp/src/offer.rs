@@ -314,7 +314,7 @@ impl Offer {
     }
 
     /// Whether some of the arguments of a tool are to be named in headers of its call.
-    fn has_header_arguments(&self, agent: Option<&Handle>, name: &str) -> bool {
+    pub(crate) fn has_header_arguments(&self, agent: Option<&Handle>, name: &str) -> bool {
         match self.find(agent, name) {
             Some(offered) => offered.has_header_arguments(),
             None => self.server_tool(agent, name).is_some_and(|found| found.tool.names_headers),

@@ -6,6 +6,7 @@
 //! | what a server has, and what of it is offered under which name | `catalog`, `shelf`, `listing` |
 //! | a server at work: lists, sessions, places, how it does | `upstream`, `sessions`, `session`, `places`, `lister`, `guest`, `events`, `health`, `updates` |
 //! | one request, step by step, behind the gate | `call`, `parked` |
+//! | one that wants nothing but its answer, without the SDK's machinery | `direct`, `first_event` |
 //! | telling a client that lists have changed | `changes` |
 //!
 //! A server's tool is reached with a [`ForwardPermit`](forecourt_host::ForwardPermit) alone, which the host gives after
@@ -14,7 +15,9 @@
 pub(crate) mod call;
 pub(crate) mod catalog;
 mod changes;
+mod direct;
 pub(crate) mod events;
+mod first_event;
 mod guest;
 mod health;
 pub(crate) mod lister;

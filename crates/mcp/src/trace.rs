@@ -3,7 +3,7 @@
 use forecourt_telemetry::{OutgoingContext, TRACEPARENT, TRACESTATE, outgoing};
 use http::{HeaderMap, HeaderValue};
 use rmcp::model::RequestMetaObject;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Tells a server which trace a request of ours belongs to.
 pub(crate) fn tell(meta: &mut RequestMetaObject) {
@@ -14,10 +14,10 @@ pub(crate) fn tell(meta: &mut RequestMetaObject) {
     }
 }
 
-/// Says in the headers what the message says, since it is sent by a task that knows of no trace.
-pub(crate) fn repeat(message: &Value, headers: &mut HeaderMap) {
+/// Says in the headers what the metadata says, since the message may be sent by a task that knows of no trace.
+pub(crate) fn repeat(meta: &Map<String, Value>, headers: &mut HeaderMap) {
     for name in [TRACEPARENT, TRACESTATE] {
-        let said = message["params"]["_meta"][name.as_str()].as_str();
+        let said = meta.get(name.as_str()).and_then(Value::as_str);
         if let Some(value) = said.and_then(|text| HeaderValue::from_str(text).ok()) {
             headers.insert(name, value);
         }

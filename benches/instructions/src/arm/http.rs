@@ -11,10 +11,11 @@ use forecourt_server::{
     AllowedHosts, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, Route, RouteClasses, TrustedProxies,
 };
 use forecourt_surface::Protocol;
-use forecourt_testhost::{Blueprint, resident};
+use forecourt_testhost::{Blueprint, ServerBlueprint, resident};
 use forecourt_testkit::card;
 use serde_json::json;
 use tokio::net::TcpListener;
+use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
 use super::{Question, WORDS};
@@ -32,10 +33,42 @@ pub(super) async fn axum(router: Router, ask: Ask) -> anyhow::Result<Question> {
     Ok(question(address, ask))
 }
 
-/// Serves one protocol of ours with all that stands in front of it, as the daemon puts it together.
-pub(super) async fn ours(protocol: &'static Protocol, path: &'static str, ask: Ask) -> anyhow::Result<Question> {
+/// Serves a bare proxy before a server.
+pub(super) async fn proxy(server: SocketAddr, ask: Ask) -> anyhow::Result<Question> {
+    let listener = TcpListener::bind(ANYWHERE).await?;
+    let address = listener.local_addr()?;
+    tokio::spawn(bench_baseline::proxy::serve(listener, server.port()));
+    Ok(question(address, ask))
+}
+
+/// A server of MCP on a thread of its own, where nothing is counted.
+pub(super) fn elsewhere() -> anyhow::Result<SocketAddr> {
+    let listener = std::net::TcpListener::bind(ANYWHERE)?;
+    listener.set_nonblocking(true)?;
+    let address = listener.local_addr()?;
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    std::thread::spawn(move || {
+        runtime.block_on(async { axum::serve(TcpListener::from_std(listener)?, bench_baseline::mcp::router()).await })
+    });
+    Ok(address)
+}
+
+/// Serves one protocol of ours with all that stands in front of it, as the daemon puts it together, and `server` behind
+/// it.
+pub(super) async fn ours(
+    protocol: &'static Protocol,
+    path: &'static str,
+    server: Option<SocketAddr>,
+    ask: Ask,
+) -> anyhow::Result<Question> {
     let echo = resident(card("echo"), Arc::new(Echo), Vec::new());
-    let mounted = Blueprint { residents: vec![echo], ..Blueprint::default() }.start(Some(protocol)).await;
+    let mut mounted = Blueprint { residents: vec![echo], ..Blueprint::default() }.start(Some(protocol)).await;
+    mounted.servers.extend(server.map(|address| ServerBlueprint {
+        name: "far".to_owned(),
+        // Its tools are called here as they are there, so that a proxy is asked the same.
+        section: format!("url = \"http://{address}/mcp\"\nprefix = \"\"\n"),
+        rules: Vec::new(),
+    }));
     let router = mounted.router(protocol).map_err(|problems| anyhow::anyhow!("{problems:?}"))?;
     let listener = Listener::plain(ANYWHERE).await?;
     let address = listener.address();
@@ -103,8 +136,17 @@ pub(super) fn a2a(port: u16) -> String {
     post(port, "/a2a/echo", "A2A-Version: 1.0\r\n", &body.to_string())
 }
 
-/// `tools/call` of 2026-07-28.
+/// `tools/call` of 2026-07-28: a tool of ours.
 pub(super) fn mcp(port: u16) -> String {
+    tools_call(port, "/mcp/echo", "ask_echo")
+}
+
+/// The same: a tool of the server, at the path that it has on its own too.
+pub(super) fn server(port: u16) -> String {
+    tools_call(port, "/mcp", bench_baseline::mcp::TOOL)
+}
+
+fn tools_call(port: u16, path: &str, tool: &str) -> String {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -114,10 +156,10 @@ pub(super) fn mcp(port: u16) -> String {
         "jsonrpc": "2.0",
         "id": 1,
         "method": "tools/call",
-        "params": {"name": "ask_echo", "arguments": {"message": WORDS}, "_meta": meta},
+        "params": {"name": tool, "arguments": {"message": WORDS}, "_meta": meta},
     });
-    let head = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: ask_echo\r\n";
-    post(port, "/mcp/echo", head, &body.to_string())
+    let head = format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\n");
+    post(port, path, &head, &body.to_string())
 }
 
 fn post(port: u16, path: &str, head: &str, body: &str) -> String {

@@ -88,7 +88,7 @@ impl Reader<'_> {
                 let owner = asker.owner.as_ref().map(|owner| owner.key.clone());
                 let (told, asked, logged) = (mpsc::channel(1).0, mpsc::channel(1).0, mpsc::channel(1).0);
                 let links = CallLinks { owner, told, asked, logged };
-                lease.session.ask(&permit, ClientRequest::SubscribeRequest(request), links).await?;
+                lease.session.ask(&permit, ClientRequest::SubscribeRequest(request), false, links).await?;
             }
             Ok((lease, updates))
         };

@@ -20,7 +20,7 @@ use crate::elicit::Modes;
 use crate::log::Level;
 use crate::offer::Offer;
 use crate::servers::Servers;
-use crate::servers::call::{CallFailure, CallStep, ServerCall};
+use crate::servers::call::{CallFailure, CallStep, ServerCall, ServerRequest};
 use crate::verdict::Verdict;
 
 /// A result that is an error.
@@ -100,7 +100,7 @@ impl ServerFunction {
         let tool = server.upstream.shelf().by_own_name(&self.tool).cloned();
         let missing = || Failure::Crashed(format!("the server `{}` has no tool `{}`", self.server, self.tool));
         let tool = tool.ok_or_else(missing)?;
-        tool.check(&invocation.input).map_err(Failure::Input)?;
+        tool.check(&Value::Object(invocation.input.clone())).map_err(Failure::Input)?;
         let caller = caller(&invocation);
         let said = Part::data(json!({"tool": self.tool, "arguments": invocation.input}));
         let message = Message {
@@ -129,7 +129,8 @@ impl ServerFunction {
             params.meta = Some(meta.clone());
             ClientRequest::CallToolRequest(CallToolRequest::new(params))
         };
-        let mut call = ServerCall::new(server.upstream.clone(), permit, asker, Box::new(make));
+        let request = ServerRequest { make: Box::new(make), is_plain: !tool.names_headers };
+        let mut call = ServerCall::new(server.upstream.clone(), permit, asker, request);
         loop {
             // Nobody hears what is told on the way, and nobody is there to be asked.
             if let CallStep::Ended(result) = call.step().await {

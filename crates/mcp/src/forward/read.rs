@@ -20,7 +20,7 @@ use crate::elicit::Modes;
 use crate::limits::ANSWER_TIME_MAX;
 use crate::offer::Offer;
 use crate::servers::Server;
-use crate::servers::call::{CallFailure, CallStep, MakeRequest, ServerCall};
+use crate::servers::call::{CallFailure, CallStep, MakeRequest, ServerCall, ServerRequest};
 use crate::upstream::call_error::CallError;
 use crate::{NAME, answer, content, log};
 
@@ -38,7 +38,7 @@ impl Reader<'_> {
         params: &ReadResourceRequestParams,
     ) -> Option<Result<ReadResourceResponse, ErrorData>> {
         let server = self.offer.servers.of_resource(self.caller.agent.as_ref(), &params.uri)?;
-        let (address, meta) = (params.uri.clone(), own_meta(self.caller, self.client.meta()));
+        let (address, meta) = (params.uri.clone(), own_meta(self.caller, Some(self.client.meta)));
         let make = move |responses: Option<InputResponses>, state: Option<String>| {
             let mut params = ReadResourceRequestParams::new(address.clone());
             (params.input_responses, params.request_state) = (responses, state);
@@ -57,7 +57,7 @@ impl Reader<'_> {
     /// Gets a prompt. `None` where no server has one of this name.
     pub(crate) async fn prompt(&self, params: &GetPromptRequestParams) -> Option<Result<GetPromptResponse, ErrorData>> {
         let (server, name) = self.offer.servers.prompt(self.caller.agent.as_ref(), &params.name)?;
-        let (arguments, meta) = (params.arguments.clone(), own_meta(self.caller, self.client.meta()));
+        let (arguments, meta) = (params.arguments.clone(), own_meta(self.caller, Some(self.client.meta)));
         let make = move |responses: Option<InputResponses>, state: Option<String>| {
             let mut params = GetPromptRequestParams::new(name.clone());
             params.arguments.clone_from(&arguments);
@@ -87,7 +87,7 @@ impl Reader<'_> {
             Reference::Resource(resource) => self.offer.servers.of_resource(endpoint, &resource.uri)?,
             _ => return None,
         };
-        own.meta = Some(own_meta(self.caller, self.client.meta()));
+        own.meta = Some(own_meta(self.caller, Some(self.client.meta)));
         let make = move |_, _| ClientRequest::CompleteRequest(CompleteRequest::new(own.clone()));
         Some(self.ask(server, Box::new(make)).await.and_then(|result| match result {
             ServerResult::CompleteResult(mut completed) => {
@@ -128,7 +128,8 @@ impl Reader<'_> {
             false => self.client.asking.modes,
         };
         let asker = asker(self.caller, modes, self.client.session());
-        let mut call = ServerCall::new(server.upstream.clone(), permit, asker, make);
+        let request = ServerRequest { make, is_plain: false };
+        let mut call = ServerCall::new(server.upstream.clone(), permit, asker, request);
         loop {
             let step = match self.client.context {
                 Some(context) => tokio::select! {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use forecourt_core::policy::Submission;
 use forecourt_core::{Ending, Handle, Message, MessageId, Part, PolicyPart, Sender, ThreadId, ids};
@@ -25,7 +26,7 @@ use crate::elicit::Modes;
 use crate::limits::{ANSWER_TIME_MAX, CALLS_PARKED_MAX, CALLS_PARKED_PER_CALLER_MAX};
 use crate::offer::Offer;
 use crate::servers::FoundTool;
-use crate::servers::call::{CallFailure, CallStep, OpenQuestion, ServerCall};
+use crate::servers::call::{CallFailure, CallStep, OpenQuestion, ServerCall, ServerRequest};
 use crate::servers::parked::ParkedCall;
 use crate::servers::sessions::SessionOwner;
 use crate::servers::upstream::Asker;
@@ -67,11 +68,11 @@ struct ClientCall<'a> {
 }
 
 impl ClientCall<'_> {
-    async fn run(&self, params: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
-        let arguments = params.arguments.clone().unwrap_or_default();
+    async fn run(&self, mut params: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
+        let arguments = Value::Object(params.arguments.take().unwrap_or_default());
         if let Some(sealed) = params.request_state.as_deref().and_then(|state| state.strip_prefix(PARKED)) {
-            let parked = self.unpark(sealed, &Value::Object(arguments), params.input_responses.unwrap_or_default())?;
-            return self.drive(parked, &params.arguments.map_or_else(|| json!({}), Value::Object)).await;
+            let parked = self.unpark(sealed, &arguments, params.input_responses.unwrap_or_default())?;
+            return self.drive(parked, &arguments).await;
         }
         if let Err(violation) = self.found.tool.check(&arguments) {
             let words = match violation.field.trim_start_matches('/') {
@@ -80,16 +81,17 @@ impl ClientCall<'_> {
             };
             return Ok(self.response(failed(format!("The arguments do not fit this tool: {words}"))));
         }
-        let meta = own_meta(self.caller, self.client.meta());
-        let mut state = match self.rounds.begin(params)? {
+        let meta = own_meta(self.caller, Some(self.client.meta));
+        let mut state = match self.rounds.begin(params, arguments)? {
             ControlFlow::Continue(state) => state,
             ControlFlow::Break(response) => return Ok(response),
         };
         loop {
             let output = match self.pass(&mut state).await {
                 Ok(permit) => {
-                    let call = self.server_call(permit, &state.arguments, meta);
-                    return self.drive(call, &state.arguments).await;
+                    let arguments = Arc::new(state.arguments);
+                    let call = self.server_call(permit, arguments.clone(), meta);
+                    return self.drive(call, &arguments).await;
                 }
                 Err(output) => output,
             };
@@ -136,17 +138,19 @@ impl ClientCall<'_> {
         }
     }
 
-    fn server_call(&self, permit: ForwardPermit, arguments: &Value, meta: RequestMetaObject) -> ServerCall {
+    fn server_call(&self, permit: ForwardPermit, arguments: Arc<Value>, meta: RequestMetaObject) -> ServerCall {
         let asker = asker(self.caller, self.client.asking.modes, self.client.session());
-        let (tool, arguments) = (self.found.tool.own_name.clone(), arguments.as_object().cloned());
+        let tool = self.found.tool.own_name.clone();
         let make = move |responses: Option<InputResponses>, state: Option<String>| {
             let mut params = CallToolRequestParams::new(tool.clone());
-            params.arguments.clone_from(&arguments);
+            params.arguments = arguments.as_object().cloned();
             (params.input_responses, params.request_state) = (responses, state);
             params.meta = Some(meta.clone());
             ClientRequest::CallToolRequest(CallToolRequest::new(params))
         };
-        ServerCall::new(self.found.server.upstream.clone(), permit, asker, Box::new(make))
+        let is_plain = !self.client.hears_progress() && !self.found.tool.names_headers;
+        let request = ServerRequest { make: Box::new(make), is_plain };
+        ServerCall::new(self.found.server.upstream.clone(), permit, asker, request)
     }
 
     /// Goes on with a call to its end, or to a question that the client answers by calling again.

@@ -24,8 +24,16 @@ use crate::elicit::PAGE;
 use crate::limits::{ANSWER_TIME_MAX, LOGS_WAITING_MAX, PROGRESS_WAITING_MAX, SERVER_QUESTIONS_MAX};
 use crate::upstream::call_error::CallError;
 
-/// A request that may be put more than once: after each question of the server with the answers to it.
+/// Makes a request, with the answers to the questions of the server so far.
 pub(crate) type MakeRequest = Box<dyn Fn(Option<InputResponses>, Option<String>) -> ClientRequest + Send + Sync>;
+
+/// A request that may be put more than once: after each question of the server with the answers to it.
+pub(crate) struct ServerRequest {
+    pub(crate) make: MakeRequest,
+    /// Whether it may be put without the SDK: nobody hears of its progress, and nothing of it stands in fields that the
+    /// SDK knows how to write.
+    pub(crate) is_plain: bool,
+}
 
 /// A request that is under way. Dropped, it is given up.
 pub(crate) struct ServerCall {
@@ -131,7 +139,7 @@ impl Timer {
 
 impl ServerCall {
     /// The request of a caller that was let through.
-    pub(crate) fn new(upstream: Arc<Upstream>, permit: ForwardPermit, asker: Asker, make: MakeRequest) -> Self {
+    pub(crate) fn new(upstream: Arc<Upstream>, permit: ForwardPermit, asker: Asker, request: ServerRequest) -> Self {
         let (timer, receipt) = (Timer::new(upstream.time_max), permit.receipt().cloned());
         let (told, hears_told) = mpsc::channel(PROGRESS_WAITING_MAX);
         let (logged, hears_logged) = mpsc::channel(LOGS_WAITING_MAX);
@@ -144,7 +152,7 @@ impl ServerCall {
             let mut permit = permit;
             let work = Work { upstream: &upstream, asker: &asker, links, want };
             let outcome = tokio::select! {
-                outcome = work.carry(&mut permit, &make) => outcome,
+                outcome = work.carry(&mut permit, &request) => outcome,
                 () = is_over => Err(CallError::TooLate),
             };
             upstream.note(&outcome);
@@ -203,11 +211,11 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    async fn carry(&self, permit: &mut ForwardPermit, make: &MakeRequest) -> Result<ServerResult, CallError> {
+    async fn carry(&self, permit: &mut ForwardPermit, request: &ServerRequest) -> Result<ServerResult, CallError> {
         let place = self.upstream.place(self.asker).await?;
         let lease = self.upstream.session(self.asker).await?;
         permit.begin();
-        let outcome = self.rounds(permit, &lease, make, place).await;
+        let outcome = self.rounds(permit, &lease, request, place).await;
         match &outcome {
             Err(error) if !error.leaves_connection() => self.upstream.give_up(&lease).await,
             Ok(_) => self.upstream.list_by(&lease).await,
@@ -221,13 +229,13 @@ impl Work<'_> {
         &self,
         permit: &ForwardPermit,
         lease: &SessionLease,
-        make: &MakeRequest,
+        request: &ServerRequest,
         mut place: CallPlace,
     ) -> Result<ServerResult, CallError> {
         let (mut responses, mut state) = (None, None);
         for _ in 0..=SERVER_QUESTIONS_MAX {
-            let request = make(responses.take(), state.take());
-            match lease.session.ask(permit, request, self.links.clone()).await? {
+            let put = (request.make)(responses.take(), state.take());
+            match lease.session.ask(permit, put, request.is_plain, self.links.clone()).await? {
                 ServerResult::InputRequiredResult(required) => {
                     state.clone_from(&required.request_state);
                     // The server does nothing while a person thinks.

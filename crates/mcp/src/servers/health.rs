@@ -19,6 +19,8 @@ pub(super) struct Health {
     until: Option<Instant>,
     /// From how many failures in a row on it is left alone, and for how long at first.
     patience: (u32, Duration),
+    /// What the metrics say of it: whether it answers, and how many sessions it has.
+    measured: Option<(bool, usize)>,
 }
 
 impl Health {
@@ -33,13 +35,19 @@ impl Health {
     }
 
     fn new(patience: (u32, Duration)) -> Self {
-        Self { answers: None, last_error: None, failures: 0, until: None, patience }
+        Self { answers: None, last_error: None, failures: 0, until: None, patience, measured: None }
     }
 
     /// How long it is left alone still.
     pub(super) fn left_alone(&self) -> Option<Duration> {
         let left = self.until?.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
+    }
+
+    /// Whether it answers, where the metrics do not say that of it and of so many sessions yet.
+    pub(super) fn measured(&mut self, sessions: usize) -> Option<bool> {
+        let now = (self.answers?, sessions);
+        (self.measured.replace(now) != Some(now)).then_some(now.0)
     }
 
     /// It did what it was asked. Gives whether that is news.
@@ -84,6 +92,16 @@ mod tests {
         assert_eq!(health.left_alone(), Some(SERVER_LEFT_ALONE_MAX));
         assert!(health.worked() && !health.worked());
         assert_eq!(health.left_alone(), None);
+    }
+
+    #[test]
+    fn metrics_are_told_what_they_do_not_say_yet() {
+        let mut health = Health::of_url();
+        assert_eq!(health.measured(0), None, "nothing is known");
+        health.worked();
+        assert_eq!((health.measured(1), health.measured(1), health.measured(2)), (Some(true), None, Some(true)));
+        health.failed("x".into(), None);
+        assert_eq!((health.measured(2), health.measured(2)), (Some(false), None));
     }
 
     #[tokio::test(start_paused = true)]

@@ -12,10 +12,11 @@ use rmcp::transport::IntoTransport;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 
+use super::direct::DirectWay;
 use super::events::{CallLinks, SessionEvents};
 use super::guest::Guest;
 use super::lister::Lister;
-use crate::client::{self, ConnectionNotes};
+use crate::client::{self, ConnectionNotes, Out};
 use crate::elicit::Modes;
 use crate::limits::PROGRAM_PING_TIME_MAX;
 use crate::upstream::call_error::CallError;
@@ -25,6 +26,8 @@ use crate::upstream::{program, request};
 /// An open session. Dropped, it is closed, and its program killed with its children.
 pub(crate) struct Session {
     service: RunningService<RoleClient, Guest>,
+    /// The way of calls that want nothing but their answer, where there is one.
+    direct: Option<DirectWay>,
     events: Arc<SessionEvents>,
     notes: Arc<ConnectionNotes>,
     program: Option<Process>,
@@ -47,10 +50,14 @@ impl Session {
         let Opening { target, egress, modes, is_modern, notes, events } = opening;
         let events = Arc::new(events);
         let guest = || Guest::new(modes, events.clone());
-        let (service, program) = match target {
+        let (service, direct, program) = match target {
             Target::Url { url, headers } => {
-                let connection = || client::listening_connection(egress.clone(), url, headers.clone(), notes.clone());
-                (shake(&guest, || Ok(connection()), is_modern).await?, None)
+                let out = Out::noted(egress.clone(), headers.clone(), notes.clone());
+                let connect = || Ok(client::listening_connection(out.clone(), url));
+                let service = shake(&guest, connect, is_modern).await?;
+                let about = service.peer().peer_info();
+                let direct = about.and_then(|about| DirectWay::new(out, url, &about.protocol_version, &guest()));
+                (service, direct, None)
             }
             Target::Program(target) => {
                 let mut running = None;
@@ -59,10 +66,10 @@ impl Session {
                     running = Some(process);
                     Ok(pipes)
                 };
-                (shake(&guest, start, is_modern).await?, running)
+                (shake(&guest, start, is_modern).await?, None, running)
             }
         };
-        Ok(Self { service, events, notes, program })
+        Ok(Self { service, direct, events, notes, program })
     }
 
     /// Whether the other side is gone.
@@ -87,15 +94,34 @@ impl Session {
         self.notes.has_session()
     }
 
-    /// Puts a request of a caller who was let through. Dropped, it is cancelled there.
+    /// Puts a request of a caller who was let through: `is_plain`, where it may be put without the SDK. Dropped, it is
+    /// cancelled there.
     pub(crate) async fn ask(
         &self,
         _: &ForwardPermit,
-        request: ClientRequest,
+        mut request: ClientRequest,
+        is_plain: bool,
         links: CallLinks,
     ) -> Result<ServerResult, CallError> {
         let told = links.told.clone();
         let call = self.events.begin(links);
+        if let (true, Some(direct), ClientRequest::CallToolRequest(asked)) = (is_plain, &self.direct, &mut request)
+            && let Some(written) = direct.write(&asked.params, self.notes.session())
+        {
+            let id = RequestId::Number(written.number);
+            call.sent(id.clone());
+            let leaving = request::Leaving::new(self.service.peer(), id);
+            let posted = direct.post(written).await;
+            leaving.stay();
+            match posted {
+                Ok(result) => {
+                    call.answered();
+                    return Ok(ServerResult::CallToolResult(result));
+                }
+                // The SDK goes on with what is there, and posts nothing.
+                Err(early) => drop(asked.extensions.insert(early)),
+            }
+        }
         let sent = |id: &RequestId| call.sent(id.clone());
         let answered = request::send(self.service.peer(), request, &self.events.told, told, sent).await;
         call.answered();

@@ -4,6 +4,7 @@
 mod challenge;
 mod lists;
 
+use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -163,9 +164,9 @@ impl Upstream {
                     // Another token is another session: what one was opened with may not hold any more.
                     owner.key = format!("{} {:x}", owner.key, self.hasher.hash_one(&authorization));
                 }
-                self.target.authorized(authorization)
+                Cow::Owned(self.target.authorized(authorization))
             }
-            None => self.target.clone(),
+            None => Cow::Borrowed(&self.target),
         };
         let whose = match (self.session_mode().await?, &owner) {
             (SessionMode::Shared, _) => Some(Whose::All),
@@ -261,8 +262,10 @@ impl Upstream {
 
     /// Takes notice of what came of asking the server.
     pub(crate) fn note<T>(&self, outcome: &Result<T, CallError>) {
+        let sessions = self.sessions.count();
+        let mut health = self.health.lock();
         let is_news = match outcome {
-            Ok(_) | Err(CallError::Said(_)) => self.health.lock().worked(),
+            Ok(_) | Err(CallError::Said(_)) => health.worked(),
             Err(error) if !error.is_servers_failure() => false,
             Err(error) => {
                 let wait = match error {
@@ -271,11 +274,13 @@ impl Upstream {
                     }
                     _ => None,
                 };
-                self.health.lock().failed(error.to_string(), wait)
+                health.failed(error.to_string(), wait)
             }
         };
-        if let Some(answers) = self.health.lock().answers {
-            self.metrics.server(&self.name, answers, self.sessions.count());
+        let measured = health.measured(sessions);
+        drop(health);
+        if let Some(answers) = measured {
+            self.metrics.server(&self.name, answers, sessions);
         }
         if is_news {
             self.changes.send_modify(|count| *count += 1);

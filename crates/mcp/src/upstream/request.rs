@@ -21,16 +21,27 @@ pub(crate) async fn send<T>(
     // The token is made when the request is sent, so that progress may have come before anybody listens
     // (`Listener::Early`).
     let _listening = told.listen(handle.progress_token.clone(), listener);
-    let mut leaving = Leaving { peer: peer.clone(), call: Some(handle.id.clone()) };
+    let leaving = Leaving::new(peer, handle.id.clone());
     let result = handle.await_response().await;
-    leaving.call = None;
+    leaving.stay();
     result
 }
 
 /// Cancels a call that nobody waits for any more.
-struct Leaving {
+pub(crate) struct Leaving {
     peer: Peer<RoleClient>,
     call: Option<RequestId>,
+}
+
+impl Leaving {
+    pub(crate) fn new(peer: &Peer<RoleClient>, call: RequestId) -> Self {
+        Self { peer: peer.clone(), call: Some(call) }
+    }
+
+    /// The call has its answer.
+    pub(crate) fn stay(mut self) {
+        self.call = None;
+    }
 }
 
 impl Drop for Leaving {

@@ -17,10 +17,12 @@
 //! | `scripted_server` | a server that stands behind the host, for the two below |
 //! | `servers` | servers behind the host, as they are |
 //! | `server_attacks` | servers behind the host that are hostile, and callers who want what is another's |
+//! | `direct`, `direct_servers` | calls without the SDK's machinery: of the host's tools, and of servers' |
 //! | `sdk` | the client of the SDK over a pipe |
 
 mod calls;
 mod direct;
+mod direct_servers;
 mod doors;
 mod endpoints;
 mod finding;

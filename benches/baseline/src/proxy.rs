@@ -12,7 +12,10 @@ use tokio::net::TcpListener;
 type Upstream = Client<HttpConnector, Incoming>;
 
 /// Serves for the place at `port`.
-pub(super) async fn serve(listener: TcpListener, port: u16) -> anyhow::Result<()> {
+///
+/// # Errors
+/// When the listener breaks.
+pub async fn serve(listener: TcpListener, port: u16) -> anyhow::Result<()> {
     let mut connector = HttpConnector::new();
     connector.set_nodelay(true);
     let client: Upstream = Client::builder(TokioExecutor::new()).build(connector);
