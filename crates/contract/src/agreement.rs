@@ -27,7 +27,7 @@ pub struct ContractStamp {
 }
 
 /// How a contract came about. Section 10.1.6.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NegotiationOrigin {
     /// A call of what is not there led to it.
