@@ -4,24 +4,24 @@
 use std::collections::BTreeMap;
 
 use forecourt_contract::recipe::{InputSource, Recipe, Step};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A plan in words.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Explanation {
     /// The steps, in order.
     pub steps: Vec<ExplainedStep>,
     /// Each member of the result: what it is, and where it comes from.
     pub gives: Vec<String>,
     /// What each member of the result means, as `x-semantic-type` says it.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub meanings: BTreeMap<String, String>,
     /// Endpoints that come near and are not called, with the reason.
     pub rejected: Vec<String>,
 }
 
 /// A step in words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExplainedStep {
     /// What is called: `FETCH /orders/{order_id}`.
     pub call: String,

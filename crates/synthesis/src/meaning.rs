@@ -19,7 +19,7 @@ use std::fmt;
 
 pub(crate) use infer::KEYWORD;
 pub(crate) use list::entity_of;
-pub use list::{EndpointMeanings, MemberMeaning, of_host};
+pub use list::{EndpointMeanings, of_host};
 pub(crate) use members::{Place, TypedMember, typed};
 pub(crate) use nouns::{Nouns, is_generic, literals};
 

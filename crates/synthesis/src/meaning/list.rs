@@ -1,5 +1,7 @@
 //! The meanings of an endpoint, for people and agents.
 
+use std::collections::BTreeMap;
+
 use forecourt_contract::{Dispatcher, Endpoint, Schema};
 use serde::Serialize;
 
@@ -9,19 +11,11 @@ use super::nouns::{Nouns, literals};
 /// What the members of an endpoint mean.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct EndpointMeanings {
-    /// What it takes.
-    pub input: Vec<MemberMeaning>,
-    /// What it gives.
-    pub output: Vec<MemberMeaning>,
-}
-
-/// What a member means.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct MemberMeaning {
-    /// The members that lead to it, between dots; `*` for each element of a list.
-    pub member: String,
-    /// Its meaning in words, such as `customer.email`.
-    pub meaning: String,
+    /// What it takes: for the members that lead to it, between dots and with `*` for each element of a list, what it
+    /// means, such as `customer.email`.
+    pub input: BTreeMap<String, String>,
+    /// What it gives, in the same way.
+    pub output: BTreeMap<String, String>,
 }
 
 /// What the members of each endpoint of a host mean, in the order of the registry.
@@ -37,10 +31,7 @@ fn of(endpoint: &Endpoint, dispatcher: &Dispatcher, nouns: &Nouns) -> EndpointMe
         let corrected = |path: &[String]| dispatcher.meanings.of(endpoint, side, path).map(str::to_owned);
         let path = (side == "input").then_some(&endpoint.path);
         let place = Place { nouns, entity: entity.as_deref(), path, corrected: &corrected };
-        let said = |member: super::TypedMember<'_>| MemberMeaning {
-            member: member.path.join("."),
-            meaning: member.meaning.to_string(),
-        };
+        let said = |member: super::TypedMember<'_>| (member.path.join("."), member.meaning.to_string());
         typed(schema, place).into_iter().map(said).collect()
     };
     EndpointMeanings { input: side(&endpoint.input, "input"), output: side(&endpoint.output, "output") }

@@ -9,7 +9,7 @@ use forecourt_contract::recipe::{EACH, ElementMatch};
 use super::super::shape::Kinds;
 use super::admission::AdmittedRead;
 use super::host::TypedEndpoint;
-use super::term::{PlannedCall, Source};
+use super::term::{PlannedCall, Source, calls_of};
 use crate::limits::{SEARCH_CHOICES_MAX, SEARCH_NODES_MAX};
 use crate::meaning::{Meaning, MeaningKind, TypedMember};
 use crate::wanted::Wanted;
@@ -48,6 +48,24 @@ impl<'w, 'a> Derivation<'w, 'a> {
         if !given.is_empty() || depth == 0 {
             return given;
         }
+        self.nearest(depth, |depth| self.scalars_of_reads(need, visited, depth))
+    }
+
+    /// What is found at the least depth at which anything is, and one further: a longer way can be the one that is said.
+    fn nearest(&self, depth: usize, find: impl Fn(usize) -> Vec<Source<'a>>) -> Vec<Source<'a>> {
+        for least in 1..=depth {
+            if find(least).is_empty() {
+                continue;
+            }
+            let mut found = find(depth.min(least + 1));
+            found.sort_by_key(|source| calls_of(std::iter::once(source)).len());
+            found.truncate(SEARCH_CHOICES_MAX);
+            return found;
+        }
+        Vec::new()
+    }
+
+    fn scalars_of_reads(&self, need: &Need, visited: &[usize], depth: usize) -> Vec<Source<'a>> {
         let mut found = Vec::new();
         for read in self.reads.iter().filter(|read| !visited.contains(&read.endpoint().at)) {
             let typed = read.endpoint();
@@ -60,7 +78,6 @@ impl<'w, 'a> Derivation<'w, 'a> {
             }
             found.extend(self.elements(*read, need, visited, depth));
         }
-        found.truncate(SEARCH_CHOICES_MAX);
         found
     }
 
@@ -70,6 +87,10 @@ impl<'w, 'a> Derivation<'w, 'a> {
         if !given.is_empty() || depth == 0 {
             return given;
         }
+        self.nearest(depth, |depth| self.lists_of_reads(need, visited, depth))
+    }
+
+    fn lists_of_reads(&self, need: &Need, visited: &[usize], depth: usize) -> Vec<Source<'a>> {
         let mut found = Vec::new();
         for read in self.reads.iter().filter(|read| !visited.contains(&read.endpoint().at)) {
             let typed = read.endpoint();
@@ -94,7 +115,6 @@ impl<'w, 'a> Derivation<'w, 'a> {
                 }
             }
         }
-        found.truncate(SEARCH_CHOICES_MAX);
         found
     }
 

@@ -17,6 +17,8 @@ pub(super) struct Rank {
     strangers: usize,
     /// Ids that stand in a role which the proposal does not name.
     roles: usize,
+    /// Values that are picked out of a list.
+    picked: usize,
     /// Calls that the caller lacks a scope for.
     beyond: usize,
     calls: usize,
@@ -52,6 +54,8 @@ impl Ranking {
             strangers: endpoints().filter(|typed| !is_named(&typed.entity)).count(),
             roles: calls.iter().map(|call| strange_roles(call, wanted)).sum::<usize>()
                 + plan.outputs.iter().filter(|output| is_strange(&output.source, wanted)).count(),
+            picked: calls.iter().flat_map(|call| call.sources()).filter(|source| is_picked(source)).count()
+                + plan.outputs.iter().filter(|output| is_picked(&output.source)).count(),
             beyond: endpoints().filter(|typed| typed.is_beyond).count(),
             calls: calls.len(),
             impact: endpoints().map(|typed| typed.endpoint.semantic.impact).max().unwrap_or(Impact::Informational),
@@ -72,6 +76,10 @@ fn byways(source: &Source<'_>, chain: &[String]) -> usize {
     };
     let is_by_way = is_owner(call) || call.sources().any(from_owner);
     usize::from(!is_by_way) + call.sources().map(|source| byways(source, &chain[1..])).min().unwrap_or(0)
+}
+
+fn is_picked(source: &Source<'_>) -> bool {
+    matches!(source, Source::Result { element: Some(_), .. })
 }
 
 fn strange_roles(call: &PlannedCall<'_>, wanted: &Wanted<'_>) -> usize {
