@@ -9,13 +9,15 @@ mod native;
 mod offers;
 mod ranked;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 
 use forecourt_contract::{Dispatcher, Endpoint};
 use forecourt_host::Host;
 use forecourt_identity::agents::KnownAgents;
 use forecourt_surface::Mount;
 use forecourt_surface::tool::Tool;
+use forecourt_synthesis::meaning::{self, EndpointMeanings};
 use forecourt_synthesis::negotiator::Negotiator;
 
 use crate::records::RecordKey;
@@ -45,6 +47,8 @@ pub(crate) struct Inventory {
     /// The endpoints, to be searched.
     pub ranking: EndpointRanking,
     natives: Vec<Arc<Endpoint>>,
+    /// What the members of endpoints mean, once somebody has asked, by method and path.
+    meanings: OnceLock<HashMap<String, EndpointMeanings>>,
 }
 
 impl Inventory {
@@ -57,9 +61,18 @@ impl Inventory {
             record_key: RecordKey::unsigned(mount.keys.clone()),
             natives: native::endpoints(&mount.host.contract().catalog),
             ranking: EndpointRanking::default(),
+            meanings: OnceLock::new(),
             negotiator,
             settings,
         }
+    }
+
+    /// What the members of an endpoint of the operator mean.
+    pub(crate) fn meanings(&self, endpoint: &Endpoint) -> Option<&EndpointMeanings> {
+        let name = |endpoint: &Endpoint| format!("{} {}", endpoint.method, endpoint.path);
+        let read =
+            || meaning::of_host(self.contract()).into_iter().map(|(of, meanings)| (name(&of), meanings)).collect();
+        self.meanings.get_or_init(read).get(&name(endpoint))
     }
 
     /// Names the server, for good. AGTP-API 8.3.

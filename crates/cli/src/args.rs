@@ -361,6 +361,10 @@ pub(crate) struct Check {
     /// 1 when one can't be reached.
     #[arg(long)]
     pub connect: bool,
+    /// Say what each member of an endpoint's input and output means, which contracts are planned by. `meanings.toml`
+    /// corrects it.
+    #[arg(long)]
+    pub explain: bool,
     /// Print what was found as JSON.
     #[arg(long)]
     pub json: bool,

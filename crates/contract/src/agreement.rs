@@ -27,7 +27,7 @@ pub struct ContractStamp {
 }
 
 /// How a contract came about. Section 10.1.6.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NegotiationOrigin {
     /// A call of what is not there led to it.
@@ -77,6 +77,8 @@ pub struct ContractPreview {
     pub expires_at: Timestamp,
     /// The calls that would be made, in their order, such as `QUERY /facts`.
     pub plan_summary: Vec<String>,
+    /// The same in words: each step, why it is there and what flows where.
+    pub plan_explanation: Value,
 }
 
 /// Why a call is not served under a contract, or not yet.

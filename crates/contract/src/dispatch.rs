@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::call::{Call, CallOutcome, CallTrail, Caller, ContractTerms, Identity, LifecycleState, Tier};
 use crate::catalog::{Catalog, EMBEDDED};
+use crate::meaning::Meanings;
 use crate::method::Method;
 use crate::negotiation::{ContractRequest, Negotiation, ServingContract};
 use crate::path::RequestPath;
@@ -61,6 +62,8 @@ pub struct Dispatcher {
     pub registry: Registry,
     /// What compositions are made of.
     pub recipes: Arc<RecipeBook>,
+    /// Corrections of what members mean, for what is planned from endpoints.
+    pub meanings: Arc<Meanings>,
     /// The operator's switches.
     pub rules: Rules,
     /// The host around it, which knows what answers the native pairs.
@@ -75,6 +78,7 @@ impl Default for Dispatcher {
             policy: MethodPolicy::default(),
             registry: Registry::default(),
             recipes: Arc::default(),
+            meanings: Arc::default(),
             rules: Rules::default(),
             host: HostHandle::default(),
         }

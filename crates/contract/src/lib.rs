@@ -14,6 +14,7 @@
 //! | [`endpoint`] | 6, 8.9, 12, 13.2 | definitions, the rules of registration, files, the projection |
 //! | [`reserved`] | 5.9, 6.1 | what the host answers itself |
 //! | [`policy`] | 3.3, 3.6, 9 | which methods are let in, and under which name |
+//! | [`meaning`] | | corrections of what members mean |
 //! | [`recipe`] | 10.5, 12.1 | calls made of calls, as data and as a value that is stepped |
 //! | [`negotiation`] | 6.1, 10.1 | the seam for contracts that are made while serving |
 //! | [`registry`] | 5.4 | which endpoint a call is for |
@@ -34,6 +35,7 @@ pub mod endpoint;
 pub mod handler;
 pub mod input;
 pub mod limits;
+pub mod meaning;
 pub mod method;
 pub mod negotiation;
 pub mod path;
@@ -53,6 +55,7 @@ pub use endpoint::Endpoint;
 pub use forecourt_core::scope::{self, Scope, ScopeSet};
 pub use handler::{Failure, Handler, Invocation};
 pub use host::{Current, HostApi, HostHandle, HostServices};
+pub use meaning::Meanings;
 pub use method::Method;
 pub use negotiation::{ContractRefusal, Negotiation};
 pub use path::{RequestPath, Template};

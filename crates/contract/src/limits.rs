@@ -66,6 +66,10 @@ pub const SERVICE_ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 pub const RECIPES_MAX: usize = 1_000;
 /// Steps of one recipe.
 pub const STEPS_MAX: usize = 64;
+/// Elements of a list that one step of a recipe is called for.
+pub const ELEMENTS_MAX: usize = 100;
+/// Corrections of what members mean, of one host.
+pub const CORRECTIONS_MAX: usize = 10_000;
 /// Members that lead from a result to what a step takes of it.
 pub const RESULT_MEMBERS_MAX: usize = 16;
 /// Compositions within compositions.

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 pub use pattern::{Candidate, Pattern};
 pub use read::read;
-pub use reference::ResultReference;
+pub use reference::{EACH, ElementMatch, ResultReference};
 pub use run::{BadReference, Run, StepCall};
 pub use settings::{
     AggregationSettings, AggregationTable, PatternSettings, RecipeSettings, SourceKind, SourceSettings, StepSettings,
@@ -67,6 +67,10 @@ pub struct Step {
     pub capture_as: Option<String>,
     /// The input, field by field.
     pub parameters: BTreeMap<String, InputSource>,
+    /// The list that it is called for, once for each element: at most [`crate::limits::ELEMENTS_MAX`]. Its result is
+    /// then the list of all results, in the same order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub for_each: Option<ResultReference>,
 }
 
 /// Where a field of a step's input comes from.
@@ -79,6 +83,8 @@ pub enum InputSource {
     Proposal(String),
     /// It is the result of an earlier step, or what lies inside it; left out where nothing does.
     PreviousStep(ResultReference),
+    /// It is the element that the step is called for, or what the members lead to inside it.
+    Element(Vec<String>),
 }
 
 /// How the results of the steps become the result of the recipe.

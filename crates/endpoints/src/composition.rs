@@ -47,8 +47,8 @@ impl Composition {
         origin.caller = origin.caller.with_authority(authority);
         let deadline = Instant::now() + self.time;
         let mut trip = Trip { dispatcher: &dispatcher, origin: &origin, deadline, bytes_left: RESULTS_BYTES_MAX };
-        for step in &self.recipe.steps {
-            let Some(call) = run.next_call() else { break };
+        while let Some(call) = run.next_call() {
+            let Some(step) = self.recipe.steps.get(run.done()) else { break };
             match trip.step(step, call).await {
                 Ok(output) => run.record(output),
                 Err(refusal) => return Err(failure(run, step, refusal)),

@@ -5,6 +5,7 @@
 //! for the caller to say.
 
 mod bind;
+mod meanings;
 mod recipes;
 mod settle;
 
@@ -115,6 +116,7 @@ pub fn load(folder: &Path, terms: RegistrationTerms, environment: &dyn Environme
     let mut refused = Problems::new();
     // Recipes first: endpoints name them.
     let recipes = recipes::load(folder, &terms, environment, &mut refused);
+    let meanings = meanings::load(folder, environment, &mut refused);
     let makers = bind::Makers { kinds, recipes: &recipes };
     let mut bound = Vec::new();
     for file in refused.absorb(endpoint_files(folder)).unwrap_or_default() {
@@ -125,7 +127,7 @@ pub fn load(folder: &Path, terms: RegistrationTerms, environment: &dyn Environme
     let RegistrationTerms { catalog, policy, skipped, rules, .. } = terms;
     let registry = Registry::default();
     let host = kinds.host.clone();
-    let empty = Dispatcher { catalog, policy, registry, recipes, rules, host };
+    let empty = Dispatcher { catalog, policy, registry, recipes, meanings, rules, host };
     let dispatcher = Arc::new(settle::settle(empty, bound, &mut refused));
     LoadReport { dispatcher, refused, skipped }
 }

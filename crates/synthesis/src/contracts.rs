@@ -134,8 +134,8 @@ impl Contracts {
 
     /// A contract with its definition. `None`: it was forgotten in between.
     pub(crate) async fn whole(&self, record: Arc<ContractRecord>) -> Result<Option<Contract>, StoreAway> {
-        let Some(Definition { endpoint, plan, .. }) = self.definition(&record).await? else { return Ok(None) };
-        Ok(Some(Contract { record, endpoint, plan }))
+        let definition = self.definition(&record).await?;
+        Ok(definition.map(|definition| definition.contract(record)))
     }
 
     /// The endpoint of a contract as calls are held to it, with its plan.

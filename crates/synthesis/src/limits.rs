@@ -22,12 +22,18 @@ pub(crate) const FOLLOWED_MAX: usize = 24;
 pub(crate) const FIT_CHECKS_MAX: u32 = 2_000;
 /// Schemas that one field of a described endpoint is copied from. What lies beyond is let through.
 pub(crate) const COPIED_SCHEMAS_MAX: usize = 200;
-/// Steps of a plan that is put together from schemas alone.
-pub const SEARCH_STEPS_MAX: usize = 4;
-/// Registered endpoints that a plan from schemas is searched among: those that lead to what is wanted.
-pub const SEARCH_ENDPOINTS_MAX: usize = 128;
-/// Beginnings of plans that are looked at in one search.
-pub(crate) const SEARCH_NODES_MAX: usize = 5_000;
+/// Words of a sentence that one phrase in it may have.
+pub(crate) const PHRASE_WORDS_MAX: usize = 16;
+/// Members of one schema whose meanings are looked at.
+pub(crate) const MEMBERS_MAX: usize = 400;
+/// Objects in one another, of one schema, whose members are looked at.
+pub(crate) const MEMBER_DEPTH_MAX: usize = 4;
+/// Ways to call an endpoint that are looked at in one search.
+pub const SEARCH_NODES_MAX: usize = 20_000;
+/// Ways to come to one value that are compared.
+pub(crate) const SEARCH_CHOICES_MAX: usize = 32;
+/// Endpoints that come near and are not called, of which a plan says why.
+pub(crate) const REJECTED_TOLD_MAX: usize = 5;
 /// Contracts that are remembered, ended ones included, for each that may be open: of one agent, and of all.
 pub(crate) const KNOWN_PER_CONTRACT_MAX: usize = 2;
 /// How long a caller waits for the store to tell of contracts. Long enough to read all of them after a start.

@@ -17,7 +17,7 @@ mod turns;
 use std::sync::Arc;
 
 use forecourt_contract::call::{ConnectionId, Thread};
-use forecourt_contract::negotiation::{ContractRequest, ServingContract};
+use forecourt_contract::negotiation::{ContractRequest, NegotiationOrigin, ServingContract};
 use forecourt_contract::{Caller, ContractRefusal, Dispatcher, HostHandle, Negotiation};
 use forecourt_core::{Clock, Entropy};
 use futures::future::BoxFuture;
@@ -70,8 +70,8 @@ pub struct NegotiatorParts {
 pub struct Negotiator {
     parts: NegotiatorParts,
     source: Arc<dyn SynthesisSource>,
-    /// Plans that are ready to run, by their hash.
-    compiled: Cache<Arc<str>, CompiledPlan>,
+    /// Plans that are ready to run, by their hash and how they came about.
+    compiled: Cache<(Arc<str>, NegotiationOrigin), CompiledPlan>,
     /// The persistent contracts as they were asked for last, with how many were.
     persistent: Mutex<Option<(usize, PersistentContracts)>>,
 }

@@ -4,18 +4,20 @@
 //! |---|---|
 //! | `recipes.rs` | the operator's recipe that answers, held against what is asked |
 //! | `search.rs` | plans out of registered endpoints, by their schemas |
+//! | `declared.rs` | results cut down to what a contract declares |
 //! | `steps.rs` | what answers the steps of a plan, and what they do together |
 //! | `outcome.rs` | what the results of a plan come to |
 //! | `describe.rs` | an endpoint described from a plan |
 //! | `shape.rs`, `fit.rs`, `copy.rs` | what schemas let through, whether one fits another, and parts of them alone |
 
 mod copy;
+mod declared;
 mod describe;
 mod fit;
 mod outcome;
 mod recipes;
 mod search;
-mod shape;
+pub(crate) mod shape;
 mod steps;
 
 use std::sync::Arc;
@@ -28,10 +30,12 @@ use forecourt_contract::{Caller, Dispatcher, Method, Recipe, RequestPath, Schema
 use serde_json::{Map, Value};
 
 use crate::Synthesis;
+use crate::explanation::Explanation;
 use crate::nearby::counter_proposal;
 use crate::refusal::{ProposalRefusal, RejectionReason};
 use crate::settings::{PlanSource, SynthesisSettings};
 
+pub(crate) use declared::declared_only;
 pub(crate) use describe::binding;
 pub(crate) use steps::{Effect, Steps, title};
 
@@ -45,6 +49,10 @@ pub(crate) struct PlanRequest<'a> {
     pub(crate) input: Option<&'a Schema>,
     pub(crate) output: Option<&'a Schema>,
     pub(crate) semantic: Option<&'a Semantic>,
+    /// The path as a template, where it is proposed.
+    pub(crate) template: Option<&'a Template>,
+    /// What is written of it, the most telling first.
+    pub(crate) sentences: Vec<&'a str>,
 }
 
 /// A plan, and how it was found.
@@ -52,10 +60,29 @@ pub(crate) struct FoundPlan {
     pub(crate) plan: Arc<Recipe>,
     pub(crate) lineage: Option<RecipeLineage>,
     pub(crate) log: Vec<String>,
+    pub(crate) explanation: Explanation,
 }
 
-/// Why there is no plan: the word, and the sentence.
-pub(crate) type NoPlan = (RejectionReason, String);
+/// Why there is no plan.
+#[derive(Debug)]
+pub(crate) struct NoPlan {
+    pub(crate) reason: RejectionReason,
+    pub(crate) explanation: String,
+    /// The readings of the proposal that fit equally well, where there is more than one.
+    pub(crate) readings: Vec<Explanation>,
+}
+
+impl NoPlan {
+    /// Nothing here comes to it.
+    pub(crate) fn impossible(explanation: String) -> NoPlan {
+        NoPlan::because(RejectionReason::CompositionImpossible, explanation)
+    }
+
+    /// For a reason of one word.
+    pub(crate) fn because(reason: RejectionReason, explanation: String) -> NoPlan {
+        NoPlan { reason, explanation, readings: Vec::new() }
+    }
+}
 
 /// What could serve a call of what is not there, of which nothing is known but the call itself. The endpoint is
 /// described from its steps.
@@ -71,19 +98,19 @@ pub fn for_request(
     caller: &Caller,
 ) -> Result<Synthesis, ProposalRefusal> {
     let (method, path) = pair;
-    let rejected = |(reason, explanation): NoPlan| ProposalRefusal::Rejected {
+    let rejected = |NoPlan { reason, explanation, .. }: NoPlan| ProposalRefusal::Rejected {
         reason,
         explanation,
         counter_proposal: counter_proposal(dispatcher, method.as_str(), path.as_str(), None),
     };
-    let impossible = |why: String| rejected((RejectionReason::CompositionImpossible, why));
+    let impossible = |why: String| rejected(NoPlan::impossible(why));
     // What endpoints can't be registered under, no contract is for either.
     // A call names one path, so its contract is for that path; braces in it must not become parameters.
     let literal = Template::parse(path.as_str(), &dispatcher.catalog).ok().filter(Template::is_literal);
     let template = literal.ok_or_else(|| impossible("no endpoint can have such a path".to_owned()))?;
     if let Some(taken) = shadowed(method, &template) {
         let why = format!("{method} {path} is not to be made: {taken} belongs to the host", path = path.as_str());
-        return Err(rejected((RejectionReason::PolicyRefused, why)));
+        return Err(rejected(NoPlan::because(RejectionReason::PolicyRefused, why)));
     }
     let asked = PlanRequest {
         method,
@@ -92,15 +119,17 @@ pub fn for_request(
         input: None,
         output: None,
         semantic: None,
+        template: None,
+        sentences: Vec::new(),
     };
-    let FoundPlan { plan, lineage, mut log } =
+    let FoundPlan { plan, lineage, mut log, explanation } =
         find(dispatcher, settings, steps_max, &asked, caller).map_err(rejected)?;
     let needs = authorised(dispatcher, &plan, caller)?;
     let steps = Steps::of(&plan, dispatcher);
     let described = describe::endpoint((method, &template), &steps, &needs.scopes, &dispatcher.catalog);
     let endpoint = described.ok_or_else(|| impossible("what its steps take can't be described".to_owned()))?;
     log.push(calls(&plan));
-    Ok(Synthesis { endpoint: Arc::new(endpoint), plan, lineage, needs, log })
+    Ok(Synthesis { endpoint: Arc::new(endpoint), plan, lineage, needs, log, explanation })
 }
 
 /// The first plan of the sources that the operator has opened, in their order. Section 10.6, 6.
@@ -114,8 +143,9 @@ pub(crate) fn find(
     let mut why: Option<NoPlan> = None;
     for source in &settings.policies {
         let found = match source {
-            PlanSource::Recipes => recipes::find(dispatcher, steps_max, asked)
-                .map_err(|why| why.map(|why| (RejectionReason::CompositionImpossible, why))),
+            PlanSource::Recipes => {
+                recipes::find(dispatcher, steps_max, asked).map_err(|why| why.map(NoPlan::impossible))
+            }
             PlanSource::Schemas => search::find(dispatcher, steps_max, asked, caller),
         };
         match found {
@@ -125,7 +155,7 @@ pub(crate) fn find(
         }
     }
     let nothing = || format!("nothing here can be put together to {} {}", asked.method, asked.path);
-    Err(why.unwrap_or_else(|| (RejectionReason::CompositionImpossible, nothing())))
+    Err(why.unwrap_or_else(|| NoPlan::impossible(nothing())))
 }
 
 /// What a plan needs of whoever calls it, held against `caller` before anything is made. Sections 10.6, 5, and 10.7.

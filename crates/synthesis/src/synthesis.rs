@@ -6,6 +6,8 @@ use forecourt_contract::negotiation::RecipeLineage;
 use forecourt_contract::registry::CallerNeeds;
 use forecourt_contract::{Endpoint, Recipe};
 
+use crate::explanation::Explanation;
+
 /// An endpoint that could be made: what it promises, and the calls that keep the promise.
 #[derive(Clone, Debug)]
 pub struct Synthesis {
@@ -20,4 +22,6 @@ pub struct Synthesis {
     pub needs: CallerNeeds,
     /// How it was found, in a sentence each, for the caller.
     pub log: Vec<String>,
+    /// The calls in words.
+    pub explanation: Explanation,
 }

@@ -38,6 +38,8 @@ pub struct Contract {
     pub call: String,
     /// The calls that keep its promise.
     pub plan: Vec<String>,
+    /// The same in words: each step, why it is there, what flows where, and what was looked at and not taken.
+    pub explanation: Vec<String>,
     /// Where it stands.
     pub state: String,
     /// When it was made.
@@ -71,6 +73,7 @@ pub(crate) async fn list(ask: Ask) -> Result<Contracts, ApiError> {
             is_proven: record.holder.is_proven,
             call: format!("{} {}", record.method, record.path.as_str()),
             plan: contract.plan_summary(),
+            explanation: contract.explanation.lines(),
             state: match record.state {
                 ContractState::Offered => "offered",
                 ContractState::Active => "active",

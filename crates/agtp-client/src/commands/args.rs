@@ -51,6 +51,10 @@ pub(crate) struct CallArguments {
     /// Print the whole answer, its head too, as one JSON object.
     #[arg(long)]
     pub json: bool,
+    /// Of what comes of a proposal, or of a call that may lead to a contract, print the plan in words: each step, why
+    /// it is there, what flows where, and what was looked at and not taken.
+    #[arg(long, conflicts_with_all = ["json", "include", "out"])]
+    pub explain: bool,
     /// Write the body to this file, which is left alone unless the answer is a success.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "include"])]
     pub out: Option<PathBuf>,

@@ -1,6 +1,7 @@
 //! This module is `forecourt agtp`: one call over AGTP, and its answer.
 
 mod answer;
+mod explain;
 mod hint;
 mod line;
 mod session;
@@ -35,6 +36,7 @@ pub(crate) async fn run(arguments: CallArguments) -> Outcome {
             hint::judge(&response, &request, &uri)?;
             return answer::write(&response, file);
         }
+        None if arguments.explain => explain::print(&response)?,
         None => answer::print(&response, &arguments)?,
     }
     hint::judge(&response, &request, &uri)

@@ -81,7 +81,7 @@ pub(super) async fn reply(inventory: &Inventory, input: &Map<String, Value>) -> 
     while page.len() < filter.limit && bytes < FULL_METHODS_BYTES_MAX {
         let Some(candidate) = fitting.next() else { break };
         last = Some(candidate.name.clone());
-        let entry = candidate.entry(filter.is_full);
+        let entry = candidate.entry(filter.is_full, inventory);
         bytes += if filter.is_full { entry.to_string().len() } else { 0 };
         page.push(entry);
     }
@@ -130,7 +130,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// All of it as the manifest has it, or its line of the list.
-    fn entry(&self, is_full: bool) -> Value {
+    fn entry(&self, is_full: bool, inventory: &Inventory) -> Value {
         let Self { tier, method, path, description, .. } = self;
         if !is_full {
             return json!({ "method": method, "path": path, "description": description, "tier": tier });
@@ -141,6 +141,13 @@ impl<'a> Candidate<'a> {
         };
         if let Value::Object(fields) = &mut whole {
             fields.insert("tier".to_owned(), json!(tier));
+            let meanings = match self.source {
+                Source::Own(endpoint) => inventory.meanings(endpoint),
+                Source::Negotiated(_) => None,
+            };
+            if let Some(meanings) = meanings {
+                fields.insert("semantic_types".to_owned(), json!(meanings));
+            }
         }
         whole
     }

@@ -122,6 +122,7 @@ fn approved(contract: &Contract, log: &[String], beside: Map<String, Value>) -> 
         "persistent": record.is_persistent,
         "granted_duration": duration(u64::try_from(granted).unwrap_or_default()),
         "synthesis_log": log,
+        "plan_explanation": contract.explanation,
     });
     if let Some(lineage) = &record.lineage {
         body["recipe_lineage"] = json!(lineage);

@@ -44,6 +44,7 @@ pub(crate) fn describe_contract(contract: &Contract) -> Value {
         "end_reason": end.and_then(|end| end.reason.as_deref()),
         "endpoint": contract.endpoint,
         "plan": contract.plan_summary(),
+        "plan_explanation": contract.explanation,
     });
     if let (Some(members), Value::Object(entry)) = (body.as_object_mut(), entry) {
         members.extend(entry.into_iter().filter(|(name, _)| !["method", "path"].contains(&name.as_str())));

@@ -12,6 +12,7 @@ use forecourt::settings::Listen;
 use forecourt::{Running, Storage, identities, inspect};
 use forecourt_contract::{Dispatcher, Endpoint};
 use forecourt_settings::{KeyMove, files, rewrite};
+use forecourt_synthesis::meaning::{self, EndpointMeanings};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -165,6 +166,7 @@ fn show(check: &Check, report: CheckReport, servers: &Value) -> Outcome {
             "rules": rules,
             "endpoints": all.iter().map(|endpoint| endpoint.projection()).collect::<Vec<_>>(),
             "servers": servers,
+            "semantic_types": if check.explain { explained(&endpoints) } else { Value::Null },
         }));
     }
     let count = if all.is_empty() { String::new() } else { format!(", {} endpoints", all.len()) };
@@ -182,8 +184,27 @@ fn show(check: &Check, report: CheckReport, servers: &Value) -> Outcome {
     if !all.is_empty() {
         stdoutln!();
     }
-    all.iter().for_each(|endpoint| stdoutln!("{}", line(endpoint)));
+    if check.explain {
+        meaning::of_host(&endpoints).iter().for_each(|(endpoint, meanings)| explain(endpoint, meanings));
+    } else {
+        all.iter().for_each(|endpoint| stdoutln!("{}", line(endpoint)));
+    }
     Ok(())
+}
+
+/// An endpoint with what its members mean.
+fn explain(endpoint: &Endpoint, EndpointMeanings { input, output }: &EndpointMeanings) {
+    stdoutln!("{}", line(endpoint));
+    let said = |side: &str, member: &str, meaning: &str| {
+        stdoutln!("  {}", printable::line(&format!("{:<32} {meaning}", format!("{side}.{member}")), NOTICE_CHARS_MAX));
+    };
+    input.iter().for_each(|(member, meaning)| said("input", member, meaning));
+    output.iter().for_each(|(member, meaning)| said("output", member, meaning));
+}
+
+fn explained(endpoints: &Dispatcher) -> Value {
+    let of = |(endpoint, meanings): (Arc<Endpoint>, EndpointMeanings)| json!({"method": endpoint.method, "path": endpoint.path.as_str(), "members": meanings});
+    meaning::of_host(endpoints).into_iter().map(of).collect()
 }
 
 /// An endpoint with what a caller must hold.

@@ -3,7 +3,7 @@
 mod errors;
 
 use forecourt::telemetry::TelemetrySettings;
-use forecourt_contract::{endpoint, recipe};
+use forecourt_contract::{endpoint, meaning, recipe};
 use forecourt_egress::EgressConfig;
 use forecourt_endpoints::{policy, python};
 use forecourt_host::LimitSettings;
@@ -118,6 +118,7 @@ fn of_other_folders() -> [DocumentedSection; 6] {
         python::DOCUMENTED,
         endpoint::DOCUMENTED,
         recipe::DOCUMENTED,
+        meaning::DOCUMENTED,
     ]
 }
 

@@ -88,7 +88,8 @@ fn recipe(settings: RecipeSettings, catalog: &Catalog, policy: &MethodPolicy) ->
 /// A step that comes after `earlier` ones. Each result is captured under a name of its own, and used after it is
 /// there.
 fn step(settings: StepSettings, earlier: &[Step], catalog: &Catalog, policy: &MethodPolicy) -> Result<Step, String> {
-    let StepSettings { method: name, path, capture_as, parameters } = settings;
+    let StepSettings { method: name, path, capture_as, for_each, parameters } = settings;
+    let for_each = for_each.map(|list| reference(&list, earlier)).transpose()?;
     let method = known_method(&name, catalog, policy)
         .ok_or_else(|| format!("recipe-step-method-missing: `{name}` is not in the catalog"))?;
     let path = path.map(|path| Template::parse(&path, catalog)).transpose();
@@ -96,6 +97,11 @@ fn step(settings: StepSettings, earlier: &[Step], catalog: &Catalog, policy: &Me
     let parameters =
         parameters.into_iter().map(|(name, settings)| source(settings, earlier).map(|source| (name, source)));
     let parameters: BTreeMap<String, InputSource> = parameters.collect::<Result<_, _>>()?;
+    let takes_element = parameters.values().any(|source| matches!(source, InputSource::Element(_)));
+    if takes_element != for_each.is_some() {
+        let why = "`for_each` and parameters of the kind `element` belong together";
+        return Err(format!("recipe-bad-reference: {why}"));
+    }
     // Found when the file is read, since at run time it would fail only after the steps before it were done.
     let unfilled = path.iter().flat_map(Template::parameters).find(|name| !parameters.contains_key(*name));
     if let Some(name) = unfilled {
@@ -111,7 +117,7 @@ fn step(settings: StepSettings, earlier: &[Step], catalog: &Catalog, policy: &Me
     if let Some(name) = capture_as.as_ref().filter(|name| is_captured(name, earlier)) {
         return Err(format!("recipe-bad-reference: two steps capture their result as `{name}`"));
     }
-    Ok(Step { method, path, capture_as, parameters })
+    Ok(Step { method, path, capture_as, parameters, for_each })
 }
 
 fn known_method(name: &str, catalog: &Catalog, policy: &MethodPolicy) -> Option<Method> {
@@ -139,6 +145,10 @@ fn source(SourceSettings { kind, value }: SourceSettings, earlier: &[Step]) -> R
         (SourceKind::Constant, value) => Ok(InputSource::Constant(value)),
         (SourceKind::Proposal, Value::String(name)) => Ok(InputSource::Proposal(name)),
         (SourceKind::PreviousStep, value) => reference(&value, earlier).map(InputSource::PreviousStep),
+        (SourceKind::Element, Value::String(text)) => {
+            let members = text.split('.').filter(|_| !text.is_empty()).map(str::to_owned);
+            Ok(InputSource::Element(members.collect()))
+        }
         _ => Err("recipe-bad-reference: `value` of this kind is a name".to_owned()),
     }
 }
@@ -151,6 +161,9 @@ fn reference(value: &Value, earlier: &[Step]) -> Result<ResultReference, String>
         // No further keys: a misspelled one would else be ignored in silence.
         (Value::Object(table), Some(Value::String(step)), Some(Value::String(pointer))) if table.len() == 2 => {
             ResultReference::pointed(step, pointer, captured)
+        }
+        (Value::Object(table), Some(Value::String(step)), Some(Value::String(pointer))) => {
+            ResultReference::pointed(step, pointer, captured).and_then(|list| list.element_of(table))
         }
         _ => Err("`value` is the name of a result, or a table with `step` and `pointer`".to_owned()),
     };

@@ -54,6 +54,9 @@ pub struct StepSettings {
     pub path: Option<String>,
     /// The name under which later steps find the result.
     pub capture_as: Option<String>,
+    /// A list in an earlier result, such as `order.lines`: the step is called once for each of its elements, and its
+    /// result is the list of all results. At most 100 elements.
+    pub for_each: Option<Value>,
     /// The input, field by field.
     #[serde(default)]
     pub parameters: BTreeMap<String, SourceSettings>,
@@ -63,11 +66,14 @@ pub struct StepSettings {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceSettings {
-    /// `constant`, `proposal` or `previous_step`.
+    /// `constant`, `proposal`, `previous_step` or `element`.
     pub kind: SourceKind,
     /// The value itself, the caller's field, or an earlier result by its name: all of it (`facts`), or what lies
     /// inside it (`facts.order.id`, `facts.results.0.content`, or `{ step = "facts", pointer = "/order.id" }`
-    /// where a name has dots).
+    /// where a name has dots). `facts.results.*.content` is the list of what all elements have there. The element of a
+    /// list that has what the caller gave is `{ step = "facts", pointer = "/results", where = { member = "id",
+    /// equals = "result_id" }, then = "/content" }`. Of the kind `element`, the member of the element that the step is
+    /// called for (`id`), or nothing (`""`) for the element itself.
     pub value: Value,
 }
 
@@ -81,6 +87,8 @@ pub enum SourceKind {
     Proposal,
     /// The result of an earlier step that `value` names, or what lies inside it.
     PreviousStep,
+    /// The element that a step with `for_each` is called for, or what `value` names inside it.
+    Element,
 }
 
 /// The table `recipe.aggregation`.

@@ -110,6 +110,7 @@ fn of_contracts(pair: &Pair, scope: &Scope) -> Vec<CodeEntry<Refusal>> {
         contract_hash: String::new(),
         expires_at: Timestamp::UNIX_EPOCH,
         plan_summary: Vec::new(),
+        plan_explanation: serde_json::Value::Null,
     };
     let none = ContractRefusal::NoContract {
         reason: NoContractReason::RcnsDisabled,

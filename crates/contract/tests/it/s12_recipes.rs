@@ -255,13 +255,13 @@ fn a_value_that_was_not_sent_is_left_out_but_not_of_a_path() {
     let mut run = Run::new(three("last"), object(json!({})));
     assert_eq!(run.next_call().unwrap().unwrap().body, object(json!({"intent": "ledger"})));
     run.record(json!({}));
-    assert_eq!((run.next_call(), run.unfit()), (Some(Err(BadReference)), Some("account_id")));
+    assert_eq!((run.next_call(), run.unfit()), (Some(Err(BadReference::Path)), Some("account_id")));
     assert_eq!(Run::new(three("last"), object(json!({"account_id": "a/b"}))).unfit(), None);
     for wrong in [json!({}), json!(".."), json!(""), json!(null), json!([1])] {
         let mut run = Run::new(three("last"), object(json!({"account_id": wrong})));
         assert_eq!(run.unfit(), Some("account_id"));
         run.record(json!({}));
-        assert_eq!(run.next_call(), Some(Err(BadReference)));
+        assert_eq!(run.next_call(), Some(Err(BadReference::Path)));
     }
 }
 

@@ -13,8 +13,9 @@ use forecourt_core::json;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::record::{ContractEnd, ContractRecord};
+use super::record::{Contract, ContractEnd, ContractRecord};
 use crate::Synthesis;
+use crate::explanation::Explanation;
 
 /// An entry as it is written. The first one of a stream stays for good, so that numbers are never given twice.
 #[derive(Debug, Clone, Serialize)]
@@ -52,6 +53,9 @@ pub(super) struct Definition {
     pub plan: Arc<Recipe>,
     /// How long all of them may take together, in milliseconds.
     timeout_millis: u64,
+    /// The calls in words. None in what older programs wrote.
+    #[serde(default)]
+    pub explanation: Option<Explanation>,
 }
 
 /// The hashes of a contract.
@@ -115,6 +119,7 @@ impl Definition {
             endpoint: synthesis.endpoint.projection(),
             plan: Arc::clone(&synthesis.plan),
             timeout_millis: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
+            explanation: Some(synthesis.explanation.clone()),
         }
     }
 
@@ -130,6 +135,12 @@ impl Definition {
         let contract = serde_json::json!({"endpoint": self.endpoint, "recipe_lineage": lineage});
         let plan = serde_json::json!({"contract": contract, "plan": self.plan, "timeout": self.timeout_millis});
         Ok(Hashes { contract: hash(&contract)?, plan: hash(&plan)? })
+    }
+
+    /// The contract of a record.
+    pub(super) fn contract(self, record: Arc<ContractRecord>) -> Contract {
+        let explanation = self.explanation.unwrap_or_else(|| Explanation::of_recipe(&self.plan));
+        Contract { record, endpoint: self.endpoint, plan: self.plan, explanation }
     }
 
     /// How long all calls may take together.

@@ -173,7 +173,7 @@ impl Contracts {
 }
 
 fn whole(record: Arc<ContractRecord>, definition: Definition) -> Contract {
-    Contract { record, endpoint: definition.endpoint, plan: definition.plan }
+    definition.contract(record)
 }
 
 fn json_len(value: &Value) -> usize {

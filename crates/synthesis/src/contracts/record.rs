@@ -9,6 +9,8 @@ use forecourt_core::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::explanation::Explanation;
+
 /// Whose a contract is. A name that was only claimed is another holder than the same name proven. Section 10.1.1.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ContractHolder {
@@ -122,6 +124,8 @@ pub struct Contract {
     pub endpoint: Value,
     /// The calls, by value. Section 10.5.
     pub plan: Arc<Recipe>,
+    /// The calls in words.
+    pub explanation: Explanation,
 }
 
 impl ContractHolder {
@@ -195,6 +199,7 @@ impl Contract {
             contract_hash: record.contract_hash.to_string(),
             expires_at: record.expires_at,
             plan_summary: self.plan_summary(),
+            plan_explanation: serde_json::to_value(&self.explanation).unwrap_or_default(),
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_contract::Caller;
 use forecourt_contract::call::Thread;
 use forecourt_contract::negotiation::NegotiationOrigin;
+use forecourt_contract::{Caller, Dispatcher};
 use forecourt_core::{Timestamp, ids};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
@@ -58,6 +58,11 @@ impl Negotiator {
             Err(refusal) => return Ok(ProposeOutcome::Refused(refusal)),
         };
         let task = ProposalTask { proposal, holder, session, caller: caller.clone() };
+        // What no later look would change is said at once, also where proposals are looked at later.
+        let dispatcher = self.dispatcher().map_err(|_| NegotiationError::Unavailable)?;
+        if let Err(refusal) = self.source.grammar(&task.proposal, self.around(&dispatcher, &task)) {
+            return Ok(ProposeOutcome::Refused(refusal));
+        }
         match self.parts.synthesis.async_evaluation_enabled {
             true => self.decide_later(task),
             false => self.decide(&task, self.evaluate(&task)?).await,
@@ -105,18 +110,17 @@ impl Negotiator {
 
     fn evaluate(&self, task: &ProposalTask) -> Result<Result<Synthesis, ProposalRefusal>, NegotiationError> {
         let dispatcher = self.dispatcher().map_err(|_| NegotiationError::Unavailable)?;
-        let around = SynthesisContext {
-            dispatcher: &dispatcher,
-            settings: &self.parts.synthesis,
-            steps_max: self.parts.steps_max,
-            caller: &task.caller,
-        };
-        let found = self.source.for_proposal(&task.proposal, around);
+        let found = self.source.for_proposal(&task.proposal, self.around(&dispatcher, task));
         // Section 10.7: what a step needs and its caller does not hold is found here, and not by a call.
         Ok(found.and_then(|synthesis| {
             let missing = task.caller.authority().in_use().missing(synthesis.needs.scopes.iter());
             if missing.is_empty() { Ok(synthesis) } else { Err(ProposalRefusal::Scope { missing }) }
         }))
+    }
+
+    fn around<'a>(&'a self, dispatcher: &'a Dispatcher, task: &'a ProposalTask) -> SynthesisContext<'a> {
+        let NegotiatorParts { synthesis, steps_max, .. } = &self.parts;
+        SynthesisContext { dispatcher, settings: synthesis, steps_max: *steps_max, caller: &task.caller }
     }
 
     /// Makes a contract of what was found, and counts what was refused.

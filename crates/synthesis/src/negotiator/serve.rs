@@ -2,14 +2,18 @@
 
 use std::sync::{Arc, Weak};
 
-use forecourt_contract::negotiation::ServingContract;
+use forecourt_contract::negotiation::{NegotiationOrigin, ServingContract};
 use forecourt_contract::registry::{CallerNeeds, MatchedEndpoint, RegisteredEndpoint};
-use forecourt_contract::{ContractRefusal, Dispatcher, Recipe, RequestPath};
+use forecourt_contract::{ContractRefusal, Dispatcher, Endpoint, Failure, Handler, Invocation, Recipe, RequestPath};
 use forecourt_endpoints::Composition;
+use futures::future::BoxFuture;
+use futures::{FutureExt, TryFutureExt};
+use serde_json::Value;
 
 use super::event::ContractEvent;
 use super::{Negotiator, unavailable};
 use crate::contracts::{BoundPlan, ContractEndKind, ContractRecord, values};
+use crate::plan::declared_only;
 
 /// A plan that is ready to run, in one state of the deployment.
 #[derive(Clone)]
@@ -49,7 +53,7 @@ impl Negotiator {
     /// The endpoint of a contract with its plan, as it was compiled for any contract of the same hash.
     async fn compiled(&self, record: &ContractRecord) -> Result<Result<RegisteredEndpoint, Arc<str>>, ContractRefusal> {
         let dispatcher = self.dispatcher()?;
-        if let Some(known) = self.compiled.get(&record.plan_hash)
+        if let Some(known) = self.compiled.get(&(Arc::clone(&record.plan_hash), record.origin))
             // The weak reference keeps the old allocation, so no new dispatcher can have its address and pass for it.
             && known.of.as_ptr() == Arc::as_ptr(&dispatcher)
         {
@@ -57,13 +61,18 @@ impl Negotiator {
         }
         let bound = self.parts.contracts.bound(record).await.map_err(unavailable)?;
         let Some(bound) = bound else { return Err(ContractRefusal::Unavailable) };
-        let registered = self.compile(&dispatcher, bound);
+        let registered = self.compile(&dispatcher, bound, record.origin);
         let compiled = CompiledPlan { of: Arc::downgrade(&dispatcher), registered: registered.clone() };
-        self.compiled.insert(Arc::clone(&record.plan_hash), compiled);
+        self.compiled.insert((Arc::clone(&record.plan_hash), record.origin), compiled);
         Ok(registered)
     }
 
-    fn compile(&self, dispatcher: &Dispatcher, bound: BoundPlan) -> Result<RegisteredEndpoint, Arc<str>> {
+    fn compile(
+        &self,
+        dispatcher: &Dispatcher,
+        bound: BoundPlan,
+        origin: NegotiationOrigin,
+    ) -> Result<RegisteredEndpoint, Arc<str>> {
         let BoundPlan { endpoint, plan, timeout } = bound;
         let endpoint = endpoint.map_err(|error| Arc::from(error.to_string()))?;
         if let Some(reason) = dangling(dispatcher, &plan) {
@@ -74,7 +83,11 @@ impl Negotiator {
         let CallerNeeds { scopes, token } = dispatcher.needs_of_plan(&plan);
         let mut all = endpoint.required_scopes.clone();
         all.extend(scopes.iter().filter(|scope| !endpoint.required_scopes.contains(scope)).cloned());
-        let handler = Arc::new(Composition::new(plan, self.parts.host.clone(), timeout));
+        let composition = Composition::new(plan, self.parts.host.clone(), timeout);
+        let handler: Arc<dyn Handler> = match origin {
+            NegotiationOrigin::Propose => Arc::new(AsProposed { composition, endpoint: Arc::clone(&endpoint) }),
+            NegotiationOrigin::RcnsGate | NegotiationOrigin::PreRegistered => Arc::new(composition),
+        };
         Ok(RegisteredEndpoint { needs: CallerNeeds { scopes: all.into(), token }, endpoint, handler })
     }
 
@@ -87,6 +100,25 @@ impl Negotiator {
             self.parts.events.happened(event).await;
         }
         Ok(())
+    }
+}
+
+/// A composition whose result has what was proposed, and nothing more.
+struct AsProposed {
+    composition: Composition,
+    endpoint: Arc<Endpoint>,
+}
+
+impl Handler for AsProposed {
+    fn call(&self, invocation: Invocation) -> BoxFuture<'_, Result<Value, Failure>> {
+        let answer = self.composition.call(invocation);
+        let declared = self.endpoint.output.source();
+        answer
+            .map_ok(move |mut result| {
+                declared_only(declared, &mut result);
+                result
+            })
+            .boxed()
     }
 }
 

@@ -31,6 +31,15 @@ pub trait SynthesisSource: Send + Sync + 'static {
         Proposal::read(parameters)
     }
 
+    /// Whether the method and the path of a proposal are such that anything can be made, which is known at once.
+    /// Section 10.6, 1 and 2.
+    ///
+    /// # Errors
+    /// As [`Proposal::grammar`].
+    fn grammar(&self, proposal: &Proposal, around: SynthesisContext<'_>) -> Result<(), ProposalRefusal> {
+        proposal.grammar(around.dispatcher)
+    }
+
     /// Holds a proposal against what there is. Section 10.6.
     ///
     /// # Errors

@@ -85,7 +85,7 @@ pub(super) fn output(steps: &Steps<'_>) -> Option<Schema> {
 pub(super) fn proposed(step: &Step) -> impl Iterator<Item = (&str, &str)> {
     step.parameters.iter().filter_map(|(name, source)| match source {
         InputSource::Proposal(field) => Some((name.as_str(), field.as_str())),
-        InputSource::Constant(_) | InputSource::PreviousStep(_) => None,
+        InputSource::Constant(_) | InputSource::PreviousStep(_) | InputSource::Element(_) => None,
     })
 }
 

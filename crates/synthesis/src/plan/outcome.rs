@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use forecourt_contract::recipe::{Aggregation, Recipe, ResultReference};
+use forecourt_contract::recipe::{Aggregation, EACH, Recipe, ResultReference};
 use forecourt_contract::{Endpoint, Schema};
 use serde_json::{Map, Value, json};
 
@@ -39,6 +39,10 @@ pub(super) fn taken<'a>(
     plan: &Recipe,
     steps: &[Answerer<'a>],
 ) -> Option<(Member<'a>, bool)> {
+    // Which element of a list it is, or what all of them have, is not looked at beforehand.
+    if reference.element.is_some() || reference.members.iter().any(|member| member == EACH) {
+        return None;
+    }
     let at = plan.steps.iter().position(|step| step.capture_as.as_ref() == Some(&reference.capture))?;
     let whole = Shape::of(&steps.get(at).copied().flatten()?.output);
     let mut found = (Member::Known(vec![whole], true), true);

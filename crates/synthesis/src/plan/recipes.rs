@@ -14,6 +14,7 @@ use super::outcome::{result_schema, taken};
 use super::shape::{Kinds, Member, Shape};
 use super::steps::{Steps, title};
 use super::{FoundPlan, PlanRequest};
+use crate::explanation::Explanation;
 
 /// The plan of the recipe that answers.
 ///
@@ -57,7 +58,8 @@ fn found(recipe: &Recipe) -> FoundPlan {
     let log = format!("The recipe `{}`, version {}, answers it.", recipe.name, recipe.version);
     // Without its pattern, which says which calls the recipe answers and is no part of what was promised.
     let plan = Recipe { pattern: None, ..recipe.clone() };
-    FoundPlan { plan: Arc::new(plan), lineage: Some(lineage), log: vec![log] }
+    let explanation = Explanation::of_recipe(&plan);
+    FoundPlan { plan: Arc::new(plan), lineage: Some(lineage), log: vec![log], explanation }
 }
 
 /// Why a recipe is passed over whatever is asked.
@@ -130,6 +132,8 @@ impl Slot<'_> {
             InputSource::Proposal(field) => {
                 (Shape::of(asked.input?).member(field), format!("`{field}` of the proposed input"))
             }
+            // What a list holds is not looked at beforehand.
+            InputSource::Element(_) => return None,
             InputSource::PreviousStep(reference) => {
                 (taken(reference, steps.plan, &steps.answerers())?.0, format!("the result `{reference}`"))
             }

@@ -1,55 +1,73 @@
-//! Plans out of registered endpoints alone, by what they take and give. Section 10.7; off unless the operator lists
-//! `schemas`.
+//! Plans out of registered endpoints alone. Section 10.7; off unless the operator lists `schemas`.
 //!
-//! A plan begins with what the caller gives and ends where everything is there that the proposed output always has.
-//! Members line up by name, and by type so surely that no step can be given what it does not take: what schemas
-//! leave open is not used. The search is bounded, looks at shorter plans first, and goes in the order of the
-//! registry, so that it finds the same plan every time; where two are equally good it says so instead of choosing.
+//! What a proposal says is read first, as conditions: which change it names and of what, and of what entity each
+//! member of its output is. Only endpoints that keep these are admitted, and only what is the same thing, entity and
+//! property, flows from one to another. What is left is ranked; where two readings of the proposal are left, both are
+//! named, and none is chosen.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `candidates.rs` | the endpoints that may be called, and those of them that lead to what is wanted |
-//! | `draft.rs` | calls in an order, and where each takes its input from |
+//! | `host.rs` | the endpoints with what their members mean |
+//! | `admission.rs` | which of them a plan may call: reads, and the one act |
+//! | `derive.rs`, `term.rs` | where values come from |
+//! | `assemble.rs`, `rank.rs` | plans, and which is the best |
+//! | `recipe.rs` | a plan as a recipe, and in words |
 
-mod candidates;
-mod draft;
+mod admission;
+mod assemble;
+mod derive;
+mod host;
+mod rank;
+mod recipe;
+mod term;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use forecourt_contract::recipe::Recipe;
-use forecourt_contract::semantic::Impact;
-use forecourt_contract::{Caller, Dispatcher, Endpoint, Schema, Semantic};
+use forecourt_contract::{Caller, Dispatcher};
 
-use super::shape::{Kinds, Shape};
-use super::steps::{Steps, title};
 use super::{FoundPlan, NoPlan, PlanRequest};
-use crate::limits::{SEARCH_NODES_MAX, SEARCH_STEPS_MAX};
+use crate::limits::REJECTED_TOLD_MAX;
+use crate::meaning::Nouns;
+use crate::meaning::words::{of_name, plain};
 use crate::nearby::{words, words_of};
 use crate::refusal::RejectionReason;
-use candidates::PlanCandidate;
-use draft::Draft;
+use crate::wanted::verbs::MethodClass;
+use crate::wanted::{Proposed, Wanted};
+use admission::Admission;
+use assemble::{Assembler, Assembly};
+use derive::Derivation;
+use host::TypedEndpoint;
+use rank::{Rank, Ranking};
 
 /// What a plan made of schemas is called where recipes have their names.
 const NAME: &str = "schemas";
 
-/// What is proposed, as far as a plan is held to it.
-struct Goal<'a> {
-    input: Shape<'a>,
-    output: Shape<'a>,
-    semantic: &'a Semantic,
-}
-
-/// How good a plan is among those that are as long: the smaller, the better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
-    impact: Impact,
-    is_repeatable_at_risk: bool,
-    /// How sure it is not to come to its end, in ten thousandths.
-    doubt: u32,
-    /// Words of the proposal that its endpoints don't have.
-    strange_words: usize,
-}
+/// Words that make something else of what they stand with, so that a plan must have them too.
+const MAKING_OTHER: [&str; 22] = [
+    "average",
+    "mean",
+    "median",
+    "sum",
+    "maximum",
+    "minimum",
+    "highest",
+    "lowest",
+    "cheapest",
+    "most",
+    "least",
+    "largest",
+    "smallest",
+    "oldest",
+    "first",
+    "next",
+    "previous",
+    "former",
+    "percentage",
+    "latest",
+    "last",
+    "newest",
+];
 
 /// The plan that keeps the promise best.
 ///
@@ -61,120 +79,175 @@ pub(super) fn find(
     asked: &PlanRequest<'_>,
     caller: &Caller,
 ) -> Result<FoundPlan, Option<NoPlan>> {
-    let (Some(input), Some(output), Some(semantic)) = (asked.input, asked.output, asked.semantic) else {
+    let (Some(input), Some(output), Some(semantic), Some(path)) =
+        (asked.input, asked.output, asked.semantic, asked.template)
+    else {
         return Err(None);
     };
-    let impossible = |why: &str| Some((RejectionReason::CompositionImpossible, why.to_owned()));
-    let goal = Goal { input: Shape::of(input), output: Shape::of(output), semantic };
-    // Every endpoint's result would satisfy it, and one that is picked by chance is a guess.
-    if goal.is_empty() {
-        let why = "the proposed output requires nothing, so that nothing tells which endpoints would give it";
-        return Err(impossible(why));
-    }
-    let candidates = candidates::leading_to(&goal, dispatcher, caller);
-    let (drafts, is_cut_short) = shortest(&goal, &candidates, steps_max.min(SEARCH_STEPS_MAX));
-    let mut ranked: Vec<(Rank, Recipe, Vec<String>)> = drafts
-        .iter()
-        .filter_map(|draft| {
-            let (plan, log) = draft.plan(&goal, NAME)?;
-            is_kept(&plan, output, dispatcher).then(|| (rank(&plan, asked, dispatcher), plan, log))
-        })
-        .collect();
-    ranked.sort_by_key(|(rank, ..)| *rank);
-    let mut ranked = ranked.into_iter();
-    let Some((best, plan, log)) = ranked.next() else {
-        let why = match is_cut_short {
-            true => "too many registered endpoints could lead to the proposed output to look at all of their plans",
-            false => "no registered endpoints lead from the proposed input to the proposed output",
+    let nouns = Nouns::of(dispatcher);
+    let sentences = asked.sentences.clone();
+    let proposed = Proposed { method: asked.method, path, sentences, semantic, input, output };
+    let wanted = Wanted::read(&proposed, &nouns, &dispatcher.catalog);
+    let registered = host::endpoints(dispatcher);
+    let endpoints = host::typed_endpoints(&registered, dispatcher, &nouns, caller);
+    let mut about = words(asked.path);
+    about.extend(words_of(semantic));
+    Search { wanted: &wanted, dispatcher, endpoints: &endpoints, about, steps_max }.find().map_err(Some)
+}
+
+/// A search for one proposal.
+struct Search<'a> {
+    wanted: &'a Wanted<'a>,
+    dispatcher: &'a Dispatcher,
+    endpoints: &'a [TypedEndpoint<'a>],
+    about: BTreeSet<String>,
+    steps_max: usize,
+}
+
+impl<'a> Search<'a> {
+    fn find(&self) -> Result<FoundPlan, NoPlan> {
+        let admission = self.admit()?;
+        let derivation = Derivation::new(self.wanted, &admission.reads);
+        let ranking = Ranking { words: self.about.clone() };
+        let assembler =
+            Assembler { derivation: &derivation, endpoints: self.endpoints, ranking, steps_max: self.steps_max };
+        let mut plans = match admission.acts.is_empty() {
+            true => assembler.plans(None),
+            false => admission.acts.iter().flat_map(|act| assembler.plans(Some(*act))).collect(),
         };
-        return Err(impossible(why));
-    };
-    match ranked.next().filter(|(rank, ..)| *rank == best) {
-        Some((_, other, _)) => {
-            let why = format!(
-                "two plans fit equally well: {}; or {}: propose what tells them apart",
-                sentence(&plan),
-                sentence(&other)
-            );
-            Err(Some((RejectionReason::Ambiguous, why)))
+        if derivation.is_cut_short() {
+            // Nothing rather than what was found so far: a better plan may lie in what was not looked at.
+            return Err(impossible("too many registered endpoints could lead to the proposed output to look at all"));
         }
-        None => Ok(FoundPlan { plan: Arc::new(plan), lineage: None, log }),
+        let found = plans.len();
+        plans.retain(|plan| self.uses_all(plan) && plan.calls().len() <= self.steps_max);
+        if let Some(other) = self.makes_other(&plans) {
+            return Err(impossible(&format!("nothing here tells what it asks for as `{other}`")));
+        }
+        let best = self.best(&assembler, plans).ok_or_else(|| self.nothing(&assembler, &admission, found > 0))?;
+        let plan = best?;
+        let whole = self.wanted.wants_list();
+        let mut explanation = recipe::explanation(&plan);
+        explanation.rejected = rejected(&admission);
+        let log =
+            std::iter::once("It is put together from registered endpoints, by what their members mean.".to_owned());
+        let log = log.chain(explanation.lines()).collect();
+        let plan = Arc::new(recipe::recipe(&plan, NAME, whole));
+        Ok(FoundPlan { plan, lineage: None, log, explanation })
     }
-}
 
-impl<'a> Goal<'a> {
-    /// The members that the result always has.
-    fn wanted(&self) -> Vec<&'a str> {
-        self.output.required()
-    }
-
-    /// Whether any result would do.
-    fn is_empty(&self) -> bool {
-        self.output.kinds().meets(Kinds::OBJECT) && self.wanted().is_empty()
-    }
-}
-
-/// All plans of the least number of steps, and whether some were not looked at.
-fn shortest<'c>(goal: &Goal<'_>, candidates: &'c [PlanCandidate], steps_max: usize) -> (Vec<Draft<'c>>, bool) {
-    let mut level: Vec<Draft<'c>> = vec![Draft::default()];
-    let mut seen: BTreeSet<Vec<usize>> = BTreeSet::new();
-    let mut nodes = 0;
-    for _ in 0..steps_max {
-        let mut next: Vec<Draft<'c>> = Vec::new();
-        for draft in &level {
-            for at in 0..candidates.len() {
-                let Some(longer) = draft.with(at, candidates) else { continue };
-                // One set of calls is one plan: in another order it would be a second one that is as good, and neither
-                // would be chosen.
-                if !seen.insert(longer.calls()) {
-                    continue;
-                }
-                nodes += 1;
-                if nodes > SEARCH_NODES_MAX {
-                    // Nothing rather than what was found so far: a better plan may lie in what was not looked at.
-                    return (Vec::new(), true);
-                }
-                next.push(longer);
+    /// What may be called, where the proposal is one that a plan can be for at all.
+    fn admit(&self) -> Result<Admission<'a>, NoPlan> {
+        let (wanted, catalog) = (self.wanted, &self.dispatcher.catalog);
+        if !wanted.is_change() {
+            if wanted.class == MethodClass::Changes {
+                let method = wanted.method;
+                return Err(impossible(&format!("to {method} changes something, and it is proposed as informational")));
+            }
+            if let Some(why) = admission::ordered(wanted, catalog) {
+                return Err(impossible(&why));
             }
         }
-        let whole: Vec<Draft<'c>> = next.iter().filter(|draft| draft.is_whole(goal)).cloned().collect();
-        if !whole.is_empty() {
-            return (whole, false);
+        let admission = Admission::of(wanted, self.endpoints, catalog);
+        if wanted.is_change() && wanted.class != MethodClass::Reads && admission.acts.is_empty() {
+            let method = wanted.method;
+            let why = match rejected(&admission).as_slice() {
+                [] => format!("no endpoint here is there to {method} what it is about"),
+                rejected => format!("no endpoint here is there to {method} what it is about: {}", rejected.join("; ")),
+            };
+            return Err(impossible(&why));
         }
-        level = next;
+        if admission.acts.is_empty() && wanted.outputs.is_empty() {
+            let why = "the proposed output declares nothing, so that nothing tells which endpoints would give it";
+            return Err(impossible(why));
+        }
+        Ok(admission)
     }
-    (Vec::new(), false)
-}
 
-/// Whether a plan is sure to come to what is proposed: the last word on what the search has put together.
-fn is_kept(plan: &Recipe, output: &Schema, dispatcher: &Dispatcher) -> bool {
-    let steps = Steps::of(plan, dispatcher);
-    let given = super::outcome::result(plan, &steps.answerers());
-    super::fit::satisfies(Shape::whole(&given), Shape::of(output), false)
-}
+    /// Whether a plan uses everything that the caller must give.
+    fn uses_all(&self, plan: &Assembly<'_>) -> bool {
+        let used = plan.used();
+        self.wanted.requires.iter().all(|name| used.iter().any(|used| used == name))
+    }
 
-fn rank(plan: &Recipe, asked: &PlanRequest<'_>, dispatcher: &Dispatcher) -> Rank {
-    let steps = Steps::of(plan, dispatcher);
-    let effect = steps.effect();
-    let mut wanted = words(asked.path);
-    wanted.extend(asked.semantic.into_iter().flat_map(words_of));
-    let of_endpoint = |endpoint: &Endpoint| {
-        let mut own = words(endpoint.path.as_str());
-        own.extend(words_of(&endpoint.semantic));
-        own
-    };
-    let own: BTreeSet<String> = steps.answerers().into_iter().flatten().flat_map(of_endpoint).collect();
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    // A whole number, since ranks must have a total order and be equal without a rounding error in between.
-    let doubt = ((1.0 - effect.confidence).clamp(0.0, 1.0) * 10_000.0).round() as u32;
-    Rank {
-        impact: effect.impact,
-        is_repeatable_at_risk: !effect.is_idempotent,
-        doubt,
-        strange_words: wanted.difference(&own).count(),
+    /// A word of the proposal that makes something else of what is wanted, and that no endpoint of any plan has.
+    fn makes_other(&self, plans: &[Assembly<'_>]) -> Option<String> {
+        const LAST: [&str; 3] = ["latest", "last", "newest"];
+        let asked = MAKING_OTHER.iter().filter(|word| self.wanted.words.contains(**word));
+        let mut known: BTreeSet<String> = BTreeSet::new();
+        for call in plans.iter().flat_map(Assembly::calls) {
+            let typed = call.endpoint();
+            let semantic = &typed.endpoint.semantic;
+            for text in [typed.endpoint.path.as_str(), &semantic.intent, &semantic.outcome] {
+                known.extend(plain(of_name(text)));
+            }
+            known.extend(typed.outputs.iter().flat_map(|member| of_name(member.name())));
+        }
+        let is_known = |word: &str| {
+            known.contains(word) || (LAST.contains(&word) && LAST.iter().any(|last| known.contains(*last)))
+        };
+        let mut other = asked.filter(|word| !plans.is_empty() && !is_known(word));
+        other.next().map(|word| (*word).to_owned())
+    }
+
+    /// The best plan. `None`: there is none; an error: there is more than one.
+    fn best(&self, assembler: &Assembler<'_, 'a>, plans: Vec<Assembly<'a>>) -> Option<Result<Assembly<'a>, NoPlan>> {
+        let mut readings: Vec<Vec<(Rank, Assembly<'a>)>> = assembler.by_reading(plans).into_values().collect();
+        readings.sort_by_key(|plans| plans.first().map(|(rank, _)| *rank));
+        let least = readings.first()?.first()?.0.byways;
+        readings.retain(|plans| plans.first().is_some_and(|(rank, _)| rank.byways == least));
+        let mut readings = readings.into_iter();
+        let mut plans = readings.next()?.into_iter();
+        let (rank, best) = plans.next()?;
+        let other = readings.next().and_then(|plans| plans.into_iter().next()).map(|(_, plan)| plan);
+        // The same reading in two ways that are as good.
+        let other = other.or_else(|| plans.next().filter(|(other, _)| *other == rank).map(|(_, plan)| plan));
+        Some(match other {
+            Some(other) => Err(self.ambiguous(&best, &other)),
+            None => Ok(best),
+        })
+    }
+
+    fn ambiguous(&self, one: &Assembly<'_>, other: &Assembly<'_>) -> NoPlan {
+        let told = |plan: &Assembly<'_>| {
+            let calls: Vec<String> = plan.calls().iter().map(|call| call.endpoint().title()).collect();
+            let reading = plan.outputs.iter().map(|output| format!("`{}` is {}", output.name, output.owned.meaning));
+            format!("{} ({})", calls.join(", then "), reading.collect::<Vec<_>>().join(", "))
+        };
+        let explanation = format!(
+            "two plans fit equally well: {}; or {}: propose what tells them apart, such as `x-semantic-type` at the members \
+             of the output",
+            told(one),
+            told(other)
+        );
+        let readings = [one, other].into_iter().map(recipe::explanation).collect();
+        NoPlan { reason: RejectionReason::Ambiguous, explanation, readings }
+    }
+
+    /// Why there is no plan.
+    fn nothing(&self, assembler: &Assembler<'_, '_>, admission: &Admission<'_>, is_unused: bool) -> NoPlan {
+        if is_unused {
+            let names: Vec<&str> = self.wanted.requires.iter().copied().collect();
+            let why = "no plan uses all that it requires of its caller";
+            return impossible(&format!("{why} ({})", names.join(", ")));
+        }
+        let members = self.wanted.outputs.iter().filter(|member| member.path.len() == 1);
+        let missing = members.filter(|member| member.is_sure && !assembler.is_derivable(member));
+        let missing: Vec<String> = missing.map(|member| format!("`{}`", member.name())).collect();
+        let mut why = "no registered endpoints lead from the proposed input to the proposed output".to_owned();
+        if !missing.is_empty() && admission.acts.is_empty() {
+            why.push_str(&format!(": nothing here gives {} of what it names", missing.join(", ")));
+        }
+        impossible(&why)
     }
 }
 
-fn sentence(plan: &Recipe) -> String {
-    plan.steps.iter().map(title).collect::<Vec<_>>().join(", then ")
+fn impossible(why: &str) -> NoPlan {
+    NoPlan { reason: RejectionReason::CompositionImpossible, explanation: why.to_owned(), readings: Vec::new() }
+}
+
+/// What comes near the act and is none, in sentences.
+fn rejected(admission: &Admission<'_>) -> Vec<String> {
+    let told = admission.rejected.iter().map(|(typed, why)| format!("{}, since {why}", typed.title()));
+    told.take(REJECTED_TOLD_MAX).collect()
 }

@@ -7,37 +7,32 @@ use forecourt_contract::Schema;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
-pub(super) use crate::limits::FOLLOWED_MAX;
+pub(crate) use crate::limits::FOLLOWED_MAX;
 
 /// Kinds of JSON values. An integer is a number without a fraction.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Kinds(u8);
+pub(crate) struct Kinds(u8);
 
 impl Kinds {
-    pub(super) const NONE: Kinds = Kinds(0);
-    pub(super) const NULL: Kinds = Kinds(1);
-    pub(super) const BOOLEAN: Kinds = Kinds(2);
-    pub(super) const OBJECT: Kinds = Kinds(4);
-    pub(super) const ARRAY: Kinds = Kinds(8);
-    pub(super) const INTEGER: Kinds = Kinds(16);
-    pub(super) const NUMBER: Kinds = Kinds(16 | 32);
-    pub(super) const STRING: Kinds = Kinds(64);
-    pub(super) const ANY: Kinds = Kinds(127);
+    pub(crate) const NONE: Kinds = Kinds(0);
+    pub(crate) const NULL: Kinds = Kinds(1);
+    pub(crate) const BOOLEAN: Kinds = Kinds(2);
+    pub(crate) const OBJECT: Kinds = Kinds(4);
+    pub(crate) const ARRAY: Kinds = Kinds(8);
+    pub(crate) const INTEGER: Kinds = Kinds(16);
+    pub(crate) const NUMBER: Kinds = Kinds(16 | 32);
+    pub(crate) const STRING: Kinds = Kinds(64);
+    pub(crate) const ANY: Kinds = Kinds(127);
     /// What one segment of a path can carry.
-    pub(super) const WORDS: Kinds = Kinds(2 | 16 | 32 | 64);
+    pub(crate) const WORDS: Kinds = Kinds(2 | 16 | 32 | 64);
 
     /// Whether there is a value of both.
-    pub(super) fn meets(self, other: Kinds) -> bool {
+    pub(crate) fn meets(self, other: Kinds) -> bool {
         self & other != Kinds::NONE
     }
 
-    /// Whether each value of this is one of `other`.
-    pub(super) fn is_within(self, other: Kinds) -> bool {
-        self & other == self
-    }
-
     /// The kind of a value.
-    pub(super) fn of(value: &Value) -> Kinds {
+    pub(crate) fn of(value: &Value) -> Kinds {
         match value {
             Value::Null => Kinds::NULL,
             Value::Bool(_) => Kinds::BOOLEAN,
@@ -66,7 +61,7 @@ impl Kinds {
     }
 
     /// What the keyword `type` lets through.
-    pub(super) fn listed(types: &Value) -> Kinds {
+    pub(crate) fn listed(types: &Value) -> Kinds {
         match types {
             Value::String(name) => Kinds::named(name),
             Value::Array(names) => {
@@ -95,13 +90,13 @@ impl BitAnd for Kinds {
 
 /// A schema at a place in its document.
 #[derive(Clone, Copy)]
-pub(super) struct Shape<'a> {
+pub(crate) struct Shape<'a> {
     root: &'a Value,
     at: &'a Value,
 }
 
 /// What is known of a member of objects.
-pub(super) enum Member<'a> {
+pub(crate) enum Member<'a> {
     /// It is one of these all at once; the bool says whether it is always there.
     Known(Vec<Shape<'a>>, bool),
     /// It may be anything, or be absent.
@@ -112,32 +107,32 @@ pub(super) enum Member<'a> {
 
 impl<'a> Shape<'a> {
     /// All of a document.
-    pub(super) fn whole(root: &'a Value) -> Shape<'a> {
+    pub(crate) fn whole(root: &'a Value) -> Shape<'a> {
         Shape { root, at: root }
     }
 
     /// All of a schema.
-    pub(super) fn of(schema: &'a Schema) -> Shape<'a> {
+    pub(crate) fn of(schema: &'a Schema) -> Shape<'a> {
         Shape::whole(schema.source())
     }
 
     /// The schema itself.
-    pub(super) fn source(self) -> &'a Value {
+    pub(crate) fn source(self) -> &'a Value {
         self.at
     }
 
     /// Another place of the same document.
-    pub(super) fn within(self, at: &'a Value) -> Shape<'a> {
+    pub(crate) fn within(self, at: &'a Value) -> Shape<'a> {
         Shape { root: self.root, at }
     }
 
     /// What a keyword of this schema holds.
-    pub(super) fn keyword(self, name: &str) -> Option<&'a Value> {
+    pub(crate) fn keyword(self, name: &str) -> Option<&'a Value> {
         self.at.get(name)
     }
 
     /// What `$ref` leads to.
-    pub(super) fn referred(self) -> Option<Shape<'a>> {
+    pub(crate) fn referred(self) -> Option<Shape<'a>> {
         let pointer = self.keyword("$ref")?.as_str()?.strip_prefix('#')?;
         let pointer = percent_decode_str(pointer).decode_utf8().ok()?;
         let at = if pointer.is_empty() { self.root } else { self.root.pointer(&pointer)? };
@@ -145,7 +140,7 @@ impl<'a> Shape<'a> {
     }
 
     /// The schemas that every value of this one keeps: itself, and what its references and `allOf` add.
-    pub(super) fn conjuncts(self) -> Vec<Shape<'a>> {
+    pub(crate) fn conjuncts(self) -> Vec<Shape<'a>> {
         let mut found = vec![self];
         let mut next = 0;
         while let Some(shape) = found.get(next).copied().filter(|_| found.len() < FOLLOWED_MAX) {
@@ -157,12 +152,33 @@ impl<'a> Shape<'a> {
     }
 
     /// The schemas in a list under a keyword.
-    pub(super) fn list(self, keyword: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
+    pub(crate) fn list(self, keyword: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
         self.keyword(keyword).and_then(Value::as_array).into_iter().flatten()
     }
 
+    /// This schema, or where it is `null` or one other, the other.
+    pub(crate) fn unless_null(self) -> Shape<'a> {
+        let mut shape = self;
+        for _ in 0..FOLLOWED_MAX {
+            let branches = ["anyOf", "oneOf"].into_iter().flat_map(|keyword| shape.list(keyword));
+            let mut branches = branches.map(|at| shape.within(at)).filter(|branch| branch.kinds() != Kinds::NULL);
+            match (branches.next(), branches.next(), shape.referred()) {
+                (Some(one), None, _) => shape = one,
+                (None, _, Some(referred)) if shape.properties().is_none() => shape = referred,
+                _ => return shape,
+            }
+        }
+        shape
+    }
+
+    /// What the elements of a list are, where all are one.
+    pub(crate) fn items(self) -> Vec<Shape<'a>> {
+        let whole = self.conjuncts().into_iter().filter(|shape| shape.keyword("prefixItems").is_none());
+        whole.filter_map(|shape| Some(shape.within(shape.keyword("items")?))).collect()
+    }
+
     /// The kinds of value that it lets through.
-    pub(super) fn kinds(self) -> Kinds {
+    pub(crate) fn kinds(self) -> Kinds {
         self.kinds_within(FOLLOWED_MAX)
     }
 
@@ -193,17 +209,17 @@ impl<'a> Shape<'a> {
     }
 
     /// The declared members of objects, by this schema alone.
-    pub(super) fn properties(self) -> Option<&'a Map<String, Value>> {
+    pub(crate) fn properties(self) -> Option<&'a Map<String, Value>> {
         self.keyword("properties")?.as_object()
     }
 
     /// Whether objects always have a member.
-    pub(super) fn requires(self, name: &str) -> bool {
+    pub(crate) fn requires(self, name: &str) -> bool {
         self.conjuncts().iter().any(|shape| shape.list("required").any(|required| required == name))
     }
 
     /// The names of the members that objects always have.
-    pub(super) fn required(self) -> Vec<&'a str> {
+    pub(crate) fn required(self) -> Vec<&'a str> {
         let mut names: Vec<&str> = Vec::new();
         for name in self.conjuncts().iter().flat_map(|shape| shape.list("required")).filter_map(Value::as_str) {
             if !names.contains(&name) {
@@ -214,7 +230,7 @@ impl<'a> Shape<'a> {
     }
 
     /// The names of all declared members.
-    pub(super) fn declared(self) -> Vec<&'a str> {
+    pub(crate) fn declared(self) -> Vec<&'a str> {
         let mut names: Vec<&str> = Vec::new();
         let conjuncts = self.conjuncts();
         for name in conjuncts.iter().filter_map(|shape| shape.properties()).flat_map(Map::keys) {
@@ -226,7 +242,7 @@ impl<'a> Shape<'a> {
     }
 
     /// What is known of a member.
-    pub(super) fn member(self, name: &str) -> Member<'a> {
+    pub(crate) fn member(self, name: &str) -> Member<'a> {
         let conjuncts = self.conjuncts();
         let declared: Vec<Shape<'a>> =
             conjuncts.iter().filter_map(|shape| Some(shape.within(shape.properties()?.get(name)?))).collect();
@@ -242,14 +258,9 @@ impl<'a> Shape<'a> {
     }
 
     /// What is known of a member, a list's places included.
-    pub(super) fn inside(self, member: &str) -> Member<'a> {
+    pub(crate) fn inside(self, member: &str) -> Member<'a> {
         let is_place = member.bytes().all(|byte| byte.is_ascii_digit());
-        let items: Vec<Shape<'a>> = self
-            .conjuncts()
-            .iter()
-            .filter(|shape| shape.keyword("prefixItems").is_none())
-            .filter_map(|shape| Some(shape.within(shape.keyword("items")?)))
-            .collect();
+        let items = self.items();
         if is_place && !self.kinds().meets(Kinds::OBJECT) {
             return if items.is_empty() { Member::Open } else { Member::Known(items, false) };
         }
@@ -257,7 +268,7 @@ impl<'a> Shape<'a> {
     }
 
     /// Whether objects have no member that this schema alone does not declare.
-    pub(super) fn is_closed(self) -> bool {
+    pub(crate) fn is_closed(self) -> bool {
         self.keyword("additionalProperties") == Some(&Value::Bool(false))
     }
 

@@ -37,9 +37,9 @@ impl<'a> Steps<'a> {
         self.plan.steps.iter().zip(&self.answered_by).map(|(step, endpoint)| (step, endpoint.as_deref()))
     }
 
-    /// What answers each step.
+    /// What describes the result of each step: what answers it, but for one that is called for each element of a list.
     pub(super) fn answerers(&self) -> Vec<Answerer<'_>> {
-        self.answered_by.iter().map(Option::as_deref).collect()
+        self.iter().map(|(step, endpoint)| endpoint.filter(|_| step.for_each.is_none())).collect()
     }
 
     /// What they do together. Of a step that nothing is known of, the worst is said.

@@ -27,6 +27,15 @@ pub(super) struct Definition {
 }
 
 impl Proposal {
+    /// The first two evaluations, which need nothing but the catalog and the policy.
+    ///
+    /// # Errors
+    /// [`ProposalRefusal::Grammar`].
+    pub fn grammar(&self, dispatcher: &Dispatcher) -> Result<(), ProposalRefusal> {
+        self.proposed_method(dispatcher)?;
+        self.proposed_path(dispatcher).map(drop)
+    }
+
     /// The first four evaluations, in their order.
     pub(super) fn definition(&self, dispatcher: &Dispatcher) -> Result<Definition, ProposalRefusal> {
         // The order is that of section 10.6, 1 to 4: the first evaluation that fails decides the status.

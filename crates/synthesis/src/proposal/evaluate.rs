@@ -8,12 +8,15 @@ use forecourt_contract::registry::CallerNeeds;
 use forecourt_contract::reserved::shadowed;
 use forecourt_contract::scope::Scope;
 use forecourt_contract::{Caller, Dispatcher, Endpoint, Method, RequestPath, Semantic, Template};
+use serde_json::{Value, json};
 
 use super::definition::Definition;
 use super::{Proposal, ProposalRefusal, RejectionReason};
 use crate::Synthesis;
+use crate::explanation::Explanation;
+use crate::meaning::KEYWORD;
 use crate::nearby::counter_proposal;
-use crate::plan::{self, Effect, FoundPlan, PlanRequest, Steps};
+use crate::plan::{self, Effect, FoundPlan, NoPlan, PlanRequest, Steps};
 use crate::settings::SynthesisSettings;
 
 impl Proposal {
@@ -32,14 +35,18 @@ impl Proposal {
     ) -> Result<Synthesis, ProposalRefusal> {
         let definition = self.definition(dispatcher)?;
         self.authorised(&definition, caller)?;
-        let rejected = |(reason, explanation): plan::NoPlan| {
+        let rejected = |NoPlan { reason, explanation, readings }: NoPlan| {
             let Definition { method, path, semantic, .. } = &definition;
-            let counter_proposal = counter_proposal(dispatcher, method.as_str(), path.as_str(), Some(semantic));
+            let counter_proposal = match readings.is_empty() {
+                true => counter_proposal(dispatcher, method.as_str(), path.as_str(), Some(semantic)),
+                false => Some(readings.iter().map(|reading| definition.as_read(reading)).collect()),
+            };
             ProposalRefusal::Rejected { reason, explanation, counter_proposal }
         };
         // Looked at here and told after the plan: evaluation 6 comes before 7, but where both fail the policy's word is
         // the more useful.
-        let refused = refused_by_policy(&definition, dispatcher).map(|why| (RejectionReason::PolicyRefused, why));
+        let refused =
+            refused_by_policy(&definition, dispatcher).map(|why| NoPlan::because(RejectionReason::PolicyRefused, why));
         let asked = definition.asked(self);
         let found = match plan::find(dispatcher, settings, steps_max, &asked, caller) {
             Ok(found) => found,
@@ -49,7 +56,7 @@ impl Proposal {
         if let Some(refused) = refused {
             return Err(rejected(refused));
         }
-        let impossible = || (RejectionReason::CompositionImpossible, "its schemas are too large".to_owned());
+        let impossible = || NoPlan::impossible("its schemas are too large".to_owned());
         definition.synthesis(found, needs, dispatcher).ok_or_else(|| rejected(impossible()))
     }
 
@@ -76,13 +83,36 @@ impl Definition {
             input: self.input.as_ref(),
             output: self.output.as_ref(),
             semantic: Some(&self.semantic),
+            template: Some(&self.path),
+            sentences: {
+                let name = proposal.definition.get("name").and_then(Value::as_str).filter(|_| proposal.is_legacy);
+                let Semantic { intent, outcome, .. } = &self.semantic;
+                [self.description.as_str(), intent, outcome].into_iter().chain(name).collect()
+            },
         }
+    }
+
+    /// The proposal once more, as one of its readings: whoever proposes this is understood.
+    fn as_read(&self, reading: &Explanation) -> Value {
+        let mut output = self.output.as_ref().map_or(Value::Null, |output| output.source().clone());
+        for (name, meaning) in &reading.meanings {
+            if let Some(Value::Object(member)) = output.pointer_mut("/properties").and_then(|all| all.get_mut(name)) {
+                member.insert(KEYWORD.to_owned(), json!(meaning));
+            }
+        }
+        json!({
+            "method": self.method,
+            "path": self.path.as_str(),
+            "description": self.description,
+            "output_schema": output,
+            "plan": reading,
+        })
     }
 
     /// The endpoint as it is made: what was proposed, as far as the steps keep it. `None`: what they take or give
     /// can't be described.
     fn synthesis(&self, found: FoundPlan, needs: CallerNeeds, dispatcher: &Dispatcher) -> Option<Synthesis> {
-        let FoundPlan { plan, lineage, mut log } = found;
+        let FoundPlan { plan, lineage, mut log, explanation } = found;
         log.push(plan::calls(&plan));
         let steps = Steps::of(&plan, dispatcher);
         let semantic = honest(self.semantic.clone(), steps.effect(), &mut log);
@@ -124,7 +154,7 @@ impl Definition {
             offers: Vec::new(),
             binding: plan::binding(&plan.name),
         };
-        Some(Synthesis { endpoint: Arc::new(endpoint), plan, lineage, needs, log })
+        Some(Synthesis { endpoint: Arc::new(endpoint), plan, lineage, needs, log, explanation })
     }
 }
 

@@ -2,9 +2,11 @@
 #![allow(missing_docs)]
 
 mod bounds;
+mod deployments;
 mod gate_plans;
 mod hostile;
 mod interleavings;
+mod judged;
 mod planning;
 mod proposals;
 mod recipes;

@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use forecourt_contract::endpoint::Definition;
-use forecourt_contract::input::merge;
 use forecourt_contract::recipe::Run;
+use forecourt_contract::semantic::Impact;
 use forecourt_contract::{Dispatcher, RequestPath};
 use forecourt_synthesis::Synthesis;
-use forecourt_synthesis::limits::{SEARCH_ENDPOINTS_MAX, SEARCH_STEPS_MAX};
 use forecourt_synthesis::proposal::{ProposalRefusal, RejectionReason};
 use forecourt_synthesis::settings::{PlanSource, SynthesisSettings};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::planning::{
-    caller, closed, evaluate_with, host, host_with, looks, object, open, proposal, rejection, semantic, with,
+    STEPS_MAX, caller, closed, evaluate_with, host, host_with, looks, object, open, proposal, rejection, semantic, with,
 };
 
 fn settings() -> SynthesisSettings {
@@ -63,11 +62,9 @@ fn shop() -> Vec<Definition> {
 /// What a customer owes, by number.
 fn owed() -> Value {
     let input = closed(json!({"number": text(), "year": {"type": "integer"}}), &["number"]);
-    with(
-        proposal("ASSESS", "/debtors", input, open(json!({"owed": {"type": "number"}}), &["owed"])),
-        "semantic",
-        semantic("informational"),
-    )
+    let proposed = proposal("ASSESS", "/debtors", input, open(json!({"owed": {"type": "number"}}), &["owed"]));
+    let said = with(proposed, "description", json!("Say how large the debt of an invoice of a customer is."));
+    with(said, "semantic", semantic("informational"))
 }
 
 #[test]
@@ -77,11 +74,8 @@ fn s10_7_a_plan_is_put_together_from_what_is_registered() {
         made.plan.steps.iter().map(|step| format!("{} {}", step.method, step.path.as_ref().unwrap())).collect();
     assert_eq!(steps, ["FETCH /customers/{number}", "FETCH /invoices", "CALCULATE /debts"]);
     assert_eq!(made.lineage, None);
-    assert!(
-        made.log.iter().any(|line| line == "CALCULATE /debts takes `invoice_key` from FETCH /invoices."),
-        "{:?}",
-        made.log
-    );
+    let taken = "   takes `invoice_key` (invoice.key) from `invoice_key` of FETCH /invoices";
+    assert!(made.log.iter().any(|line| line == taken), "{:#?}", made.log);
     let parameters = &made.plan.steps[1].parameters;
     assert!(parameters.contains_key("year"), "what the caller may give goes along");
     assert!((made.endpoint.semantic.confidence - 0.729).abs() < 1e-9);
@@ -122,7 +116,8 @@ fn s10_7_nothing_is_called_that_the_caller_could_not_call() {
     let host = host(endpoints, "");
     assert!(made(&host, owed()).is_ok());
     let refused = evaluate_with(&host, owed(), &caller("shop:write"), &settings());
-    assert_eq!(rejection(refused).0, RejectionReason::CompositionImpossible);
+    let Err(ProposalRefusal::Scope { missing }) = refused else { panic!("{refused:?}") };
+    assert_eq!(missing.iter().map(|scope| scope.as_str()).collect::<Vec<_>>(), ["shop:read"], "10.7");
     let host = host_with(shop(), "", json!({"disallow": ["CALCULATE"]}));
     assert!(made(&host, owed()).is_err());
     let host = host_with(shop(), "", json!({"redirects": [{"from_method": "CALCULATE", "to_method": "FETCH"}]}));
@@ -136,8 +131,10 @@ fn s16_2_nothing_is_called_that_does_more_than_was_proposed() {
         endpoints[2].semantic = semantic(impact);
         let host = host(endpoints, "");
         assert_eq!(rejection(made(&host, owed())).0, RejectionReason::CompositionImpossible, "{impact}");
-        let proposed = with(owed(), "semantic", semantic(impact));
-        assert!(made(&host, proposed).is_ok(), "{impact}");
+        // To assess is not to calculate: what changes something is the act that is named, or nothing.
+        let other = with(owed(), "semantic", semantic(impact));
+        assert_eq!(rejection(made(&host, other.clone())).0, RejectionReason::CompositionImpossible, "{impact}");
+        assert!(made(&host, with(other, "method", json!("CALCULATE"))).is_ok(), "{impact}");
     }
 }
 
@@ -152,34 +149,62 @@ fn s10_7_two_plans_that_are_as_good_are_named_and_none_is_chosen() {
         )
     };
     let mut endpoints = shop();
-    endpoints[2] = debts("/a");
-    endpoints.push(debts("/b"));
+    endpoints[2] = debts("/a/debts");
+    endpoints.push(debts("/b/debts"));
     let (reason, explanation) = rejection(made(&host(endpoints.clone(), ""), owed()));
     assert_eq!(reason, RejectionReason::Ambiguous);
-    assert!(explanation.contains("CALCULATE /a") && explanation.contains("CALCULATE /b"), "{explanation}");
+    assert!(explanation.contains("/a/debts") && explanation.contains("/b/debts"), "{explanation}");
     endpoints[4].semantic["confidence"] = json!(0.95);
     let made = made(&host(endpoints, ""), owed()).unwrap();
-    assert_eq!(made.plan.steps[2].path.as_ref().unwrap().as_str(), "/b", "the surer one");
+    assert_eq!(made.plan.steps[2].path.as_ref().unwrap().as_str(), "/b/debts", "the surer one");
 }
 
 #[test]
 fn s10_7_types_line_up_or_nothing_does() {
-    for (given, taken) in [
-        (json!({"type": "number"}), json!({"type": "string"})),
-        (json!({"type": ["string", "null"]}), json!({"type": "string"})),
-        (json!({}), json!({"type": "string"})),
-        (json!({"type": "string"}), json!({"type": "string", "maxLength": 8})),
-        (json!({"type": "string"}), json!({"type": "string", "format": "uuid"})),
-        (json!({"type": "object", "properties": {"a": {}}}), json!({"type": "object", "properties": {"a": {}}})),
-    ] {
+    let with_types = |given: &Value, taken: &Value| {
         let mut endpoints = shop();
         endpoints[1].output_schema = Some(open(json!({"invoice_key": given}), &["invoice_key"]));
         endpoints[2].input_schema = Some(closed(json!({"invoice_key": taken}), &["invoice_key"]));
-        assert!(made(&host(endpoints, ""), owed()).is_err(), "{given} is not {taken}");
+        made(&host(endpoints, ""), owed())
+    };
+    for (given, taken) in [
+        (json!({"type": "number"}), json!({"type": "string"})),
+        (json!({"type": "array", "items": text()}), json!({"type": "string"})),
+        (json!({"enum": [1, 2]}), json!({"type": "string"})),
+    ] {
+        assert!(with_types(&given, &taken).is_err(), "{given} is never {taken}");
     }
-    let mut endpoints = shop();
-    endpoints[1].output_schema = Some(open(json!({"invoice_key": text()}), &[]));
-    assert!(made(&host(endpoints, ""), owed()).is_err(), "what is not always there is not counted on");
+    // Bounds are checked by the call, and what may be absent is missed then.
+    for (given, taken) in [
+        (json!({"type": ["string", "null"]}), json!({"type": "string"})),
+        (json!({}), json!({"type": "string"})),
+        (text(), json!({"type": "string", "minLength": 8, "pattern": "^i"})),
+    ] {
+        assert!(with_types(&given, &taken).is_ok(), "{given} may be {taken}");
+    }
+}
+
+#[test]
+fn s10_7_a_name_is_not_the_thing() {
+    let of = |path: &str| {
+        looks(
+            "FETCH",
+            path,
+            closed(json!({"order_id": text()}), &["order_id"]),
+            open(json!({"email": text()}), &["email"]),
+        )
+    };
+    let host = host(vec![of("/customers/of/{order_id}"), of("/suppliers/of/{order_id}")], "");
+    let email = |said: &str| {
+        let proposed = proposal(
+            "FETCH",
+            "/addresses/{order_id}",
+            closed(json!({"order_id": text()}), &["order_id"]),
+            open(json!({"email": text()}), &["email"]),
+        );
+        made(&host, with(with(proposed, "description", json!(said)), "semantic", semantic("informational")))
+    };
+    assert!(email("Get an email address.").is_err(), "nothing says whose");
 }
 
 #[test]
@@ -216,13 +241,13 @@ fn s10_7_a_name_that_says_nothing_means_the_same_within_one_resource_alone() {
 #[test]
 fn s10_7_an_output_that_requires_nothing_is_no_goal() {
     let refused = made(&host(shop(), ""), with(owed(), "output_schema", json!({"type": "object"})));
-    assert!(rejection(refused).1.contains("requires nothing"));
+    assert!(rejection(refused).1.contains("declares nothing"));
 }
 
 /// A chain of endpoints, each of which takes what the one before gives.
 fn chain(links: usize) -> Vec<Definition> {
     let link = |at: usize| {
-        let (from, to) = (format!("k{at}"), format!("k{}", at + 1));
+        let (from, to) = (format!("k{at}_id"), format!("k{}_id", at + 1));
         looks(
             "FETCH",
             &format!("/l{at}"),
@@ -234,11 +259,11 @@ fn chain(links: usize) -> Vec<Definition> {
 }
 
 fn along(links: usize) -> Value {
-    let to = format!("k{links}");
+    let to = format!("k{links}_id");
     let proposed = proposal(
         "ASSESS",
         "/debtors",
-        closed(json!({"k0": text()}), &["k0"]),
+        closed(json!({"k0_id": text()}), &["k0_id"]),
         open(json!({ to.clone(): text() }), &[&to]),
     );
     with(proposed, "semantic", semantic("informational"))
@@ -246,21 +271,21 @@ fn along(links: usize) -> Value {
 
 #[test]
 fn s10_7_a_search_has_bounds() {
-    let host = host(chain(SEARCH_STEPS_MAX + 1), "");
-    assert_eq!(made(&host, along(SEARCH_STEPS_MAX)).unwrap().plan.steps.len(), SEARCH_STEPS_MAX);
-    assert!(made(&host, along(SEARCH_STEPS_MAX + 1)).is_err());
+    let host = host(chain(STEPS_MAX + 1), "");
+    assert_eq!(made(&host, along(STEPS_MAX)).unwrap().plan.steps.len(), STEPS_MAX);
+    assert!(made(&host, along(STEPS_MAX + 1)).is_err());
     // Many endpoints, each of which leads anywhere: there is an end, soon, and it is the same one every time.
-    let properties: Map<String, Value> = (0..6).map(|at| (format!("k{at}"), text())).collect();
+    let properties: Map<String, Value> = (0..6).map(|at| (format!("k{at}_id"), text())).collect();
     let all = |at: usize| {
-        let from = format!("k{}", at % 5);
+        let from = format!("k{}_id", at % 5);
         looks(
             "FETCH",
             &format!("/w{at}"),
             closed(json!({ from.clone(): text() }), &[&from]),
-            closed(json!(properties), &["k1", "k2", "k3", "k4"]),
+            closed(json!(properties), &["k1_id", "k2_id", "k3_id", "k4_id"]),
         )
     };
-    let wide = self::host((0..2 * SEARCH_ENDPOINTS_MAX).map(all).collect(), "");
+    let wide = self::host((0..250).map(all).collect(), "");
     let started = Instant::now();
     let (reason, explanation) = rejection(made(&wide, along(5)));
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
@@ -340,23 +365,7 @@ fn value(schema: &Value, choice: &mut u64) -> Value {
     }
 }
 
-/// A schema as inputs are held to it: an object that declares members takes no others, at every level.
-fn closed_inside(schema: &Value) -> Value {
-    match schema {
-        Value::Object(keywords) => {
-            let mut inner: Map<String, Value> =
-                keywords.iter().map(|(name, value)| (name.clone(), closed_inside(value))).collect();
-            if keywords.get("properties").is_some_and(Value::is_object) {
-                inner.entry("additionalProperties").or_insert(json!(false));
-            }
-            Value::Object(inner)
-        }
-        Value::Array(items) => items.iter().map(closed_inside).collect(),
-        other => other.clone(),
-    }
-}
-
-const NAMES: [&str; 6] = ["ticket", "account", "region", "amount", "id", "note"];
+const NAMES: [&str; 6] = ["ticket_id", "account_id", "region_id", "e1_amount", "id", "note"];
 
 /// Members by name: which schema where it is not the one that the name mostly has, and whether it is always there.
 type Members = BTreeMap<usize, (Option<usize>, bool)>;
@@ -380,42 +389,45 @@ fn schema_of(members: &Members, mostly: &[usize], is_open: bool, is_strict: bool
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
     #[test]
-    fn s10_7_a_plan_from_schemas_keeps_its_types_whatever_its_endpoints_answer(
+    fn s10_7_a_plan_only_looks_and_gives_only_what_was_proposed_whatever_its_endpoints_answer(
         mostly in prop::collection::vec(0..15_usize, NAMES.len()),
-        endpoints in prop::collection::vec((members(1), members(2), any::<bool>(), any::<bool>()), 6..16),
+        endpoints in prop::collection::vec((members(1), members(2), any::<bool>(), any::<bool>(), any::<bool>()), 6..16),
         input in members(1),
         output in members(2),
         is_open: bool,
         seed: u64,
     ) {
-        let define = |(at, (takes, gives, is_open, in_path)): (usize, (Members, Members, bool, bool))| {
+        let define = |(at, (takes, gives, is_open, in_path, changes)): (usize, (Members, Members, bool, bool, bool))| {
             let first = takes.keys().next().copied().filter(|_| in_path).map(|name| NAMES[name]);
             let path = first.map_or_else(|| format!("/e{at}"), |name| format!("/e{at}/{{{name}}}"));
-            looks("FETCH", &path, schema_of(&takes, &mostly, false, false), schema_of(&gives, &mostly, is_open, false))
+            let input = schema_of(&takes, &mostly, false, false);
+            let mut definition = looks("FETCH", &path, input, schema_of(&gives, &mostly, is_open, false));
+            if changes {
+                definition.semantic = semantic("irreversible");
+            }
+            definition
         };
         let host = host(endpoints.into_iter().enumerate().map(define).collect(), "");
         let proposed = proposal("ASSESS", "/debtors", schema_of(&input, &mostly, false, true), schema_of(&output, &mostly, is_open, true));
-        let Ok(made) = made(&host, proposed) else { return Ok(()) };
+        let Ok(made) = made(&host, with(proposed, "semantic", semantic("informational"))) else { return Ok(()) };
         let mut choice = seed;
         for _ in 0..4 {
-            let given = value(&closed_inside(made.endpoint.input.source()), &mut choice);
-            made.endpoint.input.check(&given).unwrap();
+            let given = value(made.endpoint.input.source(), &mut choice);
             let mut run = Run::new(made.plan.clone(), object(given));
             while let Some(call) = run.next_call() {
-                // A text that no path takes is refused before the first step; these have none.
-                let call = call.unwrap();
+                // What an answer may leave out can be missing in a path.
+                let Ok(call) = call else { return Ok(()) };
                 let path = RequestPath::parse(&call.path, &host.catalog).unwrap();
                 let found = host.registry.find(&call.method, &path).unwrap();
                 let endpoint = &found.registered.endpoint;
-                let taken = merge(Some(&endpoint.input), None, &found.values, call.body).unwrap();
-                prop_assert!(endpoint.input.check(&Value::Object(taken.clone())).is_ok(),
-                    "{} took {taken:?}: {:?}", endpoint.path, endpoint.input.check(&Value::Object(taken.clone())));
+                prop_assert_eq!(endpoint.semantic.impact, Impact::Informational);
                 let answer = value(endpoint.output.source(), &mut choice);
-                endpoint.output.check(&answer).unwrap();
                 run.record(answer);
             }
             let result = run.finish();
-            prop_assert!(made.endpoint.output.check(&result).is_ok(), "{result}: {:?}", made.endpoint.output.check(&result));
+            for name in result.as_object().unwrap().keys() {
+                prop_assert!(made.endpoint.output.declares(name), "{name}");
+            }
         }
     }
 }

@@ -18,6 +18,7 @@ use forecourt_settings::Section;
 use forecourt_store::Memory;
 use forecourt_synthesis::Synthesis;
 use forecourt_synthesis::contracts::{ContractEndKind, Contracts};
+use forecourt_synthesis::explanation::Explanation;
 use forecourt_synthesis::negotiator::{
     ContractEvent, ContractEvents, Negotiator, NegotiatorParts, ProposeOutcome, SynthesisContext, SynthesisSource,
 };
@@ -375,6 +376,7 @@ fn synthesis(path: &str, recipe: &str, around: SynthesisContext<'_>) -> Result<S
         lineage: Some(RecipeLineage { recipe_name: found.name.clone(), recipe_version: found.version.clone() }),
         needs,
         log: vec!["it is the recipe".to_owned()],
+        explanation: Explanation::default(),
     })
 }
 

@@ -19,7 +19,7 @@ pub(super) async fn contracts_page(ask: Ask) -> Result<Page, ApiError> {
         );
         vec![
             Cell::Code(contract.call),
-            Cell::text(contract.plan.join(", then ")),
+            Cell::Several(contract.explanation.into_iter().map(Cell::text).collect()),
             Cell::state(&contract.state),
             Cell::Several(vec![
                 Cell::Code(contract.holder),

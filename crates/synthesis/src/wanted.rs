@@ -1,0 +1,181 @@
+//! What a proposal asks for, before anything is looked for: the change that it names, of what, and what shall come
+//! out. These are conditions that a plan must keep, and nothing outweighs them.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `verbs.rs` | what methods do by their names, and which are one |
+//! | `sentences.rs` | what is written of it: denials, what stays, whose a property is |
+//! | `owners.rs` | of what entity each member of the output is wanted |
+
+mod owners;
+mod sentences;
+pub(crate) mod verbs;
+
+use std::collections::BTreeSet;
+
+use forecourt_contract::recipe::EACH;
+use forecourt_contract::semantic::Impact;
+use forecourt_contract::{Catalog, Method, Schema, Semantic, Template};
+
+use crate::meaning::words::{of_name, plain, stem};
+use crate::meaning::{Nouns, Place, TypedMember, literals, typed};
+pub(crate) use owners::{OwnedMeaning, OwnerSource};
+use sentences::Sentence;
+use verbs::{MethodClass, class};
+
+/// What is proposed, as it is read.
+pub(crate) struct Proposed<'a> {
+    pub(crate) method: &'a Method,
+    pub(crate) path: &'a Template,
+    pub(crate) sentences: Vec<&'a str>,
+    pub(crate) semantic: &'a Semantic,
+    pub(crate) input: &'a Schema,
+    pub(crate) output: &'a Schema,
+}
+
+/// What a proposal asks for.
+pub(crate) struct Wanted<'a> {
+    pub(crate) method: &'a Method,
+    pub(crate) class: MethodClass,
+    pub(crate) impact: Impact,
+    pub(crate) is_idempotent: bool,
+    pub(crate) nouns: &'a Nouns,
+    /// What its path ends in, where the host knows it.
+    pub(crate) target: Option<String>,
+    /// What the verb is done to, by its path and its sentences.
+    pub(crate) objects: BTreeSet<String>,
+    /// All that it names.
+    pub(crate) named: BTreeSet<String>,
+    /// What it says is not meant.
+    pub(crate) denied: BTreeSet<String>,
+    /// What it says stays as it is.
+    pub(crate) kept: BTreeSet<String>,
+    /// Stems of words that it denies.
+    pub(crate) denied_stems: BTreeSet<String>,
+    /// Changes that it orders, by the stems of their verbs, with whether each is the first.
+    pub(crate) orders: Vec<(String, bool)>,
+    /// All words that it has.
+    pub(crate) words: BTreeSet<String>,
+    pub(crate) inputs: Vec<TypedMember<'a>>,
+    pub(crate) outputs: Vec<TypedMember<'a>>,
+    /// Whether its input requires a member.
+    pub(crate) requires: BTreeSet<&'a str>,
+    sentences: Vec<Sentence>,
+}
+
+impl<'a> Wanted<'a> {
+    /// Reads a proposal against what a host knows.
+    pub(crate) fn read(proposed: &Proposed<'a>, nouns: &'a Nouns, catalog: &Catalog) -> Wanted<'a> {
+        let Proposed { method, path, semantic, input, output, .. } = *proposed;
+        let in_path: Vec<Vec<String>> = literals(path)
+            .map(|(_, words)| nouns.named(&words).into_iter().map(|(.., entity)| entity).collect())
+            .collect();
+        let target = in_path.last().and_then(|named| named.last()).cloned();
+        let nothing = |_: &[String]| None;
+        let place = Place { nouns, entity: target.as_deref(), path: None, corrected: &nothing };
+        let sentences: Vec<Sentence> = proposed.sentences.iter().map(|text| Sentence::read(text)).collect();
+        let mut wanted = Wanted {
+            method,
+            class: class(method.as_str(), catalog),
+            impact: semantic.impact,
+            is_idempotent: semantic.is_idempotent,
+            nouns,
+            objects: target.iter().cloned().collect(),
+            named: in_path.into_iter().flatten().collect(),
+            denied: BTreeSet::new(),
+            kept: BTreeSet::new(),
+            denied_stems: BTreeSet::new(),
+            orders: Vec::new(),
+            words: literals(path).flat_map(|(_, words)| words).collect(),
+            inputs: typed(input, Place { path: Some(path), ..place }),
+            outputs: typed(output, place),
+            requires: crate::plan::shape::Shape::of(input).required().into_iter().collect(),
+            target,
+            sentences,
+        };
+        wanted.read_sentences();
+        wanted.read_members();
+        wanted
+    }
+
+    fn read_sentences(&mut self) {
+        for (nth, sentence) in self.sentences.iter().enumerate() {
+            for (entity, is_denied, is_kept) in sentence.named(self.nouns) {
+                match (is_denied, is_kept) {
+                    (true, _) => self.denied.insert(entity),
+                    (false, true) => self.kept.insert(entity),
+                    (false, false) => self.named.insert(entity),
+                };
+            }
+            self.words.extend(sentence.words.iter().filter(|word| !word.is_denied).map(|word| word.text.clone()));
+            self.denied_stems
+                .extend(sentence.words.iter().filter(|word| word.is_denied).map(|word| stem(&word.written)));
+            // What is true afterwards is no order.
+            if nth < 2 {
+                let orders = sentence.orders().into_iter();
+                self.orders.extend(orders.enumerate().map(|(nth, stem)| (stem, nth == 0)));
+                self.objects.extend(sentence.object(self.nouns));
+            }
+        }
+        // What is named anywhere as meant is not denied as a whole.
+        let named = &self.named;
+        self.denied.retain(|entity| !named.contains(entity));
+    }
+
+    fn read_members(&mut self) {
+        for member in self.inputs.iter().chain(&self.outputs) {
+            if member.is_explicit {
+                self.named.extend(member.meaning.entity.clone());
+            }
+            self.words.extend(plain(of_name(member.name())));
+        }
+    }
+
+    /// The words of all members that it wants out.
+    fn properties(&self) -> Vec<String> {
+        self.outputs.iter().flat_map(|member| plain(of_name(member.name()))).collect()
+    }
+
+    /// Whether it changes anything.
+    pub(crate) fn is_change(&self) -> bool {
+        self.impact != Impact::Informational
+    }
+
+    /// What the verbs of sentences are done to.
+    pub(crate) fn objects_of(&self, texts: [&str; 2]) -> BTreeSet<String> {
+        texts.into_iter().filter_map(|text| Sentence::read(text).object(self.nouns)).collect()
+    }
+
+    /// Whether it wants a list, and no object around it.
+    pub(crate) fn wants_list(&self) -> bool {
+        self.outputs.iter().any(|member| member.path.first().is_some_and(|first| first == EACH))
+    }
+
+    /// Whether a name of it says that a member of its output is of what an endpoint is about.
+    pub(crate) fn names(&self, member: &TypedMember<'_>, entity: Option<&str>) -> bool {
+        let words = plain(of_name(member.name()));
+        let own = self.nouns.suffix(&words).map(|(_, entity)| entity);
+        entity.is_some_and(|entity| own.as_deref() == Some(entity) || self.named.contains(entity))
+    }
+
+    /// Whether an input may be of an entity, by what its sentences say of it.
+    pub(crate) fn input_owner(&self, field: &TypedMember<'_>, entity: &str) -> bool {
+        let said = self.said_owners(field);
+        said.is_empty() || said.iter().any(|chain| chain.first().is_some_and(|head| head == entity))
+    }
+
+    /// Whether it names a role, such as the family doctor's.
+    pub(crate) fn names_role(&self, word: &str) -> bool {
+        // Words that stand between any two nouns name a role only where they are a part of a name.
+        const BETWEEN: [&str; 6] = ["from", "to", "by", "for", "of", "in"];
+        let is_in_name = |member: &TypedMember<'_>| of_name(member.name()).iter().any(|found| found == word);
+        if BETWEEN.contains(&word) { self.outputs.iter().any(is_in_name) } else { self.names_choice(word) }
+    }
+
+    /// Whether it names a role that chooses one among many, such as the latest.
+    pub(crate) fn names_choice(&self, role: &str) -> bool {
+        const LAST: [&str; 5] = ["latest", "last", "newest", "recent", "recently"];
+        let is_last = LAST.contains(&role);
+        self.words.contains(role) || (is_last && LAST.iter().any(|word| self.words.contains(*word)))
+    }
+}

@@ -1,0 +1,324 @@
+//! What people write of a proposal, as far as it is read: words, what they deny, what they say stays as it is, and
+//! whose a property is.
+
+use crate::limits::PHRASE_WORDS_MAX;
+use crate::meaning::Nouns;
+use crate::meaning::words::{plain, singular, stem};
+
+/// After these, what follows in the same part of a sentence is not wanted.
+const DENY: [&str; 14] = [
+    "not", "no", "never", "without", "nothing", "neither", "nor", "cannot", "instead", "rather", "except", "don",
+    "doesn", "isn",
+];
+/// A part of a sentence with one of these says that something is as before.
+const KEEP: [&str; 13] = [
+    "stay",
+    "stays",
+    "remain",
+    "remains",
+    "untouched",
+    "unchanged",
+    "unaffected",
+    "kept",
+    "intact",
+    "keep",
+    "keeps",
+    "leave",
+    "leaves",
+];
+/// Words between which properties stand in a row.
+const JOINING: [&str; 12] = ["and", "or", "the", "a", "an", "its", "their", "his", "her", "as", "well", "both"];
+/// Words that belong a property to what follows.
+const OF: [&str; 4] = ["of", "for", "from", "belonging"];
+/// Words that end a noun phrase.
+const ENDING: [&str; 22] = [
+    "of",
+    "for",
+    "from",
+    "belonging",
+    "to",
+    "with",
+    "in",
+    "on",
+    "at",
+    "by",
+    "about",
+    "into",
+    "and",
+    "or",
+    "but",
+    "that",
+    "which",
+    "who",
+    "whom",
+    "whose",
+    "as",
+    "is",
+];
+/// Words before a noun that say nothing of what it is.
+const BEFORE_NOUNS: [&str; 14] =
+    ["the", "a", "an", "its", "their", "this", "these", "one", "each", "every", "some", "any", "given", "named"];
+
+/// A word of a sentence.
+#[derive(Clone, Debug)]
+pub(crate) struct Word {
+    /// In lower case and in the singular.
+    pub(crate) text: String,
+    /// As it was written, in lower case.
+    pub(crate) written: String,
+    /// Whether it owns what follows: the supplier's.
+    owns: bool,
+    /// Whether a comma or a full stop stands before it.
+    begins: bool,
+    pub(crate) is_denied: bool,
+    pub(crate) is_kept: bool,
+}
+
+/// A sentence, or several in a row.
+#[derive(Clone, Debug)]
+pub(crate) struct Sentence {
+    pub(crate) words: Vec<Word>,
+}
+
+impl Sentence {
+    /// Reads a text.
+    pub(crate) fn read(text: &str) -> Sentence {
+        let mut words: Vec<Word> = Vec::new();
+        let mut begins = true;
+        for piece in text.split_inclusive(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '’')) {
+            let end = piece.chars().next_back().filter(|c| !c.is_alphanumeric());
+            let written: String = piece.to_lowercase().replace('’', "'");
+            let written = written.trim_matches(|c: char| !(c.is_alphanumeric() || c == '\'')).trim_start_matches('\'');
+            if !written.is_empty() {
+                words.extend(word(written, begins));
+                begins = false;
+            }
+            begins |= end.is_some_and(|c| ".,;:!?()".contains(c));
+        }
+        let mut sentence = Sentence { words: joined(words) };
+        sentence.deny();
+        sentence.keep();
+        sentence
+    }
+
+    fn deny(&mut self) {
+        let mut is_denied = false;
+        for word in &mut self.words {
+            if word.begins || matches!(word.written.as_str(), "and" | "but" | "then") {
+                is_denied = false;
+            }
+            word.is_denied = is_denied;
+            is_denied |= DENY.contains(&word.written.as_str());
+        }
+    }
+
+    fn keep(&mut self) {
+        let starts: Vec<usize> = (0..self.words.len())
+            .filter(|at| self.words[*at].begins || matches!(self.words[*at].written.as_str(), "but" | "while"))
+            .collect();
+        for (nth, start) in starts.iter().enumerate() {
+            let end = starts.get(nth + 1).copied().unwrap_or(self.words.len());
+            let part = &mut self.words[*start..end];
+            let is_kept = part.iter().any(|word| KEEP.contains(&word.written.as_str()) && !word.is_denied);
+            part.iter_mut().for_each(|word| word.is_kept = is_kept);
+        }
+    }
+
+    fn texts(&self) -> Vec<String> {
+        self.words.iter().map(|word| word.text.clone()).collect()
+    }
+
+    /// The entities that it names, with whether each is denied or said to stay.
+    pub(crate) fn named(&self, nouns: &Nouns) -> Vec<(String, bool, bool)> {
+        let found = nouns.named(&self.texts()).into_iter();
+        found.map(|(at, _, entity)| (entity, self.words[at].is_denied, self.words[at].is_kept)).collect()
+    }
+
+    /// Whose a property is, from what owns it outwards: of "the email of a product's supplier" supplier and product.
+    /// `properties`: the words of all properties that are asked for, which may stand in a row.
+    pub(crate) fn owners(&self, property: &str, properties: &[String], nouns: &Nouns) -> Vec<Vec<String>> {
+        let wanted: Vec<&str> = property.split('_').filter(|word| !matches!(*word, "at" | "on")).collect();
+        let texts = self.texts();
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        let mentions = (0..texts.len()).filter(|at| {
+            let here = texts.get(*at..*at + wanted.len()).unwrap_or_default();
+            here.len() == wanted.len() && here.iter().zip(&wanted).all(|(word, wanted)| word == wanted)
+        });
+        let is_row = |at: usize| {
+            let word = &self.words[at];
+            JOINING.contains(&word.written.as_str()) || properties.contains(&word.text)
+        };
+        let mut found = Vec::new();
+        for start in mentions.filter(|at| !self.words[*at].is_denied) {
+            let mut behind = start + wanted.len();
+            while behind < texts.len() && behind < start + PHRASE_WORDS_MAX && is_row(behind) {
+                behind += 1;
+            }
+            let is_owned = self.words.get(behind).is_some_and(|word| OF.contains(&word.written.as_str()));
+            let before = self.before(start, &is_row, nouns);
+            let after = if is_owned { self.alternatives(behind + 1, nouns) } else { Vec::new() };
+            // The supplier's email of a product is the email of a product's supplier.
+            let chains: Vec<Vec<String>> = match (before.is_empty(), after.is_empty()) {
+                (true, _) => after,
+                (false, true) => vec![before],
+                (false, false) => after.into_iter().map(|rest| before.iter().cloned().chain(rest).collect()).collect(),
+            };
+            for chain in chains {
+                if !chain.is_empty() && !found.contains(&chain) {
+                    found.push(chain);
+                }
+            }
+        }
+        found
+    }
+
+    /// What noun phrases are about that stand for one another: of a patient or of the insurer.
+    fn alternatives(&self, from: usize, nouns: &Nouns) -> Vec<Vec<String>> {
+        let mut found = Vec::new();
+        let mut at = from;
+        loop {
+            let (chain, end) = self.phrase(at, nouns);
+            // Whoever owns something else there is no owner of what is asked for.
+            let is_other = end > 0 && self.words[end - 1].owns;
+            if chain.is_empty() || (is_other && !found.is_empty()) {
+                return found;
+            }
+            found.push(chain);
+            let written = |at: usize| self.words.get(at).map_or("", |word| word.written.as_str());
+            if !matches!(written(end), "and" | "or") {
+                return found;
+            }
+            at = if OF.contains(&written(end + 1)) { end + 2 } else { end + 1 };
+        }
+    }
+
+    /// What a noun phrase is about, from its head outwards, and where it ends.
+    fn phrase(&self, from: usize, nouns: &Nouns) -> (Vec<String>, usize) {
+        let texts = self.texts();
+        let mut chain: Vec<String> = Vec::new();
+        let mut at = from;
+        let mut skipped = 0;
+        while at < texts.len() && at < from + PHRASE_WORDS_MAX {
+            let word = &self.words[at];
+            if word.begins && at > from {
+                break;
+            }
+            let here = nouns.named(&texts[at..]).into_iter().next().filter(|(first, ..)| *first == 0);
+            match here {
+                Some((_, length, entity)) => {
+                    // What owns, or stands right before, is further out than what it owns.
+                    chain.insert(0, entity);
+                    at += length;
+                    let is_owner = self.words[at - 1].owns;
+                    let follows = self.words.get(at).map_or("", |word| word.written.as_str());
+                    if matches!(follows, "of" | "for") {
+                        let (further, end) = self.phrase(at + 1, nouns);
+                        chain.extend(further);
+                        return (chain, end);
+                    }
+                    let goes_on = is_owner || nouns.named(&texts[at..]).first().is_some_and(|(first, ..)| *first == 0);
+                    if !goes_on {
+                        break;
+                    }
+                }
+                None if BEFORE_NOUNS.contains(&word.written.as_str()) => at += 1,
+                // "The cost of sending a product" is no product's.
+                None if word.written.ends_with("ing") => break,
+                // An adjective or two.
+                None if skipped < 2 && !ENDING.contains(&word.written.as_str()) => {
+                    skipped += 1;
+                    at += 1;
+                }
+                None => break,
+            }
+        }
+        (chain, at)
+    }
+
+    /// What stands before a property and owns it: the supplier's email, the supplier email.
+    fn before(&self, start: usize, is_row: &dyn Fn(usize) -> bool, nouns: &Nouns) -> Vec<String> {
+        let mut at = start;
+        while at > 0 && start - at < PHRASE_WORDS_MAX && is_row(at - 1) {
+            at -= 1;
+        }
+        let texts = self.texts();
+        let mut chain = Vec::new();
+        // Backwards over owners: a product's supplier's email.
+        while at > 0 {
+            let owned = chain.is_empty() && at == start;
+            if !(self.words[at - 1].owns || owned) {
+                break;
+            }
+            let Some((first, entity)) = (at.saturating_sub(3)..at).find_map(|first| {
+                let named = nouns.named(&texts[first..at]).into_iter().next();
+                named.filter(|(begin, end, _)| *begin == 0 && first + end == at).map(|(.., entity)| (first, entity))
+            }) else {
+                break;
+            };
+            chain.push(entity);
+            at = first;
+        }
+        chain
+    }
+
+    /// What its first verb is done to, where the host knows that: an order, of "Call an order off".
+    pub(crate) fn object(&self, nouns: &Nouns) -> Option<String> {
+        self.phrase(1, nouns).0.into_iter().next()
+    }
+
+    /// The verbs that it begins a part with, as orders to somebody: their stems. After "and" only where what the
+    /// verb is done to follows at once, since "orders and returns" has none.
+    pub(crate) fn orders(&self) -> Vec<String> {
+        const OBJECTS: [&str; 9] = ["it", "them", "the", "a", "an", "its", "their", "this", "that"];
+        let at = |at: usize| self.words.get(at).map_or("", |word| word.written.as_str());
+        let begins = |place: usize| {
+            let after_and = place > 0 && matches!(at(place - 1), "and" | "then");
+            (self.words[place].begins || after_and) && (place == 0 || OBJECTS.contains(&at(place + 1)))
+        };
+        let found = (0..self.words.len()).filter(|place| begins(*place) && !self.words[*place].is_denied);
+        found.map(|place| stem(at(place))).collect()
+    }
+}
+
+/// A written word, or two where a negation hangs on one: `doesn't`.
+fn word(written: &str, begins: bool) -> Vec<Word> {
+    let made = |written: &str, owns: bool| Word {
+        text: singular(written),
+        written: written.to_owned(),
+        owns,
+        begins,
+        is_denied: false,
+        is_kept: false,
+    };
+    if let Some(owner) = written.strip_suffix("'s") {
+        return vec![made(owner, true)];
+    }
+    if let Some(owners) = written.strip_suffix('\'') {
+        return vec![made(owners, true)];
+    }
+    match written.strip_suffix("n't") {
+        Some(verb) => vec![made(verb, false), made("not", false)],
+        None => vec![made(written, false)],
+    }
+}
+
+/// Two words that are one thing, as one: an email address is an email.
+fn joined(words: Vec<Word>) -> Vec<Word> {
+    let mut found: Vec<Word> = Vec::with_capacity(words.len());
+    for word in words {
+        let pair = found.last().map(|before| plain(vec![before.text.clone(), word.text.clone()]));
+        match (pair, found.last_mut()) {
+            (Some(pair), Some(before)) if pair.len() == 1 && !word.begins => {
+                before.text.clone_from(&pair[0]);
+                before.owns = word.owns;
+            }
+            _ => {
+                let text = plain(vec![word.text.clone()]).remove(0);
+                found.push(Word { text, ..word });
+            }
+        }
+    }
+    found
+}
