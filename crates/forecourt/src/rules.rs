@@ -6,12 +6,12 @@ use std::sync::Arc;
 use forecourt_core::Site;
 use forecourt_core::policy::OfferBuilder;
 use forecourt_core::{Glob, Handle, SystemClock};
-use forecourt_host::ServerRule;
+use forecourt_host::{ServerGuard, ServerRule};
 use forecourt_rules::guard::Guardrail;
 use forecourt_rules::limits::{COUNTRY_FILE_BYTES_MAX, RULES_MAX};
 use forecourt_rules::{
-    BuiltRule, CountryTable, GuardServices, HostRuleSettings, RuleContext, RuleKind, RuleProblem, RuleServices,
-    RuleSettings, guardrails, rules,
+    BuiltRule, CountryTable, GuardServices, HostRuleSettings, RuleContext, RuleProblem, RuleServices, RuleSettings,
+    guardrails, rules,
 };
 use forecourt_settings::{Problem, Problems, Section, files};
 
@@ -69,6 +69,13 @@ pub(crate) struct RuleBuilder<'a> {
     pub guards: GuardServices,
 }
 
+/// What stands before one server.
+#[derive(Default)]
+pub(crate) struct ServerRules {
+    pub rules: Vec<ServerRule>,
+    pub guards: Vec<ServerGuard>,
+}
+
 /// The rules before one agent, and what they want in a line each.
 pub(crate) struct AgentRules {
     pub rules: Vec<BuiltRule>,
@@ -124,8 +131,8 @@ impl<'a> RuleBuilder<'a> {
         problems.into_result(built)
     }
 
-    /// The rules before a server: the host's, then its own. Fails with everything that is wrong.
-    pub(crate) fn build_server(&self, server: &ServerFile) -> Result<Vec<ServerRule>, Problems> {
+    /// The rules and guardrails before a server: the host's, then its own. Fails with everything that is wrong.
+    pub(crate) fn build_server(&self, server: &ServerFile) -> Result<ServerRules, Problems> {
         let name = &server.name;
         let mut problems = Problems::new();
         let of_host = self.host.iter().enumerate().filter(|(_, rule)| rule.settings.is_before(name));
@@ -135,25 +142,17 @@ impl<'a> RuleBuilder<'a> {
         });
         let own = server.rules.iter().enumerate();
         let own = own.map(|(index, (rule, place))| (format!("@{name}{index}"), &*rule.tools, &rule.rule, place));
-        let mut built = Vec::new();
+        let mut built = ServerRules::default();
         for (scope, tools, settings, section) in of_host.chain(own) {
-            if built.len() == RULES_MAX {
+            if built.rules.len() + built.guards.len() == RULES_MAX {
                 let text = format!("{RULES_MAX} rules stand before a server at most");
                 problems.push(section.problem(None, text));
                 break;
             }
-            if let RuleKind::Guardrail(_) = &settings.kind {
-                // To leave it out in silence would have an operator believe that it holds.
-                let text = format!("a guardrail judges words, and none of what passes to the server `{name}`");
-                let hint = format!("leave it out here, or write except = [\"{name}\"] in a rule of the host");
-                problems.push(section.problem(Some("kind"), text).hint(hint));
-                continue;
-            }
             // Clients of servers sign in by themselves: there is no page of one.
             let context = RuleContext { sign_in: None, ..self.context(name, scope) };
-            match rules(std::slice::from_ref(settings), &context) {
-                Ok(rules) => built.extend(rules.into_iter().map(|rule| ServerRule { tools: tools.to_vec(), rule })),
-                Err(wrong) => wrong.into_iter().for_each(|problem| problems.push(place(section, &problem))),
+            if let Err(wrong) = built.add(settings, tools, &context) {
+                wrong.into_iter().for_each(|problem| problems.push(place(section, &problem)));
             }
         }
         problems.into_result(built)
@@ -171,6 +170,23 @@ impl<'a> RuleBuilder<'a> {
             clock: Arc::new(SystemClock),
             guards: self.guards.clone(),
         }
+    }
+}
+
+impl ServerRules {
+    /// Adds what a rule makes, before these tools.
+    fn add(
+        &mut self,
+        settings: &RuleSettings,
+        tools: &[Glob],
+        context: &RuleContext<'_>,
+    ) -> Result<(), Vec<RuleProblem>> {
+        let settings = std::slice::from_ref(settings);
+        let made = rules(settings, context)?;
+        self.rules.extend(made.into_iter().map(|rule| ServerRule { tools: tools.to_vec(), rule }));
+        let made = guardrails(settings, context)?;
+        self.guards.extend(made.into_iter().map(|guard| ServerGuard { tools: tools.to_vec(), guard }));
+        Ok(())
     }
 }
 

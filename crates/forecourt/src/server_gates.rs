@@ -12,7 +12,7 @@ use forecourt_settings::Problems;
 use forecourt_surface::ServerDefinition;
 
 use crate::deployment::Deployment;
-use crate::rules::RuleBuilder;
+use crate::rules::{RuleBuilder, ServerRules};
 use crate::servers::ServerFile;
 
 /// The definitions of the servers of a deployment, each behind its gate. Fails with everything that is wrong with the
@@ -26,8 +26,8 @@ pub(crate) fn definitions(
 ) -> Result<Vec<ServerDefinition>, Problems> {
     let mut problems = Problems::new();
     let define = |file: ServerFile| {
-        let rules = problems.absorb(rules.build_server(&file))?;
-        let gate = ServerGate::new(Arc::new(card(&file.name, site)), rules);
+        let ServerRules { rules, guards } = problems.absorb(rules.build_server(&file))?;
+        let gate = ServerGate::new(Arc::new(card(&file.name, site)), rules).guarded(guards);
         let context = context(&file.name, deployment, site, egress);
         Some(ServerDefinition { name: file.name, section: file.section, gate, context })
     };

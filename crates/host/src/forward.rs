@@ -8,6 +8,7 @@ use forecourt_core::{
     Admitted, AgentCard, Ending, Error, Glob, Handle, Message, Policy, PolicyPart, Rule, ThreadId, Transport,
 };
 use forecourt_issuance::{AnswerMark, UsedUp};
+use forecourt_rules::guard::{Guardrail, ReplyGuards};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
@@ -15,6 +16,7 @@ use crate::admit::{AdmissionRefusal, Passage};
 use crate::host::Host;
 use crate::in_flight::{Lane, ReplyPause, Slot};
 use crate::metrics::GaugeGuard;
+use crate::running::reply_guards;
 use crate::tasks::Tasks;
 
 /// The gate before a server behind this host. Nobody passes it but by [`Host::forward`].
@@ -22,6 +24,16 @@ use crate::tasks::Tasks;
 pub struct ServerGate {
     card: Arc<AgentCard>,
     rules: Vec<ServerRule>,
+    guards: Vec<ServerGuard>,
+}
+
+/// A guardrail before a server, or before some of its tools: it judges what a call says, and what the server says.
+#[derive(Clone)]
+pub struct ServerGuard {
+    /// The tools that it stands before; before everything that the server has when empty.
+    pub tools: Vec<Glob>,
+    /// The guardrail.
+    pub guard: Arc<Guardrail>,
 }
 
 /// A rule before a server, or before some of its tools.
@@ -46,7 +58,13 @@ impl ServerGate {
     /// The gate of these rules, in their order, before the server that `card` describes: what callers are asked to
     /// do first is issued for it.
     pub fn new(card: Arc<AgentCard>, rules: Vec<ServerRule>) -> Self {
-        Self { card, rules }
+        Self { card, rules, guards: Vec::new() }
+    }
+
+    /// The same gate, with these guardrails, in their order.
+    #[must_use]
+    pub fn guarded(self, guards: Vec<ServerGuard>) -> Self {
+        Self { guards, ..self }
     }
 
     /// What it says of the server.
@@ -56,11 +74,24 @@ impl ServerGate {
 
     /// The rules before one thing that the server has.
     fn policy(&self, target: Target<'_>) -> Policy {
-        let is_before = |rule: &&ServerRule| match target {
-            Target::Tool(name) => rule.tools.is_empty() || rule.tools.iter().any(|tool| tool.matches(name)),
-            Target::Other => rule.tools.is_empty(),
-        };
-        Policy::new(self.rules.iter().filter(is_before).map(|rule| rule.rule.clone()).collect())
+        let before = self.rules.iter().filter(|rule| target.is_behind(&rule.tools));
+        Policy::new(before.map(|rule| rule.rule.clone()).collect())
+    }
+
+    /// The guardrails before it.
+    fn guards(&self, target: Target<'_>) -> Vec<Arc<Guardrail>> {
+        let before = self.guards.iter().filter(|guard| target.is_behind(&guard.tools));
+        before.map(|guard| guard.guard.clone()).collect()
+    }
+}
+
+impl Target<'_> {
+    /// Whether something stands before it that stands before these tools.
+    fn is_behind(self, tools: &[Glob]) -> bool {
+        match self {
+            Target::Tool(name) => tools.is_empty() || tools.iter().any(|tool| tool.matches(name)),
+            Target::Other => tools.is_empty(),
+        }
     }
 }
 
@@ -70,6 +101,8 @@ pub struct ForwardPermit {
     admitted: Admitted,
     receipt: Option<Box<Map<String, Value>>>,
     mark: Option<AnswerMark>,
+    /// What the server says is held against these, if against any.
+    guards: Option<Arc<ReplyGuards>>,
     /// How its end is counted; taken out once it is.
     end: Option<ForwardEnd>,
     _slot: Slot,
@@ -142,10 +175,19 @@ impl Host {
         let message = Box::new(Message { thread: None, ..message });
         let policy = gate.policy(target);
         let passage = Passage { card: &gate.card, policy: &policy, earlier: None, unknown, is_answered: true };
-        let passed = match self.admit(&passage, message).await? {
+        let mut passed = match self.admit(&passage, message).await? {
             Ok(passed) => passed,
             Err(refused) => return Ok(Err(refusal(*refused))),
         };
+        let guards = gate.guards(target);
+        if !guards.is_empty() {
+            // On the heap, since most servers have no guardrails.
+            passed.admitted = match Box::pin(self.guard(&guards, passed.admitted, false)).await {
+                Ok(admitted) => admitted,
+                Err(refused) => return Ok(Err(refusal(*refused))),
+            };
+        }
+        let guards = reply_guards(&guards, &self.records, &passed.admitted, &self.metrics).map(Arc::new);
         // Before anything is used up: who is turned away here has paid nothing.
         let caller = self.tasks.in_flight.slots(&passed.admitted.message().sender.caller(None));
         let slot = match self.tasks.in_flight.acquire(Lane::Reply, caller).await {
@@ -158,7 +200,7 @@ impl Host {
         };
         let (mark, receipt) = used.map_or((None, None), |UsedUp { mark, receipt, .. }| (Some(mark), receipt));
         let _running = self.metrics.count_running();
-        Ok(Ok(ForwardPermit { admitted, receipt, mark, end: Some(end), _slot: slot, _running }))
+        Ok(Ok(ForwardPermit { admitted, receipt, mark, guards, end: Some(end), _slot: slot, _running }))
     }
 
     /// A call that was let through waits for a person who answers by calling again. A host that stops does not wait for
@@ -189,6 +231,11 @@ impl ForwardPermit {
     /// The receipt of what was paid for it.
     pub fn receipt(&self) -> Option<&Map<String, Value>> {
         self.receipt.as_deref()
+    }
+
+    /// The guardrails against which everything is held that the server says, before the caller sees it.
+    pub fn reply_guards(&self) -> Option<&Arc<ReplyGuards>> {
+        self.guards.as_ref()
     }
 
     /// The server hears of it now: what the call was let through by is used.

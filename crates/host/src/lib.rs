@@ -68,7 +68,7 @@ pub use deliver::{CarryOutcome, Courier, Envelope};
 pub use deployment_id::{DeploymentId, DeploymentIdError};
 pub use directory::{Directory, HostedAgent};
 pub use follow::FollowUntil;
-pub use forward::{ForwardPermit, ForwardRefusal, ServerGate, ServerRule, Target};
+pub use forward::{ForwardPermit, ForwardRefusal, ServerGate, ServerGuard, ServerRule, Target};
 pub use host::Host;
 pub use idempotency::{
     IdempotencyOwner, IdempotencyPermit, IdempotencyState, IdempotentCalls, ONCE_KEY_BYTES_MAX, ONCE_TRIES_MAX,

@@ -16,7 +16,7 @@ use forecourt_core::message::GateNotes;
 use forecourt_core::reply::refused;
 use forecourt_core::{Error, Message, PolicyPart, Reply, Task, ThreadId, Transport, UsageMeter, in_place};
 use forecourt_issuance::UsedUp;
-use forecourt_rules::guard::GuardedMessage;
+use forecourt_rules::guard::{GuardedMessage, Guardrail};
 use forecourt_telemetry::spans;
 use futures::future::BoxFuture;
 use std::sync::Arc;
@@ -142,7 +142,7 @@ impl Host {
         let mut admitted = self.attachments.fetch(passed.admitted, files).await?;
         if !resident.guards.is_empty() {
             // On the heap, since most agents have no guardrails.
-            match Box::pin(self.guard(resident, admitted, brings_history)).await {
+            match Box::pin(self.guard(&resident.guards, admitted, brings_history)).await {
                 Ok(guarded) => admitted = guarded,
                 Err(refused) => return Ok(Err(refused)),
             }
@@ -154,14 +154,14 @@ impl Host {
         }
     }
 
-    /// Holds an admitted message against the guardrails of its agent.
-    async fn guard(
+    /// Holds an admitted message against guardrails.
+    pub(crate) async fn guard(
         &self,
-        resident: &HostedAgent,
+        guards: &[Arc<Guardrail>],
         admitted: Admitted,
         brings_history: bool,
     ) -> Result<Admitted, Box<AdmissionRefusal>> {
-        let guarded = GuardedMessage { guards: &resident.guards, counter: &*self.metrics, brings_history };
+        let guarded = GuardedMessage { guards, counter: &*self.metrics, brings_history };
         guarded.judge(admitted).await.map_err(|(admitted, denied)| {
             let record = self.records.guarded_record(admitted.card().handle(), admitted.message());
             self.records.note_guarded(record, &denied.rule, &denied.part);

@@ -19,10 +19,11 @@ use tracing::Span;
 
 use crate::demand;
 use crate::metrics::Metrics;
+use crate::records::Records;
 use crate::request::Request;
 use forecourt_core::Site;
 use forecourt_issuance::AnswerMark;
-use forecourt_rules::guard::{ReplyGuards, Side, guarded};
+use forecourt_rules::guard::{Guardrail, ReplyGuards, Side, guarded};
 
 /// Begins the agent's work under guard. `mark` is what its message was let through by, if by anything.
 pub(crate) fn run(
@@ -37,7 +38,7 @@ pub(crate) fn run(
         // Before the agent is called: one that panics has heard of the message, so what it was paid with is used.
         mark.begin();
     }
-    let guards = reply_guards(&request, &admitted, metrics);
+    let guards = reply_guards(&request.resident.guards, &request.records, &admitted, metrics);
     let span = spans::invoke_agent(request.resident.card.handle().as_str());
     let events =
         span.in_scope(|| std::panic::catch_unwind(AssertUnwindSafe(|| agent.handle(admitted.without_mention()))));
@@ -62,14 +63,17 @@ pub(crate) fn run(
 }
 
 /// What the reply to a message is held against, if it is.
-fn reply_guards(request: &Arc<Request>, admitted: &Admitted, metrics: &Arc<Metrics>) -> Option<ReplyGuards> {
-    let guards = &request.resident.guards;
+pub(crate) fn reply_guards(
+    guards: &[Arc<Guardrail>],
+    records: &Arc<Records>,
+    admitted: &Admitted,
+    metrics: &Arc<Metrics>,
+) -> Option<ReplyGuards> {
     let guards: Vec<_> = guards.iter().filter(|guard| guard.judges(Side::Reply)).cloned().collect();
     if guards.is_empty() {
         return None;
     }
-    let agent = request.resident.card.handle().clone();
-    let records = request.records.clone();
+    let (agent, records) = (admitted.card().handle().clone(), records.clone());
     let record = records.guarded_record(&agent, admitted.message());
     let note = Box::new(move |rule: &str, part: &PolicyPart| records.note_guarded(record.clone(), rule, part));
     Some(ReplyGuards { guards, agent, counter: metrics.clone(), note })

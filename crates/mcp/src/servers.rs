@@ -20,6 +20,7 @@ pub(crate) mod events;
 mod first_event;
 mod guest;
 mod health;
+mod judged;
 pub(crate) mod lister;
 mod listing;
 pub(crate) mod parked;

@@ -8,10 +8,12 @@
 //! | `patterns.rs`, `webhook.rs` | two ways to judge; the third, a second model, is brought by whoever builds rules |
 //! | `message.rs` | a message before its agent |
 //! | `reply.rs` | a reply before its caller, held back a window at a time |
+//! | `value.rs` | what a server behind this host says, before its caller |
 
 mod message;
 mod patterns;
 mod reply;
+mod value;
 mod webhook;
 
 use std::sync::Arc;

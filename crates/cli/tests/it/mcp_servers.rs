@@ -236,3 +236,36 @@ fn a_rule_before_a_tool_holds_by_whatever_name_and_way_it_is_called() {
     assert!(!refused.status.success() && said.contains("consent_required"), "{said}");
     assert!(!served.deployment.path().join("calls").exists(), "the server heard of none");
 }
+
+#[test]
+fn guardrails_judge_what_is_said_to_a_server_and_what_it_says() {
+    let rules = r#"
+[[policy]]
+kind = "guardrail"
+name = "no-thirteen"
+check = "message"
+patterns = ['\b13\b']
+
+[[policy]]
+kind = "guardrail"
+name = "no-forty-two"
+check = "reply"
+tools = ["double"]
+patterns = ['\b42\b']
+replacement = "many"
+"#;
+    let served = deployment(&format!("{FILE}{rules}")).with("admin", &format!("token = \"{TOKEN}\"")).serve();
+    lists(&served, "sums_double");
+    for (path, tool) in [("/mcp", "sums_double"), ("/mcp/sums", "double")] {
+        let refused = call(&served, path, tool, json!({"a": 13}));
+        assert_eq!(refused["result"]["structuredContent"]["refusal"]["code"], "mentionable:guardrail", "{refused}");
+        let held = call(&served, path, tool, json!({"a": 21}));
+        assert_eq!(held["result"]["structuredContent"]["refusal"]["code"], "mentionable:guardrail", "{held}");
+        assert!(!held.to_string().contains("42"), "{held}");
+        let passed = call(&served, path, tool, json!({"a": 4}));
+        assert_eq!(passed["result"]["structuredContent"], json!({"twice": 8}), "{passed}");
+    }
+    assert_eq!(served.deployment.read("calls").len(), 4, "what was refused never reached the server");
+    let noted = api(&served, "/audit", &[]).text();
+    assert!(noted.contains("no-thirteen") && noted.contains("no-forty-two"), "{noted}");
+}

@@ -9,6 +9,7 @@ use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use rmcp::ErrorData;
 use rmcp::model::{ClientRequest, SubscribeRequest, SubscribeRequestParams, SubscriptionFilter};
+use serde_json::json;
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinHandle;
 
@@ -74,7 +75,7 @@ impl Reader<'_> {
         server: &Server,
         address: &str,
     ) -> Result<(SessionLease, broadcast::Receiver<String>), ErrorData> {
-        let mut permit = self.pass(server).await?;
+        let mut permit = self.pass(server, json!({"resource": address})).await?;
         let modes = Modes { form: false, url: false };
         let asker = asker(self.caller, modes, self.client.session());
         let upstream = &server.upstream;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{Ending, Message, MessageId, PolicyPart};
+use forecourt_core::{Ending, Message, MessageId, Part, PolicyPart};
 use forecourt_host::{ForwardPermit, Target};
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -11,7 +11,7 @@ use rmcp::model::{
     GetPromptResponse, InputResponses, ReadResourceRequest, ReadResourceRequestParams, ReadResourceResponse, Reference,
     ResultType, ServerResult,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::tool_call::{asker, own_meta};
 use crate::call::Client;
@@ -38,6 +38,7 @@ impl Reader<'_> {
         params: &ReadResourceRequestParams,
     ) -> Option<Result<ReadResourceResponse, ErrorData>> {
         let server = self.offer.servers.of_resource(self.caller.agent.as_ref(), &params.uri)?;
+        let asked = json!({"resource": params.uri});
         let (address, meta) = (params.uri.clone(), own_meta(self.caller, Some(self.client.meta)));
         let make = move |responses: Option<InputResponses>, state: Option<String>| {
             let mut params = ReadResourceRequestParams::new(address.clone());
@@ -45,7 +46,7 @@ impl Reader<'_> {
             params.meta = Some(meta.clone());
             ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params))
         };
-        Some(self.ask(server, Box::new(make)).await.and_then(|result| match result {
+        Some(self.ask(server, asked, Box::new(make)).await.and_then(|result| match result {
             ServerResult::ReadResourceResult(mut read) => {
                 read.result_type = Some(ResultType::COMPLETE);
                 Ok(read.into())
@@ -57,6 +58,7 @@ impl Reader<'_> {
     /// Gets a prompt. `None` where no server has one of this name.
     pub(crate) async fn prompt(&self, params: &GetPromptRequestParams) -> Option<Result<GetPromptResponse, ErrorData>> {
         let (server, name) = self.offer.servers.prompt(self.caller.agent.as_ref(), &params.name)?;
+        let asked = json!({"prompt": name, "arguments": params.arguments});
         let (arguments, meta) = (params.arguments.clone(), own_meta(self.caller, Some(self.client.meta)));
         let make = move |responses: Option<InputResponses>, state: Option<String>| {
             let mut params = GetPromptRequestParams::new(name.clone());
@@ -65,7 +67,7 @@ impl Reader<'_> {
             params.meta = Some(meta.clone());
             ClientRequest::GetPromptRequest(GetPromptRequest::new(params))
         };
-        Some(self.ask(server, Box::new(make)).await.and_then(|result| match result {
+        Some(self.ask(server, asked, Box::new(make)).await.and_then(|result| match result {
             ServerResult::GetPromptResult(mut prompt) => {
                 prompt.result_type = Some(ResultType::COMPLETE);
                 Ok(prompt.into())
@@ -87,9 +89,10 @@ impl Reader<'_> {
             Reference::Resource(resource) => self.offer.servers.of_resource(endpoint, &resource.uri)?,
             _ => return None,
         };
+        let asked = json!({"argument": params.argument, "context": params.context});
         own.meta = Some(own_meta(self.caller, Some(self.client.meta)));
         let make = move |_, _| ClientRequest::CompleteRequest(CompleteRequest::new(own.clone()));
-        Some(self.ask(server, Box::new(make)).await.and_then(|result| match result {
+        Some(self.ask(server, asked, Box::new(make)).await.and_then(|result| match result {
             ServerResult::CompleteResult(mut completed) => {
                 completed.result_type = Some(ResultType::COMPLETE);
                 Ok(completed)
@@ -98,8 +101,8 @@ impl Reader<'_> {
         }))
     }
 
-    /// Leave to ask a server something that does nothing there.
-    pub(super) async fn pass(&self, server: &Server) -> Result<ForwardPermit, ErrorData> {
+    /// Leave to ask a server something that does nothing there: `asked`, for those who judge what is asked.
+    pub(super) async fn pass(&self, server: &Server, asked: Value) -> Result<ForwardPermit, ErrorData> {
         let host = &self.offer.host;
         let message = Message {
             sender: self.caller.sender.clone(),
@@ -108,7 +111,7 @@ impl Reader<'_> {
             ..Message::new(
                 MessageId::mint(&**host.entropy()),
                 server.upstream.name.clone(),
-                Vec::new(),
+                vec![Part::data(asked)],
                 NAME,
                 host.clock().now(),
             )
@@ -120,8 +123,8 @@ impl Reader<'_> {
         }
     }
 
-    async fn ask(&self, server: &Server, make: MakeRequest) -> Result<ServerResult, ErrorData> {
-        let permit = self.pass(server).await?;
+    async fn ask(&self, server: &Server, asked: Value, make: MakeRequest) -> Result<ServerResult, ErrorData> {
+        let permit = self.pass(server, asked).await?;
         // What is read is read in one go by clients that would have to be asked in rounds.
         let modes = match self.client.asking.in_rounds {
             true => Modes { form: false, url: false },

@@ -18,6 +18,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::events::{CallLinks, LoggedMessage, ServerQuestion};
+use super::judged::CallGuards;
 use super::places::CallPlace;
 use super::upstream::{Asker, SessionLease, Upstream};
 use crate::elicit::PAGE;
@@ -43,6 +44,8 @@ pub(crate) struct ServerCall {
     asked: mpsc::Receiver<ServerQuestion>,
     wants: mpsc::Receiver<RoundQuestion>,
     timer: Timer,
+    guards: CallGuards,
+    upstream: Arc<Upstream>,
     /// The receipt of what was paid for it.
     receipt: Option<Map<String, Value>>,
 }
@@ -147,6 +150,8 @@ impl ServerCall {
         let (want, wants) = mpsc::channel(1);
         let owner = asker.owner.as_ref().map(|owner| owner.key.clone());
         let links = CallLinks { owner, told, asked, logged };
+        let guards = CallGuards(permit.reply_guards().cloned());
+        let (judging, server) = (guards.clone(), upstream.clone());
         let is_over = timer.clone().over();
         let result = async move {
             let mut permit = permit;
@@ -156,7 +161,7 @@ impl ServerCall {
                 () = is_over => Err(CallError::TooLate),
             };
             upstream.note(&outcome);
-            let outcome = outcome.map_err(|error| CallFailure::new(error, &upstream));
+            let outcome = judging.outcome(outcome).await.map_err(|error| CallFailure::new(error, &upstream));
             permit.end(outcome.as_ref().err().map_or(&Ending::Complete, |failure| &failure.ending)).await;
             outcome
         };
@@ -167,6 +172,8 @@ impl ServerCall {
             asked: hears_asked,
             wants,
             timer,
+            guards,
+            upstream: server,
             receipt,
         }
     }
@@ -176,7 +183,16 @@ impl ServerCall {
         self.receipt.take()
     }
 
+    /// What happens next, as the caller may know it.
     pub(crate) async fn step(&mut self) -> CallStep {
+        let step = self.next().await;
+        self.guards.step(step).await.unwrap_or_else(|held_back| {
+            // The call ends with it: whoever has the end drops the rest.
+            CallStep::Ended(Box::new(Err(CallFailure::new(held_back, &self.upstream))))
+        })
+    }
+
+    async fn next(&mut self) -> CallStep {
         let (requests, answer) = tokio::select! {
             // What was told before the end is passed on before it.
             biased;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use forecourt_agents::declined::{UpstreamError, unavailable};
 use forecourt_core::clock::whole_seconds;
 use forecourt_core::reply::Question;
-use forecourt_core::{Clock, Ending, FailureCause, Handle, SignIn};
+use forecourt_core::{Clock, Ending, FailureCause, Handle, PolicyPart, SignIn};
 use forecourt_egress::EgressError;
 use rmcp::model::ErrorData;
 use rmcp::service::{ClientInitializeError, ServiceError};
@@ -63,6 +63,9 @@ pub(crate) enum CallError {
     /// Nothing was asked, and this is what the caller is told.
     #[error("was not asked")]
     Unasked(Ending),
+    /// It said what a guardrail does not let pass, and this is what the caller is told.
+    #[error("said what a guardrail holds back")]
+    HeldBack(Box<PolicyPart>),
     /// It answered the request with an error.
     #[error("answered with the error {}: {}", .0.code.0, .0.message)]
     Said(ErrorData),
@@ -74,7 +77,9 @@ impl CallError {
         match self {
             // The SDK knows which fields a tool wants from a list, and this one has become old.
             Self::Said(error) => error.code.0 != HEADERS_DIFFER,
-            _ => matches!(self, Self::Declined { .. } | Self::Busy | Self::Unmet(_) | Self::TooLate),
+            _ => {
+                matches!(self, Self::Declined { .. } | Self::Busy | Self::Unmet(_) | Self::TooLate | Self::HeldBack(_))
+            }
         }
     }
 
@@ -84,9 +89,13 @@ impl CallError {
             Self::NotStarted(_) | Self::Unreachable(_) | Self::Broken(_) | Self::Unreadable(_) | Self::TooLate => true,
             Self::Declined { declined, .. } => matches!(declined, UpstreamError::Later(_)),
             Self::Status(status) => *status >= 500,
-            Self::Busy | Self::TooLarge | Self::LeftAlone(_) | Self::Unmet(_) | Self::Unasked(_) | Self::Said(_) => {
-                false
-            }
+            Self::Busy
+            | Self::TooLarge
+            | Self::LeftAlone(_)
+            | Self::Unmet(_)
+            | Self::Unasked(_)
+            | Self::HeldBack(_)
+            | Self::Said(_) => false,
         }
     }
 
@@ -97,6 +106,7 @@ impl CallError {
         let (cause, what) = match self {
             Self::Declined { declined, .. } => return declined.ending(who, clock),
             Self::Unasked(ending) => return ending.clone(),
+            Self::HeldBack(part) => return Ending::Refused(part.clone()),
             Self::Busy => {
                 return unavailable(
                     &format!("{who} is asked too much at once. Please try again in a moment."),

@@ -53,6 +53,45 @@ pub fn guarded(mut events: EventStream, guards: ReplyGuards) -> EventStream {
     })
 }
 
+impl ReplyGuards {
+    /// What passes in place of a text, if another one does.
+    pub(super) async fn judge(&self, text: &str, before: &str) -> Result<Option<String>, Box<PolicyPart>> {
+        let Self { guards, agent, counter, note } = self;
+        let mut other: Option<String> = None;
+        for guard in guards {
+            let text = other.as_deref().unwrap_or(text);
+            if text.is_empty() {
+                break;
+            }
+            let case = GuardCase { side: Side::Reply, agent, before, text };
+            match guard.passed(case, &**counter).await {
+                Ok(replaced) => other = replaced.or(other),
+                Err(GuardDenial { rule, part }) => {
+                    note(&rule, &part);
+                    return Err(part);
+                }
+            }
+        }
+        Ok(other)
+    }
+
+    /// Holds a text against them of which nothing can be replaced: what would have to be is denied.
+    pub(super) async fn whole(&self, text: &str) -> Result<(), Box<PolicyPart>> {
+        let Self { guards, agent, counter, note } = self;
+        for guard in guards {
+            let case = GuardCase { side: Side::Reply, agent, before: "", text };
+            let denied = match guard.passed(case, &**counter).await {
+                Ok(None) => continue,
+                Ok(Some(_)) => GuardDenial { rule: guard.rule.clone(), part: Box::new(guard.of_reply.clone()) },
+                Err(denied) => denied,
+            };
+            note(&denied.rule, &denied.part);
+            return Err(denied.part);
+        }
+        Ok(())
+    }
+}
+
 /// A reply under judgement: the text that is held back, and the end of what was shown.
 struct HeldReply {
     guards: ReplyGuards,
@@ -83,7 +122,7 @@ impl HeldReply {
             }
             Event::Progress(mut progress) => {
                 if let Some(note) = &progress.note
-                    && let Some(other) = self.judge(note, "").await?
+                    && let Some(other) = self.guards.judge(note, "").await?
                 {
                     progress.note = Some(other);
                 }
@@ -100,7 +139,7 @@ impl HeldReply {
                     ToolOutcome::Result(value) => value.to_string(),
                     ToolOutcome::Error(message) => message.clone(),
                 };
-                if let Some(other) = self.judge(&said, "").await? {
+                if let Some(other) = self.guards.judge(&said, "").await? {
                     match &mut call.outcome {
                         // `other` is text, and arguments are an object: nothing of them is shown.
                         ToolOutcome::Running => call.args = Value::Object(serde_json::Map::new()),
@@ -113,7 +152,7 @@ impl HeldReply {
             Event::Findings(findings) => {
                 let said = serde_json::to_string(&findings).unwrap_or_default();
                 // Findings can't be read back from a text that was replaced, so they are left out whole.
-                if self.judge(&said, "").await?.is_none() {
+                if self.guards.judge(&said, "").await?.is_none() {
                     passed.push(Event::Findings(findings));
                 }
             }
@@ -134,7 +173,7 @@ impl HeldReply {
 
     async fn show(&mut self, text: String) -> Result<Option<Event>, Box<PolicyPart>> {
         let before = std::mem::take(&mut self.shown);
-        let text = self.judge(&text, &before).await?.unwrap_or(text);
+        let text = self.guards.judge(&text, &before).await?.unwrap_or(text);
         let all = before + &text;
         // The end of what was shown is judged again with the next window: what a pattern fits may lie across both.
         let from = all.char_indices().rev().nth(GUARD_OVERLAP_CHARS - 1).map_or(0, |(at, _)| at);
@@ -147,10 +186,10 @@ impl HeldReply {
             return Ok(Part::Policy(self.refusal(refusal).await?));
         }
         if let Some(text) = part.as_text() {
-            return Ok(self.judge(text, "").await?.map_or(part, Part::markdown));
+            return Ok(self.guards.judge(text, "").await?.map_or(part, Part::markdown));
         }
         let Some(words) = in_words(&part) else { return Ok(part) };
-        match self.judge(&words, "").await? {
+        match self.guards.judge(&words, "").await? {
             None => Ok(part),
             Some(other) => Ok(Part::markdown(other)),
         }
@@ -159,7 +198,7 @@ impl HeldReply {
     async fn ending(&self, ending: Ending) -> Result<Ending, Box<PolicyPart>> {
         match ending {
             Ending::Message(text) => {
-                let other = self.judge(&text, "").await?;
+                let other = self.guards.judge(&text, "").await?;
                 Ok(Ending::Message(other.unwrap_or(text)))
             }
             Ending::Question(question) => Ok(Ending::Question(self.question(question).await?)),
@@ -176,7 +215,7 @@ impl HeldReply {
     }
 
     async fn reason(&self, reason: String) -> Result<String, Box<PolicyPart>> {
-        Ok(self.judge(&reason, "").await?.unwrap_or(reason))
+        Ok(self.guards.judge(&reason, "").await?.unwrap_or(reason))
     }
 
     /// A refusal of the agent's own making: its sentence, and all else of it that a person reads.
@@ -187,7 +226,7 @@ impl HeldReply {
             return Ok(refusal);
         }
         let said = serde_json::to_string(&(&title, &action_label, &message_translations, &data)).unwrap_or_default();
-        if self.judge(&said, "").await?.is_some() {
+        if self.guards.judge(&said, "").await?.is_some() {
             // They can't be read back from a text that was replaced, and a refusal is whole without them.
             (*title, *action_label) = (None, None);
             message_translations.clear();
@@ -199,35 +238,14 @@ impl HeldReply {
     async fn question(&self, mut question: Question) -> Result<Question, Box<PolicyPart>> {
         if !question.questions.is_empty() {
             let said = serde_json::to_string(&question.questions).unwrap_or_default();
-            if self.judge(&said, "").await?.is_some() {
+            if self.guards.judge(&said, "").await?.is_some() {
                 question.questions.clear();
             }
         }
-        if let Some(other) = self.judge(&question.text, "").await? {
+        if let Some(other) = self.guards.judge(&question.text, "").await? {
             question.text = other;
         }
         Ok(question)
-    }
-
-    /// What passes in place of a text, if another one does.
-    async fn judge(&self, text: &str, before: &str) -> Result<Option<String>, Box<PolicyPart>> {
-        let ReplyGuards { guards, agent, counter, note } = &self.guards;
-        let mut other: Option<String> = None;
-        for guard in guards {
-            let text = other.as_deref().unwrap_or(text);
-            if text.is_empty() {
-                break;
-            }
-            let case = GuardCase { side: Side::Reply, agent, before, text };
-            match guard.passed(case, &**counter).await {
-                Ok(replaced) => other = replaced.or(other),
-                Err(GuardDenial { rule, part }) => {
-                    note(&rule, &part);
-                    return Err(part);
-                }
-            }
-        }
-        Ok(other)
     }
 }
 
