@@ -87,7 +87,10 @@ pub enum DiscoveryError {
     /// Nothing was there.
     #[error("there is no A2A agent card at {0}")]
     NoCard(String),
-    /// The server can't be reached, or did not give the card. The cause is for the operator.
+    /// No connection was made. The cause is for the operator.
+    #[error("the agent card can't be fetched: {0}")]
+    Unreachable(String),
+    /// The server did not give the card. The cause is for the operator.
     #[error("the agent card can't be fetched: {0}")]
     Unavailable(String),
     /// The server said with its status that we are not served, or not now.

@@ -73,7 +73,10 @@ pub(super) async fn look(
 }
 
 fn unavailable(error: &EgressError) -> DiscoveryError {
-    DiscoveryError::Unavailable(error.log_reason())
+    match error {
+        EgressError::Unconnected(_) => DiscoveryError::Unreachable(error.log_reason()),
+        _ => DiscoveryError::Unavailable(error.log_reason()),
+    }
 }
 
 /// How long an answer may be kept; not at all when it does not say. RFC 9111 5.2.2.
