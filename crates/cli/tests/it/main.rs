@@ -100,6 +100,7 @@ mod export;
 mod faults;
 mod five_wires;
 mod genesis;
+mod hubs;
 mod identity;
 mod import_server;
 mod install;
