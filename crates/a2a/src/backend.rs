@@ -9,12 +9,11 @@
 //! where a caller of ours must not be sent by a button (PolicyPart 3.2): they stand in the message,
 //! and in `data` under `mentionable.relayed`.
 
-mod address;
 mod answer;
 mod leaving;
 mod outgoing;
 mod place;
-mod settings;
+pub(crate) mod settings;
 mod threads;
 
 use std::sync::Arc;
@@ -53,6 +52,7 @@ fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
         signed_only: settings.require_signature,
         kept_max: settings.card_refresh,
     };
+    let via = settings.url.host_str().map(str::to_owned).into_iter().collect();
     // The token of a caller is not kept, so nobody could ask for its task later.
     let attaches = settings.exchange.is_none();
     let front = FrontedAgent {
@@ -78,6 +78,7 @@ fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
         remembers: true,
         composes: true,
         attaches,
+        via,
         ..BuiltAgent::new(A2aAgent(Arc::new(front))).with_files()
     })
 }

@@ -27,6 +27,7 @@ mod write;
 
 pub use binding::Binding;
 pub use cards::Cards;
+pub(crate) use read::contradiction;
 pub use read::{AgentRef, CardSignature, Extension, Interface, RemoteCard, Scheme, read};
 pub use settings::CardSettings;
 pub use shape::SignatureScope;

@@ -11,8 +11,8 @@
 //! | which refusals are believed | `receive.rs`, `demotions.rs` |
 
 mod demotions;
-mod discovery;
-mod endpoint;
+pub(crate) mod discovery;
+pub(crate) mod endpoint;
 mod error;
 mod exchange;
 mod follow;

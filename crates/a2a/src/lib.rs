@@ -10,11 +10,13 @@
 //! | a message on the way in; a task and its events on the way out | `from_wire`; `view`, `frames`, `parts` |
 //! | refusals and payments in metadata, and the table of errors | `policy`, `payment`, `error` |
 //! | talking to other A2A agents, fronting one, and `forecourt ask` | [`client`], `backend`, `ask` |
+//! | reading which agents a hub elsewhere has | `hub` |
 //! | `[a2a]` in `forecourt.toml` | [`section`] |
 //!
 //! A request is read into an [`model::Operation`] by the codec of its version, carried by `service`, and
 //! what comes of it is written by `answer`; `surface` alone knows the web framework.
 
+mod address;
 mod annotations;
 mod answer;
 mod ask;
@@ -27,6 +29,7 @@ mod error;
 mod frames;
 mod from_wire;
 mod grpc;
+mod hub;
 mod limits;
 pub mod model;
 mod parts;
@@ -42,6 +45,7 @@ mod version;
 mod view;
 
 pub use backend::BACKEND;
+pub use hub::HUBS;
 
 use std::sync::Arc;
 

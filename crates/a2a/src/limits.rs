@@ -25,3 +25,25 @@ pub(crate) const MARKED_AHEAD: Duration = Duration::from_secs(60 * 60);
 /// How long a caller that waits anyway is kept without a task, for an agent whose whole answer is one
 /// message: such an answer needs no task, and costs no write.
 pub(crate) const DIRECT_ANSWER_WITHIN: Duration = Duration::from_millis(500);
+/// Agents that are fronted of one hub.
+pub(crate) const HUB_AGENTS_MAX: usize = 1_000;
+/// Bytes of the card of a hub that is read for its agents: thousands of them, each named twice.
+pub(crate) const HUB_CARD_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// How long one look at a hub and all of its agents may take.
+pub(crate) const HUB_TIME_MAX: Duration = Duration::from_secs(120);
+/// Cards of agents of one hub that are fetched at once.
+pub(crate) const CARDS_AT_ONCE: usize = 8;
+/// Key sets that are fetched in one look at a hub.
+pub(crate) const KEY_SETS_MAX: usize = 16;
+/// Bytes of one agent in the list of a hub: skills that do not fit are left out.
+pub(crate) const LISTED_BYTES_MAX: usize = 32 * 1024;
+/// Characters of a name in such a list, and of whatever else stands on one line.
+pub(crate) const LISTED_NAME_CHARS_MAX: usize = 200;
+/// Characters of a description there.
+pub(crate) const LISTED_DESCRIPTION_CHARS_MAX: usize = 2_000;
+/// Skills of one agent there.
+pub(crate) const LISTED_SKILLS_MAX: usize = 50;
+/// Tags of a skill there, and examples.
+pub(crate) const LISTED_WORDS_MAX: usize = 20;
+/// Media types there that an agent takes, and that it gives.
+pub(crate) const LISTED_MODES_MAX: usize = 32;

@@ -8,6 +8,7 @@ pub mod config;
 pub mod content;
 pub mod contracts;
 pub mod deliveries;
+pub mod hubs;
 pub mod limits;
 pub mod nodes;
 pub mod overview;

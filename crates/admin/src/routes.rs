@@ -12,8 +12,8 @@ use crate::access::Command;
 use crate::api_error::ApiError;
 use crate::desk::Ask;
 use crate::nouns::{
-    ActionOutcome, Why, actions, agents, certificates, config, content, contracts, deliveries, limits, nodes, overview,
-    questions, queue, records, refusals, reload, servers, sessions, tasks, usage,
+    ActionOutcome, Why, actions, agents, certificates, config, content, contracts, deliveries, hubs, limits, nodes,
+    overview, questions, queue, records, refusals, reload, servers, sessions, tasks, usage,
 };
 use crate::role::Role;
 use crate::verified::VerificationReport;
@@ -143,6 +143,7 @@ pub(crate) static ROUTES: &[Route] = &[
     route!(Act "/deliveries/{id}/retry" deliveries::retry => ActionOutcome, "Has a delivery tried now").with_body(WHY),
     route!(Act "/deliveries/{id}/drop" deliveries::discard => ActionOutcome, "Drops a delivery: nobody is told").with_body(WHY),
     route!(Look "/content" content::list => content::Contents, "Content behind agents on this node: what can be found, and what is wrong"),
+    route!(Look "/hubs" hubs::list => hubs::Hubs, "Hubs elsewhere whose agents this host fronts, and how they do"),
     route!(Look "/servers" servers::list => servers::Servers, "Servers behind this host on this node, and how they do"),
     route!(Look "/limits" limits::list => limits::Limits, "Bounds that callers of this node ran into"),
     route!(Look "/queue" queue::list => queue::Queue, "Questions that wait for the operator").with_query(queue::QUERY),

@@ -98,6 +98,8 @@ pub struct BuiltAgent {
     pub output_modes: Vec<ContentMode>,
     /// The content behind it, for the daemon to index at start and when files change.
     pub indexing: Option<Arc<dyn IndexedContent>>,
+    /// The hosts that it passes messages on to, the next one first ([`forecourt_core::AgentCard::via`]).
+    pub via: Vec<String>,
 }
 
 impl BuiltAgent {
@@ -114,6 +116,7 @@ impl BuiltAgent {
             input_modes: vec![text("text/plain"), text("text/markdown")],
             output_modes: vec![text("text/markdown")],
             indexing: None,
+            via: Vec::new(),
         }
     }
 

@@ -12,6 +12,7 @@
 //! | [`siblings`], [`elsewhere`] | the other agents of the host, and those of other domains, and the way to ask them |
 //! | [`upstream`] | services that the operator named: their deadlines, and how they fail |
 //! | [`declined`], [`relay`] | what services behind an agent say no with, as callers are told |
+//! | [`hub`] | a hub of agents elsewhere, and the list of agents that came of it |
 //! | [`on_behalf_of`] | asking a service in the name of a caller, with a token of its own |
 //! | [`settings`] | what sections of several backends share |
 //! | [`sse_reader`] | server-sent events, decoded as their bytes arrive |
@@ -21,6 +22,7 @@ pub mod backend;
 pub mod budget;
 pub mod declined;
 pub mod elsewhere;
+pub mod hub;
 pub mod limits;
 pub mod on_behalf_of;
 pub mod relay;

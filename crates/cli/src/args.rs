@@ -32,7 +32,7 @@ pub(crate) use audit::{AcceptRecords, Audit, AuditWhat, ExportRecords, VerifyRec
 pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
 pub(crate) use conform::Conform;
 pub(crate) use eval::Eval;
-pub(crate) use import::ImportServer;
+pub(crate) use import::{ImportHub, ImportServer};
 pub(crate) use keys::{ApiKeysWhat, CreateApiKey, Keys, KeysWhat, ListApiKeys, RevokeApiKey};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
 pub(crate) use sockets::SocketFlags;
@@ -141,7 +141,7 @@ pub(crate) enum Command {
     Eval(Eval),
     /// Write what a deployment publishes (cards, OpenAPI) as files.
     Export(Export),
-    /// Turn an OpenAPI document into endpoints of a deployment.
+    /// Take what others have into a deployment: operations of an OpenAPI document, an MCP server, the agents of a hub.
     Import(Import),
     /// See what goes on in a deployment that is being served, and do something about it.
     ///

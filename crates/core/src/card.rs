@@ -49,6 +49,9 @@ pub struct AgentCard {
     pub examples: Vec<String>,
     /// How it can be reached, gathered from all protocols.
     pub endpoints: Vec<Endpoint>,
+    /// The hosts that a message to it is passed on to, the next one first; empty for an agent that lives here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub via: Vec<String>,
 }
 
 impl AgentCard {
@@ -73,7 +76,7 @@ pub struct Icon {
 }
 
 /// One thing an agent can do.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skill {
     /// Names it among the agent's skills.
     pub id: String,

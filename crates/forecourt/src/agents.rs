@@ -7,8 +7,7 @@ use forecourt_agents::siblings::{Sibling, Siblings};
 use forecourt_agents::usage::NoUsage;
 use forecourt_agents::{BuiltAgent, Context};
 use forecourt_contract::HostHandle;
-use forecourt_core::Site;
-use forecourt_core::{Domain, SystemClock};
+use forecourt_core::{Domain, Handle, Language, Site, SystemClock};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::{OnLost, SystemEntropy};
 use forecourt_identity::agents::AgentIdentitySettings;
@@ -25,6 +24,18 @@ pub(crate) struct AgentDefinition {
     pub backing: Backing,
     /// Who it is to other agents.
     pub identity: AgentIdentitySettings,
+    /// Where each of its own rules stands.
+    pub rule_places: Vec<Section>,
+    /// The hub that it is an agent of, if it lives elsewhere.
+    pub of_hub: Option<HubMembership>,
+}
+
+/// What an agent has of the hub that it lives at.
+pub(crate) struct HubMembership {
+    /// The hub, by the name of its file.
+    pub hub: Handle,
+    /// The hosts that it is passed on to from there.
+    pub via: Vec<String>,
 }
 
 /// What answers for an agent.
@@ -65,9 +76,20 @@ pub(crate) fn siblings(agents: &[AgentDefinition], site: &Site, host: HostHandle
 /// What an agent is built with, but for what it has of the others and of the host.
 pub(crate) fn context(agent: &AgentDefinition, folder: &Path, site: &Site, egress: &Egress, data: &Path) -> Context {
     Context {
-        handle: agent.settings.handle.clone(),
-        host: site.canonical_host().to_owned(),
         language: agent.settings.language.clone(),
+        budget: agent.settings.budget.clone(),
+        goes_on: agent.settings.on_lost == OnLost::Attach,
+        builtin: vec![(manual::NAME.to_owned(), manual::folder(data))],
+        ..context_of(&agent.settings.handle, folder, site, egress, data)
+    }
+}
+
+/// What everything is built with that has a name here: agents, and servers and hubs elsewhere.
+pub(crate) fn context_of(name: &Handle, folder: &Path, site: &Site, egress: &Egress, data: &Path) -> Context {
+    Context {
+        handle: name.clone(),
+        host: site.canonical_host().to_owned(),
+        language: Language::english(),
         folder: folder.to_path_buf(),
         data_dir: data.to_path_buf(),
         clock: Arc::new(SystemClock),
@@ -75,12 +97,12 @@ pub(crate) fn context(agent: &AgentDefinition, folder: &Path, site: &Site, egres
         egress: egress.clone(),
         path_variable: std::env::var("PATH").ok(),
         variable: |name| std::env::var(name).ok(),
-        budget: agent.settings.budget.clone(),
+        budget: Default::default(),
         usage: Arc::new(NoUsage),
         endpoints: Vec::new(),
         siblings: Siblings::default(),
-        goes_on: agent.settings.on_lost == OnLost::Attach,
-        builtin: vec![(manual::NAME.to_owned(), manual::folder(data))],
+        goes_on: false,
+        builtin: Vec::new(),
     }
 }
 

@@ -25,8 +25,9 @@ use forecourt_settings::{Environment, KeyMove, Problem, Problems, ProcessEnviron
 use serde_json::Value;
 
 use self::read::{read_agents, read_top};
-use crate::agents::{self, AgentDefinition, Backing};
+use crate::agents::{self, AgentDefinition, Backing, HubMembership};
 use crate::domains_file::DomainsFile;
+use crate::hubs::{HUBS, HubFile, HubLists, OpenHub, read_hubs};
 use crate::meters::Meters;
 use crate::rules::HostRule;
 use crate::servers::{ServerFile, read_servers};
@@ -102,6 +103,12 @@ pub struct Deployment {
     pub(crate) agents: Vec<AgentDefinition>,
     /// The servers behind it.
     pub(crate) servers: Vec<ServerFile>,
+    /// The hubs elsewhere whose agents it fronts.
+    pub(crate) hubs: Vec<HubFile>,
+    /// What is known of them, from one deployment to the next.
+    pub(crate) hub_lists: Arc<HubLists>,
+    /// The same hubs, once it is built.
+    pub(crate) open_hubs: Vec<OpenHub>,
     /// The functions of the program around us.
     pub(crate) own_functions: Functions,
     /// Where this very process listens: no caller may make it call itself.
@@ -163,10 +170,13 @@ impl Deployment {
         problems.extend(wrong);
         let (servers, wrong) = read_servers(folder, environment);
         problems.extend(wrong);
+        let (hubs, wrong) = read_hubs(folder, environment);
+        problems.extend(wrong);
         match top {
             Some(mut deployment) if problems.is_empty() => {
                 deployment.agents = agents;
                 deployment.servers = servers;
+                deployment.hubs = hubs;
                 Ok(deployment)
             }
             _ => {
@@ -192,7 +202,8 @@ impl Deployment {
     pub fn environment_notices(&self) -> EnvironmentNotices {
         let agents = self.agents.iter().map(|agent| &agent.section);
         let servers = self.servers.iter().map(|server| &server.section);
-        let sections: Vec<&Section> = std::iter::once(&self.root).chain(agents).chain(servers).collect();
+        let hubs = self.hubs.iter().flat_map(|hub| [&hub.section, &hub.backend]);
+        let sections: Vec<&Section> = std::iter::once(&self.root).chain(agents).chain(servers).chain(hubs).collect();
         let overrides = sections.iter().flat_map(|section| {
             let file = section.file().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             section.overrides().into_iter().map(move |one| format!("{file}: {one}"))
@@ -216,7 +227,8 @@ impl Deployment {
     pub fn with_agent(mut self, settings: AgentSettings, agent: BuiltAgent) -> Self {
         let section = Section::empty(self.root.file(), settings.handle.as_str());
         let (backing, identity) = (Backing::Program(agent), AgentIdentitySettings::default());
-        self.agents.push(AgentDefinition { settings, section, backing, identity });
+        let (rule_places, of_hub) = (Vec::new(), None);
+        self.agents.push(AgentDefinition { settings, section, backing, identity, rule_places, of_hub });
         self
     }
 
@@ -303,11 +315,23 @@ impl Deployment {
     /// What only all agents together decide: who is the default agent, and that no two share a name.
     pub(crate) fn settle(&mut self) -> Result<(), Problems> {
         let mut problems = Problems::new();
+        if self.agents.len() > AGENTS_MAX {
+            let text = format!("with the agents of its hubs it has {}, and {AGENTS_MAX} at most", self.agents.len());
+            let problem = Problem::of_file(&self.dir.join(HUBS), text);
+            problems.push(problem.hint("choose some with `only` and `except`"));
+        }
         let mut seen: HashMap<Handle, String> = HashMap::new();
         for agent in &self.agents {
             let handle = agent.settings.handle.clone();
             if let Some(other) = seen.insert(handle.clone(), agent.section.name()) {
-                problems.push(agent.section.problem(None, format!("the handle `{handle}` is taken by {other}")));
+                problems.push(match &agent.of_hub {
+                    None => agent.section.problem(None, format!("the handle `{handle}` is taken by {other}")),
+                    Some(HubMembership { hub, .. }) => {
+                        let text = format!("the hub `{hub}` has an agent `{handle}`, a handle that {other} has here");
+                        let hint = "`prefix` gives its agents other handles here, and `except` leaves some of them out";
+                        agent.section.problem(Some("address"), text).hint(hint)
+                    }
+                });
             }
         }
         for server in &self.servers {
@@ -317,10 +341,12 @@ impl Deployment {
             }
         }
         match (&self.top.default_agent, self.agents.first()) {
-            (_, None) => problems.push(
-                Problem::of_file(&self.dir.join("agents"), "there is no agent")
-                    .hint("add a file like agents/echo.toml"),
-            ),
+            (_, None) => problems.push(Problem::of_file(&self.dir.join("agents"), "there is no agent").hint(
+                match self.open_hubs.is_empty() {
+                    true => "add a file like agents/echo.toml",
+                    false => "add a file like agents/echo.toml, or import the hub, so that it is known who is there",
+                },
+            )),
             (Some(default), _) if !seen.contains_key(default) => {
                 problems.push(self.root.problem(Some("default_agent"), format!("there is no agent `{default}`")));
             }

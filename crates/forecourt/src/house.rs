@@ -24,6 +24,7 @@ pub use crate::content::Content;
 use crate::deployment::Deployment;
 use crate::endpoints::Endpoints;
 use crate::guards;
+use crate::hubs::{self, Places};
 use crate::inspect;
 use crate::manual;
 use crate::operated;
@@ -57,9 +58,10 @@ pub struct House {
 impl House {
     /// Builds every agent and every endpoint.
     pub(crate) fn build(mut deployment: Deployment) -> Result<Self, Problems> {
-        deployment.settle()?;
         let site = site(&deployment);
         let egress = egress(&deployment, &site)?;
+        front_hubs(&mut deployment, &site, &egress)?;
+        deployment.settle()?;
         operated::check_login(&deployment, &egress)?;
         let endpoints = Endpoints::load(&deployment, &egress)?;
         let mut problems = Problems::new();
@@ -90,7 +92,7 @@ impl House {
             questions: questions.as_ref(),
         };
         for agent in definitions {
-            problems.absorb(builder.add(agent, &mut built));
+            builder.add(agent, &mut built).unwrap_or_else(|wrong| add_new(&mut problems, &wrong));
         }
         if !problems.is_empty() {
             // Broken endpoints alone do not stop a start, so they are told as problems only where something else does.
@@ -226,7 +228,8 @@ impl AgentBuilder<'_> {
         if let Some(indexing) = built.indexing.clone() {
             all.contents.push(Content { handle: agent.settings.handle.clone(), indexing });
         }
-        let card = AgentCard { wants_token, ..card(&agent, self.site, &built, &self.deployment.wires) };
+        let mut card = AgentCard { wants_token, ..card(&agent, self.site, &built, &self.deployment.wires) };
+        card.via.extend(agent.of_hub.iter().flat_map(|hub| hub.via.iter().cloned()));
         let card = Arc::new(card);
         let time_max = Duration::from_secs(agent.settings.timeout_seconds.get().into());
         let agent_inside = match self.questions {
@@ -260,6 +263,22 @@ impl Deployment {
         let loaded = Endpoints::load(self, &egress(self, &site(self))?)?;
         Ok((loaded.contract, loaded.refused))
     }
+}
+
+/// Gives a deployment the agents that its hubs are known to have.
+fn front_hubs(deployment: &mut Deployment, site: &Site, egress: &Egress) -> Result<(), Problems> {
+    let places = Places { folder: &deployment.dir, data: &deployment.data, site, egress };
+    let (open, agents) = hubs::open(&deployment.hubs, &places, &deployment.hub_lists)?;
+    deployment.hubs = Vec::new();
+    deployment.agents.extend(agents);
+    deployment.open_hubs = open;
+    Ok(())
+}
+
+/// Takes up the problems that are not known yet: what is wrong with a hub is wrong with each of its agents.
+fn add_new(problems: &mut Problems, wrong: &Problems) {
+    let new: Vec<_> = wrong.iter().filter(|one| !problems.iter().any(|known| known == *one)).cloned().collect();
+    problems.extend(new);
 }
 
 /// What the outside calls this deployment. While a free port is only wished for, none is named.
@@ -316,6 +335,7 @@ fn card(agent: &AgentDefinition, site: &Site, built: &BuiltAgent, wires: &Wires)
         cache_control: settings.cache_control,
         examples: settings.examples,
         endpoints: Vec::new(),
+        via: built.via.clone(),
     };
     card.endpoints = wires.endpoints(site, &card);
     card

@@ -8,6 +8,8 @@
 //! |---|---|
 //! | [`deployment`], [`settings`] | the files, and what a program adds to them |
 //! | `agents` | one agent as it is defined, and what answers for it |
+//! | `hubs` | agents of hubs elsewhere: the files, the lists, the agents that come of them |
+//! | [`hub_survey`] | a hub that is looked at once, for who imports it |
 //! | [`house`] | everything built |
 //! | [`running`] | a host at work in a house, and how another one takes its place |
 //! | `live` | the one swap that every request looks at |
@@ -52,6 +54,8 @@ mod export_metrics;
 mod gen_ai_metrics;
 mod guards;
 pub mod house;
+pub mod hub_survey;
+mod hubs;
 pub mod identities;
 pub mod inspect;
 mod live;
@@ -59,6 +63,7 @@ mod manual;
 mod manual_routes;
 pub mod meters;
 pub mod model_metrics;
+mod named_file;
 mod nodes;
 mod operated;
 mod payments;

@@ -16,6 +16,7 @@ const PAGES: &[(&str, &str)] = &[
     ("a2a.md", include_str!("../../../docs/manual/a2a.md")),
     ("mcp.md", include_str!("../../../docs/manual/mcp.md")),
     ("mcp-servers.md", include_str!("../../../docs/manual/mcp-servers.md")),
+    ("hubs.md", include_str!("../../../docs/manual/hubs.md")),
     ("agtp.md", include_str!("../../../docs/manual/agtp.md")),
     ("nlweb.md", include_str!("../../../docs/manual/nlweb.md")),
     ("embed-widget.md", include_str!("../../../docs/manual/embed-widget.md")),

@@ -36,6 +36,7 @@ pub(crate) fn publish(mount: &Mount, deployment: &Deployment) {
     mount.services.publish(Arc::new(PlaygroundTools(mount.tools.clone())));
     // Read now and kept: the console shows what this house was built from, and not what the files say since.
     mount.services.publish(Arc::new(ReadSettings::of(&deployment.dir)));
+    mount.services.publish(Arc::new(deployment.hub_lists.states(&deployment.open_hubs)));
     let own = deployment.tls.files().map(|files| files.certificate);
     let certificate = own.unwrap_or_else(|| deployment.data.join(LOCAL_CERTIFICATE));
     mount.services.publish(Arc::new(CertificatePaths(vec![certificate])));

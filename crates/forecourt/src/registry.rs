@@ -2,6 +2,7 @@
 //! module, and one line here.
 
 use forecourt_agents::Backend;
+use forecourt_agents::hub::HubKind;
 use forecourt_client::ClientCommand;
 use forecourt_surface::{HttpRoutes, Mount, Protocol};
 
@@ -42,6 +43,9 @@ pub const BACKENDS: &[Backend] = &[
     forecourt_a2a::BACKEND,
     forecourt_mcp::BACKEND,
 ];
+
+/// Hubs of agents elsewhere.
+pub const HUBS: HubKind = forecourt_a2a::HUBS;
 
 /// The protocol of the servers behind a deployment.
 pub(crate) const SERVED_BY: &str = forecourt_mcp::PROTOCOL.name;

@@ -125,8 +125,7 @@ impl<'a> RuleBuilder<'a> {
         // Behind those of the host: the first refusal stands, and an agent's file must not come before the host's
         // rules.
         let own = &agent.settings.policy.rules;
-        let sections = agent.section.clone().take("policy").map(|mut policy| policy.take_list("rules"));
-        let section = |index: usize| sections.iter().flatten().nth(index).unwrap_or(&agent.section).clone();
+        let section = |index: usize| agent.rule_places.get(index).unwrap_or(&agent.section).clone();
         built.add(own, &self.context(handle, format!("@{handle}")), section, &mut problems);
         problems.into_result(built)
     }

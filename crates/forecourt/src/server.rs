@@ -8,6 +8,7 @@
 //! | `list` | the domains of a server, and what they share |
 //! | `following` | domains that come and go while it serves |
 //! | `reloader` | one attempt after another to read a deployment again, and the watch over the files |
+//! | `hubs` | hubs elsewhere are looked at again and again, and what changed there is served |
 //! | `apply` | one deployment takes the place of another |
 //! | `sockets` | the listeners, and on which terms they are served |
 //! | `certificates` | what they show |
@@ -20,6 +21,8 @@ mod console;
 mod content_metrics;
 mod domain;
 mod following;
+mod hub_metrics;
+mod hubs;
 mod list;
 mod operator;
 mod push;
@@ -148,6 +151,7 @@ impl Server {
         let core = self.core();
         deployment.data.clone_from(&core.data);
         deployment.meters = core.meters.clone();
+        deployment.hub_lists = core.hub_lists.clone();
         self.addresses().tell(&mut deployment);
         Ok(deployment.build()?)
     }

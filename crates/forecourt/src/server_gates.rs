@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use forecourt_agents::Context;
-use forecourt_agents::siblings::Siblings;
-use forecourt_agents::usage::NoUsage;
-use forecourt_core::{AgentCard, Handle, Language, Site, SystemClock};
+use forecourt_core::{AgentCard, Handle, Language, Site};
 use forecourt_egress::Egress;
-use forecourt_host::{ServerGate, SystemEntropy};
+use forecourt_host::ServerGate;
 use forecourt_settings::Problems;
 use forecourt_surface::ServerDefinition;
 
+use crate::agents::context_of;
 use crate::deployment::Deployment;
 use crate::rules::{RuleBuilder, ServerRules};
 use crate::servers::ServerFile;
@@ -28,7 +26,7 @@ pub(crate) fn definitions(
     let define = |file: ServerFile| {
         let ServerRules { rules, guards } = problems.absorb(rules.build_server(&file))?;
         let gate = ServerGate::new(Arc::new(card(&file.name, site)), rules).guarded(guards);
-        let context = context(&file.name, deployment, site, egress);
+        let context = context_of(&file.name, &deployment.dir, site, egress, &deployment.data);
         Some(ServerDefinition { name: file.name, section: file.section, gate, context })
     };
     let defined = files.into_iter().filter_map(define).collect();
@@ -58,26 +56,6 @@ fn card(name: &Handle, site: &Site) -> AgentCard {
         cache_control: None,
         examples: Vec::new(),
         endpoints: Vec::new(),
-    }
-}
-
-fn context(name: &Handle, deployment: &Deployment, site: &Site, egress: &Egress) -> Context {
-    Context {
-        handle: name.clone(),
-        host: site.canonical_host().to_owned(),
-        language: Language::english(),
-        folder: deployment.dir.clone(),
-        data_dir: deployment.data.clone(),
-        clock: Arc::new(SystemClock),
-        entropy: Arc::new(SystemEntropy),
-        egress: egress.clone(),
-        path_variable: std::env::var("PATH").ok(),
-        variable: |name| std::env::var(name).ok(),
-        budget: Default::default(),
-        usage: Arc::new(NoUsage),
-        endpoints: Vec::new(),
-        siblings: Siblings::default(),
-        goes_on: false,
-        builtin: Vec::new(),
+        via: Vec::new(),
     }
 }

@@ -4,8 +4,10 @@ use std::path::Path;
 
 use forecourt_core::Handle;
 use forecourt_rules::ServerRuleSettings;
-use forecourt_settings::{Environment, Problem, Problems, Section, files};
+use forecourt_settings::{Environment, Problems, Section, files};
 use forecourt_surface::SERVERS;
+
+use crate::named_file::name_of_file;
 
 /// Files of servers in one deployment.
 const FILES_MAX: usize = 1_000;
@@ -32,12 +34,7 @@ pub(crate) fn read_servers(folder: &Path, environment: &dyn Environment) -> (Vec
 }
 
 fn read_server(file: &Path, environment: &dyn Environment) -> Result<ServerFile, Problems> {
-    let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    let named = Handle::parse(stem).ok().filter(|name| name.as_str() == stem);
-    let name = named.ok_or_else(|| {
-        let problem = Problem::of_file(file, format!("`{stem}` is no name of a server, which is that of its file"));
-        problem.hint("call the file by 1 to 30 of a-z, 0-9, `_` and `-`, such as servers/weather.toml")
-    })?;
+    let name = name_of_file(file, "server", "servers/weather.toml")?;
     let mut section = Section::parse(file, &files::text_of(file)?, environment)?;
     let mut problems = Problems::new();
     let rules = section.take_list("policy").into_iter();

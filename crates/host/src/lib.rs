@@ -88,7 +88,7 @@ pub use limits_hit::{LIMITS_HIT_MAX, LimitHit};
 pub use machine::SystemMachine;
 pub use metrics::Metrics;
 pub use on_lost::OnLost;
-pub use operated::{LimitRefusal, OpenSessions, OperatorDesk, ServerState, ServerStates};
+pub use operated::{HubState, HubStates, LimitRefusal, OpenSessions, OperatorDesk, ServerState, ServerStates};
 pub use operator_queue::{
     Inquiries, OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, OperatorInquiry, OperatorQuestion,
     OperatorWebhook, QUESTION_RETRIES, QUEUE_ENTRIES_MAX, QUEUE_TTL, QUEUE_WAITING_MAX, QUEUE_WAITING_PER_CALLER_MAX,

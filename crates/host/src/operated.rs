@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use forecourt_core::{Error, Handle, Message, Noun, PolicyPart};
+use forecourt_core::{Error, Handle, Message, Noun, PolicyPart, Timestamp};
 use futures::future::BoxFuture;
 use prometheus_client::registry::Registry;
 
@@ -48,6 +48,40 @@ impl ServerStates {
             format!("the server `{}` behind this host does not answer: it {why}", state.name)
         };
         away.map(note).collect()
+    }
+}
+
+/// How the hubs elsewhere do whose agents a host fronts. Whoever follows them publishes it among the host's services.
+pub struct HubStates(pub Box<dyn Fn() -> Vec<HubState> + Send + Sync>);
+
+/// How one hub elsewhere does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HubState {
+    /// Its name here.
+    pub name: Handle,
+    /// The URL of its card.
+    pub url: String,
+    /// Whether it was read when it was last looked at. `None`: it was not looked at yet.
+    pub answers: Option<bool>,
+    /// What stands in the way of being as the hub is now.
+    pub last_error: Option<String>,
+    /// Agents of it that are served.
+    pub agents: usize,
+    /// When it was seen to have them. `None`: never.
+    pub seen_at: Option<Timestamp>,
+    /// Agents of it that are not served, or not as they are now, and why, in a sentence each.
+    pub left_out: Vec<String>,
+}
+
+impl HubStates {
+    /// The hubs that this host is behind with, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let note = |state: HubState| {
+            let HubState { name, agents, .. } = state;
+            let seen = state.seen_at.map(|at| format!(" of {at}")).unwrap_or_default();
+            Some(format!("the hub `{name}` {}: its {agents} agents here are those{seen}", state.last_error?))
+        };
+        (self.0)().into_iter().filter_map(note).collect()
     }
 }
 

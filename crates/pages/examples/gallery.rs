@@ -106,6 +106,7 @@ fn card(address: &str, name: &str, description: &str, skills: &[(&str, &str)], e
         cache_control: None,
         examples: examples.iter().map(|&text| text.to_owned()).collect(),
         endpoints: vec![
+        via: Vec::new(),
             endpoint("web", &format!("/~{handle}")),
             endpoint("agents", &format!("/agents/{handle}")),
             endpoint("search", &format!("/~{handle}/ask")),

@@ -46,6 +46,7 @@ fn card(text: &str) -> AgentCard {
         cache_control: None,
         examples: vec![text.clone()],
         endpoints: vec![Endpoint::new("web", text)],
+        via: Vec::new(),
     }
 }
 

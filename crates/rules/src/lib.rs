@@ -43,7 +43,7 @@ pub use maintenance::{Day, MaintenanceRule, WeeklyWindow};
 pub use overload::OverloadRule;
 pub use payment::{PaymentRule, PerSettings};
 pub use services::{Quota, RuleCounters, RuleServices};
-pub use settings::{HostRuleSettings, RuleSettings, ServerRuleSettings};
+pub use settings::{HostRuleSettings, HubRuleSettings, RuleSettings, ServerRuleSettings};
 pub use span::Span;
 pub use words::{RuleWords, TranslatedWords};
 

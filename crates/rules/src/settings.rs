@@ -48,6 +48,26 @@ pub struct ServerRuleSettings {
     pub rule: RuleSettings,
 }
 
+/// A rule before the agents of a hub elsewhere.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HubRuleSettings {
+    /// The agents that it stands before, by their handles at the hub: patterns in which `*` stands for any characters.
+    /// Before all of them when empty.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub agents: Vec<Glob>,
+    /// The rule.
+    #[serde(flatten)]
+    pub rule: RuleSettings,
+}
+
+impl HubRuleSettings {
+    /// Whether it stands before the agent of this handle at the hub.
+    pub fn is_before(&self, agent: &Handle) -> bool {
+        self.agents.is_empty() || self.agents.iter().any(|glob| glob.matches(agent.as_str()))
+    }
+}
+
 impl RuleSettings {
     /// Whether it lets nobody pass without a proof of identity, for which a bearer token is a way.
     pub fn wants_token(&self) -> bool {

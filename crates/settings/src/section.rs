@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 pub use read::{JsonProblem, from_json, nearest};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use toml::de::DeTable;
 
 use crate::environment::Environment;
@@ -113,10 +114,13 @@ impl Section {
         entries.into_iter().map(|(key, _)| key.as_str())
     }
 
-    /// Puts a text under `key` whatever the file says there: for what goes before the file, such as the
-    /// flag `by`. Problems with the key name that in place of a line.
-    pub fn overrule(&mut self, key: &str, value: impl Into<String>, by: &str) {
-        let kind = Kind::Text { value: value.into(), from_environment: false };
+    /// Puts a text, a number or a truth value under `key` whatever the file says there: for what goes before the file,
+    /// such as the flag `by`. Problems with the key name that in place of a line.
+    pub fn overrule(&mut self, key: &str, value: impl Into<Value>, by: &str) {
+        let kind = match value.into() {
+            Value::String(value) => Kind::Text { value, from_environment: false },
+            value => Kind::Plain(value),
+        };
         let entry = Entry { key_span: 0..0, value: Node { span: 0..0, kind }, by: None };
         self.table.insert(key.to_owned(), entry);
         self.overruled.insert(key.to_owned(), PathBuf::from(by));

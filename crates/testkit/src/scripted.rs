@@ -106,5 +106,6 @@ pub fn card(handle: &str) -> AgentCard {
         cache_control: None,
         examples: Vec::new(),
         endpoints: Vec::new(),
+        via: Vec::new(),
     }
 }

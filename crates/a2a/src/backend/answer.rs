@@ -12,6 +12,7 @@ use super::leaving::RemoteCancel;
 use super::place::{RemotePlace, WorkStart};
 use super::threads::RemoteThread;
 use super::{FrontedAgent, outgoing, place};
+use crate::client::limits::UNREACHABLE_RETRY_SECONDS;
 use crate::client::{Arrivals, DiscoveredAgent, DiscoveryError, Peer, PeerError, Start, TaskCursor, Unfolding, follow};
 use crate::model::OperationError;
 use crate::payment;
@@ -99,8 +100,14 @@ fn not_found(front: &FrontedAgent, error: &DiscoveryError) -> Ending {
     tracing::warn!(%error, agent = %front.handle, "a remote agent was not found");
     match error {
         DiscoveryError::Declined(declined) => declined.ending(WHO, &*front.clock),
+        DiscoveryError::Unreachable(_) => away(),
         _ => FailureCause::Unreachable.ending(format!("{WHO} can't be found at the moment.")),
     }
+}
+
+/// The refusal where the remote agent can't be reached: nothing was sent, so that it may be asked again.
+fn away() -> Ending {
+    unavailable(&format!("{WHO} can't be reached at the moment."), Some(UNREACHABLE_RETRY_SECONDS))
 }
 
 /// What a fault that the remote agent names comes to, behind "the agent". Its own words may tell of its
@@ -270,7 +277,7 @@ impl<'a> Turn<'a> {
                 tracing::warn!(%agent, detail, "a remote agent said something unreadable");
                 Ending::failed(format!("{WHO} {fault}."))
             }
-            PeerError::Unreachable(_) => FailureCause::Unreachable.ending(format!("{WHO} {fault}.")),
+            PeerError::Unreachable(_) => away(),
             PeerError::Slow | PeerError::Overtime => FailureCause::TimedOut.ending(format!("{WHO} {fault}.")),
             PeerError::Stalled | PeerError::Broken => FailureCause::CutOff.ending(format!("{WHO} {fault}.")),
             PeerError::TooLarge => FailureCause::OverBound.ending(format!("{WHO} {fault}.")),

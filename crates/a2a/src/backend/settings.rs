@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use url::{Origin, Url};
 
-use super::address;
+use crate::address;
 use crate::client::ClientTimeouts;
 use crate::client::limits::{CARD_KEPT_MAX, CARD_KEPT_MIN, ORIGINS_MAX};
 
@@ -86,20 +86,20 @@ fn total_seconds() -> u64 {
 }
 
 /// The settings of an `a2a` backend, parsed and checked.
-pub(super) struct CheckedSettings {
-    pub(super) url: Url,
-    pub(super) headers: HeaderMap,
-    pub(super) origins: Vec<Origin>,
-    pub(super) require_signature: bool,
-    pub(super) card_refresh: Duration,
-    pub(super) send_history: bool,
-    pub(super) knows_repeats: bool,
-    pub(super) patience: ClientTimeouts,
-    pub(super) exchange: Option<Arc<TokenExchange>>,
+pub(crate) struct CheckedSettings {
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) origins: Vec<Origin>,
+    pub(crate) require_signature: bool,
+    pub(crate) card_refresh: Duration,
+    pub(crate) send_history: bool,
+    pub(crate) knows_repeats: bool,
+    pub(crate) patience: ClientTimeouts,
+    pub(crate) exchange: Option<Arc<TokenExchange>>,
 }
 
 /// Reads and checks the section.
-pub(super) fn read(section: &Section, context: &Context) -> Result<CheckedSettings, Problems> {
+pub(crate) fn read(section: &Section, context: &Context) -> Result<CheckedSettings, Problems> {
     let settings: RemoteAgentSettings = section.read()?;
     let mut problems = Problems::new();
     let url = address::url_of(&settings.url);

@@ -51,6 +51,8 @@ pub(crate) struct Facts {
     pub(crate) has_extended: bool,
     /// Who lives behind it, on the card of a hub.
     pub(crate) hub: Option<Hub>,
+    /// The hosts that messages are passed on to, on the card of an agent.
+    pub(crate) via: Vec<String>,
 }
 
 /// The tokens that are taken.
@@ -129,6 +131,8 @@ pub(crate) fn hub(place: CardContext<'_>, directory: &Directory) -> Facts {
         facts.skills.truncate(SKILLS_LISTED_MAX);
         [&mut facts.input_modes, &mut facts.output_modes].into_iter().for_each(add_data);
     }
+    // A hub is nobody's front: it has each of its agents where that one is.
+    facts.via = Vec::new();
     facts.hub = Some(Hub {
         default_agent: default.handle().to_string(),
         agents: directory.iter().map(|resident| sibling(place.base, resident)).collect(),
@@ -182,6 +186,7 @@ fn of_agent(place: CardContext<'_>, card: &AgentCard, url: String) -> Facts {
         bearer: bearer(place.verifier, card.wants_token),
         has_extended: place.verifier.token_issuers().next().is_some(),
         hub: None,
+        via: card.via.clone(),
     }
 }
 

@@ -29,6 +29,8 @@ pub const X402: &str = "https://github.com/google-agentic-commerce/a2a-x402/blob
 pub const X402_TRANSPORT: &str = "https://github.com/google-a2a/a2a-x402/v0.1";
 /// The extension of agents that show their tool calls.
 pub const TOOL_EVENTS: &str = "https://mentionable.dev/ns/a2a-tool-events/v0.1";
+/// Ours, of agents whose messages are passed on to other hosts: which, the next one first.
+pub(crate) const VIA: &str = "urn:forecourt:a2a:via";
 
 /// Who takes messages without a mention. Hub card 2.3.
 pub const DEFAULT_AGENT: &str = "https://mentionable.dev/ns/v1#defaultAgent";

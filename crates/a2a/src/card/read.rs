@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::binding::{Binding, is_reachable};
 use super::limits::{AGENTS_READ_MAX, ENTRIES_READ_MAX, INTERFACES_READ_MAX, SIGNATURES_MAX};
-use super::names::{AGENTS, DEFAULT_AGENT, MENTIONABLE, snake};
+use super::names::{AGENTS, DEFAULT_AGENT, MENTIONABLE, VIA, snake};
 use super::shape::SCHEME_KINDS;
 use super::validate::Problem;
 use crate::model::Version;
@@ -38,6 +38,12 @@ pub struct RemoteCard {
     pub input_modes: Vec<String>,
     /// The media types that it gives; empty when it does not say.
     pub output_modes: Vec<String>,
+    /// A picture; may be anything.
+    pub icon: Option<String>,
+    /// A page about it; may be anything.
+    pub documentation: Option<String>,
+    /// The hosts that it passes messages on to, the next one first; empty when it does not say.
+    pub via: Vec<String>,
     /// Who takes messages without a mention, if it is a hub.
     pub default_agent: Option<String>,
     /// Who can be mentioned, if it is a hub.
@@ -140,6 +146,9 @@ pub fn read(card: &Value) -> Result<RemoteCard, Vec<Problem>> {
         skills: list(card, "skills").iter().take(ENTRIES_READ_MAX).filter_map(skill).collect(),
         input_modes: strings(card, "defaultInputModes"),
         output_modes: strings(card, "defaultOutputModes"),
+        icon: text(card, "iconUrl").map(str::to_owned),
+        documentation: text(card, "documentationUrl").map(str::to_owned),
+        via: params(card, VIA).map(|params| strings(params, "hosts")).unwrap_or_default(),
         default_agent: hub.default_agent.map(str::to_owned),
         agents: hub.agents.iter().take(AGENTS_READ_MAX).filter_map(agent).collect(),
         schemes: schemes(card),
@@ -156,15 +165,31 @@ struct Hub<'a> {
 
 impl<'a> Hub<'a> {
     fn of(card: &'a Value) -> Self {
-        let extensions = field(card, "capabilities").map(|capabilities| list(capabilities, "extensions"));
-        let own = extensions.unwrap_or_default().iter().find(|one| text(one, "uri") == Some(MENTIONABLE));
-        let params = own.and_then(|extension| extension.get("params")).unwrap_or(&Value::Null);
+        let params = params(card, MENTIONABLE).unwrap_or(&Value::Null);
         let keys = list(card, AGENTS);
         Self {
             default_agent: text(card, DEFAULT_AGENT).or_else(|| text(params, "defaultAgent")),
             agents: if keys.is_empty() { list(params, "agents") } else { keys },
         }
     }
+}
+
+/// The key under which a hub's card says something else than in its extension. Signatures cover the extension, and not
+/// the keys beside it.
+pub(crate) fn contradiction(card: &Value) -> Option<&'static str> {
+    let params = params(card, MENTIONABLE)?;
+    let twice = [(DEFAULT_AGENT, "defaultAgent"), (AGENTS, "agents")].into_iter();
+    let mut differing = twice.filter(|(key, param)| {
+        let (own, repeated) = (card.get(key), params.get(param));
+        own.is_some() && repeated.is_some() && own != repeated
+    });
+    differing.next().map(|(key, _)| key)
+}
+
+/// The parameters of an extension.
+fn params<'a>(card: &'a Value, uri: &str) -> Option<&'a Value> {
+    let extensions = list(field(card, "capabilities")?, "extensions");
+    extensions.iter().find(|one| text(one, "uri") == Some(uri))?.get("params")
 }
 
 /// Those of 1.0 in their order, then what 0.3 says of itself.

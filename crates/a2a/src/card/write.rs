@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::facts::{BearerTokens, Facts, ListedSkill};
 use super::names::{
-    AGENTS, CONTEXT, DEFAULT_AGENT, MENTIONABLE, MENTIONABLE_VERSION, POLICY, REST, ROUTER_TYPE, TOOL_EVENTS, X402,
-    X402_TRANSPORT,
+    AGENTS, CONTEXT, DEFAULT_AGENT, MENTIONABLE, MENTIONABLE_VERSION, POLICY, REST, ROUTER_TYPE, TOOL_EVENTS, VIA,
+    X402, X402_TRANSPORT,
 };
 use super::shape::SignatureScope;
 use super::sign::sign;
@@ -163,7 +163,12 @@ fn extensions(facts: &Facts) -> Value {
     let paid =
         [X402, X402_TRANSPORT].map(|uri| json!({"uri": uri, "description": "Payments by x402.", "required": false}));
     let paid = paid.into_iter().filter(|_| facts.takes_x402);
-    hub.into_iter().chain(rest).chain([policy]).chain(facts.uses_tools.then_some(tools)).chain(paid).collect()
+    let via = (!facts.via.is_empty()).then(|| {
+        let params = json!({"hosts": facts.via});
+        json!({"uri": VIA, "description": "Messages are passed on to another host.", "params": params})
+    });
+    let tools = facts.uses_tools.then_some(tools);
+    hub.into_iter().chain(rest).chain([policy]).chain(tools).chain(paid).chain(via).collect()
 }
 
 fn skill(listed: &ListedSkill) -> Value {

@@ -4,8 +4,8 @@
 //! An interface must be on the card's own origin, or on one that the operator named: a card is easily
 //! copied, and credentials must not follow it elsewhere. google-adk holds it the same way.
 
-mod fetch;
-mod signature;
+pub(crate) mod fetch;
+pub(crate) mod signature;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,13 +22,13 @@ use url::{Origin, Url};
 
 use self::fetch::{CardDocument, CardResponse, look};
 use super::endpoint::{Binding, Endpoint, choose};
-use super::limits::{CARD_KEPT_MAX, CARD_KEPT_MIN, CARDS_KEPT_MAX};
+use super::limits::{CARD_BYTES_MAX, CARD_KEPT_MAX, CARD_KEPT_MIN, CARDS_KEPT_MAX};
 use super::receive::ANY_PORT;
 use crate::card::{self, RemoteCard, names};
 use crate::model::Version;
 
 /// Where a card is below a base. The second is where it was before 0.3.
-const WELL_KNOWN: [&str; 2] = [".well-known/agent-card.json", ".well-known/agent.json"];
+pub(crate) const WELL_KNOWN: [&str; 2] = [".well-known/agent-card.json", ".well-known/agent.json"];
 /// The extension by which an agent says that its refusals keep the rules. PolicyPart 5.1, with the
 /// name it had before.
 const POLICY: [&str; 2] = [names::POLICY, names::POLICY_ALIAS];
@@ -87,7 +87,10 @@ pub enum DiscoveryError {
     /// Nothing was there.
     #[error("there is no A2A agent card at {0}")]
     NoCard(String),
-    /// The server can't be reached, or did not give the card. The cause is for the operator.
+    /// No connection was made. The cause is for the operator.
+    #[error("the agent card can't be fetched: {0}")]
+    Unreachable(String),
+    /// The server did not give the card. The cause is for the operator.
     #[error("the agent card can't be fetched: {0}")]
     Unavailable(String),
     /// The server said with its status that we are not served, or not now.
@@ -228,7 +231,8 @@ impl Discovery {
         now: Timestamp,
     ) -> Result<Option<(CachedCard, Duration)>, DiscoveryError> {
         let etag = old.as_ref().and_then(|kept| kept.etag.as_deref());
-        match (look(&self.egress, self.rules.purpose, &self.rules.headers, url, etag).await?, old) {
+        let Rules { purpose, headers, .. } = &self.rules;
+        match (look(&self.egress, *purpose, headers, url, etag, CARD_BYTES_MAX).await?, old) {
             (CardResponse::Nothing, _) => Ok(None),
             // It counts as read anew. PolicyPart 3.6.
             (CardResponse::Same { fresh }, Some(old)) => {
@@ -314,7 +318,7 @@ fn named(url: &Url, kept: &CachedCard) -> Result<DiscoveredAgent, DiscoveryError
 }
 
 /// The interfaces of a card that can be used here. gRPC is not among them.
-fn endpoints(card: &RemoteCard) -> Vec<Endpoint> {
+pub(crate) fn endpoints(card: &RemoteCard) -> Vec<Endpoint> {
     let each = card.interfaces.iter().filter_map(|one| {
         let binding = match one.binding {
             card::Binding::JsonRpc => Binding::JsonRpc,
@@ -327,12 +331,12 @@ fn endpoints(card: &RemoteCard) -> Vec<Endpoint> {
 }
 
 /// Whether a URL is that of a card, and not of a base below which one is.
-fn is_document(url: &Url) -> bool {
+pub(crate) fn is_document(url: &Url) -> bool {
     url.path().ends_with(".json")
 }
 
 /// A path below a base, whether that ends with a slash or not.
-fn below(base: &Url, path: &str) -> Url {
+pub(crate) fn below(base: &Url, path: &str) -> Url {
     let mut url = base.clone();
     url.set_query(None);
     url.set_path(&format!("{}/{path}", base.path().trim_end_matches('/')));

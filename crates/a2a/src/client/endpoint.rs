@@ -56,7 +56,7 @@ impl Endpoint {
 
 /// The best of `offered` that is on one of `origins`; of equals the first. `Err` names an origin
 /// that was offered and is not among them.
-pub(super) fn choose(offered: &[Endpoint], origins: &[Origin]) -> Result<Endpoint, Option<String>> {
+pub(crate) fn choose(offered: &[Endpoint], origins: &[Origin]) -> Result<Endpoint, Option<String>> {
     let stranger = offered.iter().map(|one| one.url.origin()).find(|origin| !origins.contains(origin));
     let own = offered.iter().filter(|one| origins.contains(&one.url.origin()));
     own.min_by_key(|one| one.rank()).cloned().ok_or_else(|| stranger.map(|origin| origin.ascii_serialization()))

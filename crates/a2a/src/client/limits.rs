@@ -43,5 +43,7 @@ pub const THREADS_MAX: u64 = 10_000;
 pub(crate) const CANCELS_MAX: usize = 64;
 /// How long one cancellation may take.
 pub(crate) const CANCEL_TIME_MAX: Duration = Duration::from_secs(10);
+/// Seconds after which a caller may ask again for an agent that can't be reached.
+pub(crate) const UNREACHABLE_RETRY_SECONDS: u64 = 10;
 /// Origins beside its card's own that an agent's interfaces may be on.
 pub(crate) const ORIGINS_MAX: usize = 16;

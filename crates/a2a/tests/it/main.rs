@@ -5,6 +5,7 @@ mod backend;
 mod card;
 mod discovery;
 mod follow;
+mod fronted;
 mod hub;
 mod peer;
 mod receiver;

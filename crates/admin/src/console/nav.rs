@@ -9,6 +9,7 @@ pub(super) const NAV: &[(&str, &[(&str, &str)])] = &[
             ("/console/agents", "Agents"),
             ("/console/tasks", "Tasks"),
             ("/console/servers", "Servers"),
+            ("/console/hubs", "Hubs"),
             ("/console/queue", "Questions to you"),
         ],
     ),

@@ -39,6 +39,7 @@ pub(super) const PAGES: &[PageRoute] = &[
     page!("/console/tasks" tasks::tasks_page),
     page!("/console/tasks/{task}" tasks::task_page),
     page!("/console/servers" now::servers_page),
+    page!("/console/hubs" now::hubs_page),
     page!("/console/queue" queue::queue_page),
     page!("/console/queue/{id}" queue::question_page),
     page!("/console/refusals" callers::refusals_page),

@@ -98,6 +98,8 @@ pub(crate) enum AdminWhat {
     Content,
     /// Servers behind this host, and how they do.
     Servers,
+    /// Hubs elsewhere whose agents are fronted, and how they do.
+    Hubs,
     /// The nodes that share the store.
     Nodes,
     /// The certificates that are shown to clients.

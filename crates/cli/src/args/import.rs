@@ -1,4 +1,4 @@
-//! The flags of what takes servers of others into a deployment.
+//! The flags of what takes servers and hubs of others into a deployment.
 
 use std::path::PathBuf;
 
@@ -37,6 +37,39 @@ pub(crate) struct ImportServer {
     #[arg(long)]
     pub no_endpoints: bool,
     /// Replace files of the same names, those that people edited too.
+    #[arg(long)]
+    pub force: bool,
+    /// Say what would be written, and write nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print what was found and written as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportHub {
+    /// The hub: a domain such as example.com, or the URL of its card. Else one that was imported before, by `--name`.
+    pub address: Option<String>,
+    /// The deployment to write into.
+    #[arg(long, value_name = "DIR")]
+    pub into: PathBuf,
+    /// What it is called here: 1 to 30 letters, digits, `_` and `-`. Default: the first part of its domain.
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Take these agents alone: handles at the hub, in which `*` stands for any characters.
+    #[arg(long, value_name = "GLOB", num_args = 1..)]
+    pub only: Vec<String>,
+    /// Leave these agents out.
+    #[arg(long, value_name = "GLOB", num_args = 1..)]
+    pub except: Vec<String>,
+    /// What goes before the handles of its agents here. Default: nothing.
+    #[arg(long)]
+    pub prefix: Option<String>,
+    /// A header field for each request. Its value goes into no file: `${VAR}` stands there for it.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub header: Vec<String>,
+    /// Replace the definition, although people edited it.
     #[arg(long)]
     pub force: bool,
     /// Say what would be written, and write nothing.

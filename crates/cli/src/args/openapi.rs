@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{ImportServer, Place};
+use super::{ImportHub, ImportServer, Place};
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
@@ -36,6 +36,16 @@ pub(crate) enum ImportWhat {
         after_help = "Examples:\n  forecourt import mcp https://example.com/mcp --into mysite --header \"Authorization=Bearer $TOKEN\"\n  forecourt import mcp --into mysite --name files -- npx -y @modelcontextprotocol/server-filesystem .\n  forecourt import mcp --into mysite --name files --dry-run"
     )]
     Server(ImportServer),
+    /// Front all agents of a hub elsewhere, as they come and go: its definition, and its agents as they are now.
+    ///
+    /// Writes `hubs/NAME.toml` and `hubs/NAME.agents.json`. While the deployment is served, the hub is looked at again
+    /// and again, and what changes there changes here. Running it again keeps what people edited. Exits with 1 when the
+    /// hub can't be read, when agents here have handles of its agents, or when it and a person changed the same key.
+    #[command(
+        name = "a2a",
+        after_help = "Examples:\n  forecourt import a2a example.com --into mysite --prefix partner-\n  forecourt import a2a example.com --into mysite --only 'shop*' --header \"Authorization=Bearer $TOKEN\"\n  forecourt import a2a --into mysite --name example --dry-run"
+    )]
+    Hub(ImportHub),
 }
 
 #[derive(Debug, Args)]

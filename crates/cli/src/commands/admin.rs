@@ -39,6 +39,7 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
         AdminWhat::Limits => way.get("/limits").await?,
         AdminWhat::Content => way.get("/content").await?,
         AdminWhat::Servers => way.get("/servers").await?,
+        AdminWhat::Hubs => way.get("/hubs").await?,
         AdminWhat::Nodes => way.get("/nodes").await?,
         AdminWhat::Certificates => way.get("/certificates").await?,
         AdminWhat::Config => way.get("/config").await?,

@@ -16,7 +16,7 @@ use forecourt_synthesis::meaning::{self, EndpointMeanings};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{printable, reach, servers};
+use super::{hubs, printable, reach, servers};
 use crate::args::Check;
 use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 
@@ -63,26 +63,46 @@ fn beside_each_other(check: &Check, folders: &[PathBuf]) -> Outcome {
 
 async fn run_one(check: &Check) -> Outcome {
     // Before the rest: what a server turned into is worth knowing of a deployment that does not start, too.
-    let (servers, outcome) = match check.connect {
-        true => servers::connect(&check.place.dir, check.json).await,
-        false => (Value::Null, Ok(())),
+    let (elsewhere, outcome) = match check.connect {
+        true => connect(check).await,
+        false => (Elsewhere::default(), Ok(())),
     };
     let shown = match find(check).await {
-        Ok(found) => show(check, found, &servers),
+        Ok(found) => show(check, found, &elsewhere),
         Err(failure) if check.json => {
             let mut problems = failure.as_json();
-            problems["servers"] = servers;
+            problems["servers"] = elsewhere.servers;
+            problems["hubs"] = elsewhere.hubs;
             print_json(&problems)?;
             Err(failure.said())
         }
         Err(failure) => Err(failure),
     };
-    match (shown, outcome) {
-        (Err(shown), Err(servers)) => {
-            shown.report();
-            Err(servers)
+    both(shown, outcome)
+}
+
+/// What was found at others, as JSON.
+#[derive(Default)]
+struct Elsewhere {
+    servers: Value,
+    hubs: Value,
+}
+
+/// Asks the servers behind the deployment, and the hubs that it follows.
+async fn connect(check: &Check) -> (Elsewhere, Outcome) {
+    let (servers, of_servers) = servers::connect(&check.place.dir, check.json).await;
+    let (hubs, of_hubs) = hubs::connect(&check.place.dir, check.json).await;
+    (Elsewhere { servers, hubs }, both(of_servers, of_hubs))
+}
+
+/// Two outcomes as one. Of two failures the first is told at once.
+fn both(one: Outcome, other: Outcome) -> Outcome {
+    match (one, other) {
+        (Err(one), Err(other)) => {
+            one.report();
+            Err(other)
         }
-        (shown, outcome) => shown.and(outcome),
+        (one, other) => one.and(other),
     }
 }
 
@@ -151,7 +171,7 @@ fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-fn show(check: &Check, report: CheckReport, servers: &Value) -> Outcome {
+fn show(check: &Check, report: CheckReport, elsewhere: &Elsewhere) -> Outcome {
     let CheckReport { running, rules, endpoints, listen } = report;
     let host = running.host();
     let hubs = reach::for_programs(host.site(), &host.directory().default_agent().card, listen);
@@ -165,7 +185,8 @@ fn show(check: &Check, report: CheckReport, servers: &Value) -> Outcome {
             "agents": cards,
             "rules": rules,
             "endpoints": all.iter().map(|endpoint| endpoint.projection()).collect::<Vec<_>>(),
-            "servers": servers,
+            "servers": elsewhere.servers,
+            "hubs": elsewhere.hubs,
             "semantic_types": if check.explain { explained(&endpoints) } else { Value::Null },
         }));
     }
@@ -179,6 +200,9 @@ fn show(check: &Check, report: CheckReport, servers: &Value) -> Outcome {
         }
         for rule in rules.get(card.handle()).into_iter().flatten() {
             stdoutln!("  {:<12} {rule}", "rule");
+        }
+        if !card.via.is_empty() {
+            stdoutln!("  {:<12} {}", "passed on to", printable::line(&card.via.join(", "), NOTICE_CHARS_MAX));
         }
     }
     if !all.is_empty() {

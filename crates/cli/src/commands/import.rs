@@ -1,7 +1,10 @@
 //! `forecourt import`: what others describe, as files of a deployment.
 
+mod definition;
 mod document;
 mod folder;
+mod hub;
+mod pairs;
 mod server;
 mod summary;
 
@@ -21,6 +24,7 @@ pub(crate) async fn run(import: &Import) -> Outcome {
     match &import.what {
         ImportWhat::Openapi(openapi) => import_openapi(openapi).await,
         ImportWhat::Server(asked) => server::run(asked).await,
+        ImportWhat::Hub(asked) => hub::run(asked).await,
     }
 }
 

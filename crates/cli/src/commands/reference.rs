@@ -10,7 +10,7 @@ use forecourt_host::LimitSettings;
 use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_payments::PaymentsSettings;
-use forecourt_rules::{HostRuleSettings, ServerRuleSettings};
+use forecourt_rules::{HostRuleSettings, HubRuleSettings, ServerRuleSettings};
 use forecourt_server::HttpLimits;
 use forecourt_settings::{DocumentedSection, Reference, document};
 use schemars::schema_for;
@@ -19,8 +19,8 @@ use crate::args::{ReferenceArguments, ReferenceTopic};
 use crate::output::{Outcome, stdout};
 use forecourt::registry::{BACKENDS, PROTOCOLS, PagesSettings, SERVERS};
 use forecourt::settings::{
-    AdminSettings, AgentSettings, BusSettings, DomainEntry, DrainSettings, GeoSettings, Listen, Log, MetricsSettings,
-    QuestionSettings, ReloadSettings, StoreSettings, Tls, TopSettings,
+    AdminSettings, AgentSettings, BusSettings, DomainEntry, DrainSettings, GeoSettings, HubSettings, Listen, Log,
+    MetricsSettings, QuestionSettings, ReloadSettings, StoreSettings, Tls, TopSettings,
 };
 
 /// Prints a reference as markdown.
@@ -109,11 +109,15 @@ pub(super) fn sections() -> Vec<DocumentedSection> {
 }
 
 /// What stands in other folders than that of agents, and the settings of all of it.
-fn of_other_folders() -> [DocumentedSection; 6] {
+fn of_other_folders() -> [DocumentedSection; 8] {
     let rules = "Rules before a server, or before some of its tools.";
     [
         documented("servers/*.toml", "An MCP server behind the host.", SERVERS.schema),
         documented("servers/*.toml [[policy]]", rules, || schema_for!(ServerRuleSettings)),
+        documented("hubs/*.toml", "A hub elsewhere whose agents answer here as well.", || schema_for!(HubSettings)),
+        documented("hubs/*.toml [[policy]]", "Rules before the agents of a hub, or before some of them.", || {
+            schema_for!(HubRuleSettings)
+        }),
         policy::DOCUMENTED,
         python::DOCUMENTED,
         endpoint::DOCUMENTED,

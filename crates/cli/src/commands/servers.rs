@@ -1,6 +1,5 @@
 //! The servers behind a deployment: their files as commands read them, and what became of a server since.
 
-pub(super) mod changes;
 mod connect;
 pub(super) mod definition;
 
@@ -11,6 +10,7 @@ use forecourt_client::network;
 use forecourt_egress::EgressConfig;
 use serde_json::Value;
 
+use crate::commands::changes::WORDS_CHARS_MAX;
 use crate::commands::printable::line;
 use crate::output::Failure;
 
@@ -18,8 +18,6 @@ pub(super) use connect::run as connect;
 
 /// The folder of the files.
 pub(super) const FOLDER: &str = "servers";
-/// Characters of somebody else's sentence.
-pub(super) const WORDS_CHARS_MAX: usize = 300;
 
 /// Where the definition of a server lies.
 pub(super) fn definition_file(deployment: &Path, name: &str) -> PathBuf {

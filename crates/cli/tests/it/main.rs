@@ -102,6 +102,7 @@ mod faults;
 mod five_wires;
 mod foreign_hosts;
 mod genesis;
+mod hubs;
 mod identity;
 mod import_server;
 mod install;

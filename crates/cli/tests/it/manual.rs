@@ -44,6 +44,7 @@ pages! {
     getting_started => "docs/manual/getting-started.md",
     identity => "docs/manual/identity.md",
     mcp => "docs/manual/mcp.md",
+    hubs => "docs/manual/hubs.md",
     mcp_servers => "docs/manual/mcp-servers.md",
     nlweb => "docs/manual/nlweb.md",
     nodes => "docs/manual/nodes.md",

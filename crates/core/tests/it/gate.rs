@@ -47,6 +47,7 @@ fn card() -> Arc<AgentCard> {
         cache_control: None,
         examples: vec![],
         endpoints: vec![],
+        via: Vec::new(),
     })
 }
 

@@ -266,6 +266,9 @@ fn assemble(
         endpoints,
         agents: Vec::new(),
         servers: Vec::new(),
+        hubs: Vec::new(),
+        hub_lists: Arc::default(),
+        open_hubs: Vec::new(),
         own_functions: Functions::new(),
         own_addresses: Vec::new(),
         data: dir.join(DATA),
@@ -457,7 +460,10 @@ fn read_agent(
     }
     match (settings, backend, identity) {
         (Some(settings), Some(backend), Some(identity)) if problems.is_empty() => {
-            Ok(AgentDefinition { settings, section, backing: Backing::Section(backend), identity })
+            let policy = section.clone().take("policy");
+            let rule_places = policy.map(|mut policy| policy.take_list("rules")).unwrap_or_default();
+            let backing = Backing::Section(backend);
+            Ok(AgentDefinition { settings, section, backing, identity, rule_places, of_hub: None })
         }
         _ => Err(problems),
     }

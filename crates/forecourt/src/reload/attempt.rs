@@ -54,6 +54,8 @@ pub enum ReloadTrigger {
     Signal,
     /// `POST /reload`.
     Admin,
+    /// A hub elsewhere has other agents than before.
+    Hub,
     /// Another node of this deployment was told to.
     Node,
     /// The program around the server.
@@ -67,6 +69,7 @@ impl ReloadTrigger {
             Self::Files => "files",
             Self::Signal => "signal",
             Self::Admin => "admin",
+            Self::Hub => "hub",
             Self::Node => "node",
             Self::Program => "program",
         }

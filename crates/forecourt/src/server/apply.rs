@@ -41,6 +41,7 @@ impl ServerCore {
         deployment.data.clone_from(&self.data);
         // What is counted goes on to be.
         deployment.meters = self.meters.clone();
+        deployment.hub_lists = self.hub_lists.clone();
         let (looked, mut deployment) =
             blocking(move || (inspect::inspect(&deployment), deployment)).await.map_err(wrong)?;
         looked.into_result(()).map_err(NotApplied::Refused)?;

@@ -12,6 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::certificates::CertificateKeeper;
 use super::content_metrics::ContentMetrics;
+use super::hub_metrics::HubMetrics;
+use super::hubs::HubFollower;
 use super::list::SharedParts;
 use super::operator::OperatorView;
 use super::reloader::Reloader;
@@ -20,6 +22,7 @@ use super::{Addresses, DRAIN, console};
 use crate::data_folder;
 use crate::error::Error;
 use crate::house::House;
+use crate::hubs::HubLists;
 use crate::meters::Meters;
 use crate::running::Running;
 use crate::serving::Serving;
@@ -34,6 +37,7 @@ pub(crate) struct ServerCore {
     pub(super) keeper: Arc<CertificateKeeper>,
     pub(crate) data: PathBuf,
     pub(super) meters: Meters,
+    pub(super) hub_lists: Arc<HubLists>,
     gauges: StoreGauges,
     pub(super) reloader: Arc<Reloader>,
     pub(super) operator: OperatorView,
@@ -92,6 +96,7 @@ impl OpenedDomain {
         let core = Arc::new(ServerCore {
             name,
             meters: running.deployment().meters.clone(),
+            hub_lists: running.deployment().hub_lists.clone(),
             running,
             shared,
             keeper,
@@ -104,6 +109,7 @@ impl OpenedDomain {
             lock: Mutex::new(Some(lock)),
         });
         core.count(false);
+        tokio::spawn(HubFollower::new(core.clone()).run());
         Ok(core)
     }
 }
@@ -127,6 +133,7 @@ impl ServerCore {
                 registry.register_collector(Box::new(bus));
             }
             registry.register_collector(Box::new(ContentMetrics { live: self.running.live().clone() }));
+            registry.register_collector(Box::new(HubMetrics { live: self.running.live().clone() }));
             registry.register_collector(Box::new(self.gauges.clone()));
             registry.register_collector(Box::new(StoreLoadMetrics(self.running.reads().clone())));
             self.reloader.register(registry);

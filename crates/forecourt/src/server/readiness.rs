@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forecourt_core::Handle;
-use forecourt_host::{Host, ServerStates};
+use forecourt_host::{Host, HubStates, ServerStates};
 use forecourt_server::ReadinessCheck;
 use parking_lot::Mutex;
 
@@ -45,7 +45,8 @@ pub(super) fn ready(
                 works(&host).await.map_err(|reason| format!("{}: {reason}", other.name))?;
             }
             let servers = house.services.get::<ServerStates>().map(|states| states.notes()).unwrap_or_default();
-            let notes = house.host.notes().into_iter().chain(lag).chain(servers).chain(keeper.notes());
+            let hubs = house.services.get::<HubStates>().map(|states| states.notes()).unwrap_or_default();
+            let notes = house.host.notes().into_iter().chain(lag).chain(servers).chain(hubs).chain(keeper.notes());
             Ok(notes.chain(others.iter().flat_map(|other| other.keeper.notes())).collect())
         })
     })

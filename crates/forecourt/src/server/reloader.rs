@@ -196,8 +196,8 @@ impl ReloadWork {
                 request = requests.recv() => {
                     let Some(ReloadRequest { by, answer }) = request else { return };
                     let attempt = self.attempt(by).await;
-                    if attempt.outcome == AttemptOutcome::Applied {
-                        // Each node reads its own files.
+                    // Each node reads its own files, and looks at hubs itself.
+                    if attempt.outcome == AttemptOutcome::Applied && by != ReloadTrigger::Hub {
                         bus.publish(topics::RELOAD, Bytes::from(node.clone()));
                     }
                     // Whoever asked may have gone.

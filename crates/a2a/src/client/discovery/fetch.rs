@@ -10,11 +10,11 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::Value;
 use url::Url;
 
-use super::super::limits::{CARD_BYTES_MAX, CARD_TIME_MAX};
+use super::super::limits::CARD_TIME_MAX;
 use super::DiscoveryError;
 
 /// What a look at a URL found.
-pub(super) enum CardResponse {
+pub(crate) enum CardResponse {
     /// Nothing.
     Nothing,
     /// What we have already.
@@ -25,24 +25,24 @@ pub(super) enum CardResponse {
 }
 
 /// A JSON object, and how long its server lets it be kept.
-pub(super) struct CardDocument {
-    pub(super) value: Value,
-    pub(super) etag: Option<String>,
-    pub(super) fresh: Duration,
+pub(crate) struct CardDocument {
+    pub(crate) value: Value,
+    pub(crate) etag: Option<String>,
+    pub(crate) fresh: Duration,
 }
 
-/// Fetches a document. Its media type does not matter: static hosts get that wrong.
-pub(super) async fn look(
+/// Fetches a document of at most `bytes_max`. Its media type does not matter: static hosts get that wrong.
+pub(crate) async fn look(
     egress: &Egress,
     purpose: Purpose,
     headers: &HeaderMap,
     url: &Url,
     etag: Option<&str>,
+    bytes_max: usize,
 ) -> Result<CardResponse, DiscoveryError> {
     let bounds = purpose.deadlines(egress.config());
     let total = bounds.total.min(CARD_TIME_MAX);
-    let bounds =
-        Deadlines { first_byte: bounds.first_byte.min(total), total, body_bytes_max: CARD_BYTES_MAX, ..bounds };
+    let bounds = Deadlines { first_byte: bounds.first_byte.min(total), total, body_bytes_max: bytes_max, ..bounds };
     let mut request = UpstreamRequest::get(url.as_str()).within(bounds);
     request.headers = headers.clone();
     request.headers.insert(ACCEPT, HeaderValue::from_static("application/json, */*;q=0.1"));
@@ -73,7 +73,10 @@ pub(super) async fn look(
 }
 
 fn unavailable(error: &EgressError) -> DiscoveryError {
-    DiscoveryError::Unavailable(error.log_reason())
+    match error {
+        EgressError::Unconnected(_) => DiscoveryError::Unreachable(error.log_reason()),
+        _ => DiscoveryError::Unavailable(error.log_reason()),
+    }
 }
 
 /// How long an answer may be kept; not at all when it does not say. RFC 9111 5.2.2.

@@ -8,7 +8,7 @@ use crate::api_error::ApiError;
 use crate::console::view::{Act, Cell, Page, Section, Tile, Tone};
 use crate::desk::Ask;
 use crate::nouns::checks::Check;
-use crate::nouns::{agents, overview, servers};
+use crate::nouns::{agents, hubs, overview, servers};
 
 /// Failures that the overview shows.
 const FAILURES_SHOWN: usize = 10;
@@ -58,6 +58,34 @@ pub(super) async fn servers_page(ask: Ask) -> Result<Page, ApiError> {
         sections: vec![Section::table("Servers", head, rows, "None: each has a file in the folder servers.")],
         is_live: true,
         ..Page::new("/console/servers", "Servers")
+    })
+}
+
+pub(super) async fn hubs_page(ask: Ask) -> Result<Page, ApiError> {
+    let row = |hub: hubs::Hub| {
+        let (tone, state) = match (hub.answers, &hub.last_error) {
+            (Some(true), None) => (Tone::Good, "followed"),
+            (Some(true), Some(_)) => (Tone::Bad, "behind"),
+            (Some(false), _) => (Tone::Bad, "does not answer"),
+            (None, _) => (Tone::Plain, "not looked at yet"),
+        };
+        let told: Vec<String> = hub.last_error.into_iter().chain(hub.left_out).collect();
+        vec![
+            Cell::Code(hub.hub),
+            Cell::text(hub.url),
+            Cell::Badge { tone, text: state.to_owned() },
+            Cell::Number(hub.agents),
+            hub.seen_at.map_or(Cell::Nothing, |at| Cell::text(at.to_string())),
+            if told.is_empty() { Cell::Nothing } else { Cell::text(told.join("; ")) },
+        ]
+    };
+    let rows = hubs::list(ask).await?.hubs.into_iter().map(row).collect();
+    let head = vec!["Hub", "Card", "State", "Agents", "Seen", "What went wrong, and who is left out"];
+    Ok(Page {
+        lead: Some("Hubs elsewhere whose agents answer here, as this node knows them.".to_owned()),
+        sections: vec![Section::table("Hubs", head, rows, "None: each has a file in the folder hubs.")],
+        is_live: true,
+        ..Page::new("/console/hubs", "Hubs")
     })
 }
 

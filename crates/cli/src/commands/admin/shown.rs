@@ -4,8 +4,8 @@ use forecourt_client::printable::line;
 use serde_json::{Value, json};
 
 use super::tables::{
-    ACTIONS, AGENTS, CERTIFICATES, CONSOLE_SESSIONS, CONTENTS, CONTRACTS, DELIVERIES, EVENTS, LIMITS, NODES, PEOPLE,
-    PROTOCOLS, QUESTIONS, REFUSALS, SERVERS, TASKS, Table, USAGE,
+    ACTIONS, AGENTS, CERTIFICATES, CONSOLE_SESSIONS, CONTENTS, CONTRACTS, DELIVERIES, EVENTS, HUBS, LIMITS, NODES,
+    PEOPLE, PROTOCOLS, QUESTIONS, REFUSALS, SERVERS, TASKS, Table, USAGE,
 };
 use crate::args::AdminWhat;
 
@@ -30,6 +30,7 @@ pub(super) fn shown(what: &AdminWhat, told: &Value) -> String {
         AdminWhat::Limits => table(&LIMITS, told),
         AdminWhat::Content => table(&CONTENTS, told),
         AdminWhat::Servers => table(&SERVERS, told),
+        AdminWhat::Hubs => table(&HUBS, told),
         AdminWhat::Nodes => table(&NODES, told),
         AdminWhat::Certificates => table(&CERTIFICATES, told),
         AdminWhat::Actions => table(&ACTIONS, told),

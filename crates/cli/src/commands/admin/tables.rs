@@ -165,6 +165,20 @@ pub(super) const SERVERS: Table = Table {
     empty: "no server behind this host",
 };
 
+/// The hubs elsewhere whose agents the host fronts.
+pub(super) const HUBS: Table = Table {
+    rows: "hubs",
+    columns: &[
+        ("HUB", "hub"),
+        ("ANSWERS", "answers"),
+        ("AGENTS", "agents"),
+        ("SEEN", "seen_at"),
+        ("LAST ERROR", "last_error"),
+        ("LEFT OUT", "left_out"),
+    ],
+    empty: "no hub is followed",
+};
+
 /// The nodes of the deployment.
 pub(super) const NODES: Table = Table {
     rows: "nodes",

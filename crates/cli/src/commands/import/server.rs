@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 
 use forecourt::registry::SERVER_FUNCTION_ERRORS;
 use forecourt::registry::server_survey::{ServerSurvey, SurveyTarget, SurveyedTool};
-use forecourt_core::{Glob, Handle};
+use forecourt_core::Handle;
 use forecourt_openapi::reimport::{FileChange, ImportPlan, PlannedFile, plan};
-use forecourt_openapi::{
-    EndpointFiles, File, Import, ImportFate, ImportNotes, ImportedOperation, ToolDescription, ToolServer, import_tools,
-};
+use forecourt_openapi::{File, Import, ImportFate, ToolDescription, ToolServer, import_tools};
 use forecourt_surface::SERVER_FUNCTIONS;
 use serde_json::{Value, json};
 
+use super::definition::{as_import, globs};
 use super::folder::{self, Disk};
+use super::pairs::{TakenPairs, taken};
 use super::summary;
 use crate::args::ImportServer;
+use crate::commands::changes::{ListChange, changes};
 use crate::commands::printable::line;
-use crate::commands::servers::changes::{ListChange, changes};
 use crate::commands::servers::definition::ServerDefinition;
 use crate::commands::servers::{self, FOLDER, definition_file, kept_lists};
 use crate::output::{Failure, Outcome, print_json, stderrln};
@@ -37,9 +37,6 @@ struct ServerRequest {
     /// The variables that were made for values, and what each is.
     variables: BTreeMap<String, String>,
 }
-
-/// Header fields, or variables of an environment.
-type Pairs = BTreeMap<String, String>;
 
 /// What an import found and does.
 struct ServerImport {
@@ -103,7 +100,11 @@ fn wanted(asked: &ImportServer) -> Result<ServerRequest, Failure> {
         return Ok(ServerRequest { target, definition, variables });
     }
     let stem = asked.name.clone().unwrap_or_else(|| stem(asked));
-    let mut values = |pairs: &[String], flag: &str| taken(pairs, flag, &stem, &mut variables);
+    let mut values = |pairs: &[String], flag: &str| -> Result<_, Failure> {
+        let TakenPairs { values, written, variables: made } = taken(pairs, flag, &stem)?;
+        variables.extend(made.into_iter().map(|(name, variable)| (name, variable.about)));
+        Ok((values, written))
+    };
     let (target, written) = match &asked.url {
         Some(url) => {
             if !asked.env.is_empty() {
@@ -130,10 +131,6 @@ fn wanted(asked: &ImportServer) -> Result<ServerRequest, Failure> {
 
 /// What the flags say of a definition.
 fn with_flags(mut definition: ServerDefinition, asked: &ImportServer) -> Result<ServerDefinition, Failure> {
-    let globs = |texts: &[String], flag: &str| -> Result<Vec<Glob>, Failure> {
-        let glob = |text: &String| text.parse().map_err(|error| Failure::usage(format!("{flag} `{text}`: {error}")));
-        texts.iter().map(glob).collect()
-    };
     if !asked.only.is_empty() {
         definition.only = globs(&asked.only, "--only")?;
     }
@@ -152,67 +149,6 @@ fn stem(asked: &ImportServer) -> String {
     let host = url.as_ref().and_then(|url| url.host_str()).map(|host| host.trim_start_matches("mcp."));
     let label = host.and_then(|host| host.split('.').next());
     label.map_or_else(|| "server".to_owned(), str::to_owned)
-}
-
-/// Pairs of the command line, with their values and as they are to be written: where a value is no `${VAR}` itself, a
-/// variable is made for it.
-fn taken(
-    pairs: &[String],
-    flag: &str,
-    stem: &str,
-    variables: &mut BTreeMap<String, String>,
-) -> Result<(Pairs, Pairs), Failure> {
-    let (mut values, mut written) = (BTreeMap::new(), BTreeMap::new());
-    for pair in pairs {
-        let wrong = || Failure::usage(format!("{flag} takes NAME=VALUE"));
-        let (name, value) = pair.split_once('=').ok_or_else(wrong)?;
-        let name = name.trim();
-        if name.is_empty() {
-            return Err(wrong());
-        }
-        if value.contains("${") {
-            values.insert(name.to_owned(), filled(value, flag)?);
-            written.insert(name.to_owned(), value.to_owned());
-            continue;
-        }
-        // The scheme is no secret, and tells what the variable is.
-        let (scheme, _) = value.split_once(' ').filter(|(scheme, _)| *scheme == "Bearer").unwrap_or_default();
-        let is_variable = flag == "--env";
-        let variable = if is_variable { name.to_owned() } else { upper(&format!("{stem} {name}")) };
-        let about = match (is_variable, scheme) {
-            (true, _) => "the program wants it".to_owned(),
-            (false, "") => format!("the value of the header field {name}"),
-            (false, _) => format!("the token in the header field {name}"),
-        };
-        let space = if scheme.is_empty() { "" } else { " " };
-        written.insert(name.to_owned(), format!("{scheme}{space}${{{variable}}}"));
-        variables.insert(variable, about);
-        values.insert(name.to_owned(), value.to_owned());
-    }
-    Ok((values, written))
-}
-
-/// A value with `${VAR}` from the environment.
-fn filled(value: &str, flag: &str) -> Result<String, Failure> {
-    let mut filled = String::new();
-    let mut rest = value;
-    while let Some((before, after)) = rest.split_once("${") {
-        let wrong = || Failure::usage(format!("{flag}: a `${{` without its `}}`"));
-        let (name, more) = after.split_once('}').ok_or_else(wrong)?;
-        let unset = |_| Failure::yours(format!("{flag}: the variable {name} is not set"));
-        filled.push_str(before);
-        filled.push_str(&std::env::var(name).map_err(unset)?);
-        rest = more;
-    }
-    filled.push_str(rest);
-    Ok(filled)
-}
-
-/// A name as one of a variable.
-fn upper(text: &str) -> String {
-    let plain: String =
-        text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
-    plain.trim_matches('_').to_owned()
 }
 
 /// What the server is called here: by the flag, else by its own word for itself, else by its address.
@@ -260,7 +196,7 @@ fn planned(asked: &ImportServer, wanted: ServerRequest, survey: ServerSurvey) ->
     let (of_servers, of_endpoints) = (asked.into.join(FOLDER), asked.into.join(ENDPOINTS));
     let record = folder::record(&of_servers)?;
     let disk = Disk { endpoints: &of_servers, functions: None };
-    let definition = plan(&as_import(&name, &survey.version, file), record, &disk, asked.force);
+    let definition = plan(&as_import("SERVER", &name, &survey.version, file), record, &disk, asked.force);
     let kept = kept_lists(&asked.into, &name)?;
     let changes = kept.map(|kept| changes(&kept, &survey.lists));
     let endpoints = match asked.no_endpoints {
@@ -289,27 +225,6 @@ fn described(tool: &SurveyedTool) -> ToolDescription {
     let SurveyedTool { name, title, description, input, output, reads_only, is_destructive, is_idempotent } =
         tool.clone();
     ToolDescription { name, title, description, input, output, reads_only, is_destructive, is_idempotent }
-}
-
-/// A definition as an import of one file, so that what people edit in it stays.
-fn as_import(name: &str, version: &str, file: File) -> Import {
-    let files =
-        EndpointFiles { method: String::new(), path: String::new(), files: vec![file], notes: ImportNotes::default() };
-    let operation = ImportedOperation {
-        http: "SERVER".to_owned(),
-        path: name.to_owned(),
-        id: String::new(),
-        fate: ImportFate::Written(files),
-    };
-    Import {
-        title: name.to_owned(),
-        name: name.to_owned(),
-        version: version.to_owned(),
-        operations: vec![operation],
-        variables: BTreeMap::new(),
-        losses: Vec::new(),
-        stubs: None,
-    }
 }
 
 impl ServerImport {
@@ -402,39 +317,6 @@ fn endpoints(import: &Import, plan: &ImportPlan, would: &str) {
     for operation in &import.operations {
         if let ImportFate::Failed(reason) | ImportFate::Skipped(reason) = &operation.fate {
             stderrln!("no endpoint for the tool {}: {}", line(&operation.id, 64), line(reason, 240));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn pairs(pair: &str, flag: &str) -> (String, String, Vec<String>) {
-        let mut variables = BTreeMap::new();
-        let (values, written) = taken(&[pair.to_owned()], flag, "my-far", &mut variables).unwrap();
-        let first = |map: BTreeMap<String, String>| map.into_values().next().unwrap();
-        (first(values), first(written), variables.into_keys().collect())
-    }
-
-    #[test]
-    fn values_are_asked_with_and_never_written() {
-        let (value, written, variables) = pairs("Authorization=Bearer abc=", "--header");
-        assert_eq!((value.as_str(), written.as_str()), ("Bearer abc=", "Bearer ${MY_FAR_AUTHORIZATION}"));
-        assert_eq!(variables, ["MY_FAR_AUTHORIZATION"]);
-        let (value, written, variables) = pairs("X-Key=k y", "--header");
-        assert_eq!((value.as_str(), written.as_str()), ("k y", "${MY_FAR_X_KEY}"));
-        assert_eq!(variables, ["MY_FAR_X_KEY"]);
-        assert_eq!(pairs("TOKEN=x", "--env").1, "${TOKEN}");
-    }
-
-    #[test]
-    fn a_variable_is_kept_as_it_is_written() {
-        let path = std::env::var("PATH").unwrap();
-        let (value, written, variables) = pairs("X=a ${PATH}!", "--header");
-        assert_eq!((value, written.as_str(), variables.len()), (format!("a {path}!"), "a ${PATH}!", 0));
-        for wrong in ["X", "=x", "X=${A", "X=${NOT_SET_ANYWHERE}"] {
-            assert!(taken(&[wrong.to_owned()], "--header", "a", &mut BTreeMap::new()).is_err(), "{wrong}");
         }
     }
 }

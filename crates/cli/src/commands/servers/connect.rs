@@ -5,9 +5,9 @@ use std::path::Path;
 use forecourt_settings::files;
 use serde_json::{Value, json};
 
-use super::changes::{ListChange, changes};
 use super::definition::ServerDefinition;
 use super::{FOLDER, ask, kept_lists};
+use crate::commands::changes::{ListChange, changes};
 use crate::commands::printable::line;
 use crate::output::{Failure, Outcome, stdoutln};
 

@@ -9,6 +9,7 @@ use forecourt_settings::{ProcessEnvironment, Section, files};
 use serde::Deserialize;
 
 use super::definition_file;
+use crate::commands::toml_text::{key, list, quoted, table};
 use crate::output::Failure;
 
 /// A server as its file defines it, as far as it concerns who asks it and what is taken of it. The protocol knows the
@@ -123,34 +124,6 @@ fn section(
     }
     let text = files::text_of(&file).map_err(|problem| Failure::yours(problem.to_string()))?;
     Ok(Some(Section::parse(&file, &text, environment)?))
-}
-
-/// A key with patterns; as an example in a comment where there are none.
-fn key(name: &str, globs: &[Glob], example: &str) -> String {
-    match globs {
-        [] => format!("# {name} = [{}]", quoted(example)),
-        globs => format!("{name} = {}", list(&globs.iter().map(|glob| glob.as_str().to_owned()).collect::<Vec<_>>())),
-    }
-}
-
-fn list(texts: &[String]) -> String {
-    format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
-}
-
-fn table(name: &str, values: &BTreeMap<String, String>) -> Option<String> {
-    let pairs: Vec<String> = values.iter().map(|(key, value)| format!("{} = {}", quoted(key), quoted(value))).collect();
-    (!pairs.is_empty()).then(|| format!("{name} = {{ {} }}", pairs.join(", ")))
-}
-
-/// A text of TOML on one line.
-fn quoted(text: &str) -> String {
-    let escaped = text.chars().map(|c| match c {
-        '"' => "\\\"".to_owned(),
-        '\\' => "\\\\".to_owned(),
-        c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
-        c => c.to_string(),
-    });
-    format!("\"{}\"", escaped.collect::<String>())
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ const LOCAL_PORT: u16 = 8080;
 ///
 /// An agent is asked at its own endpoint, a domain at its hub. Hub card 2.3, 4. Names under `.localhost` are asked in the
 /// clear, since nobody else's program knows the authority of their certificate.
-pub(super) fn url_of(text: &str) -> Option<String> {
+pub(crate) fn url_of(text: &str) -> Option<String> {
     if text.contains("://") {
         return Some(text.to_owned());
     }

@@ -1,24 +1,34 @@
-//! What changed in the lists of a server.
+//! What changed in the lists of a server, or of a hub.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::WORDS_CHARS_MAX;
-use crate::commands::printable::line;
+use super::printable::line;
 
-/// The members of a tool that models go by.
-const WORDS: [&str; 2] = ["title", "description"];
-/// The members of a tool that programs go by, and what they are to people.
-const FORMS: [(&str, &str); 3] =
-    [("inputSchema", "what it takes"), ("outputSchema", "what it gives"), ("annotations", "what it says it changes")];
+/// Characters of somebody else's sentence.
+pub(super) const WORDS_CHARS_MAX: usize = 300;
+
+/// The members of a tool or an agent that models go by.
+const WORDS: [&str; 3] = ["name", "title", "description"];
+/// The members of a tool or an agent that programs go by, and what they are to people.
+const FORMS: [(&str, &str); 8] = [
+    ("inputSchema", "what it takes"),
+    ("outputSchema", "what it gives"),
+    ("annotations", "what it says it changes"),
+    ("input_modes", "what it takes"),
+    ("output_modes", "what it gives"),
+    ("skills", "its skills"),
+    ("url", "where it is"),
+    ("is_signed", "whether its card is signed"),
+];
 /// The lists beside that of tools, and the member that names an entry of each.
 const OTHER_LISTS: [(&str, &str); 3] = [("resources", "uri"), ("templates", "uriTemplate"), ("prompts", "name")];
 
 /// What became of one entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::commands) struct ListChange {
-    /// `tool`, `resource`, `template` or `prompt`.
+    /// `tool`, `resource`, `template`, `prompt` or `agent`.
     pub(in crate::commands) what: &'static str,
     /// The entry's name.
     pub(in crate::commands) name: String,
@@ -51,6 +61,13 @@ pub(in crate::commands) fn changes(before: &Value, now: &Value) -> Vec<ListChang
         };
         list(what, key, name, before, now, &mut found);
     }
+    found
+}
+
+/// What changed from one list of a hub's agents to another.
+pub(in crate::commands) fn agent_changes(before: &Value, now: &Value) -> Vec<ListChange> {
+    let mut found = Vec::new();
+    list("agent", "agents", "handle", before, now, &mut found);
     found
 }
 
@@ -155,6 +172,18 @@ mod tests {
     fn changed_schemas_are_said() {
         let of = |schema: &str| json!([{"name": "a", "inputSchema": {"type": schema}}]);
         assert_eq!(sentences(&of("object"), &of("string")), ["the tool a: what it takes changed"]);
+    }
+
+    #[test]
+    fn agents_are_told_by_their_handles() {
+        let agents = |name: &str, handle: &str| json!({"agents": [{"handle": handle, "name": name, "skills": []}]});
+        let said = |before: &Value, now: &Value| {
+            agent_changes(before, now).iter().map(ListChange::sentence).collect::<Vec<_>>()
+        };
+        let (chef, cook) = (agents("Chef", "chef"), agents("Chef", "cook"));
+        assert_eq!(said(&chef, &cook), ["new agent cook", "the agent chef is gone"]);
+        assert!(said(&chef, &agents("Boss", "chef"))[0].contains("its name changed"));
+        assert!(said(&chef, &chef).is_empty());
     }
 
     #[test]
