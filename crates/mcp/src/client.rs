@@ -16,7 +16,7 @@ use rmcp::transport::worker::WorkerQuitReason;
 
 use crate::limits::CALLS_PER_SESSION_MAX;
 
-pub(crate) use early_answer::{EarlyAnswer, Posted, RenamedIds};
+pub(crate) use early_answer::{EarlyAnswer, PostOutcome, RenamedIds};
 pub(crate) use out::{Out, repeat};
 
 /// Where a request over HTTP names its session.

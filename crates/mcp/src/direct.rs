@@ -145,7 +145,9 @@ impl DirectCall {
     /// Whether the SDK has nothing to do with it: a tool that wants no arguments to be named in headers, which the SDK
     /// compares.
     pub(crate) fn is_plain(&self, offer: &Offer, agent: Option<&Handle>) -> bool {
-        !offer.has_header_arguments(agent, &self.params.name)
+        let name = &self.params.name;
+        // The SDK knows a tool by its name alone, whichever endpoint is called.
+        !offer.has_header_arguments(None, name) && (agent.is_none() || !offer.has_header_arguments(agent, name))
     }
 
     /// Makes the call, and writes what came of it.
@@ -215,4 +217,48 @@ fn written(status: StatusCode, message: &ServerJsonRpcMessage) -> HttpAnswer {
     head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     // Types with text keys: writing them can't fail.
     HttpAnswer::whole(status, head, serde_json::to_vec(message).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(meta: &Value) -> Option<WireMeta> {
+        serde_json::from_str(&meta.to_string()).ok()
+    }
+
+    #[test]
+    fn of_what_is_said_beside_a_call_the_protocols_own_is_read_and_the_rest_is_kept() {
+        let meta = read(&json!({
+            "io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": {"name": "x"}, "progressToken": null, "vendor/x": {"y": [1]},
+            "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        }));
+        let meta = meta.expect("it is well");
+        assert_eq!(meta.version.as_deref(), Some(VERSION));
+        assert!(meta.capabilities.is_some() && !meta.wants_more && parent(&meta.said).is_some());
+        assert_eq!(meta.said.keys().collect::<Vec<_>>(), ["traceparent", "vendor/x"]);
+        for more in ["progressToken", "io.modelcontextprotocol/logLevel", "x402/payment"] {
+            assert!(read(&json!({more: 1})).expect("it is well").wants_more, "{more}");
+        }
+        assert!(serde_json::from_str::<WireMeta>(r#"{"a": 1, "a": 2}"#).is_err(), "which of two counts is not said");
+        assert!(read(&json!([])).is_none() && read(&json!(null)).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_call_or_none(body in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = serde_json::from_slice::<WireCall<'_>>(&body);
+        }
+
+        #[test]
+        fn keys_that_are_nobodys_are_kept(keys in prop::collection::btree_set("[a-z/.]{1,12}", 0..6)) {
+            let meta: serde_json::Map<String, Value> = keys.iter().map(|key| (key.clone(), json!(7))).collect();
+            let said = read(&Value::Object(meta)).expect("it is well").said;
+            prop_assert!(said.keys().eq(keys.iter()));
+        }
+    }
 }

@@ -61,7 +61,7 @@ async fn connections_to_a_backend_are_kept_up_to_the_bound() {
 }
 
 /// In two chunks, and its end.
-const STREAMED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n3\r\n all\r\n0\r\n\r\n";
+const STREAMED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n4\r\n all\r\n0\r\n\r\n";
 
 #[tokio::test]
 async fn what_was_read_and_put_back_is_read_again_and_in_its_order() {

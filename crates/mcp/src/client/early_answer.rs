@@ -27,11 +27,11 @@ pub(crate) struct EarlyAnswer {
     number: i64,
     /// The session that it was posted in.
     session: Option<Arc<str>>,
-    posted: Arc<Mutex<Option<Posted>>>,
+    outcome: Arc<Mutex<Option<PostOutcome>>>,
 }
 
 /// What became of a post.
-pub(crate) enum Posted {
+pub(crate) enum PostOutcome {
     /// Nothing came back.
     Failed(EgressError),
     /// A body that is all there, of an answer that is well.
@@ -41,8 +41,8 @@ pub(crate) enum Posted {
 }
 
 impl EarlyAnswer {
-    pub(crate) fn new(number: i64, session: Option<Arc<str>>, posted: Posted) -> Self {
-        Self { number, session, posted: Arc::new(Mutex::new(Some(posted))) }
+    pub(crate) fn new(number: i64, session: Option<Arc<str>>, outcome: PostOutcome) -> Self {
+        Self { number, session, outcome: Arc::new(Mutex::new(Some(outcome))) }
     }
 
     /// The answer that a message for `session` brings along, if it is still there: from now on the request is known by
@@ -51,21 +51,21 @@ impl EarlyAnswer {
         message: &ClientJsonRpcMessage,
         session: Option<&Arc<str>>,
         renamed: &RenamedIds,
-    ) -> Option<Posted> {
+    ) -> Option<PostOutcome> {
         let ClientJsonRpcMessage::Request(request) = message else { return None };
         let early = request.request.extensions().get::<Self>()?;
-        let posted = early.posted.lock().take()?;
+        let outcome = early.outcome.lock().take()?;
         // Another request has begun a new session meanwhile: that the old one is gone is no news, and the server has
         // done nothing.
-        if posted.is_of_lost_session() && early.session.as_ref() != session {
+        if outcome.is_of_lost_session() && early.session.as_ref() != session {
             return None;
         }
         renamed.add(early.number, request.id.clone());
-        Some(posted)
+        Some(outcome)
     }
 }
 
-impl Posted {
+impl PostOutcome {
     fn is_of_lost_session(&self) -> bool {
         matches!(self, Self::Begun(answer) if answer.status == StatusCode::NOT_FOUND)
     }

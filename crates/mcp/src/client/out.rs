@@ -19,7 +19,7 @@ use rmcp::transport::streamable_http_client::{
 use serde_json::{Map, Value};
 use sse_stream::{Sse, SseStream};
 
-use super::{ConnectionNotes, EarlyAnswer, HOPS, OutError, Posted, SESSION, TransportError};
+use super::{ConnectionNotes, EarlyAnswer, HOPS, OutError, PostOutcome, SESSION, TransportError};
 use crate::trace;
 
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -56,7 +56,7 @@ impl Out {
         message: impl Into<Bytes>,
     ) -> Result<UpstreamResponse, EgressError> {
         let headers = fields;
-        self.sent(posted(UpstreamRequest { headers, ..UpstreamRequest::post(url, message) })).await
+        self.sent(of_json(UpstreamRequest { headers, ..UpstreamRequest::post(url, message) })).await
     }
 
     async fn sent(&self, request: UpstreamRequest) -> Result<UpstreamResponse, EgressError> {
@@ -118,14 +118,14 @@ impl Out {
     }
 
     /// What became of the post of a message: of one that was made before, if it brings that along.
-    async fn posted(
+    async fn outcome(
         &self,
         uri: &str,
         mut message: ClientJsonRpcMessage,
         session: Option<Arc<str>>,
         token: Option<String>,
         more: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<Posted, TransportError> {
+    ) -> Result<PostOutcome, TransportError> {
         if let Some(notes) = &self.notes {
             if session.is_some() {
                 notes.session.lock().clone_from(&session);
@@ -136,16 +136,16 @@ impl Out {
             notes.renamed.cancelled(&mut message);
         }
         let value = serde_json::to_value(&message)?;
-        let mut request = posted(UpstreamRequest::post(uri, value.to_string()));
+        let mut request = of_json(UpstreamRequest::post(uri, value.to_string()));
         if let Some(meta) = value["params"]["_meta"].as_object() {
             repeat(meta, &mut request.headers);
         }
-        Ok(Posted::Begun(Box::new(self.send(request, session, token, more).await?)))
+        Ok(PostOutcome::Begun(Box::new(self.send(request, session, token, more).await?)))
     }
 }
 
 /// A post of JSON.
-fn posted(request: UpstreamRequest) -> UpstreamRequest {
+fn of_json(request: UpstreamRequest) -> UpstreamRequest {
     request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
 }
 
@@ -171,10 +171,10 @@ impl StreamableHttpClient for Out {
     ) -> Result<StreamableHttpPostResponse, TransportError> {
         let in_session = session_id.is_some();
         let is_request = matches!(message, ClientJsonRpcMessage::Request(_));
-        let read = match self.posted(&uri, message, session_id, auth_header, custom_headers).await? {
-            Posted::Failed(error) => Err(StreamableHttpError::Client(error.into())),
-            Posted::Whole(body) => self.answer(&body, StatusCode::OK, None),
-            Posted::Begun(answer) => self.read(*answer, is_request, in_session).await,
+        let read = match self.outcome(&uri, message, session_id, auth_header, custom_headers).await? {
+            PostOutcome::Failed(error) => Err(StreamableHttpError::Client(error.into())),
+            PostOutcome::Whole(body) => self.answer(&body, StatusCode::OK, None),
+            PostOutcome::Begun(answer) => self.read(*answer, is_request, in_session).await,
         };
         self.note(&read);
         read

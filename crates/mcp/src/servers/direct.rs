@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 
 use super::first_event::{FirstEvent, first_event};
 use super::guest::Guest;
-use crate::client::{self, EarlyAnswer, Out, Posted, SESSION};
+use crate::client::{self, EarlyAnswer, Out, PostOutcome, SESSION};
 use crate::limits::FIRST_EVENT_BYTES_MAX;
 
 /// The first number of a request that is posted here: the SDK counts from 0, and numbers of one session must differ.
@@ -157,24 +157,24 @@ impl DirectWay {
     /// The answer is something else than a result.
     pub(super) async fn post(&self, call: WrittenCall) -> Result<CallToolResult, EarlyAnswer> {
         let WrittenCall { number, session, fields, message } = call;
-        let early = |posted| EarlyAnswer::new(number, session, posted);
+        let early = |outcome| EarlyAnswer::new(number, session, outcome);
         let mut answer = match self.out.post(&self.url, fields, message).await {
             Ok(answer) => answer,
-            Err(error) => return Err(early(Posted::Failed(error))),
+            Err(error) => return Err(early(PostOutcome::Failed(error))),
         };
         match form(&answer) {
             Form::Json => match answer.body.collect().await {
-                Ok(body) => result(&body, number).ok_or_else(|| early(Posted::Whole(body))),
-                Err(error) => Err(early(Posted::Failed(error))),
+                Ok(body) => result(&body, number).ok_or_else(|| early(PostOutcome::Whole(body))),
+                Err(error) => Err(early(PostOutcome::Failed(error))),
             },
             Form::Events => match first_result(&mut answer, number).await {
                 Some(result) => {
                     answer.body.finish();
                     Ok(result)
                 }
-                None => Err(early(Posted::Begun(Box::new(answer)))),
+                None => Err(early(PostOutcome::Begun(Box::new(answer)))),
             },
-            Form::Other => Err(early(Posted::Begun(Box::new(answer)))),
+            Form::Other => Err(early(PostOutcome::Begun(Box::new(answer)))),
         }
     }
 }

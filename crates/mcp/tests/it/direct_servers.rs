@@ -298,6 +298,21 @@ async fn a_session_that_is_gone_is_begun_again_and_the_call_is_put_once_more_as_
 }
 
 #[tokio::test]
+async fn an_event_of_any_length_is_a_result() {
+    // Up to this the first event is looked at without the SDK.
+    let bound = 256 * 1024;
+    for bytes in [bound - 1_000, bound - 1, bound, bound + 1, bound + 1_000] {
+        let event = |words: usize| {
+            let words = "x".repeat(words);
+            format!("data: {}\n\n", with(&json!({"content": [{"type": "text", "text": words}]})))
+        };
+        let script = events(event(bytes - event(0).len()));
+        let answer = assert_alike(MODERN, "long", &Script { time_max: 60, ..script }, false).await;
+        assert_eq!(answer.last()["result"]["isError"], Value::Null, "{bytes}");
+    }
+}
+
+#[tokio::test]
 async fn ten_megabytes_are_a_result_and_seventeen_are_too_many() {
     for (bytes, is_error) in [(10, false), (17, true)] {
         let words = "x".repeat(bytes * 1024 * 1024);
