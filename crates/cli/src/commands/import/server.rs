@@ -7,7 +7,8 @@ use forecourt::registry::server_survey::{ServerSurvey, SurveyTarget, SurveyedToo
 use forecourt_core::{Glob, Handle};
 use forecourt_openapi::reimport::{FileChange, ImportPlan, PlannedFile, plan};
 use forecourt_openapi::{
-    EndpointFiles, File, Import, ImportFate, ImportNotes, ImportedOperation, ToolDescription, ToolServer, import_tools,
+    EndpointFiles, File, Import, ImportChoices, ImportFate, ImportNotes, ImportedOperation, ToolDescription,
+    ToolServer, import_tools,
 };
 use forecourt_surface::SERVER_FUNCTIONS;
 use serde_json::{Value, json};
@@ -306,6 +307,8 @@ fn as_import(name: &str, version: &str, file: File) -> Import {
         name: name.to_owned(),
         version: version.to_owned(),
         operations: vec![operation],
+        choices: ImportChoices::default(),
+        causes: Vec::new(),
         variables: BTreeMap::new(),
         losses: Vec::new(),
         stubs: None,
