@@ -109,6 +109,12 @@ pub(super) fn sentences(text: &str) -> Vec<String> {
     all.filter_map(|sentence| spoken(&sentence)).take(SENTENCES_MAX).collect()
 }
 
+/// Every sentence of a text, also those that say nothing to readers. `None`: the text is longer than is read.
+pub(super) fn every_sentence(text: &str) -> Option<Vec<String>> {
+    let is_read = text.len() <= PROSE_BYTES_MAX;
+    is_read.then(|| paragraphs(&without_html(text)).iter().flat_map(|paragraph| split(paragraph)).collect())
+}
+
 /// A sentence that tells somebody to do it: `Lists all rooms.` is `List all rooms.`
 pub(super) fn imperative(sentence: &str) -> String {
     let mut is_verb_next = true;

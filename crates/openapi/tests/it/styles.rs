@@ -151,6 +151,68 @@ fn s7_1_what_a_call_changes_is_not_made_small() {
 }
 
 #[test]
+fn s7_1_a_post_asks_only_where_nothing_else_is_said() {
+    let impact = |path: &str, operation: Value| {
+        let import = imported(&document(json!({ path: { "post": operation } })));
+        json!(registered(written(&import.operations[0])).semantic.impact)
+    };
+    let of = |path: &str, summary: &str, description: &str| {
+        impact(
+            path,
+            json!({ "summary": summary, "description": description,
+                "responses": { "200": { "description": "OK" } } }),
+        )
+    };
+    for (path, summary, description) in [
+        ("/rooms/search", "Search rooms", "Returns all rooms that fit."),
+        ("/rooms/list", "Lists rooms", ""),
+        ("/invoices/preview", "Preview an invoice", "Shows what would be due."),
+        ("/transfers/get", "Get a transfer", "Returns the transfer that was created before."),
+    ] {
+        assert_eq!(of(path, summary, description), json!("informational"), "{summary}: {description}");
+    }
+    for (path, summary, description) in [
+        ("/orders/{id}/return", "Return an order", ""),
+        ("/rooms", "Search rooms", "only the sentence asks"),
+        ("/rooms/search", "", "only the path asks"),
+        ("/rooms/search", "Search rooms and delete them", ""),
+        ("/rooms/search", "Search rooms", "The search is saved."),
+        ("/rooms/search", "Search rooms", "The JSON body is read, and it invalidates the session."),
+        ("/tokens/get", "Get an access token", ""),
+        ("/rooms/search-and-book", "Search rooms", ""),
+        ("/rooms/search", "Search rooms", &"It is long. ".repeat(2_000)),
+    ] {
+        assert_ne!(of(path, summary, description), json!("informational"), "{path}: {summary}: {description:.60}");
+    }
+}
+
+#[test]
+fn s7_1_a_get_that_says_that_it_changes_something_is_marked() {
+    let of = |path: &str, id: &str, summary: &str| {
+        let operation =
+            json!({ "operationId": id, "summary": summary, "responses": { "200": { "description": "OK" } } });
+        let import = imported(&document(json!({ path: { "get": operation } })));
+        let found = written(&import.operations[0]).clone();
+        let semantic = registered(&found).semantic;
+        (json!(semantic.impact) == json!("informational"), semantic.is_idempotent, found.notes.reviews.len())
+    };
+    for (path, id, summary) in [
+        ("/logout", "logout", ""),
+        ("/jmx/startExposing", "", ""),
+        ("/messages/{id}", "", "Returns a message and marks the message as read"),
+        ("/sessions/{id}", "", "Revokes a session"),
+    ] {
+        assert_eq!(of(path, id, summary), (false, false, of(path, id, summary).2), "{path} {summary}");
+        assert!(of(path, id, summary).2 > 0, "{path} {summary}");
+    }
+    for (path, id, summary) in
+        [("/deploy-keys", "listDeployKeys", ""), ("/orders/archive", "", "Get the archive of orders")]
+    {
+        assert_eq!((of(path, id, summary).0, of(path, id, summary).1), (true, true), "{path} {summary}");
+    }
+}
+
+#[test]
 fn s14_1_what_nobody_says_is_to_be_looked_at() {
     let operation = json!({"operationId": "createValidationRequest", "responses": {"204": {"description": "Done"}}});
     let import = imported(&document(json!({"/callers": {"post": operation}})));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use forecourt_core::Glob;
-use forecourt_openapi::{EndpointFiles, File, Import, ImportFate, ImportNotes, ImportedOperation};
+use forecourt_openapi::{EndpointFiles, File, Import, ImportChoices, ImportFate, ImportNotes, ImportedOperation};
 
 use crate::output::Failure;
 
@@ -22,6 +22,8 @@ pub(super) fn as_import(what: &str, name: &str, version: &str, file: File) -> Im
         name: name.to_owned(),
         version: version.to_owned(),
         operations: vec![operation],
+        choices: ImportChoices::default(),
+        causes: Vec::new(),
         variables: BTreeMap::new(),
         losses: Vec::new(),
         stubs: None,

@@ -6,7 +6,7 @@ use super::asking::{is_asking, sentence_asks};
 use crate::import::headline::headline;
 use crate::import::lexicon::{is_noun_too, is_reading, is_taking, is_verb, meant, of_gerund, participle, to_base};
 use crate::import::operation::Operation;
-use crate::import::prose::{sentences, verb_of};
+use crate::import::prose::{every_sentence, sentences, verb_of};
 use crate::import::verb::category;
 use crate::import::words::{without_format, words};
 
@@ -82,8 +82,26 @@ const HARMLESS: [&str; 36] = [
 ];
 
 /// Words behind which a verb stands that says what a call does besides.
-const JOINING: [&str; 12] =
-    ["and", "or", "then", "also", "will", "to", "automatically", "immediately", "which", "that", "additionally", "it"];
+const JOINING: [&str; 18] = [
+    "and",
+    "or",
+    "then",
+    "also",
+    "will",
+    "to",
+    "automatically",
+    "immediately",
+    "which",
+    "that",
+    "additionally",
+    "it",
+    "this",
+    "endpoint",
+    "method",
+    "call",
+    "request",
+    "operation",
+];
 
 /// Words behind which a participle says what becomes of something.
 const BECOMING: [&str; 6] = ["is", "are", "be", "gets", "get", "being"];
@@ -168,11 +186,14 @@ fn does_besides(sentence: &str, catalog: &Catalog) -> bool {
         })
 }
 
-/// Whether any sentence about an operation has a verb that changes something, wherever verbs stand.
+/// Whether any sentence about an operation has a verb that changes something, wherever verbs stand. So it is taken where
+/// there is more than is read.
 pub(super) fn coordinates_change(operation: &Operation<'_>, catalog: &Catalog) -> bool {
     let all = [operation.text("summary"), operation.text("description")];
-    let said = all.into_iter().flat_map(sentences);
-    said.into_iter().any(|sentence| has_change(&sentence, catalog)) || is_claimed(operation, &CONSUMED)
+    let is_told = |sentence: &String| has_change(sentence, catalog);
+    let plain = all.into_iter().flat_map(sentences).any(|sentence| is_told(&sentence));
+    let in_any = |text| every_sentence(text).is_none_or(|every| every.iter().any(is_told));
+    plain || all.into_iter().any(in_any) || is_claimed(operation, &CONSUMED)
 }
 
 fn has_change(sentence: &str, catalog: &Catalog) -> bool {
