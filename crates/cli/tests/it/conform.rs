@@ -89,6 +89,26 @@ fn checks_are_listed_with_their_sections() {
 }
 
 #[test]
+fn a_certificate_that_nobody_trusts_is_a_finding_and_insecure_goes_on() {
+    let served = Deployment::gatehouse().serve();
+    // By its address: the authority of a name under .localhost is found by itself.
+    let target = format!("https://127.0.0.1:{}", served.https);
+    let run = |more: &[&str]| Deployment::empty().run("conform", [&[target.as_str(), "--json"], more].concat());
+    let strange = run(&[]);
+    assert_eq!(strange.code, Some(1), "{strange:?}");
+    let found: Value = serde_json::from_str(&strange.stdout).unwrap();
+    assert_eq!(came_to(&found, "fail").len(), 1, "{found}");
+    assert!(came_to(&found, "fail")[0].starts_with("\"tls-chain\""), "{found}");
+    let others = found["protocols"].as_array().unwrap().iter().filter(|one| one["name"] != "TLS");
+    for other in others {
+        let is_told = other["reason"].as_str().is_some_and(|why| why.contains("--cacert"));
+        assert!(other["status"] == "untold" && is_told, "{other}");
+    }
+    let found = run(&["--insecure"]).json();
+    assert!(found["summary"]["pass"].as_u64().unwrap() > 100, "{}", found["summary"]);
+}
+
+#[test]
 fn only_news_fail_a_run_that_knows_what_was_found() {
     let served = Deployment::gatehouse().serve();
     let target = format!("http://127.0.0.1:{}", served.http);
@@ -128,9 +148,11 @@ fn the_report_for_code_scanning_keeps_its_schema() {
     let (Some(deployment), Some(folder)) = (reports(), library("sarif")) else { return };
     let schema = folder.join("node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json");
     let mut schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
-    // The schema has one pattern that is no regular expression, of a property that the report has not.
-    let language = schema.pointer_mut("/definitions/run/properties/language").unwrap().as_object_mut().unwrap();
-    language.remove("pattern").unwrap();
+    // Its pattern for languages, which the report does not name, is no regular expression.
+    for component in ["run", "toolComponent"] {
+        let place = format!("/definitions/{component}/properties/language");
+        schema.pointer_mut(&place).unwrap().as_object_mut().unwrap().remove("pattern").unwrap();
+    }
     let sarif: Value = serde_json::from_str(&deployment.read("report.sarif")).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let wrong: Vec<String> = validator.iter_errors(&sarif).map(|error| error.to_string()).collect();
