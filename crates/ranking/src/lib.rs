@@ -10,15 +10,19 @@
 //! | file | holds |
 //! |---|---|
 //! | `ranking.rs` | [`Ranking`]: descriptions, indexed and searched |
+//! | `operation.rs` | what an operation does |
 //! | `question.rs` | a question as what is looked for |
+//! | `asking.rs` | how something is asked |
 //! | `synonyms.rs` | words that mean the same, and kinds of actions |
 //! | `names.rs` | names that are spelled alike |
 //! | `schema.rs` | names and words of the members of JSON schemas |
 //! | `words.rs` | texts and names as stems |
 //! | [`limits`] | every bound, with its unit |
 
+mod asking;
 pub mod limits;
 mod names;
+mod operation;
 mod question;
 mod ranking;
 mod schema;

@@ -12,3 +12,5 @@ pub const SCHEMA_DEPTH_MAX: usize = 5;
 pub const WORD_BYTES_MAX: usize = 64;
 /// Words of a phrase that means the same as a word.
 pub const PHRASE_WORDS_MAX: usize = 3;
+/// Characters of the first sentence of a description that stand for its title where it has none.
+pub const HEADLINE_CHARS_MAX: usize = 120;

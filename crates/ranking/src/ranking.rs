@@ -4,43 +4,35 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::limits::FIELD_WORDS_MAX;
+use crate::limits::{FIELD_WORDS_MAX, HEADLINE_CHARS_MAX};
 use crate::names::nearest;
+use crate::operation::Operation;
 use crate::question::{Question, Term};
 use crate::schema::members;
-use crate::synonyms::{Action, Group, Thesaurus};
 use crate::words::{Stems, words};
 
 /// How soon more of one word adds nothing. BM25.
-const SATURATION: f32 = 2.2;
+const SATURATION: f32 = 2.4;
 /// The fields of a description: how much a word in each counts, and how much a long one takes from that. BM25F.
 const FIELDS: [Field; FIELD_COUNT] = [
-    Field { weight: 3.0, length_norm: 0.6 },
-    Field { weight: 3.0, length_norm: 0.35 },
-    Field { weight: 1.2, length_norm: 0.6 },
+    Field { weight: 4.0, length_norm: 0.4 },
+    Field { weight: 3.0, length_norm: 0.4 },
+    Field { weight: 0.8, length_norm: 0.45 },
     Field { weight: 0.8, length_norm: 0.7 },
     Field { weight: 0.3, length_norm: 0.7 },
 ];
 const FIELD_COUNT: usize = 5;
 /// What is left of the score of a description that has none of the question's words; in between it is in proportion.
-const UNCOVERED: f32 = 0.65;
+const UNCOVERED: f32 = 0.8;
 /// The same for one whose title has nothing of the question: a title that says more than was asked is of something
 /// more special.
 const UNASKED: f32 = 0.45;
+/// The same for one whose name has nothing of it.
+const UNASKED_NAME: f32 = 0.4;
 /// How much the rarity of a word itself counts, beside that of all words that mean the same.
-const OWN_RARITY: f32 = 0.45;
-/// What the score of an operation is multiplied by that does what is asked for, by the very kind of word.
-const SAME_WORD: f32 = 1.3;
-/// The same, for one that does something of that kind.
-const SAME_ACTION: f32 = 1.2;
-/// The same, for one that does something near to it: much is made by being changed or run.
-const NEAR_ACTION: f32 = 0.9;
-/// The same, for one that does something else.
-const OTHER_ACTION: f32 = 0.7;
+const OWN_RARITY: f32 = 0.5;
 /// How much a word that says what to do can tell at most, however rare it is.
-const ACTION_RARITY_MAX: f32 = 4.0;
-/// Words of a name in which its verb is looked for: the first may be the name of a server.
-const VERB_WORDS: usize = 3;
+const ACTION_RARITY_MAX: f32 = 5.0;
 
 struct Field {
     weight: f32,
@@ -60,6 +52,18 @@ pub struct Description<'a> {
     pub input: Option<&'a Value>,
     /// Whether it changes nothing.
     pub reads_only: bool,
+}
+
+impl<'a> Description<'a> {
+    /// What it does in one line: its title, or the first sentence of its text.
+    pub(crate) fn headline(&self) -> &'a str {
+        if !self.title.is_empty() {
+            return self.title;
+        }
+        let sentence = self.text.split_inclusive(['.', '\n', ';', ':']).next().unwrap_or_default();
+        let end = sentence.char_indices().nth(HEADLINE_CHARS_MAX).map_or(sentence.len(), |(end, _)| end);
+        &sentence[..end]
+    }
 }
 
 /// An operation that was found.
@@ -89,17 +93,10 @@ struct Posting {
     at: u32,
     /// How much of it, by the weights of the fields.
     amount: f32,
-    /// Whether the name or the title has it.
+    /// Whether the title has it, or the name where there is no title.
     in_title: bool,
-}
-
-/// What an operation does, as far as its name tells.
-#[derive(Debug, Default)]
-struct Operation {
-    groups: Vec<Group>,
-    actions: Vec<Action>,
-    /// How much the words of its title tell, together.
-    title_worth: f32,
+    /// Whether the name has it.
+    in_name: bool,
 }
 
 /// One description as words, before lengths are known.
@@ -131,13 +128,16 @@ impl Ranking {
             let at = u32::try_from(at).unwrap_or(u32::MAX);
             for (term, counts) in &draft.counts {
                 let in_title = counts[1] > 0 || (counts[0] > 0 && draft.lengths[1] == 0);
-                ranking.postings[*term].push(Posting { at, amount: draft.weight(counts, &mean), in_title });
+                let in_name = counts[0] > 0;
+                ranking.postings[*term].push(Posting { at, amount: draft.weight(counts, &mean), in_title, in_name });
             }
         }
         for postings in &ranking.postings {
             let rarity = rarity(drafts.len(), postings.len());
-            for posting in postings.iter().filter(|posting| posting.in_title) {
-                ranking.operations[posting.at as usize].title_worth += rarity;
+            for posting in postings {
+                let operation = &mut ranking.operations[posting.at as usize];
+                operation.title_worth += if posting.in_title { rarity } else { 0.0 };
+                operation.name_worth += if posting.in_name { rarity } else { 0.0 };
             }
         }
         ranking
@@ -208,6 +208,9 @@ impl Ranking {
                 if posting.in_title {
                     tally.in_title = tally.in_title.max(weight * own);
                 }
+                if posting.in_name {
+                    tally.in_name = tally.in_name.max(weight * own);
+                }
             }
         }
         touched.into_iter().for_each(|at| tallies[at].close());
@@ -232,24 +235,13 @@ impl Ranking {
             }
         };
         take(0, description.name);
-        take(1, description.title);
+        take(1, description.headline());
         take(2, description.text);
         for member in description.input.map(members).unwrap_or_default() {
             take(3, member.name);
             take(4, member.text);
         }
         draft
-    }
-}
-
-/// What two kinds of action make of a score.
-fn likeness(wanted: Action, own: Action) -> f32 {
-    match (wanted, own) {
-        (wanted, own) if wanted == own => SAME_ACTION,
-        (Action::Read, _) | (_, Action::Read) | (Action::Make, Action::Remove) | (Action::Remove, Action::Make) => {
-            OTHER_ACTION
-        }
-        _ => NEAR_ACTION,
     }
 }
 
@@ -265,12 +257,15 @@ struct Tally {
     score: f32,
     /// How much of what is looked for it has.
     covered: f32,
-    /// How much of its title is looked for.
+    /// How much of its title is looked for, and of its name.
     titled: f32,
-    /// Of the term at hand: the best score of its words, what that is worth, and what it is worth in the title.
+    named: f32,
+    /// Of the term at hand: the best score of its words, what that is worth, and what it is worth in the title and in the
+    /// name.
     best: f32,
     worth: f32,
     in_title: f32,
+    in_name: f32,
 }
 
 impl Tally {
@@ -279,14 +274,16 @@ impl Tally {
         self.score += self.best;
         self.covered += self.worth;
         self.titled += self.in_title;
-        (self.best, self.worth, self.in_title) = (0.0, 0.0, 0.0);
+        self.named += self.in_name;
+        (self.best, self.worth, self.in_title, self.in_name) = (0.0, 0.0, 0.0, 0.0);
     }
 
     fn total(&self, wanted: f32, operation: &Operation, question: &Question) -> f32 {
         let part = |of: f32, all: f32| if all > 0.0 { (of / all).min(1.0) } else { 0.0 };
         let covers = UNCOVERED + (1.0 - UNCOVERED) * part(self.covered, wanted);
         let says_no_more = UNASKED + (1.0 - UNASKED) * part(self.titled, operation.title_worth);
-        self.score * covers * says_no_more * operation.fit(question)
+        let is_no_more = UNASKED_NAME + (1.0 - UNASKED_NAME) * part(self.named, operation.name_worth);
+        self.score * covers * says_no_more * is_no_more * operation.fit(question)
     }
 }
 
@@ -297,41 +294,6 @@ impl Draft {
             field.weight * counts[at] as f32 / (1.0 - field.length_norm + field.length_norm * length)
         };
         FIELDS.iter().enumerate().map(of_field).sum()
-    }
-}
-
-impl Operation {
-    fn of(description: &Description<'_>, stems: &mut Stems) -> Self {
-        let thesaurus = Thesaurus::shipped();
-        let mut operation = Self::default();
-        for text in [description.name, description.title] {
-            let first: Vec<String> = words(text).take(VERB_WORDS).map(|word| stems.stem(&word).to_owned()).collect();
-            let groups = first.iter().find_map(|stem| {
-                let (_, groups) = thesaurus.longest(&[stem])?;
-                let groups: Vec<Group> =
-                    groups.iter().copied().filter(|group| thesaurus.action(*group).is_some()).collect();
-                (!groups.is_empty()).then_some(groups)
-            });
-            operation.groups.extend(groups.into_iter().flatten());
-        }
-        operation.actions = operation.groups.iter().filter_map(|group| thesaurus.action(*group)).collect();
-        if description.reads_only {
-            operation.actions.retain(|action| *action == Action::Read);
-            operation.actions.push(Action::Read);
-        }
-        operation
-    }
-
-    /// How well it does what is to be done.
-    fn fit(&self, question: &Question) -> f32 {
-        if question.actions.is_empty() || self.actions.is_empty() {
-            return 1.0;
-        }
-        if question.action_groups.iter().any(|group| self.groups.contains(group)) {
-            return SAME_WORD;
-        }
-        let pairs = question.actions.iter().flat_map(|wanted| self.actions.iter().map(|own| likeness(*wanted, *own)));
-        pairs.fold(OTHER_ACTION, f32::max)
     }
 }
 
@@ -384,6 +346,28 @@ mod tests {
     fn what_is_done_counts() {
         let all = ranking(&[("createIssue", "Create an issue."), ("deleteIssue", "Delete an issue.")]);
         assert_eq!((first(&all, "report a bug"), first(&all, "remove a ticket")), (Some(0), Some(1)));
+    }
+
+    #[test]
+    fn the_first_sentence_stands_for_a_title() {
+        let of = |text, title| Description { name: "x", text, title, ..Description::default() };
+        assert_eq!(of("Lists bikes. And more.", "").headline(), "Lists bikes.");
+        assert_eq!(of("Lists bikes.", "Bikes").headline(), "Bikes");
+        let long = "y".repeat(HEADLINE_CHARS_MAX);
+        assert_eq!(of(&long, "").headline(), long);
+        assert_eq!(of(&format!("{long}y"), "").headline(), long);
+    }
+
+    #[test]
+    fn a_verb_may_end_a_name_and_participles_are_none() {
+        let all = ranking(&[("shop_bikes_reserved_delete", ""), ("shop_bikes_reserved_insert", "")]);
+        assert_eq!((first(&all, "get rid of a bike"), first(&all, "add a bike")), (Some(0), Some(1)));
+    }
+
+    #[test]
+    fn the_plain_one_comes_before_the_more_special_one() {
+        let all = ranking(&[("bucket_analytics_configuration_put", ""), ("bucket_put", "")]);
+        assert_eq!(first(&all, "put a bucket"), Some(1));
     }
 
     #[test]

@@ -41,6 +41,11 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     bare.flat_map(|run| run.split(['\'', '’'])).flat_map(humps).filter(|word| !word.is_empty()).map(lower)
 }
 
+/// Whether an English word in lower case looks like a plural: `orders`, and neither `address` nor `status`.
+pub(crate) fn is_plural(word: &str) -> bool {
+    word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end))
+}
+
 fn lower(word: &str) -> String {
     let mut end = word.len().min(WORD_BYTES_MAX);
     while !word.is_char_boundary(end) {
@@ -84,6 +89,11 @@ mod tests {
         );
         assert_eq!(of("HTMLParser getIDs OF2 v2"), ["html", "parser", "get", "ids", "of2", "v2"]);
         assert_eq!(of("the user's PRs, don’t"), ["the", "user", "prs", "don", "t"]);
+    }
+
+    #[test]
+    fn plurals_end_in_s() {
+        assert!(is_plural("orders") && ["address", "status", "analysis", "order"].iter().all(|word| !is_plural(word)));
     }
 
     #[test]
