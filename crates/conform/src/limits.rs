@@ -28,6 +28,10 @@ pub const KNOWN_BYTES_MAX: usize = 16 * 1024 * 1024;
 pub const NAMED_MAX: usize = 4;
 /// Bytes of a certificate that is read.
 pub(crate) const CERTIFICATE_BYTES_MAX: usize = 64 * 1024;
+/// How long a host may ask to be left alone (`Retry-After`) before a request is sent again. Longer waits are not waited.
+pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(10);
+/// Times that a request is sent again to a host that is busy.
+pub const RETRIES_MAX: usize = 3;
 /// Endpoints that a check calls.
 pub(crate) const ENDPOINTS_TRIED_MAX: usize = 3;
 /// Requests for contracts by which the rate limit is looked for.

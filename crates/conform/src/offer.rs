@@ -27,6 +27,9 @@ pub trait OfferedProtocol: Sized + Send + Sync + 'static {
     /// Its checks.
     const CHECKS: &'static [&'static [Check<Self>]];
 
+    /// Whether it only carries others: a server that offers nothing else offers nothing.
+    const IS_CARRIER: bool = false;
+
     /// Looks for the protocol.
     fn find(server: Arc<Self::Target>) -> BoxFuture<'static, Result<Self, Absence>>;
 

@@ -91,6 +91,9 @@ pub struct ProtocolReport {
     pub notes: Vec<String>,
     /// How many checks of it were selected.
     pub checks: usize,
+    /// Whether it only carries others.
+    #[serde(skip)]
+    pub is_carrier: bool,
 }
 
 /// How many checks came to what.
@@ -193,8 +196,16 @@ impl Report {
         Self { ok: summary.fail == 0 && report.offers_anything(), ..report }
     }
 
-    /// Whether there was anything to judge.
+    /// Whether the server offers anything of what was looked for. What only carries others counts where nothing else
+    /// was looked for.
     pub fn offers_anything(&self) -> bool {
+        let is_carrier = self.protocols.iter().all(|protocol| protocol.is_carrier);
+        let counted = self.protocols.iter().filter(|protocol| protocol.is_carrier == is_carrier);
+        counted.into_iter().any(|protocol| protocol.status == OfferStatus::Offered)
+    }
+
+    /// Whether anything was judged.
+    pub(crate) fn has_judged(&self) -> bool {
         self.protocols.iter().any(|protocol| protocol.status == OfferStatus::Offered)
     }
 
@@ -222,7 +233,8 @@ mod tests {
     pub(super) fn report(findings: Vec<Finding>) -> Report {
         let status = OfferStatus::Offered;
         let checks = findings.len();
-        let protocol = ProtocolReport { name: NAME, status, reason: None, notes: Vec::new(), checks };
+        let protocol =
+            ProtocolReport { name: NAME, status, reason: None, notes: Vec::new(), checks, is_carrier: false };
         Report::new("t\u{1b}".into(), vec![protocol], findings)
     }
 
@@ -242,6 +254,23 @@ mod tests {
         assert!(warned.ok && warned.summary.warn == 1);
         assert!(!report(vec![judged(Level::Must, broken())]).ok);
         assert!(!Report::new("x".into(), Vec::new(), Vec::new()).ok, "nothing was judged");
+    }
+
+    #[test]
+    fn who_offers_a_carrier_alone_offers_nothing_unless_that_was_asked_for() {
+        let protocol = |is_carrier, status| ProtocolReport {
+            name: NAME,
+            status,
+            reason: None,
+            notes: Vec::new(),
+            checks: 1,
+            is_carrier,
+        };
+        let is_ok = |protocols| Report::new("x".into(), protocols, Vec::new()).ok;
+        let (offered, absent) = (OfferStatus::Offered, OfferStatus::NotOffered);
+        assert!(is_ok(vec![protocol(true, offered)]));
+        assert!(!is_ok(vec![protocol(true, offered), protocol(false, absent)]));
+        assert!(is_ok(vec![protocol(true, absent), protocol(false, offered)]));
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub struct Suite<S: 'static> {
     pub name: &'static str,
     /// Its rules.
     pub rules: fn() -> Vec<Rule>,
+    is_carrier: bool,
     run: for<'a> fn(&'a mut Pace, Arc<S>, &'a Selection) -> BoxFuture<'a, Option<SuiteOutcome>>,
 }
 
@@ -27,6 +28,7 @@ impl<S: Send + Sync + 'static> Suite<S> {
         Self {
             name: F::NAME,
             rules: rules::<F>,
+            is_carrier: F::IS_CARRIER,
             run: |pace, server, selection| Box::pin(run::<F>(pace, server, selection)),
         }
     }
@@ -34,7 +36,7 @@ impl<S: Send + Sync + 'static> Suite<S> {
     /// All that is selected of a protocol that was not looked for, and why.
     pub fn untold(&self, why: &str, selection: &Selection) -> Option<SuiteOutcome> {
         let rules = selected((self.rules)(), selection)?;
-        Some(absent(self.name, &rules, OfferStatus::Untold, why))
+        Some(absent((self.name, self.is_carrier), &rules, OfferStatus::Untold, why))
     }
 
     /// Looks for the protocol and runs the checks of it that are selected. `None` when none is.
@@ -61,13 +63,20 @@ async fn run<F: OfferedProtocol>(
     let (status, why) = match pace.find::<F>(server).await {
         Ok(found) => {
             let findings = pace.run(&found, F::NAME, F::CHECKS, selection).await;
-            let (name, status, notes) = (F::NAME, OfferStatus::Offered, found.notes());
-            return Some((ProtocolReport { name, status, reason: None, notes, checks: rules.len() }, findings));
+            let protocol = ProtocolReport {
+                name: F::NAME,
+                status: OfferStatus::Offered,
+                reason: None,
+                notes: found.notes(),
+                checks: rules.len(),
+                is_carrier: F::IS_CARRIER,
+            };
+            return Some((protocol, findings));
         }
         Err(Absence::NotOffered(why)) => (OfferStatus::NotOffered, why),
         Err(Absence::Untold(why) | Absence::Silent(why)) => (OfferStatus::Untold, why),
     };
-    Some(absent(F::NAME, &rules, status, &why))
+    Some(absent((F::NAME, F::IS_CARRIER), &rules, status, &why))
 }
 
 /// Those that are selected. `None`: none is.
@@ -77,9 +86,10 @@ fn selected(mut rules: Vec<Rule>, selection: &Selection) -> Option<Vec<Rule>> {
 }
 
 /// What a protocol comes to that is not judged.
-fn absent(name: &'static str, rules: &[Rule], status: OfferStatus, why: &str) -> SuiteOutcome {
+fn absent(protocol: (&'static str, bool), rules: &[Rule], status: OfferStatus, why: &str) -> SuiteOutcome {
+    let (name, is_carrier) = protocol;
     let skipped = |rule: &Rule| Finding::of(name, rule, Err(Shortfall::skip(format!("{}: {why}", status.words()))));
     let findings = rules.iter().map(skipped).collect();
-    let reason = Some(why.to_owned());
-    (ProtocolReport { name, status, reason, notes: Vec::new(), checks: rules.len() }, findings)
+    let (reason, notes, checks) = (Some(why.to_owned()), Vec::new(), rules.len());
+    (ProtocolReport { name, status, reason, notes, checks, is_carrier }, findings)
 }

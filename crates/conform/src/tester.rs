@@ -106,7 +106,7 @@ pub fn run(order: Order) -> BoxFuture<'static, Result<Report, Failure>> {
         let report = Report::new(target, run.protocols, run.findings);
         match reached {
             // What is wrong with its certificate is a finding.
-            Err(error) if !report.offers_anything() => Err(unreachable(&at, &error, &host)),
+            Err(error) if !report.has_judged() => Err(unreachable(&at, &error, &host)),
             _ => Ok(report),
         }
     })

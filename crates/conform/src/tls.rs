@@ -77,6 +77,7 @@ pub(crate) struct TlsServer {
 impl OfferedProtocol for TlsServer {
     type Target = TlsTarget;
     const NAME: &'static str = "TLS";
+    const IS_CARRIER: bool = true;
     const CHECKS: &'static [&'static [Check<Self>]] = &[CHECKS];
 
     fn find(endpoint: Arc<TlsTarget>) -> BoxFuture<'static, Result<Self, Absence>> {

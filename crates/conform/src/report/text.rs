@@ -121,6 +121,7 @@ mod tests {
             reason: Some(reason.to_owned()),
             notes: Vec::new(),
             checks: 2,
+            is_carrier: false,
         };
         found.protocols.extend([absent("P", "404"), absent("Q", "404"), absent("R", "501")]);
         let text = found.text();

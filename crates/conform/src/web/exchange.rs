@@ -1,5 +1,7 @@
 //! This module is one request over HTTP and its answer, and what may be said of them.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use forecourt_core::json;
 use http::{HeaderMap, Method};
@@ -8,6 +10,7 @@ use serde_json::Value;
 use super::sse::events;
 use crate::check::{Shortfall, ShownExchange, Verdict, named};
 use crate::document::Document;
+use crate::limits::RETRY_AFTER_MAX;
 use crate::shown::Secrets;
 
 /// A request in the making.
@@ -139,6 +142,20 @@ impl Exchange {
         }
     }
 
+    /// How long a busy host wants to be left alone, if that is not too long to wait.
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        let seconds = self.field("Retry-After").filter(|_| matches!(self.status, 429 | 503))?.trim().parse().ok()?;
+        Some(Duration::from_secs(seconds)).filter(|wait| *wait <= RETRY_AFTER_MAX)
+    }
+
+    /// Itself, unless it is about who may ask or how often: that is settled before a request is read.
+    pub(crate) fn allowed(self) -> Result<Self, Shortfall> {
+        match self.status {
+            401 | 402 | 403 | 429 | 503 => self.expect(&[200]).map(|()| self),
+            _ => Ok(self),
+        }
+    }
+
     /// Fine with one of these statuses. What stands before the rule, such as who calls or how often, leaves it
     /// untold.
     pub(crate) fn expect(&self, statuses: &[u16]) -> Verdict {
@@ -151,6 +168,27 @@ impl Exchange {
                 let wanted = statuses.iter().map(u16::to_string).collect::<Vec<_>>().join(" or ");
                 Err(self.wrong(format!("the status is {status} where {wanted} belongs")))
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, wait: &str) -> Exchange {
+        let mut headers = HeaderMap::new();
+        headers.insert("retry-after", wait.parse().unwrap());
+        Exchange { sent: String::new(), secrets: Secrets::default(), status, headers, body: Bytes::new() }
+    }
+
+    #[test]
+    fn a_busy_host_is_waited_for_within_a_bound() {
+        let bound = RETRY_AFTER_MAX.as_secs();
+        assert_eq!(answer(429, "1").retry_after(), Some(Duration::from_secs(1)));
+        assert_eq!(answer(503, &bound.to_string()).retry_after(), Some(RETRY_AFTER_MAX));
+        for (status, wait) in [(429, (bound + 1).to_string()), (200, "1".to_owned()), (429, "soon".to_owned())] {
+            assert_eq!(answer(status, &wait).retry_after(), None, "{status} {wait}");
         }
     }
 }

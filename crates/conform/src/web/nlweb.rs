@@ -108,15 +108,7 @@ fn draft(body: &Value) -> Draft {
 
 /// An answer to `/ask`, if this caller gets one.
 async fn ask(host: &NlWeb, body: &Value) -> Result<Exchange, Shortfall> {
-    allowed(host.ask(draft(body)).await?)
-}
-
-/// Who may ask, and how often, is settled before the request is read.
-fn allowed(exchange: Exchange) -> Result<Exchange, Shortfall> {
-    match exchange.status() {
-        401 | 402 | 403 | 429 | 503 => exchange.expect(&[200]).map(|()| exchange),
-        _ => Ok(exchange),
-    }
+    host.ask(draft(body)).await?.allowed()
 }
 
 fn kind(body: &Value) -> &str {
@@ -292,7 +284,7 @@ async fn no_promise(host: &NlWeb) -> Verdict {
 
 async fn no_json(host: &NlWeb) -> Verdict {
     let draft = Draft::new(http::Method::POST, "/ask").body("application/json", "{\"query\": ");
-    allowed(host.ask(draft).await?)?.expect(&[400])
+    host.ask(draft).await?.allowed()?.expect(&[400])
 }
 
 async fn no_query(host: &NlWeb) -> Verdict {
@@ -332,7 +324,7 @@ async fn unknown_action(host: &NlWeb) -> Verdict {
 /// The events of a streamed answer.
 async fn streamed(host: &NlWeb) -> Result<(Exchange, Vec<(String, Value)>), Shortfall> {
     let body = request(json!({"prefer": {"streaming": true}}));
-    let exchange = allowed(host.ask(Draft::json("/ask", &body).field("Accept", "text/event-stream")).await?)?;
+    let exchange = host.ask(Draft::json("/ask", &body).field("Accept", "text/event-stream")).await?.allowed()?;
     // Streaming is a wish that a host may leave unmet.
     if exchange.media_type() != "text/event-stream" {
         return Err(Shortfall::skip("the host does not stream"));

@@ -15,7 +15,7 @@ use super::exchange::{Draft, Exchange};
 use super::raw;
 use crate::check::{Shortfall, Verdict};
 use crate::document::Document;
-use crate::limits::BODY_BYTES_MAX;
+use crate::limits::{BODY_BYTES_MAX, RETRIES_MAX};
 use crate::offer::Absence;
 use crate::shown::Secrets;
 
@@ -136,7 +136,20 @@ impl WebTarget {
         self.send(self.named(draft), false).await
     }
 
+    /// Sends a request, and once more where the host says that it is busy and for how long: a run asks more often than
+    /// most callers, and its limit is no fault.
     async fn send(&self, draft: Draft, is_whole: bool) -> Result<Exchange, Shortfall> {
+        for _ in 0..RETRIES_MAX {
+            let exchange = self.send_once(draft.clone(), is_whole).await?;
+            match exchange.retry_after() {
+                Some(wait) => tokio::time::sleep(wait).await,
+                None => return Ok(exchange),
+            }
+        }
+        self.send_once(draft, is_whole).await
+    }
+
+    async fn send_once(&self, draft: Draft, is_whole: bool) -> Result<Exchange, Shortfall> {
         let sent = self.shown(&draft);
         let silent = |what: String| Shortfall::Silent { what, sent: sent.clone() };
         // Here and not only in the checks, since a token may go along.

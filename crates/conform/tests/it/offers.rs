@@ -72,6 +72,16 @@ fn a_host_that_lets_nobody_in_is_not_judged() {
 }
 
 #[test]
+fn a_host_that_is_busy_for_long_is_not_waited_for_and_not_judged() {
+    let protocols = offers_nothing(|_, r| {
+        r.status = 429;
+        r.set("retry-after", "3600");
+        r.body.clear();
+    });
+    assert!(reason(&protocols, "NLWeb").contains("answers 429"), "{protocols:?}");
+}
+
+#[test]
 fn a_host_of_one_protocol_is_judged_by_that_alone() {
     let (protocols, findings) = seen(|q, r| {
         if q.path() != "/mcp" {

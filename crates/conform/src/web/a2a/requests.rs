@@ -123,7 +123,7 @@ pub(super) async fn id_echoed<V: Version>(rpc: &Rpc<V>) -> Verdict {
     // Both kinds that JSON-RPC has: a host could turn one into the other.
     for id in [json!(7), json!("conform-seven")] {
         let body = json!({"jsonrpc": "2.0", "id": id, "method": V::METHODS.get, "params": nothing()});
-        let exchange = rpc.ask(rpc.draft(&body)).await?;
+        let exchange = rpc.ask(rpc.draft(&body)).await?.allowed()?;
         if exchange.json()?["id"] != id {
             return Err(exchange.wrong(format!("the id {id} comes back as another")));
         }
@@ -132,7 +132,7 @@ pub(super) async fn id_echoed<V: Version>(rpc: &Rpc<V>) -> Verdict {
 }
 
 pub(super) async fn error_shape<V: Version>(rpc: &Rpc<V>) -> Verdict {
-    let exchange = rpc.ask(rpc.call(V::METHODS.get, &nothing())).await?;
+    let exchange = rpc.ask(rpc.call(V::METHODS.get, &nothing())).await?.allowed()?;
     let body = exchange.json()?;
     exchange.holds(&[
         ("jsonrpc is 2.0", body["jsonrpc"] == "2.0"),
@@ -143,7 +143,7 @@ pub(super) async fn error_shape<V: Version>(rpc: &Rpc<V>) -> Verdict {
 }
 
 pub(super) async fn over_http<V: Version>(rpc: &Rpc<V>) -> Verdict {
-    let exchange = rpc.ask(rpc.call(V::METHODS.get, &nothing())).await?;
+    let exchange = rpc.ask(rpc.call(V::METHODS.get, &nothing())).await?.allowed()?;
     exchange.expect(&[200])?;
     match exchange.media_type() {
         "application/json" => Ok(()),
@@ -152,7 +152,7 @@ pub(super) async fn over_http<V: Version>(rpc: &Rpc<V>) -> Verdict {
 }
 
 pub(super) async fn error_info<V: Version>(rpc: &Rpc<V>) -> Verdict {
-    let exchange = rpc.ask(rpc.call(V::METHODS.get, &nothing())).await?;
+    let exchange = rpc.ask(rpc.call(V::METHODS.get, &nothing())).await?.allowed()?;
     let body = exchange.json()?;
     let is_info = |detail: &Value| {
         let is_type = detail["@type"].as_str().is_some_and(|name| name.ends_with("google.rpc.ErrorInfo"));

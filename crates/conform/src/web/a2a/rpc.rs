@@ -89,7 +89,7 @@ pub(super) const ID: &str = "conform-1";
 
 /// Fine with an error of JSON-RPC that has one of these codes.
 pub(super) fn failed(exchange: &Exchange, codes: &[i64]) -> Verdict {
-    // Who may ask is settled before the request is read, and leaves the rule untold.
+    // What [`Exchange::allowed`] leaves out.
     if matches!(exchange.status(), 401 | 402 | 403 | 429 | 503) {
         return exchange.expect(&[200]);
     }
