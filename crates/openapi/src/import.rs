@@ -58,7 +58,7 @@ use notes::ReviewCauses;
 use operation::Operation;
 use reimport::ImportRecord;
 use tools::ToolHandler;
-use work::{Drafted, Work};
+use work::{OperationDraft, Work};
 
 /// A text of strangers on one line of bounded length, without control characters.
 pub(crate) fn one_line(text: &str) -> String {
@@ -256,7 +256,7 @@ fn imported(document: &OpenApiDocument, options: &Options, answered: AnsweredBy)
     // The shipped catalog: an import knows no deployment and no catalog of its operator.
     let catalog = Catalog::shipped();
     let mut work = Work::new(&catalog, &base, &options.record, &chosen, &name);
-    let drafted: Vec<Drafted<'_>> = operations.iter().map(|operation| work.drafted(operation, &base)).collect();
+    let drafted: Vec<OperationDraft<'_>> = operations.iter().map(|operation| work.drafted(operation, &base)).collect();
     let mut causes = ReviewCauses::default();
     drafted.iter().for_each(|drafted| drafted.count(&mut causes));
     let unused =

@@ -100,6 +100,16 @@ fn timeout(seconds: Option<f64>) -> Result<Duration, DefinitionProblem> {
     time.ok_or_else(|| DefinitionProblem::new("handler", "external-service-bad-timeout", message))
 }
 
+/// The bounds of the address and of the answer.
+fn bounds(settings: &HandlerSettings) -> Result<(usize, usize), DefinitionProblem> {
+    let address = (SERVICE_ADDRESS_BYTES_DEFAULT, SERVICE_ADDRESS_BYTES_MAX);
+    let answer = (SERVICE_ANSWER_BYTES_DEFAULT, SERVICE_ANSWER_BYTES_MAX);
+    Ok((
+        bytes("address_bytes_max", settings.address_bytes_max, address)?,
+        bytes("answer_bytes_max", settings.answer_bytes_max, answer)?,
+    ))
+}
+
 /// A number of bytes, from one to the most of `(usual, most)`.
 fn bytes(key: &str, stated: Option<u64>, (usual, most): (usize, usize)) -> Result<usize, DefinitionProblem> {
     let Some(stated) = stated else { return Ok(usual) };
@@ -113,6 +123,7 @@ fn external(
     timeout: Duration,
     is_http_open: bool,
 ) -> Result<ExternalService, DefinitionProblem> {
+    let (address_bytes_max, answer_bytes_max) = bounds(&settings)?;
     let url = named(settings.url, "url")?;
     check_url(&url, is_http_open)?;
     let wrong = |tag: &'static str, message: String| Err(DefinitionProblem::new("handler", tag, message));
@@ -147,13 +158,6 @@ fn external(
         let message = format!("`error_map` goes from a failing HTTP status such as \"404\", not from `{status}`");
         return wrong("external-service-bad-error-map", message);
     }
-    let address_bytes_max = bytes(
-        "address_bytes_max",
-        settings.address_bytes_max,
-        (SERVICE_ADDRESS_BYTES_DEFAULT, SERVICE_ADDRESS_BYTES_MAX),
-    )?;
-    let answer_bytes_max =
-        bytes("answer_bytes_max", settings.answer_bytes_max, (SERVICE_ANSWER_BYTES_DEFAULT, SERVICE_ANSWER_BYTES_MAX))?;
     Ok(ExternalService {
         address_bytes_max,
         answer_bytes_max,

@@ -144,7 +144,9 @@ impl<'a> Parameter<'a> {
     }
 
     fn read(value: &'a Value) -> Option<Parameter<'a>> {
-        let (name, place) = (value["name"].as_str()?, value["in"].as_str()?);
+        // What has no name can't be sent; documents that people click together have such.
+        let name = value["name"].as_str().filter(|name| !name.trim().is_empty())?;
+        let place = value["in"].as_str()?;
         let content = value["content"].as_object().and_then(|content| content.values().next()?.get("schema"));
         let schema = value.get("schema").or(content).unwrap_or(&ANYTHING);
         // A segment can't be left out, whatever the document says.

@@ -33,20 +33,20 @@ pub(super) struct Work<'a> {
 }
 
 /// An operation that was drafted, and whether an endpoint comes of it.
-pub(super) struct Drafted<'a> {
+pub(super) struct OperationDraft<'a> {
     operation: &'a Operation<'a>,
-    fate: Result<DraftedEndpoint<'a>, ImportFate>,
+    fate: Result<EndpointDraft<'a>, ImportFate>,
 }
 
 /// An endpoint that a host would take, not yet written: how often what is to be reviewed holds is known at the end.
-struct DraftedEndpoint<'a> {
+struct EndpointDraft<'a> {
     name: String,
     draft: Draft<'a>,
     pair: Pair,
     notes: ImportNotes,
 }
 
-impl Drafted<'_> {
+impl OperationDraft<'_> {
     /// Counts what is to be reviewed.
     pub(super) fn count(&self, causes: &mut ReviewCauses) {
         if let Ok(endpoint) = &self.fate {
@@ -58,7 +58,7 @@ impl Drafted<'_> {
     pub(super) fn written(self, base: &Base, causes: &ReviewCauses) -> ImportedOperation {
         let operation = self.operation;
         let fate = self.fate.map_or_else(std::convert::identity, |endpoint| {
-            let DraftedEndpoint { name, draft, pair, notes } = endpoint;
+            let EndpointDraft { name, draft, pair, notes } = endpoint;
             let files = write::files(&name, &draft, &pair, &notes, base, Stage::Final(causes));
             ImportFate::Written(EndpointFiles { files, method: pair.verb, path: pair.path, notes })
         });
@@ -100,7 +100,7 @@ impl<'w> Work<'w> {
     }
 
     /// The endpoint of an operation, or why there is none.
-    pub(super) fn drafted<'a>(&mut self, operation: &'a Operation<'a>, base: &'a Base) -> Drafted<'a> {
+    pub(super) fn drafted<'a>(&mut self, operation: &'a Operation<'a>, base: &'a Base) -> OperationDraft<'a> {
         let fate = match operation.http.as_str() {
             _ if !self.chosen.takes(operation) => Err(ImportFate::NotChosen),
             "HEAD" | "OPTIONS" | "TRACE" => {
@@ -108,11 +108,11 @@ impl<'w> Work<'w> {
             }
             _ => self.endpoint(operation, base).map_err(ImportFate::Failed),
         };
-        Drafted { operation, fate }
+        OperationDraft { operation, fate }
     }
 
     /// The endpoint with the first pair under which the operation can be one.
-    fn endpoint<'a>(&mut self, operation: &'a Operation<'a>, base: &'a Base) -> Result<DraftedEndpoint<'a>, String> {
+    fn endpoint<'a>(&mut self, operation: &'a Operation<'a>, base: &'a Base) -> Result<EndpointDraft<'a>, String> {
         let draft = Draft::new(operation, base)?;
         let mut refused = None;
         for pair in draft.pairs(self.catalog) {
@@ -125,7 +125,7 @@ impl<'w> Work<'w> {
                     self.stubs.add(&name, &draft, &pair);
                     self.names.insert(name.clone());
                     self.variables.extend(draft.access.variables.clone());
-                    return Ok(DraftedEndpoint { name, draft, pair, notes });
+                    return Ok(EndpointDraft { name, draft, pair, notes });
                 }
                 // What is said of the best pair helps most.
                 Err(fault) => drop(refused.get_or_insert(fault)),

@@ -104,7 +104,7 @@ fn head(draft: &Draft<'_>, pair: &Pair, comments: &Comments<'_>, base: &Base) ->
         lines.push(format!("# What it means is taken from {source}; nobody has confirmed intent, outcome and impact."));
     }
     if comments.has_mark() {
-        lines.push("# What a person has to look at is marked REVIEW: put it right and take the mark away.".to_owned());
+        lines.push("# A person has to look at what is marked: put it right and take the mark away.".to_owned());
     }
     if !comments.notes.losses.is_empty() {
         lines.extend(["#".to_owned(), "# Not carried over:".to_owned()]);

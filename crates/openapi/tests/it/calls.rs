@@ -131,7 +131,7 @@ fn call(endpoint: &Endpoint, input: &Value) -> Call {
 /// A caller who holds what an endpoint wants.
 fn caller(endpoint: &Endpoint) -> Caller {
     let scopes: Vec<&str> = endpoint.required_scopes.iter().map(|scope| scope.as_str()).collect();
-    let held = if scopes.is_empty() { ScopeSet::default() } else { ScopeSet::parse_list(&scopes.join(" ")).unwrap() };
+    let held = if scopes.is_empty() { ScopeSet::default() } else { ScopeSet::parse_list(&scopes.join(",")).unwrap() };
     Caller {
         agent_id: Some("agent-one".into()),
         identity: Identity::Recognised,

@@ -129,3 +129,10 @@ fn formats_of_documents_only_tell_what_is_meant() {
     assert!(endpoint(&dated).input.check(&json!({ "day": "soon" })).is_ok());
     assert!(!text(&one("get", "/days", answering(json!({})))).contains("format ="));
 }
+
+#[test]
+fn a_parameter_without_a_name_is_none() {
+    let mut operation = answering(json!({ "type": "object" }));
+    operation["parameters"] = json!([{ "name": "", "in": "header", "schema": { "type": "string" } }]);
+    assert!(endpoint(&one("get", "/pages", operation)).input.properties().is_some_and(|all| all.is_empty()));
+}

@@ -41,10 +41,10 @@ fn address(named: &str) -> Option<Url> {
 async fn fetched(url: &Url) -> Result<Vec<u8>, Failure> {
     let shown = line(url.as_str(), SHOWN_CHARS_MAX);
     let egress = network::build(EgressConfig::default(), None)?;
-    let usual = Purpose::Service.deadlines(egress.config());
+    let usual = Purpose::Document.deadlines(egress.config());
     let bounds = Deadlines { body_bytes_max: DOCUMENT_BYTES_MAX, ..usual };
     let request = UpstreamRequest::get(url.as_str()).within(bounds);
-    let answer = egress.send(Purpose::Service, request).await;
+    let answer = egress.send(Purpose::Document, request).await;
     let wrong = |why: String| {
         Failure::yours(format!("{shown} cannot be fetched: {why}"))
             .hint("addresses are https and public; fetch any other one yourself and import the file")

@@ -120,7 +120,8 @@ pub(super) fn needs(import: &Import, out: &Path) {
     }
     if !import.causes.is_empty() {
         let marks = import.causes.len();
-        stderrln!("{marks} marks of REVIEW, each for one cause; see them with: grep -rn REVIEW {}", out.display());
+        let are = if marks == 1 { "mark" } else { "marks" };
+        stderrln!("{marks} {are} of REVIEW, each for one cause; see them with: grep -rn REVIEW {}", out.display());
     }
     for ReviewCause { part, cause, count, file } in &import.causes {
         let name = part.name();

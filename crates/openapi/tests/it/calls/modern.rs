@@ -123,9 +123,17 @@ fn references(value: &Value) -> Vec<String> {
 fn put(whole: &mut Value, pointer: &str, value: Value) {
     let steps: Vec<String> =
         pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~")).collect();
-    let place = steps.iter().fold(whole, |place, step| {
-        let members = if place.is_object() { place.as_object_mut().unwrap() } else { panic!("{step}") };
-        members.entry(step.clone()).or_insert_with(|| json!({}))
-    });
+    let mut place = whole;
+    for step in steps {
+        place = match place {
+            Value::Object(members) => members.entry(step).or_insert_with(|| json!({})),
+            // Part of a list that is there already, with all that is in it.
+            Value::Array(items) => match step.parse::<usize>().ok().and_then(|at| items.get_mut(at)) {
+                Some(item) => item,
+                None => return,
+            },
+            _ => return,
+        };
+    }
     *place = value;
 }

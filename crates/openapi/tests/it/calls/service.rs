@@ -115,6 +115,8 @@ fn held(
     if request.method != http {
         return Err(format!("{} instead of {http}", request.method));
     }
+    // A fragment tells operations apart and is never sent.
+    let path = path.split('#').next().unwrap_or_default();
     let mut found = parameters::read(document, item, operation, path, request)?;
     if let Some(body) = body::read(document, operation, request)? {
         found.insert("body".to_owned(), body);
