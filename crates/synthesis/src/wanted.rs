@@ -13,6 +13,7 @@ pub(crate) mod verbs;
 
 use std::collections::BTreeSet;
 
+use forecourt_contract::catalog::LEGACY;
 use forecourt_contract::recipe::EACH;
 use forecourt_contract::semantic::Impact;
 use forecourt_contract::{Catalog, Method, Schema, Semantic, Template};
@@ -60,6 +61,12 @@ pub(crate) struct Wanted<'a> {
     pub(crate) outputs: Vec<TypedMember<'a>>,
     /// Whether its input requires a member.
     pub(crate) requires: BTreeSet<&'a str>,
+    /// Words of its sentences and of its output.
+    pub(crate) spoken: BTreeSet<String>,
+    /// Stems of the words for its method.
+    verbs: Vec<String>,
+    /// What its verbs are done to, outwards.
+    chains: Vec<Vec<String>>,
     sentences: Vec<Sentence>,
 }
 
@@ -70,7 +77,8 @@ impl<'a> Wanted<'a> {
         let in_path: Vec<Vec<String>> = literals(path)
             .map(|(_, words)| nouns.named(&words).into_iter().map(|(.., entity)| entity).collect())
             .collect();
-        let target = in_path.last().and_then(|named| named.last()).cloned();
+        // What a segment is named by last: the contacts of a supplier are no supplier.
+        let target = literals(path).last().and_then(|(_, words)| nouns.suffix(&words)).map(|(_, entity)| entity);
         let nothing = |_: &[String]| None;
         let place = Place { nouns, entity: target.as_deref(), path: None, corrected: &nothing };
         let sentences: Vec<Sentence> = proposed.sentences.iter().map(|text| Sentence::read(text)).collect();
@@ -91,11 +99,42 @@ impl<'a> Wanted<'a> {
             outputs: typed(output, place),
             requires: crate::plan::shape::Shape::of(input).required().into_iter().collect(),
             target,
+            spoken: BTreeSet::new(),
+            verbs: verb_stems(method.as_str(), catalog),
+            chains: Vec::new(),
             sentences,
         };
         wanted.read_sentences();
         wanted.read_members();
+        wanted.read_bare_ids();
         wanted
+    }
+
+    /// What an input named `id` alone is the id of: of what sentences go out from (the customer of an appointment is
+    /// found by the appointment), else of what stands before it in the path.
+    fn read_bare_ids(&mut self) {
+        let properties = self.properties();
+        let members = self.outputs.iter().filter(|member| !member.meaning.is_id());
+        let owners = members.flat_map(|member| self.sentences.iter().map(move |sentence| (member, sentence)));
+        let owners = owners.flat_map(|(member, sentence)| sentence.owners(&member.own, &properties, self.nouns));
+        let chains: Vec<Vec<String>> = self.chains.iter().cloned().chain(owners).collect();
+        let given: BTreeSet<&String> = self
+            .inputs
+            .iter()
+            .filter(|field| field.is_explicit)
+            .filter_map(|field| field.meaning.entity.as_ref())
+            .collect();
+        let outermost = chains.iter().filter_map(|chain| chain.iter().rev().find(|entity| !given.contains(entity)));
+        let outermost: BTreeSet<String> = outermost.cloned().collect();
+        let said = match outermost.len() {
+            0 => return,
+            // Where sentences go out from several things, nothing says which it is.
+            1 => outermost.into_iter().next(),
+            _ => None,
+        };
+        for field in self.inputs.iter_mut().filter(|field| field.meaning.is_id() && !field.is_explicit) {
+            field.meaning.entity.clone_from(&said);
+        }
     }
 
     fn read_sentences(&mut self) {
@@ -107,14 +146,17 @@ impl<'a> Wanted<'a> {
                     (false, false) => self.named.insert(entity),
                 };
             }
-            self.words.extend(sentence.words.iter().filter(|word| !word.is_denied).map(|word| word.text.clone()));
+            let words = sentence.words.iter().filter(|word| !word.is_denied).map(|word| word.text.clone());
+            self.spoken.extend(words);
             self.denied_stems
                 .extend(sentence.words.iter().filter(|word| word.is_denied).map(|word| stem(&word.written)));
             // What is true afterwards is no order.
             if nth < 2 {
                 let orders = sentence.orders().into_iter();
                 self.orders.extend(orders.enumerate().map(|(nth, stem)| (stem, nth == 0)));
-                self.objects.extend(sentence.object(self.nouns));
+                let chain = sentence.objects(&self.verbs, self.nouns);
+                self.objects.extend(chain.first().cloned());
+                self.chains.extend((!chain.is_empty()).then_some(chain));
             }
         }
         // What is named anywhere as meant is not denied as a whole.
@@ -129,6 +171,8 @@ impl<'a> Wanted<'a> {
             }
             self.words.extend(plain(of_name(member.name())));
         }
+        self.spoken.extend(self.outputs.iter().flat_map(|member| of_name(member.name())));
+        self.words.extend(self.spoken.iter().cloned());
     }
 
     /// The words of all members that it wants out.
@@ -143,7 +187,8 @@ impl<'a> Wanted<'a> {
 
     /// What the verbs of sentences are done to.
     pub(crate) fn objects_of(&self, texts: [&str; 2]) -> BTreeSet<String> {
-        texts.into_iter().filter_map(|text| Sentence::read(text).object(self.nouns)).collect()
+        let said = |text: &str| Sentence::read(text).objects(&self.verbs, self.nouns).into_iter().next();
+        texts.into_iter().filter_map(said).collect()
     }
 
     /// Whether it wants a list, and no object around it.
@@ -169,7 +214,15 @@ impl<'a> Wanted<'a> {
         // Words that stand between any two nouns name a role only where they are a part of a name.
         const BETWEEN: [&str; 6] = ["from", "to", "by", "for", "of", "in"];
         let is_in_name = |member: &TypedMember<'_>| of_name(member.name()).iter().any(|found| found == word);
-        if BETWEEN.contains(&word) { self.outputs.iter().any(is_in_name) } else { self.names_choice(word) }
+        match BETWEEN.contains(&word) {
+            true => self.outputs.iter().any(is_in_name) || self.says_role(word, "", None),
+            false => self.names_choice(word),
+        }
+    }
+
+    /// Whether its sentences say that somebody stands in a role: to the family doctor.
+    pub(crate) fn says_role(&self, role: &str, entity: &str, own: Option<&str>) -> bool {
+        self.sentences.iter().any(|sentence| sentence.says_role(role, entity, own, self.nouns))
     }
 
     /// Whether it names a role that chooses one among many, such as the latest.
@@ -178,4 +231,10 @@ impl<'a> Wanted<'a> {
         let is_last = LAST.contains(&role);
         self.words.contains(role) || (is_last && LAST.iter().any(|word| self.words.contains(*word)))
     }
+}
+
+/// The stems of the words for a method: its own, and that of the HTTP method which it stands for.
+fn verb_stems(method: &str, catalog: &Catalog) -> Vec<String> {
+    let legacy = LEGACY.iter().filter(|name| catalog.legacy(name).is_some_and(|verb| verb.preferred == method));
+    std::iter::once(method).chain(legacy.copied()).map(stem).collect()
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forecourt_contract::limits::{PATTERN_BYTES_MAX, RECIPES_MAX, RESULT_MEMBERS_MAX, STEPS_MAX};
+use forecourt_contract::limits::{ELEMENTS_MAX, PATTERN_BYTES_MAX, RECIPES_MAX, RESULT_MEMBERS_MAX, STEPS_MAX};
 use forecourt_contract::recipe::{BadReference, Candidate, Run, StepCall, read};
 use forecourt_contract::{Catalog, Method, Recipe, RecipeBook};
 use forecourt_testkit::vectors;
@@ -342,4 +342,64 @@ fn s12_1_a_result_is_made_of_the_fields_that_a_recipe_names() {
         assert!(of(wrong).unwrap_err().starts_with("recipe-bad-aggregation"), "{wrong}");
     }
     assert!(of("mode = \"fields\", fields = { one = \"b\" }").unwrap_err().starts_with("recipe-bad-reference"));
+}
+
+const FIRST: &str = "[[recipe.steps]]\nmethod = \"FETCH\"\npath = \"/order\"\ncapture_as = \"order\"\n";
+
+#[test]
+fn s12_1_a_step_is_called_for_each_element_of_a_list() {
+    let each = "[[recipe.steps]]\nmethod = \"FETCH\"\npath = \"/products/{id}\"\ncapture_as = \"products\"\n\
+                for_each = \"order.lines\"\nparameters = { id = { kind = \"element\", value = \"product_id\" } }\n\
+                [recipe.aggregation]\nmode = \"fields\"\nfields = { names = \"products.*.name\" }\n";
+    let first = FIRST.replace("/order\"", "/orders-of\"");
+    let made = recipe(&format!("{first}{each}")).unwrap();
+    let run = |lines: Value, names: &[&str]| {
+        let mut run = Run::new(made.clone(), object(json!({})));
+        run.next_call().unwrap().unwrap();
+        run.record(json!({ "lines": lines }));
+        let mut paths = Vec::new();
+        for name in names {
+            let call = run.next_call().unwrap().unwrap();
+            paths.push(call.path);
+            run.record(json!({ "name": name }));
+        }
+        assert!(run.next_call().is_none() && run.done() == 2);
+        (paths, run.finish())
+    };
+    let (paths, result) = run(json!([{"product_id": "a"}, {"product_id": "b"}]), &["A", "B"]);
+    assert_eq!(paths, ["/products/a", "/products/b"]);
+    assert_eq!(result, json!({"names": ["A", "B"]}));
+    assert_eq!(run(json!([]), &[]).1, json!({"names": []}), "no element, no call");
+    let next = |lines: Value| {
+        let mut run = Run::new(made.clone(), object(json!({})));
+        run.next_call().unwrap().unwrap();
+        run.record(json!({ "lines": lines }));
+        run.next_call().unwrap().map(|call| call.path)
+    };
+    let many = |count: usize| json!(vec![json!({"product_id": "a"}); count]);
+    assert!(next(many(ELEMENTS_MAX)).is_ok());
+    assert_eq!(next(many(ELEMENTS_MAX + 1)), Err(BadReference::Elements));
+    assert_eq!(next(json!(3)), Err(BadReference::List));
+    let alone = each.replace("for_each = \"order.lines\"\n", "");
+    assert!(recipe(&format!("{first}{alone}")).unwrap_err().contains("belong together"));
+}
+
+#[test]
+fn s12_1_an_element_of_a_list_is_the_one_that_the_caller_names() {
+    let first = FIRST.replace("/order\"", "/reviews-of\"").replace("\"order\"", "\"found\"");
+    let taken = "[recipe.aggregation]\nmode = \"fields\"\nfields = { rating = { step = \"found\", pointer = \"/reviews\", \
+                 where = { member = \"id\", equals = \"review_id\" }, then = \"/rating\" } }\n";
+    let made = recipe(&format!("{first}{taken}")).unwrap();
+    let rating = |reviews: Value| {
+        let mut run = Run::new(made.clone(), object(json!({"review_id": "b"})));
+        run.next_call().unwrap().unwrap();
+        run.record(json!({ "reviews": reviews }));
+        run.finish()
+    };
+    let (a, b) = (json!({"id": "a", "rating": 1}), json!({"id": "b", "rating": 5}));
+    assert_eq!(rating(json!([a, b])), json!({"rating": 5}));
+    assert_eq!(rating(json!([a])), json!({}));
+    assert_eq!(rating(json!([b, b])), json!({}), "of two nobody knows which is meant");
+    let misspelled = taken.replace("equals", "equal");
+    assert!(recipe(&format!("{first}{misspelled}")).unwrap_err().contains("where = { member, equals }"));
 }

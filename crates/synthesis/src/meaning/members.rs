@@ -106,6 +106,14 @@ fn walk<'a>(
         let context = of_path.as_ref().unwrap_or(context);
         let of_one = if lists > 0 { &inside } else { &schemas };
         let (mut meaning, mut is_explicit) = meaning(place.nouns, context, name, of_one);
+        // Objects that are named by an entity are that: `customers`, and what lies in them.
+        if !is_explicit
+            && of_one.iter().any(|shape| shape.unless_null().kinds() == Kinds::OBJECT)
+            && let Some((role, entity)) = place.nouns.suffix(&plain(of_name(name)))
+        {
+            let property = entity.clone();
+            (meaning, is_explicit) = (Meaning { entity: Some(entity), property, role, kind: meaning.kind }, true);
+        }
         if let Some(said) = (place.corrected)(&path) {
             (meaning, is_explicit) = (super::infer::read(&said, &schemas), true);
         }

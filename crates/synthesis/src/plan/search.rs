@@ -28,8 +28,8 @@ use forecourt_contract::{Caller, Dispatcher};
 
 use super::{FoundPlan, NoPlan, PlanRequest};
 use crate::limits::REJECTED_TOLD_MAX;
-use crate::meaning::Nouns;
 use crate::meaning::words::{of_name, plain};
+use crate::meaning::{Nouns, TypedMember};
 use crate::nearby::{words, words_of};
 use crate::refusal::RejectionReason;
 use crate::wanted::verbs::MethodClass;
@@ -173,7 +173,7 @@ impl<'a> Search<'a> {
     /// A word of the proposal that makes something else of what is wanted, and that no endpoint of any plan has.
     fn makes_other(&self, plans: &[Assembly<'_>]) -> Option<String> {
         const LAST: [&str; 3] = ["latest", "last", "newest"];
-        let asked = MAKING_OTHER.iter().filter(|word| self.wanted.words.contains(**word));
+        let asked = MAKING_OTHER.iter().filter(|word| self.wanted.spoken.contains(**word));
         let mut known: BTreeSet<String> = BTreeSet::new();
         for call in plans.iter().flat_map(Assembly::calls) {
             let typed = call.endpoint();
@@ -232,8 +232,17 @@ impl<'a> Search<'a> {
             return impossible(&format!("{why} ({})", names.join(", ")));
         }
         let members = self.wanted.outputs.iter().filter(|member| member.path.len() == 1);
-        let missing = members.filter(|member| member.is_sure && !assembler.is_derivable(member));
-        let missing: Vec<String> = missing.map(|member| format!("`{}`", member.name())).collect();
+        let missing: Vec<&TypedMember<'_>> =
+            members.filter(|member| member.is_sure && !assembler.is_derivable(member)).collect();
+        if let [member] = missing.as_slice()
+            && admission.acts.is_empty()
+        {
+            let anyones: Vec<Assembly<'_>> = assembler.anyones(member);
+            if let [one, other, ..] = anyones.as_slice() {
+                return self.ambiguous(one, other);
+            }
+        }
+        let missing: Vec<String> = missing.iter().map(|member| format!("`{}`", member.name())).collect();
         let mut why = "no registered endpoints lead from the proposed input to the proposed output".to_owned();
         if !missing.is_empty() && admission.acts.is_empty() {
             why.push_str(&format!(": nothing here gives {} of what it names", missing.join(", ")));

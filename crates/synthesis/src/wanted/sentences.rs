@@ -31,7 +31,9 @@ const JOINING: [&str; 12] = ["and", "or", "the", "a", "an", "its", "their", "his
 /// Words that belong a property to what follows.
 const OF: [&str; 4] = ["of", "for", "from", "belonging"];
 /// Words that end a noun phrase.
-const ENDING: [&str; 22] = [
+const ENDING: [&str; 24] = [
+    "out",
+    "off",
     "of",
     "for",
     "from",
@@ -58,6 +60,20 @@ const ENDING: [&str; 22] = [
 /// Words before a noun that say nothing of what it is.
 const BEFORE_NOUNS: [&str; 14] =
     ["the", "a", "an", "its", "their", "this", "these", "one", "each", "every", "some", "any", "given", "named"];
+
+/// Stands for what is named by a word that the host does not know.
+pub(crate) const UNKNOWN: &str = "?";
+
+/// What a noun phrase is about.
+#[derive(Default)]
+struct Phrase {
+    /// From its head outwards.
+    chain: Vec<String>,
+    /// The place behind it.
+    end: usize,
+    /// Whether its head is owned by what it begins with, and is nothing that the host knows.
+    is_headless: bool,
+}
 
 /// A word of a sentence.
 #[derive(Clone, Debug)]
@@ -144,7 +160,7 @@ impl Sentence {
         }
         let mentions = (0..texts.len()).filter(|at| {
             let here = texts.get(*at..*at + wanted.len()).unwrap_or_default();
-            here.len() == wanted.len() && here.iter().zip(&wanted).all(|(word, wanted)| word == wanted)
+            here.len() == wanted.len() && here.iter().zip(&wanted).all(|(word, wanted)| is_same_word(word, wanted))
         });
         let is_row = |at: usize| {
             let word = &self.words[at];
@@ -153,7 +169,12 @@ impl Sentence {
         let mut found = Vec::new();
         for start in mentions.filter(|at| !self.words[*at].is_denied) {
             let mut behind = start + wanted.len();
-            while behind < texts.len() && behind < start + PHRASE_WORDS_MAX && is_row(behind) {
+            // "The name and the date of birth of the patient" goes on behind its first "of".
+            let goes_on = |at: usize| {
+                let is_inside = texts.get(at + 1).is_some_and(|word| properties.contains(word));
+                is_row(at) || (OF.contains(&self.words[at].written.as_str()) && is_inside)
+            };
+            while behind < texts.len() && behind < start + PHRASE_WORDS_MAX && goes_on(behind) {
                 behind += 1;
             }
             let is_owned = self.words.get(behind).is_some_and(|word| OF.contains(&word.written.as_str()));
@@ -179,11 +200,11 @@ impl Sentence {
         let mut found = Vec::new();
         let mut at = from;
         loop {
-            let (chain, end) = self.phrase(at, nouns);
-            // Whoever owns something else there is no owner of what is asked for.
-            let is_other = end > 0 && self.words[end - 1].owns;
-            if chain.is_empty() || (is_other && !found.is_empty()) {
-                return found;
+            let Phrase { chain, end, is_headless } = self.phrase(at, nouns);
+            let is_first = found.is_empty();
+            if chain.is_empty() || is_headless {
+                // Whoever owns something else there is no owner of what is asked for.
+                return if is_first { self.unknown(at, end, nouns).into_iter().collect() } else { found };
             }
             found.push(chain);
             let written = |at: usize| self.words.get(at).map_or("", |word| word.written.as_str());
@@ -194,47 +215,56 @@ impl Sentence {
         }
     }
 
-    /// What a noun phrase is about, from its head outwards, and where it ends.
-    fn phrase(&self, from: usize, nouns: &Nouns) -> (Vec<String>, usize) {
+    /// What a phrase is about whose head nobody here knows: what stands beside it (a bike's owner, the customer), else
+    /// nothing that could be found. `None`: it is no thing at all, but what somebody does.
+    fn unknown(&self, from: usize, end: usize, nouns: &Nouns) -> Option<Vec<String>> {
+        if end <= from || self.words.get(end).is_some_and(|word| word.written.ends_with("ing")) {
+            return None;
+        }
+        let beside = self.words.get(end).filter(|word| word.begins).map(|_| self.phrase(end, nouns).chain);
+        Some(beside.filter(|chain| !chain.is_empty()).unwrap_or_else(|| vec![UNKNOWN.to_owned()]))
+    }
+
+    /// What the noun phrase at a place is about.
+    fn phrase(&self, from: usize, nouns: &Nouns) -> Phrase {
         let texts = self.texts();
-        let mut chain: Vec<String> = Vec::new();
-        let mut at = from;
+        let mut phrase = Phrase { end: from, ..Phrase::default() };
         let mut skipped = 0;
-        while at < texts.len() && at < from + PHRASE_WORDS_MAX {
-            let word = &self.words[at];
-            if word.begins && at > from {
+        while phrase.end < texts.len() && phrase.end < from + PHRASE_WORDS_MAX {
+            let word = &self.words[phrase.end];
+            if word.begins && phrase.end > from {
                 break;
             }
-            let here = nouns.named(&texts[at..]).into_iter().next().filter(|(first, ..)| *first == 0);
+            let here = nouns.named(&texts[phrase.end..]).into_iter().next().filter(|(first, ..)| *first == 0);
             match here {
                 Some((_, length, entity)) => {
                     // What owns, or stands right before, is further out than what it owns.
-                    chain.insert(0, entity);
-                    at += length;
-                    let is_owner = self.words[at - 1].owns;
-                    let follows = self.words.get(at).map_or("", |word| word.written.as_str());
+                    phrase.chain.insert(0, entity);
+                    phrase.end += length;
+                    phrase.is_headless = self.words[phrase.end - 1].owns;
+                    let follows = self.words.get(phrase.end).map_or("", |word| word.written.as_str());
                     if matches!(follows, "of" | "for") {
-                        let (further, end) = self.phrase(at + 1, nouns);
-                        chain.extend(further);
-                        return (chain, end);
+                        let further = self.phrase(phrase.end + 1, nouns);
+                        phrase.chain.extend(further.chain);
+                        return Phrase { end: further.end, ..phrase };
                     }
-                    let goes_on = is_owner || nouns.named(&texts[at..]).first().is_some_and(|(first, ..)| *first == 0);
-                    if !goes_on {
+                    let next = nouns.named(&texts[phrase.end..]);
+                    if !phrase.is_headless && next.first().is_none_or(|(first, ..)| *first > 0) {
                         break;
                     }
                 }
-                None if BEFORE_NOUNS.contains(&word.written.as_str()) => at += 1,
+                None if BEFORE_NOUNS.contains(&word.written.as_str()) => phrase.end += 1,
                 // "The cost of sending a product" is no product's.
-                None if word.written.ends_with("ing") => break,
+                None if word.written.ends_with("ing") || ENDING.contains(&word.written.as_str()) => break,
                 // An adjective or two.
-                None if skipped < 2 && !ENDING.contains(&word.written.as_str()) => {
+                None if skipped < 2 => {
                     skipped += 1;
-                    at += 1;
+                    phrase.end += 1;
                 }
                 None => break,
             }
         }
-        (chain, at)
+        phrase
     }
 
     /// What stands before a property and owns it: the supplier's email, the supplier email.
@@ -263,9 +293,26 @@ impl Sentence {
         chain
     }
 
-    /// What its first verb is done to, where the host knows that: an order, of "Call an order off".
-    pub(crate) fn object(&self, nouns: &Nouns) -> Option<String> {
-        self.phrase(1, nouns).0.into_iter().next()
+    /// What its verb is done to, where the host knows that, and what that is of, outwards: an order, of "Call an order
+    /// off". `verbs`: stems that say what is done; without one of them the first verb counts.
+    pub(crate) fn objects(&self, verbs: &[String], nouns: &Nouns) -> Vec<String> {
+        let said = self.words.iter().position(|word| !word.is_denied && verbs.contains(&stem(&word.written)));
+        self.phrase(said.unwrap_or(0) + 1, nouns).chain
+    }
+
+    /// Whether it says that somebody is in a role: the doctor from whom, and to the family doctor. `own`: the role
+    /// that the value has where it comes from.
+    pub(crate) fn says_role(&self, role: &str, entity: &str, own: Option<&str>, nouns: &Nouns) -> bool {
+        let texts = self.texts();
+        let at = |at: usize| self.words.get(at).map_or("", |word| word.written.as_str());
+        let mut places = (0..self.words.len()).filter(|place| at(*place) == role);
+        places.any(|place| match own {
+            None => matches!(at(place + 1), "whom" | "which"),
+            Some(own) => {
+                let behind = nouns.named(&texts[place + 1..]).into_iter().next();
+                behind.is_some_and(|(first, _, named)| named == entity && first <= 2 && at(place + first) == own)
+            }
+        })
     }
 
     /// The verbs that it begins a part with, as orders to somebody: their stems. After "and" only where what the
@@ -280,6 +327,12 @@ impl Sentence {
         let found = (0..self.words.len()).filter(|place| begins(*place) && !self.words[*place].is_denied);
         found.map(|place| stem(at(place))).collect()
     }
+}
+
+/// Whether a word says what the word of a property says.
+fn is_same_word(word: &str, wanted: &str) -> bool {
+    const SAME: [[&str; 2]; 2] = [["state", "status"], ["mail", "email"]];
+    word == wanted || SAME.iter().any(|pair| pair.contains(&word) && pair.contains(&wanted))
 }
 
 /// A written word, or two where a negation hangs on one: `doesn't`.

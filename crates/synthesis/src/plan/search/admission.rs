@@ -140,6 +140,11 @@ fn object(wanted: &Wanted<'_>, typed: &TypedEndpoint<'_>, catalog: &Catalog) -> 
         };
         is_of_verb && typed.outputs.iter().any(is_given) && !typed.inputs.iter().any(is_given)
     };
+    // A quote is what to quote comes to.
+    let is_of_verb = [method, typed.endpoint.method.as_str()].iter().any(|verb| entity.starts_with(&stem(verb)));
+    if wanted.objects.is_empty() && is_of_verb {
+        return Some(ObjectMatch::Verb);
+    }
     // What the endpoint itself says that it is done to: a patient is let off a bill.
     let semantic = &typed.endpoint.semantic;
     let said = wanted.objects_of([semantic.intent.as_str(), typed.endpoint.description.as_str()]);

@@ -261,6 +261,23 @@ impl<'w, 'a> Assembler<'w, 'a> {
         })
     }
 
+    /// A plan for each entity that a member could be of, where nothing says of which it is.
+    pub(super) fn anyones(&self, member: &TypedMember<'_>) -> Vec<Assembly<'a>> {
+        let outputs = self.endpoints.iter().flat_map(|typed| &typed.outputs);
+        let alike = outputs.filter(|output| output.own == member.own && output.lists() == 0 && !output.meaning.is_id());
+        let entities: BTreeSet<&String> = alike.filter_map(|output| output.meaning.entity.as_ref()).collect();
+        let mut plans = Vec::new();
+        for entity in entities {
+            let meaning = Meaning { entity: Some(entity.clone()), ..member.meaning.clone() };
+            let need = Need { meaning: meaning.clone(), kinds: member.kinds(), is_open: false, of_act: false };
+            let Some(source) = self.derivation.scalars(&need, &[], self.steps_max).into_iter().next() else { continue };
+            let owned = OwnedMeaning { meaning, source: OwnerSource::Named, chain: Vec::new() };
+            let output = AssembledOutput { name: member.path[0].clone(), source, owned };
+            plans.push(Assembly { act: None, outputs: vec![output] });
+        }
+        plans
+    }
+
     /// What endpoints work out of whatever they are given.
     fn computed(&self) -> BTreeSet<&'a str> {
         self.endpoints.iter().filter(|typed| typed.computes).filter_map(|typed| typed.entity.as_deref()).collect()

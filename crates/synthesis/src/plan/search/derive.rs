@@ -292,9 +292,7 @@ impl<'w, 'a> Derivation<'w, 'a> {
         let chooses = given.chooses().is_none_or(|role| self.wanted.names_choice(role));
         let named = |entity: &Option<String>| entity.as_ref().is_some_and(|entity| self.wanted.named.contains(entity));
         let is_same = match (given.is_id(), need.meaning.is_id()) {
-            (true, true) => {
-                given.entity == need.meaning.entity && (need.meaning.role.is_none() || given.role == need.meaning.role)
-            }
+            (true, true) => given.entity == need.meaning.entity && self.is_in_role(given, &need.meaning),
             (false, false) if need.is_open => {
                 let is_alike = given.property == need.meaning.property || member.own == need.meaning.property;
                 let is_money = given.kind == MeaningKind::Money && need.meaning.kind == MeaningKind::Money;
@@ -302,11 +300,22 @@ impl<'w, 'a> Derivation<'w, 'a> {
             }
             (false, false) => {
                 let is_own = member.own == need.meaning.property && is_only(typed, member);
-                given.entity == need.meaning.entity && (given.property == need.meaning.property || is_own)
+                let is_same_property = given.property == need.meaning.property || is_own;
+                is_same_property && (given.entity == need.meaning.entity || typed.is_part_of(member, &need.meaning))
             }
             _ => false,
         };
         is_same && chooses && member.kinds().meets(need.kinds)
+    }
+}
+
+impl Derivation<'_, '_> {
+    /// Whether an id stands in the role that is needed, or is said to.
+    fn is_in_role(&self, given: &Meaning, needed: &Meaning) -> bool {
+        let Some(role) = &needed.role else { return true };
+        let entity = needed.entity.as_deref().unwrap_or_default();
+        let own = given.role.as_deref();
+        given.role == needed.role || (own.is_some() && self.wanted.says_role(role, entity, own))
     }
 }
 
@@ -325,7 +334,8 @@ pub(super) fn need(typed: &TypedEndpoint<'_>, input: &TypedMember<'_>, of_act: b
         .iter()
         .find(|member| member.lists() == 1 && member.path.len() == 2 && member.path[0] == input.path[0]);
     let of = inner.unwrap_or(input);
-    let kinds = if typed.takes_in_path(input.name()) { of.kinds() & Kinds::WORDS } else { of.kinds() };
+    // A path carries text, whatever it is read as behind it.
+    let kinds = if typed.takes_in_path(input.name()) { Kinds::WORDS } else { of.kinds() };
     Need {
         meaning: of.meaning.clone(),
         kinds,

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::fit::ANNOTATIONS;
 use super::super::shape::Shape;
-use crate::meaning::{Meaning, Nouns, Place, TypedMember, entity_of, typed};
+use crate::meaning::{Meaning, Nouns, Place, TypedMember, entity_of, literals, typed};
 use crate::wanted::verbs::{MethodClass, class};
 
 /// An endpoint with the meanings of its members.
@@ -37,6 +37,15 @@ impl<'a> TypedEndpoint<'a> {
 
     pub(super) fn takes_in_path(&self, name: &str) -> bool {
         self.endpoint.path.parameters().any(|parameter| parameter == name)
+    }
+
+    /// Whether a member is the property of something because its endpoint is named by both: an account's balance, at
+    /// `/accounts/{id}/balance`.
+    pub(super) fn is_part_of(&self, member: &TypedMember<'_>, wanted: &Meaning) -> bool {
+        let is_itself = member.meaning.entity.as_deref() == Some(wanted.property.as_str());
+        let around = literals(&self.endpoint.path).map(|(_, words)| words.join("_"));
+        let around: Vec<String> = around.collect();
+        is_itself && around.iter().rev().skip(1).any(|entity| Some(entity) == wanted.entity.as_ref())
     }
 
     pub(super) fn title(&self) -> String {
@@ -86,11 +95,12 @@ pub(super) fn typed_endpoints<'a>(
 
 /// Whether any endpoint gives such a property of an entity.
 pub(super) fn has_property(endpoints: &[TypedEndpoint<'_>], entity: &str, wanted: &Meaning) -> bool {
-    let is_it = |member: &TypedMember<'_>| {
-        member.meaning.entity.as_deref() == Some(entity)
-            && (member.meaning.property == wanted.property || member.own == wanted.property)
+    let of_entity = Meaning { entity: Some(entity.to_owned()), ..wanted.clone() };
+    let is_it = |typed: &TypedEndpoint<'_>, member: &TypedMember<'_>| {
+        let is_property = member.meaning.property == wanted.property || member.own == wanted.property;
+        is_property && (member.meaning.entity.as_deref() == Some(entity) || typed.is_part_of(member, &of_entity))
     };
-    endpoints.iter().any(|endpoint| endpoint.outputs.iter().any(is_it))
+    endpoints.iter().any(|typed| typed.outputs.iter().any(|member| is_it(typed, member)))
 }
 
 fn is_itself(registered: &RegisteredEndpoint, dispatcher: &Dispatcher) -> bool {
