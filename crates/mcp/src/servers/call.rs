@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::Ending;
+use forecourt_core::{Ending, in_place};
 use forecourt_host::ForwardPermit;
-use futures::FutureExt;
 use futures::future::BoxFuture;
 use rmcp::model::{
     ClientRequest, ElicitRequestParams, ElicitResult, InputRequest, InputRequiredResult, InputResponses,
@@ -153,7 +152,7 @@ impl ServerCall {
         let guards = CallGuards(permit.reply_guards().cloned());
         let (judging, server) = (guards.clone(), upstream.clone());
         let is_over = timer.clone().over();
-        let result = async move {
+        let result = in_place(move || async move {
             let mut permit = permit;
             let work = Work { upstream: &upstream, asker: &asker, links, want };
             let outcome = tokio::select! {
@@ -164,9 +163,9 @@ impl ServerCall {
             let outcome = judging.outcome(outcome).await.map_err(|error| CallFailure::new(error, &upstream));
             permit.end(outcome.as_ref().err().map_or(&Ending::Complete, |failure| &failure.ending)).await;
             outcome
-        };
+        });
         Self {
-            result: result.boxed(),
+            result,
             told: hears_told,
             logged: hears_logged,
             asked: hears_asked,
@@ -234,8 +233,8 @@ impl Work<'_> {
         let outcome = self.rounds(permit, &lease, request, place).await;
         match &outcome {
             Err(error) if !error.leaves_connection() => self.upstream.give_up(&lease).await,
-            Ok(_) => self.upstream.list_by(&lease).await,
-            Err(_) => {}
+            Ok(_) if !self.upstream.has_listed() => Box::pin(self.upstream.list_by(&lease)).await,
+            _ => {}
         }
         outcome
     }
@@ -256,7 +255,7 @@ impl Work<'_> {
                     state.clone_from(&required.request_state);
                     // The server does nothing while a person thinks.
                     drop(place);
-                    responses = self.answers(required).await?;
+                    responses = Box::pin(self.answers(required)).await?;
                     place = self.upstream.place(self.asker).await?;
                 }
                 result => return Ok(result),

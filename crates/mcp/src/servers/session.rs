@@ -123,7 +123,8 @@ impl Session {
             }
         }
         let sent = |id: &RequestId| call.sent(id.clone());
-        let answered = request::send(self.service.peer(), request, &self.events.told, told, sent).await;
+        // On the heap, since most calls need nothing of it.
+        let answered = Box::pin(request::send(self.service.peer(), request, &self.events.told, told, sent)).await;
         call.answered();
         Ok(answered?)
     }

@@ -174,7 +174,7 @@ impl Upstream {
             (SessionMode::Caller, None) | (SessionMode::Call, _) => None,
         };
         let Some(whose) = whose else {
-            let session = Arc::new(self.open(&target, asker.modes).await?);
+            let session = Arc::new(Box::pin(self.open(&target, asker.modes)).await?);
             return Ok(SessionLease { session, slot: None });
         };
         self.kept(&SessionKey { whose, modes: asker.modes }, &target).await
@@ -196,7 +196,8 @@ impl Upstream {
             drop(kept);
             return Ok(SessionLease { session, slot: Some(slot) });
         }
-        let session = Arc::new(self.open(target, key.modes).await?);
+        // On the heap, since most calls find one that is open.
+        let session = Arc::new(Box::pin(self.open(target, key.modes)).await?);
         *kept = Some(session.clone());
         drop(kept);
         Ok(SessionLease { session, slot: Some(slot) })
@@ -215,7 +216,7 @@ impl Upstream {
             return Ok(SessionMode::Shared);
         }
         if self.nature.lock().is_none() {
-            self.lister().await?;
+            Box::pin(self.lister()).await?;
         }
         let gives_sessions = self.nature.lock().is_some_and(|nature| nature.gives_sessions);
         Ok(if gives_sessions { SessionMode::Caller } else { SessionMode::Shared })

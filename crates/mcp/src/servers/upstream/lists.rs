@@ -51,11 +51,13 @@ impl Upstream {
         Ok(())
     }
 
+    /// Whether it ever told what it has.
+    pub(crate) fn has_listed(&self) -> bool {
+        self.has_listed.load(Ordering::Relaxed)
+    }
+
     /// The same by the session of a caller, where only callers are served there.
     pub(crate) async fn list_by(&self, lease: &SessionLease) {
-        if self.has_listed.load(Ordering::Relaxed) {
-            return;
-        }
         let asked = timeout(SERVER_LISTING_TIME_MAX, Catalog::ask(&lease.session.lister())).await;
         if let Ok(Ok((catalog, _))) = asked {
             self.take(catalog);
