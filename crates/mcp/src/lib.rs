@@ -95,6 +95,7 @@ use futures::future::BoxFuture;
 use offer::Offer;
 use section::McpSettings;
 use servers::CheckedServer;
+use servers::sign_in::SignInPages;
 use stdio::StdioServer;
 use surface::McpEndpoint;
 
@@ -137,8 +138,17 @@ impl Wire for McpWire {
     }
 
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
-        let door = McpEndpoint::new(self.offer(mount)?, mount);
-        Ok(vec![Surface::Http(surface::routes(Arc::new(door)))])
+        let offer = self.offer(mount)?;
+        let mut surfaces = vec![Surface::Http(surface::routes(Arc::new(McpEndpoint::new(offer.clone(), mount))))];
+        if self.servers.iter().any(CheckedServer::signs_people_in) {
+            if mount.verifier.oidc().is_none() {
+                let words =
+                    "`sign_in` of a server needs `[identity.oidc]`: its sign-ins are kept for people who are known";
+                return Err(self.section.problem(None, words).into());
+            }
+            surfaces.push(Surface::Http(servers::sign_in::surface::routes(SignInPages::new(offer, mount))));
+        }
+        Ok(surfaces)
     }
 
     fn set_servers(&mut self, servers: Vec<ServerDefinition>) -> Result<(), Problems> {
