@@ -3,7 +3,7 @@
 use forecourt_core::{Handle, Language, Sender};
 
 use crate::log::Level;
-use crate::servers::sign_in::KnownPerson;
+use crate::person::KnownPerson;
 use crate::verdict::Verdict;
 
 /// The circumstances of one request.

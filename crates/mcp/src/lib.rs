@@ -12,6 +12,7 @@
 //! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `streams`, `cors`, `rpc_error`, `bare_refusal`, `verdict` |
 //! | the way in over a pipe | [`stdio`] |
 //! | other servers, as they are, behind this host | `servers`, and the way to them `forward` |
+//! | a sign-in at one of them that is kept for a person | `servers::sign_in`, `sign_in_pages`, `person` |
 //! | other servers: fronted as an agent, or bridged to a pipe | `backend`, [`bridge`], `client`, `upstream` |
 //! | calling other servers for a person; `forecourt ask` | `visit`, `form`, `ask` |
 //! | what registries of servers are told | `registry_entry` |
@@ -51,6 +52,7 @@ mod own_resource;
 mod page;
 mod partial;
 mod payment;
+mod person;
 mod portable_schema;
 mod prompts;
 mod registry_entry;
@@ -63,6 +65,7 @@ mod server;
 mod server_card;
 mod servers;
 mod sessions;
+mod sign_in_pages;
 pub mod stdio;
 mod streams;
 mod surface;
@@ -95,7 +98,7 @@ use futures::future::BoxFuture;
 use offer::Offer;
 use section::McpSettings;
 use servers::CheckedServer;
-use servers::sign_in::SignInPages;
+use sign_in_pages::SignInPages;
 use stdio::StdioServer;
 use surface::McpEndpoint;
 
@@ -146,7 +149,7 @@ impl Wire for McpWire {
                     "`sign_in` of a server needs `[identity.oidc]`: its sign-ins are kept for people who are known";
                 return Err(self.section.problem(None, words).into());
             }
-            surfaces.push(Surface::Http(servers::sign_in::surface::routes(SignInPages::new(offer, mount))));
+            surfaces.push(Surface::Http(sign_in_pages::routes(SignInPages::new(offer, mount))));
         }
         Ok(surfaces)
     }

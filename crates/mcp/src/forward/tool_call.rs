@@ -24,11 +24,11 @@ use crate::content::failed;
 use crate::elicit::Modes;
 use crate::limits::{ANSWER_TIME_MAX, CALLS_PARKED_MAX, CALLS_PARKED_PER_CALLER_MAX};
 use crate::offer::Offer;
+use crate::person::WhoAsks;
 use crate::servers::FoundTool;
 use crate::servers::call::{CallFailure, CallStep, OpenQuestion, ServerCall};
 use crate::servers::parked::ParkedCall;
 use crate::servers::sessions::SessionOwner;
-use crate::servers::sign_in::WhoAsks;
 use crate::servers::upstream::Asker;
 use crate::upstream::call_error::CallError;
 use crate::waiting::Seal;
@@ -48,7 +48,7 @@ struct ParkedState {
 }
 
 /// What a call came to.
-enum Driven {
+enum CallOutcome {
     /// Its client is told this.
     Answered(CallToolResponse),
     /// The server was not asked. The client may be asked for what it takes, and the call go on.
@@ -83,8 +83,8 @@ impl ClientCall<'_> {
             let parked = self.unpark(sealed, &Value::Object(arguments), params.input_responses.unwrap_or_default())?;
             let arguments = params.arguments.map_or_else(|| json!({}), Value::Object);
             return Ok(match self.drive(parked, &arguments).await? {
-                Driven::Answered(response) => response,
-                Driven::Refused(output) => {
+                CallOutcome::Answered(response) => response,
+                CallOutcome::Refused(output) => {
                     self.caller.verdict.tell(&ToolEvent::Done(Box::new(output.clone())));
                     self.response(output)
                 }
@@ -107,8 +107,8 @@ impl ClientCall<'_> {
                 Ok(permit) => {
                     let call = self.server_call(permit, &state.arguments, meta.clone());
                     match self.drive(call, &state.arguments).await? {
-                        Driven::Answered(response) => return Ok(response),
-                        Driven::Refused(output) => output,
+                        CallOutcome::Answered(response) => return Ok(response),
+                        CallOutcome::Refused(output) => output,
                     }
                 }
                 Err(output) => output,
@@ -170,7 +170,7 @@ impl ClientCall<'_> {
     }
 
     /// Goes on with a call to its end, or to a question that the client answers by calling again.
-    async fn drive(&self, mut call: ServerCall, arguments: &Value) -> Result<Driven, ErrorData> {
+    async fn drive(&self, mut call: ServerCall, arguments: &Value) -> Result<CallOutcome, ErrorData> {
         loop {
             let step = match self.client.context {
                 Some(context) => tokio::select! {
@@ -186,7 +186,7 @@ impl ClientCall<'_> {
                     log::pass_on(message, self.found.server.upstream.name.as_str(), self.caller.log, context).await;
                 }
                 CallStep::Asks(asked) if self.client.asking.in_rounds => {
-                    return self.park(call, asked, arguments).map(Driven::Answered);
+                    return self.park(call, asked, arguments).map(CallOutcome::Answered);
                 }
                 CallStep::Asks(asked) => self.put(asked).await,
                 CallStep::Ended(result) => return self.ended(*result, call.receipt()),
@@ -271,25 +271,25 @@ impl ClientCall<'_> {
         &self,
         result: Result<ServerResult, CallFailure>,
         receipt: Option<Map<String, Value>>,
-    ) -> Result<Driven, ErrorData> {
+    ) -> Result<CallOutcome, ErrorData> {
         let output = match result {
             Ok(ServerResult::CallToolResult(mut result)) => {
                 result.result_type = Some(ResultType::COMPLETE);
                 if let Some(receipt) = receipt {
                     payment::tell(&mut result.meta.get_or_insert_default().0, receipt);
                 }
-                return Ok(Driven::Answered(result.into()));
+                return Ok(CallOutcome::Answered(result.into()));
             }
             Ok(_) => failed("The server answered something that is no result of a tool."),
             Err(CallFailure { error: CallError::Said(said), .. }) => return Err(said),
             // What the server never heard of may be called again, once its person has done what it takes.
             Err(CallFailure { error: CallError::Unasked(Ending::Refused(part)), .. }) => {
-                return Ok(Driven::Refused(ToolOutput { refusal: Some(part), ..ToolOutput::default() }));
+                return Ok(CallOutcome::Refused(ToolOutput { refusal: Some(part), ..ToolOutput::default() }));
             }
             Err(CallFailure { ending, .. }) => failure(&ending),
         };
         self.caller.verdict.tell(&ToolEvent::Done(Box::new(output.clone())));
-        Ok(Driven::Answered(self.response(output)))
+        Ok(CallOutcome::Answered(self.response(output)))
     }
 
     /// What this host says instead of the server, as the client is told.

@@ -7,7 +7,7 @@
 //! | tokens of people: shown, refreshed, forgotten | `broker` |
 //! | what is kept of them, sealed | `kept` |
 //! | what callers and people are told | `refusals`, `failure` |
-//! | the pages on which a person signs in and has it forgotten | `page`, `surface` |
+//! | where its pages are, which [`crate::sign_in_pages`] has | `paths` |
 //!
 //! A token belongs to one person, one server and one address of that server. Only the person's own browser can begin
 //! and end a sign-in: the link to it holds no secret, and whoever opens it signs in for themselves.
@@ -15,12 +15,11 @@
 mod broker;
 mod failure;
 mod kept;
-mod page;
+mod paths;
 mod refusals;
 mod settings;
-pub(crate) mod surface;
 
 pub(crate) use broker::Broker;
-pub(crate) use kept::{KnownPerson, WhoAsks};
-pub(crate) use page::SignInPages;
+pub(crate) use failure::SignInFailure;
+pub(crate) use paths::{CALLBACK, FORGET, PAGE, forget_path, page_path};
 pub(super) use settings::{CheckedSignIn, SignInSettings};

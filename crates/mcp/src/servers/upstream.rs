@@ -29,10 +29,11 @@ use super::session::{Opening, Session};
 use super::sessions::{SessionKey, SessionOwner, SessionSlot, Sessions, Whose};
 use super::settings::{CheckedServer, OfferRules, Revision, SessionMode};
 use super::shelf::Shelf;
-use super::sign_in::{Broker, WhoAsks};
+use super::sign_in::Broker;
 use crate::client::ConnectionNotes;
 use crate::elicit::Modes;
 use crate::limits::{PROGRAMS_PER_SERVER_MAX, SESSIONS_PER_SERVER_MAX};
+use crate::person::WhoAsks;
 use crate::upstream::call_error::CallError;
 use crate::upstream::target::Target;
 

@@ -15,11 +15,12 @@ use parking_lot::Mutex;
 use tokio::time::sleep;
 
 use super::failure::SignInFailure;
-use super::kept::{KeptSignIn, KeptSignIns, KnownPerson, RefreshTurn, WhoAsks};
+use super::kept::{KeptSignIn, KeptSignIns, RefreshTurn};
+use super::paths::CALLBACK;
 use super::refusals::{Refusals, unkept};
 use super::settings::CheckedSignIn;
-use super::surface::CALLBACK;
 use crate::limits::{REFRESH_BEFORE, REFRESH_LOOKED_FOR, REFRESH_LOOKS_MAX};
+use crate::person::{KnownPerson, WhoAsks};
 use crate::upstream::call_error::CallError;
 
 /// The sign-ins of people at one server.
@@ -195,14 +196,14 @@ impl Broker {
     }
 
     /// Begins a sign-in.
-    pub(super) async fn begin(&self) -> Result<DelegationStart, SignInFailure> {
+    pub(crate) async fn begin(&self) -> Result<DelegationStart, SignInFailure> {
         let server = self.resource.server(self.clock.now()).await?;
         let registration = self.registration(&server).await?;
         Ok(self.resource.begin(&server, registration, &self.redirect_uri, &*self.entropy))
     }
 
     /// Ends a sign-in that came back with a code: it is kept for the person.
-    pub(super) async fn finish(
+    pub(crate) async fn finish(
         &self,
         person: &KnownPerson,
         flow: &DelegatedFlow,
@@ -240,12 +241,12 @@ impl Broker {
     }
 
     /// Whether a person has signed in there.
-    pub(super) async fn has_signed_in(&self, person: &KnownPerson) -> Result<bool, SignInFailure> {
+    pub(crate) async fn has_signed_in(&self, person: &KnownPerson) -> Result<bool, SignInFailure> {
         Ok(self.kept.of(person).await?.is_some())
     }
 
     /// Forgets a person's sign-in, and ends its tokens at the authorization server as far as that can be done.
-    pub(super) async fn forget(&self, person: &KnownPerson) -> Result<(), SignInFailure> {
+    pub(crate) async fn forget(&self, person: &KnownPerson) -> Result<(), SignInFailure> {
         let Some((_, kept)) = self.kept.of(person).await? else { return Ok(()) };
         self.kept.forget(person, None, self.clock.now()).await?;
         self.revoke(&kept).await;

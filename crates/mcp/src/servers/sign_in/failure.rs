@@ -5,7 +5,7 @@ use forecourt_oidc::OidcError;
 
 /// Why a sign-in came to nothing, as its page says it.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum SignInFailure {
+pub(crate) enum SignInFailure {
     /// The authorization server can't be asked.
     #[error("The sign-in service of this server can't be asked at the moment. Please try again later.")]
     Away,

@@ -1,9 +1,8 @@
 //! What is kept of sign-ins at a server: the tokens of a person, and who this host is there. The store seals it.
 
-use std::fmt;
 use std::time::Duration;
 
-use forecourt_core::{Account, CallerKey, Error, Timestamp};
+use forecourt_core::{Error, Timestamp};
 use forecourt_host::Ledger;
 use forecourt_identity::sessions::hash;
 use forecourt_oidc::delegated::{DelegatedTokens, Registration};
@@ -11,45 +10,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::limits::{REFRESH_RETRY, REFRESH_TURN, SIGN_IN_KEPT};
+use crate::person::KnownPerson;
 
 /// What an entry of a turn says.
 const BEGUN: &str = "begun";
 const FAILED: &str = "failed";
-
-/// A caller who is known, as far as a sign-in is kept for it.
-#[derive(Clone)]
-pub(crate) struct KnownPerson {
-    /// Who it is to this host.
-    pub(crate) subject: String,
-    /// Whose bytes what is kept is.
-    pub(crate) account: Account,
-}
-
-/// Who asks a server at which people sign in.
-#[derive(Debug, Clone)]
-pub(crate) enum WhoAsks {
-    /// Somebody who proved nothing.
-    Stranger,
-    /// Somebody who is known, and is no person of this host's provider.
-    Other,
-    /// A person.
-    Person(KnownPerson),
-}
-
-impl KnownPerson {
-    /// The person of a subject, as a sign-in here names it.
-    pub(crate) fn new(subject: String) -> Self {
-        let account = CallerKey::of(Some(&subject), None, None).account();
-        Self { subject, account }
-    }
-}
-
-/// Never prints who it is.
-impl fmt::Debug for KnownPerson {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("KnownPerson")
-    }
-}
 
 /// The sign-in of a person at a server.
 #[derive(Clone, Serialize, Deserialize)]

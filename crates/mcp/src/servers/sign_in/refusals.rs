@@ -5,7 +5,7 @@ use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{Ending, Error, Handle, PolicyPart, Site};
 use forecourt_pages::sign_in_path;
 
-use super::surface::page_path;
+use super::paths::page_path;
 use crate::upstream::call_error::CallError;
 
 /// The refusals of one server.

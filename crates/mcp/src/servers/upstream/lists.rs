@@ -10,11 +10,11 @@ use tokio::time::{sleep, timeout};
 use super::{Asker, SessionLease, Upstream};
 use crate::elicit::Modes;
 use crate::limits::{SERVER_LISTED_AGAIN, SERVER_LISTED_AGAIN_MAX, SERVER_LISTED_EVERY, SERVER_LISTING_TIME_MAX};
+use crate::person::{KnownPerson, WhoAsks};
 use crate::servers::catalog::Catalog;
 use crate::servers::lister::Lister;
 use crate::servers::sessions::SessionOwner;
 use crate::servers::shelf::Shelf;
-use crate::servers::sign_in::{KnownPerson, WhoAsks};
 use crate::upstream::call_error::CallError;
 
 impl Upstream {

@@ -19,11 +19,9 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde::{Deserialize, Serialize};
 use url::form_urlencoded;
 
-use super::broker::Broker;
-use super::failure::SignInFailure;
-use super::kept::KnownPerson;
-use super::surface::{forget_path, page_path};
 use crate::offer::Offer;
+use crate::person::KnownPerson;
+use crate::servers::sign_in::{Broker, SignInFailure, forget_path, page_path};
 use crate::servers::upstream::Upstream;
 
 /// The parameter of a page that has the sign-in begin.
@@ -46,7 +44,7 @@ struct Attempt {
 }
 
 /// What a page says.
-struct Said<'a> {
+struct PageWords<'a> {
     status: StatusCode,
     title: &'a str,
     message: String,
@@ -109,7 +107,7 @@ impl<'a> Visit<'a> {
         };
         let server = &upstream.name;
         let said = match has_signed_in {
-            false => Said {
+            false => PageWords {
                 status: StatusCode::OK,
                 title: "Sign in at a server",
                 message: format!(
@@ -120,7 +118,7 @@ impl<'a> Visit<'a> {
                 links: &[(&go, "Sign in there")],
                 posts: None,
             },
-            true => Said {
+            true => PageWords {
                 status: StatusCode::OK,
                 title: "You are signed in there",
                 message: format!("This host asks the server \"{server}\" in your name when programs of yours call it."),
@@ -146,7 +144,7 @@ impl<'a> Visit<'a> {
         match self.finish(broker, &person, &attempt).await {
             Ok(()) => {
                 upstream.list_for(person);
-                let said = Said {
+                let said = PageWords {
                     status: StatusCode::OK,
                     title: "You are signed in there",
                     message: format!(
@@ -176,7 +174,7 @@ impl<'a> Visit<'a> {
         };
         match broker.forget(&person).await {
             Ok(()) => {
-                let said = Said {
+                let said = PageWords {
                     status: StatusCode::OK,
                     title: "Forgotten",
                     message: format!("This host does not ask the server \"{}\" in your name any more.", upstream.name),
@@ -268,7 +266,7 @@ impl<'a> Visit<'a> {
 
     fn nothing(&self) -> HttpAnswer {
         let message = "At no server of this name do people sign in.".to_owned();
-        let said = Said {
+        let said = PageWords {
             status: StatusCode::NOT_FOUND,
             title: "Not found",
             message,
@@ -293,7 +291,7 @@ impl<'a> Visit<'a> {
         HttpAnswer::whole(StatusCode::SEE_OTHER, head, "")
     }
 
-    fn say(&self, said: &Said<'_>, cookie: Option<HeaderValue>) -> HttpAnswer {
+    fn say(&self, said: &PageWords<'_>, cookie: Option<HeaderValue>) -> HttpAnswer {
         let brand = &self.pages.pages.branding;
         let shown = AccountPage {
             brand,
@@ -314,7 +312,7 @@ impl<'a> Visit<'a> {
     }
 }
 
-fn said_of<'a>(failure: &SignInFailure, links: &'a [(&'a str, &'a str)]) -> Said<'a> {
+fn said_of<'a>(failure: &SignInFailure, links: &'a [(&'a str, &'a str)]) -> PageWords<'a> {
     let status = match failure {
         SignInFailure::Away | SignInFailure::Unkept(_) => StatusCode::SERVICE_UNAVAILABLE,
         SignInFailure::Foreign => StatusCode::FORBIDDEN,
@@ -328,7 +326,7 @@ fn said_of<'a>(failure: &SignInFailure, links: &'a [(&'a str, &'a str)]) -> Said
         }
         failure => failure.to_string(),
     };
-    Said { status, title: "Not signed in there", message, links, posts: None }
+    PageWords { status, title: "Not signed in there", message, links, posts: None }
 }
 
 /// The fields of pages that nobody keeps.

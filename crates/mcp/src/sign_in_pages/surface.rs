@@ -6,26 +6,11 @@ use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
-use forecourt_core::Handle;
 use forecourt_surface::HttpRoutes;
 use http::Method;
 
 use super::page::{SignInPages, Visit};
-
-/// Where authorization servers send browsers back to.
-pub(super) const CALLBACK: &str = "/servers/sign-in/callback";
-const PAGE: &str = "/servers/{name}/sign-in";
-const FORGET: &str = "/servers/{name}/sign-out";
-
-/// The page on which a person signs in at a server.
-pub(super) fn page_path(name: &Handle) -> String {
-    format!("/servers/{name}/sign-in")
-}
-
-/// Where that page posts to have a sign-in forgotten.
-pub(super) fn forget_path(name: &Handle) -> String {
-    format!("/servers/{name}/sign-out")
-}
+use crate::servers::sign_in::{CALLBACK, FORGET, PAGE};
 
 /// The routes.
 pub(crate) fn routes(pages: SignInPages) -> HttpRoutes {
