@@ -136,6 +136,18 @@ impl Verifier {
         evidence.subject.strip_prefix(issuer.subject_prefix.as_str()).filter(|_| is_token)
     }
 
+    /// The person of the provider at which people sign in here whom evidence is of, as a sign-in names them: by a
+    /// sign-in, or by a bearer token of that very provider, where `sub` is what tells people apart (RFC 9068 2.2).
+    /// `None` for other evidence.
+    pub fn person_of(&self, evidence: &IdentityEvidence) -> Option<String> {
+        let oidc = self.checked.oidc.as_ref().filter(|oidc| oidc.issuer == evidence.issuer)?;
+        if evidence.method == sessions::METHOD {
+            return Some(evidence.subject.clone());
+        }
+        let subject = self.token_subject(evidence).filter(|_| oidc.subject_claim == "sub")?;
+        Some(format!("{}{subject}", oidc.subject_prefix()))
+    }
+
     /// The issuers whose bearer tokens are accepted, in the order of the configuration.
     pub fn token_issuers(&self) -> impl Iterator<Item = TokenIssuer<'_>> {
         self.checked.bearer.iter().map(|issuer| TokenIssuer {

@@ -3,6 +3,7 @@
 use forecourt_core::{Handle, Language, Sender};
 
 use crate::log::Level;
+use crate::person::KnownPerson;
 use crate::verdict::Verdict;
 
 /// The circumstances of one request.
@@ -12,6 +13,8 @@ pub(crate) struct Caller {
     pub(crate) agent: Option<Handle>,
     /// Who it is, as far as the request proves it.
     pub(crate) sender: Sender,
+    /// The person of this host's provider who it is, if it is one.
+    pub(crate) person: Option<KnownPerson>,
     /// How many agents stand in line before this one.
     pub(crate) hop: u32,
     /// The language it would like.
@@ -28,6 +31,7 @@ impl Caller {
         Self {
             agent: None,
             sender: Sender::anonymous(),
+            person: None,
             hop: 0,
             language: None,
             verdict: Verdict::default(),

@@ -12,6 +12,7 @@
 //! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `streams`, `cors`, `rpc_error`, `bare_refusal`, `verdict` |
 //! | the way in over a pipe | [`stdio`] |
 //! | other servers, as they are, behind this host | `servers`, and the way to them `forward` |
+//! | a sign-in at one of them that is kept for a person | `servers::sign_in`, `sign_in_pages`, `person` |
 //! | other servers: fronted as an agent, or bridged to a pipe | `backend`, [`bridge`], `client`, `upstream` |
 //! | calling other servers for a person; `forecourt ask` | `visit`, `form`, `ask` |
 //! | what registries of servers are told | `registry_entry` |
@@ -51,6 +52,7 @@ mod own_resource;
 mod page;
 mod partial;
 mod payment;
+mod person;
 mod portable_schema;
 mod prompts;
 mod registry_entry;
@@ -63,6 +65,7 @@ mod server;
 mod server_card;
 mod servers;
 mod sessions;
+mod sign_in_pages;
 pub mod stdio;
 mod streams;
 mod surface;
@@ -95,6 +98,7 @@ use futures::future::BoxFuture;
 use offer::Offer;
 use section::McpSettings;
 use servers::CheckedServer;
+use sign_in_pages::SignInPages;
 use stdio::StdioServer;
 use surface::McpEndpoint;
 
@@ -137,8 +141,17 @@ impl Wire for McpWire {
     }
 
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
-        let door = McpEndpoint::new(self.offer(mount)?, mount);
-        Ok(vec![Surface::Http(surface::routes(Arc::new(door)))])
+        let offer = self.offer(mount)?;
+        let mut surfaces = vec![Surface::Http(surface::routes(Arc::new(McpEndpoint::new(offer.clone(), mount))))];
+        if self.servers.iter().any(CheckedServer::signs_people_in) {
+            if mount.verifier.oidc().is_none() {
+                let words =
+                    "`sign_in` of a server needs `[identity.oidc]`: its sign-ins are kept for people who are known";
+                return Err(self.section.problem(None, words).into());
+            }
+            surfaces.push(Surface::Http(sign_in_pages::routes(SignInPages::new(offer, mount))));
+        }
+        Ok(surfaces)
     }
 
     fn set_servers(&mut self, servers: Vec<ServerDefinition>) -> Result<(), Problems> {

@@ -197,3 +197,17 @@ pub(crate) const CHALLENGE_URL_BYTES_MAX: usize = 2_048;
 pub(crate) const RENAMED_IDS_MAX: usize = 256;
 /// Bytes of the first event in the answer to a call that are looked at for the result; a longer one is read by the SDK.
 pub(crate) const FIRST_EVENT_BYTES_MAX: usize = 256 * 1024;
+/// Scopes that are asked for at a server's authorization server.
+pub(crate) const SCOPES_MAX: usize = 50;
+/// How long a sign-in at a server is kept after it was refreshed last.
+pub(crate) const SIGN_IN_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How long before its end a token of a person is refreshed.
+pub(crate) const REFRESH_BEFORE: Duration = Duration::from_secs(60);
+/// How long a node has to refresh a token before another one may.
+pub(crate) const REFRESH_TURN: Duration = Duration::from_secs(30);
+/// How long to wait before a token is refreshed again after that failed.
+pub(crate) const REFRESH_RETRY: Duration = Duration::from_secs(5);
+/// How long to wait before it is looked whether another node has refreshed a token, and how often that is looked.
+pub(crate) const REFRESH_LOOKED_FOR: Duration = Duration::from_millis(250);
+/// How often it is looked whether another node has refreshed a token: ten seconds together.
+pub(crate) const REFRESH_LOOKS_MAX: usize = 40;

@@ -5,6 +5,7 @@
 //! | a file of `servers/` | `settings` |
 //! | what a server has, and what of it is offered under which name | `catalog`, `shelf`, `listing` |
 //! | a server at work: lists, sessions, places, how it does | `upstream`, `sessions`, `session`, `places`, `lister`, `guest`, `events`, `health`, `updates` |
+//! | a sign-in there that is kept for a person | `sign_in` |
 //! | one request, step by step, behind the gate | `call`, `parked` |
 //! | one that wants nothing but its answer, without the SDK's machinery | `direct`, `first_event` |
 //! | telling a client that lists have changed | `changes` |
@@ -29,6 +30,7 @@ mod session;
 pub(crate) mod sessions;
 mod settings;
 mod shelf;
+pub(crate) mod sign_in;
 mod updates;
 pub(crate) mod upstream;
 
@@ -44,6 +46,7 @@ use tokio::sync::watch;
 
 use self::parked::ParkedCalls;
 use self::settings::ServerSettings;
+use self::sign_in::Broker;
 use self::upstream::Upstream;
 use crate::finding::{ListedTool, Pin};
 use crate::limits::SERVERS_MAX;
@@ -214,13 +217,16 @@ impl RunningServers {
     fn of(&self, mount: &Mount, checked: &CheckedServer) -> Arc<Upstream> {
         let mut all = self.by_fingerprint.lock();
         all.retain(|_, server| server.strong_count() > 0);
-        let key = format!("{}\n{}", checked.name, checked.fingerprint);
+        // A sign-in comes back to the site's own address.
+        let base = if checked.sign_in.is_some() { mount.host.site().url("") } else { String::new() };
+        let key = format!("{}\n{base}\n{}", checked.name, checked.fingerprint);
         if let Some(running) = all.get(&key).and_then(Weak::upgrade) {
             return running;
         }
         let (egress, clock) = ((*mount.egress).clone(), mount.host.clock().clone());
-        let server =
-            Arc::new(Upstream::new(checked, egress, clock, self.changes.clone(), mount.host.metrics().clone()));
+        let broker = checked.sign_in.as_ref().map(|sign_in| Broker::new(mount, &checked.name, sign_in));
+        let (changes, metrics) = (self.changes.clone(), mount.host.metrics().clone());
+        let server = Arc::new(Upstream::new(checked, broker, egress, clock, changes, metrics));
         server.watch(mount.host.opened());
         all.insert(key, Arc::downgrade(&server));
         server

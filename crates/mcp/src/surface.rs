@@ -29,6 +29,7 @@ use crate::direct::DirectCall;
 use crate::limits::{BODY_BYTES_MAX, VERDICT_TIME_MAX};
 use crate::offer::{Offer, OfferSource};
 use crate::origin::Origins;
+use crate::person::KnownPerson;
 use crate::server::Server;
 use crate::sessions::{SessionRefusal, SessionReservation, Sessions};
 use crate::verdict::Verdict;
@@ -228,7 +229,10 @@ impl McpEndpoint {
         let proof = credentials::Request { head, body: Some(body), agent: address, now: host.clock().now() };
         let sender = credentials::sender(&self.verifier, host.site(), proof).await?;
         let (hop, language) = (hops::read(&head.headers), negotiate::language(&head.headers));
-        Ok(Caller { agent, sender, hop, language, verdict: Verdict::default(), log: None })
+        // As everywhere, the first evidence says who it is.
+        let first = sender.identities.first().filter(|_| sender.verified);
+        let person = first.and_then(|evidence| self.verifier.person_of(evidence)).map(KnownPerson::new);
+        Ok(Caller { agent, sender, person, hop, language, verdict: Verdict::default(), log: None })
     }
 
     /// Passes a message on to its session: one that is begun by it, that is there, or that another node has begun.

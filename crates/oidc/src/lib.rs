@@ -15,10 +15,12 @@
 //! | `user_info.rs` | what the provider says of a person beside the ID token |
 //! | `exchange.rs` | requests to the provider, through the guarded way out |
 //! | `claims.rs` | what the provider says of a person, read with care |
+//! | [`delegated`] | somebody else's resource, at which a person lets this host act |
 //! | `limits.rs`, `error.rs`, `report.rs` | every bound, with its unit; what can go wrong, and how that is logged |
 
 mod claims;
 mod client;
+pub mod delegated;
 mod discovery;
 mod error;
 mod exchange;

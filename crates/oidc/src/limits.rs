@@ -16,3 +16,7 @@ pub(crate) const DISCOVERY_FRESH: Duration = Duration::from_secs(60 * 60);
 pub(crate) const DISCOVERY_RETRY: Duration = Duration::from_secs(5);
 /// Bytes of an ID token: as many as the provider's whole answer may have.
 pub const ID_TOKEN_BYTES_MAX: usize = DOCUMENT_BYTES_MAX;
+/// Bytes of a token, of a client's name or of its secret that another server gives.
+pub const CREDENTIAL_BYTES_MAX: usize = 8 * 1024;
+/// How long an access token is good at most, whatever its server says.
+pub const TOKEN_TIME_MAX: Duration = Duration::from_secs(365 * 24 * 60 * 60);

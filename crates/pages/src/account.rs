@@ -62,6 +62,8 @@ pub struct AccountPage<'a> {
     pub message: &'a str,
     /// Where to go from here: a URL and its words. The first one stands out.
     pub links: &'a [(&'a str, &'a str)],
+    /// What a button posts to, and its words.
+    pub posts: Option<(&'a str, &'a str)>,
     /// Whether there is a button to sign out.
     pub signs_out: bool,
     /// Where the browser goes on by itself.
@@ -76,6 +78,7 @@ struct AccountTemplate {
     title: String,
     message: String,
     links: Vec<(String, String)>,
+    posts: Option<(String, String)>,
     signs_out: bool,
     goes_on_to: Option<String>,
 }
@@ -91,6 +94,7 @@ impl AccountPage<'_> {
             title: clean::line(self.title),
             message: clean::text(self.message).into_owned(),
             links: links.collect(),
+            posts: self.posts.and_then(|(url, words)| Some((clean::href(&here(url))?, clean::line(words)))),
             signs_out: self.signs_out,
             goes_on_to: self.goes_on_to.and_then(clean::href),
         })
@@ -110,6 +114,7 @@ mod tests {
             title: "Hello <i>you",
             message: "<script>alert(1)</script>",
             links: &[("javascript:alert(1)", "no"), ("/~chef?user=\"><x", "<on>")],
+            posts: Some(("javascript:alert(1)", "<on>")),
             signs_out: true,
             goes_on_to: Some("javascript:alert(1)"),
         };

@@ -9,6 +9,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `description.rs` | [`Description`]: an operation in words |
 //! | `ranking.rs` | [`Ranking`]: descriptions, indexed and searched |
 //! | `operation.rs` | what an operation does |
 //! | `question.rs` | a question as what is looked for |
@@ -20,6 +21,7 @@
 //! | [`limits`] | every bound, with its unit |
 
 mod asking;
+mod description;
 pub mod limits;
 mod names;
 mod operation;
@@ -29,4 +31,5 @@ mod schema;
 mod synonyms;
 mod words;
 
-pub use ranking::{Description, Match, Ranking};
+pub use description::Description;
+pub use ranking::{Match, Ranking};

@@ -1,7 +1,7 @@
 //! This module knows what an operation does, as far as its words tell, and how well that is what a question asks for.
 
+use crate::description::Description;
 use crate::question::Question;
-use crate::ranking::Description;
 use crate::synonyms::{Action, Group, Thesaurus};
 use crate::words::{Stems, is_plural, words};
 

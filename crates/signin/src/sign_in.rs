@@ -104,6 +104,7 @@ impl Visit<'_> {
             title: "Signed in",
             message: &message,
             links: &[("/", "All agents")],
+            posts: None,
             signs_out: true,
             goes_on_to: None,
         };
@@ -125,6 +126,7 @@ impl Visit<'_> {
             title: error.title(),
             message: &error.to_string(),
             links: &links,
+            posts: None,
             signs_out: false,
             goes_on_to: None,
         };

@@ -39,6 +39,7 @@ impl Visit<'_> {
             title: "Signed out",
             message: "You are signed out of this host.",
             links: &links,
+            posts: None,
             signs_out: false,
             goes_on_to: further,
         };

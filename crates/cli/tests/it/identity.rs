@@ -9,14 +9,14 @@ use crate::support::{Deployment, Served};
 use crate::wire::Answer;
 
 /// What stands in for a company's sign-in.
-const ISSUER: &str = "https://issuer.example";
+pub(crate) const ISSUER: &str = "https://issuer.example";
 
 fn key() -> Ed25519KeyPair {
     Ed25519KeyPair::from_seed_unchecked(&[7; 32]).unwrap()
 }
 
 /// A JWT with these claims, signed by [`key`].
-fn token(claims: &Value) -> String {
+pub(crate) fn token(claims: &Value) -> String {
     let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
     let signed = format!("{}.{}", part(&json!({"alg": "EdDSA", "typ": "JWT", "kid": "k1"})), part(claims));
     format!("{signed}.{}", URL_SAFE_NO_PAD.encode(key().sign(signed.as_bytes())))
@@ -74,7 +74,7 @@ fn bearer(claims: &Value) -> Vec<String> {
     vec![format!("Authorization: Bearer {}", token(claims))]
 }
 
-fn claims(subject: &str) -> Value {
+pub(crate) fn claims(subject: &str) -> Value {
     json!({
         "iss": ISSUER, "sub": subject, "aud": "https://demo.localhost",
         "iat": seconds_from_now(-10), "exp": seconds_from_now(300),

@@ -1,6 +1,7 @@
 //! People sign in, at a certified provider, with a browser and without one: what a refusal leads to, and what nobody
 //! gets by with. `dev/sdk/setup` brings the provider.
 
+mod brokered;
 mod consent;
 
 use std::path::PathBuf;

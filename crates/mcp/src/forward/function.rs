@@ -153,6 +153,8 @@ fn caller(invocation: &Invocation) -> Caller {
     Caller {
         agent: None,
         sender: (*invocation.caller.sender).clone(),
+        // Whoever calls an endpoint may do so for somebody else.
+        person: None,
         hop: invocation.depth,
         language: None,
         verdict: Verdict::default(),

@@ -25,11 +25,13 @@ use crate::content::failed;
 use crate::elicit::Modes;
 use crate::limits::{ANSWER_TIME_MAX, CALLS_PARKED_MAX, CALLS_PARKED_PER_CALLER_MAX};
 use crate::offer::Offer;
+use crate::person::WhoAsks;
 use crate::servers::FoundTool;
 use crate::servers::call::{CallFailure, CallStep, OpenQuestion, ServerCall, ServerRequest};
 use crate::servers::parked::ParkedCall;
 use crate::servers::sessions::SessionOwner;
 use crate::servers::upstream::Asker;
+use crate::upstream::call_error::CallError;
 use crate::waiting::Seal;
 use crate::{answer, log, payment, trace};
 
@@ -44,6 +46,14 @@ const PROTOCOL_META: &str = "io.modelcontextprotocol/";
 #[derive(Serialize, Deserialize)]
 struct ParkedState {
     parked: String,
+}
+
+/// What a call came to.
+enum CallOutcome {
+    /// Its client is told this.
+    Answered(CallToolResponse),
+    /// The server was not asked. The client may be asked for what it takes, and the call go on.
+    Refused(ToolOutput),
 }
 
 /// Carries out a call of a server's tool.
@@ -72,7 +82,13 @@ impl ClientCall<'_> {
         let arguments = Value::Object(params.arguments.take().unwrap_or_default());
         if let Some(sealed) = params.request_state.as_deref().and_then(|state| state.strip_prefix(PARKED)) {
             let parked = self.unpark(sealed, &arguments, params.input_responses.unwrap_or_default())?;
-            return self.drive(parked, &arguments).await;
+            return Ok(match self.drive(parked, &arguments).await? {
+                CallOutcome::Answered(response) => response,
+                CallOutcome::Refused(output) => {
+                    self.caller.verdict.tell(&ToolEvent::Done(Box::new(output.clone())));
+                    self.response(output)
+                }
+            });
         }
         if let Err(violation) = self.found.tool.check(&arguments) {
             let words = match violation.field.trim_start_matches('/') {
@@ -89,9 +105,15 @@ impl ClientCall<'_> {
         loop {
             let output = match self.pass(&mut state).await {
                 Ok(permit) => {
-                    let arguments = Arc::new(state.arguments);
-                    let call = self.server_call(permit, arguments.clone(), meta);
-                    return self.drive(call, &arguments).await;
+                    let arguments = Arc::new(std::mem::take(&mut state.arguments));
+                    let call = self.server_call(permit, arguments.clone(), meta.clone());
+                    match self.drive(call, &arguments).await? {
+                        CallOutcome::Answered(response) => return Ok(response),
+                        CallOutcome::Refused(output) => {
+                            state.arguments = Arc::unwrap_or_clone(arguments);
+                            output
+                        }
+                    }
                 }
                 Err(output) => output,
             };
@@ -154,7 +176,7 @@ impl ClientCall<'_> {
     }
 
     /// Goes on with a call to its end, or to a question that the client answers by calling again.
-    async fn drive(&self, mut call: ServerCall, arguments: &Value) -> Result<CallToolResponse, ErrorData> {
+    async fn drive(&self, mut call: ServerCall, arguments: &Value) -> Result<CallOutcome, ErrorData> {
         loop {
             let step = match self.client.context {
                 Some(context) => tokio::select! {
@@ -169,7 +191,9 @@ impl ClientCall<'_> {
                     let Some(context) = self.client.context else { continue };
                     log::pass_on(message, self.found.server.upstream.name.as_str(), self.caller.log, context).await;
                 }
-                CallStep::Asks(asked) if self.client.asking.in_rounds => return self.park(call, asked, arguments),
+                CallStep::Asks(asked) if self.client.asking.in_rounds => {
+                    return self.park(call, asked, arguments).map(CallOutcome::Answered);
+                }
                 CallStep::Asks(asked) => self.put(asked).await,
                 CallStep::Ended(result) => return self.ended(*result, call.receipt()),
             }
@@ -253,21 +277,25 @@ impl ClientCall<'_> {
         &self,
         result: Result<ServerResult, CallFailure>,
         receipt: Option<Map<String, Value>>,
-    ) -> Result<CallToolResponse, ErrorData> {
+    ) -> Result<CallOutcome, ErrorData> {
         let output = match result {
             Ok(ServerResult::CallToolResult(mut result)) => {
                 result.result_type = Some(ResultType::COMPLETE);
                 if let Some(receipt) = receipt {
                     payment::tell(&mut result.meta.get_or_insert_default().0, receipt);
                 }
-                return Ok(result.into());
+                return Ok(CallOutcome::Answered(result.into()));
             }
             Ok(_) => failed("The server answered something that is no result of a tool."),
-            Err(CallFailure { error: crate::upstream::call_error::CallError::Said(said), .. }) => return Err(said),
+            Err(CallFailure { error: CallError::Said(said), .. }) => return Err(said),
+            // What the server never heard of may be called again, once its person has done what it takes.
+            Err(CallFailure { error: CallError::Unasked(Ending::Refused(part)), .. }) => {
+                return Ok(CallOutcome::Refused(ToolOutput { refusal: Some(part), ..ToolOutput::default() }));
+            }
             Err(CallFailure { ending, .. }) => failure(&ending),
         };
         self.caller.verdict.tell(&ToolEvent::Done(Box::new(output.clone())));
-        Ok(self.response(output))
+        Ok(CallOutcome::Answered(self.response(output)))
     }
 
     /// What this host says instead of the server, as the client is told.
@@ -308,7 +336,12 @@ pub(super) fn asker(caller: &Caller, modes: Modes, session: Option<String>) -> A
         (None, None) => sender.peer.is_none().then(|| counted_by.clone()),
     };
     let owner = key.map(|key| SessionOwner { key, counted_by: counted_by.clone() });
-    Asker { owner, counted_by, modes, token: sender.token.clone() }
+    let who = match (&caller.person, sender.owner()) {
+        (Some(person), _) => WhoAsks::Person(person.clone()),
+        (None, Some(_)) => WhoAsks::Other,
+        (None, None) => WhoAsks::Stranger,
+    };
+    Asker { owner, counted_by, modes, token: sender.token.clone(), who }
 }
 
 /// What the calls and sessions of a caller are counted by: an identity, else its network.

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_agents::declined::UpstreamError;
 use forecourt_core::{Ending, in_place};
 use forecourt_host::ForwardPermit;
 use futures::future::BoxFuture;
+use http::HeaderValue;
 use rmcp::model::{
     ClientRequest, ElicitRequestParams, ElicitResult, InputRequest, InputRequiredResult, InputResponses,
     ProgressNotificationParam, ServerResult,
@@ -227,8 +229,26 @@ struct Work<'a> {
 
 impl Work<'_> {
     async fn carry(&self, permit: &mut ForwardPermit, request: &ServerRequest) -> Result<ServerResult, CallError> {
+        let shown = self.upstream.authorization(self.asker).await?;
+        let outcome = self.carry_with(permit, request, shown.clone()).await;
+        let (Err(CallError::Declined { declined: UpstreamError::Credentials, .. }), Some(broker), Some(shown)) =
+            (&outcome, self.upstream.broker(), shown)
+        else {
+            return outcome;
+        };
+        // The server did nothing for a token that it did not take: with a new one it is asked once more.
+        let shown = broker.instead_of(&self.asker.who, &shown).await?;
+        self.carry_with(permit, request, Some(shown)).await
+    }
+
+    async fn carry_with(
+        &self,
+        permit: &mut ForwardPermit,
+        request: &ServerRequest,
+        shown: Option<HeaderValue>,
+    ) -> Result<ServerResult, CallError> {
         let place = self.upstream.place(self.asker).await?;
-        let lease = self.upstream.session(self.asker).await?;
+        let lease = self.upstream.session_with(self.asker, shown).await?;
         permit.begin();
         let outcome = self.rounds(permit, &lease, request, place).await;
         match &outcome {

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::catalog::Catalog;
+use super::sign_in::{CheckedSignIn, SignInSettings};
 use crate::limits::{LISTS_BYTES_MAX, NAME_CHARS_MAX, PATTERNS_MAX, TOOL_CHANGES_MAX};
 use crate::upstream::target::{CheckedTarget, Target, TargetSettings};
 
@@ -33,6 +34,9 @@ pub(super) struct ServerSettings {
     /// Asks the server in the name of the caller, with a token of the caller's for it. Each caller then has a session
     /// of its own.
     on_behalf_of: Option<OnBehalfOfSettings>,
+    /// Asks the server in the name of the caller, with a token that the person got by signing in there once, on a page
+    /// of this host. Each caller then has a session of its own.
+    sign_in: Option<SignInSettings>,
     /// A program that speaks MCP on its standard input and output, and its arguments, such as
     /// `["npx", "-y", "some-server"]`. Either this or `url`. No shell is involved.
     #[serde(default)]
@@ -117,6 +121,7 @@ pub(crate) struct CheckedServer {
     pub(super) rules: Arc<OfferRules>,
     pub(super) target: Target,
     pub(super) exchange: Option<Arc<TokenExchange>>,
+    pub(super) sign_in: Option<CheckedSignIn>,
     pub(super) sessions: Option<SessionMode>,
     pub(super) revision: Option<Revision>,
     pub(super) time_max: Duration,
@@ -124,6 +129,13 @@ pub(crate) struct CheckedServer {
     pub(super) imported: Option<Arc<Catalog>>,
     /// All of its file but the rules, as text: who has the same one has the same connections.
     pub(super) fingerprint: String,
+}
+
+impl CheckedServer {
+    /// Whether each person signs in there.
+    pub(crate) fn signs_people_in(&self) -> bool {
+        self.sign_in.is_some()
+    }
 }
 
 /// What of a server is offered, and under which names.
@@ -165,8 +177,16 @@ pub(super) fn read(definition: &ServerDefinition) -> Result<CheckedServer, Probl
     };
     let place = place.check("a server", section, &definition.context, &mut problems);
     let is_exchanged = place.as_ref().is_some_and(|place| place.exchange.is_some());
-    if is_exchanged && settings.sessions == Some(SessionMode::Shared) {
-        let words = "`on_behalf_of` asks in the name of one caller, whose session nobody shares";
+    let signs_in = settings.sign_in.is_some();
+    if is_exchanged && signs_in {
+        let words = "`on_behalf_of` and `sign_in` exclude each other: both give a token of the caller's";
+        problems.push(section.problem(Some("sign_in"), words));
+    }
+    let target = place.as_ref().map(|place| &place.target);
+    let check = |sign_in: SignInSettings| sign_in.check(target, section, &definition.context, &mut problems);
+    let sign_in = settings.sign_in.and_then(check);
+    if (is_exchanged || signs_in) && settings.sessions == Some(SessionMode::Shared) {
+        let words = "`on_behalf_of` and `sign_in` ask in the name of one caller, whose session nobody shares";
         problems.push(section.problem(Some("sessions"), words).hint("leave `sessions` out"));
     }
     let default = || definition.name.as_str().replace('-', "_");
@@ -186,6 +206,7 @@ pub(super) fn read(definition: &ServerDefinition) -> Result<CheckedServer, Probl
         rules: Arc::new(rules),
         target,
         exchange,
+        sign_in,
         sessions: settings.sessions,
         revision: settings.revision,
         time_max,

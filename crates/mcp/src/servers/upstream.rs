@@ -16,6 +16,7 @@ use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{Clock, Ending, Handle, PolicyPart, SubjectToken};
 use forecourt_egress::Egress;
 use forecourt_host::{Metrics, ServerState};
+use http::HeaderValue;
 use http::header::AUTHORIZATION;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::{Notify, watch};
@@ -29,9 +30,11 @@ use super::session::{Opening, Session};
 use super::sessions::{SessionKey, SessionOwner, SessionSlot, Sessions, Whose};
 use super::settings::{CheckedServer, OfferRules, Revision, SessionMode};
 use super::shelf::Shelf;
+use super::sign_in::Broker;
 use crate::client::ConnectionNotes;
 use crate::elicit::Modes;
 use crate::limits::{PROGRAMS_PER_SERVER_MAX, SESSIONS_PER_SERVER_MAX};
+use crate::person::WhoAsks;
 use crate::upstream::call_error::CallError;
 use crate::upstream::target::Target;
 
@@ -42,6 +45,8 @@ pub(crate) struct Upstream {
     pub(crate) clock: Arc<dyn Clock>,
     target: Target,
     exchange: Option<Arc<TokenExchange>>,
+    /// What people have signed in there with, where they do.
+    broker: Option<Arc<Broker>>,
     mode: Option<SessionMode>,
     revision: Option<Revision>,
     rules: Arc<OfferRules>,
@@ -86,11 +91,14 @@ pub(crate) struct Asker {
     pub(crate) counted_by: String,
     pub(crate) modes: Modes,
     pub(crate) token: Option<SubjectToken>,
+    /// Whose sign-in there counts.
+    pub(crate) who: WhoAsks,
 }
 
 impl Upstream {
     pub(crate) fn new(
         checked: &CheckedServer,
+        broker: Option<Broker>,
         egress: Egress,
         clock: Arc<dyn Clock>,
         changes: watch::Sender<u64>,
@@ -107,6 +115,7 @@ impl Upstream {
             clock,
             target: checked.target.clone(),
             exchange: checked.exchange.clone(),
+            broker: broker.map(Arc::new),
             mode: checked.sessions,
             revision: checked.revision,
             rules: checked.rules.clone(),
@@ -151,13 +160,33 @@ impl Upstream {
         self.places.take(&asker.counted_by).await.ok_or(CallError::Busy)
     }
 
+    /// Where people sign in there, if they do.
+    pub(crate) fn broker(&self) -> Option<&Arc<Broker>> {
+        self.broker.as_ref()
+    }
+
+    /// What the server is shown in the name of `asker`. `None`: it is asked in the name of this host.
+    pub(crate) async fn authorization(&self, asker: &Asker) -> Result<Option<HeaderValue>, CallError> {
+        if let Some(broker) = &self.broker {
+            return broker.authorization(&asker.who).await.map(Some);
+        }
+        let Some(exchange) = &self.exchange else { return Ok(None) };
+        exchange.authorization(asker.token.as_ref()).await.map(Some).map_err(CallError::Unasked)
+    }
+
     /// A session for a call of `asker`.
     pub(crate) async fn session(&self, asker: &Asker) -> Result<SessionLease, CallError> {
+        let authorization = self.authorization(asker).await?;
+        self.session_with(asker, authorization).await
+    }
+
+    /// A session for a call of `asker`, in which the server is shown this.
+    pub(crate) async fn session_with(
+        &self,
+        asker: &Asker,
+        authorization: Option<HeaderValue>,
+    ) -> Result<SessionLease, CallError> {
         let mut owner = asker.owner.clone();
-        let authorization = match &self.exchange {
-            Some(exchange) => Some(exchange.authorization(asker.token.as_ref()).await.map_err(CallError::Unasked)?),
-            None => None,
-        };
         let target = match authorization {
             Some(authorization) => {
                 if let Some(owner) = &mut owner {
@@ -209,7 +238,7 @@ impl Upstream {
         if let Some(mode) = self.mode {
             return Ok(mode);
         }
-        if self.exchange.is_some() {
+        if self.exchange.is_some() || self.broker.is_some() {
             return Ok(SessionMode::Caller);
         }
         if matches!(self.target, Target::Program(_)) {

@@ -7,10 +7,13 @@ use rmcp::model::SubscriptionFilter;
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
-use super::{SessionLease, Upstream};
+use super::{Asker, SessionLease, Upstream};
+use crate::elicit::Modes;
 use crate::limits::{SERVER_LISTED_AGAIN, SERVER_LISTED_AGAIN_MAX, SERVER_LISTED_EVERY, SERVER_LISTING_TIME_MAX};
+use crate::person::{KnownPerson, WhoAsks};
 use crate::servers::catalog::Catalog;
 use crate::servers::lister::Lister;
+use crate::servers::sessions::SessionOwner;
 use crate::servers::shelf::Shelf;
 use crate::upstream::call_error::CallError;
 
@@ -62,6 +65,20 @@ impl Upstream {
         if let Ok(Ok((catalog, _))) = asked {
             self.take(catalog);
         }
+    }
+
+    /// The same in the background for a person who has just signed in there.
+    pub(crate) fn list_for(self: &Arc<Self>, person: KnownPerson) {
+        let upstream = self.clone();
+        let counted_by = format!("owner {}", person.subject);
+        let owner = Some(SessionOwner { key: counted_by.clone(), counted_by: counted_by.clone() });
+        let modes = Modes { form: false, url: false };
+        let asker = Asker { owner, counted_by, modes, token: None, who: WhoAsks::Person(person) };
+        tokio::spawn(async move {
+            if let Ok(lease) = upstream.session(&asker).await {
+                upstream.list_by(&lease).await;
+            }
+        });
     }
 
     fn take(&self, catalog: Catalog) {
