@@ -4,14 +4,15 @@
 //! | file | holds |
 //! |---|---|
 //! | `verbs.rs` | what methods do by their names, and which are one |
-//! | `sentences.rs` | what is written of it: denials, what stays, whose a property is |
+//! | `sentences.rs`, `phrases.rs` | what is written of it: denials, what stays, whose a property is |
 //! | `owners.rs` | of what entity each member of the output is wanted |
 
 mod owners;
+mod phrases;
 mod sentences;
 pub(crate) mod verbs;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use forecourt_contract::catalog::LEGACY;
 use forecourt_contract::recipe::EACH;
@@ -51,8 +52,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) denied: BTreeSet<String>,
     /// What it says stays as it is.
     pub(crate) kept: BTreeSet<String>,
-    /// Stems of words that it denies.
-    pub(crate) denied_stems: BTreeSet<String>,
+    /// Words that it denies, by their stems.
+    pub(crate) denied_words: BTreeMap<String, String>,
     /// Changes that it orders, by the stems of their verbs, with whether each is the first.
     pub(crate) orders: Vec<(String, bool)>,
     /// All words that it has.
@@ -92,7 +93,7 @@ impl<'a> Wanted<'a> {
             named: in_path.into_iter().flatten().collect(),
             denied: BTreeSet::new(),
             kept: BTreeSet::new(),
-            denied_stems: BTreeSet::new(),
+            denied_words: BTreeMap::new(),
             orders: Vec::new(),
             words: literals(path).flat_map(|(_, words)| words).collect(),
             inputs: typed(input, Place { path: Some(path), ..place }),
@@ -148,8 +149,8 @@ impl<'a> Wanted<'a> {
             }
             let words = sentence.words.iter().filter(|word| !word.is_denied).map(|word| word.text.clone());
             self.spoken.extend(words);
-            self.denied_stems
-                .extend(sentence.words.iter().filter(|word| word.is_denied).map(|word| stem(&word.written)));
+            let denied = sentence.words.iter().filter(|word| word.is_denied);
+            self.denied_words.extend(denied.map(|word| (stem(&word.written), word.written.clone())));
             // What is true afterwards is no order.
             if nth < 2 {
                 let orders = sentence.orders().into_iter();

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `host.rs` | the endpoints with what their members mean |
 //! | `admission.rs` | which of them a plan may call: reads, and the one act |
+//! | `need.rs` | whether a value is what is needed |
 //! | `derive.rs`, `term.rs` | where values come from |
 //! | `assemble.rs`, `rank.rs` | plans, and which is the best |
 //! | `recipe.rs` | a plan as a recipe, and in words |
@@ -17,6 +18,7 @@ mod admission;
 mod assemble;
 mod derive;
 mod host;
+mod need;
 mod rank;
 mod recipe;
 mod term;

@@ -202,3 +202,33 @@ fn origin(plan: &Recipe, reference: &ResultReference) -> String {
     let at = plan.steps.iter().position(|step| step.capture_as.as_ref() == Some(&reference.capture));
     format!("{} {}", title(plan, at.unwrap()), reference.members.join("."))
 }
+
+#[test]
+fn s10_3_whoever_proposes_one_of_two_readings_again_is_understood() {
+    let host = deployment("shop").unwrap();
+    let asked = |output: &Value| {
+        let proposal = json!({"endpoint": {
+            "method": "FETCH",
+            "path": "/dossiers/{order_id}",
+            "description": "Get the state of the order's shipment and its payment.",
+            "semantic": {"intent": "Look.", "outcome": "It is known.", "impact": "informational"},
+            "input_schema": {
+                "type": "object", "properties": {"order_id": {}}, "required": ["order_id"], "additionalProperties": false,
+            },
+            "output_schema": output,
+        }});
+        let settings = SynthesisSettings { policies: vec![PlanSource::Schemas], ..SynthesisSettings::default() };
+        evaluate_with(&host, whole(proposal), &caller(&all_scopes(&host)), &settings)
+    };
+    let output = json!({"type": "object", "properties": {"status": {"type": "string"}}, "required": ["status"]});
+    let refused = asked(&output).unwrap_err();
+    let ProposalRefusal::Rejected { reason, counter_proposal: Some(readings), .. } = refused else { panic!() };
+    assert_eq!(reason, RejectionReason::Ambiguous);
+    let ends: Vec<String> = readings
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|reading| title(&asked(&reading["output_schema"]).unwrap().plan, 1))
+        .collect();
+    assert_eq!(ends, ["FETCH /payments/{payment_id}", "FETCH /shipments/{shipment_id}"]);
+}

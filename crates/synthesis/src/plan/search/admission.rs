@@ -159,7 +159,7 @@ fn contradicts(wanted: &Wanted<'_>, typed: &TypedEndpoint<'_>, catalog: &Catalog
     if let Some(entity) = typed.entity.as_ref().filter(|entity| wanted.kept.contains(*entity)) {
         return Some(format!("the proposal says that the {entity} stays as it is"));
     }
-    if wanted.denied_stems.contains(&stem(method)) {
+    if wanted.denied_words.contains_key(&stem(method)) {
         return Some(format!("the proposal says not to {method}"));
     }
     let semantic = &typed.endpoint.semantic;
@@ -171,10 +171,11 @@ fn contradicts(wanted: &Wanted<'_>, typed: &TypedEndpoint<'_>, catalog: &Catalog
         .collect();
     let mut says = said.clone();
     says.extend(typed.outputs.iter().flat_map(|member| of_name(member.name())).map(|word| stem(&word)));
-    let denied: Vec<&String> = wanted.denied_stems.iter().filter(|stem| stem.len() > 2 && !is_filler(stem)).collect();
-    let broken = denied.iter().filter(|stem| says.contains(**stem)).count();
-    if !denied.is_empty() && broken * 2 >= denied.len() && broken > 0 {
-        let words: Vec<&str> = denied.iter().map(|stem| stem.as_str()).collect();
+    let denied = wanted.denied_words.iter().filter(|(stem, _)| stem.len() > 2 && !is_filler(stem));
+    let denied: Vec<(&String, &String)> = denied.collect();
+    let broken = denied.iter().filter(|(stem, _)| says.contains(*stem)).count();
+    if broken > 0 && broken * 2 >= denied.len() {
+        let words: Vec<&str> = denied.iter().map(|(_, word)| word.as_str()).collect();
         return Some(format!("it would do what the proposal denies ({})", words.join(", ")));
     }
     more(wanted, method, &said, catalog)

@@ -7,8 +7,9 @@ use forecourt_contract::recipe::EACH;
 
 use super::super::shape::Kinds;
 use super::admission::AdmittedAct;
-use super::derive::{Derivation, Need};
+use super::derive::Derivation;
 use super::host::{TypedEndpoint, has_property};
+use super::need::Need;
 use super::rank::{Rank, Ranking};
 use super::term::{PlannedCall, Source, add, calls_of, used};
 use crate::limits::SEARCH_CHOICES_MAX;
