@@ -205,8 +205,13 @@ impl SynthesisSource for OnePlan {
 fn plan() -> anyhow::Result<Synthesis> {
     let (catalog, recipes) = (Catalog::shipped(), RecipeBook::default());
     let path = Template::parse("/methods", &catalog).map_err(|fault| anyhow!("{fault}"))?;
-    let step =
-        Step { method: Method::parse("DISCOVER")?, path: Some(path), capture_as: None, parameters: Default::default() };
+    let step = Step {
+        method: Method::parse("DISCOVER")?,
+        path: Some(path),
+        capture_as: None,
+        parameters: Default::default(),
+        for_each: None,
+    };
     let plan = Recipe {
         name: "methods".to_owned(),
         version: "1".to_owned(),
@@ -239,6 +244,7 @@ fn plan() -> anyhow::Result<Synthesis> {
         lineage: Some(RecipeLineage { recipe_name: "methods".to_owned(), recipe_version: "1".to_owned() }),
         needs: CallerNeeds { scopes: Arc::default(), token: false },
         log: Vec::new(),
+        explanation: Default::default(),
     })
 }
 
