@@ -42,7 +42,7 @@ impl Explanation {
             InputSource::Element(members) => format!("`{name}` from `{}` of each element", members.join(".")),
         };
         let step = |step: &Step| ExplainedStep {
-            call: crate::plan::title(step),
+            call: title(step),
             why: match &step.for_each {
                 None => format!("the recipe `{}` calls it", recipe.name),
                 Some(list) => format!("the recipe `{}` calls it for each element of `{list}`", recipe.name),
@@ -63,4 +63,9 @@ impl Explanation {
         lines.extend(self.rejected.iter().map(|rejected| format!("Not called: {rejected}.")));
         lines
     }
+}
+
+/// A step for people: `QUERY /facts`.
+pub(crate) fn title(step: &Step) -> String {
+    format!("{} {}", step.method, step.path.as_ref().map_or("/", |path| path.as_str()))
 }

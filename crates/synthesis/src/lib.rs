@@ -22,6 +22,7 @@ pub mod plan;
 pub mod proposal;
 mod refusal;
 pub mod settings;
+mod shape;
 pub mod synthesis;
 mod wanted;
 

@@ -6,9 +6,11 @@
 //! | `words.rs` | names and sentences as words |
 //! | `nouns.rs` | the entities that a host knows, from its paths and its ids |
 //! | `infer.rs` | the meaning of a member, from what is said of it or from where it stands |
+//! | `fields.rs` | the members that schemas declare |
 //! | `members.rs` | all members of a schema with their meanings |
 //! | `list.rs` | the meanings of an endpoint, for people and agents |
 
+mod fields;
 mod infer;
 mod list;
 mod members;
@@ -46,7 +48,7 @@ pub enum MeaningKind {
     /// A day or a time.
     Date,
     /// An address for mail.
-    Email,
+    Mail,
     /// A number of a telephone.
     Phone,
     /// An address on the web.
@@ -84,7 +86,7 @@ impl MeaningKind {
             Self::Id => Some("id"),
             Self::Money => Some("money"),
             Self::Date => Some("date"),
-            Self::Email => Some("email"),
+            Self::Mail => Some("email"),
             Self::Phone => Some("phone"),
             Self::Url => Some("url"),
             Self::Count => Some("count"),

@@ -8,7 +8,7 @@
 //! | `steps.rs` | what answers the steps of a plan, and what they do together |
 //! | `outcome.rs` | what the results of a plan come to |
 //! | `describe.rs` | an endpoint described from a plan |
-//! | `shape.rs`, `fit.rs`, `copy.rs` | what schemas let through, whether one fits another, and parts of them alone |
+//! | `fit.rs`, `copy.rs` | whether one schema fits another, and parts of them alone |
 
 mod copy;
 mod declared;
@@ -17,7 +17,6 @@ mod fit;
 mod outcome;
 mod recipes;
 mod search;
-pub(crate) mod shape;
 mod steps;
 
 use std::sync::Arc;
@@ -30,14 +29,14 @@ use forecourt_contract::{Caller, Dispatcher, Method, Recipe, RequestPath, Schema
 use serde_json::{Map, Value};
 
 use crate::Synthesis;
-use crate::explanation::Explanation;
+use crate::explanation::{Explanation, title};
 use crate::nearby::counter_proposal;
 use crate::refusal::{ProposalRefusal, RejectionReason};
 use crate::settings::{PlanSource, SynthesisSettings};
 
 pub(crate) use declared::declared_only;
 pub(crate) use describe::binding;
-pub(crate) use steps::{Effect, Steps, title};
+pub(crate) use steps::{Effect, Steps};
 
 /// What a plan is looked for: a pair, and what is known of what it shall take and give.
 pub(crate) struct PlanRequest<'a> {

@@ -26,7 +26,7 @@ use sentences::Sentence;
 use verbs::{MethodClass, class};
 
 /// What is proposed, as it is read.
-pub(crate) struct Proposed<'a> {
+pub(crate) struct ProposalTerms<'a> {
     pub(crate) method: &'a Method,
     pub(crate) path: &'a Template,
     pub(crate) sentences: Vec<&'a str>,
@@ -36,7 +36,7 @@ pub(crate) struct Proposed<'a> {
 }
 
 /// What a proposal asks for.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct WantedChange<'a> {
     pub(crate) method: &'a Method,
     pub(crate) class: MethodClass,
     pub(crate) impact: Impact,
@@ -71,10 +71,10 @@ pub(crate) struct Wanted<'a> {
     sentences: Vec<Sentence>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> WantedChange<'a> {
     /// Reads a proposal against what a host knows.
-    pub(crate) fn read(proposed: &Proposed<'a>, nouns: &'a Nouns, catalog: &Catalog) -> Wanted<'a> {
-        let Proposed { method, path, semantic, input, output, .. } = *proposed;
+    pub(crate) fn read(proposed: &ProposalTerms<'a>, nouns: &'a Nouns, catalog: &Catalog) -> WantedChange<'a> {
+        let ProposalTerms { method, path, semantic, input, output, .. } = *proposed;
         let in_path: Vec<Vec<String>> = literals(path)
             .map(|(_, words)| nouns.named(&words).into_iter().map(|(.., entity)| entity).collect())
             .collect();
@@ -83,7 +83,7 @@ impl<'a> Wanted<'a> {
         let nothing = |_: &[String]| None;
         let place = Place { nouns, entity: target.as_deref(), path: None, corrected: &nothing };
         let sentences: Vec<Sentence> = proposed.sentences.iter().map(|text| Sentence::read(text)).collect();
-        let mut wanted = Wanted {
+        let mut wanted = WantedChange {
             method,
             class: class(method.as_str(), catalog),
             impact: semantic.impact,
@@ -98,7 +98,7 @@ impl<'a> Wanted<'a> {
             words: literals(path).flat_map(|(_, words)| words).collect(),
             inputs: typed(input, Place { path: Some(path), ..place }),
             outputs: typed(output, place),
-            requires: crate::plan::shape::Shape::of(input).required().into_iter().collect(),
+            requires: crate::shape::Shape::of(input).required().into_iter().collect(),
             target,
             spoken: BTreeSet::new(),
             verbs: verb_stems(method.as_str(), catalog),

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::nouns::Nouns;
 use super::words::{is_identifying, of_name, plain};
 use super::{ID, Meaning, MeaningKind};
-use crate::plan::shape::{Kinds, Shape};
+use crate::shape::{Kinds, Shape};
 
 /// The keyword of a schema that says what a value means: `customer.email`.
 pub(crate) const KEYWORD: &str = "x-semantic-type";
@@ -82,7 +82,7 @@ fn kinds(schemas: &[Shape<'_>]) -> Kinds {
 fn kind(words: &[String], schemas: &[Shape<'_>], kinds: Kinds) -> MeaningKind {
     let format = schemas.iter().flat_map(|shape| shape.conjuncts()).find_map(|shape| shape.keyword("format"));
     match format.and_then(Value::as_str) {
-        Some("email" | "idn-email") => return MeaningKind::Email,
+        Some("email" | "idn-email") => return MeaningKind::Mail,
         Some("date" | "date-time" | "time") => return MeaningKind::Date,
         Some("uri" | "url" | "uri-reference") => return MeaningKind::Url,
         _ => {}
@@ -90,7 +90,7 @@ fn kind(words: &[String], schemas: &[Shape<'_>], kinds: Kinds) -> MeaningKind {
     let last = words.last().map_or("", String::as_str);
     let is_number = kinds.meets(Kinds::NUMBER);
     match last {
-        "email" => MeaningKind::Email,
+        "email" => MeaningKind::Mail,
         "phone" => MeaningKind::Phone,
         "url" | "website" | "uri" | "link" => MeaningKind::Url,
         "at" | "on" | "date" | "time" | "until" | "since" if words.len() > 1 || last == "date" => MeaningKind::Date,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use forecourt_contract::path::Segment;
 use forecourt_contract::{Dispatcher, Endpoint, Template};
 
-use super::members::names;
+use super::fields::names;
 use super::words::{is_identifying, of_name, plain};
 
 /// Names that say what something is, and not of what.

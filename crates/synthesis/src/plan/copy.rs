@@ -4,8 +4,8 @@
 use forecourt_contract::Schema;
 use serde_json::{Map, Value, json};
 
-use super::shape::{Kinds, Shape};
 use crate::limits::{COPIED_SCHEMAS_MAX, FOLLOWED_MAX};
+use crate::shape::{Kinds, Shape};
 
 /// Keywords that hold one schema.
 const ONE: [&str; 10] = [

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::shape::{Member, Shape};
 use crate::limits::FOLLOWED_MAX;
+use crate::shape::{Member, Shape};
 
 /// A result without the members that a schema says nothing of. Where a schema lets further members in on purpose, or
 /// is one of several, nothing is taken out.

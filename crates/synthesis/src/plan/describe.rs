@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 
 use super::copy::{both, standalone};
 use super::outcome::result_schema;
-use super::shape::{Member, Shape};
-use super::steps::{Steps, title};
+use super::steps::Steps;
+use crate::explanation::title;
+use crate::shape::{Member, Shape};
 
 /// The endpoint that a plan makes of a pair, with `needs` as its scopes. `None`: its schemas are beyond the bounds
 /// of schemas.

@@ -3,9 +3,9 @@
 
 use std::cell::Cell;
 
-use super::shape::{FOLLOWED_MAX, Kinds, Member, Shape};
 use crate::limits::FIT_CHECKS_MAX;
 use crate::meaning::KEYWORD;
+use crate::shape::{FOLLOWED_MAX, Kinds, Member, Shape};
 
 /// Keywords that say nothing about values.
 pub(super) const ANNOTATIONS: [&str; 17] = [

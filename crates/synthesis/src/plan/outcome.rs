@@ -7,7 +7,7 @@ use forecourt_contract::{Endpoint, Schema};
 use serde_json::{Map, Value, json};
 
 use super::copy::{document, standalone};
-use super::shape::{Kinds, Member, Shape};
+use crate::shape::{Kinds, Member, Shape};
 
 /// Something that a step is answered by: an endpoint, or what is not described.
 pub(super) type Answerer<'a> = Option<&'a Endpoint>;

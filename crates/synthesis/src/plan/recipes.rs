@@ -11,10 +11,10 @@ use serde_json::Value;
 use super::describe::is_in_path;
 use super::fit::contradicts;
 use super::outcome::{result_schema, taken};
-use super::shape::{Kinds, Member, Shape};
-use super::steps::{Steps, title};
+use super::steps::Steps;
 use super::{FoundPlan, PlanRequest};
-use crate::explanation::Explanation;
+use crate::explanation::{Explanation, title};
+use crate::shape::{Kinds, Member, Shape};
 
 /// The plan of the recipe that answers.
 ///

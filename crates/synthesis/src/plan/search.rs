@@ -11,11 +11,12 @@
 //! | `admission.rs` | which of them a plan may call: reads, and the one act |
 //! | `need.rs` | whether a value is what is needed |
 //! | `derive.rs`, `term.rs` | where values come from |
-//! | `assemble.rs`, `rank.rs` | plans, and which is the best |
+//! | `assembly.rs`, `assemble.rs`, `rank.rs` | plans, and which is the best |
 //! | `recipe.rs` | a plan as a recipe, and in words |
 
 mod admission;
 mod assemble;
+mod assembly;
 mod derive;
 mod host;
 mod need;
@@ -35,9 +36,10 @@ use crate::meaning::{Nouns, TypedMember};
 use crate::nearby::{words, words_of};
 use crate::refusal::RejectionReason;
 use crate::wanted::verbs::MethodClass;
-use crate::wanted::{Proposed, Wanted};
+use crate::wanted::{ProposalTerms, WantedChange};
 use admission::Admission;
-use assemble::{Assembler, Assembly};
+use assemble::Assembler;
+use assembly::Assembly;
 use derive::Derivation;
 use host::TypedEndpoint;
 use rank::{Rank, Ranking};
@@ -88,8 +90,8 @@ pub(super) fn find(
     };
     let nouns = Nouns::of(dispatcher);
     let sentences = asked.sentences.clone();
-    let proposed = Proposed { method: asked.method, path, sentences, semantic, input, output };
-    let wanted = Wanted::read(&proposed, &nouns, &dispatcher.catalog);
+    let proposed = ProposalTerms { method: asked.method, path, sentences, semantic, input, output };
+    let wanted = WantedChange::read(&proposed, &nouns, &dispatcher.catalog);
     let registered = host::endpoints(dispatcher);
     let endpoints = host::typed_endpoints(&registered, dispatcher, &nouns, caller);
     let mut about = words(asked.path);
@@ -99,7 +101,7 @@ pub(super) fn find(
 
 /// A search for one proposal.
 struct Search<'a> {
-    wanted: &'a Wanted<'a>,
+    wanted: &'a WantedChange<'a>,
     dispatcher: &'a Dispatcher,
     endpoints: &'a [TypedEndpoint<'a>],
     about: BTreeSet<String>,

@@ -69,8 +69,3 @@ fn hundredths(confidence: f64) -> f64 {
     // A product such as 0.9 * 0.9 is written 0.81 and not 0.81000…1.
     ((confidence * 10_000.0) + 1e-6).floor() / 10_000.0
 }
-
-/// A step for people: `QUERY /facts`.
-pub(crate) fn title(step: &Step) -> String {
-    format!("{} {}", step.method, step.path.as_ref().map_or("/", |path| path.as_str()))
-}

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Wanted;
+use super::WantedChange;
 use crate::meaning::{Meaning, TypedMember};
 
 /// What says of which entity a member is.
@@ -32,7 +32,7 @@ pub(crate) struct OwnedMeaning {
     pub(crate) chain: Vec<String>,
 }
 
-impl Wanted<'_> {
+impl WantedChange<'_> {
     /// What a member of the output means: more than one where the proposal leaves that open. `has`: whether the host
     /// knows such a property of an entity; `act`: whether the act gives it, and of what; `computed`: what endpoints work out of whatever they are
     /// given.

@@ -88,7 +88,8 @@ async fn s5_8_methods_may_be_asked_for_by_what_they_are() {
     let manifest = place.manifest().await;
     let mut whole = manifest["endpoints"].as_array().unwrap().iter().find(|e| e["method"] == "BOOK").unwrap().clone();
     whole["tier"] = json!("B");
-    assert_eq!(full, [whole], "as the manifest has it");
+    whole["semantic_types"] = json!({"input": {"guest_id": "guest.id"}, "output": {}});
+    assert_eq!(full, [whole], "as the manifest has it, with what its members mean");
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use forecourt_contract::semantic::Impact;
 
 use super::host::TypedEndpoint;
 use crate::meaning::words::{of_name, plain, stem};
-use crate::wanted::Wanted;
+use crate::wanted::WantedChange;
 use crate::wanted::verbs::{MethodClass, MethodMatch, class, ends, matches};
 
 /// An endpoint that only looks.
@@ -58,7 +58,11 @@ impl<'a> AdmittedAct<'a> {
 
 impl<'a> Admission<'a> {
     /// Holds all endpoints against what is wanted.
-    pub(super) fn of(wanted: &Wanted<'_>, endpoints: &'a [TypedEndpoint<'a>], catalog: &Catalog) -> Admission<'a> {
+    pub(super) fn of(
+        wanted: &WantedChange<'_>,
+        endpoints: &'a [TypedEndpoint<'a>],
+        catalog: &Catalog,
+    ) -> Admission<'a> {
         let reads = endpoints.iter().filter(|typed| is_read(typed, catalog)).map(AdmittedRead).collect();
         let mut acts: Vec<AdmittedAct<'a>> = Vec::new();
         let mut rejected = Vec::new();
@@ -82,14 +86,18 @@ fn is_read(typed: &TypedEndpoint<'_>, catalog: &Catalog) -> bool {
 }
 
 /// Whether somebody would ask why an endpoint is not the act: it has the verb, or is about what is named.
-fn comes_near(wanted: &Wanted<'_>, typed: &TypedEndpoint<'_>) -> bool {
+fn comes_near(wanted: &WantedChange<'_>, typed: &TypedEndpoint<'_>) -> bool {
     let entity = typed.entity.as_deref();
     let has_verb = matches(wanted.method.as_str(), typed.endpoint.method.as_str(), entity).is_some();
     has_verb || entity.is_some_and(|entity| wanted.objects.contains(entity))
 }
 
 /// The endpoint as the act, or why it is not what is proposed.
-fn act<'a>(wanted: &Wanted<'_>, typed: &'a TypedEndpoint<'a>, catalog: &Catalog) -> Result<AdmittedAct<'a>, String> {
+fn act<'a>(
+    wanted: &WantedChange<'_>,
+    typed: &'a TypedEndpoint<'a>,
+    catalog: &Catalog,
+) -> Result<AdmittedAct<'a>, String> {
     let (method, semantic) = (typed.endpoint.method.as_str(), &typed.endpoint.semantic);
     let proposed = wanted.method.as_str();
     if !wanted.is_change() {
@@ -118,7 +126,7 @@ fn act<'a>(wanted: &Wanted<'_>, typed: &'a TypedEndpoint<'a>, catalog: &Catalog)
 }
 
 /// How the proposal names what an act is done to. `None`: it does not.
-fn object(wanted: &Wanted<'_>, typed: &TypedEndpoint<'_>, catalog: &Catalog) -> Option<ObjectMatch> {
+fn object(wanted: &WantedChange<'_>, typed: &TypedEndpoint<'_>, catalog: &Catalog) -> Option<ObjectMatch> {
     let entity = typed.entity.as_deref()?;
     if wanted.denied.contains(entity) {
         return None;
@@ -154,7 +162,7 @@ fn object(wanted: &Wanted<'_>, typed: &TypedEndpoint<'_>, catalog: &Catalog) -> 
 }
 
 /// What the proposal says that the act would break.
-fn contradicts(wanted: &Wanted<'_>, typed: &TypedEndpoint<'_>, catalog: &Catalog) -> Option<String> {
+fn contradicts(wanted: &WantedChange<'_>, typed: &TypedEndpoint<'_>, catalog: &Catalog) -> Option<String> {
     let method = typed.endpoint.method.as_str();
     if let Some(entity) = typed.entity.as_ref().filter(|entity| wanted.kept.contains(*entity)) {
         return Some(format!("the proposal says that the {entity} stays as it is"));
@@ -182,7 +190,7 @@ fn contradicts(wanted: &Wanted<'_>, typed: &TypedEndpoint<'_>, catalog: &Catalog
 }
 
 /// Changes that the proposal orders and that are neither this one nor a part of it.
-fn more(wanted: &Wanted<'_>, method: &str, said: &BTreeSet<String>, catalog: &Catalog) -> Option<String> {
+fn more(wanted: &WantedChange<'_>, method: &str, said: &BTreeSet<String>, catalog: &Catalog) -> Option<String> {
     let is_own = |verb: &str| [wanted.method.as_str(), method].iter().any(|own| matches(own, verb, None).is_some());
     let verbs = |stem_of: &str| {
         let found = catalog.verbs().map(|(name, _)| name).filter(|name| stem(name) == *stem_of);
@@ -197,7 +205,7 @@ fn more(wanted: &Wanted<'_>, method: &str, said: &BTreeSet<String>, catalog: &Ca
 }
 
 /// Changes that a proposal orders that names none: the verb of the first.
-pub(super) fn ordered(wanted: &Wanted<'_>, catalog: &Catalog) -> Option<String> {
+pub(super) fn ordered(wanted: &WantedChange<'_>, catalog: &Catalog) -> Option<String> {
     more(wanted, wanted.method.as_str(), &BTreeSet::new(), catalog)
         .map(|_| "its sentences order a change, and it is proposed as one that changes nothing".to_owned())
 }

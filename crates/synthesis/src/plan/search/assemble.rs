@@ -5,64 +5,17 @@ use std::sync::Arc;
 
 use forecourt_contract::recipe::EACH;
 
-use super::super::shape::Kinds;
 use super::admission::AdmittedAct;
+use super::assembly::{AssembledOutput, Assembly};
 use super::derive::Derivation;
 use super::host::{TypedEndpoint, has_property};
 use super::need::Need;
 use super::rank::{Rank, Ranking};
-use super::term::{PlannedCall, Source, add, calls_of, used};
+use super::term::{PlannedCall, Source};
 use crate::limits::SEARCH_CHOICES_MAX;
 use crate::meaning::{Meaning, TypedMember, is_generic};
+use crate::shape::Kinds;
 use crate::wanted::{OwnedMeaning, OwnerSource};
-
-/// A plan: the act, if there is one, and where each member of the result comes from.
-#[derive(Clone)]
-pub(super) struct Assembly<'a> {
-    pub(super) act: Option<Arc<PlannedCall<'a>>>,
-    pub(super) outputs: Vec<AssembledOutput<'a>>,
-}
-
-/// Where a member of the result comes from, and what it was read as.
-#[derive(Clone)]
-pub(super) struct AssembledOutput<'a> {
-    pub(super) name: String,
-    pub(super) source: Source<'a>,
-    pub(super) owned: OwnedMeaning,
-}
-
-impl<'a> Assembly<'a> {
-    /// All calls, each once, what is taken from before what takes it, and the act last.
-    pub(super) fn calls(&self) -> Vec<Arc<PlannedCall<'a>>> {
-        let act = self.act.as_ref().map(|act| act.key.as_str());
-        let mut calls = calls_of(
-            self.outputs
-                .iter()
-                .map(|output| &output.source)
-                .filter(|source| source.call().is_none_or(|call| Some(call.key.as_str()) != act)),
-        );
-        if let Some(act) = &self.act {
-            add(act, &mut calls);
-        }
-        calls
-    }
-
-    /// The fields of the caller that it uses.
-    pub(super) fn used(&self) -> Vec<String> {
-        let mut names = used(self.outputs.iter().map(|output| &output.source));
-        for call in self.calls() {
-            names.extend(used(call.sources()));
-        }
-        names
-    }
-
-    /// What it says that the proposal means: its act, and of what each member is.
-    pub(super) fn reading(&self) -> Vec<String> {
-        let act = self.act.iter().map(|act| act.endpoint().title());
-        let outputs = self.outputs.iter().map(|output| format!("{}={}", output.name, output.owned.meaning));
-        act.chain(outputs).collect()
-    }
-}
 
 /// What plans are put together from.
 pub(super) struct Assembler<'w, 'a> {

@@ -6,25 +6,26 @@ use std::sync::Arc;
 
 use forecourt_contract::recipe::{EACH, ElementMatch};
 
-use super::super::shape::Kinds;
 use super::admission::AdmittedRead;
 use super::host::TypedEndpoint;
-use super::need::{Need, need};
+use super::need::{Need, Needs, need};
 use super::term::{PlannedCall, Source, calls_of};
 use crate::limits::{SEARCH_CHOICES_MAX, SEARCH_NODES_MAX};
 use crate::meaning::{Meaning, TypedMember};
-use crate::wanted::Wanted;
+use crate::shape::Kinds;
+use crate::wanted::WantedChange;
 
 /// Finds sources.
 pub(super) struct Derivation<'w, 'a> {
-    pub(super) wanted: &'w Wanted<'w>,
+    pub(super) wanted: &'w WantedChange<'w>,
     pub(super) reads: &'w [AdmittedRead<'a>],
+    needs: Needs<'w>,
     nodes: Cell<usize>,
 }
 
 impl<'w, 'a> Derivation<'w, 'a> {
-    pub(super) fn new(wanted: &'w Wanted<'w>, reads: &'w [AdmittedRead<'a>]) -> Derivation<'w, 'a> {
-        Derivation { wanted, reads, nodes: Cell::new(0) }
+    pub(super) fn new(wanted: &'w WantedChange<'w>, reads: &'w [AdmittedRead<'a>]) -> Derivation<'w, 'a> {
+        Derivation { wanted, reads, needs: Needs { wanted }, nodes: Cell::new(0) }
     }
 
     /// Whether so much was looked at that the rest was left.
@@ -34,7 +35,7 @@ impl<'w, 'a> Derivation<'w, 'a> {
 
     /// The sources of one value: of the caller where it gives it, else of chains of at most `depth` reads.
     pub(super) fn scalars(&self, need: &Need, visited: &[usize], depth: usize) -> Vec<Source<'a>> {
-        let given = self.given(need, false);
+        let given = self.needs.given(need, false);
         if !given.is_empty() || depth == 0 {
             return given;
         }
@@ -59,7 +60,8 @@ impl<'w, 'a> Derivation<'w, 'a> {
         let mut found = Vec::new();
         for read in self.reads.iter().filter(|read| !visited.contains(&read.endpoint().at)) {
             let typed = read.endpoint();
-            let plain = typed.outputs.iter().filter(|member| member.lists() == 0 && self.is_it(typed, member, need));
+            let plain =
+                typed.outputs.iter().filter(|member| member.lists() == 0 && self.needs.is_it(typed, member, need));
             let plain: Vec<&TypedMember<'_>> = plain.collect();
             if !plain.is_empty() {
                 for call in self.calls(*read, visited, depth - 1) {
@@ -73,7 +75,7 @@ impl<'w, 'a> Derivation<'w, 'a> {
 
     /// The sources of a list of values, one for each element of something.
     pub(super) fn lists(&self, need: &Need, visited: &[usize], depth: usize) -> Vec<Source<'a>> {
-        let given = self.given(need, true);
+        let given = self.needs.given(need, true);
         if !given.is_empty() || depth == 0 {
             return given;
         }
@@ -84,7 +86,7 @@ impl<'w, 'a> Derivation<'w, 'a> {
         let mut found = Vec::new();
         for read in self.reads.iter().filter(|read| !visited.contains(&read.endpoint().at)) {
             let typed = read.endpoint();
-            let of_one = |member: &&TypedMember<'_>| self.is_it(typed, member, need);
+            let of_one = |member: &&TypedMember<'_>| self.needs.is_it(typed, member, need);
             let listed: Vec<&TypedMember<'_>> =
                 typed.outputs.iter().filter(|member| member.lists() == 1).filter(of_one).collect();
             if listed.iter().any(|member| !member.kinds().meets(Kinds::ARRAY) || member.path.contains(&EACH.to_owned()))
@@ -112,7 +114,8 @@ impl<'w, 'a> Derivation<'w, 'a> {
     fn elements(&self, read: AdmittedRead<'a>, need: &Need, visited: &[usize], depth: usize) -> Vec<Source<'a>> {
         let typed = read.endpoint();
         let mut found = Vec::new();
-        for member in typed.outputs.iter().filter(|member| member.lists() == 1 && self.is_it(typed, member, need)) {
+        for member in typed.outputs.iter().filter(|member| member.lists() == 1 && self.needs.is_it(typed, member, need))
+        {
             let Some(at) = member.path.iter().position(|name| name == EACH) else { continue };
             let (list, then) = (&member.path[..at], &member.path[at + 1..]);
             let keys = typed.outputs.iter().filter(|key| {
@@ -125,7 +128,7 @@ impl<'w, 'a> Derivation<'w, 'a> {
                         .input(name)
                         .is_some_and(|input| input.meaning.is_id() && input.meaning.entity == key.meaning.entity)
                 });
-                let Some(Source::Caller(field)) = self.given(&of_key, false).into_iter().next() else { continue };
+                let Some(Source::Caller(field)) = self.needs.given(&of_key, false).into_iter().next() else { continue };
                 if takes_it || then.is_empty() {
                     continue;
                 }
@@ -192,7 +195,7 @@ impl<'w, 'a> Derivation<'w, 'a> {
         let open = typed.inputs.iter().filter(|input| input.path.len() == 1 && !typed.needs.contains(input.name()));
         let given = open.filter_map(|input| {
             let is_list = input.kinds().meets(Kinds::ARRAY) && !input.kinds().meets(Kinds::STRING);
-            let mut sources = self.given(&need(typed, input, of_act), is_list);
+            let mut sources = self.needs.given(&need(typed, input, of_act), is_list);
             match (sources.pop(), sources.is_empty()) {
                 (Some(Source::Caller(field)), true) if !used.contains(&&field) => {
                     Some((input.name().to_owned(), Source::Caller(field)))
@@ -220,7 +223,7 @@ impl<'w, 'a> Derivation<'w, 'a> {
             let Some(input) = typed.input(name).filter(|input| input.lists() == 0) else { continue };
             let of_input = need(typed, input, false);
             // What comes as one value is not gone through.
-            if !self.given(&of_input, false).is_empty() {
+            if !self.needs.given(&of_input, false).is_empty() {
                 continue;
             }
             let lists = self.lists(&of_input, &inner, depth);
@@ -232,7 +235,7 @@ impl<'w, 'a> Derivation<'w, 'a> {
             let mut others: Vec<Vec<(String, Source<'a>)>> = vec![Vec::new()];
             for other in typed.needs.iter().filter(|other| *other != name) {
                 let Some(input) = typed.input(other) else { continue };
-                others = product(&others, other, &self.given(&need(typed, input, false), false));
+                others = product(&others, other, &self.needs.given(&need(typed, input, false), false));
             }
             for (list, inside) in &lists {
                 for way in &others {

@@ -8,8 +8,8 @@ use forecourt_contract::{Caller, Dispatcher, Endpoint};
 use serde_json::Value;
 
 use super::super::fit::ANNOTATIONS;
-use super::super::shape::Shape;
 use crate::meaning::{Meaning, Nouns, Place, TypedMember, entity_of, literals, typed};
+use crate::shape::Shape;
 use crate::wanted::verbs::{MethodClass, class};
 
 /// An endpoint with the meanings of its members.

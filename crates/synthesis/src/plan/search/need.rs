@@ -1,10 +1,10 @@
 //! Whether a value is what is needed: the same thing, entity and property, and never a name alone.
 
-use super::super::shape::Kinds;
-use super::derive::Derivation;
 use super::host::TypedEndpoint;
 use super::term::Source;
 use crate::meaning::{Meaning, MeaningKind, TypedMember};
+use crate::shape::Kinds;
+use crate::wanted::WantedChange;
 
 /// A value that something needs.
 #[derive(Clone)]
@@ -17,9 +17,15 @@ pub(super) struct Need {
     pub(super) of_act: bool,
 }
 
-impl<'a> Derivation<'_, 'a> {
+/// Holds values against what a proposal says.
+#[derive(Clone, Copy)]
+pub(super) struct Needs<'w> {
+    pub(super) wanted: &'w WantedChange<'w>,
+}
+
+impl Needs<'_> {
     /// The fields of the caller that are what is needed.
-    pub(super) fn given(&self, need: &Need, is_list: bool) -> Vec<Source<'a>> {
+    pub(super) fn given<'a>(&self, need: &Need, is_list: bool) -> Vec<Source<'a>> {
         let fields = self.wanted.inputs.iter().filter(|field| {
             let of_kind = if is_list { Kinds::ARRAY } else { need.kinds };
             field.path.len() == 1 && field.kinds().meets(of_kind)

@@ -2,11 +2,11 @@
 
 use forecourt_contract::semantic::Impact;
 
-use super::assemble::Assembly;
+use super::assembly::Assembly;
 use super::term::{PlannedCall, Source};
 use crate::meaning::Meaning;
 use crate::nearby::{words, words_of};
-use crate::wanted::Wanted;
+use crate::wanted::WantedChange;
 
 /// How good a plan is: the smaller, the better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +36,7 @@ pub(super) struct Ranking {
 }
 
 impl Ranking {
-    pub(super) fn of(&self, plan: &Assembly<'_>, wanted: &Wanted<'_>) -> Rank {
+    pub(super) fn of(&self, plan: &Assembly<'_>, wanted: &WantedChange<'_>) -> Rank {
         let calls = plan.calls();
         let endpoints = || calls.iter().map(|call| call.endpoint());
         let is_named = |entity: &Option<String>| entity.as_ref().is_some_and(|entity| wanted.named.contains(entity));
@@ -82,12 +82,12 @@ fn is_picked(source: &Source<'_>) -> bool {
     matches!(source, Source::Result { element: Some(_), .. })
 }
 
-fn strange_roles(call: &PlannedCall<'_>, wanted: &Wanted<'_>) -> usize {
+fn strange_roles(call: &PlannedCall<'_>, wanted: &WantedChange<'_>) -> usize {
     call.sources().filter(|source| is_strange(source, wanted)).count()
 }
 
 /// Whether a value stands in a role that the proposal does not name.
-fn is_strange(source: &Source<'_>, wanted: &Wanted<'_>) -> bool {
+fn is_strange(source: &Source<'_>, wanted: &WantedChange<'_>) -> bool {
     let Source::Result { meaning: Some(Meaning { role: Some(role), .. }), .. } = source else { return false };
     !role.split('_').any(|word| wanted.names_role(word))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use forecourt_contract::recipe::{Aggregation, InputSource, Recipe, ResultReference, Step};
 
-use super::assemble::Assembly;
+use super::assembly::Assembly;
 use super::term::{PlannedCall, Source};
 use crate::explanation::{ExplainedStep, Explanation};
 use crate::meaning::Meaning;
@@ -67,7 +67,7 @@ pub(super) fn explanation(plan: &Assembly<'_>) -> Explanation {
         };
         format!("`{}` is {}, {said}: {}", output.name, output.owned.meaning, from(&output.source))
     });
-    let meaning = |output: &super::assemble::AssembledOutput<'_>| {
+    let meaning = |output: &super::assembly::AssembledOutput<'_>| {
         let Meaning { entity, property, .. } = &output.owned.meaning;
         Some((output.name.clone(), format!("{}.{property}", entity.as_deref()?)))
     };
