@@ -105,8 +105,8 @@ fn card(address: &str, name: &str, description: &str, skills: &[(&str, &str)], e
         cors: false,
         cache_control: None,
         examples: examples.iter().map(|&text| text.to_owned()).collect(),
-        endpoints: vec![
         via: Vec::new(),
+        endpoints: vec![
             endpoint("web", &format!("/~{handle}")),
             endpoint("agents", &format!("/agents/{handle}")),
             endpoint("search", &format!("/~{handle}/ask")),

@@ -186,11 +186,11 @@ impl ServerCall {
 
     /// What happens next, as the caller may know it.
     pub(crate) async fn step(&mut self) -> CallStep {
-        let step = self.next().await;
-        self.guards.step(step).await.unwrap_or_else(|held_back| {
-            // The call ends with it: whoever has the end drops the rest.
-            CallStep::Ended(Box::new(Err(CallFailure::new(held_back, &self.upstream))))
-        })
+        let (step, guards) = (self.next().await, self.guards.clone());
+        // The call ends with what is held back: whoever has the end drops the rest.
+        let upstream = self.upstream.clone();
+        let ended = move |held_back| CallStep::Ended(Box::new(Err(CallFailure::new(held_back, &upstream))));
+        judged(&guards, step).await.unwrap_or_else(ended)
     }
 
     async fn next(&mut self) -> CallStep {
@@ -216,6 +216,22 @@ impl CallFailure {
         let who = format!("The server `{}` behind this host", upstream.name);
         let ending = error.ending(&who, &upstream.name, &*upstream.clock);
         Self { error, ending }
+    }
+}
+
+/// What is said on the way, as the caller may know it.
+async fn judged(guards: &CallGuards, step: CallStep) -> Result<CallStep, CallError> {
+    match step {
+        CallStep::Told(told) => guards.said(told).await.map(CallStep::Told),
+        CallStep::Logged(message) => guards.said(message).await.map(CallStep::Logged),
+        CallStep::Asks(mut asked) => {
+            for (_, request) in &mut asked.requests {
+                *request = guards.said(request.clone()).await?;
+            }
+            Ok(CallStep::Asks(asked))
+        }
+        // It was judged when it came.
+        ended @ CallStep::Ended(_) => Ok(ended),
     }
 }
 

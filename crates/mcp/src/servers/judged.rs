@@ -7,7 +7,6 @@ use rmcp::model::ServerResult;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::call::CallStep;
 use crate::upstream::call_error::CallError;
 
 /// The guardrails of one call.
@@ -30,21 +29,11 @@ impl CallGuards {
         }
     }
 
-    /// What happens on the way, as the caller may know it.
-    pub(super) async fn step(&self, step: CallStep) -> Result<CallStep, CallError> {
-        let Some(guards) = &self.0 else { return Ok(step) };
-        match step {
-            CallStep::Told(told) => said(guards, told).await.map(CallStep::Told),
-            CallStep::Logged(message) => said(guards, message).await.map(CallStep::Logged),
-            CallStep::Asks(mut asked) => {
-                let requests = std::mem::take(&mut asked.requests);
-                for (key, request) in requests {
-                    asked.requests.push((key, said(guards, request).await?));
-                }
-                Ok(CallStep::Asks(asked))
-            }
-            // It was judged when it came.
-            ended @ CallStep::Ended(_) => Ok(ended),
+    /// What is said on the way, as the caller may know it.
+    pub(super) async fn said<T: Serialize + DeserializeOwned>(&self, words: T) -> Result<T, CallError> {
+        match &self.0 {
+            Some(guards) => said(guards, words).await,
+            None => Ok(words),
         }
     }
 }

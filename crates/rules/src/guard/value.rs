@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use forecourt_core::PolicyPart;
+use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use super::ReplyGuards;
@@ -13,19 +14,21 @@ const BYTES: [&str; 2] = ["blob", "data"];
 impl ReplyGuards {
     /// Holds what is said against the guardrails: its texts, numbers, names of members, and files of text. Texts may be
     /// replaced, which is `true`; where anything else would have to be, or what lies across several texts, it is denied.
-    pub async fn value(&self, value: &mut Value) -> Result<bool, Box<PolicyPart>> {
-        if self.judge(&words(value), "").await?.is_none() {
-            return Ok(false);
-        }
-        let mut said = Vec::new();
-        texts(value, &mut said);
-        for text in said {
-            if let Some(other) = self.judge(text, "").await? {
-                *text = other;
+    pub fn value<'a>(&'a self, value: &'a mut Value) -> BoxFuture<'a, Result<bool, Box<PolicyPart>>> {
+        Box::pin(async move {
+            if self.judge(&words(value), "").await?.is_none() {
+                return Ok(false);
             }
-        }
-        self.whole(&words(value)).await?;
-        Ok(true)
+            let mut said = Vec::new();
+            texts(value, &mut said);
+            for text in said {
+                if let Some(other) = self.judge(text, "").await? {
+                    *text = other;
+                }
+            }
+            self.whole(&words(value)).await?;
+            Ok(true)
+        })
     }
 }
 
