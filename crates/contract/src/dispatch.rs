@@ -248,7 +248,7 @@ impl Dispatcher {
         trail.requested = Some(resolved.requested.clone());
         trail.method = Some(resolved.method.clone());
         trail.method_notice = self.catalog.notice(resolved.method.as_str());
-        let path = self.path(&call.path)?;
+        let path = self.path(&resolved.method, &call.path)?;
         let (method, path) = self.redirected(&resolved.method, path)?;
         // The word that was called comes first; a redirect's target is told only where that word is not deprecated
         // itself.
@@ -303,13 +303,13 @@ impl Dispatcher {
         self.methods_at(path).into_iter().filter(|method| self.policy.admits(method, method)).collect()
     }
 
-    /// Reads the path of a call. A segment may spell a method where an endpoint takes it as a value. Sections 5.1
-    /// and 5.3.
+    /// Reads the path of a call of `method`. A segment may spell a method where an endpoint takes it as a value.
+    /// Sections 5.1 and 5.3.
     ///
     /// # Errors
     /// [`Refusal::Path`], with the first segment that breaks a rule.
-    pub fn path(&self, raw: &str) -> Result<RequestPath, Refusal> {
-        let is_taken = |path: &RequestPath| self.registry.has(path);
+    pub fn path(&self, method: &Method, raw: &str) -> Result<RequestPath, Refusal> {
+        let is_taken = |path: &RequestPath| self.registry.find(method, path).is_some();
         RequestPath::called(raw, &self.catalog, is_taken).map_err(|fault| {
             let reason = fault.to_string();
             Refusal::Path { path: raw.to_owned(), segment: fault.segment, reason }
@@ -319,7 +319,10 @@ impl Dispatcher {
     /// Section 9.2: a call that is taken for another.
     fn redirected(&self, method: &Method, path: RequestPath) -> Result<(Method, RequestPath), Refusal> {
         match self.policy.redirect(method, path.as_str()) {
-            Some((method, to)) => Ok((method, self.path(&to)?)),
+            Some((method, to)) => {
+                let path = self.path(&method, &to)?;
+                Ok((method, path))
+            }
             None => Ok((method.clone(), path)),
         }
     }

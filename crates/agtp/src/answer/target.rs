@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use forecourt_agtp_wire::message::RequestLine;
 use forecourt_agtp_wire::status::Status;
-use forecourt_contract::Dispatcher;
+use forecourt_contract::{Dispatcher, RequestPath};
 use forecourt_identity::agents::{AgentIdentity, KnownAgents};
 
 use crate::from_wire::{AGENTS, AgentPath, TargetPath, target};
@@ -60,11 +60,13 @@ impl TargetResolver<'_> {
     fn is_endpoint(&self, method: &str, path: &str) -> bool {
         let contract = self.contract;
         let Some(resolved) = contract.policy.resolve(method, &contract.catalog) else { return false };
-        contract.path(path).is_ok_and(|path| contract.registry.find(&resolved.method, &path).is_some())
+        let read = contract.path(&resolved.method, path);
+        read.is_ok_and(|path| contract.registry.find(&resolved.method, &path).is_some())
     }
 
     fn is_registered(&self, path: &str) -> bool {
-        self.contract.path(path).is_ok_and(|path| self.contract.registry.has(&path))
+        let Dispatcher { registry, catalog, .. } = self.contract;
+        RequestPath::called(path, catalog, |path| registry.has(path)).is_ok_and(|path| registry.has(&path))
     }
 
     fn is_method(&self, method: &str) -> bool {

@@ -76,7 +76,7 @@ async fn base_12_a_refusal_is_no_success_and_keeps_its_code() {
         ("GET", "/nowhere", &[][..], (404, Some("404"))),
         ("PURCHASE", "/rooms/7", &[], (455, Some("455"))),
         ("OPTIONS", "/rooms/7", &[], (459, Some("459"))),
-        ("GET", "/rooms/fetch", &[], (460, Some("460"))),
+        ("GET", "/rooms/fetch/keys", &[], (460, Some("460"))),
         ("GET", "/rooms/7?x=1", &[], (422, Some("422"))),
         ("GET", "/rooms/7", &[claim], (400, Some("400"))),
         ("GET", "/rooms/7", &[("Delegation-Chain", "x")], (501, Some("501"))),

@@ -166,7 +166,7 @@ impl Dispatcher {
             let method = resolved.method.clone();
             return Some(ForeseenCall { resolved, method, registered: None, is_native: false });
         };
-        let (method, path) = self.redirected(&resolved.method, self.path(path).ok()?).ok()?;
+        let (method, path) = self.redirected(&resolved.method, self.path(&resolved.method, path).ok()?).ok()?;
         let registered = self.registry.find(&method, &path).map(|matched| matched.registered);
         // In the order of `Dispatcher::classify`: what is foreseen must be what the call will find.
         let is_native = registered.is_none() && reserved::is_native(&method, path.as_str());
