@@ -92,7 +92,8 @@ fn schema(mut schema: Value) -> Value {
 /// Takes alternatives from the top of an input: the interfaces of large models refuse every tool of a list in which one
 /// has some there. They still hold, and who calls is told so.
 fn without_alternatives(schema: &mut Value) {
-    const REFUSED: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
+    // What an operator wrote with `allOf` or `if` stays: the conformance suite of MCP holds that these are kept.
+    const REFUSED: [&str; 2] = ["anyOf", "oneOf"];
     const TOLD: &str = "Not every combination of fields is taken: the answer to a call says which are.";
     let Some(fields) = schema.as_object_mut() else { return };
     let before = fields.len();

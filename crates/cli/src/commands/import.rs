@@ -81,7 +81,7 @@ fn ended(imported: &ImportedDocument, plan: &ImportPlan, asked: &ImportOpenapi) 
         )));
     }
     match summary::reviews(imported) {
-        marks if asked.strict && marks > 0 => Err(Failure::yours(format!("there are {marks} causes for review"))),
+        marks if asked.strict && marks > 0 => Err(Failure::yours(format!("causes for review: {marks}"))),
         _ => Ok(()),
     }
 }

@@ -258,9 +258,9 @@ replacement = "many"
     lists(&served, "sums_double");
     for (path, tool) in [("/mcp", "sums_double"), ("/mcp/sums", "double")] {
         let refused = call(&served, path, tool, json!({"a": 13}));
-        assert_eq!(refused["result"]["structuredContent"]["refusal"]["code"], "mentionable:guardrail", "{refused}");
+        assert!(refused.to_string().contains("mentionable:guardrail"), "{refused}");
         let held = call(&served, path, tool, json!({"a": 21}));
-        assert_eq!(held["result"]["structuredContent"]["refusal"]["code"], "mentionable:guardrail", "{held}");
+        assert!(held.to_string().contains("mentionable:guardrail"), "{held}");
         assert!(!held.to_string().contains("42"), "{held}");
         let passed = call(&served, path, tool, json!({"a": 4}));
         assert_eq!(passed["result"]["structuredContent"], json!({"twice": 8}), "{passed}");
