@@ -132,10 +132,8 @@ anyOf = [{ required = ["phone"] }, { required = ["email"] }]
     let tools = listed.last()["result"]["tools"].as_array().unwrap().clone();
     let schema = &tools.iter().find(|tool| tool["name"] == "contact").unwrap()["inputSchema"];
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
-    assert_eq!(
-        (&schema["$defs"]["number"]["$anchor"], &schema["anyOf"][1]["required"][0]),
-        (&json!("n"), &json!("email"))
-    );
+    assert_eq!(schema["$defs"]["number"]["$anchor"], "n");
+    assert!(schema["anyOf"].is_null(), "interfaces of models refuse it; it holds all the same: {schema}");
     for wrong in [json!({}), json!({"phone": "1"}), json!({"phone": "123", "more": 1}), json!({"email": "a@b"})] {
         let answer = place.call("contact", wrong.clone()).await;
         assert_eq!(answer.last()["result"]["isError"], true, "{wrong}");
