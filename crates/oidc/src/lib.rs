@@ -11,6 +11,7 @@
 //! | `provider.rs` | the way there and back, whole |
 //! | `discovery.rs` | what the provider says of itself, and its keys |
 //! | `tokens.rs` | a code for tokens |
+//! | `token_request.rs` | a request to a token endpoint, in which we prove who we are |
 //! | `id_token.rs` | what of a token of the provider's must hold |
 //! | `user_info.rs` | what the provider says of a person beside the ID token |
 //! | `exchange.rs` | requests to the provider, through the guarded way out |
@@ -29,6 +30,7 @@ mod id_token;
 pub mod limits;
 mod provider;
 mod report;
+mod token_request;
 mod tokens;
 mod user_info;
 

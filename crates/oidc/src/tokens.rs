@@ -1,19 +1,15 @@
 //! A code for tokens. OpenID Connect Core 3.1.3, RFC 6749 4.1.3, RFC 7636 4.5.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use forecourt_egress::UpstreamRequest;
-use http::HeaderValue;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use serde::Deserialize;
 use url::Url;
-use url::form_urlencoded::{Serializer, byte_serialize};
 
 use crate::client::ClientSettings;
 use crate::discovery::Metadata;
 use crate::error::OidcError;
 use crate::exchange::{Answer, Exchange};
 use crate::report::{broken, invalid};
+use crate::token_request::{ClientProof, is_posted, token_request};
 
 /// What the provider gives for a code. RFC 6749 5.1.
 #[derive(Deserialize)]
@@ -65,46 +61,26 @@ fn read(answer: &Answer) -> Result<Tokens, OidcError> {
     }
 }
 
-/// The request for tokens, in which we prove who we are where there is a secret. RFC 6749 2.3.1, OpenID Connect Core 9.
+/// The request for tokens.
 fn request(endpoint: &Url, ways: Option<&[String]>, client: &ClientSettings, grant: &CodeGrant<'_>) -> UpstreamRequest {
-    let knows = |way: &str| ways.is_none_or(|ways| ways.iter().any(|known| known == way));
-    // Basic is the default (Core 9), and is also tried where neither way is listed.
-    let is_basic = knows("client_secret_basic") || !knows("client_secret_post");
-    let mut form = Serializer::new(String::new());
-    form.append_pair("grant_type", "authorization_code")
-        .append_pair("code", grant.code)
-        .append_pair("code_verifier", grant.verifier)
-        .append_pair("redirect_uri", grant.redirect_uri);
-    let mut proof = None;
-    match &client.client_secret {
-        Some(secret) if is_basic => proof = Some(basic(&client.client_id, secret)),
-        Some(secret) => {
-            form.append_pair("client_id", &client.client_id).append_pair("client_secret", secret);
-        }
-        None => {
-            // A public client proves nothing: PKCE alone ties the code to who asked for it.
-            form.append_pair("client_id", &client.client_id);
-        }
-    }
-    let mut request = UpstreamRequest::post(endpoint.as_str(), form.finish())
-        .header(ACCEPT, HeaderValue::from_static("application/json"))
-        .header(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
-    request.headers.extend(proof.flatten().map(|proof| (AUTHORIZATION, proof)));
-    request
-}
-
-/// Name and secret, each encoded as in a form before they are joined: other than in HTTP's own Basic.
-fn basic(id: &str, secret: &str) -> Option<HeaderValue> {
-    let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
-    let pair = format!("{}:{}", encoded(id), encoded(secret));
-    let mut value = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(pair))).ok()?;
-    value.set_sensitive(true);
-    Some(value)
+    let secret = client.client_secret.as_deref();
+    let proof = ClientProof { id: &client.client_id, secret, is_posted: is_posted(ways) };
+    let fields = [
+        ("grant_type", "authorization_code"),
+        ("code", grant.code),
+        ("code_verifier", grant.verifier),
+        ("redirect_uri", grant.redirect_uri),
+    ];
+    token_request(endpoint, &proof, &fields)
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
+
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use http::header::AUTHORIZATION;
 
     use super::*;
 

@@ -2,21 +2,18 @@
 
 use std::fmt;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use forecourt_core::Timestamp;
 use forecourt_egress::UpstreamRequest;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use http::{HeaderValue, StatusCode};
+use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use url::Url;
-use url::form_urlencoded::{Serializer, byte_serialize};
 
 use super::metadata::AuthorizationServer;
 use super::registration::Registration;
 use crate::exchange::{Answer, Exchange};
 use crate::limits::{CREDENTIAL_BYTES_MAX, TOKEN_TIME_MAX};
 use crate::report::broken;
+use crate::token_request::{ClientProof, is_posted, token_request};
 
 /// Tokens for a resource, of one person.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,41 +91,12 @@ fn request(
     (server, client): (&AuthorizationServer, &Registration),
     fields: &[(&str, &str)],
 ) -> UpstreamRequest {
-    let ways = server.token_endpoint_auth_methods_supported.as_deref();
-    let way = client.token_endpoint_auth_method.as_deref();
-    let is_posted = match way {
+    let is_posted = match &client.token_endpoint_auth_method {
         Some(way) => way == "client_secret_post",
-        None => ways.is_some_and(|ways| {
-            let knows = |way: &str| ways.iter().any(|known| known == way);
-            knows("client_secret_post") && !knows("client_secret_basic")
-        }),
+        None => is_posted(server.token_endpoint_auth_methods_supported.as_deref()),
     };
-    let mut form = Serializer::new(String::new());
-    form.extend_pairs(fields);
-    let mut proof = None;
-    match &client.client_secret {
-        Some(secret) if !is_posted => proof = basic(&client.client_id, secret),
-        Some(secret) => {
-            form.append_pair("client_id", &client.client_id).append_pair("client_secret", secret);
-        }
-        None => {
-            form.append_pair("client_id", &client.client_id);
-        }
-    }
-    let mut request = UpstreamRequest::post(endpoint.as_str(), form.finish())
-        .header(ACCEPT, HeaderValue::from_static("application/json"))
-        .header(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
-    request.headers.extend(proof.map(|proof| (AUTHORIZATION, proof)));
-    request
-}
-
-/// Name and secret, each encoded as in a form before they are joined. RFC 6749 2.3.1.
-fn basic(id: &str, secret: &str) -> Option<HeaderValue> {
-    let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
-    let pair = format!("{}:{}", encoded(id), encoded(secret));
-    let mut value = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(pair))).ok()?;
-    value.set_sensitive(true);
-    Some(value)
+    let proof = ClientProof { id: &client.client_id, secret: client.client_secret.as_deref(), is_posted };
+    token_request(endpoint, &proof, fields)
 }
 
 fn read(answer: &Answer, now: Timestamp) -> Result<DelegatedTokens, TokenError> {
