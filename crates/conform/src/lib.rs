@@ -7,6 +7,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`check`] | what a check is, and what may come of one |
+//! | `evidence.rs` | what shows whether a rule is kept |
 //! | [`agtp`] | the checks of AGTP, by section, and a client that also sends what no other would |
 //! | [`web`] | those of the protocols over HTTP |
 //! | [`offer`] | what it is to have found a protocol, without which it is not judged |
@@ -22,6 +23,7 @@
 pub mod agtp;
 pub mod check;
 mod document;
+mod evidence;
 pub mod limits;
 pub mod offer;
 pub mod report;

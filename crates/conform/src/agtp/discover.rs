@@ -7,6 +7,7 @@ use super::endpoints::{RESERVED, endpoints};
 use super::exchange::Exchange;
 use super::peer::Peer;
 use crate::check::{Check, Shortfall, Verdict, check};
+use crate::evidence::Evidence;
 
 pub(super) const CHECKS: &[Check<Peer>] = &[
     check!("agtp-13.1-13a", "13.1 item 13, 5.8", Must, "DISCOVER /methods gives an array of what there is", methods),

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::peer::Peer;
 use crate::check::{Check, Shortfall, Verdict, check};
+use crate::evidence::Evidence;
 use crate::limits::ENDPOINTS_READ_MAX;
 
 pub(super) const CHECKS: &[Check<Peer>] = &[

@@ -4,8 +4,9 @@ use forecourt_core::json;
 use serde_json::Value;
 
 use super::message::Response;
-use crate::check::{Shortfall, ShownExchange, Verdict, named};
+use crate::check::{Shortfall, ShownExchange, Verdict};
 use crate::document::Document;
+use crate::evidence::Evidence;
 use crate::shown::Secrets;
 
 /// One request and its answer.
@@ -60,30 +61,6 @@ impl Exchange {
         Some(Document::new(body, self.shown()))
     }
 
-    /// It as a report shows it.
-    pub(crate) fn shown(&self) -> ShownExchange {
-        let Response { head, body, .. } = &self.response;
-        ShownExchange { sent: self.sent.clone(), came: self.secrets.shown(head, body) }
-    }
-
-    /// That this exchange shows a rule broken.
-    pub(crate) fn wrong(&self, what: impl Into<String>) -> Shortfall {
-        Shortfall::Broken(what.into(), self.shown())
-    }
-
-    /// That this exchange keeps a rule to the letter, and somebody should know something nevertheless.
-    pub(crate) fn advice(&self, what: impl Into<String>) -> Shortfall {
-        Shortfall::Advice(what.into(), self.shown())
-    }
-
-    /// Fine when nothing is wrong with any part of it.
-    pub(crate) fn none_wrong(&self, wrong: Vec<String>) -> Verdict {
-        match wrong.is_empty() {
-            true => Ok(()),
-            false => Err(self.wrong(named(&wrong))),
-        }
-    }
-
     /// Fine with one of these statuses. What stands before the rule in a server's order, such as who calls or how
     /// often, leaves it untold.
     pub(crate) fn expect(&self, statuses: &[u16]) -> Verdict {
@@ -106,4 +83,11 @@ impl Exchange {
 
 fn either(statuses: &[u16]) -> String {
     statuses.iter().map(u16::to_string).collect::<Vec<_>>().join(" or ")
+}
+
+impl Evidence for Exchange {
+    fn shown(&self) -> ShownExchange {
+        let Response { head, body, .. } = &self.response;
+        ShownExchange { sent: self.sent.clone(), came: self.secrets.shown(head, body) }
+    }
 }

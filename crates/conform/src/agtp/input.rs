@@ -10,6 +10,7 @@ use super::exchange::Exchange;
 use super::methods::NOWHERE;
 use super::peer::Peer;
 use crate::check::{Check, Shortfall, Verdict, check};
+use crate::evidence::Evidence;
 use crate::limits::ENDPOINTS_TRIED_MAX;
 
 pub(super) const CHECKS: &[Check<Peer>] = &[

@@ -9,6 +9,7 @@ use super::draft::Draft;
 use super::exchange::Exchange;
 use super::peer::Peer;
 use crate::check::{Check, Shortfall, Verdict, check};
+use crate::evidence::Evidence;
 
 pub(super) const CHECKS: &[Check<Peer>] = &[
     check!("agtp-5.8.2a", "5.8.2", Must, "a server with agents gives an array at DISCOVER /agents", agents),

@@ -10,6 +10,7 @@ use super::draft::Draft;
 use super::peer::Peer;
 use crate::check::{Check, Shortfall, Verdict, check};
 use crate::document::Document;
+use crate::evidence::Evidence;
 
 pub(super) const CHECKS: &[Check<Peer>] = &[
     check!("agtp-13.1-5a", "13.1 item 5, 8.10", Must, "DISCOVER without an Agent-ID gives the manifest", retrievable),

@@ -8,6 +8,7 @@ use super::draft::Draft;
 use super::exchange::Exchange;
 use super::peer::Peer;
 use crate::check::{Check, Shortfall, Verdict, check};
+use crate::evidence::Evidence;
 
 pub(super) const CHECKS: &[Check<Peer>] = &[
     check!("agtp-13.1-2a", "13.1 item 2, 3, 11", Must, "a method outside the catalog is refused with 459", unknown),

@@ -8,6 +8,7 @@ use super::methods::NOWHERE;
 use super::peer::Peer;
 use super::propose::{SESSION, release};
 use crate::check::{Check, Shortfall, Verdict, check};
+use crate::evidence::Evidence;
 use crate::limits::EVALUATIONS_MAX;
 
 pub(super) const CHECKS: &[Check<Peer>] = &[

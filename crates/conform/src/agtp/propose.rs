@@ -7,6 +7,7 @@ use super::draft::Draft;
 use super::exchange::Exchange;
 use super::peer::Peer;
 use crate::check::{Check, Shortfall, Verdict, check};
+use crate::evidence::Evidence;
 
 pub(super) const CHECKS: &[Check<Peer>] = &[
     check!(

@@ -12,6 +12,7 @@ use super::exchange::Exchange;
 use super::manifest::published_keys;
 use super::peer::Peer;
 use crate::check::{Check, Shortfall, Verdict, check};
+use crate::evidence::Evidence;
 
 pub(super) const CHECKS: &[Check<Peer>] = &[
     check!("agtp-base-8.1a", "base 2.5, 8.1", Must, "every answer has an Attribution-Record, refusals too", present),

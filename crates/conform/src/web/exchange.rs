@@ -8,8 +8,9 @@ use http::{HeaderMap, Method};
 use serde_json::Value;
 
 use super::sse::events;
-use crate::check::{Shortfall, ShownExchange, Verdict, named};
+use crate::check::{Shortfall, ShownExchange, Verdict};
 use crate::document::Document;
+use crate::evidence::Evidence;
 use crate::limits::RETRY_AFTER_MAX;
 use crate::shown::Secrets;
 
@@ -107,41 +108,6 @@ impl Exchange {
         Document::new(body, self.shown())
     }
 
-    /// It as a report shows it.
-    fn shown(&self) -> ShownExchange {
-        let mut head = format!("HTTP {}\n", self.status);
-        for (name, value) in &self.headers {
-            head.push_str(&format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes())));
-        }
-        ShownExchange { sent: self.sent.clone(), came: self.secrets.shown(&head, &self.body) }
-    }
-
-    /// That this exchange shows a rule broken.
-    pub(crate) fn wrong(&self, what: impl Into<String>) -> Shortfall {
-        Shortfall::Broken(what.into(), self.shown())
-    }
-
-    /// That this exchange keeps a rule to the letter, and somebody should know something nevertheless.
-    pub(crate) fn advice(&self, what: impl Into<String>) -> Shortfall {
-        Shortfall::Advice(what.into(), self.shown())
-    }
-
-    /// Fine when nothing is wrong with any part of it.
-    pub(crate) fn none_wrong(&self, wrong: Vec<String>) -> Verdict {
-        match wrong.is_empty() {
-            true => Ok(()),
-            false => Err(self.wrong(named(&wrong))),
-        }
-    }
-
-    /// Fine when each of these rules, which are sentences, holds.
-    pub(crate) fn holds(&self, rules: &[(&str, bool)]) -> Verdict {
-        match rules.iter().find(|(_, holds)| !holds) {
-            Some((rule, _)) => Err(self.wrong(format!("not so: {rule}"))),
-            None => Ok(()),
-        }
-    }
-
     /// How long a busy host wants to be left alone, if that is not too long to wait.
     pub(super) fn retry_after(&self) -> Option<Duration> {
         let seconds = self.field("Retry-After").filter(|_| matches!(self.status, 429 | 503))?.trim().parse().ok()?;
@@ -169,6 +135,16 @@ impl Exchange {
                 Err(self.wrong(format!("the status is {status} where {wanted} belongs")))
             }
         }
+    }
+}
+
+impl Evidence for Exchange {
+    fn shown(&self) -> ShownExchange {
+        let mut head = format!("HTTP {}\n", self.status);
+        for (name, value) in &self.headers {
+            head.push_str(&format!("{name}: {}\n", String::from_utf8_lossy(value.as_bytes())));
+        }
+        ShownExchange { sent: self.sent.clone(), came: self.secrets.shown(&head, &self.body) }
     }
 }
 

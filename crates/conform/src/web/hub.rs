@@ -11,6 +11,7 @@ use super::exchange::Draft;
 use super::target::WebTarget;
 use crate::check::{Check, Shortfall, Verdict, check};
 use crate::document::Document;
+use crate::evidence::Evidence;
 use crate::offer::{Absence, OfferedProtocol};
 
 const CHECKS: &[Check<Hub>] = &[

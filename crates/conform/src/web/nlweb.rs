@@ -10,6 +10,7 @@ use super::exchange::{Draft, Exchange};
 use super::sse::events;
 use super::target::WebTarget;
 use crate::check::{Check, Shortfall, Verdict, check};
+use crate::evidence::Evidence;
 use crate::offer::{Absence, OfferedProtocol};
 
 const CHECKS: &[Check<NlWeb>] = &[

@@ -10,6 +10,7 @@ use url::Url;
 use super::{CARD_PATH, card_of};
 use crate::check::{Check, Verdict, check};
 use crate::document::Document;
+use crate::evidence::Evidence;
 use crate::offer::{Absence, OfferedProtocol};
 use crate::web::exchange::Draft;
 use crate::web::target::WebTarget;

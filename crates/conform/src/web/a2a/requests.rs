@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::rpc::{Rpc, failed};
 use super::version::Version;
 use crate::check::{Shortfall, Verdict};
+use crate::evidence::Evidence;
 
 /// A task that nobody has.
 const NO_TASK: &str = "conform-no-such-task";

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::{card_of, interface};
 use crate::check::{Check, Shortfall, Verdict, check};
 use crate::document::Document;
+use crate::evidence::Evidence;
 use crate::offer::{Absence, OfferedProtocol};
 use crate::web::exchange::{Draft, Exchange};
 use crate::web::sse::events;

@@ -11,6 +11,7 @@ use super::card_of;
 use super::version::Version;
 use crate::check::{Shortfall, Verdict};
 use crate::document::Document;
+use crate::evidence::Evidence;
 use crate::offer::Absence;
 use crate::web::exchange::{Draft, Exchange};
 use crate::web::target::WebTarget;

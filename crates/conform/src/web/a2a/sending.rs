@@ -6,6 +6,7 @@ use super::rpc::{Rpc, failed};
 use super::version::{ItemKind, Version};
 use crate::check::{Shortfall, Verdict};
 use crate::document::Document;
+use crate::evidence::Evidence;
 
 /// The conversation that the message is of.
 const CONTEXT: &str = "conform-context-1";

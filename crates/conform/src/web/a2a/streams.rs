@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::rpc::{ID, Rpc};
 use super::version::{ItemKind, Version};
 use crate::check::{Shortfall, Verdict};
+use crate::evidence::Evidence;
 use crate::web::exchange::Exchange;
 use crate::web::sse::events;
 

@@ -4,6 +4,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
 use crate::check::Shortfall;
+use crate::evidence::Evidence;
 use crate::web::exchange::{Draft, Exchange};
 use crate::web::sse::events;
 use crate::web::target::WebTarget;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::call::McpServer;
 use crate::check::{Shortfall, Verdict};
+use crate::evidence::Evidence;
 use crate::web::exchange::Exchange;
 
 /// Values that a completion may have.

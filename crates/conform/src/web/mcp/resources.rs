@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::call::McpServer;
 use crate::check::{Shortfall, Verdict};
+use crate::evidence::Evidence;
 use crate::web::exchange::Exchange;
 
 async fn listed<S: McpServer>(server: &S) -> Result<(Exchange, Vec<Value>), Shortfall> {

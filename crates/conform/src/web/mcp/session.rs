@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::call::{ACCEPT, McpServer, client, heard, message, post};
 use super::{prompts, resources, tools};
 use crate::check::{Check, Shortfall, Verdict, check};
+use crate::evidence::Evidence;
 use crate::offer::{Absence, OfferedProtocol};
 use crate::web::exchange::{Draft, Exchange};
 use crate::web::target::WebTarget;

@@ -2,6 +2,7 @@
 
 use super::endpoint::{Rest, question, with_query};
 use crate::check::{Check, Shortfall, Verdict, check};
+use crate::evidence::Evidence;
 use crate::web::discovery::address;
 use crate::web::exchange::{Draft, Exchange};
 use crate::web::sse::events;

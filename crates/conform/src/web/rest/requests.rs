@@ -6,6 +6,7 @@ use url::Url;
 
 use super::endpoint::{Rest, endpoint_of, question, with_query};
 use crate::check::{Check, Shortfall, Verdict, check};
+use crate::evidence::Evidence;
 use crate::web::exchange::Draft;
 
 pub(super) const CHECKS: &[Check<Rest>] = &[
