@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use forecourt_core::Glob;
+use forecourt_openapi::reimport::ImportPlan;
 use forecourt_openapi::{EndpointFiles, File, Import, ImportChoices, ImportFate, ImportNotes, ImportedOperation};
 
-use crate::output::Failure;
+use super::summary;
+use crate::commands::changes::ListChange;
+use crate::output::{Failure, stderrln};
 
 /// A definition as an import of one file, so that what people edit in it stays. `what` says what it defines.
 pub(super) fn as_import(what: &str, name: &str, version: &str, file: File) -> Import {
@@ -34,4 +37,24 @@ pub(super) fn as_import(what: &str, name: &str, version: &str, file: File) -> Im
 pub(super) fn globs(texts: &[String], flag: &str) -> Result<Vec<Glob>, Failure> {
     let glob = |text: &String| text.parse().map_err(|error| Failure::usage(format!("{flag} `{text}`: {error}")));
     texts.iter().map(glob).collect()
+}
+
+/// Says what changed since the list that was kept, if one was.
+pub(super) fn print_changes(changes: Option<&[ListChange]>, since: &str) {
+    let Some(changes) = changes else { return };
+    stderrln!("since {since}:");
+    changes.iter().for_each(|change| stderrln!("    {}", change.sentence()));
+    if changes.is_empty() {
+        stderrln!("    nothing changed");
+    }
+}
+
+/// Says what becomes of the definition and of the list beside it.
+pub(super) fn print_files(definition: &ImportPlan, folder: &str, list: &str, would: &str) {
+    stderrln!();
+    for file in &definition.files {
+        stderrln!("{would}{:<9} {folder}/{}", summary::word(&file.change), file.name);
+        summary::print_details(file);
+    }
+    stderrln!("{would}{:<9} {folder}/{list}", "written");
 }

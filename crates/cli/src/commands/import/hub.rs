@@ -10,7 +10,7 @@ use forecourt_openapi::reimport::{ImportPlan, plan};
 use forecourt_settings::files;
 use serde_json::{Value, json};
 
-use super::definition::{as_import, globs};
+use super::definition::{as_import, globs, print_changes, print_files};
 use super::folder::{self, Disk};
 use super::pairs::{SecretVariable, TakenPairs, taken};
 use super::summary;
@@ -37,25 +37,25 @@ struct HubImport {
 
 /// Reads the hub and writes what it has.
 pub(super) async fn run(asked: &ImportHub) -> Outcome {
-    if !asked.into.is_dir() {
-        return Err(Failure::yours(format!("{} is no folder", asked.into.display()))
+    if !asked.written.into.is_dir() {
+        return Err(Failure::yours(format!("{} is no folder", asked.written.into.display()))
             .hint("`forecourt init DIR` makes a deployment"));
     }
     let import = planned(asked).await?;
-    let out = asked.into.join(HUBS);
+    let out = asked.written.into.join(HUBS);
     folder::check(&import.definition, &out)?;
     if let Some(handle) = import.survey.taken.first() {
         let count = import.survey.taken.len();
         let message = format!("{count} of its agents have handles that agents here have, such as `{handle}`");
         return Err(Failure::yours(message).hint("--prefix gives them others, and --except leaves some of them out"));
     }
-    if !asked.dry_run {
+    if !asked.written.dry_run {
         folder::write(&import.definition, &out, None)?;
         let list = serde_json::to_string_pretty(&import.survey.look.list).unwrap_or_default() + "\n";
         folder::put(&out, &format!("{}{LIST_SUFFIX}", import.name), &list)?;
     }
-    match asked.json {
-        true => print_json(&import.json(asked.dry_run))?,
+    match asked.written.json {
+        true => print_json(&import.json(asked.written.dry_run))?,
         false => import.print(asked),
     }
     match import.definition.conflicts().count() {
@@ -70,15 +70,16 @@ pub(super) async fn run(asked: &ImportHub) -> Outcome {
 /// Plans the definition, and looks at the hub that it will be.
 async fn planned(asked: &ImportHub) -> Result<HubImport, Failure> {
     let name = name_of(asked)?;
-    let TakenPairs { written, variables, .. } = taken(&asked.header, "--header", &name)?;
+    let TakenPairs { written, variables, .. } = taken(&asked.written.header, "--header", &name)?;
     let definition = wanted(asked, &name, written)?;
-    let out = asked.into.join(HUBS);
+    let out = asked.written.into.join(HUBS);
     let file = File { name: format!("{name}.toml"), text: definition.text() };
     let record = folder::record(&out)?;
     let disk = Disk { endpoints: &out, functions: None };
-    let plan = plan(&as_import("HUB", &name, "", file), record, &disk, asked.force);
+    let plan = plan(&as_import("HUB", &name, "", file), record, &disk, asked.written.force);
     let values = variables.iter().map(|(name, variable)| (name.clone(), variable.value.clone())).collect();
-    let survey = look(&asked.into, &name, &text(&plan, &definition, &asked.into, &name)?, &values).await?;
+    let survey =
+        look(&asked.written.into, &name, &text(&plan, &definition, &asked.written.into, &name)?, &values).await?;
     let changes = hub_changes(&survey);
     Ok(HubImport { name, survey, definition: plan, variables, changes })
 }
@@ -121,8 +122,8 @@ fn wanted(asked: &ImportHub, name: &str, headers: BTreeMap<String, String>) -> R
         Some(address) => HubDefinition { address: address.clone(), ..HubDefinition::default() },
         None => {
             let missing =
-                || Failure::yours(format!("file not found: {}", definition_file(&asked.into, name).display()));
-            HubDefinition::read_as_written(&asked.into, name)?.ok_or_else(missing)?
+                || Failure::yours(format!("file not found: {}", definition_file(&asked.written.into, name).display()));
+            HubDefinition::read_as_written(&asked.written.into, name)?.ok_or_else(missing)?
         }
     };
     if !headers.is_empty() {
@@ -154,24 +155,13 @@ impl HubImport {
         }
         let signed = if look.list.is_signed { ", whose card is signed" } else { "" };
         stderrln!("\n{}: {} agents{signed}", line(&look.name, SENTENCE_CHARS_MAX), handles.len());
-        if let Some(changes) = &self.changes {
-            stderrln!("since they were seen last:");
-            changes.iter().for_each(|change| stderrln!("    {}", change.sentence()));
-            if changes.is_empty() {
-                stderrln!("    nothing changed");
-            }
-        }
-        let would = if asked.dry_run { "would be " } else { "" };
-        stderrln!();
-        for file in &self.definition.files {
-            stderrln!("{would}{:<9} {HUBS}/{}", summary::word(&file.change), file.name);
-            summary::print_details(file);
-        }
-        stderrln!("{would}{:<9} {HUBS}/{}{LIST_SUFFIX}", "written", self.name);
+        print_changes(self.changes.as_deref(), "they were seen last");
+        let would = if asked.written.dry_run { "would be " } else { "" };
+        print_files(&self.definition, HUBS, &format!("{}{LIST_SUFFIX}", self.name), would);
         for (variable, secret) in &self.variables {
             stderrln!("set {variable} in the environment of the host: {}", line(&secret.about, 120));
         }
-        stderrln!("next: forecourt check {0}; then forecourt serve {0} follows the hub", asked.into.display());
+        stderrln!("next: forecourt check {0}; then forecourt serve {0} follows the hub", asked.written.into.display());
     }
 
     fn json(&self, is_dry_run: bool) -> Value {

@@ -10,7 +10,7 @@ use forecourt_openapi::{File, Import, ImportFate, ToolDescription, ToolServer, i
 use forecourt_surface::SERVER_FUNCTIONS;
 use serde_json::{Value, json};
 
-use super::definition::{as_import, globs};
+use super::definition::{as_import, globs, print_changes, print_files};
 use super::folder::{self, Disk};
 use super::pairs::{TakenPairs, taken};
 use super::summary;
@@ -54,19 +54,19 @@ struct ServerImport {
 
 /// Asks the server and writes what it has.
 pub(super) async fn run(asked: &ImportServer) -> Outcome {
-    if !asked.into.is_dir() {
-        return Err(Failure::yours(format!("{} is no folder", asked.into.display()))
+    if !asked.written.into.is_dir() {
+        return Err(Failure::yours(format!("{} is no folder", asked.written.into.display()))
             .hint("`forecourt init DIR` makes a deployment"));
     }
     let wanted = wanted(asked)?;
     let survey = servers::ask(&wanted.target).await?;
     let import = planned(asked, wanted, survey)?;
-    let (of_servers, of_endpoints) = (asked.into.join(FOLDER), asked.into.join(ENDPOINTS));
+    let (of_servers, of_endpoints) = (asked.written.into.join(FOLDER), asked.written.into.join(ENDPOINTS));
     folder::check(&import.definition, &of_servers)?;
     if let Some((_, plan)) = &import.endpoints {
         folder::check(plan, &of_endpoints)?;
     }
-    if !asked.dry_run {
+    if !asked.written.dry_run {
         folder::write(&import.definition, &of_servers, None)?;
         let lists = serde_json::to_string_pretty(&import.survey.lists).unwrap_or_default() + "\n";
         folder::put(&of_servers, &format!("{}.tools.json", import.name), &lists)?;
@@ -74,8 +74,8 @@ pub(super) async fn run(asked: &ImportServer) -> Outcome {
             folder::write(plan, &of_endpoints, None)?;
         }
     }
-    match asked.json {
-        true => print_json(&import.json(asked.dry_run))?,
+    match asked.written.json {
+        true => print_json(&import.json(asked.written.dry_run))?,
         false => import.print(asked),
     }
     match import.conflicts() {
@@ -92,10 +92,11 @@ fn wanted(asked: &ImportServer) -> Result<ServerRequest, Failure> {
     if asked.url.is_none() && asked.command.is_empty() {
         let lacks = || Failure::usage("name a server: its URL, a program after `--`, or one in `servers/` by --name");
         let name = asked.name.as_deref().ok_or_else(lacks)?;
-        let missing = || Failure::yours(format!("file not found: {}", definition_file(&asked.into, name).display()));
-        let known = ServerDefinition::read(&asked.into, name)?.ok_or_else(missing)?;
-        let target = known.target(&asked.into).ok_or_else(lacks)?;
-        let written = ServerDefinition::read_as_written(&asked.into, name)?.unwrap_or_default();
+        let missing =
+            || Failure::yours(format!("file not found: {}", definition_file(&asked.written.into, name).display()));
+        let known = ServerDefinition::read(&asked.written.into, name)?.ok_or_else(missing)?;
+        let target = known.target(&asked.written.into).ok_or_else(lacks)?;
+        let written = ServerDefinition::read_as_written(&asked.written.into, name)?.unwrap_or_default();
         let definition = with_flags(written, asked)?;
         return Ok(ServerRequest { target, definition, variables });
     }
@@ -110,16 +111,16 @@ fn wanted(asked: &ImportServer) -> Result<ServerRequest, Failure> {
             if !asked.env.is_empty() {
                 return Err(Failure::usage("--env is for a program: a URL has --header"));
             }
-            let (headers, written) = values(&asked.header, "--header")?;
+            let (headers, written) = values(&asked.written.header, "--header")?;
             let at = |headers| SurveyTarget::Url { url: url.clone(), headers };
             (at(headers), at(written))
         }
         None => {
-            if !asked.header.is_empty() {
+            if !asked.written.header.is_empty() {
                 return Err(Failure::usage("--header is for a URL: a program has --env"));
             }
             let (variables, written) = values(&asked.env, "--env")?;
-            let folder = asked.into.clone();
+            let folder = asked.written.into.clone();
             let at =
                 |variables| SurveyTarget::Program { command: asked.command.clone(), variables, folder: folder.clone() };
             (at(variables), at(written))
@@ -174,7 +175,7 @@ fn name_of(asked: &ImportServer, survey: &ServerSurvey) -> Result<String, Failur
 fn planned(asked: &ImportServer, wanted: ServerRequest, survey: ServerSurvey) -> Result<ServerImport, Failure> {
     let ServerRequest { target, definition, variables } = wanted;
     let name = name_of(asked, &survey)?;
-    if asked.into.join("agents").join(format!("{name}.toml")).exists() {
+    if asked.written.into.join("agents").join(format!("{name}.toml")).exists() {
         let message = format!("`{name}` is an agent here, and /mcp/{name} is that agent's");
         return Err(Failure::yours(message).hint("choose another name with --name"));
     }
@@ -193,11 +194,11 @@ fn planned(asked: &ImportServer, wanted: ServerRequest, survey: ServerSurvey) ->
         (title, version) => format!("{} {}", line(title, SENTENCE_CHARS_MAX), line(version, 40)),
     };
     let file = File { name: format!("{name}.toml"), text: definition.text(&name, &about) };
-    let (of_servers, of_endpoints) = (asked.into.join(FOLDER), asked.into.join(ENDPOINTS));
+    let (of_servers, of_endpoints) = (asked.written.into.join(FOLDER), asked.written.into.join(ENDPOINTS));
     let record = folder::record(&of_servers)?;
     let disk = Disk { endpoints: &of_servers, functions: None };
-    let definition = plan(&as_import("SERVER", &name, &survey.version, file), record, &disk, asked.force);
-    let kept = kept_lists(&asked.into, &name)?;
+    let definition = plan(&as_import("SERVER", &name, &survey.version, file), record, &disk, asked.written.force);
+    let kept = kept_lists(&asked.written.into, &name)?;
     let changes = kept.map(|kept| changes(&kept, &survey.lists));
     let endpoints = match asked.no_endpoints {
         true => None,
@@ -214,7 +215,7 @@ fn planned(asked: &ImportServer, wanted: ServerRequest, survey: ServerSurvey) ->
             let import = import_tools(&server, &tools, &record)
                 .map_err(|error| Failure::yours(format!("{}: {error}", servers::shown(&target))))?;
             let disk = Disk { endpoints: &of_endpoints, functions: None };
-            let plan = plan(&import, record, &disk, asked.force);
+            let plan = plan(&import, record, &disk, asked.written.force);
             Some((import, plan))
         }
     };
@@ -237,28 +238,17 @@ impl ServerImport {
     fn print(&self, asked: &ImportServer) {
         self.tools();
         self.survey.losses.iter().for_each(|loss| stderrln!("without {}", line(loss, 120)));
-        if let Some(changes) = &self.changes {
-            stderrln!("since it was imported:");
-            changes.iter().for_each(|change| stderrln!("    {}", change.sentence()));
-            if changes.is_empty() {
-                stderrln!("    nothing changed");
-            }
-        }
-        let would = if asked.dry_run { "would be " } else { "" };
-        stderrln!();
-        for file in &self.definition.files {
-            stderrln!("{would}{:<9} {FOLDER}/{}", summary::word(&file.change), file.name);
-            summary::print_details(file);
-        }
-        stderrln!("{would}{:<9} {FOLDER}/{}.tools.json", "written", self.name);
+        print_changes(self.changes.as_deref(), "it was imported");
+        let would = if asked.written.dry_run { "would be " } else { "" };
+        print_files(&self.definition, FOLDER, &format!("{}.tools.json", self.name), would);
         if let Some((import, plan)) = &self.endpoints {
             endpoints(import, plan, would);
-            summary::needs(import, &asked.into.join(ENDPOINTS));
+            summary::needs(import, &asked.written.into.join(ENDPOINTS));
         }
         for (variable, about) in &self.variables {
             stderrln!("set {variable} in the environment of the host: {}", line(about, 120));
         }
-        let (dir, name) = (asked.into.display(), &self.name);
+        let (dir, name) = (asked.written.into.display(), &self.name);
         stderrln!("next: forecourt check {dir}; then its tools are at /mcp and /mcp/{name}");
     }
 
