@@ -121,3 +121,22 @@ fn s14_1_an_id_that_two_operations_have_says_nothing_of_either() {
     let methods: Vec<&str> = import.operations.iter().map(|found| written(found).method.as_str()).collect();
     assert_eq!(methods, ["CREATE", "CANCEL"]);
 }
+
+#[test]
+fn s7_1_a_post_that_asks_and_does_something_besides_is_not_informational() {
+    let impact = |path: &str, summary: &str, description: &str| {
+        let mut operation = taking(json!({"properties": {"q": {"type": "string"}}}));
+        let more = json!({"summary": summary, "description": description});
+        operation.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let import = imported(&one("post", path, operation));
+        serde_json::to_value(&registered(written(&import.operations[0])).semantic).unwrap()["impact"].clone()
+    };
+    assert_eq!(impact("/users/search", "Search for matching users.", ""), "informational");
+    for (summary, besides) in [
+        ("Search for matching users.", "The system sends each of them an invitation."),
+        ("Finds stale users, deletes them.", ""),
+        ("Search for users.", "Our service then charges the account; it removes old results."),
+    ] {
+        assert_ne!(impact("/users/search", summary, besides), "informational", "{summary} {besides}");
+    }
+}

@@ -183,19 +183,22 @@ impl HubImport {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::ImportedFiles;
 
     fn asked(address: &str) -> ImportHub {
         ImportHub {
             address: Some(address.to_owned()),
-            into: "/srv".into(),
             name: None,
             only: Vec::new(),
             except: Vec::new(),
             prefix: None,
-            header: Vec::new(),
-            force: false,
-            dry_run: false,
-            json: false,
+            written: ImportedFiles {
+                into: "/srv".into(),
+                header: Vec::new(),
+                force: false,
+                dry_run: false,
+                json: false,
+            },
         }
     }
 

@@ -197,13 +197,21 @@ pub(super) fn coordinates_change(operation: &Operation<'_>, catalog: &Catalog) -
 }
 
 fn has_change(sentence: &str, catalog: &Catalog) -> bool {
+    // What stands behind a comma begins anew: `Finds stale jobs, deletes them.`
+    sentence.split([',', ';', ':']).any(|clause| clause_has_change(clause, catalog))
+}
+
+fn clause_has_change(clause: &str, catalog: &Catalog) -> bool {
     let plain = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    let all: Vec<String> = sentence.split(' ').map(plain).filter(|word| !word.is_empty()).collect();
+    let all: Vec<String> = clause.split(' ').map(plain).filter(|word| !word.is_empty()).collect();
+    // `The system sends an invitation.` A plural that is a noun as well is taken for one.
+    let is_third = |word: &str| to_base(word).is_some_and(|base| changes(&base, catalog) && !is_noun_too(&base));
     all.iter().enumerate().any(|(at, word)| {
         let before = at.checked_sub(1).and_then(|at| all.get(at)).map(String::as_str);
         let is_verb_here = before.is_none_or(|before| JOINING.contains(&before));
         let is_becoming = before.is_some_and(|before| BECOMING.contains(&before));
         (is_verb_here && begins_change(word, catalog))
+            || is_third(word)
             || (is_becoming && is_participle(word, catalog))
             || (before == Some("by") && of_gerund(word).is_some_and(|base| changes(&base, catalog)))
     })
