@@ -6,7 +6,7 @@ use std::sync::Arc;
 use forecourt_core::{Admitted, File, FileSource, Message, Part};
 use futures::future::BoxFuture;
 
-use super::{GuardCase, GuardCounter, GuardDenial, Guardrail, Side};
+use super::{GuardCase, GuardCounter, GuardDenial, Guardrail, Side, value};
 
 /// The guardrails that judge a message, in their order, and what they need to know of it.
 pub struct GuardedMessage<'a> {
@@ -63,7 +63,7 @@ impl<'a> GuardedMessage<'a> {
     /// What an agent may read beside the words of the current turn.
     fn beside(&self, message: &Message) -> String {
         let mut texts: Vec<String> = message.parts.iter().filter_map(in_words).collect();
-        texts.extend(message.answers.iter().map(|answer| format!("{answer:?}")));
+        texts.extend(message.answers.iter().map(value::words_of));
         if self.brings_history {
             // What the agent is said to have answered is the caller's word, too.
             let said = message.history.iter().flat_map(|turn| &turn.parts);
@@ -78,10 +78,17 @@ pub(super) fn in_words(part: &Part) -> Option<String> {
     match part {
         Part::Text(_) | Part::Policy(_) => None,
         Part::File(File { name, mime, source: FileSource::Inline(bytes), .. }) => {
-            let is_text = mime.starts_with("text/") || mime.starts_with("application/json");
-            let name = name.clone().unwrap_or_default();
-            Some(if is_text { format!("{name}\n{}", String::from_utf8_lossy(bytes)) } else { name })
+            let is_json = mime.starts_with("application/json");
+            let mut words = name.clone().unwrap_or_default();
+            if is_json || mime.starts_with("text/") {
+                words = format!("{words}\n{}", String::from_utf8_lossy(bytes));
+            }
+            // Escaped, a word could hide.
+            if let Some(value) = serde_json::from_slice(bytes).ok().filter(|_| is_json) {
+                words = format!("{words}\n{}", value::words(&value));
+            }
+            Some(words)
         }
-        other => serde_json::to_string(other).ok(),
+        other => Some(value::words_of(other)),
     }
 }

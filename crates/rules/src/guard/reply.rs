@@ -9,7 +9,7 @@ use futures::StreamExt;
 use serde_json::Value;
 
 use super::message::in_words;
-use super::{GuardCase, GuardCounter, GuardDenial, Guardrail, Side};
+use super::{GuardCase, GuardCounter, GuardDenial, Guardrail, Side, value};
 use crate::limits::GUARD_OVERLAP_CHARS;
 
 /// Who is told of a denial: by which rule, and what the caller is told.
@@ -135,8 +135,8 @@ impl HeldReply {
             Event::ToolCall(mut call) => {
                 passed.extend(self.flush().await?);
                 let said = match &call.outcome {
-                    ToolOutcome::Running => call.args.to_string(),
-                    ToolOutcome::Result(value) => value.to_string(),
+                    ToolOutcome::Running => value::words(&call.args),
+                    ToolOutcome::Result(result) => value::words(result),
                     ToolOutcome::Error(message) => message.clone(),
                 };
                 if let Some(other) = self.guards.judge(&said, "").await? {
@@ -150,7 +150,7 @@ impl HeldReply {
                 passed.push(Event::ToolCall(call));
             }
             Event::Findings(findings) => {
-                let said = serde_json::to_string(&findings).unwrap_or_default();
+                let said = value::words_of(&findings);
                 // Findings can't be read back from a text that was replaced, so they are left out whole.
                 if self.guards.judge(&said, "").await?.is_none() {
                     passed.push(Event::Findings(findings));
@@ -225,7 +225,7 @@ impl HeldReply {
         if title.is_none() && action_label.is_none() && message_translations.is_empty() && data.is_empty() {
             return Ok(refusal);
         }
-        let said = serde_json::to_string(&(&title, &action_label, &message_translations, &data)).unwrap_or_default();
+        let said = value::words_of(&(&title, &action_label, &message_translations, &data));
         if self.guards.judge(&said, "").await?.is_some() {
             // They can't be read back from a text that was replaced, and a refusal is whole without them.
             (*title, *action_label) = (None, None);
@@ -237,7 +237,7 @@ impl HeldReply {
 
     async fn question(&self, mut question: Question) -> Result<Question, Box<PolicyPart>> {
         if !question.questions.is_empty() {
-            let said = serde_json::to_string(&question.questions).unwrap_or_default();
+            let said = value::words_of(&question.questions);
             if self.guards.judge(&said, "").await?.is_some() {
                 question.questions.clear();
             }

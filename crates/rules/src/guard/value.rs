@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use forecourt_core::PolicyPart;
 use futures::future::BoxFuture;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::ReplyGuards;
@@ -32,8 +33,14 @@ impl ReplyGuards {
     }
 }
 
-/// All words of a value, a line each, as its reader may put them together.
-fn words(value: &Value) -> String {
+/// All words of what can be written as JSON: [`words`].
+pub(super) fn words_of(said: &impl Serialize) -> String {
+    serde_json::to_value(said).map(|value| words(&value)).unwrap_or_default()
+}
+
+/// All words of a value, a line each, as its reader may put them together: unescaped, since a line feed that is written
+/// as a letter would hide where a word begins.
+pub(super) fn words(value: &Value) -> String {
     let mut all = Vec::new();
     gather(value, &mut all);
     all.join("\n")
@@ -48,9 +55,9 @@ fn gather(value: &Value, all: &mut Vec<String>) {
         Value::Object(members) => {
             for (name, member) in members {
                 all.push(name.clone());
-                match holds_bytes(name, members) {
-                    Some(FileKind::Text) => all.extend(member.as_str().and_then(decoded)),
-                    Some(FileKind::Other) => {}
+                match bytes_of_file(name, members) {
+                    // Of bytes that are text, whatever they are called, the words count.
+                    Some(bytes) => all.extend(String::from_utf8(bytes)),
                     None => gather(member, all),
                 }
             }
@@ -64,7 +71,7 @@ fn texts<'a>(value: &'a mut Value, all: &mut Vec<&'a mut String>) {
         Value::String(text) => all.push(text),
         Value::Array(items) => items.iter_mut().for_each(|item| texts(item, all)),
         Value::Object(members) => {
-            let files: Vec<&str> = BYTES.into_iter().filter(|name| holds_bytes(name, members).is_some()).collect();
+            let files: Vec<&str> = BYTES.into_iter().filter(|name| bytes_of_file(name, members).is_some()).collect();
             let rest = members.iter_mut().filter(|(name, _)| !files.contains(&name.as_str()));
             rest.for_each(|(_, member)| texts(member, all));
         }
@@ -72,22 +79,15 @@ fn texts<'a>(value: &'a mut Value, all: &mut Vec<&'a mut String>) {
     }
 }
 
-enum FileKind {
-    Text,
-    Other,
-}
-
-/// What kind of file it is whose bytes this member holds. `None`: it holds none.
-fn holds_bytes(name: &str, members: &Map<String, Value>) -> Option<FileKind> {
-    let mime = members.get("mimeType")?.as_str().filter(|_| BYTES.contains(&name))?;
-    let is_text = mime.starts_with("text/") || mime.starts_with("application/json");
-    Some(if is_text { FileKind::Text } else { FileKind::Other })
-}
-
-/// The words of a file. What is no base64 is words itself.
-fn decoded(text: &str) -> Option<String> {
-    let bytes = STANDARD.decode(text).unwrap_or_else(|_| text.as_bytes().to_vec());
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+/// The bytes that a member holds of an image, of sound or of a resource. `None`: it holds none, and what it says are
+/// words, whatever stands beside it.
+fn bytes_of_file(name: &str, members: &Map<String, Value>) -> Option<Vec<u8>> {
+    let is_file = match name {
+        "data" => matches!(members.get("type").and_then(Value::as_str), Some("image" | "audio")),
+        "blob" => members.get("uri").is_some_and(Value::is_string),
+        _ => false,
+    };
+    STANDARD.decode(members.get(name).filter(|_| is_file)?.as_str()?).ok()
 }
 
 #[cfg(test)]
@@ -159,8 +159,8 @@ mod tests {
         for value in [
             json!({"n": 4111}),
             json!({"4111": "a name"}),
-            json!({"resource": {"mimeType": "text/plain", "blob": encoded}}),
-            json!({"resource": {"mimeType": "text/plain", "blob": "4111 and no base64"}}),
+            json!({"resource": {"uri": "a:b", "mimeType": "application/pdf", "blob": encoded}}),
+            json!({"type": "image", "mimeType": "image/svg+xml", "data": encoded}),
         ] {
             assert_eq!(judged(Some("****"), value.clone()).await, Err("held back".to_owned()), "{value}");
         }
@@ -171,10 +171,27 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn files_that_are_no_text_hold_no_words() {
-        let value = json!({"type": "image", "mimeType": "image/png", "data": "4111"});
-        assert_eq!(judged(None, value.clone()).await, Ok((false, value)));
-        let bare = json!({"data": "4111"});
-        assert!(judged(None, bare).await.is_err(), "a member of that name alone is no file");
+    async fn bytes_hold_no_words_and_nothing_else_passes_as_bytes() {
+        let picture = STANDARD.encode([0xff, 0xd8, 0xff]);
+        let image = json!({"type": "image", "mimeType": "image/jpeg", "data": picture});
+        assert_eq!(judged(None, image.clone()).await, Ok((false, image)));
+        for words in [
+            json!({"data": "4111"}),
+            json!({"mimeType": "application/pdf", "data": "4111"}),
+            json!({"mimeType": "application/pdf", "data": {"body": "4111"}}),
+            json!({"type": "image", "mimeType": "image/png", "data": "no 4111"}),
+            json!({"uri": "a:b", "mimeType": "image/png", "blob": ["4111"]}),
+        ] {
+            assert!(judged(None, words.clone()).await.is_err(), "{words}");
+        }
+    }
+
+    #[tokio::test]
+    async fn words_begin_where_their_reader_sees_them_begin() {
+        let (guards, _) = guards(r"\b4111\b", None);
+        for between in ["\n", "\t", "\"", "\u{1}"] {
+            let mut value = json!({"text": format!("card:{between}4111")});
+            assert!(guards.value(&mut value).await.is_err(), "{between:?}");
+        }
     }
 }
