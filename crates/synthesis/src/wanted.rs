@@ -22,7 +22,7 @@ use forecourt_contract::{Catalog, Method, Schema, Semantic, Template};
 use crate::meaning::words::{of_name, plain, stem};
 use crate::meaning::{Nouns, Place, TypedMember, literals, typed};
 pub(crate) use owners::{OwnedMeaning, OwnerSource};
-use sentences::Sentence;
+use sentences::{Affirmed, Sentence};
 use verbs::{MethodClass, class};
 
 /// What is proposed, as it is read.
@@ -52,8 +52,8 @@ pub(crate) struct WantedChange<'a> {
     pub(crate) denied: BTreeSet<String>,
     /// What it says stays as it is.
     pub(crate) kept: BTreeSet<String>,
-    /// Words that it denies, by their stems.
-    pub(crate) denied_words: BTreeMap<String, String>,
+    /// What it denies, each part of a sentence by itself: words by their stems.
+    pub(crate) denied_parts: Vec<BTreeMap<String, String>>,
     /// Changes that it orders, by the stems of their verbs, with whether each is the first.
     pub(crate) orders: Vec<(String, bool)>,
     /// All words that it has.
@@ -93,7 +93,7 @@ impl<'a> WantedChange<'a> {
             named: in_path.into_iter().flatten().collect(),
             denied: BTreeSet::new(),
             kept: BTreeSet::new(),
-            denied_words: BTreeMap::new(),
+            denied_parts: Vec::new(),
             orders: Vec::new(),
             words: literals(path).flat_map(|(_, words)| words).collect(),
             inputs: typed(input, Place { path: Some(path), ..place }),
@@ -149,8 +149,7 @@ impl<'a> WantedChange<'a> {
             }
             let words = sentence.words.iter().filter(|word| !word.is_denied).map(|word| word.text.clone());
             self.spoken.extend(words);
-            let denied = sentence.words.iter().filter(|word| word.is_denied);
-            self.denied_words.extend(denied.map(|word| (stem(&word.written), word.written.clone())));
+            self.denied_parts.extend(sentence.denied_parts());
             // What is true afterwards is no order.
             if nth < 2 {
                 let orders = sentence.orders().into_iter();
@@ -190,6 +189,22 @@ impl<'a> WantedChange<'a> {
     pub(crate) fn objects_of(&self, texts: [&str; 2]) -> BTreeSet<String> {
         let said = |text: &str| Sentence::read(text).objects(&self.verbs, self.nouns).into_iter().next();
         texts.into_iter().filter_map(said).collect()
+    }
+
+    /// What texts on an endpoint say is done or touched. `changes`: verbs that change something, by their stems.
+    pub(crate) fn affirmed(&self, texts: &[&str], changes: &BTreeMap<String, String>) -> Affirmed {
+        let mut all = Affirmed::default();
+        for text in texts {
+            let Affirmed { entities, stems } = Sentence::read(text).affirmed(changes, self.nouns);
+            all.entities.extend(entities);
+            all.stems.extend(stems);
+        }
+        all
+    }
+
+    /// Whether a word names something that the host knows.
+    pub(crate) fn names_entity(&self, word: &str) -> bool {
+        self.nouns.suffix(&[word.to_owned()]).is_some()
     }
 
     /// Whether it wants a list, and no object around it.

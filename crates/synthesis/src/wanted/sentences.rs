@@ -1,6 +1,8 @@
 //! What people write of a proposal, as far as it is read: words, what they deny, what they say stays as it is, and
 //! whose a property is.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::meaning::Nouns;
 use crate::meaning::words::{plain, singular, stem};
 
@@ -39,6 +41,14 @@ pub(crate) struct Word {
     pub(super) begins: bool,
     pub(crate) is_denied: bool,
     pub(crate) is_kept: bool,
+}
+
+/// What sentences say is done or touched.
+#[derive(Debug, Default)]
+pub(crate) struct Affirmed {
+    pub(crate) entities: BTreeSet<String>,
+    /// The stems of all words.
+    pub(crate) stems: BTreeSet<String>,
 }
 
 /// A sentence, or several in a row.
@@ -99,6 +109,45 @@ impl Sentence {
     pub(crate) fn named(&self, nouns: &Nouns) -> Vec<(String, bool, bool)> {
         let found = nouns.named(&self.texts()).into_iter();
         found.map(|(at, _, entity)| (entity, self.words[at].is_denied, self.words[at].is_kept)).collect()
+    }
+
+    /// What it denies, each part by itself: words by their stems. Of "neither cancelled nor sent" there are two.
+    pub(crate) fn denied_parts(&self) -> Vec<BTreeMap<String, String>> {
+        let mut parts: Vec<BTreeMap<String, String>> = vec![BTreeMap::new()];
+        for word in &self.words {
+            let is_word = word.is_denied && !DENY.contains(&word.written.as_str()) && word.written != "or";
+            match (is_word, parts.last_mut()) {
+                (true, Some(part)) if !word.begins => drop(part.insert(stem(&word.written), word.written.clone())),
+                _ => parts.push(BTreeMap::new()),
+            }
+        }
+        parts.retain(|part| !part.is_empty());
+        parts
+    }
+
+    /// What it says is done or touched: the entities, and the stems of all words. Without what it denies, and without
+    /// clauses that only say that something stays; in these no verb of `changes` (by its stem) stands.
+    pub(crate) fn affirmed(&self, changes: &BTreeMap<String, String>, nouns: &Nouns) -> Affirmed {
+        let named = nouns.named(&self.texts());
+        let is_noun = |at: usize| named.iter().any(|(first, end, _)| (*first..*end).contains(&at));
+        let begins = |at: &usize| {
+            self.words[*at].begins || matches!(self.words[*at].written.as_str(), "but" | "while" | "and" | "then")
+        };
+        let starts: Vec<usize> = (0..self.words.len()).filter(|at| *at == 0 || begins(at)).collect();
+        let mut affirmed = Affirmed::default();
+        for (nth, start) in starts.iter().enumerate() {
+            let clause = *start..starts.get(nth + 1).copied().unwrap_or(self.words.len());
+            let open = || clause.clone().filter(|at| !self.words[*at].is_denied);
+            let keeps = open().any(|at| KEEP.contains(&self.words[at].written.as_str()));
+            let changes_too = open().any(|at| !is_noun(at) && changes.contains_key(&stem(&self.words[at].written)));
+            if keeps && !changes_too {
+                continue;
+            }
+            affirmed.stems.extend(open().map(|at| stem(&self.words[at].written)));
+            let here = named.iter().filter(|(first, ..)| clause.contains(first) && !self.words[*first].is_denied);
+            affirmed.entities.extend(here.map(|(.., entity)| entity.clone()));
+        }
+        affirmed
     }
 
     /// What its verb is done to, where the host knows that, and what that is of, outwards: an order, of "Call an order
