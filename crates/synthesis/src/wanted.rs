@@ -69,6 +69,8 @@ pub(crate) struct WantedChange<'a> {
     /// What its verbs are done to, outwards.
     chains: Vec<Vec<String>>,
     sentences: Vec<Sentence>,
+    /// What sentences say owns each property, from its owner outwards.
+    said: BTreeMap<String, Vec<Vec<String>>>,
 }
 
 impl<'a> WantedChange<'a> {
@@ -104,9 +106,11 @@ impl<'a> WantedChange<'a> {
             verbs: verb_stems(method.as_str(), catalog),
             chains: Vec::new(),
             sentences,
+            said: BTreeMap::new(),
         };
         wanted.read_sentences();
         wanted.read_members();
+        wanted.read_owners();
         wanted.read_bare_ids();
         wanted
     }
@@ -116,8 +120,9 @@ impl<'a> WantedChange<'a> {
     fn read_bare_ids(&mut self) {
         let properties = self.properties();
         let members = self.outputs.iter().filter(|member| !member.meaning.is_id());
-        let owners = members.flat_map(|member| self.sentences.iter().map(move |sentence| (member, sentence)));
-        let owners = owners.flat_map(|(member, sentence)| sentence.owners(&member.own, &properties, self.nouns));
+        let owned: BTreeSet<&String> = members.map(|member| &member.own).collect();
+        let owners = owned.into_iter().flat_map(|own| self.sentences.iter().map(move |sentence| (own, sentence)));
+        let owners = owners.flat_map(|(own, sentence)| sentence.owners(own, &properties, self.nouns));
         let chains: Vec<Vec<String>> = self.chains.iter().cloned().chain(owners).collect();
         let given: BTreeSet<&String> = self
             .inputs
@@ -175,8 +180,21 @@ impl<'a> WantedChange<'a> {
         self.words.extend(self.spoken.iter().cloned());
     }
 
+    /// Reads whose each property is, once for all that asks for it.
+    fn read_owners(&mut self) {
+        let properties = self.properties();
+        let members = self.inputs.iter().chain(&self.outputs).filter(|member| !member.meaning.is_id());
+        let owned: BTreeSet<&String> = members.map(|member| &member.own).collect();
+        let said = owned.into_iter().map(|own| {
+            let chains = self.sentences.iter().map(|sentence| sentence.owners(own, &properties, self.nouns));
+            // What the first sentence says is said; later ones only repeat it in other words.
+            (own.clone(), chains.into_iter().find(|chains| !chains.is_empty()).unwrap_or_default())
+        });
+        self.said = said.collect();
+    }
+
     /// The words of all members that it wants out.
-    fn properties(&self) -> Vec<String> {
+    fn properties(&self) -> BTreeSet<String> {
         self.outputs.iter().flat_map(|member| plain(of_name(member.name()))).collect()
     }
 

@@ -43,6 +43,12 @@ pub(crate) struct Word {
     pub(crate) is_kept: bool,
 }
 
+impl AsRef<str> for Word {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
+}
+
 /// What sentences say is done or touched.
 #[derive(Debug, Default)]
 pub(crate) struct Affirmed {
@@ -101,13 +107,9 @@ impl Sentence {
         }
     }
 
-    pub(super) fn texts(&self) -> Vec<String> {
-        self.words.iter().map(|word| word.text.clone()).collect()
-    }
-
     /// The entities that it names, with whether each is denied or said to stay.
     pub(crate) fn named(&self, nouns: &Nouns) -> Vec<(String, bool, bool)> {
-        let found = nouns.named(&self.texts()).into_iter();
+        let found = nouns.named(&self.words).into_iter();
         found.map(|(at, _, entity)| (entity, self.words[at].is_denied, self.words[at].is_kept)).collect()
     }
 
@@ -128,7 +130,7 @@ impl Sentence {
     /// What it says is done or touched: the entities, and the stems of all words. Without what it denies, and without
     /// clauses that only say that something stays; in these no verb of `changes` (by its stem) stands.
     pub(crate) fn affirmed(&self, changes: &BTreeMap<String, String>, nouns: &Nouns) -> Affirmed {
-        let named = nouns.named(&self.texts());
+        let named = nouns.named(&self.words);
         let is_noun = |at: usize| named.iter().any(|(first, end, _)| (*first..*end).contains(&at));
         let begins = |at: &usize| {
             self.words[*at].begins || matches!(self.words[*at].written.as_str(), "but" | "while" | "and" | "then")
@@ -160,14 +162,14 @@ impl Sentence {
     /// Whether it says that somebody is in a role: the doctor from whom, and to the family doctor. `own`: the role
     /// that the value has where it comes from.
     pub(crate) fn says_role(&self, role: &str, entity: &str, own: Option<&str>, nouns: &Nouns) -> bool {
-        let texts = self.texts();
         let at = |at: usize| self.words.get(at).map_or("", |word| word.written.as_str());
         let mut places = (0..self.words.len()).filter(|place| at(*place) == role);
         places.any(|place| match own {
             None => matches!(at(place + 1), "whom" | "which"),
             Some(own) => {
-                let behind = nouns.named(&texts[place + 1..]).into_iter().next();
-                behind.is_some_and(|(first, _, named)| named == entity && first <= 2 && at(place + first) == own)
+                let behind = (place + 1..self.words.len().min(place + 4))
+                    .find_map(|first| Some((first, nouns.at_start(&self.words[first..])?.1)));
+                behind.is_some_and(|(first, named)| named == entity && at(first - 1) == own)
             }
         })
     }
