@@ -22,14 +22,18 @@ pub(crate) const FOLLOWED_MAX: usize = 24;
 pub(crate) const FIT_CHECKS_MAX: u32 = 2_000;
 /// Schemas that one field of a described endpoint is copied from. What lies beyond is let through.
 pub(crate) const COPIED_SCHEMAS_MAX: usize = 200;
-/// Words of a sentence that one phrase in it may have.
+/// Words of a sentence that are read behind one word for what that is of, all phrases in one another together.
 pub(crate) const PHRASE_WORDS_MAX: usize = 16;
+/// Places of a sentence that are looked at for whose one property is.
+pub(crate) const MENTIONS_MAX: usize = 16;
+/// Words of a sentence that the name of one entity may have.
+pub(crate) const NAME_WORDS_MAX: usize = 4;
 /// Members of one schema whose meanings are looked at.
 pub(crate) const MEMBERS_MAX: usize = 400;
 /// Objects in one another, of one schema, whose members are looked at.
 pub(crate) const MEMBER_DEPTH_MAX: usize = 4;
-/// Ways to call an endpoint that are looked at in one search.
-pub const SEARCH_NODES_MAX: usize = 20_000;
+/// Endpoints that are looked at in one search, each once for each value that it could give.
+pub const SEARCH_NODES_MAX: usize = 50_000;
 /// Ways to come to one value that are compared.
 pub(crate) const SEARCH_CHOICES_MAX: usize = 32;
 /// Endpoints that come near and are not called, of which a plan says why.

@@ -22,7 +22,7 @@ use forecourt_contract::{Catalog, Method, Schema, Semantic, Template};
 use crate::meaning::words::{of_name, plain, stem};
 use crate::meaning::{Nouns, Place, TypedMember, literals, typed};
 pub(crate) use owners::{OwnedMeaning, OwnerSource};
-use sentences::Sentence;
+use sentences::{Affirmed, Sentence};
 use verbs::{MethodClass, class};
 
 /// What is proposed, as it is read.
@@ -52,8 +52,8 @@ pub(crate) struct WantedChange<'a> {
     pub(crate) denied: BTreeSet<String>,
     /// What it says stays as it is.
     pub(crate) kept: BTreeSet<String>,
-    /// Words that it denies, by their stems.
-    pub(crate) denied_words: BTreeMap<String, String>,
+    /// What it denies, each part of a sentence by itself: words by their stems.
+    pub(crate) denied_parts: Vec<BTreeMap<String, String>>,
     /// Changes that it orders, by the stems of their verbs, with whether each is the first.
     pub(crate) orders: Vec<(String, bool)>,
     /// All words that it has.
@@ -69,6 +69,8 @@ pub(crate) struct WantedChange<'a> {
     /// What its verbs are done to, outwards.
     chains: Vec<Vec<String>>,
     sentences: Vec<Sentence>,
+    /// What sentences say owns each property, from its owner outwards.
+    said: BTreeMap<String, Vec<Vec<String>>>,
 }
 
 impl<'a> WantedChange<'a> {
@@ -93,7 +95,7 @@ impl<'a> WantedChange<'a> {
             named: in_path.into_iter().flatten().collect(),
             denied: BTreeSet::new(),
             kept: BTreeSet::new(),
-            denied_words: BTreeMap::new(),
+            denied_parts: Vec::new(),
             orders: Vec::new(),
             words: literals(path).flat_map(|(_, words)| words).collect(),
             inputs: typed(input, Place { path: Some(path), ..place }),
@@ -104,9 +106,11 @@ impl<'a> WantedChange<'a> {
             verbs: verb_stems(method.as_str(), catalog),
             chains: Vec::new(),
             sentences,
+            said: BTreeMap::new(),
         };
         wanted.read_sentences();
         wanted.read_members();
+        wanted.read_owners();
         wanted.read_bare_ids();
         wanted
     }
@@ -116,8 +120,9 @@ impl<'a> WantedChange<'a> {
     fn read_bare_ids(&mut self) {
         let properties = self.properties();
         let members = self.outputs.iter().filter(|member| !member.meaning.is_id());
-        let owners = members.flat_map(|member| self.sentences.iter().map(move |sentence| (member, sentence)));
-        let owners = owners.flat_map(|(member, sentence)| sentence.owners(&member.own, &properties, self.nouns));
+        let owned: BTreeSet<&String> = members.map(|member| &member.own).collect();
+        let owners = owned.into_iter().flat_map(|own| self.sentences.iter().map(move |sentence| (own, sentence)));
+        let owners = owners.flat_map(|(own, sentence)| sentence.owners(own, &properties, self.nouns));
         let chains: Vec<Vec<String>> = self.chains.iter().cloned().chain(owners).collect();
         let given: BTreeSet<&String> = self
             .inputs
@@ -149,8 +154,7 @@ impl<'a> WantedChange<'a> {
             }
             let words = sentence.words.iter().filter(|word| !word.is_denied).map(|word| word.text.clone());
             self.spoken.extend(words);
-            let denied = sentence.words.iter().filter(|word| word.is_denied);
-            self.denied_words.extend(denied.map(|word| (stem(&word.written), word.written.clone())));
+            self.denied_parts.extend(sentence.denied_parts());
             // What is true afterwards is no order.
             if nth < 2 {
                 let orders = sentence.orders().into_iter();
@@ -176,8 +180,21 @@ impl<'a> WantedChange<'a> {
         self.words.extend(self.spoken.iter().cloned());
     }
 
+    /// Reads whose each property is, once for all that asks for it.
+    fn read_owners(&mut self) {
+        let properties = self.properties();
+        let members = self.inputs.iter().chain(&self.outputs).filter(|member| !member.meaning.is_id());
+        let owned: BTreeSet<&String> = members.map(|member| &member.own).collect();
+        let said = owned.into_iter().map(|own| {
+            let chains = self.sentences.iter().map(|sentence| sentence.owners(own, &properties, self.nouns));
+            // What the first sentence says is said; later ones only repeat it in other words.
+            (own.clone(), chains.into_iter().find(|chains| !chains.is_empty()).unwrap_or_default())
+        });
+        self.said = said.collect();
+    }
+
     /// The words of all members that it wants out.
-    fn properties(&self) -> Vec<String> {
+    fn properties(&self) -> BTreeSet<String> {
         self.outputs.iter().flat_map(|member| plain(of_name(member.name()))).collect()
     }
 
@@ -190,6 +207,22 @@ impl<'a> WantedChange<'a> {
     pub(crate) fn objects_of(&self, texts: [&str; 2]) -> BTreeSet<String> {
         let said = |text: &str| Sentence::read(text).objects(&self.verbs, self.nouns).into_iter().next();
         texts.into_iter().filter_map(said).collect()
+    }
+
+    /// What texts on an endpoint say is done or touched. `changes`: verbs that change something, by their stems.
+    pub(crate) fn affirmed(&self, texts: &[&str], changes: &BTreeMap<String, String>) -> Affirmed {
+        let mut all = Affirmed::default();
+        for text in texts {
+            let Affirmed { entities, stems } = Sentence::read(text).affirmed(changes, self.nouns);
+            all.entities.extend(entities);
+            all.stems.extend(stems);
+        }
+        all
+    }
+
+    /// Whether a word names something that the host knows.
+    pub(crate) fn names_entity(&self, word: &str) -> bool {
+        self.nouns.suffix(&[word.to_owned()]).is_some()
     }
 
     /// Whether it wants a list, and no object around it.

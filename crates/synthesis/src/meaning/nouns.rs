@@ -7,6 +7,7 @@ use forecourt_contract::{Dispatcher, Endpoint, Template};
 
 use super::fields::names;
 use super::words::{is_identifying, of_name, plain};
+use crate::limits::NAME_WORDS_MAX;
 
 /// Names that say what something is, and not of what.
 const GENERIC: [&str; 26] = [
@@ -68,6 +69,12 @@ impl Nouns {
             nouns.learn_keys(&endpoint.path);
         }
         nouns
+    }
+
+    /// These alone.
+    #[cfg(test)]
+    pub(crate) fn named_only<'e>(entities: impl IntoIterator<Item = &'e str>) -> Nouns {
+        Nouns { known: entities.into_iter().map(str::to_owned).collect(), ..Nouns::default() }
     }
 
     fn learn_ids(&mut self, endpoint: &Endpoint) {
@@ -138,21 +145,27 @@ impl Nouns {
 
     /// The entities that words name, the longest names first where several begin at one word, each with the places
     /// of its first word and of the word behind it.
-    pub(crate) fn named(&self, words: &[String]) -> Vec<(usize, usize, String)> {
+    pub(crate) fn named(&self, words: &[impl AsRef<str>]) -> Vec<(usize, usize, String)> {
         let mut found = Vec::new();
         let mut at = 0;
         while at < words.len() {
-            let longest = (at + 1..=words.len().min(at + 4)).rev();
-            let entity = longest.filter_map(|end| Some((end, self.entity(&plain(words[at..end].to_vec()).join("_"))?)));
-            match entity.into_iter().next() {
-                Some((end, entity)) => {
-                    found.push((at, end, entity));
-                    at = end;
+            match self.at_start(&words[at..]) {
+                Some((length, entity)) => {
+                    found.push((at, at + length, entity));
+                    at += length;
                 }
                 None => at += 1,
             }
         }
         found
+    }
+
+    /// The entity that words begin with the longest name of, and how many words that has.
+    pub(crate) fn at_start(&self, words: &[impl AsRef<str>]) -> Option<(usize, String)> {
+        (1..=words.len().min(NAME_WORDS_MAX)).rev().find_map(|length| {
+            let name = words[..length].iter().map(|word| word.as_ref().to_owned()).collect();
+            Some((length, self.entity(&plain(name).join("_"))?))
+        })
     }
 
     /// What a name that is no id tells which one of it is.

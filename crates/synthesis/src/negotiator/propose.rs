@@ -65,7 +65,10 @@ impl Negotiator {
         }
         match self.parts.synthesis.async_evaluation_enabled {
             true => self.decide_later(task),
-            false => self.decide(&task, self.evaluate(&task)?).await,
+            false => {
+                let task = Arc::new(task);
+                self.decide(&task, self.evaluated(&task).await?).await
+            }
         }
     }
 
@@ -85,18 +88,10 @@ impl Negotiator {
 
     async fn decide_in(self: Arc<Self>, within: Duration, proposal_id: String, task: ProposalTask) {
         let task = Arc::new(task);
-        let (this, looked_at) = (Arc::clone(&self), Arc::clone(&task));
-        // A search through schemas computes without a pause; on a worker of the runtime it would hold up others' calls.
-        let evaluated = timeout(within, tokio::task::spawn_blocking(move || this.evaluate(&looked_at))).await;
-        let outcome = match evaluated {
-            Ok(Ok(Ok(evaluated))) => self.decide(&task, evaluated).await,
-            Ok(Ok(Err(error))) => Err(error),
-            // It broke, or took too long.
-            Ok(Err(_)) | Err(_) => {
-                let refused =
-                    refusal(RejectionReason::PolicyRefused, "it could not be decided in the time it may take");
-                self.decide(&task, Err(refused)).await
-            }
+        let evaluated = timeout(within, self.evaluated(&task)).await;
+        let outcome = match evaluated.unwrap_or_else(|_| Ok(Err(undecided()))) {
+            Ok(evaluated) => self.decide(&task, evaluated).await,
+            Err(error) => Err(error),
         };
         let proposals = &self.parts.memory.proposals;
         match outcome {
@@ -106,6 +101,18 @@ impl Negotiator {
                 proposals.remove(&proposal_id);
             }
         }
+    }
+
+    /// What a proposal comes to.
+    async fn evaluated(
+        self: &Arc<Self>,
+        task: &Arc<ProposalTask>,
+    ) -> Result<Result<Synthesis, ProposalRefusal>, NegotiationError> {
+        let (this, looked_at) = (Arc::clone(self), Arc::clone(task));
+        // A search through schemas computes without a pause; on a worker of the runtime it would hold up others' calls.
+        let evaluated = tokio::task::spawn_blocking(move || this.evaluate(&looked_at)).await;
+        // Else it broke.
+        evaluated.unwrap_or_else(|_| Ok(Err(undecided())))
     }
 
     fn evaluate(&self, task: &ProposalTask) -> Result<Result<Synthesis, ProposalRefusal>, NegotiationError> {
@@ -191,6 +198,11 @@ impl Negotiator {
         let scope = if is_persistent { ContractScope::Agent } else { task.session.clone() };
         Terms { scope, is_persistent, lasts: Duration::from_secs(seconds) }
     }
+}
+
+/// It broke, or took too long.
+fn undecided() -> ProposalRefusal {
+    refusal(RejectionReason::PolicyRefused, "it could not be decided in the time it may take")
 }
 
 fn refusal(reason: RejectionReason, explanation: &str) -> ProposalRefusal {

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `host.rs` | the endpoints with what their members mean |
 //! | `admission.rs` | which of them a plan may call: reads, and the one act |
+//! | `contradiction.rs` | what the proposal says that an act would break |
 //! | `need.rs` | whether a value is what is needed |
 //! | `derive.rs`, `term.rs` | where values come from |
 //! | `assembly.rs`, `assemble.rs`, `rank.rs` | plans, and which is the best |
@@ -17,6 +18,7 @@
 mod admission;
 mod assemble;
 mod assembly;
+mod contradiction;
 mod derive;
 mod host;
 mod need;
@@ -148,7 +150,7 @@ impl<'a> Search<'a> {
                 let method = wanted.method;
                 return Err(impossible(&format!("to {method} changes something, and it is proposed as informational")));
             }
-            if let Some(why) = admission::ordered(wanted, catalog) {
+            if let Some(why) = contradiction::ordered(wanted, catalog) {
                 return Err(impossible(&why));
             }
         }

@@ -56,7 +56,7 @@ impl WantedChange<'_> {
             return vec![of(entity, OwnerSource::Itself, chain)];
         }
         let mut found: Vec<OwnedMeaning> = Vec::new();
-        for chain in &said {
+        for chain in said {
             let Some((head, rest)) = chain.split_first() else { continue };
             if !self.denied.contains(head) && !found.iter().any(|known| known.meaning.entity.as_ref() == Some(head)) {
                 found.push(of(head, OwnerSource::Sentence, rest));
@@ -89,21 +89,10 @@ impl WantedChange<'_> {
     }
 
     /// What sentences say owns a member.
-    pub(super) fn said_owners(&self, member: &TypedMember<'_>) -> Vec<Vec<String>> {
-        let properties = self.properties();
-        let words = if member.meaning.is_id() { return Vec::new() } else { &member.own };
-        let mut found: Vec<Vec<String>> = Vec::new();
-        for sentence in &self.sentences {
-            for chain in sentence.owners(words, &properties, self.nouns) {
-                if !found.contains(&chain) {
-                    found.push(chain);
-                }
-            }
-            // What the first sentence says is said; later ones only repeat it in other words.
-            if !found.is_empty() {
-                break;
-            }
+    pub(super) fn said_owners(&self, member: &TypedMember<'_>) -> &[Vec<String>] {
+        match member.meaning.is_id() {
+            true => &[],
+            false => self.said.get(&member.own).map_or(&[], Vec::as_slice),
         }
-        found
     }
 }

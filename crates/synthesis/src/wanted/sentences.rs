@@ -1,6 +1,8 @@
 //! What people write of a proposal, as far as it is read: words, what they deny, what they say stays as it is, and
 //! whose a property is.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::meaning::Nouns;
 use crate::meaning::words::{plain, singular, stem};
 
@@ -39,6 +41,20 @@ pub(crate) struct Word {
     pub(super) begins: bool,
     pub(crate) is_denied: bool,
     pub(crate) is_kept: bool,
+}
+
+impl AsRef<str> for Word {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
+}
+
+/// What sentences say is done or touched.
+#[derive(Debug, Default)]
+pub(crate) struct Affirmed {
+    pub(crate) entities: BTreeSet<String>,
+    /// The stems of all words.
+    pub(crate) stems: BTreeSet<String>,
 }
 
 /// A sentence, or several in a row.
@@ -91,14 +107,49 @@ impl Sentence {
         }
     }
 
-    pub(super) fn texts(&self) -> Vec<String> {
-        self.words.iter().map(|word| word.text.clone()).collect()
-    }
-
     /// The entities that it names, with whether each is denied or said to stay.
     pub(crate) fn named(&self, nouns: &Nouns) -> Vec<(String, bool, bool)> {
-        let found = nouns.named(&self.texts()).into_iter();
+        let found = nouns.named(&self.words).into_iter();
         found.map(|(at, _, entity)| (entity, self.words[at].is_denied, self.words[at].is_kept)).collect()
+    }
+
+    /// What it denies, each part by itself: words by their stems. Of "neither cancelled nor sent" there are two.
+    pub(crate) fn denied_parts(&self) -> Vec<BTreeMap<String, String>> {
+        let mut parts: Vec<BTreeMap<String, String>> = vec![BTreeMap::new()];
+        for word in &self.words {
+            let is_word = word.is_denied && !DENY.contains(&word.written.as_str()) && word.written != "or";
+            match (is_word, parts.last_mut()) {
+                (true, Some(part)) if !word.begins => drop(part.insert(stem(&word.written), word.written.clone())),
+                _ => parts.push(BTreeMap::new()),
+            }
+        }
+        parts.retain(|part| !part.is_empty());
+        parts
+    }
+
+    /// What it says is done or touched: the entities, and the stems of all words. Without what it denies, and without
+    /// clauses that only say that something stays; in these no verb of `changes` (by its stem) stands.
+    pub(crate) fn affirmed(&self, changes: &BTreeMap<String, String>, nouns: &Nouns) -> Affirmed {
+        let named = nouns.named(&self.words);
+        let is_noun = |at: usize| named.iter().any(|(first, end, _)| (*first..*end).contains(&at));
+        let begins = |at: &usize| {
+            self.words[*at].begins || matches!(self.words[*at].written.as_str(), "but" | "while" | "and" | "then")
+        };
+        let starts: Vec<usize> = (0..self.words.len()).filter(|at| *at == 0 || begins(at)).collect();
+        let mut affirmed = Affirmed::default();
+        for (nth, start) in starts.iter().enumerate() {
+            let clause = *start..starts.get(nth + 1).copied().unwrap_or(self.words.len());
+            let open = || clause.clone().filter(|at| !self.words[*at].is_denied);
+            let keeps = open().any(|at| KEEP.contains(&self.words[at].written.as_str()));
+            let changes_too = open().any(|at| !is_noun(at) && changes.contains_key(&stem(&self.words[at].written)));
+            if keeps && !changes_too {
+                continue;
+            }
+            affirmed.stems.extend(open().map(|at| stem(&self.words[at].written)));
+            let here = named.iter().filter(|(first, ..)| clause.contains(first) && !self.words[*first].is_denied);
+            affirmed.entities.extend(here.map(|(.., entity)| entity.clone()));
+        }
+        affirmed
     }
 
     /// What its verb is done to, where the host knows that, and what that is of, outwards: an order, of "Call an order
@@ -111,14 +162,14 @@ impl Sentence {
     /// Whether it says that somebody is in a role: the doctor from whom, and to the family doctor. `own`: the role
     /// that the value has where it comes from.
     pub(crate) fn says_role(&self, role: &str, entity: &str, own: Option<&str>, nouns: &Nouns) -> bool {
-        let texts = self.texts();
         let at = |at: usize| self.words.get(at).map_or("", |word| word.written.as_str());
         let mut places = (0..self.words.len()).filter(|place| at(*place) == role);
         places.any(|place| match own {
             None => matches!(at(place + 1), "whom" | "which"),
             Some(own) => {
-                let behind = nouns.named(&texts[place + 1..]).into_iter().next();
-                behind.is_some_and(|(first, _, named)| named == entity && first <= 2 && at(place + first) == own)
+                let behind = (place + 1..self.words.len().min(place + 4))
+                    .find_map(|first| Some((first, nouns.at_start(&self.words[first..])?.1)));
+                behind.is_some_and(|(first, named)| named == entity && at(first - 1) == own)
             }
         })
     }

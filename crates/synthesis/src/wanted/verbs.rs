@@ -1,7 +1,11 @@
 //! What methods do as far as their names say it, in one table for all hosts: whether they change anything, and which
 //! of them are one.
 
+use std::collections::BTreeMap;
+
 use forecourt_contract::Catalog;
+
+use crate::meaning::words::stem;
 
 /// Whether a method changes anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,6 +179,12 @@ pub(crate) fn matches(proposed: &str, method: &str, entity: Option<&str>) -> Opt
     let brings = |verb: &str| BRINGS.iter().any(|(name, thing)| *name == verb && Some(*thing) == entity);
     let is_creation = (method == CREATES && brings(proposed)) || (proposed == CREATES && brings(method));
     is_creation.then_some(MethodMatch::Brings)
+}
+
+/// The verbs of a catalog that change something, by their stems.
+pub(crate) fn changing(catalog: &Catalog) -> BTreeMap<String, String> {
+    let verbs = catalog.verbs().map(|(name, _)| name).filter(|name| class(name, catalog) == MethodClass::Changes);
+    verbs.map(|name| (stem(name), name.to_owned())).collect()
 }
 
 /// Whether what a method is done to is not the same afterwards.

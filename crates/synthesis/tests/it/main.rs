@@ -2,6 +2,7 @@
 #![allow(missing_docs)]
 
 mod bounds;
+mod contradictions;
 mod deployments;
 mod gate_plans;
 mod hostile;

@@ -2,15 +2,14 @@
 //! a plan can have: as the act that the proposal names, or as a read. Whatever a plan is made of is made of these, so
 //! that nothing that changes state gets into the plan of a proposal that does not name that change.
 
-use std::collections::BTreeSet;
-
 use forecourt_contract::Catalog;
 use forecourt_contract::semantic::Impact;
 
+use super::contradiction::Contradictions;
 use super::host::TypedEndpoint;
 use crate::meaning::words::{of_name, plain, stem};
 use crate::wanted::WantedChange;
-use crate::wanted::verbs::{MethodClass, MethodMatch, class, ends, matches};
+use crate::wanted::verbs::{MethodClass, MethodMatch, class, matches};
 
 /// An endpoint that only looks.
 #[derive(Clone, Copy)]
@@ -66,9 +65,10 @@ impl<'a> Admission<'a> {
         let reads = endpoints.iter().filter(|typed| is_read(typed, catalog)).map(AdmittedRead).collect();
         let mut acts: Vec<AdmittedAct<'a>> = Vec::new();
         let mut rejected = Vec::new();
+        let contradictions = Contradictions::of(wanted, catalog);
         let changing = endpoints.iter().filter(|typed| typed.endpoint.semantic.impact != Impact::Informational);
         for typed in changing.filter(|typed| comes_near(wanted, typed)) {
-            match act(wanted, typed, catalog) {
+            match act(&contradictions, typed, catalog) {
                 Ok(act) => acts.push(act),
                 Err(why) => rejected.push((typed, why)),
             }
@@ -94,10 +94,11 @@ fn comes_near(wanted: &WantedChange<'_>, typed: &TypedEndpoint<'_>) -> bool {
 
 /// The endpoint as the act, or why it is not what is proposed.
 fn act<'a>(
-    wanted: &WantedChange<'_>,
+    contradictions: &Contradictions<'_>,
     typed: &'a TypedEndpoint<'a>,
     catalog: &Catalog,
 ) -> Result<AdmittedAct<'a>, String> {
+    let wanted = contradictions.wanted;
     let (method, semantic) = (typed.endpoint.method.as_str(), &typed.endpoint.semantic);
     let proposed = wanted.method.as_str();
     if !wanted.is_change() {
@@ -111,7 +112,7 @@ fn act<'a>(
     if wanted.is_idempotent && !semantic.is_idempotent {
         return Err("calling it again changes more, and the proposal says that it does not".to_owned());
     }
-    if let Some(why) = contradicts(wanted, typed, catalog) {
+    if let Some(why) = contradictions.find(typed) {
         return Err(why);
     }
     let object = object(wanted, typed, catalog).ok_or_else(|| {
@@ -159,58 +160,4 @@ fn object(wanted: &WantedChange<'_>, typed: &TypedEndpoint<'_>, catalog: &Catalo
     let is_its = |object: &String| said.contains(object) || brought(object);
     let is_meant = wanted.named.contains(entity) && wanted.objects.iter().all(is_its);
     is_meant.then_some(ObjectMatch::Named)
-}
-
-/// What the proposal says that the act would break.
-fn contradicts(wanted: &WantedChange<'_>, typed: &TypedEndpoint<'_>, catalog: &Catalog) -> Option<String> {
-    let method = typed.endpoint.method.as_str();
-    if let Some(entity) = typed.entity.as_ref().filter(|entity| wanted.kept.contains(*entity)) {
-        return Some(format!("the proposal says that the {entity} stays as it is"));
-    }
-    if wanted.denied_words.contains_key(&stem(method)) {
-        return Some(format!("the proposal says not to {method}"));
-    }
-    let semantic = &typed.endpoint.semantic;
-    let said: BTreeSet<String> = [&semantic.intent, &semantic.outcome, &typed.endpoint.description]
-        .into_iter()
-        .flat_map(|text| text.split(|c: char| !c.is_alphanumeric()))
-        .filter(|word| word.len() > 2)
-        .map(stem)
-        .collect();
-    let mut says = said.clone();
-    says.extend(typed.outputs.iter().flat_map(|member| of_name(member.name())).map(|word| stem(&word)));
-    let denied = wanted.denied_words.iter().filter(|(stem, _)| stem.len() > 2 && !is_filler(stem));
-    let denied: Vec<(&String, &String)> = denied.collect();
-    let broken = denied.iter().filter(|(stem, _)| says.contains(*stem)).count();
-    if broken > 0 && broken * 2 >= denied.len() {
-        let words: Vec<&str> = denied.iter().map(|(_, word)| word.as_str()).collect();
-        return Some(format!("it would do what the proposal denies ({})", words.join(", ")));
-    }
-    more(wanted, method, &said, catalog)
-}
-
-/// Changes that the proposal orders and that are neither this one nor a part of it.
-fn more(wanted: &WantedChange<'_>, method: &str, said: &BTreeSet<String>, catalog: &Catalog) -> Option<String> {
-    let is_own = |verb: &str| [wanted.method.as_str(), method].iter().any(|own| matches(own, verb, None).is_some());
-    let verbs = |stem_of: &str| {
-        let found = catalog.verbs().map(|(name, _)| name).filter(|name| stem(name) == *stem_of);
-        found.filter(|name| class(name, catalog) == MethodClass::Changes).map(str::to_owned).next()
-    };
-    wanted.orders.iter().find_map(|(order, is_first)| {
-        let verb = verbs(order).filter(|verb| !is_own(verb) && !said.contains(order))?;
-        // The first verb of a sentence says the method in other words, unless it ends what the method does not.
-        let is_other = !is_first || (ends(&verb) && !ends(method));
-        is_other.then(|| format!("the proposal says to {verb} as well, and a plan has one act"))
-    })
-}
-
-/// Changes that a proposal orders that names none: the verb of the first.
-pub(super) fn ordered(wanted: &WantedChange<'_>, catalog: &Catalog) -> Option<String> {
-    more(wanted, wanted.method.as_str(), &BTreeSet::new(), catalog)
-        .map(|_| "its sentences order a change, and it is proposed as one that changes nothing".to_owned())
-}
-
-fn is_filler(stem: &str) -> bool {
-    ["the", "and", "any", "its", "will", "that", "this", "has", "have", "are", "was", "money", "need", "does", "being"]
-        .contains(&stem)
 }

@@ -71,10 +71,10 @@ impl<'w, 'a> Assembler<'w, 'a> {
         let Some(first) = fields.first() else { return Vec::new() };
         let each = [EACH.to_owned()];
         let mut plans = Vec::new();
-        for read in self.derivation.reads {
+        for read in self.derivation.looked_at(&[]) {
             let typed = read.endpoint();
             if self.has_all(typed, &each, &fields) && self.is_of(typed, first, &fields) {
-                for call in self.derivation.calls(*read, &[], self.steps_max.saturating_sub(1)) {
+                for call in self.derivation.calls(read, &[], self.steps_max.saturating_sub(1)) {
                     let owned =
                         OwnedMeaning { meaning: first.meaning.clone(), source: OwnerSource::Path, chain: Vec::new() };
                     let output = AssembledOutput { name: String::new(), source: source(&call, Vec::new()), owned };
@@ -143,14 +143,14 @@ impl<'w, 'a> Assembler<'w, 'a> {
         let prefix = if is_list { 2 } else { 1 };
         let fields: Vec<&&TypedMember<'_>> = inner.iter().filter(|field| field.path.len() == prefix + 1).collect();
         let mut found = Vec::new();
-        for read in self.derivation.reads {
+        for read in self.derivation.looked_at(&[]) {
             let typed = read.endpoint();
             for place in self.places(typed, member, &fields, is_list) {
-                let calls = self.derivation.calls(*read, &[], self.steps_max.saturating_sub(1));
+                let calls = self.derivation.calls(read, &[], self.steps_max.saturating_sub(1));
                 found.extend(calls.iter().map(|call| source(call, place.clone())));
             }
             if is_list && self.has_all(typed, &[], &fields) && self.is_of(typed, member, &fields) {
-                let calls = self.derivation.calls_for_each(*read, &[], self.steps_max.saturating_sub(1));
+                let calls = self.derivation.calls_for_each(read, &[], self.steps_max.saturating_sub(1));
                 found.extend(calls.iter().map(|call| source(call, Vec::new())));
             }
         }

@@ -18,7 +18,7 @@ use crate::wanted::WantedChange;
 /// Finds sources.
 pub(super) struct Derivation<'w, 'a> {
     pub(super) wanted: &'w WantedChange<'w>,
-    pub(super) reads: &'w [AdmittedRead<'a>],
+    reads: &'w [AdmittedRead<'a>],
     needs: Needs<'w>,
     nodes: Cell<usize>,
 }
@@ -56,19 +56,28 @@ impl<'w, 'a> Derivation<'w, 'a> {
         Vec::new()
     }
 
+    /// The reads that a value could come of, each counted as it is looked at, until so many were.
+    pub(super) fn looked_at(&self, visited: &[usize]) -> impl Iterator<Item = AdmittedRead<'a>> {
+        let open = self.reads.iter().copied().filter(|read| !visited.contains(&read.endpoint().at));
+        open.take_while(|_| {
+            self.nodes.set(self.nodes.get() + 1);
+            !self.is_cut_short()
+        })
+    }
+
     fn scalars_of_reads(&self, need: &Need, visited: &[usize], depth: usize) -> Vec<Source<'a>> {
         let mut found = Vec::new();
-        for read in self.reads.iter().filter(|read| !visited.contains(&read.endpoint().at)) {
+        for read in self.looked_at(visited) {
             let typed = read.endpoint();
             let plain =
                 typed.outputs.iter().filter(|member| member.lists() == 0 && self.needs.is_it(typed, member, need));
             let plain: Vec<&TypedMember<'_>> = plain.collect();
             if !plain.is_empty() {
-                for call in self.calls(*read, visited, depth - 1) {
+                for call in self.calls(read, visited, depth - 1) {
                     found.extend(plain.iter().map(|member| result(&call, &member.path, None, &member.meaning)));
                 }
             }
-            found.extend(self.elements(*read, need, visited, depth));
+            found.extend(self.elements(read, need, visited, depth));
         }
         found
     }
@@ -84,21 +93,21 @@ impl<'w, 'a> Derivation<'w, 'a> {
 
     fn lists_of_reads(&self, need: &Need, visited: &[usize], depth: usize) -> Vec<Source<'a>> {
         let mut found = Vec::new();
-        for read in self.reads.iter().filter(|read| !visited.contains(&read.endpoint().at)) {
+        for read in self.looked_at(visited) {
             let typed = read.endpoint();
             let of_one = |member: &&TypedMember<'_>| self.needs.is_it(typed, member, need);
             let listed: Vec<&TypedMember<'_>> =
                 typed.outputs.iter().filter(|member| member.lists() == 1).filter(of_one).collect();
             if listed.iter().any(|member| !member.kinds().meets(Kinds::ARRAY) || member.path.contains(&EACH.to_owned()))
             {
-                for call in self.calls(*read, visited, depth - 1) {
+                for call in self.calls(read, visited, depth - 1) {
                     found.extend(listed.iter().map(|member| result(&call, &member.path, None, &member.meaning)));
                 }
             }
             let plain: Vec<&TypedMember<'_>> =
                 typed.outputs.iter().filter(|member| member.lists() == 0).filter(of_one).collect();
             if !plain.is_empty() {
-                for call in self.calls_for_each(*read, visited, depth - 1) {
+                for call in self.calls_for_each(read, visited, depth - 1) {
                     let each = |member: &&TypedMember<'_>| {
                         let path: Vec<String> = std::iter::once(EACH.to_owned()).chain(member.path.clone()).collect();
                         result(&call, &path, None, &member.meaning)
@@ -158,7 +167,6 @@ impl<'w, 'a> Derivation<'w, 'a> {
         visited: &[usize],
         depth: usize,
     ) -> Vec<Vec<(String, Source<'a>)>> {
-        self.nodes.set(self.nodes.get() + 1);
         if self.is_cut_short() {
             return Vec::new();
         }
