@@ -52,7 +52,7 @@ pub use notes::{ImportNotes, Part, Review, ReviewCause};
 pub use tools::{ToolDescription, ToolServer, import_tools};
 
 use crate::document::{OpenApiDocument, OpenApiDocumentError};
-use crate::limits::{OPERATIONS_MAX, SENTENCE_CHARS_MAX};
+use crate::limits::SENTENCE_CHARS_MAX;
 use choices::ChosenOperations;
 use notes::ReviewCauses;
 use operation::Operation;
@@ -99,9 +99,6 @@ pub enum ImportError {
     /// A choice means nothing, or nothing is left by what was chosen.
     #[error("{0}")]
     Choice(String),
-    /// The document has more operations than [`OPERATIONS_MAX`].
-    #[error("a document has at most {OPERATIONS_MAX} operations")]
-    TooMany,
 }
 
 /// What a document became.
@@ -277,12 +274,10 @@ fn imported(document: &OpenApiDocument, options: &Options, answered: AnsweredBy)
     })
 }
 
-/// Whether there is something to import, and not too much of it.
+/// Whether there is something to import.
 fn checked(operations: &[Operation<'_>], base: &Base, chosen: &ChosenOperations) -> Result<(), ImportError> {
-    match operations.len() {
-        0 => return Err(ImportError::Empty),
-        count if count > OPERATIONS_MAX => return Err(ImportError::TooMany),
-        _ => {}
+    if operations.is_empty() {
+        return Err(ImportError::Empty);
     }
     if !operations.iter().any(|operation| chosen.takes(operation)) {
         let nothing = "nothing of the document was chosen: see --tag, --only and --except";
