@@ -75,9 +75,12 @@ fn fields<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = (&'a String, 
 
 /// The addresses of the service, those over https first.
 fn servers(root: &Value) -> Vec<Value> {
-    let Some(host) = root["host"].as_str() else { return Vec::new() };
     let base = root["basePath"].as_str().unwrap_or_default();
     let base = if base.is_empty() || base.starts_with('/') { base.to_owned() } else { format!("/{base}") };
+    let Some(host) = root["host"].as_str() else {
+        // The service is where the document is.
+        return if base.is_empty() { Vec::new() } else { vec![json!({ "url": base })] };
+    };
     let named: Vec<&str> = root["schemes"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let mut schemes: Vec<&str> = named.into_iter().filter(|scheme| matches!(*scheme, "https" | "http")).collect();
     schemes.sort_unstable_by(|a, b| b.cmp(a));
