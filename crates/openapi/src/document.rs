@@ -7,7 +7,16 @@ use forecourt_core::yaml::YamlBounds;
 use forecourt_core::{json, yaml};
 use serde_json::Value;
 
-use crate::limits::{DOCUMENT_BYTES_MAX, REFERENCE_HOPS_MAX, YAML_NODES_MAX, YAML_REPEATED_MAX};
+use crate::limits::{
+    DOCUMENT_BYTES_MAX, OPERATIONS_MAX, REFERENCE_HOPS_MAX, SWAGGER_REPEATED_BYTES_MAX, YAML_NODES_MAX,
+    YAML_REPEATED_MAX,
+};
+
+/// The keys of a path item that are operations.
+const METHODS: [&str; 9] = ["get", "put", "post", "delete", "patch", "head", "options", "trace", "query"];
+
+/// Where OpenAPI 3.2 has the operations of other methods.
+const ADDITIONAL: &str = "additionalOperations";
 
 const YAML: YamlBounds = YamlBounds { nodes_max: YAML_NODES_MAX, repeated_max: YAML_REPEATED_MAX };
 
@@ -32,6 +41,15 @@ pub enum OpenApiDocumentError {
     /// A version that is not known.
     #[error("OpenAPI {0} is not known here: 3.0, 3.1, 3.2 and Swagger 2.0 are")]
     Version(String),
+    /// More operations than [`OPERATIONS_MAX`].
+    #[error("a document has at most {OPERATIONS_MAX} operations")]
+    TooManyOperations,
+    /// A Swagger 2.0 document whose parts share more than [`SWAGGER_REPEATED_BYTES_MAX`].
+    #[error(
+        "what the operations of the document share comes to more than {SWAGGER_REPEATED_BYTES_MAX} bytes: put the \
+         schemas of its parameters and responses under `definitions` and refer to them there"
+    )]
+    Repeated,
 }
 
 /// A document and which dialect its schemas are in.
@@ -57,10 +75,21 @@ impl OpenApiDocument {
             true => json::parse(text.as_bytes()).map_err(|fault| OpenApiDocumentError::Syntax("JSON", fault))?,
             false => yaml::parse(text.as_bytes(), YAML).map_err(|fault| OpenApiDocumentError::Syntax("YAML", fault))?,
         };
+        let is_2_0 = root.get("swagger").is_some_and(is_2_0);
+        let is_3_0 = is_2_0 || version(&root)?;
+        let document = OpenApiDocument { root, is_3_0 };
+        // Before anything is made of them: a few bytes can lead to one operation again and again.
+        if document.items().flat_map(|(_, item)| operations(item)).nth(OPERATIONS_MAX).is_some() {
+            return Err(OpenApiDocumentError::TooManyOperations);
+        }
         // The predecessor says the same in other places.
-        let root = if root.get("swagger").is_some_and(is_2_0) { swagger::upgraded(&root) } else { root };
-        let is_3_0 = version(&root)?;
-        Ok(OpenApiDocument { root, is_3_0 })
+        Ok(if is_2_0 { OpenApiDocument { root: swagger::upgraded(&document.root)?, is_3_0 } } else { document })
+    }
+
+    /// Its paths, each with what stands there.
+    pub(crate) fn items(&self) -> impl Iterator<Item = (&str, &Value)> {
+        let paths = self.root["paths"].as_object().into_iter().flatten().filter(|(path, _)| path.starts_with('/'));
+        paths.filter_map(|(path, item)| Some((path.as_str(), self.resolve(item).ok()?)))
     }
 
     /// The whole of it.
@@ -110,6 +139,14 @@ impl OpenApiDocument {
         let decoded = percent_encoding::percent_decode_str(pointer).decode_utf8_lossy();
         self.root.pointer(&decoded).ok_or_else(|| format!("the reference {reference} leads to nothing"))
     }
+}
+
+/// The operations of a path, each with its method.
+pub(crate) fn operations(item: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let usual = METHODS.iter().filter_map(|method| Some((*method, item.get(*method)?)));
+    let more = item[ADDITIONAL].as_object().into_iter().flatten().map(|(method, value)| (method.as_str(), value));
+    let is_method = |method: &str| !method.is_empty() && method.bytes().all(|b| b.is_ascii_alphabetic() || b == b'-');
+    usual.chain(more).filter(move |(method, value)| value.is_object() && is_method(method))
 }
 
 /// The `$ref` of a value.

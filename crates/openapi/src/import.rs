@@ -46,13 +46,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use forecourt_contract::Catalog;
 use serde_json::Value;
+use url::Url;
 
 pub use choices::ImportChoices;
 pub use notes::{ImportNotes, Part, Review, ReviewCause};
 pub use tools::{ToolDescription, ToolServer, import_tools};
 
 use crate::document::{OpenApiDocument, OpenApiDocumentError};
-use crate::limits::{OPERATIONS_MAX, SENTENCE_CHARS_MAX};
+use crate::limits::SENTENCE_CHARS_MAX;
 use choices::ChosenOperations;
 use notes::ReviewCauses;
 use operation::Operation;
@@ -73,6 +74,8 @@ static ANYTHING: Value = Value::Bool(true);
 pub struct Options {
     /// The start of the service's URLs, instead of the document's servers.
     pub base_url: Option<String>,
+    /// Where the document was fetched from: servers that it names by a path alone are there.
+    pub address: Option<Url>,
     /// Whether the endpoints are answered by functions to be written here, and no longer by the service.
     /// Appendix B.2.
     pub is_rehosted: bool,
@@ -99,9 +102,6 @@ pub enum ImportError {
     /// A choice means nothing, or nothing is left by what was chosen.
     #[error("{0}")]
     Choice(String),
-    /// The document has more operations than [`OPERATIONS_MAX`].
-    #[error("a document has at most {OPERATIONS_MAX} operations")]
-    TooMany,
 }
 
 /// What a document became.
@@ -189,6 +189,8 @@ pub struct File {
 struct Base {
     /// The start of all URLs, when it was given.
     url: Option<String>,
+    /// Where the document is.
+    address: Option<Url>,
     /// What answers the endpoints.
     answered: AnsweredBy,
     /// The start of the names of variables.
@@ -251,7 +253,8 @@ fn imported(document: &OpenApiDocument, options: &Options, answered: AnsweredBy)
     }
     let shapes = operations.iter().map(|operation| path::shape(operation.path)).collect();
     let shared = names::shared(operations.iter().flat_map(Operation::tags));
-    let base = Base { url, answered, prefix: security::prefix(&name), title, shapes, shared };
+    let address = options.address.clone();
+    let base = Base { url, address, answered, prefix: security::prefix(&name), title, shapes, shared };
     checked(&operations, &base, &chosen)?;
     // The shipped catalog: an import knows no deployment and no catalog of its operator.
     let catalog = Catalog::shipped();
@@ -277,19 +280,17 @@ fn imported(document: &OpenApiDocument, options: &Options, answered: AnsweredBy)
     })
 }
 
-/// Whether there is something to import, and not too much of it.
+/// Whether there is something to import.
 fn checked(operations: &[Operation<'_>], base: &Base, chosen: &ChosenOperations) -> Result<(), ImportError> {
-    match operations.len() {
-        0 => return Err(ImportError::Empty),
-        count if count > OPERATIONS_MAX => return Err(ImportError::TooMany),
-        _ => {}
+    if operations.is_empty() {
+        return Err(ImportError::Empty);
     }
     if !operations.iter().any(|operation| chosen.takes(operation)) {
         let nothing = "nothing of the document was chosen: see --tag, --only and --except";
         return Err(ImportError::Choice(nothing.to_owned()));
     }
     if url_of_none(operations, base) {
-        return Err(ImportError::Base(server::base(&operations[0]).err().unwrap_or_default()));
+        return Err(ImportError::Base(server::base(&operations[0], base.address.as_ref()).err().unwrap_or_default()));
     }
     Ok(())
 }
@@ -298,7 +299,7 @@ fn checked(operations: &[Operation<'_>], base: &Base, chosen: &ChosenOperations)
 fn url_of_none(operations: &[Operation<'_>], base: &Base) -> bool {
     matches!(base.answered, AnsweredBy::Service)
         && base.url.is_none()
-        && operations.iter().all(|operation| server::base(operation).is_err())
+        && operations.iter().all(|operation| server::base(operation, base.address.as_ref()).is_err())
 }
 
 /// What belongs to the document and not to an operation.

@@ -8,6 +8,11 @@ pub const YAML_NODES_MAX: usize = 1_000_000;
 pub const YAML_REPEATED_MAX: usize = 250_000;
 /// Operations of one document.
 pub const OPERATIONS_MAX: usize = 5_000;
+/// Bytes that parts of a Swagger 2.0 document may take together where they stand once more: shared parameters and
+/// responses in each operation, schemas under each media type.
+pub const SWAGGER_REPEATED_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Bytes that each such value counts for, beside those of its text.
+pub const SWAGGER_VALUE_BYTES: usize = 16;
 /// References that may lead to one another before something else is found.
 pub const REFERENCE_HOPS_MAX: usize = 32;
 /// Bodies within bodies (`allOf` and its kin) that are joined into one input.

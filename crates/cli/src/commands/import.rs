@@ -32,7 +32,8 @@ async fn import_openapi(asked: &ImportOpenapi) -> Outcome {
     let text = document::text(&asked.document).await?;
     let record = folder::record(&asked.out)?;
     let options = Options {
-        base_url: asked.base_url.clone().or_else(|| document::origin(&asked.document, &text)),
+        base_url: asked.base_url.clone(),
+        address: document::address(&asked.document),
         is_rehosted: asked.functions.is_some(),
         choices: choices(asked),
         forgets_choices: asked.forget_choices,

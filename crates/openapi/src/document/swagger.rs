@@ -1,7 +1,16 @@
 //! Swagger 2.0 as OpenAPI 3.0: everything behind this reads one language. What the older one says is moved to where
 //! the newer one says it; nothing is made up, and what neither knows stays where it is.
 
+mod repetition;
+mod schema;
+
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
+
+use super::OpenApiDocumentError;
+use repetition::Repetition;
+use schema::schema;
 
 /// The keys of a path item that are operations.
 const METHODS: [&str; 7] = ["get", "put", "post", "delete", "options", "head", "patch"];
@@ -32,11 +41,14 @@ const OF_SCHEMA: [&str; 18] = [
 const MEDIA: &str = "application/json";
 
 /// A document of Swagger 2.0 as one of OpenAPI 3.0.
-pub(super) fn upgraded(root: &Value) -> Value {
-    let upgrade = Upgrade { root };
+///
+/// # Errors
+/// What it shares comes to more than [`SWAGGER_REPEATED_BYTES_MAX`](crate::limits::SWAGGER_REPEATED_BYTES_MAX).
+pub(super) fn upgraded(root: &Value) -> Result<Value, OpenApiDocumentError> {
+    let upgrade = Upgrade { root, repetition: Repetition::default() };
     let mut paths = Map::new();
     for (path, item) in root["paths"].as_object().into_iter().flatten() {
-        paths.insert(path.clone(), upgrade.item(item));
+        paths.insert(path.clone(), upgrade.item(item)?);
     }
     let schemas: Map<String, Value> = fields(root, "definitions").map(|(k, v)| (k.clone(), schema(v))).collect();
     let schemes: Map<String, Value> =
@@ -54,7 +66,7 @@ pub(super) fn upgraded(root: &Value) -> Value {
     for key in ["security", "tags", "externalDocs"].into_iter().filter(|key| root.get(*key).is_some()) {
         document[key] = root[key].clone();
     }
-    document
+    Ok(document)
 }
 
 fn fields<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
@@ -63,9 +75,12 @@ fn fields<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = (&'a String, 
 
 /// The addresses of the service, those over https first.
 fn servers(root: &Value) -> Vec<Value> {
-    let Some(host) = root["host"].as_str() else { return Vec::new() };
     let base = root["basePath"].as_str().unwrap_or_default();
     let base = if base.is_empty() || base.starts_with('/') { base.to_owned() } else { format!("/{base}") };
+    let Some(host) = root["host"].as_str() else {
+        // The service is where the document is.
+        return if base.is_empty() { Vec::new() } else { vec![json!({ "url": base })] };
+    };
     let named: Vec<&str> = root["schemes"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let mut schemes: Vec<&str> = named.into_iter().filter(|scheme| matches!(*scheme, "https" | "http")).collect();
     schemes.sort_unstable_by(|a, b| b.cmp(a));
@@ -80,111 +95,140 @@ fn servers(root: &Value) -> Vec<Value> {
 
 struct Upgrade<'a> {
     root: &'a Value,
+    repetition: Repetition,
 }
+
+/// A part of the document, or that it shares too much.
+type Upgraded<T> = Result<T, OpenApiDocumentError>;
 
 impl<'a> Upgrade<'a> {
     /// A parameter or a response, or what is called so for the whole document.
-    fn found(&self, value: &'a Value) -> &'a Value {
+    fn found(&self, value: &'a Value) -> Upgraded<&'a Value> {
         let place = value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
-        place.and_then(|pointer| self.root.pointer(pointer)).unwrap_or(value)
+        let Some(shared) = place.and_then(|pointer| self.root.pointer(pointer)) else { return Ok(value) };
+        self.repetition.of_value(shared)?;
+        Ok(shared)
     }
 
-    fn item(&self, item: &'a Value) -> Value {
-        let item = self.found(item);
-        let shared: Vec<&Value> = self.parameters(item);
+    fn item(&self, item: &'a Value) -> Upgraded<Value> {
+        let item = self.found(item)?;
+        let shared = self.parameters(item)?;
         let mut made = Map::new();
         for method in METHODS {
             if let Some(operation) = item.get(method).filter(|operation| operation.is_object()) {
-                made.insert(method.to_owned(), self.operation(operation, &shared));
+                made.insert(method.to_owned(), self.operation(operation, &shared)?);
             }
         }
-        Value::Object(made)
+        Ok(Value::Object(made))
     }
 
-    fn parameters(&self, owner: &'a Value) -> Vec<&'a Value> {
+    fn parameters(&self, owner: &'a Value) -> Upgraded<Vec<&'a Value>> {
         owner["parameters"].as_array().into_iter().flatten().map(|parameter| self.found(parameter)).collect()
     }
 
-    fn media(&self, operation: &'a Value, key: &str) -> Vec<&'a str> {
-        let all = operation.get(key).or_else(|| self.root.get(key)).and_then(Value::as_array);
-        let named: Vec<&str> = all.into_iter().flatten().filter_map(Value::as_str).collect();
-        if named.is_empty() { vec![MEDIA] } else { named }
+    /// The media types of an operation, else those of the document, which all operations share.
+    fn media(&self, operation: &'a Value, key: &str) -> Upgraded<Vec<&'a str>> {
+        let Some(all) = operation.get(key).or_else(|| self.root.get(key)) else { return Ok(vec![MEDIA]) };
+        self.repetition.of_value(all)?;
+        let named: Vec<&str> = all.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        Ok(if named.is_empty() { vec![MEDIA] } else { named })
     }
 
-    fn operation(&self, operation: &'a Value, shared: &[&'a Value]) -> Value {
+    /// A schema under each media type.
+    fn content(&self, media: &[&str], own: &Value) -> Upgraded<Map<String, Value>> {
+        let own = schema(own);
+        let mut content = Map::new();
+        for (at, media) in media.iter().enumerate() {
+            if at > 0 {
+                self.repetition.of_value(&own)?;
+            }
+            content.insert((*media).to_owned(), json!({ "schema": own }));
+        }
+        Ok(content)
+    }
+
+    fn operation(&self, operation: &'a Value, shared: &[&'a Value]) -> Upgraded<Value> {
         let moved = ["parameters", "responses", "consumes", "produces", "schemes"];
         let kept = fields_of(operation).filter(|(key, _)| !moved.contains(&key.as_str()));
         let mut made: Map<String, Value> = kept.map(|(key, value)| (key.clone(), value.clone())).collect();
-        let own = self.parameters(operation);
-        let is_replaced =
-            |other: &Value| own.iter().any(|one| one["name"] == other["name"] && one["in"] == other["in"]);
-        let all: Vec<&Value> =
-            own.iter().copied().chain(shared.iter().copied().filter(|one| !is_replaced(one))).collect();
+        let mut all = self.parameters(operation)?;
+        let called = |one: &'a Value| (one["name"].as_str(), one["in"].as_str());
+        let own: BTreeSet<_> = all.iter().map(|one| called(one)).collect();
+        for one in shared.iter().filter(|one| !own.contains(&called(one))) {
+            self.repetition.of_value(one)?;
+            all.push(one);
+        }
         let (bodies, others): (Vec<&Value>, Vec<&Value>) =
             all.into_iter().partition(|one| matches!(one["in"].as_str(), Some("body" | "formData")));
         made.insert("parameters".to_owned(), others.into_iter().map(parameter).collect());
-        if let Some(body) = self.body(operation, &bodies) {
+        if let Some(body) = self.body(operation, &bodies)? {
             made.insert("requestBody".to_owned(), body);
         }
-        let responses = fields(operation, "responses");
-        let responses: Map<String, Value> =
-            responses.map(|(status, response)| (status.clone(), self.response(operation, response))).collect();
+        let mut responses = Map::new();
+        for (status, response) in fields(operation, "responses") {
+            responses.insert(status.clone(), self.response(operation, response)?);
+        }
         made.insert("responses".to_owned(), Value::Object(responses));
-        Value::Object(made)
+        Ok(Value::Object(made))
     }
 
     /// What is sent: the one body, or the fields of a form.
-    fn body(&self, operation: &'a Value, parameters: &[&'a Value]) -> Option<Value> {
-        let media = self.media(operation, "consumes");
+    fn body(&self, operation: &'a Value, parameters: &[&'a Value]) -> Upgraded<Option<Value>> {
+        if parameters.is_empty() {
+            return Ok(None);
+        }
+        let media = self.media(operation, "consumes")?;
         if let Some(body) = parameters.iter().find(|one| one["in"] == "body") {
             let is_form = |media: &&str| media.contains("form");
             let others: Vec<&str> = media.iter().copied().filter(|media| !is_form(media)).collect();
-            let content = content(if others.is_empty() { &[MEDIA] } else { &others }, &schema(&body["schema"]));
+            let content = self.content(if others.is_empty() { &[MEDIA] } else { &others }, &body["schema"])?;
             let is_required = body["required"] == true;
-            return Some(json!({ "description": body["description"], "required": is_required, "content": content }));
+            let body = json!({ "description": body["description"], "required": is_required, "content": content });
+            return Ok(Some(body));
         }
-        let has_file = parameters.iter().any(|one| one["type"] == "file");
-        let usual = if has_file { "multipart/form-data" } else { "application/x-www-form-urlencoded" };
-        let named =
-            media.iter().find(|media| media.contains("form")).filter(|media| !has_file || media.contains("multipart"));
-        let (mut properties, mut required, mut encoding) = (Map::new(), Vec::new(), Map::new());
-        for field in parameters {
-            let name = field["name"].as_str()?.to_owned();
-            let mut own = of_parameter(field);
-            own["description"] = field["description"].clone();
-            if field["required"] == true {
-                required.push(name.clone());
-            }
-            if let Some((style, explode)) = style(field) {
-                encoding.insert(name.clone(), json!({ "style": style, "explode": explode }));
-            }
-            properties.insert(name, own);
-        }
-        let whole = json!({ "type": "object", "properties": properties, "required": required });
-        let media = json!({ "schema": whole, "encoding": encoding });
-        let content = Map::from_iter([(named.copied().unwrap_or(usual).to_owned(), media)]);
-        (!parameters.is_empty()).then(|| json!({ "required": !required.is_empty(), "content": content }))
+        Ok(form(&media, parameters))
     }
 
-    fn response(&self, operation: &'a Value, response: &'a Value) -> Value {
-        let response = self.found(response);
+    fn response(&self, operation: &'a Value, response: &'a Value) -> Upgraded<Value> {
+        let response = self.found(response)?;
         let mut made = json!({ "description": response["description"].as_str().unwrap_or_default() });
         if let Some(own) = response.get("schema") {
-            made["content"] = json!(content(&self.media(operation, "produces"), &schema(own)));
+            made["content"] = json!(self.content(&self.media(operation, "produces")?, own)?);
         }
         if let Some(headers) = response.get("headers") {
             made["headers"] = headers.clone();
         }
-        made
+        Ok(made)
     }
+}
+
+/// The fields of a form, under the one media type that fits them. `None`: one of them has no name.
+fn form(media: &[&str], fields: &[&Value]) -> Option<Value> {
+    let has_file = fields.iter().any(|one| one["type"] == "file");
+    let usual = if has_file { "multipart/form-data" } else { "application/x-www-form-urlencoded" };
+    let named =
+        media.iter().find(|media| media.contains("form")).filter(|media| !has_file || media.contains("multipart"));
+    let (mut properties, mut required, mut encoding) = (Map::new(), Vec::new(), Map::new());
+    for field in fields {
+        let name = field["name"].as_str()?.to_owned();
+        let mut own = of_parameter(field);
+        own["description"] = field["description"].clone();
+        if field["required"] == true {
+            required.push(name.clone());
+        }
+        if let Some((style, explode)) = style(field) {
+            encoding.insert(name.clone(), json!({ "style": style, "explode": explode }));
+        }
+        properties.insert(name, own);
+    }
+    let whole = json!({ "type": "object", "properties": properties, "required": required });
+    let media = json!({ "schema": whole, "encoding": encoding });
+    let content = Map::from_iter([(named.copied().unwrap_or(usual).to_owned(), media)]);
+    Some(json!({ "required": !required.is_empty(), "content": content }))
 }
 
 fn fields_of(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().into_iter().flatten()
-}
-
-fn content(media: &[&str], schema: &Value) -> Map<String, Value> {
-    media.iter().map(|media| ((*media).to_owned(), json!({ "schema": schema }))).collect()
 }
 
 fn parameter(parameter: &Value) -> Value {
@@ -217,38 +261,6 @@ fn style(parameter: &Value) -> Option<(&'static str, bool)> {
         _ if is_in_query => ("form", false),
         _ => ("simple", false),
     })
-}
-
-/// A schema with the newer words: references lead to the new place, files are texts, discriminators are objects.
-fn schema(value: &Value) -> Value {
-    match value {
-        Value::Array(all) => all.iter().map(schema).collect(),
-        Value::Object(keywords) => {
-            let mut made = Map::new();
-            for (key, value) in keywords {
-                match (key.as_str(), value) {
-                    ("$ref", Value::String(reference)) => {
-                        let moved = reference.replacen("#/definitions/", "#/components/schemas/", 1);
-                        made.insert(key.clone(), json!(moved));
-                    }
-                    ("discriminator", Value::String(name)) => {
-                        made.insert(key.clone(), json!({ "propertyName": name }));
-                    }
-                    ("x-nullable", Value::Bool(truth)) => drop(made.insert("nullable".to_owned(), json!(truth))),
-                    ("x-example", example) => drop(made.insert("example".to_owned(), example.clone())),
-                    ("type", Value::String(name)) if name == "file" => {
-                        made.insert("type".to_owned(), json!("string"));
-                        made.insert("format".to_owned(), json!("binary"));
-                    }
-                    // Values of these are data.
-                    ("default" | "enum" | "example" | "examples", data) => drop(made.insert(key.clone(), data.clone())),
-                    (_, inner) => drop(made.insert(key.clone(), schema(inner))),
-                }
-            }
-            Value::Object(made)
-        }
-        other => other.clone(),
-    }
 }
 
 fn scheme(scheme: &Value) -> Value {

@@ -219,7 +219,7 @@ fn reached(
     success: &Success,
     notes: &mut ImportNotes,
 ) -> Result<(String, Access), String> {
-    let start = base.url.clone().map_or_else(|| server::base(operation), Ok)?;
+    let start = base.url.clone().map_or_else(|| server::base(operation, base.address.as_ref()), Ok)?;
     if server::is_plain(&start) {
         notes.review(
             Part::Handler,

@@ -6,13 +6,7 @@ use serde_json::Value;
 
 use super::ANYTHING;
 use super::tools::READS;
-use crate::document::OpenApiDocument;
-
-/// The keys of a path item that are operations.
-pub(super) const METHODS: [&str; 9] = ["get", "put", "post", "delete", "patch", "head", "options", "trace", "query"];
-
-/// Where OpenAPI 3.2 has the operations of other methods.
-const ADDITIONAL: &str = "additionalOperations";
+use crate::document::{OpenApiDocument, operations};
 
 /// One operation.
 pub(super) struct Operation<'a> {
@@ -46,10 +40,8 @@ pub(super) struct Parameter<'a> {
 impl<'a> Operation<'a> {
     /// Every operation of a document, in the order of its paths.
     pub(super) fn all(document: &'a OpenApiDocument) -> Vec<Operation<'a>> {
-        let paths = document.root()["paths"].as_object();
-        let items = paths.into_iter().flatten().filter(|(path, _)| path.starts_with('/'));
-        let items = items.filter_map(|(path, item)| Some((path, document.resolve(item).ok()?)));
-        let mut all: Vec<Operation<'a>> = items.flat_map(|(path, item)| Operation::of(document, path, item)).collect();
+        let mut all: Vec<Operation<'a>> =
+            document.items().flat_map(|(path, item)| Operation::of(document, path, item)).collect();
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         all.iter().for_each(|operation| *counts.entry(operation.id).or_default() += 1);
         all.iter_mut().filter(|operation| counts[operation.id] > 1).for_each(|operation| operation.id = "");
@@ -59,12 +51,7 @@ impl<'a> Operation<'a> {
     }
 
     fn of(document: &'a OpenApiDocument, path: &'a str, item: &'a Value) -> Vec<Operation<'a>> {
-        let usual = METHODS.iter().filter_map(|method| Some((*method, item.get(*method)?)));
-        let more = item[ADDITIONAL].as_object().into_iter().flatten().map(|(method, value)| (method.as_str(), value));
-        let is_method =
-            |method: &str| !method.is_empty() && method.bytes().all(|b| b.is_ascii_alphabetic() || b == b'-');
-        let found = usual.chain(more).filter(|(method, value)| value.is_object() && is_method(method));
-        found
+        operations(item)
             .map(|(method, value)| Operation {
                 document,
                 path,

@@ -1,20 +1,30 @@
 //! Where the service is: `servers` of the operation, of its path or of the document.
 
 use serde_json::Value;
-use url::{Host, Url};
+use url::{Host, ParseError, Url};
 
 use super::operation::Operation;
 
+/// Where the service is of a document that names no server, from where the document is (OpenAPI 3.1, 4.8.1).
+const USUAL: &str = "/";
+
 /// The start of the URLs of an operation, without a slash at its end: the first of its servers that is
-/// reached over https, else the first that is on this machine.
+/// reached over https, else the first that is on this machine. What is no whole URL begins at the `address` of the
+/// document (OpenAPI 3.1, 4.8.5), if that is known.
 ///
 /// # Errors
 /// None of the servers can be used, in a sentence.
-pub(super) fn base(operation: &Operation<'_>) -> Result<String, String> {
+pub(super) fn base(operation: &Operation<'_>, address: Option<&Url>) -> Result<String, String> {
     // The nearest `servers` replaces those further out (OpenAPI 3.1, 4.8.10).
     let owners = [operation.value, operation.item, operation.document.root()];
     let servers = owners.into_iter().find_map(|owner| owner["servers"].as_array().filter(|list| !list.is_empty()));
-    let urls: Vec<String> = servers.into_iter().flatten().filter_map(filled).collect();
+    let mut urls: Vec<String> = servers.into_iter().flatten().filter_map(filled).collect();
+    if let Some(address) = address {
+        if urls.is_empty() {
+            urls.push(USUAL.to_owned());
+        }
+        urls.iter_mut().for_each(|url| *url = whole(url, address));
+    }
     let usable = |fits: fn(&Url) -> bool| urls.iter().find_map(|url| checked(url, fits).ok());
     usable(is_https).or_else(|| usable(is_here)).ok_or_else(|| match urls.first() {
         Some(url) => format!("its server is {url}, which is not an absolute https URL: give one with --base-url"),
@@ -58,6 +68,16 @@ fn is_here(url: &Url) -> bool {
         None => false,
     };
     url.scheme() == "http" && is_loopback
+}
+
+/// The URL of a server that may be a path from the address of its document.
+fn whole(url: &str, address: &Url) -> String {
+    match Url::parse(url) {
+        Err(ParseError::RelativeUrlWithoutBase) if !url.contains('{') => {
+            address.join(url).map_or_else(|_| url.to_owned(), String::from)
+        }
+        _ => url.to_owned(),
+    }
 }
 
 /// The URL of a server with the defaults of its variables.

@@ -6,7 +6,7 @@ use forecourt_contract::endpoint::{Binding, ExternalService};
 use forecourt_openapi::{Options, import};
 use serde_json::{Value, json};
 
-use crate::support::{answering, endpoint, imported, one, taking, written};
+use crate::support::{answering, endpoint, imported, one, registered, taking, written};
 
 fn service(document: &Value) -> ExternalService {
     match endpoint(document).binding {
@@ -124,6 +124,41 @@ fn an_operation_may_lack_what_others_have() {
     document["paths"]["/b"] = json!({"servers": [{"url": "/here"}], "get": answering(json!({}))});
     let import = imported(&document);
     assert!(import.operations[0].fate.written().is_some() && import.operations[1].fate.written().is_none());
+}
+
+#[test]
+fn servers_that_are_paths_are_where_the_document_came_from() {
+    let address = "https://docs.example/specs/openapi.json?v=1";
+    let urls = |document: &Value| -> Vec<String> {
+        let options = Options { address: Some(address.parse().unwrap()), ..Options::default() };
+        let import = import(document.to_string().as_bytes(), &options).unwrap();
+        let url = |operation| match registered(written(operation)).binding {
+            Binding::ExternalService(service) => service.url,
+            other => panic!("{other:?}"),
+        };
+        import.operations.iter().map(url).collect()
+    };
+    let mut document = one("get", "/a", answering(json!({})));
+    document["paths"]["/b"] = json!({"servers": [{"url": "https://upload.example/u"}], "get": answering(json!({}))});
+    let mut own = answering(json!({}));
+    own["servers"] = json!([{"url": "../v2"}]);
+    document["paths"]["/c"] = json!({ "get": own });
+    for (servers, first) in [
+        (json!([]), "https://docs.example/a"),
+        (json!([{"url": "/v1/"}]), "https://docs.example/v1/a"),
+        (json!([{"url": "v1"}]), "https://docs.example/specs/v1/a"),
+        (json!([{"url": "//api.example"}]), "https://api.example/a"),
+        (json!([{"url": "https://api.example"}, {"url": "/v1"}]), "https://api.example/a"),
+        (json!([{"url": "{base}", "variables": {"base": {"default": "/v3"}}}]), "https://docs.example/v3/a"),
+    ] {
+        document["servers"] = servers;
+        assert_eq!(urls(&document), [first, "https://upload.example/u/b", "https://docs.example/v2/c"]);
+    }
+    let older = json!({
+        "swagger": "2.0", "info": { "title": "Rooms", "version": "1" }, "basePath": "/v1",
+        "paths": { "/rooms": { "get": { "responses": { "200": { "description": "OK" } } } } },
+    });
+    assert_eq!(urls(&older), ["https://docs.example/v1/rooms"]);
 }
 
 #[test]

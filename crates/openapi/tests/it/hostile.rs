@@ -90,7 +90,18 @@ fn a_document_has_at_most_so_many_operations() {
         document(Value::Object(all))
     };
     assert_eq!(imported(&paths(OPERATIONS_MAX)).operations.len(), OPERATIONS_MAX);
-    assert_eq!(fault(paths(OPERATIONS_MAX + 1).to_string().as_bytes()), ImportError::TooMany);
+    let refused = |document: &Value| fault(document.to_string().as_bytes());
+    let too_many = ImportError::Document(OpenApiDocumentError::TooManyOperations);
+    assert_eq!(refused(&paths(OPERATIONS_MAX + 1)), too_many);
+    let mut older = paths(OPERATIONS_MAX + 1);
+    older["openapi"].take();
+    older["swagger"] = json!("2.0");
+    assert_eq!(refused(&older), too_many);
+    // A few bytes each, and four operations.
+    let whole: Map<_, _> = ["get", "put", "post", "delete"].iter().map(|one| ((*one).to_owned(), json!({}))).collect();
+    let mut all = Map::from_iter([("/whole".to_owned(), Value::Object(whole))]);
+    all.extend((0..OPERATIONS_MAX / 4).map(|n| (format!("/p{n}"), json!({ "$ref": "#/paths/~1whole" }))));
+    assert_eq!(refused(&document(Value::Object(all))), too_many);
 }
 
 #[test]

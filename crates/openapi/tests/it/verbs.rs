@@ -131,7 +131,13 @@ fn s7_1_a_post_that_asks_and_does_something_besides_is_not_informational() {
         let import = imported(&one("post", path, operation));
         serde_json::to_value(&registered(written(&import.operations[0])).semantic).unwrap()["impact"].clone()
     };
-    assert_eq!(impact("/users/search", "Search for matching users.", ""), "informational");
+    let asking = |path: &str| impact(path, "Search for matching users.", "");
+    for path in ["/users/search", "/orders/{id}/users:search", "/transfers/{id}/search", "/{id}:search"] {
+        assert_eq!(asking(path), "informational", "{path}");
+    }
+    for path in ["/purge/{id}/search", "/users/reset-{id}/search", "/users/{id}:purge/search", "/{id}/wipe/x/search"] {
+        assert_ne!(asking(path), "informational", "{path}");
+    }
     for (summary, besides) in [
         ("Search for matching users.", "The system sends each of them an invitation."),
         ("Finds stale users, deletes them.", ""),

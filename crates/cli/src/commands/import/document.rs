@@ -5,7 +5,6 @@ use std::io::Read;
 
 use forecourt_client::network;
 use forecourt_egress::{Deadlines, EgressConfig, Purpose, UpstreamRequest};
-use forecourt_openapi::document::OpenApiDocument;
 use forecourt_openapi::limits::DOCUMENT_BYTES_MAX;
 use url::Url;
 
@@ -21,19 +20,8 @@ pub(super) async fn text(named: &str) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// Where the service of a document is that was fetched and names no place of its own: paths are below the one that
-/// the document came from (OpenAPI 3.1, 4.8.5).
-pub(super) fn origin(named: &str, text: &[u8]) -> Option<String> {
-    let url = address(named)?;
-    let document = OpenApiDocument::read(text).ok()?;
-    let servers = document.root()["servers"].as_array().filter(|servers| !servers.is_empty());
-    let first = servers.map_or("/", |servers| servers[0]["url"].as_str().unwrap_or("/"));
-    let is_absolute = first.contains("://") || first.contains('{');
-    let found = if is_absolute { None } else { url.join(first).ok() };
-    found.map(|found| found.as_str().trim_end_matches('/').to_owned())
-}
-
-fn address(named: &str) -> Option<Url> {
+/// The address of a document. `None`: it is a file.
+pub(super) fn address(named: &str) -> Option<Url> {
     let is_address = named.starts_with("https://") || named.starts_with("http://");
     Url::parse(named).ok().filter(|_| is_address)
 }

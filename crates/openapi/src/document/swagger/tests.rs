@@ -22,7 +22,8 @@ fn what_the_older_language_says_stands_where_the_newer_one_says_it() {
             "put": { "consumes": ["multipart/form-data"], "parameters": [
                 { "name": "picture", "in": "formData", "type": "file", "required": true }], "responses": {} },
         } },
-    }));
+    }))
+    .unwrap();
     assert_eq!(made["servers"][0]["url"], "https://api.example.com/v1");
     let rooms = &made["paths"]["/rooms"];
     assert_eq!(rooms["get"]["parameters"][0]["schema"], json!({ "type": "integer", "minimum": 1 }));
@@ -55,6 +56,47 @@ fn what_is_no_document_breaks_nothing() {
         json!({ "swagger": "2.0", "paths": { "/a": 1, "/b": { "get": [] } } }),
         json!({ "swagger": "2.0", "host": "h", "paths": { "/a": { "post": { "parameters": [1, { "in": "formData" }] } } } }),
     ] {
-        assert_eq!(upgraded(&odd)["openapi"], "3.0.3");
+        assert_eq!(upgraded(&odd).unwrap()["openapi"], "3.0.3");
     }
+}
+
+#[test]
+fn a_property_may_be_called_as_a_keyword_is() {
+    let inner = || json!({ "x-nullable": true, "$ref": "#/definitions/Room" });
+    let names = ["default", "enum", "example", "x-nullable", "x-example", "discriminator", "type", "properties"];
+    let named: Map<String, Value> = names.iter().map(|name| ((*name).to_owned(), inner())).collect();
+    let made = schema(&json!({ "properties": named, "patternProperties": { "default": inner() }, "default": inner() }));
+    let moved = json!({ "nullable": true, "$ref": "#/components/schemas/Room" });
+    for name in names {
+        assert_eq!(made["properties"][name], moved, "{name}");
+    }
+    assert_eq!(made["patternProperties"]["default"], moved);
+    assert_eq!(made["default"], inner(), "a value is data");
+}
+
+/// A document of `count` operations that share a response and a parameter of so many bytes.
+fn sharing(count: usize, bytes: usize) -> Value {
+    let long = "x".repeat(bytes);
+    let shared = |what: &str| json!({ "$ref": format!("#/{what}/Long") });
+    let operation = json!({ "parameters": [shared("parameters")], "responses": { "200": shared("responses") } });
+    let paths: Map<String, Value> = (0..count).map(|n| (format!("/p{n}"), json!({ "get": operation }))).collect();
+    json!({
+        "swagger": "2.0", "paths": paths,
+        "parameters": { "Long": { "name": "a", "in": "query", "type": "string", "description": long } },
+        "responses": { "Long": { "description": "Done", "schema": { "description": long } } },
+    })
+}
+
+#[test]
+fn what_is_shared_comes_to_so_many_bytes_at_most() {
+    assert!(upgraded(&sharing(31, 1024 * 1024)).is_ok());
+    assert_eq!(upgraded(&sharing(32, 1024 * 1024)), Err(OpenApiDocumentError::Repeated));
+    let mut by_media = sharing(1, 1024 * 1024);
+    by_media["produces"] = (0..63).map(|n| json!(format!("text/{n}"))).collect();
+    assert_eq!(upgraded(&by_media), Err(OpenApiDocumentError::Repeated));
+    let mut by_item = sharing(1, 1024 * 1024);
+    for n in 0..33 {
+        by_item["paths"][format!("/q{n}")] = json!({ "$ref": "#/paths/~1p0" });
+    }
+    assert_eq!(upgraded(&by_item), Err(OpenApiDocumentError::Repeated));
 }

@@ -11,7 +11,7 @@ use crate::import::words::{without_format, words};
 /// Proof that an operation changes nothing.
 ///
 /// Its method is safe (RFC 9110 9.2.1) and its document says nothing else; or its path asks for something, a sentence
-/// does so too, and not a word of its id, its path and its sentences says anything else.
+/// does so too, and no verb of its id, its path and its sentences changes anything.
 #[derive(Debug)]
 pub(super) struct Unchanging(());
 
@@ -35,14 +35,23 @@ fn asks(operation: &Operation<'_>, catalog: &Catalog) -> bool {
         && !gives_credentials(operation)
 }
 
-/// Whether the last segment of a path asks, and nothing in that segment changes.
+/// Whether the last segment of a path asks, and nothing in the whole path changes.
 fn path_asks(operation: &Operation<'_>, catalog: &Catalog) -> bool {
-    let Some(last) = operation.path.trim_end_matches('/').rsplit('/').next() else { return false };
+    let path = operation.path.trim_end_matches('/');
+    let Some(last) = path.rsplit('/').next() else { return false };
     // `/orders/{id}:search` asks behind its parameter.
-    let literal = last.rsplit('}').next().unwrap_or(last);
-    let all = words(without_format(literal));
+    let all = literal_words(last.rsplit('}').next().unwrap_or(last));
     let is_edge = |word: Option<&String>| word.is_some_and(|word| is_asking(word));
     let behind = all.iter().position(|word| !matches!(word.as_str(), "batch" | "bulk" | "multi"));
     let asks = is_edge(behind.and_then(|at| all.get(at))) || is_edge(all.last());
-    asks && !changes_in_words(&all, catalog)
+    let whole: Vec<String> = path.split('/').flat_map(literal_words).collect();
+    asks && !changes_in_words(&whole, catalog)
+}
+
+/// The words of a segment that stand outside of its parameters.
+fn literal_words(segment: &str) -> Vec<String> {
+    let mut parts = segment.split('{');
+    let before = parts.next().unwrap_or_default();
+    let behind = parts.map(|part| part.split_once('}').map_or(part, |(_, literal)| literal));
+    std::iter::once(before).chain(behind).flat_map(|literal| words(without_format(literal))).collect()
 }
