@@ -4,6 +4,7 @@
 //! | what | module |
 //! |---|---|
 //! | the table `sign_in` of a file | `settings` |
+//! | who this host is at an authorization server, as configured | `client` |
 //! | tokens of people: shown, refreshed, forgotten | `broker` |
 //! | what is kept of them, sealed | `kept` |
 //! | what callers and people are told | `refusals`, `failure` |
@@ -13,6 +14,7 @@
 //! and end a sign-in: the link to it holds no secret, and whoever opens it signs in for themselves.
 
 mod broker;
+mod client;
 mod failure;
 mod kept;
 mod paths;

@@ -264,6 +264,8 @@ fn what_is_wrong_with_a_sign_in_is_said() {
         ("sessions = \"shared\"\n[sign_in]\n", "whose session nobody shares"),
         ("[sign_in]\nclient_secret = \"x\"\n", "needs the `client_id`"),
         ("[sign_in]\nclient_id = \"\"\n", "must not be empty"),
+        ("[sign_in]\nclient_id = \"a\"\n", "needs the `issuer`"),
+        ("[sign_in]\nclient_id = \"a\"\nclient_secret = \"x\"\n", "needs the `issuer`"),
         ("[sign_in]\nissuer = \"http://id.example\"\n", "https://"),
         ("[sign_in]\nclient_id = \"a\"\nclient_secret = \"x\"\nclient_secret_file = \"f\"\n", "either `client_secret`"),
     ] {
@@ -273,6 +275,8 @@ fn what_is_wrong_with_a_sign_in_is_said() {
     let scopes = |count: usize| format!("{url}[sign_in]\nscopes = {:?}\n", vec!["a"; count]);
     assert!(checked(oidc, &scopes(51)).failed(1).contains("at most 50"));
     assert_eq!(checked(oidc, &scopes(50)).code, Some(0));
+    let whole = "[sign_in]\nissuer = \"https://id.far.example\"\nclient_id = \"a\"\nclient_secret = \"x\"\n";
+    assert_eq!(checked(oidc, &format!("{url}{whole}")).code, Some(0));
     assert!(checked(oidc, "command = [\"x\"]\n[sign_in]\n").failed(1).contains("needs `url`"));
     assert!(checked("", &format!("{url}[sign_in]\n")).failed(1).contains("[identity.oidc]"));
 }

@@ -14,6 +14,7 @@ use http::HeaderValue;
 use parking_lot::Mutex;
 use tokio::time::sleep;
 
+use super::client::ConfiguredClient;
 use super::failure::SignInFailure;
 use super::kept::{KeptSignIn, KeptSignIns, RefreshTurn};
 use super::paths::CALLBACK;
@@ -27,7 +28,7 @@ use crate::upstream::call_error::CallError;
 pub(crate) struct Broker {
     name: Handle,
     resource: DelegatedResource,
-    configured: Option<Registration>,
+    client: Option<ConfiguredClient>,
     kept: KeptSignIns,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
@@ -50,7 +51,7 @@ impl Broker {
         Self {
             name: name.clone(),
             resource: DelegatedResource::new(settings, mount.egress.clone()),
-            configured: checked.registration.clone(),
+            client: checked.client.clone(),
             kept: KeptSignIns::new(host.ledger("server-sign-in"), name.as_str(), checked.resource.as_str()),
             clock: host.clock().clone(),
             entropy: host.entropy().clone(),
@@ -263,8 +264,8 @@ impl Broker {
 
     /// Who this host is at an authorization server: as configured, as it registered itself before, or anew.
     async fn registration(&self, server: &AuthorizationServer) -> Result<Registration, SignInFailure> {
-        if let Some(configured) = &self.configured {
-            return Ok(configured.clone());
+        if let Some(client) = &self.client {
+            return client.at(&server.issuer).cloned().ok_or(SignInFailure::Invalid);
         }
         let (last, known) = self.kept.registration(&server.issuer, &self.redirect_uri).await?;
         if let Some(known) = known {

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use forecourt_agents::Context;
 use forecourt_oidc::check_issuer;
-use forecourt_oidc::delegated::Registration;
 use forecourt_settings::{Problems, Section};
 use http::header::AUTHORIZATION;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use url::Url;
 
+use super::client::ConfiguredClient;
 use crate::limits::SCOPES_MAX;
 use crate::upstream::target::Target;
 
@@ -22,7 +22,8 @@ const KEY: &str = "sign_in";
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::servers) struct SignInSettings {
-    /// Who this host is to the server's authorization server. Default: it registers itself (RFC 7591).
+    /// Who this host is to the authorization server `issuer`, which has to be named with it. Default: it registers
+    /// itself (RFC 7591).
     client_id: Option<String>,
     /// The secret that goes with `client_id`, such as `"${FAR_SECRET}"`. Left out, or `client_secret_file`, it is a
     /// public client.
@@ -42,7 +43,7 @@ pub(in crate::servers) struct CheckedSignIn {
     pub(super) resource: Url,
     pub(super) issuer: Option<String>,
     pub(super) scopes: Vec<String>,
-    pub(super) registration: Option<Registration>,
+    pub(super) client: Option<ConfiguredClient>,
 }
 
 impl SignInSettings {
@@ -90,14 +91,22 @@ impl SignInSettings {
         if secret.as_deref() == Some("") || self.client_id.as_deref() == Some("") {
             wrong("`client_id` and the secret in `sign_in` must not be empty".to_owned());
         }
+        // The server says where people sign in: one that was taken over would name a place that collects secrets.
+        if self.client_id.is_some() && self.issuer.is_none() {
+            wrong(
+                "`client_id` in `sign_in` needs the `issuer` where it is registered, so that no other one is told it"
+                    .to_owned(),
+            );
+        }
         if let Some(Err(why)) = self.issuer.as_deref().map(check_issuer) {
             wrong(format!("`issuer` in `sign_in` {why}"));
         }
         if self.scopes.len() > SCOPES_MAX {
             wrong(format!("`scopes` in `sign_in` has at most {SCOPES_MAX}"));
         }
-        let registration = self.client_id.map(|id| Registration::configured(id, secret));
         let resource = resource.filter(|_| problems.len() == before)?;
-        Some(CheckedSignIn { resource, issuer: self.issuer, scopes: self.scopes, registration })
+        let known_at = self.client_id.zip(self.issuer.clone());
+        let client = known_at.map(|(id, issuer)| ConfiguredClient::new(issuer, id, secret));
+        Some(CheckedSignIn { resource, issuer: self.issuer, scopes: self.scopes, client })
     }
 }
