@@ -190,6 +190,7 @@ fn failure(error: &PeerError, agent: &RemoteAgent, display: &TaskDisplay) -> Fai
     let name = &agent.label;
     match error {
         PeerError::Unreachable(reason) => unconnected(&endpoint.canonical_host(), reason, is_here(&endpoint.url)),
+        PeerError::Refused(rule) => Failure::yours(format!("{name} {error}: {rule}")),
         PeerError::Declined { declined: UpstreamError::Credentials | UpstreamError::Forbidden, .. } => {
             Failure::yours(format!("{name}: {}", line(&error.to_string(), 400))).hint("--token TOKEN says who you are")
         }

@@ -10,6 +10,7 @@
 //! and in `data` under `mentionable.relayed`.
 
 mod answer;
+mod faults;
 mod leaving;
 mod outgoing;
 mod place;

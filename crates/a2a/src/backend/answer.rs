@@ -3,24 +3,21 @@
 use std::sync::Arc;
 
 use async_stream::stream;
-use forecourt_agents::declined::unavailable;
 use forecourt_agents::relay;
 use forecourt_core::{Ending, Event, EventStream, FailureCause, Message, TaskState, WorkJournal, ids};
 use futures::StreamExt;
 
+use super::faults::{WHO, WorkProgress, not_found, translated};
 use super::leaving::RemoteCancel;
 use super::place::{RemotePlace, WorkStart};
 use super::threads::RemoteThread;
 use super::{FrontedAgent, outgoing, place};
-use crate::client::limits::UNREACHABLE_RETRY_SECONDS;
-use crate::client::{Arrivals, DiscoveredAgent, DiscoveryError, Peer, PeerError, Start, TaskCursor, Unfolding, follow};
+use crate::client::{Arrivals, DiscoveredAgent, Peer, PeerError, Start, TaskCursor, Unfolding, follow};
 use crate::model::OperationError;
 use crate::payment;
 
 /// What is said of a task that an earlier try began and that is not there any more.
 const GONE: &str = "the agent behind this one does not know its task any more";
-/// How our own words call the remote agent.
-const WHO: &str = "The agent behind this one";
 
 /// Asks the remote agent. The work stops, there as well, when the stream is dropped.
 pub(super) fn answer(front: Arc<FrontedAgent>, message: Message) -> EventStream {
@@ -62,6 +59,7 @@ pub(super) fn answer(front: Arc<FrontedAgent>, message: Message) -> EventStream 
                     return;
                 }
             };
+            turn.progress = WorkProgress::Begun;
             let events = turn.unfolding.take(arrived.item);
             // Before the first `yield`: a caller who leaves at one drops the stream there, and the task must be known
             // by then to be cancelled.
@@ -87,48 +85,11 @@ async fn prepared(
     front: &Arc<FrontedAgent>,
     message: &Message,
 ) -> Result<(Arc<DiscoveredAgent>, Peer, WorkStart), Ending> {
-    let found = front.discovery.find(&front.url).await.map_err(|error| not_found(front, &error))?;
-    let peer = front.peer_for(&found, message.sender.token.as_ref()).await?;
     let start = place::start(&message.journal, front.knows_repeats)?;
+    let progress = WorkProgress::of(&start);
+    let found = front.discovery.find(&front.url).await.map_err(|error| not_found(front, &error, progress))?;
+    let peer = front.peer_for(&found, message.sender.token.as_ref()).await?;
     Ok((found, peer, start))
-}
-
-/// The ending where the remote agent is not found.
-fn not_found(front: &FrontedAgent, error: &DiscoveryError) -> Ending {
-    // The error may name addresses inside the operator's network: it goes to the log, and the caller gets the cause
-    // alone.
-    tracing::warn!(%error, agent = %front.handle, "a remote agent was not found");
-    match error {
-        DiscoveryError::Declined(declined) => declined.ending(WHO, &*front.clock),
-        DiscoveryError::Unreachable(_) => away(),
-        _ => FailureCause::Unreachable.ending(format!("{WHO} can't be found at the moment.")),
-    }
-}
-
-/// The refusal where the remote agent can't be reached: nothing was sent, so that it may be asked again.
-fn away() -> Ending {
-    unavailable(&format!("{WHO} can't be reached at the moment."), Some(UNREACHABLE_RETRY_SECONDS))
-}
-
-/// What a fault that the remote agent names comes to, behind "the agent". Its own words may tell of its
-/// inside, so they are for the log.
-fn translated(fault: &OperationError) -> (FailureCause, &'static str) {
-    match fault {
-        OperationError::ContentTypeNotSupported(_) => {
-            (FailureCause::UpstreamRefused, "does not take a message of this kind")
-        }
-        OperationError::Parse(_) | OperationError::InvalidRequest(_) | OperationError::InvalidParams(_) => {
-            (FailureCause::UpstreamRefused, "did not take the message")
-        }
-        OperationError::TaskNotFound => (FailureCause::UpstreamRefused, "does not know the conversation any more"),
-        OperationError::UnsupportedOperation(_)
-        | OperationError::MethodNotFound(_)
-        | OperationError::ExtensionSupportRequired(_)
-        | OperationError::VersionNotSupported(_) => {
-            (FailureCause::UpstreamRefused, "can't be asked the way this host asks")
-        }
-        _ => (FailureCause::Agent, "failed"),
-    }
 }
 
 /// One turn of a conversation.
@@ -144,6 +105,7 @@ struct Turn<'a> {
     is_sent_again: bool,
     /// Whether the task is kept with ours.
     is_placed: bool,
+    progress: WorkProgress,
     hop: u32,
     unfolding: Unfolding,
     leaving: RemoteCancel,
@@ -157,6 +119,7 @@ impl<'a> Turn<'a> {
         message: &Message,
         start: WorkStart,
     ) -> Self {
+        let progress = WorkProgress::of(&start);
         let (remote, attached, is_sent_again) = match start {
             WorkStart::Send => (front.threads.of(message.thread.as_ref()), None, false),
             WorkStart::SendAgain(remote) => (remote, None, true),
@@ -178,6 +141,7 @@ impl<'a> Turn<'a> {
             is_placed: attached.is_some(),
             attached,
             is_sent_again,
+            progress,
             hop: message.hop,
             unfolding: Unfolding::new(found.refusal_host(), believes).after(taken),
             leaving,
@@ -252,11 +216,7 @@ impl<'a> Turn<'a> {
         match fault {
             PeerError::Declined { declined, message } => {
                 tracing::warn!(%agent, said = message, "a remote agent declined");
-                match self.unfolding.state() {
-                    // Too late for a refusal: the work has begun.
-                    Some(_) => FailureCause::UpstreamRefused.ending(format!("{WHO} {declined}.")),
-                    None => declined.ending(WHO, &*self.front.clock),
-                }
+                self.progress.declined(*declined, &*self.front.clock)
             }
             PeerError::Remote { fault: OperationError::TaskNotFound, message } if self.attached.is_some() => {
                 tracing::warn!(%agent, said = message, "a remote agent does not know its task any more");
@@ -268,7 +228,7 @@ impl<'a> Turn<'a> {
                 let (cause, what) = translated(fault);
                 cause.ending(format!("{WHO} {what}."))
             }
-            PeerError::Busy => unavailable("This agent is busy. Please try again in a moment.", Some(1)),
+            PeerError::Busy => self.progress.busy(),
             PeerError::Status(status) => {
                 tracing::warn!(%agent, status, "a remote agent answered with a status and nothing else");
                 Ending::failed(format!("{WHO} failed."))
@@ -277,7 +237,11 @@ impl<'a> Turn<'a> {
                 tracing::warn!(%agent, detail, "a remote agent said something unreadable");
                 Ending::failed(format!("{WHO} {fault}."))
             }
-            PeerError::Unreachable(_) => away(),
+            PeerError::Unreachable(_) => self.progress.away(),
+            PeerError::Refused(rule) => {
+                tracing::error!(%agent, %rule, "a remote agent may not be asked; hint: `[egress]` says what is open");
+                FailureCause::UpstreamRefused.ending(format!("{WHO} {fault}."))
+            }
             PeerError::Slow | PeerError::Overtime => FailureCause::TimedOut.ending(format!("{WHO} {fault}.")),
             PeerError::Stalled | PeerError::Broken => FailureCause::CutOff.ending(format!("{WHO} {fault}.")),
             PeerError::TooLarge => FailureCause::OverBound.ending(format!("{WHO} {fault}.")),

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use forecourt_agents::declined::UpstreamError;
-use forecourt_egress::EgressError;
+use forecourt_egress::{EgressError, Refusal};
 use serde_json::Value;
 
 use super::limits::REASON_CHARS_MAX;
@@ -16,6 +16,9 @@ pub enum PeerError {
     /// No connection was made; nothing was sent. The cause is for the operator.
     #[error("can't be reached at the moment")]
     Unreachable(String),
+    /// The rules of this host's way out forbid to ask it; nothing was sent. The rule is for the operator.
+    #[error("may not be asked from here")]
+    Refused(Refusal),
     /// It did not begin to answer.
     #[error("did not begin to answer in time")]
     Slow,
@@ -65,7 +68,7 @@ impl PeerError {
             Self::Unreachable(_) | Self::Slow | Self::Stalled | Self::Broken | Self::Busy => true,
             Self::Status(status) => matches!(status, 408 | 425 | 500..),
             Self::Declined { declined, .. } => matches!(declined, UpstreamError::Later(_)),
-            Self::Overtime | Self::TooLarge | Self::Unreadable(_) | Self::Remote { .. } => false,
+            Self::Refused(_) | Self::Overtime | Self::TooLarge | Self::Unreadable(_) | Self::Remote { .. } => false,
         }
     }
 
@@ -85,7 +88,11 @@ impl PeerError {
     pub(super) fn of_egress(error: &EgressError) -> Self {
         tracing::warn!(reason = error.log_reason(), "a remote agent failed");
         match error {
-            EgressError::Unconnected(_) | EgressError::Refused(_) => Self::Unreachable(error.log_reason()),
+            // A name that does not resolve now may do so in a moment; the other rules stay as they are.
+            EgressError::Unconnected(_) | EgressError::Refused(Refusal::Unresolved) => {
+                Self::Unreachable(error.log_reason())
+            }
+            EgressError::Refused(rule) => Self::Refused(*rule),
             EgressError::Failed(_) => Self::Broken,
             EgressError::Status(status) => Self::Status(status.as_u16()),
             EgressError::TooLarge { .. } => Self::TooLarge,
@@ -214,6 +221,16 @@ mod tests {
 
     fn fault(fault: PeerError) -> Option<OperationError> {
         fault.fault().cloned()
+    }
+
+    #[test]
+    fn what_a_rule_forbids_stays_forbidden_and_a_name_may_resolve_later() {
+        let refused = |rule| PeerError::of_egress(&EgressError::Refused(rule));
+        for rule in [Refusal::Port, Refusal::OwnHost, Refusal::PrivateAddress] {
+            assert_eq!(refused(rule), PeerError::Refused(rule));
+            assert!(!refused(rule).is_passing(), "{rule:?}");
+        }
+        assert!(matches!(refused(Refusal::Unresolved), PeerError::Unreachable(_)));
     }
 
     #[test]

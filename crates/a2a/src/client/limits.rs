@@ -45,5 +45,7 @@ pub(crate) const CANCELS_MAX: usize = 64;
 pub(crate) const CANCEL_TIME_MAX: Duration = Duration::from_secs(10);
 /// Seconds after which a caller may ask again for an agent that can't be reached.
 pub(crate) const UNREACHABLE_RETRY_SECONDS: u64 = 10;
+/// Seconds after which a caller may ask again where too many requests of this host are on their way.
+pub(crate) const BUSY_RETRY_SECONDS: u64 = 1;
 /// Origins beside its card's own that an agent's interfaces may be on.
 pub(crate) const ORIGINS_MAX: usize = 16;

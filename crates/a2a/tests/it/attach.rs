@@ -238,3 +238,21 @@ async fn a_message_is_noted_before_it_is_sent_and_is_not_sent_where_that_fails()
     assert!(matches!(&answer.ending, Ending::Failed { reason, .. } if reason.contains("was not asked")), "{answer:?}");
     assert!(peer.heard.try_recv().is_err());
 }
+
+#[tokio::test]
+async fn a_later_try_that_reaches_nobody_is_no_refusal() {
+    let place = kept_by_a_first_try().await;
+    let sent = json!({"context": null, "waiting": null, "wants_payment": false, "task": null});
+    let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", closed.local_addr().unwrap());
+    drop(closed);
+    tokio::time::pause();
+    for (earlier, more) in [(left(&place), ""), (left(&sent), "knows_repeats = true\n")] {
+        let keeper = Keeper::of(earlier);
+        let answer = reply::collect(begin(&build(&base, more), with(&keeper, "hi")).await).await;
+        let is_cut_off = matches!(&answer.ending, Ending::Failed { cause: FailureCause::CutOff, .. });
+        assert!(is_cut_off, "asking again might do the work twice: {answer:?}");
+    }
+    let answer = ask(&build(&base, ""), "hi").await;
+    assert!(matches!(answer.ending, Ending::Refused(_)), "nothing was sent: {answer:?}");
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::response::IntoResponse;
-use forecourt_core::{Ending, Event};
+use forecourt_core::{Ending, Event, FailureCause};
 use futures::StreamExt;
 use serde_json::{Value, json};
 
@@ -130,6 +130,17 @@ async fn attempts_at_going_on_have_an_end() {
     }
     let tries = methods.iter().filter(|method| *method == "SubscribeToTask").count();
     assert!(tries <= forecourt_a2a::client::limits::RESUMES_FRUITLESS_MAX as usize, "{methods:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_is_gone_once_it_has_begun_is_not_to_be_asked_again() {
+    // A piece of an answer says nothing of the task's state, and is a beginning all the same.
+    for first in [json!({"task": task_10("WORKING", Value::Null, json!([]))}), text_10("Hel", false, false)] {
+        let base = dying_peer(rpc_frames(&[first])).await;
+        let answer = ask(&build(&base, ""), "hi").await;
+        let Ending::Failed { cause: FailureCause::CutOff, reason } = &answer.ending else { panic!("{answer:?}") };
+        assert!(reason.contains("may have begun"), "{reason}");
+    }
 }
 
 #[tokio::test]

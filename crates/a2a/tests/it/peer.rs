@@ -19,6 +19,7 @@ use forecourt_settings::{Problems, Section};
 use forecourt_testkit::{CountedEntropy, HandClock, card};
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
 
 /// What the peer was asked.
@@ -87,6 +88,50 @@ where
     });
     tokio::spawn(async { axum::serve(listener, app).await });
     FakePeer { base, heard }
+}
+
+/// A peer that tells its card, begins to answer the first message with `frames`, and is gone.
+pub(crate) async fn dying_peer(frames: Vec<String>) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let card = card_10(&base, "JSONRPC", true).to_string();
+    tokio::spawn(async move {
+        let frames = frames.concat();
+        // Each has a connection of its own. Nobody listens any more before the second one breaks.
+        let _ = spoken(&listener, "application/json", card.len(), &card).await;
+        let late = spoken(&listener, "text/event-stream", frames.len() + 1, &frames).await;
+        drop(listener);
+        drop(late);
+    });
+    base
+}
+
+/// Answers a connection with the head of `length` bytes and the body, and gives the connection.
+async fn spoken(
+    listener: &tokio::net::TcpListener,
+    mime: &str,
+    length: usize,
+    body: &str,
+) -> std::io::Result<tokio::net::TcpStream> {
+    let (mut stream, _) = listener.accept().await?;
+    let mut heard = Vec::new();
+    while !is_whole(&heard) {
+        if stream.read_buf(&mut heard).await? == 0 {
+            break;
+        }
+    }
+    let head =
+        format!("HTTP/1.1 200 OK\r\nContent-Type: {mime}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+    stream.write_all(format!("{head}{body}").as_bytes()).await?;
+    Ok(stream)
+}
+
+/// Whether a request has its head and as many bytes behind it as that says.
+fn is_whole(heard: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(heard).to_lowercase();
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
+    body.len() >= length.unwrap_or(0_usize)
 }
 
 pub(crate) fn json_answer(value: Value) -> Response {
