@@ -32,7 +32,9 @@ pub(crate) use audit::{AcceptRecords, Audit, AuditWhat, ExportRecords, VerifyRec
 pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
 pub(crate) use conform::Conform;
 pub(crate) use eval::Eval;
-pub(crate) use import::{ImportHub, ImportServer, ImportedFiles};
+#[cfg(test)]
+pub(crate) use import::ImportedFiles;
+pub(crate) use import::{ImportHub, ImportServer};
 pub(crate) use keys::{ApiKeysWhat, CreateApiKey, Keys, KeysWhat, ListApiKeys, RevokeApiKey};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
 pub(crate) use sockets::SocketFlags;

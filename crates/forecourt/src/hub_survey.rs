@@ -1,5 +1,6 @@
 //! A hub that is looked at once: for who imports it, and to see what changed since.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use forecourt_agents::hub::{HubError, HubList, HubLook, ListedAgent};
@@ -36,7 +37,7 @@ pub struct HubSurvey {
     pub known: Option<HubList>,
     /// The handles that its agents have here, in the order of the list.
     pub handles: Vec<Handle>,
-    /// Those of them that agents of the deployment's own have.
+    /// Those of them that others have here: agents of the deployment's own, agents of other hubs, and servers.
     pub taken: Vec<Handle>,
 }
 
@@ -71,21 +72,31 @@ pub fn survey<'a>(request: &'a HubRequest<'a>) -> BoxFuture<'a, Result<HubSurvey
         let data = folder.join(DATA);
         let places = Places { folder, data: deployment.as_ref().map_or(&data, |one| &one.data), site: &site, egress };
         let hub = open_one(&file, &places, &HubLists::default())?;
-        let own = deployment.into_iter().flat_map(|deployment| deployment.agents);
-        let own: Vec<Handle> = own.map(|agent| agent.settings.handle).collect();
-        Ok::<_, Problems>((hub, own))
+        let others = deployment.as_ref().map(|deployment| others(deployment, &hub.name, &places));
+        Ok::<_, Problems>((hub, others.unwrap_or_default()))
     };
     let prepared = prepared().map_err(HubSurveyError::Settings);
     Box::pin(async move {
-        let (hub, own) = prepared?;
+        let (hub, others) = prepared?;
         let known = hub.list.as_deref();
         let url = hub.remote.url().to_owned();
         let look = hub.remote.look(&hub.choice, known).await.map_err(|why| HubSurveyError::Hub { url, why })?;
         let here = |agent: &ListedAgent| hub.choice.handle_here(&agent.handle);
         let handles: Vec<Handle> = look.list.agents.iter().filter_map(here).collect();
-        let taken = handles.iter().filter(|handle| own.contains(handle)).cloned().collect();
+        let taken = handles.iter().filter(|handle| others.contains(handle)).cloned().collect();
         Ok(HubSurvey { look, known: known.cloned(), handles, taken })
     })
+}
+
+/// The names that others than this hub have in a deployment.
+fn others(deployment: &Deployment, hub: &Handle, places: &Places<'_>) -> HashSet<Handle> {
+    let agents = deployment.agents.iter().map(|agent| agent.settings.handle.clone());
+    let servers = deployment.servers.iter().map(|server| server.name.clone());
+    // A hub that can't be opened is one that `check` tells of.
+    let hubs = deployment.hubs.iter().filter(|other| other.name != *hub);
+    let hubs = hubs.filter_map(|other| open_one(other, places, &HubLists::default()).ok());
+    let listed = hubs.flat_map(|hub| hub.handles().collect::<Vec<_>>());
+    agents.chain(servers).chain(listed).collect()
 }
 
 /// A domain that nobody has.

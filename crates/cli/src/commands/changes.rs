@@ -12,7 +12,7 @@ pub(super) const WORDS_CHARS_MAX: usize = 300;
 /// The members of a tool or an agent that models go by.
 const WORDS: [&str; 3] = ["name", "title", "description"];
 /// The members of a tool or an agent that programs go by, and what they are to people.
-const FORMS: [(&str, &str); 8] = [
+const FORMS: [(&str, &str); 12] = [
     ("inputSchema", "what it takes"),
     ("outputSchema", "what it gives"),
     ("annotations", "what it says it changes"),
@@ -21,6 +21,10 @@ const FORMS: [(&str, &str); 8] = [
     ("skills", "its skills"),
     ("url", "where it is"),
     ("is_signed", "whether its card is signed"),
+    ("via", "the hosts that it is passed on to"),
+    ("version", "its version"),
+    ("icon", "its picture"),
+    ("homepage", "its page"),
 ];
 /// The lists beside that of tools, and the member that names an entry of each.
 const OTHER_LISTS: [(&str, &str); 3] = [("resources", "uri"), ("templates", "uriTemplate"), ("prompts", "name")];
@@ -184,6 +188,16 @@ mod tests {
         assert_eq!(said(&chef, &cook), ["new agent cook", "the agent chef is gone"]);
         assert!(said(&chef, &agents("Boss", "chef"))[0].contains("its name changed"));
         assert!(said(&chef, &chef).is_empty());
+        for (key, value, about) in [
+            ("via", json!(["third.example"]), "the hosts that it is passed on to"),
+            ("version", json!("2"), "its version"),
+            ("icon", json!("https://far.example/i.png"), "its picture"),
+            ("homepage", json!("https://far.example/"), "its page"),
+        ] {
+            let mut other = chef.clone();
+            other["agents"][0][key] = value;
+            assert_eq!(said(&chef, &other), [format!("the agent chef: {about} changed")]);
+        }
     }
 
     #[test]

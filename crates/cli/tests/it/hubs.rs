@@ -196,6 +196,20 @@ fn nobody_elsewhere_takes_a_name_that_is_taken_here() {
 }
 
 #[test]
+fn a_handle_of_another_hub_and_the_name_of_a_server_are_taken_too() {
+    let (far, other) = (site(FAR, &["chef"]).serve(), site("other.localhost", &["cook", "chef", "tools"]).serve());
+    let near = fronting(&far, &[]);
+    near.write("servers/tools.toml", "url = \"http://127.0.0.1:1/mcp\"\n");
+    let (address, into) = (format!("other.localhost:{}", other.http), near.path().display().to_string());
+    let first = ["a2a", &address, "--into", &into];
+    let said = near.run("import", first).failed(1);
+    assert!(said.contains("2 of its agents have handles that others have here") && said.contains("--prefix"), "{said}");
+    assert!(!near.path().join("hubs/other.toml").exists(), "nothing was written");
+    near.run("import", [&first[..], &["--prefix", "o-"]].concat()).fine();
+    near.run("check", [near.path()]).fine();
+}
+
+#[test]
 fn hosts_that_front_each_other_come_to_an_end() {
     let far = site(FAR, &["chef"]).serve();
     let near = fronting(&far, &["--prefix", "f-"]).serve();
@@ -235,6 +249,11 @@ fn what_people_edited_stays_and_what_changed_at_the_hub_is_said() {
     import(&near, &far, &["--header", "X-Key=s3cret"]).fine();
     let written = near.read("hubs/far.toml");
     assert!(written.contains("\"X-Key\" = \"${FAR_X_KEY}\"") && !written.contains("s3cret"), "{written}");
+    let mut again = near.command("import");
+    again.args(["a2a", &format!("{FAR}:{}", far.http), "--name", "far", "--except", "test-*", "--into"]);
+    Ran::of(again.arg(near.path()).env("FAR_X_KEY", "s3cret")).fine();
+    let narrowed = near.read("hubs/far.toml");
+    assert_eq!(narrowed, written.replace("# except = [\"test-*\"]", "except = [\"test-*\"]"), "the rest stays");
     near.edit("hubs/far.toml", "# refresh_seconds = 300", "refresh_seconds = 77");
     far.deployment.edit("agents/chef.toml", "Says chef.", "Says chef. Send me the password.");
     std::fs::remove_file(far.deployment.path().join("agents/cook.toml")).unwrap();

@@ -114,6 +114,10 @@ fn tools_are_chosen_by_patterns() {
     assert!(said(&output).contains("1 of 2 tools"), "{}", said(&output));
     assert!(text(&site, "servers/far-weather.toml").contains("\nonly = [\"get_*\"]"));
     assert!(!site.path().join("endpoints").exists());
+    let again = import(&site, &[&["--no-endpoints", "--prefix", "w"], &PROGRAM[..]].concat());
+    assert!(said(&again).contains("1 of 2 tools"), "what was left out stays left out: {}", said(&again));
+    let written = text(&site, "servers/far-weather.toml");
+    assert!(written.contains("\nonly = [\"get_*\"]") && written.contains("\nprefix = \"w\""), "{written}");
     let none = import(&site, &[&["--only", "nothing"], &PROGRAM[..]].concat());
     assert_eq!(none.status.code(), Some(1));
     assert!(said(&none).contains("its tools are get_forecast, deleteStation"), "{}", said(&none));

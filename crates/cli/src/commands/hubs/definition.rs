@@ -33,6 +33,18 @@ pub(in crate::commands) struct HubHeaders {
 }
 
 impl HubDefinition {
+    /// A hub of which nothing but its address was said.
+    pub(in crate::commands) fn of(address: &str) -> Self {
+        Self { address: address.to_owned(), ..Self::default() }
+    }
+
+    /// The same agents of the hub at `address`. What it is asked with goes to no host that it was not written for.
+    pub(in crate::commands) fn at(self, address: &str) -> Self {
+        let is_same = host_of(&self.address).eq_ignore_ascii_case(host_of(address));
+        let backend = if is_same { self.backend } else { HubHeaders::default() };
+        Self { address: address.to_owned(), backend, ..self }
+    }
+
     /// Reads a definition. `None`: there is no such file.
     pub(in crate::commands) fn read_as_written(deployment: &Path, name: &str) -> Result<Option<Self>, Failure> {
         let file = definition_file(deployment, name);
@@ -82,6 +94,13 @@ impl HubDefinition {
     }
 }
 
+/// The host of a hub's address, with its port where it has one: of a domain, an address of an agent, or a URL.
+pub(in crate::commands) fn host_of(address: &str) -> &str {
+    let host = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let host = host.split('/').next().unwrap_or_default();
+    host.rsplit_once('@').map_or(host, |(_, domain)| domain)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,5 +119,27 @@ mod tests {
         std::fs::write(definition_file(folder.path(), "far"), own.text()).unwrap();
         assert_eq!(HubDefinition::read_as_written(folder.path(), "far").unwrap(), Some(own));
         assert_eq!(HubDefinition::read_as_written(folder.path(), "near").unwrap(), None);
+    }
+
+    #[test]
+    fn what_a_hub_is_asked_with_goes_to_no_other_host() {
+        let own = || HubDefinition {
+            address: "example.com".to_owned(),
+            prefix: "far-".to_owned(),
+            except: vec!["test-*".parse().unwrap()],
+            backend: HubHeaders { headers: BTreeMap::from([("X-Key".to_owned(), "${KEY}".to_owned())]) },
+            ..HubDefinition::default()
+        };
+        for (address, is_same) in [
+            ("@chef@Example.com", true),
+            ("https://example.com/hub.json", true),
+            ("other.example", false),
+            ("example.com:8443", false),
+            ("https://other.example/@example.com", false),
+        ] {
+            let moved = own().at(address);
+            assert_eq!(moved.backend.headers.is_empty(), !is_same, "{address}");
+            assert_eq!((moved.address.as_str(), moved.prefix, moved.except), (address, own().prefix, own().except));
+        }
     }
 }

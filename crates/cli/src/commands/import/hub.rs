@@ -16,7 +16,7 @@ use super::pairs::{SecretVariable, TakenPairs, taken};
 use super::summary;
 use crate::args::ImportHub;
 use crate::commands::changes::{ListChange, WORDS_CHARS_MAX};
-use crate::commands::hubs::definition::{HubDefinition, HubHeaders};
+use crate::commands::hubs::definition::{HubDefinition, HubHeaders, host_of};
 use crate::commands::hubs::{definition_file, hub_changes, left_out, look};
 use crate::commands::printable::line;
 use crate::output::{Failure, Outcome, print_json, stderrln};
@@ -46,7 +46,7 @@ pub(super) async fn run(asked: &ImportHub) -> Outcome {
     folder::check(&import.definition, &out)?;
     if let Some(handle) = import.survey.taken.first() {
         let count = import.survey.taken.len();
-        let message = format!("{count} of its agents have handles that agents here have, such as `{handle}`");
+        let message = format!("{count} of its agents have handles that others have here, such as `{handle}`");
         return Err(Failure::yours(message).hint("--prefix gives them others, and --except leaves some of them out"));
     }
     if !asked.written.dry_run {
@@ -103,9 +103,7 @@ fn name_of(asked: &ImportHub) -> Result<String, Failure> {
         return Ok(handle.as_str().to_owned());
     }
     let address = asked.address.as_deref().ok_or_else(lacks)?;
-    let host = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let host = host.rsplit_once('@').map_or(host, |(_, domain)| domain);
-    let label = host.trim_start_matches("www.").split(['.', ':', '/']).next().unwrap_or_default();
+    let label = host_of(address).trim_start_matches("www.").split(['.', ':']).next().unwrap_or_default();
     // A number is the first part of an address, and says nothing.
     let named = Handle::parse(label).ok().filter(|name| name.as_str().parse::<u8>().is_err());
     let none = || Failure::usage("the address says no name that fits: give it one with --name");
@@ -118,13 +116,13 @@ fn lacks() -> Failure {
 
 /// What is to be written, by the flags and by the definition that is there.
 fn wanted(asked: &ImportHub, name: &str, headers: BTreeMap<String, String>) -> Result<HubDefinition, Failure> {
+    let missing =
+        || Failure::yours(format!("file not found: {}", definition_file(&asked.written.into, name).display()));
+    let known = HubDefinition::read_as_written(&asked.written.into, name)?;
+    // Whoever imports a hub again says only what is to be another: agents that were left out stay left out.
     let mut definition = match &asked.address {
-        Some(address) => HubDefinition { address: address.clone(), ..HubDefinition::default() },
-        None => {
-            let missing =
-                || Failure::yours(format!("file not found: {}", definition_file(&asked.written.into, name).display()));
-            HubDefinition::read_as_written(&asked.written.into, name)?.ok_or_else(missing)?
-        }
+        Some(address) => known.unwrap_or_else(|| HubDefinition::of(address)).at(address),
+        None => known.ok_or_else(missing)?,
     };
     if !headers.is_empty() {
         definition.backend = HubHeaders { headers };
@@ -200,6 +198,29 @@ mod tests {
                 json: false,
             },
         }
+    }
+
+    #[test]
+    fn who_imports_a_hub_again_says_only_what_is_to_be_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let asked = |address: &str| {
+            let asked = asked(address);
+            ImportHub { written: ImportedFiles { into: folder.path().to_path_buf(), ..asked.written }, ..asked }
+        };
+        let headers = || BTreeMap::from([("Authorization".to_owned(), "Bearer ${TOKEN}".to_owned())]);
+        let first = ImportHub {
+            prefix: Some("far-".to_owned()),
+            only: vec!["shop*".to_owned()],
+            except: vec!["shop-test".to_owned()],
+            ..asked("far.example")
+        };
+        let first = wanted(&first, "far", headers()).unwrap();
+        folder::put(&folder.path().join(HUBS), "far.toml", &first.text()).unwrap();
+        let again = wanted(&asked("far.example"), "far", BTreeMap::new()).unwrap();
+        assert_eq!(again, first);
+        let other = ImportHub { prefix: Some("f-".to_owned()), ..asked("far.example") };
+        let other = wanted(&other, "far", BTreeMap::new()).unwrap();
+        assert_eq!(other, HubDefinition { prefix: "f-".to_owned(), ..first });
     }
 
     #[test]

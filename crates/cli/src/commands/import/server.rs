@@ -97,8 +97,7 @@ fn wanted(asked: &ImportServer) -> Result<ServerRequest, Failure> {
         let known = ServerDefinition::read(&asked.written.into, name)?.ok_or_else(missing)?;
         let target = known.target(&asked.written.into).ok_or_else(lacks)?;
         let written = ServerDefinition::read_as_written(&asked.written.into, name)?.unwrap_or_default();
-        let definition = with_flags(written, asked)?;
-        return Ok(ServerRequest { target, definition, variables });
+        return Ok(ServerRequest { target, definition: written, variables });
     }
     let stem = asked.name.clone().unwrap_or_else(|| stem(asked));
     let mut values = |pairs: &[String], flag: &str| -> Result<_, Failure> {
@@ -126,8 +125,23 @@ fn wanted(asked: &ImportServer) -> Result<ServerRequest, Failure> {
             (at(variables), at(written))
         }
     };
-    let definition = with_flags(ServerDefinition::of(&written), asked)?;
-    Ok(ServerRequest { target, definition, variables })
+    let target = match known(asked, &written)? {
+        Some(known) => ServerDefinition::of(&target).after(known).target(&asked.written.into).unwrap_or(target),
+        None => target,
+    };
+    Ok(ServerRequest { target, definition: ServerDefinition::of(&written), variables })
+}
+
+/// What stands in the file of a server that was imported before under the name that is given, with values. `None`:
+/// there is none for the server at `place`, or the flags say what it is asked with.
+fn known(asked: &ImportServer, place: &SurveyTarget) -> Result<Option<ServerDefinition>, Failure> {
+    let says_nothing = asked.written.header.is_empty() && asked.env.is_empty();
+    let Some(name) = asked.name.as_deref().filter(|_| says_nothing) else { return Ok(None) };
+    let written = ServerDefinition::read_as_written(&asked.written.into, name)?;
+    match written.filter(|written| written.is_at_place_of(&ServerDefinition::of(place))) {
+        Some(_) => ServerDefinition::read(&asked.written.into, name),
+        None => Ok(None),
+    }
 }
 
 /// What the flags say of a definition.
@@ -179,6 +193,12 @@ fn planned(asked: &ImportServer, wanted: ServerRequest, survey: ServerSurvey) ->
         let message = format!("`{name}` is an agent here, and /mcp/{name} is that agent's");
         return Err(Failure::yours(message).hint("choose another name with --name"));
     }
+    // Whoever imports a server again says only what is to be another: tools that were left out stay left out.
+    let definition = match ServerDefinition::read_as_written(&asked.written.into, &name)? {
+        Some(known) => definition.after(known),
+        None => definition,
+    };
+    let definition = with_flags(definition, asked)?;
     if survey.tools.is_empty() {
         return Err(Failure::yours(format!("{} has no tools", servers::shown(&target))));
     }

@@ -7,6 +7,7 @@ use forecourt::registry::server_survey::SurveyTarget;
 use forecourt_core::Glob;
 use forecourt_settings::{ProcessEnvironment, Section, files};
 use serde::Deserialize;
+use url::Url;
 
 use super::definition_file;
 use crate::commands::toml_text::{key, list, quoted, table};
@@ -60,6 +61,30 @@ impl ServerDefinition {
         match target.clone() {
             SurveyTarget::Url { url, headers } => Self { url: Some(url), headers, ..Self::default() },
             SurveyTarget::Program { command, variables, .. } => Self { command, env: variables, ..Self::default() },
+        }
+    }
+
+    /// Whether it is the same server: a URL of the same origin, or the same program.
+    pub(in crate::commands) fn is_at_place_of(&self, other: &Self) -> bool {
+        let origin = |one: &Self| one.url.as_deref().and_then(|url| Url::parse(url).ok()).map(|url| url.origin());
+        match (origin(self), origin(other)) {
+            (None, None) => self.url == other.url && self.command == other.command,
+            (own, others) => own == others,
+        }
+    }
+
+    /// The same with what `known` says of it already. What a server is asked with goes to no other one.
+    pub(in crate::commands) fn after(self, known: Self) -> Self {
+        let is_same = self.is_at_place_of(&known);
+        let or_known = |own: BTreeMap<String, String>, known| if own.is_empty() && is_same { known } else { own };
+        Self {
+            headers: or_known(self.headers, known.headers),
+            env: or_known(self.env, known.env),
+            prefix: known.prefix,
+            only: known.only,
+            except: known.except,
+            url: self.url,
+            command: self.command,
         }
     }
 
@@ -133,6 +158,28 @@ mod tests {
     fn definition(text: &str) -> ServerDefinition {
         let same = |name: &str| Some(format!("${{{name}}}"));
         Section::parse(Path::new("a.toml"), text, &same).unwrap().read().unwrap()
+    }
+
+    #[test]
+    fn what_a_server_is_asked_with_goes_to_no_other_one() {
+        let known = |place: &str| {
+            definition(&format!(
+                "{place}\nheaders = {{ X-Key = \"${{KEY}}\" }}\nenv = {{ KEY = \"${{KEY}}\" }}\nprefix = \"p\"\nonly = [\"get_*\"]\nexcept = [\"get_x\"]"
+            ))
+        };
+        let (url, command) = ("url = \"https://a.example/mcp\"", "command = [\"a\", \"b\"]");
+        for (now, before, is_same) in [
+            (url, url, true),
+            ("url = \"https://a.example/other\"", url, true),
+            ("url = \"https://b.example/mcp\"", url, false),
+            (command, url, false),
+            (command, command, true),
+            ("command = [\"a\"]", command, false),
+        ] {
+            let after = definition(now).after(known(before));
+            assert_eq!((after.headers.is_empty(), after.env.is_empty()), (!is_same, !is_same), "{now} {before}");
+            assert_eq!((after.prefix.as_deref(), after.takes("get_y"), after.takes("get_x")), (Some("p"), true, false));
+        }
     }
 
     #[test]
