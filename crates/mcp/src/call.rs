@@ -20,9 +20,9 @@ use serde_json::Value;
 
 use crate::NAME;
 use crate::caller::Caller;
-use crate::client::SESSION;
 use crate::content::{failed, note, result};
 use crate::elicit::{self, Modes};
+use crate::fields::SESSION;
 use crate::forms::{Form, forms};
 use crate::limits::{ANSWER_TIME_MAX, QUESTIONS_PER_CALL_MAX};
 use crate::offer::{Offer, OfferedTool};
@@ -307,7 +307,7 @@ impl<'a> Client<'a> {
     /// Its session with this host, if it has one.
     pub(crate) fn session(&self) -> Option<String> {
         let head = self.context?.extensions.get::<Parts>()?;
-        head.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned)
+        head.headers.get(&SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned)
     }
 
     /// One that the SDK talks to.

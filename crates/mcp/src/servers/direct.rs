@@ -10,7 +10,7 @@ use bytes::Bytes;
 use forecourt_egress::{CheckedUrl, UpstreamResponse};
 use futures::StreamExt;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use rmcp::ClientHandler;
 use rmcp::model::{CallToolRequestParams, CallToolResult, JsonObject, ProtocolVersion, RequestMetaObject};
 use serde::de::IgnoredAny;
@@ -20,15 +20,12 @@ use serde_json::value::RawValue;
 
 use super::first_event::{FirstEvent, first_event};
 use super::guest::Guest;
-use crate::client::{self, EarlyAnswer, Out, PostOutcome, SESSION};
+use crate::client::{self, EarlyAnswer, Out, PostOutcome};
+use crate::fields::{self, CALL_TOOL};
 use crate::limits::FIRST_EVENT_BYTES_MAX;
 
 /// The first number of a request that is posted here: the SDK counts from 0, and numbers of one session must differ.
 const FIRST_NUMBER: i64 = 1_000_000_000;
-const METHOD: &str = "tools/call";
-static PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-static MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
-static MCP_NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// What begins a name that is written otherwise in a field. MCP 2026-07-28, transports.
 const ENCODED: &str = "=?base64?";
 
@@ -107,10 +104,10 @@ impl DirectWay {
     pub(super) fn new(out: Out, url: &str, version: &ProtocolVersion, guest: &Guest) -> Option<Self> {
         let names_itself = *version >= ProtocolVersion::STANDARD_HEADERS;
         let mut fields = HeaderMap::new();
-        fields.insert(&PROTOCOL_VERSION, HeaderValue::from_str(version.as_str()).ok()?);
+        fields.insert(&fields::PROTOCOL_VERSION, HeaderValue::from_str(version.as_str()).ok()?);
         let mut context = RequestMetaObject::new();
         if names_itself {
-            fields.insert(&MCP_METHOD, HeaderValue::from_static(METHOD));
+            fields.insert(&fields::METHOD, HeaderValue::from_static(CALL_TOOL));
         }
         if !version.has_initialize() {
             let about = guest.get_info();
@@ -139,15 +136,15 @@ impl DirectWay {
             client::repeat(meta, &mut fields);
         }
         if let Some(session) = &session {
-            fields.insert(SESSION, HeaderValue::from_str(session).ok()?);
+            fields.insert(&fields::SESSION, HeaderValue::from_str(session).ok()?);
         }
         if self.names_itself {
-            fields.insert(&MCP_NAME, plain_field(&params.name)?);
+            fields.insert(&fields::NAME, plain_field(&params.name)?);
         }
         let meta = WireMeta { said: params.meta.as_ref(), context: &self.context };
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let params = WireParams { meta, name: &params.name, arguments: params.arguments.as_ref() };
-        let call = WireCall { jsonrpc: "2.0", id: number, method: METHOD, params };
+        let call = WireCall { jsonrpc: "2.0", id: number, method: CALL_TOOL, params };
         Some(WrittenCall { number, session, fields, message: serde_json::to_vec(&call).ok()? })
     }
 
