@@ -18,11 +18,10 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::first_event::{FirstEvent, first_event};
+use super::first_event::{FirstEvent, StreamBeginning};
 use super::guest::Guest;
 use crate::client::{self, EarlyAnswer, Out, PostOutcome};
 use crate::fields::{self, CALL_TOOL};
-use crate::limits::FIRST_EVENT_BYTES_MAX;
 
 /// The first number of a request that is posted here: the SDK counts from 0, and numbers of one session must differ.
 const FIRST_NUMBER: i64 = 1_000_000_000;
@@ -206,22 +205,19 @@ fn result(message: &[u8], number: i64) -> Option<CallToolResult> {
 
 /// The result, where it is the first that a stream says. Else the stream is as it was.
 async fn first_result(answer: &mut UpstreamResponse, number: i64) -> Option<CallToolResult> {
-    let mut read = Vec::new();
+    let mut beginning = StreamBeginning::default();
     loop {
         let (found, end) = match answer.body.next().await {
-            Some(Ok(chunk)) => {
-                read.extend_from_slice(&chunk);
-                match first_event(&read) {
-                    FirstEvent::Data(data) => (result(data, number), Some(None)),
-                    FirstEvent::Unfinished if read.len() <= FIRST_EVENT_BYTES_MAX => continue,
-                    FirstEvent::Unfinished | FirstEvent::Other => (None, Some(None)),
-                }
-            }
-            other => (None, Some(other)),
+            Some(Ok(chunk)) => match beginning.add(&chunk) {
+                FirstEvent::Data(data) => (result(data, number), None),
+                FirstEvent::Unfinished => continue,
+                FirstEvent::Other => (None, None),
+            },
+            other => (None, other),
         };
         if found.is_none() {
-            answer.body.put_back(Ok(Bytes::from(read)));
-            end.into_iter().flatten().for_each(|end| answer.body.put_back(end));
+            answer.body.put_back(Ok(Bytes::from(beginning.into_bytes())));
+            end.into_iter().for_each(|end| answer.body.put_back(end));
         }
         return found;
     }
