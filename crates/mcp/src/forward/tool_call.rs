@@ -9,6 +9,7 @@ use forecourt_core::{Ending, Handle, Message, MessageId, Part, PolicyPart, Sende
 use forecourt_host::{ForwardPermit, ForwardRefusal, Target};
 use forecourt_surface::ending::put_code;
 use forecourt_surface::tool::{ToolEvent, ToolOutput};
+use forecourt_telemetry::{RemoteParent, TRACEPARENT};
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResponse, ClientRequest, ElicitRequest, ElicitResult, InputRequest,
@@ -149,7 +150,8 @@ impl ClientCall<'_> {
         let payment = state.payment.take();
         let brings = met.is_some() || payment.is_some();
         let id = MessageId::mint(&**host.entropy());
-        let said = Part::data(json!({"tool": self.found.tool.own_name, "arguments": state.arguments}));
+        let said = json!({"tool": self.found.tool.own_name, "arguments": state.arguments});
+        let said = said_to_server(said, self.client.meta);
         Message {
             submission: brings.then(|| Box::new(Submission { state: met, payment })),
             thread,
@@ -368,6 +370,20 @@ pub(super) fn own_meta(caller: &Caller, meta: Option<&RequestMetaObject>) -> Req
 /// What of a request's metadata is for the server.
 fn passed_on(meta: Option<&RequestMetaObject>) -> RequestMetaObject {
     let mut passed = RequestMetaObject::new();
+/// What a request says to the server, as the gate judges it: with the metadata that goes on.
+pub(super) fn said_to_server(mut said: Value, meta: &RequestMetaObject) -> Part {
+    let mut passed = passed_on(Some(meta));
+    // The ids of a trace are no words, though any pattern for numbers fits some of them.
+    let is_trace = |value: &Value| value.as_str().is_some_and(|text| RemoteParent::parse(text, None).is_some());
+    if passed.get(TRACEPARENT.as_str()).is_some_and(is_trace) {
+        passed.remove(TRACEPARENT.as_str());
+    }
+    if !passed.is_empty() {
+        said["_meta"] = passed.iter().map(|(key, value)| (key.clone(), value.clone())).collect::<Map<_, _>>().into();
+    }
+    Part::data(said)
+}
+
     for (key, value) in meta.into_iter().flat_map(|meta| meta.iter()) {
         if !OWN_META.contains(&key.as_str()) && !key.starts_with(PROTOCOL_META) {
             passed.insert(key.clone(), value.clone());
@@ -389,3 +405,18 @@ mod tests {
         assert_eq!(passed, json!({"vendor/x": 1}));
     }
 }
+
+    #[test]
+    fn the_metadata_that_goes_on_is_judged_but_for_the_ids_of_a_trace() {
+        let judged = |meta: Value| {
+            let meta: RequestMetaObject = serde_json::from_value(meta).expect("metadata");
+            let Part::Data(said) = said_to_server(json!({"tool": "x"}), &meta) else { panic!("it is data") };
+            said.data.into_value()
+        };
+        let ids = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let said = judged(json!({"progressToken": 1, "vendor/x": "y", "traceparent": ids, "tracestate": "a=z"}));
+        assert_eq!(said, json!({"tool": "x", "_meta": {"vendor/x": "y", "tracestate": "a=z"}}));
+        assert_eq!(judged(json!({"traceparent": ids})), json!({"tool": "x"}));
+        let words = judged(json!({"traceparent": "call 13"}));
+        assert_eq!(words["_meta"]["traceparent"], "call 13");
+    }
