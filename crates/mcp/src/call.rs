@@ -168,8 +168,8 @@ impl Rounds<'_> {
             return Ok(ControlFlow::Break(self.response(output)));
         };
         state.round += 1;
-        // Who knows what will be asked may have answered with the call.
-        let waiting = Waiting::for_answers(&output, state.round);
+        // Who knows what will be asked may have answered with the call. A condition that was met and not used stays met.
+        let waiting = Waiting::for_answers(&output, state.visited.take(), state.round);
         let page = waiting.visited();
         let (mut waiting, forms) = match waiting.take(forms, &mut state.responses)? {
             Next::Goes(answers) => {

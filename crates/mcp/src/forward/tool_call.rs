@@ -104,6 +104,7 @@ impl ClientCall<'_> {
             ControlFlow::Break(response) => return Ok(response),
         };
         loop {
+            let (visited, payment) = (state.visited.clone(), state.payment.clone());
             let output = match self.pass(&mut state).await {
                 Ok(permit) => {
                     let arguments = Arc::new(std::mem::take(&mut state.arguments));
@@ -111,7 +112,9 @@ impl ClientCall<'_> {
                     match self.drive(call, &arguments).await? {
                         CallOutcome::Answered(response) => return Ok(response),
                         CallOutcome::Refused(output) => {
+                            // The server heard of nothing, so that what let the call through does so once more.
                             state.arguments = Arc::unwrap_or_clone(arguments);
+                            (state.visited, state.payment) = (visited, payment);
                             output
                         }
                     }
@@ -367,9 +370,6 @@ pub(super) fn own_meta(caller: &Caller, meta: Option<&RequestMetaObject>) -> Req
     own
 }
 
-/// What of a request's metadata is for the server.
-fn passed_on(meta: Option<&RequestMetaObject>) -> RequestMetaObject {
-    let mut passed = RequestMetaObject::new();
 /// What a request says to the server, as the gate judges it: with the metadata that goes on.
 pub(super) fn said_to_server(mut said: Value, meta: &RequestMetaObject) -> Part {
     let mut passed = passed_on(Some(meta));
@@ -384,6 +384,9 @@ pub(super) fn said_to_server(mut said: Value, meta: &RequestMetaObject) -> Part 
     Part::data(said)
 }
 
+/// What of a request's metadata is for the server.
+fn passed_on(meta: Option<&RequestMetaObject>) -> RequestMetaObject {
+    let mut passed = RequestMetaObject::new();
     for (key, value) in meta.into_iter().flat_map(|meta| meta.iter()) {
         if !OWN_META.contains(&key.as_str()) && !key.starts_with(PROTOCOL_META) {
             passed.insert(key.clone(), value.clone());
@@ -404,7 +407,6 @@ mod tests {
         let passed = serde_json::to_value(passed_on(Some(&meta))).expect("JSON");
         assert_eq!(passed, json!({"vendor/x": 1}));
     }
-}
 
     #[test]
     fn the_metadata_that_goes_on_is_judged_but_for_the_ids_of_a_trace() {
@@ -420,3 +422,4 @@ mod tests {
         let words = judged(json!({"traceparent": "call 13"}));
         assert_eq!(words["_meta"]["traceparent"], "call 13");
     }
+}

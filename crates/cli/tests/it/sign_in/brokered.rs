@@ -37,8 +37,12 @@ impl Far {
     }
 
     fn serve(&self, provider: &Provider) -> Served {
-        let file = format!("url = \"{}/mcp\"\n\n[sign_in]\n", self.origin);
-        let deployment = provider.deployment("");
+        self.serve_with(provider.deployment(""), provider, "")
+    }
+
+    /// The same with more in its definition.
+    fn serve_with(&self, deployment: Deployment, provider: &Provider, more: &str) -> Served {
+        let file = format!("url = \"{}/mcp\"\n\n[sign_in]\n{more}", self.origin);
         // Programs bring tokens of the provider at which people sign in.
         let believing = believing().replace(ISSUER, &provider.issuer);
         let top = format!("{}\n{believing}", deployment.read("forecourt.toml"));
@@ -246,6 +250,33 @@ fn rfc9728_3_3_metadata_of_another_resource_or_issuer_leads_nowhere() {
         far.tell(json!({"resource": null, "issuer": null}));
     }
     assert_eq!(far.saw("registered"), json!(0));
+}
+
+#[test]
+fn a_call_is_led_to_a_consent_and_from_there_to_the_sign_in() {
+    let (Some(provider), mut far) = (Provider::start(), Far::start()) else { return };
+    let rule = "[[policy]]\nkind = \"require_consent\"\ntext = \"Calls are kept.\"\nlifetime = \"1h\"\n";
+    let served = far.serve_with(provider.deployment(""), &provider, &format!("\n{rule}"));
+    let (ada, by_ada) = (Visitor::new(&served), bearer(&provider, "ada"));
+    ada.sign_in(&provider, "ada").with_status(200);
+    let page = |asked: &Value| {
+        let requests = asked["result"]["inputRequests"].as_object().unwrap_or_else(|| panic!("{asked}"));
+        let (key, request) = requests.iter().next().unwrap();
+        let more =
+            json!({"requestState": asked["result"]["requestState"], "inputResponses": {key: {"action": "accept"}}});
+        (request["params"]["url"].as_str().unwrap().to_owned(), more)
+    };
+    let (consent, more) = page(&call(&served, &by_ada, true));
+    let consent = consent.strip_prefix(&served.https_url("")).unwrap().to_owned();
+    let form = ada.ask(&consent, &[]).with_status(200).text();
+    let token = super::consent::token(&form);
+    ada.ask(&consent, &["-d", &format!("decision=accept&token={token}")]);
+    let asked = ask(&served, &by_ada, &arguments(true, &more));
+    let (sign_in, more) = page(&asked);
+    assert!(sign_in.ends_with(PAGE), "{asked}");
+    sign_in_there(&ada);
+    assert_eq!(text(&ask(&served, &by_ada, &arguments(true, &more))), "You are login-1.");
+    assert_eq!(far.saw("called"), json!(["login-1"]));
 }
 
 #[test]
