@@ -253,6 +253,51 @@ fn rfc9728_3_3_metadata_of_another_resource_or_issuer_leads_nowhere() {
 }
 
 #[test]
+fn a_client_of_the_operators_is_told_to_its_own_server_alone_and_may_have_another_secret() {
+    let (Some(provider), mut far, mut evil) = (Provider::start(), Far::start(), Far::start()) else { return };
+    far.tell(json!({"secret": "one"}));
+    let client = format!("issuer = \"{}\"\nclient_id = \"us\"\nclient_secret_file = \"far.secret\"\n", far.origin);
+    let served = far.serve_with(provider.deployment("").and("far.secret", "one\n"), &provider, &client);
+    let (ada, by_ada) = (Visitor::new(&served), bearer(&provider, "ada"));
+    ada.sign_in(&provider, "ada").with_status(200);
+    sign_in_there(&ada);
+    assert_eq!(text(&call(&served, &by_ada, false)), "You are login-1.");
+
+    // Another secret there and not yet here: nobody's sign-in is lost by that.
+    far.tell(json!({"secret": "two", "end_access": true}));
+    for _ in 0..2 {
+        let away = call(&served, &by_ada, false);
+        assert!(text(&away).contains("can't be asked") && !text(&away).contains(PAGE), "{away}");
+    }
+    served.deployment.write("far.secret", "two\n");
+    served.signal(nix::sys::signal::Signal::SIGHUP);
+    within("the new secret is used", || (text(&call(&served, &by_ada, false)) == "You are login-1.").then_some(()));
+    assert_eq!((far.saw("refreshed"), far.saw("redeemed"), far.saw("registered")), (json!(1), json!(1), json!(0)));
+
+    // A server that was taken over names another place to sign in.
+    far.tell(json!({"named": evil.origin}));
+    evil.tell(json!({"resource": format!("{}/mcp", far.origin), "secret": "two"}));
+    let served = serve(served.killed());
+    let bob = Visitor::new(&served);
+    bob.sign_in(&provider, "bob").with_status(200);
+    bob.ask(&format!("{PAGE}?go=1"), &[]).with_status(503);
+    assert_eq!((evil.saw("redeemed"), evil.saw("strange")), (json!(0), json!([])));
+}
+
+#[test]
+fn a_sign_in_that_is_done_once_more_outlives_the_one_before() {
+    let (Some(provider), mut far) = (Provider::start(), Far::start()) else { return };
+    let served = far.serve(&provider);
+    let (ada, by_ada) = (Visitor::new(&served), bearer(&provider, "ada"));
+    ada.sign_in(&provider, "ada").with_status(200);
+    for _ in 0..2 {
+        sign_in_there(&ada);
+    }
+    assert_eq!((far.saw("redeemed"), far.saw("revoked")), (json!(2), json!(0)));
+    assert_eq!(text(&call(&served, &by_ada, false)), "You are login-2.");
+}
+
+#[test]
 fn a_call_is_led_to_a_consent_and_from_there_to_the_sign_in() {
     let (Some(provider), mut far) = (Provider::start(), Far::start()) else { return };
     let rule = "[[policy]]\nkind = \"require_consent\"\ntext = \"Calls are kept.\"\nlifetime = \"1h\"\n";

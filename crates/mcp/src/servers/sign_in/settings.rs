@@ -43,7 +43,7 @@ pub(in crate::servers) struct CheckedSignIn {
     pub(super) resource: Url,
     pub(super) issuer: Option<String>,
     pub(super) scopes: Vec<String>,
-    pub(super) client: Option<ConfiguredClient>,
+    pub(in crate::servers) client: Option<ConfiguredClient>,
 }
 
 impl SignInSettings {
