@@ -14,7 +14,9 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 settings = {"expires_in": 3600, "is_down": False, "iss": None, "resource": None, "issuer": None,
     # The secret of the client `us`, which is registered by hand; whether no token is taken any more; and the
     # authorization server that is named in the place of this one.
-    "secret": None, "is_deaf": False, "named": None}
+    "secret": None, "is_deaf": False, "named": None,
+    # Whether it is a server of the newest revision, whose tool asks for something first.
+    "asks": False}
 seen = {"registered": 0, "redeemed": 0, "refreshed": 0, "reused": 0, "revoked": 0, "called": [], "strange": []}
 clients, codes, access, refresh = {}, {}, {}, {}
 lock = threading.Lock()
@@ -133,13 +135,22 @@ class Handler(BaseHTTPRequestHandler):
         if method == "initialize":
             result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
                 "serverInfo": {"name": "far", "version": "1"}}
+        elif method == "server/discover" and settings["asks"]:
+            result = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, "ttlMs": 0,
+                "cacheScope": "private"}
+        elif method == "tools/call" and settings["asks"] and "inputResponses" not in told["params"]:
+            page = {"mode": "url", "message": "Look here.", "url": "https://far.example/look", "elicitationId": "1"}
+            result = {"resultType": "input_required", "requestState": "first",
+                "inputRequests": {"page": {"method": "elicitation/create", "params": page}}}
         elif method == "tools/list":
             result = {"tools": [{"name": "whoami", "inputSchema": {"type": "object"}}]}
+            result |= {"ttlMs": 0, "cacheScope": "private"} if settings["asks"] else {}
         elif method == "tools/call":
             seen["called"].append(login)
             result = {"content": [{"type": "text", "text": f"You are {login}."}]}
         else:
             return self.say(200, {"jsonrpc": "2.0", "id": told["id"], "error": {"code": -32601, "message": "no"}})
+        result = {"resultType": "complete", **result} if settings["asks"] else result
         self.say(200, {"jsonrpc": "2.0", "id": told["id"], "result": result})
 
 

@@ -298,6 +298,42 @@ fn a_sign_in_that_is_done_once_more_outlives_the_one_before() {
 }
 
 #[test]
+fn a_sign_in_whose_new_token_is_not_taken_either_is_done_anew() {
+    let (Some(provider), mut far) = (Provider::start(), Far::start()) else { return };
+    let served = far.serve(&provider);
+    let (ada, by_ada) = (Visitor::new(&served), bearer(&provider, "ada"));
+    ada.sign_in(&provider, "ada").with_status(200);
+    sign_in_there(&ada);
+    assert_eq!(text(&call(&served, &by_ada, false)), "You are login-1.");
+    far.tell(json!({"is_deaf": true}));
+    for _ in 0..3 {
+        let refused = call(&served, &by_ada, false);
+        assert!(text(&refused).contains(PAGE), "{refused}");
+    }
+    assert_eq!((far.saw("refreshed"), far.saw("revoked")), (json!(1), json!(1)));
+    far.tell(json!({"is_deaf": false}));
+    sign_in_there(&ada);
+    assert_eq!(text(&call(&served, &by_ada, false)), "You are login-2.");
+}
+
+#[test]
+fn a_call_goes_on_where_it_was_when_its_token_ends_while_a_person_thinks() {
+    let (Some(provider), mut far) = (Provider::start(), Far::start()) else { return };
+    far.tell(json!({"asks": true}));
+    let served = far.serve(&provider);
+    let (ada, by_ada) = (Visitor::new(&served), bearer(&provider, "ada"));
+    ada.sign_in(&provider, "ada").with_status(200);
+    sign_in_there(&ada);
+    let asked = call(&served, &by_ada, true);
+    assert_eq!(asked["result"]["inputRequests"]["page"]["params"]["message"], "Look here.", "{asked}");
+    far.tell(json!({"end_access": true}));
+    let state = &asked["result"]["requestState"];
+    let more = json!({"requestState": state, "inputResponses": {"page": {"action": "accept"}}});
+    assert_eq!(text(&ask(&served, &by_ada, &arguments(true, &more))), "You are login-1.");
+    assert_eq!((far.saw("refreshed"), far.saw("called")), (json!(1), json!(["login-1"])));
+}
+
+#[test]
 fn a_call_is_led_to_a_consent_and_from_there_to_the_sign_in() {
     let (Some(provider), mut far) = (Provider::start(), Far::start()) else { return };
     let rule = "[[policy]]\nkind = \"require_consent\"\ntext = \"Calls are kept.\"\nlifetime = \"1h\"\n";

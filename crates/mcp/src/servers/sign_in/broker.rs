@@ -91,8 +91,35 @@ impl Broker {
             return Ok(own);
         }
         let renewed = self.renewed(person, number).await?;
-        // There is no other one at the moment.
-        if renewed != *refused { Ok(renewed) } else { Err(self.refusals.away()) }
+        if renewed != *refused {
+            return Ok(renewed);
+        }
+        match self.kept.of(person).await.map_err(unkept)? {
+            // It was given anew and is the same: no other will come.
+            Some((last, _)) if last != number => Err(self.unusable(who, refused).await),
+            // There is no other one at the moment.
+            _ => Err(self.refusals.away()),
+        }
+    }
+
+    /// What a caller is told whose token the server did not take though it was new: the sign-in is forgotten, or each
+    /// call would ask for yet another token.
+    pub(crate) async fn unusable(&self, who: &WhoAsks, refused: &HeaderValue) -> CallError {
+        self.end(who, refused).await.unwrap_or_else(|error| error)
+    }
+
+    async fn end(&self, who: &WhoAsks, refused: &HeaderValue) -> Result<CallError, CallError> {
+        let person = self.person(who)?;
+        let (number, kept) = self.kept.of(person).await.map_err(unkept)?.ok_or_else(|| self.refusals.unsigned())?;
+        // Signed in anew meanwhile, or refreshed by another call.
+        if self.shown(&kept.tokens)? != *refused {
+            return Ok(self.refusals.away());
+        }
+        tracing::info!(server = %self.name, "a server does not take the tokens of a sign-in");
+        if self.kept.forget(person, Some(number), self.clock.now()).await.map_err(unkept)? {
+            self.revoke(&kept).await;
+        }
+        Ok(self.refusals.unsigned())
     }
 
     pub(super) fn shown(&self, tokens: &DelegatedTokens) -> Result<HeaderValue, CallError> {
