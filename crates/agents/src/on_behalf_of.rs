@@ -64,6 +64,11 @@ impl TokenExchange {
         })
     }
 
+    /// SHA-256 of the secret, by which it is known that another one was configured, wherever it stands.
+    pub fn secret_hash(&self) -> [u8; 32] {
+        cache::sha256(self.endpoint.client_secret.as_bytes())
+    }
+
     /// The refusal for a caller without a bearer token: there is nothing to exchange.
     fn unsigned_in(&self) -> Ending {
         let challenge = AuthChallenge::new("Bearer").with("realm", &self.host);

@@ -245,14 +245,21 @@ impl ForwardPermit {
         }
     }
 
-    /// The call has come to its end.
+    /// The server turned the call away and did nothing: what it was let through by is not used.
+    pub fn take_back(&mut self) {
+        if let Some(mark) = &mut self.mark {
+            mark.take_back();
+        }
+    }
+
+    /// The call has come to its end. What let a call through of which the server never heard may be used again.
     pub fn end(mut self, ending: &Ending) -> BoxFuture<'static, ()> {
         if let Some(end) = self.end.take() {
             end.count(ending);
         }
         Box::pin(async move {
             if let Some(mark) = self.mark.take() {
-                mark.answered().await;
+                mark.ended().await;
             }
         })
     }

@@ -143,7 +143,7 @@ fn is_bare(ending: &Ending) -> bool {
 /// what the agent asks for.
 async fn close(request: Arc<Request>, mark: Option<AnswerMark>, ending: Ending) -> Ending {
     if let Some(mark) = mark {
-        mark.answered().await;
+        mark.ended().await;
     }
     match ending {
         Ending::Refused(part) if part.is_bare() => demand::issued(&request, *part).await,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forecourt_oidc::{check_issuer, usual_scopes, with_openid};
+use forecourt_settings::client_secret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -154,7 +155,8 @@ pub(crate) fn check(config: &OidcConfig, base: &Path) -> Result<OidcSettings, Ve
     if config.claims.iter().any(|claim| claim == "scope") {
         problems.push(("claims", "`scope` is what programs may do, and is never taken from a sign-in".to_owned()));
     }
-    let client_secret = secret(config, base).unwrap_or_else(|problem| {
+    let given = client_secret(config.client_secret.clone(), config.client_secret_file.as_deref(), base);
+    let client_secret = given.unwrap_or_else(|problem| {
         problems.push(problem);
         None
     });
@@ -175,26 +177,6 @@ pub(crate) fn check(config: &OidcConfig, base: &Path) -> Result<OidcSettings, Ve
         session_idle: Duration::from_secs(idle.min(lifetime).into()),
         logout: config.logout,
     })
-}
-
-fn secret(config: &OidcConfig, base: &Path) -> Result<Option<String>, (&'static str, String)> {
-    let text = match (&config.client_secret, &config.client_secret_file) {
-        (None, None) => return Ok(None),
-        (Some(text), None) => text.clone(),
-        (None, Some(path)) => {
-            let path = base.join(path);
-            let read = std::fs::read_to_string(&path);
-            read.map_err(|error| ("client_secret_file", format!("{}: {error}", path.display())))?
-        }
-        (Some(_), Some(_)) => {
-            return Err(("client_secret", "give either `client_secret` or `client_secret_file`".to_owned()));
-        }
-    };
-    // Files end with a newline, which is no part of the secret.
-    match text.trim() {
-        "" => Err(("client_secret", "is empty".to_owned())),
-        text => Ok(Some(text.to_owned())),
-    }
 }
 
 #[cfg(test)]

@@ -229,11 +229,16 @@ impl AnswerMark {
         self.used.as_ref().is_some_and(|used| !used.states.is_empty() || !used.deductions.is_empty())
     }
 
-    /// The answer has come to its end.
-    pub fn answered(mut self) -> BoxFuture<'static, ()> {
+    /// Whoever heard of it turned it away and did nothing: it counts as not begun.
+    pub fn take_back(&mut self) {
+        self.has_begun = false;
+    }
+
+    /// The answer has come to its end. What was used for one that never began is given back.
+    pub fn ended(mut self) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             if let Some(used) = self.used.take() {
-                used.settle(true).await;
+                used.settle(self.has_begun).await;
             }
         })
     }

@@ -20,9 +20,9 @@ use serde_json::Value;
 
 use crate::NAME;
 use crate::caller::Caller;
-use crate::client::SESSION;
 use crate::content::{failed, note, result};
 use crate::elicit::{self, Modes};
+use crate::fields::SESSION;
 use crate::forms::{Form, forms};
 use crate::limits::{ANSWER_TIME_MAX, QUESTIONS_PER_CALL_MAX};
 use crate::offer::{Offer, OfferedTool};
@@ -168,8 +168,8 @@ impl Rounds<'_> {
             return Ok(ControlFlow::Break(self.response(output)));
         };
         state.round += 1;
-        // Who knows what will be asked may have answered with the call.
-        let waiting = Waiting::for_answers(&output, state.round);
+        // Who knows what will be asked may have answered with the call. A condition that was met and not used stays met.
+        let waiting = Waiting::for_answers(&output, state.visited.take(), state.round);
         let page = waiting.visited();
         let (mut waiting, forms) = match waiting.take(forms, &mut state.responses)? {
             Next::Goes(answers) => {
@@ -307,7 +307,7 @@ impl<'a> Client<'a> {
     /// Its session with this host, if it has one.
     pub(crate) fn session(&self) -> Option<String> {
         let head = self.context?.extensions.get::<Parts>()?;
-        head.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned)
+        head.headers.get(&SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned)
     }
 
     /// One that the SDK talks to.

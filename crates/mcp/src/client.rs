@@ -19,8 +19,6 @@ use crate::limits::CALLS_PER_SESSION_MAX;
 pub(crate) use early_answer::{EarlyAnswer, PostOutcome, RenamedIds};
 pub(crate) use out::{Out, repeat};
 
-/// Where a request over HTTP names its session.
-pub(crate) const SESSION: &str = "mcp-session-id";
 /// Where a request says, in its metadata, how many agents stand in line before it.
 pub(crate) const HOPS: &str = "forecourt/hops";
 

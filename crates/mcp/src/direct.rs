@@ -25,17 +25,13 @@ use tracing::{Instrument, Span};
 
 use crate::call::{self, Client};
 use crate::caller::Caller;
+use crate::fields::{self, CALL_TOOL};
 use crate::finding::ToolRequest;
 use crate::offer::Offer;
 use crate::{call_trace, forward, payment, requirements};
 
 /// The revision whose calls are known here. MCP 2026-07-28, transports: a request says all of itself.
 const VERSION: &str = "2026-07-28";
-const METHOD: &str = "tools/call";
-static PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-static MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
-static MCP_NAME: HeaderName = HeaderName::from_static("mcp-name");
-static SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// A call, ready to be made.
 pub(crate) struct DirectCall {
@@ -124,16 +120,16 @@ impl DirectCall {
     pub(crate) fn read(head: &Parts, body: &[u8]) -> Option<Self> {
         let headers = &head.headers;
         let is_one = head.method == Method::POST
-            && only(headers, &PROTOCOL_VERSION) == Some(VERSION)
-            && only(headers, &MCP_METHOD) == Some(METHOD)
-            && !headers.contains_key(&SESSION)
+            && only(headers, &fields::PROTOCOL_VERSION) == Some(VERSION)
+            && only(headers, &fields::METHOD) == Some(CALL_TOOL)
+            && !headers.contains_key(&fields::SESSION)
             && accepts_both(headers);
-        let named = is_one.then(|| only(headers, &MCP_NAME)).flatten()?;
+        let named = is_one.then(|| only(headers, &fields::NAME)).flatten()?;
         let WireCall { jsonrpc, id, method, params } = serde_json::from_slice(body).ok()?;
         let WireParams { meta, name, arguments, input_responses, request_state } = params;
         let WireMeta { version, capabilities, wants_more, said } = meta;
         // A body that contradicts its headers is for the SDK to refuse, with -32020.
-        let fits = jsonrpc == "2.0" && method == METHOD && version? == VERSION && name == named;
+        let fits = jsonrpc == "2.0" && method == CALL_TOOL && version? == VERSION && name == named;
         (fits && !wants_more).then_some(())?;
         let mut params = CallToolRequestParams::new(name);
         params.arguments = arguments;

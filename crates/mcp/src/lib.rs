@@ -38,6 +38,7 @@ mod content;
 mod cors;
 mod direct;
 mod elicit;
+mod fields;
 mod finding;
 mod form;
 mod forms;

@@ -197,6 +197,8 @@ pub(crate) const CHALLENGE_URL_BYTES_MAX: usize = 2_048;
 pub(crate) const RENAMED_IDS_MAX: usize = 256;
 /// Bytes of the first event in the answer to a call that are looked at for the result; a longer one is read by the SDK.
 pub(crate) const FIRST_EVENT_BYTES_MAX: usize = 256 * 1024;
+/// Pieces in which those bytes may come; of more, the SDK reads the event.
+pub(crate) const FIRST_EVENT_CHUNKS_MAX: usize = 64;
 /// Scopes that are asked for at a server's authorization server.
 pub(crate) const SCOPES_MAX: usize = 50;
 /// How long a sign-in at a server is kept after it was refreshed last.

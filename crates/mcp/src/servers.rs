@@ -5,7 +5,7 @@
 //! | a file of `servers/` | `settings` |
 //! | what a server has, and what of it is offered under which name | `catalog`, `shelf`, `listing` |
 //! | a server at work: lists, sessions, places, how it does | `upstream`, `sessions`, `session`, `places`, `lister`, `guest`, `events`, `health`, `updates` |
-//! | a sign-in there that is kept for a person | `sign_in` |
+//! | a sign-in there that is kept for a person, and its token in a request | `sign_in`, `credentials` |
 //! | one request, step by step, behind the gate | `call`, `parked` |
 //! | one that wants nothing but its answer, without the SDK's machinery | `direct`, `first_event` |
 //! | telling a client that lists have changed | `changes` |
@@ -16,6 +16,7 @@
 pub(crate) mod call;
 pub(crate) mod catalog;
 mod changes;
+pub(crate) mod credentials;
 mod direct;
 pub(crate) mod events;
 mod first_event;

@@ -33,7 +33,7 @@ use crate::person::KnownPerson;
 use crate::server::Server;
 use crate::sessions::{SessionRefusal, SessionReservation, Sessions};
 use crate::verdict::Verdict;
-use crate::{bare_refusal, cors, rpc_error, server_card, target};
+use crate::{bare_refusal, cors, fields, rpc_error, server_card, target};
 
 const PATHS: [&str; 3] = ["/mcp", "/mcp/", "/mcp/{*path}"];
 /// What the SDK wants to be accepted, to the letter.
@@ -41,7 +41,6 @@ const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event
 /// What a session is asked that is made anew.
 const PING: &[u8] = br#"{"jsonrpc":"2.0","id":"restore","method":"ping"}"#;
 static LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-static SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// The HTTP entrance of MCP: origins, callers and sessions in front of the SDK's service.
 pub(crate) struct McpEndpoint {
@@ -237,7 +236,7 @@ impl McpEndpoint {
 
     /// Passes a message on to its session: one that is begun by it, that is there, or that another node has begun.
     async fn pass_on(&self, mut head: Parts, body: Bytes, peek: &Peek, caller: Caller) -> Result<Response, HttpAnswer> {
-        let session = head.headers.get(&SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
+        let session = head.headers.get(&fields::SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
         if let Some(id) = &session {
             self.check_session(id, peek, &caller).await?;
         }
@@ -334,7 +333,7 @@ impl McpEndpoint {
 
 /// The session that an answer has begun.
 fn begun(head: &HeaderMap) -> Option<&str> {
-    head.get(&SESSION).and_then(|id| id.to_str().ok())
+    head.get(&fields::SESSION).and_then(|id| id.to_str().ok())
 }
 
 /// Binds the session that an answer has begun to the place that was taken for it.

@@ -39,9 +39,11 @@ pub(crate) enum Next {
 }
 
 impl Waiting {
-    /// What a call that asks for something remembers.
-    pub(crate) fn for_answers(called: &ToolOutput, round: usize) -> Self {
-        let (question, earlier) = (called.question.clone(), called.structured.clone());
+    /// What a call that asks for something remembers: what it came to, or what an earlier round came to that has led
+    /// to nothing yet.
+    pub(crate) fn for_answers(called: &ToolOutput, earlier: Option<Value>, round: usize) -> Self {
+        let question = called.question.clone();
+        let earlier = earlier.unwrap_or_else(|| called.structured.clone());
         Self { question, earlier, round, answers: BTreeMap::new() }
     }
 

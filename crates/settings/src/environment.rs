@@ -112,7 +112,7 @@ impl<'a> Reference<'a> {
 }
 
 /// The text of a file that holds a secret, without the end of its last line.
-fn secret_of(file: &Path) -> Result<String, String> {
+pub(crate) fn secret_of(file: &Path) -> Result<String, String> {
     let bytes = files::bytes_of(file, SECRET_FILE_BYTES_MAX)?;
     let mut text = String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_owned())?;
     // Editors and `echo` end a file with one, and it belongs to no secret.

@@ -10,6 +10,7 @@
 //! A key that changes its name or its section is taken under the old one for one release
 //! ([`Section::accept_moved`]); [`rewrite`] writes the new one into the file.
 
+mod client_secret;
 mod docs;
 mod environment;
 mod error;
@@ -24,6 +25,7 @@ mod source;
 mod traced;
 mod tree;
 
+pub use client_secret::client_secret;
 pub use docs::{DocumentedSection, KeyReference, Reference, document};
 pub use environment::{Environment, ProcessEnvironment, SECRET_FILE_BYTES_MAX};
 pub use error::{PROBLEMS_MAX, Problem, Problems};

@@ -53,6 +53,8 @@ pub struct Blueprint {
     pub egress: EgressConfig,
     /// Whose proofs count. `None`: those of [`MountedHost::token`] and no others.
     pub identity: Option<IdentityConfig>,
+    /// Whether people sign in with a browser where the tokens come from.
+    pub signs_people_in: bool,
     /// How much is taken.
     pub limits: LimitSettings,
     /// The endpoints.
@@ -99,6 +101,7 @@ impl Default for Blueprint {
             residents: Vec::new(),
             egress: EgressConfig::default(),
             identity: None,
+            signs_people_in: false,
             limits: unlimited(),
             contract: Arc::default(),
             identities: AgentIdentitySettings::default(),
@@ -219,7 +222,11 @@ impl Blueprint {
         builder.couriers = protocol.map(|protocol| protocol.name.to_owned()).zip(courier).into_iter().collect();
         let stop = CancellationToken::new();
         let host = builder.start(stop.clone()).await.expect("a host");
-        let identity = self.identity.unwrap_or_else(|| trusting(&key));
+        let mut identity = self.identity.unwrap_or_else(|| trusting(&key));
+        if self.signs_people_in {
+            let people = json!({"issuer": ISSUER, "client_id": "us"});
+            identity.oidc = Some(serde_json::from_value(people).expect("a provider"));
+        }
         let verifier = Verifier::new(&identity, Path::new("."), egress.clone()).expect("issuers");
         let verifier = match wire.and_then(|wire| wire.key_directory(egress.clone())) {
             Some(directory) => verifier.with_directory(directory),

@@ -16,10 +16,13 @@ pub(super) type Key = [u8; 32];
 /// The key under which what was given for a token is found.
 pub(super) fn key(token: &SubjectToken) -> Key {
     // A hash as key: the cache must not become a place where callers' own tokens lie.
-    let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, token.expose_for_exchange().as_bytes());
-    let mut key = [0; 32];
-    key.copy_from_slice(hash.as_ref());
-    key
+    sha256(token.expose_for_exchange().as_bytes())
+}
+
+pub(super) fn sha256(bytes: &[u8]) -> [u8; 32] {
+    let mut hash = [0; 32];
+    hash.copy_from_slice(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, bytes).as_ref());
+    hash
 }
 
 /// At most [`EXCHANGED_TOKENS_MAX`]; the one that ends first makes room.

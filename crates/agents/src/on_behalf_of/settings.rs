@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use forecourt_settings::{Problems, Section};
+use forecourt_settings::{Problems, Section, client_secret};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use parking_lot::Mutex;
@@ -70,23 +70,20 @@ pub fn read(
     if !is_safe(&settings.token_endpoint) {
         wrong("`token_endpoint` must be https, as tokens and a secret are sent there; http is for loopback".to_owned());
     }
-    let secret = match (settings.client_secret, settings.client_secret_file) {
-        (Some(secret), None) => Some(secret),
-        (None, Some(file)) => match std::fs::read_to_string(context.resolve(&file)) {
-            // Editors end a file with a newline, which is not part of the secret; blanks may be.
-            Ok(text) => Some(text.trim_end_matches(['\r', '\n']).to_owned()),
-            Err(error) => {
-                wrong(format!("{}: {error}", file.display()));
-                None
-            }
-        },
-        _ => {
+    let given = client_secret(settings.client_secret, settings.client_secret_file.as_deref(), &context.folder);
+    let secret = match given {
+        Ok(Some(secret)) => Some(secret),
+        Ok(None) => {
             wrong("give either `client_secret` or `client_secret_file` in `on_behalf_of`".to_owned());
             None
         }
+        Err((_, reason)) => {
+            wrong(format!("{reason} in `on_behalf_of`"));
+            None
+        }
     };
-    if secret.as_ref().is_some_and(String::is_empty) || settings.client_id.is_empty() {
-        wrong("`client_id` and the secret in `on_behalf_of` must not be empty".to_owned());
+    if settings.client_id.is_empty() {
+        wrong("`client_id` in `on_behalf_of` must not be empty".to_owned());
     }
     upstream_url(section, KEY, &settings.token_endpoint, problems);
     let secret = secret.filter(|_| problems.len() == before)?;

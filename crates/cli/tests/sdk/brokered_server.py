@@ -11,7 +11,12 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-settings = {"expires_in": 3600, "is_down": False, "iss": None, "resource": None, "issuer": None}
+settings = {"expires_in": 3600, "is_down": False, "iss": None, "resource": None, "issuer": None,
+    # The secret of the client `us`, which is registered by hand; whether no token is taken any more; and the
+    # authorization server that is named in the place of this one.
+    "secret": None, "is_deaf": False, "named": None,
+    # Whether it is a server of the newest revision, whose tool asks for something first.
+    "asks": False}
 seen = {"registered": 0, "redeemed": 0, "refreshed": 0, "reused": 0, "revoked": 0, "called": [], "strange": []}
 clients, codes, access, refresh = {}, {}, {}, {}
 lock = threading.Lock()
@@ -48,7 +53,8 @@ class Handler(BaseHTTPRequestHandler):
         url = urlsplit(self.path)
         if url.path == "/.well-known/oauth-protected-resource/mcp":
             resource = settings["resource"] or f"{origin()}/mcp"
-            return self.say(200, {"resource": resource, "authorization_servers": [origin()], "scopes_supported": ["notes"]})
+            return self.say(200, {"resource": resource, "authorization_servers": [settings["named"] or origin()],
+                "scopes_supported": ["notes"]})
         if url.path == "/.well-known/oauth-authorization-server":
             if settings["is_down"]:
                 return self.say(503, {})
@@ -60,7 +66,8 @@ class Handler(BaseHTTPRequestHandler):
         if url.path == "/authorize":
             asked = {key: values[0] for key, values in parse_qs(url.query).items()}
             client = clients.get(asked["client_id"])
-            if not client or asked["redirect_uri"] not in client or asked["code_challenge_method"] != "S256":
+            by_hand = settings["secret"] and asked["client_id"] == "us"
+            if not (by_hand or client and asked["redirect_uri"] in client) or asked["code_challenge_method"] != "S256":
                 return self.say(400, {"error": "invalid_request"})
             code = f"code-{secrets.token_hex(8)}"
             codes[code] = asked
@@ -87,8 +94,16 @@ class Handler(BaseHTTPRequestHandler):
                 return self.say(503, {}) if settings["is_down"] else self.token(form)
         self.say(404, {})
 
+    def is_known(self, form):
+        if settings["secret"] is None:
+            return form.get("client_id") in clients
+        pair = base64.b64encode(f"us:{settings['secret']}".encode()).decode()
+        return self.headers.get("Authorization") == f"Basic {pair}"
+
     def token(self, form):
-        if form.get("resource") != f"{origin()}/mcp" or form.get("client_id") not in clients:
+        if settings["secret"] and not self.is_known(form):
+            return self.say(401, {"error": "invalid_client"})
+        if form.get("resource") != f"{origin()}/mcp" or not self.is_known(form):
             seen["strange"].append(form.get("resource"))
             return self.say(400, {"error": "invalid_target"})
         if form["grant_type"] == "refresh_token":
@@ -109,7 +124,7 @@ class Handler(BaseHTTPRequestHandler):
     def mcp(self, body):
         token = self.headers.get("Authorization", "").removeprefix("Bearer ")
         told = json.loads(body)
-        if token not in access:
+        if token not in access or settings["is_deaf"]:
             where = f'Bearer resource_metadata="{origin()}/.well-known/oauth-protected-resource/mcp"'
             return self.say(401, {}, WWW_Authenticate=where)
         method, login = told.get("method"), access[token][0]
@@ -120,13 +135,22 @@ class Handler(BaseHTTPRequestHandler):
         if method == "initialize":
             result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
                 "serverInfo": {"name": "far", "version": "1"}}
+        elif method == "server/discover" and settings["asks"]:
+            result = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, "ttlMs": 0,
+                "cacheScope": "private"}
+        elif method == "tools/call" and settings["asks"] and "inputResponses" not in told["params"]:
+            page = {"mode": "url", "message": "Look here.", "url": "https://far.example/look", "elicitationId": "1"}
+            result = {"resultType": "input_required", "requestState": "first",
+                "inputRequests": {"page": {"method": "elicitation/create", "params": page}}}
         elif method == "tools/list":
             result = {"tools": [{"name": "whoami", "inputSchema": {"type": "object"}}]}
+            result |= {"ttlMs": 0, "cacheScope": "private"} if settings["asks"] else {}
         elif method == "tools/call":
             seen["called"].append(login)
             result = {"content": [{"type": "text", "text": f"You are {login}."}]}
         else:
             return self.say(200, {"jsonrpc": "2.0", "id": told["id"], "error": {"code": -32601, "message": "no"}})
+        result = {"resultType": "complete", **result} if settings["asks"] else result
         self.say(200, {"jsonrpc": "2.0", "id": told["id"], "result": result})
 
 

@@ -19,7 +19,8 @@ use rmcp::transport::streamable_http_client::{
 use serde_json::{Map, Value};
 use sse_stream::{Sse, SseStream};
 
-use super::{ConnectionNotes, EarlyAnswer, HOPS, OutError, PostOutcome, SESSION, TransportError};
+use super::{ConnectionNotes, EarlyAnswer, HOPS, OutError, PostOutcome, TransportError};
+use crate::fields::SESSION;
 use crate::trace;
 
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -78,7 +79,7 @@ impl Out {
         request.headers.extend(more);
         let unfit = |_| StreamableHttpError::UnexpectedServerResponse(Cow::from("a field that can't be sent back"));
         if let Some(session) = session {
-            request.headers.insert(SESSION, HeaderValue::from_str(&session).map_err(unfit)?);
+            request.headers.insert(&SESSION, HeaderValue::from_str(&session).map_err(unfit)?);
         }
         if let Some(token) = token {
             request.headers.insert(AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {token}")).map_err(unfit)?);
@@ -223,10 +224,11 @@ impl Out {
         is_request: bool,
         in_session: bool,
     ) -> Result<StreamableHttpPostResponse, TransportError> {
-        let text = |name: HeaderName| answer.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let (status, kind) = (answer.status, text(CONTENT_TYPE).unwrap_or_default());
-        let session = text(HeaderName::from_static(SESSION));
-        if let (StatusCode::UNAUTHORIZED, Some(challenge)) = (status, text(WWW_AUTHENTICATE)) {
+        let text =
+            |name: &HeaderName| answer.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let (status, kind) = (answer.status, text(&CONTENT_TYPE).unwrap_or_default());
+        let session = text(&SESSION);
+        if let (StatusCode::UNAUTHORIZED, Some(challenge)) = (status, text(&WWW_AUTHENTICATE)) {
             return Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)));
         }
         // MCP 2025-11-25, transports: the session is gone, and the client begins another.

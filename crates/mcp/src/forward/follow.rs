@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use forecourt_core::Ending;
+use forecourt_host::ForwardPermit;
 use futures::future::BoxFuture;
+use http::HeaderValue;
 use parking_lot::Mutex;
 use rmcp::ErrorData;
 use rmcp::model::{ClientRequest, SubscribeRequest, SubscribeRequestParams, SubscriptionFilter};
@@ -19,8 +21,9 @@ use crate::elicit::Modes;
 use crate::limits::SUBSCRIPTIONS_MAX;
 use crate::servers::Server;
 use crate::servers::call::CallFailure;
+use crate::servers::credentials::Credentials;
 use crate::servers::events::CallLinks;
-use crate::servers::upstream::SessionLease;
+use crate::servers::upstream::{Asker, SessionLease, Upstream};
 use crate::upstream::call_error::CallError;
 
 /// Tells a client that the resource at an address has changed. `false` when it is gone.
@@ -79,21 +82,7 @@ impl Reader<'_> {
         let modes = Modes { form: false, url: false };
         let asker = asker(self.caller, modes, self.client.session());
         let upstream = &server.upstream;
-        let begun = async {
-            let lease = upstream.session(&asker).await?;
-            // Before the server knows of it: it may tell of a change at once.
-            let updates = lease.session.updates();
-            if !lease.session.is_modern() {
-                permit.begin();
-                let request = SubscribeRequest::new(SubscribeRequestParams::new(address));
-                let owner = asker.owner.as_ref().map(|owner| owner.key.clone());
-                let (told, asked, logged) = (mpsc::channel(1).0, mpsc::channel(1).0, mpsc::channel(1).0);
-                let links = CallLinks { owner, told, asked, logged };
-                lease.session.ask(&permit, ClientRequest::SubscribeRequest(request), false, links).await?;
-            }
-            Ok((lease, updates))
-        };
-        let outcome: Result<_, CallError> = begun.await;
+        let outcome = subscribed(upstream, &asker, &mut permit, address).await;
         upstream.note(&outcome);
         match outcome {
             Ok(begun) => {
@@ -107,6 +96,45 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// Subscribes with what the server takes of the caller.
+async fn subscribed(
+    upstream: &Upstream,
+    asker: &Asker,
+    permit: &mut ForwardPermit,
+    address: &str,
+) -> Result<(SessionLease, broadcast::Receiver<String>), CallError> {
+    let mut credentials = Credentials::of(upstream, asker).await?;
+    loop {
+        let outcome = subscribed_with(upstream, asker, permit, address, credentials.shown()).await;
+        if !credentials.are_refused(&outcome) {
+            return outcome;
+        }
+        permit.take_back();
+        credentials.renew().await?;
+    }
+}
+
+async fn subscribed_with(
+    upstream: &Upstream,
+    asker: &Asker,
+    permit: &mut ForwardPermit,
+    address: &str,
+    shown: Option<HeaderValue>,
+) -> Result<(SessionLease, broadcast::Receiver<String>), CallError> {
+    let lease = upstream.session_with(asker, shown).await?;
+    // Before the server knows of it: it may tell of a change at once.
+    let updates = lease.session.updates();
+    if !lease.session.is_modern() {
+        permit.begin();
+        let request = SubscribeRequest::new(SubscribeRequestParams::new(address));
+        let owner = asker.owner.as_ref().map(|owner| owner.key.clone());
+        let (told, asked, logged) = (mpsc::channel(1).0, mpsc::channel(1).0, mpsc::channel(1).0);
+        let links = CallLinks { owner, told, asked, logged };
+        lease.session.ask(permit, ClientRequest::SubscribeRequest(request), false, links).await?;
+    }
+    Ok((lease, updates))
 }
 
 fn follow(

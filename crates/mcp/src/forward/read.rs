@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{Ending, Message, MessageId, Part, PolicyPart};
+use forecourt_core::{Ending, Message, MessageId, PolicyPart};
 use forecourt_host::{ForwardPermit, Target};
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -13,7 +13,7 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use super::tool_call::{asker, own_meta};
+use super::tool_call::{asker, own_meta, said_to_server};
 use crate::call::Client;
 use crate::caller::Caller;
 use crate::elicit::Modes;
@@ -89,7 +89,7 @@ impl Reader<'_> {
             Reference::Resource(resource) => self.offer.servers.of_resource(endpoint, &resource.uri)?,
             _ => return None,
         };
-        let asked = json!({"argument": params.argument, "context": params.context});
+        let asked = json!({"ref": own.r#ref, "argument": params.argument, "context": params.context});
         own.meta = Some(own_meta(self.caller, Some(self.client.meta)));
         let make = move |_, _| ClientRequest::CompleteRequest(CompleteRequest::new(own.clone()));
         Some(self.ask(server, asked, Box::new(make)).await.and_then(|result| match result {
@@ -111,7 +111,7 @@ impl Reader<'_> {
             ..Message::new(
                 MessageId::mint(&**host.entropy()),
                 server.upstream.name.clone(),
-                vec![Part::data(asked)],
+                vec![said_to_server(asked, self.client.meta)],
                 NAME,
                 host.clock().now(),
             )

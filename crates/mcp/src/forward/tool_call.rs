@@ -9,6 +9,7 @@ use forecourt_core::{Ending, Handle, Message, MessageId, Part, PolicyPart, Sende
 use forecourt_host::{ForwardPermit, ForwardRefusal, Target};
 use forecourt_surface::ending::put_code;
 use forecourt_surface::tool::{ToolEvent, ToolOutput};
+use forecourt_telemetry::{RemoteParent, TRACEPARENT};
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResponse, ClientRequest, ElicitRequest, ElicitResult, InputRequest,
@@ -103,6 +104,7 @@ impl ClientCall<'_> {
             ControlFlow::Break(response) => return Ok(response),
         };
         loop {
+            let (visited, payment) = (state.visited.clone(), state.payment.clone());
             let output = match self.pass(&mut state).await {
                 Ok(permit) => {
                     let arguments = Arc::new(std::mem::take(&mut state.arguments));
@@ -110,7 +112,9 @@ impl ClientCall<'_> {
                     match self.drive(call, &arguments).await? {
                         CallOutcome::Answered(response) => return Ok(response),
                         CallOutcome::Refused(output) => {
+                            // The server heard of nothing, so that what let the call through does so once more.
                             state.arguments = Arc::unwrap_or_clone(arguments);
+                            (state.visited, state.payment) = (visited, payment);
                             output
                         }
                     }
@@ -149,7 +153,8 @@ impl ClientCall<'_> {
         let payment = state.payment.take();
         let brings = met.is_some() || payment.is_some();
         let id = MessageId::mint(&**host.entropy());
-        let said = Part::data(json!({"tool": self.found.tool.own_name, "arguments": state.arguments}));
+        let said = json!({"tool": self.found.tool.own_name, "arguments": state.arguments});
+        let said = said_to_server(said, self.client.meta);
         Message {
             submission: brings.then(|| Box::new(Submission { state: met, payment })),
             thread,
@@ -365,6 +370,20 @@ pub(super) fn own_meta(caller: &Caller, meta: Option<&RequestMetaObject>) -> Req
     own
 }
 
+/// What a request says to the server, as the gate judges it: with the metadata that goes on.
+pub(super) fn said_to_server(mut said: Value, meta: &RequestMetaObject) -> Part {
+    let mut passed = passed_on(Some(meta));
+    // The ids of a trace are no words, though any pattern for numbers fits some of them.
+    let is_trace = |value: &Value| value.as_str().is_some_and(|text| RemoteParent::parse(text, None).is_some());
+    if passed.get(TRACEPARENT.as_str()).is_some_and(is_trace) {
+        passed.remove(TRACEPARENT.as_str());
+    }
+    if !passed.is_empty() {
+        said["_meta"] = passed.iter().map(|(key, value)| (key.clone(), value.clone())).collect::<Map<_, _>>().into();
+    }
+    Part::data(said)
+}
+
 /// What of a request's metadata is for the server.
 fn passed_on(meta: Option<&RequestMetaObject>) -> RequestMetaObject {
     let mut passed = RequestMetaObject::new();
@@ -387,5 +406,20 @@ mod tests {
         let meta: RequestMetaObject = serde_json::from_value(meta).expect("metadata");
         let passed = serde_json::to_value(passed_on(Some(&meta))).expect("JSON");
         assert_eq!(passed, json!({"vendor/x": 1}));
+    }
+
+    #[test]
+    fn the_metadata_that_goes_on_is_judged_but_for_the_ids_of_a_trace() {
+        let judged = |meta: Value| {
+            let meta: RequestMetaObject = serde_json::from_value(meta).expect("metadata");
+            let Part::Data(said) = said_to_server(json!({"tool": "x"}), &meta) else { panic!("it is data") };
+            said.data.into_value()
+        };
+        let ids = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let said = judged(json!({"progressToken": 1, "vendor/x": "y", "traceparent": ids, "tracestate": "a=z"}));
+        assert_eq!(said, json!({"tool": "x", "_meta": {"vendor/x": "y", "tracestate": "a=z"}}));
+        assert_eq!(judged(json!({"traceparent": ids})), json!({"tool": "x"}));
+        let words = judged(json!({"traceparent": "call 13"}));
+        assert_eq!(words["_meta"]["traceparent"], "call 13");
     }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_agents::declined::UpstreamError;
 use forecourt_core::{Ending, in_place};
 use forecourt_host::ForwardPermit;
 use futures::future::BoxFuture;
@@ -18,6 +17,7 @@ use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
+use super::credentials::Credentials;
 use super::events::{CallLinks, LoggedMessage, ServerQuestion};
 use super::judged::CallGuards;
 use super::places::CallPlace;
@@ -235,6 +235,16 @@ async fn judged(guards: &CallGuards, step: CallStep) -> Result<CallStep, CallErr
     }
 }
 
+/// Where a request is that the server answers with questions: it is put once more with what this holds, and with the
+/// same where the token was renewed in between.
+#[derive(Default)]
+struct Round {
+    /// How often the server has asked.
+    number: usize,
+    responses: Option<InputResponses>,
+    state: Option<String>,
+}
+
 /// The work of one request.
 struct Work<'a> {
     upstream: &'a Upstream,
@@ -245,28 +255,36 @@ struct Work<'a> {
 
 impl Work<'_> {
     async fn carry(&self, permit: &mut ForwardPermit, request: &ServerRequest) -> Result<ServerResult, CallError> {
-        let shown = self.upstream.authorization(self.asker).await?;
-        let outcome = self.carry_with(permit, request, shown.clone()).await;
-        let (Err(CallError::Declined { declined: UpstreamError::Credentials, .. }), Some(broker), Some(shown)) =
-            (&outcome, self.upstream.broker(), shown)
-        else {
-            return outcome;
-        };
-        // The server did nothing for a token that it did not take: with a new one it is asked once more.
-        let shown = broker.instead_of(&self.asker.who, &shown).await?;
-        self.carry_with(permit, request, Some(shown)).await
+        let mut credentials = Credentials::of(self.upstream, self.asker).await?;
+        let mut round = Round::default();
+        loop {
+            let before = round.number;
+            let outcome = self.carry_with(permit, request, &mut round, credentials.shown()).await;
+            if !credentials.are_refused(&outcome) {
+                return outcome;
+            }
+            if round.number > before {
+                credentials.were_taken();
+            }
+            // Once the server has asked for something it is at work, and what the call was let through by is used.
+            if round.number == 0 {
+                permit.take_back();
+            }
+            credentials.renew().await?;
+        }
     }
 
     async fn carry_with(
         &self,
         permit: &mut ForwardPermit,
         request: &ServerRequest,
+        round: &mut Round,
         shown: Option<HeaderValue>,
     ) -> Result<ServerResult, CallError> {
         let place = self.upstream.place(self.asker).await?;
         let lease = self.upstream.session_with(self.asker, shown).await?;
         permit.begin();
-        let outcome = self.rounds(permit, &lease, request, place).await;
+        let outcome = self.rounds(permit, &lease, (request, round), place).await;
         match &outcome {
             Err(error) if !error.leaves_connection() => self.upstream.give_up(&lease).await,
             Ok(_) if !self.upstream.has_listed() => Box::pin(self.upstream.list_by(&lease)).await,
@@ -280,18 +298,18 @@ impl Work<'_> {
         &self,
         permit: &ForwardPermit,
         lease: &SessionLease,
-        request: &ServerRequest,
+        (request, round): (&ServerRequest, &mut Round),
         mut place: CallPlace,
     ) -> Result<ServerResult, CallError> {
-        let (mut responses, mut state) = (None, None);
-        for _ in 0..=SERVER_QUESTIONS_MAX {
-            let put = (request.make)(responses.take(), state.take());
+        while round.number <= SERVER_QUESTIONS_MAX {
+            let put = (request.make)(round.responses.clone(), round.state.clone());
             match lease.session.ask(permit, put, request.is_plain, self.links.clone()).await? {
                 ServerResult::InputRequiredResult(required) => {
-                    state.clone_from(&required.request_state);
+                    let state = required.request_state.clone();
                     // The server does nothing while a person thinks.
                     drop(place);
-                    responses = Box::pin(self.answers(required)).await?;
+                    let responses = Box::pin(self.answers(required)).await?;
+                    *round = Round { number: round.number + 1, responses, state };
                     place = self.upstream.place(self.asker).await?;
                 }
                 result => return Ok(result),

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use forecourt_egress::{CheckedUrl, UpstreamResponse};
 use futures::StreamExt;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use rmcp::ClientHandler;
 use rmcp::model::{CallToolRequestParams, CallToolResult, JsonObject, ProtocolVersion, RequestMetaObject};
 use serde::de::IgnoredAny;
@@ -18,17 +18,13 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::first_event::{FirstEvent, first_event};
+use super::first_event::{FirstEvent, StreamBeginning};
 use super::guest::Guest;
-use crate::client::{self, EarlyAnswer, Out, PostOutcome, SESSION};
-use crate::limits::FIRST_EVENT_BYTES_MAX;
+use crate::client::{self, EarlyAnswer, Out, PostOutcome};
+use crate::fields::{self, CALL_TOOL};
 
 /// The first number of a request that is posted here: the SDK counts from 0, and numbers of one session must differ.
 const FIRST_NUMBER: i64 = 1_000_000_000;
-const METHOD: &str = "tools/call";
-static PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-static MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
-static MCP_NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// What begins a name that is written otherwise in a field. MCP 2026-07-28, transports.
 const ENCODED: &str = "=?base64?";
 
@@ -107,10 +103,10 @@ impl DirectWay {
     pub(super) fn new(out: Out, url: &str, version: &ProtocolVersion, guest: &Guest) -> Option<Self> {
         let names_itself = *version >= ProtocolVersion::STANDARD_HEADERS;
         let mut fields = HeaderMap::new();
-        fields.insert(&PROTOCOL_VERSION, HeaderValue::from_str(version.as_str()).ok()?);
+        fields.insert(&fields::PROTOCOL_VERSION, HeaderValue::from_str(version.as_str()).ok()?);
         let mut context = RequestMetaObject::new();
         if names_itself {
-            fields.insert(&MCP_METHOD, HeaderValue::from_static(METHOD));
+            fields.insert(&fields::METHOD, HeaderValue::from_static(CALL_TOOL));
         }
         if !version.has_initialize() {
             let about = guest.get_info();
@@ -139,15 +135,15 @@ impl DirectWay {
             client::repeat(meta, &mut fields);
         }
         if let Some(session) = &session {
-            fields.insert(SESSION, HeaderValue::from_str(session).ok()?);
+            fields.insert(&fields::SESSION, HeaderValue::from_str(session).ok()?);
         }
         if self.names_itself {
-            fields.insert(&MCP_NAME, plain_field(&params.name)?);
+            fields.insert(&fields::NAME, plain_field(&params.name)?);
         }
         let meta = WireMeta { said: params.meta.as_ref(), context: &self.context };
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let params = WireParams { meta, name: &params.name, arguments: params.arguments.as_ref() };
-        let call = WireCall { jsonrpc: "2.0", id: number, method: METHOD, params };
+        let call = WireCall { jsonrpc: "2.0", id: number, method: CALL_TOOL, params };
         Some(WrittenCall { number, session, fields, message: serde_json::to_vec(&call).ok()? })
     }
 
@@ -209,22 +205,19 @@ fn result(message: &[u8], number: i64) -> Option<CallToolResult> {
 
 /// The result, where it is the first that a stream says. Else the stream is as it was.
 async fn first_result(answer: &mut UpstreamResponse, number: i64) -> Option<CallToolResult> {
-    let mut read = Vec::new();
+    let mut beginning = StreamBeginning::default();
     loop {
         let (found, end) = match answer.body.next().await {
-            Some(Ok(chunk)) => {
-                read.extend_from_slice(&chunk);
-                match first_event(&read) {
-                    FirstEvent::Data(data) => (result(data, number), Some(None)),
-                    FirstEvent::Unfinished if read.len() <= FIRST_EVENT_BYTES_MAX => continue,
-                    FirstEvent::Unfinished | FirstEvent::Other => (None, Some(None)),
-                }
-            }
-            other => (None, Some(other)),
+            Some(Ok(chunk)) => match beginning.add(&chunk) {
+                FirstEvent::Data(data) => (result(data, number), None),
+                FirstEvent::Unfinished => continue,
+                FirstEvent::Other => (None, None),
+            },
+            other => (None, other),
         };
         if found.is_none() {
-            answer.body.put_back(Ok(Bytes::from(read)));
-            end.into_iter().flatten().for_each(|end| answer.body.put_back(end));
+            answer.body.put_back(Ok(Bytes::from(beginning.into_bytes())));
+            end.into_iter().for_each(|end| answer.body.put_back(end));
         }
         return found;
     }

@@ -1,5 +1,32 @@
 //! The first event of a stream that says something, found without taking the others apart.
 
+use crate::limits::{FIRST_EVENT_BYTES_MAX, FIRST_EVENT_CHUNKS_MAX};
+
+/// The beginning of a stream, as it comes.
+#[derive(Default)]
+pub(super) struct StreamBeginning {
+    read: Vec<u8>,
+    chunks: usize,
+}
+
+impl StreamBeginning {
+    /// Takes the next chunk; gives what the stream begins with, as far as that is known by now. What has not ended
+    /// within [`FIRST_EVENT_BYTES_MAX`] and [`FIRST_EVENT_CHUNKS_MAX`] is not read here.
+    pub(super) fn add(&mut self, chunk: &[u8]) -> FirstEvent<'_> {
+        self.read.extend_from_slice(chunk);
+        self.chunks += 1;
+        // All is looked through from its start, so that is done where a line has ended, and not often.
+        let found = if chunk.contains(&b'\n') { first_event(&self.read) } else { FirstEvent::Unfinished };
+        let is_over = self.read.len() > FIRST_EVENT_BYTES_MAX || self.chunks >= FIRST_EVENT_CHUNKS_MAX;
+        if found == FirstEvent::Unfinished && is_over { FirstEvent::Other } else { found }
+    }
+
+    /// All that came.
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.read
+    }
+}
+
 /// What a stream begins with.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FirstEvent<'a> {
@@ -13,7 +40,7 @@ pub(super) enum FirstEvent<'a> {
 
 /// The first event with data in the beginning of a stream. Events without any, which only name themselves, are passed
 /// over.
-pub(super) fn first_event(stream: &[u8]) -> FirstEvent<'_> {
+fn first_event(stream: &[u8]) -> FirstEvent<'_> {
     let mut event = EventFields::default();
     let mut rest = stream;
     while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
@@ -81,6 +108,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn an_event_is_looked_for_in_so_many_chunks_and_bytes_and_no_more() {
+        // The last of so many chunks ends the event.
+        let found_after = |chunks: usize| {
+            let mut beginning = StreamBeginning::default();
+            let is_open = (1..chunks).all(|_| beginning.add(b": ") == FirstEvent::Unfinished);
+            is_open && beginning.add(b"\ndata: {}\n\n") == FirstEvent::Data(b"{}")
+        };
+        assert!(found_after(FIRST_EVENT_CHUNKS_MAX) && !found_after(FIRST_EVENT_CHUNKS_MAX + 1));
+        let of = |bytes: usize| StreamBeginning::default().add(&vec![b'x'; bytes]) == FirstEvent::Unfinished;
+        assert!(of(FIRST_EVENT_BYTES_MAX) && !of(FIRST_EVENT_BYTES_MAX + 1));
+    }
+
+    #[test]
+    fn an_event_that_comes_in_pieces_is_whole_at_its_end() {
+        let mut beginning = StreamBeginning::default();
+        assert_eq!(beginning.add(b"data: {"), FirstEvent::Unfinished);
+        assert_eq!(beginning.add(b"}\n"), FirstEvent::Unfinished);
+        assert_eq!(beginning.add(b"\n"), FirstEvent::Data(b"{}"));
+        assert_eq!(beginning.into_bytes(), b"data: {}\n\n");
+    }
+
     /// The first event with data as the SDK reads it.
     fn as_the_sdk_reads(stream: &[u8]) -> Option<String> {
         let chunks = futures::stream::iter([Ok::<_, std::io::Error>(bytes::Bytes::copy_from_slice(stream))]);
@@ -102,6 +151,25 @@ mod tests {
             if let FirstEvent::Data(data) = first_event(stream.as_bytes()) {
                 let found = as_the_sdk_reads(stream.as_bytes());
                 prop_assert_eq!(found.as_deref(), std::str::from_utf8(data).ok());
+            }
+        }
+
+        #[test]
+        fn pieces_of_a_stream_say_what_it_says(
+            stream in "(data: [a-c]|id: 1|:|x|event: message|\r?\n){0,12}", at in 0_usize..40,
+        ) {
+            let stream = stream.as_bytes();
+            let (first, second) = stream.split_at(at.min(stream.len()));
+            let mut beginning = StreamBeginning::default();
+            let found = match beginning.add(first) {
+                FirstEvent::Unfinished => None,
+                FirstEvent::Data(data) => Some(FirstEvent::Data(data)),
+                FirstEvent::Other => Some(FirstEvent::Other),
+            };
+            if let Some(found) = found {
+                prop_assert_eq!(found, first_event(stream));
+            } else {
+                prop_assert_eq!(beginning.add(second), first_event(stream));
             }
         }
 

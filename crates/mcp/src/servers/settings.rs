@@ -127,7 +127,8 @@ pub(crate) struct CheckedServer {
     pub(super) time_max: Duration,
     /// Its lists as they were taken up, if they were.
     pub(super) imported: Option<Arc<Catalog>>,
-    /// All of its file but the rules, as text: who has the same one has the same connections.
+    /// All of its file but the rules, as text, with hashes of secrets that stand in files of their own: who has the same
+    /// one has the same connections.
     pub(super) fingerprint: String,
 }
 
@@ -164,7 +165,6 @@ impl OfferRules {
 /// Reads a definition. Fails with everything that is wrong with it.
 pub(super) fn read(definition: &ServerDefinition) -> Result<CheckedServer, Problems> {
     let section = &definition.section;
-    let fingerprint = format!("{}\n{section:?}", definition.context.folder.display());
     let settings: ServerSettings = section.read()?;
     let mut problems = Problems::new();
     let time_max = seconds(section, "total_seconds", settings.total_seconds, &mut problems);
@@ -200,6 +200,9 @@ pub(super) fn read(definition: &ServerDefinition) -> Result<CheckedServer, Probl
     check_names(section, &rules, &mut problems);
     let imported = problems.absorb(imported(definition)).flatten();
     let Some(CheckedTarget { target, exchange }) = place else { return Err(problems) };
+    let secret = sign_in.as_ref().and_then(|sign_in| sign_in.client.as_ref()?.secret_hash());
+    let secrets = (secret, exchange.as_ref().map(|exchange| exchange.secret_hash()));
+    let fingerprint = format!("{}\n{section:?}\n{secrets:?}", definition.context.folder.display());
     problems.into_result(CheckedServer {
         name: definition.name.clone(),
         gate: Arc::new(definition.gate.clone()),

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | the table `sign_in` of a file | `settings` |
 //! | who this host is at an authorization server, as configured | `client` |
-//! | tokens of people: shown, refreshed, forgotten | `broker` |
+//! | tokens of people: shown, refreshed, forgotten | `broker`, `refresh` |
 //! | what is kept of them, sealed | `kept` |
 //! | what callers and people are told | `refusals`, `failure` |
 //! | where its pages are, which [`crate::sign_in_pages`] has | `paths` |
@@ -18,6 +18,7 @@ mod client;
 mod failure;
 mod kept;
 mod paths;
+mod refresh;
 mod refusals;
 mod settings;
 

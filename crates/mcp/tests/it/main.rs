@@ -14,9 +14,10 @@
 //! | `endpoints` | endpoints with a contract as tools: scopes, refusals, results |
 //! | `doors` | origins, hosts, bodies, limits, credentials and who gives them out |
 //! | `remote` | this host over a real listener: fronted as an agent, bridged to a pipe |
-//! | `scripted_server` | a server that stands behind the host, for the two below |
+//! | `scripted_server` | a server that stands behind the host, for those below |
 //! | `servers` | servers behind the host, as they are |
 //! | `server_attacks` | servers behind the host that are hostile, and callers who want what is another's |
+//! | `sign_in` | servers at which people sign in once |
 //! | `direct`, `direct_servers` | calls without the SDK's machinery: of the host's tools, and of servers' |
 //! | `sdk` | the client of the SDK over a pipe |
 
@@ -37,6 +38,7 @@ mod sdk;
 mod server_attacks;
 mod servers;
 mod sessions;
+mod sign_in;
 mod streams;
 mod support;
 mod tasks;

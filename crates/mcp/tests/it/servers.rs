@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
+use forecourt_core::gate::RuleVerdict;
 use forecourt_core::policy::{Objection, RefusalKind};
-use forecourt_core::{PolicyPart, Rule};
+use forecourt_core::{AgentCard, Message, Part, PolicyPart, Rule};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_mcp::bridge::bridge;
 use forecourt_testhost::{ServerBlueprint, consent_first};
 use forecourt_testkit::{ScriptedAgent, card};
+use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ClientConfig, ContentBlock, ElicitRequestParams, ElicitResult,
@@ -120,6 +122,46 @@ async fn rules_stand_before_the_tools_that_they_name() {
     assert_eq!(result["_meta"]["mentionable"]["error"]["refusal"]["kind"], "forbidden");
     assert!(seen.calls.lock().is_empty(), "the server heard of none");
     assert_eq!(place.call("far_get", json!({"n": 1})).await.last()["result"]["isError"], false);
+}
+
+/// Notes what calls say, as rules and guardrails judge it.
+#[derive(Default)]
+struct Noted(Mutex<Vec<Value>>);
+
+impl Rule for Noted {
+    fn judge<'a>(&'a self, _: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, RuleVerdict> {
+        let data = message.parts.iter().filter_map(|part| match part {
+            Part::Data(data) => Some(data.data.clone().into_value()),
+            _ => None,
+        });
+        self.0.lock().extend(data);
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+#[tokio::test]
+async fn all_that_a_call_says_to_a_server_is_judged() {
+    let (url, _) = far().await;
+    let noted = Arc::new(Noted::default());
+    let rules: Vec<(&str, Arc<dyn Rule>)> = vec![("", noted.clone())];
+    let place = host(vec![ServerBlueprint { rules, ..server(&url, "") }]).await;
+    listed(&place, "far_get").await;
+    let meta = json!({"vendor/x": "word"});
+    let judged = async |method: &str, mut params: Value| {
+        params["_meta"] = meta.clone();
+        place.modern("/mcp", method, params).await;
+        noted.0.lock().pop().expect("it was judged")
+    };
+    let called = judged("tools/call", json!({"name": "far_get", "arguments": {"n": 1}})).await;
+    assert_eq!(called, json!({"tool": "get", "arguments": {"n": 1}, "_meta": meta}));
+    let read = judged("resources/read", json!({"uri": "far://one"})).await;
+    assert_eq!(read, json!({"resource": "far://one", "_meta": meta}));
+    let got = judged("prompts/get", json!({"name": "far_greet"})).await;
+    assert_eq!((&got["prompt"], &got["_meta"]), (&json!("greet"), &meta));
+    let of = json!({"type": "ref/resource", "uri": "far://one"});
+    let completed = judged("completion/complete", json!({"ref": of, "argument": {"name": "a", "value": "x"}})).await;
+    assert_eq!((&completed["ref"], &completed["argument"]["value"]), (&of, &json!("x")), "{completed}");
+    assert_eq!(completed["_meta"], meta);
 }
 
 #[tokio::test]

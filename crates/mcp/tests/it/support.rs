@@ -28,6 +28,8 @@ pub(crate) struct Setup {
     pub(crate) limits: Option<LimitSettings>,
     pub(crate) section: &'static str,
     pub(crate) issuer: bool,
+    /// Whether people sign in at that issuer.
+    pub(crate) signs_people_in: bool,
     pub(crate) contract: Arc<Dispatcher>,
     /// The nodes that it is one of.
     pub(crate) node: Option<Node>,
@@ -68,6 +70,7 @@ impl Setup {
         let blueprint = Blueprint {
             residents: self.residents,
             identity: (!self.issuer).then(IdentityConfig::default),
+            signs_people_in: self.signs_people_in,
             limits: self.limits.unwrap_or_else(unlimited),
             tools: self.tools,
             section: self.section.to_owned(),

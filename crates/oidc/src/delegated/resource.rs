@@ -142,13 +142,13 @@ impl DelegatedResource {
         DelegationStart { url, state, flow: DelegatedFlow { issuer, verifier, redirect_uri, registration } }
     }
 
-    /// The tokens for a code. RFC 6749 4.1.3.
+    /// The tokens for a code, which are asked for as `registration`. RFC 6749 4.1.3.
     ///
     /// # Errors
     /// The server refuses it, or can't be asked.
     pub fn redeem<'a>(
         &'a self,
-        server: &'a AuthorizationServer,
+        (server, registration): (&'a AuthorizationServer, &'a Registration),
         flow: &'a DelegatedFlow,
         code: &'a str,
         now: Timestamp,
@@ -164,7 +164,7 @@ impl DelegatedResource {
                 ("code_verifier", &flow.verifier),
                 ("redirect_uri", &flow.redirect_uri),
             ];
-            tokens::ask(&self.exchange, (server, &flow.registration), &grant, now).await
+            tokens::ask(&self.exchange, (server, registration), &grant, now).await
         })
     }
 
@@ -197,7 +197,7 @@ impl DelegatedResource {
 }
 
 impl DelegatedFlow {
-    /// Who this host is at the server.
+    /// Who this host was at the server when the browser went there.
     pub fn registration(&self) -> &Registration {
         &self.registration
     }

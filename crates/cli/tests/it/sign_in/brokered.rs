@@ -37,8 +37,12 @@ impl Far {
     }
 
     fn serve(&self, provider: &Provider) -> Served {
-        let file = format!("url = \"{}/mcp\"\n\n[sign_in]\n", self.origin);
-        let deployment = provider.deployment("");
+        self.serve_with(provider.deployment(""), provider, "")
+    }
+
+    /// The same with more in its definition.
+    fn serve_with(&self, deployment: Deployment, provider: &Provider, more: &str) -> Served {
+        let file = format!("url = \"{}/mcp\"\n\n[sign_in]\n{more}", self.origin);
         // Programs bring tokens of the provider at which people sign in.
         let believing = believing().replace(ISSUER, &provider.issuer);
         let top = format!("{}\n{believing}", deployment.read("forecourt.toml"));
@@ -246,6 +250,114 @@ fn rfc9728_3_3_metadata_of_another_resource_or_issuer_leads_nowhere() {
         far.tell(json!({"resource": null, "issuer": null}));
     }
     assert_eq!(far.saw("registered"), json!(0));
+}
+
+#[test]
+fn a_client_of_the_operators_is_told_to_its_own_server_alone_and_may_have_another_secret() {
+    let (Some(provider), mut far, mut evil) = (Provider::start(), Far::start(), Far::start()) else { return };
+    far.tell(json!({"secret": "one"}));
+    let client = format!("issuer = \"{}\"\nclient_id = \"us\"\nclient_secret_file = \"far.secret\"\n", far.origin);
+    let served = far.serve_with(provider.deployment("").and("far.secret", "one\n"), &provider, &client);
+    let (ada, by_ada) = (Visitor::new(&served), bearer(&provider, "ada"));
+    ada.sign_in(&provider, "ada").with_status(200);
+    sign_in_there(&ada);
+    assert_eq!(text(&call(&served, &by_ada, false)), "You are login-1.");
+
+    // Another secret there and not yet here: nobody's sign-in is lost by that.
+    far.tell(json!({"secret": "two", "end_access": true}));
+    for _ in 0..2 {
+        let away = call(&served, &by_ada, false);
+        assert!(text(&away).contains("can't be asked") && !text(&away).contains(PAGE), "{away}");
+    }
+    served.deployment.write("far.secret", "two\n");
+    served.signal(nix::sys::signal::Signal::SIGHUP);
+    within("the new secret is used", || (text(&call(&served, &by_ada, false)) == "You are login-1.").then_some(()));
+    assert_eq!((far.saw("refreshed"), far.saw("redeemed"), far.saw("registered")), (json!(1), json!(1), json!(0)));
+
+    // A server that was taken over names another place to sign in.
+    far.tell(json!({"named": evil.origin}));
+    evil.tell(json!({"resource": format!("{}/mcp", far.origin), "secret": "two"}));
+    let served = serve(served.killed());
+    let bob = Visitor::new(&served);
+    bob.sign_in(&provider, "bob").with_status(200);
+    bob.ask(&format!("{PAGE}?go=1"), &[]).with_status(503);
+    assert_eq!((evil.saw("redeemed"), evil.saw("strange")), (json!(0), json!([])));
+}
+
+#[test]
+fn a_sign_in_that_is_done_once_more_outlives_the_one_before() {
+    let (Some(provider), mut far) = (Provider::start(), Far::start()) else { return };
+    let served = far.serve(&provider);
+    let (ada, by_ada) = (Visitor::new(&served), bearer(&provider, "ada"));
+    ada.sign_in(&provider, "ada").with_status(200);
+    for _ in 0..2 {
+        sign_in_there(&ada);
+    }
+    assert_eq!((far.saw("redeemed"), far.saw("revoked")), (json!(2), json!(0)));
+    assert_eq!(text(&call(&served, &by_ada, false)), "You are login-2.");
+}
+
+#[test]
+fn a_sign_in_whose_new_token_is_not_taken_either_is_done_anew() {
+    let (Some(provider), mut far) = (Provider::start(), Far::start()) else { return };
+    let served = far.serve(&provider);
+    let (ada, by_ada) = (Visitor::new(&served), bearer(&provider, "ada"));
+    ada.sign_in(&provider, "ada").with_status(200);
+    sign_in_there(&ada);
+    assert_eq!(text(&call(&served, &by_ada, false)), "You are login-1.");
+    far.tell(json!({"is_deaf": true}));
+    for _ in 0..3 {
+        let refused = call(&served, &by_ada, false);
+        assert!(text(&refused).contains(PAGE), "{refused}");
+    }
+    assert_eq!((far.saw("refreshed"), far.saw("revoked")), (json!(1), json!(1)));
+    far.tell(json!({"is_deaf": false}));
+    sign_in_there(&ada);
+    assert_eq!(text(&call(&served, &by_ada, false)), "You are login-2.");
+}
+
+#[test]
+fn a_call_goes_on_where_it_was_when_its_token_ends_while_a_person_thinks() {
+    let (Some(provider), mut far) = (Provider::start(), Far::start()) else { return };
+    far.tell(json!({"asks": true}));
+    let served = far.serve(&provider);
+    let (ada, by_ada) = (Visitor::new(&served), bearer(&provider, "ada"));
+    ada.sign_in(&provider, "ada").with_status(200);
+    sign_in_there(&ada);
+    let asked = call(&served, &by_ada, true);
+    assert_eq!(asked["result"]["inputRequests"]["page"]["params"]["message"], "Look here.", "{asked}");
+    far.tell(json!({"end_access": true}));
+    let state = &asked["result"]["requestState"];
+    let more = json!({"requestState": state, "inputResponses": {"page": {"action": "accept"}}});
+    assert_eq!(text(&ask(&served, &by_ada, &arguments(true, &more))), "You are login-1.");
+    assert_eq!((far.saw("refreshed"), far.saw("called")), (json!(1), json!(["login-1"])));
+}
+
+#[test]
+fn a_call_is_led_to_a_consent_and_from_there_to_the_sign_in() {
+    let (Some(provider), mut far) = (Provider::start(), Far::start()) else { return };
+    let rule = "[[policy]]\nkind = \"require_consent\"\ntext = \"Calls are kept.\"\nlifetime = \"1h\"\n";
+    let served = far.serve_with(provider.deployment(""), &provider, &format!("\n{rule}"));
+    let (ada, by_ada) = (Visitor::new(&served), bearer(&provider, "ada"));
+    ada.sign_in(&provider, "ada").with_status(200);
+    let page = |asked: &Value| {
+        let requests = asked["result"]["inputRequests"].as_object().unwrap_or_else(|| panic!("{asked}"));
+        let (key, request) = requests.iter().next().unwrap();
+        let more =
+            json!({"requestState": asked["result"]["requestState"], "inputResponses": {key: {"action": "accept"}}});
+        (request["params"]["url"].as_str().unwrap().to_owned(), more)
+    };
+    let (consent, more) = page(&call(&served, &by_ada, true));
+    let consent = consent.strip_prefix(&served.https_url("")).unwrap().to_owned();
+    let form = ada.ask(&consent, &[]).with_status(200).text();
+    let token = super::consent::token(&form);
+    ada.ask(&consent, &["-d", &format!("decision=accept&token={token}")]);
+    let asked = ask(&served, &by_ada, &arguments(true, &more));
+    let (sign_in, more) = page(&asked);
+    assert!(sign_in.ends_with(PAGE), "{asked}");
+    sign_in_there(&ada);
+    assert_eq!(text(&ask(&served, &by_ada, &arguments(true, &more))), "You are login-1.");
+    assert_eq!(far.saw("called"), json!(["login-1"]));
 }
 
 #[test]

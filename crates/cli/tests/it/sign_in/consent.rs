@@ -23,7 +23,7 @@ text = "Your questions are kept for 30 days."
 "#;
 
 /// What the form of a page sends along.
-fn token(page: &str) -> String {
+pub(super) fn token(page: &str) -> String {
     let (_, rest) = page.split_once("name=\"token\" value=\"").expect("there is a form");
     rest.split('"').next().unwrap().to_owned()
 }

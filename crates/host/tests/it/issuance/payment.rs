@@ -4,11 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use forecourt_core::Ending;
 use forecourt_core::policy::{Confirmation, PaidFor, RefusalKind, Settlement};
+use forecourt_host::{ServerGate, ServerRule, Target};
 use forecourt_issuance::{IssuanceOutcome, IssuanceStatus, PAYMENT_WAIT_SECONDS};
-use forecourt_testkit::ScriptedAgent;
+use forecourt_testkit::{ScriptedAgent, card};
 
-use super::support::{Till, Wants, ask, coins, payment, refused_payment, setup, stores, submitting, with_state};
+use super::support::{
+    Till, Wants, ask, coins, payment, refused_payment, setup, state_in, stores, submitting, with_state,
+};
 use crate::support::{in_thread, message};
 
 #[tokio::test]
@@ -185,4 +189,31 @@ async fn an_offer_can_be_paid_to_the_last_second_and_not_after_it() {
     assert_eq!(till.settled.load(Ordering::SeqCst), 1);
     // What was paid may be used for longer than it could be paid.
     assert!(ask(&host, with_state("", in_time.thread.clone(), &in_time.state())).await.is_answer());
+}
+
+#[tokio::test]
+async fn a_paid_call_of_which_its_server_never_heard_stays_paid() {
+    for (store, _folder) in stores() {
+        let (rule, till) = (Wants::this(payment("5", PaidFor::Turn)), Arc::<Till>::default());
+        let host = setup(&store, &rule, &till).host(ScriptedAgent::saying(["Soup."])).await;
+        let gate = ServerGate::new(Arc::new(card("far")), vec![ServerRule { tools: Vec::new(), rule }]);
+        let forward = async |message| host.forward(&gate, Target::Other, message).await.unwrap();
+        let refused = forward(message("x")).await.err().unwrap();
+        let state = state_in(&refused.part);
+        host.pay(&state, &coins("5", "a"), &Default::default()).await.unwrap();
+        let again = || with_state("x", refused.thread.clone(), &state);
+        // The server is busy or left alone, or a sign-in is missing.
+        forward(again()).await.ok().unwrap().end(&Ending::failed("busy")).await;
+        // It did not take a token, and did nothing.
+        let mut turned_away = forward(again()).await.ok().unwrap();
+        turned_away.begin();
+        turned_away.take_back();
+        turned_away.end(&Ending::failed("not signed in")).await;
+        let mut heard = forward(again()).await.ok().unwrap();
+        heard.begin();
+        assert!(heard.receipt().is_some());
+        heard.end(&Ending::Complete).await;
+        assert!(forward(again()).await.is_err(), "it was paid once");
+        assert_eq!(till.settled.load(Ordering::SeqCst), 1);
+    }
 }

@@ -12,31 +12,30 @@ use forecourt_oidc::delegated::{
 use forecourt_surface::Mount;
 use http::HeaderValue;
 use parking_lot::Mutex;
-use tokio::time::sleep;
 
 use super::client::ConfiguredClient;
 use super::failure::SignInFailure;
-use super::kept::{KeptSignIn, KeptSignIns, RefreshTurn};
+use super::kept::{KeptSignIn, KeptSignIns};
 use super::paths::CALLBACK;
 use super::refusals::{Refusals, unkept};
 use super::settings::CheckedSignIn;
-use crate::limits::{REFRESH_BEFORE, REFRESH_LOOKED_FOR, REFRESH_LOOKS_MAX};
+use crate::limits::REFRESH_BEFORE;
 use crate::person::{KnownPerson, WhoAsks};
 use crate::upstream::call_error::CallError;
 
 /// The sign-ins of people at one server.
 pub(crate) struct Broker {
-    name: Handle,
-    resource: DelegatedResource,
-    client: Option<ConfiguredClient>,
-    kept: KeptSignIns,
-    clock: Arc<dyn Clock>,
-    entropy: Arc<dyn Entropy>,
-    refusals: Refusals,
+    pub(super) name: Handle,
+    pub(super) resource: DelegatedResource,
+    pub(super) client: Option<ConfiguredClient>,
+    pub(super) kept: KeptSignIns,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) entropy: Arc<dyn Entropy>,
+    pub(super) refusals: Refusals,
     /// Where browsers come back to.
-    redirect_uri: String,
+    pub(super) redirect_uri: String,
     /// Who refreshes on this node at the moment: one call for each person.
-    refreshing: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
+    pub(super) refreshing: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 impl Broker {
@@ -92,104 +91,38 @@ impl Broker {
             return Ok(own);
         }
         let renewed = self.renewed(person, number).await?;
-        // There is no other one at the moment.
-        if renewed != *refused { Ok(renewed) } else { Err(self.refusals.away()) }
-    }
-
-    /// A new token in the place of that of an entry. Of all who want one at once, one asks for it.
-    async fn renewed(self: &Arc<Self>, person: &KnownPerson, number: u64) -> Result<HeaderValue, CallError> {
-        let (broker, person) = (self.clone(), person.clone());
-        // In a task of its own: a caller who gives up must not have a new token lost whose old one is void.
-        let renewed = tokio::spawn(async move { broker.renewed_in_turn(&person, number).await }).await;
-        renewed.unwrap_or_else(|_| Err(self.refusals.away()))
-    }
-
-    async fn renewed_in_turn(&self, person: &KnownPerson, number: u64) -> Result<HeaderValue, CallError> {
-        let turn = self.refreshing.lock().entry(person.subject.clone()).or_default().clone();
-        let held = turn.lock().await;
-        let renewed = self.refreshed(person, number).await;
-        drop(held);
-        // Nobody waits for it any more: the map has those alone for whom somebody does.
-        let mut refreshing = self.refreshing.lock();
-        if Arc::strong_count(&turn) <= 2 {
-            refreshing.remove(&person.subject);
+        if renewed != *refused {
+            return Ok(renewed);
         }
-        renewed
-    }
-
-    async fn refreshed(&self, person: &KnownPerson, number: u64) -> Result<HeaderValue, CallError> {
-        for _ in 0..REFRESH_LOOKS_MAX {
-            let (last, kept) = self.kept.of(person).await.map_err(unkept)?.ok_or_else(|| self.refusals.unsigned())?;
-            if last != number {
-                return self.shown(&kept.tokens);
-            }
-            let now = self.clock.now();
-            match self.kept.take_turn(person, number, now).await.map_err(unkept)? {
-                RefreshTurn::Ours => return self.refresh(person, number, kept, now).await,
-                RefreshTurn::FailedLately => return self.still_good(&kept.tokens, now),
-                // Another node is at it, and has it written down in a moment.
-                RefreshTurn::Others => sleep(REFRESH_LOOKED_FOR).await,
-            }
-        }
-        Err(self.refusals.away())
-    }
-
-    async fn refresh(
-        &self,
-        person: &KnownPerson,
-        number: u64,
-        kept: KeptSignIn,
-        now: Timestamp,
-    ) -> Result<HeaderValue, CallError> {
-        let asked = match kept.tokens.refresh_token.as_deref() {
-            Some(token) => self.ask(&kept, token, now).await,
-            None => Err(TokenError::Refused),
-        };
-        match asked {
-            Ok(tokens) => {
-                // Written down before it is used: the old refresh token may be void by now.
-                let next = KeptSignIn { tokens: tokens.clone(), ..kept };
-                if self.kept.keep(person, next.clone(), Some(number), now).await.map_err(unkept)? {
-                    return self.shown(&tokens);
-                }
-                // Forgotten meanwhile, or signed in anew: nobody may have these.
-                self.revoke(&next).await;
-                let (_, newer) = self.kept.of(person).await.map_err(unkept)?.ok_or_else(|| self.refusals.unsigned())?;
-                self.shown(&newer.tokens)
-            }
-            Err(TokenError::Unavailable) => {
-                self.kept.fail_turn(person, number, now).await.map_err(unkept)?;
-                self.still_good(&kept.tokens, now)
-            }
-            Err(error) => {
-                tracing::info!(server = %self.name, %error, "a sign-in at a server has ended");
-                if error == TokenError::UnknownClient {
-                    self.unregister(&kept.issuer, &kept.registration).await.map_err(unkept)?;
-                }
-                self.kept.forget(person, Some(number), now).await.map_err(unkept)?;
-                Err(self.refusals.unsigned())
-            }
+        match self.kept.of(person).await.map_err(unkept)? {
+            // It was given anew and is the same: no other will come.
+            Some((last, _)) if last != number => Err(self.unusable(who, refused).await),
+            // There is no other one at the moment.
+            _ => Err(self.refusals.away()),
         }
     }
 
-    async fn ask(&self, kept: &KeptSignIn, refresh_token: &str, now: Timestamp) -> Result<DelegatedTokens, TokenError> {
-        let server = self.resource.server(now).await.map_err(|_| TokenError::Unavailable)?;
-        // The server has another authorization server by now, which must not see tokens of the one before.
-        if server.issuer != kept.issuer {
-            return Err(TokenError::Refused);
-        }
-        self.resource.refresh((&server, &kept.registration), refresh_token, now).await
+    /// What a caller is told whose token the server did not take though it was new: the sign-in is forgotten, or each
+    /// call would ask for yet another token.
+    pub(crate) async fn unusable(&self, who: &WhoAsks, refused: &HeaderValue) -> CallError {
+        self.end(who, refused).await.unwrap_or_else(|error| error)
     }
 
-    /// A token that could not be refreshed, as long as it has not ended.
-    fn still_good(&self, tokens: &DelegatedTokens, now: Timestamp) -> Result<HeaderValue, CallError> {
-        match tokens.expires_at.is_some_and(|end| now < end) {
-            true => self.shown(tokens),
-            false => Err(self.refusals.away()),
+    async fn end(&self, who: &WhoAsks, refused: &HeaderValue) -> Result<CallError, CallError> {
+        let person = self.person(who)?;
+        let (number, kept) = self.kept.of(person).await.map_err(unkept)?.ok_or_else(|| self.refusals.unsigned())?;
+        // Signed in anew meanwhile, or refreshed by another call.
+        if self.shown(&kept.tokens)? != *refused {
+            return Ok(self.refusals.away());
         }
+        tracing::info!(server = %self.name, "a server does not take the tokens of a sign-in");
+        if self.kept.forget(person, Some(number), self.clock.now()).await.map_err(unkept)? {
+            self.revoke(&kept).await;
+        }
+        Ok(self.refusals.unsigned())
     }
 
-    fn shown(&self, tokens: &DelegatedTokens) -> Result<HeaderValue, CallError> {
+    pub(super) fn shown(&self, tokens: &DelegatedTokens) -> Result<HeaderValue, CallError> {
         let mut value =
             HeaderValue::from_str(&format!("Bearer {}", tokens.access_token)).map_err(|_| self.refusals.unsigned())?;
         value.set_sensitive(true);
@@ -217,26 +150,28 @@ impl Broker {
             tracing::warn!(server = %self.name, "a sign-in came back from another issuer");
             return Err(SignInFailure::Invalid);
         }
-        let registration = flow.registration().clone();
-        let tokens = match self.resource.redeem(&server, flow, code, now).await {
+        let made_with = flow.registration();
+        let client = self.client_of(&server.issuer, made_with);
+        let tokens = match self.resource.redeem((&server, client), flow, code, now).await {
             Ok(tokens) => tokens,
-            Err(TokenError::Unavailable) => return Err(SignInFailure::Away),
-            Err(error) => {
-                if error == TokenError::UnknownClient {
-                    self.unregister(&server.issuer, &registration).await?;
+            Err(error) => match self.meaning(error, &server.issuer, made_with) {
+                TokenError::Unavailable => return Err(SignInFailure::Away),
+                TokenError::UnknownClient => {
+                    self.unregister(&server.issuer, made_with).await?;
+                    return Err(SignInFailure::Invalid);
                 }
-                return Err(SignInFailure::Invalid);
-            }
+                TokenError::Refused => return Err(SignInFailure::Invalid),
+            },
         };
-        let before = self.kept.of(person).await?;
-        let next = KeptSignIn { issuer: server.issuer.clone(), registration, tokens };
+        let before = self.kept.of(person).await?.map(|(_, before)| before);
+        let next = KeptSignIn { issuer: server.issuer.clone(), registration: client.clone(), tokens };
         if let Err(error) = self.kept.keep(person, next.clone(), None, now).await {
             // Nobody could end it later.
-            self.revoke(&next).await;
+            self.revoke_beside(&next, before.as_ref()).await;
             return Err(error.into());
         }
-        if let Some((_, before)) = before {
-            self.revoke(&before).await;
+        if let Some(before) = before {
+            self.revoke_beside(&before, Some(&next)).await;
         }
         Ok(())
     }
@@ -254,12 +189,46 @@ impl Broker {
         Ok(())
     }
 
+    /// Ends the tokens of a sign-in that is not kept, beside one that is. Where both are of one client they are left to
+    /// end by themselves: some servers end all that a person allowed a client, and some give the same token again.
+    pub(super) async fn revoke_beside(&self, ended: &KeptSignIn, kept: Option<&KeptSignIn>) {
+        let is_same = |kept: &KeptSignIn| {
+            kept.issuer == ended.issuer && kept.registration.client_id == ended.registration.client_id
+        };
+        if !kept.is_some_and(is_same) {
+            self.revoke(ended).await;
+        }
+    }
+
     async fn revoke(&self, kept: &KeptSignIn) {
         let Ok(server) = self.resource.server(self.clock.now()).await else { return };
         if server.issuer == kept.issuer {
             let token = kept.tokens.refresh_token.as_ref().unwrap_or(&kept.tokens.access_token);
-            self.resource.revoke((&server, &kept.registration), token).await;
+            let client = self.client_of(&kept.issuer, &kept.registration);
+            self.resource.revoke((&server, client), token).await;
         }
+    }
+
+    /// Who this host is at `issuer`, where it was `made_with` once: the operator may have given that client another
+    /// secret since.
+    pub(super) fn client_of<'a>(&'a self, issuer: &str, made_with: &'a Registration) -> &'a Registration {
+        self.configured(issuer, made_with).unwrap_or(made_with)
+    }
+
+    fn configured(&self, issuer: &str, made_with: &Registration) -> Option<&Registration> {
+        let own = self.client.as_ref()?.at(issuer)?;
+        (own.client_id == made_with.client_id).then_some(own)
+    }
+
+    /// What an error of the token endpoint of `issuer` means for a sign-in. That a client which the operator has
+    /// configured is not taken is the operator's to mend, and no reason to sign in anew.
+    pub(super) fn meaning(&self, error: TokenError, issuer: &str, made_with: &Registration) -> TokenError {
+        if error == TokenError::UnknownClient && self.configured(issuer, made_with).is_some() {
+            let client_id = &made_with.client_id;
+            tracing::error!(server = %self.name, issuer, client_id, "`client_id` and secret of `sign_in` are not taken");
+            return TokenError::Unavailable;
+        }
+        error
     }
 
     /// Who this host is at an authorization server: as configured, as it registered itself before, or anew.
@@ -278,7 +247,7 @@ impl Broker {
     }
 
     /// Forgets a registration that the authorization server does not know any more.
-    async fn unregister(&self, issuer: &str, registration: &Registration) -> Result<(), Error> {
+    pub(super) async fn unregister(&self, issuer: &str, registration: &Registration) -> Result<(), Error> {
         let (last, known) = self.kept.registration(issuer, &self.redirect_uri).await?;
         match known.is_some_and(|known| known == *registration) {
             true => self.kept.keep_registration((issuer, &self.redirect_uri), None, last).await,

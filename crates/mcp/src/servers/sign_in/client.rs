@@ -1,5 +1,6 @@
 //! Who this host is at an authorization server, as the operator has registered it there.
 
+use forecourt_identity::sessions::hash;
 use forecourt_oidc::delegated::Registration;
 
 /// A client that is registered at one authorization server, and is nobody at any other.
@@ -18,6 +19,11 @@ impl ConfiguredClient {
     /// Who this host is at `issuer`. `None` for any server but its own, which is told neither name nor secret.
     pub(super) fn at(&self, issuer: &str) -> Option<&Registration> {
         (self.issuer == issuer).then_some(&self.registration)
+    }
+
+    /// A hash of its secret, by which it is known that another one was configured, wherever it stands.
+    pub(in crate::servers) fn secret_hash(&self) -> Option<String> {
+        self.registration.client_secret.as_deref().map(hash)
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use forecourt_agents::Context;
 use forecourt_oidc::check_issuer;
-use forecourt_settings::{Problems, Section};
+use forecourt_settings::{Problems, Section, client_secret};
 use http::header::AUTHORIZATION;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -43,7 +43,7 @@ pub(in crate::servers) struct CheckedSignIn {
     pub(super) resource: Url,
     pub(super) issuer: Option<String>,
     pub(super) scopes: Vec<String>,
-    pub(super) client: Option<ConfiguredClient>,
+    pub(in crate::servers) client: Option<ConfiguredClient>,
 }
 
 impl SignInSettings {
@@ -70,26 +70,16 @@ impl SignInSettings {
             }
             None => None,
         };
-        let secret = match (self.client_secret, self.client_secret_file) {
-            (Some(_), Some(_)) => {
-                wrong("give either `client_secret` or `client_secret_file` in `sign_in`".to_owned());
-                None
-            }
-            (secret, None) => secret,
-            (None, Some(file)) => match std::fs::read_to_string(context.resolve(&file)) {
-                // Editors end a file with a newline, which is not part of the secret.
-                Ok(text) => Some(text.trim_end_matches(['\r', '\n']).to_owned()),
-                Err(error) => {
-                    wrong(format!("{}: {error}", file.display()));
-                    None
-                }
-            },
-        };
+        let given = client_secret(self.client_secret, self.client_secret_file.as_deref(), &context.folder);
+        let secret = given.unwrap_or_else(|(_, reason)| {
+            wrong(format!("{reason} in `sign_in`"));
+            None
+        });
         if secret.is_some() && self.client_id.is_none() {
             wrong("a secret in `sign_in` needs the `client_id` that it goes with".to_owned());
         }
-        if secret.as_deref() == Some("") || self.client_id.as_deref() == Some("") {
-            wrong("`client_id` and the secret in `sign_in` must not be empty".to_owned());
+        if self.client_id.as_deref() == Some("") {
+            wrong("`client_id` in `sign_in` must not be empty".to_owned());
         }
         // The server says where people sign in: one that was taken over would name a place that collects secrets.
         if self.client_id.is_some() && self.issuer.is_none() {
