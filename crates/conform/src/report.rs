@@ -196,12 +196,15 @@ impl Report {
         Self { ok: summary.fail == 0 && report.offers_anything(), ..report }
     }
 
-    /// Whether the server offers anything of what was looked for. What only carries others counts where nothing else
-    /// was looked for.
+    /// Whether the server offers anything of what was looked for.
     pub fn offers_anything(&self) -> bool {
+        self.judged_by().any(|protocol| protocol.status == OfferStatus::Offered)
+    }
+
+    /// The protocols that a server is judged by. What only carries others counts where nothing else was looked for.
+    fn judged_by(&self) -> impl Iterator<Item = &ProtocolReport> {
         let is_carrier = self.protocols.iter().all(|protocol| protocol.is_carrier);
-        let counted = self.protocols.iter().filter(|protocol| protocol.is_carrier == is_carrier);
-        counted.into_iter().any(|protocol| protocol.status == OfferStatus::Offered)
+        self.protocols.iter().filter(move |protocol| protocol.is_carrier == is_carrier)
     }
 
     /// Whether anything was judged.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::Timestamp;
-use forecourt_egress::{Egress, EgressError, TlsHandshake, TlsVersion};
+use forecourt_egress::{Egress, EgressError, HandshakeError, TlsHandshake, TlsVersion};
 use futures::future::BoxFuture;
 use tokio::time::timeout;
 
@@ -43,6 +43,9 @@ const CHECKS: &[Check<TlsServer>] = &[
     check!("tls-expiry", "RFC 5280 4.1.2.5", Should, "the certificate is valid for two more days", expiry),
     check!("tls-chain", "RFC 8446 4.4.2", Must, "the certificates lead to an authority that is trusted here", chain),
 ];
+
+/// The alert of who finds nothing to agree on. RFC 5246 7.2.2.
+const HANDSHAKE_FAILURE: u8 = 40;
 
 /// How long before its end a certificate is warned of: certificates of six days are renewed after four.
 const EXPIRY_WARNED: Duration = Duration::from_secs(2 * 24 * 3600);
@@ -89,7 +92,7 @@ impl OfferedProtocol for TlsServer {
             for version in [TlsVersion::V1_3, TlsVersion::V1_2] {
                 match endpoint.shake_hands(version).await {
                     Ok(handshake) => return Ok(Self { endpoint, version, handshake }),
-                    Err(reason) => why = reason,
+                    Err(error) => why = error.log_reason(),
                 }
             }
             Err(Absence::Untold(format!("no handshake with {}: {why}", endpoint.at())))
@@ -102,11 +105,11 @@ impl TlsTarget {
         format!("{}:{}", self.host, self.port)
     }
 
-    async fn shake_hands(&self, version: TlsVersion) -> Result<TlsHandshake, String> {
+    async fn shake_hands(&self, version: TlsVersion) -> Result<TlsHandshake, HandshakeError> {
         let Self { egress, host, port, usual_port, protocol, patience, .. } = self;
         let handshake = egress.shake_hands(host, *port, *usual_port, version, protocol.as_bytes());
-        let answered = timeout(*patience, handshake).await.map_err(|_| "no answer in time".to_owned())?;
-        answered.map_err(|error: EgressError| error.log_reason())
+        let late = |_| HandshakeError::Untold(EgressError::Failed("no answer in time".to_owned()));
+        timeout(*patience, handshake).await.map_err(late)?
     }
 
     /// Whether AGTP is spoken, which has no older version.
@@ -158,12 +161,15 @@ async fn older(found: &TlsServer) -> Verdict {
         Ok(handshake) if is_agtp => Err(found.shown("1.2", "TLS 1.2 is spoken", &handshake.cipher_suite)),
         Ok(_) => Ok(()),
         // Any other refusal than that of the version is of what was offered within it: all that is safe.
-        Err(reason) if !is_agtp && reason.contains("HandshakeFailure") => Err(found.shown(
+        Err(error @ HandshakeError::Alert(HANDSHAKE_FAILURE)) if !is_agtp => Err(found.shown(
             "1.2",
             "TLS 1.2 is spoken, but not with forward secrecy and authenticated encryption",
-            &reason,
+            &error.log_reason(),
         )),
-        Err(_) => Ok(()),
+        Err(HandshakeError::Alert(_) | HandshakeError::Closed) => Ok(()),
+        Err(HandshakeError::Untold(error)) => {
+            Err(Shortfall::skip(format!("TLS 1.2 could not be tried: {}", error.log_reason())))
+        }
     }
 }
 
@@ -207,8 +213,6 @@ async fn expiry(found: &TlsServer) -> Verdict {
 
 async fn chain(found: &TlsServer) -> Verdict {
     match found.faults().chain {
-        // Whether it is valid now is told by the check of that.
-        Some(fault) if fault.to_lowercase().contains("expired") => Ok(()),
         Some(_) if found.endpoint.is_insecure => {
             Err(Shortfall::skip("--insecure takes every certificate, whoever signed it"))
         }
@@ -218,8 +222,13 @@ async fn chain(found: &TlsServer) -> Verdict {
 }
 
 impl TlsServer {
+    /// What is wrong with the certificates, at the time nearest to now at which the server's own is valid: whether it is
+    /// valid now is told by the check of that, and of those that signed it by this.
     fn faults(&self) -> forecourt_egress::CertificateFaults {
         let TlsTarget { egress, host, .. } = &*self.endpoint;
-        egress.judge_certificates(host, &self.handshake.certificates, Timestamp::now().into())
+        let (mut at, own) = (Timestamp::now(), self.certificates().into_iter().next().unwrap_or_default());
+        at = own.not_after.map_or(at, |until| at.min(until));
+        at = own.not_before.map_or(at, |from| at.max(from));
+        egress.judge_certificates(host, &self.handshake.certificates, at.into())
     }
 }

@@ -63,7 +63,7 @@ pub use egress::{Egress, EgressBuilder};
 pub use error::{EgressError, Refusal};
 pub use exchange::{DeliveryOutcome, FetchedBody, RequestUrl, UpstreamRequest, UpstreamResponse};
 pub use metrics::EgressMetrics;
-pub use probe::{CertificateFaults, TlsHandshake, TlsVersion};
+pub use probe::{CertificateFaults, HandshakeError, TlsHandshake, TlsVersion};
 pub use purpose::{Deadlines, Purpose};
 pub use resolve::{Resolve, Resolving, SystemResolver};
 pub use revisit::{FetchedDocument, RevisitOutcome, Validators};

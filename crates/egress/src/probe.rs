@@ -1,6 +1,7 @@
 //! Handshakes that are made to see how a server encrypts, and certificates that are judged apart from a connection. For
 //! a tool whose user asked for that; nothing is sent on such a connection.
 
+use std::io;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -10,12 +11,12 @@ use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_na
 use rustls::server::ParsedCertificate;
 use rustls::version::{TLS12, TLS13};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::egress::Egress;
-use crate::error::EgressError;
+use crate::error::{EgressError, Refusal};
 use crate::purpose::Purpose;
-use crate::stream::{self, NetStream};
+use crate::stream;
 use crate::target::CheckedUrl;
 use crate::trust;
 
@@ -46,12 +47,56 @@ pub struct CertificateFaults {
     pub chain: Option<String>,
 }
 
+/// Why a handshake came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum HandshakeError {
+    /// The server refused it with a fatal alert of this code. RFC 8446 6.2.
+    #[error("the server refused with the alert {0}")]
+    Alert(u8),
+    /// The server took the ClientHello and closed the connection.
+    #[error("the server closed the connection")]
+    Closed,
+    /// It tells nothing of what the server speaks: there was no connection, no answer in time, or one that is no TLS.
+    #[error(transparent)]
+    Untold(#[from] EgressError),
+}
+
+impl From<Refusal> for HandshakeError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Untold(refusal.into())
+    }
+}
+
+impl From<io::Error> for HandshakeError {
+    fn from(error: io::Error) -> Self {
+        use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+        match error.get_ref().and_then(|inner| inner.downcast_ref()) {
+            Some(rustls::Error::AlertReceived(alert)) => Self::Alert((*alert).into()),
+            Some(_) => Self::Untold(EgressError::Failed(error.to_string())),
+            None => match error.kind() {
+                BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof => Self::Closed,
+                _ => Self::Untold(EgressError::Failed(error.to_string())),
+            },
+        }
+    }
+}
+
+impl HandshakeError {
+    /// What happened, for a log.
+    pub fn log_reason(&self) -> String {
+        match self {
+            Self::Alert(_) | Self::Closed => self.to_string(),
+            Self::Untold(error) => error.log_reason(),
+        }
+    }
+}
+
 impl Egress {
     /// Shakes hands with a host in this version of TLS alone, whatever certificate it shows, and hangs up. `usual_port`
     /// as in [`Egress::tls`].
     ///
     /// # Errors
-    /// It is refused, nobody answers, or the server does not speak this version.
+    /// It is forbidden, nobody answers, or the server refuses this version or what is offered within it.
     pub fn shake_hands<'a>(
         &'a self,
         host: &'a str,
@@ -59,7 +104,7 @@ impl Egress {
         usual_port: u16,
         version: TlsVersion,
         protocol: &'a [u8],
-    ) -> BoxFuture<'a, Result<TlsHandshake, EgressError>> {
+    ) -> BoxFuture<'a, Result<TlsHandshake, HandshakeError>> {
         Box::pin(async move {
             let purpose = Purpose::Upstream;
             let version = match version {
@@ -73,10 +118,12 @@ impl Egress {
             let bounds = purpose.deadlines(self.config());
             let _turn = self.inner.turn_by(purpose, &target, Instant::now() + bounds.total).await?;
             let addresses = self.inner.guard.admit(purpose, &target).await?;
-            match stream::open(&target, &addresses, Some(&config), bounds.connect).await? {
-                (NetStream::Tls(stream), _) => Ok(seen(stream.get_ref().1)),
-                (NetStream::Plain(_), _) => Err(EgressError::Failed("the connection is not encrypted".to_owned())),
-            }
+            let until = Instant::now() + bounds.connect;
+            let name = stream::name(&target)?;
+            let (stream, _) = stream::dial(&addresses, bounds.connect).await?;
+            let shaken = timeout_at(until, stream::shake_hands(stream, name, &config)).await;
+            let stream = shaken.map_err(|_| EgressError::timed_out("the TLS handshake"))??;
+            Ok(seen(stream.get_ref().1))
         })
     }
 

@@ -54,7 +54,7 @@ pub(crate) async fn start_tls(
 }
 
 /// Connects to the first address that answers. Each gets an equal share of what is left of the time.
-async fn dial(addresses: &[SocketAddr], within: Duration) -> Result<(TcpStream, SocketAddr), EgressError> {
+pub(crate) async fn dial(addresses: &[SocketAddr], within: Duration) -> Result<(TcpStream, SocketAddr), EgressError> {
     let deadline = Instant::now() + within;
     let mut reason = "there is no address".to_owned();
     for (at, address) in addresses.iter().enumerate() {
@@ -86,9 +86,23 @@ async fn handshake(
     target: &CheckedUrl,
     tls: &Arc<ClientConfig>,
 ) -> Result<TlsStream<TcpStream>, EgressError> {
+    let shaken = shake_hands(stream, name(target)?, tls).await;
+    shaken.map_err(|error| unconnected(error.to_string()))
+}
+
+/// The name that a server is asked for.
+pub(crate) fn name(target: &CheckedUrl) -> Result<ServerName<'static>, Refusal> {
     let name = ServerName::try_from(target.host()).map_err(|_| Refusal::Text("has a malformed host"))?;
-    let connector = TlsConnector::from(tls.clone());
-    connector.connect(name, stream).await.map_err(|error| unconnected(error.to_string()))
+    Ok(name.to_owned())
+}
+
+/// The handshake of TLS on a stream that stands.
+pub(crate) async fn shake_hands(
+    stream: TcpStream,
+    name: ServerName<'static>,
+    tls: &Arc<ClientConfig>,
+) -> io::Result<TlsStream<TcpStream>> {
+    TlsConnector::from(tls.clone()).connect(name, stream).await
 }
 
 fn unconnected(reason: impl Into<String>) -> EgressError {

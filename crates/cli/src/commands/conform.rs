@@ -42,13 +42,15 @@ pub(crate) async fn run(conform: Conform) -> Outcome {
 
 /// The exit code tells scripts and CI; skipped rules do not fail.
 fn ending(report: &Report, comparison: Option<&Comparison>) -> Outcome {
+    let nothing = || Err(Failure::yours("the server offers nothing that is tested here"));
     match (comparison, report.summary.fail) {
         (Some(comparison), _) if comparison.is_ok() => Ok(()),
-        (Some(comparison), _) => Err(Failure::yours(match comparison.news() {
-            1 => "one thing is new".to_owned(),
-            count => format!("{count} things are new"),
-        })),
-        (None, 0) if !report.offers_anything() => Err(Failure::yours("the server offers nothing that is tested here")),
+        (Some(comparison), _) => match comparison.news() {
+            0 => nothing(),
+            1 => Err(Failure::yours("one thing is new")),
+            count => Err(Failure::yours(format!("{count} things are new"))),
+        },
+        (None, 0) if !report.offers_anything() => nothing(),
         (None, 0) => Ok(()),
         (None, 1) => Err(Failure::yours("one rule is broken")),
         (None, count) => Err(Failure::yours(format!("{count} rules are broken"))),

@@ -126,6 +126,19 @@ fn only_news_fail_a_run_that_knows_what_was_found() {
     assert!(gone.stderr.contains("2 things are new"), "{gone:?}");
     let said = deployment.run("conform", [target.as_str(), "--against", "nowhere.json"]).failed(1);
     assert!(said.contains("nowhere.json"), "{said}");
+    // What a run did not look at stays known.
+    let elsewhere = "{\"checks\": [{\"id\": \"tls-expiry\", \"outcome\": \"warn\", \"why\": \"renewed by hand\"}]}";
+    deployment.write("known.json", elsewhere);
+    deployment.run("conform", [target.as_str(), "--only", "mcp-", "--write-known", "known.json"]).fine();
+    let known: Value = serde_json::from_str(&deployment.read("known.json")).unwrap();
+    assert_eq!(known["checks"][0]["why"], "renewed by hand", "{known}");
+    // A run that judges nothing passes only where that is known.
+    let nowhere = [target.as_str(), "--only", "mcp-", "--mcp", "/nowhere"];
+    deployment.write("empty.json", "{\"checks\": []}");
+    let said = deployment.run("conform", [&nowhere[..], &["--against", "empty.json"]].concat()).failed(1);
+    assert!(said.contains("offers nothing"), "{said}");
+    deployment.run("conform", [&nowhere[..], &["--write-known", "nothing.json"]].concat()).failed(1);
+    deployment.run("conform", [&nowhere[..], &["--against", "nothing.json"]].concat()).fine();
     // What is something else is not written over.
     deployment.write("mine.json", "[1]");
     deployment.run("conform", [target.as_str(), "--only", "mcp-", "--write-known", "mine.json"]).failed(1);

@@ -128,6 +128,30 @@ fn s14_1_what_a_person_edited_outlives_a_newer_document() {
 }
 
 #[test]
+fn a_file_that_is_called_otherwise_leaves_none_of_its_old_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("rooms.yaml"), folder.path().join("endpoints"));
+    fs::write(&file, CERTAIN).unwrap();
+    assert!(import(&file, &out, &[]).status.success());
+    let own = out.join("fetch_room.toml");
+    let edited = fs::read_to_string(&own).unwrap().replace("Show a room.", "Show one room.");
+    fs::write(&own, &edited).unwrap();
+    let rename = ["--rename", "GET /rooms/{id}=show_room"];
+    let dry = import(&file, &out, &[&rename[..], &["--dry-run"]].concat());
+    assert!(dry.status.success() && said(&dry).contains("renamed   fetch_room.toml"), "{}", said(&dry));
+    assert_eq!(fs::read_to_string(&own).unwrap(), edited, "nothing was written");
+
+    let done = import(&file, &out, &[&rename[..], &["--json"]].concat());
+    assert!(done.status.success(), "{}", said(&done));
+    let report: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let changes = report["changes"].as_array().unwrap();
+    let gone = changes.iter().find(|change| change["file"] == "fetch_room.toml").unwrap();
+    assert_eq!((&gone["change"], &gone["to"]), (&"renamed".into(), &"show_room.toml".into()));
+    assert!(!own.exists(), "two files of one pair are no deployment");
+    assert_eq!(fs::read_to_string(out.join("show_room.toml")).unwrap(), edited);
+}
+
+#[test]
 fn what_can_not_be_read_says_why() {
     let folder = tempfile::tempdir().unwrap();
     let missing = import(&folder.path().join("none.yaml"), folder.path(), &[]);

@@ -1,12 +1,12 @@
 //! What was known of a server before: findings that somebody has seen and lives with. A run is held against them, so
 //! that only news fail it. A report as JSON is such a file; [`KnownFindings::of`] makes a shorter one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use forecourt_client::printable::line;
 use serde::{Deserialize, Serialize};
 
-use super::{Finding, OfferStatus, Outcome, Report};
+use super::{Finding, OfferStatus, Outcome, ProtocolReport, Report};
 use crate::limits::{KNOWN_BYTES_MAX, REASON_CHARS_MAX};
 
 /// What is known of a server.
@@ -61,6 +61,8 @@ pub struct Comparison {
     pub protocols_gone: Vec<String>,
     /// Protocols that were not offered and are.
     pub protocols_new: Vec<String>,
+    /// Whether nothing was there to be judged, and that was not known.
+    pub is_unjudged: bool,
 }
 
 impl KnownFindings {
@@ -76,31 +78,39 @@ impl KnownFindings {
         read.map_err(|error| format!("it is neither a report as JSON nor what --write-known writes: {error}"))
     }
 
-    /// What is known after a run: its failures and warnings, with the words that somebody wrote beside them `before`.
+    /// What is known after a run: its failures and warnings, with the words that somebody wrote beside them `before`,
+    /// and what was known before of which this run could tell nothing.
     pub fn of(report: &Report, before: Option<&Self>) -> Self {
         let why = |id: &str| before?.checks.iter().find(|known| known.id == id)?.why.clone();
-        let protocol =
-            |found: &super::ProtocolReport| KnownProtocol { name: found.name.to_owned(), status: found.status };
+        let protocol = |found: &ProtocolReport| KnownProtocol { name: found.name.to_owned(), status: found.status };
         let finding = |found: &Finding| KnownFinding {
             id: found.id.to_owned(),
             outcome: found.outcome,
             reason: found.reason.clone(),
             why: why(found.id),
         };
-        let is_known = |found: &&Finding| matches!(found.outcome, Outcome::Fail | Outcome::Warn);
+        let found = report.checks.iter().filter(|found| is_finding(found.outcome)).map(finding);
+        let told: BTreeSet<&str> =
+            report.checks.iter().filter(|found| found.outcome != Outcome::Skip).map(|found| found.id).collect();
+        let kept = before.into_iter().flat_map(|before| &before.checks);
+        let kept = kept.filter(|known| is_finding(known.outcome) && !told.contains(known.id.as_str()));
+        let looked_for = |name: &str| report.protocols.iter().any(|protocol| protocol.name == name);
+        let protocols = before.into_iter().flat_map(|before| &before.protocols);
+        let protocols = protocols.filter(|known| !looked_for(&known.name));
         Self {
             target: report.target.clone(),
-            protocols: report.protocols.iter().map(protocol).collect(),
-            checks: report.checks.iter().filter(is_known).map(finding).collect(),
+            protocols: report.protocols.iter().map(protocol).chain(protocols.cloned()).collect(),
+            checks: found.chain(kept.cloned()).collect(),
         }
     }
 
     /// Holds a run against it. What the run did not look at is neither new nor gone.
     pub fn compare(&self, report: &Report) -> Comparison {
         let known: BTreeMap<&str, Outcome> = self.checks.iter().map(|one| (one.id.as_str(), one.outcome)).collect();
-        let mut comparison = Comparison::default();
+        let is_unjudged = !report.offers_anything() && !self.expects_nothing(report);
+        let mut comparison = Comparison { is_unjudged, ..Comparison::default() };
         for found in &report.checks {
-            let before = known.get(found.id).copied().filter(|one| matches!(one, Outcome::Fail | Outcome::Warn));
+            let before = known.get(found.id).copied().filter(|one| is_finding(*one));
             let list = match (before, found.outcome) {
                 (None | Some(Outcome::Warn), Outcome::Fail) => &mut comparison.new_failures,
                 (None, Outcome::Warn) => &mut comparison.new_warnings,
@@ -110,26 +120,39 @@ impl KnownFindings {
             };
             list.push(found.id.to_owned());
         }
-        let was_offered = |name: &str| {
-            let before = self.protocols.iter().find(|protocol| protocol.name == name);
-            before.map(|protocol| protocol.status == OfferStatus::Offered)
-        };
         for protocol in &report.protocols {
-            match (was_offered(protocol.name), protocol.status) {
-                (Some(true), OfferStatus::NotOffered | OfferStatus::Untold) => &mut comparison.protocols_gone,
-                (Some(false), OfferStatus::Offered) => &mut comparison.protocols_new,
+            use OfferStatus::{NotOffered, Offered, Untold};
+            match (self.status_of(protocol.name), protocol.status) {
+                (Some(Offered), NotOffered | Untold) => &mut comparison.protocols_gone,
+                (Some(NotOffered | Untold), Offered) => &mut comparison.protocols_new,
                 _ => continue,
             }
             .push(protocol.name.to_owned());
         }
         comparison
     }
+
+    /// Whether a protocol was offered. `None`: it was not looked for.
+    fn status_of(&self, name: &str) -> Option<OfferStatus> {
+        self.protocols.iter().find(|protocol| protocol.name == name).map(|protocol| protocol.status)
+    }
+
+    /// Whether it says of each protocol that a run judges a server by that it is not offered.
+    fn expects_nothing(&self, report: &Report) -> bool {
+        let mut judged = report.judged_by().peekable();
+        judged.peek().is_some() && judged.all(|protocol| self.status_of(protocol.name) == Some(OfferStatus::NotOffered))
+    }
+}
+
+/// Whether a rule is not kept.
+fn is_finding(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Fail | Outcome::Warn)
 }
 
 impl Comparison {
-    /// Whether nothing is new that fails a run.
+    /// Whether nothing is new that fails a run, and something was judged unless it was known that nothing is there.
     pub fn is_ok(&self) -> bool {
-        self.new_failures.is_empty() && self.protocols_gone.is_empty()
+        self.news() == 0 && !self.is_unjudged
     }
 
     /// How many things are new that fail a run.
@@ -150,6 +173,7 @@ impl Comparison {
         let lines = lists.into_iter().flat_map(|(word, all)| all.iter().map(move |one| format!("{word}: {one}\n")));
         let text: String = lines.map(|text| format!("{}\n", line(&text, REASON_CHARS_MAX))).collect();
         match text.is_empty() {
+            true if self.is_unjudged => "nothing was judged\n".to_owned(),
             true => "nothing is new, and nothing is gone\n".to_owned(),
             false => text,
         }
@@ -220,6 +244,38 @@ mod tests {
         assert_eq!(written.checks.len(), 1);
         assert_eq!(written.checks[0].why.as_deref(), Some("so it is"));
         assert_eq!(KnownFindings::parse(serde_json::to_string(&written).unwrap().as_bytes()), Ok(written));
+    }
+
+    #[test]
+    fn what_a_run_could_not_tell_of_stays_known() {
+        let before = KnownFindings {
+            protocols: vec![KnownProtocol { name: "Y".to_owned(), status: OfferStatus::Offered }],
+            ..known(&[
+                ("elsewhere", Outcome::Fail),
+                ("skipped", Outcome::Warn),
+                ("kept", Outcome::Fail),
+                ("passed", Outcome::Pass),
+            ])
+        };
+        let found = report(vec![finding("skipped", Outcome::Skip), finding("kept", Outcome::Pass)]);
+        let written = KnownFindings::of(&found, Some(&before));
+        assert_eq!(written.checks, before.checks[..2], "what passes now is not known any more");
+        let offered: Vec<&str> = written.protocols.iter().map(|protocol| protocol.name.as_str()).collect();
+        assert_eq!(offered, ["X", "Y"]);
+    }
+
+    #[test]
+    fn a_run_that_judges_nothing_fails_unless_that_was_known() {
+        let mut found = report(Vec::new());
+        found.protocols[0].status = OfferStatus::NotOffered;
+        let comparison = known(&[]).compare(&found);
+        assert!(comparison.is_unjudged && !comparison.is_ok() && comparison.news() == 0);
+        assert_eq!(comparison.text(), "nothing was judged\n");
+        assert!(KnownFindings::of(&found, None).compare(&found).is_ok());
+        let untold = KnownProtocol { name: found.protocols[0].name.to_owned(), status: OfferStatus::Untold };
+        assert!(!KnownFindings { protocols: vec![untold], ..known(&[]) }.compare(&found).is_ok());
+        found.protocols.clear();
+        assert!(!KnownFindings::of(&found, None).compare(&found).is_ok(), "nothing was looked for");
     }
 
     #[test]

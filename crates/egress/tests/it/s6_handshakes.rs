@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use forecourt_egress::{Egress, EgressError, TlsHandshake, TlsVersion};
+use forecourt_egress::{Egress, HandshakeError, TlsHandshake, TlsVersion};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 
-use crate::support::{Act, Prepared, Server, opened, server_of};
+use crate::support::{Act, OPENED, Prepared, Server, opened, server_of};
 
 const HOST: &str = "public.example";
 
@@ -13,7 +15,7 @@ fn client() -> Egress {
     Egress::builder(opened()).resolver(Arc::new(Prepared::default().with_opened(HOST))).build().unwrap()
 }
 
-async fn shake(client: &Egress, port: u16, version: TlsVersion) -> Result<TlsHandshake, EgressError> {
+async fn shake(client: &Egress, port: u16, version: TlsVersion) -> Result<TlsHandshake, HandshakeError> {
     client.shake_hands(HOST, port, port, version, b"http/1.1").await
 }
 
@@ -29,7 +31,33 @@ async fn each_version_is_tried_alone_whatever_the_certificate() {
     let old = server_of(&rustls::version::TLS12, HOST).await;
     assert!(shake(&client, old.port(), TlsVersion::V1_2).await.is_ok());
     let refused = shake(&client, old.port(), TlsVersion::V1_3).await;
-    assert!(matches!(refused, Err(EgressError::Unconnected(_))), "{refused:?}");
+    // RFC 8446 6.2: protocol_version.
+    assert!(matches!(refused, Err(HandshakeError::Alert(70))), "{refused:?}");
+}
+
+/// What a server makes of a ClientHello that answers with these bytes and hangs up.
+async fn answered(bytes: &'static [u8]) -> HandshakeError {
+    let listener = TcpListener::bind((OPENED, 0)).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        // What is left unread when it hangs up may cost the client the answer.
+        let _ = stream.read(&mut [0; 4096]).await.unwrap();
+        stream.write_all(bytes).await.unwrap();
+    };
+    let client = client();
+    tokio::join!(shake(&client, port, TlsVersion::V1_2), server).0.unwrap_err()
+}
+
+#[tokio::test]
+async fn who_hangs_up_refuses_and_who_is_not_there_tells_nothing() {
+    let closed = answered(b"").await;
+    assert!(matches!(closed, HandshakeError::Closed), "{closed:?}");
+    let other = answered(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+    assert!(matches!(other, HandshakeError::Untold(_)), "{other:?}");
+    let free = TcpListener::bind((OPENED, 0)).await.unwrap().local_addr().unwrap().port();
+    let nobody = shake(&client(), free, TlsVersion::V1_2).await;
+    assert!(matches!(nobody, Err(HandshakeError::Untold(_))), "{nobody:?}");
 }
 
 #[tokio::test]

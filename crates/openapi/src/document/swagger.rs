@@ -99,18 +99,18 @@ struct Upgrade<'a> {
 }
 
 /// A part of the document, or that it shares too much.
-type Upgraded<T> = Result<T, OpenApiDocumentError>;
+type UpgradeResult<T> = Result<T, OpenApiDocumentError>;
 
 impl<'a> Upgrade<'a> {
     /// A parameter or a response, or what is called so for the whole document.
-    fn found(&self, value: &'a Value) -> Upgraded<&'a Value> {
+    fn found(&self, value: &'a Value) -> UpgradeResult<&'a Value> {
         let place = value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
         let Some(shared) = place.and_then(|pointer| self.root.pointer(pointer)) else { return Ok(value) };
         self.repetition.of_value(shared)?;
         Ok(shared)
     }
 
-    fn item(&self, item: &'a Value) -> Upgraded<Value> {
+    fn item(&self, item: &'a Value) -> UpgradeResult<Value> {
         let item = self.found(item)?;
         let shared = self.parameters(item)?;
         let mut made = Map::new();
@@ -122,12 +122,12 @@ impl<'a> Upgrade<'a> {
         Ok(Value::Object(made))
     }
 
-    fn parameters(&self, owner: &'a Value) -> Upgraded<Vec<&'a Value>> {
+    fn parameters(&self, owner: &'a Value) -> UpgradeResult<Vec<&'a Value>> {
         owner["parameters"].as_array().into_iter().flatten().map(|parameter| self.found(parameter)).collect()
     }
 
     /// The media types of an operation, else those of the document, which all operations share.
-    fn media(&self, operation: &'a Value, key: &str) -> Upgraded<Vec<&'a str>> {
+    fn media(&self, operation: &'a Value, key: &str) -> UpgradeResult<Vec<&'a str>> {
         let Some(all) = operation.get(key).or_else(|| self.root.get(key)) else { return Ok(vec![MEDIA]) };
         self.repetition.of_value(all)?;
         let named: Vec<&str> = all.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -135,7 +135,7 @@ impl<'a> Upgrade<'a> {
     }
 
     /// A schema under each media type.
-    fn content(&self, media: &[&str], own: &Value) -> Upgraded<Map<String, Value>> {
+    fn content(&self, media: &[&str], own: &Value) -> UpgradeResult<Map<String, Value>> {
         let own = schema(own);
         let mut content = Map::new();
         for (at, media) in media.iter().enumerate() {
@@ -147,7 +147,7 @@ impl<'a> Upgrade<'a> {
         Ok(content)
     }
 
-    fn operation(&self, operation: &'a Value, shared: &[&'a Value]) -> Upgraded<Value> {
+    fn operation(&self, operation: &'a Value, shared: &[&'a Value]) -> UpgradeResult<Value> {
         let moved = ["parameters", "responses", "consumes", "produces", "schemes"];
         let kept = fields_of(operation).filter(|(key, _)| !moved.contains(&key.as_str()));
         let mut made: Map<String, Value> = kept.map(|(key, value)| (key.clone(), value.clone())).collect();
@@ -173,7 +173,7 @@ impl<'a> Upgrade<'a> {
     }
 
     /// What is sent: the one body, or the fields of a form.
-    fn body(&self, operation: &'a Value, parameters: &[&'a Value]) -> Upgraded<Option<Value>> {
+    fn body(&self, operation: &'a Value, parameters: &[&'a Value]) -> UpgradeResult<Option<Value>> {
         if parameters.is_empty() {
             return Ok(None);
         }
@@ -189,7 +189,7 @@ impl<'a> Upgrade<'a> {
         Ok(form(&media, parameters))
     }
 
-    fn response(&self, operation: &'a Value, response: &'a Value) -> Upgraded<Value> {
+    fn response(&self, operation: &'a Value, response: &'a Value) -> UpgradeResult<Value> {
         let response = self.found(response)?;
         let mut made = json!({ "description": response["description"].as_str().unwrap_or_default() });
         if let Some(own) = response.get("schema") {

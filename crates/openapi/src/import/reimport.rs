@@ -9,15 +9,18 @@
 //!
 //! Text in, text out: who calls reads the folder and writes it.
 
+mod functions;
 mod keys;
 mod merge;
 mod record;
+mod renaming;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::import::{File, Import, ImportedOperation};
 use merge::{MergedFile, merged};
 use record::{RecordedDocument, RecordedOperation, key_of};
+use renaming::Renaming;
 
 pub use record::{ImportRecord, RecordError};
 
@@ -41,6 +44,11 @@ pub enum FileChange {
     },
     /// Its operation is not in the document any more: it is marked as deprecated, and stays.
     Gone,
+    /// Its operation's file is called otherwise now: what stands in it stands there, and it is taken away.
+    Renamed {
+        /// The name that it has now.
+        to: String,
+    },
     /// Somebody took it away: it stays away.
     Removed,
     /// It is not used any more, since what stood in it stands elsewhere now; it stays.
@@ -60,6 +68,13 @@ pub struct PlannedFile {
     pub change: FileChange,
     /// What is to stand in it. `None`: it is not written.
     pub text: Option<String>,
+}
+
+impl PlannedFile {
+    /// Whether the file is to be taken away, once all others are written.
+    pub fn is_taken_away(&self) -> bool {
+        matches!(self.change, FileChange::Renamed { .. })
+    }
 }
 
 /// What an import does to a folder.
@@ -99,8 +114,8 @@ pub fn plan(import: &Import, mut record: ImportRecord, folder: &dyn Folder, is_f
     let before = record.take(&import.name);
     let is_again = before.is_some();
     let before = before.unwrap_or_default();
-    let mut planning =
-        Planning { folder, is_forced, before: &before, files: Vec::new(), after: RecordedDocument::default() };
+    let (files, after, renamed, held) = Default::default();
+    let mut planning = Planning { folder, is_forced, before: &before, files, after, renamed, held };
     planning.after.version.clone_from(&import.version);
     planning.after.choices.clone_from(&import.choices);
     let mut seen = BTreeSet::new();
@@ -108,8 +123,12 @@ pub fn plan(import: &Import, mut record: ImportRecord, folder: &dyn Folder, is_f
         seen.extend(planning.operation(operation));
     }
     planning.gone(import, &seen);
-    let functions = import.stubs.as_ref().map(|stubs| planning.functions(stubs));
-    let Planning { files, after, .. } = planning;
+    let functions = import.stubs.as_ref().map(|stubs| functions::planned(&planning, stubs));
+    let Planning { mut files, after, .. } = planning;
+    // With force, a name may go from one operation to another.
+    let written: BTreeSet<String> =
+        files.iter().filter(|file| file.text.is_some()).map(|file| file.name.clone()).collect();
+    files.retain(|file| file.text.is_some() || !file.is_taken_away() || !written.contains(&file.name));
     record.put(&import.name, after);
     ImportPlan { files, functions, record, is_again }
 }
@@ -120,6 +139,10 @@ struct Planning<'a> {
     before: &'a RecordedDocument,
     files: Vec<PlannedFile>,
     after: RecordedDocument,
+    /// What is called otherwise now, without endings.
+    renamed: Vec<Renaming>,
+    /// What would be, and can't.
+    held: Vec<Renaming>,
 }
 
 impl Planning<'_> {
@@ -132,33 +155,51 @@ impl Planning<'_> {
             let kept = recorded.cloned().map(|recorded| self.after.operations.insert(key, recorded));
             return kept.and(known.cloned());
         };
+        let renaming = recorded.and_then(|recorded| Renaming::of(recorded, written));
         let mut after = RecordedOperation { id: operation.id.clone(), ..RecordedOperation::default() };
+        let mut files = Vec::new();
         for file in &written.files {
-            let base = recorded.and_then(|recorded| recorded.files.get(&file.name));
-            let (change, text) = self.file(file, base);
+            let old = renaming.as_ref().map_or_else(|| file.name.clone(), |renaming| renaming.before(&file.name));
+            let base = recorded.and_then(|recorded| recorded.files.get(&old));
+            let (change, text) = self.file(file, &old, base);
             after.files.insert(file.name.clone(), keys::hashes(&file.name, &file.text));
-            self.files.push(PlannedFile { name: file.name.clone(), operation: key.clone(), change, text });
+            files.push(PlannedFile { name: file.name.clone(), operation: key.clone(), change, text });
         }
-        let old = recorded.into_iter().flat_map(|recorded| recorded.files.keys());
-        for name in old.filter(|name| !after.files.contains_key(*name)) {
-            if self.folder.endpoint(name).is_some() {
-                let change = FileChange::Unused;
+        let is_conflict = |file: &PlannedFile| matches!(file.change, FileChange::Conflict(_));
+        if let (Some(renaming), Some(recorded), true) = (&renaming, recorded, files.iter().any(is_conflict)) {
+            // Nothing of it is written, and what it was is known until it can be.
+            self.files.extend(files.into_iter().filter(is_conflict));
+            self.after.operations.insert(key, recorded.clone());
+            self.held.push(renaming.clone());
+            return known.cloned();
+        }
+        self.files.extend(files);
+        for name in recorded.into_iter().flat_map(|recorded| recorded.files.keys()) {
+            let to = renaming.as_ref().map(|renaming| renaming.after(name)).filter(|to| after.files.contains_key(to));
+            let change = to.map_or(FileChange::Unused, |to| FileChange::Renamed { to });
+            if !after.files.contains_key(name) && self.folder.endpoint(name).is_some() {
                 self.files.push(PlannedFile { name: name.clone(), operation: key.clone(), change, text: None });
             }
         }
+        self.renamed.extend(renaming);
         self.after.operations.insert(key, after);
         known.cloned()
     }
 
-    /// What becomes of one file, and what is to stand in it.
-    fn file(&self, file: &File, base: Option<&BTreeMap<String, String>>) -> (FileChange, Option<String>) {
+    /// What becomes of one file that was called `old`, and what is to stand in it.
+    fn file(&self, file: &File, old: &str, base: Option<&BTreeMap<String, String>>) -> (FileChange, Option<String>) {
         let new = || Some(file.text.clone());
-        let own = self.folder.endpoint(&file.name);
+        let is_renamed = old != file.name;
+        if is_renamed && !self.is_forced && self.folder.endpoint(&file.name).is_some() {
+            let why = format!("{old} can't have this name, which another file has; take that away or use --force");
+            return (FileChange::Conflict(why), None);
+        }
+        let own = self.folder.endpoint(old);
         match (own, base) {
             // It was generated once and is not there: a person took the endpoint away, and no import brings it back.
             (None, Some(_)) if !self.is_forced => (FileChange::Removed, None),
             (None, _) => (FileChange::Added, new()),
-            (Some(own), _) if own == file.text => (FileChange::Same, None),
+            (Some(own), _) if own == file.text && !is_renamed => (FileChange::Same, None),
             (Some(_), _) if self.is_forced => (FileChange::Rewritten, new()),
             (Some(_), None) => {
                 let why = "a file of that name is there, and not from this document; take it away or use --force";
@@ -167,7 +208,7 @@ impl Planning<'_> {
             (Some(own), Some(base)) if keys::is_untouched(&own, base) => (FileChange::Rewritten, new()),
             (Some(own), Some(base)) => match merged(&file.name, base, &own, &file.text) {
                 Ok(MergedFile { text, changed, kept, conflicts }) => {
-                    let is_written = text != own;
+                    let is_written = is_renamed || text != own;
                     (FileChange::Merged { changed, kept, conflicts }, is_written.then_some(text))
                 }
                 Err(why) => (FileChange::Conflict(why), None),
@@ -202,26 +243,5 @@ impl Planning<'_> {
             }
             self.after.operations.insert(key.clone(), after);
         }
-    }
-
-    /// The file of functions belongs to people once it is there: what it lacks is added at its end.
-    fn functions(&mut self, stubs: &File) -> PlannedFile {
-        let own = self.folder.function(&stubs.name);
-        let (change, text) = match own {
-            None => (FileChange::Added, Some(stubs.text.clone())),
-            Some(own) if own == stubs.text => (FileChange::Same, None),
-            Some(_) if self.is_forced => (FileChange::Rewritten, Some(stubs.text.clone())),
-            Some(own) => {
-                // Python's style has two empty lines between functions, and the stubs are written so.
-                let all = stubs.text.split("\n\n\n").filter(|block| block.starts_with("def "));
-                let name = |block: &str| block.split('(').next().unwrap_or_default().to_owned();
-                let lacking: Vec<&str> = all.filter(|block| !own.contains(&format!("{}(", name(block)))).collect();
-                let changed: Vec<String> = lacking.iter().map(|block| name(block).replace("def ", "")).collect();
-                let text = format!("{}\n\n\n{}\n", own.trim_end(), lacking.join("\n\n\n").trim_end());
-                let text = (!lacking.is_empty()).then_some(text);
-                (FileChange::Merged { changed, kept: Vec::new(), conflicts: Vec::new() }, text)
-            }
-        };
-        PlannedFile { name: stubs.name.clone(), operation: String::new(), change, text }
     }
 }

@@ -144,12 +144,12 @@ impl<'w> Work<'w> {
         made
     }
 
-    /// A name for the file that no other has, on any system, and that a function may have: the one that it
-    /// had, else one out of verb and path.
+    /// A name for the file that no other has, on any system, and that a function may have: the one that was chosen,
+    /// else the one that it had, else one out of verb and path.
     fn name(&self, operation: &Operation<'_>, pair: &Pair) -> String {
         let is_free = |name: &str| !self.names.contains(name) && !stubs::KEYWORDS.contains(&name);
         let recorded = self.record.file_of(self.name, &operation.http, operation.path, operation.id);
-        if let Some(name) = self.chosen.name(operation).or(recorded).filter(|name| is_free(name)) {
+        if let Some(name) = self.chosen.name(operation).into_iter().chain(recorded).find(|name| is_free(name)) {
             return name.to_owned();
         }
         // Names of files of an earlier import stay theirs, even if their operation is gone: people may have edited

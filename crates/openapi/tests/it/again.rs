@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use forecourt_openapi::reimport::{FileChange, Folder, ImportPlan, ImportRecord, plan};
-use forecourt_openapi::{Options, import};
+use forecourt_openapi::{Import, ImportChoices, Options, import};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -13,6 +13,7 @@ use crate::support::document;
 #[derive(Clone, Default)]
 pub(crate) struct Memory {
     pub(crate) files: BTreeMap<String, String>,
+    pub(crate) functions: BTreeMap<String, String>,
     pub(crate) record: ImportRecord,
 }
 
@@ -21,22 +22,34 @@ impl Folder for Memory {
         self.files.get(name).cloned()
     }
 
-    fn function(&self, _: &str) -> Option<String> {
-        None
+    fn function(&self, name: &str) -> Option<String> {
+        self.functions.get(name).cloned()
     }
 }
 
 impl Memory {
     /// Imports a document, and writes what is to be written.
     fn import(&mut self, document: &Value) -> ImportPlan {
-        let options = Options { record: self.record.clone(), ..Options::default() };
+        self.take(document, Options::default(), false).1
+    }
+
+    /// Imports it with other options than the usual.
+    pub(crate) fn take(&mut self, document: &Value, options: Options, is_forced: bool) -> (Import, ImportPlan) {
+        let options = Options { record: self.record.clone(), ..options };
         let imported = import(document.to_string().as_bytes(), &options).unwrap();
-        let plan = plan(&imported, self.record.clone(), self, false);
+        let plan = plan(&imported, self.record.clone(), self, is_forced);
         for file in &plan.files {
             self.files.extend(file.text.clone().map(|text| (file.name.clone(), text)));
         }
+        plan.files.iter().filter(|file| file.is_taken_away()).for_each(|file| drop(self.files.remove(&file.name)));
+        let functions = plan.functions.iter().filter_map(|file| Some((file.name.clone(), file.text.clone()?)));
+        self.functions.extend(functions);
         self.record = ImportRecord::read(&plan.record.text()).unwrap();
-        plan
+        (imported, plan)
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.files.keys().map(String::as_str).collect()
     }
 
     fn edit(&mut self, name: &str, from: &str, to: &str) {
@@ -161,6 +174,78 @@ fn two_documents_share_a_folder() {
     let plan = folder.import(&other);
     assert!(plan.files.iter().all(|file| file.name != FILE), "{:?}", plan.files);
     assert_eq!(folder.files.len(), 2);
+}
+
+/// The options that call operations otherwise.
+fn renaming(all: &[(&str, &str)]) -> Options {
+    let rename = all.iter().map(|(operation, name)| ((*operation).to_owned(), (*name).to_owned())).collect();
+    Options { choices: ImportChoices { rename, ..ImportChoices::default() }, ..Options::default() }
+}
+
+#[test]
+fn a_file_that_is_called_otherwise_takes_its_edits_along() {
+    // So large that its schema is a file of its own.
+    let fields: serde_json::Map<_, _> = (0..60).map(|n| (format!("f{n}"), json!({"type": "string"}))).collect();
+    let body = json!({"requestBody": {"content": {"application/json": {"schema": {"properties": fields}}}}});
+    let mut folder = Memory::default();
+    folder.import(&shop("Create a room", body.clone()));
+    assert_eq!(folder.names(), ["create_room.input.json", FILE]);
+    folder.edit(FILE, "\"rooms:write\"", "\"desk:rooms\"");
+    folder.edit("create_room.input.json", "\"f59\"", "\"ours\"");
+    let plan = folder.take(&shop("Create one room", body.clone()), renaming(&[("POST *", "open_room")]), false).1;
+    assert_eq!(plan.conflicts().count(), 0, "{:?}", plan.files);
+    let gone = plan.files.iter().find(|file| file.name == FILE).unwrap();
+    assert_eq!(gone.change, FileChange::Renamed { to: "open_room.toml".to_owned() });
+    assert_eq!(folder.names(), ["open_room.input.json", "open_room.toml"], "one pair, one file");
+    let text = &folder.files["open_room.toml"];
+    for both in ["desk:rooms", "Create one room.", "input_schema = \"open_room.input.json\""] {
+        assert!(text.contains(both), "{both}: {text}");
+    }
+    assert!(folder.files["open_room.input.json"].contains("\"ours\""));
+    let before = folder.files.clone();
+    let plan = folder.import(&shop("Create one room", body));
+    assert!(plan.conflicts().count() == 0 && folder.files == before, "{:?}", plan.files);
+}
+
+fn two() -> Value {
+    let create = |summary: &str| json!({"post": {"summary": summary, "responses": {"204": {"description": "Done"}}}});
+    document(json!({"/halls": create("Create a hall"), "/rooms": create("Create a room")}))
+}
+
+#[test]
+fn a_name_that_another_file_has_is_left_to_it() {
+    let mut folder = Memory::default();
+    folder.import(&two());
+    folder.files.insert("ours.toml".to_owned(), "# ours".to_owned());
+    folder.edit(FILE, "\"rooms:write\"", "\"desk:rooms\"");
+    let before = folder.files.clone();
+    for name in ["ours", "create_hall"] {
+        let plan = folder.take(&two(), renaming(&[("POST /rooms", name)]), false).1;
+        assert_eq!((&folder.files, plan.conflicts().count()), (&before, usize::from(name == "ours")), "{name}");
+    }
+    // Names that are exchanged are free one after the other.
+    let turned = || renaming(&[("POST /rooms", "create_hall"), ("POST /halls", "hall")]);
+    folder.take(&two(), turned(), false);
+    folder.take(&two(), turned(), false);
+    assert_eq!(folder.names(), ["create_hall.toml", "hall.toml", "ours.toml"]);
+    assert!(folder.files["create_hall.toml"].contains("desk:rooms"));
+    let back = renaming(&[("POST /rooms", "hall"), ("POST /halls", "create_hall")]);
+    folder.take(&two(), back, true);
+    assert_eq!(folder.names(), ["create_hall.toml", "hall.toml", "ours.toml"], "what is forced loses no file");
+}
+
+#[test]
+fn a_function_goes_with_the_name_of_its_file() {
+    let mut folder = Memory::default();
+    let rehosted = |all: &[(&str, &str)]| Options { is_rehosted: true, ..renaming(all) };
+    folder.take(&two(), rehosted(&[]), false);
+    let module = folder.functions.keys().next().unwrap().clone();
+    let own = folder.functions[&module].replacen("raise NotImplementedError", "return {'hall': 7}", 1);
+    folder.functions.insert(module.clone(), own);
+    folder.take(&two(), rehosted(&[("POST /halls", "open_hall")]), false);
+    let text = &folder.functions[&module];
+    assert!(text.contains("def open_hall(ctx)") && !text.contains("create_hall"), "{text}");
+    assert_eq!((text.matches("return {'hall': 7}").count(), text.matches("def ").count()), (1, 2));
 }
 
 /// Edits of a person, each on a key of its own.

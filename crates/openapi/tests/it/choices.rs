@@ -1,7 +1,7 @@
 //! What of a document is taken, and that a newer version of it is taken the same way.
 
 use forecourt_openapi::limits::CHOICES_MAX;
-use forecourt_openapi::reimport::{FileChange, ImportRecord, plan};
+use forecourt_openapi::reimport::FileChange;
 use forecourt_openapi::{Import, ImportChoices, ImportError, ImportFate, Options, import};
 use serde_json::{Value, json};
 
@@ -86,14 +86,7 @@ fn what_means_nothing_is_said() {
 fn choices_are_kept_for_the_next_import() {
     let mut folder = Memory::default();
     let take = |folder: &mut Memory, choices: ImportChoices, forgets_choices: bool| {
-        let options = Options { choices, forgets_choices, record: folder.record.clone(), ..Options::default() };
-        let import = import(hotel().to_string().as_bytes(), &options).unwrap();
-        let plan = plan(&import, folder.record.clone(), folder, false);
-        for file in &plan.files {
-            folder.files.extend(file.text.clone().map(|text| (file.name.clone(), text)));
-        }
-        folder.record = ImportRecord::read(&plan.record.text()).unwrap();
-        (import, plan)
+        folder.take(&hotel(), Options { choices, forgets_choices, ..Options::default() }, false)
     };
     let first = ImportChoices { tags: texts(&["Rooms"]), except: texts(&["delete*"]), ..Default::default() };
     assert_eq!(taken(&take(&mut folder, first, false).0), ["listRooms", "createRoom"]);

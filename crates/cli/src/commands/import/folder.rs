@@ -74,7 +74,13 @@ pub(super) fn write(plan: &ImportPlan, out: &Path, functions: Option<&Path>) -> 
             put(folder, &file.name, text)?;
         }
     }
-    put(out, ImportRecord::FILE, &plan.record.text())
+    put(out, ImportRecord::FILE, &plan.record.text())?;
+    // Last: what is cut off before leaves a file too many, and loses none.
+    let away = plan.files.iter().filter(|file| file.is_taken_away());
+    away.map(|file| out.join(&file.name)).try_for_each(|path| {
+        fs::remove_file(&path)
+            .map_err(|error| Failure::yours(format!("{} cannot be taken away: {error}", path.display())))
+    })
 }
 
 /// Writes a file, and the folder it lies in.

@@ -86,6 +86,7 @@ pub(super) fn word(change: &FileChange) -> &'static str {
         FileChange::Merged { changed, .. } if changed.is_empty() => "kept",
         FileChange::Merged { .. } => "merged",
         FileChange::Gone => "gone",
+        FileChange::Renamed { .. } => "renamed",
         FileChange::Removed => "removed",
         FileChange::Unused => "unused",
         FileChange::Conflict(_) => "CONFLICT",
@@ -101,6 +102,7 @@ fn details(change: &FileChange) -> Vec<(&'static str, Vec<String>)> {
         ],
         FileChange::Conflict(why) => vec![("", vec![why.clone()])],
         FileChange::Gone => vec![("", vec!["not in the document any more: marked as deprecated".to_owned()])],
+        FileChange::Renamed { to } => vec![("to", vec![to.clone()])],
         FileChange::Removed => {
             vec![("", vec!["somebody took it away: it stays away (--force brings it back)".to_owned()])]
         }
@@ -185,6 +187,7 @@ pub(super) fn change(file: &PlannedFile) -> Value {
             said["conflicts"] = json!(conflicts);
         }
         FileChange::Conflict(why) => said["reason"] = json!(why),
+        FileChange::Renamed { to } => said["to"] = json!(to),
         _ => {}
     }
     said
