@@ -13,6 +13,7 @@
 //! | `need.rs` | whether a value is what is needed |
 //! | `derive.rs`, `term.rs` | where values come from |
 //! | `assembly.rs`, `assemble.rs`, `rank.rs` | plans, and which is the best |
+//! | `wiring.rs` | which things the values of a plan are of |
 //! | `recipe.rs` | a plan as a recipe, and in words |
 
 mod admission;
@@ -25,6 +26,7 @@ mod need;
 mod rank;
 mod recipe;
 mod term;
+mod wiring;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -45,6 +47,7 @@ use assembly::Assembly;
 use derive::Derivation;
 use host::TypedEndpoint;
 use rank::{Rank, Ranking};
+use wiring::wiring;
 
 /// What a plan made of schemas is called where recipes have their names.
 const NAME: &str = "schemas";
@@ -206,8 +209,12 @@ impl<'a> Search<'a> {
         let mut plans = readings.next()?.into_iter();
         let (rank, best) = plans.next()?;
         let other = readings.next().and_then(|plans| plans.into_iter().next()).map(|(_, plan)| plan);
-        // The same reading in two ways that are as good.
-        let other = other.or_else(|| plans.next().filter(|(other, _)| *other == rank).map(|(_, plan)| plan));
+        // The same reading in two ways of which nothing says which is meant: how sure or how short each is does not.
+        let known = wiring(&best);
+        let other = other.or_else(|| {
+            let mut others = plans.filter(|(other, plan)| other.meant() == rank.meant() && wiring(plan) != known);
+            others.next().map(|(_, plan)| plan)
+        });
         Some(match other {
             Some(other) => Err(self.ambiguous(&best, &other)),
             None => Ok(best),
