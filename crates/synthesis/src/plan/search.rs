@@ -34,6 +34,7 @@ use std::sync::Arc;
 use forecourt_contract::{Caller, Dispatcher};
 
 use super::{FoundPlan, NoPlan, PlanRequest};
+use crate::explanation::Explanation;
 use crate::limits::REJECTED_TOLD_MAX;
 use crate::meaning::words::{of_name, plain};
 use crate::meaning::{Nouns, TypedMember};
@@ -222,19 +223,14 @@ impl<'a> Search<'a> {
     }
 
     fn ambiguous(&self, one: &Assembly<'_>, other: &Assembly<'_>) -> NoPlan {
-        let told = |plan: &Assembly<'_>| {
-            let calls: Vec<String> = plan.calls().iter().map(|call| call.endpoint().title()).collect();
-            let reading = plan.outputs.iter().map(|output| format!("`{}` is {}", output.name, output.owned.meaning));
-            format!("{} ({})", calls.join(", then "), reading.collect::<Vec<_>>().join(", "))
+        let (read, other_read) = (recipe::explanation(one), recipe::explanation(other));
+        let hint = match read.meanings == other_read.meanings {
+            true => "say in its description which is meant, or take of the caller what only one of them takes",
+            false => "propose what tells them apart, such as `x-semantic-type` at the members of the output",
         };
-        let explanation = format!(
-            "two plans fit equally well: {}; or {}: propose what tells them apart, such as `x-semantic-type` at the members \
-             of the output",
-            told(one),
-            told(other)
-        );
-        let readings = [one, other].into_iter().map(recipe::explanation).collect();
-        NoPlan { reason: RejectionReason::Ambiguous, explanation, readings }
+        let (one, other) = (told(one, &read, &other_read), told(other, &other_read, &read));
+        let explanation = format!("two plans fit equally well: {one}; or {other}: {hint}");
+        NoPlan { reason: RejectionReason::Ambiguous, explanation, readings: vec![read, other_read] }
     }
 
     /// Why there is no plan.
@@ -262,6 +258,16 @@ impl<'a> Search<'a> {
         }
         impossible(&why)
     }
+}
+
+/// A plan in one line: its calls, what its result is, and what its calls take that those of another don't.
+fn told(plan: &Assembly<'_>, read: &Explanation, other: &Explanation) -> String {
+    let calls: Vec<String> = plan.calls().iter().map(|call| call.endpoint().title()).collect();
+    let outputs = plan.outputs.iter().map(|output| format!("`{}` is {}", output.name, output.owned.meaning));
+    let others: BTreeSet<&String> = other.steps.iter().flat_map(|step| &step.takes).collect();
+    let takes = read.steps.iter().flat_map(|step| &step.takes).filter(|taken| !others.contains(taken)).cloned();
+    let said: Vec<String> = outputs.chain(takes).collect();
+    format!("{} ({})", calls.join(", then "), said.join(", "))
 }
 
 fn impossible(why: &str) -> NoPlan {

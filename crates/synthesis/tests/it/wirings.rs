@@ -47,9 +47,13 @@ fn s10_7_how_sure_a_read_is_does_not_choose_what_is_acted_on() {
         let made = cancel(&host, &[given], "Cancel the order of a cart or of a return.").unwrap();
         assert_eq!(made.plan.steps.len(), 2, "{given}");
     }
-    let (reason, told) = rejection(cancel(&host, &["cart_id", "return_id"], "Cancel the order of a cart or a return."));
+    let refused = cancel(&host, &["cart_id", "return_id"], "Cancel the order of a cart or a return.").unwrap_err();
+    let ProposalRefusal::Rejected { reason, explanation: told, counter_proposal } = refused else { panic!() };
     assert_eq!(reason, RejectionReason::Ambiguous, "{told}");
-    assert!(told.contains("/carts/{cart_id}") && told.contains("/returns/{return_id}"), "{told}");
+    assert_eq!(counter_proposal, None, "both would be the same proposal");
+    for way in ["FETCH /carts/{cart_id}", "FETCH /returns/{return_id}"] {
+        assert!(told.contains(&format!("`order_id` (order.id) from `order_id` of {way}")), "{told}");
+    }
 }
 
 #[test]
