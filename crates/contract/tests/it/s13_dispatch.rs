@@ -307,7 +307,10 @@ fn s5_1_a_value_may_spell_a_method_where_a_contract_takes_it() {
     dispatcher.host.bind(&host);
     let mut mine = call("RENT", "/suite/order");
     mine.caller.agent_id = Some("mine".into());
-    let is_no_path = |call: &Call| matches!(run(&dispatcher, call.clone()).answer, Err(Refusal::Path { segment, .. }) if segment == "order");
+    let is_no_path = |call: &Call| {
+        let answer = run(&dispatcher, call.clone()).answer;
+        matches!(answer, Err(Refusal::Path { segment, .. }) if segment == "order")
+    };
     assert!(is_no_path(&mine), "nobody negotiates here");
     host.0.publish_negotiation(Arc::new(Agreement(RegisteredEndpoint::new(endpoint, handler()))));
     let outcome = run(&dispatcher, mine.clone());
