@@ -18,7 +18,7 @@ use crate::catalog::{Catalog, EMBEDDED};
 use crate::meaning::Meanings;
 use crate::method::Method;
 use crate::negotiation::{ContractRequest, Negotiation, ServingContract};
-use crate::path::RequestPath;
+use crate::path::{PathError, RequestPath};
 use crate::policy::{MethodPolicy, ResolvedMethod};
 use crate::recipe::RecipeBook;
 use crate::refusal::{IdentityRefusal, NotAllowed, Pair, Refusal};
@@ -104,6 +104,8 @@ pub struct CallTarget {
     /// Who guarantees the pair.
     pub tier: Tier,
     matched: Option<MatchedEndpoint>,
+    /// The segment of the path that spells a method: a fault unless a contract in force takes the path.
+    leak: Option<PathError>,
 }
 
 /// The result of the checks: an answer, or a call of the host's own pairs that has passed them.
@@ -155,16 +157,18 @@ impl Dispatcher {
         // A caller without a contract header may still hold a contract for the pair; if not, it gets the usual 404 in
         // the usual order.
         let is_plain = call.contract == ContractTerms::default();
-        if let Some(negotiation) = negotiation.as_deref().filter(|_| is_plain && self.admits(&target)) {
+        // Also where only a contract can tell whether the path is one: what is wrong with the call comes first.
+        let is_early = is_plain || target.leak.is_some();
+        if let Some(negotiation) = negotiation.as_deref().filter(|_| is_early && self.admits(&target)) {
             self.agree(&call, &mut target, trail, negotiation).await?;
         }
-        if is_plain || negotiation.is_none() {
+        if is_early || negotiation.is_none() {
             self.route(&target, &call.caller)?;
         }
         recognise(&target, &call.caller, &self.rules)?;
         self.prove(&target, &call.caller)?;
         in_service(&target, &call.caller)?;
-        if let Some(negotiation) = negotiation.filter(|_| !is_plain) {
+        if let Some(negotiation) = negotiation.filter(|_| !is_early) {
             self.agree(&call, &mut target, trail, negotiation.as_ref()).await?;
         }
         let Some(matched) = self.admit(&target, &call.caller)? else {
@@ -204,7 +208,8 @@ impl Dispatcher {
         if !self.admits(target) {
             return Err(self.not_allowed(target, NotAllowed::Policy));
         }
-        let asked = ContractRequest { call, method: &target.method, path: &target.path };
+        let may_be_new = target.leak.is_none();
+        let asked = ContractRequest { call, method: &target.method, path: &target.path, may_be_new };
         let refused = |refusal| Refusal::Contract { pair: pair(target), refusal: Box::new(refusal) };
         let Some(ServingContract { matched, stamp }) = negotiation.contract_for(asked).await.map_err(refused)? else {
             return Ok(());
@@ -212,11 +217,12 @@ impl Dispatcher {
         // Asked again, as the steps of the contract's plan may need a token that the pair itself does not.
         self.showed(&call.caller, &target.resolved, &target.method, Some(&matched.registered))
             .map_err(Refusal::Identity)?;
+        trail.path = Some(target.path.as_str().to_owned());
         trail.tier = Some(Tier::Negotiated);
         trail.endpoint = Some(Arc::clone(&matched.registered.endpoint));
         trail.endpoint_notice = matched.registered.endpoint.notice();
         trail.contract = Some(stamp);
-        (target.tier, target.matched) = (Tier::Negotiated, Some(matched));
+        (target.tier, target.matched, target.leak) = (Tier::Negotiated, Some(matched), None);
         Ok(())
     }
 
@@ -248,7 +254,10 @@ impl Dispatcher {
         trail.requested = Some(resolved.requested.clone());
         trail.method = Some(resolved.method.clone());
         trail.method_notice = self.catalog.notice(resolved.method.as_str());
-        let path = self.path(&resolved.method, &call.path)?;
+        let (path, leak) = self.sent(&resolved.method, &call.path)?;
+        if let Some(leak) = leak {
+            return self.leaking(call, resolved, path, leak);
+        }
         let (method, path) = self.redirected(&resolved.method, path)?;
         // The word that was called comes first; a redirect's target is told only where that word is not deprecated
         // itself.
@@ -261,7 +270,23 @@ impl Dispatcher {
         trail.tier = Some(tier);
         trail.endpoint = matched.as_ref().map(|matched| Arc::clone(&matched.registered.endpoint));
         trail.endpoint_notice = trail.endpoint.as_ref().and_then(|endpoint| endpoint.notice());
-        Ok(CallTarget { resolved, method, path, tier, matched })
+        Ok(CallTarget { resolved, method, path, tier, matched, leak: None })
+    }
+
+    /// The target of a path in which a segment spells a method and that no endpoint takes. A contract of the caller
+    /// may take it, so that it goes on where there can be one.
+    fn leaking(
+        &self,
+        call: &Call,
+        resolved: ResolvedMethod,
+        path: RequestPath,
+        leak: PathError,
+    ) -> Result<CallTarget, Refusal> {
+        if call.caller.identity != Identity::Recognised || self.host.negotiation().is_none() {
+            return Err(not_a_path(path.as_str(), leak));
+        }
+        let method = resolved.method.clone();
+        Ok(CallTarget { resolved, method, path, tier: Tier::Unregistered, matched: None, leak: Some(leak) })
     }
 
     /// Checks that the caller showed a bearer token where the operator requires one for the target, or for a step that
@@ -309,11 +334,17 @@ impl Dispatcher {
     /// # Errors
     /// [`Refusal::Path`], with the first segment that breaks a rule.
     pub fn path(&self, method: &Method, raw: &str) -> Result<RequestPath, Refusal> {
-        let is_taken = |path: &RequestPath| self.registry.find(method, path).is_some();
-        RequestPath::called(raw, &self.catalog, is_taken).map_err(|fault| {
-            let reason = fault.to_string();
-            Refusal::Path { path: raw.to_owned(), segment: fault.segment, reason }
-        })
+        match self.sent(method, raw)? {
+            (path, None) => Ok(path),
+            (path, Some(leak)) => Err(not_a_path(path.as_str(), leak)),
+        }
+    }
+
+    /// The same, with the segment that spells a method where no endpoint takes the path.
+    fn sent(&self, method: &Method, raw: &str) -> Result<(RequestPath, Option<PathError>), Refusal> {
+        let (path, leak) = RequestPath::sent(raw, &self.catalog).map_err(|fault| not_a_path(raw, fault))?;
+        let leak = leak.filter(|_| self.registry.find(method, &path).is_none());
+        Ok((path, leak))
     }
 
     /// Section 9.2: a call that is taken for another.
@@ -342,6 +373,9 @@ impl Dispatcher {
     /// Section 5.4, the last pass: a path at which nothing is. Where one side consented to what is not declared,
     /// the call goes on to the checks that tell more than that.
     fn route(&self, target: &CallTarget, caller: &Caller) -> Result<(), Refusal> {
+        if let Some(leak) = &target.leak {
+            return Err(not_a_path(target.path.as_str(), leak.clone()));
+        }
         let goes_on = self.is_there(target) || self.is_half_consented(caller);
         if goes_on { Ok(()) } else { Err(Refusal::NotFound(pair(target))) }
     }
@@ -417,6 +451,11 @@ impl Dispatcher {
         let (suggestions, catalog_version) = (self.catalog.suggest(method), self.catalog.version().to_owned());
         Refusal::Method { method: method.to_owned(), suggestions, catalog_version }
     }
+}
+
+fn not_a_path(path: &str, fault: PathError) -> Refusal {
+    let reason = fault.to_string();
+    Refusal::Path { path: path.to_owned(), segment: fault.segment, reason }
 }
 
 fn pair(target: &CallTarget) -> Pair {

@@ -19,8 +19,8 @@ use crate::registry::MatchedEndpoint;
 /// Finds the contract that a call is served under, or makes one.
 pub trait Negotiation: Send + Sync {
     /// The contract that a call is served under: the one it presents, else one that its caller holds for the pair,
-    /// else one that is made for it where all four locks are open. `None`: none, and the call goes on as if there
-    /// were no contracts.
+    /// else one that is made for it where it may be and all four locks are open. `None`: none, and the call goes on
+    /// as if there were no contracts.
     ///
     /// Whatever comes of it holds from then on: a contract that is given was in force when it was asked for, in
     /// every process on the same store.
@@ -39,6 +39,8 @@ pub struct ContractRequest<'a> {
     pub method: &'a Method,
     /// The path that is meant.
     pub path: &'a RequestPath,
+    /// Whether a contract may be made for it. Else one that is in force serves it, or none.
+    pub may_be_new: bool,
 }
 
 /// A contract in force, bound to its plan.

@@ -85,12 +85,22 @@ impl RequestPath {
         catalog: &Catalog,
         is_taken: impl FnOnce(&RequestPath) -> bool,
     ) -> Result<RequestPath, PathError> {
-        let decoded = segments(raw)?.map(decoded).collect::<Result<Vec<_>, _>>()?;
-        let path = RequestPath { raw: raw.to_owned(), decoded };
-        match path.leak(catalog) {
+        let (path, leak) = RequestPath::sent(raw, catalog)?;
+        match leak {
             Some(fault) if !is_taken(&path) => Err(fault),
             _ => Ok(path),
         }
+    }
+
+    /// The path of a call, with its first segment that spells a method: a fault unless something takes the path.
+    ///
+    /// # Errors
+    /// The first segment that breaks another rule.
+    pub fn sent(raw: &str, catalog: &Catalog) -> Result<(RequestPath, Option<PathError>), PathError> {
+        let decoded = segments(raw)?.map(decoded).collect::<Result<Vec<_>, _>>()?;
+        let path = RequestPath { raw: raw.to_owned(), decoded };
+        let leak = path.leak(catalog);
+        Ok((path, leak))
     }
 
     /// The first segment that spells a method.

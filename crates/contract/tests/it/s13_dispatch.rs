@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forecourt_contract::call::Identity;
+use forecourt_contract::call::{Identity, LifecycleState};
 use forecourt_contract::endpoint::{Binding, DeprecatedSettings};
 use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
 use forecourt_contract::negotiation::{
@@ -240,7 +240,10 @@ impl Negotiation for Agreement {
         asked: ContractRequest<'a>,
     ) -> BoxFuture<'a, Result<Option<ServingContract>, ContractRefusal>> {
         assert_eq!(asked.call.caller.identity, Identity::Recognised, "nobody else is looked up");
-        let mine = asked.call.caller.agent_id.as_deref() == Some("mine") && asked.path.as_str() == "/suite";
+        let mine = asked.call.caller.agent_id.as_deref() == Some("mine")
+            && ["/suite", "/suite/order"].contains(&asked.path.as_str());
+        let is_leak = asked.path.as_str().ends_with("/order");
+        assert_eq!(asked.may_be_new, !is_leak, "no contract is made for a path that spells a method");
         let found = (mine && *asked.method == self.0.endpoint.method).then(|| ServingContract {
             matched: MatchedEndpoint { registered: self.0.clone(), values: Vec::new() },
             stamp: Arc::new(ContractStamp {
@@ -292,6 +295,37 @@ fn s6_1_a_contract_is_with_one_caller() {
     presented.contract.presented = Some("syn-2".into());
     let refused = run(&dispatcher, presented).answer.unwrap_err();
     assert_eq!(refused.kind(), "contract-not-found", "what is presented is looked up, whatever is there");
+}
+
+#[test]
+fn s5_1_a_value_may_spell_a_method_where_a_contract_takes_it() {
+    let mut dispatcher = dispatcher([definition("BOOK", "/room")]);
+    let endpoint = Arc::new(register(definition("RENT", "/suite")).unwrap());
+    let services = Arc::new(HostServices::new(HostHandle::default()));
+    let host = Arc::new(Services(services));
+    dispatcher.host = HostHandle::default();
+    dispatcher.host.bind(&host);
+    let mut mine = call("RENT", "/suite/order");
+    mine.caller.agent_id = Some("mine".into());
+    let is_no_path = |call: &Call| {
+        let answer = run(&dispatcher, call.clone()).answer;
+        matches!(answer, Err(Refusal::Path { segment, .. }) if segment == "order")
+    };
+    assert!(is_no_path(&mine), "nobody negotiates here");
+    host.0.publish_negotiation(Arc::new(Agreement(RegisteredEndpoint::new(endpoint, handler()))));
+    let outcome = run(&dispatcher, mine.clone());
+    assert!(outcome.answer.is_ok());
+    assert_eq!((outcome.trail.tier, outcome.trail.path.as_deref()), (Some(Tier::Negotiated), Some("/suite/order")));
+    assert!(is_no_path(&call("RENT", "/suite/order")), "of others it is a fault of the call");
+    assert!(is_no_path(&Call { path: "/room/order".into(), ..mine.clone() }), "and where no contract takes it");
+    let mut asks = Call { path: "/room/order".into(), ..mine.clone() };
+    asks.contract.allows_new = true;
+    asks.caller.standing = LifecycleState::Suspended;
+    assert!(is_no_path(&asks), "before all that is wrong with its caller");
+    let mut stranger = mine.clone();
+    stranger.caller.identity = Identity::Anonymous;
+    stranger.contract.presented = Some("syn-1".into());
+    assert!(is_no_path(&stranger));
 }
 
 #[test]

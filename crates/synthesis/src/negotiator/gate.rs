@@ -48,7 +48,7 @@ impl Negotiator {
             }
         }
         // The second lock, silently: a caller that did not ask gets the usual 404 or 405 and learns nothing of RCNS.
-        if !asked.call.contract.allows_new {
+        if !asked.may_be_new || !asked.call.contract.allows_new {
             return Ok(None);
         }
         self.pass_locks(&holder, asked)?;

@@ -13,6 +13,7 @@
 //! | `need.rs` | whether a value is what is needed |
 //! | `derive.rs`, `term.rs` | where values come from |
 //! | `assembly.rs`, `assemble.rs`, `rank.rs` | plans, and which is the best |
+//! | `wiring.rs` | which things the values of a plan are of |
 //! | `recipe.rs` | a plan as a recipe, and in words |
 
 mod admission;
@@ -25,6 +26,7 @@ mod need;
 mod rank;
 mod recipe;
 mod term;
+mod wiring;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,6 +34,7 @@ use std::sync::Arc;
 use forecourt_contract::{Caller, Dispatcher};
 
 use super::{FoundPlan, NoPlan, PlanRequest};
+use crate::explanation::Explanation;
 use crate::limits::REJECTED_TOLD_MAX;
 use crate::meaning::words::{of_name, plain};
 use crate::meaning::{Nouns, TypedMember};
@@ -45,6 +48,7 @@ use assembly::Assembly;
 use derive::Derivation;
 use host::TypedEndpoint;
 use rank::{Rank, Ranking};
+use wiring::wiring;
 
 /// What a plan made of schemas is called where recipes have their names.
 const NAME: &str = "schemas";
@@ -206,8 +210,12 @@ impl<'a> Search<'a> {
         let mut plans = readings.next()?.into_iter();
         let (rank, best) = plans.next()?;
         let other = readings.next().and_then(|plans| plans.into_iter().next()).map(|(_, plan)| plan);
-        // The same reading in two ways that are as good.
-        let other = other.or_else(|| plans.next().filter(|(other, _)| *other == rank).map(|(_, plan)| plan));
+        // The same reading in two ways of which nothing says which is meant: how sure or how short each is does not.
+        let known = wiring(&best);
+        let other = other.or_else(|| {
+            let mut others = plans.filter(|(other, plan)| other.meant() == rank.meant() && wiring(plan) != known);
+            others.next().map(|(_, plan)| plan)
+        });
         Some(match other {
             Some(other) => Err(self.ambiguous(&best, &other)),
             None => Ok(best),
@@ -215,19 +223,14 @@ impl<'a> Search<'a> {
     }
 
     fn ambiguous(&self, one: &Assembly<'_>, other: &Assembly<'_>) -> NoPlan {
-        let told = |plan: &Assembly<'_>| {
-            let calls: Vec<String> = plan.calls().iter().map(|call| call.endpoint().title()).collect();
-            let reading = plan.outputs.iter().map(|output| format!("`{}` is {}", output.name, output.owned.meaning));
-            format!("{} ({})", calls.join(", then "), reading.collect::<Vec<_>>().join(", "))
+        let (read, other_read) = (recipe::explanation(one), recipe::explanation(other));
+        let hint = match read.meanings == other_read.meanings {
+            true => "say in its description which is meant, or take of the caller what only one of them takes",
+            false => "propose what tells them apart, such as `x-semantic-type` at the members of the output",
         };
-        let explanation = format!(
-            "two plans fit equally well: {}; or {}: propose what tells them apart, such as `x-semantic-type` at the members \
-             of the output",
-            told(one),
-            told(other)
-        );
-        let readings = [one, other].into_iter().map(recipe::explanation).collect();
-        NoPlan { reason: RejectionReason::Ambiguous, explanation, readings }
+        let (one, other) = (told(one, &read, &other_read), told(other, &other_read, &read));
+        let explanation = format!("two plans fit equally well: {one}; or {other}: {hint}");
+        NoPlan { reason: RejectionReason::Ambiguous, explanation, readings: vec![read, other_read] }
     }
 
     /// Why there is no plan.
@@ -255,6 +258,16 @@ impl<'a> Search<'a> {
         }
         impossible(&why)
     }
+}
+
+/// A plan in one line: its calls, what its result is, and what its calls take that those of another don't.
+fn told(plan: &Assembly<'_>, read: &Explanation, other: &Explanation) -> String {
+    let calls: Vec<String> = plan.calls().iter().map(|call| call.endpoint().title()).collect();
+    let outputs = plan.outputs.iter().map(|output| format!("`{}` is {}", output.name, output.owned.meaning));
+    let others: BTreeSet<&String> = other.steps.iter().flat_map(|step| &step.takes).collect();
+    let takes = read.steps.iter().flat_map(|step| &step.takes).filter(|taken| !others.contains(taken)).cloned();
+    let said: Vec<String> = outputs.chain(takes).collect();
+    format!("{} ({})", calls.join(", then "), said.join(", "))
 }
 
 fn impossible(why: &str) -> NoPlan {

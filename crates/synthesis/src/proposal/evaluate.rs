@@ -39,7 +39,7 @@ impl Proposal {
             let Definition { method, path, semantic, .. } = &definition;
             let counter_proposal = match readings.is_empty() {
                 true => counter_proposal(dispatcher, method.as_str(), path.as_str(), Some(semantic)),
-                false => Some(readings.iter().map(|reading| definition.as_read(reading)).collect()),
+                false => definition.as_each(&readings),
             };
             ProposalRefusal::Rejected { reason, explanation, counter_proposal }
         };
@@ -92,21 +92,29 @@ impl Definition {
         }
     }
 
-    /// The proposal once more, as one of its readings: whoever proposes this is understood.
-    fn as_read(&self, reading: &Explanation) -> Value {
-        let mut output = self.output.as_ref().map_or(Value::Null, |output| output.source().clone());
+    /// The proposal once more as each of its readings. `None`: nothing in its output would tell them apart.
+    fn as_each(&self, readings: &[Explanation]) -> Option<Value> {
+        let proposals: Vec<Value> = readings.iter().map(|reading| self.as_read(reading)).collect::<Option<_>>()?;
+        let outputs: BTreeSet<String> =
+            proposals.iter().map(|proposal| proposal["output_schema"].to_string()).collect();
+        (outputs.len() == proposals.len()).then_some(Value::Array(proposals))
+    }
+
+    /// The proposal once more, as one of its readings: whoever proposes this is understood. `None`: a member of its
+    /// output is declared where no type can be written to it.
+    fn as_read(&self, reading: &Explanation) -> Option<Value> {
+        let mut output = self.output.as_ref()?.source().clone();
         for (name, meaning) in &reading.meanings {
-            if let Some(Value::Object(member)) = output.pointer_mut("/properties").and_then(|all| all.get_mut(name)) {
-                member.insert(KEYWORD.to_owned(), json!(meaning));
-            }
+            let member = output.get_mut("properties").and_then(|all| all.get_mut(name));
+            member?.as_object_mut()?.insert(KEYWORD.to_owned(), json!(meaning));
         }
-        json!({
+        Some(json!({
             "method": self.method,
             "path": self.path.as_str(),
             "description": self.description,
             "output_schema": output,
             "plan": reading,
-        })
+        }))
     }
 
     /// The endpoint as it is made: what was proposed, as far as the steps keep it. `None`: what they take or give

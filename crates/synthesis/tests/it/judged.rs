@@ -231,4 +231,13 @@ fn s10_3_whoever_proposes_one_of_two_readings_again_is_understood() {
         .map(|reading| title(&asked(&reading["output_schema"]).unwrap().plan, 1))
         .collect();
     assert_eq!(ends, ["FETCH /payments/{payment_id}", "FETCH /shipments/{shipment_id}"]);
+    // Where no type can be written to a member, the readings are named, and nothing is proposed that would not help.
+    for output in
+        [json!({"allOf": [&output]}), json!({"type": "object", "properties": {"status": true}, "required": ["status"]})]
+    {
+        let refused = asked(&output).unwrap_err();
+        let ProposalRefusal::Rejected { reason, explanation, counter_proposal } = refused else { panic!() };
+        assert_eq!((reason, counter_proposal), (RejectionReason::Ambiguous, None), "{output}");
+        assert!(explanation.contains("/payments/{payment_id}") && explanation.contains("/shipments/"), "{explanation}");
+    }
 }

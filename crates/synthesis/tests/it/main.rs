@@ -18,3 +18,4 @@ mod schemas;
 mod shared_store;
 mod support;
 mod watched_store;
+mod wirings;

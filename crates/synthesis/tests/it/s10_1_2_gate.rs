@@ -39,6 +39,22 @@ async fn s10_1_2_the_policy_is_the_first_lock() {
 }
 
 #[tokio::test]
+async fn s5_1_a_value_that_spells_a_method_leads_to_contracts_in_force_alone() {
+    let process = process(|_| {});
+    let leaks = |answer: String| assert!(answer.starts_with("Path {"), "{answer}");
+    leaks(process.word(opted(agent("a"), "/suites/order")).await);
+    assert_eq!(process.source.asked.load(Ordering::SeqCst), 0, "none is made for it");
+    let name = process.proposed(&agent("a"), &session("s"), "/suites/{suite}", json!({})).await;
+    let in_session = |caller: Caller, path: &str| Call { thread: session("s"), ..call(caller, path) };
+    assert_eq!(process.word(in_session(agent("a"), "/suites/1")).await, "edition 1");
+    assert_eq!(process.word(in_session(agent("a"), "/suites/order")).await, "edition 1");
+    let presented = Call { thread: session("s"), ..presenting(agent("a"), "/suites/order", &name) };
+    assert_eq!(process.word(presented).await, "edition 1");
+    leaks(process.word(in_session(agent("b"), "/suites/order")).await);
+    leaks(process.word(in_session(agent("a"), "/suites/order/order")).await);
+}
+
+#[tokio::test]
 async fn s10_1_2_the_scope_is_claimed_and_held() {
     let process = process(|_| {});
     for scopes in ["facts:secret", "*:*", "rcns:other"] {

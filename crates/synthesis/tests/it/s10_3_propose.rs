@@ -201,3 +201,16 @@ async fn s11_261_what_takes_too_long_is_refused() {
     go.send(()).unwrap();
     assert_eq!(process.word(call(agent("a"), "/x")).await, "404", "nothing was made");
 }
+
+#[tokio::test]
+async fn a_proposal_that_is_looked_at_at_once_holds_up_nobody_else() {
+    let process = process(|_| {});
+    let (go_on, waits) = std::sync::mpsc::channel();
+    *process.source.waits.lock() = Some(waits);
+    let (caller, thread) = (agent("a"), session("s"));
+    // There is one worker: what computes on it lets nothing else happen.
+    let (proposed, ()) = tokio::join!(process.propose(&caller, &thread, "/x", json!({})), async {
+        go_on.send(()).unwrap();
+    });
+    assert!(matches!(proposed, ProposeOutcome::Approved { .. }), "{proposed:?}");
+}

@@ -154,9 +154,9 @@ fn s10_7_two_plans_that_are_as_good_are_named_and_none_is_chosen() {
     let (reason, explanation) = rejection(made(&host(endpoints.clone(), ""), owed()));
     assert_eq!(reason, RejectionReason::Ambiguous);
     assert!(explanation.contains("/a/debts") && explanation.contains("/b/debts"), "{explanation}");
+    // How sure an endpoint is says nothing of which is meant.
     endpoints[4].semantic["confidence"] = json!(0.95);
-    let made = made(&host(endpoints, ""), owed()).unwrap();
-    assert_eq!(made.plan.steps[2].path.as_ref().unwrap().as_str(), "/b/debts", "the surer one");
+    assert_eq!(rejection(made(&host(endpoints, ""), owed())).0, RejectionReason::Ambiguous);
 }
 
 #[test]

@@ -175,6 +175,10 @@ impl<'w, 'a> Derivation<'w, 'a> {
         for name in &typed.needs {
             let Some(input) = typed.input(name) else { return Vec::new() };
             let need = need(typed, input, of_act);
+            // What is new has nothing yet, and another of its kind is not it: only the caller can say what it is to
+            // have, or which one it is to be like.
+            let is_new = of_act && typed.is_new(input) && !self.needs.names_one(&need);
+            let depth = if is_new { 0 } else { depth };
             let sources = match input.kinds().meets(Kinds::ARRAY) && !input.kinds().meets(Kinds::STRING) {
                 true => self.lists(&need, &visited, depth),
                 false => self.scalars(&need, &visited, depth),

@@ -48,6 +48,14 @@ impl<'a> TypedEndpoint<'a> {
         is_itself && around.iter().rev().skip(1).any(|entity| Some(entity) == wanted.entity.as_ref())
     }
 
+    /// Whether an input is a property of what the endpoint makes: of its own entity, none of which it is told.
+    pub(super) fn is_new(&self, input: &TypedMember<'_>) -> bool {
+        let is_own = |member: &TypedMember<'_>| self.entity.is_some() && member.meaning.entity == self.entity;
+        let tells = |member: &TypedMember<'_>| member.meaning.is_id() || self.takes_in_path(member.name());
+        let is_told = self.inputs.iter().any(|member| is_own(member) && tells(member));
+        is_own(input) && !input.meaning.is_id() && !is_told
+    }
+
     pub(super) fn title(&self) -> String {
         format!("{} {}", self.endpoint.method, self.endpoint.path)
     }

@@ -37,6 +37,12 @@ impl Needs<'_> {
         chosen.into_iter().map(|field| Source::Caller(field.path[0].clone())).collect()
     }
 
+    /// Whether the caller says which one of the entity is meant.
+    pub(super) fn names_one(&self, need: &Need) -> bool {
+        let mut fields = self.wanted.inputs.iter();
+        fields.any(|field| field.meaning.is_id() && field.meaning.entity == need.meaning.entity)
+    }
+
     fn is_given(&self, field: &TypedMember<'_>, need: &Need) -> bool {
         if need.meaning.is_id() || field.meaning.is_id() {
             return need.meaning.is_id() && field.meaning.is_id() && field.meaning.entity == need.meaning.entity;

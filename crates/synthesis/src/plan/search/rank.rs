@@ -29,6 +29,13 @@ pub(super) struct Rank {
     strange_words: usize,
 }
 
+impl Rank {
+    /// What of it says whether a plan is what is meant. The rest only says which of two ways to the same is the better.
+    pub(super) fn meant(&self) -> (usize, usize, usize, usize) {
+        (self.byways, self.strangers, self.roles, self.picked)
+    }
+}
+
 /// Ranks plans.
 pub(super) struct Ranking {
     /// Words of the proposal that say what it is about.
