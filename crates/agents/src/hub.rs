@@ -38,12 +38,16 @@ pub trait RemoteHub: Send + Sync {
     fn url(&self) -> &str;
 
     /// Reads what it has. Of an agent that can't be read, or whose card is not to be believed, what `known` has of it
-    /// stays, as long as the hub lists it. Ends within a bound of the protocol's.
+    /// stays, as long as the hub lists it and it is admitted. Ends within a bound of the protocol's.
     fn look<'a>(
         &'a self,
         choice: &'a HubChoice,
         known: Option<&'a HubList>,
     ) -> BoxFuture<'a, Result<HubLook, HubError>>;
+
+    /// Whether an agent of a list is still one to front and to ask, by what the definition says now: its place, its
+    /// signature, and the way to it. A list may be older than the definition.
+    fn admits(&self, agent: &ListedAgent, choice: &HubChoice) -> bool;
 
     /// The section of the backend that passes messages on to an agent of it.
     fn backend(&self, agent: &ListedAgent) -> Section;

@@ -3,17 +3,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use forecourt_agents::hub::{HubChoice, ListedAgent};
+use forecourt_agents::hub::{HubChoice, HubList, ListedAgent, RemoteHub};
 use forecourt_core::Handle;
-use forecourt_core::limits::HOPS_MAX;
 use forecourt_egress::Purpose;
 use forecourt_identity::KeySet;
 use serde_json::Value;
 use tokio::sync::Mutex;
 use url::Url;
 
-use super::A2aHub;
 use super::listed::{FoundCard, listed};
+use super::{A2aHub, objection};
 use crate::card::{self, AgentRef, RemoteCard};
 use crate::client::DiscoveryError;
 use crate::client::discovery::fetch::{CardDocument, CardResponse, look};
@@ -42,6 +41,14 @@ impl AgentRefusal {
     }
 }
 
+/// What a list has of an agent.
+#[derive(Clone, Copy)]
+pub(super) struct KnownAgent<'a> {
+    /// It as it was seen last, unless the operator does not admit it any more.
+    pub(super) listed: Option<&'a ListedAgent>,
+    was_signed: bool,
+}
+
 /// The cards of the agents of one hub, within one look.
 pub(super) struct AgentCards<'a> {
     hub: &'a A2aHub,
@@ -55,27 +62,36 @@ impl<'a> AgentCards<'a> {
         Self { hub, choice, keys: Mutex::default() }
     }
 
+    /// What `list` has of an agent.
+    pub(super) fn known<'l>(&self, handle: &Handle, list: Option<&'l HubList>) -> KnownAgent<'l> {
+        let Some(list) = list else { return KnownAgent { listed: None, was_signed: false } };
+        let listed = list.agents.iter().find(|agent| agent.handle == *handle);
+        // Where the operator does not admit it any more it is not asked for, either.
+        let listed = listed.filter(|agent| self.hub.admits(agent, self.choice));
+        KnownAgent { listed, was_signed: list.agents.iter().any(|agent| agent.handle == *handle && agent.is_signed) }
+    }
+
     /// Finds an agent: by the card below its endpoint, by the one that the hub names, or by what the hub says of it.
     pub(super) async fn find(
         &self,
         handle: &Handle,
         as_listed: &AgentRef,
         endpoint: &Url,
-        known: Option<&ListedAgent>,
+        known: KnownAgent<'_>,
     ) -> Result<ListedAgent, AgentRefusal> {
         let own = below(endpoint, handle.as_str());
         let mut stranger = None;
         let mut places = vec![below(&own, WELL_KNOWN[0])];
         if let Some(url) = as_listed.card_url.as_deref().and_then(|url| Url::parse(url).ok()) {
-            match self.is_near(&url) {
+            match self.hub.is_near(&url) {
                 true => places.push(url),
                 false => stranger = Some(url.origin().ascii_serialization()),
             }
         }
         // Where it was before, it is asked for with what is known of it.
-        places.sort_by_key(|place| known.is_none_or(|known| known.url != place.as_str()));
+        places.sort_by_key(|place| known.listed.is_none_or(|known| known.url != place.as_str()));
         for place in &places {
-            let before = known.filter(|known| known.url == place.as_str());
+            let before = known.listed.filter(|known| known.url == place.as_str());
             let etag = before.and_then(|known| known.etag.as_deref());
             let hub = self.hub;
             let found = look(&hub.egress, Purpose::Upstream, &hub.headers, place, etag, CARD_BYTES_MAX).await;
@@ -83,10 +99,7 @@ impl<'a> AgentCards<'a> {
                 (CardResponse::Document(document), _) => {
                     return self.believed(handle, as_listed, place, document, known).await;
                 }
-                (CardResponse::Same { .. }, Some(before)) => {
-                    self.check_way(&before.via)?;
-                    return Ok(before.clone());
-                }
+                (CardResponse::Same { .. }, Some(before)) => return Ok(before.clone()),
                 _ => {}
             }
         }
@@ -99,12 +112,6 @@ impl<'a> AgentCards<'a> {
         }
     }
 
-    /// Whether a card may be there: on the hub's own origin, or on one that the operator named.
-    fn is_near(&self, url: &Url) -> bool {
-        let origin = url.origin();
-        origin == self.hub.url.origin() || self.hub.origins.contains(&origin)
-    }
-
     /// The agent of a card, if that is to be believed.
     async fn believed(
         &self,
@@ -112,7 +119,7 @@ impl<'a> AgentCards<'a> {
         as_listed: &AgentRef,
         place: &Url,
         document: CardDocument,
-        known: Option<&ListedAgent>,
+        known: KnownAgent<'_>,
     ) -> Result<ListedAgent, AgentRefusal> {
         let CardDocument { value, etag, .. } = document;
         let card = card::read(&value).map_err(|problems| {
@@ -130,26 +137,9 @@ impl<'a> AgentCards<'a> {
             let error = stranger.map_or(DiscoveryError::NoInterface, DiscoveryError::OtherOrigin);
             AgentRefusal::passing(error.to_string())
         })?;
-        self.check_way(&card.via)?;
-        Ok(listed(handle, as_listed, place, Some(FoundCard { card, is_signed, etag })))
-    }
-
-    /// Refuses what would go in circles: agents that lead back here, and, unless they are asked for, those that the hub
-    /// itself has from elsewhere.
-    fn check_way(&self, via: &[String]) -> Result<(), AgentRefusal> {
-        let is_own = |host: &String| self.choice.own_hosts.iter().any(|own| own.eq_ignore_ascii_case(host));
-        if via.iter().any(is_own) {
-            return Err(AgentRefusal::for_good("leads back to this host"));
-        }
-        if via.len() >= HOPS_MAX as usize {
-            return Err(AgentRefusal::for_good(format!("is behind {} hosts, and a chain has {HOPS_MAX}", via.len())));
-        }
-        match via.first().filter(|_| !self.choice.takes_fronted) {
-            Some(host) => {
-                let words = format!("is passed on to {host} there: front it from there, or set `fronted = true`");
-                Err(AgentRefusal::for_good(words))
-            }
-            None => Ok(()),
+        match objection(&card.via, self.choice) {
+            Some(why) => Err(AgentRefusal::for_good(why)),
+            None => Ok(listed(handle, as_listed, place, Some(FoundCard { card, is_signed, etag }))),
         }
     }
 
@@ -175,6 +165,6 @@ impl<'a> AgentCards<'a> {
     }
 }
 
-fn hub_rule(hub: &A2aHub, is_signed: bool, known: Option<&ListedAgent>) -> Option<&'static str> {
-    hub.signatures.refusal(is_signed, known.is_some_and(|known| known.is_signed))
+fn hub_rule(hub: &A2aHub, is_signed: bool, known: KnownAgent<'_>) -> Option<&'static str> {
+    hub.signatures.refusal(is_signed, known.was_signed)
 }

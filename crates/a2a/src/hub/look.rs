@@ -108,9 +108,9 @@ fn look_at<'a>(
 ) -> BoxFuture<'a, AgentLook<'a>> {
     Box::pin(async move {
         let WantedAgent { handle, as_listed } = agent;
-        let known = known.and_then(|known| known.agents.iter().find(|one| one.handle == handle));
+        let known = cards.known(&handle, known);
         let found = cards.find(&handle, as_listed, endpoint, known).await;
-        AgentLook { handle, known, found }
+        AgentLook { handle, known: known.listed, found }
     })
 }
 

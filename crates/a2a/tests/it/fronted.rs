@@ -81,6 +81,12 @@ fn handles(look: &HubLook) -> Vec<&str> {
     look.list.agents.iter().map(|agent| agent.handle.as_str()).collect()
 }
 
+/// A list of one hub as if it were another's.
+fn moved(list: &HubList, from: &FakePeer, to: &FakePeer) -> HubList {
+    let text = serde_json::to_string(list).unwrap().replace(&from.base, &to.base);
+    serde_json::from_str(&text).unwrap()
+}
+
 fn why<'a>(look: &'a HubLook, handle: &str) -> &'a str {
     let left_out = look.left_out.iter().find(|agent| agent.handle == handle);
     &left_out.unwrap_or_else(|| panic!("{handle}: {look:?}")).why
@@ -125,12 +131,9 @@ async fn a_card_that_has_not_changed_is_not_sent_again() {
     let first = look(&hub, None).await.unwrap();
     assert_eq!(first.list.agents[0].etag.as_deref(), Some("\"1\""));
     let same = hub_of(&["chef"], |_, _| StatusCode::NOT_MODIFIED.into_response()).await;
-    let moved = |list: &HubList| {
-        let text = serde_json::to_string(list).unwrap().replace(&hub.base, &same.base);
-        serde_json::from_str::<HubList>(&text).unwrap()
-    };
-    let again = look(&same, Some(&moved(&first.list))).await.unwrap();
-    assert!(again.list.has_same_agents(&moved(&first.list)), "{again:?}");
+    let known = moved(&first.list, &hub, &same);
+    let again = look(&same, Some(&known)).await.unwrap();
+    assert!(again.list.has_same_agents(&known), "{again:?}");
 }
 
 #[tokio::test]
@@ -236,7 +239,7 @@ async fn an_agent_whose_card_fails_stays_as_it_was_and_a_new_one_waits() {
         false => json_answer(json!({"name": "x"})),
     })
     .await;
-    let found = look(&broken, Some(&known)).await.unwrap();
+    let found = look(&broken, Some(&moved(&known, &whole, &broken))).await.unwrap();
     assert_eq!(handles(&found), ["chef"]);
     assert_eq!(found.list.agents[0].name, "The chef");
     assert!(why(&found, "chef").starts_with("stays as it was"), "{found:?}");
@@ -369,6 +372,56 @@ async fn what_a_card_says_is_kept_within_bounds_and_clean() {
     assert!(!chef.skills.is_empty() && chef.skills.iter().all(|skill| skill.tags.is_empty()));
     let ids: std::collections::HashSet<_> = chef.skills.iter().map(|skill| &skill.id).collect();
     assert_eq!((ids.len(), chef.input_modes.len()), (chef.skills.len(), 3));
+}
+
+#[tokio::test]
+async fn an_origin_that_the_operator_removed_hears_nothing_more() {
+    let mut far = hub_of(&[], |base, path| json_answer(agent_card(base, path))).await;
+    let base = far.base.clone();
+    let hub = peer(
+        move |own| {
+            let mut card = hub_card(own, &["chef"]);
+            card[AGENTS][0]["card_url"] = json!(format!("{base}/a2a/chef/card.json"));
+            json_answer(card)
+        },
+        |_, _| not_found(),
+    )
+    .await;
+    let key = "headers = { Authorization = \"Bearer ${KEY}\" }\n";
+    let named = open(&hub.base, &format!("{key}origins = [\"{}\"]\n", far.base));
+    let known = named.look(&choice(), None).await.unwrap().list;
+    assert!(named.admits(&known.agents[0], &choice()));
+    assert_eq!(far.next().await.headers["authorization"], "Bearer sesame");
+    let removed = open(&hub.base, key);
+    let found = removed.look(&choice(), Some(&known)).await.unwrap();
+    assert!(!removed.admits(&known.agents[0], &choice()) && far.heard.try_recv().is_err());
+    assert!(found.list.agents.is_empty() && why(&found, "chef").contains("another origin"), "{found:?}");
+}
+
+#[test]
+fn a_list_is_held_against_what_the_file_says_now() {
+    let agent = |url: &str, is_signed: bool, via: &[&str]| {
+        let agent = json!({"handle": "chef", "name": "Chef", "url": url, "is_signed": is_signed, "via": via});
+        serde_json::from_value(agent).unwrap()
+    };
+    let all = HubChoice { takes_fronted: true, ..choice() };
+    let (own, other) = ("https://far.example/card.json", "https://other.example/card.json");
+    for (backend, choice, agent, is_admitted) in [
+        ("", choice(), agent(own, false, &[]), true),
+        ("", choice(), agent("no URL", false, &[]), false),
+        ("", choice(), agent(other, false, &[]), false),
+        ("origins = [\"https://other.example\"]", choice(), agent(other, false, &[]), true),
+        ("require_signature = true", choice(), agent(own, false, &[]), false),
+        ("require_signature = true", choice(), agent(own, true, &[]), true),
+        ("", choice(), agent(own, false, &["third.example"]), false),
+        ("", all.clone(), agent(own, false, &["third.example"]), true),
+        ("", all.clone(), agent(own, false, &["third.example", "NEAR.example"]), false),
+        ("", all.clone(), agent(own, false, &["x"; 7]), true),
+        ("", all, agent(own, false, &["x"; 8]), false),
+    ] {
+        let admits = open("far.example", backend).admits(&agent, &choice);
+        assert_eq!(admits, is_admitted, "{backend} {choice:?} {agent:?}");
+    }
 }
 
 #[test]
