@@ -68,7 +68,7 @@ impl<'a> AgentCards<'a> {
         let listed = list.agents.iter().find(|agent| agent.handle == *handle);
         // Where the operator does not admit it any more it is not asked for, either.
         let listed = listed.filter(|agent| self.hub.admits(agent, self.choice));
-        KnownAgent { listed, was_signed: list.agents.iter().any(|agent| agent.handle == *handle && agent.is_signed) }
+        KnownAgent { listed, was_signed: list.was_signed(handle) }
     }
 
     /// Finds an agent: by the card below its endpoint, by the one that the hub names, or by what the hub says of it.

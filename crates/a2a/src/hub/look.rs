@@ -59,7 +59,9 @@ impl A2aHub {
         for look in looks {
             agents.extend(look.taken(&mut left_out));
         }
-        let list = HubList { hub: self.text.clone(), seen_at: self.clock.now(), is_signed, agents };
+        let (hub, seen_at) = (self.text.clone(), self.clock.now());
+        let mut list = HubList { hub, seen_at, is_signed, agents, signed_before: Vec::new() };
+        known.into_iter().for_each(|known| list.remember(known));
         Ok(HubLook { name: line(&card.name, LISTED_NAME_CHARS_MAX), list, left_out })
     }
 

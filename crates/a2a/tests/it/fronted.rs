@@ -261,7 +261,14 @@ async fn who_signed_once_is_not_believed_without_until_the_operator_says_so() {
     let backend = open(&hub.base, "").backend(&found.list.agents[0]);
     let built = (forecourt_a2a::BACKEND.build)(backend, &context().0).unwrap();
     assert!(!matches!(ask(&built, "hi").await.ending, forecourt_core::Ending::Complete));
+    let others = hub_of(&["cook"], |base, path| json_answer(agent_card(base, path))).await;
+    let absent = look(&others, Some(&signed_agent)).await.unwrap().list;
+    let back = look(&hub, Some(&absent)).await.unwrap();
+    assert!(back.list.agents.is_empty() && why(&back, "chef").contains("was signed before"), "{back:?}");
+    let again = look(&hub, Some(&back.list)).await.unwrap();
+    assert!(again.list.agents.is_empty(), "it stays remembered: {again:?}");
     let waived = open(&hub.base, "require_signature = false");
+    assert_eq!(handles(&waived.look(&choice(), Some(&absent)).await.unwrap()), ["chef"]);
     assert!(waived.look(&choice(), Some(&signed_hub)).await.unwrap().left_out.is_empty());
     let required = open(&hub.base, "require_signature = true");
     assert!(required.look(&choice(), None).await.unwrap_err().words.contains("is not signed"));

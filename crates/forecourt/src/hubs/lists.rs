@@ -169,7 +169,7 @@ mod tests {
 
     fn list(second: i64) -> HubList {
         let seen_at = Timestamp::from_second(second).unwrap();
-        HubList { hub: URL.to_owned(), seen_at, is_signed: false, agents: Vec::new() }
+        HubList { hub: URL.to_owned(), seen_at, is_signed: false, agents: Vec::new(), signed_before: Vec::new() }
     }
 
     fn name() -> Handle {

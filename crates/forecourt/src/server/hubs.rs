@@ -177,7 +177,7 @@ impl HubFollower {
         let servers = servers.iter().flat_map(|names| names.0.iter().cloned());
         let taken: HashSet<Handle> =
             agents.filter(|handle| !own.contains(handle)).chain(servers).chain(pending).collect();
-        list.agents.retain(|agent| {
+        list.retain(|agent| {
             let is_free = hub.choice.handle_here(&agent.handle).is_some_and(|here| !taken.contains(&here));
             if !is_free {
                 let why = "has a handle that is taken here: `prefix` gives the agents of the hub others".to_owned();
