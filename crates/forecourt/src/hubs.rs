@@ -27,7 +27,7 @@ use limits::{HUBS_MAX, PATTERNS_MAX, REFRESH_SECONDS_MAX, REFRESH_SECONDS_MIN};
 
 pub(crate) use lists::HubLists;
 pub(crate) use open::{OpenHub, Places, open, open_one};
-pub(crate) use trust::Shrinking;
+pub(crate) use trust::{Remainder, Shrinking};
 
 /// The folder of the files that define hubs, and the one in the data folder where their lists are kept.
 pub const HUBS: &str = "hubs";

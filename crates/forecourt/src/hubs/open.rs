@@ -40,7 +40,7 @@ impl OpenHub {
     }
 
     /// The agents that are served: those of the list that the file still wants and admits.
-    fn agents(&self) -> impl Iterator<Item = &ListedAgent> {
+    pub(crate) fn agents(&self) -> impl Iterator<Item = &ListedAgent> {
         let listed = self.list.iter().flat_map(|list| &list.agents);
         listed.filter(|agent| self.choice.wants(&agent.handle) && self.remote.admits(agent, &self.choice))
     }

@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 use super::ServerCore;
 use super::reloader::blocking;
 use crate::hubs::limits::{LOOKS_AT_ONCE, RELOAD_PAUSE, RETRY_FIRST, WAIT_MAX};
-use crate::hubs::{OpenHub, Shrinking, lists};
+use crate::hubs::{OpenHub, Remainder, Shrinking, lists};
 use crate::reload::{AttemptOutcome, ReloadTrigger};
 
 /// How often it is seen which hubs are due.
@@ -136,14 +136,13 @@ impl HubFollower {
     async fn read(&mut self, hub: &OpenHub, look: HubLook) {
         let HubLook { mut list, mut left_out, .. } = look;
         self.leave_out_names_of_others(hub, &mut list, &mut left_out);
-        let (known, found) = (hub.list.as_ref().map_or(0, |known| known.agents.len()), list.agents.len());
+        let remainder = Remainder::of(hub.agents(), &list);
         let Some(pace) = self.paces.get_mut(&hub.name) else { return };
-        let believed = pace.shrinking.believes(known, found);
+        let believed = pace.shrinking.believes(remainder);
         let left = pace.shrinking.looks_left();
         let behind = (!believed).then(|| {
-            format!(
-                "lists {found} agents where it had {known}, which is believed if {left} further looks find the same"
-            )
+            let Remainder { known, still } = remainder;
+            format!("has {still} of its {known} agents left, which is believed if {left} further looks find the same")
         });
         let name = &hub.name;
         if self.core.hub_lists.note_read(name, list.seen_at, &left_out, behind.clone()) {
