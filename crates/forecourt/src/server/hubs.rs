@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 use super::ServerCore;
 use super::reloader::blocking;
 use crate::hubs::limits::{LOOKS_AT_ONCE, RELOAD_PAUSE, RETRY_FIRST, WAIT_MAX};
-use crate::hubs::{OpenHub, Remainder, Shrinking, lists};
+use crate::hubs::{OpenHub, Remainder, Shrinking};
 use crate::reload::{AttemptOutcome, ReloadTrigger};
 
 /// How often it is seen which hubs are due.
@@ -202,26 +202,25 @@ impl HubFollower {
             }
             None => Some("has changed, which waits until the deployment is read again".to_owned()),
         };
-        for name in found.keys() {
-            lists.settle(name, refused.clone());
-        }
-        match (attempt, refused) {
-            (Some(_), None) => {
-                for (name, list) in found {
+        for (name, list) in &found {
+            match &refused {
+                // The next look finds it again, and tries again.
+                Some(why) => lists.refuse(name, why.clone()),
+                None => {
                     tracing::info!(hub = %name, agents = list.agents.len(), "the agents of the hub `{name}` have changed");
-                    self.keep(&name, list).await;
+                    self.keep(name, list.clone()).await;
                 }
             }
-            // The next look finds it again, and tries again.
-            (Some(_), Some(_)) => {}
-            (None, _) => self.found = found,
+        }
+        if attempt.is_none() {
+            self.found = found;
         }
     }
 
     /// Keeps a list for the next start.
     async fn keep(&self, name: &Handle, list: Arc<HubList>) {
-        let (data, of) = (self.core.data.clone(), name.clone());
-        let kept = blocking(move || lists::keep(&data, &of, &list).map_err(|error| error.to_string())).await;
+        let (lists, data, of) = (self.core.hub_lists.clone(), self.core.data.clone(), name.clone());
+        let kept = blocking(move || lists.keep(&data, &of, &list).map_err(|error| error.to_string())).await;
         if let Err(why) = kept.map_err(|error| error.to_string()).and_then(|kept| kept) {
             tracing::error!(hub = %name, why, "the list of a hub can't be kept; the next start has the one before");
         }
