@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 use super::ServerCore;
 use super::reloader::blocking;
 use crate::hubs::limits::{LOOKS_AT_ONCE, RELOAD_PAUSE, RETRY_FIRST, WAIT_MAX};
-use crate::hubs::{OpenHub, Remainder, Shrinking};
+use crate::hubs::{OpenHub, Proposals, Remainder, Shrinking};
 use crate::reload::{AttemptOutcome, ReloadTrigger};
 
 /// How often it is seen which hubs are due.
@@ -30,7 +30,7 @@ pub(super) struct HubFollower {
     paces: HashMap<Handle, HubPace>,
     looks: JoinSet<FinishedLook>,
     /// Lists that are to be served.
-    found: HashMap<Handle, Arc<HubList>>,
+    found: Proposals,
     /// When hubs last had the deployment built again.
     reloaded: Option<Instant>,
 }
@@ -53,7 +53,7 @@ struct FinishedLook {
 
 impl HubFollower {
     pub(super) fn new(core: Arc<ServerCore>) -> Self {
-        let (paces, looks, found) = (HashMap::new(), JoinSet::new(), HashMap::new());
+        let (paces, looks, found) = (HashMap::new(), JoinSet::new(), Proposals::default());
         Self { core, paces, looks, found, reloaded: None }
     }
 
@@ -87,7 +87,7 @@ impl HubFollower {
         let hubs = &self.core.running.deployment().open_hubs;
         let is_followed = |name: &Handle| hubs.iter().any(|hub| hub.name == *name);
         self.paces.retain(|name, _| is_followed(name));
-        self.found.retain(|name, _| is_followed(name));
+        self.found.retain(is_followed);
         self.core.hub_lists.retain(is_followed);
         let now = Instant::now();
         for hub in hubs {
@@ -188,7 +188,7 @@ impl HubFollower {
 
     /// Has the lists served that were found.
     async fn serve(&mut self) {
-        let found = std::mem::take(&mut self.found);
+        let found = self.found.take();
         let lists = self.core.hub_lists.clone();
         lists.propose(&found);
         let attempt = self.core.reloader.reload(ReloadTrigger::Hub).await;
@@ -204,7 +204,6 @@ impl HubFollower {
         };
         for (name, list) in &found {
             match &refused {
-                // The next look finds it again, and tries again.
                 Some(why) => lists.refuse(name, why.clone()),
                 None => {
                     tracing::info!(hub = %name, agents = list.agents.len(), "the agents of the hub `{name}` have changed");
@@ -212,8 +211,10 @@ impl HubFollower {
                 }
             }
         }
-        if attempt.is_none() {
-            self.found = found;
+        match (attempt, refused) {
+            (None, _) => self.found.put_back(found),
+            (Some(_), Some(_)) => self.found.refused(found),
+            (Some(_), None) => {}
         }
     }
 
