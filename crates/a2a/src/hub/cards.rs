@@ -7,8 +7,9 @@ use forecourt_agents::hub::{HubChoice, HubList, ListedAgent, RemoteHub};
 use forecourt_core::Handle;
 use forecourt_egress::Purpose;
 use forecourt_identity::KeySet;
+use parking_lot::Mutex;
 use serde_json::Value;
-use tokio::sync::Mutex;
+use tokio::sync::OnceCell;
 use url::Url;
 
 use super::listed::{FoundCard, listed};
@@ -49,12 +50,15 @@ pub(super) struct KnownAgent<'a> {
     was_signed: bool,
 }
 
+/// A key set, or why it can't be had, once that is known.
+type KeyCell = Arc<OnceCell<Result<Arc<KeySet>, DiscoveryError>>>;
+
 /// The cards of the agents of one hub, within one look.
 pub(super) struct AgentCards<'a> {
     hub: &'a A2aHub,
     choice: &'a HubChoice,
-    /// The key sets that were fetched. Agents of a hub share one.
-    keys: Mutex<HashMap<Url, Arc<KeySet>>>,
+    /// The key sets that are asked for, each once, whatever comes of it. Agents of a hub share one.
+    keys: Mutex<HashMap<Url, KeyCell>>,
 }
 
 impl<'a> AgentCards<'a> {
@@ -151,17 +155,19 @@ impl<'a> AgentCards<'a> {
     }
 
     async fn keys(&self, jku: Url) -> Result<Arc<KeySet>, DiscoveryError> {
-        // Held while they are fetched: a thousand cards of one hub would ask for one set else.
-        let mut all = self.keys.lock().await;
-        if let Some(keys) = all.get(&jku) {
-            return Ok(keys.clone());
-        }
-        if all.len() == KEY_SETS_MAX {
+        let cell = self.key_cell(&jku)?;
+        // A thousand cards of one hub wait for one set, and not for those of others.
+        let fetch = async || keys_at(&self.hub.egress, Purpose::Upstream, &jku).await.map(Arc::new);
+        cell.get_or_init(fetch).await.clone()
+    }
+
+    /// Where the keys of `jku` are, or will be. Fails when the cards of the hub name too many sets.
+    fn key_cell(&self, jku: &Url) -> Result<KeyCell, DiscoveryError> {
+        let mut all = self.keys.lock();
+        if !all.contains_key(jku) && all.len() == KEY_SETS_MAX {
             return Err(DiscoveryError::Signature(format!("its hub has more than {KEY_SETS_MAX} sets of keys")));
         }
-        let keys = Arc::new(keys_at(&self.hub.egress, Purpose::Upstream, &jku).await?);
-        all.insert(jku, keys.clone());
-        Ok(keys)
+        Ok(all.entry(jku.clone()).or_default().clone())
     }
 }
 

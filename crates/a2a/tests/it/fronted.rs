@@ -15,6 +15,8 @@ const AGENTS: &str = "https://mentionable.dev/ns/v1#agents";
 const DEFAULT: &str = "https://mentionable.dev/ns/v1#defaultAgent";
 /// Agents that are fronted of one hub.
 const HUB_AGENTS_MAX: usize = 1_000;
+/// Key sets of one hub that are asked for.
+const KEY_SETS_MAX: usize = 16;
 /// Bytes of a hub's card.
 const HUB_CARD_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -274,21 +276,63 @@ async fn who_signed_once_is_not_believed_without_until_the_operator_says_so() {
     assert!(required.look(&choice(), None).await.unwrap_err().words.contains("is not signed"));
 }
 
+/// A card with a signature that no key made, and keys at `jku`.
+fn badly_signed(mut card: Value, jku: &str) -> Value {
+    use base64::Engine;
+    let encode = |bytes: &[u8]| base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes);
+    let header = json!({"alg": "EdDSA", "kid": "k", "typ": "JOSE", "jku": jku});
+    let signature = json!({"protected": encode(header.to_string().as_bytes()), "signature": encode(&[0; 64])});
+    card["signatures"] = json!([signature]);
+    card
+}
+
+/// How often a hub was asked for something below `/keys`.
+fn asked_for_keys(hub: &mut FakePeer) -> usize {
+    std::iter::from_fn(|| hub.heard.try_recv().ok()).filter(|heard| heard.path.starts_with("/keys")).count()
+}
+
+#[tokio::test]
+async fn keys_that_many_agents_share_are_asked_for_once_even_where_they_are_not_there() {
+    let hub = hub_of(&["a", "b", "c", "d"], |base, path| match path.starts_with("/keys") {
+        true => not_found(),
+        false => json_answer(badly_signed(agent_card(base, path), &format!("{base}/keys"))),
+    });
+    let mut hub = hub.await;
+    let found = look(&hub, None).await.unwrap();
+    assert!(found.list.agents.is_empty() && why(&found, "d").contains("keys are not where it says"), "{found:?}");
+    assert_eq!(asked_for_keys(&mut hub), 1);
+}
+
+#[tokio::test]
+async fn a_hub_has_so_many_sets_of_keys_and_no_more() {
+    for (count, beyond) in [(KEY_SETS_MAX, 0), (KEY_SETS_MAX + 1, 1)] {
+        let describe = |base: &str, path: &str| match path.starts_with("/keys") {
+            true => not_found(),
+            false => {
+                let handle = path.split('/').nth(2).unwrap_or_default();
+                json_answer(badly_signed(agent_card(base, path), &format!("{base}/keys/{handle}")))
+            }
+        };
+        let names: Vec<String> = (0..count).map(|n| format!("a{n}")).collect();
+        let mut hub = peer(
+            move |base| json_answer(hub_card(base, &names.iter().map(String::as_str).collect::<Vec<_>>())),
+            move |_, heard| describe(&format!("http://{}", heard.headers["host"].to_str().unwrap()), &heard.path),
+        )
+        .await;
+        let found = look(&hub, None).await.unwrap();
+        let words = format!("more than {KEY_SETS_MAX} sets of keys");
+        assert_eq!(found.left_out.iter().filter(|one| one.why.contains(&words)).count(), beyond, "{found:?}");
+        assert_eq!(asked_for_keys(&mut hub), KEY_SETS_MAX);
+    }
+}
+
 #[tokio::test]
 async fn a_signature_by_another_key_is_refused() {
     let keys = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "k", "alg": "EdDSA",
         "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]});
-    let hub = hub_of(&["chef"], move |base, path| {
-        if path == "/keys" {
-            return json_answer(keys.clone());
-        }
-        use base64::Engine;
-        let encode = |bytes: &[u8]| base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes);
-        let header = json!({"alg": "EdDSA", "kid": "k", "typ": "JOSE", "jku": format!("{base}/keys")});
-        let mut card = agent_card(base, path);
-        let signature = json!({"protected": encode(header.to_string().as_bytes()), "signature": encode(&[0; 64])});
-        card["signatures"] = json!([signature]);
-        json_answer(card)
+    let hub = hub_of(&["chef"], move |base, path| match path == "/keys" {
+        true => json_answer(keys.clone()),
+        false => json_answer(badly_signed(agent_card(base, path), &format!("{base}/keys"))),
     })
     .await;
     let found = look(&hub, None).await.unwrap();
