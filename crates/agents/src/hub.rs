@@ -101,6 +101,15 @@ pub struct HubList {
 }
 
 impl HubList {
+    /// Whether it is the same but for when it was seen.
+    pub fn differs_in_time_alone(&self, other: &Self) -> bool {
+        let Self { hub, seen_at: _, is_signed, agents, signed_before } = self;
+        *hub == other.hub
+            && *is_signed == other.is_signed
+            && *agents == other.agents
+            && *signed_before == other.signed_before
+    }
+
     /// Whether the agent of a handle there was signed when it was seen last.
     pub fn was_signed(&self, there: &Handle) -> bool {
         self.agents.iter().any(|agent| agent.is_signed && agent.handle == *there) || self.signed_before.contains(there)

@@ -7,10 +7,12 @@
 //! |---|---|
 //! | `open` | the hubs of a deployment, checked, and the agents that come of their lists |
 //! | `lists` | the lists: which one counts, where they are kept, and how the hubs do |
+//! | `kept` | the list of a hub that was kept last, and when it is kept again |
 //! | `proposals` | lists that are to be served, at once or one at a time |
 //! | `trust` | when a list that has shrunk is believed |
 //! | `limits` | every bound of these, with its unit |
 
+mod kept;
 pub(crate) mod limits;
 pub(crate) mod lists;
 mod open;
@@ -27,6 +29,7 @@ use crate::named_file::name_of_file;
 use crate::settings::HubSettings;
 use limits::{HUBS_MAX, PATTERNS_MAX, REFRESH_SECONDS_MAX, REFRESH_SECONDS_MIN};
 
+pub(crate) use kept::KeptList;
 pub(crate) use lists::HubLists;
 pub(crate) use open::{OpenHub, Places, open, open_one};
 pub(crate) use proposals::Proposals;

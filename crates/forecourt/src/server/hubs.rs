@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 use super::ServerCore;
 use super::reloader::blocking;
 use crate::hubs::limits::{LOOKS_AT_ONCE, RELOAD_PAUSE, RETRY_FIRST, WAIT_MAX};
-use crate::hubs::{OpenHub, Proposals, Remainder, Shrinking};
+use crate::hubs::{KeptList, OpenHub, Proposals, Remainder, Shrinking};
 use crate::reload::{AttemptOutcome, ReloadTrigger};
 
 /// How often it is seen which hubs are due.
@@ -43,6 +43,7 @@ struct HubPace {
     /// Looks in a row that failed.
     failures: u32,
     shrinking: Shrinking,
+    kept: KeptList,
 }
 
 /// A look that came to its end.
@@ -100,9 +101,9 @@ impl HubFollower {
                 continue;
             }
             pace.due = now + LOST_AFTER;
-            let hub = hub.clone();
+            let (hub, known) = (hub.clone(), pace.kept.known(hub.list.as_ref()));
             self.looks.spawn(async move {
-                let result = hub.remote.look(&hub.choice, hub.list.as_deref()).await;
+                let result = hub.remote.look(&hub.choice, known.as_deref()).await;
                 FinishedLook { hub, result }
             });
         }
@@ -154,7 +155,9 @@ impl HubFollower {
         }
         if hub.list.as_ref().is_some_and(|known| known.has_same_agents(&list)) {
             self.found.remove(name);
-            self.keep(name, Arc::new(list)).await;
+            if pace.kept.is_replaced_by(&list) {
+                self.keep(name, Arc::new(list)).await;
+            }
         } else {
             self.found.insert(name.clone(), Arc::new(list));
         }
@@ -219,11 +222,14 @@ impl HubFollower {
     }
 
     /// Keeps a list for the next start.
-    async fn keep(&self, name: &Handle, list: Arc<HubList>) {
-        let (lists, data, of) = (self.core.hub_lists.clone(), self.core.data.clone(), name.clone());
-        let kept = blocking(move || lists.keep(&data, &of, &list).map_err(|error| error.to_string())).await;
+    async fn keep(&mut self, name: &Handle, list: Arc<HubList>) {
+        let (lists, data, of, written) =
+            (self.core.hub_lists.clone(), self.core.data.clone(), name.clone(), list.clone());
+        let kept = blocking(move || lists.keep(&data, &of, &written).map_err(|error| error.to_string())).await;
         if let Err(why) = kept.map_err(|error| error.to_string()).and_then(|kept| kept) {
             tracing::error!(hub = %name, why, "the list of a hub can't be kept; the next start has the one before");
+        } else if let Some(pace) = self.paces.get_mut(name) {
+            pace.kept = KeptList(Some(list));
         }
     }
 }
@@ -232,7 +238,7 @@ impl HubPace {
     /// That of a hub that is to be looked at at once.
     fn new(hub: &OpenHub, now: Instant) -> Self {
         let fingerprint = hub.fingerprint.clone();
-        Self { fingerprint, due: now, failures: 0, shrinking: Shrinking::default() }
+        Self { fingerprint, due: now, failures: 0, shrinking: Shrinking::default(), kept: KeptList::default() }
     }
 
     fn worked(&mut self, hub: &OpenHub) {
