@@ -16,6 +16,7 @@ use std::sync::Arc;
 use forecourt_agents::Context;
 use forecourt_agents::hub::{HubChoice, HubDefinition, HubError, HubKind, HubList, HubLook, ListedAgent, RemoteHub};
 use forecourt_core::Clock;
+use forecourt_core::limits::HOPS_MAX;
 use forecourt_egress::Egress;
 use forecourt_settings::{Problem, Problems, Section};
 use futures::future::BoxFuture;
@@ -148,6 +149,12 @@ impl RemoteHub for A2aHub {
         Box::pin(async move { timeout(HUB_TIME_MAX, self.read(choice, known)).await.unwrap_or_else(|_| Err(late())) })
     }
 
+    fn admits(&self, agent: &ListedAgent, choice: &HubChoice) -> bool {
+        let is_near = Url::parse(&agent.url).is_ok_and(|url| self.is_near(&url));
+        // What was signed before is not in question: the list says what was believed.
+        is_near && self.signatures.refusal(agent.is_signed, false).is_none() && objection(&agent.via, choice).is_none()
+    }
+
     fn backend(&self, agent: &ListedAgent) -> Section {
         let mut section = placed(&self.section, &agent.url);
         if agent.is_signed && self.signatures == SignatureRule::Kept {
@@ -156,6 +163,29 @@ impl RemoteHub for A2aHub {
         }
         section
     }
+}
+
+impl A2aHub {
+    /// Whether a card may be there: on the hub's own origin, or on one that the operator named.
+    fn is_near(&self, url: &Url) -> bool {
+        let origin = url.origin();
+        origin == self.url.origin() || self.origins.contains(&origin)
+    }
+}
+
+/// What is to be said against fronting an agent that is passed on to the hosts of `via`, behind its handle. Refuses what
+/// would go in circles: agents that lead back here, and, unless they are asked for, those that the hub itself has from
+/// elsewhere.
+fn objection(via: &[String], choice: &HubChoice) -> Option<String> {
+    let is_own = |host: &String| choice.own_hosts.iter().any(|own| own.eq_ignore_ascii_case(host));
+    if via.iter().any(is_own) {
+        return Some("leads back to this host".to_owned());
+    }
+    if via.len() >= HOPS_MAX as usize {
+        return Some(format!("is behind {} hosts, and a chain has {HOPS_MAX}", via.len()));
+    }
+    let host = via.first().filter(|_| !choice.takes_fronted)?;
+    Some(format!("is passed on to {host} there: front it from there, or set `fronted = true`"))
 }
 
 #[cfg(test)]

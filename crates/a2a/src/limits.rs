@@ -33,7 +33,7 @@ pub(crate) const HUB_CARD_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub(crate) const HUB_TIME_MAX: Duration = Duration::from_secs(120);
 /// Cards of agents of one hub that are fetched at once.
 pub(crate) const CARDS_AT_ONCE: usize = 8;
-/// Key sets that are fetched in one look at a hub.
+/// Key sets that are asked for in one look at a hub, whether or not they can be had.
 pub(crate) const KEY_SETS_MAX: usize = 16;
 /// Bytes of one agent in the list of a hub: skills that do not fit are left out.
 pub(crate) const LISTED_BYTES_MAX: usize = 32 * 1024;

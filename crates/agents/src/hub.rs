@@ -1,5 +1,6 @@
 //! A hub of agents elsewhere: what a protocol that can read one gives, and the list of agents that came of it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 use crate::backend::Context;
+use crate::limits::SIGNED_BEFORE_MAX;
 
 /// Hubs elsewhere, as one protocol reads them.
 #[derive(Clone, Copy)]
@@ -38,12 +40,16 @@ pub trait RemoteHub: Send + Sync {
     fn url(&self) -> &str;
 
     /// Reads what it has. Of an agent that can't be read, or whose card is not to be believed, what `known` has of it
-    /// stays, as long as the hub lists it. Ends within a bound of the protocol's.
+    /// stays, as long as the hub lists it and it is admitted. Ends within a bound of the protocol's.
     fn look<'a>(
         &'a self,
         choice: &'a HubChoice,
         known: Option<&'a HubList>,
     ) -> BoxFuture<'a, Result<HubLook, HubError>>;
+
+    /// Whether an agent of a list is still one to front and to ask, by what the definition says now: its place, its
+    /// signature, and the way to it. A list may be older than the definition.
+    fn admits(&self, agent: &ListedAgent, choice: &HubChoice) -> bool;
 
     /// The section of the backend that passes messages on to an agent of it.
     fn backend(&self, agent: &ListedAgent) -> Section;
@@ -88,9 +94,42 @@ pub struct HubList {
     pub is_signed: bool,
     /// The agents, the hub's default agent first.
     pub agents: Vec<ListedAgent>,
+    /// Handles there of agents that were signed when they were seen last and are not in `agents`, the last ones to go
+    /// first: who comes back has to be signed still.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signed_before: Vec<Handle>,
 }
 
 impl HubList {
+    /// Whether it is the same but for when it was seen.
+    pub fn differs_in_time_alone(&self, other: &Self) -> bool {
+        let Self { hub, seen_at: _, is_signed, agents, signed_before } = self;
+        *hub == other.hub
+            && *is_signed == other.is_signed
+            && *agents == other.agents
+            && *signed_before == other.signed_before
+    }
+
+    /// Whether the agent of a handle there was signed when it was seen last.
+    pub fn was_signed(&self, there: &Handle) -> bool {
+        self.agents.iter().any(|agent| agent.is_signed && agent.handle == *there) || self.signed_before.contains(there)
+    }
+
+    /// Remembers which agents of the list `before` were signed.
+    pub fn remember(&mut self, before: &Self) {
+        let gone = before.agents.iter().filter(|agent| agent.is_signed).map(|agent| &agent.handle);
+        let mut seen: HashSet<&Handle> = self.agents.iter().map(|agent| &agent.handle).collect();
+        let all = gone.chain(&before.signed_before).chain(&self.signed_before);
+        self.signed_before = all.filter(|handle| seen.insert(handle)).take(SIGNED_BEFORE_MAX).cloned().collect();
+    }
+
+    /// Leaves out the agents that `keeps` says no to. Which of them were signed is remembered.
+    pub fn retain(&mut self, keeps: impl FnMut(&ListedAgent) -> bool) {
+        let before = self.clone();
+        self.agents.retain(keeps);
+        self.remember(&before);
+    }
+
     /// Whether it says the same of the same agents, whenever they were seen.
     pub fn has_same_agents(&self, other: &Self) -> bool {
         let same = |(one, other): (&ListedAgent, &ListedAgent)| one.says_same(other);
@@ -186,6 +225,8 @@ impl HubError {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn choice(only: &[&str], except: &[&str]) -> HubChoice {
@@ -196,6 +237,48 @@ mod tests {
 
     fn handle(text: &str) -> Handle {
         text.parse().expect("a handle")
+    }
+
+    fn list(agents: impl IntoIterator<Item = (String, bool)>) -> HubList {
+        let agents = agents.into_iter().map(|(handle, is_signed)| {
+            let agent = json!({"handle": handle, "name": handle, "url": "https://far.example", "is_signed": is_signed});
+            serde_json::from_value(agent).expect("an agent")
+        });
+        HubList {
+            hub: "https://far.example".to_owned(),
+            seen_at: Timestamp::UNIX_EPOCH,
+            is_signed: false,
+            agents: agents.collect(),
+            signed_before: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn that_an_agent_was_signed_outlasts_its_absence_until_it_is_seen_without() {
+        let mut signed = list([("chef".to_owned(), true), ("cook".to_owned(), false)]);
+        signed.retain(|agent| agent.handle.as_str() != "chef");
+        assert!(signed.was_signed(&handle("chef")) && !signed.was_signed(&handle("cook")));
+        let mut next = list([("waiter".to_owned(), true)]);
+        next.remember(&signed);
+        assert!(next.was_signed(&handle("chef")) && next.was_signed(&handle("waiter")));
+        let mut back = list([("chef".to_owned(), false)]);
+        back.remember(&next);
+        assert!(!back.was_signed(&handle("chef")), "the operator has waived it");
+        assert_eq!(back.signed_before, [handle("waiter")]);
+    }
+
+    #[test]
+    fn so_many_agents_that_were_signed_are_remembered_and_the_first_to_go_is_forgotten() {
+        let named = |from: usize, to: usize| (from..to).map(|n| (format!("a{n}"), true));
+        for (more, is_remembered) in [(0, true), (1, false)] {
+            let mut first = list(named(0, 1));
+            first.retain(|_| false);
+            let mut others = list(named(1, SIGNED_BEFORE_MAX + more));
+            others.remember(&first);
+            others.retain(|_| false);
+            assert_eq!(others.signed_before.len(), SIGNED_BEFORE_MAX);
+            assert_eq!(others.was_signed(&handle("a0")), is_remembered, "{more}");
+        }
     }
 
     #[test]

@@ -11,6 +11,8 @@ pub const FRAME_BYTES_MAX: usize = forecourt_core::limits::ARTIFACT_BYTES_MAX / 
 pub const ANSWER_BYTES_MAX: usize = forecourt_core::limits::REPLY_BYTES_MAX / 3 * 4 + 4 * 1024 * 1024;
 /// Seconds that a service may make callers wait.
 pub(crate) const RETRY_AFTER_SECONDS_MAX: u64 = 24 * 60 * 60;
+/// Agents that a hub does not have any more and of which it is remembered that they were signed.
+pub(crate) const SIGNED_BEFORE_MAX: usize = 1_000;
 /// Fields that the settings add to each request.
 pub(crate) const HEADERS_MAX: usize = 32;
 /// How often one request may be sent again whose connection could not be made, or that a provider did not take.

@@ -7,12 +7,16 @@
 //! |---|---|
 //! | `open` | the hubs of a deployment, checked, and the agents that come of their lists |
 //! | `lists` | the lists: which one counts, where they are kept, and how the hubs do |
+//! | `kept` | the list of a hub that was kept last, and when it is kept again |
+//! | `proposals` | lists that are to be served, at once or one at a time |
 //! | `trust` | when a list that has shrunk is believed |
 //! | `limits` | every bound of these, with its unit |
 
+mod kept;
 pub(crate) mod limits;
 pub(crate) mod lists;
 mod open;
+mod proposals;
 mod trust;
 
 use std::path::Path;
@@ -25,9 +29,11 @@ use crate::named_file::name_of_file;
 use crate::settings::HubSettings;
 use limits::{HUBS_MAX, PATTERNS_MAX, REFRESH_SECONDS_MAX, REFRESH_SECONDS_MIN};
 
+pub(crate) use kept::KeptList;
 pub(crate) use lists::HubLists;
 pub(crate) use open::{OpenHub, Places, open, open_one};
-pub(crate) use trust::Shrinking;
+pub(crate) use proposals::Proposals;
+pub(crate) use trust::{Remainder, Shrinking};
 
 /// The folder of the files that define hubs, and the one in the data folder where their lists are kept.
 pub const HUBS: &str = "hubs";

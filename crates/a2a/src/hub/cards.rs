@@ -3,17 +3,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use forecourt_agents::hub::{HubChoice, ListedAgent};
+use forecourt_agents::hub::{HubChoice, HubList, ListedAgent, RemoteHub};
 use forecourt_core::Handle;
-use forecourt_core::limits::HOPS_MAX;
 use forecourt_egress::Purpose;
 use forecourt_identity::KeySet;
+use parking_lot::Mutex;
 use serde_json::Value;
-use tokio::sync::Mutex;
+use tokio::sync::OnceCell;
 use url::Url;
 
-use super::A2aHub;
 use super::listed::{FoundCard, listed};
+use super::{A2aHub, objection};
 use crate::card::{self, AgentRef, RemoteCard};
 use crate::client::DiscoveryError;
 use crate::client::discovery::fetch::{CardDocument, CardResponse, look};
@@ -42,17 +42,37 @@ impl AgentRefusal {
     }
 }
 
+/// What a list has of an agent.
+#[derive(Clone, Copy)]
+pub(super) struct KnownAgent<'a> {
+    /// It as it was seen last, unless the operator does not admit it any more.
+    pub(super) listed: Option<&'a ListedAgent>,
+    was_signed: bool,
+}
+
+/// A key set, or why it can't be had, once that is known.
+type KeyCell = Arc<OnceCell<Result<Arc<KeySet>, DiscoveryError>>>;
+
 /// The cards of the agents of one hub, within one look.
 pub(super) struct AgentCards<'a> {
     hub: &'a A2aHub,
     choice: &'a HubChoice,
-    /// The key sets that were fetched. Agents of a hub share one.
-    keys: Mutex<HashMap<Url, Arc<KeySet>>>,
+    /// The key sets that are asked for, each once, whatever comes of it. Agents of a hub share one.
+    keys: Mutex<HashMap<Url, KeyCell>>,
 }
 
 impl<'a> AgentCards<'a> {
     pub(super) fn new(hub: &'a A2aHub, choice: &'a HubChoice) -> Self {
         Self { hub, choice, keys: Mutex::default() }
+    }
+
+    /// What `list` has of an agent.
+    pub(super) fn known<'l>(&self, handle: &Handle, list: Option<&'l HubList>) -> KnownAgent<'l> {
+        let Some(list) = list else { return KnownAgent { listed: None, was_signed: false } };
+        let listed = list.agents.iter().find(|agent| agent.handle == *handle);
+        // Where the operator does not admit it any more it is not asked for, either.
+        let listed = listed.filter(|agent| self.hub.admits(agent, self.choice));
+        KnownAgent { listed, was_signed: list.was_signed(handle) }
     }
 
     /// Finds an agent: by the card below its endpoint, by the one that the hub names, or by what the hub says of it.
@@ -61,21 +81,21 @@ impl<'a> AgentCards<'a> {
         handle: &Handle,
         as_listed: &AgentRef,
         endpoint: &Url,
-        known: Option<&ListedAgent>,
+        known: KnownAgent<'_>,
     ) -> Result<ListedAgent, AgentRefusal> {
         let own = below(endpoint, handle.as_str());
         let mut stranger = None;
         let mut places = vec![below(&own, WELL_KNOWN[0])];
         if let Some(url) = as_listed.card_url.as_deref().and_then(|url| Url::parse(url).ok()) {
-            match self.is_near(&url) {
+            match self.hub.is_near(&url) {
                 true => places.push(url),
                 false => stranger = Some(url.origin().ascii_serialization()),
             }
         }
         // Where it was before, it is asked for with what is known of it.
-        places.sort_by_key(|place| known.is_none_or(|known| known.url != place.as_str()));
+        places.sort_by_key(|place| known.listed.is_none_or(|known| known.url != place.as_str()));
         for place in &places {
-            let before = known.filter(|known| known.url == place.as_str());
+            let before = known.listed.filter(|known| known.url == place.as_str());
             let etag = before.and_then(|known| known.etag.as_deref());
             let hub = self.hub;
             let found = look(&hub.egress, Purpose::Upstream, &hub.headers, place, etag, CARD_BYTES_MAX).await;
@@ -83,10 +103,7 @@ impl<'a> AgentCards<'a> {
                 (CardResponse::Document(document), _) => {
                     return self.believed(handle, as_listed, place, document, known).await;
                 }
-                (CardResponse::Same { .. }, Some(before)) => {
-                    self.check_way(&before.via)?;
-                    return Ok(before.clone());
-                }
+                (CardResponse::Same { .. }, Some(before)) => return Ok(before.clone()),
                 _ => {}
             }
         }
@@ -99,12 +116,6 @@ impl<'a> AgentCards<'a> {
         }
     }
 
-    /// Whether a card may be there: on the hub's own origin, or on one that the operator named.
-    fn is_near(&self, url: &Url) -> bool {
-        let origin = url.origin();
-        origin == self.hub.url.origin() || self.hub.origins.contains(&origin)
-    }
-
     /// The agent of a card, if that is to be believed.
     async fn believed(
         &self,
@@ -112,7 +123,7 @@ impl<'a> AgentCards<'a> {
         as_listed: &AgentRef,
         place: &Url,
         document: CardDocument,
-        known: Option<&ListedAgent>,
+        known: KnownAgent<'_>,
     ) -> Result<ListedAgent, AgentRefusal> {
         let CardDocument { value, etag, .. } = document;
         let card = card::read(&value).map_err(|problems| {
@@ -130,26 +141,9 @@ impl<'a> AgentCards<'a> {
             let error = stranger.map_or(DiscoveryError::NoInterface, DiscoveryError::OtherOrigin);
             AgentRefusal::passing(error.to_string())
         })?;
-        self.check_way(&card.via)?;
-        Ok(listed(handle, as_listed, place, Some(FoundCard { card, is_signed, etag })))
-    }
-
-    /// Refuses what would go in circles: agents that lead back here, and, unless they are asked for, those that the hub
-    /// itself has from elsewhere.
-    fn check_way(&self, via: &[String]) -> Result<(), AgentRefusal> {
-        let is_own = |host: &String| self.choice.own_hosts.iter().any(|own| own.eq_ignore_ascii_case(host));
-        if via.iter().any(is_own) {
-            return Err(AgentRefusal::for_good("leads back to this host"));
-        }
-        if via.len() >= HOPS_MAX as usize {
-            return Err(AgentRefusal::for_good(format!("is behind {} hosts, and a chain has {HOPS_MAX}", via.len())));
-        }
-        match via.first().filter(|_| !self.choice.takes_fronted) {
-            Some(host) => {
-                let words = format!("is passed on to {host} there: front it from there, or set `fronted = true`");
-                Err(AgentRefusal::for_good(words))
-            }
-            None => Ok(()),
+        match objection(&card.via, self.choice) {
+            Some(why) => Err(AgentRefusal::for_good(why)),
+            None => Ok(listed(handle, as_listed, place, Some(FoundCard { card, is_signed, etag }))),
         }
     }
 
@@ -161,20 +155,22 @@ impl<'a> AgentCards<'a> {
     }
 
     async fn keys(&self, jku: Url) -> Result<Arc<KeySet>, DiscoveryError> {
-        // Held while they are fetched: a thousand cards of one hub would ask for one set else.
-        let mut all = self.keys.lock().await;
-        if let Some(keys) = all.get(&jku) {
-            return Ok(keys.clone());
-        }
-        if all.len() == KEY_SETS_MAX {
+        let cell = self.key_cell(&jku)?;
+        // A thousand cards of one hub wait for one set, and not for those of others.
+        let fetch = async || keys_at(&self.hub.egress, Purpose::Upstream, &jku).await.map(Arc::new);
+        cell.get_or_init(fetch).await.clone()
+    }
+
+    /// Where the keys of `jku` are, or will be. Fails when the cards of the hub name too many sets.
+    fn key_cell(&self, jku: &Url) -> Result<KeyCell, DiscoveryError> {
+        let mut all = self.keys.lock();
+        if !all.contains_key(jku) && all.len() == KEY_SETS_MAX {
             return Err(DiscoveryError::Signature(format!("its hub has more than {KEY_SETS_MAX} sets of keys")));
         }
-        let keys = Arc::new(keys_at(&self.hub.egress, Purpose::Upstream, &jku).await?);
-        all.insert(jku, keys.clone());
-        Ok(keys)
+        Ok(all.entry(jku.clone()).or_default().clone())
     }
 }
 
-fn hub_rule(hub: &A2aHub, is_signed: bool, known: Option<&ListedAgent>) -> Option<&'static str> {
-    hub.signatures.refusal(is_signed, known.is_some_and(|known| known.is_signed))
+fn hub_rule(hub: &A2aHub, is_signed: bool, known: KnownAgent<'_>) -> Option<&'static str> {
+    hub.signatures.refusal(is_signed, known.was_signed)
 }

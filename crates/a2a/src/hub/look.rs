@@ -59,7 +59,9 @@ impl A2aHub {
         for look in looks {
             agents.extend(look.taken(&mut left_out));
         }
-        let list = HubList { hub: self.text.clone(), seen_at: self.clock.now(), is_signed, agents };
+        let (hub, seen_at) = (self.text.clone(), self.clock.now());
+        let mut list = HubList { hub, seen_at, is_signed, agents, signed_before: Vec::new() };
+        known.into_iter().for_each(|known| list.remember(known));
         Ok(HubLook { name: line(&card.name, LISTED_NAME_CHARS_MAX), list, left_out })
     }
 
@@ -108,9 +110,9 @@ fn look_at<'a>(
 ) -> BoxFuture<'a, AgentLook<'a>> {
     Box::pin(async move {
         let WantedAgent { handle, as_listed } = agent;
-        let known = known.and_then(|known| known.agents.iter().find(|one| one.handle == handle));
+        let known = cards.known(&handle, known);
         let found = cards.find(&handle, as_listed, endpoint, known).await;
-        AgentLook { handle, known, found }
+        AgentLook { handle, known: known.listed, found }
     })
 }
 

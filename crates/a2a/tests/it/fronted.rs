@@ -15,6 +15,8 @@ const AGENTS: &str = "https://mentionable.dev/ns/v1#agents";
 const DEFAULT: &str = "https://mentionable.dev/ns/v1#defaultAgent";
 /// Agents that are fronted of one hub.
 const HUB_AGENTS_MAX: usize = 1_000;
+/// Key sets of one hub that are asked for.
+const KEY_SETS_MAX: usize = 16;
 /// Bytes of a hub's card.
 const HUB_CARD_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -81,6 +83,12 @@ fn handles(look: &HubLook) -> Vec<&str> {
     look.list.agents.iter().map(|agent| agent.handle.as_str()).collect()
 }
 
+/// A list of one hub as if it were another's.
+fn moved(list: &HubList, from: &FakePeer, to: &FakePeer) -> HubList {
+    let text = serde_json::to_string(list).unwrap().replace(&from.base, &to.base);
+    serde_json::from_str(&text).unwrap()
+}
+
 fn why<'a>(look: &'a HubLook, handle: &str) -> &'a str {
     let left_out = look.left_out.iter().find(|agent| agent.handle == handle);
     &left_out.unwrap_or_else(|| panic!("{handle}: {look:?}")).why
@@ -125,12 +133,9 @@ async fn a_card_that_has_not_changed_is_not_sent_again() {
     let first = look(&hub, None).await.unwrap();
     assert_eq!(first.list.agents[0].etag.as_deref(), Some("\"1\""));
     let same = hub_of(&["chef"], |_, _| StatusCode::NOT_MODIFIED.into_response()).await;
-    let moved = |list: &HubList| {
-        let text = serde_json::to_string(list).unwrap().replace(&hub.base, &same.base);
-        serde_json::from_str::<HubList>(&text).unwrap()
-    };
-    let again = look(&same, Some(&moved(&first.list))).await.unwrap();
-    assert!(again.list.has_same_agents(&moved(&first.list)), "{again:?}");
+    let known = moved(&first.list, &hub, &same);
+    let again = look(&same, Some(&known)).await.unwrap();
+    assert!(again.list.has_same_agents(&known), "{again:?}");
 }
 
 #[tokio::test]
@@ -236,7 +241,7 @@ async fn an_agent_whose_card_fails_stays_as_it_was_and_a_new_one_waits() {
         false => json_answer(json!({"name": "x"})),
     })
     .await;
-    let found = look(&broken, Some(&known)).await.unwrap();
+    let found = look(&broken, Some(&moved(&known, &whole, &broken))).await.unwrap();
     assert_eq!(handles(&found), ["chef"]);
     assert_eq!(found.list.agents[0].name, "The chef");
     assert!(why(&found, "chef").starts_with("stays as it was"), "{found:?}");
@@ -258,27 +263,76 @@ async fn who_signed_once_is_not_believed_without_until_the_operator_says_so() {
     let backend = open(&hub.base, "").backend(&found.list.agents[0]);
     let built = (forecourt_a2a::BACKEND.build)(backend, &context().0).unwrap();
     assert!(!matches!(ask(&built, "hi").await.ending, forecourt_core::Ending::Complete));
+    let others = hub_of(&["cook"], |base, path| json_answer(agent_card(base, path))).await;
+    let absent = look(&others, Some(&signed_agent)).await.unwrap().list;
+    let back = look(&hub, Some(&absent)).await.unwrap();
+    assert!(back.list.agents.is_empty() && why(&back, "chef").contains("was signed before"), "{back:?}");
+    let again = look(&hub, Some(&back.list)).await.unwrap();
+    assert!(again.list.agents.is_empty(), "it stays remembered: {again:?}");
     let waived = open(&hub.base, "require_signature = false");
+    assert_eq!(handles(&waived.look(&choice(), Some(&absent)).await.unwrap()), ["chef"]);
     assert!(waived.look(&choice(), Some(&signed_hub)).await.unwrap().left_out.is_empty());
     let required = open(&hub.base, "require_signature = true");
     assert!(required.look(&choice(), None).await.unwrap_err().words.contains("is not signed"));
+}
+
+/// A card with a signature that no key made, and keys at `jku`.
+fn badly_signed(mut card: Value, jku: &str) -> Value {
+    use base64::Engine;
+    let encode = |bytes: &[u8]| base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes);
+    let header = json!({"alg": "EdDSA", "kid": "k", "typ": "JOSE", "jku": jku});
+    let signature = json!({"protected": encode(header.to_string().as_bytes()), "signature": encode(&[0; 64])});
+    card["signatures"] = json!([signature]);
+    card
+}
+
+/// How often a hub was asked for something below `/keys`.
+fn asked_for_keys(hub: &mut FakePeer) -> usize {
+    std::iter::from_fn(|| hub.heard.try_recv().ok()).filter(|heard| heard.path.starts_with("/keys")).count()
+}
+
+#[tokio::test]
+async fn keys_that_many_agents_share_are_asked_for_once_even_where_they_are_not_there() {
+    let hub = hub_of(&["a", "b", "c", "d"], |base, path| match path.starts_with("/keys") {
+        true => not_found(),
+        false => json_answer(badly_signed(agent_card(base, path), &format!("{base}/keys"))),
+    });
+    let mut hub = hub.await;
+    let found = look(&hub, None).await.unwrap();
+    assert!(found.list.agents.is_empty() && why(&found, "d").contains("keys are not where it says"), "{found:?}");
+    assert_eq!(asked_for_keys(&mut hub), 1);
+}
+
+#[tokio::test]
+async fn a_hub_has_so_many_sets_of_keys_and_no_more() {
+    for (count, beyond) in [(KEY_SETS_MAX, 0), (KEY_SETS_MAX + 1, 1)] {
+        let describe = |base: &str, path: &str| match path.starts_with("/keys") {
+            true => not_found(),
+            false => {
+                let handle = path.split('/').nth(2).unwrap_or_default();
+                json_answer(badly_signed(agent_card(base, path), &format!("{base}/keys/{handle}")))
+            }
+        };
+        let names: Vec<String> = (0..count).map(|n| format!("a{n}")).collect();
+        let mut hub = peer(
+            move |base| json_answer(hub_card(base, &names.iter().map(String::as_str).collect::<Vec<_>>())),
+            move |_, heard| describe(&format!("http://{}", heard.headers["host"].to_str().unwrap()), &heard.path),
+        )
+        .await;
+        let found = look(&hub, None).await.unwrap();
+        let words = format!("more than {KEY_SETS_MAX} sets of keys");
+        assert_eq!(found.left_out.iter().filter(|one| one.why.contains(&words)).count(), beyond, "{found:?}");
+        assert_eq!(asked_for_keys(&mut hub), KEY_SETS_MAX);
+    }
 }
 
 #[tokio::test]
 async fn a_signature_by_another_key_is_refused() {
     let keys = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "k", "alg": "EdDSA",
         "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]});
-    let hub = hub_of(&["chef"], move |base, path| {
-        if path == "/keys" {
-            return json_answer(keys.clone());
-        }
-        use base64::Engine;
-        let encode = |bytes: &[u8]| base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes);
-        let header = json!({"alg": "EdDSA", "kid": "k", "typ": "JOSE", "jku": format!("{base}/keys")});
-        let mut card = agent_card(base, path);
-        let signature = json!({"protected": encode(header.to_string().as_bytes()), "signature": encode(&[0; 64])});
-        card["signatures"] = json!([signature]);
-        json_answer(card)
+    let hub = hub_of(&["chef"], move |base, path| match path == "/keys" {
+        true => json_answer(keys.clone()),
+        false => json_answer(badly_signed(agent_card(base, path), &format!("{base}/keys"))),
     })
     .await;
     let found = look(&hub, None).await.unwrap();
@@ -369,6 +423,56 @@ async fn what_a_card_says_is_kept_within_bounds_and_clean() {
     assert!(!chef.skills.is_empty() && chef.skills.iter().all(|skill| skill.tags.is_empty()));
     let ids: std::collections::HashSet<_> = chef.skills.iter().map(|skill| &skill.id).collect();
     assert_eq!((ids.len(), chef.input_modes.len()), (chef.skills.len(), 3));
+}
+
+#[tokio::test]
+async fn an_origin_that_the_operator_removed_hears_nothing_more() {
+    let mut far = hub_of(&[], |base, path| json_answer(agent_card(base, path))).await;
+    let base = far.base.clone();
+    let hub = peer(
+        move |own| {
+            let mut card = hub_card(own, &["chef"]);
+            card[AGENTS][0]["card_url"] = json!(format!("{base}/a2a/chef/card.json"));
+            json_answer(card)
+        },
+        |_, _| not_found(),
+    )
+    .await;
+    let key = "headers = { Authorization = \"Bearer ${KEY}\" }\n";
+    let named = open(&hub.base, &format!("{key}origins = [\"{}\"]\n", far.base));
+    let known = named.look(&choice(), None).await.unwrap().list;
+    assert!(named.admits(&known.agents[0], &choice()));
+    assert_eq!(far.next().await.headers["authorization"], "Bearer sesame");
+    let removed = open(&hub.base, key);
+    let found = removed.look(&choice(), Some(&known)).await.unwrap();
+    assert!(!removed.admits(&known.agents[0], &choice()) && far.heard.try_recv().is_err());
+    assert!(found.list.agents.is_empty() && why(&found, "chef").contains("another origin"), "{found:?}");
+}
+
+#[test]
+fn a_list_is_held_against_what_the_file_says_now() {
+    let agent = |url: &str, is_signed: bool, via: &[&str]| {
+        let agent = json!({"handle": "chef", "name": "Chef", "url": url, "is_signed": is_signed, "via": via});
+        serde_json::from_value(agent).unwrap()
+    };
+    let all = HubChoice { takes_fronted: true, ..choice() };
+    let (own, other) = ("https://far.example/card.json", "https://other.example/card.json");
+    for (backend, choice, agent, is_admitted) in [
+        ("", choice(), agent(own, false, &[]), true),
+        ("", choice(), agent("no URL", false, &[]), false),
+        ("", choice(), agent(other, false, &[]), false),
+        ("origins = [\"https://other.example\"]", choice(), agent(other, false, &[]), true),
+        ("require_signature = true", choice(), agent(own, false, &[]), false),
+        ("require_signature = true", choice(), agent(own, true, &[]), true),
+        ("", choice(), agent(own, false, &["third.example"]), false),
+        ("", all.clone(), agent(own, false, &["third.example"]), true),
+        ("", all.clone(), agent(own, false, &["third.example", "NEAR.example"]), false),
+        ("", all.clone(), agent(own, false, &["x"; 7]), true),
+        ("", all, agent(own, false, &["x"; 8]), false),
+    ] {
+        let admits = open("far.example", backend).admits(&agent, &choice);
+        assert_eq!(admits, is_admitted, "{backend} {choice:?} {agent:?}");
+    }
 }
 
 #[test]

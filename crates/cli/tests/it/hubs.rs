@@ -161,6 +161,31 @@ fn a_start_needs_no_network_and_what_a_hub_takes_up_while_it_serves_lasts() {
 }
 
 #[test]
+fn a_list_that_is_older_than_its_file_is_held_against_it() {
+    let agent = |handle: &str, host: &str, via: &[&str]| {
+        let url = format!("http://{host}/a2a/{handle}/.well-known/agent-card.json");
+        json!({"handle": handle, "name": handle, "url": url, "is_signed": handle == "signed", "via": via})
+    };
+    let list = json!({"hub": "http://far.localhost:1/.well-known/agent-card.json", "seen_at": "2026-01-01T00:00:00Z",
+        "is_signed": true, "agents": [
+            agent("signed", "far.localhost:1", &[]), agent("plain", "far.localhost:1", &[]),
+            agent("other", "other.localhost:1", &[]), agent("fronted", "far.localhost:1", &["third.localhost"])]});
+    let near = site(DOMAIN, &["porter"]);
+    near.write("hubs/far.agents.json", &list.to_string());
+    let served = |keys: &str, backend: &str| {
+        near.write("hubs/far.toml", &format!("address = \"far.localhost:1\"\n{keys}\n[backend]\n{backend}\n"));
+        let shown = near.run("check", ["--json".as_ref(), near.path().as_os_str()]).json();
+        let addresses = shown["agents"].as_array().unwrap().iter().map(|agent| agent["address"].as_str().unwrap());
+        addresses.map(|address| address.split('@').nth(1).unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let origins = "origins = [\"http://other.localhost:1\"]";
+    assert_eq!(served("fronted = true", origins), ["porter", "signed", "plain", "other", "fronted"]);
+    assert_eq!(served("", origins), ["porter", "signed", "plain", "other"]);
+    assert_eq!(served("", ""), ["porter", "signed", "plain"]);
+    assert_eq!(served("", "require_signature = true"), ["porter", "signed"]);
+}
+
+#[test]
 fn nobody_elsewhere_takes_a_name_that_is_taken_here() {
     let far = site(FAR, &["chef", "porter"]).serve();
     let near = site(DOMAIN, &["porter"]);

@@ -20,6 +20,8 @@ pub(crate) const RELOAD_PAUSE: Duration = Duration::from_secs(10);
 pub(crate) const RETRY_FIRST: Duration = Duration::from_secs(5);
 /// How long a hub that asks for it is left alone, at most.
 pub(crate) const WAIT_MAX: Duration = Duration::from_secs(60 * 60);
+/// How long a list that goes on to be the same lies as it is in the data folder, with the time at which it was seen.
+pub(crate) const SEEN_AT_AGE_MAX: Duration = Duration::from_secs(60 * 60);
 /// Looks in a row that have to find more than half of the agents gone before that is believed.
 pub(crate) const SHRUNK_LOOKS: u32 = 3;
 /// Agents of a hub that are left out and that the operator is told of one by one.

@@ -66,15 +66,30 @@ impl HubLists {
     pub(crate) fn propose(&self, lists: &HashMap<Handle, Arc<HubList>>) {
         let mut all = self.0.lock();
         for (name, list) in lists {
-            all.entry(name.clone()).or_default().candidate = Some(list.clone());
+            let record = all.entry(name.clone()).or_default();
+            (record.candidate, record.last_error) = (Some(list.clone()), None);
         }
     }
 
-    /// Takes notice of what became of a proposed list: `refused` says why it is not served.
-    pub(crate) fn settle(&self, name: &Handle, refused: Option<String>) {
+    /// Takes notice that a proposed list is not served: `why`.
+    pub(crate) fn refuse(&self, name: &Handle, why: String) {
         let mut all = self.0.lock();
         let record = all.entry(name.clone()).or_default();
-        (record.candidate, record.last_error) = (None, refused);
+        (record.candidate, record.last_error) = (None, Some(why));
+    }
+
+    /// Keeps a list that is served in `data`. Until that is done the list counts as proposed: whoever builds the
+    /// deployment meanwhile has it too.
+    ///
+    /// # Errors
+    /// It can't be written. A list that was proposed goes on to count then.
+    pub(crate) fn keep(&self, data: &Path, name: &Handle, list: &HubList) -> io::Result<()> {
+        keep(data, name, list)?;
+        let mut all = self.0.lock();
+        let record = all.entry(name.clone()).or_default();
+        // A newer one may have been proposed meanwhile.
+        record.candidate.take_if(|candidate| candidate.seen_at <= list.seen_at);
+        Ok(())
     }
 
     /// Takes notice of a look at a hub that was read; `behind` says why what was found is not served. Gives whether it
@@ -151,8 +166,8 @@ fn read(file: &Path) -> Result<Option<HubList>, String> {
     serde_json::from_slice(&bytes).map(Some).map_err(|error| error.to_string())
 }
 
-/// Keeps a list in the data folder, whole or not at all.
-pub(crate) fn keep(data: &Path, name: &Handle, list: &HubList) -> io::Result<()> {
+/// Writes a list, whole or not at all.
+fn keep(data: &Path, name: &Handle, list: &HubList) -> io::Result<()> {
     let folder = data.join(HUBS);
     fs::create_dir_all(&folder)?;
     let mut file = NamedTempFile::new_in(&folder)?;
@@ -169,7 +184,7 @@ mod tests {
 
     fn list(second: i64) -> HubList {
         let seen_at = Timestamp::from_second(second).unwrap();
-        HubList { hub: URL.to_owned(), seen_at, is_signed: false, agents: Vec::new() }
+        HubList { hub: URL.to_owned(), seen_at, is_signed: false, agents: Vec::new(), signed_before: Vec::new() }
     }
 
     fn name() -> Handle {
@@ -193,8 +208,25 @@ mod tests {
         assert_eq!(of(URL), Some(9), "it was imported again");
         lists.propose(&HashMap::from([(name(), Arc::new(list(8)))]));
         assert_eq!(of(URL), Some(8));
-        lists.settle(&name(), Some("is not served".to_owned()));
+        lists.refuse(&name(), "is not served".to_owned());
         assert_eq!(of(URL), Some(9));
+    }
+
+    #[test]
+    fn a_list_that_is_served_counts_before_it_is_kept_and_where_it_cant_be() {
+        let (folder, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let lists = HubLists::default();
+        let of = || lists.of(&name(), URL, folder.path(), data.path()).unwrap().map(|list| list.seen_at.as_second());
+        lists.propose(&HashMap::from([(name(), Arc::new(list(5)))]));
+        fs::write(data.path().join(HUBS), "a file where the folder would be").unwrap();
+        lists.keep(data.path(), &name(), &list(5)).unwrap_err();
+        assert_eq!(of(), Some(5));
+        fs::remove_file(data.path().join(HUBS)).unwrap();
+        lists.keep(data.path(), &name(), &list(5)).unwrap();
+        assert_eq!(of(), Some(5), "it is on disk");
+        lists.propose(&HashMap::from([(name(), Arc::new(list(7)))]));
+        lists.keep(data.path(), &name(), &list(5)).unwrap();
+        assert_eq!(of(), Some(7), "a newer one is proposed");
     }
 
     #[test]

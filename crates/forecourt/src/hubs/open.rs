@@ -39,10 +39,10 @@ impl OpenHub {
         self.agents().filter_map(|agent| self.choice.handle_here(&agent.handle))
     }
 
-    /// The agents that are served.
-    fn agents(&self) -> impl Iterator<Item = &ListedAgent> {
+    /// The agents that are served: those of the list that the file still wants and admits.
+    pub(crate) fn agents(&self) -> impl Iterator<Item = &ListedAgent> {
         let listed = self.list.iter().flat_map(|list| &list.agents);
-        listed.filter(|agent| self.choice.wants(&agent.handle))
+        listed.filter(|agent| self.choice.wants(&agent.handle) && self.remote.admits(agent, &self.choice))
     }
 
     /// What is told of it as long as nobody has looked at it.

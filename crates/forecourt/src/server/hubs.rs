@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 use super::ServerCore;
 use super::reloader::blocking;
 use crate::hubs::limits::{LOOKS_AT_ONCE, RELOAD_PAUSE, RETRY_FIRST, WAIT_MAX};
-use crate::hubs::{OpenHub, Shrinking, lists};
+use crate::hubs::{KeptList, OpenHub, Proposals, Remainder, Shrinking};
 use crate::reload::{AttemptOutcome, ReloadTrigger};
 
 /// How often it is seen which hubs are due.
@@ -30,7 +30,7 @@ pub(super) struct HubFollower {
     paces: HashMap<Handle, HubPace>,
     looks: JoinSet<FinishedLook>,
     /// Lists that are to be served.
-    found: HashMap<Handle, Arc<HubList>>,
+    found: Proposals,
     /// When hubs last had the deployment built again.
     reloaded: Option<Instant>,
 }
@@ -43,6 +43,7 @@ struct HubPace {
     /// Looks in a row that failed.
     failures: u32,
     shrinking: Shrinking,
+    kept: KeptList,
 }
 
 /// A look that came to its end.
@@ -53,7 +54,7 @@ struct FinishedLook {
 
 impl HubFollower {
     pub(super) fn new(core: Arc<ServerCore>) -> Self {
-        let (paces, looks, found) = (HashMap::new(), JoinSet::new(), HashMap::new());
+        let (paces, looks, found) = (HashMap::new(), JoinSet::new(), Proposals::default());
         Self { core, paces, looks, found, reloaded: None }
     }
 
@@ -87,7 +88,7 @@ impl HubFollower {
         let hubs = &self.core.running.deployment().open_hubs;
         let is_followed = |name: &Handle| hubs.iter().any(|hub| hub.name == *name);
         self.paces.retain(|name, _| is_followed(name));
-        self.found.retain(|name, _| is_followed(name));
+        self.found.retain(is_followed);
         self.core.hub_lists.retain(is_followed);
         let now = Instant::now();
         for hub in hubs {
@@ -100,9 +101,9 @@ impl HubFollower {
                 continue;
             }
             pace.due = now + LOST_AFTER;
-            let hub = hub.clone();
+            let (hub, known) = (hub.clone(), pace.kept.known(hub.list.as_ref()));
             self.looks.spawn(async move {
-                let result = hub.remote.look(&hub.choice, hub.list.as_deref()).await;
+                let result = hub.remote.look(&hub.choice, known.as_deref()).await;
                 FinishedLook { hub, result }
             });
         }
@@ -136,14 +137,13 @@ impl HubFollower {
     async fn read(&mut self, hub: &OpenHub, look: HubLook) {
         let HubLook { mut list, mut left_out, .. } = look;
         self.leave_out_names_of_others(hub, &mut list, &mut left_out);
-        let (known, found) = (hub.list.as_ref().map_or(0, |known| known.agents.len()), list.agents.len());
+        let remainder = Remainder::of(hub.agents(), &list);
         let Some(pace) = self.paces.get_mut(&hub.name) else { return };
-        let believed = pace.shrinking.believes(known, found);
+        let believed = pace.shrinking.believes(remainder);
         let left = pace.shrinking.looks_left();
         let behind = (!believed).then(|| {
-            format!(
-                "lists {found} agents where it had {known}, which is believed if {left} further looks find the same"
-            )
+            let Remainder { known, still } = remainder;
+            format!("has {still} of its {known} agents left, which is believed if {left} further looks find the same")
         });
         let name = &hub.name;
         if self.core.hub_lists.note_read(name, list.seen_at, &left_out, behind.clone()) {
@@ -155,7 +155,9 @@ impl HubFollower {
         }
         if hub.list.as_ref().is_some_and(|known| known.has_same_agents(&list)) {
             self.found.remove(name);
-            self.keep(name, Arc::new(list)).await;
+            if pace.kept.is_replaced_by(&list) {
+                self.keep(name, Arc::new(list)).await;
+            }
         } else {
             self.found.insert(name.clone(), Arc::new(list));
         }
@@ -177,7 +179,7 @@ impl HubFollower {
         let servers = servers.iter().flat_map(|names| names.0.iter().cloned());
         let taken: HashSet<Handle> =
             agents.filter(|handle| !own.contains(handle)).chain(servers).chain(pending).collect();
-        list.agents.retain(|agent| {
+        list.retain(|agent| {
             let is_free = hub.choice.handle_here(&agent.handle).is_some_and(|here| !taken.contains(&here));
             if !is_free {
                 let why = "has a handle that is taken here: `prefix` gives the agents of the hub others".to_owned();
@@ -189,7 +191,7 @@ impl HubFollower {
 
     /// Has the lists served that were found.
     async fn serve(&mut self) {
-        let found = std::mem::take(&mut self.found);
+        let found = self.found.take();
         let lists = self.core.hub_lists.clone();
         lists.propose(&found);
         let attempt = self.core.reloader.reload(ReloadTrigger::Hub).await;
@@ -203,28 +205,31 @@ impl HubFollower {
             }
             None => Some("has changed, which waits until the deployment is read again".to_owned()),
         };
-        for name in found.keys() {
-            lists.settle(name, refused.clone());
-        }
-        match (attempt, refused) {
-            (Some(_), None) => {
-                for (name, list) in found {
+        for (name, list) in &found {
+            match &refused {
+                Some(why) => lists.refuse(name, why.clone()),
+                None => {
                     tracing::info!(hub = %name, agents = list.agents.len(), "the agents of the hub `{name}` have changed");
-                    self.keep(&name, list).await;
+                    self.keep(name, list.clone()).await;
                 }
             }
-            // The next look finds it again, and tries again.
-            (Some(_), Some(_)) => {}
-            (None, _) => self.found = found,
+        }
+        match (attempt, refused) {
+            (None, _) => self.found.put_back(found),
+            (Some(_), Some(_)) => self.found.refused(found),
+            (Some(_), None) => {}
         }
     }
 
     /// Keeps a list for the next start.
-    async fn keep(&self, name: &Handle, list: Arc<HubList>) {
-        let (data, of) = (self.core.data.clone(), name.clone());
-        let kept = blocking(move || lists::keep(&data, &of, &list).map_err(|error| error.to_string())).await;
+    async fn keep(&mut self, name: &Handle, list: Arc<HubList>) {
+        let (lists, data, of, written) =
+            (self.core.hub_lists.clone(), self.core.data.clone(), name.clone(), list.clone());
+        let kept = blocking(move || lists.keep(&data, &of, &written).map_err(|error| error.to_string())).await;
         if let Err(why) = kept.map_err(|error| error.to_string()).and_then(|kept| kept) {
             tracing::error!(hub = %name, why, "the list of a hub can't be kept; the next start has the one before");
+        } else if let Some(pace) = self.paces.get_mut(name) {
+            pace.kept = KeptList(Some(list));
         }
     }
 }
@@ -233,7 +238,7 @@ impl HubPace {
     /// That of a hub that is to be looked at at once.
     fn new(hub: &OpenHub, now: Instant) -> Self {
         let fingerprint = hub.fingerprint.clone();
-        Self { fingerprint, due: now, failures: 0, shrinking: Shrinking::default() }
+        Self { fingerprint, due: now, failures: 0, shrinking: Shrinking::default(), kept: KeptList::default() }
     }
 
     fn worked(&mut self, hub: &OpenHub) {

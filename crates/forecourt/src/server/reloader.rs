@@ -261,7 +261,8 @@ impl ReloadWork {
         if result.is_ok() {
             self.applied = look.clone();
         }
-        self.settle(look).await;
+        let seen = if takes_note_of_files(by, result.is_ok()) { look } else { self.seen.clone() };
+        self.settle(seen).await;
         let attempt = self.report(by, at, begun.elapsed(), &changed, result);
         self.reloader.note(&attempt);
         attempt
@@ -297,6 +298,12 @@ impl ReloadWork {
             problems,
         }
     }
+}
+
+/// Whether the files as an attempt found them are done with. Of files that were edited in the moment in which a hub's
+/// list was refused nobody has been told yet: the watch has to see them by itself.
+fn takes_note_of_files(by: ReloadTrigger, is_applied: bool) -> bool {
+    is_applied || by != ReloadTrigger::Hub
 }
 
 /// Why a deployment did not take over. Nothing has changed.
@@ -344,6 +351,12 @@ mod tests {
             is_over |= unrest.is_over(&second, look(folder.path(), &"x".repeat(number + 20)), at);
         }
         assert!(is_over, "it is read all the same");
+    }
+
+    #[test]
+    fn an_edit_is_not_passed_over_where_the_list_of_a_hub_is_refused() {
+        assert!(!takes_note_of_files(ReloadTrigger::Hub, false) && takes_note_of_files(ReloadTrigger::Hub, true));
+        assert!(takes_note_of_files(ReloadTrigger::Files, false), "the problems were told");
     }
 
     #[test]
