@@ -85,7 +85,7 @@ async fn measure(run: &Run) -> anyhow::Result<()> {
     let (begin, mut calls) = (Instant::now(), 0_u32);
     for (holder, method, path) in lookups.iter().take(CALLS) {
         let call = Call { caller: caller(&holder.agent_id), ..Call::default() };
-        let served = negotiator.contract_for(ContractRequest { call: &call, method, path }).await;
+        let served = negotiator.contract_for(ContractRequest { call: &call, method, path, may_be_new: true }).await;
         ensure!(matches!(served, Ok(Some(_))), "the call is served");
         calls += 1;
     }

@@ -22,7 +22,7 @@ use forecourt_contract::{Catalog, Method, Schema, Semantic, Template};
 use crate::meaning::words::{of_name, plain, stem};
 use crate::meaning::{Nouns, Place, TypedMember, literals, typed};
 pub(crate) use owners::{OwnedMeaning, OwnerSource};
-use sentences::{Affirmed, Sentence};
+use sentences::{SaidThings, Sentence};
 use verbs::{MethodClass, class};
 
 /// What is proposed, as it is read.
@@ -210,10 +210,10 @@ impl<'a> WantedChange<'a> {
     }
 
     /// What texts on an endpoint say is done or touched. `changes`: verbs that change something, by their stems.
-    pub(crate) fn affirmed(&self, texts: &[&str], changes: &BTreeMap<String, String>) -> Affirmed {
-        let mut all = Affirmed::default();
+    pub(crate) fn affirmed(&self, texts: &[&str], changes: &BTreeMap<String, String>) -> SaidThings {
+        let mut all = SaidThings::default();
         for text in texts {
-            let Affirmed { entities, stems } = Sentence::read(text).affirmed(changes, self.nouns);
+            let SaidThings { entities, stems } = Sentence::read(text).affirmed(changes, self.nouns);
             all.entities.extend(entities);
             all.stems.extend(stems);
         }

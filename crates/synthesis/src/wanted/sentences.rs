@@ -51,7 +51,7 @@ impl AsRef<str> for Word {
 
 /// What sentences say is done or touched.
 #[derive(Debug, Default)]
-pub(crate) struct Affirmed {
+pub(crate) struct SaidThings {
     pub(crate) entities: BTreeSet<String>,
     /// The stems of all words.
     pub(crate) stems: BTreeSet<String>,
@@ -129,14 +129,14 @@ impl Sentence {
 
     /// What it says is done or touched: the entities, and the stems of all words. Without what it denies, and without
     /// clauses that only say that something stays; in these no verb of `changes` (by its stem) stands.
-    pub(crate) fn affirmed(&self, changes: &BTreeMap<String, String>, nouns: &Nouns) -> Affirmed {
+    pub(crate) fn affirmed(&self, changes: &BTreeMap<String, String>, nouns: &Nouns) -> SaidThings {
         let named = nouns.named(&self.words);
         let is_noun = |at: usize| named.iter().any(|(first, end, _)| (*first..*end).contains(&at));
         let begins = |at: &usize| {
             self.words[*at].begins || matches!(self.words[*at].written.as_str(), "but" | "while" | "and" | "then")
         };
         let starts: Vec<usize> = (0..self.words.len()).filter(|at| *at == 0 || begins(at)).collect();
-        let mut affirmed = Affirmed::default();
+        let mut affirmed = SaidThings::default();
         for (nth, start) in starts.iter().enumerate() {
             let clause = *start..starts.get(nth + 1).copied().unwrap_or(self.words.len());
             let open = || clause.clone().filter(|at| !self.words[*at].is_denied);

@@ -57,19 +57,7 @@ impl SignInSettings {
     ) -> Option<CheckedSignIn> {
         let before = problems.len();
         let mut wrong = |words: String| problems.push(section.problem(Some(KEY), words));
-        let resource = match target {
-            Some(Target::Url { url, headers }) => {
-                if headers.contains_key(AUTHORIZATION) {
-                    wrong("`Authorization` in `headers` and `sign_in` exclude each other".to_owned());
-                }
-                Url::parse(url).ok()
-            }
-            Some(Target::Program(_)) => {
-                wrong("`sign_in` needs `url`: a program is shown no token".to_owned());
-                None
-            }
-            None => None,
-        };
+        let resource = resource(target, &mut wrong);
         let given = client_secret(self.client_secret, self.client_secret_file.as_deref(), &context.folder);
         let secret = given.unwrap_or_else(|(_, reason)| {
             wrong(format!("{reason} in `sign_in`"));
@@ -98,5 +86,21 @@ impl SignInSettings {
         let known_at = self.client_id.zip(self.issuer.clone());
         let client = known_at.map(|(id, issuer)| ConfiguredClient::new(issuer, id, secret));
         Some(CheckedSignIn { resource, issuer: self.issuer, scopes: self.scopes, client })
+    }
+}
+
+/// The address of the server that people sign in for.
+fn resource(target: Option<&Target>, wrong: &mut impl FnMut(String)) -> Option<Url> {
+    match target? {
+        Target::Url { url, headers } => {
+            if headers.contains_key(AUTHORIZATION) {
+                wrong("`Authorization` in `headers` and `sign_in` exclude each other".to_owned());
+            }
+            Url::parse(url).ok()
+        }
+        Target::Program(_) => {
+            wrong("`sign_in` needs `url`: a program is shown no token".to_owned());
+            None
+        }
     }
 }
