@@ -48,9 +48,8 @@ struct ErrorTemplate {
 impl ErrorPage<'_> {
     /// The whole page.
     pub fn render(&self) -> String {
-        let address = self.address.map_or_else(|| "Forecourt".to_owned(), Address::to_string);
         template::finish(&ErrorTemplate {
-            head: Head::new(&address, self.url, self.language, self.brand, self.title, self.message),
+            head: Head::new(self.address, self.url, self.language, self.brand, self.title, self.message),
             asked: AskedView::of(&[Part::text(self.asked)]),
             ask_on: self.path.and_then(|path| AskOnView::new(path, None, "Ask again, or something else", self.asked)),
             again: self.may_work_again.then(|| clean::href(self.url)).flatten(),
