@@ -53,7 +53,7 @@ async fn on_page(State((host, pages)): State<(Arc<Host>, Arc<Pages>)>, request: 
         if let Ok(policy) = HeaderValue::from_str(pages.branding.asking_policy()) {
             head.insert(CONTENT_SECURITY_POLICY, policy);
         }
-        head.insert(X_ROBOTS_TAG, HeaderValue::from_static(pages.branding.robots()));
+        head.insert(&X_ROBOTS_TAG, HeaderValue::from_static(pages.branding.robots()));
         for (name, value) in csp::HEADERS {
             head.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }

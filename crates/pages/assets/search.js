@@ -151,6 +151,12 @@ function startSearch(form) {
     addTools();
     announce();
   });
+  // As in the search box for other sites: a slash leads to the box, from anywhere but where one writes.
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+    event.preventDefault();
+    box.focus();
+  });
   // A picture that does not come leaves no hole.
   found.addEventListener("error", (event) => {
     const name = event.target.closest(".result")?.querySelector("h3")?.textContent.trim() || "";

@@ -25,7 +25,7 @@ const STOCK = { SoldOut: "OutOfStock", Discontinued: "OutOfStock", InStoreOnly: 
 
 const SHEET = new CSSStyleSheet();
 SHEET.replaceSync(`
-:host { display:block; position:relative; max-width:var(--forecourt-width,44rem); font:16px/1.5 var(--forecourt-font,system-ui,-apple-system,"Segoe UI",Roboto,sans-serif); text-align:start; color-scheme:light dark; --radius:var(--forecourt-radius,12px);
+:host { display:block; position:relative; max-width:var(--forecourt-width,44rem); font-size:16px; line-height:1.5; font-family:var(--forecourt-font,inherit); text-align:start; color-scheme:light dark; --radius:var(--forecourt-radius,12px);
 	--ink:var(--forecourt-ink,light-dark(#1d2322,#e6eae8)); --soft:var(--forecourt-soft,light-dark(#5b6765,#a3b0ad)); --paper:var(--forecourt-paper,light-dark(#fff,#1a1f1e)); --tint:var(--forecourt-tint,light-dark(#f1f0ea,#262d2b)); --line:var(--forecourt-line,light-dark(#8b9693,#6d7875)); --hair:var(--forecourt-hair,light-dark(#e2e1da,#2d3533)); --warn:var(--forecourt-warn,light-dark(#8a4f0c,#e0a561));
 	--accent:var(--forecourt-accent,var(--own,light-dark(#1f6b58,#74c9b0))); --on:var(--forecourt-on-accent,var(--own-on,light-dark(#fff,#0d1f1a))); }
 :host([theme=light]) { color-scheme:light; }

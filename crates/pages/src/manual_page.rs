@@ -69,16 +69,25 @@ impl ManualPage<'_> {
         let pages: Vec<&ManualLink<'_>> = self.groups.iter().flat_map(|group| &group.pages).collect();
         let at = pages.iter().position(|page| page.name == self.name);
         let title = at.map_or("Manual", |at| pages[at].title);
+        let text = without_comments(self.markdown);
         template::finish(&ManualTemplate {
-            head: Head::new(None, self.url, &Language::english(), self.brand, title, "").public(),
+            head: Head::new(None, self.url, &Language::english(), self.brand, title, first_words(&text)).public(),
             current: self.name,
             groups: self.groups,
             previous: at.and_then(|at| pages.get(at.checked_sub(1)?).copied()),
             next: at.and_then(|at| pages.get(at + 1).copied()),
             guide: self.guide.and_then(clean::href),
-            body: markdown_to_html(&without_comments(self.markdown), &options),
+            body: markdown_to_html(&text, &options),
         })
     }
+}
+
+/// The first paragraph that is no heading: what a page is about.
+fn first_words(text: &str) -> &str {
+    let mut lines = text.lines().map(str::trim);
+    lines
+        .find(|line| line.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '`' | '*' | '[')))
+        .unwrap_or_default()
 }
 
 /// The text without its comments, which tell the tests of the manual what to do. In blocks of code they stay.
@@ -128,6 +137,12 @@ mod tests {
         let text = "a\n<!-- one -->\nb\n<!-- first:\nprintf\n-->\n```html\n<!-- kept -->\n```\nc\n";
         assert_eq!(without_comments(text), "a\nb\n```html\n<!-- kept -->\n```\nc\n");
         assert_eq!(without_comments("<!-- never ends\na"), "");
+    }
+
+    #[test]
+    fn a_page_is_about_its_first_paragraph() {
+        assert_eq!(first_words("# A\n\n| a |\n\nIt **is** so.\nMore.\n"), "It **is** so.");
+        assert_eq!(first_words("# A\n"), "");
     }
 
     #[test]

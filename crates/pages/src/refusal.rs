@@ -9,7 +9,7 @@ use crate::branding::Branding;
 use crate::clean;
 use crate::item::{self, Fact};
 use crate::span::span;
-use crate::template::{self, Head};
+use crate::template::{self, Head, words_in};
 
 /// Why an agent declined, and what a person can do about it. Send with [`Branding::asking_policy`].
 pub struct RefusalPage<'a> {
@@ -57,7 +57,7 @@ impl RefusalPage<'_> {
             ),
             name: clean::line(&self.card.name),
             path: clean::href(self.path).unwrap_or_default(),
-            ask_on: AskOnView::new(self.path, None, "Ask again, or something else", question),
+            ask_on: AskOnView::new(self.path, None, &words_in(self.language).page_ask_again(), question),
             asked,
             refusal,
         })

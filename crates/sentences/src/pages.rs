@@ -69,6 +69,8 @@ sentences! { PAGE_METHODS;
     page_answer_of = "page-answer-of" (name: &str);
     /// The label of the box under an answer.
     page_follow_up = "page-follow-up" ();
+    /// The label of the box where there was no answer.
+    page_ask_again = "page-ask-again" ();
     /// The same without a conversation.
     page_ask_else = "page-ask-else" ();
     /// An answer did not come to its end.

@@ -35,6 +35,7 @@ page-came-along = { $count ->
 }
 page-answer-of = Eine Antwort von { $name }
 page-follow-up = Weiterfragen
+page-ask-again = Noch einmal oder etwas anderes fragen
 page-ask-else = Etwas anderes fragen
 page-answer-cut = Die Antwort ist nicht vollständig
 page-cancelled = Diese Antwort wurde vor dem Ende abgebrochen.

@@ -35,6 +35,7 @@ page-came-along = { $count ->
 }
 page-answer-of = An answer of { $name }
 page-follow-up = Ask a follow-up
+page-ask-again = Ask again, or something else
 page-ask-else = Ask something else
 page-answer-cut = The answer is not whole
 page-cancelled = This answer was cancelled before its end.

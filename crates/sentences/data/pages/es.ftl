@@ -35,6 +35,7 @@ page-came-along = { $count ->
 }
 page-answer-of = Una respuesta de { $name }
 page-follow-up = Seguir preguntando
+page-ask-again = Preguntar otra vez, u otra cosa
 page-ask-else = Preguntar otra cosa
 page-answer-cut = La respuesta está incompleta
 page-cancelled = Esta respuesta se canceló antes de terminar.

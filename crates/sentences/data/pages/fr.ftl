@@ -35,6 +35,7 @@ page-came-along = { $count ->
 }
 page-answer-of = Une réponse de { $name }
 page-follow-up = Poser une autre question
+page-ask-again = Demander à nouveau, ou autre chose
 page-ask-else = Demander autre chose
 page-answer-cut = La réponse est incomplète
 page-cancelled = Cette réponse a été annulée avant la fin.
