@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use forecourt_core::{AgentCard, Language};
+use forecourt_core::{AgentCard, Language, Site};
 use forecourt_pages::{AgentListItem, AgentPage, FAVICON, FrontPage, csp};
 use headers::{ETag, HeaderMapExt, IfNoneMatch};
 use http::header::CACHE_CONTROL;
@@ -77,14 +77,7 @@ pub(crate) fn front_page(rest: &Rest, responder: &Responder<'_>) -> Outcome {
         Media::Html => page.render().into(),
         Media::Markdown => page.render_markdown().into(),
         Media::Stream => render::one_message(&page.render_markdown()),
-        Media::Json => {
-            let agents: Vec<Value> = cards.iter().map(|card| about(card)).collect();
-            let mut listed = json!({"v": VERSION, "domain": site.domain, "name": site.name, "agents": agents});
-            if let Some(next) = &next_page {
-                listed["next"] = site.url(next).into();
-            }
-            written(&listed)
-        }
+        Media::Json => written(&listing(&site, &cards, next_page.as_deref())),
     };
     Ok(responder.public_page(media, csp::PAGE, &language, content))
 }
@@ -149,6 +142,16 @@ pub(crate) fn asset(responder: &Responder<'_>) -> Outcome {
         render::security_fields(&mut head, csp::PICTURE);
     }
     Ok(HttpAnswer::whole(StatusCode::OK, head, asset.bytes.clone()))
+}
+
+/// The agents of a page for machines, and where the next ones are.
+fn listing(site: &Site, cards: &[Cow<'_, AgentCard>], next_page: Option<&str>) -> Value {
+    let agents: Vec<Value> = cards.iter().map(|card| about(card)).collect();
+    let mut listed = json!({"v": VERSION, "domain": site.domain, "name": site.name, "agents": agents});
+    if let Some(next) = next_page {
+        listed["next"] = site.url(next).into();
+    }
+    listed
 }
 
 /// Where the box of this page leads: to the answer of the agent that was chosen beside it, else of the default one.
