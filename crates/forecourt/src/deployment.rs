@@ -363,6 +363,6 @@ impl Deployment {
 
     /// The name of the place, for people.
     pub(crate) fn name(&self) -> &str {
-        self.top.name.as_deref().unwrap_or(self.top.domain.as_str())
+        self.top.site_name()
     }
 }

@@ -3,41 +3,79 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Its pages: name and text.
-const PAGES: &[(&str, &str)] = &[
-    ("getting-started.md", include_str!("../../../docs/manual/getting-started.md")),
-    ("agents.md", include_str!("../../../docs/manual/agents.md")),
-    ("content.md", include_str!("../../../docs/manual/content.md")),
-    ("vocabulary.md", include_str!("../../../docs/manual/vocabulary.md")),
-    ("evaluation.md", include_str!("../../../docs/manual/evaluation.md")),
-    ("talking.md", include_str!("../../../docs/manual/talking.md")),
-    ("tasks.md", include_str!("../../../docs/manual/tasks.md")),
-    ("discovery.md", include_str!("../../../docs/manual/discovery.md")),
-    ("a2a.md", include_str!("../../../docs/manual/a2a.md")),
-    ("mcp.md", include_str!("../../../docs/manual/mcp.md")),
-    ("mcp-servers.md", include_str!("../../../docs/manual/mcp-servers.md")),
-    ("hubs.md", include_str!("../../../docs/manual/hubs.md")),
-    ("agtp.md", include_str!("../../../docs/manual/agtp.md")),
-    ("nlweb.md", include_str!("../../../docs/manual/nlweb.md")),
-    ("embed-widget.md", include_str!("../../../docs/manual/embed-widget.md")),
-    ("email.md", include_str!("../../../docs/manual/email.md")),
-    ("policy.md", include_str!("../../../docs/manual/policy.md")),
-    ("payment.md", include_str!("../../../docs/manual/payment.md")),
-    ("identity.md", include_str!("../../../docs/manual/identity.md")),
-    ("endpoints.md", include_str!("../../../docs/manual/endpoints.md")),
-    ("negotiation.md", include_str!("../../../docs/manual/negotiation.md")),
-    ("openapi.md", include_str!("../../../docs/manual/openapi.md")),
-    ("installing.md", include_str!("../../../docs/manual/installing.md")),
-    ("nodes.md", include_str!("../../../docs/manual/nodes.md")),
-    ("monitoring.md", include_str!("../../../docs/manual/monitoring.md")),
-    ("operating.md", include_str!("../../../docs/manual/operating.md")),
-    ("proxies.md", include_str!("../../../docs/manual/proxies.md")),
-    ("console.md", include_str!("../../../docs/manual/console.md")),
-    ("postgresql.md", include_str!("../../../docs/manual/postgresql.md")),
-    ("conform.md", include_str!("../../../docs/manual/conform.md")),
-    ("embedding.md", include_str!("../../../docs/manual/embedding.md")),
-    ("configuration.md", include_str!("../../../docs/reference/config.md")),
-    ("errors.md", include_str!("../../../docs/reference/errors.md")),
+/// A subject, and its pages: name and text.
+type Group = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// Its pages by subject, in the order in which they are read.
+const GROUPS: &[Group] = &[
+    (
+        "First steps",
+        &[
+            ("getting-started.md", include_str!("../../../docs/manual/getting-started.md")),
+            ("agents.md", include_str!("../../../docs/manual/agents.md")),
+            ("content.md", include_str!("../../../docs/manual/content.md")),
+            ("talking.md", include_str!("../../../docs/manual/talking.md")),
+            ("embed-widget.md", include_str!("../../../docs/manual/embed-widget.md")),
+        ],
+    ),
+    (
+        "Protocols",
+        &[
+            ("discovery.md", include_str!("../../../docs/manual/discovery.md")),
+            ("a2a.md", include_str!("../../../docs/manual/a2a.md")),
+            ("mcp.md", include_str!("../../../docs/manual/mcp.md")),
+            ("mcp-servers.md", include_str!("../../../docs/manual/mcp-servers.md")),
+            ("hubs.md", include_str!("../../../docs/manual/hubs.md")),
+            ("agtp.md", include_str!("../../../docs/manual/agtp.md")),
+            ("nlweb.md", include_str!("../../../docs/manual/nlweb.md")),
+            ("email.md", include_str!("../../../docs/manual/email.md")),
+        ],
+    ),
+    (
+        "Rules and identity",
+        &[
+            ("policy.md", include_str!("../../../docs/manual/policy.md")),
+            ("payment.md", include_str!("../../../docs/manual/payment.md")),
+            ("identity.md", include_str!("../../../docs/manual/identity.md")),
+        ],
+    ),
+    (
+        "Endpoints",
+        &[
+            ("endpoints.md", include_str!("../../../docs/manual/endpoints.md")),
+            ("negotiation.md", include_str!("../../../docs/manual/negotiation.md")),
+            ("openapi.md", include_str!("../../../docs/manual/openapi.md")),
+        ],
+    ),
+    (
+        "Operation",
+        &[
+            ("installing.md", include_str!("../../../docs/manual/installing.md")),
+            ("operating.md", include_str!("../../../docs/manual/operating.md")),
+            ("proxies.md", include_str!("../../../docs/manual/proxies.md")),
+            ("nodes.md", include_str!("../../../docs/manual/nodes.md")),
+            ("postgresql.md", include_str!("../../../docs/manual/postgresql.md")),
+            ("monitoring.md", include_str!("../../../docs/manual/monitoring.md")),
+            ("console.md", include_str!("../../../docs/manual/console.md")),
+            ("tasks.md", include_str!("../../../docs/manual/tasks.md")),
+        ],
+    ),
+    (
+        "Quality",
+        &[
+            ("vocabulary.md", include_str!("../../../docs/manual/vocabulary.md")),
+            ("evaluation.md", include_str!("../../../docs/manual/evaluation.md")),
+            ("conform.md", include_str!("../../../docs/manual/conform.md")),
+        ],
+    ),
+    (
+        "Reference",
+        &[
+            ("embedding.md", include_str!("../../../docs/manual/embedding.md")),
+            ("configuration.md", include_str!("../../../docs/reference/config.md")),
+            ("errors.md", include_str!("../../../docs/reference/errors.md")),
+        ],
+    ),
 ];
 
 /// What a search backend calls it: `content = ["builtin:manual"]`.
@@ -56,10 +94,17 @@ pub(crate) struct ManualPageText {
 
 /// The pages, in their order.
 pub(crate) fn pages() -> impl Iterator<Item = ManualPageText> {
-    PAGES.iter().map(|(file, text)| {
-        let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(file);
-        ManualPageText { name: file.trim_end_matches(".md"), title, text }
-    })
+    groups().flat_map(|(_, pages)| pages)
+}
+
+/// The pages by subject.
+pub(crate) fn groups() -> impl Iterator<Item = (&'static str, impl Iterator<Item = ManualPageText>)> {
+    GROUPS.iter().map(|(subject, pages)| (*subject, pages.iter().map(page)))
+}
+
+fn page((file, text): &(&'static str, &'static str)) -> ManualPageText {
+    let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(file);
+    ManualPageText { name: file.trim_end_matches(".md"), title, text }
 }
 
 /// Where it is unpacked.
@@ -71,7 +116,7 @@ pub(crate) fn folder(data: &Path) -> PathBuf {
 pub(crate) fn unpack(data: &Path) -> io::Result<()> {
     let folder = folder(data);
     std::fs::create_dir_all(&folder)?;
-    for (name, text) in PAGES {
+    for (name, text) in GROUPS.iter().flat_map(|(_, pages)| *pages) {
         let file = folder.join(name);
         // A page that is written again would look changed, and be indexed again at each start.
         if std::fs::read_to_string(&file).ok().as_deref() != Some(*text) {

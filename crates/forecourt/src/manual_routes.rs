@@ -10,17 +10,20 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::any;
 use forecourt_host::Host;
-use forecourt_pages::{Branding, ManualLink, ManualPage, Pages, csp};
+use forecourt_pages::{Branding, ManualGroup, ManualLink, ManualPage, Pages, csp};
 use forecourt_surface::document::{DocumentError, ServedDocument, answer};
 use forecourt_surface::{BaseUrl, HttpRoutes, Mount};
 use http::header::{ACCEPT, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName};
 use http::{HeaderMap, HeaderValue};
 
-use crate::manual::{ManualPageText, pages};
+use crate::manual::{ManualPageText, groups, pages};
 
 const INDEX_PATH: &str = "/manual/";
 const SHORT_PATH: &str = "/manual";
+static X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 const PAGE_PATH: &str = "/manual/{page}";
+/// The handle of an agent whose content is the manual.
+const GUIDE: &str = "guide";
 /// How long others may keep a page. It changes with the program alone.
 const FRESH: Duration = Duration::from_secs(3_600);
 const HTML: &str = "text/html; charset=utf-8";
@@ -28,6 +31,9 @@ const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
 /// The routes.
 pub(crate) fn routes(mount: &Mount) -> HttpRoutes {
+    if !mount.pages.has_manual {
+        return HttpRoutes { paths: Vec::new(), router: Router::new() };
+    }
     let paths = vec![INDEX_PATH, SHORT_PATH, PAGE_PATH];
     let router = paths.iter().fold(Router::new(), |router, path| router.route(path, any(on_page)));
     HttpRoutes { paths, router: router.with_state((mount.host.clone(), mount.pages.clone())) }
@@ -37,18 +43,28 @@ async fn on_page(State((host, pages)): State<(Arc<Host>, Arc<Pages>)>, request: 
     let base = BaseUrl::of(host.site(), request.extensions());
     let (path, headers) = (request.uri().path(), request.headers());
     let url = base.url(path);
-    let mut response = answer(request.method(), headers, || document(path, &url, takes_html(headers), &pages.branding));
+    let guide = guide(&host).map(|handle| pages.branding.path(&format!("/~{handle}")));
+    let mut response = answer(request.method(), headers, || {
+        document(path, &url, takes_html(headers), guide.as_deref(), &pages.branding)
+    });
     let is_html = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == HTML);
     if is_html {
         let head = response.headers_mut();
-        if let Ok(policy) = HeaderValue::from_str(pages.branding.answer_policy()) {
+        if let Ok(policy) = HeaderValue::from_str(pages.branding.asking_policy()) {
             head.insert(CONTENT_SECURITY_POLICY, policy);
         }
+        head.insert(&X_ROBOTS_TAG, HeaderValue::from_static(pages.branding.robots()));
         for (name, value) in csp::HEADERS {
             head.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
     }
     response
+}
+
+/// The agent that answers from the manual, as starters and examples call it.
+fn guide(host: &Host) -> Option<String> {
+    let guide = host.directory().iter().find(|agent| agent.card.finds && agent.card.handle().as_str() == GUIDE);
+    guide.map(|agent| agent.card.handle().to_string())
 }
 
 /// Whether a caller takes HTML: it names it, as browsers do.
@@ -57,7 +73,13 @@ fn takes_html(headers: &HeaderMap) -> bool {
     accepted.into_iter().any(|value| value.contains("text/html"))
 }
 
-fn document(path: &str, url: &str, html: bool, brand: &Branding) -> Result<ServedDocument, DocumentError> {
+fn document(
+    path: &str,
+    url: &str,
+    html: bool,
+    guide: Option<&str>,
+    brand: &Branding,
+) -> Result<ServedDocument, DocumentError> {
     let name = path.strip_prefix(INDEX_PATH).unwrap_or_default();
     let name = name.strip_suffix(".md").unwrap_or(name);
     let markdown = match name {
@@ -69,10 +91,10 @@ fn document(path: &str, url: &str, html: bool, brand: &Branding) -> Result<Serve
     let document = match html {
         false => ServedDocument::new(MARKDOWN, FRESH, markdown),
         true => {
-            let all: Vec<ManualPageText> = pages().collect();
-            let links: Vec<ManualLink<'_>> =
-                all.iter().map(|page| ManualLink { name: page.name, title: page.title }).collect();
-            let page = ManualPage { name, markdown: &markdown, url, pages: &links, brand };
+            let link = |page: ManualPageText| ManualLink { name: page.name, title: page.title };
+            let groups: Vec<ManualGroup<'_>> =
+                groups().map(|(title, pages)| ManualGroup { title, pages: pages.map(link).collect() }).collect();
+            let page = ManualPage { name, markdown: &markdown, url, groups: &groups, guide, brand };
             ServedDocument::new(HTML, FRESH, page.render())
         }
     };
@@ -82,8 +104,9 @@ fn document(path: &str, url: &str, html: bool, brand: &Branding) -> Result<Serve
 
 /// All pages as a list.
 fn index(brand: &Branding) -> String {
-    let list = pages().map(|page| format!("- [{}]({}{})\n", page.title, brand.path(INDEX_PATH), page.name));
-    format!("# Manual\n\n{}", list.collect::<String>())
+    let link = |page: ManualPageText| format!("- [{}]({}{})\n", page.title, brand.path(INDEX_PATH), page.name);
+    let list = groups().map(|(subject, pages)| format!("\n## {subject}\n\n{}", pages.map(link).collect::<String>()));
+    format!("# Manual\n{}", list.collect::<String>())
 }
 
 /// A page whose links lead to pages here, not to files of the source.
@@ -100,7 +123,7 @@ mod tests {
     use super::*;
 
     fn served(path: &str, html: bool) -> Result<String, DocumentError> {
-        let document = document(path, "https://h.example/", html, &Branding::default())?;
+        let document = document(path, "https://h.example/", html, None, &Branding::default())?;
         Ok(String::from_utf8_lossy(document.body()).into_owned())
     }
 

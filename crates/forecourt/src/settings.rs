@@ -64,6 +64,11 @@ pub struct TopSettings {
 }
 
 impl TopSettings {
+    /// What the site is called: as its operator says, else its domain.
+    pub(crate) fn site_name(&self) -> &str {
+        self.name.as_deref().unwrap_or(self.domain.as_str())
+    }
+
     /// The path of `public_url`, without a slash at its end: what the paths of this host are published below.
     pub(crate) fn public_path(&self) -> &str {
         let rest = self.public_url.as_deref().and_then(|url| url.split_once("://")).map_or("", |(_, rest)| rest);

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `/robots.txt` (RFC 9309) | `robots.rs` |
 //! | `/llms.txt` | `llms.rs` |
+//! | `/sitemap.xml` | `sitemap.rs` |
 //! | `/.well-known/api-catalog` (RFC 9727) | `api_catalog.rs` |
 //! | `/.well-known/ai-catalog.json` (AI Catalog 1.0) | `ai_catalog.rs` |
 //! | `/.well-known/security.txt` (RFC 9116) | the operator's own: `public.rs` |
@@ -19,6 +20,7 @@ mod listing;
 mod llms;
 mod public;
 mod robots;
+mod sitemap;
 mod surface;
 
 use forecourt_surface::{HttpRoutes, Mount};

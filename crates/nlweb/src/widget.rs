@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use forecourt_core::{ClientAddr, Handle};
 use forecourt_host::HostedAgent;
-use forecourt_pages::{FUNCTION_WORDS, WIDGET, clean};
+use forecourt_pages::{CARD_KINDS, FUNCTION_WORDS, WIDGET, clean};
 use forecourt_surface::BaseUrl;
 use forecourt_surface::answer::HttpAnswer;
 use headers::{ETag, HeaderMapExt, IfNoneMatch};
@@ -16,7 +16,7 @@ use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_TYPE, ORI
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use url::form_urlencoded;
 
 use crate::service::Service;
@@ -25,6 +25,9 @@ use crate::service::Service;
 pub(crate) const SCRIPT_PATH: &str = WIDGET;
 /// Where it asks who answers.
 pub(crate) const ABOUT_PATH: &str = "/widget.json";
+
+/// What cards tell of each kind of thing, as on the pages of the host.
+static KINDS: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(CARD_KINDS).unwrap_or_default());
 
 static CROSS_ORIGIN_RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const METHODS: &str = "GET, HEAD, OPTIONS";
@@ -114,6 +117,7 @@ fn description(service: &Service, resident: &HostedAgent) -> Value {
         "accent": accent,
         "on_accent": on_accent,
         "function_words": FUNCTION_WORDS.split_whitespace().collect::<Vec<_>>().join(" "),
+        "kinds": *KINDS,
     })
 }
 

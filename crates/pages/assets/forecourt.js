@@ -2,6 +2,9 @@
 // works: it then leads to the answer's own page. Text of agents only ever becomes text nodes.
 "use strict";
 
+// The page's own words, in its language.
+const SAY = JSON.parse(document.getElementById("words").textContent);
+
 /* ---- elements ---- */
 
 function el(name, props = {}, ...children) {
@@ -287,8 +290,8 @@ function beside(parts) {
   const isWords = ({ kind, content }) => kind === "artifact" && typeof content === "string";
   const files = parts.filter((part) => ["file", "artifact"].includes(part.kind) && !isWords(part));
   return [
-    ...rows("Links", links.map((part) => row(part.title?.trim() || part.url, part.url, part.description))),
-    ...rows("Files", files.map(fileRow)),
+    ...rows(SAY.links, links.map((part) => row(part.title?.trim() || part.url, part.url, part.description))),
+    ...rows(SAY.files, files.map(fileRow)),
     ...parts.filter(isWords).map(made),
   ];
 }
@@ -308,8 +311,8 @@ function fieldOf(question, name) {
     return options.length ? choices(question.type === "multi_select", options.map((one) => [one, one])) : null;
   }
   if (question.type === "boolean") {
-    if (typeof question.default === "boolean") defaults.push(question.default ? "Yes" : "No");
-    return choices(false, [["yes", "Yes"], ["no", "No"]]);
+    if (typeof question.default === "boolean") defaults.push(question.default ? SAY.yes : SAY.no);
+    return choices(false, [["yes", SAY.yes], ["no", SAY.no]]);
   }
   const id = `answer-${document.querySelectorAll(".entry").length}-${name}`;
   const input = el("input", { id, type: question.type === "number" ? "number" : "text", name, value: defaults[0] ?? "", maxLength: 2000 });
@@ -323,7 +326,7 @@ function questionForm(questions, send) {
   const named = all.map((one) => ({ one, name: all.length === 1 ? "user" : `answer.${one.id || one.name || one.text}` }));
   const fields = named.map(({ one, name }) => fieldOf(one, name)).filter(Boolean);
   if (!fields.length) return [];
-  const button = el("button", { className: "button", type: "submit" }, "Answer");
+  const button = el("button", { className: "button", type: "submit" }, SAY.answer);
   const form = el("form", { className: "questions" }, ...fields, el("p", { className: "next" }, button));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -335,11 +338,11 @@ function questionForm(questions, send) {
     // Several choices of the only question are one message.
     if (given.length) send(all.length === 1 ? [["user", words[0]]] : given, words.join("\n"));
   });
-  return [el("section", { className: "notice", ariaLabel: "Question" }, form)];
+  return [el("section", { className: "notice", ariaLabel: SAY.question }, form)];
 }
 
 function problem(message, retry) {
-  const again = el("button", { type: "button", className: "button quiet", onclick: retry }, "Try again");
+  const again = el("button", { type: "button", className: "button quiet", onclick: retry }, SAY.again);
   return el("section", { className: "notice warn" }, el("p", { className: "said" }, message), el("p", { className: "next" }, again));
 }
 
@@ -508,7 +511,7 @@ function startChat(form) {
         return [...beside(parts), ...questionForm(questions, (fields, words) => ask(words, fields))];
       }
     }
-    throw new Error(failure ? `The answer is not whole: ${failure}` : "The answer broke off before its end. The connection may have been lost.");
+    throw new Error(failure ? `The answer is not whole: ${failure}` : SAY.broken);
   };
 
   const answer = async (fields, view, retry) => {
@@ -528,7 +531,7 @@ function startChat(form) {
 
   const busy = (on) => {
     [send.hidden, stop.hidden] = [on, !on];
-    status.textContent = on ? "Answering. Esc stops." : "";
+    status.textContent = on ? SAY.answering : "";
     if (!on) running = null;
   };
 
@@ -556,13 +559,14 @@ function startChat(form) {
     busy(true);
     try {
       const said = view.end(...(await answer(all, view, retry)));
-      if (!said) view.root.append(el("p", { className: "meta" }, "No reply."));
+      if (navigator.clipboard && view.text()) view.root.append(el("p", { className: "tools" }, copyButton(SAY.copy, view.text)));
+      if (!said) view.root.append(el("p", { className: "meta" }, SAY.no_reply));
       past.add(session, { text, names, said: view.text(), parts: view.parts, policy: view.policy });
     } catch (error) {
       const stopped = error.name === "AbortError";
-      const words = error instanceof TypeError ? "The agent cannot be reached. Check the connection of this device, and try again." : error.message;
+      const words = error instanceof TypeError ? SAY.away : error.message;
       past.add(session, { text, names, said: view.text(), failed: stopped ? "" : words });
-      view.end(stopped ? el("p", { className: "meta" }, "Stopped.") : problem(words, retry));
+      view.end(stopped ? el("p", { className: "meta" }, SAY.stopped) : problem(words, retry));
     } finally {
       busy(false);
     }
@@ -616,12 +620,17 @@ function startChat(form) {
 
 /* ---- copying ---- */
 
-function addCopyButton(holder) {
-  const button = el("button", { type: "button" }, "Copy");
+// A button that copies what `text` gives, and says so for two seconds.
+function copyButton(words, text) {
+  const button = el("button", { type: "button" }, words);
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(holder.querySelector("code").textContent);
-    button.textContent = "Copied";
-    setTimeout(() => (button.textContent = "Copy"), 2000);
+    await navigator.clipboard.writeText(text());
+    button.textContent = SAY.copied;
+    setTimeout(() => (button.textContent = words), 2000);
   });
-  holder.append(button);
+  return button;
+}
+
+function addCopyButton(holder) {
+  holder.append(copyButton(SAY.copy, () => holder.querySelector("code").textContent));
 }

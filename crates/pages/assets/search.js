@@ -33,7 +33,24 @@ function startSearch(form) {
   const busy = (on) => {
     document.body.classList.toggle("busy", on);
     found.ariaBusy = String(on);
-    if (on) status.textContent = "Searching …";
+    if (on) status.textContent = SAY.searching;
+    if (on && !found.querySelector(".result, .summary")) found.replaceChildren(skeleton());
+  };
+
+  // What was found takes the place of as many cards as fit into a window, so that nothing jumps.
+  const skeleton = () => {
+    const card = () => el("li", { className: "card" }, el("i", { className: "picture" }), el("div", { className: "about-it" }, el("i"), el("i"), el("i")));
+    document.body.classList.add("asked");
+    return el("ol", { className: "cards skeleton", ariaHidden: "true" }, card(), card(), card(), card());
+  };
+
+  // The answer and its address, to take along.
+  const addTools = () => {
+    const summary = [...found.querySelectorAll(".summary")].at(-1);
+    const said = summary?.querySelector(".prose");
+    if (!navigator.clipboard || !said) return;
+    const tools = el("p", { className: "tools" }, copyButton(SAY.copy, () => said.innerText.trim()), copyButton(SAY.share, () => location.href.split("#")[0]));
+    summary.append(tools);
   };
 
   const announce = () => {
@@ -90,13 +107,14 @@ function startSearch(form) {
       busy(false);
       // A page of another kind, such as an error, is shown as itself.
       if (!show(html)) return location.replace(url);
+      addTools();
       announce();
       if (push) settle(url, value);
     } catch (error) {
       if (running !== own) return;
       running = null;
       busy(false);
-      const words = error instanceof TypeError ? "The agent cannot be reached. Check the connection of this device, and try again." : error.message;
+      const words = error instanceof TypeError ? SAY.away : error.message;
       found.replaceChildren(problem(words, () => visit(url, false)));
     }
   };
@@ -130,7 +148,14 @@ function startSearch(form) {
     shown = url;
     box.value = new URLSearchParams(location.search).get("user") || "";
     show(html);
+    addTools();
     announce();
+  });
+  // As in the search box for other sites: a slash leads to the box, from anywhere but where one writes.
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+    event.preventDefault();
+    box.focus();
   });
   // A picture that does not come leaves no hole.
   found.addEventListener("error", (event) => {

@@ -25,7 +25,7 @@ const STOCK = { SoldOut: "OutOfStock", Discontinued: "OutOfStock", InStoreOnly: 
 
 const SHEET = new CSSStyleSheet();
 SHEET.replaceSync(`
-:host { display:block; position:relative; max-width:var(--forecourt-width,44rem); font:16px/1.5 var(--forecourt-font,system-ui,-apple-system,"Segoe UI",Roboto,sans-serif); text-align:start; color-scheme:light dark; --radius:var(--forecourt-radius,12px);
+:host { display:block; position:relative; max-width:var(--forecourt-width,44rem); font-size:16px; line-height:1.5; font-family:var(--forecourt-font,inherit); text-align:start; color-scheme:light dark; --radius:var(--forecourt-radius,12px);
 	--ink:var(--forecourt-ink,light-dark(#1d2322,#e6eae8)); --soft:var(--forecourt-soft,light-dark(#5b6765,#a3b0ad)); --paper:var(--forecourt-paper,light-dark(#fff,#1a1f1e)); --tint:var(--forecourt-tint,light-dark(#f1f0ea,#262d2b)); --line:var(--forecourt-line,light-dark(#8b9693,#6d7875)); --hair:var(--forecourt-hair,light-dark(#e2e1da,#2d3533)); --warn:var(--forecourt-warn,light-dark(#8a4f0c,#e0a561));
 	--accent:var(--forecourt-accent,var(--own,light-dark(#1f6b58,#74c9b0))); --on:var(--forecourt-on-accent,var(--own-on,light-dark(#fff,#0d1f1a))); }
 :host([theme=light]) { color-scheme:light; }
@@ -196,16 +196,34 @@ function duration(text) {
 	return ["d", "h", "min"].map((unit, at) => (Number(match[at + 1]) ? `${Number(match[at + 1])} ${unit}` : "")).filter(Boolean).join(" ");
 }
 
-function factsOf(item, lang) {
-	const facts = [];
-	const times = Object.keys(item).filter((key) => typeof item[key] === "string" && duration(item[key]));
-	times.sort((a, b) => b.startsWith("total") - a.startsWith("total"));
-	if (times.length) facts.push(duration(item[times[0]]));
-	const rating = item.aggregateRating;
-	if (rating && Number(rating.ratingValue)) facts.push(`★ ${Number(rating.ratingValue).toLocaleString(lang)}`);
-	const day = new Date(word(item, "startDate", "datePublished"));
-	if (!Number.isNaN(day.valueOf())) facts.push(day.toLocaleDateString(lang, { dateStyle: "medium" }));
-	return facts;
+const unique = (all) => [...new Set(all.flat().filter(Boolean))];
+const placeOf = (value) => (typeof value === "object" ? unique([word(value, "name"), word(value, "streetAddress"), word(value, "addressLocality"), ...list(value.address).slice(0, 1).map(placeOf)]) : [String(value)]).join(", ");
+
+// A value in words, in one of the forms that the data of the host names.
+function told(value, form, lang, say) {
+	const one = list(value)[0], number = (text) => (Number(text) ? Number(text).toLocaleString(lang) : text);
+	const day = form === "date" && new Date(one);
+	if (form === "rating") return one?.ratingValue ? `★ ${number(one.ratingValue)}${one.ratingCount || one.reviewCount ? ` (${one.ratingCount || one.reviewCount})` : ""}` : "";
+	if (form === "year") return String(one).slice(0, 4);
+	if (day && !Number.isNaN(day.valueOf())) return day.toLocaleString(lang, { dateStyle: "medium", timeStyle: /T(?!00:00)/.test(one) ? "short" : undefined });
+	if (form === "place") return placeOf(one);
+	if (form === "money" || form === "area") {
+		const inner = one?.value?.constructor === Object ? one.value : one;
+		const amount = [inner?.minValue, inner?.maxValue].filter(Boolean).join("–") || number(inner?.value ?? inner?.strengthValue ?? "");
+		const unit = form === "money" ? [one?.currency || inner?.currency, inner?.unitText && `/ ${say(inner.unitText)}`] : [say(inner?.unitText || inner?.strengthUnit || inner?.unitCode || "")];
+		return typeof one === "object" ? [amount, ...unit].filter(Boolean).join(" ") : String(one);
+	}
+	return list(value).slice(0, 6).map((one) => (typeof one === "object" ? word(one, "name", "value") : duration(String(one)) || say(String(one).replace(/^https?:.*[/#]/, "")))).filter(Boolean).join(", ");
+}
+
+function factsOf(item, lang, data = {}) {
+	const kind = String(list(item["@type"])[0] || "").split(/[/:#]/).pop(), at = Math.max(0, Object.keys(WORDS).indexOf(lang.slice(0, 2)));
+	const said = (words) => words?.[at];
+	const known = list(data.kinds).flatMap(({ names, facts }) => names.map((name) => [name, facts])).filter(([name]) => kind.endsWith(name)).sort(([a], [b]) => b.length - a.length)[0];
+	return (known?.[1] || []).map(({ of, as, label }) => {
+		const text = told(of.map((key) => item[key]).find((one) => one ?? false) ?? "", as, lang, (name) => said(data.words[name]) || name);
+		return text && [said(data.labels[label]), text].filter(Boolean).join(" ");
+	}).filter(Boolean).slice(0, 4);
 }
 
 // Entries of lists that hold a matched word, such as parts and what something is made of.
@@ -426,7 +444,7 @@ class ForecourtAsk extends HTMLElement {
 			const name = url ? el("a", { href: url.href, rel: "nofollow noopener", target: away ? "_blank" : undefined }, ...marked(title, words), away ? el("span.unseen", ` (${t("new")})`) : "") : el("span", ...marked(title, words));
 			const about = word(given, "description", "abstract", "text") || word(item, "description", "abstract", "text");
 			const entries = entriesOf(item, words);
-			const facts = [...factsOf(item, lang), away ? url.host.replace(/^www\./, "") : ""].filter(Boolean);
+			const facts = [...factsOf(item, lang, this.#about.kinds), away ? url.host.replace(/^www\./, "") : ""].filter(Boolean);
 			return el("li.card", { part: "card" }, picture, el("div.about",
 				el("p.title", name), priceOf(item, lang, t),
 				about ? el("p.clamp", ...marked(excerpt(about, words), words)) : null,

@@ -89,7 +89,7 @@ impl AccountPage<'_> {
         let here = |url: &str| if url.starts_with('/') { self.brand.path(url) } else { url.to_owned() };
         let links = self.links.iter().filter_map(|(url, words)| Some((clean::href(&here(url))?, clean::line(words))));
         template::finish(&AccountTemplate {
-            head: Head::new(self.host_name, self.url, &Language::english(), self.brand, self.title, self.message),
+            head: Head::new(None, self.url, &Language::english(), self.brand, self.title, self.message),
             host_name: clean::line(self.host_name),
             title: clean::line(self.title),
             message: clean::text(self.message).into_owned(),

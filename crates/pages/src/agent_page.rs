@@ -2,11 +2,13 @@
 
 use askama::Template;
 use forecourt_core::{AgentCard, Language};
+use forecourt_sentences::Sentences;
 
 use crate::account::{Account, AccountView};
 use crate::branding::{BrandView, Branding, OpenGraph};
 use crate::front::{self, AgentView};
-use crate::{clean, escape, template};
+use crate::template::{page_title, words_in};
+use crate::{clean, escape, script_words, template};
 
 /// One agent and a chat box. Send with [`crate::csp::PAGE`].
 ///
@@ -40,11 +42,13 @@ pub struct AgentPage<'a> {
 #[derive(Template)]
 #[template(path = "agent.html")]
 struct AgentTemplate {
+    robots: &'static str,
     language: String,
     url: String,
-    host_name: String,
+    title: String,
+    say: Sentences,
+    words: String,
     agent: AgentView,
-    version: String,
     session: Option<String>,
     json_ld: Option<String>,
     account: AccountView,
@@ -60,9 +64,11 @@ impl AgentPage<'_> {
         template::finish(&AgentTemplate {
             language: self.language.as_str().to_owned(),
             url: clean::text(self.url).into_owned(),
-            host_name: clean::line(self.host_name),
+            robots: self.brand.robots(),
+            title: page_title(&[&self.card.name, self.host_name]),
+            say: words_in(self.language),
+            words: script_words::of(words_in(self.language)),
             agent: AgentView::new(self.card, self.action, self.ask),
-            version: clean::line(&self.card.version),
             session: self.session.map(clean::line),
             json_ld: self.json_ld.map(escape::json),
             account: AccountView::new(&self.account),

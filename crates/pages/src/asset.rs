@@ -16,8 +16,17 @@ pub(crate) const PAGE_CSS: &str = concat!(
 pub(crate) const PAGE_JS: &str = concat!(include_str!("../assets/forecourt.js"), include_str!("../assets/search.js"));
 /// The usual icon.
 pub(crate) const ICON_SVG: &str = include_str!("../assets/forecourt.svg");
+/// The usual icon for who asks for it by its old name.
+pub(crate) const ICON_ICO: &[u8] = include_bytes!("../assets/favicon.ico");
 /// The search box for other sites.
 pub(crate) const WIDGET_JS: &str = include_str!("../assets/widget.js");
+
+/// A script without what only its readers need: lines that are comments, and what stands before a line. Strings over
+/// several lines hold style alone, in which neither means anything.
+pub(crate) fn lean(script: &str) -> String {
+    let lines = script.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
 
 /// A file that never changes while a deployment is served.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 
-use crate::asset::{ANSWER_CSS, Asset, ICON_SVG, PAGE_CSS, PAGE_JS, WIDGET_JS};
-use crate::clean;
+use crate::asset::{ANSWER_CSS, Asset, ICON_ICO, ICON_SVG, PAGE_CSS, PAGE_JS, WIDGET_JS, lean};
 use crate::colour::Colours;
 use crate::csp::{self, sha256_base64};
+use crate::{clean, robots};
 
 /// Where the style of pages is.
 const STYLE: &str = "/assets/forecourt.css";
@@ -13,6 +13,8 @@ const STYLE: &str = "/assets/forecourt.css";
 const SCRIPT: &str = "/assets/forecourt.js";
 /// Where the usual icon is.
 const ICON: &str = "/assets/forecourt.svg";
+/// Where browsers and readers of feeds look for an icon by themselves.
+pub const FAVICON: &str = "/favicon.ico";
 /// Where the search box for other sites is.
 pub const WIDGET: &str = "/widget.js";
 
@@ -36,9 +38,13 @@ pub(crate) struct Links {
 pub struct Branding {
     /// What the paths of this host are published below.
     prefix: String,
+    /// What the site is called.
+    site: String,
     description: Option<String>,
     links: Links,
     powered_by: bool,
+    /// Whether search engines may list the front page and the manual.
+    is_indexed: bool,
     colours: Colours,
     logo: Option<String>,
     answer_css: String,
@@ -67,23 +73,30 @@ impl Branding {
         let text = |content: &str| Bytes::copy_from_slice(content.as_bytes());
         let mut assets = vec![
             (STYLE.to_owned(), Asset::new(page_css.into(), "text/css; charset=utf-8")),
-            (SCRIPT.to_owned(), Asset::new(text(PAGE_JS), "text/javascript; charset=utf-8")),
+            (SCRIPT.to_owned(), Asset::new(lean(PAGE_JS).into(), "text/javascript; charset=utf-8")),
             (ICON.to_owned(), Asset::new(text(ICON_SVG), "image/svg+xml")),
-            (WIDGET.to_owned(), Asset::new(text(WIDGET_JS), "text/javascript; charset=utf-8")),
+            (WIDGET.to_owned(), Asset::new(lean(WIDGET_JS).into(), "text/javascript; charset=utf-8")),
         ];
         let logo = logo.map(|logo| {
             let path = format!("/assets/logo.{}", logo.ending);
             let asset = Asset::new(logo.bytes, logo.mime);
+            // The site's own sign is its icon too.
+            assets.push((FAVICON.to_owned(), asset.clone()));
             let versioned = asset.versioned(&path);
             assets.push((path, asset));
             versioned
         });
+        if logo.is_none() {
+            assets.push((FAVICON.to_owned(), Asset::new(Bytes::from_static(ICON_ICO), "image/x-icon")));
+        }
         let style = sha256_base64(&answer_css);
         Self {
             prefix: String::new(),
+            site: String::new(),
             description: description.map(|text| clean::text(&text).trim().to_owned()).filter(|text| !text.is_empty()),
             links,
             powered_by,
+            is_indexed: false,
             // The hash is of the style as it stands in the page, to the byte: a browser drops a style that differs.
             answer_policy: csp::bare(&style, "'none'", logo.is_some()),
             asking_policy: csp::bare(&style, "'self'", logo.is_some()),
@@ -110,6 +123,35 @@ impl Branding {
     pub fn below(mut self, prefix: &str) -> Self {
         prefix.clone_into(&mut self.prefix);
         self
+    }
+
+    /// The same for a site that is called `name`.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.site = clean::line(name);
+        self
+    }
+
+    /// The same for a site that search engines may list.
+    #[must_use]
+    pub fn indexed(mut self, is_indexed: bool) -> Self {
+        self.is_indexed = is_indexed;
+        self
+    }
+
+    /// Whether search engines may list the front page and the manual.
+    pub fn is_indexed(&self) -> bool {
+        self.is_indexed
+    }
+
+    /// What pages about the site itself tell search engines, in the words of `X-Robots-Tag`.
+    pub fn robots(&self) -> &'static str {
+        robots::of(self.is_indexed)
+    }
+
+    /// What the site is called; empty where nobody said it.
+    pub fn site(&self) -> &str {
+        &self.site
     }
 
     /// A path of this host, as its pages link to it.
@@ -152,6 +194,7 @@ impl Branding {
     pub(crate) fn view(&self) -> BrandView {
         BrandView {
             prefix: self.prefix.clone(),
+            site: self.site.clone(),
             logo: self.logo.as_deref().map(|logo| self.path(logo)),
             icon: self.path(&self.logo.clone().unwrap_or_else(|| self.versioned(ICON))),
             style: self.path(&self.versioned(STYLE)),
@@ -159,6 +202,7 @@ impl Branding {
             imprint: self.links.imprint.as_deref().and_then(clean::href),
             privacy: self.links.privacy.as_deref().and_then(clean::href),
             powered_by: self.powered_by,
+            is_indexed: self.is_indexed,
         }
     }
 
@@ -172,6 +216,8 @@ impl Branding {
 #[derive(Clone)]
 pub(crate) struct BrandView {
     pub(crate) prefix: String,
+    /// What the site is called.
+    pub(crate) site: String,
     pub(crate) logo: Option<String>,
     pub(crate) icon: String,
     pub(crate) style: String,
@@ -179,6 +225,7 @@ pub(crate) struct BrandView {
     pub(crate) imprint: Option<String>,
     pub(crate) privacy: Option<String>,
     pub(crate) powered_by: bool,
+    pub(crate) is_indexed: bool,
 }
 
 /// What is shown where a link to a page is shared. The Open Graph protocol.
@@ -230,7 +277,8 @@ mod tests {
 
     #[test]
     fn the_search_box_is_small() {
-        assert!(WIDGET_JS.len() < 30 * 1024, "{} bytes", WIDGET_JS.len());
+        let widget = Branding::default().asset(WIDGET).unwrap().bytes.len();
+        assert!(widget < 30 * 1024, "{widget} bytes");
     }
 
     #[test]

@@ -80,6 +80,7 @@ pub struct DecisionPage<'a> {
 #[derive(Template)]
 #[template(path = "decision.html")]
 struct DecisionTemplate {
+    address: String,
     head: Head,
     name: String,
     agent_path: String,
@@ -134,13 +135,14 @@ impl DecisionPage<'_> {
         let (title, message, language) = self.words();
         template::finish(&DecisionTemplate {
             head: Head::new(
-                &self.card.address.to_string(),
+                Some(&self.card.address),
                 self.url,
                 language,
                 self.brand,
                 title.unwrap_or_default(),
                 message,
             ),
+            address: self.card.address.to_string(),
             name: clean::line(&self.card.name),
             agent_path: self.agent_path.to_owned(),
             title: clean::line(title.unwrap_or_default()),

@@ -5,7 +5,7 @@ use forecourt_core::{Address, Language, Part};
 
 use crate::asked::{AskOnView, AskedView};
 use crate::branding::Branding;
-use crate::template::{self, Head};
+use crate::template::{self, Head, words_in};
 use crate::{clean, escape};
 
 /// What went wrong, and what would be right. Send with [`Branding::asking_policy`].
@@ -48,11 +48,12 @@ struct ErrorTemplate {
 impl ErrorPage<'_> {
     /// The whole page.
     pub fn render(&self) -> String {
-        let address = self.address.map_or_else(|| "Forecourt".to_owned(), Address::to_string);
         template::finish(&ErrorTemplate {
-            head: Head::new(&address, self.url, self.language, self.brand, self.title, self.message),
+            head: Head::new(self.address, self.url, self.language, self.brand, self.title, self.message),
             asked: AskedView::of(&[Part::text(self.asked)]),
-            ask_on: self.path.and_then(|path| AskOnView::new(path, None, "Ask again, or something else", self.asked)),
+            ask_on: self
+                .path
+                .and_then(|path| AskOnView::new(path, None, &words_in(self.language).page_ask_again(), self.asked)),
             again: self.may_work_again.then(|| clean::href(self.url)).flatten(),
             title: clean::line(self.title),
             message: spoken(&sentence(&clean::text(self.message))),

@@ -5,11 +5,13 @@ use std::fmt::Write;
 use askama::Template;
 use forecourt_core::agent::ContentMode;
 use forecourt_core::{AgentCard, Domain, Endpoint, Language, Skill};
+use forecourt_sentences::Sentences;
 
 use crate::account::{Account, AccountView};
 use crate::branding::{BrandView, Branding, OpenGraph};
 use crate::limits::EXAMPLES_MAX;
-use crate::{clean, escape, template};
+use crate::template::words_in;
+use crate::{clean, escape, script_words, template};
 
 /// The host and its agents. Send with [`crate::csp::PAGE`].
 pub struct FrontPage<'a> {
@@ -53,6 +55,10 @@ pub struct AgentListItem<'a> {
 #[template(path = "front.html")]
 struct FrontTemplate {
     language: String,
+    title: String,
+    robots: &'static str,
+    say: Sentences,
+    words: String,
     name: String,
     description: Option<String>,
     domain: String,
@@ -72,6 +78,7 @@ struct FrontTemplate {
 
 /// An agent as the host's own pages show it.
 pub(crate) struct AgentView {
+    pub(crate) handle: String,
     pub(crate) name: String,
     pub(crate) monogram: String,
     pub(crate) address: String,
@@ -107,6 +114,7 @@ pub(crate) struct EndpointView {
 impl AgentView {
     pub(crate) fn new(card: &AgentCard, page: &str, ask: Option<&str>) -> Self {
         Self {
+            handle: card.handle().to_string(),
             name: clean::line(&card.name),
             monogram: template::monogram(&card.name),
             address: card.address.to_string(),
@@ -164,6 +172,10 @@ impl FrontPage<'_> {
     pub fn render(&self) -> String {
         template::finish(&FrontTemplate {
             language: self.language.as_str().to_owned(),
+            title: clean::line(self.name),
+            robots: self.brand.robots(),
+            say: words_in(self.language),
+            words: script_words::of(words_in(self.language)),
             name: clean::line(self.name),
             description: self.description().map(clean::line),
             ask: self.ask.map(|listed| AgentView::new(listed.card, listed.page, listed.ask)),

@@ -26,10 +26,7 @@ impl Words {
     /// The words of these texts, at most [`HIGHLIGHTED_WORDS_MAX`].
     pub(crate) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let pieces = texts.into_iter().flat_map(pieces).filter(|(_, is_word)| *is_word).map(|(piece, _)| fold(piece));
-        let telling = pieces.filter(|word| {
-            let is_number = word.chars().all(char::is_numeric);
-            is_number || (word.chars().count() >= LETTERS_MIN && !FUNCTION.contains(word))
-        });
+        let telling = pieces.filter(|word| tells(word));
         Self(telling.take(HIGHLIGHTED_WORDS_MAX).map(|word| word.chars().collect()).collect())
     }
 
@@ -50,13 +47,24 @@ impl Words {
         pieces(text).any(|(piece, is_word)| is_word && self.knows(piece))
     }
 
-    fn knows(&self, piece: &str) -> bool {
+    /// Whether this word is one of them.
+    pub(crate) fn knows(&self, piece: &str) -> bool {
         if self.0.is_empty() {
             return false;
         }
         let word: Vec<char> = fold(piece).chars().collect();
         self.0.iter().any(|asked| is_form(asked, &word))
     }
+}
+
+/// Whether a word says something by itself: a number, or a word that does not only join others.
+pub(crate) fn is_telling(word: &str) -> bool {
+    tells(&fold(word))
+}
+
+fn tells(folded: &str) -> bool {
+    let is_number = folded.chars().all(char::is_numeric);
+    is_number || (folded.chars().count() >= LETTERS_MIN && !FUNCTION.contains(folded))
 }
 
 /// Whether two words are forms of one, as far as can be seen without a dictionary.
@@ -89,7 +97,7 @@ fn bare(letter: char) -> char {
 }
 
 /// A text in pieces: words, and what is between them.
-fn pieces(text: &str) -> impl Iterator<Item = (&str, bool)> {
+pub(crate) fn pieces(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let first = rest.chars().next()?;

@@ -1,7 +1,7 @@
 //! Data items as cards: a name, a link, a sentence and a few facts. Made for schema.org objects,
 //! content with any JSON.
 
-use forecourt_core::Language;
+use forecourt_sentences::Sentences;
 use serde_json::{Map, Value};
 
 use crate::clean;
@@ -10,19 +10,19 @@ use crate::limits::{
 };
 
 mod action;
+mod glance;
+mod kinds;
 mod picture;
 mod price;
 
+pub use kinds::CARD_KINDS;
 pub(crate) use price::Price;
 
 /// One data item, ready to be shown.
 pub(crate) struct Item {
     pub(crate) title: String,
     pub(crate) url: Option<String>,
-    /// The schema.org type, such as `Recipe`.
-    pub(crate) kind: Option<String>,
     pub(crate) description: String,
-    pub(crate) facts: Vec<Fact>,
     /// The facts that are read at a glance.
     pub(crate) brief: Vec<Fact>,
     /// Where it comes from: the host of its link.
@@ -36,13 +36,19 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    /// What it costs, as it is written in `language`.
-    pub(crate) fn price(&self, language: &Language) -> Option<Price> {
-        price::of(&self.fields, language)
+    /// What it costs, and whether it is to be had.
+    pub(crate) fn price(&self, say: &Sentences) -> Option<Price> {
+        price::of(&self.fields, *say)
+    }
+
+    /// The facts that are read at a glance: those of its kind of thing, else the first short ones.
+    pub(crate) fn glance(&self, say: &Sentences) -> Vec<Fact> {
+        let told = glance::of(&self.fields, *say);
+        if told.is_empty() { self.brief.iter().take(BRIEF_SHOWN).cloned().collect() } else { told }
     }
 
     /// Entries of one of its lists that `holds` knows.
-    pub(crate) fn entries(&self, holds: impl Fn(&str) -> bool) -> Option<Entries> {
+    pub(crate) fn entries(&self, holds: impl Fn(&str) -> bool) -> Option<Vec<String>> {
         entries(&self.fields, holds)
     }
 }
@@ -55,17 +61,10 @@ pub(crate) struct Action {
 }
 
 /// One property of an item.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fact {
     pub(crate) label: String,
     pub(crate) value: String,
-}
-
-/// Entries of one of an item's lists, such as its parts.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Entries {
-    pub(crate) label: String,
-    pub(crate) found: Vec<String>,
 }
 
 /// How a data part is shown.
@@ -110,8 +109,8 @@ const LABELS: [(&str, &str); 5] = [
     ("isPartOf", "From"),
     ("offers", "Price"),
 ];
-/// Types of things that say nothing to a person.
-const DULL: [&str; 4] = ["Thing", "CreativeWork", "WebPage", "WebPageElement"];
+/// Facts of a thing of no known kind that its card tells.
+const BRIEF_SHOWN: usize = 3;
 /// Characters of a fact that is read at a glance.
 const BRIEF_CHARS_MAX: usize = 80;
 
@@ -181,9 +180,7 @@ fn item(outer: &Map<String, Value>) -> Option<Item> {
         title: either(&["name", "headline", "title"])?,
         source: url.as_deref().and_then(host),
         url,
-        kind: kind(fields).filter(|kind| !DULL.iter().any(|dull| words(dull) == *kind)),
         description: either(&["description", "abstract", "text"]).unwrap_or_default(),
-        facts: facts(fields),
         brief: brief(fields),
         image: picture::of(fields),
         actions: action::of(fields),
@@ -198,12 +195,16 @@ fn word(fields: &Map<String, Value>, keys: &[&str]) -> Option<String> {
 }
 
 fn kind(fields: &Map<String, Value>) -> Option<String> {
+    type_name(fields).map(|name| words(&name))
+}
+
+/// The name of its type, such as `Recipe`, without the vocabulary that it is of.
+fn type_name(fields: &Map<String, Value>) -> Option<String> {
     let name = match fields.get("@type")? {
         Value::Array(names) => names.first()?.as_str()?,
         name => name.as_str()?,
     };
-    let last = name.rsplit(['/', ':', '#']).next().unwrap_or(name);
-    Some(words(&clean::line(last)))
+    Some(clean::line(name.rsplit(['/', ':', '#']).next().unwrap_or(name)))
 }
 
 /// What a property is called on its own kind of thing: without the name of that, `bookEdition` of a Book is its
@@ -215,16 +216,16 @@ fn own_label(fields: &Map<String, Value>, key: &str) -> String {
     words(&clean::line(own.unwrap_or(key)))
 }
 
-/// The entries of an item's lists that `holds` knows, by what the list is called: at most [`ENTRIES_SHOWN_MAX`] of the
+/// The entries of an item's lists that `holds` knows: at most [`ENTRIES_SHOWN_MAX`] of the
 /// first list that has some.
-fn entries(fields: &Map<String, Value>, holds: impl Fn(&str) -> bool) -> Option<Entries> {
+fn entries(fields: &Map<String, Value>, holds: impl Fn(&str) -> bool) -> Option<Vec<String>> {
     let lists = fields.iter().filter(|(key, _)| !key.starts_with('@') && !HIDDEN.contains(&key.as_str()));
-    lists.take(ENTRIES_MAX).find_map(|(key, value)| {
+    lists.take(ENTRIES_MAX).find_map(|(_, value)| {
         let texts = value.as_array().filter(|all| all.len() > 1)?.iter().take(ENTRIES_MAX).filter_map(Value::as_str);
         let is_short = |text: &&str| text.chars().count() <= FACT_CHARS_MAX && !text.contains("://");
         let found: Vec<String> =
             texts.filter(is_short).filter(|text| holds(text)).map(clean::line).take(ENTRIES_SHOWN_MAX).collect();
-        (!found.is_empty()).then(|| Entries { label: own_label(fields, key), found })
+        (!found.is_empty()).then_some(found)
     })
 }
 
@@ -376,9 +377,9 @@ mod tests {
             "aggregateRating": {"ratingValue": 4.5, "ratingCount": 10}, "offers": {"price": "3", "priceCurrency": "EUR"},
             "recipeIngredient": ["1", "2", "3", "4", "5", "6", "7"], "image": "https://a.example/i.png",
         }));
-        assert_eq!((item.title.as_str(), item.kind.as_deref()), ("Chana masala", Some("Recipe")));
+        assert_eq!((item.title.as_str(), kind(&item.fields).as_deref()), ("Chana masala", Some("Recipe")));
         assert_eq!(item.source.as_deref(), Some("a.example"));
-        let said: Vec<_> = item.facts.iter().map(|f| format!("{}: {}", f.label, f.value)).collect();
+        let said: Vec<_> = facts(&item.fields).iter().map(|f| format!("{}: {}", f.label, f.value)).collect();
         assert_eq!(said[0], "Total time: 1 h 30 min");
         assert!(said.contains(&"Aggregate rating: 4.5 (10 ratings)".to_owned()), "{said:?}");
         assert!(said.contains(&"Offers: 3 EUR".to_owned()), "{said:?}");
@@ -406,14 +407,13 @@ mod tests {
         let labels: Vec<&str> = item.brief.iter().map(|fact| fact.label.as_str()).collect();
         assert_eq!(labels, ["Edition", "Bookish", "Parts"][..labels.len()]);
         let found = item.entries(|text| text.contains("leaf")).unwrap();
-        assert_eq!((found.label.as_str(), found.found), ("Parts", vec!["one leaf".to_owned()]));
+        assert_eq!(found, ["one leaf"]);
         assert_eq!(item.entries(|_| false), None);
     }
 
     #[test]
     fn entries_are_bounded() {
-        let parts =
-            |count: usize| card(json!({"name": "A", "parts": vec!["x"; count]})).entries(|_| true).unwrap().found;
+        let parts = |count: usize| card(json!({"name": "A", "parts": vec!["x"; count]})).entries(|_| true).unwrap();
         assert_eq!(parts(ENTRIES_SHOWN_MAX).len(), ENTRIES_SHOWN_MAX);
         assert_eq!(parts(ENTRIES_SHOWN_MAX + 1).len(), ENTRIES_SHOWN_MAX);
     }
@@ -421,8 +421,8 @@ mod tests {
     #[test]
     fn a_wrapped_object_is_unwrapped() {
         let item = card(json!({"name": "A", "score": 3, "schema_object": [{"@type": "schema:Movie", "genre": "x"}]}));
-        assert_eq!(item.kind.as_deref(), Some("Movie"));
-        assert_eq!(item.facts, [Fact { label: "Genre".to_owned(), value: "x".to_owned() }]);
+        assert_eq!(kind(&item.fields).as_deref(), Some("Movie"));
+        assert_eq!(facts(&item.fields), [Fact { label: "Genre".to_owned(), value: "x".to_owned() }]);
     }
 
     #[test]

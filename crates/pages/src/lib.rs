@@ -13,7 +13,7 @@
 //! | [`AgentPage`] | one agent with a chat box; also as markdown | [`csp::PAGE`] |
 //! | [`SearchPage`] | one agent that finds things, and what it found | [`csp::SEARCH`], then [`csp::FOUND`] |
 //! | [`AccountPage`] | signing in and out, and what went wrong with it | [`Branding::asking_policy`] |
-//! | [`ManualPage`] | a page of the program's own manual | [`Branding::answer_policy`] |
+//! | [`ManualPage`] | a page of the program's own manual | [`Branding::asking_policy`] |
 //! | [`asset`] | style and script of the pages above, by path | [`Branding::answer_policy`] |
 //!
 //! Every HTML answer also wants the headers of [`csp::HEADERS`]. URLs given to a page are the
@@ -48,6 +48,8 @@ pub mod query;
 mod question;
 mod refusal;
 mod reply;
+mod robots;
+mod script_words;
 mod search;
 mod settings;
 mod span;
@@ -60,25 +62,34 @@ mod tests;
 pub use account::{Account, AccountPage, SIGN_IN, SIGN_OUT, sign_in_path};
 pub use agent_page::AgentPage;
 pub use asset::Asset;
-pub use branding::{Branding, WIDGET};
+pub use branding::{Branding, FAVICON, WIDGET};
 pub use colour::Palette;
 pub use decision::{DecisionPage, DecisionStatus, DecisionVisitor};
 pub use embed::EmbedOrigins;
 pub use error_page::ErrorPage;
 pub use front::{AgentListItem, FrontPage};
 pub use highlight::FUNCTION_WORDS;
+pub use item::CARD_KINDS;
 pub use limits::EARLIER_MAX;
-pub use manual_page::{ManualLink, ManualPage};
+pub use manual_page::{ManualGroup, ManualLink, ManualPage};
 pub use refusal::RefusalPage;
 pub use reply::ReplyPage;
 pub use search::{SearchAnswer, SearchPage};
 pub use settings::PagesSettings;
 
 /// How the pages of one deployment look, and who may embed its search box: `[pages]`.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Pages {
     /// How they look.
     pub branding: Branding,
     /// Who may embed the search box.
     pub embed: EmbedOrigins,
+    /// Whether the program's manual is among them.
+    pub has_manual: bool,
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Self { branding: Branding::default(), embed: EmbedOrigins::default(), has_manual: true }
+    }
 }

@@ -65,6 +65,8 @@ pub(crate) const QUESTIONS_MAX: usize = 20;
 pub(crate) const OPTIONS_MAX: usize = 50;
 /// Things to do with one item.
 pub(crate) const ACTIONS_MAX: usize = 4;
+/// Facts that one card tells at a glance.
+pub(crate) const GLANCE_FACTS_MAX: usize = 4;
 /// Facts of one result.
 pub(crate) const RESULT_FACTS_MAX: usize = 5;
 /// Characters of a kept question on the page of a decision.

@@ -3,6 +3,7 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use forecourt_core::part::{Artifact, ArtifactContent, Data};
 use forecourt_core::{CollectedReply, Ending, File, FileSource, Link, Part, ToolCall, ToolOutcome};
+use forecourt_sentences::Sentences;
 
 use crate::item::{self, Item, ItemView};
 use crate::limits::{EXCERPT_CHARS_MAX, FILE_BYTES_MAX};
@@ -56,9 +57,28 @@ pub(crate) struct ArtifactView {
 /// A tool at work.
 pub(crate) struct CallView {
     pub(crate) name: String,
-    pub(crate) state: &'static str,
+    state: CallState,
     pub(crate) args: String,
     pub(crate) outcome: Option<String>,
+}
+
+/// How far a call is.
+#[derive(Clone, Copy)]
+enum CallState {
+    Running,
+    Done,
+    Failed,
+}
+
+impl CallView {
+    /// How far it is, in words.
+    pub(crate) fn state(&self, say: &Sentences) -> String {
+        match self.state {
+            CallState::Running => say.page_step_running(),
+            CallState::Done => say.page_step_done(),
+            CallState::Failed => say.page_step_failed(),
+        }
+    }
 }
 
 impl PartView {
@@ -152,9 +172,9 @@ fn artifact_view(name: String, mime: String, text: &str) -> ArtifactView {
 
 fn call_view(call: &ToolCall) -> CallView {
     let (state, outcome) = match &call.outcome {
-        ToolOutcome::Running => ("not finished", None),
-        ToolOutcome::Result(result) => ("done", Some(item::json(result))),
-        ToolOutcome::Error(message) => ("failed", Some(clean::clip(&clean::text(message), EXCERPT_CHARS_MAX))),
+        ToolOutcome::Running => (CallState::Running, None),
+        ToolOutcome::Result(result) => (CallState::Done, Some(item::json(result))),
+        ToolOutcome::Error(message) => (CallState::Failed, Some(clean::clip(&clean::text(message), EXCERPT_CHARS_MAX))),
     };
     CallView { name: clean::line(&call.name), state, args: item::json(&call.args), outcome }
 }

@@ -9,7 +9,7 @@ use crate::branding::Branding;
 use crate::clean;
 use crate::item::{self, Fact};
 use crate::span::span;
-use crate::template::{self, Head};
+use crate::template::{self, Head, words_in};
 
 /// Why an agent declined, and what a person can do about it. Send with [`Branding::asking_policy`].
 pub struct RefusalPage<'a> {
@@ -44,14 +44,20 @@ impl RefusalPage<'_> {
     /// The whole page.
     pub fn render(&self) -> String {
         let (asked, refusal) = (AskedView::of(self.asked), RefusalView::new(self.part, Some(self.language)));
-        let address = self.card.address.to_string();
         // The box has one line; a text of several would be sent back without its line ends.
         let question = if asked.text.contains('\n') { "" } else { asked.text.as_str() };
         template::finish(&RefusalTemplate {
-            head: Head::new(&address, self.url, self.language, self.brand, &refusal.title, &refusal.message),
+            head: Head::new(
+                Some(&self.card.address),
+                self.url,
+                self.language,
+                self.brand,
+                &refusal.title,
+                &refusal.message,
+            ),
             name: clean::line(&self.card.name),
             path: clean::href(self.path).unwrap_or_default(),
-            ask_on: AskOnView::new(self.path, None, "Ask again, or something else", question),
+            ask_on: AskOnView::new(self.path, None, &words_in(self.language).page_ask_again(), question),
             asked,
             refusal,
         })

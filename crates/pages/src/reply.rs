@@ -2,6 +2,7 @@
 
 use askama::Template;
 use forecourt_core::{AgentCard, CollectedReply, Ending, Language, Part};
+use forecourt_sentences::Sentences;
 
 use crate::asked::{AskOnView, AskedView};
 use crate::branding::Branding;
@@ -56,20 +57,20 @@ impl ReplyPage<'_> {
     /// The whole page.
     pub fn render(&self) -> String {
         let (mut asked, text, name) = (AskedView::of(self.asked), self.collected.text(), clean::line(&self.card.name));
-        let heading = asked.heading().unwrap_or_else(|| format!("An answer of {name}"));
-        let address = self.card.address.to_string();
-        let label = if self.session.is_some() { "Ask a follow-up" } else { "Ask something else" };
+        let say = template::words_in(self.language);
+        let heading = asked.heading().unwrap_or_else(|| say.page_answer_of(&name));
+        let label = if self.session.is_some() { say.page_follow_up() } else { say.page_ask_else() };
         let has_form = self.collected.ending.question().is_none();
         template::finish(&ReplyTemplate {
-            head: Head::new(&address, self.url, self.language, self.brand, &heading, &text),
+            head: Head::new(Some(&self.card.address), self.url, self.language, self.brand, &heading, &text),
             path: clean::href(self.path).unwrap_or_default(),
-            ask_on: AskOnView::new(self.path, self.session, label, "").filter(|_| has_form),
+            ask_on: AskOnView::new(self.path, self.session, &label, "").filter(|_| has_form),
             name,
             heading,
             asked,
             article: markdown::to_html_below(&text),
             question: QuestionView::turn(&self.collected.ending, self.path, self.session),
-            failure: failure(&self.collected.ending),
+            failure: failure(&self.collected.ending, say),
             parts: PartView::of(self.collected, self.kept_under.as_deref()),
             session_link: self.session.and_then(|session| clean::href(&format!("{}#session={session}", self.path))),
         })
@@ -77,9 +78,9 @@ impl ReplyPage<'_> {
 }
 
 /// What to say when the answer did not come to its end. What is asked back has a form of its own.
-pub(crate) fn failure(ending: &Ending) -> Option<String> {
+pub(crate) fn failure(ending: &Ending, say: Sentences) -> Option<String> {
     match ending {
-        Ending::Canceled => Some("This answer was cancelled before its end.".to_owned()),
+        Ending::Canceled => Some(say.page_cancelled()),
         ending if ending.question().is_some() => None,
         ending => ending.reason().map(|reason| clean::line(&reason)),
     }

@@ -6,7 +6,9 @@
 //! | `told.rs` | an answer into pieces of the page, as it comes |
 //! | `facets.rs` | properties and values to click |
 //! | `card.rs` | one item |
+//! | `caveats.rs` | what an answer says, and what should be known of it |
 //! | `limits_told.rs` | the limits that hold, and those that don't |
+//! | `without.rs` | a question without one of its limits |
 //!
 //! The page is written from top to bottom and never changed afterwards, so that it can be sent as it
 //! comes: a summary that is told again takes the place of the one before it by style alone. Results are an
@@ -15,13 +17,16 @@
 //! results, and it is here.
 
 mod card;
+mod caveats;
 mod facets;
 mod limits_told;
 mod link;
 mod told;
+mod without;
 
 use askama::Template;
 use forecourt_core::{AgentCard, Language, SearchRefinement};
+use forecourt_sentences::Sentences;
 
 pub use told::SearchAnswer;
 
@@ -30,7 +35,8 @@ use crate::branding::{BrandView, Branding, OpenGraph};
 use crate::front::{self, AgentView};
 use crate::highlight::Words;
 use crate::limits::EARLIER_MAX;
-use crate::{clean, escape};
+use crate::template::{page_title, words_in};
+use crate::{clean, escape, robots, script_words};
 use link::Place;
 use told::AnswerPage;
 
@@ -67,9 +73,12 @@ pub struct SearchPage<'a> {
 #[derive(Template)]
 #[template(path = "search/begin.html")]
 struct Begin {
+    robots: &'static str,
     language: String,
     url: String,
-    host_name: String,
+    title: String,
+    say: Sentences,
+    words: String,
     agent: AgentView,
     question: String,
     trail: Vec<Earlier>,
@@ -105,7 +114,11 @@ impl SearchPage<'_> {
         crate::template::finish(&Begin {
             language: self.language.as_str().to_owned(),
             url: clean::text(self.url).into_owned(),
-            host_name: clean::line(self.host_name),
+            // A page with results is an answer, and answers are never listed.
+            robots: robots::of(self.brand.is_indexed() && asked.is_empty()),
+            title: self.title(&asked),
+            say: words_in(self.language),
+            words: script_words::of(words_in(self.language)),
             agent: self.agent(),
             question: asked.clone(),
             trail: place
@@ -128,13 +141,21 @@ impl SearchPage<'_> {
     /// What writes the rest.
     pub fn answer(&self) -> SearchAnswer {
         let words = Words::of(self.earlier.iter().map(String::as_str).chain([self.question]));
-        let page = AnswerPage { brand: self.brand.view(), language: self.language.clone(), words };
-        SearchAnswer::new(self.place(), self.agent(), clean::line(&self.card.version), page)
+        let page = AnswerPage { brand: self.brand.view(), say: words_in(self.language), words };
+        SearchAnswer::new(self.place(), self.agent(), page)
     }
 
     /// The whole page, when nothing was asked yet.
     pub fn render(&self) -> String {
         self.begin() + &self.answer().end(None)
+    }
+
+    /// An answer names its agent's address, as Mentionable REST 4.1 wants it.
+    fn title(&self, asked: &str) -> String {
+        match asked {
+            "" => page_title(&[&self.card.name, self.host_name]),
+            asked => page_title(&[asked, self.host_name, &self.card.address.to_string()]),
+        }
     }
 
     fn place(&self) -> Place {

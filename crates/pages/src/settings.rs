@@ -32,8 +32,13 @@ pub struct PagesSettings {
     pub imprint: Option<String>,
     /// Where it says what becomes of personal data: a URL, or a path of this host.
     pub privacy: Option<String>,
-    /// Whether pages say at their end what they are powered by. Default: true.
+    /// Whether pages say at their end what they are made with. Default: true.
     pub powered_by: bool,
+    /// Whether search engines may list the front page, the agents' pages and the manual, which are then in
+    /// `/sitemap.xml`. Answers are never listed. Default: false.
+    pub search_engines: bool,
+    /// Whether the manual of this program is at `/manual/`, for who works on the site. Default: true.
+    pub manual: bool,
 }
 
 impl Default for PagesSettings {
@@ -47,6 +52,8 @@ impl Default for PagesSettings {
             imprint: None,
             privacy: None,
             powered_by: true,
+            search_engines: false,
+            manual: true,
         }
     }
 }
@@ -78,7 +85,8 @@ impl Pages {
         let whole = (|| {
             let links = Links { imprint: settings.imprint.clone(), privacy: settings.privacy.clone() };
             let branding = Branding::new(settings.description.clone(), colours?, logo?, links, settings.powered_by);
-            Some(Self { branding, embed: embed? })
+            let branding = branding.indexed(settings.search_engines);
+            Some(Self { branding, embed: embed?, has_manual: settings.manual })
         })();
         match whole {
             Some(pages) if problems.is_empty() => Ok(pages),

@@ -8,10 +8,12 @@
 //! |---|---|
 //! | `spoken.rs` | the languages, and which of them a caller is answered in |
 //! | `say.rs` | a message of a language, with its values |
-//! | `sentences.rs` | every sentence with the values that it takes |
+//! | `sentences.rs` | every sentence of answers with the values that it takes |
+//! | `pages.rs` | the same of pages, from `data/pages/` |
 //! | `named.rs` | sentences that other data names: properties, availability, questions back |
 
 mod named;
+mod pages;
 mod say;
 mod sentences;
 mod spoken;

@@ -15,10 +15,10 @@ static BUNDLES: LazyLock<[Bundle; 4]> = LazyLock::new(|| SpokenLanguage::ALL.map
 /// The messages of a language, as they are written.
 pub(crate) fn source(language: SpokenLanguage) -> &'static str {
     match language {
-        SpokenLanguage::English => include_str!("../data/en.ftl"),
-        SpokenLanguage::German => include_str!("../data/de.ftl"),
-        SpokenLanguage::French => include_str!("../data/fr.ftl"),
-        SpokenLanguage::Spanish => include_str!("../data/es.ftl"),
+        SpokenLanguage::English => concat!(include_str!("../data/en.ftl"), include_str!("../data/pages/en.ftl")),
+        SpokenLanguage::German => concat!(include_str!("../data/de.ftl"), include_str!("../data/pages/de.ftl")),
+        SpokenLanguage::French => concat!(include_str!("../data/fr.ftl"), include_str!("../data/pages/fr.ftl")),
+        SpokenLanguage::Spanish => concat!(include_str!("../data/es.ftl"), include_str!("../data/pages/es.ftl")),
     }
 }
 

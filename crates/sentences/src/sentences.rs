@@ -35,7 +35,7 @@ impl Sentences {
 
 /// Methods that say a message of the data each, and the list of them, which tests compare with the data.
 macro_rules! sentences {
-    ($($(#[$doc:meta])* $name:ident = $id:literal ($($value:ident: $kind:ty),*);)*) => {
+    ($methods:ident; $($(#[$doc:meta])* $name:ident = $id:literal ($($value:ident: $kind:ty),*);)*) => {
         impl Sentences {
             $(
                 $(#[$doc])*
@@ -51,11 +51,13 @@ macro_rules! sentences {
 
         /// The ids that methods say, with their values.
         #[cfg(test)]
-        pub(crate) const METHODS: &[(&str, &[&str])] = &[$(($id, &[$(stringify!($value)),*])),*];
+        pub(crate) const $methods: &[(&str, &[&str])] = &[$(($id, &[$(stringify!($value)),*])),*];
     };
 }
 
-sentences! {
+pub(crate) use sentences;
+
+sentences! { METHODS;
     /// That there are no sentences in a language that was asked for.
     language_unavailable = "language-unavailable" (language: &str);
     /// What items are called where nothing better is known.

@@ -45,6 +45,7 @@
 //! | `items` | `ask --via nlweb`, and promises |
 //! | `packages` | the Debian package, the chart and the image |
 //! | `pages` | what a person sees, in Chromium |
+//! | `site_pages` | the pages about a site itself: front page, search engines, languages |
 //! | `search_page` | an agent that finds things, as a person sees it |
 //! | `pipe` | `forecourt mcp`: a deployment, or a server, over standard input and output |
 //! | `mcp_servers` | MCP servers behind a deployment: what clients find, rules, reloads, a tool as an endpoint |
@@ -148,6 +149,7 @@ mod search_page;
 mod sharpened;
 mod siblings;
 mod sign_in;
+mod site_pages;
 mod standing;
 mod starters;
 mod stranger;

@@ -50,9 +50,12 @@ fn a_person_finds_an_agent_asks_and_follows_up() {
     browser.go(&served.https_url("/"));
     assert_eq!(browser.find("h1").text(), "Demo kitchen");
     let front = browser.find("main").text();
-    for agent in ["Chef", "Echo", "Gate", "@chef@demo.localhost"] {
+    for agent in ["Chef", "Echo", "Gate"] {
         assert!(front.contains(agent), "no {agent} in {front}");
     }
+    assert!(!front.contains("@chef@demo.localhost"), "how programs reach agents is folded away: {front}");
+    browser.find(".developers > summary").click();
+    within("it unfolds", || browser.find("main").text().contains("@chef@demo.localhost").then_some(()));
     browser.picture("front");
     browser.find("main a[href$='/~chef']").click();
     within("the agent's page opens", || browser.url().ends_with("/~chef").then_some(()));

@@ -47,7 +47,7 @@ fn s9_1_a_browser_visit_is_a_page() {
     for part in [
         "<!doctype html>",
         "<html lang=\"en\">",
-        "@chef@demo.localhost — Mentionable</title>",
+        " · Demo kitchen · @chef@demo.localhost</title>",
         "<meta name=\"mentionable:agent\" content=\"@chef@demo.localhost\">",
         "<meta name=\"robots\" content=\"noindex, nofollow, noarchive\">",
         &format!("<link rel=\"alternate\" type=\"text/markdown\" href=\"{same_url}\">"),

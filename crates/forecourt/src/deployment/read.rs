@@ -236,7 +236,7 @@ fn assemble(
         mut pages,
         wires,
     } = serving;
-    pages.branding = pages.branding.below(top.public_path());
+    pages.branding = pages.branding.below(top.public_path()).named(top.site_name());
     Deployment {
         dir: dir.to_path_buf(),
         top,

@@ -8,6 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::any;
 use forecourt_host::Host;
+use forecourt_pages::Pages;
 use forecourt_surface::document::{DocumentError, ServedDocument, answer};
 use forecourt_surface::{BaseUrl, HttpRoutes, Mount};
 use http::HeaderValue;
@@ -16,17 +17,22 @@ use http::header::LINK;
 use super::limits::FRESH;
 use super::listing::SiteListing;
 use super::public::public_file;
-use super::robots::ROBOTS;
+use super::robots::robots;
+use super::sitemap::sitemap;
 use super::{ai_catalog, api_catalog, llms};
 
 const ROBOTS_PATH: &str = "/robots.txt";
 const LLMS_PATH: &str = "/llms.txt";
+const SITEMAP_PATH: &str = "/sitemap.xml";
 const SECURITY_PATH: &str = "/.well-known/security.txt";
 const PLAIN: &str = "text/plain; charset=utf-8";
+const XML: &str = "application/xml; charset=utf-8";
 
 /// What the handlers share.
 struct WellKnown {
     host: Arc<Host>,
+    /// Which pages there are, and who may list them.
+    pages: Arc<Pages>,
     /// The operator's own files.
     robots: Option<String>,
     llms: Option<String>,
@@ -37,8 +43,8 @@ struct WellKnown {
 pub(crate) fn routes(mount: &Mount) -> HttpRoutes {
     let own = |name| public_file(&mount.folder, name);
     let (robots, llms, security) = (own("robots.txt"), own("llms.txt"), own("security.txt"));
-    let shared = Arc::new(WellKnown { host: mount.host.clone(), robots, llms, security });
-    let paths = vec![ROBOTS_PATH, LLMS_PATH, SECURITY_PATH, api_catalog::PATH, ai_catalog::PATH];
+    let shared = Arc::new(WellKnown { host: mount.host.clone(), pages: mount.pages.clone(), robots, llms, security });
+    let paths = vec![ROBOTS_PATH, LLMS_PATH, SITEMAP_PATH, SECURITY_PATH, api_catalog::PATH, ai_catalog::PATH];
     let router = paths.iter().fold(Router::new(), |router, path| router.route(path, any(on_document)));
     HttpRoutes { paths, router: router.with_state(shared) }
 }
@@ -57,12 +63,25 @@ async fn on_document(State(shared): State<Arc<WellKnown>>, request: Request) -> 
 }
 
 impl WellKnown {
+    /// Whether search engines may list pages of this site.
+    fn is_listed(&self) -> bool {
+        self.pages.branding.is_indexed()
+    }
+
     fn document(&self, path: &str, base: BaseUrl<'_>) -> Result<ServedDocument, DocumentError> {
         let listing = || SiteListing::of(&self.host, base);
         let plain = |text: String| Ok(ServedDocument::new(PLAIN, FRESH, text));
         match path {
-            ROBOTS_PATH => plain(self.robots.clone().unwrap_or_else(|| ROBOTS.to_owned())),
+            ROBOTS_PATH => plain(
+                self.robots
+                    .clone()
+                    .unwrap_or_else(|| robots(self.is_listed().then(|| base.url(SITEMAP_PATH)).as_deref())),
+            ),
             LLMS_PATH => plain(self.llms.clone().unwrap_or_else(|| llms::llms_txt(&listing()))),
+            SITEMAP_PATH if self.is_listed() => {
+                Ok(ServedDocument::new(XML, FRESH, sitemap(&listing(), self.pages.has_manual)))
+            }
+            SITEMAP_PATH => Err(DocumentError::Absent("this host lists no pages for search engines")),
             SECURITY_PATH => match &self.security {
                 Some(text) => plain(text.clone()),
                 None => Err(DocumentError::Absent("this host publishes no security.txt")),

@@ -14,7 +14,7 @@ pub(crate) static X_MENTIONABLE_AGENT: HeaderName = HeaderName::from_static("x-m
 /// The token of the conversation. REST 6.
 pub(crate) static X_MENTIONABLE_SESSION: HeaderName = HeaderName::from_static("x-mentionable-session");
 /// Keeps answers out of search engines. REST 8.5.
-static X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
+pub(crate) static X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 
 /// Fields that an answer usually has, so that none has to move.
 const FIELDS_USUAL: usize = 16;

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use forecourt_core::{AgentCard, Language};
-use forecourt_pages::{AgentListItem, AgentPage, FrontPage, csp};
+use forecourt_core::{AgentCard, Language, Site};
+use forecourt_pages::{AgentListItem, AgentPage, FAVICON, FrontPage, csp};
 use headers::{ETag, HeaderMapExt, IfNoneMatch};
 use http::header::CACHE_CONTROL;
 use http::{HeaderValue, StatusCode};
@@ -29,6 +29,9 @@ pub(crate) fn front_page(rest: &Rest, responder: &Responder<'_>) -> Outcome {
     let request = &responder.request;
     rest.meter(request)?;
     let media = request.media()?;
+    if let Some(path) = asked_from_box(rest, responder, media) {
+        return Ok(responder.see_other(&path));
+    }
     let (base, site) = (request.base(), request.base().site());
     let number = page_number(request.query()).ok_or_else(Failure::no_such_page)?;
     let count = rest.listed.len();
@@ -52,7 +55,7 @@ pub(crate) fn front_page(rest: &Rest, responder: &Responder<'_>) -> Outcome {
         .zip(&paths)
         .map(|(card, path)| AgentListItem { card, page: path, ask: card.endpoint(NAME) })
         .collect();
-    let (language, url) = (Language::english(), site.url("/"));
+    let (language, url) = (responder.page_language(), site.url("/"));
     let link = |path: &String| responder.branding.path(path);
     let (previous_link, next_link) = (previous_page.as_ref().map(link), next_page.as_ref().map(link));
     let json_ld = discovery::json_ld(&site, cards.iter().map(|card| &**card));
@@ -74,16 +77,9 @@ pub(crate) fn front_page(rest: &Rest, responder: &Responder<'_>) -> Outcome {
         Media::Html => page.render().into(),
         Media::Markdown => page.render_markdown().into(),
         Media::Stream => render::one_message(&page.render_markdown()),
-        Media::Json => {
-            let agents: Vec<Value> = cards.iter().map(|card| about(card)).collect();
-            let mut listed = json!({"v": VERSION, "domain": site.domain, "name": site.name, "agents": agents});
-            if let Some(next) = &next_page {
-                listed["next"] = site.url(next).into();
-            }
-            written(&listed)
-        }
+        Media::Json => written(&listing(&site, &cards, next_page.as_deref())),
     };
-    Ok(responder.page(media, csp::PAGE, &language, content))
+    Ok(responder.public_page(media, csp::PAGE, &language, content))
 }
 
 /// The page of the addressed agent, for a request that asks nothing yet. Design 7, item 1.
@@ -94,7 +90,7 @@ pub(crate) fn agent_page(rest: &Rest, responder: &Responder<'_>) -> Outcome {
     let (base, site) = (request.base(), request.base().site());
     let card = &*base.card(&route.card);
     let account = account(responder, &rest.verifier);
-    let language = Language::english();
+    let language = responder.page_language();
     let url = site.url(&route.path);
     let page = AgentPage {
         brand: responder.branding,
@@ -111,7 +107,7 @@ pub(crate) fn agent_page(rest: &Rest, responder: &Responder<'_>) -> Outcome {
     let content = match media {
         Media::Html if card.finds => {
             let content = search::empty_page(responder, page.account);
-            return Ok(responder.page(media, csp::SEARCH, &language, content));
+            return Ok(responder.public_page(media, csp::SEARCH, &language, content));
         }
         Media::Html => page.render().into(),
         Media::Markdown => page.render_markdown().into(),
@@ -122,7 +118,7 @@ pub(crate) fn agent_page(rest: &Rest, responder: &Responder<'_>) -> Outcome {
             written(&about)
         }
     };
-    Ok(responder.page(media, csp::PAGE, &language, content))
+    Ok(responder.public_page(media, csp::PAGE, &language, content))
 }
 
 /// A file of the host's own pages. Its address changes with its content, so it may be kept.
@@ -131,7 +127,10 @@ pub(crate) fn asset(responder: &Responder<'_>) -> Outcome {
     let missing = || Failure::new(StatusCode::NOT_FOUND, "Not found", "there is no such file");
     let asset = responder.branding.asset(request.parts.uri.path()).ok_or_else(missing)?;
     let mut head = responder.route.head(HeaderValue::from_static(asset.mime), &Language::english());
-    head.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
+    // The icon is asked for by a name that stays when it changes.
+    let is_icon = request.parts.uri.path() == FAVICON;
+    let kept = if is_icon { "public, max-age=86400" } else { "public, max-age=31536000, immutable" };
+    head.insert(CACHE_CONTROL, HeaderValue::from_static(kept));
     if let Ok(tag) = asset.etag.parse::<ETag>() {
         head.typed_insert(tag.clone());
         if request.headers().typed_get::<IfNoneMatch>().is_some_and(|known| !known.precondition_passes(&tag)) {
@@ -143,6 +142,27 @@ pub(crate) fn asset(responder: &Responder<'_>) -> Outcome {
         render::security_fields(&mut head, csp::PICTURE);
     }
     Ok(HttpAnswer::whole(StatusCode::OK, head, asset.bytes.clone()))
+}
+
+/// The agents of a page for machines, and where the next ones are.
+fn listing(site: &Site, cards: &[Cow<'_, AgentCard>], next_page: Option<&str>) -> Value {
+    let agents: Vec<Value> = cards.iter().map(|card| about(card)).collect();
+    let mut listed = json!({"v": VERSION, "domain": site.domain, "name": site.name, "agents": agents});
+    if let Some(next) = next_page {
+        listed["next"] = site.url(next).into();
+    }
+    listed
+}
+
+/// Where the box of this page leads: to the answer of the agent that was chosen beside it, else of the default one.
+fn asked_from_box(rest: &Rest, responder: &Responder<'_>, media: Media) -> Option<String> {
+    let pairs = || form_urlencoded::parse(responder.request.query().as_bytes());
+    let named = |name: &str| pairs().find(|(known, _)| known == name).map(|(_, value)| value);
+    let question = named("user").filter(|question| media == Media::Html && !question.trim().is_empty())?;
+    let chosen = named("agent").and_then(|handle| rest.door_at(&format!("/~{handle}")));
+    let route = chosen.unwrap_or(&rest.default);
+    let query: String = form_urlencoded::Serializer::new(String::new()).append_pair("user", &question).finish();
+    Some(format!("{}?{query}", route.path))
 }
 
 /// The page that a query asks for, from 1 on: the first where it names none. `None` for what is no page.

@@ -5,13 +5,14 @@ use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Ending, Language, PolicyPart, ThreadId};
 use forecourt_identity::Person;
 use forecourt_pages::{Branding, SIGN_IN};
+use forecourt_sentences::SpokenLanguage;
 use forecourt_surface::ending::add_challenges;
 use forecourt_surface::negotiate;
 use forecourt_surface::refusal::{add_fields, status};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, LOCATION, RETRY_AFTER, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
-use super::agent_route::{AgentRoute, X_MENTIONABLE_SESSION};
+use super::agent_route::{AgentRoute, X_MENTIONABLE_SESSION, X_ROBOTS_TAG};
 use super::answer::{HttpAnswer, Outcome, RestError};
 use super::conversation_cookie;
 use super::errors::Failure;
@@ -193,6 +194,14 @@ impl<'a> Responder<'a> {
         HttpAnswer::whole(failure.status, head, render::failure(media, &frame, failure))
     }
 
+    /// The language of a page of our own: the first one asked for that pages have words in, else that of the agent.
+    pub(crate) fn page_language(&self) -> Language {
+        let wanted = self.request.languages();
+        let wanted = wanted.iter().find(|language| SpokenLanguage::of(language).is_some());
+        let own = &self.route.card.language;
+        SpokenLanguage::for_caller(wanted, own).tag(wanted, own)
+    }
+
     /// A page of our own in the wanted form. HTML is sent with `policy`, one of [`forecourt_pages::csp`].
     pub(crate) fn page(&self, media: Media, policy: &str, language: &Language, content: Bytes) -> HttpAnswer {
         let mut head = self.head_of(media, language, None);
@@ -200,6 +209,15 @@ impl<'a> Responder<'a> {
             render::security_fields(&mut head, policy);
         }
         HttpAnswer::whole(StatusCode::OK, head, content)
+    }
+
+    /// A page about the site itself: search engines may list it where the operator says so.
+    pub(crate) fn public_page(&self, media: Media, policy: &str, language: &Language, content: Bytes) -> HttpAnswer {
+        let mut answer = self.page(media, policy, language, content);
+        if media == Media::Html {
+            answer.head.insert(&X_ROBOTS_TAG, HeaderValue::from_static(self.branding.robots()));
+        }
+        answer
     }
 
     /// What a resource can do: the answer to OPTIONS. RFC 9110 9.3.7.

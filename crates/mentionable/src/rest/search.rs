@@ -57,7 +57,7 @@ impl Search {
 
 /// The page of an agent that finds things, before anything is asked.
 pub(crate) fn empty_page(responder: &Responder<'_>, account: Account<'_>) -> Bytes {
-    let (url, language, search) = (responder.request.url(), Language::english(), Search::default());
+    let (url, language, search) = (responder.request.url(), responder.page_language(), Search::default());
     page_of(responder, account, &search, &url, &language).render().into()
 }
 

@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use forecourt_core::in_place;
 use forecourt_host::Run;
+use forecourt_pages::FAVICON;
 use forecourt_surface::HttpRoutes;
 use forecourt_surface::body::content_type;
 use forecourt_surface::protected_resource::ProtectedResource;
@@ -37,6 +38,7 @@ const AGENT_PATHS: [&str; 6] =
 const TASK_PATH: &str = "/tasks/{*path}";
 const FRONT_PATH: &str = "/";
 const ASSET_PATH: &str = "/assets/{file}";
+const ICON_PATH: &str = FAVICON;
 /// The pages on which people decide. Companion decision U16.
 const CONSENT_PATH: &str = "/consent/{state}";
 const PAYMENT_PATH: &str = "/pay/{state}";
@@ -48,12 +50,15 @@ const PAGE_METHODS: &str = "GET, HEAD, OPTIONS";
 pub(crate) fn routes(rest: Rest) -> HttpRoutes {
     let mut router =
         Router::new().route(TASK_PATH, any(on_task)).route(FRONT_PATH, any(on_front)).route(ASSET_PATH, any(on_asset));
+    router = router.route(ICON_PATH, any(on_asset));
     router = router.route(CONSENT_PATH, any(on_consent)).route(PAYMENT_PATH, any(on_payment));
     for path in AGENT_PATHS {
         router = router.route(path, any(on_agent));
     }
-    let paths =
-        AGENT_PATHS.into_iter().chain([TASK_PATH, FRONT_PATH, ASSET_PATH, CONSENT_PATH, PAYMENT_PATH]).collect();
+    let paths = AGENT_PATHS
+        .into_iter()
+        .chain([TASK_PATH, FRONT_PATH, ASSET_PATH, ICON_PATH, CONSENT_PATH, PAYMENT_PATH])
+        .collect();
     HttpRoutes { paths, router: router.fallback(on_nothing).with_state(Arc::new(rest)) }
 }
 

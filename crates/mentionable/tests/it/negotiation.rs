@@ -42,7 +42,7 @@ async fn s4_1_a_page_has_its_required_elements() {
     let page = answer.text();
     for element in [
         "<html lang=\"en\"",
-        "<title>@bot@demo.localhost",
+        " · @bot@demo.localhost</title>",
         r#"<link rel="alternate" type="text/markdown" href="https://demo.localhost/~bot?user=1%20%3C%202">"#,
         r#"<link rel="alternate" type="application/json""#,
         r#"<meta name="mentionable:agent" content="@bot@demo.localhost">"#,

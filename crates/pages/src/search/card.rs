@@ -1,8 +1,8 @@
 //! One item as a result: its picture, its name, what it costs, where it comes from, why it is here.
 
 use askama::Template;
-use forecourt_core::Language;
 use forecourt_core::findings::MatchReason;
+use forecourt_sentences::Sentences;
 
 use super::link::Place;
 use crate::highlight::Words;
@@ -19,51 +19,46 @@ struct Card<'a> {
     title_html: String,
     snippet_html: String,
     price: Option<Price>,
-    entries: Option<EntriesView>,
+    entries: Option<Vec<String>>,
     why: String,
     fits: Vec<String>,
-    brief: Vec<&'a Fact>,
+    glance: Vec<Fact>,
+    say: Sentences,
     actions: &'a [Action],
 }
 
-/// Entries of a list that hold a word of the question.
-struct EntriesView {
-    label: String,
-    html: Vec<String>,
-}
-
 /// An item as an element of the list of results. That it has what was chosen, or what is `applied` to all of them, goes
-/// without saying; `marking` says which words are marked, and the language of prices.
+/// without saying; `marking` says which words are marked, and in which words the card is told.
 pub(super) fn card(
     number: usize,
     item: &Item,
     reason: Option<&MatchReason>,
     place: &Place,
     applied: &[String],
-    marking: (&Words, &Language),
+    marking: (&Words, Sentences),
 ) -> String {
-    let (words, language) = marking;
+    let (words, say) = marking;
     let snippet = reason.map(|reason| clean::line(&reason.snippet)).filter(|snippet| !snippet.is_empty());
     let is_chosen = |fit: &&String| place.narrowing.exactly.iter().any(|(_, value)| value.eq_ignore_ascii_case(fit));
-    let is_said = |fit: &&String| applied.iter().any(|limit| limit.eq_ignore_ascii_case(fit));
+    // A fit is a limit, and what the item states in parentheses.
+    let limit_of = |fit: &str| fit.rsplit_once(" (").map_or_else(|| fit.to_owned(), |(limit, _)| limit.to_owned());
+    let is_said = |fit: &&String| {
+        applied.iter().any(|limit| limit.eq_ignore_ascii_case(fit) || limit.eq_ignore_ascii_case(&limit_of(fit)))
+    };
     let fits = reason.iter().flat_map(|reason| &reason.fits).filter(|fit| !is_chosen(fit) && !is_said(fit));
     let snippet = snippet.unwrap_or_else(|| item.description.clone());
     // A list that the snippet quotes is not quoted twice.
     let entries = item.entries(|text| words.is_in(text) && !snippet.contains(text));
-    let entries = entries.map(|entries| EntriesView {
-        label: entries.label,
-        html: entries.found.iter().map(|text| words.marked(text)).collect(),
-    });
-    let quoted = entries.as_ref().map(|entries| entries.label.as_str());
-    let brief = item.brief.iter().filter(|fact| Some(fact.label.as_str()) != quoted).collect();
+    let entries = entries.map(|entries| entries.iter().map(|text| words.marked(text)).collect());
     template::finish(&Card {
-        brief,
         number,
         item,
         monogram: template::monogram(&item.title),
         title_html: words.marked(&item.title),
         snippet_html: words.marked(&snippet),
-        price: item.price(language),
+        price: item.price(&say),
+        glance: item.glance(&say),
+        say,
         entries,
         why: reason.map(|reason| clean::line(&reason.why)).unwrap_or_default(),
         fits: fits.map(|fit| clean::line(fit)).collect(),

@@ -78,6 +78,17 @@ impl Place {
         self.narrowing.exactly.iter().any(|(name, other)| is_same(name, other, field, value))
     }
 
+    /// Whether a value of this name is chosen, whichever property it is of.
+    pub(super) fn has_value(&self, value: &str) -> bool {
+        self.narrowing.exactly.iter().any(|(_, chosen)| chosen.to_lowercase() == value.to_lowercase())
+    }
+
+    /// The page of another question, narrowed down as this one.
+    pub(super) fn with_question(&self, question: String) -> String {
+        let narrowing = SearchRefinement { results: None, ..self.narrowing.clone() };
+        Self { question, ..self.clone() }.url(&narrowing)
+    }
+
     fn url(&self, narrowing: &SearchRefinement) -> String {
         let filters = narrowing.exactly.iter().map(|(field, value)| pair(&format!("{FILTER_PREFIX}{field}"), value));
         let results = narrowing.results.map(|results| pair(RESULTS, &results.to_string()));

@@ -1,9 +1,11 @@
 //! An answer into pieces of the page, as it comes.
 
 use askama::Template;
-use forecourt_core::{CollectedReply, Ending, Event, Findings, Language, Part};
+use forecourt_core::{CollectedReply, Ending, Event, Findings, Part};
+use forecourt_sentences::Sentences;
 
 use super::card::card;
+use super::caveats;
 use super::facets::{self, FacetView};
 use super::limits_told::LimitsTold;
 use super::link::Place;
@@ -16,13 +18,12 @@ use crate::part::PartView;
 use crate::question::{Kind, QuestionView};
 use crate::refusal::RefusalView;
 use crate::reply::failure;
-use crate::{clean, markdown, template};
+use crate::{clean, escape, markdown, template};
 
 /// An answer on its way into a [`super::SearchPage`].
 pub struct SearchAnswer {
     place: Place,
     agent: AgentView,
-    version: String,
     page: AnswerPage,
     findings: Option<Findings>,
     /// What was said in words. Shown as it is where nothing was told of what was found.
@@ -41,8 +42,8 @@ pub struct SearchAnswer {
 /// What the page goes by, beside the answer.
 pub(super) struct AnswerPage {
     pub(super) brand: BrandView,
-    /// The language of the answer.
-    pub(super) language: Language,
+    /// The page's own words.
+    pub(super) say: Sentences,
     /// The words that are marked.
     pub(super) words: Words,
 }
@@ -51,6 +52,9 @@ pub(super) struct AnswerPage {
 #[template(path = "search/summary.html")]
 struct Summary {
     html: String,
+    /// What should be known of the answer, and is no part of it.
+    caveats: String,
+    say: Sentences,
     /// The limits that hold, and those that don't.
     limits: LimitsTold,
     /// What the reader should know about how it was made.
@@ -62,13 +66,17 @@ struct Summary {
 }
 
 /// Stands where the summary will be.
-const WAITING: &str = "<p class=\"summary waiting\">Reading the results</p>\n";
-/// Takes the place of [`WAITING`] when no summary came.
+fn waiting(say: Sentences) -> String {
+    format!("<p class=\"summary waiting\">{}</p>\n", escape::text(&say.page_reading()))
+}
+
+/// Takes the place of [`waiting`] when no summary came.
 const NOT_WAITING: &str = "<span class=\"summary\" hidden></span>\n";
 
 #[derive(Template)]
 #[template(path = "search/facets.html")]
 struct FacetsTemplate {
+    say: Sentences,
     facets: Vec<FacetView>,
     chosen: usize,
     /// How many items were counted, when these are not all.
@@ -78,6 +86,7 @@ struct FacetsTemplate {
 #[derive(Template)]
 #[template(path = "search/results.html")]
 struct Results {
+    say: Sentences,
     /// The number of the next result.
     from: usize,
     shown: usize,
@@ -88,6 +97,7 @@ struct Results {
 #[derive(Template)]
 #[template(path = "search/more.html")]
 struct More {
+    say: Sentences,
     /// `None` when the page holds as many as it may.
     url: Option<String>,
 }
@@ -95,6 +105,7 @@ struct More {
 #[derive(Template)]
 #[template(path = "search/ended.html")]
 struct EndedTemplate {
+    say: Sentences,
     question: Option<QuestionView>,
     skip: String,
     refusal: Option<RefusalView>,
@@ -104,8 +115,8 @@ struct EndedTemplate {
 #[derive(Template)]
 #[template(path = "search/end.html")]
 struct End {
+    say: Sentences,
     agent: AgentView,
-    version: String,
     parts: PartView,
     brand: BrandView,
     has_script: bool,
@@ -116,11 +127,10 @@ struct End {
 }
 
 impl SearchAnswer {
-    pub(super) fn new(place: Place, agent: AgentView, version: String, page: AnswerPage) -> Self {
+    pub(super) fn new(place: Place, agent: AgentView, page: AnswerPage) -> Self {
         Self {
             place,
             agent,
-            version,
             page,
             findings: None,
             words: String::new(),
@@ -151,8 +161,8 @@ impl SearchAnswer {
         let mut html = self.close();
         let has_words = !self.words.trim().is_empty();
         html.push_str(&template::finish(&End {
+            say: self.page.say,
             agent: self.agent,
-            version: self.version,
             brand: self.page.brand,
             has_script: false,
             parts: PartView::of(&CollectedReply::new(self.others, Ending::Complete), None),
@@ -171,7 +181,7 @@ impl SearchAnswer {
             self.has_facets = true;
             let of_best = findings.total.filter(|total| *total > findings.counted).map(|_| findings.counted);
             let chosen = self.place.narrowing.exactly.len();
-            html.push_str(&self.aside(&FacetsTemplate { facets, chosen, of_best }));
+            html.push_str(&self.aside(&FacetsTemplate { say: self.page.say, facets, chosen, of_best }));
         }
         self.findings = Some(findings);
         html
@@ -181,9 +191,9 @@ impl SearchAnswer {
     fn summary(&mut self, findings: &Findings) -> String {
         if findings.summary.is_empty() {
             let begins = findings.count > 0 && !std::mem::replace(&mut self.is_waiting, true);
-            return if begins { self.close() + WAITING } else { String::new() };
+            return if begins { self.close() + &waiting(self.page.say) } else { String::new() };
         }
-        let limits = |findings: &Findings| LimitsTold::of(findings, &self.place);
+        let limits = |findings: &Findings| LimitsTold::of(findings, &self.place, self.page.say);
         let said = |findings: &Findings| (findings.summary.clone(), findings.notes.clone(), limits(findings));
         // Findings are told again when ranks or reasons change; the same summary twice would make the page jump.
         if self.findings.as_ref().map(said) == Some(said(findings)) {
@@ -193,8 +203,14 @@ impl SearchAnswer {
         let is_empty = findings.count == 0;
         let all = (is_empty && !self.place.narrowing.exactly.is_empty()).then(|| self.place.widest());
         let notes = findings.notes.iter().map(|note| clean::line(note)).collect();
-        let limits = LimitsTold::of(findings, &self.place);
-        self.aside(&Summary { html: markdown::to_html_below(&findings.summary), limits, notes, is_empty, all })
+        let (answer, caveats) = match is_empty {
+            // Why there is nothing is the answer.
+            true => (findings.summary.as_str(), ""),
+            false => caveats::split(findings, self.page.say),
+        };
+        let (limits, say) = (limits(findings), self.page.say);
+        let (html, caveats) = (markdown::to_html_below(answer), markdown::to_html_below(caveats));
+        self.aside(&Summary { html, caveats, say, limits, notes, is_empty, all })
     }
 
     fn part(&mut self, part: Part) -> String {
@@ -224,12 +240,12 @@ impl SearchAnswer {
             let shown = findings.map_or(0, |findings| findings.count);
             let total = findings.and_then(|findings| findings.total);
             let total = total.filter(|total| *total > shown).map(grouped);
-            html.push_str(&template::finish(&Results { from: self.shown + 1, shown, total }));
+            html.push_str(&template::finish(&Results { say: self.page.say, from: self.shown + 1, shown, total }));
         }
         let reason = self.findings.as_ref().and_then(|findings| findings.items.get(self.shown)?.reason.as_ref());
         self.shown += 1;
         let applied = self.findings.as_ref().map(|findings| findings.applied.as_slice()).unwrap_or_default();
-        let marking = (&self.page.words, &self.page.language);
+        let marking = (&self.page.words, self.page.say);
         html.push_str(&card(self.shown, item, reason, &self.place, applied, marking));
         html
     }
@@ -242,7 +258,8 @@ impl SearchAnswer {
         if self.findings.is_none() && !self.words.trim().is_empty() {
             let said = markdown::to_html_below(&self.words);
             let limits = LimitsTold::default();
-            let summary = Summary { html: said, limits, notes: Vec::new(), is_empty: false, all: None };
+            let (caveats, say) = (String::new(), self.page.say);
+            let summary = Summary { html: said, caveats, say, limits, notes: Vec::new(), is_empty: false, all: None };
             html.push_str(&self.aside(&summary));
         }
         html.push_str(&self.close());
@@ -250,14 +267,20 @@ impl SearchAnswer {
             html.push_str(NOT_WAITING);
         }
         html.push_str(&self.more());
-        let failure = failure(&ending);
+        let failure = failure(&ending, self.page.say);
         let Place { path, question, earlier, narrowing } = &self.place;
         let question = QuestionView::filters(&ending, path, question, earlier, narrowing);
         let refusal = match &ending {
             Ending::Refused(part) => Some(RefusalView::new(part, None)),
             _ => None,
         };
-        html.push_str(&template::finish(&EndedTemplate { question, skip: self.place.decided(), refusal, failure }));
+        html.push_str(&template::finish(&EndedTemplate {
+            say: self.page.say,
+            question,
+            skip: self.place.decided(),
+            refusal,
+            failure,
+        }));
         html
     }
 
@@ -283,7 +306,7 @@ impl SearchAnswer {
         let further = wanted > self.shown;
         // The anchor is the first new result, so that the reader goes on where the page ended.
         let url = format!("{}#result-{}", self.place.with_results(wanted), self.shown + 1);
-        template::finish(&More { url: further.then_some(url) })
+        template::finish(&More { say: self.page.say, url: further.then_some(url) })
     }
 }
 

@@ -166,7 +166,7 @@ fn a_picture_says_nothing_of_who_looks_and_comes_when_it_is_seen() {
 #[test]
 fn s4_1_a_search_has_all_that_an_answer_has() {
     let page = page("soup", &SearchRefinement::default(), found("soup", Ending::Complete));
-    assert!(page.contains("<title>soup — @chef@demo.localhost — Mentionable</title>"));
+    assert!(page.contains("<title>soup · @chef@demo.localhost</title>"));
     let tags = tags(&page);
     assert_eq!(meta(&tags, "mentionable:agent"), Some("@chef@demo.localhost"));
     assert_eq!(meta(&tags, "robots"), Some("noindex, nofollow, noarchive"));

@@ -1,0 +1,96 @@
+# What pages say around questions and answers. Values are plain text.
+
+page-ask = Fragen
+page-search = Suchen
+page-ask-agent = { $name } fragen …
+page-ask-site = Was suchen Sie bei { $name }?
+page-whom-to-ask = An
+page-your-message = Ihre Nachricht an { $name }
+page-examples = Fragen zum Ausprobieren
+page-try-it = Zum Beispiel
+page-agents-here = Wer hier antwortet
+page-no-agents = Hier antwortet noch niemand.
+page-all-agents = Alle Agenten
+page-previous-agents = Vorherige Agenten
+page-more-agents = Weitere Agenten
+page-for-developers = Für Entwickler
+page-developers-lead = Dieselben Antworten für Programme: Adressen, Protokolle und eine Zeile für die Shell.
+page-about-agent = Über { $name }
+page-conversation-with = Gespräch mit { $name }
+page-add-files = Dateien anhängen
+page-files-to-send = Dateien zum Senden
+page-stop = Anhalten
+page-new-conversation = Neues Gespräch
+page-signed-in-as = Angemeldet als
+page-sign-in = Anmelden
+page-sign-out = Abmelden
+page-manual = Handbuch
+page-imprint = Impressum
+page-privacy = Datenschutz
+page-made-with = Erstellt mit { $name }
+page-you-asked = Sie haben gefragt
+page-came-along = { $count ->
+    [one] Eine Datei oder ein Link kam dazu
+   *[other] { $count } Dateien oder Links kamen dazu
+}
+page-answer-of = Eine Antwort von { $name }
+page-follow-up = Weiterfragen
+page-ask-again = Noch einmal oder etwas anderes fragen
+page-ask-else = Etwas anderes fragen
+page-answer-cut = Die Antwort ist nicht vollständig
+page-cancelled = Diese Antwort wurde vor dem Ende abgebrochen.
+page-in-chat = Im Chat weiterreden
+page-question-back = Eine Rückfrage
+page-answer-it = Antworten
+page-skip = Überspringen und alles zeigen
+page-results = Treffer
+page-results-count = { $count ->
+    [one] 1 Treffer
+   *[other] { $count } Treffer
+}
+page-results-of = { $shown } von { $total } Treffern
+page-results-detail = Treffer im Einzelnen
+page-links = Links
+page-files = Dateien
+page-data = Daten
+page-steps = Was getan wurde
+page-step-running = nicht beendet
+page-step-done = erledigt
+page-step-failed = fehlgeschlagen
+page-new-search = Neue Suche
+page-understood = Verstanden als
+page-remove = { $what } entfernen
+page-remove-all = Alle entfernen
+page-reading = Die Treffer werden gelesen
+page-searched-for = Gesucht nach
+page-last-words = Nur nach den letzten Wörtern suchen
+page-not-checked = Nicht geprüft:
+page-not-checked-why = Das wurde nicht verstanden, und Treffer halten es vielleicht nicht ein.
+page-left-out-short = { $count } weggelassen, die nichts dazu sagen: { $limit }
+page-about-answer = Zu dieser Antwort
+page-nothing-found = Nichts gefunden
+page-search-wider = Ohne die Auswahl suchen
+page-narrow-down = Eingrenzen
+page-chosen-count = { $count } gewählt
+page-folded-more = { $count } weitere
+page-counted-in = Gezählt in den besten { $count }.
+page-show-more = Weitere Treffer zeigen
+page-these-are-best = Das sind die besten. Grenzen Sie ein oder fragen Sie anders, um andere zu sehen.
+page-talk-about = Über diese Treffer reden
+page-as-text = Als Text zeigen
+page-did-not-work = Das hat nicht geklappt
+page-try-again = Noch einmal versuchen
+page-with-entries = mit
+page-yes = Ja
+page-no = Nein
+page-copy = Kopieren
+page-copied = Kopiert
+page-share = Link kopieren
+page-searching = Suche läuft …
+page-answering = Antwortet. Esc hält an.
+page-stopped = Angehalten.
+page-no-reply = Keine Antwort.
+page-away = Der Agent ist nicht erreichbar. Prüfen Sie die Verbindung dieses Geräts und versuchen Sie es noch einmal.
+page-broken = Die Antwort brach vor dem Ende ab. Vielleicht ist die Verbindung verloren gegangen.
+page-previous-page = Zurück
+page-next-page = Weiter

@@ -1,0 +1,96 @@
+# What pages say around questions and answers. Values are plain text.
+
+page-ask = Ask
+page-search = Search
+page-ask-agent = Ask { $name } …
+page-ask-site = What are you looking for at { $name }?
+page-whom-to-ask = Ask
+page-your-message = Your message to { $name }
+page-examples = Questions to try
+page-try-it = Try
+page-agents-here = Who answers here
+page-no-agents = Nobody answers here yet.
+page-all-agents = All agents
+page-previous-agents = Previous agents
+page-more-agents = More agents
+page-for-developers = For developers
+page-developers-lead = The same answers for programs: addresses, protocols and a line for the shell.
+page-about-agent = About { $name }
+page-conversation-with = Conversation with { $name }
+page-add-files = Add files
+page-files-to-send = Files to send
+page-stop = Stop
+page-new-conversation = New conversation
+page-signed-in-as = Signed in as
+page-sign-in = Sign in
+page-sign-out = Sign out
+page-manual = Manual
+page-imprint = Imprint
+page-privacy = Privacy
+page-made-with = Made with { $name }
+page-you-asked = You asked
+page-came-along = { $count ->
+    [one] One file or link came with it
+   *[other] { $count } files or links came with it
+}
+page-answer-of = An answer of { $name }
+page-follow-up = Ask a follow-up
+page-ask-again = Ask again, or something else
+page-ask-else = Ask something else
+page-answer-cut = The answer is not whole
+page-cancelled = This answer was cancelled before its end.
+page-in-chat = Continue in the chat
+page-question-back = A question back
+page-answer-it = Answer
+page-skip = Skip, and show everything
+page-results = Results
+page-results-count = { $count ->
+    [one] 1 result
+   *[other] { $count } results
+}
+page-results-of = { $shown } of { $total } results
+page-results-detail = Results in detail
+page-links = Links
+page-files = Files
+page-data = Data
+page-steps = What it did
+page-step-running = not finished
+page-step-done = done
+page-step-failed = failed
+page-new-search = New search
+page-understood = Understood as
+page-remove = Remove { $what }
+page-remove-all = Remove all
+page-reading = Reading the results
+page-searched-for = Searched for
+page-last-words = Search for the last words alone
+page-not-checked = Not checked:
+page-not-checked-why = This was not understood, so results may not keep it.
+page-left-out-short = { $count } left out that do not say: { $limit }
+page-about-answer = About this answer
+page-nothing-found = Nothing found
+page-search-wider = Search without what was chosen
+page-narrow-down = Narrow down
+page-chosen-count = { $count } chosen
+page-folded-more = { $count } more
+page-counted-in = Counted in the best { $count }.
+page-show-more = Show more results
+page-these-are-best = These are the best. Narrow down, or ask for something else, to see others.
+page-talk-about = Talk about these results
+page-as-text = Show as text
+page-did-not-work = This did not work
+page-try-again = Try again
+page-with-entries = with
+page-yes = Yes
+page-no = No
+page-copy = Copy
+page-copied = Copied
+page-share = Copy link
+page-searching = Searching …
+page-answering = Answering. Esc stops.
+page-stopped = Stopped.
+page-no-reply = No reply.
+page-away = The agent cannot be reached. Check the connection of this device, and try again.
+page-broken = The answer broke off before its end. The connection may have been lost.
+page-previous-page = Previous
+page-next-page = Next

@@ -1,0 +1,96 @@
+# What pages say around questions and answers. Values are plain text.
+
+page-ask = Preguntar
+page-search = Buscar
+page-ask-agent = Preguntar a { $name } …
+page-ask-site = ¿Qué busca en { $name }?
+page-whom-to-ask = A
+page-your-message = Su mensaje para { $name }
+page-examples = Preguntas para probar
+page-try-it = Por ejemplo
+page-agents-here = Quién responde aquí
+page-no-agents = Aquí todavía no responde nadie.
+page-all-agents = Todos los agentes
+page-previous-agents = Agentes anteriores
+page-more-agents = Más agentes
+page-for-developers = Para desarrolladores
+page-developers-lead = Las mismas respuestas para programas: direcciones, protocolos y una línea para la consola.
+page-about-agent = Acerca de { $name }
+page-conversation-with = Conversación con { $name }
+page-add-files = Adjuntar archivos
+page-files-to-send = Archivos para enviar
+page-stop = Detener
+page-new-conversation = Nueva conversación
+page-signed-in-as = Sesión iniciada como
+page-sign-in = Iniciar sesión
+page-sign-out = Cerrar sesión
+page-manual = Manual
+page-imprint = Aviso legal
+page-privacy = Privacidad
+page-made-with = Hecho con { $name }
+page-you-asked = Usted preguntó
+page-came-along = { $count ->
+    [one] Llegó con un archivo o enlace
+   *[other] Llegó con { $count } archivos o enlaces
+}
+page-answer-of = Una respuesta de { $name }
+page-follow-up = Seguir preguntando
+page-ask-again = Preguntar otra vez, u otra cosa
+page-ask-else = Preguntar otra cosa
+page-answer-cut = La respuesta está incompleta
+page-cancelled = Esta respuesta se canceló antes de terminar.
+page-in-chat = Continuar en el chat
+page-question-back = Una pregunta de vuelta
+page-answer-it = Responder
+page-skip = Omitir y mostrar todo
+page-results = Resultados
+page-results-count = { $count ->
+    [one] 1 resultado
+   *[other] { $count } resultados
+}
+page-results-of = { $shown } de { $total } resultados
+page-results-detail = Resultados en detalle
+page-links = Enlaces
+page-files = Archivos
+page-data = Datos
+page-steps = Lo que se hizo
+page-step-running = sin terminar
+page-step-done = hecho
+page-step-failed = falló
+page-new-search = Nueva búsqueda
+page-understood = Entendido como
+page-remove = Quitar { $what }
+page-remove-all = Quitar todo
+page-reading = Leyendo los resultados
+page-searched-for = Búsqueda:
+page-last-words = Buscar solo las últimas palabras
+page-not-checked = No comprobado:
+page-not-checked-why = Esto no se entendió, y puede que los resultados no lo cumplan.
+page-left-out-short = { $count } omitidos que no indican: { $limit }
+page-about-answer = Sobre esta respuesta
+page-nothing-found = Sin resultados
+page-search-wider = Buscar sin lo elegido
+page-narrow-down = Acotar
+page-chosen-count = { $count } elegidos
+page-folded-more = { $count } más
+page-counted-in = Contados en los { $count } mejores.
+page-show-more = Mostrar más resultados
+page-these-are-best = Estos son los mejores. Acote o pregunte otra cosa para ver otros.
+page-talk-about = Hablar de estos resultados
+page-as-text = Mostrar como texto
+page-did-not-work = Esto no funcionó
+page-try-again = Reintentar
+page-with-entries = con
+page-yes = Sí
+page-no = No
+page-copy = Copiar
+page-copied = Copiado
+page-share = Copiar enlace
+page-searching = Buscando …
+page-answering = Respondiendo. Esc detiene.
+page-stopped = Detenido.
+page-no-reply = Sin respuesta.
+page-away = No se puede contactar con el agente. Compruebe la conexión de este dispositivo e inténtelo de nuevo.
+page-broken = La respuesta se cortó antes de terminar. Puede que se haya perdido la conexión.
+page-previous-page = Anterior
+page-next-page = Siguiente

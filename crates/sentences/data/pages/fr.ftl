@@ -1,0 +1,96 @@
+# What pages say around questions and answers. Values are plain text.
+
+page-ask = Demander
+page-search = Chercher
+page-ask-agent = Demander à { $name } …
+page-ask-site = Que cherchez-vous chez { $name } ?
+page-whom-to-ask = À
+page-your-message = Votre message à { $name }
+page-examples = Questions à essayer
+page-try-it = Par exemple
+page-agents-here = Qui répond ici
+page-no-agents = Personne ne répond encore ici.
+page-all-agents = Tous les agents
+page-previous-agents = Agents précédents
+page-more-agents = Autres agents
+page-for-developers = Pour les développeurs
+page-developers-lead = Les mêmes réponses pour les programmes : adresses, protocoles et une ligne pour le shell.
+page-about-agent = À propos de { $name }
+page-conversation-with = Conversation avec { $name }
+page-add-files = Joindre des fichiers
+page-files-to-send = Fichiers à envoyer
+page-stop = Arrêter
+page-new-conversation = Nouvelle conversation
+page-signed-in-as = Connecté en tant que
+page-sign-in = Se connecter
+page-sign-out = Se déconnecter
+page-manual = Manuel
+page-imprint = Mentions légales
+page-privacy = Confidentialité
+page-made-with = Réalisé avec { $name }
+page-you-asked = Vous avez demandé
+page-came-along = { $count ->
+    [one] Un fichier ou un lien l’accompagnait
+   *[other] { $count } fichiers ou liens l’accompagnaient
+}
+page-answer-of = Une réponse de { $name }
+page-follow-up = Poser une autre question
+page-ask-again = Demander à nouveau, ou autre chose
+page-ask-else = Demander autre chose
+page-answer-cut = La réponse est incomplète
+page-cancelled = Cette réponse a été annulée avant la fin.
+page-in-chat = Continuer dans le chat
+page-question-back = Une question en retour
+page-answer-it = Répondre
+page-skip = Passer et tout afficher
+page-results = Résultats
+page-results-count = { $count ->
+    [one] 1 résultat
+   *[other] { $count } résultats
+}
+page-results-of = { $shown } sur { $total } résultats
+page-results-detail = Résultats en détail
+page-links = Liens
+page-files = Fichiers
+page-data = Données
+page-steps = Ce qui a été fait
+page-step-running = inachevé
+page-step-done = terminé
+page-step-failed = échoué
+page-new-search = Nouvelle recherche
+page-understood = Compris comme
+page-remove = Retirer { $what }
+page-remove-all = Tout retirer
+page-reading = Lecture des résultats
+page-searched-for = Recherche :
+page-last-words = Chercher seulement les derniers mots
+page-not-checked = Non vérifié :
+page-not-checked-why = Cela n’a pas été compris, et des résultats peuvent ne pas le respecter.
+page-left-out-short = { $count } laissés de côté, qui ne précisent pas : { $limit }
+page-about-answer = À propos de cette réponse
+page-nothing-found = Aucun résultat
+page-search-wider = Chercher sans ce qui a été choisi
+page-narrow-down = Affiner
+page-chosen-count = { $count } choisis
+page-folded-more = { $count } autres
+page-counted-in = Comptés dans les { $count } meilleurs.
+page-show-more = Afficher plus de résultats
+page-these-are-best = Ce sont les meilleurs. Affinez ou demandez autre chose pour en voir d’autres.
+page-talk-about = Parler de ces résultats
+page-as-text = Afficher en texte
+page-did-not-work = Cela n’a pas fonctionné
+page-try-again = Réessayer
+page-with-entries = avec
+page-yes = Oui
+page-no = Non
+page-copy = Copier
+page-copied = Copié
+page-share = Copier le lien
+page-searching = Recherche …
+page-answering = Réponse en cours. Échap arrête.
+page-stopped = Arrêté.
+page-no-reply = Pas de réponse.
+page-away = L’agent est injoignable. Vérifiez la connexion de cet appareil et réessayez.
+page-broken = La réponse s’est interrompue avant la fin. La connexion a peut-être été perdue.
+page-previous-page = Précédent
+page-next-page = Suivant
