@@ -17,12 +17,14 @@ mod linked;
 mod links;
 mod markdown;
 mod mdx;
+mod notes;
 mod outline;
 mod packed;
 mod page;
 mod pdf;
 mod rst;
 mod shape;
+mod shop;
 mod split;
 mod transcode;
 mod whole;
@@ -41,6 +43,7 @@ pub use input::Input;
 pub use links::PLACES;
 pub use page::{Page, has_directive};
 pub use pdf::read_pdf_if_asked;
+pub(crate) use shape::sort_offers;
 pub use transcode::decode_text;
 
 /// The items of a document in memory.
