@@ -32,6 +32,21 @@ pub fn priced(item: &Value, now: Timestamp) -> (Cow<'_, Value>, Option<Timestamp
     (changed.map_or(Cow::Borrowed(item), Cow::Owned), moments.next)
 }
 
+/// The least price of an offer, or of several of which those that can be had come before the others.
+pub fn lowest_price(offers: &Value) -> Option<f64> {
+    amount(first(offers)).map(|(amount, _)| amount)
+}
+
+/// Whether an offer, or the first of several, is not said to be gone.
+pub fn can_be_had(offers: &Value) -> bool {
+    let said = first(offers).get("availability").and_then(Value::as_str).unwrap_or_default();
+    !["OutOfStock", "Discontinued", "SoldOut"].iter().any(|not| said.ends_with(not))
+}
+
+fn first(offers: &Value) -> &Value {
+    offers.as_array().map_or(offers, |offers| offers.first().unwrap_or(&Value::Null))
+}
+
 /// Whether a price specification is the price before any sale.
 pub(crate) fn is_listed(specification: &Value) -> bool {
     let said = specification.get("priceType").and_then(Value::as_str).unwrap_or_default();

@@ -7,7 +7,7 @@ use super::cell::price;
 use super::html::plain_text;
 use crate::item;
 use crate::opening_hours::opening_hours;
-use crate::prices::{is_dated, is_listed};
+use crate::prices::{can_be_had, is_dated, is_listed, lowest_price};
 
 /// What shops call it, and what schema.org does.
 const AVAILABILITY: &[(&str, &[&str])] = &[
@@ -149,7 +149,7 @@ fn offers(offers: &Value) -> Option<Value> {
 /// What can be had comes before what cannot, and the lowest price first.
 pub(crate) fn sort_offers(offers: &mut [Value]) {
     offers.sort_by(|one, other| {
-        let place = |offer: &Value| (!can_be_had(offer), amount(offer).unwrap_or(f64::INFINITY));
+        let place = |offer: &Value| (!can_be_had(offer), lowest_price(offer).unwrap_or(f64::INFINITY));
         place(one).partial_cmp(&place(other)).unwrap_or(std::cmp::Ordering::Equal)
     });
 }
@@ -213,16 +213,6 @@ fn is_number(text: &str) -> bool {
 
 fn is_plain(price: &Value) -> bool {
     price.as_str().is_none_or(is_number)
-}
-
-fn amount(offer: &Value) -> Option<f64> {
-    let price = offer.get("price")?;
-    price.as_f64().or_else(|| price.as_str()?.trim().parse().ok()).filter(|amount: &f64| amount.is_finite())
-}
-
-fn can_be_had(offer: &Value) -> bool {
-    let said = offer.get("availability").and_then(Value::as_str).unwrap_or_default();
-    !["OutOfStock", "Discontinued", "SoldOut"].iter().any(|not| said.ends_with(not))
 }
 
 /// The one name of an availability.
