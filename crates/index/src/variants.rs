@@ -71,7 +71,7 @@ impl VariantEncoder {
         let variants = of(item);
         let mut each: Vec<Statements> =
             variants.iter().map(|variant| self.statements(variant, tongue, classes(variant))).collect();
-        let group = without_variants(item);
+        let group = without_variants(item, variants);
         let of_group = classes(&group);
         let mut shared = self.statements(&group, tongue, of_group);
         share(&mut shared, &mut each);
@@ -133,12 +133,13 @@ fn share(shared: &mut Statements, each: &mut [Statements]) {
     each.iter_mut().for_each(|part| part.retain(|(key, _)| !alike.contains(key)));
 }
 
-/// An item as it is without its variants.
-fn without_variants(item: &Value) -> Value {
+/// An item as it is without its variants, and without what each of them says itself: a group that lists all colours is
+/// not of each of them.
+fn without_variants(item: &Value, variants: &[Value]) -> Value {
+    let is_own = |key: &str| variants.iter().all(|variant| variant.get(key).is_some());
     let fields = item.as_object().into_iter().flatten();
-    Value::Object(
-        fields.filter(|(key, _)| *key != HAS_VARIANT).map(|(key, value)| (key.clone(), value.clone())).collect(),
-    )
+    let kept = fields.filter(|(key, _)| *key != HAS_VARIANT && !is_own(key));
+    Value::Object(kept.map(|(key, value)| (key.clone(), value.clone())).collect())
 }
 
 /// The parts of a column: what all share, then each variant. Numbers that are no column give none.

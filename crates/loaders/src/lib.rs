@@ -44,6 +44,6 @@ pub use formats::{
 };
 pub use mapping::TableMapping;
 pub use preview::{FileItems, read_items, read_page};
-pub use prices::{can_be_had, lowest_price, priced};
+pub use prices::{can_be_had, list_price, lowest_price, priced};
 pub use sink::{At, Reason, Sink, Stop};
 pub use source::{ContentSource, Files, Fingerprint, SkippedItem, SourceError, SourceFile, SourceLook, files, look};

@@ -37,6 +37,23 @@ pub fn lowest_price(offers: &Value) -> Option<f64> {
     amount(first(offers)).map(|(amount, _)| amount)
 }
 
+/// The price of an offer before a sale, as it is written, if it says one.
+pub fn list_price(offer: &Value) -> Option<String> {
+    let listed = specifications(offer).iter().filter(|one| is_listed(one));
+    listed.filter_map(amount).next().map(|(_, written)| match written {
+        Value::String(text) => text.trim().to_owned(),
+        other => other.to_string(),
+    })
+}
+
+fn specifications(offer: &Value) -> &[Value] {
+    match offer.get("priceSpecification") {
+        Some(Value::Array(all)) => all.as_slice(),
+        Some(one) => std::slice::from_ref(one),
+        None => &[],
+    }
+}
+
 /// Whether an offer, or the first of several, is not said to be gone.
 pub fn can_be_had(offers: &Value) -> bool {
     let said = first(offers).get("availability").and_then(Value::as_str).unwrap_or_default();
@@ -96,24 +113,26 @@ impl Moments {
 
     fn of_offer(&mut self, offer: &Value) -> Option<Value> {
         let fields = offer.as_object()?;
-        let specifications = match fields.get("priceSpecification") {
-            Some(Value::Array(all)) => all.as_slice(),
-            Some(one) => std::slice::from_ref(one),
-            None => &[],
-        };
+        let specifications = specifications(offer);
         if !is_dated(offer) && !specifications.iter().any(is_dated) {
             return None;
         }
         let own = amount(offer).filter(|_| self.is_valid(fields));
-        let paid: Vec<&Value> = specifications.iter().filter(|one| is_paid(one)).collect();
-        let valid = paid.into_iter().filter(|one| one.as_object().is_some_and(|fields| self.is_valid(fields)));
-        let counted = valid.filter_map(amount).chain(own).min_by(|one, other| one.0.total_cmp(&other.0));
+        let mut is_ended = |one: &Value| is_paid(one) && one.as_object().is_some_and(|fields| !self.is_valid(fields));
+        let (ended, valid): (Vec<&Value>, Vec<&Value>) = specifications.iter().partition(|one| is_ended(one));
+        let paid = valid.iter().filter(|one| is_paid(one)).filter_map(|one| amount(one));
+        let counted = paid.chain(own).min_by(|one, other| one.0.total_cmp(&other.0));
         let listed = || specifications.iter().filter(|one| is_listed(one)).find_map(amount);
         let counted = counted.or_else(listed).map(|(_, written)| written.clone());
-        if counted.as_ref() == fields.get("price") {
+        if counted.as_ref() == fields.get("price") && ended.is_empty() {
             return None;
         }
         let mut changed = fields.clone();
+        if !ended.is_empty() {
+            // Whoever reads the item sees no price that is none now.
+            let valid: Vec<Value> = valid.into_iter().cloned().collect();
+            changed.insert("priceSpecification".to_owned(), valid.into());
+        }
         match counted {
             Some(price) => drop(changed.insert("price".to_owned(), price)),
             None => drop(changed.remove("price")),
@@ -201,6 +220,9 @@ mod tests {
         assert_eq!(price(sale(), "2026-11-27T08:00:00Z"), (json!("15.00"), next("2026-12-01T00:00:00Z")));
         assert_eq!(price(sale(), "2026-11-30T23:59:59Z").0, json!("15.00"));
         assert_eq!(price(sale(), "2026-12-01T00:00:00Z"), (json!("20.00"), None));
+        let item = json!({"name": "x", "offers": sale()});
+        let (after, _) = priced(&item, at("2026-12-01T00:00:00Z"));
+        assert!(!after.to_string().contains("15.00") && list_price(&after["offers"]).as_deref() == Some("20.00"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The limits of a question, held against one variant of an item after the other.
 
-use forecourt_understanding::{Filter, Test};
+use forecourt_understanding::{ClassLimit, Filter, Test};
 use tantivy::DocAddress;
 
 use super::plan::is_key;
@@ -23,8 +23,17 @@ enum VariantTest {
     Within { keys: Vec<u64>, from: f64, to: f64 },
     /// It is of one of these classes.
     OfClass(Vec<u64>),
-    /// It is of none of these classes, and of each list it states one.
-    Without { classes: Vec<u64>, stating: Vec<Vec<u64>> },
+    /// It says of each class that it is not of it.
+    Without(Vec<UnwantedClass>),
+}
+
+/// The terms by which a variant says something of a class.
+#[derive(Debug, Clone)]
+struct UnwantedClass {
+    of: u64,
+    free_of: u64,
+    /// It states what there is of the area of this class.
+    stated: u64,
 }
 
 impl VariantTests {
@@ -35,7 +44,7 @@ impl VariantTests {
 
     /// Whether what passes each limit may still pass them with no single variant.
     pub(super) fn are_needed(&self) -> bool {
-        self.0.len() > 1 || self.0.iter().any(|test| matches!(test, VariantTest::Without { .. }))
+        self.0.len() > 1 || self.0.iter().any(|test| matches!(test, VariantTest::Without(_)))
     }
 
     /// The variants of a column that pass all of it, by their places. `None`: nothing is asked that differs between
@@ -100,13 +109,14 @@ impl VariantTest {
                 to: to.unwrap_or(f64::INFINITY),
             },
             Test::OfClass(classes) => Self::OfClass(classes.iter().map(|class| mark(CLASS, class)).collect()),
-            Test::Without { classes, .. } if !classes.is_empty() => Self::Without {
-                classes: classes.iter().map(|limit| mark(CLASS, &limit.class)).collect(),
-                stating: classes
-                    .iter()
-                    .map(|limit| vec![mark(STATED, &limit.area), mark(FREE_OF, &limit.class)])
-                    .collect(),
-            },
+            Test::Without { classes, .. } if !classes.is_empty() => {
+                let unwanted = |limit: &ClassLimit| UnwantedClass {
+                    of: mark(CLASS, &limit.class),
+                    free_of: mark(FREE_OF, &limit.class),
+                    stated: mark(STATED, &limit.area),
+                };
+                Self::Without(classes.iter().map(unwanted).collect())
+            }
             Test::Without { .. } | Test::Unstated(_) => return None,
         })
     }
@@ -129,10 +139,14 @@ impl VariantTest {
                 let is_said = [variant, shared].into_iter().flat_map(pairs).any(|(key, _)| key == of_class);
                 is_said.then(|| classes.iter().any(|class| has(variant, *class) || has(shared, *class)))
             }
-            Self::Without { classes, stating } => {
-                let either = |term: &u64| has(variant, *term) || has(shared, *term);
-                Some(!classes.iter().any(either) && stating.iter().all(|any| any.iter().any(either)))
-            }
+            Self::Without(classes) => Some(classes.iter().all(|class| {
+                // What it is made of itself counts more than what its group says of all.
+                if has(variant, class.stated) {
+                    return !has(variant, class.of);
+                }
+                let either = |term: u64| has(variant, term) || has(shared, term);
+                !either(class.of) && (either(class.stated) || either(class.free_of))
+            })),
         }
     }
 }

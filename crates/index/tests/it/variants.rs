@@ -85,9 +85,15 @@ fn the_card_is_that_of_the_variant_that_was_asked_for() {
 #[test]
 fn what_is_without_something_has_a_variant_without_it() {
     let shelf = shop();
-    let parsed = shelf.library.understand("trail shoe, not blue", &Language::english());
-    let hits = found(&shelf, parsed.filters.clone());
-    assert!(ids(&hits).contains(&"shoe"), "{parsed:?} {:?}", ids(&hits));
+    let without = |color: &str| {
+        let parsed = shelf.library.understand(&format!("trail, not {color}"), &Language::english());
+        assert!(matches!(parsed.filters[0].test, Test::Without { .. }), "{parsed:?}");
+        found(&shelf, parsed.filters)
+    };
+    let hits = without("blue");
+    assert_eq!(ids(&hits), ["boot", "shoe", "sock"]);
+    assert_eq!(hits[1].item["color"], "red");
+    assert_eq!(ids(&without("red")), ["boot", "shoe"], "a boot in green, a shoe in blue, and no sock");
 }
 
 #[test]
