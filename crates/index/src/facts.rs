@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use forecourt_core::findings::URL_HOST;
 use serde_json::Value;
 
+use crate::address;
 use crate::limits::{FACT_BYTES_MAX, FACTS_MAX, PATH_BYTES_MAX, VARIANT_FACTS_MAX};
 use crate::variants::{self, HAS_VARIANT};
 use forecourt_loaders::grounding::{self, GROUNDING, GroundedItem};
@@ -155,7 +156,10 @@ impl Walk<'_> {
         let number = measure::quantity(&self.path, text);
         match self.path.ends_with("@type") {
             true => self.leaf(Some(type_name(text)), None),
-            false => self.leaf(Some(text), number),
+            false => {
+                self.leaf(Some(text), number);
+                address::names(&self.path, text).iter().for_each(|name| self.leaf(Some(name), None));
+            }
         }
     }
 
