@@ -7,11 +7,13 @@ use serde_json::Value;
 
 use crate::address;
 use crate::limits::{FACT_BYTES_MAX, FACTS_MAX, PATH_BYTES_MAX, VARIANT_FACTS_MAX};
-use crate::variants::{self, HAS_VARIANT};
 use forecourt_loaders::grounding::{self, GROUNDING, GroundedItem};
 use forecourt_loaders::item::{SECTION, type_name};
 use forecourt_loaders::limits::PATH_LEVELS_MAX;
 use forecourt_understanding::measure;
+
+/// The member that holds the variants of an item.
+pub(crate) const HAS_VARIANT: &str = "hasVariant";
 
 /// Long prose is searched, not filtered by; an id is looked up.
 const NO_FACTS: &[&str] = &[
@@ -62,7 +64,7 @@ pub(crate) fn visit_grounded(grounded: GroundedItem<'_>, mut take: impl FnMut(Fa
             take(Fact { path: URL_HOST, text: Some(&host), number: None });
         }
     }
-    let variants = variants::of(item);
+    let variants = variants_of(item);
     if variants.is_empty() {
         return visit_own(item, &mut take);
     }
@@ -80,6 +82,15 @@ pub(crate) fn visit_grounded(grounded: GroundedItem<'_>, mut take: impl FnMut(Fa
                 take(fact);
             }
         });
+    }
+}
+
+/// The variants of an item, none for nearly all.
+pub(crate) fn variants_of(item: &Value) -> &[Value] {
+    match item.get(HAS_VARIANT) {
+        Some(Value::Array(variants)) => variants,
+        Some(one @ Value::Object(_)) => std::slice::from_ref(one),
+        _ => &[],
     }
 }
 

@@ -7,7 +7,7 @@ use forecourt_loaders::item::{Item, NAME_KEYS, SECTION, TEXT_KEYS};
 use forecourt_understanding::measure;
 use serde_json::Value;
 
-use crate::variants::{self, HAS_VARIANT};
+use crate::facts::{HAS_VARIANT, variants_of};
 
 /// What is embedded: the name, then the prose, then the other texts until there are `bytes_max`. Models read the
 /// beginning of a text alone, so what says most comes first.
@@ -48,7 +48,7 @@ pub(crate) fn searchable(item: &Item<'_>, out: &mut String) {
 /// The texts of variants, each once: a word that all of them have says no more than one that one of them has.
 fn add_variants(item: &Value, out: &mut String) {
     let mut texts = String::new();
-    variants::of(item).iter().for_each(|variant| add_words(HAS_VARIANT, variant, &mut texts));
+    variants_of(item).iter().for_each(|variant| add_words(HAS_VARIANT, variant, &mut texts));
     let mut told = HashSet::new();
     for line in texts.lines().filter(|line| told.insert(*line)) {
         out.push_str(line);

@@ -12,23 +12,12 @@ use tantivy::tokenizer::TextAnalyzer;
 
 use crate::analysis::{FACT_END, LanguageAnalyzer, facts_tokenizer, fnv, whole_fact};
 use crate::classes::{CLASS, FREE_OF, STATED};
-use crate::facts;
+use crate::facts::{self, HAS_VARIANT, variants_of};
 use crate::limits::VARIANT_NUMBERS_MAX;
 use forecourt_vocabulary::ItemClasses;
 
-/// The member that holds them.
-pub(crate) const HAS_VARIANT: &str = "hasVariant";
 /// The fact that an item has variants. No property has such a name: see `facts`.
 pub(crate) const VARIANT_MARK: &str = "\u{1}variants";
-
-/// The variants of an item, none for nearly all.
-pub(crate) fn of(item: &Value) -> &[Value] {
-    match item.get(HAS_VARIANT) {
-        Some(Value::Array(variants)) => variants,
-        Some(one @ Value::Object(_)) => std::slice::from_ref(one),
-        _ => &[],
-    }
-}
 
 /// What stands for the texts of a property.
 pub(crate) fn text_key(path: &str) -> u64 {
@@ -68,7 +57,7 @@ impl VariantEncoder {
         tongue: LanguageAnalyzer,
         mut classes: impl FnMut(&Value) -> ItemClasses,
     ) -> Vec<u64> {
-        let variants = of(item);
+        let variants = variants_of(item);
         let mut each: Vec<Statements> =
             variants.iter().map(|variant| self.statements(variant, tongue, classes(variant))).collect();
         let group = without_variants(item, variants);

@@ -21,6 +21,7 @@ mod notes;
 mod outline;
 mod packed;
 mod page;
+mod paths;
 mod pdf;
 mod rst;
 mod shape;
@@ -43,7 +44,6 @@ pub use input::Input;
 pub use links::PLACES;
 pub use page::{Page, has_directive};
 pub use pdf::read_pdf_if_asked;
-pub(crate) use shape::sort_offers;
 pub use transcode::decode_text;
 
 /// The items of a document in memory.

@@ -7,8 +7,6 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use crate::formats::sort_offers;
-
 /// The price that an offer has when there is no sale, by schema.org's `priceType`.
 pub(crate) const LIST_PRICE: &str = "https://schema.org/ListPrice";
 /// The price of a sale.
@@ -35,6 +33,14 @@ pub fn priced(item: &Value, now: Timestamp) -> (Cow<'_, Value>, Option<Timestamp
 /// The least price of an offer, or of several of which those that can be had come before the others.
 pub fn lowest_price(offers: &Value) -> Option<f64> {
     amount(first(offers)).map(|(amount, _)| amount)
+}
+
+/// What can be had comes before what cannot, and the lowest price first.
+pub(crate) fn sort_offers(offers: &mut [Value]) {
+    offers.sort_by(|one, other| {
+        let place = |offer: &Value| (!can_be_had(offer), lowest_price(offer).unwrap_or(f64::INFINITY));
+        place(one).partial_cmp(&place(other)).unwrap_or(std::cmp::Ordering::Equal)
+    });
 }
 
 /// The price of an offer before a sale, as it is written, if it says one.

@@ -15,7 +15,7 @@ use crate::classes::Classifier;
 use crate::facts;
 use crate::item_texts;
 use crate::limits::NUMBER_PATHS_MAX;
-use crate::variants::{self, VARIANT_MARK, VariantEncoder};
+use crate::variants::{VARIANT_MARK, VariantEncoder};
 use forecourt_loaders::grounding::GroundedItem;
 use forecourt_loaders::item::{Item, first_text};
 
@@ -73,7 +73,7 @@ impl Maker {
         self.add_words(&mut document, item, tongue);
         self.add_facts(&mut document, grounded, tongue, summary);
         self.add_classes(&mut document, json, tongue);
-        if !variants::of(json).is_empty() {
+        if !facts::variants_of(json).is_empty() {
             summary.has_variants = true;
             self.add_variants(&mut document, json, tongue);
         }

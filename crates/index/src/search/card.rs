@@ -7,9 +7,8 @@ use serde_json::{Map, Value};
 
 use super::plan::Plan;
 use crate::analysis::{LanguageAnalyzer, Words};
-use crate::facts;
+use crate::facts::{self, HAS_VARIANT, variants_of};
 use crate::limits::HIT_VARIANTS_MAX;
-use crate::variants::{self, HAS_VARIANT};
 
 /// How many variants an item has, where a hit does not tell all of them.
 const VARIANT_COUNT: &str = "forecourt:variants";
@@ -20,7 +19,7 @@ const OWN: [&str; 4] = ["@type", "@id", "name", "description"];
 /// limits of a question; `None` when these ask nothing that differs between them. Of several, one that the words of the
 /// question name is picked, then one that can be had, then the cheapest.
 pub(super) fn card(item: Value, passing: Option<&[usize]>, plan: &Plan) -> (Value, bool) {
-    let all = variants::of(&item);
+    let all = variants_of(&item);
     let stems = plan.words.stems();
     let places: Vec<usize> = passing.map_or_else(|| (0..all.len()).collect(), <[usize]>::to_vec);
     let mut ranked: Vec<(usize, bool, f64, usize)> = places
@@ -57,7 +56,7 @@ fn named(variant: &Value, stems: &[&str], tongue: LanguageAnalyzer) -> usize {
 }
 
 fn told(item: &Value, picked: usize, is_picked: bool, order: &[usize]) -> Value {
-    let all = variants::of(item);
+    let all = variants_of(item);
     let mut card: Map<String, Value> = item.as_object().cloned().unwrap_or_default();
     for (key, value) in all.get(picked).and_then(Value::as_object).into_iter().flatten() {
         let is_told = key == "offers" || (is_picked && !OWN.contains(&key.as_str()));

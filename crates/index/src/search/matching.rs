@@ -26,7 +26,7 @@ pub(super) fn matching(snapshot: &Snapshot, text: &str, filters: &[Filter]) -> B
             clauses.push((Occur::Must, Box::new(ConstScoreQuery::new(Box::new(BooleanQuery::union(terms)), 0.0))));
         }
     }
-    clauses.extend(limit_clauses(snapshot, filters, &tongues));
+    clauses.extend(limit_clauses(snapshot, filters, &tongues, filter_clauses));
     Box::new(BooleanQuery::new(clauses))
 }
 

@@ -10,7 +10,6 @@ use tantivy::query::{
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
-use super::plan::filter_clauses;
 use super::variant_tests::VariantTests;
 use crate::analysis::{LanguageAnalyzer, whole_fact};
 use crate::columns::VARIANTS;
@@ -20,22 +19,30 @@ use forecourt_understanding::{Filter, Test};
 
 type Clause = (Occur, Box<dyn Query>);
 
-/// What passes all of these limits: a variant of an item that has variants, else the item.
-pub(super) fn limit_clauses(snapshot: &Snapshot, filters: &[Filter], tongues: &[LanguageAnalyzer]) -> Vec<Clause> {
-    let plain = || filters.iter().flat_map(|filter| filter_clauses(snapshot, filter, tongues)).collect();
+/// The clauses that let through what keeps one limit.
+pub(super) type ClausesOf = fn(&Snapshot, &Filter, &[LanguageAnalyzer]) -> Vec<Clause>;
+
+/// What passes all of these limits: a variant of an item that has variants, else the item. `clauses_of` is how one limit
+/// is asked of an item.
+pub(super) fn limit_clauses(
+    snapshot: &Snapshot,
+    filters: &[Filter],
+    tongues: &[LanguageAnalyzer],
+    clauses_of: ClausesOf,
+) -> Vec<Clause> {
+    let of = |filter: &Filter| clauses_of(snapshot, filter, tongues);
     let tests = VariantTests::of(filters, tongues);
     if !snapshot.summary.has_variants || !tests.are_needed() {
-        return plain();
+        return filters.iter().flat_map(of).collect();
     }
     let mut clauses: Vec<Clause> = vec![(Occur::Must, Box::new(AllQuery))];
-    clauses.extend(filters.iter().flat_map(|filter| loose(snapshot, filter, tongues)));
+    clauses.extend(filters.iter().flat_map(|filter| loose(snapshot, filter, &of)));
     let some_passes = SomePasses { items: Box::new(BooleanQuery::new(clauses)), tests };
     vec![(Occur::Must, Box::new(ConstScoreQuery::new(Box::new(some_passes), 0.0)))]
 }
 
 /// The clauses of a limit, with all items that have variants where some may keep it that others break.
-fn loose(snapshot: &Snapshot, filter: &Filter, tongues: &[LanguageAnalyzer]) -> Vec<Clause> {
-    let of = |filter: &Filter| filter_clauses(snapshot, filter, tongues);
+fn loose(snapshot: &Snapshot, filter: &Filter, of: &dyn Fn(&Filter) -> Vec<Clause>) -> Vec<Clause> {
     let Test::Without { classes, words } = &filter.test else { return of(filter) };
     if classes.is_empty() {
         return of(filter);

@@ -58,7 +58,7 @@ impl Plan {
             terms.add_names(text);
             terms.add_kinds(kept);
         }
-        let filters = limit_clauses(snapshot, &query.filters, &tongues);
+        let filters = limit_clauses(snapshot, &query.filters, &tongues, filter_clauses);
         let variants = VariantTests::of(&query.filters, &tongues);
         let ScoredTerms { words, corrections, query: scored } = terms.finish();
         let is_generic = content.split_whitespace().all(|word| is_generic_word(&bare_word(word), tongue));
@@ -229,7 +229,7 @@ fn whole_term(snapshot: &Snapshot, field: &str, value: &str) -> Term {
     }
 }
 
-pub(super) fn is_key(field: &str) -> bool {
+fn is_key(field: &str) -> bool {
     matches!(field, "@id" | "url")
 }
 

@@ -3,7 +3,6 @@
 use forecourt_understanding::{ClassLimit, Filter, Test};
 use tantivy::DocAddress;
 
-use super::plan::is_key;
 use crate::analysis::{LanguageAnalyzer, Words, fact_word, whole_fact};
 use crate::classes::{CLASS, FREE_OF, STATED};
 use crate::index::Snapshot;
@@ -90,7 +89,8 @@ pub(super) fn column(snapshot: &Snapshot, address: DocAddress) -> Vec<u64> {
 
 impl VariantTest {
     fn of(filter: &Filter, tongues: &[LanguageAnalyzer]) -> Option<Self> {
-        if filter.fields.iter().any(|field| is_key(field)) {
+        // An id and a link are those of the item as a whole.
+        if filter.fields.iter().any(|field| matches!(field.as_str(), "@id" | "url")) {
             return None;
         }
         let texts = || filter.fields.iter().map(|field| text_key(field)).collect();

@@ -11,7 +11,6 @@ use std::io::BufRead;
 
 use csv::{ByteRecord, ReaderBuilder};
 use encoding_rs::WINDOWS_1252;
-use serde_json::{Map, Value};
 
 use self::dialect::Dialect;
 use self::shop_table::ShopTable;
@@ -111,13 +110,13 @@ impl<'m> Rows<'m> {
 
 /// Rows with more cells than there are columns.
 #[derive(Debug, Default)]
-struct Ragged {
+struct RaggedRows {
     rows: u64,
     /// The line of the first.
     line: u64,
 }
 
-impl Ragged {
+impl RaggedRows {
     fn note(&mut self, row: &ByteRecord, columns: usize, line: u64) {
         if row.iter().skip(columns).any(|cell| !cell.trim_ascii().is_empty()) {
             self.rows += 1;
@@ -144,30 +143,6 @@ fn text(cell: &[u8]) -> String {
     match std::str::from_utf8(cell) {
         Ok(text) => text.trim().to_owned(),
         Err(_) => WINDOWS_1252.decode_without_bom_handling(cell).0.trim().to_owned(),
-    }
-}
-
-/// Whether there is something under a dot path.
-pub(super) fn has(item: &Map<String, Value>, path: &str) -> bool {
-    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
-    match item.get(first) {
-        Some(Value::Object(inner)) if !rest.is_empty() => has(inner, rest),
-        found => found.is_some() || item.contains_key(path),
-    }
-}
-
-/// Puts a text under a dot path such as `offers.price`. A property that comes twice is a list.
-pub(super) fn put(item: &mut Map<String, Value>, path: &str, text: &str, levels: usize) {
-    if let Some((first, rest)) =
-        path.split_once('.').filter(|(first, rest)| levels > 1 && !first.is_empty() && !rest.is_empty())
-        && let Value::Object(inner) = item.entry(first).or_insert_with(|| Value::Object(Map::new()))
-    {
-        return put(inner, rest, text, levels - 1);
-    }
-    match item.get_mut(path) {
-        None => drop(item.insert(path.to_owned(), text.into())),
-        Some(Value::Array(values)) => values.push(text.into()),
-        Some(value) => *value = Value::Array(vec![value.take(), text.into()]),
     }
 }
 

@@ -7,7 +7,7 @@ use super::cell::price;
 use super::html::plain_text;
 use crate::item;
 use crate::opening_hours::opening_hours;
-use crate::prices::{can_be_had, is_dated, is_listed, lowest_price};
+use crate::prices::{is_dated, is_listed, sort_offers};
 
 /// What shops call it, and what schema.org does.
 const AVAILABILITY: &[(&str, &[&str])] = &[
@@ -144,14 +144,6 @@ fn offers(offers: &Value) -> Option<Value> {
         }
         one => offer(one),
     }
-}
-
-/// What can be had comes before what cannot, and the lowest price first.
-pub(crate) fn sort_offers(offers: &mut [Value]) {
-    offers.sort_by(|one, other| {
-        let place = |offer: &Value| (!can_be_had(offer), lowest_price(offer).unwrap_or(f64::INFINITY));
-        place(one).partial_cmp(&place(other)).unwrap_or(std::cmp::Ordering::Equal)
-    });
 }
 
 fn offer(offer: &Value) -> Option<Value> {

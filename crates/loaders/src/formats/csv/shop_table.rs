@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use csv::ByteRecord;
 
-use super::{Ragged, text};
+use super::{RaggedRows, text};
 use crate::formats::shop::{Cells, ColumnName, Export, ShopReader};
 use crate::formats::{At, Sink, Stop};
 use crate::mapping::TableMapping;
@@ -13,7 +13,7 @@ use crate::mapping::TableMapping;
 pub(super) struct ShopTable {
     columns: Vec<Rc<ColumnName>>,
     reader: ShopReader,
-    ragged: Ragged,
+    ragged: RaggedRows,
 }
 
 impl ShopTable {
@@ -29,7 +29,7 @@ impl ShopTable {
         if let Some(mapping) = mapping {
             reader = reader.with_constants(&mapping.constants);
         }
-        Self { columns: columns.into_iter().map(Rc::new).collect(), reader, ragged: Ragged::default() }
+        Self { columns: columns.into_iter().map(Rc::new).collect(), reader, ragged: RaggedRows::default() }
     }
 
     pub(super) fn take(&mut self, row: &ByteRecord, at: At, sink: &mut dyn Sink) -> Result<(), Stop> {

@@ -4,9 +4,10 @@ use csv::ByteRecord;
 use serde_json::{Map, Value};
 
 use super::header::{Column, columns};
-use super::{Ragged, has, put, text};
+use super::{RaggedRows, text};
 use crate::formats::cell::{self, Format};
 use crate::formats::notes::{NO_PRICE, Notes};
+use crate::formats::paths::{has, put};
 use crate::formats::{At, Reason, Sink, Stop, linked};
 use crate::limits::PATH_LEVELS_MAX;
 use crate::mapping::TableMapping;
@@ -21,7 +22,7 @@ pub(super) struct Table<'m> {
     columns: Vec<Column>,
     mapping: Option<&'m TableMapping>,
     format: Format<'m>,
-    ragged: Ragged,
+    ragged: RaggedRows,
     notes: Notes,
 }
 
@@ -31,7 +32,7 @@ impl<'m> Table<'m> {
         let dates = mapping.and_then(|mapping| mapping.dates.as_deref());
         let format = Format { decimal: said.unwrap_or(decimal), is_said: said.is_some(), dates };
         let columns = columns(names, mapping)?;
-        Ok(Self { columns, mapping, format, ragged: Ragged::default(), notes: Notes::default() })
+        Ok(Self { columns, mapping, format, ragged: RaggedRows::default(), notes: Notes::default() })
     }
 
     /// Hands on the item that a row is.

@@ -11,7 +11,7 @@ use crate::limits::{GROUPED_BYTES_MAX, ITEM_BYTES_MAX, VARIANTS_MAX};
 /// Properties by which variants differ, as `variesBy` has them.
 const VARY: &[&str] = &["color", "size", "material", "pattern", "width", "audience"];
 /// What a row is.
-pub(super) enum Placed {
+pub(super) enum RowPlace {
     /// A product by itself.
     Product(ProductDraft),
     /// Something of a group.
@@ -36,7 +36,7 @@ pub(super) struct GroupRow {
     pub(super) other_key: Option<String>,
 }
 
-impl Placed {
+impl RowPlace {
     /// Adds what every product has, as the operator says.
     pub(super) fn add_constants(&mut self, constants: &BTreeMap<String, String>) {
         match self {
@@ -82,11 +82,11 @@ impl Groups {
         Self { has_parents, ..Self::default() }
     }
 
-    pub(super) fn take(&mut self, placed: Placed, at: At, bytes: usize, sink: &mut dyn Sink) -> Result<(), Stop> {
+    pub(super) fn take(&mut self, placed: RowPlace, at: At, bytes: usize, sink: &mut dyn Sink) -> Result<(), Stop> {
         match placed {
-            Placed::Product(product) => return offer(whole(product.into_fields()), at, sink),
-            Placed::OfGroup(row) => self.add(row, at),
-            Placed::Claimable(key, product, is_own) => self.claimable.push((key, at, product.into_fields(), is_own)),
+            RowPlace::Product(product) => return offer(whole(product.into_fields()), at, sink),
+            RowPlace::OfGroup(row) => self.add(row, at),
+            RowPlace::Claimable(key, product, is_own) => self.claimable.push((key, at, product.into_fields(), is_own)),
         }
         self.bytes += bytes;
         match self.bytes > GROUPED_BYTES_MAX {

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::groups::{GroupRow, Placed};
+use super::groups::{GroupRow, RowPlace};
 use super::product::ProductDraft;
 use super::{Cells, Scope, one_or_many, parts};
 
@@ -68,7 +68,7 @@ const NOT_READ: &[&str] = &[
     "swatchimagelabel",
 ];
 
-pub(super) fn row(cells: &mut Cells, scope: &mut Scope<'_>) -> Option<Placed> {
+pub(super) fn row(cells: &mut Cells, scope: &mut Scope<'_>) -> Option<RowPlace> {
     let sku = cells.take(&["sku"])?;
     let is_online = cells.take(&["productonline"]).is_none_or(|said| said.trim() == "1");
     // Rows with a store view say what is another there, in another language mostly; the others say everything.
@@ -111,8 +111,10 @@ pub(super) fn row(cells: &mut Cells, scope: &mut Scope<'_>) -> Option<Placed> {
     cells.drop_all(NOT_READ);
     product.put_all_additional(cells.rest());
     Some(match kind.as_str() {
-        "configurable" => Placed::OfGroup(GroupRow { key: sku, parent: Some(product), claimed, ..GroupRow::default() }),
-        _ => Placed::Claimable(sku, product, is_own),
+        "configurable" => {
+            RowPlace::OfGroup(GroupRow { key: sku, parent: Some(product), claimed, ..GroupRow::default() })
+        }
+        _ => RowPlace::Claimable(sku, product, is_own),
     })
 }
 

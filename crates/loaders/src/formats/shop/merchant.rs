@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::groups::{GroupRow, Placed};
+use super::groups::{GroupRow, RowPlace};
 use super::product::{Period, ProductDraft};
 use super::{Cells, Scope, one_or_many, parts};
 
@@ -50,7 +50,7 @@ pub(in crate::formats) fn is_product(cells: &Cells) -> bool {
     PRODUCT_MARKS.iter().any(|mark| cells.has(mark))
 }
 
-pub(super) fn row(cells: &mut Cells, scope: &mut Scope<'_>) -> Placed {
+pub(super) fn row(cells: &mut Cells, scope: &mut Scope<'_>) -> RowPlace {
     let mut product = ProductDraft::default();
     product.put("identifier", cells.take(&["id", "guid"]));
     product.put_prose("name", cells.take(&["title", "structuredtitle"]));
@@ -81,8 +81,8 @@ pub(super) fn row(cells: &mut Cells, scope: &mut Scope<'_>) -> Placed {
     cells.drop_beginning(&["customlabel"]);
     product.put_all_additional(cells.rest());
     match group {
-        Some(key) => Placed::OfGroup(GroupRow { key, variant: Some(product), ..GroupRow::default() }),
-        None => Placed::Product(product),
+        Some(key) => RowPlace::OfGroup(GroupRow { key, variant: Some(product), ..GroupRow::default() }),
+        None => RowPlace::Product(product),
     }
 }
 

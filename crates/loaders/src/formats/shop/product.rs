@@ -9,7 +9,7 @@ use super::{Scope, choices};
 use crate::formats::html::plain_text;
 use crate::formats::notes::NO_PRICE;
 use crate::formats::shape::availability;
-use crate::formats::{cell, csv};
+use crate::formats::{cell, paths};
 use crate::limits::PATH_LEVELS_MAX;
 use crate::prices::{LIST_PRICE, SALE_PRICE};
 
@@ -151,8 +151,8 @@ impl ProductDraft {
                 Some(path) => (&mut self.offer, path),
                 None => (&mut self.fields, path.as_str()),
             };
-            if !csv::has(fields, path) {
-                csv::put(fields, path, value, PATH_LEVELS_MAX);
+            if !paths::has(fields, path) {
+                paths::put(fields, path, value, PATH_LEVELS_MAX);
             }
         }
     }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::json;
 
 use super::cells::PriceCell;
-use super::groups::{GroupRow, Placed};
+use super::groups::{GroupRow, RowPlace};
 use super::product::ProductDraft;
 use super::{Cells, Scope, one_or_many, parts};
 use crate::limits::HANDLES_KEPT;
@@ -47,7 +47,7 @@ pub(super) struct ShopifyRows {
 }
 
 impl ShopifyRows {
-    pub(super) fn row(&mut self, cells: &mut Cells, scope: &mut Scope<'_>) -> Option<Placed> {
+    pub(super) fn row(&mut self, cells: &mut Cells, scope: &mut Scope<'_>) -> Option<RowPlace> {
         let handle = cells.take(&["handle", "urlhandle"])?;
         // Rows of one handle stand together; those of long ago are not needed for what follows.
         if self.handles.len() >= HANDLES_KEPT && !self.handles.contains_key(&handle) {
@@ -80,7 +80,7 @@ impl ShopifyRows {
         row.parent = is_first.then_some(product);
         row.variant = Some(variant).filter(|variant| !variant.is_empty());
         row.key = handle;
-        Some(Placed::OfGroup(row))
+        Some(RowPlace::OfGroup(row))
     }
 }
 

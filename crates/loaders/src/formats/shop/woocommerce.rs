@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::groups::{GroupRow, Placed};
+use super::groups::{GroupRow, RowPlace};
 use super::product::ProductDraft;
 use super::{Cells, Scope, one_or_many, parts};
 
@@ -35,7 +35,7 @@ const MEASURES: &[(&str, &[(&str, &str)])] = &[
 /// Attributes of one product that are read.
 const ATTRIBUTES_MAX: usize = 100;
 
-pub(super) fn row(cells: &mut Cells, scope: &mut Scope<'_>) -> Option<Placed> {
+pub(super) fn row(cells: &mut Cells, scope: &mut Scope<'_>) -> Option<RowPlace> {
     let kind = cells.take(&["type"]).unwrap_or_default().to_lowercase();
     let parent = cells.take(&["parent"]);
     let id = cells.take(&["id"]);
@@ -69,13 +69,13 @@ pub(super) fn row(cells: &mut Cells, scope: &mut Scope<'_>) -> Option<Placed> {
     product.put_all_additional(cells.rest());
     let own = || sku.clone().or_else(|| id.as_ref().map(|id| format!("id:{id}")));
     Some(match parent.filter(|_| is_variation) {
-        Some(parent) => Placed::OfGroup(GroupRow { key: parent, variant: Some(product), ..GroupRow::default() }),
+        Some(parent) => RowPlace::OfGroup(GroupRow { key: parent, variant: Some(product), ..GroupRow::default() }),
         None if is("variable") => {
             let other = id.as_ref().map(|id| format!("id:{id}"));
             let key = own().unwrap_or_default();
-            Placed::OfGroup(GroupRow { key, other_key: other, parent: Some(product), ..GroupRow::default() })
+            RowPlace::OfGroup(GroupRow { key, other_key: other, parent: Some(product), ..GroupRow::default() })
         }
-        None => Placed::Product(product),
+        None => RowPlace::Product(product),
     })
 }
 
