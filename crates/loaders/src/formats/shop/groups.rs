@@ -10,6 +10,7 @@ use crate::limits::{GROUPED_BYTES_MAX, ITEM_BYTES_MAX, VARIANTS_MAX};
 
 /// Properties by which variants differ, as `variesBy` has them.
 const VARY: &[&str] = &["color", "size", "material", "pattern", "width", "audience"];
+
 /// What a row is.
 pub(super) enum RowPlace {
     /// A product by itself.
@@ -55,6 +56,7 @@ struct Group {
     parent: Option<ProductDraft>,
     variants: Vec<Map<String, Value>>,
     claimed: Vec<String>,
+    pictures: Vec<String>,
 }
 
 /// Groups that wait for more of their rows.
@@ -106,9 +108,7 @@ impl Groups {
         group.parent = group.parent.take().or(row.parent);
         group.variants.extend(row.variant.map(ProductDraft::into_fields));
         group.claimed.extend(row.claimed);
-        if let Some(picture) = row.picture {
-            group.parent.get_or_insert_default().put("image", Some(picture));
-        }
+        group.pictures.extend(row.picture);
     }
 
     /// Hands on all groups. Where parents have rows of their own, variants without one are told.
@@ -126,7 +126,10 @@ impl Groups {
         let mut order = Vec::new();
         for (key, at, fields, is_own) in self.claimable.drain(..) {
             order.push(key.clone());
-            claimable.insert(key, (at, fields, is_own));
+            // The same key again: the first stays a product by itself, and whoever indexes it tells that it comes twice.
+            if let Some((at, fields, _)) = claimable.insert(key, (at, fields, is_own)) {
+                offer(whole(fields), at, sink)?;
+            }
         }
         let mut groups = std::mem::take(&mut self.groups);
         for (other, key) in self.aliases.drain().filter(|(other, key)| other != key) {
@@ -142,6 +145,8 @@ impl Groups {
             if group.parent.is_none() && self.has_parents {
                 self.orphans.get_or_insert((0, at.line)).0 += group.variants.len() as u64;
             }
+            let pictures = std::mem::take(&mut group.pictures);
+            pictures.into_iter().for_each(|one| group.parent.get_or_insert_default().put("image", Some(one)));
             let part = self.parts.entry(key.clone()).or_default();
             for item in items(&key, group.parent.map(ProductDraft::into_fields), group.variants, part) {
                 offer(item, at, sink)?;
