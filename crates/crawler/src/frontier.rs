@@ -21,13 +21,15 @@ pub(crate) struct Frontier {
     pages_max: usize,
     /// Whether a page was left out because there are too many.
     pub(crate) is_cut: bool,
+    /// Links that are longer than [`PAGE_URL_BYTES_MAX`].
+    pub(crate) too_long: u64,
 }
 
 impl Frontier {
     /// For pages of the origin of `start`, at most `pages_max` in all.
     pub(crate) fn new(start: &Url, pages_max: usize) -> Self {
         let (waiting, found) = (VecDeque::new(), HashSet::new());
-        Self { origin: start.origin(), waiting, found, pages_max, is_cut: false }
+        Self { origin: start.origin(), waiting, found, pages_max, is_cut: false, too_long: 0 }
     }
 
     /// Whether a URL is of the site.
@@ -35,14 +37,21 @@ impl Frontier {
         url.origin() == self.origin && url.username().is_empty() && url.password().is_none()
     }
 
-    /// Adds a page at a depth, unless it was found before or is none of the site's.
-    pub(crate) fn add(&mut self, url: &Url, depth: u32) {
+    /// The address of a page of the site that was not found before. `None`: it is none.
+    pub(crate) fn new_page(&self, url: &Url) -> Option<Url> {
         let mut url = url.clone();
         // Fragments lead to places of one page, not to other pages.
         url.set_fragment(None);
         let path = url.path().to_ascii_lowercase();
-        let is_page = url.as_str().len() <= PAGE_URL_BYTES_MAX && !NO_PAGES.iter().any(|end| path.ends_with(end));
-        if !is_page || !self.is_own(&url) || self.found.contains(url.as_str()) {
+        let is_page = self.is_own(&url) && !NO_PAGES.iter().any(|end| path.ends_with(end));
+        Some(url).filter(|url| is_page && !self.found.contains(url.as_str()))
+    }
+
+    /// Adds a page at a depth, unless it was found before or is none of the site's.
+    pub(crate) fn add(&mut self, url: &Url, depth: u32) {
+        let Some(url) = self.new_page(url) else { return };
+        if url.as_str().len() > PAGE_URL_BYTES_MAX {
+            self.too_long += 1;
             return;
         }
         // Counted as found and not as read: the queue itself has to have a bound.
@@ -89,7 +98,7 @@ mod tests {
             frontier.add(&url(text), 0);
         }
         frontier.add(&url(&format!("https://e.org/{}", "x".repeat(PAGE_URL_BYTES_MAX))), 0);
-        assert_eq!(frontier.counts(), (1, 1));
+        assert_eq!((frontier.counts(), frontier.too_long), ((1, 1), 1));
         assert_eq!(frontier.next(), Some((url("https://e.org/a"), 0)));
         frontier.add(&url("https://e.org/a"), 0);
         assert_eq!(frontier.next(), None);

@@ -26,8 +26,11 @@ pub const PAGE_REDIRECTS_MAX: usize = 5;
 pub const HOSTS_MAX: usize = 10_000;
 /// The longest time for which a host can ask to be left alone.
 pub const RETRY_AFTER_MAX: std::time::Duration = std::time::Duration::from_secs(60 * 60);
-/// Pages of a visit that are read before what was found so far is handed on for the first time.
+/// Pages of a visit that are read before what was found so far is handed on for the first time, unless
+/// [`PUBLISH_FIRST_AFTER`] has passed.
 pub const PUBLISH_PAGES: usize = 10;
+/// The time after which the first pages are handed on, however few they are.
+pub const PUBLISH_FIRST_AFTER: std::time::Duration = std::time::Duration::from_secs(2);
 /// The least time between two times that what a visit has found is handed on.
 pub const PUBLISH_EVERY: std::time::Duration = std::time::Duration::from_secs(5);
 /// The longest time that a visit to a site may take. Then it gives up; what is known of the rest stays.

@@ -52,9 +52,12 @@ impl Sitemap {
 }
 
 fn lines(text: &str) -> Sitemap {
-    let urls = text.lines().map(str::trim).filter(|line| line.starts_with("http"));
-    let pages: Vec<String> = urls.take(SITEMAP_URLS_MAX).map(str::to_owned).collect();
-    let broken = pages.is_empty().then(|| "neither XML nor a list of URLs".to_owned());
+    let mut urls = text.lines().map(str::trim).filter(|line| line.starts_with("http"));
+    let pages: Vec<String> = urls.by_ref().take(SITEMAP_URLS_MAX).map(str::to_owned).collect();
+    let broken = match pages.is_empty() {
+        true => Some("neither XML nor a list of URLs".to_owned()),
+        false => urls.next().map(|_| too_many()),
+    };
     Sitemap { pages, broken, ..Sitemap::default() }
 }
 
@@ -92,10 +95,18 @@ fn xml(text: &str) -> Sitemap {
             }
         }
     }
+    let rest = usize::try_from(reader.buffer_position()).ok().and_then(|at| text.get(at..));
+    if found.is_full() && rest.is_some_and(|rest| rest.contains("loc>")) {
+        found.broken = Some(too_many());
+    }
     if found.pages.is_empty() && found.sitemaps.is_empty() && found.broken.is_none() {
         found.broken = Some("there are no URLs in it".to_owned());
     }
     found
+}
+
+fn too_many() -> String {
+    format!("only the first {SITEMAP_URLS_MAX} URLs of it are read")
 }
 
 fn push(url: &mut Option<String>, text: &str) {
@@ -143,10 +154,14 @@ mod tests {
     #[test]
     fn urls_end_at_the_bound() {
         let lines = |n: usize| "https://e.org/\n".repeat(n);
-        assert_eq!(Sitemap::read(&lines(SITEMAP_URLS_MAX + 1)).pages.len(), SITEMAP_URLS_MAX);
+        let most = Sitemap::read(&lines(SITEMAP_URLS_MAX + 1));
+        assert_eq!(most.pages.len(), SITEMAP_URLS_MAX);
+        assert!(most.broken.is_some() && Sitemap::read(&lines(SITEMAP_URLS_MAX)).broken.is_none());
         let urls = |n: usize| format!("<urlset>{}</urlset>", "<url><loc>u</loc></url>".repeat(n));
         assert_eq!(Sitemap::read(&urls(SITEMAP_URLS_MAX)).pages.len(), SITEMAP_URLS_MAX);
-        assert_eq!(Sitemap::read(&urls(SITEMAP_URLS_MAX + 1)).pages.len(), SITEMAP_URLS_MAX);
+        let most = Sitemap::read(&urls(SITEMAP_URLS_MAX + 1));
+        assert_eq!(most.pages.len(), SITEMAP_URLS_MAX);
+        assert!(most.broken.is_some() && Sitemap::read(&urls(SITEMAP_URLS_MAX)).broken.is_none());
     }
 
     proptest! {

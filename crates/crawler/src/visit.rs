@@ -1,5 +1,6 @@
 //! One visit to a site: from `robots.txt` to the last page.
 
+mod bounds;
 mod discovery;
 mod page;
 
@@ -14,15 +15,16 @@ use forecourt_egress::Egress;
 use forecourt_loaders::limits::REASONS_MAX;
 use futures::future::BoxFuture;
 use tokio::time::Instant;
-use url::Url;
 
 use crate::fetch::Fetcher;
 use crate::frontier::Frontier;
 use crate::hosts::Hosts;
 use crate::kept::{Before, KeptPage, Writer};
-use crate::limits::{PAGE_FAILURES_MAX, PUBLISH_EVERY, PUBLISH_PAGES, SITE_BYTES_MAX};
+use crate::limits::{PAGE_FAILURES_MAX, PUBLISH_EVERY, PUBLISH_FIRST_AFTER, PUBLISH_PAGES, SITE_BYTES_MAX};
 use crate::robots::Robots;
-use crate::site::{SiteRead, WebSite};
+use crate::site::WebSite;
+use bounds::PassedBounds;
+use discovery::WaitingSitemaps;
 
 /// The product token that `robots.txt` calls us by.
 const AGENT: &str = "forecourt";
@@ -94,25 +96,37 @@ impl Visitor {
                 writer: Writer::begin(items, SITE_BYTES_MAX)?,
                 now: format!("{:.0}", self.clock.now()),
                 failures: 0,
+                sitemaps: WaitingSitemaps::default(),
+                passed: PassedBounds::default(),
+                begun: Instant::now(),
                 has_changed: false,
                 published: (0, Instant::now()),
                 is_cancelled: false,
                 told: Visit::default(),
             };
-            let begun = Instant::now();
             tour.begin().await;
+            let mut is_sitemaps_turn = true;
             while !tour.told.gave_up {
-                let Some((url, depth)) = tour.frontier.next() else { break };
-                if let Some(reason) = tour.enough(begun.elapsed(), cancel) {
-                    tour.told.skip(url.as_str(), &format!("the visit ends here: {reason}"));
+                let has_pages = tour.frontier.counts().0 > 0;
+                // A page, a sitemap, a page: with hundreds of sitemaps, the first pages do not wait for the last of them.
+                let sitemap = if is_sitemaps_turn || !has_pages { tour.sitemaps.next() } else { None };
+                let page = if sitemap.is_none() { tour.frontier.next() } else { None };
+                let Some(url) = sitemap.as_ref().or(page.as_ref().map(|(url, _)| url)) else { break };
+                if let Some(reason) = tour.enough(cancel) {
+                    tour.told.tell_bound(url.as_str(), &format!("the visit ends here: {reason}"));
                     tour.told.gave_up = true;
                     tour.is_cancelled = cancel();
                     break;
                 }
-                tour.page(&url, depth).await?;
-                tour.told.waiting = tour.frontier.counts().0;
-                progress(&tour.told);
-                tour.publish()?;
+                is_sitemaps_turn = sitemap.is_none();
+                if let Some(sitemap) = sitemap {
+                    tour.read_sitemap(&sitemap).await;
+                } else if let Some((url, depth)) = page {
+                    tour.page(&url, depth).await?;
+                    tour.told.waiting = tour.frontier.counts().0;
+                    progress(&tour.told);
+                    tour.publish()?;
+                }
             }
             tour.finish()
         })
@@ -137,6 +151,12 @@ struct Tour<'a> {
     now: String,
     /// Pages in a row that could not be read.
     failures: usize,
+    /// Sitemaps that wait to be read, and those that were found.
+    sitemaps: WaitingSitemaps,
+    /// What a bound kept out.
+    passed: PassedBounds,
+    /// When the visit began.
+    begun: Instant,
     /// Whether a page is another one than before, and that was not handed on.
     has_changed: bool,
     /// How many pages there were when what was found was handed on, and when that was.
@@ -147,11 +167,11 @@ struct Tour<'a> {
 
 impl Tour<'_> {
     /// Why no further page is asked for, if there is a reason.
-    fn enough(&self, elapsed: Duration, cancel: &(dyn Fn() -> bool + Sync)) -> Option<String> {
+    fn enough(&self, cancel: &(dyn Fn() -> bool + Sync)) -> Option<String> {
         if self.failures >= PAGE_FAILURES_MAX {
             return Some(format!("{PAGE_FAILURES_MAX} pages in a row could not be read"));
         }
-        if elapsed >= self.site.time_max {
+        if self.begun.elapsed() >= self.site.time_max {
             return Some(format!("it has taken {} s", self.site.time_max.as_secs()));
         }
         cancel().then(|| "it was told to stop".to_owned())
@@ -159,10 +179,7 @@ impl Tour<'_> {
 
     fn keep(&mut self, page: &KeptPage, depth: u32) -> io::Result<()> {
         self.told.pages += 1;
-        if self.site.read == SiteRead::Pages && depth < self.site.depth_max {
-            let links: Vec<Url> = page.links.iter().filter_map(|link| Url::parse(link).ok()).collect();
-            links.iter().for_each(|link| self.frontier.add(link, depth + 1));
-        }
+        self.follow(page, depth);
         self.write(page)
     }
 
@@ -177,10 +194,8 @@ impl Tour<'_> {
     /// Hands on what was found so far, the more seldom the more there is, if there is something new in it.
     fn publish(&mut self) -> io::Result<()> {
         let (pages, at) = self.published;
-        // A fifth more than last time: handing on copies all that was found, so the copies together stay few times its
-        // size.
-        let is_due = self.told.pages >= pages + PUBLISH_PAGES.max(pages / 5) && at.elapsed() >= self.patience();
-        if !is_due || !self.has_changed {
+        let waited = if pages == 0 { self.begun.elapsed() } else { at.elapsed() };
+        if !is_due(pages, self.told.pages, waited) || !self.has_changed {
             return Ok(());
         }
         self.writer.publish(unmet(&mut self.cut_off, &mut self.before))?;
@@ -189,17 +204,12 @@ impl Tour<'_> {
         Ok(())
     }
 
-    /// The least time between two times that findings are handed on: none before the first time.
-    fn patience(&self) -> Duration {
-        if self.published.0 == 0 { Duration::ZERO } else { PUBLISH_EVERY }
-    }
-
     /// Puts the new state in place. After a whole visit, pages that were not met are gone; after one that
     /// ended early, and without a sitemap that lists them, they stay.
     fn finish(mut self) -> io::Result<Visit> {
-        if self.frontier.is_cut {
-            self.told.skip(self.site.url.as_str(), &format!("only the first {} pages are read", self.site.pages_max));
-        }
+        // A sitemap that failed ends the visit only where no other one listed a page.
+        self.told.gave_up |= self.keeps_before && self.frontier.counts().1 == 0;
+        self.tell_bounds();
         if self.is_cancelled {
             self.writer.publish(unmet(&mut self.cut_off, &mut self.before))?;
             // The next visit goes on from what was written; the old state stays until one comes to its end.
@@ -222,8 +232,34 @@ impl Tour<'_> {
     }
 }
 
+/// Whether pages are to be handed on, of which `before` were so already. `waited` is the time since then, or since the
+/// visit began.
+fn is_due(before: usize, pages: usize, waited: Duration) -> bool {
+    match before {
+        0 => pages >= PUBLISH_PAGES || (pages > 0 && waited >= PUBLISH_FIRST_AFTER),
+        // A fifth more than last time: handing on copies all that was found, so the copies together stay few times its
+        // size.
+        _ => pages > before + before / 5 && waited >= PUBLISH_EVERY,
+    }
+}
+
 /// What is known of pages that were not met, the newer state of each.
 fn unmet<'a>(cut_off: &'a mut Before, before: &'a mut Before) -> impl Iterator<Item = KeptPage> + 'a {
     let newer: HashSet<String> = cut_off.urls().map(str::to_owned).collect();
     cut_off.rest().chain(before.rest().filter(move |page| !newer.contains(&page.url)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_pages_are_handed_on_early_and_others_more_seldom() {
+        let none = Duration::ZERO;
+        assert!(!is_due(0, PUBLISH_PAGES - 1, none) && is_due(0, PUBLISH_PAGES, none));
+        let short = PUBLISH_FIRST_AFTER - Duration::from_millis(1);
+        assert!(!is_due(0, 1, short) && is_due(0, 1, PUBLISH_FIRST_AFTER) && !is_due(0, 0, PUBLISH_FIRST_AFTER));
+        assert!(!is_due(1, 2, PUBLISH_EVERY - Duration::from_millis(1)) && is_due(1, 2, PUBLISH_EVERY));
+        assert!(!is_due(100, 120, PUBLISH_EVERY) && is_due(100, 121, PUBLISH_EVERY));
+    }
 }

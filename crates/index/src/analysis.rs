@@ -10,7 +10,7 @@ mod words;
 pub(crate) use fold::fold_text;
 pub(crate) use stop::{bare_word, content_words, is_generic_word, is_stop_word};
 pub(crate) use tokenizers::{
-    FACT_END, NAME_WORDS_MAX, SPELLED_CHARS_MIN, fact_word, facts_tokenizer, pairs_tokenizer, spelled_tokenizer,
+    FACT_END, NAME_WORDS_MAX, SPELLED_CHARS_MIN, fact_word, facts_tokenizer, fnv, pairs_tokenizer, spelled_tokenizer,
     whole_fact, whole_name, word_of_fact, words_tokenizer,
 };
 pub(crate) use tongue::LanguageAnalyzer;

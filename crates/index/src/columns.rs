@@ -14,6 +14,9 @@ pub(crate) const KEY: &str = "key";
 pub(crate) const HASH: &str = "hash";
 pub(crate) const ORIGIN: &str = "origin";
 
+/// The name of the fast field that says which variant of an item states what.
+pub(crate) const VARIANTS: &str = "variants";
+
 /// The columns of one segment that every query needs.
 pub(crate) struct Columns {
     pub(crate) key: Arc<dyn ColumnValues<u64>>,

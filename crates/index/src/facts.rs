@@ -1,13 +1,19 @@
 //! The properties of an item, flattened to dot paths: what filters can ask about.
 
+use std::collections::HashSet;
+
 use forecourt_core::findings::URL_HOST;
 use serde_json::Value;
 
-use crate::limits::{FACT_BYTES_MAX, FACTS_MAX, PATH_BYTES_MAX};
+use crate::address;
+use crate::limits::{FACT_BYTES_MAX, FACTS_MAX, PATH_BYTES_MAX, VARIANT_FACTS_MAX};
 use forecourt_loaders::grounding::{self, GROUNDING, GroundedItem};
 use forecourt_loaders::item::{SECTION, type_name};
 use forecourt_loaders::limits::PATH_LEVELS_MAX;
 use forecourt_understanding::measure;
+
+/// The member that holds the variants of an item.
+pub(crate) const HAS_VARIANT: &str = "hasVariant";
 
 /// Long prose is searched, not filtered by; an id is looked up.
 const NO_FACTS: &[&str] = &[
@@ -25,7 +31,10 @@ const NO_FACTS: &[&str] = &[
     "transcript",
     GROUNDING,
     SECTION,
+    HAS_VARIANT,
 ];
+/// Prices before and after a sale: the one that counts is the offer's own.
+const PRICES_OF_OFFER: &str = "offers.priceSpecification";
 
 /// What values of schema.org's enumerations begin with. It is left out, so that `https://schema.org/InStock` and
 /// `InStock` are one value.
@@ -50,11 +59,49 @@ pub(crate) fn visit(item: &Value, take: impl FnMut(Fact<'_>)) {
 /// Visits the facts of an item whose grounding is held beside it.
 pub(crate) fn visit_grounded(grounded: GroundedItem<'_>, mut take: impl FnMut(Fact<'_>)) {
     let item = grounded.item;
-    let Value::Object(fields) = item else { return };
-    let mut walk = Walk { path: String::new(), left: FACTS_MAX, take: &mut take };
-    for host in grounding::hosts(grounded) {
-        (walk.take)(Fact { path: URL_HOST, text: Some(&host), number: None });
+    if item.is_object() {
+        for host in grounding::hosts(grounded) {
+            take(Fact { path: URL_HOST, text: Some(&host), number: None });
+        }
     }
+    let variants = variants_of(item);
+    if variants.is_empty() {
+        return visit_own(item, &mut take);
+    }
+    // Each once: a thousand variants have a few colours and sizes.
+    let mut told = HashSet::new();
+    let mut left = VARIANT_FACTS_MAX;
+    visit_own(item, &mut |fact| {
+        told.insert(key(&fact));
+        take(fact);
+    });
+    for variant in variants {
+        visit_own(variant, &mut |fact| {
+            if left > 0 && told.insert(key(&fact)) {
+                left -= 1;
+                take(fact);
+            }
+        });
+    }
+}
+
+/// The variants of an item, none for nearly all.
+pub(crate) fn variants_of(item: &Value) -> &[Value] {
+    match item.get(HAS_VARIANT) {
+        Some(Value::Array(variants)) => variants,
+        Some(one @ Value::Object(_)) => std::slice::from_ref(one),
+        _ => &[],
+    }
+}
+
+fn key(fact: &Fact<'_>) -> (String, Option<String>, Option<u64>) {
+    (fact.path.to_owned(), fact.text.map(str::to_owned), fact.number.map(f64::to_bits))
+}
+
+/// Visits the facts that an item, or a variant of one, states itself, at most [`FACTS_MAX`].
+pub(crate) fn visit_own(item: &Value, take: &mut dyn FnMut(Fact<'_>)) {
+    let Value::Object(fields) = item else { return };
+    let mut walk = Walk { path: String::new(), left: FACTS_MAX, take };
     for (key, value) in fields {
         if !NO_FACTS.contains(&key.as_str()) {
             walk.down(key, value, 1);
@@ -93,7 +140,9 @@ impl Walk<'_> {
             }
             self.path.push_str(key);
         }
-        self.value(value, level);
+        if self.path != PRICES_OF_OFFER {
+            self.value(value, level);
+        }
         self.path.truncate(before);
     }
 
@@ -118,7 +167,10 @@ impl Walk<'_> {
         let number = measure::quantity(&self.path, text);
         match self.path.ends_with("@type") {
             true => self.leaf(Some(type_name(text)), None),
-            false => self.leaf(Some(text), number),
+            false => {
+                self.leaf(Some(text), number);
+                address::names(&self.path, text).iter().for_each(|name| self.leaf(Some(name), None));
+            }
         }
     }
 
@@ -200,6 +252,34 @@ mod tests {
         let host = |host: &str| (URL_HOST.to_owned(), Some(host.to_owned()), None);
         assert_eq!(facts(item), [host("shop.example"), host("list.example")]);
         assert_eq!(facts(json!({"url": "https://other.example:8443/"})), [host("other.example")]);
+    }
+
+    #[test]
+    fn facts_of_variants_are_those_of_their_item_each_once() {
+        let variant = |color: &str, price: u32| json!({"@type": "Product", "name": "n", "color": color, "offers": {"price": price}});
+        let item = json!({"@type": "ProductGroup", "size": "M",
+            "hasVariant": [variant("red", 5), variant("blue", 5), {"size": "M", "color": "red"}]});
+        let text = |path: &str, text: &str| (path.to_owned(), Some(text.to_owned()), None);
+        let mut found = facts(item);
+        found.retain(|fact| fact.0 != "@type");
+        assert_eq!(
+            found,
+            [
+                text("size", "M"),
+                text("color", "red"),
+                ("offers.price".to_owned(), None, Some(5.0)),
+                text("color", "blue")
+            ]
+        );
+        let many = |n: usize| json!({"hasVariant": (0..n).map(|n| json!({"n": n})).collect::<Vec<_>>()});
+        assert_eq!(facts(many(VARIANT_FACTS_MAX)).len(), VARIANT_FACTS_MAX);
+        assert_eq!(facts(many(VARIANT_FACTS_MAX + 1)).len(), VARIANT_FACTS_MAX);
+    }
+
+    #[test]
+    fn a_price_before_a_sale_is_no_fact() {
+        let item = json!({"offers": {"price": 15, "priceSpecification": [{"price": 20}]}});
+        assert_eq!(facts(item), [("offers.price".to_owned(), None, Some(15.0))]);
     }
 
     #[test]

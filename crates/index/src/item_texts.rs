@@ -1,9 +1,13 @@
 //! The texts of an item that count: those that a person could search for, and those whose meaning is embedded.
 
+use std::collections::HashSet;
+
 use forecourt_loaders::grounding::GROUNDING;
 use forecourt_loaders::item::{Item, NAME_KEYS, SECTION, TEXT_KEYS};
 use forecourt_understanding::measure;
 use serde_json::Value;
+
+use crate::facts::{HAS_VARIANT, variants_of};
 
 /// What is embedded: the name, then the prose, then the other texts until there are `bytes_max`. Models read the
 /// beginning of a text alone, so what says most comes first.
@@ -17,8 +21,10 @@ pub(crate) fn embeddable(item: &Item<'_>, out: &mut String, bytes_max: usize) {
     }
     for (key, value) in fields {
         let said = NAME_KEYS.contains(&key.as_str()) || TEXT_KEYS.contains(&key.as_str());
-        if !said && out.len() < bytes_max {
-            add_words(key, value, out);
+        match key.as_str() {
+            _ if said || out.len() >= bytes_max => {}
+            HAS_VARIANT => add_variants(item.json, out),
+            _ => add_words(key, value, out),
         }
     }
 }
@@ -33,8 +39,20 @@ pub(crate) fn searchable(item: &Item<'_>, out: &mut String) {
                 out.push_str(without_start(text, item.name));
                 out.push('\n');
             }
+            _ if key == HAS_VARIANT => add_variants(item.json, out),
             _ => add_words(key, value, out),
         }
+    }
+}
+
+/// The texts of variants, each once: a word that all of them have says no more than one that one of them has.
+fn add_variants(item: &Value, out: &mut String) {
+    let mut texts = String::new();
+    variants_of(item).iter().for_each(|variant| add_words(HAS_VARIANT, variant, &mut texts));
+    let mut told = HashSet::new();
+    for line in texts.lines().filter(|line| told.insert(*line)) {
+        out.push_str(line);
+        out.push('\n');
     }
 }
 

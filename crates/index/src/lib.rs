@@ -19,6 +19,8 @@
 //! | `columns` | what words and vectors have in common |
 //! | `pushed` | items that the operator puts and removes by hand, and where they are kept |
 //! | `facts` | the properties of an item, by dot paths: what filters can ask about |
+//! | `variants` | what the variants of an item state, told apart |
+//! | `address` | addresses that are one text, taken apart |
 //! | `classes` | of which classes of the vocabulary an item is |
 //! | `item_texts` | the texts of an item that are searched, and embedded |
 //! | `analysis` | text to words, by language |
@@ -27,6 +29,7 @@
 //! | `best` | the best few of many |
 //! | [`limits`] | every bound, with its unit |
 
+mod address;
 mod analysis;
 mod best;
 mod classes;
@@ -42,6 +45,7 @@ mod pushed;
 mod report;
 mod search;
 mod summary;
+mod variants;
 
 pub use error::{Error, Result};
 pub use forecourt_embed::CrossEncoder;

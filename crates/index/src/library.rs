@@ -3,11 +3,13 @@
 mod archive;
 mod follow;
 mod loading;
+mod prices;
 mod push;
 mod questions;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, LazyLock, Weak};
 
 use arc_swap::ArcSwap;
@@ -26,6 +28,9 @@ use crate::pushed::PushFile;
 
 pub use archive::{INDEX_VERSION, unpack};
 pub use push::{NamedIds, PutOutcome, RemoveOutcome};
+
+/// No moment was told at which prices count.
+const NO_MOMENT: i64 = i64::MIN;
 
 /// The libraries that are open in this process, by their folders. A deployment that takes the place of another
 /// answers from the same indexes while questions to the one before still end.
@@ -62,6 +67,8 @@ pub struct Library {
     /// What words of questions mean.
     lexicon: QuestionLexicon,
     pushed: PushFile,
+    /// The moment at which prices count, in seconds since 1970. [`NO_MOMENT`] as long as none was told.
+    priced_at: AtomicI64,
     /// Held by a run from its beginning to its end.
     indexing: Mutex<()>,
     /// Held while the index is written, by runs and by pushes.
@@ -129,6 +136,7 @@ impl Library {
         let vocabulary = options.vocabulary.unwrap_or_else(Vocabulary::shipped);
         let lexicon = QuestionLexicon::of(&vocabulary);
         Ok(Self {
+            priced_at: AtomicI64::new(NO_MOMENT),
             folder,
             snapshot,
             model,

@@ -4,6 +4,12 @@
 pub const PROGRESS_ITEMS: u64 = 500;
 /// Facts of one item that can be used as filters.
 pub const FACTS_MAX: usize = 512;
+/// Different facts of one item's variants that can be used as filters.
+pub const VARIANT_FACTS_MAX: usize = 8_192;
+/// Numbers that say which variant of an item states what, of 8 bytes each. What comes after is not told apart.
+pub const VARIANT_NUMBERS_MAX: usize = 512 * 1024;
+/// Variants that a hit tells; the picked one and others that fit come first.
+pub const HIT_VARIANTS_MAX: usize = 50;
 /// Texts of one item by which its classes are judged.
 pub const CLASS_TEXTS_MAX: usize = 2_000;
 /// Bytes of one fact. Longer texts are searched, not filtered by.

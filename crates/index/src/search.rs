@@ -1,12 +1,14 @@
 //! Queries in, ranked hits out.
 
 mod answered;
+mod card;
 mod explain;
 mod facets;
 mod fuse;
 mod hit;
 mod matching;
 mod meaning;
+mod one_variant;
 mod ordered;
 mod plan;
 mod query;
@@ -16,6 +18,7 @@ mod snippet;
 mod spelling;
 mod terms;
 mod values;
+mod variant_tests;
 mod word_coverage;
 
 pub(crate) use answered::is_answered;

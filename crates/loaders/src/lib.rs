@@ -20,6 +20,7 @@
 //! | `active` | addresses that no item is handed over with |
 //! | `formats` | a file, or a document in memory, to items |
 //! | `opening_hours` | opening hours as people write them |
+//! | `prices` | which of an offer's prices counts at a moment |
 //! | `preview` | what is in a file or a page, for who has no index |
 //! | [`limits`] | every bound, with its unit |
 
@@ -32,6 +33,7 @@ pub mod limits;
 mod mapping;
 mod opening_hours;
 mod preview;
+mod prices;
 mod sink;
 mod source;
 
@@ -42,5 +44,6 @@ pub use formats::{
 };
 pub use mapping::TableMapping;
 pub use preview::{FileItems, read_items, read_page};
+pub use prices::{can_be_had, list_price, lowest_price, priced};
 pub use sink::{At, Reason, Sink, Stop};
 pub use source::{ContentSource, Files, Fingerprint, SkippedItem, SourceError, SourceFile, SourceLook, files, look};

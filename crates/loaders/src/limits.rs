@@ -43,6 +43,12 @@ pub const COLUMNS_MAX: usize = 10_000;
 pub const COLUMN_NAMES_SAID: usize = 20;
 /// Columns of a table in a document.
 pub const TABLE_COLUMNS_MAX: usize = 100;
+/// Bytes of rows of a shop's export that wait for others of their group.
+pub const GROUPED_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Variants of one item; further ones of a group are another item.
+pub const VARIANTS_MAX: usize = 1_000;
+/// Products of a shop's export whose first rows are remembered for those that follow.
+pub const HANDLES_KEPT: usize = 10_000;
 /// Items in one index.
 pub const ITEMS_MAX: usize = 20_000_000;
 /// Files that one set of sources may hold.

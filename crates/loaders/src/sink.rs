@@ -23,6 +23,36 @@ pub enum Reason {
     /// Rows with more cells than the header: how many.
     #[error("{0} rows from here on have more cells than the header has columns; those cells were left out")]
     Ragged(u64),
+    /// Cells of a column that are not what it is for.
+    #[error("column `{column}`: `{first}` is {wrong}; cells like it from here on: {cells}; their items have none")]
+    Cells {
+        /// The name of the column, as it is written.
+        column: String,
+        /// What they are instead.
+        wrong: &'static str,
+        /// The first of them.
+        first: String,
+        /// How many there are.
+        cells: u64,
+    },
+    /// What stands where an item has its price is none.
+    #[error("the price `{0}` is no number; the item has none")]
+    NoPrice(String),
+    /// Rows of a shop's export that are not for the public: how many.
+    #[error("drafts and rows that are hidden or not published were left out from here on: {0}")]
+    Unpublished(u64),
+    /// Rows of a shop's export that are another store's view of a product: how many.
+    #[error("rows of other store views were left out from here on: {0}; those without one are read")]
+    OtherViews(u64),
+    /// Variants of a shop's export whose product is not in it: how many.
+    #[error("variants of products that are not in the file, from here on: {0}; they are items without it")]
+    NoParent(u64),
+    /// More of a shop's export waited for others of its group than can be kept.
+    #[error(
+        "more than {} bytes of variants up to here; those of one product that lie further apart are several items",
+        crate::limits::GROUPED_BYTES_MAX
+    )]
+    GroupsCut,
     /// It cannot be read: why.
     #[error("{0}")]
     Broken(String),

@@ -104,6 +104,7 @@ impl ContentIndex {
             return Ok(library);
         }
         let opened = self.slots.open(&self.options, self.settings_hash)?;
+        opened.1.set_time(self.clock.now());
         Ok(self.library.get_or_init(|| opened).1.clone())
     }
 
@@ -151,6 +152,7 @@ impl ContentIndex {
         let _one_at_a_time = self.pushing.lock().unwrap_or_else(PoisonError::into_inner);
         // The mark holds how many items there are, and a push changes that: without a new mark, the next look would
         // read all sources again.
+        library.set_time(self.clock.now());
         let (before, made_from) = (holds(&library), fs::read_to_string(self.mark_file()).unwrap_or_default());
         let done = push(&library)?;
         self.note(&self.changed_at);
@@ -183,8 +185,9 @@ impl IndexedContent for ContentIndex {
         if is_current {
             self.note(&self.read_at);
         }
-        // Content that is current is not enough: a push during a run waits for the next one.
-        is_current && self.has_what_was_pushed().unwrap_or(false)
+        // Content that is current is not enough: a push during a run waits for the next one, and a sale ends by itself.
+        let are_prices_current = self.library().is_ok_and(|library| !library.has_other_prices(self.clock.now()));
+        is_current && are_prices_current && self.has_what_was_pushed().unwrap_or(false)
     }
 
     fn has_what_was_pushed(&self) -> Result<bool, IndexingError> {
@@ -255,6 +258,7 @@ impl IndexedContent for ContentIndex {
         // The fingerprint is taken before the files are read: a file that is written during the run makes it stale
         // again.
         let fingerprint = self.fingerprint()?;
+        library.set_time(self.clock.now());
         let mut listener = |progressed: &LoadProgress| progress(progressed);
         let report = library.index_words(&self.all_sources(), &mut listener, &|| false).map_err(failed)?;
         self.write_mark(&self.mark(fingerprint, &library));

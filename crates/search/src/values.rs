@@ -1,5 +1,6 @@
 //! Values of properties in words, in schema.org's shapes.
 
+use forecourt_loaders::list_price;
 use forecourt_sentences::Sentences;
 use jiff::{Span, SpanRelativeTo, Unit};
 use serde::Deserialize;
@@ -58,7 +59,7 @@ pub(crate) fn parts(say: Sentences, form: ValueForm, value: &Value, parts_max: u
         ValueForm::Year => one(year(value)),
         ValueForm::Names | ValueForm::List => list(value, parts_max),
         ValueForm::Servings => one(servings(say, value)),
-        ValueForm::Price => one(price(value)),
+        ValueForm::Price => one(price(say, value)),
         ValueForm::Energy => one(energy(value)),
         ValueForm::Availability => one(availability(say, value)),
         ValueForm::Place => one(place(value)),
@@ -143,11 +144,15 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-fn price(offers: &Value) -> Option<String> {
+fn price(say: Sentences, offers: &Value) -> Option<String> {
     let offer = offers.as_array().map_or(Some(offers), |offers| offers.first())?;
     let price = scalar(offer.get("price").or_else(|| offer.get("lowPrice"))?)?;
     let currency = offer.get("priceCurrency").and_then(Value::as_str).unwrap_or_default();
-    Some(format!("{price} {currency}").trim().to_owned())
+    let with_currency = |price: &str| format!("{price} {currency}").trim().to_owned();
+    match list_price(offer).filter(|usual| *usual != price) {
+        Some(usual) => Some(say.reduced(&with_currency(&price), &with_currency(&usual))),
+        None => Some(with_currency(&price)),
+    }
 }
 
 fn energy(value: &Value) -> Option<String> {
@@ -268,6 +273,14 @@ mod tests {
             (Place, json!("Bern"), "Bern"),
             (Price, json!([{"price": 9.5, "priceCurrency": "EUR"}]), "9.5 EUR"),
             (Price, json!({"lowPrice": "3"}), "3"),
+            (
+                Price,
+                json!({"price": "15.00", "priceCurrency": "EUR", "priceSpecification": [
+                    {"priceType": "https://schema.org/ListPrice", "price": "20.00"}]}),
+                "15.00 EUR instead of 20.00 EUR",
+            ),
+            (Price, json!({"price": 15, "priceSpecification": {"priceType": "ListPrice", "price": 15}}), "15"),
+            (Price, json!({"price": 15, "priceSpecification": {"price": 20}}), "15"),
             (
                 Hours,
                 json!([{"dayOfWeek": ["https://schema.org/Monday", "Tuesday"], "opens": "09:00", "closes": "17:00"}]),

@@ -61,6 +61,7 @@ model-question-as-it-stands = Die Frage wurde so genommen, wie sie dasteht.
 model-summary-cut = Die Zusammenfassung ist nicht oder nicht ganz vom Sprachmodell.
 model-summary-groundless = Das Sprachmodell gab keine Zusammenfassung, die sich auf die Einträge beruft.
 
+reduced = { $price } statt { $usual }
 serves = für { $count } Personen
 minutes = { $count ->
     [one] 1 Minute

@@ -70,6 +70,7 @@ model-summary-cut = The summary is not that of the language model, or not all of
 model-summary-groundless = The language model gave no summary that cites the items.
 
 ### Single facts
+reduced = { $price } instead of { $usual }
 serves = serves { $count }
 minutes = { $count ->
     [one] 1 minute

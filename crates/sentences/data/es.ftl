@@ -61,6 +61,7 @@ model-question-as-it-stands = La pregunta se tomó tal como está.
 model-summary-cut = El resumen no es, o no del todo, del modelo de lenguaje.
 model-summary-groundless = El modelo de lenguaje no dio un resumen que cite los elementos.
 
+reduced = { $price } en lugar de { $usual }
 serves = { $count ->
     [one] para 1 persona
    *[other] para { $count } personas

@@ -61,6 +61,7 @@ model-question-as-it-stands = La question a été prise telle quelle.
 model-summary-cut = Le résumé n'est pas, ou pas entièrement, celui du modèle de langage.
 model-summary-groundless = Le modèle de langage n'a donné aucun résumé qui cite les éléments.
 
+reduced = { $price } au lieu de { $usual }
 serves = { $count ->
     [one] pour { $count } personne
    *[other] pour { $count } personnes

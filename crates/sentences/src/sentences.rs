@@ -145,6 +145,8 @@ sentences! { METHODS;
 
     /// For how many people.
     serves = "serves" (count: &str);
+    /// The price in a sale, and that of before.
+    reduced = "reduced" (price: &str, usual: &str);
     /// A number of minutes.
     minutes = "minutes" (count: u64);
     /// A number of hours.

@@ -12,6 +12,37 @@ use crate::robots::Robots;
 use crate::site::SiteRead;
 use crate::sitemap::Sitemap;
 
+/// Sitemaps of a visit, each of them once.
+#[derive(Debug, Default)]
+pub(super) struct WaitingSitemaps {
+    waiting: VecDeque<Url>,
+    found: HashSet<String>,
+}
+
+impl WaitingSitemaps {
+    /// Begins with one.
+    fn begin(&mut self, url: Url) {
+        self.found.insert(url.as_str().to_owned());
+        self.waiting.push_back(url);
+    }
+
+    /// Adds one, unless it was found before. Whether there was room for it: [`SITEMAPS_MAX`].
+    fn add(&mut self, url: Url) -> bool {
+        if self.found.contains(url.as_str()) {
+            return true;
+        }
+        if self.found.len() >= SITEMAPS_MAX {
+            return false;
+        }
+        self.begin(url);
+        true
+    }
+
+    pub(super) fn next(&mut self) -> Option<Url> {
+        self.waiting.pop_front()
+    }
+}
+
 impl Tour<'_> {
     /// Finds out what may be read, and where to begin.
     pub(super) async fn begin(&mut self) {
@@ -21,7 +52,7 @@ impl Tour<'_> {
             return;
         }
         match self.site.read {
-            SiteRead::Sitemap => self.read_sitemaps().await,
+            SiteRead::Sitemap => self.sitemaps.begin(self.site.url.clone()),
             SiteRead::Pages | SiteRead::Document => self.frontier.add(&self.site.url, 0),
         }
     }
@@ -40,41 +71,38 @@ impl Tour<'_> {
         Ok(())
     }
 
-    /// Reads the sitemap, and those that it lists. When one cannot be read, nothing of before is given up.
-    async fn read_sitemaps(&mut self) {
-        let mut waiting = VecDeque::from([self.site.url.clone()]);
-        let mut seen = HashSet::from([self.site.url.to_string()]);
-        while let Some(url) = waiting.pop_front() {
-            let found = match self.sitemap(&url).await {
-                Ok(found) => found,
-                Err(reason) => {
-                    self.told.skip(url.as_str(), &reason);
-                    self.keeps_before = true;
-                    continue;
-                }
-            };
-            if let Some(reason) = &found.broken {
-                self.told.skip(url.as_str(), reason);
+    /// Reads a sitemap: the pages and the sitemaps that it lists wait then. When it cannot be read, nothing of before is
+    /// given up.
+    pub(super) async fn read_sitemap(&mut self, url: &Url) {
+        let found = match self.sitemap(url).await {
+            Ok(found) => found,
+            Err(reason) => {
+                self.told.skip(url.as_str(), &reason);
                 self.keeps_before = true;
+                return;
             }
-            for page in found.pages.iter().filter_map(|page| url.join(page).ok()) {
-                match self.frontier.is_own(&page) {
-                    true => self.frontier.add(&page, 0),
-                    // sitemaps.org: a sitemap speaks for its own site. Another one's pages would be read without that
-                    // site's robots.txt.
-                    false => self.told.skip(page.as_str(), "of another site than its sitemap"),
-                }
-            }
-            for next in found.sitemaps.iter().filter_map(|next| url.join(next).ok()) {
-                if !self.frontier.is_own(&next) {
-                    self.told.skip(next.as_str(), "of another site than its index");
-                } else if seen.len() < SITEMAPS_MAX && seen.insert(next.to_string()) {
-                    waiting.push_back(next);
-                }
+        };
+        if let Some(reason) = &found.broken {
+            self.told.skip(url.as_str(), reason);
+            self.keeps_before = true;
+        }
+        for page in found.pages.iter().filter_map(|page| url.join(page).ok()) {
+            match self.frontier.is_own(&page) {
+                true => self.frontier.add(&page, 0),
+                // sitemaps.org: a sitemap speaks for its own site. Another one's pages would be read without that
+                // site's robots.txt.
+                false => self.told.skip(page.as_str(), "of another site than its sitemap"),
             }
         }
-        // A sitemap that failed ends the visit only where no other one listed a page.
-        self.told.gave_up = self.keeps_before && self.frontier.counts().0 == 0;
+        for next in found.sitemaps.iter().filter_map(|next| url.join(next).ok()) {
+            if !self.frontier.is_own(&next) {
+                self.told.skip(next.as_str(), "of another site than its index");
+            } else if !self.sitemaps.add(next) {
+                self.passed.sitemaps += 1;
+                // What they list is not gone because nobody looked.
+                self.keeps_before = true;
+            }
+        }
     }
 
     async fn sitemap(&mut self, url: &Url) -> Result<Sitemap, String> {

@@ -320,7 +320,12 @@ async fn pages_depth_and_bytes_are_bounded() {
             time_max: VISIT_TIME_MAX,
         }
     };
-    assert_eq!(web.visit_as(site(3, 100), "/0").await.pages, 4);
+    let near = web.visit_as(site(3, 100), "/0").await;
+    assert_eq!((near.pages, near.skipped), (4, 1));
+    assert!(near.reasons[0].contains("3 links away (`depth`)"), "{:?}", near.reasons);
+    let all = web.visit_as(site(9, 100), "/0").await;
+    assert_eq!((all.pages, all.skipped), (10, 1));
+    assert!(all.reasons[0].contains("`depth`"), "the last page leads to one more: {:?}", all.reasons);
     let few = web.visit_as(site(9, 3), "/0").await;
     assert_eq!(few.pages, 3);
     assert!(few.reasons[0].contains("first 3 pages"));
@@ -329,6 +334,49 @@ async fn pages_depth_and_bytes_are_bounded() {
     assert_eq!(web.visit("/0", SiteRead::Pages).await.items, 1);
     web.put("/0", "text/html", page(PAGE_BYTES_MAX + 1));
     assert!(web.visit("/0", SiteRead::Pages).await.reasons[0].contains("more than"));
+}
+
+#[tokio::test]
+async fn a_bound_is_told_before_everything_that_was_left_out() {
+    let web = Web::new().await;
+    let gone: Vec<String> = (0..150).map(|n| format!("/gone{n}")).collect();
+    web.page("/", "Home", &gone.iter().map(String::as_str).collect::<Vec<_>>());
+    let visit = web
+        .visit_as(
+            |url| WebSite {
+                url,
+                read: SiteRead::Pages,
+                pages_max: 140,
+                depth_max: 3,
+                delay: Duration::ZERO,
+                time_max: VISIT_TIME_MAX,
+            },
+            "/",
+        )
+        .await;
+    assert_eq!((visit.skipped, visit.reasons.len()), (140, 100));
+    assert!(visit.reasons[0].contains("only the first 140 pages are read (`pages`)"), "{}", visit.reasons[0]);
+    let long = format!("/{}", "x".repeat(3_000));
+    web.page("/", "Another home", &[&long]);
+    let visit = web.visit("/", SiteRead::Pages).await;
+    assert!(visit.reasons[0].contains("2048 bytes were not followed: 1"), "{:?}", visit.reasons);
+}
+
+#[tokio::test]
+async fn the_first_pages_do_not_wait_for_the_last_sitemap() {
+    let web = Web::new().await;
+    let index: String = (0..5).map(|n| format!("<sitemap><loc>{}/s{n}.xml</loc></sitemap>", web.origin)).collect();
+    web.put("/sitemap.xml", "application/xml", format!("<sitemapindex>{index}</sitemapindex>"));
+    for n in 0..5 {
+        let list = format!("<urlset><url><loc>{}/p{n}</loc></url></urlset>", web.origin);
+        web.put(&format!("/s{n}.xml"), "application/xml", list);
+        web.page(&format!("/p{n}"), &format!("Page {n}"), &[]);
+    }
+    let visit = web.visit("/sitemap.xml", SiteRead::Sitemap).await;
+    assert_eq!((visit.pages, visit.skipped, visit.gave_up), (5, 0, false), "{:?}", visit.reasons);
+    let asked = web.asked();
+    let place = |path: &str| asked.iter().position(|asked| asked == path).unwrap();
+    assert!(place("/p0") < place("/s1.xml") && place("/p1") < place("/s2.xml"), "{asked:?}");
 }
 
 #[tokio::test]

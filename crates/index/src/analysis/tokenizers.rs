@@ -112,11 +112,15 @@ const PATH_CODE_BYTES: usize = 6;
 /// compared by the million and paths are long. Two paths of one collection will not meet.
 struct PathCode([u8; PATH_CODE_BYTES]);
 
+/// FNV-1a: the same in every process, and cheap for short texts.
+pub(crate) fn fnv(bytes: &[u8]) -> u64 {
+    const START: u64 = 0xcbf2_9ce4_8422_2325;
+    bytes.iter().fold(START, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
 impl PathCode {
     fn of(path: &str) -> Self {
-        const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
-        let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        let hash = path.bytes().fold(FNV_START, step);
+        let hash = fnv(path.as_bytes());
         // `0` and the 63 characters after it; none of them needs more than a byte.
         // The upper 36 bits: FNV-1a mixes the lower ones less.
         Self(std::array::from_fn(|at| b'0' + (hash >> (28 + 6 * at) & 0x3F) as u8))

@@ -19,6 +19,12 @@ pub(crate) struct Summary {
     /// The revision of the vocabulary by which items were judged.
     #[serde(default)]
     pub(crate) vocabulary: u64,
+    /// Whether an item with variants was written.
+    #[serde(default)]
+    pub(crate) has_variants: bool,
+    /// When the next offer has another price, in seconds since 1970.
+    #[serde(default)]
+    pub(crate) next_price: Option<i64>,
     /// Paths of facts that are quantities.
     pub(crate) numbers: BTreeSet<String>,
 }

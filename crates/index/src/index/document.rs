@@ -15,6 +15,7 @@ use crate::classes::Classifier;
 use crate::facts;
 use crate::item_texts;
 use crate::limits::NUMBER_PATHS_MAX;
+use crate::variants::{VARIANT_MARK, VariantEncoder};
 use forecourt_loaders::grounding::GroundedItem;
 use forecourt_loaders::item::{Item, first_text};
 
@@ -32,12 +33,20 @@ pub(crate) struct Maker {
     classifier: Classifier,
     text: String,
     numbers: BTreeMap<String, Vec<f64>>,
+    variants: VariantEncoder,
 }
 
 impl Maker {
     /// Makes documents with these fields, their classes judged by this vocabulary.
     pub(crate) fn new(fields: Fields, vocabulary: Arc<Vocabulary>) -> Self {
-        Self { fields, vocabulary, classifier: Classifier::new(), text: String::new(), numbers: BTreeMap::new() }
+        Self {
+            fields,
+            vocabulary,
+            classifier: Classifier::new(),
+            text: String::new(),
+            numbers: BTreeMap::new(),
+            variants: VariantEncoder::new(),
+        }
     }
 
     /// The document of an item, given as callers get it. Notes in `summary` which facts are numbers.
@@ -64,7 +73,19 @@ impl Maker {
         self.add_words(&mut document, item, tongue);
         self.add_facts(&mut document, grounded, tongue, summary);
         self.add_classes(&mut document, json, tongue);
+        if !facts::variants_of(json).is_empty() {
+            summary.has_variants = true;
+            self.add_variants(&mut document, json, tongue);
+        }
         document
+    }
+
+    fn add_variants(&mut self, document: &mut TantivyDocument, json: &Value, tongue: LanguageAnalyzer) {
+        let Self { fields, vocabulary, classifier, variants, .. } = self;
+        let column = variants.column(json, tongue, |one| classifier.classes(vocabulary, one, tongue.code()));
+        column.into_iter().for_each(|number| document.add_u64(fields.variants, number));
+        let mark = [LanguageAnalyzer::OTHER.mark(), FACT_END].map(String::from);
+        document.add_text(fields.facts, [&mark[0], VARIANT_MARK, &mark[1], "yes"].concat());
     }
 
     fn add_classes(&mut self, document: &mut TantivyDocument, json: &Value, tongue: LanguageAnalyzer) {

@@ -2,6 +2,7 @@
 //! Everything becomes visible at once, with one commit at the end; a run that does not get there
 //! leaves the index as it was.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fs::File;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use forecourt_loaders::grounding::{GroundedItem, grounding, moment};
 use forecourt_loaders::item::{Item, Place, hash};
 use forecourt_loaders::limits::{ITEM_BYTES_MAX, ITEMS_MAX};
 use forecourt_loaders::{At, Input, Reason, Sink, Stop, load};
-use forecourt_loaders::{Files, SourceFile};
+use forecourt_loaders::{Files, SourceFile, priced};
 
 /// What stands for a file in reasons about what was pushed.
 const PUSHED: &str = "pushed";
@@ -42,6 +43,8 @@ pub(crate) struct Job<'a> {
     pub(crate) tongue: LanguageAnalyzer,
     /// By what the classes of items are judged.
     pub(crate) vocabulary: &'a Arc<Vocabulary>,
+    /// The moment at which prices count. `None`: offers stay as they are written.
+    pub(crate) now: Option<Timestamp>,
     pub(crate) progress: &'a mut dyn Progress,
     pub(crate) cancel: &'a dyn Fn() -> bool,
 }
@@ -74,6 +77,7 @@ pub(crate) fn run(job: Job<'_>) -> Result<Report> {
             state.take_call(items, removed)
         }
     };
+    state.note_next_price(matches!(scope, Scope::All(_)));
     let needless = state.needless_removals();
     let Run { mut report, mut summary, error, before, .. } = state;
     if let Some(error) = error {
@@ -107,6 +111,9 @@ struct Run<'a, 'w> {
     maker: Maker,
     /// Whether items that have not changed were judged by another vocabulary.
     is_judged_anew: bool,
+    /// The moment at which prices count, and the next at which one is another.
+    now: Option<Timestamp>,
+    next_price: Option<Timestamp>,
     summary: Summary,
     report: Report,
     seen: Keys,
@@ -140,6 +147,8 @@ impl<'a, 'w> Run<'a, 'w> {
             cancel: job.cancel,
             maker: Maker::new(job.folder.fields, Arc::clone(job.vocabulary)),
             is_judged_anew: job.before.summary.vocabulary != job.vocabulary.revision(),
+            now: job.now,
+            next_price: None,
             summary: job.before.summary.clone(),
             report: Report::default(),
             seen: Keys::default(),
@@ -208,6 +217,16 @@ impl<'a, 'w> Run<'a, 'w> {
             true => self.needless.drain().collect(),
             false => Vec::new(),
         }
+    }
+
+    /// Notes when the next offer has another price. Only a run over everything that was read to its end knows all.
+    fn note_next_price(&mut self, is_all: bool) {
+        let Some(now) = self.now else { return };
+        let still = self.summary.next_price.filter(|_| !is_all || !self.incomplete.is_empty());
+        // One that is past belongs to what this run did not look at, and would be due for ever.
+        let still = still.filter(|next| !is_all || *next > now.as_second());
+        let found = self.next_price.map(|next| next.as_second());
+        self.summary.next_price = [still, found].into_iter().flatten().min();
     }
 
     fn failed<T>(&mut self, error: Error) -> Result<T, Stop> {
@@ -311,6 +330,11 @@ impl<'a, 'w> Run<'a, 'w> {
 
 impl Sink for Run<'_, '_> {
     fn item(&mut self, at: At, json: &Value, raw: Option<&[u8]>) -> Result<(), Stop> {
+        let (json, next) = self.now.map_or((Cow::Borrowed(json), None), |now| priced(json, now));
+        self.next_price = [self.next_price, next].into_iter().flatten().min();
+        // Its own bytes say what it costs at some other moment.
+        let raw = raw.filter(|_| matches!(json, Cow::Borrowed(_)));
+        let json = &*json;
         let Some(item) = Item::read(json, Place { file: self.file, line: at.line }) else {
             return self.skip(at, Reason::NoName);
         };

@@ -6,10 +6,10 @@ use tantivy::schema::{
 };
 
 use crate::analysis::{facts_tokenizer, pairs_tokenizer, spelled_tokenizer, words_tokenizer};
-use crate::columns::{HASH, KEY, ORIGIN};
+use crate::columns::{HASH, KEY, ORIGIN, VARIANTS};
 
 /// Raised whenever fields, tokenizing or facts change: an index of another version is built anew.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 
 const NUMBERS: &str = "numbers";
 
@@ -41,6 +41,8 @@ pub(crate) struct Fields {
     pub(crate) facts: Field,
     /// Quantities of all properties, a column each.
     pub(crate) numbers: Field,
+    /// Which variant of an item states what.
+    pub(crate) variants: Field,
 }
 
 /// The schema and its handles.
@@ -60,6 +62,7 @@ pub(crate) fn schema() -> (Schema, Fields) {
         spelled: schema.add_text_field("spelled", listed("spelled", IndexRecordOption::Basic)),
         facts: schema.add_text_field("facts", listed("facts", IndexRecordOption::WithFreqs)),
         numbers: schema.add_json_field(NUMBERS, JsonObjectOptions::default().set_fast("raw")),
+        variants: schema.add_u64_field(VARIANTS, FAST),
     };
     (schema.build(), fields)
 }

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use tantivy::columnar::Column;
 use tantivy::query::Bm25StatisticsProvider;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocId, DocSet, Searcher, TERMINATED, Term};
@@ -12,7 +13,7 @@ use super::frequencies::Frequencies;
 use super::sample::Sample;
 use super::schema::Fields;
 use super::stored::StoredItem;
-use crate::columns::Columns;
+use crate::columns::{Columns, VARIANTS};
 use crate::dense::Vectors;
 use crate::error::Result;
 
@@ -23,6 +24,8 @@ pub(crate) struct Snapshot {
     pub(crate) summary: Summary,
     /// By segment.
     pub(crate) columns: Vec<Columns>,
+    /// By segment: which variant of an item states what. Nothing for an item without variants.
+    pub(crate) variants: Vec<Column<u64>>,
     pub(crate) vectors: Option<Vectors>,
     /// Taken when a question first asks for it.
     sample: OnceLock<Sample>,
@@ -34,12 +37,15 @@ impl Snapshot {
     pub(crate) fn take(folder: &Folder, vectors: impl FnOnce(&[Columns]) -> Result<Option<Vectors>>) -> Result<Self> {
         let searcher = folder.searcher()?;
         let columns = searcher.segment_readers().iter().map(Columns::of).collect::<Result<Vec<_>>>()?;
+        let variants = searcher.segment_readers().iter().map(|reader| reader.fast_fields().u64(VARIANTS));
+        let variants = variants.collect::<Result<Vec<_>, _>>()?;
         let vectors = vectors(&columns)?;
         Ok(Self {
             searcher,
             fields: folder.fields,
             summary: folder.summary()?,
             columns,
+            variants,
             vectors,
             sample: OnceLock::new(),
             frequencies: Frequencies::default(),

@@ -78,8 +78,8 @@ impl Library {
         cancel: &dyn Fn() -> bool,
     ) -> Result<Report> {
         let Self { folder, pushed, vocabulary, tongue, .. } = self;
-        let tongue = *tongue;
-        let report = run(Job { folder, before: &before, scope, pushed, tongue, vocabulary, progress, cancel })?;
+        let (tongue, now) = (*tongue, self.priced_at());
+        let report = run(Job { folder, before: &before, scope, pushed, tongue, vocabulary, now, progress, cancel })?;
         if !report.cancelled {
             self.refresh()?;
         }

@@ -3,10 +3,12 @@
 use forecourt_core::LazyJson;
 use serde_json::Value;
 
+use super::card::card;
 use super::plan::Plan;
 use super::query::Query;
 use super::rank::RankedDoc;
 use super::snippet::snippet;
+use super::variant_tests;
 use crate::analysis::{LanguageAnalyzer, Words, fold_text};
 use crate::error::Result;
 use crate::facts;
@@ -50,6 +52,7 @@ pub struct MatchedConstraint {
 /// Reads a document from the store and makes a hit of it.
 pub(super) fn read(snapshot: &Snapshot, ranked: &RankedDoc, query: &Query, plan: &Plan) -> Result<Hit> {
     let StoredItem { id, name, url, item } = snapshot.stored(ranked.address)?;
+    let (item, url) = as_asked(snapshot, ranked, plan, item, url);
     let hit = Hit { score: ranked.score, id, name, url, snippet: String::new(), matched: Vec::new(), item };
     if query.items_only {
         return Ok(hit);
@@ -58,6 +61,25 @@ pub(super) fn read(snapshot: &Snapshot, ranked: &RankedDoc, query: &Query, plan:
         item::prose(&hit.item).map(|prose| snippet(prose, &plan.words.stems(), plan.tongue)).unwrap_or_default();
     let matched = query.filters.iter().map(|filter| matched(&hit.item, filter, plan.tongue)).collect();
     Ok(Hit { snippet, matched, ..hit })
+}
+
+/// The item and its link, with what the variant says that was asked for.
+fn as_asked(
+    snapshot: &Snapshot,
+    ranked: &RankedDoc,
+    plan: &Plan,
+    item: LazyJson,
+    url: Option<String>,
+) -> (LazyJson, Option<String>) {
+    let column = variant_tests::column(snapshot, ranked.address);
+    // Nearly all items have none, and are not even parsed.
+    if column.is_empty() {
+        return (item, url);
+    }
+    let passing = plan.variants.passing(&column);
+    let (card, is_picked) = card(item.into_value(), passing.as_deref(), plan);
+    let link = if is_picked { item::first_text(&card, &["url"]).map(str::to_owned) } else { None };
+    (card.into(), link.or(url))
 }
 
 fn matched(item: &Value, filter: &Filter, tongue: LanguageAnalyzer) -> MatchedConstraint {

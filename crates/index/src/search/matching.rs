@@ -5,6 +5,7 @@ use tantivy::query::{AllQuery, BooleanQuery, ConstScoreQuery, EnableScoring, Occ
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, TERMINATED, Term};
 
+use super::one_variant::limit_clauses;
 use super::plan::filter_clauses;
 use super::query::Query;
 use crate::analysis::{LanguageAnalyzer, Words, is_generic_word, is_stop_word};
@@ -25,7 +26,7 @@ pub(super) fn matching(snapshot: &Snapshot, text: &str, filters: &[Filter]) -> B
             clauses.push((Occur::Must, Box::new(ConstScoreQuery::new(Box::new(BooleanQuery::union(terms)), 0.0))));
         }
     }
-    clauses.extend(filters.iter().flat_map(|filter| filter_clauses(snapshot, filter, &tongues)));
+    clauses.extend(limit_clauses(snapshot, filters, &tongues, filter_clauses));
     Box::new(BooleanQuery::new(clauses))
 }
 

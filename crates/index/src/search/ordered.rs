@@ -11,6 +11,7 @@ use super::matching::{count, matching};
 use super::plan::Plan;
 use super::query::Query;
 use super::rank::RankedDoc;
+use super::variant_tests::{self, VariantTests};
 use crate::best::Best;
 use crate::error::Result;
 use crate::index::{Snapshot, number_column};
@@ -48,24 +49,37 @@ pub(super) fn top(
     wanted: usize,
 ) -> Result<Vec<RankedDoc>> {
     let fitting = matching(snapshot, &query.text, &query.filters);
-    let found = in_order(snapshot, &*fitting, order, wanted)?;
+    let in_order = |query: &dyn Search| in_order(snapshot, query, order, &plan.variants, wanted);
+    let found = in_order(&*fitting)?;
     match plan.ranking() {
         // Items that fit without stating the quantity leave nothing to order: then others that have one word of the
         // question are no answer either.
-        Some(any) if found.is_empty() && plan.has_text() && count(snapshot, &*fitting, 1)? == 0 => {
-            in_order(snapshot, &*any, order, wanted)
-        }
+        Some(any) if found.is_empty() && plan.has_text() && count(snapshot, &*fitting, 1)? == 0 => in_order(&*any),
         _ => Ok(found),
     }
 }
 
-fn in_order(snapshot: &Snapshot, query: &dyn Search, order: &SortOrder, wanted: usize) -> Result<Vec<RankedDoc>> {
+fn in_order(
+    snapshot: &Snapshot,
+    query: &dyn Search,
+    order: &SortOrder,
+    variants: &VariantTests,
+    wanted: usize,
+) -> Result<Vec<RankedDoc>> {
     let weight = query.weight(EnableScoring::enabled_from_searcher(&snapshot.searcher))?;
     let mut best: Best<OrderedDoc> = Best::of(wanted);
     for ((reader, columns), segment) in snapshot.searcher.segment_readers().iter().zip(&snapshot.columns).zip(0..) {
         let quantities = Quantities::of(reader, order)?;
         weight.for_each(reader, &mut |doc, score| {
-            let Some(value) = quantities.value(doc).filter(|_| columns.is_living(doc)) else { return };
+            // What a variant costs that nobody asked for does not count.
+            let numbers = variant_tests::column(snapshot, DocAddress::new(segment, doc));
+            let of_variants = |field: &String| variants.quantities(&numbers, field).filter(|found| !found.is_empty());
+            let asked = order.fields.iter().find_map(of_variants);
+            let value = match asked {
+                Some(asked) => asked.into_iter().map(|value| quantities.turned(value)).reduce(f64::max),
+                None => quantities.value(doc),
+            };
+            let Some(value) = value.filter(|_| columns.is_living(doc)) else { return };
             let ranked = RankedDoc { score, key: columns.key.get_val(doc), address: DocAddress::new(segment, doc) };
             best.offer(OrderedDoc { value, ranked });
         })?;
@@ -93,13 +107,15 @@ impl Quantities {
         Ok(Self { columns, descending: order.descending })
     }
 
+    /// A quantity, turned around where the least comes first.
+    fn turned(&self, value: f64) -> f64 {
+        if self.descending { value } else { -value }
+    }
+
     /// The quantity of a document by the first property that it states: of several values the one that comes
     /// first.
     fn value(&self, doc: DocId) -> Option<f64> {
-        let values = |column: &Column<f64>| {
-            let turned = column.values_for_doc(doc).map(|value| if self.descending { value } else { -value });
-            turned.reduce(f64::max)
-        };
+        let values = |column: &Column<f64>| column.values_for_doc(doc).map(|value| self.turned(value)).reduce(f64::max);
         self.columns.iter().find_map(values)
     }
 }

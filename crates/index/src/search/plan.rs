@@ -10,9 +10,11 @@ use tantivy::query::{
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Term};
 
+use super::one_variant::limit_clauses;
 use super::query::Query;
 use super::spelling::Correction;
 use super::terms::{QueryWords, ScoredTerms, Terms};
+use super::variant_tests::VariantTests;
 use crate::analysis::{
     LanguageAnalyzer, Words, bare_word, content_words, fact_word, fold_text, is_generic_word, whole_fact,
 };
@@ -33,6 +35,8 @@ pub(crate) struct Plan {
     pub(crate) tongue: LanguageAnalyzer,
     scored: Option<BooleanQuery>,
     filters: Vec<(Occur, Box<dyn Search>)>,
+    /// What the filters ask of one variant of an item.
+    pub(super) variants: VariantTests,
     asked_text: bool,
     /// Whether the words say no more than that something to eat, read or see is wanted.
     is_generic: bool,
@@ -54,10 +58,11 @@ impl Plan {
             terms.add_names(text);
             terms.add_kinds(kept);
         }
-        let filters = query.filters.iter().flat_map(|filter| filter_clauses(snapshot, filter, &tongues)).collect();
+        let filters = limit_clauses(snapshot, &query.filters, &tongues, filter_clauses);
+        let variants = VariantTests::of(&query.filters, &tongues);
         let ScoredTerms { words, corrections, query: scored } = terms.finish();
         let is_generic = content.split_whitespace().all(|word| is_generic_word(&bare_word(word), tongue));
-        Self { words, corrections, tongue, scored, filters, asked_text: !only_filters, is_generic }
+        Self { words, corrections, tongue, scored, filters, variants, asked_text: !only_filters, is_generic }
     }
 
     /// Lets go of the words where they asked for nothing in particular: "quick dinner" is answered

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use forecourt_core::{Language, Timestamp};
+use forecourt_index::Query;
 use forecourt_understanding::{Filter, ParsedQuestion, Test};
 use serde_json::{Value, json};
 
@@ -239,4 +240,26 @@ fn limits_of_questions_that_the_rules_were_made_with_are_understood() {
 #[test]
 fn limits_of_questions_from_before_the_rules_are_understood() {
     assert!(share_understood(include_str!("../questions/unseen.txt")) >= UNDERSTOOD_MIN);
+}
+
+#[test]
+fn an_address_that_is_one_text_finds_its_town() {
+    let shelf = Shelf::new();
+    let event = |name: &str, location: Value| json!({"@type": "Event", "name": name, "location": location});
+    let items = [
+        event("Rock night", json!({"name": "Club X", "address": "Kastanienallee 5, 10435 Berlin"})),
+        event("Rock day", json!("Hall Y, Hamburg")),
+        event("Rock week", json!({"address": {"addressLocality": "Berlin"}})),
+    ];
+    shelf.put("a.jsonl", &items.map(|item| item.to_string()).join("\n"));
+    shelf.index();
+    let found = |question: &str| {
+        let parsed = shelf.library.understand(question, &Language::english());
+        let query = Query { filters: parsed.filters, ..Query::new(parsed.text) };
+        let mut names: Vec<String> = shelf.library.search(&query).unwrap().into_iter().map(|hit| hit.name).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(found("rock in Berlin"), ["Rock night", "Rock week"]);
+    assert_eq!(found("rock in Hamburg"), ["Rock day"]);
 }

@@ -16,3 +16,4 @@ mod queries;
 mod reindex;
 mod retrieval;
 mod understanding;
+mod variants;

@@ -18,10 +18,15 @@ pub(super) struct Format<'m> {
     pub(super) dates: Option<&'m str>,
 }
 
+/// Whether a property is an amount of money.
+pub(super) fn is_price(path: &str) -> bool {
+    PRICES.contains(&path.rsplit('.').next().unwrap_or(path))
+}
+
 /// A cell as the value of a property, and the currency that it names.
 pub(super) fn value(path: &str, cell: &str, format: Format<'_>) -> (String, Option<&'static str>) {
     let leaf = path.rsplit('.').next().unwrap_or(path);
-    if PRICES.contains(&leaf) {
+    if is_price(path) {
         if let Some(price) = price(cell, format.decimal) {
             return (price.amount, price.currency);
         }

@@ -4,26 +4,26 @@
 
 mod dialect;
 mod header;
+mod shop_table;
+mod table;
 
 use std::io::BufRead;
 
 use csv::{ByteRecord, ReaderBuilder};
 use encoding_rs::WINDOWS_1252;
-use serde_json::{Map, Value};
 
 use self::dialect::Dialect;
-use self::header::{Column, columns};
-use super::cell::{self, Format};
-use super::{At, Input, Reason, Sink, Stop, linked};
-use crate::limits::{ITEM_BYTES_MAX, PATH_LEVELS_MAX};
+use self::shop_table::ShopTable;
+use self::table::Table;
+use super::shop::Export;
+use super::{At, Input, Reason, Sink, Stop};
+use crate::limits::ITEM_BYTES_MAX;
 use crate::mapping::TableMapping;
-
-/// The property that holds the currency of a price.
-const CURRENCY: &str = "offers.priceCurrency";
 
 /// Reads a table. `usual` is between its cells when nothing speaks for anything else.
 pub(super) fn load(input: &mut Input<'_>, usual: u8, sink: &mut dyn Sink) -> Result<(), Stop> {
     let mapping = input.table();
+    let base = input.shop_url();
     // Looked at and not consumed: the dialect is found out from the bytes that are then read as rows.
     let start = input.fill_buf().map_err(|error| Stop::rest(1, error))?;
     let late_newlines = ends_lines_with_two(start);
@@ -35,7 +35,7 @@ pub(super) fn load(input: &mut Input<'_>, usual: u8, sink: &mut dyn Sink) -> Res
     let mut rows =
         ReaderBuilder::new().delimiter(dialect.delimiter).flexible(true).has_headers(false).from_reader(input);
     let mut row = ByteRecord::new();
-    let mut table: Option<Table<'_>> = None;
+    let mut table: Option<Rows<'_>> = None;
     loop {
         // Bounds the search for the end of a row: an unclosed quote would take in the rest of the file.
         rows.get_mut().begin_record();
@@ -53,14 +53,82 @@ pub(super) fn load(input: &mut Input<'_>, usual: u8, sink: &mut dyn Sink) -> Res
         let line = line.max(ended);
         let at = At { line, bytes: rows.get_ref().at().bytes };
         match &mut table {
-            None => table = Some(Table::of(&row, dialect, mapping).map_err(|reason| Stop::Broken { line, reason })?),
+            None => {
+                let rows = Rows::of(&row, dialect, mapping, base.as_deref());
+                table = Some(rows.map_err(|reason| Stop::Broken { line, reason })?);
+            }
             Some(_) if row.as_slice().len() > ITEM_BYTES_MAX => sink.skip(at, Reason::TooLong)?,
             Some(_) if memchr::memchr(0, row.as_slice()).is_some() => sink.skip(at, Reason::NoText)?,
-            Some(table) => {
-                if let Some(item) = table.object(&row, line) {
-                    linked::offer(&item, at, None, sink)?;
-                }
-            }
+            Some(table) => table.take(&row, at, sink)?,
+        }
+    }
+}
+
+/// The rows behind a header.
+enum Rows<'m> {
+    /// Each is an item.
+    Plain(Table<'m>),
+    /// Those of a shop's export, of which several may be one.
+    Shop(Box<ShopTable>),
+}
+
+impl<'m> Rows<'m> {
+    fn of(
+        header: &ByteRecord,
+        dialect: Dialect,
+        mapping: Option<&'m TableMapping>,
+        base: Option<&str>,
+    ) -> Result<Self, Reason> {
+        // Before the names are read: there may be millions.
+        if header.len() > crate::limits::COLUMNS_MAX {
+            return Err(Reason::Rest(format!("more than {} columns", crate::limits::COLUMNS_MAX)));
+        }
+        let names: Vec<String> = header.iter().map(text).collect();
+        // Columns that the operator names are read as he says, whatever program wrote them.
+        if mapping.is_none_or(|mapping| mapping.columns.is_empty())
+            && let Some((export, columns)) = Export::of(&names)
+        {
+            return Ok(Self::Shop(Box::new(ShopTable::new(export, columns, dialect.decimal, mapping, base))));
+        }
+        Ok(Self::Plain(Table::of(&names, dialect.decimal, mapping)?))
+    }
+
+    fn take(&mut self, row: &ByteRecord, at: At, sink: &mut dyn Sink) -> Result<(), Stop> {
+        match self {
+            Self::Plain(table) => table.take(row, at, sink),
+            Self::Shop(table) => table.take(row, at, sink),
+        }
+    }
+
+    fn finish(self, sink: &mut dyn Sink) -> Result<(), Stop> {
+        match self {
+            Self::Plain(table) => table.finish(sink),
+            Self::Shop(table) => table.finish(sink),
+        }
+    }
+}
+
+/// Rows with more cells than there are columns.
+#[derive(Debug, Default)]
+struct RaggedRows {
+    rows: u64,
+    /// The line of the first.
+    line: u64,
+}
+
+impl RaggedRows {
+    fn note(&mut self, row: &ByteRecord, columns: usize, line: u64) {
+        if row.iter().skip(columns).any(|cell| !cell.trim_ascii().is_empty()) {
+            self.rows += 1;
+            // One reason for all such rows: a header that is too short would give one for each row.
+            self.line = if self.rows == 1 { line } else { self.line };
+        }
+    }
+
+    fn finish(&self, sink: &mut dyn Sink) -> Result<(), Stop> {
+        match self.rows {
+            0 => Ok(()),
+            rows => sink.skip(At { line: self.line, bytes: 0 }, Reason::Ragged(rows)),
         }
     }
 }
@@ -75,109 +143,6 @@ fn text(cell: &[u8]) -> String {
     match std::str::from_utf8(cell) {
         Ok(text) => text.trim().to_owned(),
         Err(_) => WINDOWS_1252.decode_without_bom_handling(cell).0.trim().to_owned(),
-    }
-}
-
-/// What is known of the table behind its header.
-struct Table<'m> {
-    columns: Vec<Column>,
-    mapping: Option<&'m TableMapping>,
-    format: Format<'m>,
-    /// Rows with more cells than there are columns, and the line of the first of them.
-    ragged: u64,
-    ragged_at: u64,
-}
-
-impl<'m> Table<'m> {
-    fn of(header: &ByteRecord, dialect: Dialect, mapping: Option<&'m TableMapping>) -> Result<Self, Reason> {
-        // Before the names are read: there may be millions.
-        if header.len() > crate::limits::COLUMNS_MAX {
-            return Err(Reason::Rest(format!("more than {} columns", crate::limits::COLUMNS_MAX)));
-        }
-        let names: Vec<String> = header.iter().map(text).collect();
-        let said = mapping.and_then(|mapping| mapping.decimal);
-        let dates = mapping.and_then(|mapping| mapping.dates.as_deref());
-        let format = Format { decimal: said.unwrap_or(dialect.decimal), is_said: said.is_some(), dates };
-        Ok(Self { columns: columns(&names, mapping)?, mapping, format, ragged: 0, ragged_at: 0 })
-    }
-
-    /// The row as an object; empty cells and columns without a name are left out. `None` for a row with nothing
-    /// in it.
-    fn object(&mut self, row: &ByteRecord, line: u64) -> Option<Value> {
-        let mut item = Map::new();
-        let mut currency = None;
-        for (column, cell) in self.columns.iter().zip(row) {
-            let cell = text(cell);
-            if column.path.is_empty() || cell.is_empty() {
-                continue;
-            }
-            let parts = match &column.separator {
-                Some(separator) => {
-                    cell.split(separator.as_str()).map(str::trim).filter(|part| !part.is_empty()).collect()
-                }
-                None => vec![cell.as_str()],
-            };
-            for part in parts {
-                let (value, named) = cell::value(&column.path, part, self.format);
-                currency = currency.or(named);
-                put(&mut item, &column.path, &value, PATH_LEVELS_MAX);
-            }
-        }
-        if row.iter().skip(self.columns.len()).any(|cell| !cell.trim_ascii().is_empty()) {
-            self.ragged += 1;
-            // One reason for all such rows: a header that is too short would give one for each row.
-            self.ragged_at = if self.ragged == 1 { line } else { self.ragged_at };
-        }
-        if item.is_empty() {
-            return None;
-        }
-        self.add_constants(&mut item, currency);
-        Some(Value::Object(item))
-    }
-
-    /// What the operator says of all rows, and the currency that stood beside a price.
-    fn add_constants(&self, item: &mut Map<String, Value>, currency: Option<&str>) {
-        let constants = self.mapping.map(|mapping| &mapping.constants).into_iter().flatten();
-        let named = currency.map(|currency| (CURRENCY, currency));
-        let kind = self.mapping.and_then(|mapping| mapping.kind.as_deref()).map(|kind| ("@type", kind));
-        let said = constants.map(|(path, value)| (path.as_str(), value.as_str()));
-        for (path, value) in named.into_iter().chain(kind).chain(said) {
-            // A column counts more than what is said of all rows.
-            if !has(item, path) {
-                put(item, path, value, PATH_LEVELS_MAX);
-            }
-        }
-    }
-
-    fn finish(&self, sink: &mut dyn Sink) -> Result<(), Stop> {
-        match self.ragged {
-            0 => Ok(()),
-            rows => sink.skip(At { line: self.ragged_at, bytes: 0 }, Reason::Ragged(rows)),
-        }
-    }
-}
-
-/// Whether there is something under a dot path.
-fn has(item: &Map<String, Value>, path: &str) -> bool {
-    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
-    match item.get(first) {
-        Some(Value::Object(inner)) if !rest.is_empty() => has(inner, rest),
-        found => found.is_some() || item.contains_key(path),
-    }
-}
-
-/// Puts a text under a dot path such as `offers.price`. A property that comes twice is a list.
-fn put(item: &mut Map<String, Value>, path: &str, text: &str, levels: usize) {
-    if let Some((first, rest)) =
-        path.split_once('.').filter(|(first, rest)| levels > 1 && !first.is_empty() && !rest.is_empty())
-        && let Value::Object(inner) = item.entry(first).or_insert_with(|| Value::Object(Map::new()))
-    {
-        return put(inner, rest, text, levels - 1);
-    }
-    match item.get_mut(path) {
-        None => drop(item.insert(path.to_owned(), text.into())),
-        Some(Value::Array(values)) => values.push(text.into()),
-        Some(value) => *value = Value::Array(vec![value.take(), text.into()]),
     }
 }
 

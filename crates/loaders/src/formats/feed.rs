@@ -4,8 +4,8 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use serde_json::{Map, Value, json};
 
-use super::cell::price;
 use super::html::{plain_text, resolve_entity, title_of};
+use super::shop::{Cells, ColumnName, Export, ShopReader, is_merchant_product};
 use super::{At, Input, Reason, Sink, Stop, linked};
 use crate::limits::ITEM_BYTES_MAX;
 
@@ -14,6 +14,7 @@ const DEPTH_MAX: usize = 1_000;
 
 pub(super) fn load(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
     input.begin_record();
+    let mut shop = ShopReader::new(Export::Merchant, input.shop_url().as_deref(), '.');
     let mut reader = Reader::from_reader(input);
     let config = reader.config_mut();
     // Feeds are read as they come: a tag that is not closed costs an entry, not the feed.
@@ -28,10 +29,15 @@ pub(super) fn load(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Sto
         let at = reader.get_ref().at();
         let event = reader.read_event_into(&mut buffer).map_err(|error| Stop::rest(at.line, error))?;
         if matches!(event, Event::Eof) {
-            return feed.finish(at);
+            feed.finish(at)?;
+            return shop.finish(sink);
         }
         if let Some(entry) = feed.take(event, at)? {
-            entry.offer(At { line: entry.line, bytes: at.bytes }, &feed.language, sink)?;
+            let at = At { line: entry.line, bytes: at.bytes };
+            match entry.into_product(&feed.language) {
+                Ok(cells) => shop.row(cells, at, sink)?,
+                Err(entry) => entry.offer(at, &feed.language, sink)?,
+            }
             reader.get_mut().begin_record();
         }
     }
@@ -55,6 +61,8 @@ struct Entry {
     depth: usize,
     bytes: usize,
     fields: Map<String, Value>,
+    /// All of it, as the feed calls it.
+    cells: Cells,
 }
 
 impl Feed {
@@ -162,6 +170,7 @@ impl Entry {
 
     /// Keeps one element's text under schema.org's name for it. The first one of a kind counts.
     fn note(&mut self, field: &str, text: &str) {
+        self.cells.push(ColumnName::of(field).into(), text.to_owned());
         let key = match field {
             _ if text.is_empty() => return,
             "title" => "name",
@@ -173,7 +182,7 @@ impl Entry {
             "updated" | "modified" => "dateModified",
             "author" | "creator" | "name" => "author",
             "category" | "subject" => return self.note_keyword(text),
-            _ => return self.note_product(field, text),
+            _ => return,
         };
         let value = match key {
             "name" | "description" | "articleBody" => plain_text(text),
@@ -183,30 +192,15 @@ impl Entry {
         self.fields.entry(key).or_insert_with(|| value.into());
     }
 
-    /// What feeds of shops say of a product.
-    fn note_product(&mut self, field: &str, text: &str) {
-        let key = match field {
-            "image_link" => "image",
-            "brand" | "gtin" | "mpn" | "color" | "size" | "material" => field,
-            "product_type" | "google_product_category" => "category",
-            "price" | "sale_price" | "availability" => return self.note_offer(field, text),
-            _ => return,
-        };
-        self.fields.entry(key).or_insert_with(|| text.into());
-    }
-
-    fn note_offer(&mut self, field: &str, text: &str) {
-        let offer = self.fields.entry("offers").or_insert_with(|| json!({"@type": "Offer"}));
-        let Some(offer) = offer.as_object_mut() else { return };
-        let Some(price) = price(text, '.').filter(|_| field != "availability") else {
-            offer.insert("availability".to_owned(), text.into());
-            return;
-        };
-        // A sale price counts before the usual one, in whichever order they come.
-        if field == "sale_price" || !offer.contains_key("price") {
-            offer.insert("price".to_owned(), price.amount.into());
+    /// The cells of a product; the entry itself when it is none, or longer than an item may be.
+    fn into_product(mut self, language: &Option<String>) -> Result<Cells, Box<Self>> {
+        if self.bytes > ITEM_BYTES_MAX || !is_merchant_product(&self.cells) {
+            return Err(Box::new(self));
         }
-        offer.extend(price.currency.map(|currency| ("priceCurrency".to_owned(), currency.into())));
+        if let Some(language) = language {
+            self.cells.push(ColumnName::of("inLanguage").into(), language.clone());
+        }
+        Ok(self.cells)
     }
 
     /// What an entry without a title is called: the beginning of what it says.
@@ -227,7 +221,7 @@ impl Entry {
             return sink.skip(at, Reason::TooLong);
         }
         let mut item = self.fields.clone();
-        item.insert("@type".to_owned(), if item.contains_key("offers") { "Product" } else { "Article" }.into());
+        item.insert("@type".to_owned(), "Article".into());
         if !item.contains_key("name") {
             item.extend(self.name_itself().map(|name| ("name".to_owned(), name.into())));
         }
@@ -324,7 +318,10 @@ mod tests {
             (&item["@type"], &item["brand"], &item["identifier"]),
             (&json!("Product"), &json!("Acme"), &json!("1"))
         );
-        let offer = json!({"@type": "Offer", "price": "15.00", "priceCurrency": "EUR", "availability": "https://schema.org/InStock"});
+        let list =
+            json!([{"@type": "UnitPriceSpecification", "priceType": "https://schema.org/ListPrice", "price": "19.99"}]);
+        let offer = json!({"@type": "Offer", "price": "15.00", "priceCurrency": "EUR", "priceSpecification": list,
+            "availability": "https://schema.org/InStock"});
         assert_eq!(item["offers"], offer);
     }
 

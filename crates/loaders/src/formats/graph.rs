@@ -2,11 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::item;
 use crate::limits::{ITEM_BYTES_MAX, JOINED_LEVELS_MAX};
 
+/// The member in which a group has its variants.
+const VARIANTS: &str = "hasVariant";
 /// Bytes that joining may add to one node.
 const ROOM: usize = ITEM_BYTES_MAX / 2;
 
@@ -14,6 +16,8 @@ const ROOM: usize = ITEM_BYTES_MAX / 2;
 /// A node without a name that is in another one is a part of that, and no longer by itself. A circle ends where
 /// it comes back to a node that it is in. Each comes with its place among the nodes.
 pub(super) fn joined(nodes: &[Value]) -> Vec<(usize, Value)> {
+    let turned = with_variants(nodes);
+    let nodes = turned.as_deref().unwrap_or(nodes);
     let by_id: HashMap<&str, &Value> = nodes.iter().filter_map(|node| Some((id(node)?, node))).collect();
     let mut referred = HashSet::new();
     for node in nodes {
@@ -21,7 +25,10 @@ pub(super) fn joined(nodes: &[Value]) -> Vec<(usize, Value)> {
     }
     let is_referred = |node: &Value| id(node).is_some_and(|id| referred.contains(id));
     let (parts, roots): (Vec<_>, Vec<_>) = nodes.iter().enumerate().partition(|(_, node)| is_referred(node));
-    let parts = parts.into_iter().filter(|(_, node)| item::name(node).is_some());
+    let variants: HashSet<&str> = nodes.iter().flat_map(|node| references(node.get(VARIANTS))).collect();
+    // A variant has a name and is no item beside its group.
+    let is_variant = |node: &Value| id(node).is_some_and(|id| variants.contains(id));
+    let parts = parts.into_iter().filter(|(_, node)| item::name(node).is_some() && !is_variant(node));
     roots
         .into_iter()
         .chain(parts)
@@ -30,6 +37,42 @@ pub(super) fn joined(nodes: &[Value]) -> Vec<(usize, Value)> {
             (at, join.value(node, true))
         })
         .collect()
+}
+
+/// The nodes with each group leading to the variants that name it. `None` when none does so.
+fn with_variants(nodes: &[Value]) -> Option<Vec<Value>> {
+    let mut of_group: HashMap<&str, Vec<Value>> = HashMap::new();
+    for node in nodes {
+        let variant = id(node).map(|id| json!({"@id": id}));
+        for group in references(node.get("isVariantOf")) {
+            of_group.entry(group).or_default().extend(variant.clone());
+        }
+    }
+    if of_group.is_empty() {
+        return None;
+    }
+    let turned = nodes.iter().map(|node| {
+        let mut node = node.clone();
+        let variants = id(&node).and_then(|id| of_group.remove(id));
+        match (node.as_object_mut(), variants) {
+            // It may lead to them already.
+            (Some(fields), Some(variants)) if !fields.contains_key(VARIANTS) => {
+                fields.insert(VARIANTS.to_owned(), variants.into());
+            }
+            _ => {}
+        }
+        node
+    });
+    Some(turned.collect())
+}
+
+/// The ids of the nodes that a member leads to.
+fn references(member: Option<&Value>) -> impl Iterator<Item = &str> {
+    let all = match member {
+        Some(Value::Array(all)) => all.as_slice(),
+        one => one.map_or(&[][..], std::slice::from_ref),
+    };
+    all.iter().filter_map(reference)
 }
 
 fn id(node: &Value) -> Option<&str> {
@@ -120,7 +163,31 @@ fn bytes_of(value: &Value, most: usize) -> usize {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use serde_json::json;
+
+    #[test]
+    fn variants_are_in_their_group_and_nowhere_else() {
+        for (of_group, of_variant) in
+            [(json!([{"@id": "v1"}, {"@id": "v2"}]), json!(null)), (json!(null), json!({"@id": "g"}))]
+        {
+            let nodes = [
+                json!({"@id": "v1", "name": "Shirt, red", "color": "red", "isVariantOf": of_variant}),
+                json!({"@id": "g", "@type": "ProductGroup", "name": "Shirt", "hasVariant": of_group}),
+                json!({"@id": "v2", "name": "Shirt, blue", "color": "blue", "isVariantOf": of_variant}),
+                json!({"@id": "o", "name": "Other"}),
+            ];
+            let nodes: Vec<Value> = nodes.into_iter().map(without_nulls).collect();
+            let joined = joined(&nodes);
+            let mut named: Vec<_> = joined.iter().map(|(_, node)| (item::name(node), node)).collect();
+            named.sort_by_key(|(name, _)| *name);
+            assert_eq!(named.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [Some("Other"), Some("Shirt")]);
+            assert_eq!(named[1].1["hasVariant"][1]["color"], "blue");
+        }
+    }
+
+    fn without_nulls(mut node: Value) -> Value {
+        node.as_object_mut().unwrap().retain(|_, member| !member.is_null());
+        node
+    }
 
     #[test]
     fn circles_end() {

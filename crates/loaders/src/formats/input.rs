@@ -3,6 +3,8 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use url::Url;
+
 use super::transcode::utf8;
 use super::{At, links};
 use crate::limits::RECORD_SEARCH_BYTES_MAX;
@@ -65,6 +67,13 @@ impl<'a> Input<'a> {
             Some(url) => Some(url.to_owned()),
             None => Some(links::url_of(self.base?, self.file)),
         }
+    }
+
+    /// The public URL of the shop whose products are in the file: the root of the site that it was found on, else what
+    /// the operator says of the source.
+    pub(super) fn shop_url(&self) -> Option<String> {
+        let root = self.found_at.and_then(|url| Url::parse(url).ok()?.join("/").ok()).map(String::from);
+        root.or_else(|| self.base.map(str::to_owned))
     }
 
     /// Bytes and lines consumed so far.

@@ -3,11 +3,13 @@
 
 use serde_json::Value;
 
+use super::shop::ShopObjects;
 use super::split::{List, Piece, Splitter};
 use super::{At, Input, Reason, Sink, Stop, json_feed, linked};
 use crate::limits::JOINED_BYTES_MAX;
 
 pub(super) fn load(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
+    let mut shop = ShopObjects::new(input.shop_url());
     let mut splitter = Splitter::new(input);
     let mut graph = Graph::default();
     loop {
@@ -20,10 +22,13 @@ pub(super) fn load(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Sto
             }
             Ok(Some(Piece { at, bytes: Some(bytes), .. })) => {
                 graph.finish(sink)?;
-                offer(bytes, at, sink)?;
+                offer(bytes, at, &mut shop, sink)?;
             }
             Ok(Some(Piece { at, bytes: None, .. })) => sink.skip(at, Reason::TooLong)?,
-            Ok(None) => return graph.finish(sink),
+            Ok(None) => {
+                graph.finish(sink)?;
+                return shop.finish(sink);
+            }
             Err(error) => {
                 // The items before the break are items all the same.
                 let line = splitter.line();
@@ -46,6 +51,7 @@ struct Graph {
 impl Graph {
     fn take(&mut self, bytes: &[u8], at: At, sink: &mut dyn Sink) -> Result<(), Stop> {
         let Some(node) = parsed(bytes, at, sink)? else { return Ok(()) };
+        linked::tell_price(&node, at, sink)?;
         // A graph that is longer is joined in parts: references between these do not hold, and memory does.
         if self.bytes + bytes.len() > JOINED_BYTES_MAX {
             self.finish(sink)?;
@@ -70,8 +76,9 @@ impl Graph {
 }
 
 /// Parses one value and passes on the items in it. What is no item is passed on as skipped.
-pub(super) fn offer(bytes: &[u8], at: At, sink: &mut dyn Sink) -> Result<(), Stop> {
+pub(super) fn offer(bytes: &[u8], at: At, shop: &mut ShopObjects, sink: &mut dyn Sink) -> Result<(), Stop> {
     match parsed(bytes, at, sink)? {
+        Some(value) if ShopObjects::are(&value) => shop.take(&value, at, sink),
         Some(value) => linked::offer(&value, at, Some(bytes), sink),
         None => Ok(()),
     }

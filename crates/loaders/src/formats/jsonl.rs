@@ -2,15 +2,17 @@
 
 use std::io::BufRead;
 
+use super::shop::ShopObjects;
 use super::{At, Input, Reason, Sink, Stop, json};
 use crate::limits::ITEM_BYTES_MAX;
 
 pub(super) fn load(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
+    let mut shop = ShopObjects::new(input.shop_url());
     let mut line = Vec::new();
     loop {
         let start = input.at().line;
         let fits = match next_line(input, &mut line).map_err(|error| Stop::rest(start, error))? {
-            None => return Ok(()),
+            None => return shop.finish(sink),
             Some(fits) => fits,
         };
         let at = At { line: start, bytes: input.at().bytes };
@@ -18,7 +20,7 @@ pub(super) fn load(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Sto
         match fits {
             false => sink.skip(at, Reason::TooLong)?,
             true if text.is_empty() => {}
-            true => json::offer(text, at, sink)?,
+            true => json::offer(text, at, &mut shop, sink)?,
         }
     }
 }

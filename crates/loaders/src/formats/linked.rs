@@ -15,15 +15,27 @@ const WRAPPINGS: &[(&str, &str)] = &[("ListItem", "item"), ("DataFeedItem", "ite
 /// Types whose questions are items.
 const QUESTION_LISTS: &[&str] = &["FAQPage", "QAPage", "Quiz"];
 
+/// Characters of what is no price that are told.
+const PRICE_CHARS_SAID: usize = 60;
+
 /// Takes one item.
 type Take<'t> = &'t mut dyn FnMut(&Value) -> Result<(), Stop>;
 
 /// Passes on the items in a value. `raw` is how the value itself is written.
 pub(super) fn offer(value: &Value, at: At, raw: Option<&[u8]>, sink: &mut dyn Sink) -> Result<(), Stop> {
+    tell_price(value, at, sink)?;
     each_item(value, &mut |item| match item.is_object() {
         true => sink.item(at, item, raw.filter(|_| std::ptr::eq(item, value))),
         false => sink.skip(at, Reason::NotAnObject),
     })
+}
+
+/// Tells that a price is none, if it is so.
+pub(super) fn tell_price(value: &Value, at: At, sink: &mut dyn Sink) -> Result<(), Stop> {
+    match shape::unreadable_price(value) {
+        Some(text) => sink.skip(at, Reason::NoPrice(text.chars().take(PRICE_CHARS_SAID).collect())),
+        None => Ok(()),
+    }
 }
 
 /// Visits the items in a value: the elements of arrays and collections, what wrappings hold, or

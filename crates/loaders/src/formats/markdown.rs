@@ -20,7 +20,7 @@ pub(super) fn load_mdx(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(),
 
 fn sections(text: &str, input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
     let arena = Arena::new();
-    let document = parse_document(&arena, text, &options());
+    let document = parse_document(&arena, text, &reading_options(text));
     let mut outline = Outline::new(input, input.at().bytes);
     let lines: Vec<&str> = text.lines().collect();
     for block in document.children() {
@@ -29,9 +29,18 @@ fn sections(text: &str, input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), St
     outline.finish(sink)
 }
 
+/// The lines around a front matter: of YAML, and of TOML.
+const FRONT_MATTER: [&str; 2] = ["---", "+++"];
+
+fn reading_options(text: &str) -> Options<'static> {
+    let mut options = options();
+    let delimiter = FRONT_MATTER.into_iter().find(|delimiter| text.starts_with(delimiter));
+    options.extension.front_matter_delimiter = delimiter.map(str::to_owned);
+    options
+}
+
 fn options() -> Options<'static> {
     let mut options = Options::default();
-    options.extension.front_matter_delimiter = Some("---".to_owned());
     options.extension.table = true;
     options.extension.strikethrough = true;
     options.extension.tasklist = true;
@@ -70,7 +79,10 @@ fn take<'a>(
 
 /// Takes the title; the rest of a front matter is for other programs.
 fn front_matter(text: &str, outline: &mut Outline<'_>) {
-    let title = text.lines().find_map(|line| line.strip_prefix("title:"));
+    // In TOML a table begins with a bracket, and what is called a title there is another one's.
+    let lines = text.lines().take_while(|line| !line.starts_with('['));
+    let mut titles = lines.filter_map(|line| line.strip_prefix("title")?.trim_start().strip_prefix([':', '=']));
+    let title = titles.next();
     outline.titled(title.unwrap_or_default().trim().trim_matches(['"', '\'']));
 }
 
@@ -144,6 +156,15 @@ mod tests {
         assert_eq!(heap.items[0]["text"], "Hello you.");
         assert_eq!(heap.items[2]["text"], "one two\n# no heading");
         assert_eq!(heap.lines, [1, 6, 10, 19, 23]);
+    }
+
+    #[test]
+    fn a_front_matter_of_toml_is_no_text() {
+        let page = b"+++\ntitle = 'Opening hours'\ndate = 2026-01-01\n[menu.main]\ntitle = \"Menu\"\n+++\nFrom nine to five.\n";
+        let heap = load_bytes(Format::Markdown, page);
+        assert_eq!((names(&heap), &heap.items[0]["text"]), (vec!["Opening hours"], &"From nine to five.".into()));
+        let unclosed = load_bytes(Format::Markdown, b"+++\ntitle = 'x'\n\n# A\n\ntext\n");
+        assert!(names(&unclosed).iter().any(|name| name.ends_with('A')), "{:?}", names(&unclosed));
     }
 
     #[test]

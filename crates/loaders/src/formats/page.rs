@@ -150,6 +150,23 @@ mod tests {
     }
 
     #[test]
+    fn data_is_read_whatever_marks_hide_it() {
+        for (before, behind) in [
+            ("<![CDATA[", "]]>"),
+            ("//<![CDATA[\n", "\n//]]>"),
+            ("/* <![CDATA[ */", "/* ]]> */"),
+            ("<!--//--><![CDATA[//><!--\n", "\n//--><!]]>"),
+            ("<!--\n", "\n-->"),
+            ("", ";"),
+        ] {
+            let found = page(&format!(
+                "<script type=application/ld+json>{before}{{\"@type\":\"Recipe\",\"name\":\"A ]]\"}}{behind}</script>"
+            ));
+            assert_eq!(found.items[0]["name"], "A ]]", "{before}");
+        }
+    }
+
+    #[test]
     fn several_items_of_a_page_keep_apart() {
         let found = page(
             r#"<html lang="fr"><script type="application/ld+json">[{"@type":"Recipe","name":"A"},

@@ -7,6 +7,7 @@ use super::cell::price;
 use super::html::plain_text;
 use crate::item;
 use crate::opening_hours::opening_hours;
+use crate::prices::{is_dated, is_listed, sort_offers};
 
 /// What shops call it, and what schema.org does.
 const AVAILABILITY: &[(&str, &[&str])] = &[
@@ -86,6 +87,9 @@ pub(super) fn shaped(item: &Value) -> Option<Value> {
     if let Some(offers) = item.get("offers").and_then(offers) {
         changes.insert("offers".to_owned(), offers);
     }
+    if let Some(variants) = item.get("hasVariant").and_then(variants) {
+        changes.insert("hasVariant".to_owned(), variants);
+    }
     if changes.is_empty() {
         return None;
     }
@@ -112,17 +116,30 @@ fn answer(item: &Value) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
+/// Variants as they are read: a list of products with offers. `None` when they are so already.
+fn variants(variants: &Value) -> Option<Value> {
+    let all = variants.as_array().map_or(std::slice::from_ref(variants), Vec::as_slice);
+    let read: Vec<Option<Value>> = all.iter().map(|variant| offers(variant.get("offers")?)).collect();
+    if variants.is_array() && read.iter().all(Option::is_none) {
+        return None;
+    }
+    let each = all.iter().zip(read).map(|(variant, offers)| {
+        let mut variant = variant.clone();
+        if let Some((fields, offers)) = variant.as_object_mut().zip(offers) {
+            fields.insert("offers".to_owned(), offers);
+        }
+        variant
+    });
+    Some(each.collect())
+}
+
 /// Offers as they are read. `None` when they are so already.
 fn offers(offers: &Value) -> Option<Value> {
     match offers {
         Value::Array(all) if all.len() <= OFFERS_MAX => {
             let read: Vec<Value> = all.iter().map(|one| offer(one).unwrap_or_else(|| one.clone())).collect();
             let mut sorted = read.clone();
-            // What can be had comes before what cannot, and the lowest price first.
-            sorted.sort_by(|one, other| {
-                let place = |offer: &Value| (!can_be_had(offer), amount(offer).unwrap_or(f64::INFINITY));
-                place(one).partial_cmp(&place(other)).unwrap_or(std::cmp::Ordering::Equal)
-            });
+            sort_offers(&mut sorted);
             (sorted != *all).then_some(Value::Array(sorted))
         }
         one => offer(one),
@@ -136,7 +153,7 @@ fn offer(offer: &Value) -> Option<Value> {
     {
         *said = known;
     }
-    let inner = |key: &str| offer.get("priceSpecification").and_then(|inner| first(inner).get(key)).cloned();
+    let inner = |key: &str| offer.get("priceSpecification").and_then(|inner| said_first(inner).get(key)).cloned();
     if !read.contains_key("price") {
         let lowest = read.get("lowPrice").cloned().or_else(|| inner("price"));
         read.extend(lowest.map(|lowest| ("price".to_owned(), lowest)));
@@ -152,29 +169,46 @@ fn offer(offer: &Value) -> Option<Value> {
             read.entry("priceCurrency").or_insert_with(|| currency.into());
         }
     }
+    // What is no number is no price; it stays as what the offer says.
+    if let Some(text) = read.get("price").and_then(Value::as_str).filter(|text| !is_number(text)).map(str::to_owned) {
+        read.remove("price");
+        if !text.trim().is_empty() {
+            read.entry("description").or_insert_with(|| text.into());
+        }
+    }
     (read != *offer.as_object()?).then_some(Value::Object(read))
 }
 
-fn first(value: &Value) -> &Value {
-    value.as_array().and_then(|values| values.first()).unwrap_or(value)
+/// Of several price specifications the one that is paid now: neither the price of before nor one that has dates, which
+/// counts in its time alone.
+fn said_first(specifications: &Value) -> &Value {
+    let Value::Array(all) = specifications else {
+        return if is_dated(specifications) { &Value::Null } else { specifications };
+    };
+    let undated = || all.iter().filter(|one| !is_dated(one));
+    undated().find(|one| !is_listed(one)).or_else(|| undated().next()).unwrap_or(&Value::Null)
+}
+
+/// The text of an offer's price that is none.
+pub(super) fn unreadable_price(item: &Value) -> Option<&str> {
+    let offers = item.get("offers")?;
+    let offers = offers.as_array().map_or(std::slice::from_ref(offers), Vec::as_slice);
+    offers
+        .iter()
+        .filter_map(|offer| offer.get("price")?.as_str())
+        .find(|text| !text.trim().is_empty() && !is_number(text) && price(text, '.').is_none())
+}
+
+fn is_number(text: &str) -> bool {
+    text.trim().parse::<f64>().is_ok_and(f64::is_finite)
 }
 
 fn is_plain(price: &Value) -> bool {
-    price.as_str().is_none_or(|text| text.trim().parse::<f64>().is_ok())
-}
-
-fn amount(offer: &Value) -> Option<f64> {
-    let price = offer.get("price")?;
-    price.as_f64().or_else(|| price.as_str()?.trim().parse().ok()).filter(|amount: &f64| amount.is_finite())
-}
-
-fn can_be_had(offer: &Value) -> bool {
-    let said = offer.get("availability").and_then(Value::as_str).unwrap_or_default();
-    !["OutOfStock", "Discontinued", "SoldOut"].iter().any(|not| said.ends_with(not))
+    price.as_str().is_none_or(is_number)
 }
 
 /// The one name of an availability.
-fn availability(said: &str) -> Option<String> {
+pub(super) fn availability(said: &str) -> Option<String> {
     let own = said.rsplit(['/', '#', ':']).next().unwrap_or(said);
     let folded: String = own.to_lowercase().chars().filter(|c| !c.is_whitespace() && !matches!(c, '_' | '-')).collect();
     let known = AVAILABILITY.iter().find(|(_, names)| names.contains(&folded.as_str()))?;

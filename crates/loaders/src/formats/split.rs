@@ -13,6 +13,7 @@ const LISTS: &[(&[u8], List)] = &[
     (b"\"itemListElement\"", List::Items),
     (b"\"dataFeedElement\"", List::Items),
     (b"\"items\"", List::Feed),
+    (b"\"products\"", List::Products),
 ];
 
 /// The kind of a list of items in a JSON document.
@@ -24,6 +25,8 @@ pub(super) enum List {
     Graph,
     /// Entries of a JSON Feed.
     Feed,
+    /// Products of a shop.
+    Products,
 }
 
 /// The bytes of one value, `None` when they are too many.
@@ -164,7 +167,13 @@ impl<'i, 'a> Splitter<'i, 'a> {
         let list = LISTS.iter().find(|(key, _)| *key == self.value.bytes.as_slice()).map(|(_, list)| *list);
         // What is called items may be anything, unless the file has said that it is a feed.
         let is_feed = || memchr::memmem::find(&self.object.bytes, VERSION.as_bytes()).is_some();
-        let list = list.filter(|list| *list != List::Feed || is_feed());
+        // Behind other members, products may be those of a shop that is the item itself.
+        let is_first = self.object.bytes == b"{";
+        let list = list.filter(|list| match list {
+            List::Feed => is_feed(),
+            List::Products => is_first,
+            List::Items | List::Graph => true,
+        });
         if self.object.bytes.len() > 1 {
             self.object.extend(b",");
         }

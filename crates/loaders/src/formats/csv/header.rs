@@ -143,6 +143,8 @@ const KNOWN: &[(&str, &[&str])] = &[
 /// A column that is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Column {
+    /// What it is called.
+    pub(super) name: String,
     /// The dot path of its property. Empty: it is not read.
     pub(super) path: String,
     /// The text between several values of one cell. `None`: a cell is one value.
@@ -166,7 +168,7 @@ pub(super) fn columns(header: &[String], mapping: Option<&TableMapping>) -> Resu
         }
         of_path.entry(path.clone()).or_insert(name);
         let separator = mapping.and_then(|mapping| looked_up(&mapping.lists, name)).cloned();
-        columns.push(Column { path, separator });
+        columns.push(Column { name: name.to_owned(), path, separator });
     }
     let constants = mapping.map(|mapping| &mapping.constants);
     let names = ["name", "headline", "title"];

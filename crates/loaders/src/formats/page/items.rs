@@ -107,9 +107,23 @@ fn sections_of(html: &str, seen: &PageTags, url: &Url) -> Vec<Value> {
     found.items.into_iter().map(|(_, item)| item).take(PAGE_ITEMS_MAX).collect()
 }
 
+/// A script without the marks around it by which old browsers and XML are kept from reading it.
+fn unwrapped(data: &str) -> &str {
+    const BEFORE: [&str; 7] = ["<![CDATA[", "<!--", "-->", "//", "><!--", "/*", "*/"];
+    const BEHIND: [&str; 8] = ["]]>", "<!]]>", "-->", "//", "/*", "*/", ";", "<!"];
+    let mut data = data.trim();
+    while let Some(inner) = BEFORE.iter().find_map(|mark| data.strip_prefix(mark)) {
+        data = inner.trim_start();
+    }
+    while let Some(inner) = BEHIND.iter().find_map(|mark| data.strip_suffix(mark)) {
+        data = inner.trim_end();
+    }
+    data
+}
+
 /// Objects with a name in a JSON-LD text. Line breaks in strings, a usual mistake, are forgiven.
 fn linked(data: &str) -> Vec<Map<String, Value>> {
-    let data = data.trim().trim_end_matches(';');
+    let data = unwrapped(data);
     let read = serde_json::from_str::<Value>(data);
     let read = read.or_else(|_| serde_json::from_str(&data.replace(|c: char| c.is_control(), " ")));
     let mut out = Vec::new();

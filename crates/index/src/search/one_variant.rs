@@ -1,0 +1,151 @@
+//! Limits that are kept by one variant of an item, and not one limit by one of them and another by another.
+
+use std::fmt;
+
+use tantivy::columnar::Column;
+use tantivy::query::{
+    AllQuery, BooleanQuery, ConstScoreQuery, ConstScorer, EnableScoring, Explanation, Occur, Query, Scorer, TermQuery,
+    Weight,
+};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
+
+use super::variant_tests::VariantTests;
+use crate::analysis::{LanguageAnalyzer, whole_fact};
+use crate::columns::VARIANTS;
+use crate::index::Snapshot;
+use crate::variants::VARIANT_MARK;
+use forecourt_understanding::{Filter, Test};
+
+type Clause = (Occur, Box<dyn Query>);
+
+/// The clauses that let through what keeps one limit.
+pub(super) type ClausesOf = fn(&Snapshot, &Filter, &[LanguageAnalyzer]) -> Vec<Clause>;
+
+/// What passes all of these limits: a variant of an item that has variants, else the item. `clauses_of` is how one limit
+/// is asked of an item.
+pub(super) fn limit_clauses(
+    snapshot: &Snapshot,
+    filters: &[Filter],
+    tongues: &[LanguageAnalyzer],
+    clauses_of: ClausesOf,
+) -> Vec<Clause> {
+    let of = |filter: &Filter| clauses_of(snapshot, filter, tongues);
+    let tests = VariantTests::of(filters, tongues);
+    if !snapshot.summary.has_variants || !tests.are_needed() {
+        return filters.iter().flat_map(of).collect();
+    }
+    let mut clauses: Vec<Clause> = vec![(Occur::Must, Box::new(AllQuery))];
+    clauses.extend(filters.iter().flat_map(|filter| loose(snapshot, filter, &of)));
+    let some_passes = SomePasses { items: Box::new(BooleanQuery::new(clauses)), tests };
+    vec![(Occur::Must, Box::new(ConstScoreQuery::new(Box::new(some_passes), 0.0)))]
+}
+
+/// The clauses of a limit, with all items that have variants where some may keep it that others break.
+fn loose(snapshot: &Snapshot, filter: &Filter, of: &dyn Fn(&Filter) -> Vec<Clause>) -> Vec<Clause> {
+    let Test::Without { classes, words } = &filter.test else { return of(filter) };
+    if classes.is_empty() {
+        return of(filter);
+    }
+    let only = |test: Test| Filter { test, ..filter.clone() };
+    let mut free: Vec<Clause> = vec![(Occur::Must, Box::new(AllQuery))];
+    free.extend(of(&only(Test::Without { classes: classes.clone(), words: Vec::new() })));
+    let varied = Term::from_field_text(snapshot.fields.facts, &whole_fact(VARIANT_MARK, "yes"));
+    let varied: Box<dyn Query> = Box::new(TermQuery::new(varied, IndexRecordOption::Basic));
+    let either = BooleanQuery::union(vec![Box::new(BooleanQuery::new(free)), varied]);
+    let mut clauses: Vec<Clause> = vec![(Occur::Must, Box::new(either))];
+    clauses.extend(of(&only(Test::Without { classes: Vec::new(), words: words.clone() })));
+    clauses
+}
+
+/// The items of a query of which some variant passes the tests, or that have none.
+struct SomePasses {
+    items: Box<dyn Query>,
+    tests: VariantTests,
+}
+
+impl Clone for SomePasses {
+    fn clone(&self) -> Self {
+        Self { items: self.items.box_clone(), tests: self.tests.clone() }
+    }
+}
+
+impl fmt::Debug for SomePasses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SomePasses").field("items", &self.items).field("tests", &self.tests).finish()
+    }
+}
+
+impl Query for SomePasses {
+    fn weight(&self, enable_scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        Ok(Box::new(SomePassesWeight { items: self.items.weight(enable_scoring)?, tests: self.tests.clone() }))
+    }
+
+    fn query_terms<'a>(&'a self, visitor: &mut dyn FnMut(&'a Term, bool)) {
+        self.items.query_terms(visitor);
+    }
+}
+
+struct SomePassesWeight {
+    items: Box<dyn Weight>,
+    tests: VariantTests,
+}
+
+impl Weight for SomePassesWeight {
+    fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        let items = self.items.scorer(reader, boost)?;
+        let column = reader.fast_fields().u64(VARIANTS)?;
+        let mut passing = PassingItems { items, column, tests: self.tests.clone(), numbers: Vec::new() };
+        passing.pass();
+        Ok(Box::new(ConstScorer::new(passing, boost)))
+    }
+
+    fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
+        self.items.explain(reader, doc)
+    }
+}
+
+/// Goes through the items, past those of which no variant passes.
+struct PassingItems {
+    items: Box<dyn Scorer>,
+    column: Column<u64>,
+    tests: VariantTests,
+    numbers: Vec<u64>,
+}
+
+impl PassingItems {
+    /// Moves on to the next that passes, which may be the one that it is at.
+    fn pass(&mut self) -> DocId {
+        let mut doc = self.items.doc();
+        while doc != TERMINATED && !self.passes(doc) {
+            doc = self.items.advance();
+        }
+        doc
+    }
+
+    fn passes(&mut self, doc: DocId) -> bool {
+        self.numbers.clear();
+        self.numbers.extend(self.column.values_for_doc(doc));
+        self.tests.passing(&self.numbers).is_none_or(|passing| !passing.is_empty())
+    }
+}
+
+impl DocSet for PassingItems {
+    fn advance(&mut self) -> DocId {
+        self.items.advance();
+        self.pass()
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        self.items.seek(target);
+        self.pass()
+    }
+
+    fn doc(&self) -> DocId {
+        self.items.doc()
+    }
+
+    fn size_hint(&self) -> u32 {
+        self.items.size_hint()
+    }
+}
