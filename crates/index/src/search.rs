@@ -5,6 +5,7 @@ mod explain;
 mod facets;
 mod fuse;
 mod hit;
+mod kinds;
 mod matching;
 mod meaning;
 mod ordered;

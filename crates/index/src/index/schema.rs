@@ -9,7 +9,7 @@ use crate::analysis::{facts_tokenizer, pairs_tokenizer, spelled_tokenizer, words
 use crate::columns::{HASH, KEY, ORIGIN};
 
 /// Raised whenever fields, tokenizing or facts change: an index of another version is built anew.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 
 const NUMBERS: &str = "numbers";
 
@@ -29,11 +29,9 @@ pub(crate) struct Fields {
     pub(crate) link: Field,
     /// The item's JSON as callers get it, stored as text: bytes would be read one by one.
     pub(crate) item: Field,
-    /// Words of the name.
-    pub(crate) name: Field,
     /// Neighbouring words of the name, and a short name as a whole.
     pub(crate) pairs: Field,
-    /// Words of everything, the name included.
+    /// Words of everything, those of the name twice.
     pub(crate) text: Field,
     /// Words of everything as they are written, each once.
     pub(crate) spelled: Field,
@@ -54,7 +52,6 @@ pub(crate) fn schema() -> (Schema, Fields) {
         title: schema.add_text_field("title", STORED),
         link: schema.add_text_field("link", STORED),
         item: schema.add_text_field("item", STORED),
-        name: schema.add_text_field("name", ranked("words")),
         pairs: schema.add_text_field("pairs", ranked("pairs")),
         text: schema.add_text_field("text", ranked("words")),
         spelled: schema.add_text_field("spelled", listed("spelled", IndexRecordOption::Basic)),
