@@ -16,7 +16,7 @@ const BOTH: f64 = 0.392;
 /// What one typing error in every question costs of it at most.
 const ONE_ERROR: f64 = 0.03;
 /// What both may lose against the better one of words and meaning, on sets where that one is far ahead.
-const LOST: f64 = 0.05;
+const LOST: f64 = 0.03;
 /// Of the set that a sentence transformer reads, which takes long.
 const READ_ITEMS: usize = 150;
 const READ_QUESTIONS: usize = 40;
