@@ -2,8 +2,8 @@
 //! or another short property that many items share.
 //!
 //! It is a bonus and never evidence against a rarer word. An item that lacks words of the question is lifted by its
-//! kinds to half of what the rarest of these is worth, and no further: the kinds of a question never put it before an
-//! item that has that word.
+//! kinds to half of what the rarest of these is worth, and no further: they never put it before an item that has that
+//! word, unless its text is more than three times as long as others are, in which a word is worth less than half.
 
 use std::collections::BTreeSet;
 
@@ -19,8 +19,8 @@ use crate::limits::KIND_WORDS_MAX;
 /// What a kind adds where nothing is missing, as part of what its word is worth: more than a text gains that repeats
 /// the word without end (1 + k1 of BM25).
 const PART: f32 = 2.2;
-/// The part of a missing word's worth up to which kinds lift an item. The rest is for texts that are longer than others,
-/// in which that word is worth less.
+/// The part of a missing word's worth up to which kinds lift an item. The rest is for texts that are longer than
+/// others, in which that word is worth less.
 const PART_BELOW_MISSING: f32 = 0.5;
 
 /// The kinds that the words of a query name.
