@@ -6,6 +6,7 @@ mod explain;
 mod facets;
 mod fuse;
 mod hit;
+mod kinds;
 mod matching;
 mod meaning;
 mod one_variant;

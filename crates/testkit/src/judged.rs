@@ -33,12 +33,6 @@ impl JudgedSet {
         Ok(Self { corpus: folder.join("corpus.jsonl"), questions: set.questions })
     }
 
-    /// The same with every so many of its questions, from the first on.
-    #[must_use]
-    pub fn every(&self, step: usize) -> Self {
-        Self { corpus: self.corpus.clone(), questions: self.questions.iter().step_by(step).cloned().collect() }
-    }
-
     /// The same questions with a typing error each: one letter of one word left out, doubled, replaced
     /// or swapped with the next. The same errors in every run.
     #[must_use]
@@ -49,6 +43,15 @@ impl JudgedSet {
             ..question.clone()
         };
         Self { corpus: self.corpus.clone(), questions: self.questions.iter().map(wrong).collect() }
+    }
+
+    /// How many questions there are, and how many of them have a relevant document among the first `top`.
+    pub fn found_within(&self, top: usize, mut rank: impl FnMut(&str) -> Vec<String>) -> (usize, usize) {
+        let is_found = |question: &&JudgedQuestion| {
+            let grade = |id: &String| question.grades.get(id).copied().unwrap_or(0.0);
+            rank(&question.text).iter().take(top).any(|id| grade(id) > 0.0)
+        };
+        (self.questions.len(), self.questions.iter().filter(is_found).count())
     }
 
     /// Asks every question. `rank` gives the ids of the documents that it finds, best first, at least
@@ -66,27 +69,24 @@ fn misspell(text: &str, draw: &mut Draw) -> String {
     let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
     let is_long = |word: &String| word.len() >= MISSPELLED_MIN && word.bytes().all(|byte| byte.is_ascii_alphabetic());
     let long: Vec<usize> = (0..words.len()).filter(|at| is_long(&words[*at])).collect();
-    if let Some(word) = draw.one(&long) {
-        let letters = words[*word].as_bytes();
-        // Never the last letter: a swap needs one behind it.
-        let at = 1 + draw.below(letters.len() - 2);
-        let (before, after) = (&letters[..at], &letters[at + 1..]);
-        let middle = match draw.below(4) {
-            0 => Vec::new(),
-            1 => vec![letters[at], letters[at]],
-            2 => vec![b'a' + draw.below(26) as u8],
-            _ => return swapped(&mut words, *word, at),
-        };
-        words[*word] = String::from_utf8_lossy(&[before, &middle, after].concat()).into_owned();
+    if let Some(at) = draw.one(&long) {
+        words[*at] = typing_error(&words[*at], draw);
     }
     words.join(" ")
 }
 
-fn swapped(words: &mut [String], word: usize, at: usize) -> String {
-    let mut letters: Vec<char> = words[word].chars().collect();
-    letters.swap(at, at + 1);
-    words[word] = letters.into_iter().collect();
-    words.join(" ")
+/// A word of three ASCII letters at least with one of them left out, doubled, replaced or swapped with the next.
+fn typing_error(word: &str, draw: &mut Draw) -> String {
+    let mut letters = word.as_bytes().to_vec();
+    // Never the last letter: a swap needs one behind it.
+    let at = 1 + draw.below(letters.len() - 2);
+    match draw.below(4) {
+        0 => drop(letters.remove(at)),
+        1 => letters.insert(at, letters[at]),
+        2 => letters[at] = b'a' + draw.below(26) as u8,
+        _ => letters.swap(at, at + 1),
+    }
+    String::from_utf8_lossy(&letters).into_owned()
 }
 
 fn broken(file: &str, line: &str) -> io::Error {

@@ -100,11 +100,6 @@ fn is_link(value: &str) -> bool {
     value.starts_with("http://") || value.starts_with("https://")
 }
 
-/// The word of a fact's term, without its path.
-pub(crate) fn word_of_fact(term: &str) -> &str {
-    term.get(PATH_CODE_BYTES..).unwrap_or_default()
-}
-
 /// Bytes of a path in front of a term.
 const PATH_CODE_BYTES: usize = 6;
 

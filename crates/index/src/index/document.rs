@@ -105,10 +105,11 @@ impl Maker {
         self.text.clear();
         self.text.push(tongue.mark());
         self.text.push_str(item.name);
-        document.add_text(self.fields.name, &self.text);
         document.add_text(self.fields.pairs, &self.text);
         self.text.truncate(tongue.mark().len_utf8());
         item_texts::searchable(item, &mut self.text);
+        // Once more: what an item is called says more of it than what its text mentions.
+        self.text.push_str(item.name);
         document.add_text(self.fields.text, &self.text);
         document.add_text(self.fields.spelled, &self.text);
     }

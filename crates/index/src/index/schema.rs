@@ -29,11 +29,9 @@ pub(crate) struct Fields {
     pub(crate) link: Field,
     /// The item's JSON as callers get it, stored as text: bytes would be read one by one.
     pub(crate) item: Field,
-    /// Words of the name.
-    pub(crate) name: Field,
     /// Neighbouring words of the name, and a short name as a whole.
     pub(crate) pairs: Field,
-    /// Words of everything, the name included.
+    /// Words of everything, those of the name twice.
     pub(crate) text: Field,
     /// Words of everything as they are written, each once.
     pub(crate) spelled: Field,
@@ -56,7 +54,6 @@ pub(crate) fn schema() -> (Schema, Fields) {
         title: schema.add_text_field("title", STORED),
         link: schema.add_text_field("link", STORED),
         item: schema.add_text_field("item", STORED),
-        name: schema.add_text_field("name", ranked("words")),
         pairs: schema.add_text_field("pairs", ranked("pairs")),
         text: schema.add_text_field("text", ranked("words")),
         spelled: schema.add_text_field("spelled", listed("spelled", IndexRecordOption::Basic)),

@@ -9,7 +9,7 @@ use super::plan::Plan;
 use super::query::Query;
 use super::rank::RankedDoc;
 use super::{Lists, RankBy, found};
-use crate::analysis::{LanguageAnalyzer, word_of_fact};
+use crate::analysis::LanguageAnalyzer;
 use crate::dense::Model;
 use crate::error::Result;
 use crate::index::{Snapshot, StoredItem};
@@ -71,13 +71,14 @@ fn terms(snapshot: &Snapshot, plan: &Plan, address: DocAddress) -> Vec<(String, 
         clause.query_terms(&mut |term, _| {
             let field = snapshot.searcher.schema().get_field_name(term.field()).to_owned();
             let word = term.value().as_str().unwrap_or_default().to_owned();
-            label = match term.field() == snapshot.fields.facts {
-                true => ("kind".to_owned(), word_of_fact(&word).to_owned()),
-                false => (field, word),
-            };
+            label = (field, word);
         });
         terms.push((label.0, label.1, explanation.value()));
     }
+    // Kinds that can't be read make the search itself fail.
+    let words = terms.iter().map(|(_, _, score)| score).sum();
+    let kinds = plan.kinds.explain(snapshot, address, words).unwrap_or_default();
+    terms.extend(kinds.into_iter().map(|(word, bonus)| ("kind".to_owned(), word, bonus)));
     terms.sort_by(|a, b| b.2.total_cmp(&a.2));
     terms
 }

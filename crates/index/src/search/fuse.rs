@@ -25,7 +25,7 @@ const WORDS_IN_FULL: f32 = 4.0;
 fn worth_of(kind: Kind) -> f32 {
     match kind {
         // Vectors of single tokens know what a text is about; so do its words, and better.
-        Kind::Static => 12.0,
+        Kind::Static => 8.0,
         Kind::Contextual => 24.0,
     }
 }

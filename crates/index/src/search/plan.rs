@@ -10,6 +10,7 @@ use tantivy::query::{
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Term};
 
+use super::kinds::Kinds;
 use super::one_variant::limit_clauses;
 use super::query::Query;
 use super::spelling::Correction;
@@ -33,6 +34,8 @@ pub(crate) struct Plan {
     /// Words of the text that no item has, and what was looked for instead.
     pub(crate) corrections: Vec<Correction>,
     pub(crate) tongue: LanguageAnalyzer,
+    /// What is added to the scores of items of the kinds that the words name.
+    pub(super) kinds: Kinds,
     scored: Option<BooleanQuery>,
     filters: Vec<(Occur, Box<dyn Search>)>,
     /// What the filters ask of one variant of an item.
@@ -55,14 +58,15 @@ impl Plan {
         if !only_filters {
             terms.add(kept);
             // The whole text: names keep stop words that the words of a query go without.
-            terms.add_names(text);
-            terms.add_kinds(kept);
+            let read = read_as(text, terms.corrections());
+            terms.add_names(&read);
         }
         let filters = limit_clauses(snapshot, &query.filters, &tongues, filter_clauses);
         let variants = VariantTests::of(&query.filters, &tongues);
         let ScoredTerms { words, corrections, query: scored } = terms.finish();
+        let kinds = words.kinds(snapshot);
         let is_generic = content.split_whitespace().all(|word| is_generic_word(&bare_word(word), tongue));
-        Self { words, corrections, tongue, scored, filters, variants, asked_text: !only_filters, is_generic }
+        Self { words, corrections, kinds, tongue, scored, filters, variants, asked_text: !only_filters, is_generic }
     }
 
     /// Lets go of the words where they asked for nothing in particular: "quick dinner" is answered
@@ -78,14 +82,7 @@ impl Plan {
 
     /// The text with its corrections: a model knows no more of misspelled words than the index does.
     pub(super) fn corrected<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if self.corrections.is_empty() {
-            return Cow::Borrowed(text);
-        }
-        let read = |word: &str| {
-            let correction = self.corrections.iter().find(|correction| correction.written == fold_text(bare(word)));
-            correction.map_or_else(|| word.to_owned(), Correction::read_as)
-        };
-        Cow::Owned(text.split_whitespace().map(read).collect::<Vec<_>>().join(" "))
+        read_as(text, &self.corrections)
     }
 
     /// Whether there was text to search for, known words or not.
@@ -137,6 +134,18 @@ impl Plan {
         })?;
         Ok(())
     }
+}
+
+/// A text with its corrections.
+fn read_as<'t>(text: &'t str, corrections: &[Correction]) -> Cow<'t, str> {
+    if corrections.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let read = |word: &str| {
+        let correction = corrections.iter().find(|correction| correction.written == fold_text(bare(word)));
+        correction.map_or_else(|| word.to_owned(), |correction| word.replace(bare(word), &correction.read_as()))
+    };
+    Cow::Owned(text.split_whitespace().map(read).collect::<Vec<_>>().join(" "))
 }
 
 /// The stems of the words that a query of this text looks for, without what else makes a plan.

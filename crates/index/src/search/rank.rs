@@ -7,6 +7,7 @@ use tantivy::collector::TopDocs;
 use tantivy::query::{EnableScoring, Query as Search};
 use tantivy::{DocAddress, Order};
 
+use super::kinds::Kinds;
 use super::plan::Plan;
 use crate::best::Best;
 use crate::columns::KEY;
@@ -40,23 +41,25 @@ impl PartialOrd for RankedDoc {
 pub(super) fn top(snapshot: &Snapshot, plan: &Plan, wanted: usize) -> Result<Vec<RankedDoc>> {
     match plan.ranking() {
         None => Ok(Vec::new()),
-        Some(query) if plan.has_text() => by_score(snapshot, &*query, wanted),
+        Some(query) if plan.has_text() => by_score(snapshot, &*query, &plan.kinds, wanted),
         Some(query) => by_key(snapshot, &*query, wanted),
     }
 }
 
 /// One pass over all segments, each of which begins with the threshold that those before it have
-/// set. It lies a step below the last score, so that what is tied with it is seen and the key decides.
-fn by_score(snapshot: &Snapshot, query: &dyn Search, wanted: usize) -> Result<Vec<RankedDoc>> {
+/// set. It lies a step below what reaches the last score with all kinds, so that what is tied with it is seen and the
+/// key decides.
+fn by_score(snapshot: &Snapshot, query: &dyn Search, kinds: &Kinds, wanted: usize) -> Result<Vec<RankedDoc>> {
     let weight = query.weight(EnableScoring::enabled_from_statistics_provider(snapshot, &snapshot.searcher))?;
     let mut best: Best<RankedDoc> = Best::of(wanted);
-    let threshold = |best: &Best<RankedDoc>| best.last().map_or(f32::MIN, |last| last.score.next_down());
+    let threshold = |best: &Best<RankedDoc>| best.last().map_or(f32::MIN, |last| kinds.needed_for(last.score));
     for ((reader, columns), segment) in snapshot.searcher.segment_readers().iter().zip(&snapshot.columns).zip(0..) {
+        let mut of_segment = kinds.of_segment(reader)?;
         weight.for_each_pruning(threshold(&best), reader, &mut |doc, score| {
             // Scorers give deleted documents, too.
             if columns.is_living(doc) {
                 let (key, address) = (columns.key.get_val(doc), DocAddress::new(segment, doc));
-                best.offer(RankedDoc { score, key, address });
+                best.offer(RankedDoc { score: score + of_segment.bonus(doc, score), key, address });
             }
             threshold(&best)
         })?;

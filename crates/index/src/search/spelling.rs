@@ -14,6 +14,15 @@ use crate::index::Snapshot;
 const WORTH: [f32; 2] = [0.8, 0.5];
 /// What a word is worth that the written one begins or ends with.
 const PART_WORTH: f32 = 0.8;
+/// What a word is worth that the written one is the beginning of: it is half typed.
+const BEGUN_WORTH: f32 = 0.8;
+/// Characters of a word that may be half typed: fewer are the beginning of too many. Half of the word at least is there:
+/// `port` is no portobello.
+const BEGUN_CHARS_MIN: usize = 4;
+/// Words with the same beginning that are looked at.
+const BEGUN_LOOKED_AT: usize = 1_000;
+/// Words that a half-typed one is read as.
+const BEGUN_READINGS_MAX: usize = 4;
 /// Characters of a word that may have one typing error, and of one that may have two: shorter ones
 /// become other words too easily.
 const CHARS_MIN: [usize; 2] = [5, 7];
@@ -52,7 +61,10 @@ pub(super) fn correction(snapshot: &Snapshot, written: &str) -> Option<Correctio
     // Fewer errors hide more errors, and two whole words without their space are one error.
     let almost = |errors: usize| almost(snapshot, written, errors, chars);
     let correction = |readings, joined| Correction { written: written.to_owned(), readings, joined };
-    let one = almost(1);
+    let mut one = almost(1);
+    let begun = begun(snapshot, written, chars);
+    let others = begun.into_iter().filter(|(word, _)| !one.iter().any(|(other, _)| other == word));
+    one.extend(others.collect::<Vec<_>>());
     if !one.is_empty() {
         return Some(correction(one, false));
     }
@@ -61,6 +73,35 @@ pub(super) fn correction(snapshot: &Snapshot, written: &str) -> Option<Correctio
     }
     let two = almost(2);
     (!two.is_empty()).then(|| correction(two, false))
+}
+
+/// The words of the index that begin with what is written, those that most items have.
+fn begun(snapshot: &Snapshot, written: &str, chars: usize) -> Vec<(String, f32)> {
+    if chars < BEGUN_CHARS_MIN {
+        return Vec::new();
+    }
+    // As with errors: a dictionary that cannot be read makes other searches fail loudly.
+    let all = beginning_with(snapshot, written).unwrap_or_default().into_iter();
+    let mut found: Vec<(String, u32)> = all.filter(|(word, _)| word.chars().count() <= 2 * chars).collect();
+    found.sort_by(|(word, items), (other, others)| others.cmp(items).then_with(|| word.cmp(other)));
+    found.into_iter().take(BEGUN_READINGS_MAX).map(|(word, _)| (word, BEGUN_WORTH)).collect()
+}
+
+/// Words with a beginning, each with how many items have it.
+fn beginning_with(snapshot: &Snapshot, beginning: &str) -> tantivy::Result<BTreeMap<String, u32>> {
+    let mut items: BTreeMap<String, u32> = BTreeMap::new();
+    for segment in snapshot.searcher.segment_readers() {
+        let words = segment.inverted_index(snapshot.fields.spelled)?;
+        let mut stream = words.terms().range().ge(beginning).into_stream()?;
+        for _ in 0..BEGUN_LOOKED_AT {
+            let Some((word, info)) = stream.next() else { break };
+            match std::str::from_utf8(word) {
+                Ok(word) if word.starts_with(beginning) => *items.entry(word.to_owned()).or_default() += info.doc_freq,
+                _ => break,
+            }
+        }
+    }
+    Ok(items)
 }
 
 /// Words of the index with so many errors, the likeliest ones.

@@ -1,6 +1,6 @@
 //! The words of a query as clauses that add to a document's score. One statistic over one field carries the
-//! ranking: BM25 over all words of an item, its name once among them. What names and kinds say comes on top, each
-//! as a term that is rare or common by itself.
+//! ranking: BM25 over all words of an item, its name once among them. What names say comes on top, as terms that are
+//! rare or common by themselves; what kinds say is a bonus (`kinds`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,18 +8,15 @@ use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query as Search, TermQuery
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocSet, Term};
 
+use super::kinds::Kinds;
 use super::spelling::{self, Correction};
-use crate::analysis::{LanguageAnalyzer, NAME_WORDS_MAX, Words, content_words, fact_word, whole_name};
+use crate::analysis::{LanguageAnalyzer, NAME_WORDS_MAX, Words, content_words, whole_name};
 use crate::index::Snapshot;
-use crate::limits::KIND_WORDS_MAX;
 use forecourt_understanding::limits::QUERY_WORDS_MAX;
 
 /// What it is worth that a name has two words of the query side by side, or that the query has the whole name in
 /// it: each as a term by itself, beside what its words are worth.
 const NAME_BOOST: f32 = 0.4;
-/// What it is worth that a word is what an item is called a kind of, beside that its text has the word: as much
-/// as a text gains that repeats the word without end.
-const KIND_BOOST: f32 = 1.0;
 /// Unknown words of a query that are read as others: the work is more than that of a known one.
 const UNKNOWN_WORDS_READ: usize = 8;
 
@@ -58,11 +55,11 @@ pub(crate) struct QueryWords {
 
 /// A word of a query.
 #[derive(Debug)]
-struct QueryWord {
+pub(super) struct QueryWord {
     /// Its stems that the index has. Empty: it does not have the word.
-    stems: Vec<String>,
+    pub(super) stems: Vec<String>,
     /// How much it says: the logarithm of how rare it is.
-    information: f32,
+    pub(super) information: f32,
 }
 
 /// The words of a query as terms of the index, with the corrections that were made.
@@ -77,6 +74,11 @@ impl QueryWords {
     /// All stems that are looked for.
     pub(crate) fn stems(&self) -> Vec<&str> {
         self.words.iter().flat_map(|word| &word.stems).map(String::as_str).collect()
+    }
+
+    /// The kinds that the words name.
+    pub(super) fn kinds(&self, snapshot: &Snapshot) -> Kinds {
+        Kinds::of(snapshot, &self.words)
     }
 
     /// How much the words say, and how much of that a document has.
@@ -175,21 +177,9 @@ impl<'s> Terms<'s> {
         }
     }
 
-    /// Items that are of the kind that a word says: it is in a property whose values many items share.
-    pub(super) fn add_kinds(&mut self, kept: &str) {
-        let words: BTreeSet<String> = self
-            .tongues
-            .iter()
-            .flat_map(|tongue| Words::of(kept, *tongue).iter().map(str::to_owned).collect::<Vec<_>>())
-            .collect();
-        if words.is_empty() || words.len() > KIND_WORDS_MAX {
-            return;
-        }
-        for path in self.snapshot.sample().kinds() {
-            for word in &words {
-                self.push(self.snapshot.fields.facts, &fact_word(path, word), KIND_BOOST);
-            }
-        }
+    /// What words are read as that the index does not have.
+    pub(super) fn corrections(&self) -> &[Correction] {
+        &self.corrections
     }
 
     /// The words, the corrections, and the clauses as one query.

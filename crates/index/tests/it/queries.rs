@@ -185,6 +185,46 @@ fn what_is_of_the_kind_comes_before_what_mentions_it() {
     assert_eq!(kinds[10..], vec!["Main dish".to_owned(); 10]);
 }
 
+/// A few dishes from Ethiopia, none of which is called a dish, among many side dishes.
+#[test]
+fn a_kind_never_outranks_the_rare_word_that_an_item_lacks() {
+    let shelf = Shelf::new();
+    let side = |n: usize| format!("{{\"name\":\"Potatoes {n}\",\"category\":\"Side dish\"}}\n");
+    let main = |n: usize| format!("{{\"name\":\"Rice {n}\",\"category\":\"Main course\"}}\n");
+    let long =
+        "Lentils, onions, ginger, garlic, oil, salt and water, slowly cooked in a clay pot; eaten with flat bread.";
+    let rare = |n: usize| format!("{{\"name\":\"Stew {n}\",\"description\":\"Ethiopian. {long}\"}}\n");
+    let items = (0..30).map(side).chain((0..30).map(main)).chain((0..3).map(rare));
+    shelf.put("a.jsonl", &items.collect::<String>());
+    shelf.index();
+    let names = shelf.names("ethiopian dishes");
+    assert!(names[..3].iter().all(|name| name.starts_with("Stew")), "{names:?}");
+    assert!(names[3..].iter().all(|name| name.starts_with("Potatoes")), "{names:?}");
+}
+
+#[test]
+fn a_corrected_word_counts_in_names_too() {
+    let shelf = Shelf::new();
+    shelf.put("a.csv", "name\nSalad of Moroccan Oranges\nMoroccan Salad\nMoroccan Rice Salad\n");
+    shelf.index();
+    assert_eq!(shelf.names("moriccan salad")[0], "Moroccan Salad");
+    let place = |query: &str| shelf.hits(query)[0].score;
+    assert!(place("moriccan salad") > 0.8 * place("moroccan salad"));
+}
+
+#[test]
+fn a_word_that_is_half_typed_is_found() {
+    let shelf = Shelf::new();
+    shelf.put("a.csv", "name\nChocolate Mousse\nVinaigrette\nRatatouille\n");
+    shelf.index();
+    for (written, name) in [("choco", "Chocolate Mousse"), ("vinaigr", "Vinaigrette"), ("ratato", "Ratatouille")] {
+        assert_eq!(shelf.names(written), [name], "{written}");
+    }
+    for written in ["rat", "choc"] {
+        assert!(shelf.names(written).is_empty(), "{written}: less than four letters, or than half of the word");
+    }
+}
+
 /// The same texts, of which some begin with the title: it says nothing about them.
 #[test]
 fn a_text_that_begins_with_its_title_has_the_title_once() {

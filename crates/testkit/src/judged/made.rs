@@ -12,8 +12,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::broken;
 use super::draw::Draw;
+use super::{broken, typing_error};
 
 /// How one set is made.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +34,10 @@ pub const MADE: &[DerivedSet] = &[
     DerivedSet { name: "films-facts", items: FILMS, make: genre_and_actor, hidden: &[] },
     DerivedSet { name: "recipes-pantry", items: RECIPES, make: ingredients, hidden: &[] },
     DerivedSet { name: "recipes-kinds", items: RECIPES, make: kinds, hidden: &["recipeCategory"] },
+    DerivedSet { name: "films-rare-kinds", items: FILMS, make: rare_and_genre, hidden: &[] },
+    DerivedSet { name: "recipes-rare-kinds", items: RECIPES, make: rare_and_category, hidden: &[] },
+    DerivedSet { name: "films-typed", items: FILMS, make: typed, hidden: &[] },
+    DerivedSet { name: "recipes-typed", items: RECIPES, make: typed, hidden: &[] },
 ];
 
 const FILMS: &str = "movies/movies.jsonl";
@@ -168,6 +172,74 @@ fn kinds(items: &[Value], _: &mut Draw) -> Vec<Asked> {
     asked
         .map(|(kind, answers)| Asked { text: format!("{} recipes", kind.to_lowercase()), answers, cut: None })
         .collect()
+}
+
+fn rare_and_genre(items: &[Value], draw: &mut Draw) -> Vec<Asked> {
+    rare_and_kind(items, "genre", draw)
+}
+
+fn rare_and_category(items: &[Value], draw: &mut Draw) -> Vec<Asked> {
+    rare_and_kind(items, "recipeCategory", draw)
+}
+
+/// "ethiopian beverage": an adjective that few items have, and a kind of which none of these is. What has the
+/// adjective is meant; what is only of the kind is not.
+fn rare_and_kind(items: &[Value], property: &str, draw: &mut Draw) -> Vec<Asked> {
+    const RARE_ITEMS: usize = 8;
+    const KIND_ITEMS: usize = 8;
+    const ENDINGS: &[&str] = &["ian", "ean", "ese", "ish", "ical", "istic"];
+    let of_kind = places(items, |item| name_words(&texts(&item[property])));
+    let kinds: Vec<&String> = of_kind.iter().filter(|(_, of)| of.len() >= KIND_ITEMS).map(|(kind, _)| kind).collect();
+    let rare = places(items, |item| name_words(&item.to_string()));
+    let rare = rare.into_iter().filter(|(word, having)| {
+        having.len() <= RARE_ITEMS && ENDINGS.iter().any(|ending| word.len() > 5 && word.ends_with(ending))
+    });
+    let ask = |(word, answers): (String, Vec<usize>)| {
+        let is_of = |kind: &&&String| answers.iter().any(|at| of_kind[**kind].contains(at));
+        let others: Vec<&&String> = kinds.iter().filter(|kind| !is_of(kind)).collect();
+        let kind = draw.one(&others)?;
+        Some(Asked { text: format!("{word} {kind}"), answers, cut: None })
+    };
+    rare.filter_map(ask).collect()
+}
+
+/// A word of a name with a typing error, or its first two thirds: all items whose names have the word, or one that
+/// begins so.
+fn typed(items: &[Value], draw: &mut Draw) -> Vec<Asked> {
+    const LETTERS: usize = 6;
+    let named = places(items, |item| name_words(text(item, "name")));
+    let ask = |((word, places), at): ((&String, &Vec<usize>), usize)| {
+        if at % 2 == 0 {
+            return Asked { text: typing_error(word, draw), answers: places.clone(), cut: None };
+        }
+        let begun = &word[..word.len() * 2 / 3];
+        let answers = named.iter().filter(|(word, _)| word.starts_with(begun)).flat_map(|(_, places)| places.clone());
+        Asked { text: begun.to_owned(), answers: answers.collect::<BTreeSet<_>>().into_iter().collect(), cut: None }
+    };
+    named.iter().filter(|(word, _)| word.len() >= LETTERS).zip(0..).map(ask).collect()
+}
+
+/// Words, and the items in which each is.
+fn places(items: &[Value], words: impl Fn(&Value) -> BTreeSet<String>) -> BTreeMap<String, Vec<usize>> {
+    let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (item, at) in items.iter().zip(0..) {
+        words(item).into_iter().for_each(|word| places.entry(word).or_default().push(at));
+    }
+    places
+}
+
+/// The words of English letters alone, in lower case.
+fn name_words(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    words.filter(|word| word.len() > 3 && word.bytes().all(|byte| byte.is_ascii_alphabetic())).collect()
+}
+
+/// A text, or the texts of a list, with spaces between them.
+fn texts(value: &Value) -> String {
+    match value {
+        Value::Array(values) => values.iter().map(texts).collect::<Vec<_>>().join(" "),
+        _ => value.as_str().unwrap_or_default().to_owned(),
+    }
 }
 
 fn text<'i>(item: &'i Value, key: &str) -> &'i str {
