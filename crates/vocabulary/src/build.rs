@@ -5,7 +5,7 @@ use std::path::Path;
 
 use forecourt_settings::{Problem, Problems, Section, nearest};
 
-use crate::class::{Class, ItemKind, WordsByLanguage};
+use crate::class::{Class, ItemKind, ItemValue, WordsByLanguage};
 use crate::file::{DeclaredTable, VocabularyFile};
 use crate::index::{close, index};
 use crate::limits::{AREAS_MAX, CLASSES_MAX, KINDS_MAX, SYNONYMS_MAX, WORDS_MAX};
@@ -73,8 +73,23 @@ impl Builder {
                 let property = entry(&mut self.out.properties, |property| property.id == value.id);
                 property.id = value.id;
                 add_new(&mut property.paths, value.paths);
+                property.rules_out |= value.rules_out;
+                for (code, words) in value.words {
+                    add_new(property.names.entry(code.clone()).or_default(), words.names);
+                    add_new(property.least.entry(code.clone()).or_default(), words.least);
+                    add_new(property.most.entry(code).or_default(), words.most);
+                }
+            }
+        }
+        for DeclaredTable { section, value } in read.values {
+            if self.is_id(&section, &value.id) {
+                let known: &mut ItemValue = entry(&mut self.out.values, |known| known.id == value.id);
+                known.id = value.id;
+                known.ages = value.ages.or(known.ages);
+                add_new(&mut known.values, value.values);
+                add_new(&mut known.also, value.also);
                 let words = value.words.into_iter();
-                words.for_each(|(code, words)| add_new(property.names.entry(code).or_default(), words.names));
+                words.for_each(|(code, words)| add_new(known.names.entry(code).or_default(), words.names));
             }
         }
         self.out.synonyms.extend(read.synonyms.into_iter().map(|declared| declared.value));
@@ -170,6 +185,7 @@ impl Builder {
             ("diets", out.diets.len(), AREAS_MAX),
             ("kinds", out.kinds.len(), KINDS_MAX),
             ("properties", out.properties.len(), KINDS_MAX),
+            ("values", out.values.len(), KINDS_MAX),
             ("synonyms", out.synonyms.len(), SYNONYMS_MAX),
             ("words", all, WORDS_MAX),
         ] {

@@ -120,6 +120,15 @@ pub struct ItemProperty {
     /// Dot paths of properties, the best first: `totalTime`.
     pub paths: Vec<String>,
     pub(crate) names: WordsByLanguage,
+    /// Whether who names one of its values is looking for what does not state it: a contraindication.
+    #[serde(default)]
+    pub rules_out: bool,
+    /// Words for having least of it: "lightest".
+    #[serde(default)]
+    pub(crate) least: WordsByLanguage,
+    /// Words for having most of it: "heaviest".
+    #[serde(default)]
+    pub(crate) most: WordsByLanguage,
 }
 
 impl ItemProperty {
@@ -129,6 +138,34 @@ impl ItemProperty {
     }
 
     /// All words for the property in one language.
+    pub fn names(&self, language: &str) -> &[String] {
+        self.names.get(language).map_or(&[], Vec::as_slice)
+    }
+
+    /// Words for having least of it, or most, in one language: "lightest".
+    pub fn ends(&self, is_most: bool, language: &str) -> &[String] {
+        let ends = if is_most { &self.most } else { &self.least };
+        ends.get(language).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What people call a value that items state in another way: "full-time" for `FULL_TIME`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+pub struct ItemValue {
+    /// The same in all languages: lower case letters, digits and hyphens.
+    pub id: String,
+    /// The value as items state it, in all its spellings.
+    pub values: Vec<String>,
+    /// Values of the same property that fit too, who asks for this one: what is unisex is for women.
+    pub also: Vec<String>,
+    /// The ages of those whom the words stand for, in years, both included: what is for women is for no child.
+    pub ages: Option<(u8, u8)>,
+    pub(crate) names: WordsByLanguage,
+}
+
+impl ItemValue {
+    /// All words for the value in one language.
     pub fn names(&self, language: &str) -> &[String] {
         self.names.get(language).map_or(&[], Vec::as_slice)
     }

@@ -23,6 +23,7 @@ pub(crate) struct VocabularyFile {
     pub(crate) diets: Vec<DeclaredTable<DietTable>>,
     pub(crate) kinds: Vec<DeclaredTable<KindTable>>,
     pub(crate) properties: Vec<DeclaredTable<PropertyTable>>,
+    pub(crate) values: Vec<DeclaredTable<ValueTable>>,
     pub(crate) synonyms: Vec<DeclaredTable<WordsByLanguage>>,
     pub(crate) neutral: WordsByLanguage,
     pub(crate) absence: Vec<(String, AbsenceTable)>,
@@ -123,8 +124,36 @@ pub(crate) struct KindTable {
 pub(crate) struct PropertyTable {
     pub(crate) id: String,
     pub(crate) paths: Vec<String>,
+    #[serde(default)]
+    pub(crate) rules_out: bool,
+    #[serde(skip)]
+    pub(crate) words: Vec<(String, PropertyWords)>,
+}
+
+/// `[[value]]`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ValueTable {
+    pub(crate) id: String,
+    #[serde(default)]
+    pub(crate) values: Vec<String>,
+    #[serde(default)]
+    pub(crate) also: Vec<String>,
+    pub(crate) ages: Option<(u8, u8)>,
     #[serde(skip)]
     pub(crate) words: Vec<(String, NameWords)>,
+}
+
+/// The words of a property in one language.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PropertyWords {
+    #[serde(default)]
+    pub(crate) names: Vec<String>,
+    #[serde(default)]
+    pub(crate) least: Vec<String>,
+    #[serde(default)]
+    pub(crate) most: Vec<String>,
 }
 
 /// The names of something in one language.
@@ -172,6 +201,7 @@ impl VocabularyFile {
         let diets = root.take_list("diet");
         let kinds = root.take_list("kind");
         let properties = root.take_list("property");
+        let values = root.take_list("value");
         let synonyms = root.take_list("synonym");
         let (neutral, absence) = (root.take("neutral"), root.take("absence"));
         let own: FileTable = problems.absorb(root.read())?;
@@ -181,6 +211,7 @@ impl VocabularyFile {
             diets: with_words(diets, problems, |diet: &mut DietTable, words| diet.words = words),
             kinds: with_words(kinds, problems, |kind: &mut KindTable, words| kind.words = words),
             properties: with_words(properties, problems, |property: &mut PropertyTable, words| property.words = words),
+            values: with_words(values, problems, |value: &mut ValueTable, words| value.words = words),
             synonyms: synonyms.into_iter().filter_map(|section| synonym(section, problems)).collect(),
             neutral: neutral.map(|section| word_lists(&section, problems)).unwrap_or_default(),
             absence: absence.map(|section| absences(section, problems)).unwrap_or_default(),

@@ -42,7 +42,7 @@ mod vocabulary;
 mod word_class;
 mod words;
 
-pub use class::{Area, Class, Diet, ItemKind, ItemProperty};
+pub use class::{Area, Class, Diet, ItemKind, ItemProperty, ItemValue};
 pub use conversation::{ConversationPhrases, ItemPosition, ItemReference, OffTopic, Replacement};
 pub use fold::folded;
 pub use item::{ClassJudge, ItemClasses, PhraseClasses};
@@ -52,4 +52,4 @@ pub use roles::TextRole;
 pub use token::{QuestionToken, TokenKind, tokens};
 pub use vocabulary::Vocabulary;
 pub use word_class::{RelativeDate, Unit, WordClass};
-pub use words::LANGUAGES;
+pub use words::{LANGUAGES, compared};

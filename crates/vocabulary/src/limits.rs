@@ -6,7 +6,7 @@ pub const FILES_MAX: usize = 64;
 pub(crate) const CLASSES_MAX: usize = 256;
 /// Areas, and ways to eat, of one vocabulary; each.
 pub(crate) const AREAS_MAX: usize = 64;
-/// Kinds of things, and properties, of one vocabulary; each.
+/// Kinds of things, properties, and values with names of their own, of one vocabulary; each.
 pub(crate) const KINDS_MAX: usize = 512;
 /// Groups of words that mean the same in one vocabulary.
 pub(crate) const SYNONYMS_MAX: usize = 10_000;

@@ -11,7 +11,7 @@ use forecourt_settings::{Problems, files};
 use serde::Deserialize;
 
 use crate::build::Builder;
-use crate::class::{Area, Class, Diet, ItemKind, ItemProperty, WordsByLanguage};
+use crate::class::{Area, Class, Diet, ItemKind, ItemProperty, ItemValue, WordsByLanguage};
 use crate::file::AbsenceTable;
 use crate::limits::FILES_MAX;
 use crate::vocabulary::Vocabulary;
@@ -33,6 +33,7 @@ struct ShippedLists {
     diets: Vec<Diet>,
     kinds: Vec<ItemKind>,
     properties: Vec<ItemProperty>,
+    values: Vec<ItemValue>,
     synonyms: Vec<WordsByLanguage>,
     neutral: WordsByLanguage,
     absence: Vec<(String, AbsenceTable)>,
@@ -41,13 +42,14 @@ struct ShippedLists {
 
 fn shipped() -> Builder {
     let lists: ShippedLists = serde_json::from_str(SHIPPED).unwrap_or_else(|error| panic!("vocabulary: {error}"));
-    let ShippedLists { areas, classes, diets, kinds, properties, synonyms, neutral, absence, revision } = lists;
+    let ShippedLists { areas, classes, diets, kinds, properties, values, synonyms, neutral, absence, revision } = lists;
     Builder::with(Vocabulary {
         areas,
         classes,
         diets,
         kinds,
         properties,
+        values,
         synonyms,
         neutral,
         absence,
@@ -99,7 +101,7 @@ mod tests {
     use crate::words::LANGUAGES;
 
     /// The files of the vocabulary, in the order in which they are read.
-    const FILES: [&str; 9] = [
+    const FILES: [&str; 10] = [
         "absence",
         "food-allergens",
         "food-drink",
@@ -108,6 +110,7 @@ mod tests {
         "food-neutral",
         "general",
         "products",
+        "properties",
         "synonyms",
     ];
 
@@ -136,10 +139,12 @@ mod tests {
             builder.read(Path::new(&format!("shipped/{name}.toml")), &text(&format!("{name}.toml")));
         }
         let built = builder.build().unwrap_or_else(|problems| panic!("{problems}"));
-        let Vocabulary { areas, classes, diets, kinds, properties, synonyms, neutral, absence, revision, .. } = built;
+        let Vocabulary {
+            areas, classes, diets, kinds, properties, values, synonyms, neutral, absence, revision, ..
+        } = built;
         hold(
             "shipped.json",
-            &ShippedLists { areas, classes, diets, kinds, properties, synonyms, neutral, absence, revision },
+            &ShippedLists { areas, classes, diets, kinds, properties, values, synonyms, neutral, absence, revision },
         );
     }
 

@@ -146,8 +146,12 @@ impl Rest<'_> {
     fn digits(&mut self) -> TokenKind {
         let rest = &self.text[self.at..];
         let length = number_length(rest);
-        self.at += length;
-        let mut number = number(&rest[..length]);
+        let groups = spaced_groups(&rest[..length], &rest[length..]);
+        self.at += length + groups;
+        let mut number = match groups {
+            0 => number(&rest[..length]),
+            _ => number(&rest[..length + groups].split_whitespace().collect::<String>()),
+        };
         if let Some((c, part)) = self.peek().and_then(|c| Some((c, fraction(c)?))) {
             number += part;
             self.skip(c);
@@ -184,6 +188,23 @@ fn number_length(text: &str) -> usize {
             break;
         }
         end += 1;
+    }
+    end
+}
+
+/// The bytes of the groups of three digits that go on with a number behind a space each: `250 000`.
+fn spaced_groups(number: &str, rest: &str) -> usize {
+    if number.len() > 3 || number.starts_with('0') || !number.bytes().all(|b| b.is_ascii_digit()) {
+        return 0;
+    }
+    let mut end = 0;
+    while let Some(space) = rest[end..].chars().next().filter(|c| matches!(c, ' ' | '\u{a0}' | '\u{202f}')) {
+        let group = &rest[end + space.len_utf8()..];
+        let is_group = group.len() >= 3 && group.bytes().take_while(u8::is_ascii_digit).count() == 3;
+        if !is_group {
+            break;
+        }
+        end += space.len_utf8() + 3;
     }
     end
 }

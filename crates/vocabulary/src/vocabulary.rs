@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
-use crate::class::{Area, Class, Diet, ItemKind, ItemProperty, WordsByLanguage};
+use crate::class::{Area, Class, Diet, ItemKind, ItemProperty, ItemValue, WordsByLanguage};
 use crate::class_set::ClassSet;
 use crate::file::AbsenceTable;
 use crate::fold::folded;
@@ -20,6 +20,7 @@ pub struct Vocabulary {
     pub(crate) diets: Vec<Diet>,
     pub(crate) kinds: Vec<ItemKind>,
     pub(crate) properties: Vec<ItemProperty>,
+    pub(crate) values: Vec<ItemValue>,
     pub(crate) synonyms: Vec<WordsByLanguage>,
     /// Places of classes by their id.
     pub(crate) class_ids: HashMap<String, usize>,
@@ -124,6 +125,11 @@ impl Vocabulary {
     /// All properties.
     pub fn properties(&self) -> &[ItemProperty] {
         &self.properties
+    }
+
+    /// All values that people call otherwise than items do.
+    pub fn values(&self) -> &[ItemValue] {
+        &self.values
     }
 
     /// Other words for the same thing, in all languages. Empty when none is known.

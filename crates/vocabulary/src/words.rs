@@ -92,8 +92,9 @@ impl TextWords {
     }
 }
 
-/// The words of a phrase with a space between them, as they are compared.
-pub(crate) fn compared(phrase: &str, language: &str) -> String {
+/// The words of a phrase with a space between them, as they are compared: folded, in the singular of one of
+/// [`LANGUAGES`].
+pub fn compared(phrase: &str, language: &str) -> String {
     let mut words = TextWords::default();
     words.read(phrase, language);
     words.iter().collect::<Vec<_>>().join(" ")
