@@ -11,7 +11,7 @@ pub(crate) use fold::fold_text;
 pub(crate) use stop::{bare_word, content_words, is_generic_word, is_stop_word};
 pub(crate) use tokenizers::{
     FACT_END, NAME_WORDS_MAX, SPELLED_CHARS_MIN, fact_word, facts_tokenizer, fnv, pairs_tokenizer, spelled_tokenizer,
-    whole_fact, whole_name, word_of_fact, words_tokenizer,
+    whole_fact, whole_name, words_tokenizer,
 };
 pub(crate) use tongue::LanguageAnalyzer;
 pub(crate) use words::Words;

@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use forecourt_core::findings::URL_HOST;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::address;
 use crate::limits::{FACT_BYTES_MAX, FACTS_MAX, PATH_BYTES_MAX, VARIANT_FACTS_MAX};
 use forecourt_loaders::grounding::{self, GROUNDING, GroundedItem};
 use forecourt_loaders::item::{SECTION, type_name};
 use forecourt_loaders::limits::PATH_LEVELS_MAX;
-use forecourt_understanding::measure;
+use forecourt_understanding::{AGES, EVENT_DAYS, measure, unit};
 
 /// The member that holds the variants of an item.
 pub(crate) const HAS_VARIANT: &str = "hasVariant";
@@ -108,6 +108,11 @@ pub(crate) fn visit_own(item: &Value, take: &mut dyn FnMut(Fact<'_>)) {
             walk.count(key, value);
         }
     }
+    walk.ages(item);
+    walk.days(item);
+    if let Some(day) = last_day(item) {
+        (walk.take)(Fact { path: LAST_DAY, text: None, number: Some(day) });
+    }
 }
 
 struct Walk<'a> {
@@ -157,8 +162,83 @@ impl Walk<'_> {
             }
             Value::String(text) => self.text(text),
             Value::Array(items) => items.iter().for_each(|item| self.value(item, level)),
-            Value::Object(fields) => fields.iter().for_each(|(key, value)| self.down(key, value, level + 1)),
+            Value::Object(fields) => {
+                fields.iter().for_each(|(key, value)| self.down(key, value, level + 1));
+                match fields.get("name") {
+                    // A value with a name is a property of its own.
+                    Some(Value::String(name)) => self.named(name, fields, level),
+                    _ => self.measure(fields),
+                }
+            }
         }
+    }
+
+    /// A value beside its unit, as `weight.gram`.
+    fn measure(&mut self, fields: &Map<String, Value>) {
+        let written = ["unitCode", "unitText"].iter().find_map(|key| unit::unit(fields.get(*key)?.as_str()?));
+        let number = fields.get("value").and_then(|value| match value {
+            Value::String(text) => measure::quantity("value", text),
+            _ => value.as_f64(),
+        });
+        if let (Some((dimension, factor)), Some(number)) = (written, number) {
+            self.in_unit(dimension, number * factor);
+        }
+    }
+
+    fn in_unit(&mut self, dimension: unit::Dimension, number: f64) {
+        let before = self.path.len();
+        if self.left > 0 && before > 0 && before + dimension.id().len() < PATH_BYTES_MAX {
+            self.path.push('.');
+            self.path.push_str(dimension.id());
+            self.leaf(None, Some(number));
+            self.path.truncate(before);
+        }
+    }
+
+    /// A `PropertyValue` or a feature is a property of the item by its own name: `amenityFeature.Garden`.
+    fn named(&mut self, name: &str, fields: &Map<String, Value>, level: usize) {
+        let is_feature =
+            fields.get("@type").and_then(Value::as_str).map(type_name) == Some("LocationFeatureSpecification");
+        let (name, there) = (name.trim().replace('.', " "), Value::Bool(true));
+        let value = match fields.get("value") {
+            Some(value) => value,
+            None if is_feature => &there,
+            None => return,
+        };
+        let before = self.path.len();
+        let fits = before + name.len() < PATH_BYTES_MAX && !name.contains(char::is_control);
+        if level > PATH_LEVELS_MAX || before == 0 || name.is_empty() || !fits {
+            return;
+        }
+        self.path.push('.');
+        self.path.push_str(&name);
+        self.value(value, level + 1);
+        if !value.is_object() {
+            self.measure(fields);
+        }
+        self.path.truncate(before);
+    }
+
+    /// The ages that an item is for, from whichever of its properties say so, open ends included.
+    fn ages(&mut self, item: &Value) {
+        if let Some(ages) = item_ages(item) {
+            self.span(AGES, ages);
+        }
+    }
+
+    /// The first and the last day of an event.
+    fn days(&mut self, item: &Value) {
+        if let Some(days) = event_days(item) {
+            self.span(EVENT_DAYS, days);
+        }
+    }
+
+    fn span(&mut self, paths: [&str; 2], (from, to): (f64, f64)) {
+        for (path, end) in paths.into_iter().zip([from, to]) {
+            path.clone_into(&mut self.path);
+            self.leaf(None, Some(end));
+        }
+        self.path.clear();
     }
 
     fn text(&mut self, text: &str) {
@@ -171,6 +251,9 @@ impl Walk<'_> {
                 self.leaf(Some(text), number);
                 address::names(&self.path, text).iter().for_each(|name| self.leaf(Some(name), None));
             }
+        }
+        if let Some((dimension, number)) = unit::measured(text).filter(|_| number.is_none()) {
+            self.in_unit(dimension, number);
         }
     }
 
@@ -190,6 +273,69 @@ impl Walk<'_> {
         self.left -= 1;
         (self.take)(Fact { path: &self.path, text, number });
     }
+}
+
+/// The ages that an item is for. An end that it leaves open is the least or the greatest age.
+fn item_ages(item: &Value) -> Option<(f64, f64)> {
+    let years = |value: &Value| match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    };
+    let holders = [Some(item), item.get("audience"), item.get("suggestedAge"), item.pointer("/audience/suggestedAge")];
+    let end = |keys: [&str; 2]| {
+        let values = holders.iter().flatten().flat_map(|holder| keys.map(|key| holder.get(key)));
+        values.flatten().find_map(years)
+    };
+    let named = |wanted: &[&str]| {
+        let all = item.get("additionalProperty")?.as_array()?;
+        let is = |name: &str| wanted.contains(&name.replace([' ', '_', '-'], "").to_lowercase().as_str());
+        all.iter().find(|one| one["name"].as_str().is_some_and(is)).and_then(|one| years(one.get("value")?))
+    };
+    let from = end(["suggestedMinAge", "minValue"]).or_else(|| named(MIN_AGE));
+    let to = end(["suggestedMaxAge", "maxValue"]).or_else(|| named(MAX_AGE));
+    let typical = || typical_ages(item.get("typicalAgeRange")?.as_str()?);
+    match (from, to) {
+        (None, None) => typical(),
+        (from, to) => Some((from.unwrap_or(0.0), to.unwrap_or(AGE_MAX))),
+    }
+}
+
+/// The days on which an event takes place, the first and the last.
+fn event_days(item: &Value) -> Option<(f64, f64)> {
+    let day = |key: &str| {
+        let value = item.get(key)?;
+        measure::quantity(key, value.get(0).unwrap_or(value).as_str()?).map(f64::floor)
+    };
+    let first = day("startDate")?;
+    Some((first, day("endDate").filter(|last| *last >= first).unwrap_or(first)))
+}
+
+/// Where the last day lies, in days since 1970, on which an event takes place or an offer of work is open.
+pub(crate) const LAST_DAY: &str = "lastDay";
+
+/// The day after which an item is over. What was cancelled is.
+fn last_day(item: &Value) -> Option<f64> {
+    let text = |key: &str| item.get(key).and_then(|value| value.get(0).unwrap_or(value).as_str());
+    if text("eventStatus").is_some_and(|status| status.ends_with("EventCancelled")) {
+        return Some(0.0);
+    }
+    let ends = ["endDate", "validThrough", "startDate"].iter().find_map(|key| Some((*key, text(key)?)));
+    ends.and_then(|(key, text)| measure::quantity(key, text)).map(f64::floor)
+}
+
+/// What properties of a site's own are called that state the ages that something is for, in lower case.
+const MIN_AGE: &[&str] = &["minimumage", "minage", "agefrom", "mindestalter", "agemin", "agesfrom", "edadminima"];
+const MAX_AGE: &[&str] = &["maximumage", "maxage", "ageto", "höchstalter", "agemax"];
+/// The greatest age that something can be for, in years.
+const AGE_MAX: f64 = 150.0;
+
+/// `7-9`, `11+`, `-5`: a range of ages as schema.org writes it.
+fn typical_ages(text: &str) -> Option<(f64, f64)> {
+    let text = text.trim().trim_end_matches('+');
+    let (from, to) = text.split_once(['-', '–']).unwrap_or((text, ""));
+    let age = |text: &str, open: f64| if text.trim().is_empty() { Some(open) } else { text.trim().parse().ok() };
+    Some((age(from, 0.0)?, age(to, AGE_MAX)?)).filter(|(from, to)| from <= to && !text.is_empty())
 }
 
 #[cfg(test)]

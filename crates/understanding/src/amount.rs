@@ -1,7 +1,7 @@
 //! Numbers with their units, and what is compared with them: "half an hour", "1h30", "at most 5 ingredients",
 //! "between 10 and 20 euros".
 
-use forecourt_vocabulary::{PhraseMeaning, Unit, WordClass};
+use forecourt_vocabulary::{PhraseMeaning, QuestionToken, Unit, WordClass};
 
 use crate::reader::Reader;
 
@@ -10,11 +10,22 @@ const ONES: std::ops::RangeInclusive<f64> = 1.0..=9.0;
 /// How far `about` reaches below and above an amount, as a part of it.
 const AROUND: f64 = 0.25;
 
+/// Whether a word behind digits says that these are thousands: `20k`, `20 mil`.
+fn is_thousand(token: &QuestionToken) -> bool {
+    match token.word.as_str() {
+        "k" => token.is_joined,
+        "thousand" | "tausend" | "mille" | "mil" => true,
+        _ => false,
+    }
+}
+
 /// A number, and perhaps its unit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Amount {
     pub(crate) value: f64,
     pub(crate) unit: Option<Unit>,
+    /// The token behind the number.
+    pub(crate) number_end: usize,
     /// The token behind it.
     pub(crate) end: usize,
     /// Whether the number may be no more than an article: "an hour".
@@ -58,6 +69,9 @@ impl Reader<'_> {
             if let Some((part, end)) = self.fraction(at) {
                 return Some((part, end, false));
             }
+            if self.token(at + 1).is_some_and(is_thousand) {
+                return Some((number * 1_000.0, at + 2, false));
+            }
             let behind = self.fraction(at + 1).filter(|(part, _)| *part < 1.0);
             return Some(behind.map_or((number, at + 1, false), |(part, end)| (number + part, end, false)));
         }
@@ -83,30 +97,38 @@ impl Reader<'_> {
     pub(crate) fn amount(&self, at: usize) -> Option<Amount> {
         let sign = self.currency(at);
         let start = sign.unwrap_or(at);
-        let amount =
-            |value, unit, end| Amount { value, unit, end, is_article: false, is_joined: false, in_digits: true };
+        let amount = |value, unit, number_end, end| Amount {
+            value,
+            unit,
+            number_end,
+            end,
+            is_article: false,
+            is_joined: false,
+            in_digits: true,
+        };
         let minutes =
             |meaning: &PhraseMeaning| if let PhraseMeaning::Minutes(minutes) = meaning { Some(*minutes) } else { None };
         let behind_article = self.skip_article(start);
         if let Some((value, end)) = self.longest(start, minutes).or_else(|| self.longest(behind_article, minutes)) {
-            return Some(amount(value, Some(Unit::Minute), end));
+            return Some(amount(value, Some(Unit::Minute), end, end));
         }
         let (value, end, is_article) = self.number(start)?;
         let in_digits = self.token(start)?.number().is_some();
         if let Some(behind) = self.currency(end).or_else(|| sign.map(|_| end)) {
-            let end = self.unit(behind).filter(|(unit, _)| *unit == Unit::Money).map_or(behind, |(_, end)| end);
-            return Some(amount(value, Some(Unit::Money), end));
+            let behind =
+                self.unit(behind).filter(|(unit, _)| *unit == Unit::Money).map_or(behind, |(_, behind)| behind);
+            return Some(amount(value, Some(Unit::Money), end, behind));
         }
         let unit = self.unit(end).filter(|(unit, _)| self.may_be_unit(end, *unit, in_digits));
         let Some((unit, behind)) = unit else {
-            return Some(Amount { in_digits, is_article, ..amount(value, None, end) });
+            return Some(Amount { in_digits, is_article, ..amount(value, None, end, end) });
         };
         let is_joined = self.token(end).is_some_and(|token| token.is_joined);
         let (value, behind) = match unit {
             Unit::Hour => self.further_minutes(value, behind),
             _ => (value, behind),
         };
-        Some(Amount { is_article, is_joined, in_digits, ..amount(value, Some(unit), behind) })
+        Some(Amount { is_article, is_joined, in_digits, ..amount(value, Some(unit), end, behind) })
     }
 
     /// A letter alone is a unit only where it stands at the number.

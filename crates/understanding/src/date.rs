@@ -4,12 +4,14 @@ use forecourt_vocabulary::{Quantity, WordClass};
 use jiff::ToSpan;
 use jiff::civil::Date;
 
+use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::measure::days_of;
 use crate::moment::TO_MIDNIGHT;
 use crate::named_date::{NamedDate, Wording, name, relative_end};
 use crate::quantity::within;
 use crate::reader::Reader;
+use crate::stated::EVENT_DAYS;
 
 /// The dates that a question is limited to here.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
@@ -23,7 +25,11 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     match (path, limit) {
         (Some(path), Some((from, to, words))) => {
             let (from, to) = (from.map(days_of), to.map(|day| days_of(day) + TO_MIDNIGHT));
-            Some(UnderstoodPart::limit(tokens, Rank::Quantity(Quantity::Date), within(path, from, to, words)))
+            Some(UnderstoodPart::limit(
+                tokens,
+                Rank::Quantity(Quantity::Date),
+                on_days(reader, path, (from, to), words),
+            ))
         }
         _ => {
             let is_limit = reader.states_facts() && !reader.is_name();
@@ -31,6 +37,21 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
         }
     }
 }
+
+/// What is dated so. An event is on every day from its first one to its last.
+fn on_days(reader: &Reader<'_>, path: &str, (from, to): (Option<f64>, Option<f64>), words: String) -> Filter {
+    let is_event = path == EVENT_START && EVENT_DAYS.iter().all(|path| reader.aids.known.has_number(path));
+    match is_event {
+        true => {
+            let fields = EVENT_DAYS.iter().map(|path| (*path).to_owned()).collect();
+            Filter { fields, test: Test::Overlaps { from, to, or_unstated: false }, words }
+        }
+        false => within(path, from, to, words),
+    }
+}
+
+/// The property that says when an event begins.
+const EVENT_START: &str = "startDate";
 
 /// The first day, the last day and their wording. `None`: the limit depends on today, which is not known.
 type Limit = Option<(Option<Date>, Option<Date>, String)>;

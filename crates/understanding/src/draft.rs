@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use forecourt_vocabulary::Quantity;
+use forecourt_vocabulary::{Quantity, Vocabulary};
 
 use crate::contradiction::contradictions;
 use crate::filter::{Filter, Test};
@@ -48,6 +48,10 @@ impl<'k> Draft<'k> {
         let Parts { not_understood, order, count, wishes, .. } = parts;
         let out = ParsedQuestion { text, filters, notes, not_understood, order, count, contradictions: Vec::new() };
         Self { known: aids.known, aids, out, wishes, beside_wishes }
+    }
+
+    pub(crate) fn vocabulary(&self) -> &'k Vocabulary {
+        self.aids.vocabulary
     }
 
     /// Whether so many filters more are no more than a query can have. What comes after that stays text.

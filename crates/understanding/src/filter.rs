@@ -54,6 +54,18 @@ pub enum Test {
     Unstated(Vec<ClassLimit>),
     /// The item is of one of these classes (their ids).
     OfClass(Vec<String>),
+    /// The item states the property, and none of its values is one of these.
+    NoneOf(Vec<String>),
+    /// What lies between the first of the fields and the second has something of this range, ends included: ages that
+    /// something is for.
+    Overlaps {
+        /// The least, if there is one.
+        from: Option<f64>,
+        /// The most, if there is one.
+        to: Option<f64>,
+        /// Whether an item that states neither end passes.
+        or_unstated: bool,
+    },
     /// A number, duration (minutes), date (days since 1970) or price in this range, ends
     /// included. An item without such a value does not pass.
     Within {

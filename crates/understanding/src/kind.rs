@@ -5,17 +5,15 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::draft::Draft;
-use crate::filter::Filter;
+use crate::filter::{Filter, Test};
 use crate::pattern::pattern;
-use crate::scope::QuestionScope;
-
-/// Everyday words for types of schema.org.
-const OTHER_NAMES: &[(&str, &str)] =
-    &[("film", "Movie"), ("song", "MusicRecording"), ("people", "Person"), ("show", "TVSeries")];
 
 /// A word, and perhaps a preposition behind it.
-static WORD: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\b(\p{L}{3,30})\b(\s+(?:from|for|about|with|without|by|of|in|that|which)\b)?"));
+static WORD: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\b(\p{L}{3,30})\b(\s+(?:from|for|about|with|without|by|of|in|near|at|under|that|which|mit|ohne|in|ab|bis|unter|für|zur|zum|avec|sans|à|au|pour|en|de|dans|con|sin|para|por)\b|\s*[,?!.]|\s*$)?",
+    )
+});
 
 /// Takes out the first plural that is a kind, or the first such word in front of a preposition.
 pub(crate) fn read(draft: &mut Draft<'_>) {
@@ -23,12 +21,12 @@ pub(crate) fn read(draft: &mut Draft<'_>) {
     let found = WORD.captures_iter(&draft.out.text).find_map(|found| {
         let word = found.get(1)?;
         let leads_on = found.get(2).is_some();
-        let kind = forms(word.as_str(), leads_on).find_map(|form| kind(draft.known, &form))?;
+        let kind = forms(word.as_str(), leads_on).find_map(|form| kind(draft, &form))?;
         Some((word.range(), kind))
     });
-    if let Some((range, kind)) = found.filter(|_| draft.has_room(1)) {
+    if let Some((range, filter)) = found.filter(|_| draft.has_room(1)) {
         draft.cut(range);
-        draft.out.filters.push(Filter { words: kind.clone(), ..Filter::is("@type", kind) });
+        draft.out.filters.push(filter);
     }
 }
 
@@ -41,14 +39,24 @@ fn forms(word: &str, leads_on: bool) -> impl Iterator<Item = String> {
     forms.into_iter().flatten()
 }
 
-/// The type that a word means, if there are such items.
-fn kind(known: &dyn QuestionScope, word: &str) -> Option<String> {
-    let named = OTHER_NAMES.iter().find(|(name, _)| *name == word).map(|(_, kind)| (*kind).to_owned());
-    let own = || {
-        let mut chars = word.chars();
-        chars.next().map(|first| first.to_uppercase().chain(chars).collect::<String>())
-    };
-    named.or_else(own).filter(|kind| known.has_value("@type", &kind.to_lowercase()))
+/// The types that a word means, as far as there are such items.
+fn kind(draft: &Draft<'_>, word: &str) -> Option<Filter> {
+    let known = draft.known;
+    let has = |kind: &String| known.has_value("@type", &kind.to_lowercase());
+    let named = draft.vocabulary().kind_named(word).map(|kind| kind.types.iter().filter(|kind| has(kind)).cloned());
+    let named: Vec<String> = named.into_iter().flatten().collect();
+    match named.as_slice() {
+        [] => {
+            let mut chars = word.chars();
+            let own: String = chars.next()?.to_uppercase().chain(chars).collect();
+            has(&own).then(|| Filter { words: own.clone(), ..Filter::is("@type", own) })
+        }
+        [only] => Some(Filter { words: only.clone(), ..Filter::is("@type", only) }),
+        [first, ..] => {
+            let words = first.clone();
+            Some(Filter { fields: vec!["@type".to_owned()], test: Test::OneOf(named), words })
+        }
+    }
 }
 
 #[cfg(test)]

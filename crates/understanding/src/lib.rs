@@ -25,6 +25,8 @@
 //! | `reader` | a question as tokens, and what they mean |
 //! | `amount`, `quantity` | numbers with units, and what is compared with them |
 //! | `moment`, `named_date`, `date` | dates |
+//! | `learnt`, [`mod@unit`] | what the items state of themselves, and the words for it |
+//! | `stated` | limits of that |
 //! | `things`, `without`, `wanted` | lists of things that must be absent, or there |
 //! | `order`, `stock` | superlatives, counts, availability, sizes |
 //! | `found`, `draft` | what rules find, and what becomes of the question |
@@ -41,6 +43,7 @@ mod exclusion;
 mod filter;
 mod found;
 mod kind;
+mod learnt;
 pub mod limits;
 pub mod measure;
 mod moment;
@@ -55,10 +58,12 @@ mod quantity;
 mod question;
 mod reader;
 mod scope;
+mod stated;
 mod stock;
 #[cfg(test)]
 mod tests;
 mod things;
+pub mod unit;
 mod value;
 mod wanted;
 mod without;
@@ -66,7 +71,9 @@ mod without;
 pub use contradiction::{Contradiction, QuestionReading};
 pub use exclusion::Exclusion;
 pub use filter::{ClassLimit, Filter, SortOrder, Test};
+pub use learnt::{LearntProperties, StatedProperty, StatedValues};
 pub use named::named;
 pub use parsed_question::ParsedQuestion;
 pub use question::understand;
 pub use scope::{QuestionScope, ReadingAids};
+pub use stated::{AGES, EVENT_DAYS};

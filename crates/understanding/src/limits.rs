@@ -12,5 +12,9 @@ pub const FILTER_VALUES_MAX: usize = 16;
 pub const FILTER_LEVELS_MAX: usize = 4;
 /// Items that a question can ask for: "three soups".
 pub const ITEMS_ASKED_MAX: usize = 100;
+/// Properties of the items of one index whose words are learnt.
+pub const LEARNT_PROPERTIES_MAX: usize = 256;
+/// Words of the longest phrase for one of them, or for one of its values.
+pub const LEARNT_WORDS_MAX: usize = 4;
 /// Limits of one question that are named as not understood; the others stay text.
 pub const NOT_UNDERSTOOD_MAX: usize = 16;

@@ -1,12 +1,13 @@
 //! Limits of quantities: "under 30 minutes", "at most 5 ingredients", "for 8 people", "4 stars or better", "20
 //! bucks", and "quick" or "cheap" where nothing else is said.
 
-use forecourt_vocabulary::{PhraseMeaning, Quantity, WordClass};
+use forecourt_vocabulary::{PhraseMeaning, Quantity, Unit, WordClass};
 
 use crate::amount::{Comparison, Span};
 use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::reader::Reader;
+use crate::stated::{self, AGES};
 
 /// What "quick" promises, in minutes.
 const QUICK_MINUTES: f64 = 30.0;
@@ -18,6 +19,9 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     let (asked, behind) = asked_quantity(reader, at);
     let span = reader.span(behind)?;
     let start = reader.absorb(at, WordClass::LimitLead, floor);
+    if let Some(filter) = ages(reader, &span) {
+        return Some(UnderstoodPart::limit(start..span.end, Rank::Quantity(Quantity::Age), filter));
+    }
     let has_lead = start < at || behind > at;
     match quantity(reader, &span, asked, has_lead) {
         QuantitySubject::Known(quantity, factor, path) => {
@@ -32,6 +36,22 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
         QuantitySubject::NotChecked => Some(UnderstoodPart::new(start..span.end, FoundMeaning::NotUnderstood)),
         QuantitySubject::None => None,
     }
+}
+
+/// What is for people of an age, where items state the ages that they are for.
+fn ages(reader: &Reader<'_>, span: &Span) -> Option<Filter> {
+    let is_age =
+        span.amount.unit == Some(Unit::YearOfAge) && AGES.iter().all(|path| reader.aids.known.has_number(path));
+    let value = span.amount.value;
+    let (from, to) = match span.comparison {
+        Comparison::Bare => (value, value),
+        _ => (span.from.unwrap_or(0.0), span.to.unwrap_or(f64::from(u8::MAX))),
+    };
+    is_age.then(|| {
+        let said =
+            if from == to { reader.spell(from) } else { format!("{}–{}", reader.spell(from), reader.spell(to)) };
+        stated::ages(reader, from, to, &reader.say("years_of_age", &[&said]))
+    })
 }
 
 /// The quantity that an amount limits, with the factor to its unit in the index and the path that holds it.

@@ -8,18 +8,22 @@ use crate::limits::QUERY_BYTES_MAX;
 use crate::parsed_question::ParsedQuestion;
 use crate::reader::Reader;
 use crate::scope::ReadingAids;
-use crate::{date, kind, order, people, place, quantity, stock, value, wanted, without};
+use crate::{date, kind, order, people, place, quantity, stated, stock, value, wanted, without};
 
 /// A rule: what it finds at a token. The third argument is the token before which nothing may be taken.
 type Rule = fn(&Reader<'_>, usize, usize) -> Option<UnderstoodPart>;
 
 /// The first one that finds something counts.
 const RULES: &[Rule] = &[
+    stated::read_number,
+    stated::read_end,
     order::read_count,
     order::read,
     date::read,
     quantity::read,
     stock::read,
+    stated::read_not,
+    stated::read_value,
     quantity::read_level,
     without::read_behind,
     without::read,

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use forecourt_vocabulary::{PhraseMeaning, PropertyTable, Quantity, QuestionToken, TextProperties, WordClass, tokens};
 
+use crate::learnt::LearntMeaning;
 use crate::scope::ReadingAids;
 
 /// A question while it is read.
@@ -13,6 +14,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) tokens: Vec<QuestionToken>,
     /// For each token, what the phrases mean that begin there, and how many tokens each takes.
     meanings: Vec<Vec<(&'a PhraseMeaning, usize)>>,
+    /// For each token, what the phrases that begin there say of the items, each with the token behind it.
+    learnt: Vec<Vec<(&'a LearntMeaning, usize)>>,
     pub(crate) aids: ReadingAids<'a>,
     pub(crate) table: &'static PropertyTable,
     states_facts: OnceCell<bool>,
@@ -23,14 +26,30 @@ impl<'a> Reader<'a> {
     pub(crate) fn new(text: &'a str, aids: ReadingAids<'a>) -> Self {
         let tokens = tokens(text);
         let meanings = (0..tokens.len()).map(|at| aids.lexicon.meanings(&tokens[at..])).collect();
+        let learnt = aids.learnt.meanings(&tokens);
         let [states_facts, is_name] = [const { OnceCell::new() }; 2];
-        Self { text, tokens, meanings, aids, table: PropertyTable::shipped(), states_facts, is_name }
+        Self { text, tokens, meanings, learnt, aids, table: PropertyTable::shipped(), states_facts, is_name }
     }
 
     /// The meanings of the phrases that begin at a token, each with the token behind it.
     pub(crate) fn meanings(&self, at: usize) -> impl Iterator<Item = (&'a PhraseMeaning, usize)> + '_ {
         let here = self.meanings.get(at).into_iter().flatten();
         here.map(move |(meaning, length)| (*meaning, at + length))
+    }
+
+    /// What the phrases that begin at a token say of the items, the longest first, each with the token behind it.
+    pub(crate) fn learnt(&self, at: usize) -> impl Iterator<Item = (&'a LearntMeaning, usize)> + '_ {
+        self.learnt.get(at).into_iter().flatten().copied()
+    }
+
+    /// The first token that begins at this byte or behind it.
+    pub(crate) fn token_at(&self, byte: usize) -> usize {
+        self.tokens.partition_point(|token| token.range.start < byte)
+    }
+
+    /// The first token of an amount that ends in front of a token: its number, with a sign of money.
+    pub(crate) fn first_number(&self, from: usize, end: usize) -> usize {
+        (from..end).find(|at| self.number(*at).is_some() || self.is_mark(*at, '-')).unwrap_or(from)
     }
 
     /// Where the longest phrase of a class ends that begins here.
@@ -146,7 +165,14 @@ impl<'a> Reader<'a> {
 
     /// Whether an item has a word in a list of what is in it.
     pub(crate) fn is_listed(&self, words: &str) -> bool {
-        self.table.texts.lists.iter().any(|path| self.aids.known.has_word(path, words))
+        let learnt = self.aids.learnt.texts();
+        self.table
+            .texts
+            .lists
+            .iter()
+            .map(String::as_str)
+            .chain(learnt)
+            .any(|path| self.aids.known.has_word(path, words))
     }
 
     /// What a class is called in the language of the answer: as it was written, if it is called so there.

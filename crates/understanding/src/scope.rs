@@ -5,6 +5,7 @@ use forecourt_vocabulary::{QuestionLexicon, Vocabulary};
 use jiff::civil::Date;
 
 use crate::filter::Filter;
+use crate::learnt::LearntProperties;
 
 /// What a question is read with: an index, the vocabulary, the language of the answer and today's date.
 #[derive(Clone, Copy)]
@@ -17,6 +18,8 @@ pub struct ReadingAids<'a> {
     pub lexicon: &'a QuestionLexicon,
     /// The language in which limits are said back.
     pub answer_in: &'a Language,
+    /// What the items state of themselves.
+    pub learnt: &'a LearntProperties,
     /// The day that it is. Without it, "tomorrow" is not understood.
     pub today: Option<Date>,
 }

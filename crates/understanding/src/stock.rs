@@ -57,5 +57,8 @@ fn free_of_charge(reader: &Reader<'_>, at: usize) -> Option<UnderstoodPart> {
         (None, Some(price)) => within(price, None, Some(0.0), words),
         (None, None) => return None,
     };
-    Some(UnderstoodPart::limit(at..end, Rank::Stock, filter).keeping_words())
+    // The kind in "free concerts" stays, the rest is said by the limit.
+    let last = reader.token(end - 1).map_or("", |token| token.word.as_str());
+    let names_kind = end > at + 1 && reader.aids.vocabulary.kind_named(last).is_some();
+    Some(UnderstoodPart::limit(at..if names_kind { end - 1 } else { end }, Rank::Stock, filter))
 }

@@ -7,6 +7,7 @@ use forecourt_vocabulary::{QuestionLexicon, Vocabulary};
 use jiff::civil::Date;
 
 use crate::filter::Filter;
+use crate::learnt::LearntProperties;
 use crate::named::named;
 use crate::parsed_question::ParsedQuestion;
 use crate::question::understand;
@@ -22,11 +23,24 @@ pub(crate) fn understood_in(text: &str, known: &dyn QuestionScope, language: &st
     with_aids(known, language, |aids| understand(text, aids))
 }
 
+/// The same in an index whose items state what was learnt from them.
+pub(crate) fn understood_with(text: &str, known: &dyn QuestionScope, learnt: &LearntProperties) -> ParsedQuestion {
+    with_aids(known, "en", |aids| understand(text, ReadingAids { learnt, ..aids }))
+}
+
 fn with_aids<T>(known: &dyn QuestionScope, language: &str, read: impl FnOnce(ReadingAids<'_>) -> T) -> T {
     static LEXICON: LazyLock<QuestionLexicon> = LazyLock::new(|| QuestionLexicon::of(&Vocabulary::shipped()));
     let (vocabulary, answer_in) = (Vocabulary::shipped(), Language::parse(language).unwrap());
+    static NOTHING: LazyLock<LearntProperties> = LazyLock::new(LearntProperties::default);
     let today = Some(Date::constant(2026, 11, 23));
-    read(ReadingAids { known, vocabulary: &vocabulary, lexicon: &LEXICON, answer_in: &answer_in, today })
+    read(ReadingAids {
+        known,
+        vocabulary: &vocabulary,
+        lexicon: &LEXICON,
+        answer_in: &answer_in,
+        learnt: &NOTHING,
+        today,
+    })
 }
 
 /// What a caller means by a name and a value, read in the same way.

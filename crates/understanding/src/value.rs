@@ -7,12 +7,15 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::draft::Draft;
-use crate::filter::Filter;
+use crate::filter::{Filter, Test};
 use crate::pattern::pattern;
 use crate::scope::QuestionScope;
 
 /// Properties that say what sort of thing an item is.
-const PATHS: &[&str] = &["genre", "recipeCategory", "recipeCuisine", "category", "articleSection", "eventType"];
+pub(crate) const PATHS: &[&str] =
+    &["genre", "recipeCategory", "recipeCuisine", "category", "articleSection", "eventType"];
+/// Those of them by which a site sorts things as it likes: a tent may lie on another shelf than "Tents".
+const SHELVES: &[&str] = &["category", "articleSection", "eventType"];
 /// The part of the items that has to have the property.
 const SHARE_MIN: f64 = 0.9;
 /// Words of the longest value.
@@ -93,8 +96,17 @@ fn sort(known: &dyn QuestionScope, words: &str, has_kind: bool) -> Option<Filter
     values.into_iter().flatten().filter(names_a_thing).find_map(|value| {
         // Where few items state it, the filter would hide the others, which words find.
         let path = PATHS.iter().find(|path| known.has_value(path, &value) && known.share(path) >= SHARE_MIN)?;
+        if SHELVES.contains(path) && is_elsewhere(known, path, &value) {
+            return None;
+        }
         Some(Filter { words: value.clone(), ..Filter::is(*path, value) })
     })
+}
+
+/// Whether an item says these words that is sorted in elsewhere: then words find more than the value does.
+fn is_elsewhere(known: &dyn QuestionScope, path: &str, value: &str) -> bool {
+    let other = Test::NoneOf(vec![value.to_owned()]);
+    known.finds(value, &[Filter { fields: vec![path.to_owned()], test: other, words: String::new() }])
 }
 
 /// Whether a word in the plural is a sort of thing that some item is of.

@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use forecourt_core::LazyJson;
 
 use crate::facts;
+use forecourt_loaders::item::type_name;
+use forecourt_understanding::{StatedProperty, StatedValues};
 
 /// Items that are looked at.
-const ITEMS: usize = 200;
+const ITEMS: usize = 400;
 
 /// Some of the items of an index, counted.
 #[derive(Debug, Default)]
@@ -21,6 +23,9 @@ pub(crate) struct Sample {
     texts: BTreeMap<String, Texts>,
     /// Properties that say of which kind an item is.
     kinds: Vec<String>,
+    /// How many items are of each type, and the types of the items that have a property.
+    types: BTreeMap<String, usize>,
+    types_with: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// The texts of one property.
@@ -69,6 +74,27 @@ impl Sample {
         is_frequent && is_short && tells_apart && texts.distinct.len() as f64 <= KIND_DISTINCT_MAX * texts.count as f64
     }
 
+    /// What the items state: numbers, yes or no, and texts of which a few are shared by many.
+    pub(crate) fn stated(&self) -> Vec<StatedProperty> {
+        let numbers = self.numbers.iter().filter(|(path, _)| !self.texts.contains_key(*path)).map(|(path, numbers)| {
+            let are_whole = numbers.iter().all(|number| number.fract() == 0.0);
+            (path, StatedValues::Numbers { are_whole })
+        });
+        let texts = self.texts.iter().filter_map(|(path, texts)| Some((path, texts.stated()?)));
+        let all = numbers.chain(texts).map(|(path, values)| {
+            let share = self.share_of_types(path);
+            StatedProperty { path: path.clone(), share, values }
+        });
+        all.collect()
+    }
+
+    /// The part of the items of the types that have a property at all, 0 to 1.
+    fn share_of_types(&self, path: &str) -> f64 {
+        let types = self.types_with.get(path).into_iter().flatten();
+        let items: usize = types.filter_map(|name| self.types.get(name)).sum();
+        self.with.get(path).map_or(0.0, |with| *with as f64 / items.max(*with).max(1) as f64)
+    }
+
     /// Properties that say of which kind an item is, such as its category.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = &str> {
         self.kinds.iter().map(String::as_str)
@@ -76,6 +102,7 @@ impl Sample {
 
     fn add(&mut self, item: &serde_json::Value) {
         let mut paths = BTreeSet::new();
+        let kind = item_type(item);
         facts::visit(item, |fact| {
             paths.insert(fact.path.to_owned());
             match fact {
@@ -93,7 +120,11 @@ impl Sample {
             }
         });
         self.items += 1;
-        paths.into_iter().for_each(|path| *self.with.entry(path).or_default() += 1);
+        *self.types.entry(kind.clone()).or_default() += 1;
+        for path in paths {
+            self.types_with.entry(path.clone()).or_default().insert(kind.clone());
+            *self.with.entry(path).or_default() += 1;
+        }
     }
 
     /// The part of the items that have a property, 0 to 1.
@@ -106,6 +137,30 @@ impl Sample {
         let numbers = self.numbers.get(path)?;
         let at = (numbers.len() as f64 * part).ceil() as usize;
         numbers.get(at.max(1) - 1).or(numbers.last()).copied()
+    }
+}
+
+/// The first type of an item.
+fn item_type(item: &serde_json::Value) -> String {
+    let kind = item.get("@type").map(|kind| kind.get(0).unwrap_or(kind));
+    kind.and_then(serde_json::Value::as_str).map(type_name).unwrap_or_default().to_owned()
+}
+
+/// Different values of a property whose values are limits, and the words of one.
+const VALUES_MAX: usize = 100;
+const VALUE_WORDS_MAX: usize = 4;
+
+impl Texts {
+    /// What these texts are, if questions can limit by them: yes or no, or a few short ones.
+    fn stated(&self) -> Option<StatedValues> {
+        if self.distinct.iter().all(|text| matches!(text.as_str(), "true" | "false")) {
+            return Some(StatedValues::Truth);
+        }
+        // Of a property that some items state in a sentence, the short texts are values all the same.
+        let is_short =
+            |text: &&String| text.split_whitespace().count() <= VALUE_WORDS_MAX && text.len() <= 2 * KIND_BYTES_MAX;
+        let short: Vec<String> = self.distinct.iter().filter(is_short).cloned().collect();
+        (1..=VALUES_MAX).contains(&short.len()).then_some(StatedValues::Texts(short))
     }
 }
 

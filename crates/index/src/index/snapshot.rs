@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use forecourt_understanding::{LearntProperties, QuestionScope};
+use forecourt_vocabulary::{PropertyTable, Vocabulary};
 use tantivy::columnar::Column;
 use tantivy::query::Bm25StatisticsProvider;
 use tantivy::schema::{Field, IndexRecordOption};
@@ -29,6 +31,10 @@ pub(crate) struct Snapshot {
     pub(crate) vectors: Option<Vectors>,
     /// Taken when a question first asks for it.
     sample: OnceLock<Sample>,
+    /// Whether some item is sold out, looked up once.
+    sells_out: OnceLock<bool>,
+    /// The same of what the items state.
+    learnt: OnceLock<LearntProperties>,
     frequencies: Frequencies,
 }
 
@@ -48,6 +54,8 @@ impl Snapshot {
             variants,
             vectors,
             sample: OnceLock::new(),
+            sells_out: OnceLock::new(),
+            learnt: OnceLock::new(),
             frequencies: Frequencies::default(),
         })
     }
@@ -61,6 +69,20 @@ impl Snapshot {
                 .flat_map(|(reader, segment)| reader.doc_ids_alive().map(move |doc| DocAddress::new(segment, doc)));
             // What can't be read is passed over.
             Sample::of(docs.step_by(step).filter_map(|address| Some(self.stored(address).ok()?.item)))
+        })
+    }
+
+    /// What the items state, and the words for it: learnt at the first call and kept. An index has one vocabulary.
+    pub(crate) fn learnt(&self, vocabulary: &Vocabulary) -> &LearntProperties {
+        self.learnt.get_or_init(|| LearntProperties::of(self.sample().stated(), vocabulary))
+    }
+
+    /// Whether some item says that it can't be had.
+    pub(crate) fn sells_out(&self) -> bool {
+        *self.sells_out.get_or_init(|| {
+            let texts = &PropertyTable::shipped().texts;
+            let has = |path: &String| texts.out_of_stock.iter().any(|value| self.has_value(path, value));
+            texts.availability.iter().any(has)
         })
     }
 

@@ -58,6 +58,11 @@ impl Library {
         is_answered(&self.snapshot.load(), text, &ids, self.tongue)
     }
 
+    /// Whether some item says that it can't be had.
+    pub fn sells_out(&self) -> bool {
+        self.snapshot.load().sells_out()
+    }
+
     /// Whether some item has a property at this dot path.
     pub fn has_property(&self, path: &str) -> Result<bool> {
         has_property(&self.snapshot.load(), path)
@@ -99,7 +104,8 @@ impl Library {
     }
 
     fn aids<'a>(&'a self, known: &'a Snapshot, answer_in: &'a Language, today: Option<Date>) -> ReadingAids<'a> {
-        ReadingAids { known, vocabulary: &self.vocabulary, lexicon: &self.lexicon, answer_in, today }
+        let learnt = known.learnt(&self.vocabulary);
+        ReadingAids { known, vocabulary: &self.vocabulary, lexicon: &self.lexicon, answer_in, learnt, today }
     }
 
     /// The constraints that a caller gives by a name and a value, such as `price` and `"less than $20"`. Empty

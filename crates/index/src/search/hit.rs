@@ -109,7 +109,10 @@ fn passes(fact: &facts::Fact<'_>, test: &Test, tongue: LanguageAnalyzer) -> bool
         }),
         Test::OneOf(texts) => texts.iter().any(|text| passes(fact, &Test::Mentions(text.clone()), tongue)),
         // These say something of the whole item: no single fact of it satisfies them.
-        Test::Without { .. } | Test::Unstated(_) | Test::OfClass(_) => false,
+        Test::Without { .. } | Test::Unstated(_) | Test::OfClass(_) | Test::Overlaps { .. } => false,
+        Test::NoneOf(values) => {
+            fact.text.is_some_and(|text| values.iter().all(|value| fold_text(text) != fold_text(value)))
+        }
         Test::Within { from, to } => {
             fact.number.is_some_and(|number| from.is_none_or(|from| number >= from) && to.is_none_or(|to| number <= to))
         }

@@ -112,8 +112,14 @@ fn unstated(snapshot: &Snapshot, filter: &Filter, text: &str, others: &mut Vec<F
         others.push(unstated);
         return Some(matching(snapshot, text, others));
     }
-    let Test::Within { .. } = filter.test else { return None };
-    let any = Filter { test: Test::Within { from: None, to: None }, ..filter.clone() };
+    let any = match filter.test {
+        Test::Within { .. } => Filter { test: Test::Within { from: None, to: None }, ..filter.clone() },
+        Test::NoneOf(_) => Filter { test: Test::NoneOf(Vec::new()), ..filter.clone() },
+        Test::Overlaps { or_unstated: false, .. } => {
+            Filter { test: Test::Overlaps { from: None, to: None, or_unstated: false }, ..filter.clone() }
+        }
+        _ => return None,
+    };
     let stated =
         filter_clauses(snapshot, &any, &tongues(snapshot)).into_iter().map(|(_, clause)| (Occur::MustNot, clause));
     let mut clauses = vec![(Occur::Must, matching(snapshot, text, others))];

@@ -43,18 +43,23 @@ pub(super) fn limit_clauses(
 
 /// The clauses of a limit, with all items that have variants where some may keep it that others break.
 fn loose(snapshot: &Snapshot, filter: &Filter, of: &dyn Fn(&Filter) -> Vec<Clause>) -> Vec<Clause> {
-    let Test::Without { classes, words } = &filter.test else { return of(filter) };
-    if classes.is_empty() {
-        return of(filter);
-    }
     let only = |test: Test| Filter { test, ..filter.clone() };
+    let (negated, words) = match &filter.test {
+        Test::Without { classes, words } if !classes.is_empty() => {
+            (only(Test::Without { classes: classes.clone(), words: Vec::new() }), words.clone())
+        }
+        Test::NoneOf(_) => (filter.clone(), Vec::new()),
+        _ => return of(filter),
+    };
     let mut free: Vec<Clause> = vec![(Occur::Must, Box::new(AllQuery))];
-    free.extend(of(&only(Test::Without { classes: classes.clone(), words: Vec::new() })));
+    free.extend(of(&negated));
     let varied = Term::from_field_text(snapshot.fields.facts, &whole_fact(VARIANT_MARK, "yes"));
     let varied: Box<dyn Query> = Box::new(TermQuery::new(varied, IndexRecordOption::Basic));
     let either = BooleanQuery::union(vec![Box::new(BooleanQuery::new(free)), varied]);
     let mut clauses: Vec<Clause> = vec![(Occur::Must, Box::new(either))];
-    clauses.extend(of(&only(Test::Without { classes: Vec::new(), words: words.clone() })));
+    if !words.is_empty() {
+        clauses.extend(of(&only(Test::Without { classes: Vec::new(), words })));
+    }
     clauses
 }
 

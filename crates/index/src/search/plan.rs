@@ -201,6 +201,8 @@ pub(super) fn filter_clauses(
             let each = each.flat_map(|(field, text)| tongues.iter().map(move |tongue| (field, text, *tongue)));
             vec![must(any(each.map(|(field, text, tongue)| mentions(snapshot, field, text, tongue)).collect()))]
         }
+        Test::NoneOf(values) => none_of(snapshot, filter, values),
+        Test::Overlaps { from, to, or_unstated } => overlaps(snapshot, &filter.fields, (*from, *to), *or_unstated),
         Test::Without { classes, words } => without(snapshot, classes, words, tongues),
         Test::Unstated(classes) => vec![must(unstated(snapshot, classes))],
         Test::OfClass(classes) => {
@@ -211,6 +213,44 @@ pub(super) fn filter_clauses(
             vec![must(any(filter.fields.iter().map(in_field).collect()))]
         }
     }
+}
+
+/// What states a property, and none of these values of it.
+fn none_of(snapshot: &Snapshot, filter: &Filter, values: &[String]) -> Vec<(Occur, Box<dyn Search>)> {
+    let stated = filter.fields.iter().map(|field| states(snapshot, field)).collect();
+    let terms = filter.fields.iter().flat_map(|field| values.iter().map(move |value| (field, value)));
+    let is = terms.map(|(field, value)| one(whole_term(snapshot, field, value))).collect();
+    vec![must(any(stated)), (Occur::MustNot, any(is))]
+}
+
+/// What states a property, as a text or as a number.
+fn states(snapshot: &Snapshot, field: &str) -> Box<dyn Search> {
+    if snapshot.summary.numbers.contains(field) {
+        return range(snapshot, field, None, None);
+    }
+    // Terms of a property begin with its code, whole values and words alike.
+    let term = |text: &str| Term::from_field_text(snapshot.fields.facts, text);
+    let prefix = fact_word(field, "");
+    let behind = format!("{prefix}{}", char::MAX);
+    Box::new(RangeQuery::new(Bound::Included(term(&prefix)), Bound::Excluded(term(&behind))))
+}
+
+/// What lies between two properties and has something of a range. Where neither end is stated it passes if it may.
+fn overlaps(
+    snapshot: &Snapshot,
+    fields: &[String],
+    (from, to): (Option<f64>, Option<f64>),
+    or_unstated: bool,
+) -> Vec<(Occur, Box<dyn Search>)> {
+    let [lower, upper] = fields else { return vec![must(Box::new(EmptyQuery))] };
+    if !or_unstated {
+        return vec![must(range(snapshot, lower, None, to)), must(range(snapshot, upper, from, None))];
+    }
+    // An end that is next to a limit is outside of it: ages are whole years.
+    let beyond = to.map(|to| range(snapshot, lower, Some(to + 1.0), None));
+    let below = from.map(|from| range(snapshot, upper, None, Some(from - 1.0)));
+    let outside = [beyond, below].into_iter().flatten().map(|query| (Occur::MustNot, query));
+    std::iter::once(must(Box::new(AllQuery))).chain(outside).collect()
 }
 
 fn must(query: Box<dyn Search>) -> (Occur, Box<dyn Search>) {

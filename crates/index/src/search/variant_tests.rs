@@ -18,6 +18,8 @@ pub(super) struct VariantTests(Vec<VariantTest>);
 enum VariantTest {
     /// One of these properties has all terms of one of these lists.
     Terms { keys: Vec<u64>, any: Vec<Vec<u64>> },
+    /// It states one of these properties, and none of these values of it.
+    NoneOf { keys: Vec<u64>, values: Vec<u64> },
     /// One of these properties is a quantity within.
     Within { keys: Vec<u64>, from: f64, to: f64 },
     /// It is of one of these classes.
@@ -43,7 +45,8 @@ impl VariantTests {
 
     /// Whether what passes each limit may still pass them with no single variant.
     pub(super) fn are_needed(&self) -> bool {
-        self.0.len() > 1 || self.0.iter().any(|test| matches!(test, VariantTest::Without(_)))
+        self.0.len() > 1
+            || self.0.iter().any(|test| matches!(test, VariantTest::Without(_) | VariantTest::NoneOf { .. }))
     }
 
     /// The variants of a column that pass all of it, by their places. `None`: nothing is asked that differs between
@@ -117,7 +120,14 @@ impl VariantTest {
                 };
                 Self::Without(classes.iter().map(unwanted).collect())
             }
-            Test::Without { .. } | Test::Unstated(_) => return None,
+            Test::NoneOf(values) => {
+                let fields = filter.fields.iter();
+                let terms =
+                    fields.flat_map(|field| values.iter().map(move |value| term_key(&whole_fact(field, value))));
+                Self::NoneOf { keys: texts(), values: terms.collect() }
+            }
+            // Ages and days are those of the item as a whole.
+            Test::Without { .. } | Test::Unstated(_) | Test::Overlaps { .. } => return None,
         })
     }
 
@@ -127,6 +137,10 @@ impl VariantTest {
             Self::Terms { keys, any } => {
                 let said = stating(keys, variant, shared)?;
                 Some(any.iter().any(|all| all.iter().all(|term| pairs(said).any(|(_, value)| value == *term))))
+            }
+            Self::NoneOf { keys, values } => {
+                let said = stating(keys, variant, shared)?;
+                Some(!pairs(said).any(|(_, value)| values.contains(&value)))
             }
             Self::Within { keys, from, to } => {
                 let said = stating(keys, variant, shared)?;

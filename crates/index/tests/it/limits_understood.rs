@@ -177,6 +177,11 @@ fn normal_filter(filter: &Filter) -> Vec<String> {
             };
             vec![format!("{field}:{}..{}", end(from), end(to))]
         }
+        // Days of events, and the ages of those whom something is for.
+        Test::Overlaps { from, to, .. } if field == "eventDays.from" => {
+            vec![format!("date:{}..{}", from.map(day).unwrap_or_default(), to.map(day).unwrap_or_default())]
+        }
+        Test::Overlaps { to, .. } => vec![format!("age:..{}", to.map(|to| to.to_string()).unwrap_or_default())],
         Test::Without { words, .. } if words.is_empty() => {
             let words = filter.words.strip_prefix("no ").map(|thing| format!("no:{thing}"));
             vec![words.unwrap_or_else(|| format!("diet:{}", filter.words))]

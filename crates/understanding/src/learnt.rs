@@ -1,0 +1,358 @@
+//! What the items of an index state of themselves, learnt from them: their properties, and the words by which
+//! questions name these and their values. Nothing here knows of any trade.
+
+use std::collections::HashMap;
+
+use forecourt_vocabulary::{ItemValue, LANGUAGES, PropertyTable, Quantity, QuestionToken, Vocabulary, compared};
+
+use crate::limits::{LEARNT_PROPERTIES_MAX, LEARNT_WORDS_MAX};
+use crate::stated::{AGES, EVENT_DAYS};
+use crate::unit::Dimension;
+use crate::{place, value};
+
+/// A property as items state it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatedProperty {
+    /// Dot path: `numberOfRooms`, `additionalProperty.Water column.metre`.
+    pub path: String,
+    /// The part of the items of the types that state it at all, 0 to 1.
+    pub share: f64,
+    /// What its values are.
+    pub values: StatedValues,
+}
+
+/// What the values of a property are.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StatedValues {
+    /// Quantities.
+    Numbers {
+        /// Whether all of them are whole: then "more than 3" begins at 4.
+        are_whole: bool,
+    },
+    /// Yes or no.
+    Truth,
+    /// A few short texts that many items share, in lower case.
+    Texts(Vec<String>),
+}
+
+/// A property with the words for it.
+#[derive(Debug)]
+pub(crate) struct LearntProperty {
+    pub(crate) stated: StatedProperty,
+    /// Its name in each of [`LANGUAGES`], for answers.
+    names: [String; LANGUAGES.len()],
+    /// What its numbers measure, where items say it.
+    pub(crate) dimension: Option<Dimension>,
+    /// Whether items that state it are not for those who name one of its values: a contraindication.
+    pub(crate) rules_out: bool,
+    /// Whether it is one of a list of features, of which each item states those that it has.
+    pub(crate) is_feature: bool,
+}
+
+impl LearntProperty {
+    /// Whether items say yes or no of it.
+    pub(crate) fn is_truth(&self) -> bool {
+        match &self.stated.values {
+            StatedValues::Truth => true,
+            // Some sites say more than yes: "Cats only".
+            StatedValues::Texts(values) => values.iter().any(|value| value == "true"),
+            StatedValues::Numbers { .. } => false,
+        }
+    }
+
+    /// What it is called in a language.
+    pub(crate) fn name(&self, language: &str) -> &str {
+        let at = LANGUAGES.iter().position(|code| *code == language).unwrap_or(0);
+        &self.names[at]
+    }
+}
+
+/// What a phrase of a question may mean.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum LearntMeaning {
+    /// The property at this place.
+    Name(usize),
+    /// The last word of the name of the property at this place: "factor" of "sun protection factor".
+    ShortName(usize),
+    /// One of these values of the property at this place.
+    Values(usize, Vec<String>),
+    /// Ages, in years, and whether an item has to state one.
+    Ages(f64, f64),
+    /// The least (`false`) or the most of the property at this place.
+    End(usize, bool),
+}
+
+/// What the items of an index state, and the words for it.
+#[derive(Debug, Default)]
+pub struct LearntProperties {
+    properties: Vec<LearntProperty>,
+    /// For each of [`LANGUAGES`], what phrases mean.
+    phrases: [HashMap<String, Vec<LearntMeaning>>; LANGUAGES.len()],
+    /// Words of the longest phrase.
+    longest: usize,
+}
+
+/// Lists of features: each names what an item has.
+const FEATURES: [&str; 2] = ["amenityFeature.", "additionalProperty."];
+/// Parts of paths that name no property by themselves.
+const BARE_PARTS: &[&str] = &["value", "minvalue", "maxvalue", "name", "id", "type"];
+/// Properties that no question limits by their own name: what names an item, and what other rules read.
+const UNNAMED: &[&str] = &[
+    "unitText",
+    "unitCode",
+    "priceCurrency",
+    "currency",
+    "@id",
+    "@type",
+    "url",
+    "image",
+    "sku",
+    "identifier",
+    "position",
+    "latitude",
+    "longitude",
+];
+
+impl LearntProperties {
+    /// Learns the words for what items state: names from the vocabulary, else the property's own. Of more than
+    /// [`LEARNT_PROPERTIES_MAX`] properties those that most items state.
+    pub fn of(mut stated: Vec<StatedProperty>, vocabulary: &Vocabulary) -> Self {
+        stated.retain(|property| is_open(&property.path));
+        stated.sort_by(|a, b| b.share.total_cmp(&a.share).then_with(|| a.path.cmp(&b.path)));
+        stated.truncate(LEARNT_PROPERTIES_MAX);
+        let mut learnt = Self::default();
+        for property in stated {
+            learnt.add(property, vocabulary);
+        }
+        for value in vocabulary.values().iter().filter(|value| value.ages.is_some()) {
+            learnt.add_ages(value);
+        }
+        learnt
+    }
+
+    fn add(&mut self, stated: StatedProperty, vocabulary: &Vocabulary) {
+        let at = self.properties.len();
+        let (dimension, path) = match Dimension::of_path(&stated.path) {
+            Some((dimension, path)) => (Some(dimension), path.to_owned()),
+            None => (None, stated.path.clone()),
+        };
+        let own = own_name(&path);
+        let known = vocabulary.properties().iter().find(|property| {
+            property.paths.iter().any(|path| own_name(path) == own)
+                && LANGUAGES.iter().any(|code| !property.names(code).is_empty())
+        });
+        let mut names: [String; LANGUAGES.len()] = Default::default();
+        for (language, name) in LANGUAGES.iter().zip(&mut names) {
+            let first = known.and_then(|property| property.names(language).first());
+            first.unwrap_or(&own).clone_into(name);
+        }
+        let phrases = LANGUAGES.iter().flat_map(|code| {
+            let named = known.map(|property| property.names(code)).unwrap_or_default();
+            named.iter().chain([&own]).map(move |phrase| (*code, phrase.clone()))
+        });
+        for (code, phrase) in phrases.collect::<Vec<_>>() {
+            self.phrase(code, &phrase, LearntMeaning::Name(at));
+        }
+        if let (StatedValues::Numbers { .. }, Some(last)) = (&stated.values, last_word(&own)) {
+            LANGUAGES.iter().for_each(|code| self.phrase(code, last, LearntMeaning::ShortName(at)));
+        }
+        if let (StatedValues::Numbers { .. }, Some(property)) = (&stated.values, known) {
+            for (code, is_most) in LANGUAGES.iter().flat_map(|code| [(code, false), (code, true)]) {
+                for phrase in property.ends(is_most, code) {
+                    self.phrase(code, phrase, LearntMeaning::End(at, is_most));
+                }
+            }
+        }
+        if let StatedValues::Texts(values) = &stated.values {
+            self.add_values(at, values, vocabulary);
+        }
+        let rules_out = known.is_some_and(|property| property.rules_out);
+        let is_feature = FEATURES.iter().any(|list| stated.path.starts_with(list));
+        self.properties.push(LearntProperty { stated, names, dimension, rules_out, is_feature });
+    }
+
+    /// The words for the values of a property: its own, and what people call them.
+    fn add_values(&mut self, at: usize, values: &[String], vocabulary: &Vocabulary) {
+        for value in values {
+            LANGUAGES.iter().for_each(|code| {
+                self.phrase(code, value, LearntMeaning::Values(at, vec![value.clone()]));
+            });
+        }
+        for known in vocabulary.values() {
+            let has = |wanted: &String| {
+                let wanted = plain(wanted);
+                // A film-coated tablet is a tablet.
+                let behind = format!(" {wanted}");
+                values.iter().filter(move |value| plain(value) == wanted || plain(value).ends_with(&behind))
+            };
+            let is: Vec<String> = known.values.iter().flat_map(has).cloned().collect();
+            if is.is_empty() {
+                continue;
+            }
+            let fits: Vec<String> = is.into_iter().chain(known.also.iter().flat_map(has).cloned()).collect();
+            for (code, phrase) in
+                LANGUAGES.iter().flat_map(|code| known.names(code).iter().map(move |name| (code, name)))
+            {
+                self.phrase(code, phrase, LearntMeaning::Values(at, fits.clone()));
+            }
+        }
+    }
+
+    fn add_ages(&mut self, value: &ItemValue) {
+        let Some((from, to)) = value.ages else { return };
+        for (code, phrase) in LANGUAGES.iter().flat_map(|code| value.names(code).iter().map(move |name| (code, name))) {
+            self.phrase(code, phrase, LearntMeaning::Ages(f64::from(from), f64::from(to)));
+        }
+    }
+
+    fn phrase(&mut self, language: &str, phrase: &str, meaning: LearntMeaning) {
+        let Some(at) = LANGUAGES.iter().position(|code| *code == language) else { return };
+        let key = compared(phrase, language);
+        let words = key.split(' ').count();
+        // A letter or a number alone names nothing.
+        if words > LEARNT_WORDS_MAX || key.chars().filter(|c| c.is_alphabetic()).count() < 2 {
+            return;
+        }
+        self.longest = self.longest.max(words);
+        // "Mit 3 Zimmern": the case that German numbers of things stand in most.
+        let dative = (language == "de" && key.ends_with(['r', 'l', 'e'])).then(|| format!("{key}n"));
+        for key in std::iter::once(key).chain(dative) {
+            let meanings = self.phrases[at].entry(key).or_default();
+            if !meanings.contains(&meaning) {
+                meanings.push(meaning.clone());
+            }
+        }
+    }
+
+    /// The paths of properties whose values are texts.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        let texts = self.properties.iter().filter(|property| matches!(property.stated.values, StatedValues::Texts(_)));
+        texts.map(|property| property.stated.path.as_str())
+    }
+
+    pub(crate) fn get(&self, at: usize) -> &LearntProperty {
+        &self.properties[at]
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = (usize, &LearntProperty)> {
+        self.properties.iter().enumerate()
+    }
+
+    /// What the phrases mean that begin at each token, the longest first, each with the token behind it.
+    pub(crate) fn meanings(&self, tokens: &[QuestionToken]) -> Vec<Vec<(&LearntMeaning, usize)>> {
+        let mut found: Vec<Vec<(&LearntMeaning, usize)>> = vec![Vec::new(); tokens.len()];
+        if self.properties.is_empty() {
+            return found;
+        }
+        for (language, phrases) in LANGUAGES.iter().zip(&self.phrases) {
+            let words: Vec<String> = tokens.iter().map(|token| compared(&token.word, language)).collect();
+            for (at, found) in found.iter_mut().enumerate() {
+                let mut key = String::new();
+                for (end, word) in words.iter().enumerate().skip(at).take(self.longest) {
+                    if word.is_empty() {
+                        break;
+                    }
+                    if !key.is_empty() {
+                        key.push(' ');
+                    }
+                    key.push_str(word);
+                    for meaning in phrases.get(&key).into_iter().flatten() {
+                        if !found.contains(&(meaning, end + 1)) {
+                            found.push((meaning, end + 1));
+                        }
+                    }
+                }
+            }
+        }
+        found.iter_mut().for_each(|found| found.sort_by_key(|(_, end)| std::cmp::Reverse(*end)));
+        found
+    }
+}
+
+/// A value as it is compared with what the vocabulary says of it.
+fn plain(value: &str) -> String {
+    compared(&value.replace('_', " "), "en")
+}
+
+/// Whether questions limit a property by its own words: not what other rules read with rules of their own.
+fn is_open(path: &str) -> bool {
+    let table = PropertyTable::shipped();
+    let texts = &table.texts;
+    let is_quantity = Quantity::ALL.iter().any(|quantity| table.paths(*quantity).iter().any(|known| known == path));
+    let read =
+        texts.availability.iter().chain(&texts.size).chain(&texts.made_of).chain(&texts.colour).chain(&texts.diets);
+    let is_read = read
+        .map(String::as_str)
+        .chain(value::PATHS.iter().copied())
+        .chain(place::PATHS.iter().copied())
+        .any(|known| known == path);
+    let last = path.rsplit('.').next().unwrap_or(path);
+    let is_derived = AGES.contains(&path) || EVENT_DAYS.contains(&path) || path == "lastDay";
+    let is_name = is_derived || last == "name" || UNNAMED.contains(&last) || path.ends_with(".count");
+    !is_quantity && !is_read && !is_name
+}
+
+/// The last word of a name that has several, where it is long enough to say something.
+fn last_word(name: &str) -> Option<&str> {
+    name.rsplit_once(' ').map(|(_, last)| last).filter(|last| last.chars().count() >= LETTERS_MIN)
+}
+
+/// Letters of a word that may stand for a whole name.
+const LETTERS_MIN: usize = 4;
+
+/// What a property calls itself: the last part of its path that says something, in words.
+fn own_name(path: &str) -> String {
+    let parts = path.rsplit('.').filter(|part| !BARE_PARTS.contains(&part.to_lowercase().as_str()));
+    let part = parts.into_iter().next().unwrap_or(path);
+    let mut words = String::new();
+    let mut before_is_lower = false;
+    for c in part.chars() {
+        match c {
+            _ if !c.is_alphanumeric() => words.push(' '),
+            _ if c.is_uppercase() && before_is_lower => {
+                words.push(' ');
+                words.extend(c.to_lowercase());
+            }
+            _ => words.extend(c.to_lowercase()),
+        }
+        before_is_lower = c.is_lowercase();
+    }
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_property_is_called_by_the_last_part_that_says_something() {
+        for (path, name) in [
+            ("numberOfRooms", "number of rooms"),
+            ("mileageFromOdometer.value", "mileage from odometer"),
+            ("additionalProperty.Water column", "water column"),
+            ("additionalProperty.waterColumn", "water column"),
+            ("emissionsCO2", "emissions co2"),
+            ("value", "value"),
+        ] {
+            assert_eq!(own_name(path), name, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_other_rules_read_is_not_learnt() {
+        for path in ["offers.price", "totalTime", "brand.name", "@type", "offers.availability", "keywords.count"] {
+            assert!(!is_open(path), "{path}");
+        }
+        assert!(is_open("numberOfRooms") && is_open("amenityFeature.Garden"));
+    }
+
+    #[test]
+    fn no_more_properties_are_learnt_than_the_bound() {
+        let many = |n: usize| {
+            (0..n).map(|at| StatedProperty { path: format!("p{at}"), share: 1.0, values: StatedValues::Truth })
+        };
+        let count = |n: usize| LearntProperties::of(many(n).collect(), &Vocabulary::shipped()).properties.len();
+        assert_eq!(count(LEARNT_PROPERTIES_MAX), LEARNT_PROPERTIES_MAX);
+        assert_eq!(count(LEARNT_PROPERTIES_MAX + 1), LEARNT_PROPERTIES_MAX);
+    }
+}

@@ -1,0 +1,585 @@
+//! Limits of what the items state themselves, by the words that were learnt from them: "at least 3 rooms", "mileage
+//! under 50,000 km", "pets allowed", "diesel", "not automatic", "for children", "the lightest".
+
+use forecourt_vocabulary::{QuestionToken, Unit, WordClass};
+use jiff::civil::Date;
+
+use crate::amount::{Comparison, Span};
+use crate::filter::{Filter, SortOrder, Test};
+use crate::found::{FoundMeaning, Rank, UnderstoodPart};
+use crate::learnt::{LearntMeaning, LearntProperty, StatedValues};
+use crate::measure::{self, days_of};
+use crate::quantity::within;
+use crate::reader::Reader;
+use crate::unit::{self, Dimension};
+
+/// Where the ages lie that an item is for, as an index keeps them.
+pub const AGES: [&str; 2] = ["suitableAge.from", "suitableAge.to"];
+/// Where the first and the last day of an event lie, in days since 1970.
+pub const EVENT_DAYS: [&str; 2] = ["eventDays.from", "eventDays.to"];
+/// The age from which on somebody is no child. Who asks for children is answered with what says that it is for them.
+const ADULT: f64 = 18.0;
+/// The area of the vocabulary whose classes are colours.
+const COLOURS: &str = "color";
+/// The part of the items of its types that state a property whose values are limits. Where fewer do, its values find
+/// items as words.
+const SHARE_MIN: f64 = 0.5;
+/// What says that a number is below nothing.
+const MINUS: &[&str] = &["minus", "-", "moins", "menos"];
+/// How far a measure may be from one that is asked for without "at least" or "at most", as a part of it.
+const NEARLY: f64 = 0.005;
+/// How much more items have to state one property of a unit than any other for the unit to mean it.
+const DOMINANCE: f64 = 2.0;
+
+/// An amount of a property that is named, or whose unit only one has.
+pub(crate) fn read_number(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    let found = led_by_name(reader, at).or_else(|| {
+        let mut stated = Stated::read(reader, at)?;
+        let named = stated.take_name(reader);
+        Some((stated, named))
+    });
+    // "For 4 people", "a 3 room flat": what leads to an amount, where the amount has a name.
+    let led = || {
+        let behind = LEADS.iter().filter_map(|class| reader.class(at, *class)).max()?;
+        let mut stated = Stated::read(reader, behind)?;
+        let named = stated.take_name(reader);
+        (!named.is_empty()).then_some((stated, named))
+    };
+    let (stated, named) = found.or_else(led)?;
+    let start = reader.absorb(at, WordClass::LimitLead, floor);
+    let meaning = match stated.property(reader, &named)? {
+        Choice::Of(properties, factor) => {
+            FoundMeaning::Limits(Rank::Stated, vec![stated.filter(reader, &properties, factor)])
+        }
+        Choice::NotChecked if !reader.is_name() => FoundMeaning::NotUnderstood,
+        Choice::NotChecked => return None,
+    };
+    Some(UnderstoodPart::new(start..stated.end, meaning))
+}
+
+/// Words in front of an amount that other rules take for a limit of their own.
+const LEADS: &[WordClass] = &[WordClass::For, WordClass::Costs, WordClass::Serves, WordClass::Article];
+
+/// An amount behind the name of its property: "mileage under 50,000", "from model year 2019".
+fn led_by_name(reader: &Reader<'_>, at: usize) -> Option<(Stated, Vec<usize>)> {
+    let compared = COMPARISONS.iter().filter_map(|(class, is_least)| Some((*is_least, reader.class(at, *class)?)));
+    let compared = compared.reduce(|best, next| if next.1 > best.1 { next } else { best });
+    let begin = compared.map_or(at, |(_, end)| end);
+    let named = names(reader, begin, is_numeric);
+    let end = named.first().map(|(_, end)| *end)?;
+    // "At least" before "at": a word that only leads on begins what compares, too.
+    let led = || Stated::read(reader, reader.skip(end, &[WordClass::Article, WordClass::LimitLead]));
+    let mut stated = Stated::read(reader, end).or_else(led)?;
+    if let Some((is_least, _)) = compared.filter(|_| stated.span.comparison == Comparison::Bare) {
+        let value = Some(stated.span.amount.value);
+        let (from, to) = if is_least { (value, None) } else { (None, value) };
+        stated.span = Span { from, to, comparison: Comparison::Compared, ..stated.span };
+    }
+    Some((stated, named.into_iter().map(|(at, _)| at).collect()))
+}
+
+/// Words that compare, and whether what follows is the least.
+const COMPARISONS: &[(WordClass, bool)] = &[
+    (WordClass::AtLeast, true),
+    (WordClass::MoreThan, true),
+    (WordClass::Since, true),
+    (WordClass::After, true),
+    (WordClass::AtMost, false),
+    (WordClass::LessThan, false),
+    (WordClass::Before, false),
+    (WordClass::Until, false),
+];
+
+/// The properties that the longest phrase here names, else those of which it is the last word.
+fn names<'a>(reader: &Reader<'a>, at: usize, is: fn(&LearntProperty) -> bool) -> Vec<(usize, usize)> {
+    let of = |wants_short: bool| {
+        let named = reader.learnt(at).filter_map(move |(meaning, end)| match meaning {
+            LearntMeaning::Name(property) if !wants_short => Some((*property, end)),
+            LearntMeaning::ShortName(property) if wants_short => Some((*property, end)),
+            _ => None,
+        });
+        named.filter(|(property, _)| is(reader.aids.learnt.get(*property))).collect::<Vec<_>>()
+    };
+    let named = Some(of(false)).filter(|named| !named.is_empty()).unwrap_or_else(|| of(true));
+    let longest = named.iter().map(|(_, end)| *end).max();
+    named.into_iter().filter(|(_, end)| Some(*end) == longest).collect()
+}
+
+fn is_numeric(property: &LearntProperty) -> bool {
+    matches!(property.stated.values, StatedValues::Numbers { .. })
+}
+
+/// An amount with its unit, as it was written.
+struct Stated {
+    span: Span,
+    unit: Option<(Dimension, f64)>,
+    /// Whether it is money, or a time, which have rules of their own.
+    is_other: bool,
+    /// The tokens of the amount, from its first number on.
+    end: usize,
+    written: String,
+}
+
+/// "Down to minus 5", whose sign stands between the words that compare and the number.
+fn below_nothing(reader: &Reader<'_>, at: usize) -> Option<Span> {
+    let compared = COMPARISONS.iter().filter_map(|(class, is_least)| Some((*is_least, reader.class(at, *class)?)));
+    let (is_least, behind) = compared.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+    let is_sign = reader.token(behind).is_some_and(|token| MINUS.contains(&token.word.as_str()));
+    let span = reader.span(behind + 1).filter(|_| is_sign)?;
+    let value = Some(span.amount.value);
+    let (from, to) = if is_least { (value, None) } else { (None, value) };
+    Some(Span { from, to, comparison: Comparison::Compared, ..span })
+}
+
+/// The property that an amount is of, with the factor to its unit.
+enum Choice<'a> {
+    Of(Vec<&'a LearntProperty>, f64),
+    /// A limit of a property whose unit nobody knows, or of one of several.
+    NotChecked,
+}
+
+impl Stated {
+    fn read(reader: &Reader<'_>, at: usize) -> Option<Self> {
+        let span = reader.span(at).or_else(|| below_nothing(reader, at))?;
+        if span.amount.is_article {
+            return None;
+        }
+        let number_end = span.amount.number_end;
+        let behind = reader.bytes(number_end.saturating_sub(1)..number_end).end;
+        let rest = &reader.text[behind..];
+        let gap = rest.len() - rest.trim_start().len();
+        let unit = unit::leading(&rest[gap..]);
+        let is_other = matches!(span.amount.unit, Some(Unit::Money | Unit::Cent | Unit::Minute | Unit::Hour));
+        let unit_bytes = unit.map(|(_, _, bytes)| behind + gap + bytes);
+        let unit_end = unit_bytes.map_or(number_end, |end| reader.token_at(end));
+        let end = span.end.max(unit_end);
+        // As far as the unit is written, without the words that compare.
+        let last = unit_end.max(if is_other { span.amount.end } else { number_end });
+        let first = reader.first_number(at, number_end);
+        let written = reader.written(first..last).to_owned();
+        let mut stated =
+            Self { span, unit: unit.map(|(dimension, factor, _)| (dimension, factor)), is_other, end, written };
+        stated.take_comparison(reader);
+        stated.take_sign(reader, first);
+        Some(stated)
+    }
+
+    /// "Minus 5 degrees": only temperatures go below nothing.
+    fn take_sign(&mut self, reader: &Reader<'_>, first: usize) {
+        let is_temperature = self.unit.is_some_and(|(dimension, _)| dimension == Dimension::Temperature);
+        let before = first.checked_sub(1).and_then(|at| reader.token(at));
+        let is_sign = |token: &QuestionToken| MINUS.contains(&token.word.as_str());
+        if is_temperature && (before.is_some_and(is_sign) || self.written.starts_with('-')) {
+            let value = -self.span.amount.value;
+            self.span.amount.value = value;
+            self.span.from = self.span.from.map(|_| value);
+            self.span.to = self.span.to.map(|_| value);
+            self.written = format!("−{}", self.written.trim_start_matches('-'));
+        }
+    }
+
+    /// "Or more" behind the unit or the name, where nothing was compared before.
+    fn take_comparison(&mut self, reader: &Reader<'_>) {
+        if self.span.comparison != Comparison::Bare {
+            return;
+        }
+        let value = self.span.amount.value;
+        let (less, more) = (reader.class(self.end, WordClass::OrLess), reader.class(self.end, WordClass::OrMore));
+        let (from, to, end) = match (less, more) {
+            (Some(end), _) => (None, Some(value), end),
+            (None, Some(end)) => (Some(value), None, end),
+            (None, None) => return,
+        };
+        self.span = Span { from, to, comparison: Comparison::Compared, ..self.span };
+        self.end = end;
+    }
+
+    /// Takes the name of a property behind the number or behind its unit.
+    fn take_name(&mut self, reader: &Reader<'_>) -> Vec<usize> {
+        let number_end = self.span.amount.number_end;
+        for behind in [number_end, self.end, reader.skip(self.end, &[WordClass::Article])] {
+            let named = names(reader, behind, is_numeric);
+            if let Some((_, end)) = named.first() {
+                self.end = self.end.max(*end);
+                self.take_comparison(reader);
+                return named.into_iter().map(|(at, _)| at).collect();
+            }
+        }
+        Vec::new()
+    }
+
+    fn property<'a>(&self, reader: &Reader<'a>, named: &[usize]) -> Option<Choice<'a>> {
+        let learnt = reader.aids.learnt;
+        let named: Vec<&LearntProperty> = named.iter().map(|at| learnt.get(*at)).collect();
+        if named.is_empty() {
+            return self.by_unit(reader);
+        }
+        let dimension = self.unit.map(|(dimension, _)| dimension);
+        let of_unit = named.iter().find(|property| dimension.is_some() && property.dimension == dimension);
+        if let Some(property) = of_unit {
+            return Some(Choice::Of(vec![property], self.unit.map_or(1.0, |(_, factor)| factor)));
+        }
+        // A number without a unit on either side, or with the one that people mean who name none.
+        let is_usual = self.unit.is_none_or(|(dimension, factor)| factor == 1.0 || (dimension, factor) == KILOMETRES);
+        let bare: Vec<&LearntProperty> = named.into_iter().filter(|property| property.dimension.is_none()).collect();
+        match bare.first().filter(|_| is_usual) {
+            // The ends of a range are one property: what is paid from and to.
+            Some(first) => {
+                let same = |property: &&&LearntProperty| property.name("en") == first.name("en");
+                Some(Choice::Of(bare.iter().filter(same).copied().collect(), 1.0))
+            }
+            None => Some(Choice::NotChecked),
+        }
+    }
+
+    /// The property that has this unit, where there is one, or one that far more items state than any other.
+    fn by_unit<'a>(&self, reader: &Reader<'a>) -> Option<Choice<'a>> {
+        let (dimension, factor) = self.unit.filter(|_| !self.is_other)?;
+        let is_limit = self.span.comparison != Comparison::Bare;
+        let is = |property: &LearntProperty| property.dimension == Some(dimension) && is_numeric(property);
+        let of = reader.aids.learnt.all().map(|(_, property)| property).filter(|property| is(property));
+        let mut of: Vec<&LearntProperty> = of.collect();
+        of.sort_by(|a, b| b.stated.share.total_cmp(&a.stated.share));
+        match of.as_slice() {
+            [] => None,
+            [only] => Some(Choice::Of(vec![only], factor)),
+            [first, second, ..] if first.stated.share >= second.stated.share * DOMINANCE => {
+                Some(Choice::Of(vec![first], factor))
+            }
+            _ if is_limit => Some(Choice::NotChecked),
+            _ => None,
+        }
+    }
+
+    fn filter(&self, reader: &Reader<'_>, properties: &[&LearntProperty], factor: f64) -> Filter {
+        let first = properties.first();
+        let is_whole = factor == 1.0
+            && first.is_some_and(|first| first.stated.values == StatedValues::Numbers { are_whole: true });
+        let step = if self.span.is_strict && is_whole { 1.0 } else { 0.0 };
+        let path = first.map_or("", |first| first.stated.path.as_str());
+        let ends = |value: f64| self.ends(path, value * factor);
+        let (from, to) = match self.span.comparison {
+            Comparison::Bare if is_whole => ends(self.span.amount.value),
+            Comparison::Bare => {
+                let value = self.span.amount.value * factor;
+                (value - value.abs() * NEARLY, value + value.abs() * NEARLY)
+            }
+            _ => (
+                self.span.from.map_or(f64::MIN, |from| ends(from).0 + step),
+                self.span.to.map_or(f64::MAX, |to| ends(to).1 - step),
+            ),
+        };
+        let (from, to) = (Some(from).filter(|from| *from > f64::MIN), Some(to).filter(|to| *to < f64::MAX));
+        let key = match (from, to) {
+            (Some(_), Some(_)) => "stated_is",
+            (Some(_), None) => "stated_least",
+            _ => "stated_most",
+        };
+        let name = first.map_or("", |first| first.name(reader.aids.answer_in.as_str()));
+        let filter = within(path, from, to, reader.say(key, &[name, &self.written]));
+        Filter { fields: properties.iter().map(|property| property.stated.path.clone()).collect(), ..filter }
+    }
+
+    /// The first and the last value that a number stands for: a year is all of its days.
+    fn ends(&self, path: &str, value: f64) -> (f64, f64) {
+        let year = (measure::is_date_key(path) && value.fract() == 0.0).then_some(value as i16);
+        let first = year.and_then(|year| Date::new(year, 1, 1).ok());
+        let last = year.and_then(|year| Date::new(year, 12, 31).ok());
+        first.zip(last).map_or((value, value), |(first, last)| (days_of(first), days_of(last)))
+    }
+}
+
+/// Distances are told in them, whatever the base unit is.
+const KILOMETRES: (Dimension, f64) = (Dimension::Length, 1_000.0);
+
+/// The least or the most of a property.
+pub(crate) fn read_end(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    let (property, is_most, end) = reader.learnt(at).find_map(|(meaning, end)| match meaning {
+        LearntMeaning::End(property, is_most) => Some((reader.aids.learnt.get(*property), *is_most, end)),
+        _ => None,
+    })?;
+    if reader.is_name() {
+        return None;
+    }
+    let start = reader.absorb(at, WordClass::Article, floor);
+    let key = if is_most { "stated_descending" } else { "stated_ascending" };
+    let words = reader.say(key, &[property.name(reader.aids.answer_in.as_str())]);
+    let order = SortOrder { fields: vec![property.stated.path.clone()], descending: is_most, words };
+    Some(UnderstoodPart::new(start..end, FoundMeaning::Order(order)))
+}
+
+/// A value, a yes, an age or a colour that is negated: "not automatic", "no pets allowed".
+pub(crate) fn read_not(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    let lead = [WordClass::Without, WordClass::Not].into_iter().filter_map(|class| reader.class(at, class)).max()?;
+    // "Without prescription" is a value of its own.
+    if reader.learnt(at).any(|(meaning, end)| end > lead && matches!(meaning, LearntMeaning::Values(..))) {
+        return None;
+    }
+    let behind = reader.skip(lead, &[WordClass::Article, WordClass::For]);
+    let said = Said::read(reader, behind, true)?;
+    let filters = said.negated(reader)?;
+    let start = reader.absorb(at, WordClass::WithoutLead, floor);
+    Some(UnderstoodPart::new(start..said.end, FoundMeaning::Limits(Rank::Stated, filters)))
+}
+
+/// A value, a yes or an age.
+pub(crate) fn read_value(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    let led = [WordClass::With, WordClass::MustHave, WordClass::For]
+        .into_iter()
+        .filter_map(|class| reader.class(at, class))
+        .max();
+    let behind = reader.skip(led.unwrap_or(at), &[WordClass::Article]);
+    let is_led = led.is_some() || reader.is_behind(at, WordClass::And) || reader.is_behind(at, WordClass::Or);
+    let mut said = Said::read(reader, behind, is_led)?;
+    // "Red or blue": any of them.
+    while let Some(next) = reader.class(said.end, WordClass::Or).and_then(|next| Said::read(reader, next, true)) {
+        if !said.join(next) {
+            break;
+        }
+    }
+    let filters = said.filters(reader);
+    let start = reader.absorb(at, WordClass::LimitLead, floor);
+    (!filters.is_empty()).then(|| UnderstoodPart::new(start..said.end, FoundMeaning::Limits(Rank::Stated, filters)))
+}
+
+/// What a phrase says of the items.
+struct Said<'a> {
+    values: Option<(&'a LearntProperty, Vec<String>)>,
+    truth: Option<&'a LearntProperty>,
+    ages: Option<(f64, f64)>,
+    colours: Vec<String>,
+    written: String,
+    end: usize,
+}
+
+impl<'a> Said<'a> {
+    /// What the longest phrase here says. One word alone says that an item has a feature only where something leads
+    /// to it: a garden is a feature of a home, and "garden chairs" are none.
+    fn read(reader: &Reader<'a>, at: usize, is_led: bool) -> Option<Self> {
+        let longest = reader
+            .learnt(at)
+            .filter(|(meaning, _)| !matches!(meaning, LearntMeaning::End(..)))
+            .map(|(_, end)| end)
+            .max();
+        let colour = colour(reader, at).filter(|(_, end)| longest.is_none_or(|longest| *end >= longest));
+        let end = colour.as_ref().map(|(_, end)| *end).or(longest)?;
+        let mut said = Self {
+            values: None,
+            truth: None,
+            ages: None,
+            colours: colour.into_iter().map(|(id, _)| id).collect(),
+            written: reader.written(at..end).to_lowercase(),
+            end,
+        };
+        if !said.colours.is_empty() {
+            return (!reader.is_name()).then_some(said);
+        }
+        let learnt = reader.aids.learnt;
+        for (meaning, _) in reader.learnt(at).filter(|(_, behind)| *behind == end) {
+            match meaning {
+                LearntMeaning::Values(property, values) if said.values.is_none() => {
+                    let property = learnt.get(*property);
+                    let is_limit = property.stated.share >= SHARE_MIN || (property.is_feature && is_led);
+                    said.values = is_limit.then(|| (property, values.clone()));
+                }
+                LearntMeaning::Name(property) if said.truth.is_none() => {
+                    let property = learnt.get(*property);
+                    let is_told = !property.is_feature || is_led || end > at + 1;
+                    said.truth = (property.is_truth() && is_told).then_some(property);
+                }
+                LearntMeaning::Ages(from, to) if AGES.iter().all(|path| reader.aids.known.has_number(path)) => {
+                    said.ages = Some((*from, *to));
+                }
+                _ => {}
+            }
+        }
+        let says = said.values.is_some() || said.truth.is_some() || said.ages.is_some();
+        (says && !reader.is_name()).then_some(said)
+    }
+
+    /// Takes another value of the same property. `false`: it is of another one.
+    fn join(&mut self, other: Self) -> bool {
+        let is_same = match (&mut self.values, other.values) {
+            (Some((property, values)), Some((next, more))) if property.stated.path == next.stated.path => {
+                values.extend(more);
+                true
+            }
+            (None, None) if !self.colours.is_empty() && !other.colours.is_empty() => {
+                self.colours.extend(other.colours);
+                true
+            }
+            _ => false,
+        };
+        if is_same {
+            self.written = format!("{} / {}", self.written, other.written);
+            self.end = other.end;
+        }
+        is_same
+    }
+
+    fn filters(&self, reader: &Reader<'_>) -> Vec<Filter> {
+        let language = reader.aids.answer_in.as_str();
+        let mut filters = Vec::new();
+        if let Some((property, values)) = self.values.as_ref().filter(|(property, _)| property.rules_out) {
+            let words = format!("{}: {}", property.name(language), reader.say("stated_not", &[&self.written]));
+            let test = Test::NoneOf(values.clone());
+            return vec![Filter { fields: vec![property.stated.path.clone()], test, words }];
+        }
+        if !self.colours.is_empty() {
+            let ids: Vec<&str> = self.colours.iter().map(String::as_str).collect();
+            filters.push(Filter::of_class(&ids, reader.say("of_colour", &[&self.written])));
+        }
+        if let Some((property, values)) = &self.values {
+            let test = match values.as_slice() {
+                [only] => Test::Is(only.clone()),
+                several => Test::OneOf(several.to_vec()),
+            };
+            let words = reader.say("stated_is", &[property.name(language), &self.written]);
+            filters.push(Filter { fields: vec![property.stated.path.clone()], test, words });
+        } else if let Some(property) = self.truth {
+            let words = property.name(language).to_owned();
+            filters.push(Filter { words, ..Filter::is(&property.stated.path, "true") });
+        }
+        filters.extend(self.ages.map(|(from, to)| ages(reader, from, to, &self.written)));
+        filters
+    }
+
+    /// The limits that it is not so. `None`: another rule knows better.
+    fn negated(&self, reader: &Reader<'_>) -> Option<Vec<Filter>> {
+        let words = reader.say("stated_not", &[&self.written]);
+        if let Some((property, values)) = &self.values {
+            let test = Test::NoneOf(values.clone());
+            return Some(vec![Filter { fields: vec![property.stated.path.clone()], test, words }]);
+        }
+        if let Some(property) = self.truth {
+            return Some(vec![Filter { words, ..Filter::is(&property.stated.path, "false") }]);
+        }
+        // For no children is for adults.
+        let is_for_children = self.ages.is_some_and(|(_, to)| to < ADULT);
+        is_for_children.then(|| vec![ages(reader, ADULT, f64::from(u8::MAX), &words)])
+    }
+}
+
+/// A colour that a phrase names, and the token behind it.
+fn colour(reader: &Reader<'_>, at: usize) -> Option<(String, usize)> {
+    if !reader.states(COLOURS) {
+        return None;
+    }
+    let vocabulary = reader.aids.vocabulary;
+    let ends = (at + 1..=at + 2).rev().filter(|end| (at..*end).all(|token| reader.is_word(token)));
+    ends.into_iter().find_map(|end| {
+        let class = vocabulary.class_named(reader.written(at..end)).filter(|class| class.area == COLOURS)?;
+        Some((class.id.clone(), end))
+    })
+}
+
+/// What is for people of these ages. Where few items say so, what is for adults need not, but must not be for children.
+pub(crate) fn ages(reader: &Reader<'_>, from: f64, to: f64, written: &str) -> Filter {
+    let fields = AGES.iter().map(|path| (*path).to_owned()).collect();
+    let is_rare = reader.aids.known.share(AGES[0]) < SHARE_MIN;
+    let or_unstated = from >= ADULT - 2.0 && is_rare;
+    let test = Test::Overlaps { from: Some(from), to: Some(to), or_unstated };
+    Filter { fields, test, words: reader.say("age_for", &[written]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_vocabulary::Vocabulary;
+
+    use super::*;
+    use crate::learnt::{LearntProperties, StatedProperty};
+    use crate::tests::{Everything, understood_with};
+
+    /// What homes, cars and coats state.
+    fn learnt() -> LearntProperties {
+        let property = |path: &str, values| StatedProperty { path: path.to_owned(), share: 0.9, values };
+        let whole = || StatedValues::Numbers { are_whole: true };
+        let broken = || StatedValues::Numbers { are_whole: false };
+        let texts = |all: &[&str]| StatedValues::Texts(all.iter().map(|text| (*text).to_owned()).collect());
+        let stated = vec![
+            property("numberOfRooms", whole()),
+            property("floorSize.square_metre", broken()),
+            property("mileageFromOdometer.metre", whole()),
+            property("additionalProperty.waterColumn.metre", broken()),
+            property("additionalProperty.sunProtectionFactor", whole()),
+            property("comfortTemperature.celsius", whole()),
+            property("vehicleModelDate", whole()),
+            property("petsAllowed", StatedValues::Truth),
+            property("amenityFeature.garden", StatedValues::Truth),
+            property("vehicleTransmission", texts(&["automatic", "manual"])),
+            property("fuelType", texts(&["diesel", "petrol", "electric"])),
+            property("employmentType", texts(&["full_time", "part_time"])),
+            property("contraindication", texts(&["asthma", "liver disease"])),
+            property("audience.suggestedGender", texts(&["female", "male", "unisex"])),
+        ];
+        LearntProperties::of(stated, &Vocabulary::shipped())
+    }
+
+    fn limits(text: &str) -> Vec<String> {
+        let found = understood_with(text, &Everything, &learnt());
+        let told = found.not_understood.into_iter().map(|words| format!("? {words}"));
+        found.filters.into_iter().map(|filter| filter.words).chain(told).collect()
+    }
+
+    #[test]
+    fn amounts_are_limits_of_the_property_that_is_named_or_has_the_unit() {
+        for (text, limit) in [
+            ("flat with at least 3 rooms", "room: at least 3"),
+            ("flat, 3 or more rooms", "room: at least 3"),
+            ("Wohnung mit mindestens 3 Zimmern", "room: at least 3"),
+            ("a 3 room flat", "room: 3"),
+            ("more than 3 rooms", "room: at least 3"),
+            ("flat of at least 80 m²", "floor size: at least 80 m²"),
+            ("car, mileage under 50,000 km", "mileage: at most 50,000 km"),
+            ("voiture de moins de 50 000 km", "mileage: at most 50 000 km"),
+            ("coat, water column at least 15000 mm", "water column: at least 15000 mm"),
+            ("water column of 10 m or more", "water column: at least 10 m"),
+            ("suncream factor 50 or more", "sun protection factor: at least 50"),
+            ("sleeping bag down to minus 5 degrees", "comfort temperature: at most −5 degrees"),
+            ("car from model year 2019", "model year: at least 2019"),
+        ] {
+            let found = limits(text);
+            assert!(found.iter().any(|words| words == limit), "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn strict_limits_of_whole_numbers_leave_the_number_out() {
+        let found = understood_with("more than 3 rooms", &Everything, &learnt());
+        assert_eq!(found.filters[0].test, Test::Within { from: Some(4.0), to: None });
+        let found = understood_with("less than 50000 km", &Everything, &learnt());
+        assert_eq!(found.filters[0].test, Test::Within { from: None, to: Some(50_000_000.0) });
+    }
+
+    #[test]
+    fn values_and_truths_are_limits_by_the_words_that_people_use() {
+        for (text, wanted) in [
+            ("diesel with automatic transmission", &["fuel: diesel", "transmission: automatic"][..]),
+            ("Diesel mit Automatik", &["fuel: diesel", "transmission: automatik"]),
+            ("full-time job", &["employment type: full-time"]),
+            ("Stelle in Vollzeit", &["employment type: in vollzeit"]),
+            ("flat, pets allowed", &["pets allowed"]),
+            ("flat with a garden", &["garden"]),
+            ("diesel or petrol", &["fuel: diesel / petrol"]),
+            ("not automatic", &["not automatic"]),
+            ("no diesel", &["not diesel"]),
+            ("pills, I have asthma", &["contraindication: not asthma"]),
+            ("a jacket for women", &["gender: women"]),
+        ] {
+            let found = limits(text);
+            wanted.iter().for_each(|limit| assert!(found.iter().any(|words| words == limit), "{text}: {found:?}"));
+        }
+        // Garden chairs are no garden, and a fueltype alone is no limit.
+        for text in ["garden chairs", "rooms", "a car", "the fuel"] {
+            assert_eq!(limits(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_automatic_has_to_say_what_it_is() {
+        let found = understood_with("not automatic", &Everything, &learnt());
+        assert_eq!(found.filters[0].test, Test::NoneOf(vec!["automatic".to_owned()]));
+        let found = understood_with("no pets allowed", &Everything, &learnt());
+        assert_eq!(found.filters[0].test, Test::Is("false".to_owned()));
+    }
+}

@@ -1,0 +1,220 @@
+//! Units of measures: what items and questions say of lengths, weights, areas and the like, in one base unit each.
+
+/// What a unit measures. Its id ends the path under which an item's measure is kept in the base unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Dimension {
+    /// In metres.
+    Length,
+    /// In grams.
+    Mass,
+    /// In square metres.
+    Area,
+    /// In litres.
+    Volume,
+    /// In watts.
+    Power,
+    /// In bytes.
+    Data,
+    /// In degrees Celsius.
+    Temperature,
+    /// In ampere hours.
+    Charge,
+    /// In lumens.
+    Light,
+}
+
+impl Dimension {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Length,
+        Self::Mass,
+        Self::Area,
+        Self::Volume,
+        Self::Power,
+        Self::Data,
+        Self::Temperature,
+        Self::Charge,
+        Self::Light,
+    ];
+
+    /// The name of the base unit, as the last part of a path.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Length => "metre",
+            Self::Mass => "gram",
+            Self::Area => "square_metre",
+            Self::Volume => "litre",
+            Self::Power => "watt",
+            Self::Data => "byte",
+            Self::Temperature => "celsius",
+            Self::Charge => "ampere_hour",
+            Self::Light => "lumen",
+        }
+    }
+
+    /// The dimension whose measures a path holds, and the path of the property.
+    pub fn of_path(path: &str) -> Option<(Self, &str)> {
+        let (property, last) = path.rsplit_once('.')?;
+        Some((Self::ALL.into_iter().find(|dimension| dimension.id() == last)?, property))
+    }
+}
+
+/// Words for units, folded, with what one is in the base unit. The code of UN/CEFACT comes first, where there is one.
+const UNITS: &[(Dimension, f64, &[&str])] = &[
+    (Dimension::Length, 0.001, &["mmt", "mm", "millimeter", "millimeters", "millimetre", "millimetres", "milimetros"]),
+    (Dimension::Length, 0.01, &["cmt", "cm", "centimeter", "centimeters", "centimetre", "centimetres", "zentimeter"]),
+    (Dimension::Length, 1.0, &["mtr", "m", "meter", "meters", "metre", "metres", "metro", "metros"]),
+    (Dimension::Length, 1_000.0, &["kmt", "km", "kilometer", "kilometers", "kilometre", "kilometres", "kilometros"]),
+    (Dimension::Length, 1_609.344, &["smi", "mi", "mile", "miles", "meilen", "millas"]),
+    (Dimension::Length, 0.025_4, &["inh", "inch", "inches", "zoll", "pouces", "pulgadas", "\""]),
+    (Dimension::Length, 0.304_8, &["fot", "ft", "foot", "feet"]),
+    (Dimension::Mass, 0.000_001, &["mc", "mcg", "µg", "μg", "microgram", "micrograms"]),
+    (Dimension::Mass, 0.001, &["mgm", "mg", "milligram", "milligrams", "milligramm", "milligrammes", "miligramos"]),
+    (Dimension::Mass, 1.0, &["grm", "g", "gr", "gram", "grams", "gramm", "gramme", "grammes", "gramo", "gramos"]),
+    (Dimension::Mass, 1_000.0, &["kgm", "kg", "kilo", "kilos", "kilogram", "kilograms", "kilogramm", "kilogrammes"]),
+    (Dimension::Mass, 453.592_37, &["lbr", "lb", "lbs", "pound", "pounds"]),
+    (Dimension::Mass, 28.349_523, &["onz", "oz", "ounce", "ounces"]),
+    (
+        Dimension::Area,
+        1.0,
+        &[
+            "mtk",
+            "m2",
+            "m²",
+            "sqm",
+            "qm",
+            "square meter",
+            "square meters",
+            "square metre",
+            "square metres",
+            "quadratmeter",
+            "metre carre",
+            "metres carres",
+            "metro cuadrado",
+            "metros cuadrados",
+        ],
+    ),
+    (Dimension::Area, 0.092_903_04, &["ftk", "sqft", "sq ft", "square foot", "square feet"]),
+    (Dimension::Volume, 0.001, &["mlt", "ml", "milliliter", "milliliters", "millilitre", "millilitres", "mililitros"]),
+    (Dimension::Volume, 0.01, &["clt", "cl", "centiliter", "centilitre", "centilitres"]),
+    (Dimension::Volume, 1.0, &["ltr", "l", "liter", "liters", "litre", "litres", "litern", "litro", "litros"]),
+    (Dimension::Power, 1.0, &["wtt", "w", "watt", "watts", "vatios"]),
+    (Dimension::Power, 1_000.0, &["kwt", "kw", "kilowatt", "kilowatts"]),
+    (Dimension::Power, 735.498_75, &["bhp", "hp", "ps", "cv", "horsepower"]),
+    (Dimension::Data, 1e6, &["4l", "mb", "megabyte", "megabytes"]),
+    (Dimension::Data, 1e9, &["e34", "gb", "gigabyte", "gigabytes", "go"]),
+    (Dimension::Data, 1e12, &["e35", "tb", "terabyte", "terabytes", "to"]),
+    (Dimension::Temperature, 1.0, &["cel", "°c", "c", "°", "degree", "degrees", "grad", "degres", "grados"]),
+    (Dimension::Charge, 0.001, &["e09", "mah"]),
+    (Dimension::Charge, 1.0, &["amh", "ah"]),
+    (Dimension::Light, 1.0, &["lum", "lm", "lumen", "lumens", "lumenes"]),
+];
+/// Bytes of the longest text that is a measure.
+const MEASURE_BYTES_MAX: usize = 40;
+/// Bytes of the longest word of a unit.
+const UNIT_BYTES_MAX: usize = 20;
+
+/// The unit of a word or a code, in any case and with or without accents: what it measures, and what one is in the
+/// base unit.
+pub fn unit(word: &str) -> Option<(Dimension, f64)> {
+    let word = word.trim().trim_end_matches('.');
+    if word.is_empty() || word.len() > UNIT_BYTES_MAX {
+        return None;
+    }
+    let word = forecourt_vocabulary::folded(word);
+    let found = UNITS.iter().find(|(_, _, words)| words.contains(&word.as_str()));
+    found.map(|(dimension, factor, _)| (*dimension, *factor))
+}
+
+/// The unit that a text begins with, and the bytes that it takes. The longest word counts; it ends where no letter
+/// follows.
+pub(crate) fn leading(text: &str) -> Option<(Dimension, f64, usize)> {
+    let ends = text.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= UNIT_BYTES_MAX);
+    let is_end = |end: &usize| text[*end..].chars().next().is_none_or(|next| !next.is_alphanumeric());
+    let mut ends: Vec<usize> = ends.filter(is_end).collect();
+    ends.reverse();
+    ends.into_iter().find_map(|end| unit(&text[..end]).map(|(dimension, factor)| (dimension, factor, end)))
+}
+
+/// A text that is one number and its unit, in the base unit: `10,000 mm` is 10 metres.
+pub fn measured(text: &str) -> Option<(Dimension, f64)> {
+    let text = text.trim();
+    let begins = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '−'));
+    if text.len() > MEASURE_BYTES_MAX || !begins {
+        return None;
+    }
+    let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+' | '−' | '\u{202f}' | '\u{a0}');
+    let end = text.find(|c: char| !is_number(c))?;
+    let (dimension, factor) = unit(&text[end..])?;
+    Some((dimension, decimal(&text[..end])? * factor))
+}
+
+/// A number with `.` or `,` between thousands or in front of decimals. A mark in front of three digits that stands
+/// once is one of thousands where it is a comma.
+fn decimal(text: &str) -> Option<f64> {
+    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect::<String>().replace('−', "-");
+    let (last, marks) = (text.rfind(['.', ',']), text.matches(['.', ',']).count());
+    let plain = match last {
+        None => text,
+        Some(at) => {
+            let is_thousands = text.len() - at == 4 && (marks > 1 || text[at..].starts_with(','));
+            let (whole, part) = text.split_at(at);
+            let whole = whole.replace(['.', ','], "");
+            if is_thousands { format!("{whole}{}", &part[1..]) } else { format!("{whole}.{}", &part[1..]) }
+        }
+    };
+    plain.parse().ok().filter(|value: &f64| value.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn measures_are_kept_in_their_base_unit() {
+        for (text, dimension, value) in [
+            ("10,000 mm", Dimension::Length, 10.0),
+            ("54.000,5 km", Dimension::Length, 54_000_500.0),
+            ("1.2kg", Dimension::Mass, 1_200.0),
+            ("1,2 kg", Dimension::Mass, 1_200.0),
+            ("500 mg", Dimension::Mass, 0.5),
+            ("80 m²", Dimension::Area, 80.0),
+            ("-5 °C", Dimension::Temperature, -5.0),
+            ("0.75 l", Dimension::Volume, 0.75),
+        ] {
+            let (found, base) = measured(text).unwrap_or_else(|| panic!("{text}"));
+            assert!(found == dimension && (base - value).abs() < 1e-6, "{text}: {base}");
+        }
+        for text in ["7 dwarfs", "mm", "12", "1.2.3 x kg", "a 5 kg bag", ""] {
+            assert_eq!(measured(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn codes_and_words_are_one_unit() {
+        assert_eq!(unit("KMT"), unit("kilometres"));
+        assert_eq!(unit("Métros"), unit("m"));
+        assert_eq!(leading("mm or more").map(|(_, _, end)| end), Some(2));
+        assert_eq!(leading("square metres, please").map(|(_, _, end)| end), Some(13));
+        assert!(leading("men").is_none());
+    }
+
+    #[test]
+    fn no_word_is_two_units() {
+        let mut seen = std::collections::BTreeSet::new();
+        for word in UNITS.iter().flat_map(|(_, _, words)| words.iter()) {
+            assert!(seen.insert(word), "{word}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_finite_measure_or_none(text in any::<String>(), number in "[0-9.,−-]{0,12} ?(mm|kg|m²|°C)") {
+            prop_assert!(measured(&text).is_none_or(|(_, value)| value.is_finite()));
+            prop_assert!(measured(&number).is_none_or(|(_, value)| value.is_finite()));
+            leading(&text);
+        }
+    }
+}
