@@ -16,7 +16,7 @@ use crate::find::{self, SearchResults};
 use crate::library_parser::LibraryParser;
 use crate::limits::INLINE_ITEMS_MAX;
 use crate::request::{ItemQuestion, SearchIntent, SearchRequest, answer_language};
-use crate::{conversation, facets, shown};
+use crate::{conversation, current, facets, shown};
 
 /// Where questions are answered.
 pub(crate) struct SearchEngine {
@@ -114,7 +114,10 @@ impl SearchEngine {
         let elicitation = self.elicitation(&words, &items);
         let reads = LibraryParser { library, elicitation, answer_in, now: message.received_at };
         let text = match conversation::wish(message, &self.item_label, self.results, &reads) {
-            SearchIntent::Items(asked) => return Ok(ControlFlow::Continue(asked)),
+            SearchIntent::Items(asked) => {
+                let current = Some(current::filter(message.received_at, answer_in));
+                return Ok(ControlFlow::Continue(SearchRequest { current, ..asked }));
+            }
             SearchIntent::About(about) => return self.about(&words, message, &about).map(ControlFlow::Break),
             SearchIntent::Introduction => words.introduction(),
             SearchIntent::Noted(limits) => words.noted(&limits),

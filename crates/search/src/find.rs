@@ -6,6 +6,7 @@ use forecourt_sentences::Sentences;
 use forecourt_understanding::{Filter, Test};
 
 use super::boost;
+use super::current;
 use super::document::{self, SectionMatch};
 use super::fact_question::is_question;
 use super::request::NamedFilter;
@@ -75,7 +76,7 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     }
     let query = Query {
         text: asked.text.clone(),
-        filters: found.applied.clone(),
+        filters: current::with_current(library, &found.applied, asked.current.as_ref())?,
         // One more than is shown tells whether there are more.
         limit: results + 1,
         offset: asked.offset,
@@ -85,7 +86,7 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     };
     let mut hits = boost::search(library, &query, &asked.leanings)?;
     // With filters, what is found keeps what was asked for in full, whatever the words are.
-    if asked.offset == 0 && query.filters.is_empty() && answers_nothing(library, &asked.text, &hits)? {
+    if asked.offset == 0 && found.applied.is_empty() && answers_nothing(library, &asked.text, &hits)? {
         return Ok(SearchResults { is_off_topic: true, ..found });
     }
     let has_more = hits.len() > results;

@@ -27,6 +27,7 @@
 //! | `caller_context.rs` | what is known of the caller |
 //! | `elicit.rs`, `elicited.rs` | asking back when very many items fit, and what is answered to that |
 //! | `facets.rs` | how the items that fit differ |
+//! | `current.rs` | what is over or sold out |
 //! | `find.rs`, `boost.rs` | from what is asked to what was found, in which order |
 //! | `answer_text.rs`, `facts.rs`, `values.rs`, `markdown.rs` | what was found, in words |
 //! | `fact_question.rs`, `named_item.rs`, `fact_answer.rs`, `contains.rs` | one fact of one item |
@@ -43,6 +44,7 @@ mod contains;
 mod content_index;
 mod conversation;
 mod cross_rerank;
+mod current;
 mod document;
 mod elicit;
 mod elicited;

@@ -85,6 +85,8 @@ pub(super) struct SearchRequest {
     pub(super) contradictions: Vec<Contradiction>,
     /// The order that is asked for, if it is another than by how well items fit.
     pub(super) order: Option<SortOrder>,
+    /// That an item is not over, where no other date is asked for.
+    pub(super) current: Option<Filter>,
     /// Items that were shown before.
     pub(super) offset: usize,
     /// Items wanted, when the caller says so: 1 to [`crate::limits::SHOWN_MAX`].

@@ -1,0 +1,82 @@
+//! What is over, and what is sold out: the one is left out, the other comes last.
+
+use forecourt_core::{Language, Timestamp};
+use forecourt_index::{Error, Hit, LAST_DAY, Library, Query};
+use forecourt_understanding::{EVENT_DAYS, Filter, Test};
+use forecourt_vocabulary::{PropertyTable, Quantity, QuestionLexicon};
+use serde_json::Value;
+
+const SECONDS_OF_DAY: f64 = 86_400.0;
+
+/// That an item is not over on the day of a question, said in the language of the answer.
+pub(super) fn filter(asked_at: Timestamp, answer_in: &Language) -> Filter {
+    let day = (asked_at.as_second() as f64 / SECONDS_OF_DAY).floor();
+    let words = QuestionLexicon::shipped().say(answer_in.as_str(), "not_over", &[]);
+    let test = Test::Overlaps { from: Some(day), to: None, or_unstated: true };
+    Filter { fields: vec![LAST_DAY.to_owned(), LAST_DAY.to_owned()], test, words }
+}
+
+/// The limits of a question, and that nothing is over, where no date is asked for and not everything is: an archive
+/// is searched whole.
+pub(super) fn with_current(
+    library: &Library,
+    applied: &[Filter],
+    current: Option<&Filter>,
+) -> Result<Vec<Filter>, Error> {
+    let mut filters = applied.to_vec();
+    let Some(current) = current else { return Ok(filters) };
+    let dates = PropertyTable::shipped().paths(Quantity::Date);
+    let asks_date = applied.iter().flat_map(|filter| &filter.fields);
+    let asks_date = asks_date.into_iter().any(|field| dates.contains(field) || EVENT_DAYS.contains(&field.as_str()));
+    if asks_date || !library.has_property(LAST_DAY)? {
+        return Ok(filters);
+    }
+    let Test::Overlaps { from, .. } = current.test else { return Ok(filters) };
+    let alone = Query { filters: vec![Filter::within(LAST_DAY, from, None)], limit: 1, ..Query::default() };
+    if !library.search(&alone)?.is_empty() {
+        filters.push(current.clone());
+    }
+    Ok(filters)
+}
+
+/// Whether an item says that it can't be had: all of its offers are sold out.
+pub(super) fn is_sold_out(item: &Value) -> bool {
+    let texts = &PropertyTable::shipped().texts;
+    let says = |offer: &Value| {
+        let text = offer.get("availability")?.as_str()?;
+        let value = text.rsplit('/').next().unwrap_or(text);
+        Some(texts.out_of_stock.iter().any(|known| known.eq_ignore_ascii_case(value)))
+    };
+    match item.get("offers") {
+        Some(Value::Array(offers)) => !offers.is_empty() && offers.iter().all(|offer| says(offer) == Some(true)),
+        Some(offer) => says(offer) == Some(true),
+        None => says(item) == Some(true),
+    }
+}
+
+/// Lets what is sold out come behind everything else, each in its order.
+pub(super) fn sold_out_last(mut hits: Vec<Hit>) -> Vec<Hit> {
+    hits.sort_by_cached_key(|hit| is_sold_out(&hit.item));
+    hits
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_item_is_sold_out_when_all_of_its_offers_are() {
+        for (item, is) in [
+            (json!({"offers": {"availability": "https://schema.org/OutOfStock"}}), true),
+            (json!({"offers": [{"availability": "SoldOut"}, {"availability": "InStock"}]}), false),
+            (json!({"offers": [{"availability": "sold out"}]}), true),
+            (json!({"offers": {"price": 3}}), false),
+            (json!({"offers": []}), false),
+            (json!({"name": "x"}), false),
+        ] {
+            assert_eq!(is_sold_out(&item), is, "{item}");
+        }
+    }
+}
