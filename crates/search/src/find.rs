@@ -156,5 +156,12 @@ fn relaxations(library: &Library, query: &Query) -> Result<Vec<(Filter, Hit)>, E
         let best = library.search(&Query { filters, limit: 1, ..query.clone() })?.pop();
         found.extend(best.map(|hit| (left_out.clone(), hit)));
     }
+    // The words beside the limits, as the last that could be let go of: what keeps every limit is near, and is told as
+    // what it is.
+    if !query.text.trim().is_empty() && !query.filters.is_empty() {
+        let best = library.search(&Query { text: String::new(), limit: 1, ..query.clone() })?.pop();
+        let words = format!("“{}”", query.text.trim());
+        found.extend(best.map(|hit| (Filter { words, ..Filter::mentions("", query.text.trim()) }, hit)));
+    }
     Ok(found)
 }
