@@ -9,9 +9,9 @@ use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::measure::days_of;
 use crate::moment::TO_MIDNIGHT;
 use crate::named_date::{NamedDate, Wording, name, relative_end};
+use crate::paths::EVENT_DAYS;
 use crate::quantity::within;
 use crate::reader::Reader;
-use crate::stated::EVENT_DAYS;
 
 /// The dates that a question is limited to here.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {

@@ -6,9 +6,8 @@ use std::collections::HashMap;
 use forecourt_vocabulary::{ItemValue, LANGUAGES, PropertyTable, Quantity, QuestionToken, Vocabulary, compared};
 
 use crate::limits::{LEARNT_PROPERTIES_MAX, LEARNT_WORDS_MAX};
-use crate::stated::{AGES, EVENT_DAYS};
+use crate::paths::{AGES, EVENT_DAYS, PLACE_PATHS, SORT_PATHS};
 use crate::unit::Dimension;
-use crate::{place, value};
 
 /// A property as items state it.
 #[derive(Debug, Clone, PartialEq)]
@@ -164,20 +163,25 @@ impl LearntProperties {
             }
         }
         if let StatedValues::Texts(values) = &stated.values {
-            self.add_values(at, values, vocabulary);
+            if known.is_none_or(|property| !property.named_only) {
+                self.add_own_values(at, values);
+            }
+            self.add_named_values(at, values, vocabulary);
         }
         let rules_out = known.is_some_and(|property| property.rules_out);
         let is_feature = FEATURES.iter().any(|list| stated.path.starts_with(list));
         self.properties.push(LearntProperty { stated, names, dimension, rules_out, is_feature });
     }
 
-    /// The words for the values of a property: its own, and what people call them.
-    fn add_values(&mut self, at: usize, values: &[String], vocabulary: &Vocabulary) {
-        for value in values {
-            LANGUAGES.iter().for_each(|code| {
-                self.phrase(code, value, LearntMeaning::Values(at, vec![value.clone()]));
-            });
+    /// The values of a property, as items write them.
+    fn add_own_values(&mut self, at: usize, values: &[String]) {
+        for (code, value) in LANGUAGES.iter().flat_map(|code| values.iter().map(move |value| (code, value))) {
+            self.phrase(code, value, LearntMeaning::Values(at, vec![value.clone()]));
         }
+    }
+
+    /// What people call the values of a property.
+    fn add_named_values(&mut self, at: usize, values: &[String], vocabulary: &Vocabulary) {
         for known in vocabulary.values() {
             let has = |wanted: &String| {
                 let wanted = plain(wanted);
@@ -283,8 +287,8 @@ fn is_open(path: &str) -> bool {
         texts.availability.iter().chain(&texts.size).chain(&texts.made_of).chain(&texts.colour).chain(&texts.diets);
     let is_read = read
         .map(String::as_str)
-        .chain(value::PATHS.iter().copied())
-        .chain(place::PATHS.iter().copied())
+        .chain(SORT_PATHS.iter().copied())
+        .chain(PLACE_PATHS.iter().copied())
         .any(|known| known == path);
     let last = path.rsplit('.').next().unwrap_or(path);
     let is_derived = AGES.contains(&path) || EVENT_DAYS.contains(&path) || path == "lastDay";

@@ -26,7 +26,8 @@
 //! | `amount`, `quantity` | numbers with units, and what is compared with them |
 //! | `moment`, `named_date`, `date` | dates |
 //! | `learnt`, [`mod@unit`] | what the items state of themselves, and the words for it |
-//! | `stated` | limits of that |
+//! | `stated`, `stated_value` | limits of that: of amounts, and of values |
+//! | `paths` | properties that several rules know |
 //! | `things`, `without`, `wanted` | lists of things that must be absent, or there |
 //! | `order`, `stock` | superlatives, counts, availability, sizes |
 //! | `found`, `draft` | what rules find, and what becomes of the question |
@@ -51,6 +52,7 @@ mod named;
 mod named_date;
 mod order;
 mod parsed_question;
+mod paths;
 mod pattern;
 mod people;
 mod place;
@@ -59,6 +61,7 @@ mod question;
 mod reader;
 mod scope;
 mod stated;
+mod stated_value;
 mod stock;
 #[cfg(test)]
 mod tests;
@@ -74,6 +77,6 @@ pub use filter::{ClassLimit, Filter, SortOrder, Test};
 pub use learnt::{LearntProperties, StatedProperty, StatedValues};
 pub use named::named;
 pub use parsed_question::ParsedQuestion;
+pub use paths::{AGES, EVENT_DAYS};
 pub use question::understand;
 pub use scope::{QuestionScope, ReadingAids};
-pub use stated::{AGES, EVENT_DAYS};

@@ -6,33 +6,10 @@ use regex::Regex;
 
 use crate::draft::Draft;
 use crate::filter::{Filter, Test};
+use crate::paths::PLACE_PATHS;
 use crate::pattern::pattern;
 use crate::scope::QuestionScope;
 
-/// Properties that say where something is. Countries stand as names or as codes.
-pub(crate) const PATHS: &[&str] = &[
-    "location.address.addressLocality",
-    "location.address.addressRegion",
-    "location.address.addressCountry",
-    "location.address",
-    "location.name",
-    "location",
-    "address.addressLocality",
-    "address.addressRegion",
-    "address.addressCountry",
-    "address",
-    "jobLocation.address.addressLocality",
-    "jobLocation.address.addressRegion",
-    "jobLocation.address.addressCountry",
-    "availableAtOrFrom.address.addressLocality",
-    "areaServed.name",
-    "areaServed",
-    "spatialCoverage.name",
-    "spatialCoverage",
-    "contentLocation.name",
-    "countryOfOrigin.name",
-    "countryOfOrigin",
-];
 /// Words of the longest place.
 const PLACE_WORDS_MAX: usize = 4;
 /// Countries whose code is often written for their name.
@@ -103,7 +80,7 @@ pub(crate) fn filter(known: &dyn QuestionScope, place: &str) -> Option<Filter> {
 /// The properties that have exactly this place.
 fn at(known: &dyn QuestionScope, place: &str) -> Option<(String, Vec<String>)> {
     let has = |path: &&&str| known.has_value(path, place);
-    let fields: Vec<String> = PATHS.iter().filter(has).map(|path| (*path).to_owned()).collect();
+    let fields: Vec<String> = PLACE_PATHS.iter().filter(has).map(|path| (*path).to_owned()).collect();
     (!fields.is_empty()).then(|| (place.to_owned(), fields))
 }
 

@@ -6,8 +6,9 @@ use forecourt_vocabulary::{PhraseMeaning, Quantity, Unit, WordClass};
 use crate::amount::{Comparison, Span};
 use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
+use crate::paths::AGES;
 use crate::reader::Reader;
-use crate::stated::{self, AGES};
+use crate::stated_value;
 
 /// What "quick" promises, in minutes.
 const QUICK_MINUTES: f64 = 30.0;
@@ -50,7 +51,7 @@ fn ages(reader: &Reader<'_>, span: &Span) -> Option<Filter> {
     is_age.then(|| {
         let said =
             if from == to { reader.spell(from) } else { format!("{}–{}", reader.spell(from), reader.spell(to)) };
-        stated::ages(reader, from, to, &reader.say("years_of_age", &[&said]))
+        stated_value::ages(reader, from, to, &reader.say("years_of_age", &[&said]))
     })
 }
 

@@ -8,7 +8,7 @@ use crate::limits::QUERY_BYTES_MAX;
 use crate::parsed_question::ParsedQuestion;
 use crate::reader::Reader;
 use crate::scope::ReadingAids;
-use crate::{date, kind, order, people, place, quantity, stated, stock, value, wanted, without};
+use crate::{date, kind, order, people, place, quantity, stated, stated_value, stock, value, wanted, without};
 
 /// A rule: what it finds at a token. The third argument is the token before which nothing may be taken.
 type Rule = fn(&Reader<'_>, usize, usize) -> Option<UnderstoodPart>;
@@ -22,8 +22,8 @@ const RULES: &[Rule] = &[
     date::read,
     quantity::read,
     stock::read,
-    stated::read_not,
-    stated::read_value,
+    stated_value::read_not,
+    stated_value::read_value,
     quantity::read_level,
     without::read_behind,
     without::read,

@@ -8,12 +8,10 @@ use regex::Regex;
 
 use crate::draft::Draft;
 use crate::filter::{Filter, Test};
+use crate::paths::SORT_PATHS;
 use crate::pattern::pattern;
 use crate::scope::QuestionScope;
 
-/// Properties that say what sort of thing an item is.
-pub(crate) const PATHS: &[&str] =
-    &["genre", "recipeCategory", "recipeCuisine", "category", "articleSection", "eventType"];
 /// Those of them by which a site sorts things as it likes: a tent may lie on another shelf than "Tents".
 const SHELVES: &[&str] = &["category", "articleSection", "eventType"];
 /// The part of the items that has to have the property.
@@ -95,7 +93,7 @@ fn sort(known: &dyn QuestionScope, words: &str, has_kind: bool) -> Option<Filter
     let names_a_thing = |value: &String| has_kind || is_named(value) || THINGS.contains(&value.as_str());
     values.into_iter().flatten().filter(names_a_thing).find_map(|value| {
         // Where few items state it, the filter would hide the others, which words find.
-        let path = PATHS.iter().find(|path| known.has_value(path, &value) && known.share(path) >= SHARE_MIN)?;
+        let path = SORT_PATHS.iter().find(|path| known.has_value(path, &value) && known.share(path) >= SHARE_MIN)?;
         if SHELVES.contains(path) && is_elsewhere(known, path, &value) {
             return None;
         }
@@ -112,7 +110,7 @@ fn is_elsewhere(known: &dyn QuestionScope, path: &str, value: &str) -> bool {
 /// Whether a word in the plural is a sort of thing that some item is of.
 pub(crate) fn is_sort(known: &dyn QuestionScope, word: &str) -> bool {
     let (one, is_plural) = singular(&word.to_lowercase());
-    is_plural && [one.as_str(), word].iter().any(|value| PATHS.iter().any(|path| known.has_value(path, value)))
+    is_plural && [one.as_str(), word].iter().any(|value| SORT_PATHS.iter().any(|path| known.has_value(path, value)))
 }
 
 /// A word, or several, in the singular, and whether it was a plural.

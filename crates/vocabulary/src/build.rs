@@ -6,7 +6,7 @@ use std::path::Path;
 use forecourt_settings::{Problem, Problems, Section, nearest};
 
 use crate::class::{Class, ItemKind, ItemValue, WordsByLanguage};
-use crate::file::{DeclaredTable, VocabularyFile};
+use crate::file::{DeclaredTable, PropertyTable, ValueTable, VocabularyFile};
 use crate::index::{close, index};
 use crate::limits::{AREAS_MAX, CLASSES_MAX, KINDS_MAX, SYNONYMS_MAX, WORDS_MAX};
 use crate::vocabulary::Vocabulary;
@@ -68,12 +68,21 @@ impl Builder {
             kind.types = value.types;
             value.words.into_iter().for_each(|(code, words)| add_new(kind.names.entry(code).or_default(), words.names));
         }
-        for DeclaredTable { section, value } in read.properties {
+        self.add_stated(read.properties, read.values);
+        self.out.synonyms.extend(read.synonyms.into_iter().map(|declared| declared.value));
+        read.neutral.into_iter().for_each(|(code, words)| add_new(self.out.neutral.entry(code).or_default(), words));
+        self.out.absence.extend(read.absence);
+    }
+
+    /// Adds what items state: properties, and values that people call otherwise.
+    fn add_stated(&mut self, properties: Vec<DeclaredTable<PropertyTable>>, values: Vec<DeclaredTable<ValueTable>>) {
+        for DeclaredTable { section, value } in properties {
             if self.is_id(&section, &value.id) {
                 let property = entry(&mut self.out.properties, |property| property.id == value.id);
                 property.id = value.id;
                 add_new(&mut property.paths, value.paths);
                 property.rules_out |= value.rules_out;
+                property.named_only |= value.named_only;
                 for (code, words) in value.words {
                     add_new(property.names.entry(code.clone()).or_default(), words.names);
                     add_new(property.least.entry(code.clone()).or_default(), words.least);
@@ -81,7 +90,7 @@ impl Builder {
                 }
             }
         }
-        for DeclaredTable { section, value } in read.values {
+        for DeclaredTable { section, value } in values {
             if self.is_id(&section, &value.id) {
                 let known: &mut ItemValue = entry(&mut self.out.values, |known| known.id == value.id);
                 known.id = value.id;
@@ -92,9 +101,6 @@ impl Builder {
                 words.for_each(|(code, words)| add_new(known.names.entry(code).or_default(), words.names));
             }
         }
-        self.out.synonyms.extend(read.synonyms.into_iter().map(|declared| declared.value));
-        read.neutral.into_iter().for_each(|(code, words)| add_new(self.out.neutral.entry(code).or_default(), words));
-        self.out.absence.extend(read.absence);
     }
 
     /// Adds a class, or adds to one that is there: a member is no exception any more, and the other way round.

@@ -123,6 +123,10 @@ pub struct ItemProperty {
     /// Whether who names one of its values is looking for what does not state it: a contraindication.
     #[serde(default)]
     pub rules_out: bool,
+    /// Whether its values are limits only by names that people have for them: what a course asks for beforehand is also
+    /// what other courses teach.
+    #[serde(default)]
+    pub named_only: bool,
     /// Words for having least of it: "lightest".
     #[serde(default)]
     pub(crate) least: WordsByLanguage,

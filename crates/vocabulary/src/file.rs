@@ -126,6 +126,8 @@ pub(crate) struct PropertyTable {
     pub(crate) paths: Vec<String>,
     #[serde(default)]
     pub(crate) rules_out: bool,
+    #[serde(default)]
+    pub(crate) named_only: bool,
     #[serde(skip)]
     pub(crate) words: Vec<(String, PropertyWords)>,
 }

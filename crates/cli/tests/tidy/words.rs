@@ -10,7 +10,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("crates/loaders/src/formats/csv/header.rs", "names of columns"),
     ("crates/understanding/src/measure.rs", "units of servings"),
     ("crates/understanding/src/named.rs", "names of constraints"),
-    ("crates/understanding/src/value.rs", "paths of values"),
+    ("crates/understanding/src/paths.rs", "paths of values"),
 ];
 
 #[test]

@@ -64,7 +64,7 @@ impl Plan {
         let filters = limit_clauses(snapshot, &query.filters, &tongues, filter_clauses);
         let variants = VariantTests::of(&query.filters, &tongues);
         let ScoredTerms { words, corrections, query: scored } = terms.finish();
-        let kinds = words.kinds(snapshot);
+        let kinds = Kinds::of(snapshot, words.all());
         let is_generic = content.split_whitespace().all(|word| is_generic_word(&bare_word(word), tongue));
         Self { words, corrections, kinds, tongue, scored, filters, variants, asked_text: !only_filters, is_generic }
     }

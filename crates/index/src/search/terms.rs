@@ -8,7 +8,6 @@ use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query as Search, TermQuery
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocSet, Term};
 
-use super::kinds::Kinds;
 use super::spelling::{self, Correction};
 use crate::analysis::{LanguageAnalyzer, NAME_WORDS_MAX, Words, content_words, whole_name};
 use crate::index::Snapshot;
@@ -76,9 +75,9 @@ impl QueryWords {
         self.words.iter().flat_map(|word| &word.stems).map(String::as_str).collect()
     }
 
-    /// The kinds that the words name.
-    pub(super) fn kinds(&self, snapshot: &Snapshot) -> Kinds {
-        Kinds::of(snapshot, &self.words)
+    /// The words themselves.
+    pub(super) fn all(&self) -> &[QueryWord] {
+        &self.words
     }
 
     /// How much the words say, and how much of that a document has.

@@ -26,7 +26,7 @@ fn value(source: &Source<'_>, each: Option<&Source<'_>>) -> String {
             let entity = meaning.as_ref().and_then(|meaning| meaning.entity.as_deref()).unwrap_or_default();
             format!("{entity}@<{}.{}", element.field, element.then.join("."))
         }
-        Source::Element(_) | Source::Result { .. } => match Given::of(source, each) {
+        Source::Element(_) | Source::Result { .. } => match GivenValue::of(source, each) {
             Some(given) => given.value(),
             None => source.key(),
         },
@@ -34,16 +34,16 @@ fn value(source: &Source<'_>, each: Option<&Source<'_>>) -> String {
 }
 
 /// What a call gives at a place.
-struct Given<'g, 'a> {
+struct GivenValue<'g, 'a> {
     call: &'g PlannedCall<'a>,
     /// The members that lead to it, [`EACH`] for each element of a list.
     path: Vec<&'g str>,
     meaning: Option<&'g Meaning>,
 }
 
-impl<'g, 'a> Given<'g, 'a> {
+impl<'g, 'a> GivenValue<'g, 'a> {
     /// What a source gives. `None`: it is no call's, or one that is picked out of a list.
-    fn of(source: &'g Source<'a>, each: Option<&'g Source<'a>>) -> Option<Given<'g, 'a>> {
+    fn of(source: &'g Source<'a>, each: Option<&'g Source<'a>>) -> Option<GivenValue<'g, 'a>> {
         let (list, inside): (_, &[String]) = match source {
             Source::Element(inside) => (each?, inside),
             other => (other, &[]),
@@ -52,7 +52,7 @@ impl<'g, 'a> Given<'g, 'a> {
         let is_each = matches!(source, Source::Element(_));
         let path = path.iter().map(String::as_str).chain(is_each.then_some(EACH));
         let path = path.chain(inside.iter().map(String::as_str)).collect();
-        Some(Given { call, path, meaning: meaning.as_ref() })
+        Some(GivenValue { call, path, meaning: meaning.as_ref() })
     }
 
     fn value(&self) -> String {
@@ -110,7 +110,7 @@ impl<'g, 'a> Given<'g, 'a> {
             if input.is_id() {
                 return Some(value(source, each));
             }
-            let given = Given::of(source, each)?;
+            let given = GivenValue::of(source, each)?;
             given.meaning.filter(|meaning| meaning.entity.as_deref() == entity).map(|_| given.thing())
         })
     }

@@ -1,0 +1,193 @@
+//! Limits of the values that items state, and of their yes and no: "diesel", "not automatic", "pets allowed", "for
+//! children".
+
+use forecourt_vocabulary::WordClass;
+
+use crate::filter::{Filter, Test};
+use crate::found::{FoundMeaning, Rank, UnderstoodPart};
+use crate::learnt::{LearntMeaning, LearntProperty};
+use crate::paths::AGES;
+use crate::reader::Reader;
+
+/// The age from which on somebody is no child. Who asks for children is answered with what says that it is for them.
+const ADULT: f64 = 18.0;
+/// The area of the vocabulary whose classes are colours.
+const COLOURS: &str = "color";
+/// The part of the items of its types that state a property whose values are limits. Where fewer do, its values find
+/// items as words.
+const SHARE_MIN: f64 = 0.5;
+
+/// A value, a yes, an age or a colour that is negated: "not automatic", "no pets allowed".
+pub(crate) fn read_not(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    let lead = [WordClass::Without, WordClass::Not].into_iter().filter_map(|class| reader.class(at, class)).max()?;
+    // "Without prescription" is a value of its own.
+    if reader.learnt(at).any(|(meaning, end)| end > lead && matches!(meaning, LearntMeaning::Values(..))) {
+        return None;
+    }
+    let behind = reader.skip(lead, &[WordClass::Article, WordClass::For]);
+    let said = PhraseLimit::read(reader, behind, true)?;
+    let filters = said.negated(reader)?;
+    let start = reader.absorb(at, WordClass::WithoutLead, floor);
+    Some(UnderstoodPart::new(start..said.end, FoundMeaning::Limits(Rank::Stated, filters)))
+}
+
+/// A value, a yes or an age.
+pub(crate) fn read_value(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    let led = [WordClass::With, WordClass::MustHave, WordClass::For]
+        .into_iter()
+        .filter_map(|class| reader.class(at, class))
+        .max();
+    let behind = reader.skip(led.unwrap_or(at), &[WordClass::Article]);
+    let is_led = led.is_some() || reader.is_behind(at, WordClass::And) || reader.is_behind(at, WordClass::Or);
+    let mut said = PhraseLimit::read(reader, behind, is_led)?;
+    // "Red or blue": any of them.
+    while let Some(next) = reader.class(said.end, WordClass::Or).and_then(|next| PhraseLimit::read(reader, next, true))
+    {
+        if !said.join(next) {
+            break;
+        }
+    }
+    let filters = said.filters(reader);
+    let start = reader.absorb(at, WordClass::LimitLead, floor);
+    (!filters.is_empty()).then(|| UnderstoodPart::new(start..said.end, FoundMeaning::Limits(Rank::Stated, filters)))
+}
+
+/// What a phrase says of the items.
+struct PhraseLimit<'a> {
+    values: Option<(&'a LearntProperty, Vec<String>)>,
+    truth: Option<&'a LearntProperty>,
+    ages: Option<(f64, f64)>,
+    colours: Vec<String>,
+    written: String,
+    end: usize,
+}
+
+impl<'a> PhraseLimit<'a> {
+    /// What the longest phrase here says. One word alone says that an item has a feature only where something leads
+    /// to it: a garden is a feature of a home, and "garden chairs" are none.
+    fn read(reader: &Reader<'a>, at: usize, is_led: bool) -> Option<Self> {
+        let longest = reader
+            .learnt(at)
+            .filter(|(meaning, _)| !matches!(meaning, LearntMeaning::End(..)))
+            .map(|(_, end)| end)
+            .max();
+        let colour = colour(reader, at).filter(|(_, end)| longest.is_none_or(|longest| *end >= longest));
+        let end = colour.as_ref().map(|(_, end)| *end).or(longest)?;
+        let mut said = Self {
+            values: None,
+            truth: None,
+            ages: None,
+            colours: colour.into_iter().map(|(id, _)| id).collect(),
+            written: reader.written(at..end).to_lowercase(),
+            end,
+        };
+        if !said.colours.is_empty() {
+            return (!reader.is_name()).then_some(said);
+        }
+        let learnt = reader.aids.learnt;
+        for (meaning, _) in reader.learnt(at).filter(|(_, behind)| *behind == end) {
+            match meaning {
+                LearntMeaning::Values(property, values) if said.values.is_none() => {
+                    let property = learnt.get(*property);
+                    let is_limit = property.stated.share >= SHARE_MIN || (property.is_feature && is_led);
+                    said.values = is_limit.then(|| (property, values.clone()));
+                }
+                LearntMeaning::Name(property) if said.truth.is_none() => {
+                    let property = learnt.get(*property);
+                    let is_told = !property.is_feature || is_led || end > at + 1;
+                    said.truth = (property.is_truth() && is_told).then_some(property);
+                }
+                LearntMeaning::Ages(from, to) if AGES.iter().all(|path| reader.aids.known.has_number(path)) => {
+                    said.ages = Some((*from, *to));
+                }
+                _ => {}
+            }
+        }
+        let says = said.values.is_some() || said.truth.is_some() || said.ages.is_some();
+        (says && !reader.is_name()).then_some(said)
+    }
+
+    /// Takes another value of the same property. `false`: it is of another one.
+    fn join(&mut self, other: Self) -> bool {
+        let is_same = match (&mut self.values, other.values) {
+            (Some((property, values)), Some((next, more))) if property.stated.path == next.stated.path => {
+                values.extend(more);
+                true
+            }
+            (None, None) if !self.colours.is_empty() && !other.colours.is_empty() => {
+                self.colours.extend(other.colours);
+                true
+            }
+            _ => false,
+        };
+        if is_same {
+            self.written = format!("{} / {}", self.written, other.written);
+            self.end = other.end;
+        }
+        is_same
+    }
+
+    fn filters(&self, reader: &Reader<'_>) -> Vec<Filter> {
+        let language = reader.aids.answer_in.as_str();
+        let mut filters = Vec::new();
+        if let Some((property, values)) = self.values.as_ref().filter(|(property, _)| property.rules_out) {
+            let words = format!("{}: {}", property.name(language), reader.say("stated_not", &[&self.written]));
+            let test = Test::NoneOf(values.clone());
+            return vec![Filter { fields: vec![property.stated.path.clone()], test, words }];
+        }
+        if !self.colours.is_empty() {
+            let ids: Vec<&str> = self.colours.iter().map(String::as_str).collect();
+            filters.push(Filter::of_class(&ids, reader.say("of_colour", &[&self.written])));
+        }
+        if let Some((property, values)) = &self.values {
+            let test = match values.as_slice() {
+                [only] => Test::Is(only.clone()),
+                several => Test::OneOf(several.to_vec()),
+            };
+            let words = reader.say("stated_is", &[property.name(language), &self.written]);
+            filters.push(Filter { fields: vec![property.stated.path.clone()], test, words });
+        } else if let Some(property) = self.truth {
+            let words = property.name(language).to_owned();
+            filters.push(Filter { words, ..Filter::is(&property.stated.path, "true") });
+        }
+        filters.extend(self.ages.map(|(from, to)| ages(reader, from, to, &self.written)));
+        filters
+    }
+
+    /// The limits that it is not so. `None`: another rule knows better.
+    fn negated(&self, reader: &Reader<'_>) -> Option<Vec<Filter>> {
+        let words = reader.say("stated_not", &[&self.written]);
+        if let Some((property, values)) = &self.values {
+            let test = Test::NoneOf(values.clone());
+            return Some(vec![Filter { fields: vec![property.stated.path.clone()], test, words }]);
+        }
+        if let Some(property) = self.truth {
+            return Some(vec![Filter { words, ..Filter::is(&property.stated.path, "false") }]);
+        }
+        // For no children is for adults.
+        let is_for_children = self.ages.is_some_and(|(_, to)| to < ADULT);
+        is_for_children.then(|| vec![ages(reader, ADULT, f64::from(u8::MAX), &words)])
+    }
+}
+
+/// A colour that a phrase names, and the token behind it.
+fn colour(reader: &Reader<'_>, at: usize) -> Option<(String, usize)> {
+    if !reader.states(COLOURS) {
+        return None;
+    }
+    let vocabulary = reader.aids.vocabulary;
+    let ends = (at + 1..=at + 2).rev().filter(|end| (at..*end).all(|token| reader.is_word(token)));
+    ends.into_iter().find_map(|end| {
+        let class = vocabulary.class_named(reader.written(at..end)).filter(|class| class.area == COLOURS)?;
+        Some((class.id.clone(), end))
+    })
+}
+
+/// What is for people of these ages. Where few items say so, what is for adults need not, but must not be for children.
+pub(crate) fn ages(reader: &Reader<'_>, from: f64, to: f64, written: &str) -> Filter {
+    let fields = AGES.iter().map(|path| (*path).to_owned()).collect();
+    let is_rare = reader.aids.known.share(AGES[0]) < SHARE_MIN;
+    let or_unstated = from >= ADULT - 2.0 && is_rare;
+    let test = Test::Overlaps { from: Some(from), to: Some(to), or_unstated };
+    Filter { fields, test, words: reader.say("age_for", &[written]) }
+}
