@@ -8,7 +8,7 @@ use forecourt_understanding::Filter;
 use forecourt_vocabulary::PropertyTable;
 use serde_json::Value;
 
-use crate::current::sold_out_last;
+use crate::current::sold_out_later;
 use crate::limits::LEANING_ITEMS_MAX;
 
 /// What one such word adds to an item's score, as part of it.
@@ -29,7 +29,7 @@ pub(super) fn search(library: &Library, query: &Query, leanings: &[String]) -> R
     let all = library.search(&Query { offset: 0, limit: end.max(LEANING_ITEMS_MAX), ..query.clone() })?;
     let all = if leans { lean(all, leanings) } else { all };
     // The best of what nobody can have is no good answer.
-    let all = if sells { sold_out_last(all) } else { all };
+    let all = if sells { sold_out_later(all, query.order.is_some()) } else { all };
     Ok(all.into_iter().skip(query.offset).take(query.limit).collect())
 }
 

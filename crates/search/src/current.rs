@@ -1,4 +1,4 @@
-//! What is over, and what is sold out: the one is left out, the other comes last.
+//! What is over, and what is sold out: the one is left out, the other comes later.
 
 use forecourt_core::{Language, Timestamp};
 use forecourt_index::{Error, Hit, LAST_DAY, Library, Query};
@@ -54,9 +54,20 @@ pub(super) fn is_sold_out(item: &Value) -> bool {
     }
 }
 
-/// Lets what is sold out come behind everything else, each in its order.
-pub(super) fn sold_out_last(mut hits: Vec<Hit>) -> Vec<Hit> {
-    hits.sort_by_cached_key(|hit| is_sold_out(&hit.item));
+/// What a thing counts that nobody can have, as part of its score: it comes behind what fits half as well.
+const SOLD_OUT_WORTH: f32 = 0.5;
+
+/// Lets what is sold out come later: behind everything else where an order is asked for, since all of it fits as well,
+/// and else behind what fits about as well.
+pub(super) fn sold_out_later(mut hits: Vec<Hit>, is_ordered: bool) -> Vec<Hit> {
+    if is_ordered {
+        hits.sort_by_cached_key(|hit| is_sold_out(&hit.item));
+        return hits;
+    }
+    for hit in hits.iter_mut().filter(|hit| is_sold_out(&hit.item)) {
+        hit.score *= SOLD_OUT_WORTH;
+    }
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score));
     hits
 }
 

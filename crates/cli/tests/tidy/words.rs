@@ -11,6 +11,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("crates/understanding/src/measure.rs", "units of servings"),
     ("crates/understanding/src/named.rs", "names of constraints"),
     ("crates/understanding/src/paths.rs", "paths of values"),
+    ("crates/understanding/src/value.rs", "kinds behind a value"),
 ];
 
 #[test]
