@@ -9,7 +9,7 @@ use forecourt_loaders::item::type_name;
 use forecourt_understanding::{StatedProperty, StatedValues};
 
 /// Items that are looked at.
-const ITEMS: usize = 400;
+const ITEMS: usize = 200;
 
 /// Some of the items of an index, counted.
 #[derive(Debug, Default)]
