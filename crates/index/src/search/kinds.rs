@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 
 use tantivy::postings::SegmentPostings;
+use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocId, DocSet, SegmentReader, Term};
 
@@ -22,6 +23,9 @@ const PART: f32 = 2.2;
 /// The part of a missing word's worth up to which kinds lift an item. The rest is for texts that are longer than
 /// others, in which that word is worth less.
 const PART_BELOW_MISSING: f32 = 0.5;
+
+/// How far sums may stray from what they come to.
+const ROUNDED: f32 = 1.000_01;
 
 /// The kinds that the words of a query name.
 #[derive(Debug, Default)]
@@ -54,11 +58,26 @@ impl Kinds {
         }
     }
 
-    /// The score that an item needs by its words alone, to have this one together with its kinds.
+    /// The score that an item which lacks a word needs by its words alone, to have this one together with its kinds.
     pub(super) fn needed_for(&self, score: f32) -> f32 {
-        let most: f32 = self.words.iter().filter(|word| !word.kinds.is_empty()).map(|word| PART * word.worth).sum();
+        let worths = || self.words.iter().map(|word| word.worth);
+        // Kinds lift such an item no further than this, however many they are.
+        let reached = PART_BELOW_MISSING * worths().fold(0.0, f32::max) * ROUNDED;
+        let kinds = self.words.iter().filter(|word| !word.kinds.is_empty());
+        let most: f32 = if score > reached { 0.0 } else { kinds.map(|word| PART * word.worth).sum() };
         // A step below, so that what is tied is seen.
         (score.next_down() - most).next_down()
+    }
+
+    /// What has all words and is a kind of one, which kinds lift by all that they are worth. `None`: no word is a kind.
+    pub(super) fn whole(&self, query: &dyn Query) -> Option<BooleanQuery> {
+        let kinds: Vec<&Term> = self.words.iter().flat_map(|word| &word.kinds).collect();
+        if kinds.is_empty() {
+            return None;
+        }
+        let each = self.words.iter().map(|word| any_of(word.texts.iter()));
+        let all = std::iter::once(query.box_clone()).chain(each).chain([any_of(kinds.into_iter())]);
+        Some(BooleanQuery::new(all.map(|query| (Occur::Must, query)).collect()))
     }
 
     /// The kinds of the items of one segment.
@@ -126,6 +145,20 @@ impl SegmentKinds<'_> {
     /// What its kinds add to a document that has this score by its words. Documents before the last one that was asked
     /// for add nothing.
     pub(super) fn bonus(&mut self, doc: DocId, score: f32) -> f32 {
+        let (all, missing) = self.of(doc);
+        if all == 0.0 { 0.0 } else { bounded(all, missing, score) }
+    }
+
+    /// The same of a document that lacks a word. `None`: it lacks none, and is of a kind.
+    pub(super) fn bonus_of_part(&mut self, doc: DocId, score: f32) -> Option<f32> {
+        match self.of(doc) {
+            (0.0, _) => Some(0.0),
+            (all, missing) => missing.map(|missing| bounded(all, Some(missing), score)),
+        }
+    }
+
+    /// What the kinds of a document add where nothing is missing, and the worth of the rarest word that is.
+    fn of(&mut self, doc: DocId) -> (f32, Option<f32>) {
         let mut all = 0.0;
         for (word, postings) in &mut self.words {
             if has_any(&mut postings.kinds, doc) {
@@ -133,14 +166,19 @@ impl SegmentKinds<'_> {
             }
         }
         if all == 0.0 {
-            return 0.0;
+            return (0.0, None);
         }
         let lacks = |(word, postings): &mut (&NamedKind, WordPostings)| {
             (!has_any(&mut postings.texts, doc)).then_some(word.worth)
         };
-        let missing = self.words.iter_mut().filter_map(lacks).reduce(f32::max);
-        bounded(all, missing, score)
+        (all, self.words.iter_mut().filter_map(lacks).reduce(f32::max))
     }
+}
+
+/// What has one of these terms, which adds nothing to a score.
+fn any_of<'t>(terms: impl Iterator<Item = &'t Term>) -> Box<dyn Query> {
+    let one = |term: &Term| -> Box<dyn Query> { Box::new(TermQuery::new(term.clone(), IndexRecordOption::Basic)) };
+    Box::new(ConstScoreQuery::new(Box::new(BooleanQuery::union(terms.map(one).collect())), 0.0))
 }
 
 /// What kinds may add to a score by words that add `all` where nothing is missing.
@@ -180,11 +218,16 @@ mod tests {
 
         /// What pruning passes over could not have reached the last score.
         #[test]
-        fn an_item_that_reaches_a_score_with_its_kinds_is_seen(score in 0.0_f32..50.0, worth in 0.0_f32..20.0) {
-            let kind = NamedKind { word: String::new(), worth, texts: vec![], kinds: vec![Term::from_field_u64(
-                tantivy::schema::Field::from_field_id(0), 0)] };
-            let kinds = Kinds { words: vec![kind] };
-            prop_assert!(score > kinds.needed_for(score + PART * worth));
+        fn an_item_that_reaches_a_score_with_its_kinds_is_seen(
+            score in 0.0_f32..50.0,
+            worth in 0.0_f32..20.0,
+            missing in 0.0_f32..20.0,
+        ) {
+            let term = Term::from_field_u64(tantivy::schema::Field::from_field_id(0), 0);
+            let word = |worth, kinds| NamedKind { word: String::new(), worth, texts: vec![], kinds };
+            let kinds = Kinds { words: vec![word(worth, vec![term]), word(missing, vec![])] };
+            let reaches = score + bounded(PART * worth, Some(missing), score);
+            prop_assert!(score > kinds.needed_for(reaches));
         }
     }
 }

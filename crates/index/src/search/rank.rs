@@ -46,20 +46,33 @@ pub(super) fn top(snapshot: &Snapshot, plan: &Plan, wanted: usize) -> Result<Vec
     }
 }
 
-/// One pass over all segments, each of which begins with the threshold that those before it have
-/// set. It lies a step below what reaches the last score with all kinds, so that what is tied with it is seen and the
-/// key decides.
+/// First what kinds lift most, which is little: what has all words. Then one pass over all segments, each of which
+/// begins with the threshold that those before it have set. It lies a step below what reaches the last score with the
+/// kinds that an item may have which lacks a word, so that what is tied with it is seen and the key decides.
 fn by_score(snapshot: &Snapshot, query: &dyn Search, kinds: &Kinds, wanted: usize) -> Result<Vec<RankedDoc>> {
-    let weight = query.weight(EnableScoring::enabled_from_statistics_provider(snapshot, &snapshot.searcher))?;
+    let scoring = || EnableScoring::enabled_from_statistics_provider(snapshot, &snapshot.searcher);
     let mut best: Best<RankedDoc> = Best::of(wanted);
+    if let Some(whole) = kinds.whole(query) {
+        let weight = whole.weight(scoring())?;
+        for ((reader, columns), segment) in snapshot.searcher.segment_readers().iter().zip(&snapshot.columns).zip(0..) {
+            let mut of_segment = kinds.of_segment(reader)?;
+            weight.for_each(reader, &mut |doc, score| {
+                if columns.is_living(doc) {
+                    let (key, address) = (columns.key.get_val(doc), DocAddress::new(segment, doc));
+                    best.offer(RankedDoc { score: score + of_segment.bonus(doc, score), key, address });
+                }
+            })?;
+        }
+    }
+    let weight = query.weight(scoring())?;
     let threshold = |best: &Best<RankedDoc>| best.last().map_or(f32::MIN, |last| kinds.needed_for(last.score));
     for ((reader, columns), segment) in snapshot.searcher.segment_readers().iter().zip(&snapshot.columns).zip(0..) {
         let mut of_segment = kinds.of_segment(reader)?;
         weight.for_each_pruning(threshold(&best), reader, &mut |doc, score| {
             // Scorers give deleted documents, too.
-            if columns.is_living(doc) {
+            if let Some(bonus) = of_segment.bonus_of_part(doc, score).filter(|_| columns.is_living(doc)) {
                 let (key, address) = (columns.key.get_val(doc), DocAddress::new(segment, doc));
-                best.offer(RankedDoc { score: score + of_segment.bonus(doc, score), key, address });
+                best.offer(RankedDoc { score: score + bonus, key, address });
             }
             threshold(&best)
         })?;
