@@ -1,5 +1,7 @@
 //! The properties of an item, flattened to dot paths: what filters can ask about.
 
+mod derived;
+
 use std::collections::HashSet;
 
 use forecourt_core::findings::URL_HOST;
@@ -11,6 +13,8 @@ use forecourt_loaders::grounding::{self, GROUNDING, GroundedItem};
 use forecourt_loaders::item::{SECTION, type_name};
 use forecourt_loaders::limits::PATH_LEVELS_MAX;
 use forecourt_understanding::{AGES, EVENT_DAYS, measure, unit};
+
+pub(crate) use derived::LAST_DAY;
 
 /// The member that holds the variants of an item.
 pub(crate) const HAS_VARIANT: &str = "hasVariant";
@@ -108,11 +112,7 @@ pub(crate) fn visit_own(item: &Value, take: &mut dyn FnMut(Fact<'_>)) {
             walk.count(key, value);
         }
     }
-    walk.ages(item);
-    walk.days(item);
-    if let Some(day) = last_day(item) {
-        (walk.take)(Fact { path: LAST_DAY, text: None, number: Some(day) });
-    }
+    walk.derived(item);
 }
 
 struct Walk<'a> {
@@ -219,24 +219,14 @@ impl Walk<'_> {
         self.path.truncate(before);
     }
 
-    /// The ages that an item is for, from whichever of its properties say so, open ends included.
-    fn ages(&mut self, item: &Value) {
-        if let Some(ages) = item_ages(item) {
-            self.span(AGES, ages);
-        }
-    }
-
-    /// The first and the last day of an event.
-    fn days(&mut self, item: &Value) {
-        if let Some(days) = event_days(item) {
-            self.span(EVENT_DAYS, days);
-        }
-    }
-
-    fn span(&mut self, paths: [&str; 2], (from, to): (f64, f64)) {
-        for (path, end) in paths.into_iter().zip([from, to]) {
+    /// What an item says in several properties together, each as one number.
+    fn derived(&mut self, item: &Value) {
+        let ages = derived::ages(item).map(|(from, to)| [(AGES[0], from), (AGES[1], to)]);
+        let days = derived::event_days(item).map(|(first, last)| [(EVENT_DAYS[0], first), (EVENT_DAYS[1], last)]);
+        let last = derived::last_day(item).map(|day| (LAST_DAY, day));
+        for (path, number) in ages.into_iter().chain(days).flatten().chain(last) {
             path.clone_into(&mut self.path);
-            self.leaf(None, Some(end));
+            self.leaf(None, Some(number));
         }
         self.path.clear();
     }
@@ -273,69 +263,6 @@ impl Walk<'_> {
         self.left -= 1;
         (self.take)(Fact { path: &self.path, text, number });
     }
-}
-
-/// The ages that an item is for. An end that it leaves open is the least or the greatest age.
-fn item_ages(item: &Value) -> Option<(f64, f64)> {
-    let years = |value: &Value| match value {
-        Value::Number(number) => number.as_f64(),
-        Value::String(text) => text.trim().parse().ok(),
-        _ => None,
-    };
-    let holders = [Some(item), item.get("audience"), item.get("suggestedAge"), item.pointer("/audience/suggestedAge")];
-    let end = |keys: [&str; 2]| {
-        let values = holders.iter().flatten().flat_map(|holder| keys.map(|key| holder.get(key)));
-        values.flatten().find_map(years)
-    };
-    let named = |wanted: &[&str]| {
-        let all = item.get("additionalProperty")?.as_array()?;
-        let is = |name: &str| wanted.contains(&name.replace([' ', '_', '-'], "").to_lowercase().as_str());
-        all.iter().find(|one| one["name"].as_str().is_some_and(is)).and_then(|one| years(one.get("value")?))
-    };
-    let from = end(["suggestedMinAge", "minValue"]).or_else(|| named(MIN_AGE));
-    let to = end(["suggestedMaxAge", "maxValue"]).or_else(|| named(MAX_AGE));
-    let typical = || typical_ages(item.get("typicalAgeRange")?.as_str()?);
-    match (from, to) {
-        (None, None) => typical(),
-        (from, to) => Some((from.unwrap_or(0.0), to.unwrap_or(AGE_MAX))),
-    }
-}
-
-/// The days on which an event takes place, the first and the last.
-fn event_days(item: &Value) -> Option<(f64, f64)> {
-    let day = |key: &str| {
-        let value = item.get(key)?;
-        measure::quantity(key, value.get(0).unwrap_or(value).as_str()?).map(f64::floor)
-    };
-    let first = day("startDate")?;
-    Some((first, day("endDate").filter(|last| *last >= first).unwrap_or(first)))
-}
-
-/// Where the last day lies, in days since 1970, on which an event takes place or an offer of work is open.
-pub(crate) const LAST_DAY: &str = "lastDay";
-
-/// The day after which an item is over. What was cancelled is.
-fn last_day(item: &Value) -> Option<f64> {
-    let text = |key: &str| item.get(key).and_then(|value| value.get(0).unwrap_or(value).as_str());
-    if text("eventStatus").is_some_and(|status| status.ends_with("EventCancelled")) {
-        return Some(0.0);
-    }
-    let ends = ["endDate", "validThrough", "startDate"].iter().find_map(|key| Some((*key, text(key)?)));
-    ends.and_then(|(key, text)| measure::quantity(key, text)).map(f64::floor)
-}
-
-/// What properties of a site's own are called that state the ages that something is for, in lower case.
-const MIN_AGE: &[&str] = &["minimumage", "minage", "agefrom", "mindestalter", "agemin", "agesfrom", "edadminima"];
-const MAX_AGE: &[&str] = &["maximumage", "maxage", "ageto", "höchstalter", "agemax"];
-/// The greatest age that something can be for, in years.
-const AGE_MAX: f64 = 150.0;
-
-/// `7-9`, `11+`, `-5`: a range of ages as schema.org writes it.
-fn typical_ages(text: &str) -> Option<(f64, f64)> {
-    let text = text.trim().trim_end_matches('+');
-    let (from, to) = text.split_once(['-', '–']).unwrap_or((text, ""));
-    let age = |text: &str, open: f64| if text.trim().is_empty() { Some(open) } else { text.trim().parse().ok() };
-    Some((age(from, 0.0)?, age(to, AGE_MAX)?)).filter(|(from, to)| from <= to && !text.is_empty())
 }
 
 #[cfg(test)]

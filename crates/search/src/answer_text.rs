@@ -296,8 +296,8 @@ impl AnswerText<'_> {
             [] => text.push_str(&format!(" {}", self.say.nothing_single_limit())),
             relaxations => {
                 text.push_str(&format!("\n\n{}\n", self.say.nothing_relaxed()));
-                for (filter, hit) in relaxations {
-                    let reading = self.say.reading_without(&plain(&filter.words), &self.best(hit));
+                for less in relaxations {
+                    let reading = self.say.reading_without(&plain(&less.without), &self.best(&less.best));
                     text.push_str(&format!("\n- {reading}"));
                 }
             }

@@ -1,7 +1,7 @@
 //! What is over, and what is sold out: the one is left out, the other comes later.
 
 use forecourt_core::{Language, Timestamp};
-use forecourt_index::{Error, Hit, LAST_DAY, Library, Query};
+use forecourt_index::{Hit, LAST_DAY, Library};
 use forecourt_understanding::{EVENT_DAYS, Filter, Test};
 use forecourt_vocabulary::{PropertyTable, Quantity, QuestionLexicon};
 use serde_json::Value;
@@ -18,25 +18,17 @@ pub(super) fn filter(asked_at: Timestamp, answer_in: &Language) -> Filter {
 
 /// The limits of a question, and that nothing is over, where no date is asked for and not everything is: an archive
 /// is searched whole.
-pub(super) fn with_current(
-    library: &Library,
-    applied: &[Filter],
-    current: Option<&Filter>,
-) -> Result<Vec<Filter>, Error> {
+pub(super) fn with_current(library: &Library, applied: &[Filter], current: Option<&Filter>) -> Vec<Filter> {
     let mut filters = applied.to_vec();
-    let Some(current) = current else { return Ok(filters) };
     let dates = PropertyTable::shipped().paths(Quantity::Date);
-    let asks_date = applied.iter().flat_map(|filter| &filter.fields);
-    let asks_date = asks_date.into_iter().any(|field| dates.contains(field) || EVENT_DAYS.contains(&field.as_str()));
-    if asks_date || !library.has_property(LAST_DAY)? {
-        return Ok(filters);
-    }
-    let Test::Overlaps { from, .. } = current.test else { return Ok(filters) };
-    let alone = Query { filters: vec![Filter::within(LAST_DAY, from, None)], limit: 1, ..Query::default() };
-    if !library.search(&alone)?.is_empty() {
-        filters.push(current.clone());
-    }
-    Ok(filters)
+    let is_date = |field: &String| dates.contains(field) || EVENT_DAYS.contains(&field.as_str());
+    let asks_date = applied.iter().flat_map(|filter| &filter.fields).any(is_date);
+    let is_to_come = |filter: &&Filter| match (&filter.test, library.last_day()) {
+        (Test::Overlaps { from: Some(day), .. }, Some(last)) => last >= *day,
+        _ => false,
+    };
+    filters.extend(current.filter(|_| !asks_date).filter(is_to_come).cloned());
+    filters
 }
 
 /// Whether an item says that it can't be had: all of its offers are sold out.

@@ -30,12 +30,21 @@ pub(super) struct SearchResults {
     pub(super) is_off_topic: bool,
     /// Words of the question that no item has, and what was looked for instead.
     pub(super) corrections: Vec<Correction>,
-    /// Constraints without which something would have been found, each with the best of it.
-    pub(super) relaxations: Vec<(Filter, Hit)>,
+    /// What would have been found, had less been asked.
+    pub(super) relaxations: Vec<Relaxation>,
     /// How well the first hit answers, when it is a section of a document and that was looked at.
     pub(super) section: Option<SectionMatch>,
     /// Items that otherwise fit and don't state what a limit asks about.
     pub(super) left_out: Vec<LeftOut>,
+}
+
+/// What would have been found without a part of the question.
+#[derive(Debug, Clone)]
+pub(super) struct Relaxation {
+    /// The part, in words: a limit, or the words beside the limits in quotation marks.
+    pub(super) without: String,
+    /// The best of what is found without it.
+    pub(super) best: Hit,
 }
 
 /// A filter by name whose value no item has.
@@ -76,7 +85,7 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     }
     let query = Query {
         text: asked.text.clone(),
-        filters: current::with_current(library, &found.applied, asked.current.as_ref())?,
+        filters: current::with_current(library, &found.applied, asked.current.as_ref()),
         // One more than is shown tells whether there are more.
         limit: results + 1,
         offset: asked.offset,
@@ -148,20 +157,22 @@ fn answers_nothing(library: &Library, text: &str, hits: &[Hit]) -> Result<bool, 
     Ok(!library.is_answered(text, &hits[..hits.len().min(COVERED_ITEMS)])?)
 }
 
-fn relaxations(library: &Library, query: &Query) -> Result<Vec<(Filter, Hit)>, Error> {
+fn relaxations(library: &Library, query: &Query) -> Result<Vec<Relaxation>, Error> {
     let mut found = Vec::new();
+    let mut without = |part: String, less: Query| -> Result<(), Error> {
+        let best = library.search(&Query { limit: 1, ..less })?.pop();
+        found.extend(best.map(|best| Relaxation { without: part, best }));
+        Ok(())
+    };
     for (at, left_out) in query.filters.iter().enumerate() {
         let mut filters = query.filters.clone();
         filters.remove(at);
-        let best = library.search(&Query { filters, limit: 1, ..query.clone() })?.pop();
-        found.extend(best.map(|hit| (left_out.clone(), hit)));
+        without(left_out.words.clone(), Query { filters, ..query.clone() })?;
     }
     // The words beside the limits, as the last that could be let go of: what keeps every limit is near, and is told as
     // what it is.
     if !query.text.trim().is_empty() && !query.filters.is_empty() {
-        let best = library.search(&Query { text: String::new(), limit: 1, ..query.clone() })?.pop();
-        let words = format!("“{}”", query.text.trim());
-        found.extend(best.map(|hit| (Filter { words, ..Filter::mentions("", query.text.trim()) }, hit)));
+        without(format!("“{}”", query.text.trim()), Query { text: String::new(), ..query.clone() })?;
     }
     Ok(found)
 }

@@ -90,7 +90,7 @@ fn searched(library: &Library, query: &str, limit: usize) -> Result<Value, forec
     let understood = library.understand(query, &Language::english());
     let asked = SearchRequest { text: understood.text, filters: understood.filters, ..SearchRequest::default() };
     let found: SearchResults = find(library, &asked, limit)?;
-    let without: Vec<&str> = found.relaxations.iter().map(|(filter, _)| filter.words.as_str()).collect();
+    let without: Vec<&str> = found.relaxations.iter().map(|less| less.without.as_str()).collect();
     Ok(json!({
         "items": found.hits.iter().map(item).collect::<Vec<_>>(),
         "limits_applied": found.applied.iter().map(|filter| &filter.words).collect::<Vec<_>>(),

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use forecourt_understanding::{LearntProperties, QuestionScope};
 use forecourt_vocabulary::{PropertyTable, Vocabulary};
-use tantivy::columnar::Column;
+use tantivy::columnar::{Column, DynamicColumn, NumericalType};
 use tantivy::query::Bm25StatisticsProvider;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocId, DocSet, Searcher, TERMINATED, Term};
@@ -13,11 +13,12 @@ use super::commit::Summary;
 use super::folder::Folder;
 use super::frequencies::Frequencies;
 use super::sample::Sample;
-use super::schema::Fields;
+use super::schema::{Fields, number_column};
 use super::stored::StoredItem;
 use crate::columns::{Columns, VARIANTS};
 use crate::dense::Vectors;
 use crate::error::Result;
+use crate::facts::LAST_DAY;
 
 /// An index that does not change while it is looked at.
 pub(crate) struct Snapshot {
@@ -31,6 +32,8 @@ pub(crate) struct Snapshot {
     pub(crate) vectors: Option<Vectors>,
     /// Taken when a question first asks for it.
     sample: OnceLock<Sample>,
+    /// The last day of all items that have one, looked up once.
+    last_day: OnceLock<Option<f64>>,
     /// Whether some item is sold out, looked up once.
     sells_out: OnceLock<bool>,
     /// The same of what the items state.
@@ -54,6 +57,7 @@ impl Snapshot {
             variants,
             vectors,
             sample: OnceLock::new(),
+            last_day: OnceLock::new(),
             sells_out: OnceLock::new(),
             learnt: OnceLock::new(),
             frequencies: Frequencies::default(),
@@ -75,6 +79,19 @@ impl Snapshot {
     /// What the items state, and the words for it: learnt at the first call and kept. An index has one vocabulary.
     pub(crate) fn learnt(&self, vocabulary: &Vocabulary) -> &LearntProperties {
         self.learnt.get_or_init(|| LearntProperties::of(self.sample().stated(), vocabulary))
+    }
+
+    /// The last day on which some item is not over, in days since 1970. `None`: none of them ever is.
+    pub(crate) fn last_day(&self) -> Option<f64> {
+        *self.last_day.get_or_init(|| {
+            let columns = self.searcher.segment_readers().iter().filter_map(|reader| {
+                // A segment whose items are never over has no such column.
+                let handles = reader.fast_fields().dynamic_column_handles(&number_column(LAST_DAY)).ok()?;
+                let column = handles.into_iter().next()?.open().ok()?.coerce_numerical(NumericalType::F64)?;
+                if let DynamicColumn::F64(column) = column { Some(column.max_value()) } else { None }
+            });
+            columns.reduce(f64::max)
+        })
     }
 
     /// Whether some item says that it can't be had.

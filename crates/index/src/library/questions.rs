@@ -58,6 +58,11 @@ impl Library {
         is_answered(&self.snapshot.load(), text, &ids, self.tongue)
     }
 
+    /// The last day on which some item is not over, in days since 1970. `None`: none of them ever is.
+    pub fn last_day(&self) -> Option<f64> {
+        self.snapshot.load().last_day()
+    }
+
     /// Whether some item says that it can't be had.
     pub fn sells_out(&self) -> bool {
         self.snapshot.load().sells_out()

@@ -1,0 +1,157 @@
+//! What an item says in several properties together: the ages that it is for, the days on which it takes place, and when
+//! it is over.
+
+use forecourt_loaders::item::type_name;
+use forecourt_understanding::measure;
+use serde_json::Value;
+
+/// Where the last day lies, in days since 1970, on which an event takes place or an offer of work is open.
+pub(crate) const LAST_DAY: &str = "lastDay";
+/// The greatest age that something can be for, in years.
+const AGE_MAX: f64 = 150.0;
+/// What properties of a site's own are called that state the ages that something is for, in lower case.
+const MIN_AGE: &[&str] = &["minimumage", "minage", "agefrom", "mindestalter", "agemin", "agesfrom", "edadminima"];
+const MAX_AGE: &[&str] = &["maximumage", "maxage", "ageto", "höchstalter", "agemax"];
+/// Types of what takes place once, beside those that end in `Event`. A series of films has a first day, too, and is
+/// not over with its last one.
+const TAKES_PLACE: &[&str] = &["Festival", "CourseInstance", "Hackathon", "EventSeries"];
+/// Types of what is open until a day.
+const IS_OPEN_UNTIL: &[&str] = &["JobPosting"];
+
+/// The ages that an item is for, from whichever of its properties say so. An end that it leaves open is the least or
+/// the greatest age.
+pub(super) fn ages(item: &Value) -> Option<(f64, f64)> {
+    let end = |own: &str, of_range: &str, named: &[&str]| {
+        let places = [own.to_owned(), format!("audience/{own}"), format!("suggestedAge/{of_range}")];
+        let places = places.into_iter().chain([format!("audience/suggestedAge/{of_range}")]);
+        let stated = places.filter_map(|place| item.pointer(&format!("/{place}"))).find_map(years);
+        stated.or_else(|| own_property(item, named).and_then(years))
+    };
+    let from = end("suggestedMinAge", "minValue", MIN_AGE);
+    let to = end("suggestedMaxAge", "maxValue", MAX_AGE);
+    match (from, to) {
+        (None, None) => typical_ages(item.get("typicalAgeRange")?.as_str()?),
+        (from, to) => Some((from.unwrap_or(0.0), to.unwrap_or(AGE_MAX))),
+    }
+}
+
+fn years(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok().filter(|years: &f64| years.is_finite()),
+        _ => None,
+    }
+}
+
+/// The value of a property that a site calls by one of these names.
+fn own_property<'v>(item: &'v Value, names: &[&str]) -> Option<&'v Value> {
+    let is = |name: &str| names.contains(&name.replace([' ', '_', '-'], "").to_lowercase().as_str());
+    let all = item.get("additionalProperty")?.as_array()?;
+    all.iter().find(|one| one["name"].as_str().is_some_and(is))?.get("value")
+}
+
+/// `7-9`, `11+`, `-5`: a range of ages as schema.org writes it.
+fn typical_ages(text: &str) -> Option<(f64, f64)> {
+    let text = text.trim().trim_end_matches('+');
+    let (from, to) = text.split_once(['-', '–']).unwrap_or((text, ""));
+    let age = |text: &str, open: f64| if text.trim().is_empty() { Some(open) } else { text.trim().parse().ok() };
+    Some((age(from, 0.0)?, age(to, AGE_MAX)?)).filter(|(from, to)| from <= to && !text.is_empty())
+}
+
+/// The days on which an event takes place, the first and the last.
+pub(super) fn event_days(item: &Value) -> Option<(f64, f64)> {
+    let first = day(item, "startDate").filter(|_| takes_place(item))?;
+    Some((first, day(item, "endDate").filter(|last| *last >= first).unwrap_or(first)))
+}
+
+/// The day after which an item is over. What was cancelled is.
+pub(super) fn last_day(item: &Value) -> Option<f64> {
+    if takes_place(item) {
+        let is_cancelled = text(item, "eventStatus").is_some_and(|status| status.ends_with("EventCancelled"));
+        return if is_cancelled { Some(0.0) } else { event_days(item).map(|(_, last)| last) };
+    }
+    day(item, "validThrough").filter(|_| is_of(item, |kind| IS_OPEN_UNTIL.contains(&kind)))
+}
+
+fn takes_place(item: &Value) -> bool {
+    is_of(item, |kind| kind.ends_with("Event") || TAKES_PLACE.contains(&kind))
+}
+
+/// Whether an item is of such a type, beside others.
+fn is_of(item: &Value, is: impl Fn(&str) -> bool) -> bool {
+    let is = |kind: &Value| kind.as_str().is_some_and(|kind| is(type_name(kind)));
+    match item.get("@type") {
+        Some(Value::Array(kinds)) => kinds.iter().any(is),
+        Some(kind) => is(kind),
+        None => false,
+    }
+}
+
+fn text<'v>(item: &'v Value, key: &str) -> Option<&'v str> {
+    let value = item.get(key)?;
+    value.get(0).unwrap_or(value).as_str()
+}
+
+fn day(item: &Value, key: &str) -> Option<f64> {
+    measure::quantity(key, text(item, key)?).map(f64::floor)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn ages_are_a_range_wherever_they_are_stated() {
+        for (item, found) in [
+            (json!({"audience": {"suggestedMinAge": 4, "suggestedMaxAge": "6"}}), Some((4.0, 6.0))),
+            (json!({"audience": {"suggestedMinAge": 16}}), Some((16.0, AGE_MAX))),
+            (json!({"suggestedAge": {"maxValue": 3}}), Some((0.0, 3.0))),
+            (json!({"additionalProperty": [{"name": "minimum age", "value": 14}]}), Some((14.0, AGE_MAX))),
+            (json!({"typicalAgeRange": "7-9"}), Some((7.0, 9.0))),
+            (json!({"typicalAgeRange": "11+"}), Some((11.0, AGE_MAX))),
+            (json!({"typicalAgeRange": "-5"}), Some((0.0, 5.0))),
+            (json!({"typicalAgeRange": "9-7"}), None),
+            (json!({"typicalAgeRange": "all"}), None),
+            (json!({"minValue": 5}), None),
+        ] {
+            assert_eq!(ages(&item), found, "{item}");
+        }
+    }
+
+    #[test]
+    fn only_what_takes_place_or_is_open_is_ever_over() {
+        let event = |more: Value| {
+            let mut event = json!({"@type": ["Thing", "https://schema.org/MusicEvent"], "startDate": "1970-01-05"});
+            event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            event
+        };
+        assert_eq!(last_day(&event(json!({}))), Some(4.0));
+        assert_eq!(last_day(&event(json!({"endDate": "1970-01-11T23:00:00"}))), Some(10.0));
+        assert_eq!(last_day(&event(json!({"endDate": "1970-01-01"}))), Some(4.0), "it does not end before it begins");
+        assert_eq!(last_day(&event(json!({"eventStatus": "https://schema.org/EventCancelled"}))), Some(0.0));
+        assert_eq!(last_day(&json!({"@type": "JobPosting", "validThrough": "1970-01-03"})), Some(2.0));
+        for item in [
+            json!({"@type": "TVSeries", "startDate": "2008-01-20", "endDate": "2013-09-29"}),
+            json!({"startDate": "2008-01-20"}),
+            json!({"@type": "Product", "validThrough": "2008-01-20"}),
+            json!({"@type": "Event", "startDate": "soon"}),
+        ] {
+            assert_eq!((last_day(&item), event_days(&item)), (None, None), "{item}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_texts_are_ages_and_days_or_none(text in ".{0,12}", range in "[0-9.+– -]{0,9}") {
+            for text in [text, range] {
+                let item = json!({"@type": "Event", "startDate": text, "endDate": text, "typicalAgeRange": text,
+                    "audience": {"suggestedMinAge": text}});
+                prop_assert!(ages(&item).is_none_or(|(from, to)| from.is_finite() && to.is_finite()));
+                prop_assert!(event_days(&item).is_none_or(|(first, last)| first <= last));
+            }
+        }
+    }
+}
