@@ -1,10 +1,13 @@
 //! What the items of an index state of themselves, learnt from them: their properties, and the words by which
 //! questions name these and their values. Nothing here knows of any trade.
 
+mod known;
+
 use std::collections::HashMap;
 
 use forecourt_vocabulary::{ItemValue, LANGUAGES, PropertyTable, Quantity, QuestionToken, Vocabulary, compared};
 
+use self::known::KnownNames;
 use crate::limits::{LEARNT_PROPERTIES_MAX, LEARNT_WORDS_MAX};
 use crate::paths::{AGES, EVENT_DAYS, PLACE_PATHS, SORT_PATHS};
 use crate::unit::Dimension;
@@ -120,8 +123,9 @@ impl LearntProperties {
         stated.sort_by(|a, b| b.share.total_cmp(&a.share).then_with(|| a.path.cmp(&b.path)));
         stated.truncate(LEARNT_PROPERTIES_MAX);
         let mut learnt = Self::default();
+        let known = KnownNames::of(vocabulary);
         for property in stated {
-            learnt.add(property, vocabulary);
+            learnt.add(property, &known);
         }
         for value in vocabulary.values().iter().filter(|value| value.ages.is_some()) {
             learnt.add_ages(value);
@@ -129,22 +133,18 @@ impl LearntProperties {
         learnt
     }
 
-    fn add(&mut self, stated: StatedProperty, vocabulary: &Vocabulary) {
+    fn add(&mut self, stated: StatedProperty, names: &KnownNames<'_>) {
         let at = self.properties.len();
         let (dimension, path) = match Dimension::of_path(&stated.path) {
             Some((dimension, path)) => (Some(dimension), path.to_owned()),
             None => (None, stated.path.clone()),
         };
         let own = own_name(&path);
-        let known = vocabulary.properties().iter().find(|property| {
-            property.paths.iter().any(|path| own_name(path) == own)
-                && LANGUAGES.iter().any(|code| !property.names(code).is_empty())
-        });
-        let mut names: [String; LANGUAGES.len()] = Default::default();
-        for (language, name) in LANGUAGES.iter().zip(&mut names) {
+        let known = names.property(&own);
+        let own_names = LANGUAGES.map(|language| {
             let first = known.and_then(|property| property.names(language).first());
-            first.unwrap_or(&own).clone_into(name);
-        }
+            first.unwrap_or(&own).clone()
+        });
         let phrases = LANGUAGES.iter().flat_map(|code| {
             let named = known.map(|property| property.names(code)).unwrap_or_default();
             named.iter().chain([&own]).map(move |phrase| (*code, phrase.clone()))
@@ -166,11 +166,11 @@ impl LearntProperties {
             if known.is_none_or(|property| !property.named_only) {
                 self.add_own_values(at, values);
             }
-            self.add_named_values(at, values, vocabulary);
+            self.add_named_values(at, values, names);
         }
         let rules_out = known.is_some_and(|property| property.rules_out);
         let is_feature = FEATURES.iter().any(|list| stated.path.starts_with(list));
-        self.properties.push(LearntProperty { stated, names, dimension, rules_out, is_feature });
+        self.properties.push(LearntProperty { stated, names: own_names, dimension, rules_out, is_feature });
     }
 
     /// The values of a property, as items write them.
@@ -181,22 +181,9 @@ impl LearntProperties {
     }
 
     /// What people call the values of a property.
-    fn add_named_values(&mut self, at: usize, values: &[String], vocabulary: &Vocabulary) {
-        for known in vocabulary.values() {
-            let has = |wanted: &String| {
-                let wanted = plain(wanted);
-                // A film-coated tablet is a tablet.
-                let behind = format!(" {wanted}");
-                values.iter().filter(move |value| plain(value) == wanted || plain(value).ends_with(&behind))
-            };
-            let is: Vec<String> = known.values.iter().flat_map(has).cloned().collect();
-            if is.is_empty() {
-                continue;
-            }
-            let fits: Vec<String> = is.into_iter().chain(known.also.iter().flat_map(has).cloned()).collect();
-            for (code, phrase) in
-                LANGUAGES.iter().flat_map(|code| known.names(code).iter().map(move |name| (code, name)))
-            {
+    fn add_named_values(&mut self, at: usize, values: &[String], names: &KnownNames<'_>) {
+        for (known, fits) in names.values_among(values) {
+            for (code, phrase) in named(known) {
                 self.phrase(code, phrase, LearntMeaning::Values(at, fits.clone()));
             }
         }
@@ -204,7 +191,7 @@ impl LearntProperties {
 
     fn add_ages(&mut self, value: &ItemValue) {
         let Some((from, to)) = value.ages else { return };
-        for (code, phrase) in LANGUAGES.iter().flat_map(|code| value.names(code).iter().map(move |name| (code, name))) {
+        for (code, phrase) in named(value) {
             self.phrase(code, phrase, LearntMeaning::Ages(f64::from(from), f64::from(to)));
         }
     }
@@ -273,9 +260,9 @@ impl LearntProperties {
     }
 }
 
-/// A value as it is compared with what the vocabulary says of it.
-fn plain(value: &str) -> String {
-    compared(&value.replace('_', " "), "en")
+/// The names of a value, each with its language.
+fn named(value: &ItemValue) -> impl Iterator<Item = (&'static str, &String)> {
+    LANGUAGES.into_iter().flat_map(|code| value.names(code).iter().map(move |name| (code, name)))
 }
 
 /// Whether questions limit a property by its own words: not what other rules read with rules of their own.
