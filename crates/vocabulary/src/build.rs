@@ -99,6 +99,13 @@ impl Builder {
                 add_new(&mut known.also, value.also);
                 let words = value.words.into_iter();
                 words.for_each(|(code, words)| add_new(known.names.entry(code).or_default(), words.names));
+                // A file may add names to a value that is there; a new one says what it is.
+                let fault = match (known.values.is_empty(), known.ages) {
+                    (true, None) => Some("a `[[value]]` needs `values`, as items write it, or `ages`"),
+                    (_, Some((from, to))) if from > to => Some("`ages` go from the younger to the older: `[16, 60]`"),
+                    _ => None,
+                };
+                self.problems.extend(fault.map(|fault| section.problem(Some("id"), fault)));
             }
         }
     }

@@ -76,6 +76,29 @@ fn a_file_adds_to_classes_and_overrides_them() {
 }
 
 #[test]
+fn properties_and_values_of_a_deployment_are_known_beside_those_that_are_shipped() {
+    let words = read(
+        "[[property]]\nid = \"fill-power\"\npaths = [\"fillPower\"]\nen.most = [\"loftiest\"]\n\
+         [[value]]\nid = \"women\"\nvalues = [\"W\"]\nde.names = [\"mädels\"]\n",
+    )
+    .unwrap();
+    assert_eq!(words.property("fill-power").unwrap().ends(true, "en"), ["loftiest"]);
+    let women = words.values().iter().find(|value| value.id == "women").unwrap();
+    assert!(women.values.contains(&"W".to_owned()) && women.values.contains(&"female".to_owned()));
+    assert!(women.names("de").contains(&"mädels".to_owned()) && women.names("de").contains(&"damen".to_owned()));
+    let named = read("[[value]]\nid = \"women\"\nde.names = [\"mädels\"]\n").unwrap();
+    assert!(named.values().iter().any(|value| value.names("de").contains(&"mädels".to_owned())));
+    for (file, fault) in
+        [("en.names = [\"y\"]", "needs `values`"), ("ages = [60, 16]", "from the younger to the older")]
+    {
+        let (line, message, _) = problem(&format!("[[value]]\nid = \"x\"\n{file}\n"));
+        assert!(line == Some(2) && message.contains(fault), "{message}");
+    }
+    let (_, message, hint) = problem("[[value]]\nid = \"x\"\nvalue = [\"y\"]\n");
+    assert!(hint.contains("`values`"), "{message}: {hint}");
+}
+
+#[test]
 fn mistakes_are_told_with_their_line_and_the_nearest_word() {
     let (line, message, hint) = problem("[[class]]\nid = \"nuts\"\nen.member = [\"x\"]\n");
     assert_eq!((line, hint.as_str()), (Some(3), "did you mean `members`?"), "{message}");
