@@ -280,7 +280,11 @@ fn is_open(path: &str) -> bool {
     let last = path.rsplit('.').next().unwrap_or(path);
     let is_derived = AGES.contains(&path) || EVENT_DAYS.contains(&path) || path == "lastDay";
     let is_name = is_derived || last == "name" || UNNAMED.contains(&last) || path.ends_with(".count");
-    !is_quantity && !is_read && !is_name
+    // The values of all properties of a site's own together: each is known by its name, too.
+    let of_all = Dimension::of_path(path).map_or(path, |(_, path)| path);
+    let is_of_all =
+        FEATURES.iter().any(|list| of_all.strip_prefix(list).is_some_and(|part| BARE_PARTS.contains(&part)));
+    !is_quantity && !is_read && !is_name && !is_of_all
 }
 
 /// The last word of a name that has several, where it is long enough to say something.
@@ -331,7 +335,16 @@ mod tests {
 
     #[test]
     fn what_other_rules_read_is_not_learnt() {
-        for path in ["offers.price", "totalTime", "brand.name", "@type", "offers.availability", "keywords.count"] {
+        for path in [
+            "additionalProperty.value",
+            "additionalProperty.value.gram",
+            "offers.price",
+            "totalTime",
+            "brand.name",
+            "@type",
+            "offers.availability",
+            "keywords.count",
+        ] {
             assert!(!is_open(path), "{path}");
         }
         assert!(is_open("numberOfRooms") && is_open("amenityFeature.Garden"));

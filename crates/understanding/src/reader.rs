@@ -148,6 +148,8 @@ impl<'a> Reader<'a> {
             let quantities = Quantity::ALL.into_iter().filter(|quantity| *quantity != Quantity::Date);
             let known = self.aids.known;
             quantities.flat_map(|quantity| self.table.paths(quantity)).any(|path| known.has_number(path))
+                // Things that have measures, or properties of their own.
+                || self.aids.learnt.all().any(|(_, property)| property.dimension.is_some() || property.is_feature)
                 || made_of.iter().chain(availability).any(|path| known.share(path) > 0.0)
                 || ["genre", "category", "startDate"].iter().any(|path| known.share(path) > 0.0)
         })

@@ -76,11 +76,15 @@ impl Sample {
 
     /// What the items state: numbers, yes or no, and texts of which a few are shared by many.
     pub(crate) fn stated(&self) -> Vec<StatedProperty> {
-        let numbers = self.numbers.iter().filter(|(path, _)| !self.texts.contains_key(*path)).map(|(path, numbers)| {
+        // "On request" among numbers makes no text of them.
+        let texts_of = |path: &String| self.texts.get(path).map_or(0, |texts| texts.count);
+        let are_numbers = |path: &String| self.numbers.get(path).is_some_and(|numbers| numbers.len() >= texts_of(path));
+        let numbers = self.numbers.iter().filter(|(path, _)| are_numbers(path)).map(|(path, numbers)| {
             let are_whole = numbers.iter().all(|number| number.fract() == 0.0);
             (path, StatedValues::Numbers { are_whole })
         });
-        let texts = self.texts.iter().filter_map(|(path, texts)| Some((path, texts.stated()?)));
+        let texts = self.texts.iter().filter(|(path, _)| !are_numbers(path));
+        let texts = texts.filter_map(|(path, texts)| Some((path, texts.stated()?)));
         let all = numbers.chain(texts).map(|(path, values)| {
             let share = self.share_of_types(path);
             StatedProperty { path: path.clone(), share, values }

@@ -15,5 +15,6 @@ mod push;
 mod queries;
 mod reindex;
 mod retrieval;
+mod stated;
 mod understanding;
 mod variants;
