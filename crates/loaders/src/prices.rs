@@ -60,10 +60,18 @@ fn specifications(offer: &Value) -> &[Value] {
     }
 }
 
-/// Whether an offer, or the first of several, is not said to be gone.
+/// What schema.org calls what nobody can buy.
+const GONE: &[&str] = &["outofstock", "soldout", "discontinued", "reserved"];
+
+/// Whether an offer, or one of several, is not said to be gone.
 pub fn can_be_had(offers: &Value) -> bool {
-    let said = first(offers).get("availability").and_then(Value::as_str).unwrap_or_default();
-    !["OutOfStock", "Discontinued", "SoldOut"].iter().any(|not| said.ends_with(not))
+    if let Value::Array(all) = offers {
+        return all.is_empty() || all.iter().any(can_be_had);
+    }
+    let said = offers.get("availability").and_then(Value::as_str).unwrap_or_default();
+    let said = said.rsplit('/').next().unwrap_or(said);
+    let folded: String = said.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    !GONE.contains(&folded.as_str())
 }
 
 fn first(offers: &Value) -> &Value {

@@ -2,6 +2,7 @@
 
 use forecourt_core::{Language, Timestamp};
 use forecourt_index::{Hit, LAST_DAY, Library};
+use forecourt_loaders::can_be_had;
 use forecourt_understanding::{EVENT_DAYS, Filter, Test};
 use forecourt_vocabulary::{PropertyTable, Quantity, QuestionLexicon};
 use serde_json::Value;
@@ -31,19 +32,9 @@ pub(super) fn with_current(library: &Library, applied: &[Filter], current: Optio
     filters
 }
 
-/// Whether an item says that it can't be had: all of its offers are sold out.
-pub(super) fn is_sold_out(item: &Value) -> bool {
-    let texts = &PropertyTable::shipped().texts;
-    let says = |offer: &Value| {
-        let text = offer.get("availability")?.as_str()?;
-        let value = text.rsplit('/').next().unwrap_or(text);
-        Some(texts.out_of_stock.iter().any(|known| known.eq_ignore_ascii_case(value)))
-    };
-    match item.get("offers") {
-        Some(Value::Array(offers)) => !offers.is_empty() && offers.iter().all(|offer| says(offer) == Some(true)),
-        Some(offer) => says(offer) == Some(true),
-        None => says(item) == Some(true),
-    }
+/// Whether an item says that it can't be had.
+fn is_sold_out(item: &Value) -> bool {
+    !can_be_had(item.get("offers").unwrap_or(item))
 }
 
 /// What a thing counts that nobody can have, as part of its score: it comes behind what fits half as well.

@@ -292,3 +292,29 @@ fn shared_name(names: &[&str]) -> Option<String> {
     let shared = shared.trim_end_matches(|c: char| !c.is_alphanumeric() && c != ')').to_owned();
     Some(if shared.is_empty() { (*first).to_owned() } else { shared })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::tests::Heap;
+
+    #[test]
+    fn groups_are_handed_on_above_the_bound_and_it_is_told() {
+        let row = || {
+            RowPlace::OfGroup(GroupRow {
+                key: "a".to_owned(),
+                variant: Some(ProductDraft::default()),
+                ..GroupRow::default()
+            })
+        };
+        let cut = |bytes: usize| {
+            let (mut groups, mut heap) = (Groups::default(), Heap::default());
+            groups.take(row(), At { line: 2, bytes: 0 }, bytes, &mut heap).unwrap();
+            let told = heap.skipped.len();
+            groups.take(row(), At { line: 3, bytes: 0 }, 0, &mut heap).unwrap();
+            groups.finish(&mut heap).unwrap();
+            told
+        };
+        assert_eq!((cut(GROUPED_BYTES_MAX), cut(GROUPED_BYTES_MAX + 1)), (0, 1));
+    }
+}
