@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forecourt_core::{Language, Message};
+use forecourt_core::{Language, Message, Timestamp};
 use forecourt_index::{Hit, Library};
 use forecourt_sentences::{Sentences, SpokenLanguage};
 use futures::FutureExt;
@@ -10,6 +10,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::content_index::ContentIndex;
+use super::current;
 use super::facts::facts;
 use super::find::{SearchResults, find};
 use super::request::SearchRequest;
@@ -61,7 +62,7 @@ impl Tool for SearchTool {
         true
     }
 
-    fn call<'a>(&'a self, arguments: Value, _: &'a Message) -> BoxFuture<'a, ToolResult> {
+    fn call<'a>(&'a self, arguments: Value, message: &'a Message) -> BoxFuture<'a, ToolResult> {
         async move {
             let query = arguments["query"].as_str().ok_or("`query` must be a string")?.to_owned();
             let limit = match &arguments["limit"] {
@@ -70,11 +71,11 @@ impl Tool for SearchTool {
                     value.as_u64().and_then(|limit| usize::try_from(limit).ok()).ok_or("`limit` must be a number")?
                 }
             };
-            let (index, limit) = (self.index.clone(), limit.clamp(1, TOOL_ITEMS_MAX));
+            let (index, limit, now) = (self.index.clone(), limit.clamp(1, TOOL_ITEMS_MAX), message.received_at);
             // Searching reads from disk and takes processor time, which a runtime's thread must not spend.
             let work = move || {
                 let library = index.library()?;
-                searched(&library, &query, limit)
+                searched(&library, &query, limit, now)
             };
             let done = tokio::task::spawn_blocking(work).await.map_err(|_| "the search failed")?;
             done.map_err(|error: forecourt_index::Error| {
@@ -86,9 +87,12 @@ impl Tool for SearchTool {
     }
 }
 
-fn searched(library: &Library, query: &str, limit: usize) -> Result<Value, forecourt_index::Error> {
-    let understood = library.understand(query, &Language::english());
-    let asked = SearchRequest { text: understood.text, filters: understood.filters, ..SearchRequest::default() };
+fn searched(library: &Library, query: &str, limit: usize, now: Timestamp) -> Result<Value, forecourt_index::Error> {
+    let language = Language::english();
+    let understood = library.understand_at(query, &language, now);
+    let current = Some(current::filter(now, &language));
+    let asked =
+        SearchRequest { text: understood.text, filters: understood.filters, current, ..SearchRequest::default() };
     let found: SearchResults = find(library, &asked, limit)?;
     let without: Vec<&str> = found.relaxations.iter().map(|less| less.without.as_str()).collect();
     Ok(json!({

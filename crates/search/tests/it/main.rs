@@ -5,6 +5,7 @@ mod conversations;
 mod facts;
 mod guide;
 mod meaning;
+mod over;
 mod refusals;
 mod rerank;
 mod rerank_faults;
