@@ -2,6 +2,7 @@
 
 mod answered;
 mod card;
+mod clauses;
 mod explain;
 mod facets;
 mod fuse;
@@ -12,6 +13,8 @@ mod meaning;
 mod one_variant;
 mod ordered;
 mod plan;
+mod predicate;
+mod probe;
 mod query;
 mod rank;
 mod scope;
@@ -23,13 +26,18 @@ mod variant_tests;
 mod word_coverage;
 
 pub(crate) use answered::is_answered;
+pub(crate) use clauses::field_of;
 pub use explain::ExplainedHit;
 pub(crate) use explain::explain;
 pub(crate) use facets::facets;
 pub use facets::{Facet, Facets};
 pub use hit::{Hit, MatchedConstraint};
-pub(crate) use matching::left_out;
+pub(crate) use matching::{counted_left_out, left_out, matching_predicate};
+pub(crate) use one_variant::limit_predicates;
+pub(crate) use plan::tongues;
+pub(crate) use probe::{Probe, parts};
 pub use query::Query;
+pub(crate) use scope::Scope;
 pub use spelling::Correction;
 pub(crate) use values::{has_property, nearest};
 pub use word_coverage::WordCoverage;
@@ -148,7 +156,7 @@ fn rank_all(
         Some(best) => plan.words.coverage(snapshot, best.address)?,
         None => Default::default(),
     };
-    let evidence = WordEvidence { asked: plan.words.asked, coverage, documents: snapshot.searcher.num_docs() };
+    let evidence = WordEvidence { asked: plan.words.asked, coverage, documents: snapshot.documents() };
     let ranked = fuse(&words, &near, evidence, meaning.kind, |address| meaning.cosine(address));
     Ok((Lists { words, near }, ranked))
 }

@@ -55,7 +55,7 @@ fn asked_word(snapshot: &Snapshot, word: &str, tongue: LanguageAnalyzer) -> Aske
     let stems = stems_of(snapshot, word, tongue);
     let freq = |stem: &String| snapshot.doc_freq(&Term::from_field_text(snapshot.fields.text, stem));
     let items = stems.iter().map(freq).max().unwrap_or(0);
-    let all = snapshot.searcher.num_docs() as f64;
+    let all = snapshot.documents() as f64;
     AskedWord { stems, weight: (1.0 + all / (1.0 + items as f64)).ln() }
 }
 

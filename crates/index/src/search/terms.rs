@@ -155,24 +155,10 @@ impl<'s> Terms<'s> {
         }
     }
 
-    /// Names that have two words of the query side by side but for stop words, and names that the query has in it
-    /// as a whole. Words with a comma between them are no neighbours.
+    /// Names that have something of the query.
     pub(super) fn add_names(&mut self, text: &str) {
-        let (mut pairs, mut names) = (BTreeSet::new(), BTreeSet::new());
-        for tongue in self.tongues {
-            for clause in text.split([',', ';', ':', '!', '?', '(', ')', '\n']) {
-                let words = Words::of(&content_words(clause, *tongue), *tongue);
-                let neighbours = words.iter().zip(words.iter().skip(1)).take(QUERY_WORDS_MAX);
-                pairs.extend(neighbours.map(|(first, second)| format!("{first} {second}")));
-            }
-            names.extend(runs(&Words::of(text, *tongue)));
-        }
-        for pair in pairs.iter().take(QUERY_WORDS_MAX) {
-            self.push(self.snapshot.fields.pairs, pair, NAME_BOOST);
-        }
-        for name in &names {
-            // The more words a name has, the less it is in the question by chance.
-            self.push(self.snapshot.fields.pairs, name, NAME_BOOST * name.split(' ').count() as f32);
+        for (name, worth) in names(text, self.tongues) {
+            self.push(self.snapshot.fields.pairs, &name, worth);
         }
     }
 
@@ -192,7 +178,7 @@ impl<'s> Terms<'s> {
     fn information(&self, stems: &[String]) -> f32 {
         let with = |stem: &String| self.snapshot.doc_freq(&Term::from_field_text(self.snapshot.fields.text, stem));
         let with = stems.iter().map(with).max().unwrap_or_default() as f32;
-        let all = self.snapshot.searcher.num_docs() as f32;
+        let all = self.snapshot.documents() as f32;
         (1.0 + ((all - with).max(0.0) + 0.5) / (with + 0.5)).ln()
     }
 
@@ -235,6 +221,27 @@ impl<'s> Terms<'s> {
         self.corrections.push(correction);
         known
     }
+}
+
+/// Names that have two words of a text side by side but for stop words, and names that the text has in it as a whole,
+/// each with what it is worth. Words with a comma between them are no neighbours.
+pub(super) fn names(text: &str, tongues: &[LanguageAnalyzer]) -> Vec<(String, f32)> {
+    let (mut pairs, mut names) = (BTreeSet::new(), BTreeSet::new());
+    for tongue in tongues {
+        for clause in text.split([',', ';', ':', '!', '?', '(', ')', '\n']) {
+            let words = Words::of(&content_words(clause, *tongue), *tongue);
+            let neighbours = words.iter().zip(words.iter().skip(1)).take(QUERY_WORDS_MAX);
+            pairs.extend(neighbours.map(|(first, second)| format!("{first} {second}")));
+        }
+        names.extend(runs(&Words::of(text, *tongue)));
+    }
+    let pairs = pairs.into_iter().take(QUERY_WORDS_MAX).map(|pair| (pair, NAME_BOOST));
+    // The more words a name has, the less it is in the question by chance.
+    let whole = names.into_iter().map(|name| {
+        let words = name.split(' ').count();
+        (name, NAME_BOOST * words as f32)
+    });
+    pairs.chain(whole).collect()
 }
 
 /// The runs of words of a short text that may be whole names.
