@@ -2,6 +2,7 @@
 
 mod content;
 mod conversations;
+mod engines;
 mod facts;
 mod guide;
 mod meaning;
