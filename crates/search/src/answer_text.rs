@@ -139,7 +139,7 @@ impl AnswerText<'_> {
         let first = asked.offset + 1;
         let mut texts = vec![format!("{}\n", self.lead(asked, found, best, found.hits.len()))];
         let listed = found.hits.iter().enumerate().map(|(at, hit)| self.item(first + at, hit, &asked.text, ""));
-        match found.section.is_some_and(|fits| fits > SectionMatch::Unrelated) {
+        match found.section.is_some() {
             false => texts.extend(listed),
             // The lead already has the text of the first section: what is left are links to the others.
             true if is_question(&asked.text) => texts.extend(self.others(&found.hits[1..])),
@@ -252,7 +252,8 @@ impl AnswerText<'_> {
         }
         // Behind a model's order the section was not chosen yet: its first hit alone is judged.
         let judge = || document::choose(self.say, self.library, &asked.text, &mut [best.clone()]);
-        let fits = found.section.or_else(judge).filter(|fits| *fits > SectionMatch::Unrelated)?;
+        // One that shares a word alone is told as what it is, too: without the hedge it would look like the answer.
+        let fits = found.section.or_else(judge)?;
         Some(document::section_answer(self.say, self.library, &asked.text, best, fits))
     }
 

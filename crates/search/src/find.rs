@@ -172,7 +172,7 @@ fn relaxations(library: &Library, query: &Query) -> Result<Vec<Relaxation>, Erro
     // The words beside the limits, as the last that could be let go of: what keeps every limit is near, and is told as
     // what it is.
     if !query.text.trim().is_empty() && !query.filters.is_empty() {
-        without(format!("“{}”", query.text.trim()), Query { text: String::new(), ..query.clone() })?;
+        without(query.text.trim().to_owned(), Query { text: String::new(), ..query.clone() })?;
     }
     Ok(found)
 }

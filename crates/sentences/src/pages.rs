@@ -181,4 +181,18 @@ sentences! { PAGE_METHODS;
     page_previous_page = "page-previous-page" ();
     /// The link to the page behind.
     page_next_page = "page-next-page" ();
+    /// Before the thumbs under an answer.
+    page_was_helpful = "page-was-helpful" ();
+    /// The thumb up.
+    page_helpful = "page-helpful" ();
+    /// The thumb down.
+    page_not_helpful = "page-not-helpful" ();
+    /// A thumb was counted.
+    page_thanks = "page-thanks" ();
+    /// Over the questions that were asked with this browser.
+    page_recent = "page-recent" ();
+    /// The button that forgets them.
+    page_clear = "page-clear" ();
+    /// The button that copies what a result says, and where it is from.
+    page_copy_quote = "page-copy-quote" ();
 }

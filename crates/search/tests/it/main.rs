@@ -9,6 +9,7 @@ mod over;
 mod refusals;
 mod rerank;
 mod rerank_faults;
+mod rerank_limits;
 mod search;
 mod sites;
 mod support;
