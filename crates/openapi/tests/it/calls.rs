@@ -23,10 +23,11 @@ use forecourt_contract::{Call, Caller, Catalog, Endpoint, HostHandle, Refusal, R
 use forecourt_core::{Authority, Sender};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_endpoints::{Functions, Kinds, LoadReport, RegistrationTerms, load};
-use forecourt_openapi::{EndpointFiles, ImportFate, Options, import};
+use forecourt_openapi::{EndpointFiles, ImportFate, import};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
+use crate::support::at;
 use given::valid_inputs;
 use service::MockService;
 
@@ -61,7 +62,7 @@ impl Figures {
 /// Imports a document, loads what was written, and calls each endpoint.
 pub(crate) async fn measured(document: &Value) -> Figures {
     let service = MockService::new(document).await;
-    let options = Options { base_url: Some(service.url()), ..Options::default() };
+    let options = at(&service.url());
     let import = import(document.to_string().as_bytes(), &options).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let endpoints = folder.path().join("endpoints");
