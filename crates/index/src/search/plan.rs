@@ -46,7 +46,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn of(snapshot: &Snapshot, query: &Query, tongue: LanguageAnalyzer) -> Self {
+    pub(crate) fn of(snapshot: &Snapshot, query: &Query, tongue: LanguageAnalyzer) -> Result<Self> {
         let text = head(&query.text);
         let content = content_words(text, tongue);
         // "Something quick" asks for nothing but quickness; alone, "something" would be looked for.
@@ -64,9 +64,10 @@ impl Plan {
         let filters = limit_clauses(snapshot, &query.filters, &tongues, filter_clauses);
         let variants = VariantTests::of(&query.filters, &tongues);
         let ScoredTerms { words, corrections, query: scored } = terms.finish();
-        let kinds = Kinds::of(snapshot, words.all());
+        let kinds = Kinds::of(snapshot, words.all())?;
         let is_generic = content.split_whitespace().all(|word| is_generic_word(&bare_word(word), tongue));
-        Self { words, corrections, kinds, tongue, scored, filters, variants, asked_text: !only_filters, is_generic }
+        let asked_text = !only_filters;
+        Ok(Self { words, corrections, kinds, tongue, scored, filters, variants, asked_text, is_generic })
     }
 
     /// Lets go of the words where they asked for nothing in particular: "quick dinner" is answered
