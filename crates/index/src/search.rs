@@ -3,6 +3,7 @@
 mod adjust;
 mod answered;
 mod card;
+mod complete;
 mod explain;
 mod facets;
 mod fuse;
@@ -25,6 +26,8 @@ mod word_coverage;
 
 pub use adjust::{Adjustment, Effect};
 pub(crate) use answered::is_answered;
+pub use complete::Completion;
+pub(crate) use complete::complete;
 pub use explain::ExplainedHit;
 pub(crate) use explain::explain;
 pub(crate) use facets::facets;
