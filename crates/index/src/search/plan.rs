@@ -11,6 +11,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Term};
 
 use super::kinds::Kinds;
+use super::near::Circle;
 use super::one_variant::limit_clauses;
 use super::query::Query;
 use super::spelling::Correction;
@@ -206,6 +207,7 @@ pub(super) fn filter_clauses(
         Test::Overlaps { from, to, or_unstated } => overlaps(snapshot, &filter.fields, (*from, *to), *or_unstated),
         Test::Without { classes, words } => without(snapshot, classes, words, tongues),
         Test::Unstated(classes) => vec![must(unstated(snapshot, classes))],
+        Test::Near { .. } => Circle::of(filter).map(|circle| must(circle.query(snapshot))).into_iter().collect(),
         Test::OfClass(classes) => {
             vec![must(any(classes.iter().map(|class| one(mark(snapshot, CLASS, class))).collect()))]
         }
@@ -338,7 +340,7 @@ fn together(field: Field, phrase: &str, tongue: LanguageAnalyzer) -> Option<Box<
     }
 }
 
-fn range(snapshot: &Snapshot, field: &str, from: Option<f64>, to: Option<f64>) -> Box<dyn Search> {
+pub(super) fn range(snapshot: &Snapshot, field: &str, from: Option<f64>, to: Option<f64>) -> Box<dyn Search> {
     if !snapshot.summary.numbers.contains(field) {
         return Box::new(EmptyQuery);
     }
