@@ -6,6 +6,7 @@
 // lead there. The only markup that is ever parsed is the page that our own origin wrote.
 const PAGES_KEPT_MAX = 20;
 const DRAW_EVERY_MS = 80;
+const SUGGEST_AFTER_MS = 200;
 
 function startSearch(form) {
   const [found, box, status] = ["found", "q", "searched"].map((id) => document.getElementById(id));
@@ -177,6 +178,23 @@ function startSearch(form) {
     show(html);
     announce();
   });
+  // What the question may become, once nothing was typed for a moment. Where it does not come, nothing is missed.
+  const offered = el("datalist", { id: "offered" });
+  let typing = 0;
+  form.append(offered);
+  box.setAttribute("list", offered.id);
+  const suggest = async (typed) => {
+    const query = new URLSearchParams({ user: typed, complete: "yes" });
+    const response = await fetch(`${form.getAttribute("action")}?${query}`, { headers: { Accept: "application/json" } });
+    const { suggestions } = response.ok ? await response.json() : { suggestions: [] };
+    if (box.value.trim() === typed) offered.replaceChildren(...suggestions.map(({ text }) => el("option", { value: text })));
+  };
+  box.addEventListener("input", (event) => {
+    clearTimeout(typing);
+    const typed = box.value.trim();
+    // A choice from the list is no typing.
+    if (typed.length > 1 && event.inputType) typing = setTimeout(() => suggest(typed).catch(() => {}), SUGGEST_AFTER_MS);
+  });
   // As in the search box for other sites: arrows go from the box through the results and back, and Escape stops.
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && running) {
@@ -190,6 +208,8 @@ function startSearch(form) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.isComposing) return;
     const stops = [box, ...found.querySelectorAll(".result h3 a")];
+    // In the box the arrows are the list's while there is one.
+    if (document.activeElement === box && offered.children.length) return;
     const from = stops.indexOf(document.activeElement);
     const to = from < 0 ? null : stops[from + step];
     if (!to) return;

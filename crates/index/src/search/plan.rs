@@ -11,6 +11,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Term};
 
 use super::kinds::Kinds;
+use super::near::Circle;
 use super::one_variant::limit_clauses;
 use super::query::Query;
 use super::spelling::Correction;
@@ -46,7 +47,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn of(snapshot: &Snapshot, query: &Query, tongue: LanguageAnalyzer) -> Self {
+    pub(crate) fn of(snapshot: &Snapshot, query: &Query, tongue: LanguageAnalyzer) -> Result<Self> {
         let text = head(&query.text);
         let content = content_words(text, tongue);
         // "Something quick" asks for nothing but quickness; alone, "something" would be looked for.
@@ -64,9 +65,10 @@ impl Plan {
         let filters = limit_clauses(snapshot, &query.filters, &tongues, filter_clauses);
         let variants = VariantTests::of(&query.filters, &tongues);
         let ScoredTerms { words, corrections, query: scored } = terms.finish();
-        let kinds = Kinds::of(snapshot, words.all());
+        let kinds = Kinds::of(snapshot, words.all())?;
         let is_generic = content.split_whitespace().all(|word| is_generic_word(&bare_word(word), tongue));
-        Self { words, corrections, kinds, tongue, scored, filters, variants, asked_text: !only_filters, is_generic }
+        let asked_text = !only_filters;
+        Ok(Self { words, corrections, kinds, tongue, scored, filters, variants, asked_text, is_generic })
     }
 
     /// Lets go of the words where they asked for nothing in particular: "quick dinner" is answered
@@ -205,6 +207,7 @@ pub(super) fn filter_clauses(
         Test::Overlaps { from, to, or_unstated } => overlaps(snapshot, &filter.fields, (*from, *to), *or_unstated),
         Test::Without { classes, words } => without(snapshot, classes, words, tongues),
         Test::Unstated(classes) => vec![must(unstated(snapshot, classes))],
+        Test::Near { .. } => Circle::of(filter).map(|circle| must(circle.query(snapshot))).into_iter().collect(),
         Test::OfClass(classes) => {
             vec![must(any(classes.iter().map(|class| one(mark(snapshot, CLASS, class))).collect()))]
         }
@@ -337,7 +340,7 @@ fn together(field: Field, phrase: &str, tongue: LanguageAnalyzer) -> Option<Box<
     }
 }
 
-fn range(snapshot: &Snapshot, field: &str, from: Option<f64>, to: Option<f64>) -> Box<dyn Search> {
+pub(super) fn range(snapshot: &Snapshot, field: &str, from: Option<f64>, to: Option<f64>) -> Box<dyn Search> {
     if !snapshot.summary.numbers.contains(field) {
         return Box::new(EmptyQuery);
     }
