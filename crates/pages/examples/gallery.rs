@@ -307,6 +307,7 @@ fn error(card: &AgentCard, language: &Language) -> String {
         language,
         title: "The question is missing",
         message: "The query has no `user` entry, so there is nothing to answer.",
+        is_english: true,
         hint: Some("GET /~chef?user=Something%20quick%20with%20chickpeas"),
     }
     .render()

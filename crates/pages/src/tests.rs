@@ -157,6 +157,7 @@ fn error_page(text: &str) -> String {
         language: &language,
         title: text,
         message: text,
+        is_english: true,
         hint: Some(text),
         asked: text,
         path: Some("/~chef"),

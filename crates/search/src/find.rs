@@ -9,6 +9,7 @@ use super::boost;
 use super::current;
 use super::document::{self, SectionMatch};
 use super::fact_question::is_question;
+use super::kind_named;
 use super::request::NamedFilter;
 use super::request::SearchRequest;
 use crate::limits::COVERED_ITEMS;
@@ -97,6 +98,9 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     // With filters, what is found keeps what was asked for in full, whatever the words are.
     if asked.offset == 0 && found.applied.is_empty() && answers_nothing(library, &asked.text, &hits)? {
         return Ok(SearchResults { is_off_topic: true, ..found });
+    }
+    if asked.offset == 0 && kind_named::is_of_another_kind(library, &query, &hits)? {
+        hits.clear();
     }
     let has_more = hits.len() > results;
     hits.truncate(results);

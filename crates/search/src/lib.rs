@@ -28,7 +28,7 @@
 //! | `elicit.rs`, `elicited.rs` | asking back when very many items fit, and what is answered to that |
 //! | `facets.rs` | how the items that fit differ |
 //! | `current.rs` | what is over or sold out |
-//! | `find.rs`, `boost.rs` | from what is asked to what was found, in which order |
+//! | `find.rs`, `boost.rs`, `kind_named.rs` | from what is asked to what was found, in which order |
 //! | `answer_text.rs`, `facts.rs`, `values.rs`, `markdown.rs` | what was found, in words |
 //! | `fact_question.rs`, `named_item.rs`, `fact_answer.rs`, `contains.rs` | one fact of one item |
 //! | `document.rs`, `passage.rs` | a section of a document as the answer |
@@ -59,6 +59,7 @@ mod filters;
 mod find;
 mod follow_up;
 mod index_slots;
+mod kind_named;
 mod library_parser;
 pub mod limits;
 mod markdown;

@@ -174,10 +174,10 @@ impl<'a> Responder<'a> {
         answer
     }
 
-    /// A fault, in the form that was wanted. Our own words are English.
+    /// A fault, in the form that was wanted. Our own words are English, but for those of pages.
     fn failed(&self, failure: &Failure, thread: Option<&ThreadId>) -> HttpAnswer {
         let media = Media::of_error(self.request.media);
-        let language = Language::english();
+        let language = if media == Media::Html { self.page_language() } else { Language::english() };
         let mut head = self.head_of(media, &language, thread);
         if let Some(allow) = failure.allow {
             head.insert(ALLOW, HeaderValue::from_static(allow));
