@@ -55,6 +55,7 @@ fn main() -> std::io::Result<()> {
             card: &gate,
             url: "https://demo.localhost/~gate?user=pay",
             language: &english,
+            worded: &english,
             part: &part,
             asked: &[Part::text("pay")],
             path: "/~gate",

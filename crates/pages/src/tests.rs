@@ -144,8 +144,9 @@ fn reply_page(text: &str, ending: Ending) -> String {
 
 fn refusal_page(text: &str, part: &PolicyPart, language: &Language) -> String {
     let (card, brand) = (card(text), Branding::default());
-    RefusalPage { brand: &brand, card: &card, url: URL, language, part, asked: &[Part::text(text)], path: "/~chef" }
-        .render()
+    let asked = [Part::text(text)];
+    let (worded, path) = (language, "/~chef");
+    RefusalPage { brand: &brand, card: &card, url: URL, language, worded, part, asked: &asked, path }.render()
 }
 
 fn error_page(text: &str) -> String {

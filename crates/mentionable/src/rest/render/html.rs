@@ -24,13 +24,14 @@ pub(super) fn answer(frame: &Frame<'_>, asked: &[Part], collected: &CollectedRep
     .render()
 }
 
-pub(super) fn refusal(frame: &Frame<'_>, part: &PolicyPart) -> String {
+pub(super) fn refusal(frame: &Frame<'_>, part: &PolicyPart, worded: &Language) -> String {
     let asked: Vec<Part> = Some(frame.asked).filter(|asked| !asked.is_empty()).map(Part::text).into_iter().collect();
     RefusalPage {
         brand: frame.brand,
         card: &frame.door.card,
         url: frame.url,
         language: frame.language,
+        worded,
         part: &frame.base.refusal(part),
         asked: &asked,
         path: &frame.door.link,
