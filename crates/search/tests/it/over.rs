@@ -91,7 +91,7 @@ async fn what_is_of_another_kind_is_near_and_no_answer() {
     {
         assert!(told.contains(near), "{near}: {told}");
     }
-    assert!(told.contains("Without “rain jacket”: **Fox Fleece Jacket**"), "{told}");
+    assert!(told.contains("Without “a rain jacket”: **Fox Fleece Jacket**"), "{told}");
     // One that fits is the answer.
     let fits = ask(&built, "a rain jacket for a six-year-old under 70, not blue").await;
     assert!(fits.text().contains("Storm Jacket") && !fits.text().contains("Puddle"), "{}", fits.text());
