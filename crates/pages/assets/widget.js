@@ -458,9 +458,9 @@ class ForecourtAsk extends HTMLElement {
 		// What was understood; a click asks the same without a limit that the question says.
 		const limits = (meta) => {
 			if (told.hasChildNodes()) return;
-			const said = list(meta["forecourt/limits_said"]);
+			const without = list(meta["forecourt/without"]);
 			list(meta["forecourt/applied_limits"]).map(String).slice(0, 8).forEach((limit, at) => {
-				const less = typeof said[at] === "string" && text.includes(said[at]) && text.replace(said[at], "").replace(/\s+(?=[\s,.;?!])|^[\s,]+|[\s,]+$/g, "");
+				const less = typeof without[at] === "string" && without[at];
 				told.append(el("li", less ? el("button.quiet", { type: "button", "aria-label": t("remove", limit), onclick: () => this.#without(less) }, `${limit} ×`) : `✓ ${limit}`));
 			});
 			const missed = list(meta.not_understood).map(String).slice(0, 8);
