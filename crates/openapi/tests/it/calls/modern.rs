@@ -98,10 +98,11 @@ impl Document {
                 ("required", Value::Array(required)) => {
                     required.iter().filter(|name| !self.hides(keywords, name.as_str().unwrap(), way)).cloned().collect()
                 }
-                ("enum", Value::Array(values)) if keywords.get("type") == Some(&json!("string")) => values
-                    .iter()
-                    .map(|value| value.as_str().map_or_else(|| json!(value.to_string()), Value::from))
-                    .collect(),
+                ("enum", Value::Array(values)) if keywords.get("type") == Some(&json!("string")) => {
+                    let is_text = |value: &Value| value.is_string() || value.is_null();
+                    let text = |value: &Value| if is_text(value) { value.clone() } else { json!(value.to_string()) };
+                    values.iter().map(text).collect()
+                }
                 // Expressions of other languages, by which nothing can be held to them.
                 ("pattern", pattern) if !is_readable(pattern) => continue,
                 // No word of JSON Schema, or one of examples.
