@@ -1,6 +1,8 @@
 //! The words that the script of pages says, in the language of its page.
 
-use forecourt_sentences::Sentences;
+use std::sync::LazyLock;
+
+use forecourt_sentences::{Sentences, SpokenLanguage};
 use serde_json::json;
 
 use crate::escape;
@@ -8,8 +10,17 @@ use crate::escape;
 /// What stands for values that the script puts in.
 const VALUES: [&str; 2] = ["{0}", "{1}"];
 
+/// The words in each language, made once: they are the same on every page.
+static WORDS: LazyLock<[String; SpokenLanguage::ALL.len()]> =
+    LazyLock::new(|| SpokenLanguage::ALL.map(|language| made(Sentences::in_language(language))));
+
 /// The words as JSON that stands in the page, in a block that no browser runs.
-pub(crate) fn of(say: Sentences) -> String {
+pub(crate) fn of(say: Sentences) -> &'static str {
+    let at = SpokenLanguage::ALL.iter().position(|language| *language == say.language());
+    &WORDS[at.unwrap_or_default()]
+}
+
+fn made(say: Sentences) -> String {
     let titles = json!({
         "consent_required": say.refusal_title("consent_required"),
         "unauthorized": say.refusal_title("unauthorized"),

@@ -81,7 +81,7 @@ struct Begin {
     url: String,
     title: String,
     say: Sentences,
-    words: String,
+    words: &'static str,
     agent: AgentView,
     question: String,
     trail: Vec<Earlier>,
