@@ -48,12 +48,12 @@ function startSearch(form) {
 
   // The answer with its sources and its address, and what a result says, to take along.
   const sourceOf = (card) => {
-    const to = card.querySelector("h3 a");
-    return [card.querySelector(".number").textContent, to?.textContent || card.querySelector("h3").textContent, to?.href].filter(Boolean);
+    const name = card.querySelector("h3");
+    return [name.dataset.number, name.textContent.trim(), name.querySelector("a")?.href].filter(Boolean);
   };
   const answerOf = (summary) => {
     const cited = [...summary.querySelectorAll(".prose .cite")].map((link) => document.getElementById(link.hash.slice(1)));
-    const sources = [...new Set(cited)].filter(Boolean).map((card) => "[" + sourceOf(card).join("] ").replace(/\] (?=https?:)/, " "));
+    const sources = [...new Set(cited)].filter(Boolean).map((card) => sourceOf(card).join(" ").replace(/^\d+/, "[$&]"));
     return [summary.querySelector(".prose").innerText.trim(), ...sources].join("\n");
   };
   const quoteOf = (card) => {
@@ -67,7 +67,7 @@ function startSearch(form) {
     for (const card of found.querySelectorAll(".result:has(.snippet)")) {
       const button = copyButton(SAY.copy_quote, () => quoteOf(card));
       button.className = "quote";
-      card.querySelector(".about-it").append(button);
+      (card.querySelector(".meta") || card.querySelector(".about-it")).append(button);
     }
   };
 

@@ -103,7 +103,7 @@ impl PartView {
             Part::Data(data) => self.take_data(data),
             Part::Link(link) => self.links.push(link_view(link)),
             Part::File(file) => self.files.push(file_view(file, kept_under)),
-            Part::Artifact(artifact) => self.take_artifact(artifact),
+            Part::Artifact(artifact) => self.take_artifact(artifact, say),
             Part::ToolCall(call) => self.calls.push(call_view(call)),
             Part::Policy(part) => self.refusal = Some(RefusalView::new(part, None, say)),
             // Words are in the article; what we do not know is in the JSON form only.
@@ -120,8 +120,8 @@ impl PartView {
         }
     }
 
-    fn take_artifact(&mut self, artifact: &Artifact) {
-        let name = clean::line(artifact.name.as_deref().unwrap_or("Artifact"));
+    fn take_artifact(&mut self, artifact: &Artifact, say: Sentences) {
+        let name = artifact.name.as_deref().map_or_else(|| say.page_file(), clean::line);
         let mime = clean::line(&artifact.mime);
         match &artifact.content {
             ArtifactContent::Text(text) => self.artifacts.push(artifact_view(name, mime, text)),

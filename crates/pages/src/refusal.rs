@@ -20,8 +20,10 @@ pub struct RefusalPage<'a> {
     pub card: &'a AgentCard,
     /// The URL that was asked for.
     pub url: &'a str,
-    /// The language wanted; the part's translations are searched for it.
+    /// The language of the page.
     pub language: &'a Language,
+    /// The language of the refusal's words; the part's translations are searched for it.
+    pub worded: &'a Language,
     /// The refusal, validated against the agent's host.
     pub part: &'a PolicyPart,
     /// What was asked.
@@ -45,7 +47,7 @@ impl RefusalPage<'_> {
     /// The whole page.
     pub fn render(&self) -> String {
         let (asked, refusal) =
-            (AskedView::of(self.asked), RefusalView::new(self.part, Some(self.language), words_in(self.language)));
+            (AskedView::of(self.asked), RefusalView::new(self.part, Some(self.worded), words_in(self.language)));
         // The box has one line; a text of several would be sent back without its line ends.
         let question = if asked.text.contains('\n') { "" } else { asked.text.as_str() };
         template::finish(&RefusalTemplate {
@@ -69,6 +71,8 @@ impl RefusalPage<'_> {
 /// A refusal, ready to be written into any page.
 pub(crate) struct RefusalView {
     pub(crate) kind: String,
+    /// The language of its words, where it is known.
+    pub(crate) worded: Option<String>,
     pub(crate) title: String,
     pub(crate) message: String,
     pub(crate) action: Option<Action>,
@@ -101,6 +105,7 @@ impl RefusalView {
             if message.trim().is_empty() { say.refusal_declined() } else { clean::text(message).into_owned() };
         Self {
             kind: clean::line(part.kind()),
+            worded: language.map(|language| language.as_str().to_owned()),
             title,
             message,
             action: action(part, say),

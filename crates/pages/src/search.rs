@@ -31,6 +31,7 @@ use forecourt_core::{AgentCard, Language, SearchRefinement};
 use forecourt_sentences::Sentences;
 
 pub use told::SearchAnswer;
+pub use without::questions_without;
 
 use crate::account::{Account, AccountView};
 use crate::branding::{BrandView, Branding, OpenGraph};
@@ -80,7 +81,7 @@ struct Begin {
     url: String,
     title: String,
     say: Sentences,
-    words: String,
+    words: &'static str,
     agent: AgentView,
     question: String,
     trail: Vec<Earlier>,

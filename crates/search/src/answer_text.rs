@@ -16,6 +16,7 @@ use super::markdown::{link, plain};
 use super::phrases::phrases;
 use super::request::{ItemQuestion, SearchRequest, ShownHit};
 use super::shown::FoundItem;
+use super::values::price;
 
 /// The word for several items where the operator names none.
 pub(super) const DEFAULT_ITEM_LABEL: &str = "results";
@@ -298,7 +299,7 @@ impl AnswerText<'_> {
             relaxations => {
                 text.push_str(&format!("\n\n{}\n", self.say.nothing_relaxed()));
                 for less in relaxations {
-                    let reading = self.say.reading_without(&plain(&less.without), &self.best(&less.best));
+                    let reading = self.say.reading_without(&plain(&less.without), &self.nearest(&less.best));
                     text.push_str(&format!("\n- {reading}"));
                 }
             }
@@ -393,6 +394,15 @@ impl AnswerText<'_> {
         match time(self.say, &hit.item) {
             Some(time) => self.say.with_time(&name, &time),
             None => name,
+        }
+    }
+
+    /// The best item without one limit: its price says by how much it misses one.
+    fn nearest(&self, hit: &Hit) -> String {
+        let offers = hit.item.get("offers").filter(|_| time(self.say, &hit.item).is_none());
+        match offers.and_then(|offers| price(self.say, offers)) {
+            Some(price) => self.say.with_time(&link(&hit.name, hit.url.as_deref()), &plain(&price)),
+            None => self.best(hit),
         }
     }
 

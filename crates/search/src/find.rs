@@ -9,6 +9,7 @@ use super::boost;
 use super::current;
 use super::document::{self, SectionMatch};
 use super::fact_question::is_question;
+use super::kind_named;
 use super::request::NamedFilter;
 use super::request::SearchRequest;
 use crate::limits::COVERED_ITEMS;
@@ -101,10 +102,12 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     if asked.offset == 0 && found.applied.is_empty() && !is_pinned && answers_nothing(library, &asked.text, &hits)? {
         return Ok(SearchResults { is_off_topic: true, ..found });
     }
+    let is_near = asked.offset == 0 && kind_named::is_of_another_kind(library, &query, &hits)?;
+    let near = is_near.then(|| std::mem::take(&mut hits).into_iter().next()).flatten();
     let has_more = hits.len() > results;
     hits.truncate(results);
     let relaxations = match hits.is_empty() && asked.offset == 0 {
-        true => relaxations(library, &query)?,
+        true => relaxations(library, &query, near)?,
         false => Vec::new(),
     };
     // Counted for the first page alone: further ones leave out the same items.
@@ -160,7 +163,8 @@ fn answers_nothing(library: &Library, text: &str, hits: &[Hit]) -> Result<bool, 
     Ok(!library.is_answered(text, &hits[..hits.len().min(COVERED_ITEMS)])?)
 }
 
-fn relaxations(library: &Library, query: &Query) -> Result<Vec<Relaxation>, Error> {
+/// What would be found with one part of the query less. `near`: the best that has some of its words and all its limits.
+fn relaxations(library: &Library, query: &Query, near: Option<Hit>) -> Result<Vec<Relaxation>, Error> {
     let mut found = Vec::new();
     let mut without = |part: String, less: Query| -> Result<(), Error> {
         let best = library.search(&Query { limit: 1, ..less })?.pop();
@@ -174,8 +178,11 @@ fn relaxations(library: &Library, query: &Query) -> Result<Vec<Relaxation>, Erro
     }
     // The words beside the limits, as the last that could be let go of: what keeps every limit is near, and is told as
     // what it is.
-    if !query.text.trim().is_empty() && !query.filters.is_empty() {
-        without(query.text.trim().to_owned(), Query { text: String::new(), ..query.clone() })?;
+    let words = query.text.trim();
+    match near {
+        Some(best) => found.push(Relaxation { without: words.to_owned(), best }),
+        None if words.is_empty() || query.filters.is_empty() => {}
+        None => without(words.to_owned(), Query { text: String::new(), ..query.clone() })?,
     }
     Ok(found)
 }

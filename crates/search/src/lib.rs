@@ -28,7 +28,7 @@
 //! | `elicit.rs`, `elicited.rs` | asking back when very many items fit, and what is answered to that |
 //! | `facets.rs`, `facet_ranges.rs`, `item_order.rs` | how the items that fit differ, and orders to choose |
 //! | `current.rs` | what is over |
-//! | `find.rs`, `boost.rs`, `ranking.rs` | from what is asked to what was found, in which order |
+//! | `find.rs`, `boost.rs`, `ranking.rs`, `kind_named.rs` | from what is asked to what was found, in which order |
 //! | `answer_text.rs`, `facts.rs`, `values.rs`, `markdown.rs` | what was found, in words |
 //! | `fact_question.rs`, `named_item.rs`, `fact_answer.rs`, `contains.rs` | one fact of one item |
 //! | `document.rs`, `passage.rs` | a section of a document as the answer |
@@ -61,6 +61,7 @@ mod find;
 mod follow_up;
 mod index_slots;
 mod item_order;
+mod kind_named;
 mod library_parser;
 pub mod limits;
 mod markdown;

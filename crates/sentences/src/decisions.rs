@@ -161,4 +161,8 @@ sentences! { DECISION_METHODS;
     account_failure_title = "account-failure-title" (kind: &str);
     /// Why somebody is not signed in, by the name of the failure.
     account_failure = "account-failure" (kind: &str);
+    /// What went wrong, in a few words, by its code.
+    page_failure_title = "page-failure-title" (code: &str);
+    /// The same in a sentence. A dash where there is none for this code.
+    page_failure_message = "page-failure-message" (code: &str);
 }

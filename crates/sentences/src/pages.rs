@@ -195,6 +195,16 @@ sentences! { PAGE_METHODS;
     page_previous_page = "page-previous-page" ();
     /// The link to the page behind.
     page_next_page = "page-next-page" ();
+    /// The button that takes a file out of a message.
+    page_leave_out = "page-leave-out" (name: &str);
+    /// A message has as many files as it may.
+    page_files_max = "page-files-max" (count: &str);
+    /// A file is more than a message may have.
+    page_file_too_large = "page-file-too-large" (name: &str, size: &str);
+    /// A file without a name.
+    page_file = "page-file" ();
+    /// An answer did not come to its end, and why.
+    page_answer_cut_why = "page-answer-cut-why" (why: &str);
     /// Before the thumbs under an answer.
     page_was_helpful = "page-was-helpful" ();
     /// The thumb up.

@@ -2,6 +2,7 @@
 
 mod content;
 mod conversations;
+mod documentation;
 mod facts;
 mod guide;
 mod meaning;

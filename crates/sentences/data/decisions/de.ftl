@@ -124,3 +124,23 @@ account-failure = { $kind ->
     [foreign] Diese Anfrage kommt nicht von einer Seite dieser Website.
    *[other] An- und Abmelden geht im Moment nicht. Versuchen Sie es gleich noch einmal.
 }
+
+page-failure-title = { $code ->
+    [agent-not-found] Diesen Agenten gibt es nicht
+    [not-found] Nicht gefunden
+    [task-not-found] Diese Aufgabe gibt es nicht
+    [already-answered] Schon beantwortet
+    [unavailable] Nicht verfügbar
+    [forbidden] Nicht erlaubt
+    [too-large] Zu groß
+    [agent-failed] Der Agent konnte nicht antworten
+   *[other] Das hat nicht geklappt
+}
+page-failure-message = { $code ->
+    [agent-not-found] Hier gibt es keinen Agenten dieses Namens.
+    [not-found] Unter dieser Adresse gibt es nichts, oder nichts mehr.
+    [task-not-found] Die Aufgabe wurde nicht gefunden, oder ihre Zeit ist vorbei.
+    [already-answered] Diese Frage wurde schon beantwortet, und was dafür getan wurde, ist verbraucht.
+    [unavailable] Hier ist im Moment zu viel los. Versuchen Sie es gleich noch einmal.
+   *[other] –
+}

@@ -124,3 +124,23 @@ account-failure = { $kind ->
     [foreign] This request does not come from a page of this host.
    *[other] You can’t be signed in or out at the moment. Try again in a moment.
 }
+
+page-failure-title = { $code ->
+    [agent-not-found] No such agent
+    [not-found] Not found
+    [task-not-found] No such task
+    [already-answered] Answered already
+    [unavailable] Not available
+    [forbidden] Not allowed
+    [too-large] Too large
+    [agent-failed] The agent failed
+   *[other] This did not work
+}
+page-failure-message = { $code ->
+    [agent-not-found] No agent of that name lives here.
+    [not-found] There is nothing at this address, or no longer.
+    [task-not-found] The task was not found, or its time is over.
+    [already-answered] This question was answered already, and what was done for it is used up.
+    [unavailable] Too much is going on here at the moment. Try again in a little while.
+   *[other] –
+}

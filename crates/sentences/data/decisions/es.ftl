@@ -124,3 +124,23 @@ account-failure = { $kind ->
     [foreign] Esta solicitud no viene de una página de este sitio.
    *[other] En este momento no se puede iniciar ni cerrar la sesión. Inténtelo de nuevo enseguida.
 }
+
+page-failure-title = { $code ->
+    [agent-not-found] Este agente no existe
+    [not-found] No encontrado
+    [task-not-found] Esta tarea no existe
+    [already-answered] Ya respondida
+    [unavailable] No disponible
+    [forbidden] No permitido
+    [too-large] Demasiado grande
+    [agent-failed] El agente no pudo responder
+   *[other] No ha funcionado
+}
+page-failure-message = { $code ->
+    [agent-not-found] Aquí no hay ningún agente con ese nombre.
+    [not-found] En esta dirección no hay nada, o ya no lo hay.
+    [task-not-found] La tarea no se encontró, o su plazo ha pasado.
+    [already-answered] Esta pregunta ya tuvo respuesta, y lo que se hizo por ella está consumido.
+    [unavailable] Hay demasiada actividad aquí en este momento. Inténtelo de nuevo enseguida.
+   *[other] –
+}

@@ -124,3 +124,23 @@ account-failure = { $kind ->
     [foreign] Cette demande ne vient pas d’une page de ce site.
    *[other] Impossible de se connecter ou de se déconnecter pour le moment. Réessayez dans un instant.
 }
+
+page-failure-title = { $code ->
+    [agent-not-found] Cet agent n’existe pas
+    [not-found] Introuvable
+    [task-not-found] Cette tâche n’existe pas
+    [already-answered] Déjà répondu
+    [unavailable] Indisponible
+    [forbidden] Non autorisé
+    [too-large] Trop volumineux
+    [agent-failed] L’agent n’a pas pu répondre
+   *[other] Cela n’a pas marché
+}
+page-failure-message = { $code ->
+    [agent-not-found] Aucun agent de ce nom n’est ici.
+    [not-found] Il n’y a rien à cette adresse, ou plus rien.
+    [task-not-found] La tâche est introuvable, ou son délai est passé.
+    [already-answered] Cette question a déjà reçu sa réponse, et ce qui a été fait pour elle est consommé.
+    [unavailable] Il y a trop d’activité ici pour le moment. Réessayez dans un instant.
+   *[other] –
+}
