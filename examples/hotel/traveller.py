@@ -9,7 +9,6 @@ import socket
 import ssl
 import sys
 
-HOST, PORT, CA, AGENT_ID = sys.argv[1:5]
 WANTED = {"method": "RESERVE", "path": "/weekend"}
 STAY = {"room_id": "7", "guest": "Ada"}
 
@@ -17,11 +16,11 @@ STAY = {"room_id": "7", "guest": "Ada"}
 class Server:
     """One connection, kept for the whole visit: what is negotiated for a session belongs to it."""
 
-    def __init__(self):
-        context = ssl.create_default_context(cafile=CA)
+    def __init__(self, host, port, ca):
+        context = ssl.create_default_context(cafile=ca)
         # Names under .localhost mean this machine, which not every resolver knows.
-        address = "127.0.0.1" if HOST.endswith(".localhost") else HOST
-        self.stream = context.wrap_socket(socket.create_connection((address, int(PORT))), server_hostname=HOST)
+        address = "127.0.0.1" if host.endswith(".localhost") else host
+        self.stream = context.wrap_socket(socket.create_connection((address, int(port))), server_hostname=host)
         self.read = self.stream.makefile("rb")
 
     def ask(self, line, body=None, **fields):
@@ -55,8 +54,8 @@ def scopes_of(manifest, pattern):
     return ", ".join(sorted(declared | set(pattern.get("required_scopes", [])) | {"rcns:negotiate"}))
 
 
-def main():
-    server = Server()
+def main(host, port, ca, agent_id):
+    server = Server(host, port, ca)
     status, _, manifest = server.ask("DISCOVER")
     expect(status, [200], manifest)
     if is_there(manifest):
@@ -66,7 +65,7 @@ def main():
     fits = [p for p in offered["patterns"] if p["method"] == WANTED["method"] and p.get("path_exact") == WANTED["path"]]
     if not manifest["policies"]["synthesis_enabled"] or not offered["rcns_enabled"] or not fits:
         sys.exit("and it is not negotiated there")
-    line, who = f"{WANTED['method']} {WANTED['path']}", {"Agent_ID": AGENT_ID}
+    line, who = f"{WANTED['method']} {WANTED['path']}", {"Agent_ID": agent_id}
     who["Authority_Scope"] = scopes_of(manifest, fits[0])
     status, fields, said = server.ask(line, STAY, Allow_RCNS="true", **who)
     expect(status, [200, 461], said)
@@ -89,4 +88,5 @@ def main():
     print("released")
 
 
-main()
+if __name__ == "__main__":
+    main(*sys.argv[1:5])

@@ -16,6 +16,7 @@ use forecourt_surface::HttpRoutes;
 use http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
 use serde_json::json;
+use url::form_urlencoded;
 
 use crate::settings::QuestionSettings;
 
@@ -73,12 +74,16 @@ async fn rate(State(feedback): State<Feedback>, UrlPath(handle): UrlPath<String>
 
 async fn rated(feedback: &Feedback, handle: &str, headers: &HeaderMap, body: Body) -> Result<(), (StatusCode, String)> {
     let refused = |status: StatusCode, why: &str| (status, why.to_owned());
-    if !is_json(headers) {
-        return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, FORM));
-    }
+    let site = headers.get("sec-fetch-site");
     // Other sites could else vote with their visitors' browsers.
-    if headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none") {
+    if site.is_some_and(|site| site != "same-origin" && site != "none") {
         return Err(refused(StatusCode::FORBIDDEN, "thumbs of other sites' pages are not counted"));
+    }
+    // A form of another site needs no leave to be sent, so a browser has to vouch for where one is from.
+    let is_own_form =
+        is_of(headers, "application/x-www-form-urlencoded") && site.is_some_and(|site| site == "same-origin");
+    if !is_own_form && !is_of(headers, "application/json") {
+        return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, FORM));
     }
     let unknown = || refused(StatusCode::NOT_FOUND, "there is no such agent");
     let handle = Handle::parse(handle).map_err(|_| unknown())?;
@@ -87,8 +92,8 @@ async fn rated(feedback: &Feedback, handle: &str, headers: &HeaderMap, body: Bod
     }
     let bytes = to_bytes(body, RATING_BYTES_MAX).await;
     let bytes = bytes.map_err(|_| refused(StatusCode::PAYLOAD_TOO_LARGE, "a rating has at most 16384 bytes"))?;
-    let thumb: Thumb = serde_json::from_slice(&bytes)
-        .map_err(|error| refused(StatusCode::BAD_REQUEST, &format!("{error}; {FORM}")))?;
+    let thumb = if is_own_form { of_form(&bytes) } else { serde_json::from_slice(&bytes).map_err(|e| e.to_string()) };
+    let thumb = thumb.map_err(|error| refused(StatusCode::BAD_REQUEST, &format!("{error}; {FORM}")))?;
     let rating =
         Rating { agent: handle.as_str().to_owned(), question: thumb.question, item: thumb.item, is_good: thumb.good };
     let log = feedback.log.clone();
@@ -107,8 +112,49 @@ async fn rated(feedback: &Feedback, handle: &str, headers: &HeaderMap, body: Bod
     }
 }
 
-/// Only JSON: a form of another site can't claim to be that without being asked about.
-fn is_json(headers: &HeaderMap) -> bool {
+/// Whether a body says that it is of this media type. A form of another site can't claim to be JSON without being asked
+/// about.
+fn is_of(headers: &HeaderMap, wanted: &str) -> bool {
     let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    media.split(';').next().is_some_and(|media| media.trim().eq_ignore_ascii_case("application/json"))
+    media.split(';').next().is_some_and(|media| media.trim().eq_ignore_ascii_case(wanted))
+}
+
+/// The thumb of a page whose script does not run.
+fn of_form(bytes: &[u8]) -> Result<Thumb, String> {
+    let mut thumb = (None, None);
+    for (name, value) in form_urlencoded::parse(bytes) {
+        match (&*name, &*value) {
+            ("question", _) => thumb.0 = Some(value.into_owned()),
+            ("good", "true") => thumb.1 = Some(true),
+            ("good", "false") => thumb.1 = Some(false),
+            _ => return Err(format!("unknown field `{}`", name.chars().take(100).collect::<String>())),
+        }
+    }
+    match thumb {
+        (Some(question), Some(good)) => Ok(Thumb { question, good, item: None }),
+        _ => Err("`question` and `good` are missing".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_form_says_one_thumb_or_is_refused() {
+        let thumb = of_form(b"question=a+b%3F&good=false").unwrap();
+        assert_eq!((thumb.question.as_str(), thumb.good, thumb.item), ("a b?", false, None));
+        for wrong in ["", "question=a", "good=true", "question=a&good=1", "question=a&good=true&x=1"] {
+            assert!(of_form(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_thumb_or_none(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+            let _ = of_form(&bytes);
+        }
+    }
 }

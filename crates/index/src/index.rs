@@ -16,6 +16,7 @@ mod snapshot;
 mod statistics;
 mod stored;
 mod target;
+mod term_docs;
 
 pub(crate) use candidates::Reading;
 pub(crate) use commit::Summary;
@@ -26,3 +27,4 @@ pub(crate) use snapshot::{Shared, Snapshot};
 pub(crate) use statistics::Statistics;
 pub(crate) use stored::StoredItem;
 pub(crate) use target::{EngineTarget, IndexTarget};
+pub(crate) use term_docs::{SegmentDocs, TermDocs};

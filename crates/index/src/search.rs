@@ -1,8 +1,10 @@
 //! Queries in, ranked hits out.
 
+mod adjust;
 mod answered;
 mod card;
 mod clauses;
+mod complete;
 mod explain;
 mod facets;
 mod fuse;
@@ -10,6 +12,7 @@ mod hit;
 mod kinds;
 mod matching;
 mod meaning;
+mod near;
 mod one_variant;
 mod ordered;
 mod plan;
@@ -25,8 +28,11 @@ mod values;
 mod variant_tests;
 mod word_coverage;
 
+pub use adjust::{Adjustment, Effect};
 pub(crate) use answered::is_answered;
 pub(crate) use clauses::field_of;
+pub use complete::Completion;
+pub(crate) use complete::complete;
 pub use explain::ExplainedHit;
 pub(crate) use explain::explain;
 pub(crate) use facets::facets;
@@ -45,10 +51,11 @@ pub(crate) use word_coverage::word_coverage;
 
 use fuse::{WordEvidence, fuse};
 use meaning::Meaning;
+use near::Circle;
 use plan::{Plan, stems_of};
 use rank::RankedDoc;
 
-use crate::analysis::LanguageAnalyzer;
+use crate::analysis::{LanguageAnalyzer, Words};
 use crate::dense::{Model, Near};
 use crate::error::Result;
 use crate::index::Snapshot;
@@ -83,12 +90,12 @@ pub(crate) fn search(
 }
 
 /// The words of a query that no item has, and what is looked for instead.
-pub(crate) fn corrections(snapshot: &Snapshot, query: &Query, default: LanguageAnalyzer) -> Vec<Correction> {
+pub(crate) fn corrections(snapshot: &Snapshot, query: &Query, default: LanguageAnalyzer) -> Result<Vec<Correction>> {
     let tongue = query.tongue(default);
     // Nearly every question is spelled right, and to see that takes no plan.
     match terms::knows_all(snapshot, &query.text, tongue) {
-        true => Vec::new(),
-        false => Plan::of(snapshot, query, tongue).corrections,
+        true => Ok(Vec::new()),
+        false => Ok(Plan::of(snapshot, query, tongue)?.corrections),
     }
 }
 
@@ -97,6 +104,15 @@ pub(crate) fn keeps_words(snapshot: &Snapshot, question: &str, wording: &str, to
     let (asked, kept) = (stems_of(snapshot, question, tongue), stems_of(snapshot, wording, tongue));
     let lost = asked.iter().filter(|stem| !kept.contains(stem)).count();
     2 * lost <= asked.len()
+}
+
+/// Whether a text has all words of another one, read in one of the languages of the items or in the default one.
+pub(crate) fn says(snapshot: &Snapshot, text: &str, words: &str, default: LanguageAnalyzer) -> bool {
+    let mut tongues = std::iter::once(default).chain(snapshot.summary.tongues());
+    tongues.any(|tongue| {
+        let (text, words) = (Words::of(plan::head(text), tongue), Words::of(words, tongue));
+        words.len() > 0 && words.iter().all(|word| text.iter().any(|other| other == word))
+    })
 }
 
 /// What each kind of search has found, the best first.
@@ -119,17 +135,26 @@ fn found(
     if end <= query.offset || query.filters.len() > FILTERS_MAX {
         return Ok(None);
     }
-    let mut plan = Plan::of(snapshot, query, query.tongue(default));
-    if let Some(order) = &query.order {
-        let mut ranked = ordered::top(snapshot, query, order, &plan, end)?;
-        ranked.drain(..query.offset.min(ranked.len()));
-        return Ok(Some((Lists::default(), plan, ranked)));
-    }
-    let (mut lists, mut ranked) = rank_all(snapshot, model, query, by, &plan, end)?;
-    if ranked.is_empty() && plan.relax() {
-        lists.words = rank::top(snapshot, &plan, end)?;
-        ranked.clone_from(&lists.words);
-    }
+    let mut plan = Plan::of(snapshot, query, query.tongue(default))?;
+    let depth = adjust::depth(snapshot, query, end);
+    let circle = query.filters.iter().find_map(Circle::of);
+    let (lists, mut ranked) = match (&query.order, &circle) {
+        (Some(order), _) => (Lists::default(), ordered::top(snapshot, query, order, &plan, depth)?),
+        // What is asked for near a place comes by how near it is.
+        (None, Some(circle)) => {
+            let any = plan.ranking().filter(|_| plan.has_text());
+            (Lists::default(), near::top(snapshot, query, circle, any, depth)?)
+        }
+        (None, None) => {
+            let (mut lists, mut ranked) = rank_all(snapshot, model, query, by, &plan, depth)?;
+            if ranked.is_empty() && plan.relax() {
+                lists.words = rank::top(snapshot, &plan, depth)?;
+                ranked.clone_from(&lists.words);
+            }
+            (lists, ranked)
+        }
+    };
+    adjust::adjust(snapshot, query, &plan, &mut ranked)?;
     ranked.truncate(end);
     ranked.drain(..query.offset.min(ranked.len()));
     Ok(Some((lists, plan, ranked)))

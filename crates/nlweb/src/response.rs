@@ -4,6 +4,7 @@ use forecourt_core::findings::LeftOut;
 use forecourt_core::limits::FULL_RETRY;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{AnswerUsage, Ending, FailureCause, Findings, Language, LazyJson, PolicyPart, Question};
+use forecourt_pages::questions_without;
 use forecourt_sentences::Sentences;
 use forecourt_surface::ending::put_code;
 use forecourt_surface::refusal;
@@ -38,8 +39,12 @@ pub(crate) struct About {
     pub(crate) request_id: Option<String>,
     /// What the caller should know about how the request was understood.
     pub(crate) notes: Vec<String>,
+    /// The question, where it is known.
+    pub(crate) question: String,
     /// The limits that hold for every item.
     pub(crate) applied: Vec<String>,
+    /// Of each of them, the question without it, where the question says it.
+    pub(crate) without: Vec<Option<String>>,
     /// Filters that meant nothing here.
     pub(crate) ignored: Vec<String>,
     /// Limits that were not understood or can't be checked, in the caller's words.
@@ -94,7 +99,9 @@ impl About {
             session: Map::new(),
             request_id: None,
             notes: Vec::new(),
+            question: String::new(),
             applied: Vec::new(),
+            without: Vec::new(),
             ignored: Vec::new(),
             not_understood: Vec::new(),
             left_out: Vec::new(),
@@ -112,6 +119,7 @@ impl About {
     pub(crate) fn tell(&mut self, findings: Option<&Findings>) {
         let Some(findings) = findings else { return };
         self.applied.clone_from(&findings.applied);
+        self.without = questions_without(&self.question, findings);
         self.ignored.clone_from(&findings.ignored);
         self.not_understood.clone_from(&findings.not_understood);
         self.left_out.clone_from(&findings.left_out);
@@ -268,6 +276,7 @@ impl Response {
         meta.extend(present([
             ("processing_time_ms", self.about.millis.map(Value::from)),
             ("forecourt/applied_limits", (!self.about.applied.is_empty()).then(|| json!(self.about.applied))),
+            ("forecourt/without", self.about.without.iter().any(Option::is_some).then(|| json!(self.about.without))),
             ("forecourt/ignored_filters", (!self.about.ignored.is_empty()).then(|| json!(self.about.ignored))),
             ("not_understood", (!self.about.not_understood.is_empty()).then(|| json!(self.about.not_understood))),
             ("left_out", (!self.about.left_out.is_empty()).then(|| json!(self.about.left_out))),

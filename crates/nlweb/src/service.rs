@@ -121,7 +121,8 @@ impl Service {
             false => Box::pin(merged::receive(&self.host, self.for_each(message, &ask, &chosen))).await,
         };
         let Ask { query, style, meta, notes, .. } = ask;
-        let mut about = About { notes, request_id: meta.request_id, ..About::plain(style) };
+        let question = query.text.clone();
+        let mut about = About { notes, question, request_id: meta.request_id, ..About::plain(style) };
         match begun {
             Ok(reply) => {
                 // Who was asked by name is asked on.

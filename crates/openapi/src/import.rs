@@ -72,8 +72,6 @@ static ANYTHING: Value = Value::Bool(true);
 /// What an import needs to know that the document does not say.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The start of the service's URLs, instead of the document's servers.
-    pub base_url: Option<String>,
     /// Where the document was fetched from: servers that it names by a path alone are there.
     pub address: Option<Url>,
     /// Whether the endpoints are answered by functions to be written here, and no longer by the service.
@@ -241,13 +239,13 @@ fn titled(document: &OpenApiDocument) -> String {
 
 /// Imports a document that was read.
 fn imported(document: &OpenApiDocument, options: &Options, answered: AnsweredBy) -> Result<Import, ImportError> {
-    let url = options.base_url.as_deref().map(server::given).transpose().map_err(ImportError::Base)?;
     let name = titled(document);
     let title = words::line(&format!("{name} {}", document.info("version")), SENTENCE_CHARS_MAX);
     let mut operations = Operation::all(document);
     let before = if options.forgets_choices { ImportChoices::default() } else { options.record.choices(&name) };
     let choices = options.choices.over(&before);
     let chosen = choices.read().map_err(ImportError::Choice)?;
+    let url = choices.base_url.as_deref().map(server::given).transpose().map_err(ImportError::Base)?;
     for operation in &mut operations {
         operation.ruled_impact = chosen.impact(operation);
     }

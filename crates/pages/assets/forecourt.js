@@ -204,15 +204,9 @@ async function* frames(body) {
 
 /* ---- the chat ---- */
 
-const TITLES = {
-  consent_required: "Consent required",
-  unauthorized: "Sign-in required",
-  payment_required: "Payment required",
-  forbidden: "Not allowed",
-  too_many_requests: "Too many requests",
-  unavailable_for_legal_reasons: "Unavailable for legal reasons",
-  service_unavailable: "Service unavailable",
-};
+// A sentence with its values.
+const say = (key, ...values) => values.reduce((text, value, at) => text.replace(`{${at}}`, () => value), SAY[key]);
+const inUnit = (value, unit) => new Intl.NumberFormat(SAY.language, { style: "unit", unit, unitDisplay: "long" }).format(value);
 
 // In development this page may be plain, while refusals name the https address of the same host, whose local authority
 // no browser knows: the same path is here.
@@ -228,13 +222,13 @@ function here(url) {
 }
 
 function refusal(part) {
-  const card = el("section", { className: "notice warn" }, el("h2", {}, part.title || TITLES[part.kind] || "Declined"));
-  card.append(el("p", { className: "said" }, part.message || "This agent declined."));
-  if (part.retry_after_seconds) card.append(el("p", { className: "meta" }, `Try again in ${part.retry_after_seconds} seconds.`));
+  const card = el("section", { className: "notice warn" }, el("h2", {}, part.title || SAY.titles[part.kind] || SAY.refused));
+  card.append(el("p", { className: "said" }, part.message || SAY.declined));
+  if (part.retry_after_seconds) card.append(el("p", { className: "meta" }, say("again_in", inUnit(part.retry_after_seconds, "second"))));
   const schemes = (part.accepted_payments || []).map((payment) => el("li", {}, el("code", {}, payment.scheme)));
-  if (schemes.length) card.append(el("p", { className: "meta" }, "Accepted payments"), el("ul", {}, ...schemes));
+  if (schemes.length) card.append(el("p", { className: "meta" }, SAY.payments), el("ul", {}, ...schemes));
   if (part.url && target(part.url)) {
-    const action = link(here(part.url), part.action_label || "Continue");
+    const action = link(here(part.url), part.action_label || SAY.go_on);
     action.className = "button";
     card.append(el("p", { className: "next" }, action));
   }
@@ -244,8 +238,8 @@ function refusal(part) {
 /* ---- what stands beside the words: files, links, questions ---- */
 
 function bytesSaid(bytes) {
-  const [size, unit] = bytes < 1024 ? [bytes, bytes === 1 ? "byte" : "bytes"] : bytes < 1048576 ? [bytes / 1024, "KiB"] : [bytes / 1048576, "MiB"];
-  return `${unit.startsWith("byte") ? size : size.toFixed(1)} ${unit}`;
+  if (bytes < 1024) return inUnit(bytes, "byte");
+  return bytes < 1048576 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 1048576).toFixed(1)} MiB`;
 }
 
 function row(name, url, ...about) {
@@ -261,7 +255,7 @@ function rows(title, lines) {
 
 function made(part) {
   const words = /^text\/markdown/.test(part.mime) ? el("div", { className: "prose" }, ...markdown(part.content)) : el("pre", {}, part.content);
-  const summary = el("summary", {}, `${part.name || "Artifact"} `, el("span", { className: "meta" }, part.mime));
+  const summary = el("summary", {}, `${part.name || SAY.file} `, el("span", { className: "meta" }, part.mime));
   return el("details", { className: "fold", open: true }, summary, words);
 }
 
@@ -270,7 +264,7 @@ function kept(part) {
   try {
     const bytes = Uint8Array.from(atob(part.bytes_ref.data), (letter) => letter.charCodeAt(0));
     const href = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
-    return el("a", { href, download: part.name || "file" }, part.name || "File");
+    return el("a", { href, download: part.name || "file" }, part.name || SAY.file);
   } catch {
     return null;
   }
@@ -279,7 +273,7 @@ function kept(part) {
 function fileRow(part) {
   const about = [part.mime, part.size_bytes && bytesSaid(part.size_bytes)];
   const own = part.bytes_ref?.data && kept(part);
-  if (!own) return row(part.name || "File", part.bytes_ref?.url, ...about);
+  if (!own) return row(part.name || SAY.file, part.bytes_ref?.url, ...about);
   const line = row("", null, ...about);
   line.prepend(own);
   return line;
@@ -352,8 +346,8 @@ async function faultOf(response) {
   const policy = json.policy || (json.part?.kind && json.part);
   const words = typeof json.error === "string" ? json.error : json.error?.message || json.message;
   const wait = Number(response.headers.get("retry-after"));
-  const then = wait ? `Try again in ${wait} seconds.` : json.hint || "";
-  const said = words ? `${words[0].toUpperCase()}${words.slice(1)}` : `The agent could not answer (${response.status})`;
+  const then = wait ? say("again_in", inUnit(wait, "second")) : json.hint || "";
+  const said = words ? `${words[0].toUpperCase()}${words.slice(1)}` : `${SAY.failed} (${response.status})`;
   return { policy, message: `${said.replace(/[.!?]?$/, ".")}${then && `\n${then}`}` };
 }
 
@@ -388,7 +382,7 @@ function replyView() {
       const line = calls.get(call.id) || el("li");
       calls.set(call.id, line);
       line.className = state;
-      line.replaceChildren(`${call.name}${{ running: " …", done: "", failed: " failed" }[state]}`);
+      line.replaceChildren(`${call.name}${{ running: " …", done: "", failed: ` ${SAY.step_failed}` }[state]}`);
       steps.append(line);
       steps.hidden = false;
     },
@@ -435,22 +429,22 @@ function memory(name) {
 const FILES_MAX = 10;
 const FILES_BYTES_MAX = 900 * 1024;
 
-// The files that go with the next message; `say` tells what can't go.
-function attachments(form, say) {
+// The files that go with the next message; `tell` says what can't go.
+function attachments(form, tell) {
   const [input, shown] = ["files", "attached"].map((id) => document.getElementById(id));
   let files = [];
   const draw = () => {
     shown.hidden = !files.length;
     shown.replaceChildren(...files.map((file) => {
-      const drop = el("button", { type: "button", ariaLabel: `Leave ${file.name} out`, onclick: () => { files = files.filter((one) => one !== file); draw(); } }, "×");
+      const drop = el("button", { type: "button", ariaLabel: say("leave_out", file.name), onclick: () => { files = files.filter((one) => one !== file); draw(); } }, "×");
       return el("li", { className: "chip" }, file.name, el("span", { className: "meta" }, bytesSaid(file.size)), drop);
     }));
   };
   const add = (more) => {
     for (const file of more) {
       const bytes = files.reduce((sum, one) => sum + one.size, file.size);
-      if (files.length >= FILES_MAX) say(`At most ${FILES_MAX} files go with one message.`);
-      else if (bytes > FILES_BYTES_MAX) say(`${file.name} does not fit: all files of a message together have at most ${bytesSaid(FILES_BYTES_MAX)}.`);
+      if (files.length >= FILES_MAX) tell(say("files_max", FILES_MAX));
+      else if (bytes > FILES_BYTES_MAX) tell(say("too_large", file.name, bytesSaid(FILES_BYTES_MAX)));
       else files.push(file);
     }
     draw();
@@ -511,7 +505,7 @@ function startChat(form) {
         return [...beside(parts), ...questionForm(questions, (fields, words) => ask(words, fields))];
       }
     }
-    throw new Error(failure ? `The answer is not whole: ${failure}` : SAY.broken);
+    throw new Error(failure ? say("cut", failure) : SAY.broken);
   };
 
   const answer = async (fields, view, retry) => {

@@ -6,6 +6,7 @@
 // lead there. The only markup that is ever parsed is the page that our own origin wrote.
 const PAGES_KEPT_MAX = 20;
 const DRAW_EVERY_MS = 80;
+const SUGGEST_AFTER_MS = 200;
 
 function startSearch(form) {
   const [found, box, status] = ["found", "q", "searched"].map((id) => document.getElementById(id));
@@ -27,6 +28,7 @@ function startSearch(form) {
     if (running) document.body.classList.add("busy");
     found.replaceChildren(...document.importNode(fresh, true).childNodes);
     unfold();
+    addTools();
     return true;
   };
 
@@ -44,13 +46,37 @@ function startSearch(form) {
     return el("ol", { className: "cards skeleton", ariaHidden: "true" }, card(), card(), card(), card());
   };
 
-  // The answer and its address, to take along.
+  // The answer with its sources and its address, and what a result says, to take along.
+  const sourceOf = (card) => {
+    const name = card.querySelector("h3");
+    return [name.dataset.number, name.textContent.trim(), name.querySelector("a")?.href].filter(Boolean);
+  };
+  const answerOf = (summary) => {
+    const cited = [...summary.querySelectorAll(".prose .cite")].map((link) => document.getElementById(link.hash.slice(1)));
+    const sources = [...new Set(cited)].filter(Boolean).map((card) => sourceOf(card).join(" ").replace(/^\d+/, "[$&]"));
+    return [summary.querySelector(".prose").innerText.trim(), ...sources].join("\n");
+  };
+  const quoteOf = (card) => {
+    const [, ...source] = sourceOf(card);
+    return [`“${card.querySelector(".snippet").innerText.trim()}”`, ...source].join("\n");
+  };
   const addTools = () => {
-    const summary = [...found.querySelectorAll(".summary")].at(-1);
-    const said = summary?.querySelector(".prose");
-    if (!navigator.clipboard || !said) return;
-    const tools = el("p", { className: "tools" }, copyButton(SAY.copy, () => said.innerText.trim()), copyButton(SAY.share, () => location.href.split("#")[0]));
-    summary.append(tools);
+    if (!navigator.clipboard) return;
+    const tools = [...found.querySelectorAll(".summary")].at(-1)?.querySelector(".tools");
+    tools?.prepend(copyButton(SAY.copy, () => answerOf(tools.parentElement)), copyButton(SAY.share, () => location.href.split("#")[0]));
+    for (const card of found.querySelectorAll(".result:has(.snippet)")) {
+      const button = copyButton(SAY.copy_quote, () => quoteOf(card));
+      button.className = "quote";
+      (card.querySelector(".meta") || card.querySelector(".about-it")).append(button);
+    }
+  };
+
+  // A thumb is a number at the host and nothing else; it does not lead anywhere.
+  const rate = async (of, choice) => {
+    const { question } = Object.fromEntries(new FormData(of));
+    const body = JSON.stringify({ question, good: choice.value === "true" });
+    const counted = await fetch(of.getAttribute("action"), { method: "POST", headers: { "Content-Type": "application/json" }, body }).catch(() => null);
+    of.replaceChildren(el("span", { className: "meta", role: "status" }, counted?.ok ? SAY.thanks : SAY.away));
   };
 
   const announce = () => {
@@ -107,7 +133,7 @@ function startSearch(form) {
       busy(false);
       // A page of another kind, such as an error, is shown as itself.
       if (!show(html)) return location.replace(url);
-      addTools();
+      recent.add(box.value, url);
       announce();
       if (push) settle(url, value);
     } catch (error) {
@@ -127,11 +153,13 @@ function startSearch(form) {
   });
   found.addEventListener("submit", (event) => {
     event.preventDefault();
+    if (event.target.matches(".rate")) return rate(event.target, event.submitter);
     visit(asked(event.target), true);
   });
   document.querySelector("main").addEventListener("click", (event) => {
     const link = event.target.closest("a");
     if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    if (link.getAttribute("href").startsWith("#")) return;
     const here = link.origin === location.origin && link.pathname === location.pathname;
     if (!here || !new URLSearchParams(link.search).has("user") || link.hash.startsWith("#session")) return;
     event.preventDefault();
@@ -148,14 +176,46 @@ function startSearch(form) {
     shown = url;
     box.value = new URLSearchParams(location.search).get("user") || "";
     show(html);
-    addTools();
     announce();
   });
-  // As in the search box for other sites: a slash leads to the box, from anywhere but where one writes.
+  // What the question may become, once nothing was typed for a moment. Where it does not come, nothing is missed.
+  const offered = el("datalist", { id: "offered" });
+  let typing = 0;
+  form.append(offered);
+  box.setAttribute("list", offered.id);
+  const suggest = async (typed) => {
+    const query = new URLSearchParams({ user: typed, complete: "yes" });
+    const response = await fetch(`${form.getAttribute("action")}?${query}`, { headers: { Accept: "application/json" } });
+    const { suggestions } = response.ok ? await response.json() : { suggestions: [] };
+    if (box.value.trim() === typed) offered.replaceChildren(...suggestions.map(({ text }) => el("option", { value: text })));
+  };
+  box.addEventListener("input", (event) => {
+    clearTimeout(typing);
+    const typed = box.value.trim();
+    // A choice from the list is no typing.
+    if (typed.length > 1 && event.inputType) typing = setTimeout(() => suggest(typed).catch(() => {}), SUGGEST_AFTER_MS);
+  });
+  // As in the search box for other sites: arrows go from the box through the results and back, and Escape stops.
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+    if (event.key === "Escape" && running) {
+      running.abort();
+      running = null;
+      busy(false);
+      found.querySelector(".skeleton")?.remove();
+      status.textContent = SAY.stopped;
+      return box.focus();
+    }
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.isComposing) return;
+    const stops = [box, ...found.querySelectorAll(".result h3 a")];
+    // In the box the arrows are the list's while there is one.
+    if (document.activeElement === box && offered.children.length) return;
+    const from = stops.indexOf(document.activeElement);
+    const to = from < 0 ? null : stops[from + step];
+    if (!to) return;
     event.preventDefault();
-    box.focus();
+    to.focus();
+    to.closest("li")?.scrollIntoView({ block: "nearest" });
   });
   // A picture that does not come leaves no hole.
   found.addEventListener("error", (event) => {
@@ -167,7 +227,53 @@ function startSearch(form) {
   if (matchMedia("(hover: hover)").matches && !box.value) box.focus();
 }
 
+/* ---- what was asked with this browser: kept in it alone ---- */
+
+const RECENT_MAX = 20;
+const RECENT_SHOWN = 5;
+const RECENT_KEY = "asked";
+
+const recent = {
+  read() {
+    try {
+      const all = JSON.parse(localStorage.getItem(RECENT_KEY));
+      return Array.isArray(all) ? all.filter((one) => typeof one?.question === "string" && typeof one.url === "string") : [];
+    } catch {
+      return [];
+    }
+  },
+  write(all) {
+    try {
+      if (all.length) localStorage.setItem(RECENT_KEY, JSON.stringify(all.slice(0, RECENT_MAX)));
+      else localStorage.removeItem(RECENT_KEY);
+    } catch { /* No room, or none is given: then nothing is kept. */ }
+  },
+  add(question, url) {
+    const own = { question: question.trim().slice(0, 200), url: new URL(url, location.href).pathname + new URL(url, location.href).search };
+    if (own.question) this.write([own, ...this.read().filter((one) => one.question !== own.question)]);
+  },
+  // The list under a box, with a button that forgets all of it.
+  show(behind) {
+    const asked = this.read().slice(0, RECENT_SHOWN);
+    // Whoever else wrote into the store of this origin leads nowhere else.
+    const own = asked.filter((one) => one.url.startsWith("/") && !one.url.startsWith("//"));
+    if (!own.length) return;
+    const list = el("ul", { className: "chips" }, ...own.map((one) => el("li", {}, el("a", { className: "chip", href: one.url }, one.question))));
+    const clear = el("button", { type: "button", className: "plain", onclick: () => { this.write([]); section.remove(); document.getElementById("q").focus(); } }, SAY.clear);
+    const section = el("section", { id: "recent", ariaLabel: SAY.recent }, el("p", { className: "meta" }, SAY.recent), list, clear);
+    behind.after(section);
+  },
+};
+
 /* ---- beginning ---- */
+
+// A slash leads to the box, from anywhere but where one writes.
+document.addEventListener("keydown", (event) => {
+  const box = document.querySelector("#q, #user");
+  if (!box || event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+  event.preventDefault();
+  box.focus();
+});
 
 if (navigator.clipboard) document.querySelectorAll(".copy").forEach(addCopyButton);
 const [chat, search] = ["ask", "search"].map((id) => document.getElementById(id));
@@ -179,3 +285,7 @@ if (search && talks) {
 }
 if (chat && talks) startChat(chat);
 if (search && !talks) startSearch(search);
+// Under the examples, else under the box: where nothing was asked yet.
+const under = [".hero > .chips", ".hero > form", "body.search:not(.asked, .chat) > main > .chips", "body.search:not(.asked, .chat) > main > form"];
+const behind = under.map((one) => document.querySelector(one)).find(Boolean);
+if (behind) recent.show(behind);

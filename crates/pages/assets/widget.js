@@ -11,13 +11,13 @@ const TYPING_MS = 250;
 
 /* ---- words of its own ---- */
 
-const KEYS = "ask label searching one many none follow all over missed left read broken away busy retry by answer answers yes no new InStock OutOfStock PreOrder LimitedAvailability".split(" ");
+const KEYS = "ask label searching one many none follow all over missed left read broken away busy retry by answer answers yes no new InStock OutOfStock PreOrder LimitedAvailability remove".split(" ");
 const said = (words) => Object.fromEntries(words.split("|").map((text, at) => [KEYS[at], text]));
 const WORDS = {
-	en: said("Ask|Ask {0}|Searching …|1 result|{0} results|Nothing found|Ask a follow-up …|All results|Start over|Not understood, so not checked: {0}|{0} left out that don’t say: {1}|Searched for “{0}”|The answer broke off before its end.|The search can’t be reached at the moment.|Too many questions at once. Please wait {0} seconds.|Try again|Answers by {0}|Answer|Answer and results|Yes|No|opens in a new tab|In stock|Out of stock|Pre-order|Few left"),
-	de: said("Fragen|{0} fragen|Suche läuft …|1 Treffer|{0} Treffer|Nichts gefunden|Weiterfragen …|Alle Treffer|Neu beginnen|Nicht verstanden, also nicht geprüft: {0}|{0} weggelassen, die nichts dazu sagen: {1}|Gesucht nach „{0}“|Die Antwort brach vor dem Ende ab.|Die Suche ist im Moment nicht erreichbar.|Zu viele Fragen auf einmal. Bitte {0} Sekunden warten.|Noch einmal|Antworten von {0}|Antworten|Antwort und Treffer|Ja|Nein|öffnet einen neuen Tab|Auf Lager|Nicht lieferbar|Vorbestellbar|Nur noch wenige"),
-	fr: said("Demander|Demander à {0}|Recherche …|1 résultat|{0} résultats|Aucun résultat|Poser une autre question …|Tous les résultats|Recommencer|Non compris, donc non vérifié : {0}|{0} laissés de côté, qui ne précisent pas : {1}|Recherche : « {0} »|La réponse s’est interrompue.|La recherche est injoignable pour le moment.|Trop de questions à la fois. Patientez {0} secondes.|Réessayer|Réponses de {0}|Répondre|Réponse et résultats|Oui|Non|s’ouvre dans un nouvel onglet|En stock|Épuisé|Précommande|Derniers exemplaires"),
-	es: said("Preguntar|Preguntar a {0}|Buscando …|1 resultado|{0} resultados|Sin resultados|Seguir preguntando …|Todos los resultados|Empezar de nuevo|No entendido, y por tanto no comprobado: {0}|{0} omitidos que no indican: {1}|Búsqueda: «{0}»|La respuesta se cortó antes de terminar.|La búsqueda no está disponible en este momento.|Demasiadas preguntas a la vez. Espere {0} segundos.|Reintentar|Respuestas de {0}|Responder|Respuesta y resultados|Sí|No|se abre en una pestaña nueva|Disponible|Agotado|Reserva|Últimas unidades"),
+	en: said("Ask|Ask {0}|Searching …|1 result|{0} results|Nothing found|Ask a follow-up …|All results|Start over|Not understood, so not checked: {0}|{0} left out that don’t say: {1}|Searched for “{0}”|The answer broke off before its end.|The search can’t be reached at the moment.|Too many questions at once. Please wait {0} seconds.|Try again|Answers by {0}|Answer|Answer and results|Yes|No|opens in a new tab|In stock|Out of stock|Pre-order|Few left|Remove {0}"),
+	de: said("Fragen|{0} fragen|Suche läuft …|1 Treffer|{0} Treffer|Nichts gefunden|Weiterfragen …|Alle Treffer|Neu beginnen|Nicht verstanden, also nicht geprüft: {0}|{0} weggelassen, die nichts dazu sagen: {1}|Gesucht nach „{0}“|Die Antwort brach vor dem Ende ab.|Die Suche ist im Moment nicht erreichbar.|Zu viele Fragen auf einmal. Bitte {0} Sekunden warten.|Noch einmal|Antworten von {0}|Antworten|Antwort und Treffer|Ja|Nein|öffnet einen neuen Tab|Auf Lager|Nicht lieferbar|Vorbestellbar|Nur noch wenige|{0} entfernen"),
+	fr: said("Demander|Demander à {0}|Recherche …|1 résultat|{0} résultats|Aucun résultat|Poser une autre question …|Tous les résultats|Recommencer|Non compris, donc non vérifié : {0}|{0} laissés de côté, qui ne précisent pas : {1}|Recherche : « {0} »|La réponse s’est interrompue.|La recherche est injoignable pour le moment.|Trop de questions à la fois. Patientez {0} secondes.|Réessayer|Réponses de {0}|Répondre|Réponse et résultats|Oui|Non|s’ouvre dans un nouvel onglet|En stock|Épuisé|Précommande|Derniers exemplaires|Retirer {0}"),
+	es: said("Preguntar|Preguntar a {0}|Buscando …|1 resultado|{0} resultados|Sin resultados|Seguir preguntando …|Todos los resultados|Empezar de nuevo|No entendido, y por tanto no comprobado: {0}|{0} omitidos que no indican: {1}|Búsqueda: «{0}»|La respuesta se cortó antes de terminar.|La búsqueda no está disponible en este momento.|Demasiadas preguntas a la vez. Espere {0} segundos.|Reintentar|Respuestas de {0}|Responder|Respuesta y resultados|Sí|No|se abre en una pestaña nueva|Disponible|Agotado|Reserva|Últimas unidades|Quitar {0}"),
 };
 const STOCK = { SoldOut: "OutOfStock", Discontinued: "OutOfStock", InStoreOnly: "InStock", OnlineOnly: "InStock", BackOrder: "PreOrder", PreSale: "PreOrder" };
 
@@ -25,62 +25,65 @@ const STOCK = { SoldOut: "OutOfStock", Discontinued: "OutOfStock", InStoreOnly: 
 
 const SHEET = new CSSStyleSheet();
 SHEET.replaceSync(`
-:host { display:block; position:relative; max-width:var(--forecourt-width,44rem); font-size:16px; line-height:1.5; font-family:var(--forecourt-font,inherit); text-align:start; color-scheme:light dark; --radius:var(--forecourt-radius,12px);
-	--ink:var(--forecourt-ink,light-dark(#1d2322,#e6eae8)); --soft:var(--forecourt-soft,light-dark(#5b6765,#a3b0ad)); --paper:var(--forecourt-paper,light-dark(#fff,#1a1f1e)); --tint:var(--forecourt-tint,light-dark(#f1f0ea,#262d2b)); --line:var(--forecourt-line,light-dark(#8b9693,#6d7875)); --hair:var(--forecourt-hair,light-dark(#e2e1da,#2d3533)); --warn:var(--forecourt-warn,light-dark(#8a4f0c,#e0a561));
-	--accent:var(--forecourt-accent,var(--own,light-dark(#1f6b58,#74c9b0))); --on:var(--forecourt-on-accent,var(--own-on,light-dark(#fff,#0d1f1a))); }
-:host([theme=light]) { color-scheme:light; }
-:host([theme=dark]) { color-scheme:dark; }
-:host([hidden]), [hidden] { display:none !important; }
-* { box-sizing:border-box; }
-p, ol, ul, form, fieldset { margin:0; padding:0; border:0; list-style:none; min-width:0; }
-a { color:var(--accent); text-underline-offset:.15em; }
-:focus-visible { outline:2px solid var(--accent); outline-offset:2px; border-radius:6px; }
-.unseen { position:absolute; width:1px; height:1px; overflow:hidden; clip-path:inset(50%); white-space:nowrap; }
-.box { display:flex; gap:.25rem; padding:.3rem; border:1px solid var(--line); border-radius:calc(var(--radius) + 6px); background:var(--paper); color:var(--ink); }
-.box:focus-within { border-color:var(--accent); box-shadow:0 0 0 1px var(--accent); }
-.box input { flex:1; min-width:0; padding:.5rem .75rem; border:0; background:none; color:inherit; font:inherit; outline:none; appearance:none; }
-.box input::placeholder { color:var(--soft); opacity:1; }
-button { padding:.45rem 1rem; border:1px solid transparent; border-radius:var(--radius); background:var(--accent); color:var(--on); font:inherit; font-size:.9375rem; font-weight:600; cursor:pointer; }
-button.quiet { padding:.3rem .8rem; border-color:var(--line); background:none; color:var(--ink); font-weight:500; font-size:.875rem; }
-button.link { padding:0; border:0; background:none; color:var(--accent); font-weight:500; font-size:inherit; text-decoration:underline; }
-.panel { margin-top:.5rem; padding:1rem; border:1px solid var(--hair); border-radius:var(--radius); background:var(--paper); color:var(--ink); container-type:inline-size; }
-:host(:not([mode=inline])) .panel { position:absolute; z-index:var(--forecourt-z,1000); inset:100% 0 auto; max-height:min(75vh,46rem); overflow:auto; overscroll-behavior:contain; box-shadow:0 12px 40px rgb(0 0 0 / .18); }
-.panel > * + * { margin-top:.85rem; }
-.panel > :empty { display:none; }
-.busy .cards { opacity:.5; }
-.status, .trail, .foot { color:var(--soft); font-size:.8125rem; }
-.trail { display:flex; flex-wrap:wrap; gap:.25rem .6rem; }
-.said { text-wrap:pretty; overflow-wrap:anywhere; }
-.said > * + * { margin-top:.5rem; }
-.said ul { padding-inline-start:1.2em; list-style:disc; }
-.told { display:flex; flex-wrap:wrap; gap:.35rem; font-size:.8125rem; }
-.told li { padding:.1rem .6rem; border-radius:99px; background:var(--tint); }
-.told .warn { border-radius:8px; color:var(--warn); flex-basis:100%; }
-.warn { color:var(--warn); }
-.cards { display:grid; gap:.25rem; margin-inline:-.6rem; }
-.cards:not(:has(img)) .picture { display:none; }
-.card { position:relative; display:flex; gap:.85rem; padding:.6rem; border-radius:8px; }
-.card:hover, .card:focus-within { background:var(--tint); }
-.card a::after { content:""; position:absolute; inset:0; border-radius:inherit; }
-.card a:focus-visible { outline:none; }
-.card:has(a:focus-visible) { outline:2px solid var(--accent); outline-offset:-2px; }
-.picture { flex:none; width:5.25rem; height:5.25rem; border-radius:8px; background:var(--tint); object-fit:cover; }
-div.picture { display:grid; place-items:center; color:var(--soft); font-size:1.5rem; font-weight:600; }
-.about { flex:1; min-width:0; font-size:.875rem; line-height:1.45; overflow-wrap:anywhere; }
-.title { font-size:1rem; font-weight:600; }
-.title a { color:var(--ink); text-decoration:none; }
-.price { font-weight:600; font-size:.9375rem; }
-.price span { margin-inline-start:.6em; font-weight:500; font-size:.8125rem; }
-.stock { color:var(--accent); }
-.soft { color:var(--soft); }
-.soft > * + *::before { content:" · "; }
-.clamp { display:-webkit-box; -webkit-box-orient:vertical; -webkit-line-clamp:2; overflow:hidden; }
-mark { background:none; color:inherit; font-weight:650; text-decoration:underline; text-decoration-color:var(--accent); text-decoration-thickness:2px; text-underline-offset:2px; }
-.options { display:flex; flex-wrap:wrap; gap:.4rem; margin-top:.5rem; }
-.options label { font-size:.875rem; }
-.foot { display:flex; flex-wrap:wrap; gap:.25rem 1rem; }
-@container (min-width:43rem) { .cards { grid-template-columns:1fr 1fr; } }
-@media (max-width:26rem) { .panel { padding:.75rem; } .card { padding:.5rem .25rem; } .picture { width:4.5rem; height:4.5rem; } }
+:host{display:block;position:relative;max-width:var(--forecourt-width,44rem);font-size:16px;line-height:1.5;font-family:var(--forecourt-font,inherit);text-align:start;color-scheme:light dark;--radius:var(--forecourt-radius,12px);
+	--ink:var(--forecourt-ink,light-dark(#1d2322,#e6eae8));--soft:var(--forecourt-soft,light-dark(#5b6765,#a3b0ad));--paper:var(--forecourt-paper,light-dark(#fff,#1a1f1e));--tint:var(--forecourt-tint,light-dark(#f1f0ea,#262d2b));--line:var(--forecourt-line,light-dark(#8b9693,#6d7875));--hair:var(--forecourt-hair,light-dark(#e2e1da,#2d3533));--warn:var(--forecourt-warn,light-dark(#8a4f0c,#e0a561));
+	--accent:var(--forecourt-accent,var(--own,light-dark(#1f6b58,#74c9b0)));--on:var(--forecourt-on-accent,var(--own-on,light-dark(#fff,#0d1f1a)))}
+:host([theme=light]){color-scheme:light}
+:host([theme=dark]){color-scheme:dark}
+:host([hidden]), [hidden]{display:none !important}
+*{box-sizing:border-box}
+p, ol, ul, form, fieldset{margin:0;padding:0;border:0;list-style:none;min-width:0}
+a{color:var(--accent);text-underline-offset:.15em}
+:focus-visible{outline:2px solid var(--accent);outline-offset:2px;border-radius:6px}
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+.box{display:flex;gap:.25rem;padding:.3rem;border:1px solid var(--line);border-radius:calc(var(--radius) + 6px);background:var(--paper);color:var(--ink)}
+.box:focus-within{border-color:var(--accent);box-shadow:0 0 0 1px var(--accent)}
+.box input{flex:1;min-width:0;padding:.5rem .75rem;border:0;background:none;color:inherit;font:inherit;outline:none;appearance:none}
+.box input::placeholder{color:var(--soft);opacity:1}
+button{padding:.45rem 1rem;border:1px solid transparent;border-radius:var(--radius);background:var(--accent);color:var(--on);font:inherit;font-size:.9375rem;font-weight:600;cursor:pointer}
+button.quiet{padding:.3rem .8rem;border-color:var(--line);background:none;color:var(--ink);font-weight:500;font-size:.875rem}
+button.link{padding:0;border:0;background:none;color:var(--accent);font-weight:500;font-size:inherit;text-decoration:underline}
+.panel{margin-top:.5rem;padding:1rem;border:1px solid var(--hair);border-radius:var(--radius);background:var(--paper);color:var(--ink);container-type:inline-size}
+:host(:not([mode=inline])) .panel{position:absolute;z-index:var(--forecourt-z,1000);inset:100% 0 auto;max-height:min(75vh,46rem);overflow:auto;overscroll-behavior:contain;box-shadow:0 12px 40px rgb(0 0 0 / .18)}
+.panel > * + *{margin-top:.85rem}
+.panel > :empty{display:none}
+.busy .cards{opacity:.5}
+.status, .trail, .foot{color:var(--soft);font-size:.8125rem}
+.trail{display:flex;flex-wrap:wrap;gap:.25rem .6rem}
+.said{text-wrap:pretty;overflow-wrap:anywhere}
+.said > * + *{margin-top:.5rem}
+.said ul{padding-inline-start:1.2em;list-style:disc}
+.told{display:flex;flex-wrap:wrap;gap:.35rem;font-size:.8125rem}
+.told li{padding:.1rem .6rem;border-radius:99px;background:var(--tint)}
+.told li:has(button){padding:0}
+.told button{border-radius:99px}
+@media (pointer:coarse){button, .box input{min-height:2.75rem}}
+.told .warn{border-radius:8px;color:var(--warn);flex-basis:100%}
+.warn{color:var(--warn)}
+.cards{display:grid;gap:.25rem;margin-inline:-.6rem}
+.cards:not(:has(img)) .picture{display:none}
+.card{position:relative;display:flex;gap:.85rem;padding:.6rem;border-radius:8px}
+.card:hover, .card:focus-within{background:var(--tint)}
+.card a::after{content:"";position:absolute;inset:0;border-radius:inherit}
+.card a:focus-visible{outline:none}
+.card:has(a:focus-visible){outline:2px solid var(--accent);outline-offset:-2px}
+.picture{flex:none;width:5.25rem;height:5.25rem;border-radius:8px;background:var(--tint);object-fit:cover}
+div.picture{display:grid;place-items:center;color:var(--soft);font-size:1.5rem;font-weight:600}
+.about{flex:1;min-width:0;font-size:.875rem;line-height:1.45;overflow-wrap:anywhere}
+.title{font-size:1rem;font-weight:600}
+.title a{color:var(--ink);text-decoration:none}
+.price{font-weight:600;font-size:.9375rem}
+.price span{margin-inline-start:.6em;font-weight:500;font-size:.8125rem}
+.stock{color:var(--accent)}
+.soft{color:var(--soft)}
+.soft > * + *::before{content:" · "}
+.clamp{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;overflow:hidden}
+mark{background:none;color:inherit;font-weight:650;text-decoration:underline;text-decoration-color:var(--accent);text-decoration-thickness:2px;text-underline-offset:2px}
+.options{display:flex;flex-wrap:wrap;gap:.4rem;margin-top:.5rem}
+.options label{font-size:.875rem}
+.foot{display:flex;flex-wrap:wrap;gap:.25rem 1rem}
+@container (min-width:43rem){.cards{grid-template-columns:1fr 1fr}}
+@media (max-width:26rem){.panel{padding:.75rem}.card{padding:.5rem .25rem}.picture{width:4.5rem;height:4.5rem}}
 `);
 
 /* ---- elements; text of others is only ever text ---- */
@@ -452,6 +455,18 @@ class ForecourtAsk extends HTMLElement {
 				facts.length ? el("p.soft", ...facts.map((fact) => el("span", fact))) : null));
 		};
 		const note = (...nodes) => told.append(el("li.warn", ...nodes));
+		// What was understood; a click asks the same without a limit that the question says.
+		const limits = (meta) => {
+			if (told.hasChildNodes()) return;
+			const without = list(meta["forecourt/without"]);
+			list(meta["forecourt/applied_limits"]).map(String).slice(0, 8).forEach((limit, at) => {
+				const less = typeof without[at] === "string" && without[at];
+				told.append(el("li", less ? el("button.quiet", { type: "button", "aria-label": t("remove", limit), onclick: () => this.#without(less) }, `${limit} ×`) : `✓ ${limit}`));
+			});
+			const missed = list(meta.not_understood).map(String).slice(0, 8);
+			if (missed.length) note(t("missed", missed.map((one) => `“${one}”`).join(", ")));
+			for (const left of list(meta.left_out).slice(0, 8)) note(typeof left === "object" ? t("left", left.items, left.limit) : String(left));
+		};
 		return {
 			take(item) {
 				if (!item || typeof item !== "object") return;
@@ -467,7 +482,8 @@ class ForecourtAsk extends HTMLElement {
 				empty = data.error?.code === "NO_RESULTS";
 				failed = !empty;
 				const action = address(data._meta?.mentionable?.policy?.part?.url);
-				said.replaceChildren(el(failed ? "p.warn" : "p", ...inline(message)));
+				said.replaceChildren(...(empty ? prose(message) : [el("p.warn", ...inline(message))]));
+				if (empty) limits(data._meta || {});
 				if (action) said.append(el("p", el("a", { href: action.href, target: "_blank", rel: "noopener" }, word(data._meta.mentionable.policy.part, "action_label") || action.host)));
 				if (failed && !action) said.append(el("p", el("button.quiet", { type: "button", onclick: () => this.#run(text, full) }, t("retry"))));
 			},
@@ -476,10 +492,7 @@ class ForecourtAsk extends HTMLElement {
 				const meta = data._meta || {};
 				const read = word(meta, "decontextualized_query");
 				if (read && fold(read) !== fold(text)) trail.append(el("span", t("read", read)));
-				for (const limit of list(meta["forecourt/applied_limits"]).slice(0, 8)) told.append(el("li", `✓ ${limit}`));
-				const missed = list(meta.not_understood).map(String).slice(0, 8);
-				if (missed.length) note(t("missed", missed.map((one) => `“${one}”`).join(", ")));
-				for (const left of list(meta.left_out).slice(0, 8)) note(typeof left === "object" ? t("left", left.items, left.limit) : String(left));
+				limits(meta);
 				const asked = data.elicitation;
 				if (asked) { asks = true; this.#askBack(asked); }
 			},
@@ -495,6 +508,12 @@ class ForecourtAsk extends HTMLElement {
 				foot.replaceChildren(...[shown ? el("a", { href: all.href, target: "_blank", rel: "noopener" }, t("all")) : null, by].filter(Boolean));
 			},
 		};
+	}
+
+	#without(text) {
+		if (!this.#prev.length) this.#parts.input.value = text;
+		this.#parts.input.focus();
+		this.#run(text, true);
 	}
 
 	#over() {

@@ -55,6 +55,7 @@ fn main() -> std::io::Result<()> {
             card: &gate,
             url: "https://demo.localhost/~gate?user=pay",
             language: &english,
+            worded: &english,
             part: &part,
             asked: &[Part::text("pay")],
             path: "/~gate",
@@ -307,6 +308,7 @@ fn error(card: &AgentCard, language: &Language) -> String {
         language,
         title: "The question is missing",
         message: "The query has no `user` entry, so there is nothing to answer.",
+        is_english: true,
         hint: Some("GET /~chef?user=Something%20quick%20with%20chickpeas"),
     }
     .render()

@@ -56,6 +56,8 @@ pub struct AccountPage<'a> {
     pub host_name: &'a str,
     /// The URL that was asked for.
     pub url: &'a str,
+    /// The language of what it says.
+    pub language: &'a Language,
     /// A few words.
     pub title: &'a str,
     /// What there is to say.
@@ -89,7 +91,7 @@ impl AccountPage<'_> {
         let here = |url: &str| if url.starts_with('/') { self.brand.path(url) } else { url.to_owned() };
         let links = self.links.iter().filter_map(|(url, words)| Some((clean::href(&here(url))?, clean::line(words))));
         template::finish(&AccountTemplate {
-            head: Head::new(None, self.url, &Language::english(), self.brand, self.title, self.message),
+            head: Head::new(None, self.url, self.language, self.brand, self.title, self.message),
             host_name: clean::line(self.host_name),
             title: clean::line(self.title),
             message: clean::text(self.message).into_owned(),
@@ -111,6 +113,7 @@ mod tests {
             brand: &Branding::default(),
             host_name: "<b>Us",
             url: "https://demo.example/sign-in?\"><script>",
+            language: &Language::english(),
             title: "Hello <i>you",
             message: "<script>alert(1)</script>",
             links: &[("javascript:alert(1)", "no"), ("/~chef?user=\"><x", "<on>")],

@@ -47,7 +47,7 @@ struct AgentTemplate {
     url: String,
     title: String,
     say: Sentences,
-    words: String,
+    words: &'static str,
     agent: AgentView,
     session: Option<String>,
     json_ld: Option<String>,

@@ -24,7 +24,8 @@ pub(crate) const WIDGET_JS: &str = include_str!("../assets/widget.js");
 /// A script without what only its readers need: lines that are comments, and what stands before a line. Strings over
 /// several lines hold style alone, in which neither means anything.
 pub(crate) fn lean(script: &str) -> String {
-    let lines = script.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    let is_comment = |line: &str| line.starts_with("//") || (line.starts_with("/*") && line.ends_with("*/"));
+    let lines = script.lines().map(str::trim_start).filter(|line| !line.is_empty() && !is_comment(line));
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 

@@ -45,6 +45,8 @@ pub struct Branding {
     powered_by: bool,
     /// Whether search engines may list the front page and the manual.
     is_indexed: bool,
+    /// Whether thumbs under answers are counted.
+    is_rated: bool,
     colours: Colours,
     logo: Option<String>,
     answer_css: String,
@@ -97,6 +99,7 @@ impl Branding {
             links,
             powered_by,
             is_indexed: false,
+            is_rated: false,
             // The hash is of the style as it stands in the page, to the byte: a browser drops a style that differs.
             answer_policy: csp::bare(&style, "'none'", logo.is_some()),
             asking_policy: csp::bare(&style, "'self'", logo.is_some()),
@@ -136,6 +139,13 @@ impl Branding {
     #[must_use]
     pub fn indexed(mut self, is_indexed: bool) -> Self {
         self.is_indexed = is_indexed;
+        self
+    }
+
+    /// The same for a site that counts thumbs under its answers, at [`crate::feedback_path`] of each agent.
+    #[must_use]
+    pub fn rated(mut self, is_rated: bool) -> Self {
+        self.is_rated = is_rated;
         self
     }
 
@@ -203,6 +213,7 @@ impl Branding {
             privacy: self.links.privacy.as_deref().and_then(clean::href),
             powered_by: self.powered_by,
             is_indexed: self.is_indexed,
+            is_rated: self.is_rated,
         }
     }
 
@@ -226,6 +237,7 @@ pub(crate) struct BrandView {
     pub(crate) privacy: Option<String>,
     pub(crate) powered_by: bool,
     pub(crate) is_indexed: bool,
+    pub(crate) is_rated: bool,
 }
 
 /// What is shown where a link to a page is shared. The Open Graph protocol.

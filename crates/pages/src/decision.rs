@@ -8,6 +8,7 @@ use std::time::Duration;
 use askama::Template;
 use forecourt_core::policy::{Demand, PaidFor, PaymentTerms, Requirement};
 use forecourt_core::{AgentCard, Language, Part};
+use forecourt_sentences::{Sentences, SpokenLanguage};
 use serde_json::{Map, Value};
 
 use crate::asked::AskedView;
@@ -82,6 +83,10 @@ pub struct DecisionPage<'a> {
 struct DecisionTemplate {
     address: String,
     head: Head,
+    /// The language of the page's own words.
+    own: &'static str,
+    /// The language of the requirement's words.
+    worded: String,
     name: String,
     agent_path: String,
     title: String,
@@ -132,7 +137,9 @@ struct Way {
 impl DecisionPage<'_> {
     /// The whole page.
     pub fn render(&self) -> String {
-        let (title, message, language) = self.words();
+        let (title, message, worded) = self.words();
+        let language = self.language();
+        let say = template::words_in(language);
         template::finish(&DecisionTemplate {
             head: Head::new(
                 Some(&self.card.address),
@@ -142,6 +149,8 @@ impl DecisionPage<'_> {
                 title.unwrap_or_default(),
                 message,
             ),
+            own: say.language().code(),
+            worded: worded.as_str().to_owned(),
             address: self.card.address.to_string(),
             name: clean::line(&self.card.name),
             agent_path: self.agent_path.to_owned(),
@@ -149,16 +158,22 @@ impl DecisionPage<'_> {
             message: clean::text(message).into_owned(),
             status: self.status,
             asked: AskedView::of(self.asked),
-            time_left: span(self.time_left.as_secs()),
+            time_left: span(self.time_left.as_secs(), say),
             path: self.path.to_owned(),
             token: self.token.to_owned(),
             return_to: self.return_to.map(str::to_owned),
-            demand: self.demand(message),
+            demand: self.demand(message, say),
         })
     }
 
-    /// The language of the requirement's words, as [`Self::render`] tells them.
+    /// The language of the page: the reader's where there are words in it, else that of the requirement's words.
     pub fn language(&self) -> &Language {
+        let wanted = self.language.filter(|wanted| SpokenLanguage::of(wanted).is_some());
+        wanted.unwrap_or_else(|| self.words_language())
+    }
+
+    /// The language of the requirement's words, as [`Self::render`] tells them.
+    pub fn words_language(&self) -> &Language {
         self.words().2
     }
 
@@ -183,17 +198,20 @@ impl DecisionPage<'_> {
         }
     }
 
-    fn demand(&self, message: &str) -> DemandView {
+    fn demand(&self, message: &str, say: Sentences) -> DemandView {
         match &self.requirement.demand {
             Demand::Consent(consent) => DemandView::Consent(ConsentView {
-                terms: terms(&consent.scope).map(|rows| without_repetition(rows, message)),
-                lifetime: consent.lifetime_seconds.map_or_else(|| "No end date".to_owned(), span),
+                terms: terms(&consent.scope, say).map(|rows| without_repetition(rows, message)),
+                lifetime: match consent.lifetime_seconds {
+                    Some(seconds) => span(seconds, say),
+                    None => say.decision_no_end(),
+                },
                 visitor: self.visitor_view(),
             }),
             Demand::Payment(payment) => DemandView::Payment(PaymentView {
                 price: clean::line(&payment.price),
-                covers: covers(payment.covers),
-                ways: payment.accepted.iter().map(|way| Way::of(&way.scheme, &way.payload)).collect(),
+                covers: covers(payment.covers, say),
+                ways: payment.accepted.iter().map(|way| Way::of(&way.scheme, &way.payload, say)).collect(),
                 takes_x402: takes_x402(payment),
                 fault: self.fault.map(clean::line),
                 receipt_callback: self.receipt_callback.map(str::to_owned),
@@ -216,28 +234,26 @@ fn takes_x402(terms: &PaymentTerms) -> bool {
 }
 
 /// What a payment pays for, in words.
-fn covers(covers: PaidFor) -> String {
+fn covers(covers: PaidFor, say: Sentences) -> String {
     match covers {
-        PaidFor::Turn => "The answer to this one question".to_owned(),
-        PaidFor::Period { seconds } => format!("All your questions for {}", span(seconds)),
-        PaidFor::Credit => {
-            "Your questions until it is used up: what you pay above the price stays as credit".to_owned()
-        }
+        PaidFor::Turn => say.decision_covers_turn(),
+        PaidFor::Period { seconds } => say.decision_covers_period(&span(seconds, say)),
+        PaidFor::Credit => say.decision_covers_credit(),
     }
 }
 
 impl Way {
     /// A way to pay by what its offer says: of x402 each requirement, else the whole payload.
-    fn of(scheme: &str, payload: &Map<String, Value>) -> Self {
+    fn of(scheme: &str, payload: &Map<String, Value>, say: Sentences) -> Self {
         let name = match scheme.starts_with(X402) {
-            true => "From a wallet (x402)".to_owned(),
+            true => say.decision_from_wallet(),
             false => clean::line(scheme),
         };
         let offers = payload.get("accepts").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let told = match offers {
-            [Value::Object(only)] => terms(only),
-            [] => terms(payload),
-            several => terms(&Map::from_iter([("option".to_owned(), Value::Array(several.to_vec()))])),
+            [Value::Object(only)] => terms(only, say),
+            [] => terms(payload, say),
+            several => terms(&Map::from_iter([("option".to_owned(), Value::Array(several.to_vec()))]), say),
         };
         Self { name, terms: told.unwrap_or_default() }
     }

@@ -22,6 +22,8 @@ pub struct ErrorPage<'a> {
     pub title: &'a str,
     /// A sentence about what was wrong; words in backticks are shown as code.
     pub message: &'a str,
+    /// Whether the message is in English whatever the language of the page is.
+    pub is_english: bool,
     /// What would be right; lines are kept, so a request may be shown as it should look.
     pub hint: Option<&'a str>,
     /// What was asked, where something was.
@@ -39,6 +41,8 @@ struct ErrorTemplate {
     title: String,
     /// HTML.
     message: String,
+    /// The language of the message.
+    worded: String,
     hint: Option<String>,
     asked: AskedView,
     ask_on: Option<AskOnView>,
@@ -56,6 +60,7 @@ impl ErrorPage<'_> {
                 .and_then(|path| AskOnView::new(path, None, &words_in(self.language).page_ask_again(), self.asked)),
             again: self.may_work_again.then(|| clean::href(self.url)).flatten(),
             title: clean::line(self.title),
+            worded: if self.is_english { "en" } else { self.language.as_str() }.to_owned(),
             message: spoken(&sentence(&clean::text(self.message))),
             hint: self.hint.map(|hint| clean::text(hint).into_owned()),
         })

@@ -58,7 +58,7 @@ struct FrontTemplate {
     title: String,
     robots: &'static str,
     say: Sentences,
-    words: String,
+    words: &'static str,
     name: String,
     description: Option<String>,
     domain: String,

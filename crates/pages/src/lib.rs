@@ -74,8 +74,13 @@ pub use limits::EARLIER_MAX;
 pub use manual_page::{ManualGroup, ManualLink, ManualPage};
 pub use refusal::RefusalPage;
 pub use reply::ReplyPage;
-pub use search::{SearchAnswer, SearchPage};
+pub use search::{SearchAnswer, SearchPage, questions_without};
 pub use settings::PagesSettings;
+
+/// Where the thumbs under the answers of the agent at `path` are sent.
+pub fn feedback_path(path: &str) -> String {
+    format!("{}/feedback", path.trim_end_matches('/'))
+}
 
 /// How the pages of one deployment look, and who may embed its search box: `[pages]`.
 #[derive(Debug)]

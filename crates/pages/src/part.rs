@@ -85,27 +85,27 @@ impl PartView {
     /// Everything in the answer that is not words.
     ///
     /// Kept files are linked below `kept_under`, a path that ends in a slash.
-    pub(crate) fn of(collected: &CollectedReply, kept_under: Option<&str>) -> Self {
+    pub(crate) fn of(collected: &CollectedReply, kept_under: Option<&str>, say: Sentences) -> Self {
         let mut view = Self::default();
         for part in &collected.parts {
-            view.take(part, kept_under);
+            view.take(part, kept_under, say);
         }
         let text = collected.text();
         view.items_told = view.items.iter().all(|item| item.url.as_deref().is_some_and(|url| tells(&text, url)));
         if let Ending::Refused(part) = &collected.ending {
-            view.refusal = Some(RefusalView::new(part, None));
+            view.refusal = Some(RefusalView::new(part, None, say));
         }
         view
     }
 
-    fn take(&mut self, part: &Part, kept_under: Option<&str>) {
+    fn take(&mut self, part: &Part, kept_under: Option<&str>, say: Sentences) {
         match part {
             Part::Data(data) => self.take_data(data),
             Part::Link(link) => self.links.push(link_view(link)),
             Part::File(file) => self.files.push(file_view(file, kept_under)),
-            Part::Artifact(artifact) => self.take_artifact(artifact),
+            Part::Artifact(artifact) => self.take_artifact(artifact, say),
             Part::ToolCall(call) => self.calls.push(call_view(call)),
-            Part::Policy(part) => self.refusal = Some(RefusalView::new(part, None)),
+            Part::Policy(part) => self.refusal = Some(RefusalView::new(part, None, say)),
             // Words are in the article; what we do not know is in the JSON form only.
             Part::Text(_) | Part::Unknown(_) => {}
         }
@@ -120,8 +120,8 @@ impl PartView {
         }
     }
 
-    fn take_artifact(&mut self, artifact: &Artifact) {
-        let name = clean::line(artifact.name.as_deref().unwrap_or("Artifact"));
+    fn take_artifact(&mut self, artifact: &Artifact, say: Sentences) {
+        let name = artifact.name.as_deref().map_or_else(|| say.page_file(), clean::line);
         let mime = clean::line(&artifact.mime);
         match &artifact.content {
             ArtifactContent::Text(text) => self.artifacts.push(artifact_view(name, mime, text)),

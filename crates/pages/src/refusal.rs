@@ -3,6 +3,7 @@
 use askama::Template;
 use forecourt_core::policy::{AcceptedPayment, AuthChallenge, RefusalKind};
 use forecourt_core::{AgentCard, Language, Part, PolicyPart};
+use forecourt_sentences::Sentences;
 
 use crate::asked::{AskOnView, AskedView};
 use crate::branding::Branding;
@@ -19,8 +20,10 @@ pub struct RefusalPage<'a> {
     pub card: &'a AgentCard,
     /// The URL that was asked for.
     pub url: &'a str,
-    /// The language wanted; the part's translations are searched for it.
+    /// The language of the page.
     pub language: &'a Language,
+    /// The language of the refusal's words; the part's translations are searched for it.
+    pub worded: &'a Language,
     /// The refusal, validated against the agent's host.
     pub part: &'a PolicyPart,
     /// What was asked.
@@ -43,7 +46,8 @@ struct RefusalTemplate {
 impl RefusalPage<'_> {
     /// The whole page.
     pub fn render(&self) -> String {
-        let (asked, refusal) = (AskedView::of(self.asked), RefusalView::new(self.part, Some(self.language)));
+        let (asked, refusal) =
+            (AskedView::of(self.asked), RefusalView::new(self.part, Some(self.worded), words_in(self.language)));
         // The box has one line; a text of several would be sent back without its line ends.
         let question = if asked.text.contains('\n') { "" } else { asked.text.as_str() };
         template::finish(&RefusalTemplate {
@@ -67,6 +71,8 @@ impl RefusalPage<'_> {
 /// A refusal, ready to be written into any page.
 pub(crate) struct RefusalView {
     pub(crate) kind: String,
+    /// The language of its words, where it is known.
+    pub(crate) worded: Option<String>,
     pub(crate) title: String,
     pub(crate) message: String,
     pub(crate) action: Option<Action>,
@@ -90,28 +96,34 @@ pub(crate) struct Payment {
 }
 
 impl RefusalView {
-    pub(crate) fn new(part: &PolicyPart, language: Option<&Language>) -> Self {
+    /// A refusal in `language`, where its words are there in it, and with the page's own words.
+    pub(crate) fn new(part: &PolicyPart, language: Option<&Language>, say: Sentences) -> Self {
         let (title, message) = part.in_language(language);
+        // What a kind is called is the host's own word, unless the refusal has a better one.
+        let title = if title == part.kind.title() { say.refusal_title(part.kind()) } else { clean::line(title) };
+        let message =
+            if message.trim().is_empty() { say.refusal_declined() } else { clean::text(message).into_owned() };
         Self {
             kind: clean::line(part.kind()),
-            title: clean::line(title),
-            message: clean::text(message).into_owned(),
-            action: action(part),
+            worded: language.map(|language| language.as_str().to_owned()),
+            title,
+            message,
+            action: action(part, say),
             payments: payments(&part.kind),
             challenges: challenges(&part.kind),
-            wait: wait(&part.kind),
+            wait: part.kind.retry_after_seconds().map(|seconds| span(seconds, say)),
         }
     }
 }
 
-fn action(part: &PolicyPart) -> Option<Action> {
+fn action(part: &PolicyPart, say: Sentences) -> Option<Action> {
     let url = clean::href(part.url.as_deref()?)?;
     let label = clean::line(part.action_label.as_deref().unwrap_or_default());
     let relation = match part.kind {
         RefusalKind::UnavailableForLegalReasons => "blocked-by",
         _ => "",
     };
-    let label = if label.is_empty() { part.kind.action_label().to_owned() } else { label };
+    let label = if label.is_empty() { say.refusal_action(part.kind()) } else { label };
     Some(Action { url, label, relation })
 }
 
@@ -139,8 +151,4 @@ fn challenge(challenge: &AuthChallenge) -> String {
         Some(realm) => clean::line(&format!("{} for {realm}", challenge.scheme)),
         None => clean::line(&challenge.scheme),
     }
-}
-
-fn wait(kind: &RefusalKind) -> Option<String> {
-    kind.retry_after_seconds().map(span)
 }

@@ -6,6 +6,7 @@
 //! | `told.rs` | an answer into pieces of the page, as it comes |
 //! | `facets.rs` | properties and values to click |
 //! | `card.rs` | one item |
+//! | `citation.rs` | numbers in an answer that lead to the results they name |
 //! | `caveats.rs` | what an answer says, and what should be known of it |
 //! | `limits_told.rs` | the limits that hold, and those that don't |
 //! | `without.rs` | a question without one of its limits |
@@ -18,6 +19,7 @@
 
 mod card;
 mod caveats;
+mod citation;
 mod facets;
 mod limits_told;
 mod link;
@@ -29,6 +31,7 @@ use forecourt_core::{AgentCard, Language, SearchRefinement};
 use forecourt_sentences::Sentences;
 
 pub use told::SearchAnswer;
+pub use without::questions_without;
 
 use crate::account::{Account, AccountView};
 use crate::branding::{BrandView, Branding, OpenGraph};
@@ -78,7 +81,7 @@ struct Begin {
     url: String,
     title: String,
     say: Sentences,
-    words: String,
+    words: &'static str,
     agent: AgentView,
     question: String,
     trail: Vec<Earlier>,

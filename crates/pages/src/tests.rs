@@ -144,8 +144,9 @@ fn reply_page(text: &str, ending: Ending) -> String {
 
 fn refusal_page(text: &str, part: &PolicyPart, language: &Language) -> String {
     let (card, brand) = (card(text), Branding::default());
-    RefusalPage { brand: &brand, card: &card, url: URL, language, part, asked: &[Part::text(text)], path: "/~chef" }
-        .render()
+    let asked = [Part::text(text)];
+    let (worded, path) = (language, "/~chef");
+    RefusalPage { brand: &brand, card: &card, url: URL, language, worded, part, asked: &asked, path }.render()
 }
 
 fn error_page(text: &str) -> String {
@@ -157,6 +158,7 @@ fn error_page(text: &str) -> String {
         language: &language,
         title: text,
         message: text,
+        is_english: true,
         hint: Some(text),
         asked: text,
         path: Some("/~chef"),
@@ -436,11 +438,10 @@ mod search;
 
 #[test]
 fn the_chat_has_the_title_of_every_kind_of_refusal() {
-    let script = include_str!("../assets/forecourt.js");
-    let titles = script.split_once("const TITLES = {").unwrap().1.split_once("};").unwrap().0;
-    let titles: Vec<&str> = titles.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let words = crate::script_words::of(crate::template::words_in(&Language::english()));
+    let words: Value = serde_json::from_str(words).unwrap();
     let rows = forecourt_core::codes::refusals();
-    let wanted: Vec<String> =
-        rows.iter().map(|row| format!("{}: \"{}\",", row.code, row.sample.kind.title())).collect();
-    assert_eq!(titles, wanted);
+    let wanted: Map<String, Value> =
+        rows.iter().map(|row| (row.code.to_string(), row.sample.kind.title().into())).collect();
+    assert_eq!(words["titles"], Value::Object(wanted));
 }

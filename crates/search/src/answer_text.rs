@@ -16,6 +16,7 @@ use super::markdown::{link, plain};
 use super::phrases::phrases;
 use super::request::{ItemQuestion, SearchRequest, ShownHit};
 use super::shown::FoundItem;
+use super::values::price;
 
 /// The word for several items where the operator names none.
 pub(super) const DEFAULT_ITEM_LABEL: &str = "results";
@@ -139,7 +140,7 @@ impl AnswerText<'_> {
         let first = asked.offset + 1;
         let mut texts = vec![format!("{}\n", self.lead(asked, found, best, found.hits.len()))];
         let listed = found.hits.iter().enumerate().map(|(at, hit)| self.item(first + at, hit, &asked.text, ""));
-        match found.section.is_some_and(|fits| fits > SectionMatch::Unrelated) {
+        match found.section.is_some() {
             false => texts.extend(listed),
             // The lead already has the text of the first section: what is left are links to the others.
             true if is_question(&asked.text) => texts.extend(self.others(&found.hits[1..])),
@@ -252,7 +253,8 @@ impl AnswerText<'_> {
         }
         // Behind a model's order the section was not chosen yet: its first hit alone is judged.
         let judge = || document::choose(self.say, self.library, &asked.text, &mut [best.clone()]);
-        let fits = found.section.or_else(judge).filter(|fits| *fits > SectionMatch::Unrelated)?;
+        // One that shares a word alone is told as what it is, too: without the hedge it would look like the answer.
+        let fits = found.section.or_else(judge)?;
         Some(document::section_answer(self.say, self.library, &asked.text, best, fits))
     }
 
@@ -297,7 +299,7 @@ impl AnswerText<'_> {
             relaxations => {
                 text.push_str(&format!("\n\n{}\n", self.say.nothing_relaxed()));
                 for less in relaxations {
-                    let reading = self.say.reading_without(&plain(&less.without), &self.best(&less.best));
+                    let reading = self.say.reading_without(&plain(&less.without), &self.nearest(&less.best));
                     text.push_str(&format!("\n- {reading}"));
                 }
             }
@@ -392,6 +394,15 @@ impl AnswerText<'_> {
         match time(self.say, &hit.item) {
             Some(time) => self.say.with_time(&name, &time),
             None => name,
+        }
+    }
+
+    /// The best item without one limit: its price says by how much it misses one.
+    fn nearest(&self, hit: &Hit) -> String {
+        let offers = hit.item.get("offers").filter(|_| time(self.say, &hit.item).is_none());
+        match offers.and_then(|offers| price(self.say, offers)) {
+            Some(price) => self.say.with_time(&link(&hit.name, hit.url.as_deref()), &plain(&price)),
+            None => self.best(hit),
         }
     }
 

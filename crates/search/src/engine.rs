@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use forecourt_agents::declined::unavailable;
+use forecourt_core::findings::{Suggestion, SuggestionKind};
 use forecourt_core::{Admitted, Ending, Event, Findings, Message, Question};
-use forecourt_index::{Error, Library};
+use forecourt_index::{Completion, Error, Library};
 use forecourt_sentences::Sentences;
 
 use crate::answer_text::{AnswerText, items_word};
@@ -14,9 +15,9 @@ use crate::cross_rerank::CrossReranker;
 use crate::elicit::Elicitation;
 use crate::find::{self, SearchResults};
 use crate::library_parser::LibraryParser;
-use crate::limits::INLINE_ITEMS_MAX;
+use crate::limits::{INLINE_ITEMS_MAX, SUGGESTIONS_MAX};
 use crate::request::{ItemQuestion, SearchIntent, SearchRequest, answer_language};
-use crate::{conversation, current, facets, shown};
+use crate::{conversation, current, facets, item_order, shown};
 
 /// Where questions are answered.
 pub(crate) struct SearchEngine {
@@ -36,6 +37,24 @@ pub(crate) async fn answered(engine: Arc<SearchEngine>, admitted: Arc<Admitted>)
     let say = sentences(&admitted);
     let answered = engine.with_library(say, move |engine, library| engine.answer(library, &admitted)).await;
     answered.unwrap_or_else(|ending| vec![Event::Ending(ending)])
+}
+
+/// What a question that is being typed may become: names and kinds of items, without any that is shown.
+pub(crate) async fn completed(engine: Arc<SearchEngine>, admitted: Arc<Admitted>) -> Vec<Event> {
+    let typed = admitted.message().addressed_text();
+    let complete = move |_: &SearchEngine, library: &Library| library.complete(&typed, SUGGESTIONS_MAX);
+    match engine.with_library(sentences(&admitted), complete).await {
+        Ok(completions) => {
+            let suggestions = completions.into_iter().map(suggestion).collect();
+            let findings = Findings { suggestions, ..Findings::default() };
+            vec![Event::Findings(Box::new(findings)), Event::Ending(Ending::Complete)]
+        }
+        Err(ending) => vec![Event::Ending(ending)],
+    }
+}
+
+fn suggestion(Completion { text, is_kind }: Completion) -> Suggestion {
+    Suggestion { text, kind: if is_kind { SuggestionKind::Category } else { SuggestionKind::Item } }
 }
 
 /// The words in which a message is answered.
@@ -117,15 +136,29 @@ impl SearchEngine {
         let reads = LibraryParser { library, elicitation, answer_in, now: message.received_at };
         let text = match conversation::wish(message, &self.item_label, self.results, &reads) {
             SearchIntent::Items(asked) => {
-                let current = Some(current::filter(message.received_at, answer_in));
-                return Ok(ControlFlow::Continue(SearchRequest { current, ..asked }));
+                return self.dated(&words, message, asked).map(ControlFlow::Continue);
             }
-            SearchIntent::About(about) => return self.about(&words, message, &about).map(ControlFlow::Break),
+            SearchIntent::About(about) => {
+                let shown = self.dated(&words, message, about.shown)?;
+                return self.about(&words, message, &ItemQuestion { shown, ..about }).map(ControlFlow::Break);
+            }
             SearchIntent::Introduction => words.introduction(),
             SearchIntent::Noted(limits) => words.noted(&limits),
             SearchIntent::OffTopic(topic) => topic.reply(answer_in.as_str(), &self.item_label),
         };
         Ok(ControlFlow::Break(vec![Event::Text(text), Event::Ending(Ending::Complete)]))
+    }
+
+    /// A search with what its day and a click add: that nothing is over, the rules for the order of items, and the
+    /// order that was chosen.
+    fn dated(&self, words: &AnswerText<'_>, message: &Message, asked: SearchRequest) -> Result<SearchRequest, Error> {
+        let (now, library) = (message.received_at, words.library);
+        let question = asked.decontextualized.clone().unwrap_or_else(|| message.addressed_text());
+        let adjustments = self.index.rules().adjustments(library, &question, now);
+        let chosen = message.search.narrowing.order;
+        let chosen = chosen.map(|order| item_order::sort_order(library, order, words.answer_in)).transpose()?.flatten();
+        let order = chosen.or(asked.order.clone());
+        Ok(SearchRequest { current: Some(current::filter(now, words.answer_in)), adjustments, order, ..asked })
     }
 
     /// The answer to a question about an item of an earlier answer.
@@ -186,7 +219,7 @@ impl SearchEngine {
         if !message.search.findings.with_facets() {
             return Ok(Some(findings));
         }
-        let (total, counted, facets) = facets::collect(words.library, asked, found)?;
-        Ok(Some(Findings { total: Some(total), counted, facets, items: words.explained(found), ..findings }))
+        let Findings { total, counted, facets, orders, .. } = facets::collect(words.library, asked, found)?;
+        Ok(Some(Findings { total, counted, facets, orders, items: words.explained(found), ..findings }))
     }
 }

@@ -1,7 +1,7 @@
 //! From what is asked to what was found, and what would be found if less were asked.
 
 use forecourt_core::findings::LeftOut;
-use forecourt_index::{Correction, Error, Hit, Library, Query};
+use forecourt_index::{Correction, Effect, Error, Hit, Library, Query};
 use forecourt_sentences::Sentences;
 use forecourt_understanding::{Filter, Test};
 
@@ -9,6 +9,7 @@ use super::boost;
 use super::current;
 use super::document::{self, SectionMatch};
 use super::fact_question::is_question;
+use super::kind_named;
 use super::request::NamedFilter;
 use super::request::SearchRequest;
 use crate::limits::COVERED_ITEMS;
@@ -91,22 +92,27 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         offset: asked.offset,
         language: None,
         order: asked.order.clone(),
+        adjustments: asked.adjustments.clone(),
+        sold_out_later: !found.applied.iter().any(boost::asks_availability),
         items_only: asked.items_only,
     };
     let mut hits = boost::search(library, &query, &asked.leanings)?;
     // With filters, what is found keeps what was asked for in full, whatever the words are.
-    if asked.offset == 0 && found.applied.is_empty() && answers_nothing(library, &asked.text, &hits)? {
+    let is_pinned = asked.adjustments.iter().any(|rule| rule.effect == Effect::Pin { even_alone: true });
+    if asked.offset == 0 && found.applied.is_empty() && !is_pinned && answers_nothing(library, &asked.text, &hits)? {
         return Ok(SearchResults { is_off_topic: true, ..found });
     }
+    let is_near = asked.offset == 0 && kind_named::is_of_another_kind(library, &query, &hits)?;
+    let near = is_near.then(|| std::mem::take(&mut hits).into_iter().next()).flatten();
     let has_more = hits.len() > results;
     hits.truncate(results);
     let relaxations = match hits.is_empty() && asked.offset == 0 {
-        true => relaxations(library, &query)?,
+        true => relaxations(library, &query, near)?,
         false => Vec::new(),
     };
     // Counted for the first page alone: further ones leave out the same items.
     let left_out = if asked.offset == 0 { library.left_out(&query)? } else { Vec::new() };
-    let corrections = library.corrections(&query);
+    let corrections = library.corrections(&query)?;
     Ok(SearchResults { hits, has_more, relaxations, left_out, corrections, ..found })
 }
 
@@ -157,7 +163,8 @@ fn answers_nothing(library: &Library, text: &str, hits: &[Hit]) -> Result<bool, 
     Ok(!library.is_answered(text, &hits[..hits.len().min(COVERED_ITEMS)])?)
 }
 
-fn relaxations(library: &Library, query: &Query) -> Result<Vec<Relaxation>, Error> {
+/// What would be found with one part of the query less. `near`: the best that has some of its words and all its limits.
+fn relaxations(library: &Library, query: &Query, near: Option<Hit>) -> Result<Vec<Relaxation>, Error> {
     let mut found = Vec::new();
     let mut without = |part: String, less: Query| -> Result<(), Error> {
         let best = library.search(&Query { limit: 1, ..less })?.pop();
@@ -171,8 +178,11 @@ fn relaxations(library: &Library, query: &Query) -> Result<Vec<Relaxation>, Erro
     }
     // The words beside the limits, as the last that could be let go of: what keeps every limit is near, and is told as
     // what it is.
-    if !query.text.trim().is_empty() && !query.filters.is_empty() {
-        without(format!("“{}”", query.text.trim()), Query { text: String::new(), ..query.clone() })?;
+    let words = query.text.trim();
+    match near {
+        Some(best) => found.push(Relaxation { without: words.to_owned(), best }),
+        None if words.is_empty() || query.filters.is_empty() => {}
+        None => without(words.to_owned(), Query { text: String::new(), ..query.clone() })?,
     }
     Ok(found)
 }

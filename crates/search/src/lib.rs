@@ -26,9 +26,9 @@
 //! | `filters.rs` | filters by name, and what a person clicked |
 //! | `caller_context.rs` | what is known of the caller |
 //! | `elicit.rs`, `elicited.rs` | asking back when very many items fit, and what is answered to that |
-//! | `facets.rs` | how the items that fit differ |
-//! | `current.rs` | what is over or sold out |
-//! | `find.rs`, `boost.rs` | from what is asked to what was found, in which order |
+//! | `facets.rs`, `facet_ranges.rs`, `item_order.rs` | how the items that fit differ, and orders to choose |
+//! | `current.rs` | what is over |
+//! | `find.rs`, `boost.rs`, `ranking.rs`, `kind_named.rs` | from what is asked to what was found, in which order |
 //! | `answer_text.rs`, `facts.rs`, `values.rs`, `markdown.rs` | what was found, in words |
 //! | `fact_question.rs`, `named_item.rs`, `fact_answer.rs`, `contains.rs` | one fact of one item |
 //! | `document.rs`, `passage.rs` | a section of a document as the answer |
@@ -49,6 +49,7 @@ mod document;
 mod elicit;
 mod elicited;
 mod engine;
+mod facet_ranges;
 mod facets;
 mod fact_answer;
 mod fact_context;
@@ -59,6 +60,8 @@ mod filters;
 mod find;
 mod follow_up;
 mod index_slots;
+mod item_order;
+mod kind_named;
 mod library_parser;
 pub mod limits;
 mod markdown;
@@ -68,6 +71,7 @@ mod passage;
 mod phrase;
 mod phrases;
 mod ranker;
+mod ranking;
 mod request;
 mod rerank;
 mod settings;
@@ -146,6 +150,13 @@ impl Agent for SearchAgent {
 
     fn handle(&self, admitted: Admitted) -> EventStream {
         let (engine, admitted) = (self.engine.clone(), Arc::new(admitted));
+        if admitted.message().search.completes {
+            return Box::pin(stream! {
+                for event in engine::completed(engine, admitted).await {
+                    yield event;
+                }
+            });
+        }
         match self.reranker.clone() {
             Some(reranker) => rerank::events(engine, reranker, admitted),
             None => Box::pin(stream! {

@@ -20,6 +20,7 @@ use serde::Deserialize;
 use url::Url;
 
 use super::content_index::ContentIndex;
+use super::ranking::{RankingRules, RankingSettings};
 use super::rerank::settings::RerankSettings;
 use super::sites::Sites;
 use crate::limits::{
@@ -83,6 +84,9 @@ pub(super) struct SearchSettings {
     /// Elasticsearch. Without it, they are in an index in the data folder.
     #[serde(rename = "engine")]
     _engine: Option<engine::EngineSettings>,
+    /// Rules for the order of items, a table each.
+    #[serde(default)]
+    ranking: Vec<RankingSettings>,
     /// A language model that words questions anew, ranks what was found and sums it up. Without it, and
     /// whenever it fails, answers are those of the search alone.
     #[serde(rename = "rerank")]
@@ -241,7 +245,8 @@ pub(super) fn read(
     let sites = Sites::new(context, sites, refresh);
     let vocabulary = vocabulary_of(context, &mut problems);
     let options = Options { language: Some(language), model, vocabulary, engine, ..Options::default() };
-    let index = ContentIndex::new(context, sources, options).with_sites(sites);
+    let rules = RankingRules::read(section, &settings.ranking, &mut problems);
+    let index = ContentIndex::new(context, sources, options).with_sites(sites).with_rules(rules);
     problems.into_result((settings, index))
 }
 

@@ -144,7 +144,8 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-fn price(say: Sentences, offers: &Value) -> Option<String> {
+/// What an offer costs, with the price of before where it is reduced.
+pub(crate) fn price(say: Sentences, offers: &Value) -> Option<String> {
     let offer = offers.as_array().map_or(Some(offers), |offers| offers.first())?;
     let price = scalar(offer.get("price").or_else(|| offer.get("lowPrice"))?)?;
     let currency = offer.get("priceCurrency").and_then(Value::as_str).unwrap_or_default();

@@ -10,8 +10,10 @@
 //! | `say.rs` | a message of a language, with its values |
 //! | `sentences.rs` | every sentence of answers with the values that it takes |
 //! | `pages.rs` | the same of pages, from `data/pages/` |
+//! | `decisions.rs` | the same of consents, payments, refusals and signing in, from `data/decisions/` |
 //! | `named.rs` | sentences that other data names: properties, availability, questions back |
 
+mod decisions;
 mod named;
 mod pages;
 mod say;

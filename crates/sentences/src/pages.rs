@@ -135,6 +135,20 @@ sentences! { PAGE_METHODS;
     page_search_wider = "page-search-wider" ();
     /// What narrows results down.
     page_narrow_down = "page-narrow-down" ();
+    /// Before the orders of results.
+    page_sort_by = "page-sort-by" ();
+    /// By how well they fit.
+    page_sort_best = "page-sort-best" ();
+    /// The cheapest first.
+    page_sort_cheapest = "page-sort-cheapest" ();
+    /// The dearest first.
+    page_sort_dearest = "page-sort-dearest" ();
+    /// The best rated first.
+    page_sort_rating = "page-sort-rating" ();
+    /// The newest first.
+    page_sort_newest = "page-sort-newest" ();
+    /// The earliest first.
+    page_sort_earliest = "page-sort-earliest" ();
     /// How many values were chosen.
     page_chosen_count = "page-chosen-count" (count: &usize);
     /// How many values are folded.
@@ -181,4 +195,28 @@ sentences! { PAGE_METHODS;
     page_previous_page = "page-previous-page" ();
     /// The link to the page behind.
     page_next_page = "page-next-page" ();
+    /// The button that takes a file out of a message.
+    page_leave_out = "page-leave-out" (name: &str);
+    /// A message has as many files as it may.
+    page_files_max = "page-files-max" (count: &str);
+    /// A file is more than a message may have.
+    page_file_too_large = "page-file-too-large" (name: &str, size: &str);
+    /// A file without a name.
+    page_file = "page-file" ();
+    /// An answer did not come to its end, and why.
+    page_answer_cut_why = "page-answer-cut-why" (why: &str);
+    /// Before the thumbs under an answer.
+    page_was_helpful = "page-was-helpful" ();
+    /// The thumb up.
+    page_helpful = "page-helpful" ();
+    /// The thumb down.
+    page_not_helpful = "page-not-helpful" ();
+    /// A thumb was counted.
+    page_thanks = "page-thanks" ();
+    /// Over the questions that were asked with this browser.
+    page_recent = "page-recent" ();
+    /// The button that forgets them.
+    page_clear = "page-clear" ();
+    /// The button that copies what a result says, and where it is from.
+    page_copy_quote = "page-copy-quote" ();
 }

@@ -12,13 +12,24 @@ type Bundle = FluentBundle<FluentResource>;
 
 static BUNDLES: LazyLock<[Bundle; 4]> = LazyLock::new(|| SpokenLanguage::ALL.map(bundle));
 
+/// The files of a language, one behind the other.
+macro_rules! written {
+    ($code:literal) => {
+        concat!(
+            include_str!(concat!("../data/", $code, ".ftl")),
+            include_str!(concat!("../data/pages/", $code, ".ftl")),
+            include_str!(concat!("../data/decisions/", $code, ".ftl"))
+        )
+    };
+}
+
 /// The messages of a language, as they are written.
 pub(crate) fn source(language: SpokenLanguage) -> &'static str {
     match language {
-        SpokenLanguage::English => concat!(include_str!("../data/en.ftl"), include_str!("../data/pages/en.ftl")),
-        SpokenLanguage::German => concat!(include_str!("../data/de.ftl"), include_str!("../data/pages/de.ftl")),
-        SpokenLanguage::French => concat!(include_str!("../data/fr.ftl"), include_str!("../data/pages/fr.ftl")),
-        SpokenLanguage::Spanish => concat!(include_str!("../data/es.ftl"), include_str!("../data/pages/es.ftl")),
+        SpokenLanguage::English => written!("en"),
+        SpokenLanguage::German => written!("de"),
+        SpokenLanguage::French => written!("fr"),
+        SpokenLanguage::Spanish => written!("es"),
     }
 }
 

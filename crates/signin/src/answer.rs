@@ -22,7 +22,7 @@ pub(crate) fn page(
 ) -> HttpAnswer {
     let mut head = fields(cookies);
     head.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    head.insert(CONTENT_LANGUAGE, HeaderValue::from_static("en"));
+    head.extend(HeaderValue::from_str(page.language.as_str()).ok().map(|language| (CONTENT_LANGUAGE, language)));
     if let Ok(policy) = HeaderValue::from_str(page.brand.asking_policy()) {
         head.insert(CONTENT_SECURITY_POLICY, policy);
     }

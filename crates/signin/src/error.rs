@@ -2,51 +2,67 @@
 
 use forecourt_core::StoreError;
 use forecourt_oidc::OidcError;
+use forecourt_sentences::Sentences;
 use http::StatusCode;
 
-/// Why somebody is not signed in. The texts are for people; what only the operator may know is logged.
+/// Why somebody is not signed in. What a person reads is [`Self::said`]; what only the operator may know is logged.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SignInError {
     /// Nobody signs in here.
-    #[error("People don't sign in on this host.")]
+    #[error("people do not sign in here")]
     NotOffered,
     /// It is not a path of this host.
-    #[error("The address to come back to is not on this host.")]
+    #[error("the address to come back to is not on this host")]
     ReturnTo,
     /// The provider can't be reached, or answers with something else.
-    #[error("The sign-in service can't be reached at the moment. Your question is kept: try again in a moment.")]
+    #[error("the sign-in service cannot be reached")]
     Unavailable,
     /// The state is unknown, used or too old, or the browser is another one.
-    #[error("This sign-in was used before, took too long, or was begun in another browser.")]
+    #[error("the sign-in was used before, took too long, or was begun in another browser")]
     Stale,
     /// The provider did not sign the person in.
-    #[error("The sign-in service did not sign you in.")]
+    #[error("the sign-in service did not sign the person in")]
     Declined,
     /// What came back does not hold.
-    #[error("The answer of the sign-in service could not be verified, so you were not signed in.")]
+    #[error("the answer of the sign-in service could not be verified")]
     Invalid,
     /// The person is known and not wanted here.
-    #[error("Your account is not one that may sign in here.")]
+    #[error("the account may not sign in here")]
     NotAllowed,
     /// It does not come from a page of this host.
-    #[error("This request does not come from a page of this host.")]
+    #[error("the request does not come from a page of this host")]
     Foreign,
     /// The store can't be asked.
-    #[error("You can't be signed in or out at the moment. Try again in a moment.")]
+    #[error("the store cannot be asked")]
     Store(#[from] StoreError),
 }
 
 impl SignInError {
     /// A few words.
-    pub(crate) fn title(&self) -> &'static str {
-        match self {
-            Self::NotOffered => "No such page",
-            Self::ReturnTo | Self::Foreign => "Not a valid request",
-            Self::Unavailable | Self::Store(_) => "Sign-in is unavailable",
-            Self::Stale => "Please sign in again",
-            Self::Declined | Self::Invalid => "Not signed in",
-            Self::NotAllowed => "This account has no access",
-        }
+    pub(crate) fn title(&self, say: Sentences) -> String {
+        say.account_failure_title(match self {
+            Self::NotOffered => "not_offered",
+            Self::ReturnTo | Self::Foreign => "request",
+            Self::Unavailable | Self::Store(_) => "unavailable",
+            Self::Stale => "stale",
+            Self::Declined | Self::Invalid => "not_verified",
+            Self::NotAllowed => "not_allowed",
+        })
+    }
+
+    /// What happened, and what to do.
+    pub(crate) fn said(&self, say: Sentences) -> String {
+        say.account_failure(match self {
+            Self::NotOffered => "not_offered",
+            Self::ReturnTo => "return_to",
+            Self::Unavailable => "unavailable",
+            Self::Stale => "stale",
+            Self::Declined => "declined",
+            Self::Invalid => "invalid",
+            Self::NotAllowed => "not_allowed",
+            Self::Foreign => "foreign",
+            Self::Store(_) => "store",
+        })
     }
 
     /// The status.

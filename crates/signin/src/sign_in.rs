@@ -96,14 +96,16 @@ impl Visit<'_> {
 
     /// Says who is signed in.
     fn whoever(&self, name: &str, cookie: Option<http::HeaderValue>) -> HttpAnswer {
-        let message = format!("You are signed in as {name}.");
+        let say = self.say();
+        let message = say.decision_signed_in_as(name);
         let shown = AccountPage {
             brand: self.brand(),
             host_name: &self.site().name,
             url: &self.url(SIGN_IN),
-            title: "Signed in",
+            language: &self.language(),
+            title: &say.account_signed_in(),
             message: &message,
-            links: &[("/", "All agents")],
+            links: &[("/", &say.page_all_agents())],
             posts: None,
             signs_out: true,
             goes_on_to: None,
@@ -117,14 +119,17 @@ impl Visit<'_> {
             Some(return_to) => sign_in_path(return_to.as_str()),
             None => SIGN_IN.to_owned(),
         };
-        let retry = error.may_retry().then_some((again.as_str(), "Try again"));
-        let links: Vec<_> = retry.into_iter().chain([("/", "All agents")]).collect();
+        let say = self.say();
+        let (try_again, all) = (say.page_try_again(), say.page_all_agents());
+        let retry = error.may_retry().then_some((again.as_str(), try_again.as_str()));
+        let links: Vec<_> = retry.into_iter().chain([("/", all.as_str())]).collect();
         let shown = AccountPage {
             brand: self.brand(),
             host_name: &self.site().name,
             url: &self.url(SIGN_IN),
-            title: error.title(),
-            message: &error.to_string(),
+            language: &self.language(),
+            title: &error.title(say),
+            message: &error.said(say),
             links: &links,
             posts: None,
             signs_out: false,

@@ -30,14 +30,17 @@ impl Visit<'_> {
         // Taken away without a session too: the cookie may be of one that has ended.
         let name = browser.cookie_name(SESSION_COOKIE, PLAIN_SESSION_COOKIE);
         let forget = set_cookie(name, "", None, browser.is_plain());
-        let elsewhere = further.map(|url| (url, "Sign out of the sign-in service too"));
-        let links: Vec<_> = elsewhere.into_iter().chain([(SIGN_IN, "Sign in again"), ("/", "All agents")]).collect();
+        let say = self.say();
+        let (there, again, all) = (say.account_sign_out_there(), say.account_sign_in_again(), say.page_all_agents());
+        let elsewhere = further.map(|url| (url, there.as_str()));
+        let links: Vec<_> = elsewhere.into_iter().chain([(SIGN_IN, again.as_str()), ("/", all.as_str())]).collect();
         let shown = AccountPage {
             brand: self.brand(),
             host_name: &self.site().name,
             url: &self.url(SIGN_OUT),
-            title: "Signed out",
-            message: "You are signed out of this host.",
+            language: &self.language(),
+            title: &say.account_signed_out(),
+            message: &say.account_signed_out_here(),
             links: &links,
             posts: None,
             signs_out: false,

@@ -2,13 +2,14 @@
 
 use std::net::IpAddr;
 
-use forecourt_core::Site;
-use forecourt_core::{ClientAddr, Entropy, Timestamp};
+use forecourt_core::{ClientAddr, Entropy, Language, Site, Timestamp};
 use forecourt_identity::Person;
 use forecourt_identity::sessions::{BrowserRequest, Sessions};
 use forecourt_pages::Branding;
+use forecourt_sentences::{Sentences, SpokenLanguage};
 use forecourt_surface::BaseUrl;
 use forecourt_surface::answer::HttpAnswer;
+use forecourt_surface::negotiate;
 use forecourt_surface::refusal::add_fields;
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode};
@@ -81,6 +82,18 @@ impl<'a> Visit<'a> {
     /// What the outside calls this host.
     pub(crate) fn site(&self) -> &'a Site {
         self.sign_in.host.site()
+    }
+
+    /// The words of pages, in the language that the browser asks for.
+    pub(crate) fn say(&self) -> Sentences {
+        let wanted = negotiate::languages(&self.head.headers);
+        let spoken = wanted.iter().find_map(SpokenLanguage::of);
+        Sentences::in_language(spoken.unwrap_or(SpokenLanguage::English))
+    }
+
+    /// The language of [`Self::say`].
+    pub(crate) fn language(&self) -> Language {
+        Language::parse(self.say().language().code()).unwrap_or_else(Language::english)
     }
 
     /// When it arrived.

@@ -56,7 +56,7 @@ pub(crate) struct ImportOpenapi {
     /// The folder to write into, such as the `endpoints` of a deployment. Made when it is not there.
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// The start of the service's URLs, instead of the document's servers.
+    /// The start of the service's URLs, instead of the document's servers. Kept for the next import into the folder.
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
     /// The service moves here: write functions to be filled in into this folder, such as the `functions`
@@ -80,7 +80,7 @@ pub(crate) struct ImportOpenapi {
     /// Say what operations change: informational, reversible or irreversible. May be repeated.
     #[arg(long, value_name = "OPERATION=IMPACT", value_parser = pair)]
     pub impact: Vec<(String, String)>,
-    /// Forget the tags, operations, names and impacts of earlier imports.
+    /// Forget the base URL, tags, operations, names and impacts of earlier imports.
     #[arg(long)]
     pub forget_choices: bool,
     /// Exit with 1 when there is anything to review.

@@ -32,7 +32,6 @@ async fn import_openapi(asked: &ImportOpenapi) -> Outcome {
     let text = document::text(&asked.document).await?;
     let record = folder::record(&asked.out)?;
     let options = Options {
-        base_url: asked.base_url.clone(),
         address: document::address(&asked.document),
         is_rehosted: asked.functions.is_some(),
         choices: choices(asked),
@@ -57,6 +56,7 @@ async fn import_openapi(asked: &ImportOpenapi) -> Outcome {
 /// What of the document is to be taken.
 fn choices(asked: &ImportOpenapi) -> ImportChoices {
     ImportChoices {
+        base_url: asked.base_url.clone(),
         tags: asked.tags.clone(),
         only: asked.only.clone(),
         except: asked.except.clone(),

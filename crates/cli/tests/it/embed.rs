@@ -260,3 +260,65 @@ fn a_visitor_who_asks_too_much_is_told_how_long_to_wait() {
     browser.press("rain");
     within("the visitor is told to wait", said);
 }
+
+/// Ten of a shop's products as its program exports them: nothing of it is a rain jacket for six years, under 60, not blue.
+const TABLE: &str = "id,item_group_id,title,description,category,color,size,age,price,availability,link
+1,puddle,Puddle Rain Jacket,With a hood and reflective strips.,Rain jackets,blue,110,5-7,49.95 EUR,in stock,https://gear.example/puddle
+2,puddle,Puddle Rain Jacket,With a hood and reflective strips.,Rain jackets,navy,116,5-7,44.95 EUR,in stock,https://gear.example/puddle-navy
+3,storm,Storm Rain Jacket,Three layers with taped seams.,Rain jackets,yellow,110,5-7,64.95 EUR,in stock,https://gear.example/storm
+4,storm,Storm Rain Jacket,Three layers with taped seams.,Rain jackets,red,116,5-7,64.95 EUR,in stock,https://gear.example/storm-red
+5,drop,Drop Rain Jacket,Soft and with mitten loops.,Rain jackets,green,92,2-4,39.95 EUR,in stock,https://gear.example/drop
+6,ridge,Ridge Rain Jacket,For grown-ups and with pit zips.,Rain jackets,black,M,14-99,59.00 EUR,in stock,https://gear.example/ridge
+7,fox,Fox Fleece Jacket,Warm and light.,Fleece,black,116,5-7,19.95 EUR,in stock,https://gear.example/fox
+8,pine,Pine Rain Trousers,To go over others.,Rain trousers,red,116,5-7,29.95 EUR,in stock,https://gear.example/pine
+9,moss,Moss Backpack,Fifteen litres.,Backpacks,green,one size,8-12,49.00 EUR,in stock,https://gear.example/moss
+10,lake,Lake Tent,For three people.,Tents,grey,one size,,199.00 EUR,in stock,https://gear.example/lake
+";
+
+#[test]
+fn a_table_of_products_is_asked_in_the_box_of_another_site() {
+    let Some(browser) = Browser::open(View::Desk) else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let embed = format!("embed = [\"http://localhost:{}\"]", listener.local_addr().unwrap().port());
+    let shop = Deployment::of_backend("kind = \"search\"\ncontent = [\"products.csv\"]");
+    let served = shop.and("products.csv", TABLE).with("pages", &embed).serve();
+    let site = Site::open(listener, &served.url(""), "data-lang=\"en\" data-mode=\"inline\"");
+    browser.go(&site.url("localhost"));
+    ready(&browser);
+    browser.press("/");
+    browser.press(&format!("a rain jacket for a six-year-old under 60, not blue{ENTER}"));
+    becomes(&browser, "$('.status').textContent", &json!("Nothing found"));
+    assert_eq!(within_box(&browser, "$$('.card').length"), 0, "nothing that breaks a limit is a result");
+    let near = within_box(&browser, "$$('.said li')");
+    for (limit, name) in [
+        ("at most 60", "Storm Rain Jacket (64.95 EUR)"),
+        ("6 years", "Drop Rain Jacket"),
+        ("no blue", "Puddle Rain Jacket"),
+        ("rain jacket", "Fox Fleece Jacket"),
+    ] {
+        let is_told = |line: &Value| line.as_str().is_some_and(|line| line.contains(limit) && line.contains(name));
+        assert!(near.as_array().unwrap().iter().any(is_told), "{name} is near but for {limit}: {near}");
+    }
+    browser.picture("embed-table");
+    // What there is comes as a card, with what it costs.
+    browser.value("document.querySelector('forecourt-ask').shadowRoot.querySelector('input').value = ''");
+    browser.press(&format!("rain jacket for a six-year-old under 70, not blue{ENTER}"));
+    becomes(&browser, "$$('.title')[0]", &json!("Storm Rain Jacket (opens in a new tab)"));
+    quiet(&browser, "");
+}
+
+#[test]
+fn the_box_takes_the_font_of_its_page_and_the_colours_that_it_is_given() {
+    let (_served, site, browser) = looking!(View::Desk, "data-lang=\"en\"");
+    browser.go(&site.url("localhost"));
+    ready(&browser);
+    // As a style sheet of the page would, which the policy of this one forbids in words.
+    browser.value(
+        "(() => { const sheet = new CSSStyleSheet(); sheet.replaceSync('body { font-family: Georgia, serif } \
+         forecourt-ask { --forecourt-accent: rgb(168, 50, 30); --forecourt-radius: 3px }'); \
+         document.adoptedStyleSheets = [sheet]; })()",
+    );
+    let style = |property: &str| within_box(&browser, &format!("getComputedStyle($('form.box button')).{property}"));
+    assert_eq!(style("fontFamily"), "Georgia, serif");
+    assert_eq!((style("backgroundColor"), style("borderRadius")), (json!("rgb(168, 50, 30)"), json!("3px")));
+}

@@ -34,6 +34,7 @@
 //! | `openapi` | `import openapi` and `export openapi` |
 //! | `pipes` | standard output that nobody reads, and what exit codes mean |
 //! | `email` | questions and answers by mail, with mail programs, DNS and DKIM of others |
+//! | `trip` | an agent that books at three imported services under contracts that it proposes, and pays |
 //! | `endpoints` | endpoints from their files to callers, over every protocol |
 //! | `genesis` | `forecourt genesis`, and who the agents of a deployment are |
 //! | `reload` | changes of a deployment while it is served |
@@ -159,6 +160,7 @@ mod tasks;
 mod telemetry;
 mod three_nodes;
 mod tool;
+mod trip;
 mod usage;
 mod well_known;
 mod widget;

@@ -172,7 +172,7 @@ fn json_says_what_became_of_each() {
     let operations = report["operations"].as_array().unwrap();
     assert_eq!(operations.len(), 37);
     let book = operations.iter().find(|found| found["method"] == "BOOK").unwrap();
-    assert_eq!(book["files"][0], "book_appointments.toml");
+    assert_eq!(book["files"][0], "book_appointment.toml");
     assert!(operations.iter().all(|found| found["failed"].is_null()));
 }
 

@@ -10,7 +10,7 @@ use crate::scripts::{client_script, library, run_checks};
 use crate::support::{Deployment, Ran, Served, within};
 
 /// An agent that costs something.
-const PAID: &str = r#"
+pub(crate) const PAID: &str = r#"
 handle = "paid"
 name = "Paid"
 description = "Repeats what it is paid for."
@@ -25,10 +25,10 @@ message = "An answer costs 0.05 USDC."
 offers = [{ x402 = { network = "base-sepolia" } }]
 "#;
 /// What it costs, in the token's units.
-const PRICE: u64 = 50_000;
+pub(crate) const PRICE: u64 = 50_000;
 
 /// A chain with a token on it, and a facilitator. Ends when it is dropped.
-struct Chain {
+pub(crate) struct Chain {
     child: Child,
     /// Its end is the child's.
     input: Option<ChildStdin>,
@@ -37,7 +37,7 @@ struct Chain {
 
 impl Chain {
     /// Starts one, unless the libraries are not there.
-    fn start() -> Option<Self> {
+    pub(crate) fn start() -> Option<Self> {
         let (x402, chain) = (library("x402-js")?, library("chain")?);
         let mut command = client_script("x402/chain.mjs", None);
         command.env("FORECOURT_X402", x402).env("FORECOURT_CHAIN", chain);
@@ -54,13 +54,17 @@ impl Chain {
 
     /// A deployment with an agent that is paid through it.
     fn deployment(&self) -> Deployment {
-        let payments = format!(
+        Deployment::gatehouse().open_to_loopback().with("payments", &self.settings()).and("agents/paid.toml", PAID)
+    }
+
+    /// What stands under `[payments]` of a deployment that is paid through it.
+    pub(crate) fn settings(&self) -> String {
+        format!(
             "facilitator = \"{}\"\npay_to = \"{}\"\n\n[payments.networks.base-sepolia]\nrpc = \"{}\"",
             self.fact("facilitator"),
             self.fact("paid"),
             self.fact("rpc")
-        );
-        Deployment::gatehouse().open_to_loopback().with("payments", &payments).and("agents/paid.toml", PAID)
+        )
     }
 
     fn get(&self, path: &str) -> Value {
@@ -70,7 +74,7 @@ impl Chain {
     }
 
     /// What was paid so far, in the token's units.
-    fn paid(&self) -> u64 {
+    pub(crate) fn paid(&self) -> u64 {
         self.get(&format!("/balance/{}", self.fact("paid")))["balance"].as_str().unwrap().parse().unwrap()
     }
 
@@ -85,7 +89,7 @@ impl Chain {
     }
 
     /// `forecourt ask --pay`, by somebody who has money.
-    fn pay(&self, served: &Served, words: &[&str]) -> Ran {
+    pub(crate) fn pay(&self, served: &Served, words: &[&str]) -> Ran {
         let mut command = served.deployment.command("ask");
         let data = served.deployment.data();
         command.arg(served.https_url("/~paid")).args(words).arg("--pay").arg("--data").arg(data);

@@ -7,6 +7,11 @@ use crate::browser::{Browser, ENTER, View};
 use crate::pages::{assert_fits, assert_quiet};
 use crate::support::{Deployment, Served, within};
 
+/// The key that goes down.
+const DOWN: &str = "\u{e015}";
+/// The key that goes up.
+const UP: &str = "\u{e013}";
+
 const GENRES: [&str; 3] = ["Drama", "Comedy", "Horror"];
 
 /// Films about the sea, of three genres and two decades.
@@ -301,4 +306,59 @@ fn a_search_is_dark_where_that_is_wanted() {
     );
     browser.picture("search-dark");
     assert_quiet(&browser, "");
+}
+
+#[test]
+fn an_answer_is_rated_and_copied_and_asked_again() {
+    let (served, browser) = looking!(View::Desk, cinema("results = 5").with("questions", "log = true"));
+    browser.go(&served.url("/~agent"));
+    assert_eq!(browser.value("document.getElementById('recent')"), Value::Null, "nothing was asked yet");
+    search(&browser, "sea ships");
+    settled(&browser, "5 of 24 results");
+    let tools = "[...document.querySelectorAll('.tools button')].map(it => it.textContent.trim() || it.ariaLabel)";
+    assert_eq!(
+        browser.value(tools),
+        json!(["Copy", "Copy link", "Yes, this helped", "No, this did not help"]),
+        "{}",
+        browser.find(".summary").text()
+    );
+    assert_eq!(browser.all(".quote").len(), 5);
+    browser.find(".rate [value=false]").click();
+    within("the thumb is counted", || (browser.find(".rate").text() == "Thank you.").then_some(()));
+    browser.press("/");
+    assert_eq!(browser.value("document.activeElement.id"), "q", "`/` leads to the box");
+    browser.press(DOWN);
+    assert_eq!(browser.value("document.activeElement.closest('li').id"), "result-1");
+    browser.press(UP);
+    assert_eq!(browser.value("document.activeElement.id"), "q");
+    browser.go(&served.url("/"));
+    assert_eq!(browser.find("#recent a").text(), "sea ships");
+    browser.picture("front-recent");
+    browser.find("#recent button").click();
+    assert_eq!(
+        browser.value("localStorage.length + document.querySelectorAll('#recent').length"),
+        0,
+        "it is forgotten"
+    );
+    assert_quiet(&browser, "");
+}
+
+#[test]
+fn a_thumb_is_a_form_where_no_script_runs() {
+    let (served, browser) = looking!(View::NoScript, cinema("results = 5").with("questions", "log = true"));
+    browser.go(&served.url("/~agent?user=sea"));
+    let before = browser.url();
+    browser.find(".rate [value=true]").click();
+    assert_eq!(browser.url(), before, "it leads nowhere");
+    let form = ["-H", "content-type: application/x-www-form-urlencoded", "-d", "question=sea&good=true"];
+    // A form that no browser vouches for may be of any site.
+    served.curl("/~agent/feedback", &form).with_status(415);
+    let own = [&form[..], &["-H", "sec-fetch-site: same-origin"]].concat();
+    served.curl("/~agent/feedback", &own).with_status(204);
+    let foreign = [&form[..], &["-H", "sec-fetch-site: cross-site"]].concat();
+    served.curl("/~agent/feedback", &foreign).with_status(403);
+    // Where no questions are counted there are no thumbs.
+    let quiet = cinema("results = 5").serve();
+    browser.go(&quiet.url("/~agent?user=sea"));
+    assert!(browser.all(".rate").is_empty());
 }

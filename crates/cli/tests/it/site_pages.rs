@@ -58,6 +58,30 @@ fn pages_speak_the_language_of_who_reads_them() {
 }
 
 #[test]
+fn refusals_and_failures_are_in_the_language_of_who_reads_them() {
+    let served = Deployment::gatehouse().serve();
+    for (wanted, refused, missing) in [
+        ("de", "Zustimmung nötig", "Diesen Agenten gibt es nicht"),
+        ("fr", "Accord nécessaire", "Cet agent n’existe pas"),
+        ("es", "Se necesita su consentimiento", "Este agente no existe"),
+        ("en", "Consent required", "No such agent"),
+    ] {
+        let header = format!("Accept-Language: {wanted}");
+        let html = ["-H", &header, "-H", "Accept: text/html"];
+        for (path, said) in [("/~gate?user=consent", refused), ("/~nobody", missing)] {
+            let page = served.curl(path, &html).text();
+            assert!(
+                page.contains(said) && page.contains(&format!("<html lang=\"{wanted}\"")),
+                "{path} {wanted}: {page}"
+            );
+        }
+        // A program reads what it read before, whatever its language.
+        let json = served.curl("/~nobody", &["-H", &header, "-H", "Accept: application/json"]).json();
+        assert!(json.to_string().contains("no agent of that name lives here"), "{json}");
+    }
+}
+
+#[test]
 fn search_engines_list_nothing_unless_the_operator_says_so() {
     let served = Deployment::gatehouse().serve();
     served.curl("/sitemap.xml", &[]).with_status(404);

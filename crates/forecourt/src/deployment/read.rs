@@ -236,7 +236,8 @@ fn assemble(
         mut pages,
         wires,
     } = serving;
-    pages.branding = pages.branding.below(top.public_path()).named(top.site_name());
+    let branding = pages.branding.below(top.public_path()).named(top.site_name());
+    pages.branding = branding.rated(operation.questions.log);
     Deployment {
         dir: dir.to_path_buf(),
         top,

@@ -12,6 +12,17 @@ const AGE_MAX: f64 = 150.0;
 /// What properties of a site's own are called that state the ages that something is for, in lower case.
 const MIN_AGE: &[&str] = &["minimumage", "minage", "agefrom", "mindestalter", "agemin", "agesfrom", "edadminima"];
 const MAX_AGE: &[&str] = &["maximumage", "maxage", "ageto", "höchstalter", "agemax"];
+/// What a property or a column is called that has both ends in one text, in lower case.
+const AGE_RANGE: &[&str] =
+    &["age", "ages", "agerange", "agegroup", "recommendedage", "alter", "altersgruppe", "âge", "tranchedâge", "edad"];
+/// The groups of ages that Google's feeds of products know, in years.
+const AGE_GROUPS: [(&str, f64, f64); 5] = [
+    ("newborn", 0.0, 0.25),
+    ("infant", 0.25, 1.0),
+    ("toddler", 1.0, 5.0),
+    ("kids", 5.0, 13.0),
+    ("adult", 13.0, AGE_MAX),
+];
 /// Types of what takes place once, beside those that end in `Event`. A series of films has a first day, too, and is
 /// not over with its last one.
 const TAKES_PLACE: &[&str] = &["Festival", "CourseInstance", "Hackathon", "EventSeries"];
@@ -30,7 +41,10 @@ pub(super) fn ages(item: &Value) -> Option<(f64, f64)> {
     let from = end("suggestedMinAge", "minValue", MIN_AGE);
     let to = end("suggestedMaxAge", "maxValue", MAX_AGE);
     match (from, to) {
-        (None, None) => typical_ages(item.get("typicalAgeRange")?.as_str()?),
+        (None, None) => match item.get("typicalAgeRange").and_then(Value::as_str) {
+            Some(text) => typical_ages(text),
+            None => own_ages(own_property(item, AGE_RANGE)?.as_str()?),
+        },
         (from, to) => Some((from.unwrap_or(0.0), to.unwrap_or(AGE_MAX))),
     }
 }
@@ -56,6 +70,34 @@ fn typical_ages(text: &str) -> Option<(f64, f64)> {
     let (from, to) = text.split_once(['-', '–']).unwrap_or((text, ""));
     let age = |text: &str, open: f64| if text.trim().is_empty() { Some(open) } else { text.trim().parse().ok() };
     Some((age(from, 0.0)?, age(to, AGE_MAX)?)).filter(|(from, to)| from <= to && !text.is_empty())
+}
+
+/// `5-7 years`, `ages 3 to 5`, `ab 6 Jahren`, `0-24 months`, `toddler`: a range as shops write it. `None` for one number
+/// alone, which may be the age of the thing.
+fn own_ages(text: &str) -> Option<(f64, f64)> {
+    let text = text.trim().to_lowercase();
+    if let Some((_, from, to)) = AGE_GROUPS.iter().find(|(name, ..)| *name == text) {
+        return Some((*from, *to));
+    }
+    let is_number = |c: char| c.is_ascii_digit();
+    let numbers: Vec<f64> = text.split(|c| !is_number(c)).filter_map(|digits| digits.parse().ok()).collect();
+    let says = |words: &[&str]| text.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word));
+    let years = match says(&["month", "months", "monate", "monaten", "mois", "meses"]) {
+        true if says(&["year", "years", "jahre", "jahren", "ans", "años"]) => return None,
+        true => 1.0 / 12.0,
+        false => 1.0,
+    };
+    let range = match numbers[..] {
+        [from, to] => Some((from * years, to * years)),
+        [to] if text.starts_with(['-', '–', '<']) || says(&["under", "bis", "jusqu", "hasta"]) => {
+            Some((0.0, to * years))
+        }
+        [from] if text.ends_with(['-', '–', '+']) || says(&["from", "up", "ab", "dès", "partir", "desde"]) => {
+            Some((from * years, AGE_MAX))
+        }
+        _ => None,
+    };
+    range.filter(|(from, to)| from <= to && *to <= AGE_MAX)
 }
 
 /// The days on which an event takes place, the first and the last.
@@ -110,6 +152,9 @@ mod tests {
             (json!({"audience": {"suggestedMinAge": 16}}), Some((16.0, AGE_MAX))),
             (json!({"suggestedAge": {"maxValue": 3}}), Some((0.0, 3.0))),
             (json!({"additionalProperty": [{"name": "minimum age", "value": 14}]}), Some((14.0, AGE_MAX))),
+            (json!({"additionalProperty": [{"name": "Age", "value": "5-7"}]}), Some((5.0, 7.0))),
+            (json!({"additionalProperty": [{"name": "Age", "value": "12"}]}), None),
+            (json!({"additionalProperty": [{"name": "age_group", "value": "toddler"}]}), Some((1.0, 5.0))),
             (json!({"typicalAgeRange": "7-9"}), Some((7.0, 9.0))),
             (json!({"typicalAgeRange": "11+"}), Some((11.0, AGE_MAX))),
             (json!({"typicalAgeRange": "-5"}), Some((0.0, 5.0))),
@@ -118,6 +163,26 @@ mod tests {
             (json!({"minValue": 5}), None),
         ] {
             assert_eq!(ages(&item), found, "{item}");
+        }
+    }
+
+    #[test]
+    fn shops_write_ages_as_people_do() {
+        for (text, found) in [
+            ("Ages 3 to 5", Some((3.0, 5.0))),
+            ("6 bis 9 Jahre", Some((6.0, 9.0))),
+            ("ab 6 Jahren", Some((6.0, AGE_MAX))),
+            ("8 years and up", Some((8.0, AGE_MAX))),
+            ("6+", Some((6.0, AGE_MAX))),
+            ("under 3", Some((0.0, 3.0))),
+            ("0-24 months", Some((0.0, 2.0))),
+            ("18 months to 4 years", None),
+            ("9-7", None),
+            ("1999-2001", None),
+            ("all", None),
+            ("12", None),
+        ] {
+            assert_eq!(own_ages(text), found, "{text}");
         }
     }
 

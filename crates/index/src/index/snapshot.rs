@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use forecourt_understanding::{LearntProperties, QuestionScope};
-use forecourt_vocabulary::{PropertyTable, Vocabulary};
+use forecourt_understanding::LearntProperties;
+use forecourt_vocabulary::Vocabulary;
 use tantivy::columnar::{Column, DynamicColumn, NumericalType};
 use tantivy::query::Bm25StatisticsProvider;
 use tantivy::schema::{Field, IndexRecordOption};
@@ -16,10 +16,12 @@ use super::sample::Sample;
 use super::schema::{Fields, number_column, schema};
 use super::statistics::Statistics;
 use super::stored::StoredItem;
+use super::term_docs::{TermDocs, TermDocsCache};
+use crate::analysis::whole_fact;
 use crate::columns::{Columns, VARIANTS};
 use crate::dense::Vectors;
 use crate::error::Result;
-use crate::facts::LAST_DAY;
+use crate::facts::{LAST_DAY, SOLD_OUT};
 
 /// An index that does not change while it is looked at.
 pub(crate) struct Snapshot {
@@ -33,6 +35,7 @@ pub(crate) struct Snapshot {
     pub(crate) vectors: Option<Vectors>,
     shared: Shared,
     frequencies: Frequencies,
+    term_docs: TermDocsCache,
     /// The numbers of all items. `None`: this has all of them.
     statistics: Option<Statistics>,
 }
@@ -72,7 +75,8 @@ impl Snapshot {
         let variants = variants.collect::<Result<Vec<_>, _>>()?;
         let fields = schema().1;
         let frequencies = Frequencies::default();
-        Ok(Self { searcher, fields, summary, columns, variants, vectors, shared, frequencies, statistics })
+        let term_docs = TermDocsCache::default();
+        Ok(Self { searcher, fields, summary, columns, variants, vectors, shared, frequencies, term_docs, statistics })
     }
 
     /// What is known of all items, found out now as far as it was not before.
@@ -123,11 +127,17 @@ impl Snapshot {
 
     /// Whether some item says that it can't be had.
     pub(crate) fn sells_out(&self) -> bool {
-        *self.shared.sells_out.get_or_init(|| {
-            let texts = &PropertyTable::shipped().texts;
-            let has = |path: &String| texts.out_of_stock.iter().any(|value| self.has_value(path, value));
-            texts.availability.iter().any(has)
-        })
+        *self.shared.sells_out.get_or_init(|| self.doc_freq(&self.sold_out()) > 0)
+    }
+
+    /// The term of what says that it can't be had.
+    pub(crate) fn sold_out(&self) -> Term {
+        Term::from_field_text(self.fields.facts, &whole_fact(SOLD_OUT, "yes"))
+    }
+
+    /// Which documents have a term. Fails when that can't be read.
+    pub(crate) fn term_docs(&self, term: &Term) -> tantivy::Result<Arc<TermDocs>> {
+        self.term_docs.of(&self.searcher, term)
     }
 
     /// Reads the stored fields of a document. Fails when the store is damaged.

@@ -13,8 +13,9 @@ use crate::analysis::fact_word;
 use crate::error::{Error, Result};
 use crate::limits::{ENGINE_COUNTED_MAX, LEFT_OUT_MAX};
 use crate::search::{
-    Correction, ExplainedHit, Facets, Hit, Query, RankBy, Scope, WordCoverage, corrections, counted_left_out, explain,
-    facets, has_property, is_answered, keeps_words, left_out, nearest, search, word_coverage,
+    Completion, Correction, ExplainedHit, Facets, Hit, Query, RankBy, Scope, WordCoverage, complete, corrections,
+    counted_left_out, explain, facets, has_property, is_answered, keeps_words, left_out, nearest, says, search,
+    word_coverage,
 };
 
 impl Library {
@@ -36,9 +37,9 @@ impl Library {
     }
 
     /// The words of a query that no item has, and what is looked for instead. A word that an item has is never
-    /// corrected.
-    pub fn corrections(&self, query: &Query) -> Vec<Correction> {
-        self.view(query).map_or_else(unanswered, |view| corrections(&view, query, self.tongue))
+    /// corrected. Fails when the index cannot be read.
+    pub fn corrections(&self, query: &Query) -> Result<Vec<Correction>> {
+        corrections(&*self.view(query)?, query, self.tongue)
     }
 
     /// Whether another wording of a question still has the words that it asks by: at least half of those that
@@ -47,6 +48,17 @@ impl Library {
         // Candidates for both: a word that only the wording has is known as well.
         let both = Query::new(format!("{question} {wording}"));
         self.view(&both).is_ok_and(|view| keeps_words(&view, question, wording, self.tongue))
+    }
+
+    /// What a question that is being typed may become, at most `wanted` of it: kinds of items and names of them. Nothing
+    /// for more than [`crate::limits::COMPLETED_BYTES_MAX`] bytes.
+    pub fn complete(&self, typed: &str, wanted: usize) -> Result<Vec<Completion>> {
+        complete(&*self.view(&Query::new(typed))?, typed, wanted, self.tongue)
+    }
+
+    /// Whether a text has all words of another one, in whichever form, in one of the languages of the items.
+    pub fn says(&self, text: &str, words: &str) -> bool {
+        says(&self.known(), text, words, self.tongue)
     }
 
     /// How many items a query finds by words, and, if these are more than `over`, how they differ in some

@@ -13,14 +13,14 @@ use forecourt_retrieval::{
     Candidate, CandidateQuery, Candidates, Predicate, QuantityOrder, Retriever, ScoredTerm, TermField,
 };
 use forecourt_understanding::{Filter, SortOrder};
-use forecourt_vocabulary::{PropertyTable, Vocabulary};
+use forecourt_vocabulary::Vocabulary;
 use parking_lot::Mutex;
 use tantivy::Term;
 
 use super::views::{Views, is_fresh};
 use crate::analysis::{LanguageAnalyzer, whole_fact};
 use crate::error::Result;
-use crate::facts::LAST_DAY;
+use crate::facts::{LAST_DAY, SOLD_OUT};
 use crate::index::{Reading, Shared, Snapshot, Statistics, Summary, number_key};
 use crate::limits::PROFILE_SECONDS;
 use crate::search::{Probe, Query, corrections, field_of, limit_predicates, matching_predicate, parts, tongues};
@@ -138,10 +138,7 @@ impl Remote {
     }
 
     fn sells_out(&self) -> Result<bool> {
-        let texts = &PropertyTable::shipped().texts;
-        let each = texts.availability.iter().flat_map(|path| texts.out_of_stock.iter().map(move |value| (path, value)));
-        let says = each.map(|(path, value)| fact(whole_fact(path, value)));
-        Ok(self.retriever().count(&Predicate::Any(says.collect()), 1)? > 0)
+        Ok(self.retriever().count(&fact(whole_fact(SOLD_OUT, "yes")), 1)? > 0)
     }
 
     fn reading(&self) -> Reading<'_> {
@@ -151,7 +148,9 @@ impl Remote {
     /// The candidates for a query, as they are or were a moment ago.
     pub(super) fn view(&self, query: &Query) -> Result<Arc<Snapshot>> {
         // Pages and details are of one list of candidates.
-        let query = Query { limit: 0, offset: 0, items_only: false, ..query.clone() };
+        let adjustments = Vec::new();
+        let query =
+            Query { limit: 0, offset: 0, items_only: false, sold_out_later: false, adjustments, ..query.clone() };
         let now = self.options.clock.now();
         if let Some(kept) = self.views.get(&query, now) {
             return Ok(kept);
@@ -168,7 +167,7 @@ impl Remote {
         let mut probe = Probe::of(&query.text, !query.filters.is_empty(), &all);
         let limits = for_engine(&Predicate::All(limit_predicates(&profile.summary, &query.filters, &all)));
         let mut snapshot = self.candidates(&profile, &probe, &limits)?;
-        let corrected = corrections(&snapshot, query, self.tongue);
+        let corrected = corrections(&snapshot, query, self.tongue)?;
         if !corrected.is_empty() {
             // The engine knows nothing of what misspelled words are read as before it is asked for that.
             probe.correct(&corrected, &all);

@@ -73,7 +73,7 @@ fn one(term: Term) -> Box<dyn Search> {
     Box::new(TermQuery::new(term, IndexRecordOption::Basic))
 }
 
-fn range(snapshot: &Snapshot, field: &str, from: Option<f64>, to: Option<f64>) -> Box<dyn Search> {
+pub(super) fn range(snapshot: &Snapshot, field: &str, from: Option<f64>, to: Option<f64>) -> Box<dyn Search> {
     if !snapshot.summary.numbers.contains(field) {
         return Box::new(EmptyQuery);
     }

@@ -45,7 +45,7 @@ pub(crate) fn matching_predicate(snapshot: &Snapshot, text: &str, filters: &[Fil
 }
 
 /// The languages of the items, and English.
-fn tongues(snapshot: &Snapshot) -> Vec<LanguageAnalyzer> {
+pub(super) fn tongues(snapshot: &Snapshot) -> Vec<LanguageAnalyzer> {
     let mut tongues = vec![LanguageAnalyzer::ENGLISH];
     tongues.extend(snapshot.summary.tongues().filter(|tongue| *tongue != LanguageAnalyzer::ENGLISH));
     tongues
@@ -137,7 +137,9 @@ fn unstated(snapshot: &Snapshot, filter: &Filter, others: &mut Vec<Filter>) -> O
         return Some(Vec::new());
     }
     let any = match filter.test {
-        Test::Within { .. } => Filter { test: Test::Within { from: None, to: None }, ..filter.clone() },
+        Test::Within { .. } | Test::Near { .. } => {
+            Filter { test: Test::Within { from: None, to: None }, ..filter.clone() }
+        }
         Test::NoneOf(_) => Filter { test: Test::NoneOf(Vec::new()), ..filter.clone() },
         Test::Overlaps { or_unstated: false, .. } => {
             Filter { test: Test::Overlaps { from: None, to: None, or_unstated: false }, ..filter.clone() }

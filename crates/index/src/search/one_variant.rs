@@ -10,6 +10,7 @@ use tantivy::query::{
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
 use super::clauses::{Clause, clauses};
+use super::near::Circle;
 use super::predicate::predicates;
 use super::variant_tests::VariantTests;
 use crate::analysis::{LanguageAnalyzer, whole_fact};
@@ -20,7 +21,9 @@ use forecourt_understanding::{Filter, Test};
 
 /// The clauses of all of these limits: a variant of an item that has variants passes them, else the item.
 pub(super) fn limit_clauses(snapshot: &Snapshot, filters: &[Filter], tongues: &[LanguageAnalyzer]) -> Vec<Clause> {
-    let limits = clauses(snapshot, &limit_predicates(&snapshot.summary, filters, tongues));
+    let mut limits = clauses(snapshot, &limit_predicates(&snapshot.summary, filters, tongues));
+    let circles = filters.iter().filter_map(Circle::of).map(|circle| circle.query(snapshot));
+    limits.extend(circles.map(|circle| (Occur::Must, Box::new(ConstScoreQuery::new(circle, 0.0)) as Box<dyn Query>)));
     let tests = VariantTests::of(filters, tongues);
     if !snapshot.summary.has_variants || !tests.are_needed() {
         return limits;

@@ -36,7 +36,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn of(snapshot: &Snapshot, query: &Query, tongue: LanguageAnalyzer) -> Self {
+    pub(crate) fn of(snapshot: &Snapshot, query: &Query, tongue: LanguageAnalyzer) -> Result<Self> {
         let text = head(&query.text);
         let content = content_words(text, tongue);
         let kept = looked_for(&query.text, &content, !query.filters.is_empty());
@@ -51,9 +51,10 @@ impl Plan {
         let filters = limit_clauses(snapshot, &query.filters, &tongues);
         let variants = VariantTests::of(&query.filters, &tongues);
         let ScoredTerms { words, corrections, query: scored } = terms.finish();
-        let kinds = Kinds::of(snapshot, words.all());
+        let kinds = Kinds::of(snapshot, words.all())?;
         let is_generic = content.split_whitespace().all(|word| is_generic_word(&bare_word(word), tongue));
-        Self { words, corrections, kinds, tongue, scored, filters, variants, asked_text: kept.is_some(), is_generic }
+        let asked_text = kept.is_some();
+        Ok(Self { words, corrections, kinds, tongue, scored, filters, variants, asked_text, is_generic })
     }
 
     /// Lets go of the words where they asked for nothing in particular: "quick dinner" is answered

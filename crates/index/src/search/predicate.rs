@@ -11,6 +11,9 @@ use crate::analysis::{LanguageAnalyzer, Words, fact_word, whole_fact};
 use crate::classes::{CLASS, FREE_OF, STATED};
 use crate::limits::WHOLE_FACT_BYTES_MAX;
 
+/// Kilometres from one degree of latitude to the next.
+pub(super) const DEGREE_KM: f64 = 111.0;
+
 /// What one limit asks of an item: all of it. `numbers` are the paths that are quantities.
 pub(super) fn predicates(numbers: &BTreeSet<String>, filter: &Filter, tongues: &[LanguageAnalyzer]) -> Vec<Predicate> {
     let fields = || filter.fields.iter();
@@ -36,6 +39,11 @@ pub(super) fn predicates(numbers: &BTreeSet<String>, filter: &Filter, tongues: &
             true => Predicate::nothing(),
             false => Predicate::All(classes.iter().map(stating).collect()).negated(),
         }],
+        // The band of latitudes that has all of a circle: how far away each is, is for who reads it.
+        Test::Near { latitude, km, .. } => {
+            let degrees = km / DEGREE_KM;
+            vec![any(fields().map(|field| within(field, Some(latitude - degrees), Some(latitude + degrees))))]
+        }
         Test::OfClass(classes) => vec![any(classes.iter().map(|class| fact(whole_fact(CLASS, class))))],
         Test::Within { from, to } => vec![any(fields().map(|field| within(field, *from, *to)))],
     }

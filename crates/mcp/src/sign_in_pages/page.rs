@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use forecourt_core::{ClientAddr, Handle, Timestamp};
+use forecourt_core::{ClientAddr, Handle, Language, Timestamp};
 use forecourt_host::Host;
 use forecourt_identity::sessions::{BrowserRequest, Sessions};
 use forecourt_identity::{Person, Verifier};
@@ -297,6 +297,7 @@ impl<'a> Visit<'a> {
             brand,
             host_name: &self.host().site().name,
             url: &self.base().url(self.head.uri.path()),
+            language: &Language::english(),
             title: said.title,
             message: &said.message,
             links: said.links,

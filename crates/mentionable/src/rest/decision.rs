@@ -226,7 +226,12 @@ impl OpenDecision<'_> {
             receipt_callback: callback,
             visitor: self.visitor(),
         };
-        let language = page.language().clone();
+        // The page has words of its own; whatever else is sent is the requirement's words alone.
+        let language = match media {
+            Media::Html => page.language(),
+            Media::Markdown | Media::Stream | Media::Json => page.words_language(),
+        };
+        let language = language.clone();
         let content: Bytes = match media {
             Media::Html => page.render().into(),
             Media::Markdown | Media::Stream => words(&self.refusal(), Some(&language)).into(),

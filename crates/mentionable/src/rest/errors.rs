@@ -12,6 +12,9 @@ use forecourt_surface::{ending, refusal};
 use super::limits::RETRY_AFTER_SECONDS;
 use super::wire::DecodeError;
 
+/// The title of an agent's own failure.
+pub(crate) const AGENT_FAILED: &str = "The agent failed";
+
 /// A fault as the caller reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
@@ -109,8 +112,8 @@ impl Failure {
             Ending::Complete | Ending::Message(_) | Ending::Question(_) | Ending::Refused(_) => return None,
             Ending::SignIn(_) => ("Sign in first", Ending::SIGN_IN),
             Ending::Declined { .. } => ("The agent declined", Ending::DECLINED),
-            Ending::Failed { cause, .. } => ("The agent failed", cause.code()),
-            Ending::Canceled => ("The agent failed", Ending::CANCELED),
+            Ending::Failed { cause, .. } => (AGENT_FAILED, cause.code()),
+            Ending::Canceled => (AGENT_FAILED, Ending::CANCELED),
         };
         let failure = Self::new(ending::status(ending), title, ending.reason()?);
         let retry_after = (failure.status == StatusCode::SERVICE_UNAVAILABLE).then_some(RETRY_AFTER_SECONDS);

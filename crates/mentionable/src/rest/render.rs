@@ -64,9 +64,10 @@ fn under(spoken: bool, text: String) -> String {
 }
 
 /// The body of a refusal: a page, words, the policy part as JSON, or a frame and the end. REST 5.3.
-pub(crate) fn refusal(media: Media, frame: &Frame<'_>, part: &PolicyPart) -> Bytes {
+/// `worded`: the language of the refusal's words, which a page may be in another one than.
+pub(crate) fn refusal(media: Media, frame: &Frame<'_>, part: &PolicyPart, worded: &Language) -> Bytes {
     match media {
-        Media::Html => html::refusal(frame, part).into(),
+        Media::Html => html::refusal(frame, part, worded).into(),
         Media::Markdown => forecourt_surface::refusal::words(part, Some(frame.language)).into(),
         Media::Json => json::refusal(frame, part),
         Media::Stream => sse::refusal(part),

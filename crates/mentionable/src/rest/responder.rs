@@ -105,7 +105,9 @@ impl<'a> Responder<'a> {
     /// A refusal. PolicyPart 4.5; in event streams it is a frame under 200.
     pub(crate) fn refused(&self, media: Media, part: &PolicyPart, thread: Option<&ThreadId>) -> HttpAnswer {
         let media = self.refusal_media(media, part);
-        let language = refusal::language(part, &self.request.languages(), &self.route.card.language);
+        let worded = refusal::language(part, &self.request.languages(), &self.route.card.language);
+        // A page has words of its own around those of the refusal.
+        let language = if media == Media::Html { self.page_language() } else { worded.clone() };
         let mut head = self.head_of(media, &language, thread);
         let is_problem = self.is_problem(media);
         if is_problem {
@@ -136,9 +138,9 @@ impl<'a> Responder<'a> {
         {
             // A person who came over the plain origin of development is signed in there.
             let here = PolicyPart { url: Some(self.request.base().rebase(link).into_owned()), ..part.clone() };
-            return HttpAnswer::whole(status, head, render::refusal(media, &frame, &here));
+            return HttpAnswer::whole(status, head, render::refusal(media, &frame, &here, &worded));
         }
-        HttpAnswer::whole(status, head, render::refusal(media, &frame, part))
+        HttpAnswer::whole(status, head, render::refusal(media, &frame, part, &worded))
     }
 
     /// The form of a refusal: that which was wanted, but JSON for a program that pays with x402 and names no other.
@@ -174,10 +176,10 @@ impl<'a> Responder<'a> {
         answer
     }
 
-    /// A fault, in the form that was wanted. Our own words are English.
+    /// A fault, in the form that was wanted. Our own words are English, but for those of pages.
     fn failed(&self, failure: &Failure, thread: Option<&ThreadId>) -> HttpAnswer {
         let media = Media::of_error(self.request.media);
-        let language = Language::english();
+        let language = if media == Media::Html { self.page_language() } else { Language::english() };
         let mut head = self.head_of(media, &language, thread);
         if let Some(allow) = failure.allow {
             head.insert(ALLOW, HeaderValue::from_static(allow));

@@ -1,4 +1,5 @@
-//! What of a document its operator takes, and what they say of it better than the document does. Kept in the folder's
+//! What of a document its operator takes, and what they say of it better than the document does: where its service is,
+//! too. Kept in the folder's
 //! record, so that a newer version of the document is taken the same way.
 
 use std::collections::BTreeMap;
@@ -18,6 +19,9 @@ const IMPACTS: [&str; 3] = ["informational", "reversible", "irreversible"];
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ImportChoices {
+    /// The start of the service's URLs, instead of the document's servers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
     /// Tags of which an operation has one. Empty: any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
@@ -47,6 +51,7 @@ impl ImportChoices {
         let map =
             |own: &BTreeMap<_, _>, before: &BTreeMap<_, _>| if own.is_empty() { before.clone() } else { own.clone() };
         ImportChoices {
+            base_url: self.base_url.clone().or_else(|| before.base_url.clone()),
             tags: list(&self.tags, &before.tags),
             only: list(&self.only, &before.only),
             except: list(&self.except, &before.except),

@@ -8,6 +8,9 @@ use crate::limits::{FILE_NAME_CHARS_MAX, SENTENCE_CHARS_MAX};
 /// Words of an `operationId` that reads like a name, and of a path's name that still does.
 const ID_WORDS_MAX: usize = 5;
 
+/// Verbs by which one thing comes to be in a collection.
+const MAKING: [&str; 9] = ["CREATE", "BOOK", "BUY", "ORDER", "PAY", "PURCHASE", "REGISTER", "RESERVE", "SUBSCRIBE"];
+
 /// Whether a name has so many words that another one may read better.
 pub(super) fn is_long(name: &str) -> bool {
     name.split('_').count() > ID_WORDS_MAX
@@ -19,10 +22,11 @@ pub(super) fn file(verb: &str, path: &str) -> Vec<String> {
     let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
     let named = segments.iter().enumerate().filter(|(_, segment)| !segment.starts_with('{') && !is_version(segment));
     let thing = |(at, segment): (usize, &&str)| {
-        let mut all = words(segment);
-        // What is created is one.
-        let is_last = at + 1 == segments.len() && verb == "CREATE";
-        let is_one = is_last || segments.get(at + 1).is_some_and(|next| next.starts_with('{'));
+        let is_last = at + 1 == segments.len();
+        let mut all = if is_last { words(&without_verb(segment, verb)) } else { words(segment) };
+        // What is made is one.
+        let is_one =
+            is_last && MAKING.contains(&verb) || segments.get(at + 1).is_some_and(|next| next.starts_with('{'));
         if let Some(last) = all.last_mut().filter(|_| is_one) {
             *last = singular(last);
         }
@@ -31,6 +35,16 @@ pub(super) fn file(verb: &str, path: &str) -> Vec<String> {
     let short = named.map(thing).collect::<Vec<_>>().join(" ");
     let whole = snake(&format!("{verb} {path}"));
     [snake(&format!("{verb} {short}")), whole].into_iter().map(|name| cut(&name)).collect()
+}
+
+/// A segment such as `users.list`, which ends in what is done, without the word that is the verb already.
+fn without_verb(segment: &str, verb: &str) -> String {
+    let Some((thing, deed)) = segment.rsplit_once('.') else { return segment.to_owned() };
+    let deed = words(deed);
+    match deed.split_first() {
+        Some((first, rest)) if first.eq_ignore_ascii_case(verb) => format!("{thing} {}", rest.join(" ")),
+        _ => segment.to_owned(),
+    }
 }
 
 /// The name that an `operationId` makes, where it is one that people would give: a verb and a few words.
@@ -84,6 +98,10 @@ mod tests {
         assert_eq!(best("FETCH", "/v1/parts/low-stock"), "fetch_parts_low_stock");
         assert_eq!(file("FETCH", "/a/{b}"), ["fetch_a", "fetch_a_b"]);
         assert_eq!(best("FETCH", "/"), "fetch");
+        assert_eq!(best("BOOK", "/v1/bookings"), "book_booking", "what is made is one");
+        assert_eq!(best("ENABLE", "/usergroups.enable"), "enable_usergroups", "the verb stands there once");
+        assert_eq!(best("SET", "/teams.settings.setDescription"), "set_teams_settings_description");
+        assert_eq!(best("LIST", "/list.events"), "list_list_events");
     }
 
     #[test]

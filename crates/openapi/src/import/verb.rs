@@ -150,6 +150,7 @@ fn spoken(evidence: &Evidence<'_>, catalog: &Catalog) -> Vec<VerbCandidate> {
         .chain(&evidence.tags)
         .flat_map(|text| own_words(text).into_iter().chain([singular(&words(text).concat())]))
         .collect();
+    // `ReplicaSet` is one of `/replicasets`, and sets nothing: its words together are a noun.
     let is_noun = |word: &str| nouns.contains(&singular(word));
     let mut found: Vec<(String, &'static str)> = Vec::new();
     let first =
@@ -159,8 +160,9 @@ fn spoken(evidence: &Evidence<'_>, catalog: &Catalog) -> Vec<VerbCandidate> {
         Some(first) => found.push((first.clone(), "the operationId")),
         None => {
             // `rooms_create` and `adminListUsers`: the verb may stand behind the thing or a group.
-            let later = id.iter().skip(1).find(|word| fits(word) && !is_noun_too(word) && !is_noun(word));
-            let last = id.last().filter(|word| id.len() > 1 && fits(word) && !is_noun(word));
+            let behind = || id.windows(2).filter(|two| !is_noun(&two.concat())).map(|two| &two[1]);
+            let later = behind().find(|word| fits(word) && !is_noun_too(word) && !is_noun(word));
+            let last = behind().next_back().filter(|word| Some(*word) == id.last() && fits(word) && !is_noun(word));
             found.extend(later.or(last).map(|word| (word.clone(), "the operationId")));
         }
     }
@@ -170,7 +172,11 @@ fn spoken(evidence: &Evidence<'_>, catalog: &Catalog) -> Vec<VerbCandidate> {
         );
     }
     let said = verb_of(&evidence.summary).map(|(word, _)| word);
-    found.extend(said.filter(|word| !(is_noun(word) && is_noun_too(word))).map(|word| (word, "the summary")));
+    // What id and summary say of the same thing is done to it, whatever the path calls after that.
+    let object = words(&evidence.summary).into_iter().nth(1);
+    let is_said_twice = |word: &String| id.windows(2).any(|two| two[0] == *word && Some(&two[1]) == object.as_ref());
+    let is_deed = |word: &String| !(is_noun(word) && is_noun_too(word)) || is_said_twice(word);
+    found.extend(said.filter(is_deed).map(|word| (word, "the summary")));
     let known = found.into_iter().filter_map(|(word, place)| {
         let verb = meant(&word, catalog).filter(|verb| self::fits(verb, evidence.http, catalog))?;
         Some(VerbCandidate { word, verb, place })
@@ -218,13 +224,22 @@ fn refined(found: &VerbCandidate, all: &[VerbCandidate], evidence: &Evidence<'_>
     match (found.verb.as_str(), evidence.http) {
         ("FETCH", "GET") if evidence.searches && evidence.ends_literal => "SEARCH".to_owned(),
         ("FETCH", "GET") if all.iter().any(|other| other.verb == "LIST") => "LIST".to_owned(),
-        ("FETCH", "GET") if evidence.ends_literal && evidence.gives_list => "LIST".to_owned(),
+        ("FETCH", "GET") if evidence.ends_literal && evidence.gives_list && !says_one(&evidence.summary) => {
+            "LIST".to_owned()
+        }
         ("FETCH", "GET" | "POST") if evidence.ends_literal && says_list(&evidence.summary) => "LIST".to_owned(),
         // What is put at a name that it has already is joined to it.
         ("CREATE", "PUT") if found.word == "add" => "ATTACH".to_owned(),
         ("DISPATCH", _) if found.word == "send" => sent(evidence).to_owned(),
         (verb, _) => verb.to_owned(),
     }
+}
+
+/// Whether a sentence is about one thing: "Get a user's identity", "Retrieve information about a conversation".
+fn says_one(text: &str) -> bool {
+    let all = words(text);
+    let object = all.iter().skip(1).find(|word| !matches!(word.as_str(), "information" | "details" | "about" | "of"));
+    object.is_some_and(|word| matches!(word.as_str(), "a" | "an" | "one"))
 }
 
 /// The verb for sending what is sent.

@@ -6,7 +6,7 @@ use forecourt_contract::endpoint::{Binding, ExternalService};
 use forecourt_openapi::{Options, import};
 use serde_json::{Value, json};
 
-use crate::support::{answering, endpoint, imported, one, registered, taking, written};
+use crate::support::{answering, at, endpoint, imported, one, registered, taking, written};
 
 fn service(document: &Value) -> ExternalService {
     match endpoint(document).binding {
@@ -164,8 +164,7 @@ fn servers_that_are_paths_are_where_the_document_came_from() {
 #[test]
 fn a_base_that_is_given_goes_before_all_servers() {
     let document = one("get", "/a", answering(json!({}))).to_string();
-    let with =
-        |base: &str| import(document.as_bytes(), &Options { base_url: Some(base.to_owned()), ..Options::default() });
+    let with = |base: &str| import(document.as_bytes(), &at(base));
     let text = written(&with("https://b.example/api/").unwrap().operations[0]).files[0].text.clone();
     assert!(text.contains("url = \"https://b.example/api/a\""), "{text}");
     for wrong in

@@ -23,11 +23,12 @@ use forecourt_contract::{Call, Caller, Catalog, Endpoint, HostHandle, Refusal, R
 use forecourt_core::{Authority, Sender};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_endpoints::{Functions, Kinds, LoadReport, RegistrationTerms, load};
-use forecourt_openapi::{EndpointFiles, ImportFate, Options, import};
+use forecourt_openapi::{EndpointFiles, ImportFate, import};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
-use given::valid_inputs;
+use crate::support::at;
+use given::{Texts, valid_inputs};
 use service::MockService;
 
 /// What became of a document.
@@ -61,7 +62,7 @@ impl Figures {
 /// Imports a document, loads what was written, and calls each endpoint.
 pub(crate) async fn measured(document: &Value) -> Figures {
     let service = MockService::new(document).await;
-    let options = Options { base_url: Some(service.url()), ..Options::default() };
+    let options = at(&service.url());
     let import = import(document.to_string().as_bytes(), &options).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let endpoints = folder.path().join("endpoints");
@@ -88,7 +89,13 @@ pub(crate) async fn measured(document: &Value) -> Figures {
         let Some(endpoint) = found else { continue };
         figures.served += 1;
         service.expect(http, path);
-        match called(&loaded, &service, endpoint).await {
+        let mut came = called(&loaded, &service, endpoint, Texts::Any).await;
+        // A pattern with what only other languages have is not carried over, so that no caller can see it.
+        if came.as_ref().is_err_and(|why| why.contains("does not match")) {
+            service.expect(http, path);
+            came = called(&loaded, &service, endpoint, Texts::Plain).await;
+        }
+        match came {
             Ok(()) => figures.whole += 1,
             Err(why) => figures.faults.push(format!("{http} {path} as {} {}: {why}", files.method, files.path)),
         }
@@ -97,8 +104,8 @@ pub(crate) async fn measured(document: &Value) -> Figures {
 }
 
 /// Calls an endpoint with a valid input, and says what is wrong with what came of it.
-async fn called(loaded: &LoadReport, service: &MockService, endpoint: &Endpoint) -> Result<(), String> {
-    let inputs = valid_inputs(endpoint.input.source(), &|input| endpoint.input.check(input).is_ok());
+async fn called(loaded: &LoadReport, service: &MockService, endpoint: &Endpoint, texts: Texts) -> Result<(), String> {
+    let inputs = valid_inputs(endpoint.input.source(), texts, &|input| endpoint.input.check(input).is_ok());
     let Some(input) = inputs else { return Err("no input is valid".to_owned()) };
     let answer = loaded.dispatcher.dispatch(call(endpoint, &input)).await.answer;
     let seen = service.seen();

@@ -97,6 +97,12 @@ fn choices_are_kept_for_the_next_import() {
     let (other, plan) = take(&mut folder, more, false);
     assert_eq!(taken(&other), ["createRoom", "deleteRoom"], "one kind is said anew, the tags stay");
     assert!(!plan.files.iter().any(|file| file.change == FileChange::Gone), "what was not chosen is not gone");
+    let base_url = Some("http://127.0.0.1:9/v2".to_owned());
+    take(&mut folder, ImportChoices { base_url, ..Default::default() }, false);
+    let more = ImportChoices { except: texts(&["delete*"]), ..Default::default() };
+    take(&mut folder, more, false);
+    assert!(folder.files["create_room.toml"].contains("url = \"http://127.0.0.1:9/v2/rooms\""), "{:?}", folder.files);
     let (all, _) = take(&mut folder, ImportChoices::default(), true);
+    assert!(!folder.files["create_room.toml"].contains("127.0.0.1"), "the document's servers again");
     assert!(all.operations.iter().all(|found| !matches!(found.fate, ImportFate::NotChosen)), "forgotten");
 }

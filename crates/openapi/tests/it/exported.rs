@@ -4,7 +4,7 @@ use forecourt_contract::{Catalog, Endpoint};
 use forecourt_openapi::{About, Export, ImportFate, Options, export, import};
 use serde_json::{Value, json};
 
-use crate::support::{WORKSHOP, answering, document, endpoint, imported, one, registered, written};
+use crate::support::{WORKSHOP, answering, at, document, endpoint, imported, one, registered, written};
 
 fn workshop() -> Vec<Endpoint> {
     let import = import(WORKSHOP.as_bytes(), &Options::default()).unwrap();
@@ -70,7 +70,7 @@ fn s14_2_what_is_lost_is_listed() {
 fn s14_1_what_was_exported_comes_back_as_it_was() {
     let endpoints = workshop();
     let text = exported(&endpoints).document.to_string();
-    let options = Options { base_url: Some("https://shop.example".into()), ..Options::default() };
+    let options = at("https://shop.example");
     let back = import(text.as_bytes(), &options).unwrap();
     let mut before: Vec<Value> = endpoints.iter().map(promise).collect();
     let mut after: Vec<Value> = back.operations.iter().map(|found| promise(&registered(written(found)))).collect();
@@ -132,10 +132,8 @@ fn s14_1_properties_called_like_keywords_come_back() {
     document["components"] =
         json!({"schemas": {"Inner": {"type": "object", "properties": {"type": {"type": "integer"}, "$ref": inner}}}});
     let before = endpoint(&document);
-    let back = import(
-        exported(std::slice::from_ref(&before)).document.to_string().as_bytes(),
-        &Options { base_url: Some("https://shop.example".into()), ..Options::default() },
-    );
+    let back =
+        import(exported(std::slice::from_ref(&before)).document.to_string().as_bytes(), &at("https://shop.example"));
     let after = registered(written(&back.unwrap().operations[0]));
     assert_eq!((before.method.as_str(), before.path.as_str()), (after.method.as_str(), after.path.as_str()));
     for name in names {

@@ -2,10 +2,12 @@
 //! the operations that are right. `github.tsv` was looked at while the ranking was made, and so was the first half of
 //! `twilio.tsv`. GitHub's document is that of the npm package `@octokit/openapi`.
 
-use forecourt_openapi::{Options, import};
+use forecourt_openapi::import;
 use forecourt_ranking::{Description, Ranking};
 use forecourt_settings::Section;
 use serde_json::Value;
+
+use crate::support::at;
 
 /// How many of the best are looked at.
 const FIRST: usize = 3;
@@ -22,7 +24,7 @@ struct FoundAs {
 
 fn endpoints(document: &str) -> Option<Vec<FoundAs>> {
     let text = std::fs::read(forecourt_testkit::data(&format!("openapi/{document}"))?).unwrap();
-    let options = Options { base_url: Some("https://a.example".to_owned()), ..Options::default() };
+    let options = at("https://a.example");
     let imported = import(&text, &options).unwrap();
     let written = imported.operations.iter().filter_map(|found| Some((found, found.fate.written()?)));
     let of = |(found, files): (&forecourt_openapi::ImportedOperation, &forecourt_openapi::EndpointFiles)| {

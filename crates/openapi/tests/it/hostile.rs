@@ -6,7 +6,7 @@ use forecourt_openapi::{ImportError, ImportFate, Options, import};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::support::{answering, document, imported, one, reason, registered, taking, written};
+use crate::support::{answering, at, document, imported, one, reason, registered, taking, written};
 
 fn fault(text: &[u8]) -> ImportError {
     import(text, &Options::default()).unwrap_err()
@@ -41,7 +41,7 @@ fn what_is_no_openapi_says_what_it_should_be() {
 fn versions_in_yaml_need_no_quotes() {
     let text =
         b"openapi: 3.1\ninfo: {title: 7, version: 1.0}\npaths: {/a: {get: {responses: {200: {description: x}}}}}";
-    let found = import(text, &Options { base_url: Some("https://x.example".into()), ..Options::default() }).unwrap();
+    let found = import(text, &at("https://x.example")).unwrap();
     assert_eq!(found.title, "7 1.0");
     registered(written(&found.operations[0]));
 }

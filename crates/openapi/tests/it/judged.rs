@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use forecourt_openapi::{Options, import};
+use forecourt_openapi::import;
 use serde_json::{Value, json};
 
-use crate::support::{document, folder, registered};
+use crate::support::{at, document, folder, registered};
 
 /// The judged operations, a line each, parted by tabs.
 const LIST: &str = include_str!("judged/operations.tsv");
@@ -52,7 +52,7 @@ fn sketched(all: &[&Judged<'_>]) -> Value {
 
 /// What became of each operation of a document: its impact, and whether it is idempotent.
 fn effects(document: &Value) -> BTreeMap<(String, String), (String, bool)> {
-    let options = Options { base_url: Some("https://api.example.com".to_owned()), ..Options::default() };
+    let options = at("https://api.example.com");
     let import = import(document.to_string().as_bytes(), &options).unwrap();
     let written = import.operations.iter().filter_map(|found| Some((found, found.fate.written()?)));
     let effect = |files| {

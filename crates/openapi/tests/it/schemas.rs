@@ -39,6 +39,15 @@ fn what_may_be_null_in_3_0_says_so_in_its_type() {
 }
 
 #[test]
+fn the_values_of_a_text_are_texts() {
+    let theirs = json!({"type": "string", "enum": [1, 2.5, true, "on", null]});
+    assert_eq!(of_3_0(theirs.clone()), json!({"type": "string", "enum": ["1", "2.5", "true", "on", null]}));
+    assert_eq!(of_3_1(theirs)["enum"], json!(["1", "2.5", "true", "on", null]));
+    let numbers = json!({"type": "integer", "enum": [1, 2]});
+    assert_eq!(of_3_0(numbers.clone()), numbers);
+}
+
+#[test]
 fn exclusive_bounds_are_numbers() {
     let theirs =
         json!({"type": "number", "minimum": 1, "exclusiveMinimum": true, "maximum": 9, "exclusiveMaximum": false});

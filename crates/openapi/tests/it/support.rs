@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use forecourt_contract::endpoint::{RegistrationContext, read};
 use forecourt_contract::{Catalog, Endpoint, MethodPolicy, RecipeBook};
-use forecourt_openapi::{EndpointFiles, Import, ImportFate, ImportedOperation, Options, import};
+use forecourt_openapi::{EndpointFiles, Import, ImportChoices, ImportFate, ImportedOperation, Options, import};
 use forecourt_settings::Section;
 use forecourt_testkit::data;
 use serde_json::{Value, json};
@@ -21,6 +21,14 @@ pub(crate) fn folder() -> Option<PathBuf> {
 
 pub(crate) fn imported(document: &Value) -> Import {
     import(document.to_string().as_bytes(), &Options::default()).unwrap()
+}
+
+/// Options by which the service is at this URL.
+pub(crate) fn at(url: &str) -> Options {
+    Options {
+        choices: ImportChoices { base_url: Some(url.to_owned()), ..ImportChoices::default() },
+        ..Options::default()
+    }
 }
 
 /// A document with the paths that are given, of version 3.1.

@@ -45,6 +45,28 @@ fn s14_1_what_is_safe_becomes_a_verb_that_changes_nothing() {
 }
 
 #[test]
+fn s14_1_words_of_a_thing_are_no_verbs() {
+    let patch = json!({"operationId": "patchAppsNamespacedReplicaSet", "summary": "partially update the ReplicaSet"});
+    let body = taking(json!({"properties": {"a": {}}}));
+    assert_eq!(became("patch", "/apps/replicasets/{name}", body.clone(), patch), "UPDATE /apps/replicasets/{name}");
+    let list = json!({"operationId": "users/list-attestations-bulk", "summary": "List attestations by bulk digests"});
+    let said = became("post", "/users/{name}/attestations/bulk-list", body.clone(), list);
+    assert_eq!(said, "LIST /users/{name}/attestations/bulk-list", "id and summary say the same");
+    let order = json!({"operationId": "sendOrder", "summary": "Order details are sent"});
+    assert_eq!(became("post", "/orders", body, order), "DISPATCH /orders");
+}
+
+#[test]
+fn s14_1_one_thing_is_fetched_whatever_lists_it_has() {
+    let lists = answering(json!({"type": "object", "properties": {"members": {"type": "array"}}}));
+    let get = |path: &str, summary: &str| became("get", path, lists.clone(), json!({ "summary": summary }));
+    assert_eq!(get("/users.identity", "Get a user's identity."), "FETCH /users.identity");
+    assert_eq!(get("/talks.info", "Retrieve information about a conversation."), "FETCH /talks.info");
+    assert_eq!(get("/users.all", "Get a list of users."), "LIST /users.all");
+    assert_eq!(get("/users.team", "Get the users of a team."), "LIST /users.team");
+}
+
+#[test]
 fn s14_1_the_catalog_says_what_other_methods_mean() {
     let body = || taking(json!({"properties": {"a": {}}}));
     assert_eq!(became("put", "/rooms/{id}", body(), json!({})), "REPLACE /rooms/{id}");

@@ -221,7 +221,7 @@ fn b_2_a_service_that_moves_gets_functions_to_fill_in() {
     let import = import(WORKSHOP.as_bytes(), &options).unwrap();
     let endpoint = registered(found(&import, "BOOK", "/appointments"));
     let Binding::RegisteredFunction { function, .. } = &endpoint.binding else { panic!("{:?}", endpoint.binding) };
-    assert_eq!(function, "spoke_workshop_endpoints.book_appointments");
+    assert_eq!(function, "spoke_workshop_endpoints.book_appointment");
     assert_eq!(endpoint.errors, ["conflict", "not_found"], "there is nothing upstream");
     let stubs = import.stubs.as_ref().unwrap();
     assert_eq!(stubs.name, "spoke_workshop_endpoints.py");

@@ -1,5 +1,6 @@
 //! Terms as rows that a person reads: every value with the words of its key, nothing left out and nothing in JSON.
 
+use forecourt_sentences::Sentences;
 use serde_json::{Map, Value};
 
 use crate::limits::{TERM_LEVELS_MAX, TERMS_CHARS_MAX, TERMS_MAX};
@@ -16,27 +17,31 @@ pub(crate) struct Term {
 
 /// The key of the words of a consent, which come first.
 const TEXT: &str = "text";
+/// Says one label.
+type Label = fn(Sentences) -> String;
+
 /// Keys whose words alone would not say it. PolicyPart F-7.
-const KNOWN: [(&str, &str); 8] = [
-    (TEXT, "The terms"),
-    ("auto_deduct", "Taken from your credit without asking again"),
-    ("per_turn_max_usd", "At most for each question, in US dollars"),
-    ("period_max_usd", "At most in each period, in US dollars"),
-    ("payTo", "Paid to"),
-    ("maxAmountRequired", "Amount, in the smallest unit"),
-    ("amount", "Amount, in the smallest unit"),
-    ("maxTimeoutSeconds", "Seconds in which it must be settled"),
+const KNOWN: [(&str, Label); 8] = [
+    (TEXT, Sentences::decision_the_terms),
+    ("auto_deduct", Sentences::decision_auto_deduct),
+    ("per_turn_max_usd", Sentences::decision_per_turn_max),
+    ("period_max_usd", Sentences::decision_per_period_max),
+    ("payTo", Sentences::decision_pay_to),
+    ("maxAmountRequired", Sentences::decision_amount),
+    ("amount", Sentences::decision_amount),
+    ("maxTimeoutSeconds", Sentences::decision_settled_within),
 ];
 
 /// All of `scope` as rows, its words first. `None` when that would be more than [`TERMS_MAX`] rows,
 /// [`TERMS_CHARS_MAX`] characters or [`TERM_LEVELS_MAX`] levels: what can't be shown whole is not shown in part.
-pub(crate) fn terms(scope: &Map<String, Value>) -> Option<Vec<Term>> {
-    let mut rows = Rows { rows: Vec::new(), chars: 0 };
+pub(crate) fn terms(scope: &Map<String, Value>, say: Sentences) -> Option<Vec<Term>> {
+    let mut rows = Rows { say, rows: Vec::new(), chars: 0 };
     rows.object("", scope, 0)?;
     Some(rows.rows)
 }
 
 struct Rows {
+    say: Sentences,
     rows: Vec<Term>,
     chars: usize,
 }
@@ -48,7 +53,7 @@ impl Rows {
         }
         let (first, others): (Vec<_>, Vec<_>) = fields.iter().partition(|(key, _)| *key == TEXT);
         let mut fields = first.into_iter().chain(others);
-        fields.try_for_each(|(key, value)| self.value(&joined(under, &label(key)), value, level))
+        fields.try_for_each(|(key, value)| self.value(&joined(under, &label(key, self.say)), value, level))
     }
 
     fn value(&mut self, label: &str, value: &Value, level: usize) -> Option<()> {
@@ -61,8 +66,10 @@ impl Rows {
                 let numbered = values.iter().enumerate();
                 numbered.map(|(n, value)| self.value(&format!("{label} {}", n + 1), value, level + 1)).collect()
             }
-            Value::Array(values) => self.row(label, values.iter().map(plain).collect::<Vec<_>>().join(", ")),
-            value => self.row(label, plain(value)),
+            Value::Array(values) => {
+                self.row(label, values.iter().map(|value| plain(value, self.say)).collect::<Vec<_>>().join(", "))
+            }
+            value => self.row(label, plain(value, self.say)),
         }
     }
 
@@ -84,20 +91,20 @@ fn joined(under: &str, label: &str) -> String {
     if under.is_empty() { label.to_owned() } else { format!("{under}: {label}") }
 }
 
-fn plain(value: &Value) -> String {
+fn plain(value: &Value, say: Sentences) -> String {
     match value {
         Value::String(text) => clean::text(text).into_owned(),
-        Value::Bool(true) => "Yes".to_owned(),
-        Value::Bool(false) => "No".to_owned(),
+        Value::Bool(true) => say.page_yes(),
+        Value::Bool(false) => say.page_no(),
         Value::Number(number) => number.to_string(),
         Value::Null | Value::Array(_) | Value::Object(_) => String::new(),
     }
 }
 
 /// `data_kept` and `dataKept` as `Data kept`.
-fn label(key: &str) -> String {
+fn label(key: &str, say: Sentences) -> String {
     if let Some((_, words)) = KNOWN.iter().find(|(known, _)| *known == key) {
-        return (*words).to_owned();
+        return words(say);
     }
     let words = item::words(&clean::line(key).replace('.', " "));
     if words.trim().is_empty() { "–".to_owned() } else { words.trim().to_owned() }
@@ -105,14 +112,19 @@ fn label(key: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use forecourt_sentences::SpokenLanguage;
     use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
 
+    fn say() -> Sentences {
+        Sentences::in_language(SpokenLanguage::English)
+    }
+
     fn rows(scope: Value) -> Option<Vec<(String, String)>> {
         let scope = scope.as_object().cloned().unwrap_or_default();
-        Some(terms(&scope)?.into_iter().map(|term| (term.label, term.value)).collect())
+        Some(terms(&scope, say())?.into_iter().map(|term| (term.label, term.value)).collect())
     }
 
     fn row(label: &str, value: &str) -> (String, String) {
@@ -157,14 +169,14 @@ mod tests {
     fn only_web_addresses_become_links() {
         let scope = json!({"a": "https://a.example/x", "b": "javascript:alert(1)", "c": "https://a.example or not"});
         let links: Vec<Option<String>> =
-            terms(scope.as_object().unwrap()).unwrap().into_iter().map(|term| term.url).collect();
+            terms(scope.as_object().unwrap(), say()).unwrap().into_iter().map(|term| term.url).collect();
         assert_eq!(links, [Some("https://a.example/x".to_owned()), None, None]);
     }
 
     proptest! {
         #[test]
         fn no_key_is_without_words(key in "\\PC{0,12}") {
-            prop_assert!(!label(&key).trim().is_empty());
+            prop_assert!(!label(&key, say()).trim().is_empty());
         }
     }
 }

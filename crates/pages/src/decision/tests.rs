@@ -93,7 +93,7 @@ fn policy3_3_4_terms_that_are_the_message_are_told_once() {
     let page = open(&consent("You agree that your questions are kept."));
     assert!(!page.contains("<dt>The terms</dt>"), "{page}");
     let page = shown(&consent("You agree that your questions are kept."), DecisionStatus::Open, "x", Some("de"));
-    assert!(page.contains("<dt>The terms</dt>"), "what binds is told beside its translation: {page}");
+    assert!(page.contains("<dt>Die Bedingungen</dt>"), "what binds is told beside its translation: {page}");
 }
 
 #[test]
@@ -140,6 +140,12 @@ fn policy3_2_the_words_are_those_of_the_readers_language() {
     let page = shown(&consent("Please agree."), DecisionStatus::Open, "hi", Some("de-AT"));
     assert!(page.contains("<html lang=\"de-AT\">") && page.contains("Bitte zustimmen."), "{page}");
     let page = shown(&consent("Please agree."), DecisionStatus::Open, "hi", Some("fr"));
+    assert!(
+        page.contains("<html lang=\"fr\">") && page.contains("<p class=\"said\" lang=\"en\">Please agree."),
+        "{page}"
+    );
+    assert!(page.contains("J’accepte") && page.contains("30 jours"), "{page}");
+    let page = shown(&consent("Please agree."), DecisionStatus::Open, "hi", Some("ja"));
     assert!(page.contains("<html lang=\"en\">") && page.contains("Please agree."), "{page}");
 }
 
@@ -166,6 +172,26 @@ fn what_was_decided_is_said_and_can_not_be_decided_again() {
         }
         let done = tags(&shown(&requirement, DecisionStatus::Done, "hi", None));
         assert!(find(&done, "a", "href", "/~chef?state=S").is_some());
+    }
+}
+
+#[test]
+fn no_english_is_left_in_a_page_of_another_language() {
+    // Of the page's own words, one in each state; the requirement's own words are none of these.
+    let english = ["You", "Price", "Who ", "How ", "What ", "answer", "payment", "agree", "The terms"];
+    for language in ["de", "fr", "es"] {
+        for requirement in [consent("x"), payment("2")] {
+            for status in
+                [DecisionStatus::Open, DecisionStatus::Done, DecisionStatus::Declined, DecisionStatus::Pending]
+            {
+                let page = shown(&requirement, status, "x", Some(language));
+                let text = page.split("<main").nth(1).unwrap().split("</main>").next().unwrap();
+                let pieces = text.split('<').filter_map(|piece| piece.split_once('>'));
+                let said: String = pieces.map(|(_, text)| text).collect::<Vec<_>>().join(" ");
+                let found = english.iter().find(|word| said.split(char::is_whitespace).any(|one| one == word.trim()));
+                assert_eq!(found, None, "{language} {status:?} in {said}");
+            }
+        }
     }
 }
 

@@ -6,7 +6,8 @@ use forecourt_sentences::Sentences;
 
 use super::card::card;
 use super::caveats;
-use super::facets::{self, FacetView};
+use super::citation::cited;
+use super::facets::{self, FacetView, OrderView};
 use super::limits_told::LimitsTold;
 use super::link::Place;
 use crate::branding::BrandView;
@@ -18,7 +19,7 @@ use crate::part::PartView;
 use crate::question::{Kind, QuestionView};
 use crate::refusal::RefusalView;
 use crate::reply::failure;
-use crate::{clean, escape, markdown, template};
+use crate::{clean, escape, feedback_path, markdown, template};
 
 /// An answer on its way into a [`super::SearchPage`].
 pub struct SearchAnswer {
@@ -63,6 +64,16 @@ struct Summary {
     is_empty: bool,
     /// The page with nothing chosen, where that might help.
     all: Option<String>,
+    /// The thumbs, where they are counted.
+    rating: Option<RatingForm>,
+}
+
+/// The form of a thumb up and a thumb down.
+struct RatingForm {
+    /// Where it is sent.
+    action: String,
+    /// The question that was answered.
+    question: String,
 }
 
 /// Stands where the summary will be.
@@ -78,6 +89,7 @@ const NOT_WAITING: &str = "<span class=\"summary\" hidden></span>\n";
 struct FacetsTemplate {
     say: Sentences,
     facets: Vec<FacetView>,
+    orders: Vec<OrderView>,
     chosen: usize,
     /// How many items were counted, when these are not all.
     of_best: Option<usize>,
@@ -165,7 +177,7 @@ impl SearchAnswer {
             agent: self.agent,
             brand: self.page.brand,
             has_script: false,
-            parts: PartView::of(&CollectedReply::new(self.others, Ending::Complete), None),
+            parts: PartView::of(&CollectedReply::new(self.others, Ending::Complete), None, self.page.say),
             words: (has_words && self.findings.is_some()).then(|| markdown::to_html_below(&self.words)),
             session_link: session.and_then(|session| clean::href(&format!("{}#session={session}", self.place.path))),
             session: None,
@@ -177,11 +189,13 @@ impl SearchAnswer {
     fn found(&mut self, findings: Findings) -> String {
         let mut html = self.summary(&findings);
         let facets = facets::views(&findings, &self.place);
-        if !self.has_facets && !facets.is_empty() {
+        let orders = facets::orders(&findings, &self.place, self.page.say);
+        let has_some = !facets.is_empty() || !orders.is_empty();
+        if has_some && !self.has_facets {
             self.has_facets = true;
             let of_best = findings.total.filter(|total| *total > findings.counted).map(|_| findings.counted);
             let chosen = self.place.narrowing.exactly.len();
-            html.push_str(&self.aside(&FacetsTemplate { say: self.page.say, facets, chosen, of_best }));
+            html.push_str(&self.aside(&FacetsTemplate { say: self.page.say, facets, orders, chosen, of_best }));
         }
         self.findings = Some(findings);
         html
@@ -209,8 +223,16 @@ impl SearchAnswer {
             false => caveats::split(findings, self.page.say),
         };
         let (limits, say) = (limits(findings), self.page.say);
-        let (html, caveats) = (markdown::to_html_below(answer), markdown::to_html_below(caveats));
-        self.aside(&Summary { html, caveats, say, limits, notes, is_empty, all })
+        let (html, caveats) =
+            (cited(&markdown::to_html_below(answer), findings.count), markdown::to_html_below(caveats));
+        let rating = self.rating();
+        self.aside(&Summary { html, caveats, say, limits, notes, is_empty, all, rating })
+    }
+
+    /// The thumbs under the answer, where this site counts them.
+    fn rating(&self) -> Option<RatingForm> {
+        let action = clean::href(&feedback_path(&self.place.path))?;
+        self.page.brand.is_rated.then(|| RatingForm { action, question: self.place.question.clone() })
     }
 
     fn part(&mut self, part: Part) -> String {
@@ -259,7 +281,8 @@ impl SearchAnswer {
             let said = markdown::to_html_below(&self.words);
             let limits = LimitsTold::default();
             let (caveats, say) = (String::new(), self.page.say);
-            let summary = Summary { html: said, caveats, say, limits, notes: Vec::new(), is_empty: false, all: None };
+            let (notes, rating) = (Vec::new(), self.rating());
+            let summary = Summary { html: said, caveats, say, limits, notes, is_empty: false, all: None, rating };
             html.push_str(&self.aside(&summary));
         }
         html.push_str(&self.close());
@@ -271,7 +294,7 @@ impl SearchAnswer {
         let Place { path, question, earlier, narrowing } = &self.place;
         let question = QuestionView::filters(&ending, path, question, earlier, narrowing);
         let refusal = match &ending {
-            Ending::Refused(part) => Some(RefusalView::new(part, None)),
+            Ending::Refused(part) => Some(RefusalView::new(part, None, self.page.say)),
             _ => None,
         };
         html.push_str(&template::finish(&EndedTemplate {

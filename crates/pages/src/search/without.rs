@@ -3,7 +3,14 @@
 //! A limit is told in words of its own ("30 minutes or less"), so its words are looked for in the question ("under 30
 //! minutes"). Where none is there, the limit is from elsewhere, and nothing is offered.
 
+use forecourt_core::Findings;
+
 use crate::highlight::{Words, is_telling, pieces};
+
+/// Of each limit that holds, the question without it, where the question says it and something to ask is left.
+pub fn questions_without(question: &str, findings: &Findings) -> Vec<Option<String>> {
+    findings.applied.iter().map(|limit| without(question, limit)).collect()
+}
 
 /// The question without the words that say `limit`. `None` where it does not say it, and where nothing to ask is left.
 pub(super) fn without(question: &str, limit: &str) -> Option<String> {

@@ -61,7 +61,11 @@ fn page(text: &str, narrowing: &SearchRefinement, events: Vec<Event>) -> String 
 }
 
 fn chosen(text: &str) -> SearchRefinement {
-    SearchRefinement { exactly: vec![(text.to_owned(), text.to_owned())], results: Some(20), decided: false }
+    SearchRefinement {
+        exactly: vec![(text.to_owned(), text.to_owned())],
+        results: Some(20),
+        ..SearchRefinement::default()
+    }
 }
 
 /// What was found, and how it ends.
@@ -241,7 +245,7 @@ fn a_summary_that_follows_is_waited_for_on_the_page() {
     assert!(waiting.contains("<span class=\"summary\" hidden></span>"));
     let whole = vec![told("Well [1](https://a.example/).", &["Not ranked."]), Event::Ending(Ending::Complete)];
     let whole = page("q", &SearchRefinement::default(), [begun, whole].concat());
-    assert!(whole.contains("Not ranked.") && whole.contains("href=\"https://a.example/\""), "{whole}");
+    assert!(whole.contains("Not ranked.") && whole.contains("class=\"cite\" href=\"#result-1\""), "{whole}");
     assert!(!whole.contains("<span class=\"summary\""), "{whole}");
 }
 

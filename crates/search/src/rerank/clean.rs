@@ -73,6 +73,21 @@ pub(super) fn pieces(text: &str, sources: &[CitedItem], known: &str) -> Vec<Text
     all
 }
 
+/// Whether a text cites numbers, and no item has any of them: then what it says is from nowhere.
+pub(super) fn cites_nothing_there(text: &str, sources: &[CitedItem]) -> bool {
+    let text = text.replace('【', "[").replace('】', "]");
+    let numbers = MARKED.captures_iter(&text).filter_map(|captures| {
+        let label = captures.name("label").filter(|label| label.as_str().trim().parse::<usize>().is_ok());
+        Some(captures.name("cites").or_else(|| captures.name("inner")).or(label)?.as_str().to_owned())
+    });
+    let numbers: Vec<String> =
+        numbers.flat_map(|all| all.split([',', ';']).map(str::to_owned).collect::<Vec<_>>()).collect();
+    let is_there = |number: &String| {
+        number.trim().parse().is_ok_and(|number: usize| sources.iter().any(|source| source.number == number))
+    };
+    !numbers.is_empty() && !numbers.iter().any(is_there)
+}
+
 fn pass(text: &str, sources: &[CitedItem], known: &str) -> Vec<TextPiece> {
     let (mut pieces, mut at) = (TextPieces::default(), 0);
     for captures in MARKED.captures_iter(text) {

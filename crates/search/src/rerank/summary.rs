@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::clean::{CitedItem, TextPiece, pieces};
+use super::clean::{CitedItem, TextPiece, cites_nothing_there, pieces};
 use super::prompt::Prompt;
 use crate::limits::SUMMARY_BYTES_MAX;
 use crate::markdown::{address, escaped};
@@ -128,7 +128,10 @@ impl Summary {
             return String::new();
         }
         let (shown, cites) = self.markdown(sentence);
-        self.held.push_str(&shown);
+        // A source that is not there is a lie about the whole sentence, not about its end alone.
+        if cites || !cites_nothing_there(sentence, &self.sources) {
+            self.held.push_str(&shown);
+        }
         if self.stage == SummaryStage::Held {
             let said = self.held.trim_start();
             if said.strip_prefix(NONE).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)) {
@@ -250,6 +253,15 @@ mod tests {
         assert_eq!(told("Hello there. I know soups."), (String::new(), SummaryEnd::Groundless));
         assert_eq!(told("Soup [9]. Bread [0]."), (String::new(), SummaryEnd::Groundless));
         assert_eq!(told(""), (String::new(), SummaryEnd::Groundless));
+    }
+
+    #[test]
+    fn what_cites_a_source_that_is_not_there_is_left_out() {
+        let (text, end) = told(
+            "Soup is quick [2]. Bread takes a minute [7]. Cake never ends [[9]](https://x.example), [2, 9]. So [3](https://a.example/).",
+        );
+        assert_eq!(text, "Soup is quick \\[2\\]. Cake never ends, \\[2\\].");
+        assert_eq!(end, SummaryEnd::Grounded);
     }
 
     #[test]

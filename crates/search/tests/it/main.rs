@@ -2,14 +2,19 @@
 
 mod content;
 mod conversations;
+mod documentation;
 mod engines;
 mod facts;
 mod guide;
 mod meaning;
+mod near;
 mod over;
+mod ranking;
 mod refusals;
 mod rerank;
 mod rerank_faults;
+mod rerank_limits;
 mod search;
+mod shop;
 mod sites;
 mod support;

@@ -68,6 +68,38 @@ async fn what_is_sold_out_comes_behind_what_fits_about_as_well() {
     assert_eq!(first(&asked.text(), &names), "Coat one", "who asks for it gets it: {}", asked.text());
 }
 
+fn jacket(name: &str, category: &str, age: &str, colour: &str, price: f64) -> Value {
+    let age = json!([{"@type": "PropertyValue", "name": "Age", "value": age}]);
+    json!({"@type": "Product", "@id": name, "name": name, "category": category, "color": colour,
+        "additionalProperty": age, "offers": {"price": price, "priceCurrency": "EUR"}})
+}
+
+#[tokio::test]
+async fn what_is_of_another_kind_is_near_and_no_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let items = [
+        jacket("Puddle Jacket", "Rain jackets", "5-7", "blue", 44.95),
+        jacket("Storm Jacket", "Rain jackets", "5-7", "yellow", 64.95),
+        jacket("Drop Jacket", "Rain jackets", "2-4", "green", 39.95),
+        jacket("Fox Fleece Jacket", "Fleece", "5-7", "black", 19.95),
+    ];
+    let built = agent(&folder, &items);
+    let answer = ask(&built, "a rain jacket for a six-year-old under 60, not blue").await;
+    assert!(answer.parts.iter().all(|part| !matches!(part, forecourt_core::Part::Data(_))), "{answer:?}");
+    let told = answer.text();
+    for near in ["“at most 60”: **Storm Jacket** (64.95 EUR)", "“no blue”: **Puddle Jacket**", "**Drop Jacket**"]
+    {
+        assert!(told.contains(near), "{near}: {told}");
+    }
+    assert!(told.contains("Without “a rain jacket”: **Fox Fleece Jacket**"), "{told}");
+    // One that fits is the answer.
+    let fits = ask(&built, "a rain jacket for a six-year-old under 70, not blue").await;
+    assert!(fits.text().contains("Storm Jacket") && !fits.text().contains("Puddle"), "{}", fits.text());
+    // Words that are no kind lower the rank and refuse nothing.
+    let described = ask(&built, "a warm black jacket under 60").await;
+    assert!(described.text().contains("Fox Fleece Jacket"), "{}", described.text());
+}
+
 #[tokio::test]
 async fn where_nothing_fits_what_keeps_every_limit_is_told() {
     let folder = tempfile::tempdir().unwrap();

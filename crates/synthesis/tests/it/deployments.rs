@@ -8,7 +8,7 @@ use forecourt_contract::endpoint::{self, RegistrationContext};
 use forecourt_contract::{
     Catalog, Dispatcher, Endpoint, Failure, Handler, Invocation, MethodPolicy, RecipeBook, Registry, Rules, Scope,
 };
-use forecourt_openapi::{Options, import};
+use forecourt_openapi::{ImportChoices, Options, import};
 use forecourt_settings::Section;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -49,7 +49,8 @@ fn folder(folder: &Path) -> Dispatcher {
 }
 
 fn imported(document: &Path) -> Dispatcher {
-    let options = Options { base_url: Some("https://service.example".to_owned()), ..Options::default() };
+    let base_url = Some("https://service.example".to_owned());
+    let options = Options { choices: ImportChoices { base_url, ..ImportChoices::default() }, ..Options::default() };
     let imported = import(&std::fs::read(document).unwrap(), &options).unwrap();
     host(imported.operations.iter().filter_map(|operation| {
         let files = &operation.fate.written()?.files;

@@ -1,12 +1,13 @@
 //! Pages for people. REST 4.1.
 
-use forecourt_core::{CollectedReply, Part, PolicyPart};
+use forecourt_core::{CollectedReply, Language, Part, PolicyPart};
 use forecourt_pages::{ErrorPage, RefusalPage, ReplyPage, csp};
+use forecourt_sentences::{Sentences, SpokenLanguage};
 use http::header::CONTENT_SECURITY_POLICY;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::Frame;
-use crate::rest::errors::Failure;
+use crate::rest::errors::{AGENT_FAILED, Failure};
 
 pub(super) fn answer(frame: &Frame<'_>, asked: &[Part], collected: &CollectedReply) -> String {
     ReplyPage {
@@ -23,13 +24,14 @@ pub(super) fn answer(frame: &Frame<'_>, asked: &[Part], collected: &CollectedRep
     .render()
 }
 
-pub(super) fn refusal(frame: &Frame<'_>, part: &PolicyPart) -> String {
+pub(super) fn refusal(frame: &Frame<'_>, part: &PolicyPart, worded: &Language) -> String {
     let asked: Vec<Part> = Some(frame.asked).filter(|asked| !asked.is_empty()).map(Part::text).into_iter().collect();
     RefusalPage {
         brand: frame.brand,
         card: &frame.door.card,
         url: frame.url,
         language: frame.language,
+        worded,
         part: &frame.base.refusal(part),
         asked: &asked,
         path: &frame.door.link,
@@ -38,19 +40,33 @@ pub(super) fn refusal(frame: &Frame<'_>, part: &PolicyPart) -> String {
 }
 
 pub(super) fn failure(frame: &Frame<'_>, failure: &Failure) -> String {
+    let (title, message) = words(failure, frame.language);
     ErrorPage {
         brand: frame.brand,
         address: Some(&frame.door.card.address),
         url: frame.url,
         language: frame.language,
-        title: failure.title,
-        message: &failure.message,
+        title: &title,
+        message: message.as_deref().unwrap_or(&failure.message),
+        is_english: message.is_none(),
         hint: failure.hint.as_deref(),
         asked: frame.asked,
         path: Some(frame.door.link.as_str()).filter(|_| !frame.asked.is_empty() && failure.code != "agent-not-found"),
         may_work_again: failure.status.is_server_error() && !frame.asked.is_empty(),
     }
     .render()
+}
+
+/// A failure in the language of its page: its title, and its message where there is one in that language. Our own
+/// messages are English.
+fn words(failure: &Failure, language: &Language) -> (String, Option<String>) {
+    let spoken = SpokenLanguage::of(language).filter(|spoken| *spoken != SpokenLanguage::English);
+    let Some(say) = spoken.map(Sentences::in_language) else { return (failure.title.to_owned(), None) };
+    // Whatever an agent failed of, the title is the same.
+    let is_agents = failure.title == AGENT_FAILED;
+    let title = say.page_failure_title(if is_agents { "agent-failed" } else { failure.code });
+    let message = Some(say.page_failure_message(failure.code)).filter(|message| message != "–" && !is_agents);
+    (title, message)
 }
 
 /// Adds what a browser must know of a page. `policy` is one of [`csp`], or of [`forecourt_pages::Branding`]. REST 8.2.

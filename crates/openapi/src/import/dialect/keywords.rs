@@ -48,6 +48,7 @@ impl Dialect<'_> {
         self.types(keywords, &mut ours);
         self.properties(keywords, &mut ours, spot);
         bounds(keywords, &mut ours);
+        texts(&mut ours);
         if is_told {
             examples(keywords, &mut ours);
         }
@@ -260,6 +261,18 @@ fn bounds(keywords: &Map<String, Value>, ours: &mut Map<String, Value>) {
         {
             ours.insert(exclusive.to_owned(), number);
         }
+    }
+}
+
+/// The values of a text are texts: a document in YAML that says `type: string, enum: [1, 2]` means "1" and "2", and to
+/// the letter nothing at all.
+fn texts(ours: &mut Map<String, Value>) {
+    if ours.get("type") != Some(&json!("string")) {
+        return;
+    }
+    let values = ours.get_mut("enum").and_then(Value::as_array_mut).into_iter().flatten();
+    for value in values.filter(|value| value.is_number() || value.is_boolean()) {
+        *value = json!(value.to_string());
     }
 }
 

@@ -10,7 +10,8 @@ use crate::limits::RECORD_BYTES_MAX;
 /// The version of the record's form.
 const VERSION: u32 = 1;
 
-/// What was generated into a folder, by document. Holds hashes and names, no values.
+/// What was generated into a folder, by document. Holds hashes and names of what was
+/// generated, no values, and what was chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportRecord {
     version: u32,

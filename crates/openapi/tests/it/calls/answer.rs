@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::given::valid_inputs;
+use super::given::{Texts, valid_inputs};
 use super::modern::{Document, Way};
 
 /// Status, media type and body, the first of these that the document declares.
@@ -26,7 +26,9 @@ pub(super) fn answer(document: &Document, operation: &Value) -> (u16, Option<Str
     let schema = document.schema(content.get("schema").unwrap_or(&Value::Bool(true)), Way::Answered);
     // Documents have patterns of other languages, by which nothing can be held to them.
     let validator = jsonschema::draft202012::options().build(&schema).ok();
-    let value = valid_inputs(&schema, &|value| validator.as_ref().is_none_or(|validator| validator.is_valid(value)))
-        .unwrap_or(Value::Null);
+    let value = valid_inputs(&schema, Texts::Any, &|value| {
+        validator.as_ref().is_none_or(|validator| validator.is_valid(value))
+    })
+    .unwrap_or(Value::Null);
     (status, Some(media.clone()), value.to_string().into_bytes())
 }

@@ -78,6 +78,8 @@ fn known(schema: &Value, value: &Value) -> Result<(), String> {
 
 fn names_of(schema: &Value, root: &Value, depth: usize, names: &mut Vec<String>, is_open: &mut bool) {
     names.extend(schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.clone()));
+    // Some documents require what they declare nowhere.
+    names.extend(schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
     *is_open |= schema.get("additionalProperties").is_some_and(|more| *more != json!(false)) || depth > 8;
     let target = schema["$ref"].as_str().and_then(|pointer| root.pointer(&pointer[1..]));
     let lists = ["allOf", "anyOf", "oneOf"].iter().filter_map(|list| schema[*list].as_array()).flatten();

@@ -4,9 +4,19 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Map, Value, json};
 
+/// Which texts are given where a schema leaves that open.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Texts {
+    /// With spaces and signs that have to be escaped.
+    Any,
+    /// Letters and digits: what documents want that say so in a pattern that a host can't read.
+    Plain,
+}
+
 /// How much is given.
 #[derive(Clone, Copy)]
 struct Choice {
+    texts: Texts,
     /// Which of several alternatives.
     way: usize,
     /// Levels at which what may be left out is given.
@@ -14,10 +24,10 @@ struct Choice {
 }
 
 /// A value that is valid, as `is_valid` says, with as much in it as can be. `None`: none was found.
-pub(super) fn valid_inputs(schema: &Value, is_valid: &dyn Fn(&Value) -> bool) -> Option<Value> {
+pub(super) fn valid_inputs(schema: &Value, texts: Texts, is_valid: &dyn Fn(&Value) -> bool) -> Option<Value> {
     let choices = [4, 2, 1, 0].into_iter().flat_map(|depth| (0..4).map(move |way| (way, depth)));
     let mut values = choices.filter_map(|(way, optional_depth)| {
-        let choice = Choice { way, optional_depth };
+        let choice = Choice { texts, way, optional_depth };
         Maker { root: schema, choice, count: 0 }.value(schema, 0)
     });
     values.find(|value| is_valid(value))
@@ -126,6 +136,7 @@ impl Maker<'_> {
             "uri" | "url" => format!("https://example.com/{}?a=b&c=%20", self.count),
             "email" => format!("a{}@example.com", self.count),
             "uuid" => format!("{:08}-0000-4000-8000-000000000000", self.count),
+            _ if self.choice.texts == Texts::Plain => format!("word{}", self.count),
             _ => format!("word {} & more/{}", self.count, "\u{e9}"),
         };
         let padded = format!("{text}{}", "x".repeat(least.saturating_sub(text.chars().count())));

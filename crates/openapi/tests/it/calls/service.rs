@@ -64,7 +64,9 @@ impl MockService {
         let (document, state) = (Arc::clone(&service.document), Arc::clone(&service.state));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                serve(stream, &document, &state).await;
+                // A task of its own: a document that this reader stumbles over costs one call, not all that follow.
+                let (document, state) = (Arc::clone(&document), Arc::clone(&state));
+                tokio::spawn(async move { serve(stream, &document, &state).await });
             }
         });
         service
