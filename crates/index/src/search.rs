@@ -1,8 +1,10 @@
 //! Queries in, ranked hits out.
 
 mod adjust;
+mod adjustment;
 mod answered;
 mod card;
+mod circle;
 mod complete;
 mod explain;
 mod facets;
@@ -15,7 +17,9 @@ mod near;
 mod one_variant;
 mod ordered;
 mod plan;
+mod position;
 mod query;
+mod range;
 mod rank;
 mod scope;
 mod snippet;
@@ -25,7 +29,7 @@ mod values;
 mod variant_tests;
 mod word_coverage;
 
-pub use adjust::{Adjustment, Effect};
+pub use adjustment::{Adjustment, Effect};
 pub(crate) use answered::is_answered;
 pub use complete::Completion;
 pub(crate) use complete::complete;
@@ -41,9 +45,9 @@ pub(crate) use values::{has_property, nearest};
 pub use word_coverage::WordCoverage;
 pub(crate) use word_coverage::word_coverage;
 
+use circle::Circle;
 use fuse::{WordEvidence, fuse};
 use meaning::Meaning;
-use near::Circle;
 use plan::{Plan, stems_of};
 use rank::RankedDoc;
 

@@ -74,11 +74,6 @@ impl Library {
         self.snapshot.load().last_day()
     }
 
-    /// Whether some item says that it can't be had.
-    pub fn sells_out(&self) -> bool {
-        self.snapshot.load().sells_out()
-    }
-
     /// Whether some item has a property at this dot path.
     pub fn has_property(&self, path: &str) -> Result<bool> {
         has_property(&self.snapshot.load(), path)

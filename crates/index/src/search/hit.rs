@@ -4,7 +4,7 @@ use forecourt_core::LazyJson;
 use serde_json::Value;
 
 use super::card::card;
-use super::near::Circle;
+use super::circle::Circle;
 use super::plan::Plan;
 use super::query::Query;
 use super::rank::RankedDoc;

@@ -10,10 +10,11 @@ use tantivy::query::{
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Term};
 
+use super::circle::Circle;
 use super::kinds::Kinds;
-use super::near::Circle;
 use super::one_variant::limit_clauses;
 use super::query::Query;
+use super::range::range;
 use super::spelling::Correction;
 use super::terms::{QueryWords, ScoredTerms, Terms};
 use super::variant_tests::VariantTests;
@@ -22,7 +23,7 @@ use crate::analysis::{
 };
 use crate::classes::{CLASS, FREE_OF, STATED};
 use crate::error::Result;
-use crate::index::{Snapshot, number_key};
+use crate::index::Snapshot;
 use crate::limits::WHOLE_FACT_BYTES_MAX;
 use forecourt_loaders::item::hash;
 use forecourt_understanding::limits::QUERY_BYTES_MAX;
@@ -338,19 +339,4 @@ fn together(field: Field, phrase: &str, tongue: LanguageAnalyzer) -> Option<Box<
         1 => Some(terms.remove(0)),
         _ => Some(Box::new(BooleanQuery::intersection(terms))),
     }
-}
-
-pub(super) fn range(snapshot: &Snapshot, field: &str, from: Option<f64>, to: Option<f64>) -> Box<dyn Search> {
-    if !snapshot.summary.numbers.contains(field) {
-        return Box::new(EmptyQuery);
-    }
-    let bound = |value: f64| {
-        let mut term = Term::from_field_json_path(snapshot.fields.numbers, &number_key(field), false);
-        term.append_type_and_fast_value(value);
-        Bound::Included(term)
-    };
-    // An end that is open still asks for a value: what states none passes no range.
-    let from = bound(from.unwrap_or(f64::MIN));
-    let to = bound(to.unwrap_or(f64::MAX));
-    Box::new(RangeQuery::new(from, to))
 }
