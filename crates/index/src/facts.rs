@@ -9,12 +9,16 @@ use serde_json::{Map, Value};
 
 use crate::address;
 use crate::limits::{FACT_BYTES_MAX, FACTS_MAX, PATH_BYTES_MAX, VARIANT_FACTS_MAX};
+use forecourt_loaders::can_be_had;
 use forecourt_loaders::grounding::{self, GROUNDING, GroundedItem};
 use forecourt_loaders::item::{SECTION, type_name};
 use forecourt_loaders::limits::PATH_LEVELS_MAX;
 use forecourt_understanding::{AGES, EVENT_DAYS, measure, unit};
 
 pub(crate) use derived::LAST_DAY;
+
+/// The fact that nobody can have an item. No property has such a name.
+pub(crate) const SOLD_OUT: &str = "\u{1}soldOut";
 
 /// The member that holds the variants of an item.
 pub(crate) const HAS_VARIANT: &str = "hasVariant";
@@ -95,6 +99,15 @@ pub(crate) fn variants_of(item: &Value) -> &[Value] {
         Some(Value::Array(variants)) => variants,
         Some(one @ Value::Object(_)) => std::slice::from_ref(one),
         _ => &[],
+    }
+}
+
+/// Whether an item says that nobody can have it: all of its offers, and those of all its variants, are gone.
+pub(crate) fn is_sold_out(item: &Value) -> bool {
+    let is_gone = |one: &Value| !can_be_had(one.get("offers").unwrap_or(one));
+    match variants_of(item) {
+        [] => is_gone(item),
+        variants => is_gone(item) || variants.iter().all(is_gone),
     }
 }
 

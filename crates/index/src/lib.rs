@@ -55,5 +55,7 @@ pub use forecourt_embed::CrossEncoder;
 pub use library::{INDEX_VERSION, Library, NamedIds, Options, PutOutcome, RemoveOutcome, unpack};
 pub use pushed::{FollowedItem, FollowedRevision, PushedDocument, PushedItem};
 pub use report::{KindCount, LoadProgress, Progress, Report};
-pub use search::{Correction, ExplainedHit, Facet, Facets, Hit, MatchedConstraint, Query, RankBy, WordCoverage};
+pub use search::{
+    Adjustment, Correction, Effect, ExplainedHit, Facet, Facets, Hit, MatchedConstraint, Query, RankBy, WordCoverage,
+};
 pub use summary::{SummaryWish, summary};

@@ -22,6 +22,10 @@ pub const PATH_BYTES_MAX: usize = 128;
 pub const NUMBER_PATHS_MAX: usize = 1_000;
 /// Bytes of one indexed word; the rest of it is cut off.
 pub const WORD_BYTES_MAX: usize = 64;
+/// Items, from the first on, whose places rules and what is sold out change.
+pub const ADJUSTED_ITEMS_MAX: usize = 50;
+/// Items that rules pin before the others, for one question.
+pub const PINNED_ITEMS_MAX: usize = 10;
 /// Words of a query whose meaning as a kind of item is looked for; longer queries name no kind.
 pub const KIND_WORDS_MAX: usize = 12;
 /// Hits that can be paged through: `offset + limit` of a query.
@@ -36,6 +40,8 @@ pub const SNIPPET_CHARS_MAX: usize = 240;
 pub const SNIPPET_BYTES_READ: usize = 16 * 1024;
 /// Terms whose frequencies are remembered before those that were not asked for lately are forgotten.
 pub const FREQUENCIES_KEPT: usize = 4_096;
+/// Bytes for the documents of terms that are remembered, before those that were not asked for lately are forgotten.
+pub const TERM_DOCS_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Items whose vectors are made together, on all processors.
 pub const EMBED_ITEMS: usize = 64;
 /// Bytes of memory for the words of items that are not yet written out.

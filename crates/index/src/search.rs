@@ -1,5 +1,7 @@
 //! Queries in, ranked hits out.
 
+mod adjust;
+mod adjustment;
 mod answered;
 mod card;
 mod explain;
@@ -13,6 +15,7 @@ mod one_variant;
 mod ordered;
 mod plan;
 mod query;
+mod range;
 mod rank;
 mod scope;
 mod snippet;
@@ -22,6 +25,7 @@ mod values;
 mod variant_tests;
 mod word_coverage;
 
+pub use adjustment::{Adjustment, Effect};
 pub(crate) use answered::is_answered;
 pub use explain::ExplainedHit;
 pub(crate) use explain::explain;
@@ -40,7 +44,7 @@ use meaning::Meaning;
 use plan::{Plan, stems_of};
 use rank::RankedDoc;
 
-use crate::analysis::LanguageAnalyzer;
+use crate::analysis::{LanguageAnalyzer, Words};
 use crate::dense::{Model, Near};
 use crate::error::Result;
 use crate::index::Snapshot;
@@ -75,12 +79,12 @@ pub(crate) fn search(
 }
 
 /// The words of a query that no item has, and what is looked for instead.
-pub(crate) fn corrections(snapshot: &Snapshot, query: &Query, default: LanguageAnalyzer) -> Vec<Correction> {
+pub(crate) fn corrections(snapshot: &Snapshot, query: &Query, default: LanguageAnalyzer) -> Result<Vec<Correction>> {
     let tongue = query.tongue(default);
     // Nearly every question is spelled right, and to see that takes no plan.
     match terms::knows_all(snapshot, &query.text, tongue) {
-        true => Vec::new(),
-        false => Plan::of(snapshot, query, tongue).corrections,
+        true => Ok(Vec::new()),
+        false => Ok(Plan::of(snapshot, query, tongue)?.corrections),
     }
 }
 
@@ -89,6 +93,15 @@ pub(crate) fn keeps_words(snapshot: &Snapshot, question: &str, wording: &str, to
     let (asked, kept) = (stems_of(snapshot, question, tongue), stems_of(snapshot, wording, tongue));
     let lost = asked.iter().filter(|stem| !kept.contains(stem)).count();
     2 * lost <= asked.len()
+}
+
+/// Whether a text has all words of another one, read in one of the languages of the items or in the default one.
+pub(crate) fn says(snapshot: &Snapshot, text: &str, words: &str, default: LanguageAnalyzer) -> bool {
+    let mut tongues = std::iter::once(default).chain(snapshot.summary.tongues());
+    tongues.any(|tongue| {
+        let (text, words) = (Words::of(plan::head(text), tongue), Words::of(words, tongue));
+        words.len() > 0 && words.iter().all(|word| text.iter().any(|other| other == word))
+    })
 }
 
 /// What each kind of search has found, the best first.
@@ -111,17 +124,20 @@ fn found(
     if end <= query.offset || query.filters.len() > FILTERS_MAX {
         return Ok(None);
     }
-    let mut plan = Plan::of(snapshot, query, query.tongue(default));
-    if let Some(order) = &query.order {
-        let mut ranked = ordered::top(snapshot, query, order, &plan, end)?;
-        ranked.drain(..query.offset.min(ranked.len()));
-        return Ok(Some((Lists::default(), plan, ranked)));
-    }
-    let (mut lists, mut ranked) = rank_all(snapshot, model, query, by, &plan, end)?;
-    if ranked.is_empty() && plan.relax() {
-        lists.words = rank::top(snapshot, &plan, end)?;
-        ranked.clone_from(&lists.words);
-    }
+    let mut plan = Plan::of(snapshot, query, query.tongue(default))?;
+    let depth = adjust::depth(snapshot, query, end);
+    let (lists, mut ranked) = match &query.order {
+        Some(order) => (Lists::default(), ordered::top(snapshot, query, order, &plan, depth)?),
+        None => {
+            let (mut lists, mut ranked) = rank_all(snapshot, model, query, by, &plan, depth)?;
+            if ranked.is_empty() && plan.relax() {
+                lists.words = rank::top(snapshot, &plan, depth)?;
+                ranked.clone_from(&lists.words);
+            }
+            (lists, ranked)
+        }
+    };
+    adjust::adjust(snapshot, query, &plan, &mut ranked)?;
     ranked.truncate(end);
     ranked.drain(..query.offset.min(ranked.len()));
     Ok(Some((lists, plan, ranked)))

@@ -8,7 +8,6 @@ use forecourt_understanding::Filter;
 use forecourt_vocabulary::PropertyTable;
 use serde_json::Value;
 
-use crate::current::sold_out_later;
 use crate::limits::LEANING_ITEMS_MAX;
 
 /// What one such word adds to an item's score, as part of it.
@@ -20,21 +19,17 @@ const COUNTED_MAX: usize = 3;
 pub(super) fn search(library: &Library, query: &Query, leanings: &[String]) -> Result<Vec<Hit>, Error> {
     // An order that the question asks for (`the cheapest`) is not changed by what is known of the caller.
     let leans = !leanings.is_empty() && query.order.is_none();
-    let sells = library.sells_out() && !query.filters.iter().any(asks_availability);
-    if !(leans || sells) || query.offset >= LEANING_ITEMS_MAX {
+    if !leans || query.offset >= LEANING_ITEMS_MAX {
         return library.search(query);
     }
     let end = query.offset + query.limit;
     // From the first item on, whichever page is asked for: else an item could be on two pages or on none.
     let all = library.search(&Query { offset: 0, limit: end.max(LEANING_ITEMS_MAX), ..query.clone() })?;
-    let all = if leans { lean(all, leanings) } else { all };
-    // The best of what nobody can have is no good answer.
-    let all = if sells { sold_out_later(all, query.order.is_some()) } else { all };
-    Ok(all.into_iter().skip(query.offset).take(query.limit).collect())
+    Ok(lean(all, leanings).into_iter().skip(query.offset).take(query.limit).collect())
 }
 
 /// Whether a limit is one of what can be had.
-fn asks_availability(filter: &Filter) -> bool {
+pub(super) fn asks_availability(filter: &Filter) -> bool {
     filter.fields.iter().any(|field| PropertyTable::shipped().texts.availability.contains(field))
 }
 

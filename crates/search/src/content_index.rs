@@ -16,6 +16,7 @@ use forecourt_understanding::ParsedQuestion;
 use forecourt_vocabulary::Vocabulary;
 
 use super::index_slots::{IndexSlots, mark_file};
+use super::ranking::RankingRules;
 use super::sites::Sites;
 use crate::limits::WARNINGS_MAX;
 use crate::ranker::LibraryRanker;
@@ -35,6 +36,7 @@ pub struct ContentIndex {
     /// Files and folders.
     sources: Vec<ContentSource>,
     sites: Sites,
+    rules: RankingRules,
     options: Options,
     /// Of the settings that shape the index.
     settings_hash: u64,
@@ -68,6 +70,7 @@ impl ContentIndex {
             clock: context.clock.clone(),
             sources,
             sites: Sites::none(context),
+            rules: RankingRules::default(),
             options,
             settings_hash,
             library: OnceLock::new(),
@@ -85,6 +88,26 @@ impl ContentIndex {
     pub(super) fn with_sites(mut self, sites: Sites) -> Self {
         self.sites = sites;
         self
+    }
+
+    /// Adds rules for the order of items.
+    #[must_use]
+    pub(super) fn with_rules(mut self, rules: RankingRules) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    /// The rules for the order of items.
+    pub(crate) fn rules(&self) -> &RankingRules {
+        &self.rules
+    }
+
+    /// Rules that change nothing, once there are items.
+    fn idle_rules(&self, library: &Library) -> Vec<String> {
+        if library.is_empty() {
+            return Vec::new();
+        }
+        self.rules.idle(library, self.clock.now()).unwrap_or_else(|error| vec![error.to_string()])
     }
 
     /// Everything that is indexed.
@@ -209,6 +232,12 @@ impl IndexedContent for ContentIndex {
             notices.extend(found.without_url.iter().map(|(label, count)| without_url(label, *count)));
             notices.extend(found.left_out.iter().map(|file| format!("not read: {file}")));
         }
+        // An index that was never made, or that another process has open, says nothing of its items.
+        let library = match self.is_unbuilt() {
+            true => None,
+            false => self.library().ok(),
+        };
+        notices.extend(library.iter().flat_map(|library| self.idle_rules(library)));
         notices.truncate(WARNINGS_MAX);
         notices
     }
@@ -228,7 +257,9 @@ impl IndexedContent for ContentIndex {
     fn explain(&self, question: &str) -> Result<Vec<RankExplanation>, IndexingError> {
         let library = self.library().map_err(failed)?;
         let ParsedQuestion { text, filters, .. } = library.understand(question, &Language::english());
-        let explained = library.explain(&Query { text, filters, limit: EXPLAINED, ..Query::default() });
+        let adjustments = self.rules.adjustments(&library, question, self.clock.now());
+        let query = Query { text, filters, limit: EXPLAINED, adjustments, sold_out_later: true, ..Query::default() };
+        let explained = library.explain(&query);
         let told = |one: &ExplainedHit| RankExplanation { text: one.to_string(), data: serde_json::json!(one) };
         Ok(explained.map_err(failed)?.iter().map(told).collect())
     }
@@ -266,6 +297,7 @@ impl IndexedContent for ContentIndex {
         if report.loaded + report.updated + report.removed > 0 {
             self.note(&self.changed_at);
         }
+        self.idle_rules(&library).iter().for_each(|idle| tracing::warn!("{idle}"));
         let report = indexed(report, library.len());
         *self.last_report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report.clone());
         Ok(report)

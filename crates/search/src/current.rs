@@ -1,11 +1,9 @@
-//! What is over, and what is sold out: the one is left out, the other comes later.
+//! What is over: it is left out.
 
 use forecourt_core::{Language, Timestamp};
-use forecourt_index::{Hit, LAST_DAY, Library};
-use forecourt_loaders::can_be_had;
+use forecourt_index::{LAST_DAY, Library};
 use forecourt_understanding::{EVENT_DAYS, Filter, Test};
 use forecourt_vocabulary::{PropertyTable, Quantity, QuestionLexicon};
-use serde_json::Value;
 
 const SECONDS_OF_DAY: f64 = 86_400.0;
 
@@ -30,47 +28,4 @@ pub(super) fn with_current(library: &Library, applied: &[Filter], current: Optio
     };
     filters.extend(current.filter(|_| !asks_date).filter(is_to_come).cloned());
     filters
-}
-
-/// Whether an item says that it can't be had.
-fn is_sold_out(item: &Value) -> bool {
-    !can_be_had(item.get("offers").unwrap_or(item))
-}
-
-/// What a thing counts that nobody can have, as part of its score: it comes behind what fits half as well.
-const SOLD_OUT_WORTH: f32 = 0.5;
-
-/// Lets what is sold out come later: behind everything else where an order is asked for, since all of it fits as well,
-/// and else behind what fits about as well.
-pub(super) fn sold_out_later(mut hits: Vec<Hit>, is_ordered: bool) -> Vec<Hit> {
-    if is_ordered {
-        hits.sort_by_cached_key(|hit| is_sold_out(&hit.item));
-        return hits;
-    }
-    for hit in hits.iter_mut().filter(|hit| is_sold_out(&hit.item)) {
-        hit.score *= SOLD_OUT_WORTH;
-    }
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score));
-    hits
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn an_item_is_sold_out_when_all_of_its_offers_are() {
-        for (item, is) in [
-            (json!({"offers": {"availability": "https://schema.org/OutOfStock"}}), true),
-            (json!({"offers": [{"availability": "SoldOut"}, {"availability": "InStock"}]}), false),
-            (json!({"offers": [{"availability": "sold out"}]}), true),
-            (json!({"offers": {"price": 3}}), false),
-            (json!({"offers": []}), false),
-            (json!({"name": "x"}), false),
-        ] {
-            assert_eq!(is_sold_out(&item), is, "{item}");
-        }
-    }
 }

@@ -115,15 +115,25 @@ impl SearchEngine {
         let reads = LibraryParser { library, elicitation, answer_in, now: message.received_at };
         let text = match conversation::wish(message, &self.item_label, self.results, &reads) {
             SearchIntent::Items(asked) => {
-                let current = Some(current::filter(message.received_at, answer_in));
-                return Ok(ControlFlow::Continue(SearchRequest { current, ..asked }));
+                return Ok(ControlFlow::Continue(self.dated(&words, message, asked)));
             }
-            SearchIntent::About(about) => return self.about(&words, message, &about).map(ControlFlow::Break),
+            SearchIntent::About(about) => {
+                let shown = self.dated(&words, message, about.shown);
+                return self.about(&words, message, &ItemQuestion { shown, ..about }).map(ControlFlow::Break);
+            }
             SearchIntent::Introduction => words.introduction(),
             SearchIntent::Noted(limits) => words.noted(&limits),
             SearchIntent::OffTopic(topic) => topic.reply(answer_in.as_str(), &self.item_label),
         };
         Ok(ControlFlow::Break(vec![Event::Text(text), Event::Ending(Ending::Complete)]))
+    }
+
+    /// A search with what its day adds: that nothing is over, and the rules for the order of items.
+    fn dated(&self, words: &AnswerText<'_>, message: &Message, asked: SearchRequest) -> SearchRequest {
+        let (now, library) = (message.received_at, words.library);
+        let question = asked.decontextualized.clone().unwrap_or_else(|| message.addressed_text());
+        let adjustments = self.index.rules().adjustments(library, &question, now);
+        SearchRequest { current: Some(current::filter(now, words.answer_in)), adjustments, ..asked }
     }
 
     /// The answer to a question about an item of an earlier answer.

@@ -1,7 +1,7 @@
 //! From what is asked to what was found, and what would be found if less were asked.
 
 use forecourt_core::findings::LeftOut;
-use forecourt_index::{Correction, Error, Hit, Library, Query};
+use forecourt_index::{Correction, Effect, Error, Hit, Library, Query};
 use forecourt_sentences::Sentences;
 use forecourt_understanding::{Filter, Test};
 
@@ -91,11 +91,14 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         offset: asked.offset,
         language: None,
         order: asked.order.clone(),
+        adjustments: asked.adjustments.clone(),
+        sold_out_later: !found.applied.iter().any(boost::asks_availability),
         items_only: asked.items_only,
     };
     let mut hits = boost::search(library, &query, &asked.leanings)?;
     // With filters, what is found keeps what was asked for in full, whatever the words are.
-    if asked.offset == 0 && found.applied.is_empty() && answers_nothing(library, &asked.text, &hits)? {
+    let is_pinned = asked.adjustments.iter().any(|rule| rule.effect == Effect::Pin { even_alone: true });
+    if asked.offset == 0 && found.applied.is_empty() && !is_pinned && answers_nothing(library, &asked.text, &hits)? {
         return Ok(SearchResults { is_off_topic: true, ..found });
     }
     let has_more = hits.len() > results;
@@ -106,7 +109,7 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     };
     // Counted for the first page alone: further ones leave out the same items.
     let left_out = if asked.offset == 0 { library.left_out(&query)? } else { Vec::new() };
-    let corrections = library.corrections(&query);
+    let corrections = library.corrections(&query)?;
     Ok(SearchResults { hits, has_more, relaxations, left_out, corrections, ..found })
 }
 

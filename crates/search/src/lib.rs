@@ -27,8 +27,8 @@
 //! | `caller_context.rs` | what is known of the caller |
 //! | `elicit.rs`, `elicited.rs` | asking back when very many items fit, and what is answered to that |
 //! | `facets.rs` | how the items that fit differ |
-//! | `current.rs` | what is over or sold out |
-//! | `find.rs`, `boost.rs` | from what is asked to what was found, in which order |
+//! | `current.rs` | what is over |
+//! | `find.rs`, `boost.rs`, `ranking.rs` | from what is asked to what was found, in which order |
 //! | `answer_text.rs`, `facts.rs`, `values.rs`, `markdown.rs` | what was found, in words |
 //! | `fact_question.rs`, `named_item.rs`, `fact_answer.rs`, `contains.rs` | one fact of one item |
 //! | `document.rs`, `passage.rs` | a section of a document as the answer |
@@ -68,6 +68,7 @@ mod passage;
 mod phrase;
 mod phrases;
 mod ranker;
+mod ranking;
 mod request;
 mod rerank;
 mod settings;

@@ -67,6 +67,15 @@ pub(crate) const LEANING_ITEMS_MAX: usize = 50;
 /// Values named to ask about, beside words: in one message, and by all turns of a question, of which the
 /// newest hold.
 pub(crate) const QUESTION_FILTERS_MAX: usize = 32;
+/// Rules for the order of items, of one agent.
+pub(crate) const RANKING_RULES_MAX: usize = 100;
+/// Ids of items that one rule names, and its entries of words.
+pub(crate) const RANKING_IDS_MAX: usize = 50;
+pub(crate) const RANKING_PHRASES_MAX: usize = 20;
+/// Bytes of each text of a rule.
+pub(crate) const RANKING_TEXT_BYTES_MAX: usize = 500;
+/// How many times the score counts of what a rule boosts, at most.
+pub(crate) const RANKING_FACTOR_MAX: f32 = 10.0;
 /// Items that a model gets from one search.
 pub(crate) const TOOL_ITEMS_MAX: usize = 10;
 /// Bytes of an item that a model gets whole; of a larger one it gets the facts.

@@ -1,7 +1,7 @@
 //! This module holds what a search is asked for: words, filters and how much, whoever understood them.
 
 use forecourt_core::{AgentCard, Language, Message, Question};
-use forecourt_index::Hit;
+use forecourt_index::{Adjustment, Hit};
 use forecourt_sentences::SpokenLanguage;
 use forecourt_understanding::{Contradiction, Filter, ParsedQuestion, SortOrder, Test};
 use forecourt_vocabulary::OffTopic;
@@ -87,6 +87,8 @@ pub(super) struct SearchRequest {
     pub(super) order: Option<SortOrder>,
     /// That an item is not over, where no other date is asked for.
     pub(super) current: Option<Filter>,
+    /// What the operator's rules do to the order of the items.
+    pub(super) adjustments: Vec<Adjustment>,
     /// Items that were shown before.
     pub(super) offset: usize,
     /// Items wanted, when the caller says so: 1 to [`crate::limits::SHOWN_MAX`].

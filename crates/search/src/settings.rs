@@ -19,6 +19,7 @@ use serde::Deserialize;
 use url::Url;
 
 use super::content_index::ContentIndex;
+use super::ranking::{RankingRules, RankingSettings};
 use super::rerank::settings::RerankSettings;
 use super::sites::Sites;
 use crate::limits::{
@@ -78,6 +79,9 @@ pub(super) struct SearchSettings {
     /// Items of one answer, 1 to 50.
     #[serde(default = "results")]
     pub(super) results: usize,
+    /// Rules for the order of items, a table each.
+    #[serde(default)]
+    ranking: Vec<RankingSettings>,
     /// A language model that words questions anew, ranks what was found and sums it up. Without it, and
     /// whenever it fails, answers are those of the search alone.
     #[serde(rename = "rerank")]
@@ -227,7 +231,8 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<(SearchSettin
     let sites = Sites::new(context, sites, refresh);
     let vocabulary = vocabulary_of(context, &mut problems);
     let options = Options { language: Some(language), model, vocabulary, ..Options::default() };
-    let index = ContentIndex::new(context, sources, options).with_sites(sites);
+    let rules = RankingRules::read(section, &settings.ranking, &mut problems);
+    let index = ContentIndex::new(context, sources, options).with_sites(sites).with_rules(rules);
     problems.into_result((settings, index))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forecourt_core::{Language, Message, Timestamp};
-use forecourt_index::{Hit, Library};
+use forecourt_index::{Adjustment, Hit, Library};
 use forecourt_sentences::{Sentences, SpokenLanguage};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -75,7 +75,8 @@ impl Tool for SearchTool {
             // Searching reads from disk and takes processor time, which a runtime's thread must not spend.
             let work = move || {
                 let library = index.library()?;
-                searched(&library, &query, limit, now)
+                let adjustments = index.rules().adjustments(&library, &query, now);
+                searched(&library, &query, adjustments, limit, now)
             };
             let done = tokio::task::spawn_blocking(work).await.map_err(|_| "the search failed")?;
             done.map_err(|error: forecourt_index::Error| {
@@ -87,12 +88,18 @@ impl Tool for SearchTool {
     }
 }
 
-fn searched(library: &Library, query: &str, limit: usize, now: Timestamp) -> Result<Value, forecourt_index::Error> {
+fn searched(
+    library: &Library,
+    query: &str,
+    adjustments: Vec<Adjustment>,
+    limit: usize,
+    now: Timestamp,
+) -> Result<Value, forecourt_index::Error> {
     let language = Language::english();
     let understood = library.understand_at(query, &language, now);
     let current = Some(current::filter(now, &language));
-    let asked =
-        SearchRequest { text: understood.text, filters: understood.filters, current, ..SearchRequest::default() };
+    let (text, filters) = (understood.text, understood.filters);
+    let asked = SearchRequest { text, filters, current, adjustments, ..SearchRequest::default() };
     let found: SearchResults = find(library, &asked, limit)?;
     let without: Vec<&str> = found.relaxations.iter().map(|less| less.without.as_str()).collect();
     Ok(json!({

@@ -73,6 +73,9 @@ impl Maker {
         self.add_words(&mut document, item, tongue);
         self.add_facts(&mut document, grounded, tongue, summary);
         self.add_classes(&mut document, json, tongue);
+        if facts::is_sold_out(json) {
+            self.add_mark(&mut document, facts::SOLD_OUT, "yes");
+        }
         if !facts::variants_of(json).is_empty() {
             summary.has_variants = true;
             self.add_variants(&mut document, json, tongue);
@@ -84,21 +87,17 @@ impl Maker {
         let Self { fields, vocabulary, classifier, variants, .. } = self;
         let column = variants.column(json, tongue, |one| classifier.classes(vocabulary, one, tongue.code()));
         column.into_iter().for_each(|number| document.add_u64(fields.variants, number));
-        let mark = [LanguageAnalyzer::OTHER.mark(), FACT_END].map(String::from);
-        document.add_text(fields.facts, [&mark[0], VARIANT_MARK, &mark[1], "yes"].concat());
+        self.add_mark(document, VARIANT_MARK, "yes");
     }
 
     fn add_classes(&mut self, document: &mut TantivyDocument, json: &Value, tongue: LanguageAnalyzer) {
         let Self { fields, vocabulary, classifier, text: buffer, .. } = self;
-        classifier.visit(vocabulary, json, tongue.code(), |path, id| {
-            buffer.clear();
-            // Ids of classes are no words of a language and get no stems.
-            buffer.push(LanguageAnalyzer::OTHER.mark());
-            buffer.push_str(path);
-            buffer.push(FACT_END);
-            buffer.push_str(id);
-            document.add_text(fields.facts, &buffer);
-        });
+        classifier.visit(vocabulary, json, tongue.code(), |path, id| mark(document, *fields, buffer, path, id));
+    }
+
+    /// Adds what no property of an item says by itself.
+    fn add_mark(&mut self, document: &mut TantivyDocument, path: &str, id: &str) {
+        mark(document, self.fields, &mut self.text, path, id);
     }
 
     fn add_words(&mut self, document: &mut TantivyDocument, item: &Item<'_>, tongue: LanguageAnalyzer) {
@@ -143,6 +142,16 @@ impl Maker {
             .map(|(path, values)| (path, OwnedValue::Array(values.into_iter().map(OwnedValue::F64).collect())));
         document.add_object(fields.numbers, values.collect());
     }
+}
+
+/// Adds a fact whose value is an id. Ids are no words of a language and get no stems.
+fn mark(document: &mut TantivyDocument, fields: Fields, buffer: &mut String, path: &str, id: &str) {
+    buffer.clear();
+    buffer.push(LanguageAnalyzer::OTHER.mark());
+    buffer.push_str(path);
+    buffer.push(FACT_END);
+    buffer.push_str(id);
+    document.add_text(fields.facts, buffer);
 }
 
 /// Whether a path has a column or can still be given one.

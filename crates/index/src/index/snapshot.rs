@@ -1,9 +1,9 @@
 //! One state of the index, as queries see it. A new one is put in its place when a run is done.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use forecourt_understanding::{LearntProperties, QuestionScope};
-use forecourt_vocabulary::{PropertyTable, Vocabulary};
+use forecourt_understanding::LearntProperties;
+use forecourt_vocabulary::Vocabulary;
 use tantivy::columnar::{Column, DynamicColumn, NumericalType};
 use tantivy::query::Bm25StatisticsProvider;
 use tantivy::schema::{Field, IndexRecordOption};
@@ -15,10 +15,12 @@ use super::frequencies::Frequencies;
 use super::sample::Sample;
 use super::schema::{Fields, number_column};
 use super::stored::StoredItem;
+use super::term_docs::{TermDocs, TermDocsCache};
+use crate::analysis::whole_fact;
 use crate::columns::{Columns, VARIANTS};
 use crate::dense::Vectors;
 use crate::error::Result;
-use crate::facts::LAST_DAY;
+use crate::facts::{LAST_DAY, SOLD_OUT};
 
 /// An index that does not change while it is looked at.
 pub(crate) struct Snapshot {
@@ -34,11 +36,10 @@ pub(crate) struct Snapshot {
     sample: OnceLock<Sample>,
     /// The last day of all items that have one, looked up once.
     last_day: OnceLock<Option<f64>>,
-    /// Whether some item is sold out, looked up once.
-    sells_out: OnceLock<bool>,
     /// The same of what the items state.
     learnt: OnceLock<LearntProperties>,
     frequencies: Frequencies,
+    term_docs: TermDocsCache,
 }
 
 impl Snapshot {
@@ -58,9 +59,9 @@ impl Snapshot {
             vectors,
             sample: OnceLock::new(),
             last_day: OnceLock::new(),
-            sells_out: OnceLock::new(),
             learnt: OnceLock::new(),
             frequencies: Frequencies::default(),
+            term_docs: TermDocsCache::default(),
         })
     }
 
@@ -96,11 +97,17 @@ impl Snapshot {
 
     /// Whether some item says that it can't be had.
     pub(crate) fn sells_out(&self) -> bool {
-        *self.sells_out.get_or_init(|| {
-            let texts = &PropertyTable::shipped().texts;
-            let has = |path: &String| texts.out_of_stock.iter().any(|value| self.has_value(path, value));
-            texts.availability.iter().any(has)
-        })
+        self.doc_freq(&self.sold_out()) > 0
+    }
+
+    /// The term of what says that it can't be had.
+    pub(crate) fn sold_out(&self) -> Term {
+        Term::from_field_text(self.fields.facts, &whole_fact(SOLD_OUT, "yes"))
+    }
+
+    /// Which documents have a term. Fails when that can't be read.
+    pub(crate) fn term_docs(&self, term: &Term) -> tantivy::Result<Arc<TermDocs>> {
+        self.term_docs.of(&self.searcher, term)
     }
 
     /// Reads the stored fields of a document. Fails when the store is damaged.

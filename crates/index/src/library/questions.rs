@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::index::Snapshot;
 use crate::search::{
     Correction, ExplainedHit, Facets, Hit, Query, RankBy, WordCoverage, corrections, explain, facets, has_property,
-    is_answered, keeps_words, left_out, nearest, search, word_coverage,
+    is_answered, keeps_words, left_out, nearest, says, search, word_coverage,
 };
 
 impl Library {
@@ -35,8 +35,8 @@ impl Library {
     }
 
     /// The words of a query that no item has, and what is looked for instead. A word that an item has is never
-    /// corrected.
-    pub fn corrections(&self, query: &Query) -> Vec<Correction> {
+    /// corrected. Fails when the index cannot be read.
+    pub fn corrections(&self, query: &Query) -> Result<Vec<Correction>> {
         corrections(&self.snapshot.load(), query, self.tongue)
     }
 
@@ -44,6 +44,11 @@ impl Library {
     /// items have and that are no stop words. A question without any is kept by every wording.
     pub fn keeps_words(&self, question: &str, wording: &str) -> bool {
         keeps_words(&self.snapshot.load(), question, wording, self.tongue)
+    }
+
+    /// Whether a text has all words of another one, in whichever form, in one of the languages of the items.
+    pub fn says(&self, text: &str, words: &str) -> bool {
+        says(&self.snapshot.load(), text, words, self.tongue)
     }
 
     /// How many items a query finds by words, and, if these are more than `over`, how they differ in some
@@ -61,11 +66,6 @@ impl Library {
     /// The last day on which some item is not over, in days since 1970. `None`: none of them ever is.
     pub fn last_day(&self) -> Option<f64> {
         self.snapshot.load().last_day()
-    }
-
-    /// Whether some item says that it can't be had.
-    pub fn sells_out(&self) -> bool {
-        self.snapshot.load().sells_out()
     }
 
     /// Whether some item has a property at this dot path.

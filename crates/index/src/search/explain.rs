@@ -8,7 +8,7 @@ use tantivy::DocAddress;
 use super::plan::Plan;
 use super::query::Query;
 use super::rank::RankedDoc;
-use super::{Lists, RankBy, found};
+use super::{Lists, RankBy, adjust, found};
 use crate::analysis::LanguageAnalyzer;
 use crate::dense::Model;
 use crate::error::Result;
@@ -31,6 +31,8 @@ pub struct ExplainedHit {
     pub terms: Vec<(String, String, f32)>,
     /// The filters that it passes, in words.
     pub filters: Vec<String>,
+    /// What gives it another place than its score, in words.
+    pub adjusted: Vec<String>,
 }
 
 /// The best items for a query, explained.
@@ -58,6 +60,7 @@ fn one_of(snapshot: &Snapshot, plan: &Plan, query: &Query, one: &RankedDoc, list
         meaning: by_meaning.map(|(near, place)| (place, near.cosine)),
         terms: terms(snapshot, plan, one.address),
         filters: query.filters.iter().map(|filter| filter.words.clone()).collect(),
+        adjusted: adjust::explain(snapshot, query, plan, one.key, one.address)?,
     })
 }
 
@@ -75,9 +78,8 @@ fn terms(snapshot: &Snapshot, plan: &Plan, address: DocAddress) -> Vec<(String, 
         });
         terms.push((label.0, label.1, explanation.value()));
     }
-    // Kinds that can't be read make the search itself fail.
     let words = terms.iter().map(|(_, _, score)| score).sum();
-    let kinds = plan.kinds.explain(snapshot, address, words).unwrap_or_default();
+    let kinds = plan.kinds.explain(address, words);
     terms.extend(kinds.into_iter().map(|(word, bonus)| ("kind".to_owned(), word, bonus)));
     terms.sort_by(|a, b| b.2.total_cmp(&a.2));
     terms
@@ -95,6 +97,7 @@ impl fmt::Display for ExplainedHit {
         for (field, term, score) in &self.terms {
             write!(f, "\n    {field}: {term} adds {score:.3}")?;
         }
+        self.adjusted.iter().try_for_each(|adjusted| write!(f, "\n    {adjusted}"))?;
         self.filters.iter().try_for_each(|filter| write!(f, "\n    passes: {filter}"))
     }
 }

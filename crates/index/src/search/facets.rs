@@ -45,7 +45,7 @@ pub(crate) fn facets(
     over: usize,
     default: LanguageAnalyzer,
 ) -> Result<Facets> {
-    let plan = Plan::of(snapshot, query, query.tongue(default));
+    let plan = Plan::of(snapshot, query, query.tongue(default))?;
     let Some(ranking) = plan.ranking().filter(|_| query.filters.len() <= FILTERS_MAX) else {
         return Ok(Facets::default());
     };

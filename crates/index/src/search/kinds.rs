@@ -6,15 +6,15 @@
 //! word, unless its text is more than three times as long as others are, in which a word is worth less than half.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use tantivy::postings::SegmentPostings;
 use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocAddress, DocId, DocSet, SegmentReader, Term};
+use tantivy::{DocAddress, DocId, Term};
 
 use super::terms::QueryWord;
 use crate::analysis::fact_word;
-use crate::index::Snapshot;
+use crate::index::{SegmentDocs, Snapshot, TermDocs};
 use crate::limits::KIND_WORDS_MAX;
 
 /// What a kind adds where nothing is missing, as part of what its word is worth: more than a text gains that repeats
@@ -28,34 +28,37 @@ const PART_BELOW_MISSING: f32 = 0.5;
 const ROUNDED: f32 = 1.000_01;
 
 /// The kinds that the words of a query name.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Kinds {
     /// All words of the query that items have. Empty: no word is a kind.
     words: Vec<NamedKind>,
 }
 
 /// A word of a query, and what says that an item is of that kind.
-#[derive(Debug)]
 struct NamedKind {
     word: String,
     worth: f32,
     texts: Vec<Term>,
     kinds: Vec<Term>,
+    /// The documents that have the word, and those that are a kind of it. Read where a word of the query is a kind.
+    with_text: Vec<Arc<TermDocs>>,
+    of_kind: Vec<Arc<TermDocs>>,
 }
 
 impl Kinds {
     /// Those of a query's words, at most [`KIND_WORDS_MAX`]: longer queries name no kind.
-    pub(super) fn of(snapshot: &Snapshot, words: &[QueryWord]) -> Self {
+    pub(super) fn of(snapshot: &Snapshot, words: &[QueryWord]) -> tantivy::Result<Self> {
         // A word that no item has is missing everywhere and tells no two items apart.
         let known = || words.iter().filter(|word| !word.stems.is_empty());
         if known().count() > KIND_WORDS_MAX {
-            return Self::default();
+            return Ok(Self::default());
         }
-        let words: Vec<NamedKind> = known().map(|word| NamedKind::of(snapshot, word)).collect();
-        match words.iter().any(|word| !word.kinds.is_empty()) {
-            true => Self { words },
-            false => Self::default(),
+        let mut words: Vec<NamedKind> = known().map(|word| NamedKind::of(snapshot, word)).collect();
+        if words.iter().all(|word| word.kinds.is_empty()) {
+            return Ok(Self::default());
         }
+        words.iter_mut().try_for_each(|word| word.read(snapshot))?;
+        Ok(Self { words })
     }
 
     /// The score that an item which lacks a word needs by its words alone, to have this one together with its kinds.
@@ -81,26 +84,19 @@ impl Kinds {
     }
 
     /// The kinds of the items of one segment.
-    pub(super) fn of_segment(&self, segment: &SegmentReader) -> tantivy::Result<SegmentKinds<'_>> {
-        let words = self.words.iter().map(|word| Ok((word, word.postings(segment)?)));
-        Ok(SegmentKinds { words: words.collect::<tantivy::Result<_>>()? })
+    pub(super) fn of_segment(&self, segment: u32) -> SegmentKinds<'_> {
+        let words = self.words.iter().map(|word| SegmentWord::of(word, segment));
+        SegmentKinds { words: words.collect() }
     }
 
     /// The words that a document is a kind of, each with what that adds to its score by words.
-    pub(super) fn explain(
-        &self,
-        snapshot: &Snapshot,
-        address: DocAddress,
-        score: f32,
-    ) -> tantivy::Result<Vec<(String, f32)>> {
-        let mut segment = self.of_segment(snapshot.searcher.segment_reader(address.segment_ord))?;
+    pub(super) fn explain(&self, address: DocAddress, score: f32) -> Vec<(String, f32)> {
+        let segment = self.of_segment(address.segment_ord);
         let bonus = segment.bonus(address.doc_id, score);
-        let is_kind = |(word, postings): &mut (&NamedKind, WordPostings)| {
-            has_any(&mut postings.kinds, address.doc_id).then(|| (word.word.clone(), word.worth))
-        };
-        let kinds: Vec<(String, f32)> = segment.words.iter_mut().filter_map(is_kind).collect();
-        let all: f32 = kinds.iter().map(|(_, worth)| worth).sum();
-        Ok(kinds.into_iter().map(|(word, worth)| (word, bonus * worth / all)).collect())
+        let kinds = segment.words.iter().filter(|word| has_any(&word.of_kind, address.doc_id));
+        let kinds: Vec<&NamedKind> = kinds.map(|word| word.named).collect();
+        let all: f32 = kinds.iter().map(|word| word.worth).sum();
+        kinds.into_iter().map(|word| (word.word.clone(), bonus * word.worth / all)).collect()
     }
 }
 
@@ -114,43 +110,47 @@ impl NamedKind {
             worth: word.information,
             texts: word.stems.iter().map(|stem| Term::from_field_text(snapshot.fields.text, stem)).collect(),
             kinds: terms.into_iter().filter(|term| snapshot.doc_freq(term) > 0).collect(),
+            with_text: Vec::new(),
+            of_kind: Vec::new(),
         }
     }
 
-    fn postings(&self, segment: &SegmentReader) -> tantivy::Result<WordPostings> {
-        Ok(WordPostings { texts: postings(segment, &self.texts)?, kinds: postings(segment, &self.kinds)? })
+    fn read(&mut self, snapshot: &Snapshot) -> tantivy::Result<()> {
+        let docs = |term: &Term| snapshot.term_docs(term);
+        self.with_text = self.texts.iter().map(docs).collect::<tantivy::Result<_>>()?;
+        self.of_kind = self.kinds.iter().map(docs).collect::<tantivy::Result<_>>()?;
+        Ok(())
     }
 }
 
-fn postings(segment: &SegmentReader, terms: &[Term]) -> tantivy::Result<Vec<SegmentPostings>> {
-    let mut found = Vec::new();
-    for term in terms {
-        found.extend(segment.inverted_index(term.field())?.read_postings(term, IndexRecordOption::Basic)?);
-    }
-    Ok(found)
-}
-
-/// The documents of one segment that have a word, and those that are a kind of it.
-struct WordPostings {
-    texts: Vec<SegmentPostings>,
-    kinds: Vec<SegmentPostings>,
-}
-
-/// The kinds of the items of one segment, asked for in the order of its documents.
+/// The kinds of the items of one segment.
 pub(super) struct SegmentKinds<'q> {
-    words: Vec<(&'q NamedKind, WordPostings)>,
+    words: Vec<SegmentWord<'q>>,
+}
+
+/// A word of a query, and the documents of one segment that have it and that are a kind of it.
+struct SegmentWord<'q> {
+    named: &'q NamedKind,
+    with_text: Vec<&'q SegmentDocs>,
+    of_kind: Vec<&'q SegmentDocs>,
+}
+
+impl<'q> SegmentWord<'q> {
+    fn of(named: &'q NamedKind, segment: u32) -> Self {
+        let docs = |all: &'q [Arc<TermDocs>]| all.iter().map(|docs| docs.of_segment(segment)).collect();
+        Self { named, with_text: docs(&named.with_text), of_kind: docs(&named.of_kind) }
+    }
 }
 
 impl SegmentKinds<'_> {
-    /// What its kinds add to a document that has this score by its words. Documents before the last one that was asked
-    /// for add nothing.
-    pub(super) fn bonus(&mut self, doc: DocId, score: f32) -> f32 {
+    /// What its kinds add to a document that has this score by its words.
+    pub(super) fn bonus(&self, doc: DocId, score: f32) -> f32 {
         let (all, missing) = self.of(doc);
         if all == 0.0 { 0.0 } else { bounded(all, missing, score) }
     }
 
     /// The same of a document that lacks a word. `None`: it lacks none, and is of a kind.
-    pub(super) fn bonus_of_part(&mut self, doc: DocId, score: f32) -> Option<f32> {
+    pub(super) fn bonus_of_part(&self, doc: DocId, score: f32) -> Option<f32> {
         match self.of(doc) {
             (0.0, _) => Some(0.0),
             (all, missing) => missing.map(|missing| bounded(all, Some(missing), score)),
@@ -158,20 +158,14 @@ impl SegmentKinds<'_> {
     }
 
     /// What the kinds of a document add where nothing is missing, and the worth of the rarest word that is.
-    fn of(&mut self, doc: DocId) -> (f32, Option<f32>) {
-        let mut all = 0.0;
-        for (word, postings) in &mut self.words {
-            if has_any(&mut postings.kinds, doc) {
-                all += PART * word.worth;
-            }
-        }
+    fn of(&self, doc: DocId) -> (f32, Option<f32>) {
+        let kinds = self.words.iter().filter(|word| has_any(&word.of_kind, doc));
+        let all: f32 = kinds.map(|word| PART * word.named.worth).sum();
         if all == 0.0 {
             return (0.0, None);
         }
-        let lacks = |(word, postings): &mut (&NamedKind, WordPostings)| {
-            (!has_any(&mut postings.texts, doc)).then_some(word.worth)
-        };
-        (all, self.words.iter_mut().filter_map(lacks).reduce(f32::max))
+        let missing = self.words.iter().filter(|word| !has_any(&word.with_text, doc));
+        (all, missing.map(|word| word.named.worth).reduce(f32::max))
     }
 }
 
@@ -186,9 +180,8 @@ fn bounded(all: f32, missing: Option<f32>, score: f32) -> f32 {
     missing.map_or(all, |missing| all.min((PART_BELOW_MISSING * missing - score).max(0.0)))
 }
 
-/// Whether one of these has a document. They go forward only.
-fn has_any(postings: &mut [SegmentPostings], doc: DocId) -> bool {
-    postings.iter_mut().any(|one| one.doc() == doc || (one.doc() < doc && one.seek(doc) == doc))
+fn has_any(docs: &[&SegmentDocs], doc: DocId) -> bool {
+    docs.iter().any(|docs| docs.has(doc))
 }
 
 #[cfg(test)]
@@ -224,7 +217,8 @@ mod tests {
             missing in 0.0_f32..20.0,
         ) {
             let term = Term::from_field_u64(tantivy::schema::Field::from_field_id(0), 0);
-            let word = |worth, kinds| NamedKind { word: String::new(), worth, texts: vec![], kinds };
+            let word =
+                |worth, kinds| NamedKind { word: String::new(), worth, texts: vec![], kinds, with_text: vec![], of_kind: vec![] };
             let kinds = Kinds { words: vec![word(worth, vec![term]), word(missing, vec![])] };
             let reaches = score + bounded(PART * worth, Some(missing), score);
             prop_assert!(score > kinds.needed_for(reaches));

@@ -13,6 +13,7 @@ use tantivy::{DocId, Term};
 use super::kinds::Kinds;
 use super::one_variant::limit_clauses;
 use super::query::Query;
+use super::range::range;
 use super::spelling::Correction;
 use super::terms::{QueryWords, ScoredTerms, Terms};
 use super::variant_tests::VariantTests;
@@ -21,7 +22,7 @@ use crate::analysis::{
 };
 use crate::classes::{CLASS, FREE_OF, STATED};
 use crate::error::Result;
-use crate::index::{Snapshot, number_key};
+use crate::index::Snapshot;
 use crate::limits::WHOLE_FACT_BYTES_MAX;
 use forecourt_loaders::item::hash;
 use forecourt_understanding::limits::QUERY_BYTES_MAX;
@@ -46,7 +47,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn of(snapshot: &Snapshot, query: &Query, tongue: LanguageAnalyzer) -> Self {
+    pub(crate) fn of(snapshot: &Snapshot, query: &Query, tongue: LanguageAnalyzer) -> Result<Self> {
         let text = head(&query.text);
         let content = content_words(text, tongue);
         // "Something quick" asks for nothing but quickness; alone, "something" would be looked for.
@@ -64,9 +65,10 @@ impl Plan {
         let filters = limit_clauses(snapshot, &query.filters, &tongues, filter_clauses);
         let variants = VariantTests::of(&query.filters, &tongues);
         let ScoredTerms { words, corrections, query: scored } = terms.finish();
-        let kinds = Kinds::of(snapshot, words.all());
+        let kinds = Kinds::of(snapshot, words.all())?;
         let is_generic = content.split_whitespace().all(|word| is_generic_word(&bare_word(word), tongue));
-        Self { words, corrections, kinds, tongue, scored, filters, variants, asked_text: !only_filters, is_generic }
+        let asked_text = !only_filters;
+        Ok(Self { words, corrections, kinds, tongue, scored, filters, variants, asked_text, is_generic })
     }
 
     /// Lets go of the words where they asked for nothing in particular: "quick dinner" is answered
@@ -335,19 +337,4 @@ fn together(field: Field, phrase: &str, tongue: LanguageAnalyzer) -> Option<Box<
         1 => Some(terms.remove(0)),
         _ => Some(Box::new(BooleanQuery::intersection(terms))),
     }
-}
-
-fn range(snapshot: &Snapshot, field: &str, from: Option<f64>, to: Option<f64>) -> Box<dyn Search> {
-    if !snapshot.summary.numbers.contains(field) {
-        return Box::new(EmptyQuery);
-    }
-    let bound = |value: f64| {
-        let mut term = Term::from_field_json_path(snapshot.fields.numbers, &number_key(field), false);
-        term.append_type_and_fast_value(value);
-        Bound::Included(term)
-    };
-    // An end that is open still asks for a value: what states none passes no range.
-    let from = bound(from.unwrap_or(f64::MIN));
-    let to = bound(to.unwrap_or(f64::MAX));
-    Box::new(RangeQuery::new(from, to))
 }

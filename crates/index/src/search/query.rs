@@ -3,6 +3,7 @@
 use forecourt_core::Language;
 use forecourt_understanding::{Filter, SortOrder};
 
+use super::adjustment::Adjustment;
 use crate::analysis::LanguageAnalyzer;
 
 /// A search: free text, and constraints that every hit satisfies.
@@ -23,6 +24,10 @@ pub struct Query {
     /// By which quantity hits are ordered. Without it, by how well they fit. Hits that don't state it are left
     /// out.
     pub order: Option<SortOrder>,
+    /// Rules that give some items another place. They change no order that is asked for.
+    pub adjustments: Vec<Adjustment>,
+    /// Whether what nobody can have comes later than what fits about as well.
+    pub sold_out_later: bool,
     /// Whether items alone are wanted: neither what their texts say about the query nor how they satisfy it,
     /// which both take a look into each item.
     pub items_only: bool,

@@ -55,7 +55,7 @@ fn by_score(snapshot: &Snapshot, query: &dyn Search, kinds: &Kinds, wanted: usiz
     if let Some(whole) = kinds.whole(query) {
         let weight = whole.weight(scoring())?;
         for ((reader, columns), segment) in snapshot.searcher.segment_readers().iter().zip(&snapshot.columns).zip(0..) {
-            let mut of_segment = kinds.of_segment(reader)?;
+            let of_segment = kinds.of_segment(segment);
             weight.for_each(reader, &mut |doc, score| {
                 if columns.is_living(doc) {
                     let (key, address) = (columns.key.get_val(doc), DocAddress::new(segment, doc));
@@ -67,7 +67,7 @@ fn by_score(snapshot: &Snapshot, query: &dyn Search, kinds: &Kinds, wanted: usiz
     let weight = query.weight(scoring())?;
     let threshold = |best: &Best<RankedDoc>| best.last().map_or(f32::MIN, |last| kinds.needed_for(last.score));
     for ((reader, columns), segment) in snapshot.searcher.segment_readers().iter().zip(&snapshot.columns).zip(0..) {
-        let mut of_segment = kinds.of_segment(reader)?;
+        let of_segment = kinds.of_segment(segment);
         weight.for_each_pruning(threshold(&best), reader, &mut |doc, score| {
             // Scorers give deleted documents, too.
             if let Some(bonus) = of_segment.bonus_of_part(doc, score).filter(|_| columns.is_living(doc)) {
@@ -80,7 +80,8 @@ fn by_score(snapshot: &Snapshot, query: &dyn Search, kinds: &Kinds, wanted: usiz
     Ok(best.into_sorted())
 }
 
-fn by_key(snapshot: &Snapshot, query: &dyn Search, wanted: usize) -> Result<Vec<RankedDoc>> {
+/// The first documents of a query, all of which count the same.
+pub(super) fn by_key(snapshot: &Snapshot, query: &dyn Search, wanted: usize) -> Result<Vec<RankedDoc>> {
     // Without words all scores are equal: by key, pages don't overlap.
     let order = TopDocs::with_limit(wanted).order_by_fast_field::<u64>(KEY, Order::Asc);
     let found = snapshot.searcher.search(query, &order)?;

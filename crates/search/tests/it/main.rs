@@ -6,6 +6,7 @@ mod facts;
 mod guide;
 mod meaning;
 mod over;
+mod ranking;
 mod refusals;
 mod rerank;
 mod rerank_faults;
