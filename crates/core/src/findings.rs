@@ -15,6 +15,8 @@ pub struct SearchOptions {
     pub wordless: bool,
     /// Filters that a person clicked instead of writing them.
     pub narrowing: SearchRefinement,
+    /// Whether the text is the beginning of a question, and [`Findings::suggestions`] are all that is wanted.
+    pub completes: bool,
 }
 
 /// How much a search tells about its answer.
@@ -89,6 +91,70 @@ pub struct Findings {
     /// Properties by which they can be narrowed down, the most telling first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facets: Vec<Facet>,
+    /// Orders in which the items can be asked for, as [`SearchRefinement::order`] names them. Told with the facets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub orders: Vec<ItemOrder>,
+    /// What a question that is being typed may become. Told with [`SearchOptions::completes`] alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<Suggestion>,
+}
+
+/// What a question that is being typed may become.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suggestion {
+    /// The question.
+    pub text: String,
+    /// What it is.
+    pub kind: SuggestionKind,
+}
+
+/// What a suggestion is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SuggestionKind {
+    /// A question that several people have asked.
+    Question,
+    /// A kind of items, such as a category.
+    Category,
+    /// The name of an item.
+    Item,
+}
+
+/// An order of items that a person can choose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ItemOrder {
+    /// The cheapest first.
+    Cheapest,
+    /// The dearest first.
+    Dearest,
+    /// The best rated first.
+    BestRated,
+    /// What takes place or came out last first.
+    Newest,
+    /// What takes place or came out first.
+    Earliest,
+}
+
+impl ItemOrder {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Cheapest, Self::Dearest, Self::BestRated, Self::Newest, Self::Earliest];
+
+    /// Its name in an address, such as `cheapest`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cheapest => "cheapest",
+            Self::Dearest => "dearest",
+            Self::BestRated => "best_rated",
+            Self::Newest => "newest",
+            Self::Earliest => "earliest",
+        }
+    }
+
+    /// The order of this name. `None`: there is none.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|order| order.name() == name)
+    }
 }
 
 /// A word that was taken for a misspelled one.
@@ -168,6 +234,8 @@ pub struct SearchRefinement {
     pub results: Option<usize>,
     /// Whether a question back is unwanted.
     pub decided: bool,
+    /// The order of the items. Without it, by how well they fit. What does not state the quantity is left out.
+    pub order: Option<ItemOrder>,
 }
 
 impl SearchRefinement {
@@ -193,9 +261,16 @@ impl Findings {
         let lists = lists + self.corrections.iter().map(spelling).sum::<usize>();
         let question = self.decontextualized.as_ref().map_or(0, String::len);
         let lists = lists + left_out + question;
+        let suggestions = self.suggestions.iter().map(|one| size_of::<Suggestion>() + one.text.len()).sum::<usize>();
+        let lists = lists + suggestions;
         let item = |item: &ItemFindings| size_of::<ItemFindings>() + item.reason.as_ref().map_or(0, reason);
         let items: usize = self.items.iter().map(item).sum();
-        size_of::<Self>() + self.summary.len() + lists + items + self.facets.iter().map(facet).sum::<usize>()
+        size_of::<Self>()
+            + size_of_val(self.orders.as_slice())
+            + self.summary.len()
+            + lists
+            + items
+            + self.facets.iter().map(facet).sum::<usize>()
     }
 }
 
@@ -223,6 +298,15 @@ mod tests {
         assert_eq!(serde_json::from_value::<crate::Event>(json!(event)).unwrap(), event);
         let old = json!({"summary": "x", "count": 1, "something": "new"});
         assert_eq!(serde_json::from_value::<Findings>(old).unwrap().count, 1);
+    }
+
+    #[test]
+    fn orders_are_known_by_their_names() {
+        for order in ItemOrder::ALL {
+            assert_eq!(ItemOrder::of_name(order.name()), Some(order));
+            assert_eq!(json!(order), json!(order.name()));
+        }
+        assert_eq!(ItemOrder::of_name("x"), None);
     }
 
     #[test]

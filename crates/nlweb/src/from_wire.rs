@@ -54,6 +54,7 @@ pub(crate) fn message(ask: &Ask, card: &AgentCard, host: Option<&str>, envelope:
             list_only: !ask.style.summarize,
             wordless: !ask.style.summarize && ask.style.format == Format::ConversationalSearch,
             narrowing: if card.finds { narrowing(ask, host) } else { SearchRefinement::default() },
+            completes: false,
         },
         answers: answers(ask),
         submission: submission(ask, payment),
@@ -71,7 +72,7 @@ fn submission(ask: &Ask, payment: Option<PaymentSubmission>) -> Option<Box<Submi
 /// What narrows the search down.
 fn narrowing(ask: &Ask, host: Option<&str>) -> SearchRefinement {
     let exactly: Vec<_> = host.map(|host| (findings::URL_HOST.to_owned(), host.to_owned())).into_iter().collect();
-    SearchRefinement { exactly, results: ask.style.wanted(), decided: false }
+    SearchRefinement { exactly, results: ask.style.wanted(), ..SearchRefinement::default() }
 }
 
 /// What the caller says by name: where it was asked something, these are its answers. NLWeb 4.1.3.

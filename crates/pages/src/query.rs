@@ -9,5 +9,7 @@ pub const ANSWER_PREFIX: &str = "answer.";
 pub const EARLIER: &str = "prev";
 /// The query parameter that says how many results to show.
 pub const RESULTS: &str = "results";
+/// The query parameter that says in which order: a name of [`forecourt_core::findings::ItemOrder`].
+pub const ORDER: &str = "sort";
 /// The query parameter, with its value, that wants no question back.
 pub const DECIDED: (&str, &str) = ("ask", "no");

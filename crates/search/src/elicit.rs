@@ -140,7 +140,7 @@ mod tests {
 
     fn facet(items: usize, counts: &[usize]) -> Facet {
         let values = counts.iter().enumerate().map(|(at, count)| (format!("v{at}"), *count)).collect();
-        Facet { field: "genre".to_owned(), items, values }
+        Facet { field: "genre".to_owned(), items, values, ..Facet::default() }
     }
 
     fn worth_of(items: usize, counts: &[usize], counted: usize) -> f64 {
@@ -191,7 +191,8 @@ mod tests {
 
     #[test]
     fn nothing_is_asked_that_was_said() {
-        let soup = Facet { field: "genre".to_owned(), items: 10, values: vec![("Soup".to_owned(), 9)] };
+        let soup =
+            Facet { field: "genre".to_owned(), items: 10, values: vec![("Soup".to_owned(), 9)], ..Facet::default() };
         assert!(is_named(&soup, "pumpkin soups") && !is_named(&soup, "pumpkin"));
     }
 

@@ -16,7 +16,7 @@ use crate::find::{self, SearchResults};
 use crate::library_parser::LibraryParser;
 use crate::limits::INLINE_ITEMS_MAX;
 use crate::request::{ItemQuestion, SearchIntent, SearchRequest, answer_language};
-use crate::{conversation, current, facets, shown};
+use crate::{conversation, current, facets, item_order, shown};
 
 /// Where questions are answered.
 pub(crate) struct SearchEngine {
@@ -115,10 +115,10 @@ impl SearchEngine {
         let reads = LibraryParser { library, elicitation, answer_in, now: message.received_at };
         let text = match conversation::wish(message, &self.item_label, self.results, &reads) {
             SearchIntent::Items(asked) => {
-                return Ok(ControlFlow::Continue(self.dated(&words, message, asked)));
+                return self.dated(&words, message, asked).map(ControlFlow::Continue);
             }
             SearchIntent::About(about) => {
-                let shown = self.dated(&words, message, about.shown);
+                let shown = self.dated(&words, message, about.shown)?;
                 return self.about(&words, message, &ItemQuestion { shown, ..about }).map(ControlFlow::Break);
             }
             SearchIntent::Introduction => words.introduction(),
@@ -128,12 +128,16 @@ impl SearchEngine {
         Ok(ControlFlow::Break(vec![Event::Text(text), Event::Ending(Ending::Complete)]))
     }
 
-    /// A search with what its day adds: that nothing is over, and the rules for the order of items.
-    fn dated(&self, words: &AnswerText<'_>, message: &Message, asked: SearchRequest) -> SearchRequest {
+    /// A search with what its day and a click add: that nothing is over, the rules for the order of items, and the
+    /// order that was chosen.
+    fn dated(&self, words: &AnswerText<'_>, message: &Message, asked: SearchRequest) -> Result<SearchRequest, Error> {
         let (now, library) = (message.received_at, words.library);
         let question = asked.decontextualized.clone().unwrap_or_else(|| message.addressed_text());
         let adjustments = self.index.rules().adjustments(library, &question, now);
-        SearchRequest { current: Some(current::filter(now, words.answer_in)), adjustments, ..asked }
+        let chosen = message.search.narrowing.order;
+        let chosen = chosen.map(|order| item_order::sort_order(library, order, words.answer_in)).transpose()?.flatten();
+        let order = chosen.or(asked.order.clone());
+        Ok(SearchRequest { current: Some(current::filter(now, words.answer_in)), adjustments, order, ..asked })
     }
 
     /// The answer to a question about an item of an earlier answer.
@@ -194,7 +198,7 @@ impl SearchEngine {
         if !message.search.findings.with_facets() {
             return Ok(Some(findings));
         }
-        let (total, counted, facets) = facets::collect(words.library, asked, found)?;
-        Ok(Some(Findings { total: Some(total), counted, facets, items: words.explained(found), ..findings }))
+        let Findings { total, counted, facets, orders, .. } = facets::collect(words.library, asked, found)?;
+        Ok(Some(Findings { total, counted, facets, orders, items: words.explained(found), ..findings }))
     }
 }

@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn what_was_clicked_narrows_and_ends_questions() {
         let exactly = vec![("cuisine".to_owned(), "Thai".to_owned()); QUESTION_FILTERS_MAX + 1];
-        let clicked = read(&[], &SearchRefinement { exactly, results: Some(20), decided: true }, &Plain);
+        let clicked = read(&[], &SearchRefinement { exactly, results: Some(20), decided: true, order: None }, &Plain);
         assert_eq!((clicked.filters.len(), clicked.results, clicked.decided), (QUESTION_FILTERS_MAX, Some(20), true));
         assert_eq!(clicked.filters[0].filter.test, Test::Is("Thai".to_owned()));
         assert_eq!(clicked.filters[0].loosely[0].words, "cuisine: Thai");

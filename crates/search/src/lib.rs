@@ -26,7 +26,7 @@
 //! | `filters.rs` | filters by name, and what a person clicked |
 //! | `caller_context.rs` | what is known of the caller |
 //! | `elicit.rs`, `elicited.rs` | asking back when very many items fit, and what is answered to that |
-//! | `facets.rs` | how the items that fit differ |
+//! | `facets.rs`, `facet_ranges.rs`, `item_order.rs` | how the items that fit differ, and orders to choose |
 //! | `current.rs` | what is over |
 //! | `find.rs`, `boost.rs`, `ranking.rs` | from what is asked to what was found, in which order |
 //! | `answer_text.rs`, `facts.rs`, `values.rs`, `markdown.rs` | what was found, in words |
@@ -49,6 +49,7 @@ mod document;
 mod elicit;
 mod elicited;
 mod engine;
+mod facet_ranges;
 mod facets;
 mod fact_answer;
 mod fact_context;
@@ -59,6 +60,7 @@ mod filters;
 mod find;
 mod follow_up;
 mod index_slots;
+mod item_order;
 mod library_parser;
 pub mod limits;
 mod markdown;

@@ -49,6 +49,7 @@ which-category = Welche Kategorie?
 which-section = Welcher Bereich?
 which-brand = Welche Marke?
 which-color = Welche Farbe?
+which-size = Welche Größe?
 which-place = Welcher Ort?
 which-level = Welche Stufe?
 which-topic = Welches Thema?

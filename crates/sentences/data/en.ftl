@@ -55,6 +55,7 @@ which-category = Which category?
 which-section = Which section?
 which-brand = Which brand?
 which-color = Which color?
+which-size = Which size?
 which-place = Which place?
 which-level = Which level?
 which-topic = Which topic?

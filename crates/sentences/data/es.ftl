@@ -49,6 +49,7 @@ which-category = ¿Qué categoría?
 which-section = ¿Qué sección?
 which-brand = ¿Qué marca?
 which-color = ¿Qué color?
+which-size = ¿Qué talla?
 which-place = ¿Qué lugar?
 which-level = ¿Qué nivel?
 which-topic = ¿Qué tema?

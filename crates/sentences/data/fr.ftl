@@ -49,6 +49,7 @@ which-category = Quelle catégorie ?
 which-section = Quelle rubrique ?
 which-brand = Quelle marque ?
 which-color = Quelle couleur ?
+which-size = Quelle taille ?
 which-place = Quel lieu ?
 which-level = Quel niveau ?
 which-topic = Quel thème ?

@@ -135,6 +135,20 @@ sentences! { PAGE_METHODS;
     page_search_wider = "page-search-wider" ();
     /// What narrows results down.
     page_narrow_down = "page-narrow-down" ();
+    /// Before the orders of results.
+    page_sort_by = "page-sort-by" ();
+    /// By how well they fit.
+    page_sort_best = "page-sort-best" ();
+    /// The cheapest first.
+    page_sort_cheapest = "page-sort-cheapest" ();
+    /// The dearest first.
+    page_sort_dearest = "page-sort-dearest" ();
+    /// The best rated first.
+    page_sort_rating = "page-sort-rating" ();
+    /// The newest first.
+    page_sort_newest = "page-sort-newest" ();
+    /// The earliest first.
+    page_sort_earliest = "page-sort-earliest" ();
     /// How many values were chosen.
     page_chosen_count = "page-chosen-count" (count: &usize);
     /// How many values are folded.

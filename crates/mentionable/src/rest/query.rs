@@ -1,15 +1,17 @@
 //! The GET form: a query string into one turn. REST 3.1.
 //!
 //! Beside the parameters of the spec there are those that the forms and links of our own pages send, which agents that
-//! know nothing of them ignore: `filter.{property}`, `results` and `ask=no` narrow a search down, `prev` (it may occur
-//! again) says what was asked before, `answer.{question}` answers one of several questions (see `answers.rs`), and
+//! know nothing of them ignore: `filter.{property}`, `sort`, `results` and `ask=no` narrow a search down, `prev` (it may occur
+//! again) says what was asked before, `complete=yes` with `Accept: application/json` asks what a half-typed question may
+//! become, `answer.{question}` answers one of several questions (see `answers.rs`), and
 //! `state` goes on after a refusal (see `resumption.rs`), with the question that was kept where there is no `user`.
 
 use std::collections::BTreeSet;
 
+use forecourt_core::findings::ItemOrder;
 use forecourt_core::{Language, Role, SearchRefinement};
 use forecourt_pages::EARLIER_MAX;
-use forecourt_pages::query::{ANSWER_PREFIX, DECIDED, EARLIER, FILTER_PREFIX, RESULTS};
+use forecourt_pages::query::{ANSWER_PREFIX, DECIDED, EARLIER, FILTER_PREFIX, ORDER, RESULTS};
 use url::form_urlencoded;
 
 use super::answers::Answers;
@@ -100,6 +102,7 @@ fn narrow(narrowing: &mut SearchRefinement, key: &str, value: &str) {
             narrowing.exactly.push((field.to_owned(), value.trim().to_owned()));
         }
         (_, RESULTS) => narrowing.results = value.parse().ok().or(narrowing.results),
+        (_, ORDER) => narrowing.order = ItemOrder::of_name(value).or(narrowing.order),
         (_, key) if (key, value) == DECIDED => narrowing.decided = true,
         _ => {}
     }
@@ -191,8 +194,11 @@ mod tests {
 
     #[test]
     fn s3_1_parameters_of_our_own_narrow_a_search_down() {
-        let ask = decode("user=a&filter.genre=Comedy&filter.genre=+Drama+&filter.=x&filter.x=&results=20&ask=no");
-        let SearchRefinement { exactly, results, decided } = ask.expect("the query is fine").narrowing;
+        let ask = decode(
+            "user=a&filter.genre=Comedy&filter.genre=+Drama+&filter.=x&filter.x=&results=20&ask=no&sort=cheapest&sort=x",
+        );
+        let SearchRefinement { exactly, results, decided, order } = ask.expect("the query is fine").narrowing;
+        assert_eq!(order, Some(ItemOrder::Cheapest));
         let exactly: Vec<(&str, &str)> = exactly.iter().map(|(field, value)| (&**field, &**value)).collect();
         assert_eq!((exactly, results, decided), (vec![("genre", "Comedy"), ("genre", "Drama")], Some(20), true));
         let ask = decode("user=a&results=-1&ask=yes&filterx=1").expect("the query is fine");

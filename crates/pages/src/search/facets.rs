@@ -1,8 +1,9 @@
 //! Properties and values to click.
 
-use forecourt_core::findings::{Facet, Findings};
+use forecourt_core::findings::{Facet, Findings, ItemOrder};
+use forecourt_sentences::Sentences;
 
-use super::link::Place;
+use super::link::{Place, range};
 use crate::limits::{FACET_VALUE_CHARS_MAX, FACET_VALUES_OPEN, FACET_VALUES_SHOWN, FACETS_SHOWN};
 use crate::{clean, item};
 
@@ -46,8 +47,43 @@ fn value_view(facet: &Facet, value: &str, items: usize, place: &Place) -> ValueV
     ValueView { value: facet_label(value), items, is_chosen, url }
 }
 
+/// An order to click.
+pub(super) struct OrderView {
+    pub(super) label: String,
+    pub(super) is_chosen: bool,
+    pub(super) url: String,
+}
+
+/// The orders to click, first that of how well items fit. None where there is no other.
+pub(super) fn orders(findings: &Findings, place: &Place, say: Sentences) -> Vec<OrderView> {
+    let chosen = place.narrowing.order;
+    // What is chosen can always be left, even if nothing more can be ordered.
+    let offered = ItemOrder::ALL.into_iter().filter(|order| findings.orders.contains(order) || chosen == Some(*order));
+    let view = |order: Option<ItemOrder>| {
+        let label = order.map_or_else(|| say.page_sort_best(), |order| order_label(order, say));
+        OrderView { label, is_chosen: order == chosen, url: place.ordered(order) }
+    };
+    let offered: Vec<OrderView> = offered.map(Some).map(view).collect();
+    if offered.is_empty() { offered } else { std::iter::once(view(None)).chain(offered).collect() }
+}
+
+fn order_label(order: ItemOrder, say: Sentences) -> String {
+    match order {
+        ItemOrder::Cheapest => say.page_sort_cheapest(),
+        ItemOrder::Dearest => say.page_sort_dearest(),
+        ItemOrder::BestRated => say.page_sort_rating(),
+        ItemOrder::Newest => say.page_sort_newest(),
+        ItemOrder::Earliest => say.page_sort_earliest(),
+    }
+}
+
 /// A value as people read it.
 pub(super) fn facet_label(value: &str) -> String {
+    match range(value) {
+        Some((from, Some(to))) => return format!("{from} – {to}"),
+        Some((from, None)) => return format!("{from} +"),
+        None => {}
+    }
     clean::line(item::short_name(value))
 }
 
@@ -106,5 +142,22 @@ mod tests {
     fn names_of_a_vocabulary_are_short() {
         assert_eq!(facet_label("https://schema.org/VeganDiet"), "VeganDiet");
         assert_eq!(facet_label("A\u{202e}\nB"), "A B");
+        assert_eq!((facet_label("20..50"), facet_label("4+")), ("20 – 50".to_owned(), "4 +".to_owned()));
+    }
+
+    #[test]
+    fn orders_are_links_and_the_chosen_one_can_be_left() {
+        let say = Sentences::in_language(forecourt_sentences::SpokenLanguage::English);
+        let of = |orders: &[ItemOrder], chosen| {
+            let mut place = place(&[]);
+            place.narrowing.order = chosen;
+            let views = super::orders(&Findings { orders: orders.to_vec(), ..Findings::default() }, &place, say);
+            views.into_iter().map(|view| (view.label, view.is_chosen, view.url)).collect::<Vec<_>>()
+        };
+        assert!(of(&[], None).is_empty());
+        let chosen = of(&[ItemOrder::Dearest], Some(ItemOrder::Cheapest));
+        assert_eq!(chosen.len(), 3);
+        assert_eq!((chosen[0].1, chosen[0].2.as_str()), (false, "/~a?user=q"));
+        assert_eq!((chosen[1].1, chosen[2].2.as_str()), (true, "/~a?user=q&sort=dearest"));
     }
 }

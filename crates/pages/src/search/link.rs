@@ -1,10 +1,11 @@
 //! Where a question and what narrows it down are: one URL for each, that can be kept and shared.
 
 use forecourt_core::SearchRefinement;
+use forecourt_core::findings::ItemOrder;
 
 use super::pair;
 use crate::limits::EARLIER_MAX;
-use crate::query::{DECIDED, EARLIER, FILTER_PREFIX, RESULTS};
+use crate::query::{DECIDED, EARLIER, FILTER_PREFIX, ORDER, RESULTS};
 
 /// A page of results.
 #[derive(Debug, Clone)]
@@ -27,6 +28,10 @@ impl Place {
         let before = narrowing.exactly.len();
         narrowing.exactly.retain(|(name, other)| !is_same(name, other, field, value));
         if narrowing.exactly.len() == before {
+            // A range takes the place of another one: both together would say the part that they share.
+            if is_range(value) {
+                narrowing.exactly.retain(|(name, other)| name != field || !is_range(other));
+            }
             narrowing.exactly.push((field.to_owned(), value.to_owned()));
         }
         self.url(&narrowing)
@@ -35,6 +40,11 @@ impl Place {
     /// The same page with so many results.
     pub(super) fn with_results(&self, results: usize) -> String {
         self.url(&SearchRefinement { results: Some(results), ..self.narrowing.clone() })
+    }
+
+    /// The page in another order, or in that of how well items fit.
+    pub(super) fn ordered(&self, order: Option<ItemOrder>) -> String {
+        self.url(&SearchRefinement { order, results: None, ..self.narrowing.clone() })
     }
 
     /// The page with nothing chosen.
@@ -92,11 +102,28 @@ impl Place {
     fn url(&self, narrowing: &SearchRefinement) -> String {
         let filters = narrowing.exactly.iter().map(|(field, value)| pair(&format!("{FILTER_PREFIX}{field}"), value));
         let results = narrowing.results.map(|results| pair(RESULTS, &results.to_string()));
+        let order = narrowing.order.map(|order| pair(ORDER, order.name()));
         let decided = narrowing.decided.then(|| pair(DECIDED.0, DECIDED.1));
         let earlier = self.earlier.iter().map(|asked| pair(EARLIER, asked));
         let question = [pair("user", &self.question)].into_iter();
-        let query: Vec<String> = question.chain(earlier).chain(filters).chain(results).chain(decided).collect();
+        let query: Vec<String> =
+            question.chain(earlier).chain(filters).chain(order).chain(results).chain(decided).collect();
         format!("{}?{}", self.path, query.join("&"))
+    }
+}
+
+/// Whether a value is a range of quantities: `20..50`, `4+`.
+pub(super) fn is_range(value: &str) -> bool {
+    range(value).is_some()
+}
+
+/// The ends of such a value.
+pub(super) fn range(value: &str) -> Option<(&str, Option<&str>)> {
+    let is_number = |text: &str| text.parse::<f64>().is_ok();
+    match (value.split_once(".."), value.strip_suffix('+')) {
+        (Some((from, to)), _) if is_number(from) && is_number(to) => Some((from, Some(to))),
+        (None, Some(from)) if is_number(from) => Some((from, None)),
+        _ => None,
     }
 }
 
@@ -110,7 +137,7 @@ mod tests {
 
     fn place(exactly: &[(&str, &str)]) -> Place {
         let exactly = exactly.iter().map(|(field, value)| ((*field).to_owned(), (*value).to_owned())).collect();
-        let narrowing = SearchRefinement { exactly, results: Some(20), decided: false };
+        let narrowing = SearchRefinement { exactly, results: Some(20), ..SearchRefinement::default() };
         Place { path: "/~chef".to_owned(), question: "a & b".to_owned(), earlier: Vec::new(), narrowing }
     }
 
@@ -133,6 +160,24 @@ mod tests {
         assert!(two.toggled("genre", "Drama").contains("&prev=q0&prev=q1&filter.genre=Drama"));
         let many = asked(EARLIER_MAX);
         assert_eq!((many.going_on().count(), many.going_on().next()), (EARLIER_MAX, Some("q1")));
+    }
+
+    #[test]
+    fn a_range_takes_the_place_of_another_and_an_order_is_kept() {
+        let cheap = place(&[("offers.price", "20..50"), ("color", "red")]);
+        assert_eq!(
+            cheap.toggled("offers.price", "50..100"),
+            "/~chef?user=a%20%26%20b&filter.color=red&filter.offers.price=50..100"
+        );
+        assert!(!cheap.toggled("offers.price", "20..50").contains("price"));
+        let ordered = cheap.ordered(Some(ItemOrder::Cheapest));
+        assert!(ordered.ends_with("&filter.color=red&sort=cheapest"), "{ordered}");
+        assert!(!cheap.ordered(None).contains("sort"));
+        for (value, is) in
+            [("20..50", true), ("0.5..1", true), ("4+", true), ("a..b", false), ("C++", false), ("5", false)]
+        {
+            assert_eq!(is_range(value), is, "{value}");
+        }
     }
 
     #[test]

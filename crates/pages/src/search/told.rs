@@ -6,7 +6,7 @@ use forecourt_sentences::Sentences;
 
 use super::card::card;
 use super::caveats;
-use super::facets::{self, FacetView};
+use super::facets::{self, FacetView, OrderView};
 use super::limits_told::LimitsTold;
 use super::link::Place;
 use crate::branding::BrandView;
@@ -78,6 +78,7 @@ const NOT_WAITING: &str = "<span class=\"summary\" hidden></span>\n";
 struct FacetsTemplate {
     say: Sentences,
     facets: Vec<FacetView>,
+    orders: Vec<OrderView>,
     chosen: usize,
     /// How many items were counted, when these are not all.
     of_best: Option<usize>,
@@ -177,11 +178,13 @@ impl SearchAnswer {
     fn found(&mut self, findings: Findings) -> String {
         let mut html = self.summary(&findings);
         let facets = facets::views(&findings, &self.place);
-        if !self.has_facets && !facets.is_empty() {
+        let orders = facets::orders(&findings, &self.place, self.page.say);
+        let has_some = !facets.is_empty() || !orders.is_empty();
+        if has_some && !self.has_facets {
             self.has_facets = true;
             let of_best = findings.total.filter(|total| *total > findings.counted).map(|_| findings.counted);
             let chosen = self.place.narrowing.exactly.len();
-            html.push_str(&self.aside(&FacetsTemplate { say: self.page.say, facets, chosen, of_best }));
+            html.push_str(&self.aside(&FacetsTemplate { say: self.page.say, facets, orders, chosen, of_best }));
         }
         self.findings = Some(findings);
         html

@@ -61,7 +61,11 @@ fn page(text: &str, narrowing: &SearchRefinement, events: Vec<Event>) -> String 
 }
 
 fn chosen(text: &str) -> SearchRefinement {
-    SearchRefinement { exactly: vec![(text.to_owned(), text.to_owned())], results: Some(20), decided: false }
+    SearchRefinement {
+        exactly: vec![(text.to_owned(), text.to_owned())],
+        results: Some(20),
+        ..SearchRefinement::default()
+    }
 }
 
 /// What was found, and how it ends.

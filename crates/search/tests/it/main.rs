@@ -11,5 +11,6 @@ mod refusals;
 mod rerank;
 mod rerank_faults;
 mod search;
+mod shop;
 mod sites;
 mod support;

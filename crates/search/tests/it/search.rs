@@ -492,7 +492,7 @@ async fn what_is_clicked_holds_exactly_and_more_can_be_wanted() {
     let (_folder, built) = dishes();
     let narrowed = |exactly: &[(&str, &str)], results: Option<usize>| {
         let exactly = exactly.iter().map(|(field, value)| ((*field).to_owned(), (*value).to_owned())).collect();
-        Some(SearchRefinement { exactly, results, decided: false })
+        Some(SearchRefinement { exactly, results, ..SearchRefinement::default() })
     };
     let soups = narrowed(&[("recipeCategory", "Soup")], Some(20));
     let (told, answer) = findings(&built, "chickpeas", FindingsDetail::Facets, soups).await;

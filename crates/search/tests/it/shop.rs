@@ -1,0 +1,80 @@
+//! A shop: ranges to click, orders to choose, and suggestions while somebody types.
+
+use forecourt_agents::BuiltAgent;
+use forecourt_core::findings::ItemOrder;
+use forecourt_core::reply::collect;
+use forecourt_core::{Findings, FindingsDetail, Message, Part, SearchOptions, SearchRefinement};
+use serde_json::{Value, json};
+
+use crate::support::{build, in_folder, message, stream};
+
+fn coat(n: usize) -> Value {
+    let (color, size) = (["red", "blue"][n % 2], ["S", "M", "L"][n % 3]);
+    let category = ["Rain wear", "Town wear"][n % 2];
+    json!({"@type": "Product", "@id": format!("coat-{n}"), "name": format!("Rain coat number {n}"), "color": color,
+        "size": size, "category": category,
+        "aggregateRating": {"ratingValue": 2.0 + (n % 7) as f64 / 2.0},
+        "offers": {"price": 10 + 10 * n, "priceCurrency": "EUR"}})
+}
+
+fn shop() -> (tempfile::TempDir, BuiltAgent) {
+    let folder = tempfile::tempdir().unwrap();
+    let hat = json!({"@type": "Product", "@id": "hat", "name": "Crème brûlée hat", "offers": {"price": 5}});
+    let lines: String = (0..12).map(coat).chain([hat]).map(|item| format!("{item}\n")).collect();
+    std::fs::write(folder.path().join("items.jsonl"), lines).unwrap();
+    let built = build("[backend]\nkind = \"search\"\ncontent = [\"items.jsonl\"]\n", &in_folder(folder.path()));
+    built.indexing.as_ref().unwrap().index(&mut |_| {}).unwrap();
+    (folder, built)
+}
+
+async fn told(built: &BuiltAgent, text: &str, search: SearchOptions) -> Findings {
+    let answer = collect(stream(built, Message { search, ..message(vec![Part::text(text)]) }).await).await;
+    *answer.findings.expect("findings are told")
+}
+
+fn clicked(exactly: &[(&str, &str)], order: Option<ItemOrder>) -> SearchOptions {
+    let exactly = exactly.iter().map(|(field, value)| ((*field).to_owned(), (*value).to_owned())).collect();
+    let narrowing = SearchRefinement { exactly, order, ..SearchRefinement::default() };
+    SearchOptions { findings: FindingsDetail::Facets, narrowing, ..SearchOptions::default() }
+}
+
+#[tokio::test]
+async fn a_shop_is_narrowed_down_by_price_rating_size_and_colour() {
+    let (_folder, built) = shop();
+    let found = told(&built, "rain coat", clicked(&[], None)).await;
+    let labels: Vec<&str> = found.facets.iter().map(|facet| facet.label.as_str()).collect();
+    for label in ["price (EUR)", "rating", "size", "color", "category"] {
+        assert!(labels.contains(&label), "{label}: {labels:?}");
+    }
+    let prices = &found.facets.iter().find(|facet| facet.field == "offers.price").unwrap().values;
+    for (range, count) in prices {
+        let narrowed = told(&built, "rain coat", clicked(&[("offers.price", range)], None)).await;
+        assert_eq!(narrowed.total, Some(*count), "{range} of {prices:?}");
+    }
+    let ratings = &found.facets.iter().find(|facet| facet.label == "rating").unwrap().values;
+    for (stars, count) in ratings {
+        let narrowed = told(&built, "rain coat", clicked(&[("aggregateRating.ratingValue", stars)], None)).await;
+        assert_eq!(narrowed.total, Some(*count), "{stars} of {ratings:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_order_is_offered_where_items_state_it_and_holds() {
+    let (_folder, built) = shop();
+    let found = told(&built, "rain coat", clicked(&[], None)).await;
+    assert_eq!(found.orders, [ItemOrder::Cheapest, ItemOrder::Dearest, ItemOrder::BestRated]);
+    let first = async |order| {
+        let search = clicked(&[], Some(order));
+        let answer = collect(stream(&built, Message { search, ..message(vec![Part::text("rain coat")]) }).await).await;
+        let names = answer.parts.iter().filter_map(|part| match part {
+            Part::Data(data) => data.data["name"].as_str().map(str::to_owned),
+            _ => None,
+        });
+        names.take(2).collect::<Vec<_>>()
+    };
+    assert_eq!(first(ItemOrder::Cheapest).await, ["Rain coat number 0", "Rain coat number 1"]);
+    assert_eq!(first(ItemOrder::Dearest).await, ["Rain coat number 11", "Rain coat number 10"]);
+    let newest = told(&built, "rain coat", clicked(&[], Some(ItemOrder::Newest))).await;
+    assert_eq!(newest.total, Some(12), "what no item states orders nothing");
+}
+
