@@ -56,6 +56,7 @@ pub use library::{INDEX_VERSION, Library, NamedIds, Options, PutOutcome, RemoveO
 pub use pushed::{FollowedItem, FollowedRevision, PushedDocument, PushedItem};
 pub use report::{KindCount, LoadProgress, Progress, Report};
 pub use search::{
-    Adjustment, Correction, Effect, ExplainedHit, Facet, Facets, Hit, MatchedConstraint, Query, RankBy, WordCoverage,
+    Adjustment, Completion, Correction, Effect, ExplainedHit, Facet, Facets, Hit, MatchedConstraint, Query, RankBy,
+    WordCoverage,
 };
 pub use summary::{SummaryWish, summary};

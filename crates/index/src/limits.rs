@@ -26,6 +26,12 @@ pub const WORD_BYTES_MAX: usize = 64;
 pub const ADJUSTED_ITEMS_MAX: usize = 50;
 /// Items that rules pin before the others, for one question.
 pub const PINNED_ITEMS_MAX: usize = 10;
+/// Bytes of what is typed that is completed, and of what it becomes.
+pub const COMPLETED_BYTES_MAX: usize = 120;
+/// Names that are read for one completion.
+pub const COMPLETED_NAMES_READ: usize = 40;
+/// Words that a half-typed one may be, in one completion.
+pub const COMPLETED_WORDS_READ: usize = 20;
 /// Words of a query whose meaning as a kind of item is looked for; longer queries name no kind.
 pub const KIND_WORDS_MAX: usize = 12;
 /// Hits that can be paged through: `offset + limit` of a query.

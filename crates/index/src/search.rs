@@ -4,6 +4,7 @@ mod adjust;
 mod adjustment;
 mod answered;
 mod card;
+mod complete;
 mod explain;
 mod facets;
 mod fuse;
@@ -27,6 +28,8 @@ mod word_coverage;
 
 pub use adjustment::{Adjustment, Effect};
 pub(crate) use answered::is_answered;
+pub use complete::Completion;
+pub(crate) use complete::complete;
 pub use explain::ExplainedHit;
 pub(crate) use explain::explain;
 pub(crate) use facets::facets;

@@ -60,6 +60,7 @@ mod same_origin;
 mod search;
 mod sidecar;
 mod signed_in;
+mod suggestions;
 mod surface;
 mod task;
 mod transport;

@@ -6,6 +6,7 @@
 // lead there. The only markup that is ever parsed is the page that our own origin wrote.
 const PAGES_KEPT_MAX = 20;
 const DRAW_EVERY_MS = 80;
+const SUGGEST_AFTER_MS = 200;
 
 function startSearch(form) {
   const [found, box, status] = ["found", "q", "searched"].map((id) => document.getElementById(id));
@@ -150,6 +151,23 @@ function startSearch(form) {
     show(html);
     addTools();
     announce();
+  });
+  // What the question may become, once nothing was typed for a moment. Where it does not come, nothing is missed.
+  const offered = el("datalist", { id: "offered" });
+  let typing = 0;
+  form.append(offered);
+  box.setAttribute("list", offered.id);
+  const suggest = async (typed) => {
+    const query = new URLSearchParams({ user: typed, complete: "yes" });
+    const response = await fetch(`${form.getAttribute("action")}?${query}`, { headers: { Accept: "application/json" } });
+    const { suggestions } = response.ok ? await response.json() : { suggestions: [] };
+    if (box.value.trim() === typed) offered.replaceChildren(...suggestions.map(({ text }) => el("option", { value: text })));
+  };
+  box.addEventListener("input", (event) => {
+    clearTimeout(typing);
+    const typed = box.value.trim();
+    // A choice from the list is no typing.
+    if (typed.length > 1 && event.inputType) typing = setTimeout(() => suggest(typed).catch(() => {}), SUGGEST_AFTER_MS);
   });
   // As in the search box for other sites: a slash leads to the box, from anywhere but where one writes.
   document.addEventListener("keydown", (event) => {

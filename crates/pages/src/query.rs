@@ -11,5 +11,7 @@ pub const EARLIER: &str = "prev";
 pub const RESULTS: &str = "results";
 /// The query parameter that says in which order: a name of [`forecourt_core::findings::ItemOrder`].
 pub const ORDER: &str = "sort";
+/// The query parameter, with its value, that says that the question is being typed: what it may become is wanted.
+pub const COMPLETES: (&str, &str) = ("complete", "yes");
 /// The query parameter, with its value, that wants no question back.
 pub const DECIDED: (&str, &str) = ("ask", "no");

@@ -14,6 +14,7 @@ pub mod limits;
 mod log;
 mod logged;
 mod normalized;
+mod people;
 mod report;
 
 pub use log::{Error, QuestionLog, Rating, RatingOutcome};

@@ -17,3 +17,9 @@ pub const DIGITS_MAX: usize = 6;
 pub(crate) const REPORTED_MAX: usize = 1_000;
 /// Ratings that are taken in a minute, of all callers together.
 pub(crate) const RATINGS_PER_MINUTE_MAX: u32 = 600;
+/// People who have to ask a question before others are offered it.
+pub(crate) const PEOPLE_MIN: usize = 3;
+/// Questions of which it is remembered, in memory alone, by how many people they were asked.
+pub(crate) const COUNTED_QUESTIONS_MAX: usize = 10_000;
+/// Asked questions that are suggested to somebody who types.
+pub(crate) const SUGGESTED_MAX: u32 = 3;

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use forecourt_core::Timestamp;
+use forecourt_core::{Account, Timestamp};
 use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::AnswerOutcome;
-use crate::limits::{ITEM_BYTES_MAX, QUESTIONS_MAX, RATINGS_MAX, RATINGS_PER_MINUTE_MAX, REPORTED_MAX};
+use crate::limits::{ITEM_BYTES_MAX, QUESTIONS_MAX, RATINGS_MAX, RATINGS_PER_MINUTE_MAX, REPORTED_MAX, SUGGESTED_MAX};
 use crate::normalized::normalized;
+use crate::people::AskerCounts;
 use crate::report::{MarkedQuestion, QuestionCount, QuestionReport};
 
 const SCHEMA: &str = "
@@ -28,6 +29,9 @@ const SCHEMA: &str = "
         good INTEGER NOT NULL DEFAULT 0, bad INTEGER NOT NULL DEFAULT 0,
         PRIMARY KEY (agent, day, question, item)
     ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS asked_by_several (
+        agent TEXT NOT NULL, question TEXT NOT NULL, day INTEGER NOT NULL, PRIMARY KEY (agent, question)
+    ) WITHOUT ROWID;
 ";
 
 /// How long another process may write before a question is not counted.
@@ -44,6 +48,7 @@ pub struct Error(#[from] rusqlite::Error);
 pub struct QuestionLog {
     file: PathBuf,
     keep_days: u32,
+    askers: Mutex<AskerCounts>,
     inner: Mutex<Option<Inner>>,
 }
 
@@ -85,7 +90,43 @@ impl QuestionLog {
     /// The log in `file`, which is made when it is missing. Questions are kept for so many days, that of asking
     /// included.
     pub fn new(file: PathBuf, keep_days: u32) -> Self {
-        Self { file, keep_days: keep_days.max(1), inner: Mutex::new(None) }
+        Self { file, keep_days: keep_days.max(1), askers: Mutex::default(), inner: Mutex::new(None) }
+    }
+
+    /// Notes who asked a question that was answered, in memory alone. Once several people have, others who type its
+    /// beginning are offered it.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn note_person(&self, agent: &str, question: &str, who: &Account, now: Timestamp) -> Result<(), Error> {
+        let Some(question) = normalized(question) else { return Ok(()) };
+        if !self.askers.lock().note(agent, &question, who) {
+            return Ok(());
+        }
+        let day = now.as_second().div_euclid(DAY);
+        // Only what is in the log, whose bound it shares.
+        let insert = "INSERT OR REPLACE INTO asked_by_several (agent, question, day)
+            SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM questions WHERE agent = ?1 AND question = ?2)";
+        self.inner()?.db.prepare_cached(insert)?.execute(params![agent, question, day])?;
+        Ok(())
+    }
+
+    /// Questions that several people have asked an agent and that begin as `typed` does, the most frequent first; none
+    /// to which nothing was found. Empty for a text of fewer than two characters.
+    ///
+    /// # Errors
+    /// The file can't be read.
+    pub fn suggestions(&self, agent: &str, typed: &str) -> Result<Vec<String>, Error> {
+        let Some(typed) = normalized(typed).filter(|typed| typed.chars().count() > 1) else { return Ok(Vec::new()) };
+        let inner = self.inner()?;
+        let mut rows = inner.db.prepare_cached(
+            "SELECT s.question FROM asked_by_several s JOIN questions q ON q.agent = s.agent AND q.question = s.question
+             WHERE s.agent = ?1 AND s.question >= ?2 AND s.question < ?2 || char(1114111)
+             GROUP BY s.question HAVING SUM(q.nothing_found) = 0 AND SUM(q.bad) <= SUM(q.good)
+             ORDER BY SUM(q.asked) DESC, s.question LIMIT ?3",
+        )?;
+        let found = rows.query_map(params![agent, typed, SUGGESTED_MAX], |row| row.get(0))?;
+        Ok(found.collect::<rusqlite::Result<_>>()?)
     }
 
     /// The opened file.
@@ -219,6 +260,7 @@ impl Inner {
         let first = today - i64::from(keep_days) + 1;
         self.db.execute("DELETE FROM questions WHERE day < ?1", [first])?;
         self.db.execute("DELETE FROM ratings WHERE day < ?1", [first])?;
+        self.db.execute("DELETE FROM asked_by_several WHERE day < ?1", [first])?;
         self.swept = Some(today);
         Ok(())
     }
@@ -305,6 +347,31 @@ mod tests {
 
     fn texts(counts: &[QuestionCount]) -> Vec<(&str, u64)> {
         counts.iter().map(|one| (one.question.as_str(), one.asked)).collect()
+    }
+
+    fn somebody(n: u8) -> Account {
+        let network = forecourt_core::network::Network::of([10, 0, 0, n].into());
+        forecourt_core::CallerKey::of(None, None, Some(network)).account()
+    }
+
+    #[test]
+    fn a_question_is_suggested_once_several_people_asked_it_and_it_was_answered() {
+        let (_folder, log) = log(2);
+        let ask = |question: &str, who: u8, outcome| {
+            log.count("chef", question, outcome, day(1)).unwrap();
+            log.note_person("chef", question, &somebody(who), day(1)).unwrap();
+        };
+        (0..9).for_each(|_| ask("Soup with leek", 1, AnswerOutcome::Answered));
+        assert!(log.suggestions("chef", "soup").unwrap().is_empty(), "one person's question is nobody else's");
+        (2..4).for_each(|who| ask("soup with leek?", who, AnswerOutcome::Answered));
+        (1..4).for_each(|who| ask("soup of unicorn", who, AnswerOutcome::NothingFound));
+        assert_eq!(log.suggestions("chef", "Soup w").unwrap(), ["soup with leek"]);
+        assert_eq!(log.suggestions("chef", "soup").unwrap(), ["soup with leek"], "nothing was found for the other");
+        for (agent, typed) in [("other", "soup"), ("chef", "leek"), ("chef", "s"), ("chef", "%"), ("chef", "")] {
+            assert!(log.suggestions(agent, typed).unwrap().is_empty(), "{typed}");
+        }
+        log.report(10, day(3)).unwrap();
+        assert!(log.suggestions("chef", "soup").unwrap().is_empty(), "it is forgotten with its day");
     }
 
     #[test]

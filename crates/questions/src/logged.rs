@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_stream::stream;
 use forecourt_core::agent::AddressedFiles;
+use forecourt_core::findings::{Suggestion, SuggestionKind};
 use forecourt_core::{Admitted, Agent, Clock, Ending, Event, EventStream, Language, Part};
 use futures::StreamExt;
 
@@ -26,11 +27,35 @@ impl LoggedAgent {
     }
 }
 
+impl LoggedAgent {
+    /// What somebody types who is not done: it is counted as nothing, and what several others have asked comes first.
+    fn suggesting(&self, admitted: Admitted, handle: String, typed: String) -> EventStream {
+        let (log, events) = (self.log.clone(), self.agent.handle(admitted));
+        Box::pin(events.map(move |event| match event {
+            Event::Findings(mut findings) => {
+                let asked = log.suggestions(&handle, &typed).unwrap_or_else(|error| {
+                    tracing::warn!(%error, "asked questions could not be read");
+                    Vec::new()
+                });
+                let asked = asked.into_iter().map(|text| Suggestion { text, kind: SuggestionKind::Question });
+                let own = std::mem::take(&mut findings.suggestions);
+                findings.suggestions = asked.chain(own).collect();
+                Event::Findings(findings)
+            }
+            event => event,
+        }))
+    }
+}
+
 impl Agent for LoggedAgent {
     fn handle(&self, admitted: Admitted) -> EventStream {
         let (log, clock, finds) = (self.log.clone(), self.clock.clone(), self.finds);
         let handle = admitted.message().recipient.as_str().to_owned();
         let question = admitted.message().addressed_text();
+        if admitted.message().search.completes {
+            return self.suggesting(admitted, handle, question);
+        }
+        let who = admitted.message().sender.account();
         let mut events = self.agent.handle(admitted);
         Box::pin(stream! {
             let mut seen = AnswerObservation::default();
@@ -39,6 +64,11 @@ impl Agent for LoggedAgent {
                     && let Err(error) = log.count(&handle, &question, outcome, clock.now())
                 {
                     // Counting serves the operator: its failure must not cost the caller the answer.
+                    tracing::warn!(%error, "a question could not be counted");
+                }
+                if let Event::Ending(Ending::Complete) = &event
+                    && let Err(error) = log.note_person(&handle, &question, &who, clock.now())
+                {
                     tracing::warn!(%error, "a question could not be counted");
                 }
                 yield event;

@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use forecourt_agents::declined::unavailable;
+use forecourt_core::findings::{Suggestion, SuggestionKind};
 use forecourt_core::{Admitted, Ending, Event, Findings, Message, Question};
-use forecourt_index::{Error, Library};
+use forecourt_index::{Completion, Error, Library};
 use forecourt_sentences::Sentences;
 
 use crate::answer_text::{AnswerText, items_word};
@@ -14,7 +15,7 @@ use crate::cross_rerank::CrossReranker;
 use crate::elicit::Elicitation;
 use crate::find::{self, SearchResults};
 use crate::library_parser::LibraryParser;
-use crate::limits::INLINE_ITEMS_MAX;
+use crate::limits::{INLINE_ITEMS_MAX, SUGGESTIONS_MAX};
 use crate::request::{ItemQuestion, SearchIntent, SearchRequest, answer_language};
 use crate::{conversation, current, facets, item_order, shown};
 
@@ -36,6 +37,24 @@ pub(crate) async fn answered(engine: Arc<SearchEngine>, admitted: Arc<Admitted>)
     let say = sentences(&admitted);
     let answered = engine.with_library(say, move |engine, library| engine.answer(library, &admitted)).await;
     answered.unwrap_or_else(|ending| vec![Event::Ending(ending)])
+}
+
+/// What a question that is being typed may become: names and kinds of items, without any that is shown.
+pub(crate) async fn completed(engine: Arc<SearchEngine>, admitted: Arc<Admitted>) -> Vec<Event> {
+    let typed = admitted.message().addressed_text();
+    let complete = move |_: &SearchEngine, library: &Library| library.complete(&typed, SUGGESTIONS_MAX);
+    match engine.with_library(sentences(&admitted), complete).await {
+        Ok(completions) => {
+            let suggestions = completions.into_iter().map(suggestion).collect();
+            let findings = Findings { suggestions, ..Findings::default() };
+            vec![Event::Findings(Box::new(findings)), Event::Ending(Ending::Complete)]
+        }
+        Err(ending) => vec![Event::Ending(ending)],
+    }
+}
+
+fn suggestion(Completion { text, is_kind }: Completion) -> Suggestion {
+    Suggestion { text, kind: if is_kind { SuggestionKind::Category } else { SuggestionKind::Item } }
 }
 
 /// The words in which a message is answered.

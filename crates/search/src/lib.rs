@@ -150,6 +150,13 @@ impl Agent for SearchAgent {
 
     fn handle(&self, admitted: Admitted) -> EventStream {
         let (engine, admitted) = (self.engine.clone(), Arc::new(admitted));
+        if admitted.message().search.completes {
+            return Box::pin(stream! {
+                for event in engine::completed(engine, admitted).await {
+                    yield event;
+                }
+            });
+        }
         match self.reranker.clone() {
             Some(reranker) => rerank::events(engine, reranker, admitted),
             None => Box::pin(stream! {

@@ -67,6 +67,8 @@ pub(crate) const LEANING_ITEMS_MAX: usize = 50;
 /// Values named to ask about, beside words: in one message, and by all turns of a question, of which the
 /// newest hold.
 pub(crate) const QUESTION_FILTERS_MAX: usize = 32;
+/// Suggestions for a question that is being typed.
+pub(crate) const SUGGESTIONS_MAX: usize = 8;
 /// Rules for the order of items, of one agent.
 pub(crate) const RANKING_RULES_MAX: usize = 100;
 /// Ids of items that one rule names, and its entries of words.

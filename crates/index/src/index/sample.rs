@@ -104,6 +104,12 @@ impl Sample {
         self.kinds.iter().map(String::as_str)
     }
 
+    /// The values of these properties, in lower case.
+    pub(crate) fn kind_names(&self) -> impl Iterator<Item = &str> {
+        let texts = self.kinds.iter().filter_map(|path| self.texts.get(path));
+        texts.flat_map(|texts| &texts.distinct).map(String::as_str)
+    }
+
     fn add(&mut self, item: &serde_json::Value) {
         let mut paths = BTreeSet::new();
         let kind = item_type(item);

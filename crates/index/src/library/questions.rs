@@ -12,8 +12,8 @@ use super::Library;
 use crate::error::Result;
 use crate::index::Snapshot;
 use crate::search::{
-    Correction, ExplainedHit, Facets, Hit, Query, RankBy, WordCoverage, corrections, explain, facets, has_property,
-    is_answered, keeps_words, left_out, nearest, says, search, word_coverage,
+    Completion, Correction, ExplainedHit, Facets, Hit, Query, RankBy, WordCoverage, complete, corrections, explain,
+    facets, has_property, is_answered, keeps_words, left_out, nearest, says, search, word_coverage,
 };
 
 impl Library {
@@ -44,6 +44,12 @@ impl Library {
     /// items have and that are no stop words. A question without any is kept by every wording.
     pub fn keeps_words(&self, question: &str, wording: &str) -> bool {
         keeps_words(&self.snapshot.load(), question, wording, self.tongue)
+    }
+
+    /// What a question that is being typed may become, at most `wanted` of it: kinds of items and names of them. Nothing
+    /// for more than [`crate::limits::COMPLETED_BYTES_MAX`] bytes.
+    pub fn complete(&self, typed: &str, wanted: usize) -> Result<Vec<Completion>> {
+        complete(&self.snapshot.load(), typed, wanted, self.tongue)
     }
 
     /// Whether a text has all words of another one, in whichever form, in one of the languages of the items.

@@ -88,7 +88,7 @@ fn begun(snapshot: &Snapshot, written: &str, chars: usize) -> Vec<(String, f32)>
 }
 
 /// Words with a beginning, each with how many items have it.
-fn beginning_with(snapshot: &Snapshot, beginning: &str) -> tantivy::Result<BTreeMap<String, u32>> {
+pub(super) fn beginning_with(snapshot: &Snapshot, beginning: &str) -> tantivy::Result<BTreeMap<String, u32>> {
     let mut items: BTreeMap<String, u32> = BTreeMap::new();
     for segment in snapshot.searcher.segment_readers() {
         let words = segment.inverted_index(snapshot.fields.spelled)?;

@@ -17,6 +17,7 @@ use super::resumption::{ResumedRequest, Resumption, resume};
 use super::same_origin::is_cross_site;
 use super::search::{self, Search};
 use super::signed_in::{account, or_person, way_back};
+use super::suggestions;
 use super::transport::Rest;
 use super::wire::{Ask, Entry};
 
@@ -111,8 +112,12 @@ async fn exchange(
         None => submission,
     };
     let form = AnswerForm::of(responder, media, &ask, asked);
-    let envelope =
-        Envelope { submission, with_facets: form.search.is_some(), ..envelope(rest, responder, sender, received_at) };
+    let envelope = Envelope {
+        submission,
+        with_facets: form.search.is_some(),
+        completes: form.completes,
+        ..envelope(rest, responder, sender, received_at)
+    };
     Ok(Ok((host.receive(message(ask, envelope)?, run).await?, form)))
 }
 
@@ -125,6 +130,7 @@ fn envelope(rest: &Rest, responder: &Responder<'_>, sender: Sender, received_at:
         language: request.language(),
         finds: route.card.finds,
         with_facets: false,
+        completes: false,
         hop: hops::read(request.headers()),
         id: rest.ids.next(),
         submission: None,
@@ -138,6 +144,8 @@ fn envelope(rest: &Rest, responder: &Responder<'_>, sender: Sender, received_at:
 struct AnswerForm {
     media: Media,
     search: Option<Search>,
+    /// Whether it says what a half-typed question may become, and answers none.
+    completes: bool,
     /// What it answers, where a page shows that.
     asked: Vec<Part>,
 }
@@ -146,7 +154,8 @@ impl AnswerForm {
     fn of(responder: &Responder<'_>, media: Media, ask: &Ask, asked: Vec<Part>) -> Self {
         let search = Search::of(responder, ask, &asked);
         let asked = if asked.is_empty() && media == Media::Html { last_turn(ask) } else { asked };
-        Self { media, search, asked }
+        let completes = ask.completes && media == Media::Json && responder.route.card.finds;
+        Self { media, search, completes, asked }
     }
 
     async fn answer(self, rest: &Rest, responder: &Responder<'_>, reply: Reply) -> HttpAnswer {
@@ -155,6 +164,7 @@ impl AnswerForm {
             Some(search) => {
                 Box::pin(search::answer(responder, account(responder, &rest.verifier), search, reply)).await
             }
+            None if self.completes => suggestions::answer(responder, reply).await,
             None => reply::answer(responder, self.media, reply, &self.asked).await,
         }
     }

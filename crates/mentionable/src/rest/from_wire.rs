@@ -27,6 +27,8 @@ pub(crate) struct Envelope {
     pub(crate) finds: bool,
     /// Whether what was found is to be told with everything that narrows it down.
     pub(crate) with_facets: bool,
+    /// Whether what a half-typed question may become is all that is wanted.
+    pub(crate) completes: bool,
     /// Agents in line before this one.
     pub(crate) hop: u32,
     /// Our id for the message; REST has none of its own.
@@ -62,8 +64,11 @@ pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, DecodeErr
         search: SearchOptions {
             findings: if envelope.with_facets { FindingsDetail::Facets } else { FindingsDetail::None },
             narrowing: if envelope.finds { narrowing } else { SearchRefinement::default() },
+            completes: envelope.completes,
             ..SearchOptions::default()
         },
+        // Nobody has asked anything yet.
+        unrecorded: envelope.completes,
         ..Message::new(envelope.id, envelope.recipient, parts, TRANSPORT, envelope.received_at)
     })
 }
@@ -180,6 +185,7 @@ mod tests {
             language: None,
             finds: false,
             with_facets: false,
+            completes: false,
             hop: 0,
             id: MessageId::parse("m1").expect("an id"),
             submission: None,

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use forecourt_core::findings::ItemOrder;
 use forecourt_core::{Language, Role, SearchRefinement};
 use forecourt_pages::EARLIER_MAX;
-use forecourt_pages::query::{ANSWER_PREFIX, DECIDED, EARLIER, FILTER_PREFIX, ORDER, RESULTS};
+use forecourt_pages::query::{ANSWER_PREFIX, COMPLETES, DECIDED, EARLIER, FILTER_PREFIX, ORDER, RESULTS};
 use url::form_urlencoded;
 
 use super::answers::Answers;
@@ -34,6 +34,7 @@ pub(crate) fn decode(query: &str) -> Result<Ask, DecodeError> {
             "assistant" => return Err(DecodeError::MultiTurnQuery),
             "session" if ask.session.is_some() => return Err(DecodeError::TwoSessions),
             "session" => ask.session = Some(value.into_owned()),
+            key if (key, &*value) == COMPLETES => ask.completes = true,
             EARLIER => earlier(&mut ask.earlier, &value),
             "state" if ask.state.is_none() => ask.state = Some(value.into_owned()),
             _ if key.starts_with(ANSWER_PREFIX) => answers.take(&key[ANSWER_PREFIX.len()..], &value),
@@ -203,6 +204,13 @@ mod tests {
         assert_eq!((exactly, results, decided), (vec![("genre", "Comedy"), ("genre", "Drama")], Some(20), true));
         let ask = decode("user=a&results=-1&ask=yes&filterx=1").expect("the query is fine");
         assert_eq!(ask.narrowing, SearchRefinement::default());
+    }
+
+    #[test]
+    fn s3_1_a_question_may_be_half_typed() {
+        let completes = |query: &str| decode(query).expect("the query is fine").completes;
+        assert!(completes("user=rain+ja&complete=yes"));
+        assert!(!completes("user=a") && !completes("user=a&complete=no"));
     }
 
     #[test]

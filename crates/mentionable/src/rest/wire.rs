@@ -44,6 +44,8 @@ pub(crate) struct Ask {
     pub(crate) state: Option<String>,
     /// What a search is narrowed down to by parameters of our own, which REST 3.1 admits.
     pub(crate) narrowing: SearchRefinement,
+    /// Whether the question is being typed, and what it may become is wanted.
+    pub(crate) completes: bool,
     /// What was asked before, on pages of searches: at most [`forecourt_pages::EARLIER_MAX`], the oldest first.
     pub(crate) earlier: Vec<String>,
     /// A valid `parts` sidecar: the current turn. REST 3.2.1.

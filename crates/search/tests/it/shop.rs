@@ -1,7 +1,7 @@
 //! A shop: ranges to click, orders to choose, and suggestions while somebody types.
 
 use forecourt_agents::BuiltAgent;
-use forecourt_core::findings::ItemOrder;
+use forecourt_core::findings::{ItemOrder, SuggestionKind};
 use forecourt_core::reply::collect;
 use forecourt_core::{Findings, FindingsDetail, Message, Part, SearchOptions, SearchRefinement};
 use serde_json::{Value, json};
@@ -78,3 +78,24 @@ async fn an_order_is_offered_where_items_state_it_and_holds() {
     assert_eq!(newest.total, Some(12), "what no item states orders nothing");
 }
 
+#[tokio::test]
+async fn what_is_typed_is_completed_and_nothing_is_answered() {
+    let (_folder, built) = shop();
+    let typed = async |text: &str| {
+        let found = told(&built, text, SearchOptions { completes: true, ..SearchOptions::default() }).await;
+        assert_eq!((found.count, found.summary.as_str()), (0, ""));
+        found.suggestions
+    };
+    let texts = async |text: &str| typed(text).await.into_iter().map(|one| one.text).collect::<Vec<_>>();
+    let rain = typed("Ra").await;
+    assert_eq!((rain[0].kind, rain[0].text.as_str()), (SuggestionKind::Category, "rain wear"));
+    assert_eq!(rain.len(), 8, "{rain:?}");
+    assert!(rain[1..].iter().all(|one| one.text.starts_with("Rain coat") && one.kind == SuggestionKind::Item));
+    assert_eq!(texts("rain coat number 1").await.len(), 3, "1, 10 and 11");
+    assert_eq!(texts("brul").await, ["Crème brûlée hat"], "a word behind the first, without accents");
+    assert_eq!(texts("creme bru").await, ["Crème brûlée hat"]);
+    assert_eq!(texts("coat rai").await.len(), 8);
+    for nothing in ["", "  ", "zzz", "\u{1}", &"r".repeat(200)] {
+        assert!(texts(nothing).await.is_empty(), "{nothing}");
+    }
+}
