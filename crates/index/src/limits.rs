@@ -32,6 +32,8 @@ pub const COMPLETED_BYTES_MAX: usize = 120;
 pub const COMPLETED_NAMES_READ: usize = 40;
 /// Words that a half-typed one may be, in one completion.
 pub const COMPLETED_WORDS_READ: usize = 20;
+/// Items that are looked at to find out where a place is.
+pub const POSITIONS_READ: usize = 40;
 /// Words of a query whose meaning as a kind of item is looked for; longer queries name no kind.
 pub const KIND_WORDS_MAX: usize = 12;
 /// Hits that can be paged through: `offset + limit` of a query.

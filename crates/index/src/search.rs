@@ -4,6 +4,7 @@ mod adjust;
 mod adjustment;
 mod answered;
 mod card;
+mod circle;
 mod complete;
 mod explain;
 mod facets;
@@ -12,9 +13,11 @@ mod hit;
 mod kinds;
 mod matching;
 mod meaning;
+mod near;
 mod one_variant;
 mod ordered;
 mod plan;
+mod position;
 mod query;
 mod range;
 mod rank;
@@ -42,6 +45,7 @@ pub(crate) use values::{has_property, nearest};
 pub use word_coverage::WordCoverage;
 pub(crate) use word_coverage::word_coverage;
 
+use circle::Circle;
 use fuse::{WordEvidence, fuse};
 use meaning::Meaning;
 use plan::{Plan, stems_of};
@@ -129,9 +133,15 @@ fn found(
     }
     let mut plan = Plan::of(snapshot, query, query.tongue(default))?;
     let depth = adjust::depth(snapshot, query, end);
-    let (lists, mut ranked) = match &query.order {
-        Some(order) => (Lists::default(), ordered::top(snapshot, query, order, &plan, depth)?),
-        None => {
+    let circle = query.filters.iter().find_map(Circle::of);
+    let (lists, mut ranked) = match (&query.order, &circle) {
+        (Some(order), _) => (Lists::default(), ordered::top(snapshot, query, order, &plan, depth)?),
+        // What is asked for near a place comes by how near it is.
+        (None, Some(circle)) => {
+            let any = plan.ranking().filter(|_| plan.has_text());
+            (Lists::default(), near::top(snapshot, query, circle, any, depth)?)
+        }
+        (None, None) => {
             let (mut lists, mut ranked) = rank_all(snapshot, model, query, by, &plan, depth)?;
             if ranked.is_empty() && plan.relax() {
                 lists.words = rank::top(snapshot, &plan, depth)?;

@@ -2,7 +2,7 @@
 //! a person clicked.
 
 use forecourt_core::{Part, SearchRefinement};
-use forecourt_understanding::Filter;
+use forecourt_understanding::{Filter, Test};
 use serde_json::{Map, Value};
 
 use super::request::{NamedFilter, QuestionParser};
@@ -63,6 +63,12 @@ impl MessageFilters {
             let exactly = Filter { words: value.clone(), ..Filter::is(name, value) };
             // A click says the value as the page shows it, which may be another spelling than the item's.
             let loosely = reads.named(name, &value.clone().into());
+            // A distance is no value of items that could be spelled otherwise.
+            if let [near @ Filter { test: Test::Near { .. }, .. }] = loosely.as_slice() {
+                self.filters.push(NamedFilter::new(name, near.clone()));
+                self.names.push(name.clone());
+                continue;
+            }
             self.filters.push(NamedFilter { loosely, ..NamedFilter::new(name, exactly) });
             self.names.push(name.clone());
         }
@@ -108,7 +114,7 @@ pub(super) fn in_words(value: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_understanding::{ParsedQuestion, Test};
+    use forecourt_understanding::ParsedQuestion;
     use serde_json::json;
 
     use super::*;

@@ -163,9 +163,9 @@ impl NamedFilter {
     }
 }
 
-/// Whether a constraint bounds a quantity.
+/// Whether a constraint bounds a quantity, or a distance.
 pub(super) fn is_limit(filter: &Filter) -> bool {
-    matches!(filter.test, Test::Within { .. })
+    matches!(filter.test, Test::Within { .. } | Test::Near { .. })
 }
 
 /// Adds a note, unless it is there.

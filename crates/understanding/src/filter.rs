@@ -66,6 +66,16 @@ pub enum Test {
         /// Whether an item that states neither end passes.
         or_unstated: bool,
     },
+    /// Some position of the item lies within so many kilometres of a point. The fields are the paths of latitudes; the
+    /// longitude lies beside each.
+    Near {
+        /// In degrees, north of the equator.
+        latitude: f64,
+        /// In degrees, east of Greenwich.
+        longitude: f64,
+        /// How far away it may be.
+        km: f64,
+    },
     /// A number, duration (minutes), date (days since 1970) or price in this range, ends
     /// included. An item without such a value does not pass.
     Within {

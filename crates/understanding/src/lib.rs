@@ -27,6 +27,7 @@
 //! | `moment`, `named_date`, `date` | dates |
 //! | `learnt`, [`mod@unit`] | what the items state of themselves, and the words for it |
 //! | `stated`, `stated_value` | limits of that: of amounts, and of values |
+//! | `near` | how far away something may be |
 //! | `paths` | properties that several rules know |
 //! | `things`, `without`, `wanted` | lists of things that must be absent, or there |
 //! | `order`, `stock` | superlatives, counts, availability, sizes |
@@ -50,6 +51,7 @@ pub mod measure;
 mod moment;
 mod named;
 mod named_date;
+mod near;
 mod order;
 mod parsed_question;
 mod paths;
@@ -77,6 +79,6 @@ pub use filter::{ClassLimit, Filter, SortOrder, Test};
 pub use learnt::{LearntProperties, StatedProperty, StatedValues};
 pub use named::named;
 pub use parsed_question::ParsedQuestion;
-pub use paths::{AGES, EVENT_DAYS};
+pub use paths::{AGES, EVENT_DAYS, PLACE_PATHS};
 pub use question::understand;
 pub use scope::{QuestionScope, ReadingAids};

@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 use self::range::{Ends, is_spent, moments, quantity, range};
 use crate::filter::{Filter, Test};
 use crate::limits::{FILTER_LEVELS_MAX, FILTER_VALUES_MAX};
-use crate::place;
 use crate::question::understand;
 use crate::scope::{QuestionScope, ReadingAids};
+use crate::{near, place};
 
 /// What people call quantities.
 const QUANTITIES: &[(&str, Quantity)] = &[
@@ -98,6 +98,9 @@ impl NamedProperty<'_> {
         if KINDS.contains(&lower.as_str()) {
             return vec![Filter::is("@type", text)];
         }
+        if let Some(filter) = PLACES.contains(&lower.as_str()).then(|| near::of_text(text, self.aids)).flatten() {
+            return vec![filter];
+        }
         // Before quantities and texts: `near` is no property, and a place may lie in one of many.
         if let Some(filter) = PLACES.contains(&lower.as_str()).then(|| place::filter(self.known, text)).flatten() {
             return vec![filter];
@@ -157,6 +160,10 @@ impl NamedProperty<'_> {
 
     /// A range, something with a name, or properties of a property.
     fn object(&self, fields: &Map<String, Value>, level: usize) -> Vec<Filter> {
+        let is_place = PLACES.contains(&self.name.to_lowercase().as_str());
+        if let Some(filter) = is_place.then(|| near::of_object(fields, self.aids)).flatten() {
+            return vec![filter];
+        }
         let end = |keys: &[&str]| {
             let found = fields.iter().find(|(key, _)| keys.contains(&key.to_lowercase().as_str()));
             found.and_then(|(_, value)| in_words(value))

@@ -8,7 +8,7 @@ pub const EVENT_DAYS: [&str; 2] = ["eventDays.from", "eventDays.to"];
 pub(crate) const SORT_PATHS: &[&str] =
     &["genre", "recipeCategory", "recipeCuisine", "category", "articleSection", "eventType"];
 /// Properties that say where something is. Countries stand as names or as codes.
-pub(crate) const PLACE_PATHS: &[&str] = &[
+pub const PLACE_PATHS: &[&str] = &[
     "location.address.addressLocality",
     "location.address.addressRegion",
     "location.address.addressCountry",

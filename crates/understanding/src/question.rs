@@ -4,11 +4,11 @@ use forecourt_vocabulary::WordClass;
 
 use crate::draft::Draft;
 use crate::found::UnderstoodPart;
-use crate::limits::QUERY_BYTES_MAX;
+use crate::limits::{FILTERS_MAX, QUERY_BYTES_MAX};
 use crate::parsed_question::ParsedQuestion;
 use crate::reader::Reader;
 use crate::scope::ReadingAids;
-use crate::{date, kind, order, people, place, quantity, stated, stated_value, stock, value, wanted, without};
+use crate::{date, kind, near, order, people, place, quantity, stated, stated_value, stock, value, wanted, without};
 
 /// A rule: what it finds at a token. The third argument is the token before which nothing may be taken.
 type Rule = fn(&Reader<'_>, usize, usize) -> Option<UnderstoodPart>;
@@ -36,6 +36,20 @@ pub fn understand(text: &str, aids: ReadingAids<'_>) -> ParsedQuestion {
     if text.len() > QUERY_BYTES_MAX {
         return ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() };
     }
+    // Before all other rules: "within 5 km" is how far away something is, and no length of it.
+    match near::read(text, aids) {
+        Some((filter, rest)) => {
+            let mut parsed = understand_rest(&rest, aids);
+            parsed.filters.truncate(FILTERS_MAX - 1);
+            parsed.filters.push(filter);
+            parsed
+        }
+        None => understand_rest(text, aids),
+    }
+}
+
+/// A question without a distance.
+fn understand_rest(text: &str, aids: ReadingAids<'_>) -> ParsedQuestion {
     let reader = Reader::new(text, aids);
     let mut draft = Draft::new(aids, read(&reader), &reader);
     // These compare words with values of the data, and come last: they read what the grammar left.
@@ -73,7 +87,6 @@ mod tests {
 
     use super::*;
     use crate::filter::Filter;
-    use crate::limits::FILTERS_MAX;
     use crate::scope::QuestionScope;
     use crate::tests::{Everything, parts, understood};
 

@@ -53,7 +53,7 @@ pub(crate) struct Everything;
 
 impl QuestionScope for Everything {
     fn has_number(&self, path: &str) -> bool {
-        matches!(path, "totalTime" | "datePublished" | "offers.price" | "aggregateRating.ratingValue")
+        matches!(path, "totalTime" | "datePublished" | "offers.price" | "aggregateRating.ratingValue" | "geo.latitude")
     }
 
     fn has_word(&self, path: &str, word: &str) -> bool {
@@ -95,6 +95,10 @@ impl QuestionScope for Everything {
 
     fn states(&self, area: &str) -> bool {
         area == "food"
+    }
+
+    fn position(&self, name: &str) -> Option<(f64, f64)> {
+        name.eq_ignore_ascii_case("porto").then_some((41.15, -8.61))
     }
 }
 

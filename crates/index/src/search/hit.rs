@@ -4,6 +4,7 @@ use forecourt_core::LazyJson;
 use serde_json::Value;
 
 use super::card::card;
+use super::circle::Circle;
 use super::plan::Plan;
 use super::query::Query;
 use super::rank::RankedDoc;
@@ -89,6 +90,11 @@ fn matched(item: &Value, filter: &Filter, tongue: LanguageAnalyzer) -> MatchedCo
 
 /// The first fact of an item that passes a filter: its path and its value as text.
 fn satisfying(item: &Value, filter: &Filter, tongue: LanguageAnalyzer) -> Option<(String, String)> {
+    if let Some(circle) = Circle::of(filter) {
+        return circle
+            .km_of(item)
+            .map(|km| (filter.fields.first().cloned().unwrap_or_default(), format!("{km:.1} km")));
+    }
     let mut found = None;
     facts::visit(item, |fact| {
         let asked = filter.fields.iter().any(|field| field == fact.path);
@@ -109,7 +115,9 @@ fn passes(fact: &facts::Fact<'_>, test: &Test, tongue: LanguageAnalyzer) -> bool
         }),
         Test::OneOf(texts) => texts.iter().any(|text| passes(fact, &Test::Mentions(text.clone()), tongue)),
         // These say something of the whole item: no single fact of it satisfies them.
-        Test::Without { .. } | Test::Unstated(_) | Test::OfClass(_) | Test::Overlaps { .. } => false,
+        Test::Without { .. } | Test::Unstated(_) | Test::OfClass(_) | Test::Overlaps { .. } | Test::Near { .. } => {
+            false
+        }
         Test::NoneOf(values) => {
             fact.text.is_some_and(|text| values.iter().all(|value| fold_text(text) != fold_text(value)))
         }

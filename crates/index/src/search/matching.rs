@@ -35,7 +35,7 @@ fn one(term: Term) -> Box<dyn Search> {
 }
 
 /// The languages of the items, and English.
-fn tongues(snapshot: &Snapshot) -> Vec<LanguageAnalyzer> {
+pub(super) fn tongues(snapshot: &Snapshot) -> Vec<LanguageAnalyzer> {
     let mut tongues = vec![LanguageAnalyzer::ENGLISH];
     tongues.extend(snapshot.summary.tongues().filter(|tongue| *tongue != LanguageAnalyzer::ENGLISH));
     tongues
@@ -113,7 +113,9 @@ fn unstated(snapshot: &Snapshot, filter: &Filter, text: &str, others: &mut Vec<F
         return Some(matching(snapshot, text, others));
     }
     let any = match filter.test {
-        Test::Within { .. } => Filter { test: Test::Within { from: None, to: None }, ..filter.clone() },
+        Test::Within { .. } | Test::Near { .. } => {
+            Filter { test: Test::Within { from: None, to: None }, ..filter.clone() }
+        }
         Test::NoneOf(_) => Filter { test: Test::NoneOf(Vec::new()), ..filter.clone() },
         Test::Overlaps { or_unstated: false, .. } => {
             Filter { test: Test::Overlaps { from: None, to: None, or_unstated: false }, ..filter.clone() }

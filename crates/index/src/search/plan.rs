@@ -10,6 +10,7 @@ use tantivy::query::{
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Term};
 
+use super::circle::Circle;
 use super::kinds::Kinds;
 use super::one_variant::limit_clauses;
 use super::query::Query;
@@ -207,6 +208,7 @@ pub(super) fn filter_clauses(
         Test::Overlaps { from, to, or_unstated } => overlaps(snapshot, &filter.fields, (*from, *to), *or_unstated),
         Test::Without { classes, words } => without(snapshot, classes, words, tongues),
         Test::Unstated(classes) => vec![must(unstated(snapshot, classes))],
+        Test::Near { .. } => Circle::of(filter).map(|circle| must(circle.query(snapshot))).into_iter().collect(),
         Test::OfClass(classes) => {
             vec![must(any(classes.iter().map(|class| one(mark(snapshot, CLASS, class))).collect()))]
         }

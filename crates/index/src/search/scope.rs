@@ -4,6 +4,7 @@ use forecourt_understanding::{Filter, QuestionScope};
 use tantivy::Term;
 
 use super::matching::{has_any, has_name};
+use super::position::position;
 use crate::analysis::{LanguageAnalyzer, Words, fact_word, whole_fact};
 use crate::classes::STATED;
 use crate::index::Snapshot;
@@ -39,6 +40,10 @@ impl QuestionScope for Snapshot {
 
     fn is_name(&self, text: &str) -> bool {
         has_name(self, text)
+    }
+
+    fn position(&self, name: &str) -> Option<(f64, f64)> {
+        position(self, name)
     }
 
     fn states(&self, area: &str) -> bool {

@@ -126,8 +126,8 @@ impl VariantTest {
                     fields.flat_map(|field| values.iter().map(move |value| term_key(&whole_fact(field, value))));
                 Self::NoneOf { keys: texts(), values: terms.collect() }
             }
-            // Ages and days are those of the item as a whole.
-            Test::Without { .. } | Test::Unstated(_) | Test::Overlaps { .. } => return None,
+            // Ages, days and where it is are those of the item as a whole.
+            Test::Without { .. } | Test::Unstated(_) | Test::Overlaps { .. } | Test::Near { .. } => return None,
         })
     }
 

@@ -45,7 +45,12 @@ pub(super) fn card(
     let is_said = |fit: &&String| {
         applied.iter().any(|limit| limit.eq_ignore_ascii_case(fit) || limit.eq_ignore_ascii_case(&limit_of(fit)))
     };
-    let fits = reason.iter().flat_map(|reason| &reason.fits).filter(|fit| !is_chosen(fit) && !is_said(fit));
+    // That all are near goes without saying, and how near each is does not.
+    let is_distance = |fit: &&String| fit.ends_with(" km)");
+    let fits = reason
+        .iter()
+        .flat_map(|reason| &reason.fits)
+        .filter(|fit| !is_chosen(fit) && (is_distance(fit) || !is_said(fit)));
     let snippet = snippet.unwrap_or_else(|| item.description.clone());
     // A list that the snippet quotes is not quoted twice.
     let entries = item.entries(|text| words.is_in(text) && !snippet.contains(text));

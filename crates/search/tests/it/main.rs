@@ -5,6 +5,7 @@ mod conversations;
 mod facts;
 mod guide;
 mod meaning;
+mod near;
 mod over;
 mod ranking;
 mod refusals;
