@@ -13,10 +13,12 @@ mod one_variant;
 mod ordered;
 mod plan;
 mod query;
+mod query_words;
 mod rank;
 mod scope;
 mod snippet;
 mod spelling;
+mod subjects;
 mod terms;
 mod values;
 mod variant_tests;
@@ -37,7 +39,7 @@ pub(crate) use word_coverage::word_coverage;
 
 use fuse::{WordEvidence, fuse};
 use meaning::Meaning;
-use plan::{Plan, stems_of};
+use plan::{Plan, words_of};
 use rank::RankedDoc;
 
 use crate::analysis::LanguageAnalyzer;
@@ -86,9 +88,10 @@ pub(crate) fn corrections(snapshot: &Snapshot, query: &Query, default: LanguageA
 
 /// Whether a wording has at least half of the words of a question that items have.
 pub(crate) fn keeps_words(snapshot: &Snapshot, question: &str, wording: &str, tongue: LanguageAnalyzer) -> bool {
-    let (asked, kept) = (stems_of(snapshot, question, tongue), stems_of(snapshot, wording, tongue));
-    let lost = asked.iter().filter(|stem| !kept.contains(stem)).count();
-    2 * lost <= asked.len()
+    let (asked, kept) = (words_of(snapshot, question, tongue), words_of(snapshot, wording, tongue));
+    let kept: Vec<&str> = kept.own_stems().collect();
+    let lost = asked.own_stems().filter(|stem| !kept.contains(stem)).count();
+    2 * lost <= asked.own_stems().count()
 }
 
 /// What each kind of search has found, the best first.

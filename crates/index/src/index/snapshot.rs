@@ -1,6 +1,6 @@
 //! One state of the index, as queries see it. A new one is put in its place when a run is done.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use forecourt_understanding::{LearntProperties, QuestionScope};
 use forecourt_vocabulary::{PropertyTable, Vocabulary};
@@ -30,6 +30,8 @@ pub(crate) struct Snapshot {
     /// By segment: which variant of an item states what. Nothing for an item without variants.
     pub(crate) variants: Vec<Column<u64>>,
     pub(crate) vectors: Option<Vectors>,
+    /// What words of items and of questions mean.
+    pub(crate) vocabulary: Arc<Vocabulary>,
     /// Taken when a question first asks for it.
     sample: OnceLock<Sample>,
     /// The last day of all items that have one, looked up once.
@@ -43,7 +45,11 @@ pub(crate) struct Snapshot {
 
 impl Snapshot {
     /// The folder's last commit. `vectors` are those found for a model, if there is one.
-    pub(crate) fn take(folder: &Folder, vectors: impl FnOnce(&[Columns]) -> Result<Option<Vectors>>) -> Result<Self> {
+    pub(crate) fn take(
+        folder: &Folder,
+        vocabulary: &Arc<Vocabulary>,
+        vectors: impl FnOnce(&[Columns]) -> Result<Option<Vectors>>,
+    ) -> Result<Self> {
         let searcher = folder.searcher()?;
         let columns = searcher.segment_readers().iter().map(Columns::of).collect::<Result<Vec<_>>>()?;
         let variants = searcher.segment_readers().iter().map(|reader| reader.fast_fields().u64(VARIANTS));
@@ -56,6 +62,7 @@ impl Snapshot {
             columns,
             variants,
             vectors,
+            vocabulary: Arc::clone(vocabulary),
             sample: OnceLock::new(),
             last_day: OnceLock::new(),
             sells_out: OnceLock::new(),
@@ -76,9 +83,9 @@ impl Snapshot {
         })
     }
 
-    /// What the items state, and the words for it: learnt at the first call and kept. An index has one vocabulary.
-    pub(crate) fn learnt(&self, vocabulary: &Vocabulary) -> &LearntProperties {
-        self.learnt.get_or_init(|| LearntProperties::of(self.sample().stated(), vocabulary))
+    /// What the items state, and the words for it: learnt at the first call and kept.
+    pub(crate) fn learnt(&self) -> &LearntProperties {
+        self.learnt.get_or_init(|| LearntProperties::of(self.sample().stated(), &self.vocabulary))
     }
 
     /// The last day on which some item is not over, in days since 1970. `None`: none of them ever is.
@@ -138,6 +145,11 @@ impl Snapshot {
             }
         }
         Ok(None)
+    }
+
+    /// How many items have a stem among their words.
+    pub(crate) fn items_with(&self, stem: &str) -> u64 {
+        self.doc_freq(&Term::from_field_text(self.fields.text, stem))
     }
 
     /// In how many documents a term occurs.

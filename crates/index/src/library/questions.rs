@@ -109,7 +109,7 @@ impl Library {
     }
 
     fn aids<'a>(&'a self, known: &'a Snapshot, answer_in: &'a Language, today: Option<Date>) -> ReadingAids<'a> {
-        let learnt = known.learnt(&self.vocabulary);
+        let learnt = known.learnt();
         ReadingAids { known, vocabulary: &self.vocabulary, lexicon: &self.lexicon, answer_in, learnt, today }
     }
 

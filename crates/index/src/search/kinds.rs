@@ -12,7 +12,8 @@ use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocId, DocSet, SegmentReader, Term};
 
-use super::terms::QueryWord;
+use super::query_words::QueryWord;
+use super::subjects::OtherName;
 use crate::analysis::fact_word;
 use crate::index::Snapshot;
 use crate::limits::KIND_WORDS_MAX;
@@ -40,6 +41,8 @@ struct NamedKind {
     word: String,
     worth: f32,
     texts: Vec<Term>,
+    /// Other names, each with all of its words.
+    others: Vec<Vec<Term>>,
     kinds: Vec<Term>,
 }
 
@@ -47,7 +50,7 @@ impl Kinds {
     /// Those of a query's words, at most [`KIND_WORDS_MAX`]: longer queries name no kind.
     pub(super) fn of(snapshot: &Snapshot, words: &[QueryWord]) -> Self {
         // A word that no item has is missing everywhere and tells no two items apart.
-        let known = || words.iter().filter(|word| !word.stems.is_empty());
+        let known = || words.iter().filter(|word| word.is_known());
         if known().count() > KIND_WORDS_MAX {
             return Self::default();
         }
@@ -75,7 +78,7 @@ impl Kinds {
         if kinds.is_empty() {
             return None;
         }
-        let each = self.words.iter().map(|word| any_of(word.texts.iter()));
+        let each = self.words.iter().map(NamedKind::in_texts);
         let all = std::iter::once(query.box_clone()).chain(each).chain([any_of(kinds.into_iter())]);
         Some(BooleanQuery::new(all.map(|query| (Occur::Must, query)).collect()))
     }
@@ -106,19 +109,45 @@ impl Kinds {
 
 impl NamedKind {
     fn of(snapshot: &Snapshot, word: &QueryWord) -> Self {
+        let text = |stem: &String| Term::from_field_text(snapshot.fields.text, stem);
+        let texts = |stems: &[String]| stems.iter().map(text).collect::<Vec<Term>>();
         let paths = snapshot.sample().kinds();
-        let each = paths.flat_map(|path| word.stems.iter().map(move |stem| fact_word(path, stem)));
+        // Kinds of one word, by other names where no item has the question's own.
+        let is_other = |other: &&OtherName| word.stems.is_empty() && !other.is_narrower && other.stems.len() == 1;
+        let same = word.others.iter().filter(is_other);
+        let stems: Vec<&String> = word.stems.iter().chain(same.flat_map(|other| &other.stems)).collect();
+        let each = paths.flat_map(|path| stems.iter().map(move |stem| fact_word(path, stem)));
         let terms: BTreeSet<Term> = each.map(|word| Term::from_field_text(snapshot.fields.facts, &word)).collect();
         Self {
-            word: word.stems.first().cloned().unwrap_or_default(),
+            word: stems.first().map(|stem| (*stem).clone()).unwrap_or_default(),
             worth: word.information,
-            texts: word.stems.iter().map(|stem| Term::from_field_text(snapshot.fields.text, stem)).collect(),
+            texts: word.stems.iter().chain(&word.begun).map(text).collect(),
+            others: word.others.iter().map(|other| texts(&other.stems)).collect(),
             kinds: terms.into_iter().filter(|term| snapshot.doc_freq(term) > 0).collect(),
         }
     }
 
     fn postings(&self, segment: &SegmentReader) -> tantivy::Result<WordPostings> {
-        Ok(WordPostings { texts: postings(segment, &self.texts)?, kinds: postings(segment, &self.kinds)? })
+        let others = self.others.iter().map(|other| postings(segment, other));
+        // A name whose words this segment does not all have is not in it.
+        let whole = others
+            .zip(&self.others)
+            .filter(|(found, other)| found.as_ref().is_ok_and(|found| found.len() == other.len()) || found.is_err());
+        Ok(WordPostings {
+            texts: postings(segment, &self.texts)?,
+            others: whole.map(|(found, _)| found).collect::<tantivy::Result<_>>()?,
+            kinds: postings(segment, &self.kinds)?,
+        })
+    }
+
+    /// What has the word or another name, which adds nothing to a score.
+    fn in_texts(&self) -> Box<dyn Query> {
+        let own = self.texts.iter().map(one);
+        let others = self
+            .others
+            .iter()
+            .map(|other| -> Box<dyn Query> { Box::new(BooleanQuery::intersection(other.iter().map(one).collect())) });
+        Box::new(ConstScoreQuery::new(Box::new(BooleanQuery::union(own.chain(others).collect())), 0.0))
     }
 }
 
@@ -133,7 +162,16 @@ fn postings(segment: &SegmentReader, terms: &[Term]) -> tantivy::Result<Vec<Segm
 /// The documents of one segment that have a word, and those that are a kind of it.
 struct WordPostings {
     texts: Vec<SegmentPostings>,
+    others: Vec<Vec<SegmentPostings>>,
     kinds: Vec<SegmentPostings>,
+}
+
+impl WordPostings {
+    /// Whether a document has the word or another name.
+    fn are_in(&mut self, doc: DocId) -> bool {
+        has_any(&mut self.texts, doc)
+            || self.others.iter_mut().any(|other| other.iter_mut().all(|word| has_any(std::slice::from_mut(word), doc)))
+    }
 }
 
 /// The kinds of the items of one segment, asked for in the order of its documents.
@@ -168,17 +206,18 @@ impl SegmentKinds<'_> {
         if all == 0.0 {
             return (0.0, None);
         }
-        let lacks = |(word, postings): &mut (&NamedKind, WordPostings)| {
-            (!has_any(&mut postings.texts, doc)).then_some(word.worth)
-        };
+        let lacks = |(word, postings): &mut (&NamedKind, WordPostings)| (!postings.are_in(doc)).then_some(word.worth);
         (all, self.words.iter_mut().filter_map(lacks).reduce(f32::max))
     }
 }
 
 /// What has one of these terms, which adds nothing to a score.
 fn any_of<'t>(terms: impl Iterator<Item = &'t Term>) -> Box<dyn Query> {
-    let one = |term: &Term| -> Box<dyn Query> { Box::new(TermQuery::new(term.clone(), IndexRecordOption::Basic)) };
     Box::new(ConstScoreQuery::new(Box::new(BooleanQuery::union(terms.map(one).collect())), 0.0))
+}
+
+fn one(term: &Term) -> Box<dyn Query> {
+    Box::new(TermQuery::new(term.clone(), IndexRecordOption::Basic))
 }
 
 /// What kinds may add to a score by words that add `all` where nothing is missing.
@@ -224,7 +263,7 @@ mod tests {
             missing in 0.0_f32..20.0,
         ) {
             let term = Term::from_field_u64(tantivy::schema::Field::from_field_id(0), 0);
-            let word = |worth, kinds| NamedKind { word: String::new(), worth, texts: vec![], kinds };
+            let word = |worth, kinds| NamedKind { word: String::new(), worth, texts: vec![], others: vec![], kinds };
             let kinds = Kinds { words: vec![word(worth, vec![term]), word(missing, vec![])] };
             let reaches = score + bounded(PART * worth, Some(missing), score);
             prop_assert!(score > kinds.needed_for(reaches));
