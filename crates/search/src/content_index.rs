@@ -233,6 +233,10 @@ impl IndexedContent for ContentIndex {
         Ok(explained.map_err(failed)?.iter().map(told).collect())
     }
 
+    fn word_notices(&self) -> Vec<String> {
+        self.options.vocabulary.as_ref().map(|vocabulary| vocabulary.notices().to_vec()).unwrap_or_default()
+    }
+
     fn ranker(&self, corpus: Option<JudgedCorpus<'_>>) -> Result<Box<dyn QuestionRanker>, IndexingError> {
         let ranker = match corpus {
             None => LibraryRanker::of_items(self.library().map_err(failed)?),
