@@ -73,6 +73,12 @@ pub const SUBJECTS_MAX: usize = 12;
 pub const OTHER_NAMES_MAX: usize = 24;
 /// German compounds that are looked for beside two neighbouring words.
 pub const COMPOSED_MAX: usize = 64;
+/// Entries that are proposed for the vocabulary of one index.
+pub const PROPOSALS_MAX: usize = 200;
+/// Values of one property for which names are proposed; of a property with more, none.
+pub const PROPOSED_VALUES_MAX: usize = 20;
+/// Words of each part of the index that are looked at for two spellings of one.
+pub const SPELLINGS_READ: usize = 200_000;
 /// Words of a text that may be the name of an item.
 pub const NAME_WORDS_MAX: usize = 12;
 /// Files in the archive of an index.

@@ -39,8 +39,9 @@ pub(crate) use word_coverage::word_coverage;
 
 use fuse::{WordEvidence, fuse};
 use meaning::Meaning;
-use plan::{Plan, words_of};
+use plan::{Plan, terms_of, words_of};
 use rank::RankedDoc;
+use terms::ScoredTerms;
 
 use crate::analysis::LanguageAnalyzer;
 use crate::dense::{Model, Near};
@@ -92,6 +93,28 @@ pub(crate) fn keeps_words(snapshot: &Snapshot, question: &str, wording: &str, to
     let kept: Vec<&str> = kept.own_stems().collect();
     let lost = asked.own_stems().filter(|stem| !kept.contains(stem)).count();
     2 * lost <= asked.own_stems().count()
+}
+
+/// A word of a question that neither items nor the vocabulary have.
+pub(crate) struct UnknownWord {
+    /// In lower case and without accents.
+    pub(crate) word: String,
+    /// Words of items that are spelled almost so.
+    pub(crate) nearest: Vec<String>,
+}
+
+/// The words of a question that say something, and that neither items nor the vocabulary have.
+pub(crate) fn unknown_words(snapshot: &Snapshot, question: &str, tongue: LanguageAnalyzer) -> Vec<UnknownWord> {
+    let ScoredTerms { words, corrections, .. } = terms_of(snapshot, question, tongue);
+    let nearest = |word: &str| {
+        let correction = corrections.iter().find(|correction| correction.written == word);
+        let readings = correction.into_iter().flat_map(|correction| &correction.readings);
+        readings.map(|(reading, _)| reading.clone()).collect()
+    };
+    let is_corrected = |word: &str| corrections.iter().any(|correction| correction.written == word);
+    let unknown =
+        words.all().iter().filter(|word| !word.is_lacking && (!word.is_known() || is_corrected(&word.written)));
+    unknown.map(|word| UnknownWord { word: word.written.clone(), nearest: nearest(&word.written) }).collect()
 }
 
 /// What each kind of search has found, the best first.

@@ -16,6 +16,7 @@
 //! | `synonym.rs`, `synonym_table.rs`, `stem.rs` | words that mean the same, and what those of a question name |
 //! | `words.rs`, `phrases.rs` | texts as words, and the phrases in them |
 //! | `judge.rs`, `item.rs`, `roles.rs` | of which classes a text is, and an item by its properties |
+//! | `proposal.rs` | entries that a vocabulary lacks, as a file to edit |
 //! | [`limits`] | every bound, with its unit |
 //! | `token.rs` | a question as words, numbers and marks |
 //! | `language.rs`, `word_class.rs` | words of questions, and wordings of limits, by language |
@@ -38,6 +39,7 @@ mod own_names;
 mod pattern;
 mod phrases;
 mod property;
+mod proposal;
 mod roles;
 mod shipped;
 mod stem;
@@ -54,6 +56,7 @@ pub use fold::folded;
 pub use item::{ClassJudge, ItemClasses, PhraseClasses};
 pub use language::{PhraseMeaning, QuestionLexicon};
 pub use property::{PropertyTable, Quantity, TextProperties};
+pub use proposal::{ProposedEntry, WordProposal};
 pub use roles::TextRole;
 pub use synonym::{NamedSubject, Synonym};
 pub use token::{QuestionToken, TokenKind, tokens};

@@ -160,6 +160,7 @@ mod telemetry;
 mod three_nodes;
 mod tool;
 mod usage;
+mod vocabulary;
 mod well_known;
 mod widget;
 mod wire;
