@@ -215,6 +215,17 @@ pub trait IndexedContent: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// Where the deployment's own words take the place of those of the program, a sentence each with both places.
+    fn word_notices(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Entries that the vocabulary of this content lacks, by its items and by questions without a good answer, each with
+    /// how often it was asked: a file of vocabulary to edit, with the evidence in comments. Empty: it lacks none.
+    fn proposed_words(&self, _unanswered: &[(String, u64)]) -> Result<String, IndexingError> {
+        Ok(String::new())
+    }
+
     /// Ranks its own items, or the documents of a judged set with the same settings. Reading these blocks.
     fn ranker(&self, _corpus: Option<JudgedCorpus<'_>>) -> Result<Box<dyn QuestionRanker>, IndexingError> {
         Err(IndexingError("this content is not ranked".to_owned()))

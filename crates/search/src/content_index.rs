@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use forecourt_core::{Clock, Language, Timestamp};
 use forecourt_index::{
     Error, ExplainedHit, FollowedItem, FollowedRevision, INDEX_VERSION, KindCount, Library, LoadProgress, NamedIds,
-    Options, PushedDocument, PutOutcome, Query, RemoveOutcome, Report, unpack,
+    Options, PushedDocument, PutOutcome, Query, RemoveOutcome, Report, UnansweredQuestion, unpack,
 };
 use forecourt_loaders::{ContentSource, look};
 use forecourt_understanding::ParsedQuestion;
@@ -262,6 +262,19 @@ impl IndexedContent for ContentIndex {
         let explained = library.explain(&query);
         let told = |one: &ExplainedHit| RankExplanation { text: one.to_string(), data: serde_json::json!(one) };
         Ok(explained.map_err(failed)?.iter().map(told).collect())
+    }
+
+    fn word_notices(&self) -> Vec<String> {
+        self.options.vocabulary.as_ref().map(|vocabulary| vocabulary.notices().to_vec()).unwrap_or_default()
+    }
+
+    fn proposed_words(&self, unanswered: &[(String, u64)]) -> Result<String, IndexingError> {
+        let unanswered: Vec<UnansweredQuestion> = unanswered
+            .iter()
+            .map(|(question, asked)| UnansweredQuestion { question: question.clone(), asked: *asked })
+            .collect();
+        let proposals = self.library().and_then(|library| library.word_proposals(&unanswered)).map_err(failed)?;
+        Ok(proposals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
     }
 
     fn ranker(&self, corpus: Option<JudgedCorpus<'_>>) -> Result<Box<dyn QuestionRanker>, IndexingError> {

@@ -2,12 +2,14 @@
 //! questions name these and their values. Nothing here knows of any trade.
 
 mod known;
+mod unnamed;
 
 use std::collections::HashMap;
 
 use forecourt_vocabulary::{ItemValue, LANGUAGES, PropertyTable, Quantity, QuestionToken, Vocabulary, compared};
 
 use self::known::KnownNames;
+pub use self::unnamed::{UnnamedProperty, name_in_words, unnamed};
 use crate::limits::{LEARNT_PROPERTIES_MAX, LEARNT_WORDS_MAX};
 use crate::paths::{AGES, EVENT_DAYS, PLACE_PATHS, SORT_PATHS};
 use crate::unit::Dimension;

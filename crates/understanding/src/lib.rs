@@ -76,7 +76,7 @@ mod without;
 pub use contradiction::{Contradiction, QuestionReading};
 pub use exclusion::Exclusion;
 pub use filter::{ClassLimit, Filter, SortOrder, Test};
-pub use learnt::{LearntProperties, StatedProperty, StatedValues};
+pub use learnt::{LearntProperties, StatedProperty, StatedValues, UnnamedProperty, name_in_words, unnamed};
 pub use named::named;
 pub use parsed_question::ParsedQuestion;
 pub use paths::{AGES, EVENT_DAYS, PLACE_PATHS};

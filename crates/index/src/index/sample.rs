@@ -110,6 +110,16 @@ impl Sample {
         texts.flat_map(|texts| &texts.distinct).map(String::as_str)
     }
 
+    /// Items that were looked at.
+    pub(crate) fn len(&self) -> usize {
+        self.items
+    }
+
+    /// The types of the items, each with how many are of it.
+    pub(crate) fn types(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.types.iter().map(|(name, items)| (name.as_str(), *items))
+    }
+
     fn add(&mut self, item: &serde_json::Value) {
         let mut paths = BTreeSet::new();
         let kind = item_type(item);

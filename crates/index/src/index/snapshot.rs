@@ -32,6 +32,8 @@ pub(crate) struct Snapshot {
     /// By segment: which variant of an item states what. Nothing for an item without variants.
     pub(crate) variants: Vec<Column<u64>>,
     pub(crate) vectors: Option<Vectors>,
+    /// What words of items and of questions mean.
+    pub(crate) vocabulary: Arc<Vocabulary>,
     /// Taken when a question first asks for it.
     sample: OnceLock<Sample>,
     /// The last day of all items that have one, looked up once.
@@ -44,7 +46,11 @@ pub(crate) struct Snapshot {
 
 impl Snapshot {
     /// The folder's last commit. `vectors` are those found for a model, if there is one.
-    pub(crate) fn take(folder: &Folder, vectors: impl FnOnce(&[Columns]) -> Result<Option<Vectors>>) -> Result<Self> {
+    pub(crate) fn take(
+        folder: &Folder,
+        vocabulary: &Arc<Vocabulary>,
+        vectors: impl FnOnce(&[Columns]) -> Result<Option<Vectors>>,
+    ) -> Result<Self> {
         let searcher = folder.searcher()?;
         let columns = searcher.segment_readers().iter().map(Columns::of).collect::<Result<Vec<_>>>()?;
         let variants = searcher.segment_readers().iter().map(|reader| reader.fast_fields().u64(VARIANTS));
@@ -57,6 +63,7 @@ impl Snapshot {
             columns,
             variants,
             vectors,
+            vocabulary: Arc::clone(vocabulary),
             sample: OnceLock::new(),
             last_day: OnceLock::new(),
             learnt: OnceLock::new(),
@@ -77,9 +84,9 @@ impl Snapshot {
         })
     }
 
-    /// What the items state, and the words for it: learnt at the first call and kept. An index has one vocabulary.
-    pub(crate) fn learnt(&self, vocabulary: &Vocabulary) -> &LearntProperties {
-        self.learnt.get_or_init(|| LearntProperties::of(self.sample().stated(), vocabulary))
+    /// What the items state, and the words for it: learnt at the first call and kept.
+    pub(crate) fn learnt(&self) -> &LearntProperties {
+        self.learnt.get_or_init(|| LearntProperties::of(self.sample().stated(), &self.vocabulary))
     }
 
     /// The last day on which some item is not over, in days since 1970. `None`: none of them ever is.
@@ -145,6 +152,11 @@ impl Snapshot {
             }
         }
         Ok(None)
+    }
+
+    /// How many items have a stem among their words.
+    pub(crate) fn items_with(&self, stem: &str) -> u64 {
+        self.doc_freq(&Term::from_field_text(self.fields.text, stem))
     }
 
     /// In how many documents a term occurs.

@@ -4,6 +4,7 @@ use forecourt_core::findings::LeftOut;
 use forecourt_core::{Language, LazyJson, Timestamp};
 use forecourt_loaders::item::hash;
 use forecourt_understanding::{Filter, ParsedQuestion, ReadingAids, named, understand};
+use forecourt_vocabulary::WordProposal;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -11,6 +12,7 @@ use serde_json::Value;
 use super::Library;
 use crate::error::Result;
 use crate::index::Snapshot;
+use crate::proposals::{UnansweredQuestion, proposals};
 use crate::search::{
     Completion, Correction, ExplainedHit, Facets, Hit, Query, RankBy, WordCoverage, complete, corrections, explain,
     facets, has_property, is_answered, keeps_words, left_out, nearest, says, search, word_coverage,
@@ -114,8 +116,14 @@ impl Library {
         Ok(counted.into_iter().map(|(limit, items)| LeftOut { limit, items }).collect())
     }
 
+    /// What the vocabulary lacks, by what items state and by questions without a good answer: the words that were
+    /// asked for most first, at most [`crate::limits::PROPOSALS_MAX`].
+    pub fn word_proposals(&self, unanswered: &[UnansweredQuestion]) -> Result<Vec<WordProposal>> {
+        proposals(&self.snapshot.load(), self.tongue, unanswered)
+    }
+
     fn aids<'a>(&'a self, known: &'a Snapshot, answer_in: &'a Language, today: Option<Date>) -> ReadingAids<'a> {
-        let learnt = known.learnt(&self.vocabulary);
+        let learnt = known.learnt();
         ReadingAids { known, vocabulary: &self.vocabulary, lexicon: &self.lexicon, answer_in, learnt, today }
     }
 

@@ -8,7 +8,8 @@ use tantivy::{DocSet, TERMINATED, Term};
 use super::one_variant::limit_clauses;
 use super::plan::filter_clauses;
 use super::query::Query;
-use crate::analysis::{LanguageAnalyzer, Words, is_generic_word, is_stop_word};
+use super::subjects::subjects;
+use crate::analysis::{LanguageAnalyzer, Words, fold_text, is_generic_word, is_stop_word};
 use crate::error::Result;
 use crate::index::Snapshot;
 use crate::limits::{LEFT_OUT_MAX, NAME_WORDS_MAX};
@@ -19,15 +20,51 @@ use forecourt_understanding::{Filter, Test};
 pub(super) fn matching(snapshot: &Snapshot, text: &str, filters: &[Filter]) -> Box<dyn Search> {
     let tongues = tongues(snapshot);
     let mut clauses: Vec<(Occur, Box<dyn Search>)> = vec![(Occur::Must, Box::new(AllQuery))];
-    for word in content_words(text, &tongues).take(QUERY_WORDS_MAX) {
-        let stems = tongues.iter().flat_map(|tongue| known_stems(snapshot, word, *tongue));
-        let terms: Vec<Box<dyn Search>> = stems.map(one).collect();
-        if !terms.is_empty() {
-            clauses.push((Occur::Must, Box::new(ConstScoreQuery::new(Box::new(BooleanQuery::union(terms)), 0.0))));
+    let words: Vec<&str> = content_words(text, &tongues).take(QUERY_WORDS_MAX).collect();
+    let folded: Vec<String> = words.iter().map(|word| fold_text(without_article(word))).collect();
+    let subjects = subjects(snapshot, &tongues, text, &folded.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut at = 0;
+    while at < words.len() {
+        let named = subjects.at(at).filter(|subject| subject.words.start == at && !subject.others.is_empty());
+        let end = named.map_or(at + 1, |subject| subject.words.end);
+        // What only ties words together is asked of nothing.
+        let saying = words[at..end].iter().zip(&folded[at..end]).filter(|(_, folded)| !subjects.is_tie(folded));
+        let own: Option<Vec<_>> = saying.map(|(word, _)| any_stem(snapshot, word, &tongues)).collect();
+        let own = own
+            .filter(|words| !words.is_empty())
+            .map(|words| -> Box<dyn Search> { Box::new(BooleanQuery::intersection(words)) });
+        let others =
+            named.into_iter().flat_map(|subject| &subject.others).map(|other| all_stems(snapshot, &other.stems));
+        let names: Vec<Box<dyn Search>> = own.into_iter().chain(others).collect();
+        if !names.is_empty() {
+            clauses.push((Occur::Must, Box::new(ConstScoreQuery::new(Box::new(BooleanQuery::union(names)), 0.0))));
         }
+        at = end;
     }
     clauses.extend(limit_clauses(snapshot, filters, &tongues, filter_clauses));
     Box::new(BooleanQuery::new(clauses))
+}
+
+/// A word without what an apostrophe ties to it: "estomac" of "d'estomac", "chef" of "chef's".
+fn without_article(word: &str) -> &str {
+    match word.split_once(['\'', '\u{2019}']) {
+        Some((before, after)) if after.chars().nth(1).is_none() => before,
+        Some((_, after)) => after,
+        None => word,
+    }
+}
+
+/// What has a word, read in one of these languages. `None`: the index does not have it.
+fn any_stem(snapshot: &Snapshot, word: &str, tongues: &[LanguageAnalyzer]) -> Option<Box<dyn Search>> {
+    let stems = tongues.iter().flat_map(|tongue| known_stems(snapshot, word, *tongue));
+    let terms: Vec<Box<dyn Search>> = stems.map(one).collect();
+    if terms.is_empty() { None } else { Some(Box::new(BooleanQuery::union(terms))) }
+}
+
+/// What has all of these stems.
+fn all_stems(snapshot: &Snapshot, stems: &[String]) -> Box<dyn Search> {
+    let term = |stem: &String| one(Term::from_field_text(snapshot.fields.text, stem));
+    Box::new(BooleanQuery::intersection(stems.iter().map(term).collect()))
 }
 
 fn one(term: Term) -> Box<dyn Search> {
