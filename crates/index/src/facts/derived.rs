@@ -57,11 +57,19 @@ fn years(value: &Value) -> Option<f64> {
     }
 }
 
-/// The value of a property that a site calls by one of these names.
+/// The value of a property that a site calls by one of these names: an `additionalProperty`, or a column of a table.
 fn own_property<'v>(item: &'v Value, names: &[&str]) -> Option<&'v Value> {
-    let is = |name: &str| names.contains(&name.replace([' ', '_', '-'], "").to_lowercase().as_str());
-    let all = item.get("additionalProperty")?.as_array()?;
-    all.iter().find(|one| one["name"].as_str().is_some_and(is))?.get("value")
+    let additional = item.get("additionalProperty").and_then(Value::as_array).into_iter().flatten();
+    let mut additional = additional.filter_map(|one| Some((one.get("name")?.as_str()?, one.get("value")?)));
+    let mut columns = item.as_object().into_iter().flatten();
+    let found = additional.find(|(name, _)| is_named(name, names)).map(|(_, value)| value);
+    found.or_else(|| columns.find(|(name, _)| is_named(name, names)).map(|(_, value)| value))
+}
+
+/// Whether a name is one of these, however it is written. Asked of every property of every item, so nothing is copied.
+fn is_named(name: &str, names: &[&str]) -> bool {
+    let letters = || name.chars().filter(|c| !matches!(c, ' ' | '_' | '-')).flat_map(char::to_lowercase);
+    names.iter().any(|known| letters().eq(known.chars()))
 }
 
 /// `7-9`, `11+`, `-5`: a range of ages as schema.org writes it.
@@ -153,6 +161,8 @@ mod tests {
             (json!({"suggestedAge": {"maxValue": 3}}), Some((0.0, 3.0))),
             (json!({"additionalProperty": [{"name": "minimum age", "value": 14}]}), Some((14.0, AGE_MAX))),
             (json!({"additionalProperty": [{"name": "Age", "value": "5-7"}]}), Some((5.0, 7.0))),
+            (json!({"Age group": "5-7"}), Some((5.0, 7.0))),
+            (json!({"age": 34}), None),
             (json!({"additionalProperty": [{"name": "Age", "value": "12"}]}), None),
             (json!({"additionalProperty": [{"name": "age_group", "value": "toddler"}]}), Some((1.0, 5.0))),
             (json!({"typicalAgeRange": "7-9"}), Some((7.0, 9.0))),
