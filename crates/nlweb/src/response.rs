@@ -111,7 +111,7 @@ impl About {
     /// Takes over what a search says about its answer, if one says something: the last it says holds.
     pub(crate) fn tell(&mut self, findings: Option<&Findings>) {
         let Some(findings) = findings else { return };
-        self.applied.clone_from(&findings.applied);
+        self.applied = findings.applied.iter().map(|limit| limit.words.clone()).collect();
         self.ignored.clone_from(&findings.ignored);
         self.not_understood.clone_from(&findings.not_understood);
         self.left_out.clone_from(&findings.left_out);

@@ -6,7 +6,6 @@
 //! | `told.rs` | an answer into pieces of the page, as it comes |
 //! | `facets.rs` | properties and values to click |
 //! | `card.rs` | one item |
-//! | `caveats.rs` | what an answer says, and what should be known of it |
 //! | `limits_told.rs` | the limits that hold, and those that don't |
 //! | `without.rs` | a question without one of its limits |
 //!
@@ -17,7 +16,6 @@
 //! results, and it is here.
 
 mod card;
-mod caveats;
 mod facets;
 mod limits_told;
 mod link;
