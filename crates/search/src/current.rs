@@ -28,9 +28,20 @@ pub(super) fn with_current(library: &Library, applied: &[Filter], current: Optio
         (Test::Overlaps { from: Some(day), .. }, Some(last)) => last >= *day,
         _ => false,
     };
-    filters.extend(current.filter(|_| !asks_date).filter(is_to_come).cloned());
+    let is_known = current.filter(is_to_come);
+    // Who asks for a date may ask for what is over, and never for what was cancelled.
+    filters.extend(is_known.map(|current| match asks_date {
+        true => Filter {
+            test: Test::Overlaps { from: Some(CANCELLED + 1.0), to: None, or_unstated: true },
+            ..current.clone()
+        },
+        false => current.clone(),
+    }));
     filters
 }
+
+/// The last day of what was cancelled.
+const CANCELLED: f64 = 0.0;
 
 /// Whether an item says that it can't be had.
 fn is_sold_out(item: &Value) -> bool {
@@ -43,7 +54,8 @@ const SOLD_OUT_WORTH: f32 = 0.5;
 /// Lets what is sold out come later: behind everything else where an order is asked for, since all of it fits as well,
 /// and else behind what fits about as well.
 pub(super) fn sold_out_later(mut hits: Vec<Hit>, is_ordered: bool) -> Vec<Hit> {
-    if is_ordered {
+    // Where nothing is ranked by words, all of it fits as well, too.
+    if is_ordered || are_alike(&hits) {
         hits.sort_by_cached_key(|hit| is_sold_out(&hit.item));
         return hits;
     }
@@ -52,6 +64,11 @@ pub(super) fn sold_out_later(mut hits: Vec<Hit>, is_ordered: bool) -> Vec<Hit> {
     }
     hits.sort_by(|a, b| b.score.total_cmp(&a.score));
     hits
+}
+
+/// Whether no hit fits better than another.
+pub(super) fn are_alike(hits: &[Hit]) -> bool {
+    hits.windows(2).all(|two| two[0].score.total_cmp(&two[1].score).is_eq())
 }
 
 #[cfg(test)]

@@ -52,7 +52,8 @@ pub(super) fn collect(
     asked: &SearchRequest,
     found: &SearchResults,
 ) -> Result<(usize, usize, Vec<findings::Facet>), Error> {
-    let query = Query { text: asked.text.clone(), filters: found.applied.clone(), ..Query::default() };
+    let text = if found.unmatched.is_some() { String::new() } else { asked.text.clone() };
+    let query = Query { text, filters: found.applied.clone(), ..Query::default() };
     let counted = library.facets(&query, &fields(), 0)?;
     // What was chosen is told even if all have it now, so that it can be left again.
     let is_chosen = |facet: &Facet| asked.named.iter().any(|named| named.name == facet.field);

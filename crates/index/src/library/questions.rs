@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::index::Snapshot;
 use crate::search::{
     Correction, ExplainedHit, Facets, Hit, Query, RankBy, WordCoverage, corrections, explain, facets, has_property,
-    is_answered, keeps_words, left_out, nearest, search, word_coverage,
+    is_answered, keeps_words, knows_all, left_out, nearest, search, word_coverage,
 };
 
 impl Library {
@@ -38,6 +38,11 @@ impl Library {
     /// corrected.
     pub fn corrections(&self, query: &Query) -> Vec<Correction> {
         corrections(&self.snapshot.load(), query, self.tongue)
+    }
+
+    /// Whether some item has every word of a text, as it is written.
+    pub fn knows_word(&self, text: &str) -> bool {
+        knows_all(&self.snapshot.load(), text, self.tongue)
     }
 
     /// Whether another wording of a question still has the words that it asks by: at least half of those that
