@@ -12,3 +12,4 @@ mod rerank_faults;
 mod search;
 mod sites;
 mod support;
+mod trade;
