@@ -17,7 +17,7 @@ use crate::scope::{QuestionScope, ReadingAids};
 /// The area of the vocabulary whose classes are eaten or put on the skin.
 const FOOD: &str = "food";
 /// Types of what is eaten or taken, beside what states its ingredients: in lower case, as an index compares values.
-const TAKEN_TYPES: &[&str] = &["recipe", "menuitem", "drug", "dietarysupplement"];
+const TAKEN_TYPES: &[&str] = &["menuitem", "drug", "dietarysupplement"];
 
 /// A question while the rules go over what is left of it, one after the other.
 pub(crate) struct Draft<'k> {
