@@ -133,7 +133,16 @@ fn text(mime: &str) -> ContentMode {
     ContentMode::Text { mime: mime.to_owned() }
 }
 
-/// Why one item ranks where it does.
+/// How a question was read, and why the items rank as they do for it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct QuestionExplanation {
+    /// What became of each word of the question, in its order.
+    pub words: Vec<RankExplanation>,
+    /// Why items rank where they do, the best first.
+    pub items: Vec<RankExplanation>,
+}
+
+/// A part of an explanation: of a question, or why one item ranks where it does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankExplanation {
     /// A text for the operator.
@@ -210,9 +219,9 @@ pub trait IndexedContent: Send + Sync {
         None
     }
 
-    /// Why items rank as they do for a question, the best first.
-    fn explain(&self, _question: &str) -> Result<Vec<RankExplanation>, IndexingError> {
-        Ok(Vec::new())
+    /// How a question is read, and why items rank as they do for it.
+    fn explain(&self, _question: &str) -> Result<QuestionExplanation, IndexingError> {
+        Ok(QuestionExplanation::default())
     }
 
     /// Where the deployment's own words take the place of those of the program, a sentence each with both places.

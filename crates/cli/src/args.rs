@@ -398,7 +398,7 @@ pub(crate) struct Discover {
 pub(crate) struct Index {
     #[command(flatten)]
     pub place: Place,
-    /// Index nothing; say why items rank as they do for this question, with `--json` as data.
+    /// Index nothing; say how this question is read, word by word, and why items rank as they do, with `--json` as data.
     #[arg(long, value_name = "QUESTION")]
     pub explain: Option<String>,
     /// Print the counts as JSON.

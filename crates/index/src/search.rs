@@ -43,6 +43,7 @@ pub use hit::{Hit, MatchedConstraint};
 pub(crate) use matching::left_out;
 pub use query::Query;
 pub use spelling::Correction;
+pub(crate) use terms::knows_all;
 pub(crate) use values::{has_property, nearest};
 pub use word_coverage::WordCoverage;
 pub(crate) use word_coverage::word_coverage;

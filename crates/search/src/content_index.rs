@@ -12,7 +12,7 @@ use forecourt_index::{
     Options, PushedDocument, PutOutcome, Query, RemoveOutcome, Report, UnansweredQuestion, unpack,
 };
 use forecourt_loaders::{ContentSource, look};
-use forecourt_understanding::ParsedQuestion;
+use forecourt_understanding::{ParsedQuestion, ReadPart};
 use forecourt_vocabulary::Vocabulary;
 
 use super::index_slots::{IndexSlots, mark_file};
@@ -22,7 +22,7 @@ use crate::limits::WARNINGS_MAX;
 use crate::ranker::LibraryRanker;
 use forecourt_agents::backend::{
     Context, EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexedKind, IndexingError, JudgedCorpus,
-    QuestionRanker, RankExplanation,
+    QuestionExplanation, QuestionRanker, RankExplanation,
 };
 
 /// Items whose places are explained.
@@ -254,14 +254,17 @@ impl IndexedContent for ContentIndex {
         self.noted(&self.changed_at)
     }
 
-    fn explain(&self, question: &str) -> Result<Vec<RankExplanation>, IndexingError> {
+    fn explain(&self, question: &str) -> Result<QuestionExplanation, IndexingError> {
         let library = self.library().map_err(failed)?;
-        let ParsedQuestion { text, filters, .. } = library.understand(question, &Language::english());
+        let english = Language::english();
+        let parsed = library.understand_at(question, &english, self.clock.now());
+        let ParsedQuestion { text, filters, order, reading, .. } = parsed;
         let adjustments = self.rules.adjustments(&library, question, self.clock.now());
-        let query = Query { text, filters, limit: EXPLAINED, adjustments, sold_out_later: true, ..Query::default() };
-        let explained = library.explain(&query);
+        let asked = Query { text, filters, order, limit: EXPLAINED, adjustments, sold_out_later: true, ..Query::default() };
+        let explained = library.explain(&asked);
         let told = |one: &ExplainedHit| RankExplanation { text: one.to_string(), data: serde_json::json!(one) };
-        Ok(explained.map_err(failed)?.iter().map(told).collect())
+        let items = explained.map_err(failed)?.iter().map(told).collect();
+        Ok(QuestionExplanation { words: reading.iter().map(|part| read_part(question, part)).collect(), items })
     }
 
     fn word_notices(&self) -> Vec<String> {
@@ -430,6 +433,17 @@ fn indexed(report: Report, items: u64) -> IndexReport {
 
 fn kind((kind, count): (&&str, &KindCount)) -> IndexedKind {
     IndexedKind { kind: (*kind).to_owned(), files: count.files, items: count.items }
+}
+
+/// What became of a part of a question.
+fn read_part(question: &str, part: &ReadPart) -> RankExplanation {
+    let words = question.get(part.bytes.clone()).unwrap_or_default();
+    let (role, told) = (part.role.id(), part.role.told());
+    let text = match told.is_empty() {
+        true => format!("“{words}”: {role}"),
+        false => format!("“{words}”: {role} ({told})"),
+    };
+    RankExplanation { text, data: serde_json::json!({"words": words, "role": role, "meaning": told}) }
 }
 
 fn failed(error: Error) -> IndexingError {

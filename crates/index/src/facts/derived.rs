@@ -26,6 +26,8 @@ const AGE_GROUPS: [(&str, f64, f64); 5] = [
 /// Types of what takes place once, beside those that end in `Event`. A series of films has a first day, too, and is
 /// not over with its last one.
 const TAKES_PLACE: &[&str] = &["Festival", "CourseInstance", "Hackathon", "EventSeries"];
+/// The type of what is held at times that it states.
+const COURSE: &str = "Course";
 /// Types of what is open until a day.
 const IS_OPEN_UNTIL: &[&str] = &["JobPosting"];
 
@@ -108,8 +110,22 @@ fn own_ages(text: &str) -> Option<(f64, f64)> {
     range.filter(|(from, to)| from <= to && *to <= AGE_MAX)
 }
 
-/// The days on which an event takes place, the first and the last.
+/// The days on which an event takes place, the first and the last; of a course that begins once the day on which it
+/// does: nobody joins it later.
 pub(super) fn event_days(item: &Value) -> Option<(f64, f64)> {
+    own_days(item).or_else(|| {
+        let held = item.get("hasCourseInstance")?;
+        let one = match held {
+            Value::Array(all) if all.len() == 1 => &all[0],
+            Value::Array(_) => return None,
+            one => one,
+        };
+        day(one, "startDate").map(|first| (first, first))
+    })
+}
+
+/// The days on which something takes place by itself.
+fn own_days(item: &Value) -> Option<(f64, f64)> {
     let first = day(item, "startDate").filter(|_| takes_place(item))?;
     Some((first, day(item, "endDate").filter(|last| *last >= first).unwrap_or(first)))
 }
@@ -118,9 +134,20 @@ pub(super) fn event_days(item: &Value) -> Option<(f64, f64)> {
 pub(super) fn last_day(item: &Value) -> Option<f64> {
     if takes_place(item) {
         let is_cancelled = text(item, "eventStatus").is_some_and(|status| status.ends_with("EventCancelled"));
-        return if is_cancelled { Some(0.0) } else { event_days(item).map(|(_, last)| last) };
+        return if is_cancelled { Some(0.0) } else { own_days(item).map(|(_, last)| last) };
+    }
+    if is_of(item, |kind| kind == COURSE) {
+        return course_end(item);
     }
     day(item, "validThrough").filter(|_| is_of(item, |kind| IS_OPEN_UNTIL.contains(&kind)))
+}
+
+/// The last day of the last time that a course is held, if each of them states one.
+fn course_end(item: &Value) -> Option<f64> {
+    let held = item.get("hasCourseInstance")?;
+    let all = held.as_array().map_or(std::slice::from_ref(held), Vec::as_slice);
+    let ends: Option<Vec<f64>> = all.iter().map(|one| day(one, "endDate").or_else(|| day(one, "startDate"))).collect();
+    ends?.into_iter().reduce(f64::max)
 }
 
 fn takes_place(item: &Value) -> bool {
@@ -194,6 +221,19 @@ mod tests {
         ] {
             assert_eq!(own_ages(text), found, "{text}");
         }
+    }
+
+    #[test]
+    fn a_course_is_dated_by_the_day_on_which_it_begins() {
+        let course = |held: Value| json!({"@type": "Course", "hasCourseInstance": held});
+        let begins = |day: &str| json!({"@type": "CourseInstance", "startDate": day, "endDate": "1971-01-01"});
+        assert_eq!(event_days(&course(begins("1970-01-05T18:30"))), Some((4.0, 4.0)));
+        assert_eq!(event_days(&course(json!([begins("1970-01-05")]))), Some((4.0, 4.0)));
+        for held in [json!([begins("1970-01-05"), begins("1970-02-01")]), json!({"endDate": "1971-01-01"}), json!([])] {
+            assert_eq!(event_days(&course(held.clone())), None, "{held}");
+        }
+        assert_eq!(last_day(&course(json!([begins("1970-01-05")]))), Some(365.0));
+        assert_eq!(last_day(&course(json!([begins("1970-01-05"), {}]))), None, "it may be held again");
     }
 
     #[test]

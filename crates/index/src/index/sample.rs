@@ -84,7 +84,7 @@ impl Sample {
             (path, StatedValues::Numbers { are_whole })
         });
         let texts = self.texts.iter().filter(|(path, _)| !are_numbers(path));
-        let texts = texts.filter_map(|(path, texts)| Some((path, texts.stated()?)));
+        let texts = texts.filter_map(|(path, texts)| Some((path, texts.stated(path)?)));
         let all = numbers.chain(texts).map(|(path, values)| {
             let share = self.share_of_types(path);
             StatedProperty { path: path.clone(), share, values }
@@ -166,15 +166,20 @@ fn item_type(item: &serde_json::Value) -> String {
     kind.and_then(serde_json::Value::as_str).map(type_name).unwrap_or_default().to_owned()
 }
 
+/// How properties of schema.org end that say when something must not be used.
+const WARNING: &str = "Warning";
 /// Different values of a property whose values are limits, and the words of one.
 const VALUES_MAX: usize = 100;
 const VALUE_WORDS_MAX: usize = 4;
 
 impl Texts {
     /// What these texts are, if questions can limit by them: yes or no, or a few short ones.
-    fn stated(&self) -> Option<StatedValues> {
+    fn stated(&self, path: &str) -> Option<StatedValues> {
         if self.distinct.iter().all(|text| matches!(text.as_str(), "true" | "false")) {
             return Some(StatedValues::Truth);
+        }
+        if path.ends_with(WARNING) {
+            return Some(StatedValues::Warnings);
         }
         // Of a property that some items state in a sentence, the short texts are values all the same.
         let is_short =

@@ -15,7 +15,7 @@ use crate::index::Snapshot;
 use crate::proposals::{UnansweredQuestion, proposals};
 use crate::search::{
     Completion, Correction, ExplainedHit, Facets, Hit, Query, RankBy, WordCoverage, complete, corrections, explain,
-    facets, has_property, is_answered, keeps_words, left_out, nearest, says, search, word_coverage,
+    facets, has_property, is_answered, keeps_words, knows_all, left_out, nearest, says, search, word_coverage,
 };
 
 impl Library {
@@ -40,6 +40,11 @@ impl Library {
     /// corrected. Fails when the index cannot be read.
     pub fn corrections(&self, query: &Query) -> Result<Vec<Correction>> {
         corrections(&self.snapshot.load(), query, self.tongue)
+    }
+
+    /// Whether some item has every word of a text, as it is written.
+    pub fn knows_word(&self, text: &str) -> bool {
+        knows_all(&self.snapshot.load(), text, self.tongue)
     }
 
     /// Whether another wording of a question still has the words that it asks by: at least half of those that

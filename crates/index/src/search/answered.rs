@@ -1,14 +1,15 @@
 //! How much of a question an index knows, and how much of it the items that were found have: what tells a question that
 //! the content answers from one that only shares a word with it.
 
-use super::plan::words_of;
+use super::plan::{head, words_of};
 use super::query_words::QueryWord;
 use super::subjects::OtherName;
-use crate::analysis::LanguageAnalyzer;
+use crate::analysis::{LanguageAnalyzer, bare_word, is_stop_word};
 use crate::error::Result;
 use crate::index::Snapshot;
 use forecourt_loaders::item::hash;
 use forecourt_understanding::limits::QUERY_WORDS_MAX;
+use forecourt_vocabulary::LANGUAGES;
 
 /// The part of a question's words that has to be known for all of it to be taken seriously.
 const KNOWN_MIN: f64 = 0.5;
@@ -17,6 +18,11 @@ const KNOWN_MIN: f64 = 0.5;
 const COVERED_MIN: f64 = 0.2;
 /// The same of a question that names something which the items are known not to be.
 const COVERED_MIN_LACKING: f64 = 0.5;
+/// Words of a short question, which is about few things: of those an item has to have more, whatever is known of it.
+const SHORT_WORDS_MAX: usize = 4;
+const SHORT_COVERED_MIN: f64 = 0.34;
+/// The same where the word is unknown that says what is asked for.
+const HEADLESS_COVERED_MIN: f64 = 0.5;
 
 /// Whether one of these items answers a text, rather than only sharing a word with it. A text without words that say
 /// something is answered by anything.
@@ -24,11 +30,17 @@ pub(crate) fn is_answered(snapshot: &Snapshot, text: &str, ids: &[&str], tongue:
     let all = words_of(snapshot, text, tongue);
     let words = &all.all()[..all.all().len().min(QUERY_WORDS_MAX)];
     let known = words.iter().filter(|word| word.is_known()).count();
-    if words.is_empty() || known as f64 > KNOWN_MIN * words.len() as f64 {
+    let is_short = words.len() <= SHORT_WORDS_MAX;
+    if known == words.len() || !is_short && known as f64 > KNOWN_MIN * words.len() as f64 {
         // The usual case, and the cheap one: no item has to be looked at.
         return Ok(true);
     }
-    let part = if words.iter().any(|word| word.is_lacking) { COVERED_MIN_LACKING } else { COVERED_MIN };
+    let part = match is_short {
+        _ if words.iter().any(|word| word.is_lacking) => COVERED_MIN_LACKING,
+        true if !knows_head(snapshot, text, tongue) => HEADLESS_COVERED_MIN,
+        true => SHORT_COVERED_MIN,
+        false => COVERED_MIN,
+    };
     let wanted = part * words.iter().map(|word| weight(snapshot, word)).sum::<f64>();
     for id in ids {
         let Some(address) = snapshot.find(hash(&[id.as_bytes()]))? else { continue };
@@ -42,6 +54,20 @@ pub(crate) fn is_answered(snapshot: &Snapshot, text: &str, ids: &[&str], tongue:
         }
     }
     Ok(false)
+}
+
+/// Whether some item has the word that says what is asked for: the only one in front of a word that joins, as in "a canoe
+/// for two". Of several, either end may be it.
+fn knows_head(snapshot: &Snapshot, text: &str, tongue: LanguageAnalyzer) -> bool {
+    let words = head(text).split_whitespace().map(bare_word);
+    // Whatever the items are in, people ask in their own language.
+    let joins = LANGUAGES.map(LanguageAnalyzer::of);
+    let says = |word: &String| !joins.iter().any(|tongue| is_stop_word(word, *tongue));
+    let subject: Vec<String> = words.skip_while(|word| !says(word)).take_while(says).collect();
+    match subject.as_slice() {
+        [only] => words_of(snapshot, only, tongue).all().iter().any(QueryWord::is_known),
+        _ => true,
+    }
 }
 
 /// What a word weighs: as much as a rare one where no item has it.

@@ -119,6 +119,11 @@ pub(super) fn count(snapshot: &Snapshot, query: &dyn Search, most: usize) -> Res
 
 /// Whether a text may be the name of an item: all its neighbouring words stand together in names.
 pub(super) fn has_name(snapshot: &Snapshot, text: &str) -> bool {
+    // "For beginners" stands in many names and is none.
+    let says = |word: &&str| !is_stop_word(&word.to_lowercase(), LanguageAnalyzer::ENGLISH);
+    if text.split_whitespace().filter(says).count() < 2 {
+        return false;
+    }
     let has = |field: Field, text: &str| snapshot.doc_freq(&Term::from_field_text(field, text)) > 0;
     tongues(snapshot).into_iter().any(|tongue| {
         let words = Words::of(text, tongue);

@@ -28,7 +28,10 @@ use crate::index::Snapshot;
 use crate::limits::WHOLE_FACT_BYTES_MAX;
 use forecourt_loaders::item::hash;
 use forecourt_understanding::limits::QUERY_BYTES_MAX;
-use forecourt_understanding::{ClassLimit, Filter, Test};
+use forecourt_understanding::{ClassLimit, FORBIDDING, Filter, PERMITTING, Test};
+
+/// The property that sorts items in.
+const CATEGORY: &str = "category";
 
 /// A query that is ready to run.
 pub(crate) struct Plan {
@@ -202,12 +205,12 @@ pub(super) fn filter_clauses(
                 |field: &String| any(tongues.iter().map(|tongue| mentions(snapshot, field, words, *tongue)).collect());
             vec![must(any(filter.fields.iter().map(in_field).collect()))]
         }
-        Test::OneOf(texts) => {
-            let each = filter.fields.iter().flat_map(|field| texts.iter().map(move |text| (field, text)));
-            let each = each.flat_map(|(field, text)| tongues.iter().map(move |tongue| (field, text, *tongue)));
-            vec![must(any(each.map(|(field, text, tongue)| mentions(snapshot, field, text, tongue)).collect()))]
+        Test::OneOf(texts) => vec![must(mention_any(snapshot, &filter.fields, texts, tongues))],
+        Test::IsOneOf { values, or_sorted_as } => {
+            vec![must(is_one_of(snapshot, &filter.fields, values, or_sorted_as, tongues))]
         }
-        Test::NoneOf(values) => none_of(snapshot, filter, values),
+        Test::Permits => permits(snapshot, &filter.fields, tongues),
+        Test::NoneOf(values) => none_of(snapshot, filter, values, tongues),
         Test::Overlaps { from, to, or_unstated } => overlaps(snapshot, &filter.fields, (*from, *to), *or_unstated),
         Test::Without { classes, words } => without(snapshot, classes, words, tongues),
         Test::Unstated(classes) => vec![must(unstated(snapshot, classes))],
@@ -222,12 +225,53 @@ pub(super) fn filter_clauses(
     }
 }
 
-/// What states a property, and none of these values of it.
-fn none_of(snapshot: &Snapshot, filter: &Filter, values: &[String]) -> Vec<(Occur, Box<dyn Search>)> {
+/// What states one of some values, or states none and is sorted in as one of some words.
+fn is_one_of(
+    snapshot: &Snapshot,
+    fields: &[String],
+    values: &[String],
+    or_sorted_as: &[String],
+    tongues: &[LanguageAnalyzer],
+) -> Box<dyn Search> {
+    let mut either = vec![mention_any(snapshot, fields, values, tongues)];
+    if !or_sorted_as.is_empty() {
+        let each = or_sorted_as.iter().flat_map(|words| tongues.iter().map(move |tongue| (words, *tongue)));
+        let sorted = any(each.map(|(words, tongue)| mentions(snapshot, CATEGORY, words, tongue)).collect());
+        let mut clauses: Vec<(Occur, Box<dyn Search>)> = vec![(Occur::Must, sorted)];
+        // What it states counts before where it lies.
+        clauses.extend(fields.iter().map(|field| (Occur::MustNot, states(snapshot, field))));
+        either.push(Box::new(BooleanQuery::new(clauses)));
+    }
+    any(either)
+}
+
+/// What warns in a property with a word that permits, and with none that does not.
+fn permits(snapshot: &Snapshot, fields: &[String], tongues: &[LanguageAnalyzer]) -> Vec<(Occur, Box<dyn Search>)> {
+    let has = |words: &[&str]| mention_any(snapshot, fields, words, tongues);
+    vec![must(has(PERMITTING)), (Occur::MustNot, has(FORBIDDING))]
+}
+
+/// What mentions one of some texts in one of some properties.
+fn mention_any<T: AsRef<str>>(
+    snapshot: &Snapshot,
+    fields: &[String],
+    texts: &[T],
+    tongues: &[LanguageAnalyzer],
+) -> Box<dyn Search> {
+    let each = fields.iter().flat_map(|field| texts.iter().map(move |text| (field, text.as_ref())));
+    let each = each.flat_map(|(field, text)| tongues.iter().map(move |tongue| (field, text, *tongue)));
+    any(each.map(|(field, text, tongue)| mentions(snapshot, field, text, tongue)).collect())
+}
+
+/// What states a property, and mentions none of these texts in it.
+fn none_of(
+    snapshot: &Snapshot,
+    filter: &Filter,
+    values: &[String],
+    tongues: &[LanguageAnalyzer],
+) -> Vec<(Occur, Box<dyn Search>)> {
     let stated = filter.fields.iter().map(|field| states(snapshot, field)).collect();
-    let terms = filter.fields.iter().flat_map(|field| values.iter().map(move |value| (field, value)));
-    let is = terms.map(|(field, value)| one(whole_term(snapshot, field, value))).collect();
-    vec![must(any(stated)), (Occur::MustNot, any(is))]
+    vec![must(any(stated)), (Occur::MustNot, mention_any(snapshot, &filter.fields, values, tongues))]
 }
 
 /// What states a property, as a text or as a number.

@@ -28,7 +28,7 @@ const BESIDE_OWN: f32 = 0.6;
 const UNKNOWN_WORDS_READ: usize = 8;
 
 /// Whether the index has every word of a text, in one of its tongues or in the text's.
-pub(super) fn knows_all(snapshot: &Snapshot, text: &str, tongue: LanguageAnalyzer) -> bool {
+pub(crate) fn knows_all(snapshot: &Snapshot, text: &str, tongue: LanguageAnalyzer) -> bool {
     let tongues = || snapshot.summary.tongues().chain([tongue]);
     let kept = content_words(text, tongue);
     let all: Vec<Words> = tongues().map(|tongue| Words::of(&kept, tongue)).collect();

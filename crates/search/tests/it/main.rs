@@ -17,3 +17,4 @@ mod search;
 mod shop;
 mod sites;
 mod support;
+mod trade;
