@@ -133,7 +133,16 @@ fn text(mime: &str) -> ContentMode {
     ContentMode::Text { mime: mime.to_owned() }
 }
 
-/// Why one item ranks where it does.
+/// How a question was read, and why the items rank as they do for it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct QuestionExplanation {
+    /// What became of each word of the question, in its order.
+    pub words: Vec<RankExplanation>,
+    /// Why items rank where they do, the best first.
+    pub items: Vec<RankExplanation>,
+}
+
+/// A part of an explanation: of a question, or why one item ranks where it does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankExplanation {
     /// A text for the operator.
@@ -210,9 +219,20 @@ pub trait IndexedContent: Send + Sync {
         None
     }
 
-    /// Why items rank as they do for a question, the best first.
-    fn explain(&self, _question: &str) -> Result<Vec<RankExplanation>, IndexingError> {
-        Ok(Vec::new())
+    /// How a question is read, and why items rank as they do for it.
+    fn explain(&self, _question: &str) -> Result<QuestionExplanation, IndexingError> {
+        Ok(QuestionExplanation::default())
+    }
+
+    /// Where the deployment's own words take the place of those of the program, a sentence each with both places.
+    fn word_notices(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Entries that the vocabulary of this content lacks, by its items and by questions without a good answer, each with
+    /// how often it was asked: a file of vocabulary to edit, with the evidence in comments. Empty: it lacks none.
+    fn proposed_words(&self, _unanswered: &[(String, u64)]) -> Result<String, IndexingError> {
+        Ok(String::new())
     }
 
     /// Ranks its own items, or the documents of a judged set with the same settings. Reading these blocks.

@@ -35,5 +35,5 @@ pub mod usage;
 
 pub use backend::{
     Backend, BuiltAgent, Context, EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexedKind,
-    IndexingError, JudgedCorpus, QuestionRanker, RankExplanation,
+    IndexingError, JudgedCorpus, QuestionExplanation, QuestionRanker, RankExplanation,
 };

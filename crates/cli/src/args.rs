@@ -10,6 +10,7 @@ mod keys;
 mod openapi;
 mod sockets;
 mod upkeep;
+mod vocabulary;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,7 @@ pub(crate) use keys::{ApiKeysWhat, CreateApiKey, Keys, KeysWhat, ListApiKeys, Re
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
 pub(crate) use sockets::SocketFlags;
 pub(crate) use upkeep::{Backup, Completions, Health, Man, Restore, SchemaArguments, SchemaOf, Upgrade};
+pub(crate) use vocabulary::{SuggestWords, VocabularyArguments, VocabularyWhat};
 
 /// Makes your site's content, APIs and agents askable: by people, by language models, by other agents.
 ///
@@ -141,6 +143,8 @@ pub(crate) enum Command {
         after_help = "Examples:\n  forecourt eval mysite --judged sets/support\n  forecourt eval mysite --judged sets/support --compare mysite-with-model\n  forecourt eval mysite --judged sets/support --json | jq '.scores.words.ndcg'\n  forecourt eval mysite --log                     # what people ask, and what is not found"
     )]
     Eval(Eval),
+    /// Propose words for the vocabulary of a deployment.
+    Vocabulary(VocabularyArguments),
     /// Write what a deployment publishes (cards, OpenAPI) as files.
     Export(Export),
     /// Take what others have into a deployment: operations of an OpenAPI document, an MCP server, the agents of a hub.
@@ -394,7 +398,7 @@ pub(crate) struct Discover {
 pub(crate) struct Index {
     #[command(flatten)]
     pub place: Place,
-    /// Index nothing; say why items rank as they do for this question, with `--json` as data.
+    /// Index nothing; say how this question is read, word by word, and why items rank as they do, with `--json` as data.
     #[arg(long, value_name = "QUESTION")]
     pub explain: Option<String>,
     /// Print the counts as JSON.

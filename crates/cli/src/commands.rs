@@ -31,12 +31,13 @@ mod servers;
 mod stdio;
 mod toml_text;
 mod upgrade;
+mod vocabulary;
 mod way;
 
 use forecourt::Deployment;
 use forecourt_client::printable;
 
-use crate::args::{AuditWhat, Command, Invocation, ListenFlags, Place};
+use crate::args::{AuditWhat, Command, Invocation, ListenFlags, Place, VocabularyArguments, VocabularyWhat};
 use crate::output::{Failure, Outcome};
 
 /// Runs the one command that was asked for.
@@ -53,6 +54,9 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
         Command::Discover(discover) => discover::run(discover).await,
         Command::Index(index) => index::run(&index).await,
         Command::Eval(eval) => eval::run(&eval).await,
+        Command::Vocabulary(VocabularyArguments { what: VocabularyWhat::Suggest(suggest) }) => {
+            vocabulary::suggest(&suggest).await
+        }
         Command::Export(export) => export::run(export).await,
         Command::Import(import) => import::run(&import).await,
         Command::Keys(keys) => keys::run(&keys).await,

@@ -1,6 +1,8 @@
 //! This module has what a search reports about its answer besides the items: summary, filters, facets, scores.
 //! Protocols render it in their own words, or not at all.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 /// What our own protocol crate asks of an agent that searches. It travels on [`crate::Message::search`], which only our
@@ -50,6 +52,10 @@ impl FindingsDetail {
 pub struct Findings {
     /// The answer in a sentence or two, in markdown, without a list of the items. Empty: it follows.
     pub summary: String,
+    /// What should be known of the answer, in sentences of markdown: its limits, what could not be judged by them, what
+    /// was looked for instead.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub caveats: String,
     /// Items in this answer. None is an honest "nothing found", and the summary says what might help.
     pub count: usize,
     /// Whether there are more behind them.
@@ -59,7 +65,7 @@ pub struct Findings {
     /// The limits that hold for every item, in words: those of the question, and those that are known of
     /// the caller.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub applied: Vec<String>,
+    pub applied: Vec<AppliedLimit>,
     /// Filters by name that meant nothing to the content, and so were left out.
     #[serde(default)]
     pub ignored: Vec<String>,
@@ -157,6 +163,41 @@ impl ItemOrder {
     }
 }
 
+/// A limit that holds for every item of an answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredLimit")]
+pub struct AppliedLimit {
+    /// The limit in words: `30 minutes or less`.
+    pub words: String,
+    /// The bytes of the question that say it. `None`: an earlier question said it, a filter, or the caller of himself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said_at: Option<Range<usize>>,
+}
+
+impl AppliedLimit {
+    /// A limit that the question does not say.
+    pub fn unsaid(words: impl Into<String>) -> Self {
+        Self { words: words.into(), said_at: None }
+    }
+}
+
+/// A limit as it is stored: earlier versions kept its words alone.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredLimit {
+    Words(String),
+    Limit { words: String, said_at: Option<Range<usize>> },
+}
+
+impl From<StoredLimit> for AppliedLimit {
+    fn from(stored: StoredLimit) -> Self {
+        match stored {
+            StoredLimit::Words(words) => Self::unsaid(words),
+            StoredLimit::Limit { words, said_at } => Self { words, said_at },
+        }
+    }
+}
+
 /// A word that was taken for a misspelled one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpellingCorrection {
@@ -246,6 +287,16 @@ impl SearchRefinement {
 }
 
 impl Findings {
+    /// The answer and what should be known of it, for whoever shows both as one.
+    pub fn whole_summary(&self) -> String {
+        match self.caveats.is_empty() || self.summary.is_empty() {
+            true => self.summary.clone(),
+            // A section of a document is a paragraph of its own.
+            false if self.summary.contains('\n') => format!("{}\n\n{}", self.summary, self.caveats),
+            false => format!("{} {}", self.summary, self.caveats),
+        }
+    }
+
     /// An estimate of the bytes that it holds, for [`crate::reply::ReplyLimits::bytes`].
     pub(crate) fn weight(&self) -> usize {
         let texts = |texts: &[String]| texts.iter().map(String::len).sum::<usize>();
@@ -254,7 +305,8 @@ impl Findings {
             let values: usize = facet.values.iter().map(|(value, _)| value.len() + size_of::<usize>()).sum();
             facet.field.len() + facet.label.len() + values
         };
-        let lists = texts(&self.applied) + texts(&self.ignored) + texts(&self.notes) + texts(&self.not_understood);
+        let limits: usize = self.applied.iter().map(|limit| size_of::<AppliedLimit>() + limit.words.len()).sum();
+        let lists = limits + texts(&self.ignored) + texts(&self.notes) + texts(&self.not_understood);
         let left_out: usize = self.left_out.iter().map(|left| size_of::<LeftOut>() + left.limit.len()).sum();
         let spelling =
             |one: &SpellingCorrection| one.written.len() + one.read_as.len() + size_of::<SpellingCorrection>();
@@ -268,6 +320,7 @@ impl Findings {
         size_of::<Self>()
             + size_of_val(self.orders.as_slice())
             + self.summary.len()
+            + self.caveats.len()
             + lists
             + items
             + self.facets.iter().map(facet).sum::<usize>()
@@ -298,6 +351,23 @@ mod tests {
         assert_eq!(serde_json::from_value::<crate::Event>(json!(event)).unwrap(), event);
         let old = json!({"summary": "x", "count": 1, "something": "new"});
         assert_eq!(serde_json::from_value::<Findings>(old).unwrap().count, 1);
+        let old = json!({"summary": "x", "count": 1, "applied": ["no nuts", {"words": "vegan", "said_at": null}]});
+        let applied = serde_json::from_value::<Findings>(old).unwrap().applied;
+        assert_eq!(applied, [AppliedLimit::unsaid("no nuts"), AppliedLimit::unsaid("vegan")]);
+    }
+
+    #[test]
+    fn a_summary_is_the_answer_and_its_caveats() {
+        let told = |summary: &str, caveats: &str| Findings {
+            summary: summary.to_owned(),
+            caveats: caveats.to_owned(),
+            ..Findings::default()
+        };
+        assert_eq!(told("Soup.", "Limits: vegan.").whole_summary(), "Soup. Limits: vegan.");
+        assert_eq!(
+            (told("Soup.", "").whole_summary(), told("", "x").whole_summary()),
+            ("Soup.".to_owned(), String::new())
+        );
     }
 
     #[test]

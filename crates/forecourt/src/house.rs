@@ -166,6 +166,18 @@ impl House {
         self.contents.iter().flat_map(told).collect()
     }
 
+    /// Where words of the deployment take the place of those of the program, in a sentence each.
+    pub fn word_notices(&self) -> Vec<String> {
+        let mut told: Vec<String> = Vec::new();
+        for notice in self.contents.iter().flat_map(|content| content.indexing.word_notices()) {
+            // Agents share the words of their deployment.
+            if !told.contains(&notice) {
+                told.push(notice);
+            }
+        }
+        told
+    }
+
     /// Content that has no index yet, and is not there or can't be read: nothing could be answered from it.
     pub fn missing_content(&self) -> Problems {
         inspect::contents(self.contents.iter().filter(|content| content.indexing.items() == 0))

@@ -50,7 +50,9 @@ async fn on_page(State((host, pages)): State<(Arc<Host>, Arc<Pages>)>, request: 
     let is_html = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == HTML);
     if is_html {
         let head = response.headers_mut();
-        if let Ok(policy) = HeaderValue::from_str(pages.branding.asking_policy()) {
+        // No script runs on these pages; programs that audit them read `/robots.txt` from within the page.
+        let policy = format!("{}; connect-src 'self'", pages.branding.asking_policy());
+        if let Ok(policy) = HeaderValue::from_str(&policy) {
             head.insert(CONTENT_SECURITY_POLICY, policy);
         }
         head.insert(&X_ROBOTS_TAG, HeaderValue::from_static(pages.branding.robots()));

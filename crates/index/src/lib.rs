@@ -17,6 +17,7 @@
 //! | `index` | the index on disk, and the run that fills it |
 //! | `dense` | vectors |
 //! | `columns` | what words and vectors have in common |
+//! | `proposals` | words that a vocabulary could say more of |
 //! | `pushed` | items that the operator puts and removes by hand, and where they are kept |
 //! | `facts` | the properties of an item, by dot paths: what filters can ask about |
 //! | `variants` | what the variants of an item state, told apart |
@@ -41,6 +42,7 @@ mod index;
 mod item_texts;
 mod library;
 pub mod limits;
+mod proposals;
 mod pushed;
 mod report;
 mod search;
@@ -53,6 +55,7 @@ pub const LAST_DAY: &str = facts::LAST_DAY;
 pub use error::{Error, Result};
 pub use forecourt_embed::CrossEncoder;
 pub use library::{EngineOptions, INDEX_VERSION, Library, NamedIds, Options, PutOutcome, RemoveOutcome, unpack};
+pub use proposals::UnansweredQuestion;
 pub use pushed::{FollowedItem, FollowedRevision, PushedDocument, PushedItem};
 pub use report::{KindCount, LoadProgress, Progress, Report};
 pub use search::{

@@ -140,10 +140,10 @@ impl Library {
             // Here and nowhere else: it reads every byte of the vectors.
             drop_damaged(&folder.vectors(), model)?;
         }
-        let snapshot = Snapshot::take(&folder, |columns| vectors(&folder, model.as_deref(), columns))?;
+        let vocabulary = options.vocabulary.unwrap_or_else(Vocabulary::shipped);
+        let snapshot = Snapshot::take(&folder, &vocabulary, |columns| vectors(&folder, model.as_deref(), columns))?;
         let [indexing, writing, pushing, embedding, refreshing] = [const { Mutex::new(()) }; 5];
         let (snapshot, pushed) = (ArcSwap::from_pointee(snapshot), PushFile::new(options.pushed));
-        let vocabulary = options.vocabulary.unwrap_or_else(Vocabulary::shipped);
         let lexicon = QuestionLexicon::of(&vocabulary);
         let remote = options.engine.map(|engine| Remote::new(engine, Arc::clone(&vocabulary), tongue));
         Ok(Self {
@@ -237,7 +237,7 @@ impl Library {
             return remote.profile().map(drop);
         }
         let _refreshing = self.refreshing.lock();
-        self.snapshot.store(Arc::new(Snapshot::take(&self.folder, |columns| self.vectors(columns))?));
+        self.snapshot.store(Arc::new(Snapshot::take(&self.folder, &self.vocabulary, |columns| self.vectors(columns))?));
         Ok(())
     }
 

@@ -81,6 +81,18 @@ pub const SUMMARY_BYTES_READ: usize = 256 * 1024;
 pub const SUMMARY_SENTENCES_READ: usize = 5_000;
 /// Items that are counted as left out by one limit; the count ends here.
 pub const LEFT_OUT_MAX: usize = 10_000;
+/// Words and phrases of a question for which other words are looked for; further ones are looked for as they are.
+pub const SUBJECTS_MAX: usize = 12;
+/// Other words that are looked for beside one of them.
+pub const OTHER_NAMES_MAX: usize = 24;
+/// German compounds that are looked for beside two neighbouring words.
+pub const COMPOSED_MAX: usize = 64;
+/// Entries that are proposed for the vocabulary of one index.
+pub const PROPOSALS_MAX: usize = 200;
+/// Values of one property for which names are proposed; of a property with more, none.
+pub const PROPOSED_VALUES_MAX: usize = 20;
+/// Words of each part of the index that are looked at for two spellings of one.
+pub const SPELLINGS_READ: usize = 200_000;
 /// Words of a text that may be the name of an item.
 pub const NAME_WORDS_MAX: usize = 12;
 /// Files in the archive of an index.

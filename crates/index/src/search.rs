@@ -1,8 +1,10 @@
 //! Queries in, ranked hits out.
 
 mod adjust;
+mod adjustment;
 mod answered;
 mod card;
+mod circle;
 mod clauses;
 mod complete;
 mod explain;
@@ -16,19 +18,23 @@ mod near;
 mod one_variant;
 mod ordered;
 mod plan;
+mod position;
 mod predicate;
 mod probe;
 mod query;
+mod query_words;
+mod range;
 mod rank;
 mod scope;
 mod snippet;
 mod spelling;
+mod subjects;
 mod terms;
 mod values;
 mod variant_tests;
 mod word_coverage;
 
-pub use adjust::{Adjustment, Effect};
+pub use adjustment::{Adjustment, Effect};
 pub(crate) use answered::is_answered;
 pub(crate) use clauses::field_of;
 pub use complete::Completion;
@@ -38,22 +44,24 @@ pub(crate) use explain::explain;
 pub(crate) use facets::facets;
 pub use facets::{Facet, Facets};
 pub use hit::{Hit, MatchedConstraint};
-pub(crate) use matching::{counted_left_out, left_out, matching_predicate};
+pub(crate) use matching::{any_word_predicate, counted_left_out, left_out, matching_predicate};
 pub(crate) use one_variant::limit_predicates;
 pub(crate) use plan::tongues;
 pub(crate) use probe::{Probe, parts};
 pub use query::Query;
 pub(crate) use scope::Scope;
 pub use spelling::Correction;
+pub(crate) use terms::knows_all;
 pub(crate) use values::{has_property, nearest};
 pub use word_coverage::WordCoverage;
 pub(crate) use word_coverage::word_coverage;
 
+use circle::Circle;
 use fuse::{WordEvidence, fuse};
 use meaning::Meaning;
-use near::Circle;
-use plan::{Plan, stems_of};
+use plan::{Plan, terms_of, words_of};
 use rank::RankedDoc;
+use terms::ScoredTerms;
 
 use crate::analysis::{LanguageAnalyzer, Words};
 use crate::dense::{Model, Near};
@@ -101,9 +109,32 @@ pub(crate) fn corrections(snapshot: &Snapshot, query: &Query, default: LanguageA
 
 /// Whether a wording has at least half of the words of a question that items have.
 pub(crate) fn keeps_words(snapshot: &Snapshot, question: &str, wording: &str, tongue: LanguageAnalyzer) -> bool {
-    let (asked, kept) = (stems_of(snapshot, question, tongue), stems_of(snapshot, wording, tongue));
-    let lost = asked.iter().filter(|stem| !kept.contains(stem)).count();
-    2 * lost <= asked.len()
+    let (asked, kept) = (words_of(snapshot, question, tongue), words_of(snapshot, wording, tongue));
+    let kept: Vec<&str> = kept.own_stems().collect();
+    let lost = asked.own_stems().filter(|stem| !kept.contains(stem)).count();
+    2 * lost <= asked.own_stems().count()
+}
+
+/// A word of a question that neither items nor the vocabulary have.
+pub(crate) struct UnknownWord {
+    /// In lower case and without accents.
+    pub(crate) word: String,
+    /// Words of items that are spelled almost so.
+    pub(crate) nearest: Vec<String>,
+}
+
+/// The words of a question that say something, and that neither items nor the vocabulary have.
+pub(crate) fn unknown_words(snapshot: &Snapshot, question: &str, tongue: LanguageAnalyzer) -> Vec<UnknownWord> {
+    let ScoredTerms { words, corrections, .. } = terms_of(snapshot, question, tongue);
+    let nearest = |word: &str| {
+        let correction = corrections.iter().find(|correction| correction.written == word);
+        let readings = correction.into_iter().flat_map(|correction| &correction.readings);
+        readings.map(|(reading, _)| reading.clone()).collect()
+    };
+    let is_corrected = |word: &str| corrections.iter().any(|correction| correction.written == word);
+    let unknown =
+        words.all().iter().filter(|word| !word.is_lacking && (!word.is_known() || is_corrected(&word.written)));
+    unknown.map(|word| UnknownWord { word: word.written.clone(), nearest: nearest(&word.written) }).collect()
 }
 
 /// Whether a text has all words of another one, read in one of the languages of the items or in the default one.

@@ -5,7 +5,7 @@
 //! so the items come in turn: the best of each agent, then the second best, and so on. The conversation
 //! is kept by the caller, in its session, since no single agent has all of it.
 
-use forecourt_core::findings::ItemFindings;
+use forecourt_core::findings::{AppliedLimit, ItemFindings};
 use forecourt_core::{CollectedReply, Ending, Error, Event, EventStream, Findings, Message, Part, Reply, UsageMeter};
 use forecourt_host::{Host, Run};
 use futures::future::join_all;
@@ -96,8 +96,8 @@ fn merged(found: &[AgentResults]) -> Findings {
         Some(_) => telling.collect(),
         None => found.iter().take(1).collect(),
     };
-    let summaries = telling.iter().map(|one| one.findings.summary.as_str());
-    let summaries: Vec<&str> = summaries.filter(|summary| !summary.is_empty()).collect();
+    let summaries = telling.iter().map(|one| one.findings.whole_summary());
+    let summaries: Vec<String> = summaries.filter(|summary| !summary.is_empty()).collect();
     // Only what meant nothing to any of them was left out.
     let is_ignored = |name: &&String| telling.iter().all(|one| one.findings.ignored.contains(name));
     let first = telling.first().map(|one| one.findings.ignored.as_slice()).unwrap_or_default();
@@ -127,7 +127,7 @@ fn of_all<T: Clone + PartialEq>(telling: &[&AgentResults], of: fn(&Findings) -> 
 }
 
 /// The limits that hold for the items of everybody.
-fn applied(telling: &[&AgentResults]) -> Vec<String> {
+fn applied(telling: &[&AgentResults]) -> Vec<AppliedLimit> {
     let (first, others) = match telling.split_first() {
         Some((first, others)) => (first.findings.applied.as_slice(), others),
         None => return Vec::new(),

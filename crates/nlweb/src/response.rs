@@ -118,7 +118,7 @@ impl About {
     /// Takes over what a search says about its answer, if one says something: the last it says holds.
     pub(crate) fn tell(&mut self, findings: Option<&Findings>) {
         let Some(findings) = findings else { return };
-        self.applied.clone_from(&findings.applied);
+        self.applied = findings.applied.iter().map(|limit| limit.words.clone()).collect();
         self.without = questions_without(&self.question, findings);
         self.ignored.clone_from(&findings.ignored);
         self.not_understood.clone_from(&findings.not_understood);

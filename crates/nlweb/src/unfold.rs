@@ -131,7 +131,7 @@ impl<'a> Unfolding<'a> {
     /// The answer in words, for a model: the summary, else what the agent said, else what there is.
     pub(crate) fn said(&self) -> String {
         match (&self.findings, self.text.trim()) {
-            (Some(findings), _) if !findings.summary.is_empty() => findings.summary.clone(),
+            (Some(findings), _) if !findings.summary.is_empty() => findings.whole_summary(),
             (_, "") => self.listed(),
             (_, text) => text.to_owned(),
         }
@@ -155,7 +155,7 @@ impl<'a> Unfolding<'a> {
 
     fn found(&mut self, findings: Findings) -> Vec<Piece> {
         let is_wanted = self.style.summarize && findings.count > 0 && !self.summarized;
-        let summary = is_wanted.then(|| findings.summary.clone());
+        let summary = is_wanted.then(|| findings.whole_summary());
         self.findings = Some(findings);
         summary.filter(|text| !text.is_empty()).map(|text| self.summarize(&text)).into_iter().collect()
     }

@@ -125,6 +125,10 @@ function startSearch(form) {
     box.value = new URL(url, location.href).searchParams.get("user") || "";
     if (push) history.pushState(null, "", url);
     shown = location.pathname + location.search;
+    // Who has asked is offered nothing more: the arrows are for the results now.
+    clearTimeout(typing);
+    typing = 0;
+    offered.replaceChildren();
     busy(true);
     try {
       const html = await load(url.split("#")[0], own.signal);
@@ -187,7 +191,7 @@ function startSearch(form) {
     const query = new URLSearchParams({ user: typed, complete: "yes" });
     const response = await fetch(`${form.getAttribute("action")}?${query}`, { headers: { Accept: "application/json" } });
     const { suggestions } = response.ok ? await response.json() : { suggestions: [] };
-    if (box.value.trim() === typed) offered.replaceChildren(...suggestions.map(({ text }) => el("option", { value: text })));
+    if (typing && box.value.trim() === typed) offered.replaceChildren(...suggestions.map(({ text }) => el("option", { value: text })));
   };
   box.addEventListener("input", (event) => {
     clearTimeout(typing);

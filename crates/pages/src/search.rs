@@ -7,7 +7,6 @@
 //! | `facets.rs` | properties and values to click |
 //! | `card.rs` | one item |
 //! | `citation.rs` | numbers in an answer that lead to the results they name |
-//! | `caveats.rs` | what an answer says, and what should be known of it |
 //! | `limits_told.rs` | the limits that hold, and those that don't |
 //! | `without.rs` | a question without one of its limits |
 //!
@@ -18,7 +17,6 @@
 //! results, and it is here.
 
 mod card;
-mod caveats;
 mod citation;
 mod facets;
 mod limits_told;

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::AnswerOutcome;
 use crate::limits::{ITEM_BYTES_MAX, QUESTIONS_MAX, RATINGS_MAX, RATINGS_PER_MINUTE_MAX, REPORTED_MAX, SUGGESTED_MAX};
 use crate::normalized::normalized;
-use crate::people::AskedBy;
+use crate::people::AskerCounts;
 use crate::report::{MarkedQuestion, QuestionCount, QuestionReport};
 
 const SCHEMA: &str = "
@@ -48,7 +48,7 @@ pub struct Error(#[from] rusqlite::Error);
 pub struct QuestionLog {
     file: PathBuf,
     keep_days: u32,
-    asked_by: Mutex<AskedBy>,
+    askers: Mutex<AskerCounts>,
     inner: Mutex<Option<Inner>>,
 }
 
@@ -90,7 +90,7 @@ impl QuestionLog {
     /// The log in `file`, which is made when it is missing. Questions are kept for so many days, that of asking
     /// included.
     pub fn new(file: PathBuf, keep_days: u32) -> Self {
-        Self { file, keep_days: keep_days.max(1), asked_by: Mutex::default(), inner: Mutex::new(None) }
+        Self { file, keep_days: keep_days.max(1), askers: Mutex::default(), inner: Mutex::new(None) }
     }
 
     /// Notes who asked a question that was answered, in memory alone. Once several people have, others who type its
@@ -100,7 +100,7 @@ impl QuestionLog {
     /// The file can't be written.
     pub fn note_person(&self, agent: &str, question: &str, who: &Account, now: Timestamp) -> Result<(), Error> {
         let Some(question) = normalized(question) else { return Ok(()) };
-        if !self.asked_by.lock().note(agent, &question, who) {
+        if !self.askers.lock().note(agent, &question, who) {
             return Ok(());
         }
         let day = now.as_second().div_euclid(DAY);

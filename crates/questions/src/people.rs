@@ -10,14 +10,14 @@ use crate::limits::{COUNTED_QUESTIONS_MAX, PEOPLE_MIN};
 
 /// The people of the questions that were asked lately.
 #[derive(Default)]
-pub(crate) struct AskedBy {
+pub(crate) struct AskerCounts {
     /// Drawn anew at each start: hashes of two processes can't be compared.
     salt: RandomState,
     /// By agent and question.
     people: HashMap<u64, HashSet<u64>>,
 }
 
-impl AskedBy {
+impl AskerCounts {
     /// Notes that somebody asked. Whether the question has just been asked by [`PEOPLE_MIN`] people.
     pub(crate) fn note(&mut self, agent: &str, question: &str, who: &Account) -> bool {
         let key = self.salt.hash_one((agent, question));
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn one_person_is_never_several() {
-        let mut asked = AskedBy::default();
+        let mut asked = AskerCounts::default();
         assert!(!(0..100).any(|_| asked.note("shop", "red coat", &somebody(1))));
         assert!(!asked.note("shop", "red coat", &somebody(2)));
         assert!(!asked.note("shop", "blue coat", &somebody(3)) && !asked.note("other", "red coat", &somebody(3)));
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn what_is_remembered_ends_at_the_bound() {
-        let mut asked = AskedBy::default();
+        let mut asked = AskerCounts::default();
         (0..COUNTED_QUESTIONS_MAX).for_each(|n| _ = asked.note("a", &n.to_string(), &somebody(1)));
         assert_eq!(asked.people.len(), COUNTED_QUESTIONS_MAX);
         asked.note("a", "one more", &somebody(1));

@@ -1,6 +1,6 @@
 //! What was found, in words. The words are ours, short, and say nothing that the data does not.
 
-use forecourt_core::findings::{ItemFindings, MatchReason, SpellingCorrection};
+use forecourt_core::findings::{AppliedLimit, ItemFindings, MatchReason, SpellingCorrection};
 use forecourt_core::{AgentCard, Ending, Event, Findings, Language, Message, Part};
 use forecourt_index::{Correction, Hit, Library, MatchedConstraint, Query};
 use forecourt_sentences::{Sentences, SpokenLanguage};
@@ -36,6 +36,27 @@ pub(super) struct AnswerText<'a> {
     pub(super) wanted: Option<&'a Language>,
     /// The words that it is made of.
     pub(super) say: Sentences,
+}
+
+/// What stands before the items.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Lead {
+    /// The answer in a sentence or two.
+    pub(super) answer: String,
+    /// What stands between them.
+    gap: &'static str,
+    /// What should be known of it. May be empty.
+    pub(super) caveats: String,
+}
+
+impl Lead {
+    /// Both as one text.
+    pub(super) fn whole(&self) -> String {
+        match self.caveats.is_empty() {
+            true => self.answer.clone(),
+            false => format!("{}{}{}", self.answer, self.gap, self.caveats),
+        }
+    }
 }
 
 impl AnswerText<'_> {
@@ -138,7 +159,7 @@ impl AnswerText<'_> {
             return data.collect();
         }
         let first = asked.offset + 1;
-        let mut texts = vec![format!("{}\n", self.lead(asked, found, best, found.hits.len()))];
+        let mut texts = vec![format!("{}\n", self.lead(asked, found, best, found.hits.len()).whole())];
         let listed = found.hits.iter().enumerate().map(|(at, hit)| self.item(first + at, hit, &asked.text, ""));
         match found.section.is_some() {
             false => texts.extend(listed),
@@ -181,22 +202,24 @@ impl AnswerText<'_> {
 
     /// The findings of an answer: its summary, limits, corrections and scores.
     pub(super) fn findings(&self, asked: &SearchRequest, found: &SearchResults) -> Findings {
-        let summary = match found.hits.first() {
-            None => self.nothing(asked, found),
-            Some(_) if asked.items_only => String::new(),
+        let Lead { answer: summary, caveats, .. } = match found.hits.first() {
+            // Why there is nothing is the answer.
+            None => Lead { answer: self.nothing(asked, found), ..Lead::default() },
+            Some(_) if asked.items_only => Lead::default(),
             Some(best) => self.lead(asked, found, best, found.hits.len()),
         };
         let mut ignored = asked.unread.clone();
         ignored.extend(found.ignored.iter().map(|named| named.name.clone()));
         ignored.dedup();
-        let applied = found.applied.iter().map(|filter| filter.words.clone()).collect();
+        let applied = found.applied.iter().map(|filter| applied_limit(asked, filter)).collect();
         let items = found.hits.iter().map(|hit| ItemFindings::scored(hit.score)).collect();
         let (count, more) = (found.hits.len(), found.has_more);
-        let (not_understood, decontextualized) = (asked.not_understood.clone(), asked.decontextualized.clone());
+        let (not_understood, decontextualized) = (not_understood(asked, found), asked.decontextualized.clone());
         let left_out = found.left_out.clone();
         let corrections = found.corrections.iter().map(spelling).collect();
         Findings {
             summary,
+            caveats,
             count,
             more,
             applied,
@@ -229,11 +252,12 @@ impl AnswerText<'_> {
         hit.matched.iter().filter(|matched| !self.is_what_all_are(&matched.constraint)).map(said).collect()
     }
 
-    /// The answer in a sentence or two: how many items there are, the `best` of the `count` that are shown, and
-    /// under which limits.
-    pub(super) fn lead(&self, asked: &SearchRequest, found: &SearchResults, best_hit: &Hit, count: usize) -> String {
-        if let Some(told) = self.section(asked, found, best_hit) {
-            return self.with_notes(told, "\n\n", asked, found);
+    /// The answer in a sentence or two: how many items there are and the `best` of the `count` that are shown; and what
+    /// should be known of it.
+    pub(super) fn lead(&self, asked: &SearchRequest, found: &SearchResults, best_hit: &Hit, count: usize) -> Lead {
+        let caveats = self.caveats(asked, found);
+        if let Some(answer) = self.section(asked, found, best_hit) {
+            return Lead { answer, gap: "\n\n", caveats };
         }
         let (best, offset) = (self.best(best_hit), asked.offset);
         let lead = match count {
@@ -243,7 +267,11 @@ impl AnswerText<'_> {
             _ if !found.has_more => self.say.several_match(count, &self.items(), &best),
             _ => self.say.best_match(&best),
         };
-        self.with_notes(lead, " ", asked, found)
+        match asked.contradictions.is_empty() {
+            true => Lead { answer: lead, gap: " ", caveats },
+            // That no item can keep all limits is the answer itself.
+            false => Lead { answer: format!("{lead} {caveats}"), ..Lead::default() },
+        }
     }
 
     /// The section that answers, when what was found are sections of documents.
@@ -266,15 +294,11 @@ impl AnswerText<'_> {
         found.corrections.iter().map(one).collect()
     }
 
-    /// A text with the limits that hold, and what should be known about them.
-    fn with_notes(&self, text: String, gap: &str, asked: &SearchRequest, found: &SearchResults) -> String {
+    /// The limits that hold, and what should be known about them.
+    fn caveats(&self, asked: &SearchRequest, found: &SearchResults) -> String {
         let notes = asked.notes.iter().map(|note| format!(" {}", plain(note)));
         let notes = self.limits(asked, found) + &self.corrected(found) + &notes.collect::<String>();
-        let notes = self.with_language_note(notes);
-        match notes.trim_start() {
-            "" => text,
-            notes => format!("{text}{gap}{notes}"),
-        }
+        self.with_language_note(notes).trim_start().to_owned()
     }
 
     /// Says honestly that there is nothing, and what could be asked instead.
@@ -289,7 +313,7 @@ impl AnswerText<'_> {
             return found.unmet.iter().map(|unmet| self.unmet(unmet)).collect::<Vec<_>>().join(" ");
         }
         if found.section == Some(SectionMatch::Unrelated) {
-            return self.with_notes(self.say.nothing_about(), " ", asked, found);
+            return Lead { answer: self.say.nothing_about(), gap: " ", caveats: self.caveats(asked, found) }.whole();
         }
         let mut text = format!("{}{}", self.say.nothing_found(&self.items()), self.limits(asked, found));
         asked.notes.iter().for_each(|note| text.push_str(&format!(" {}", plain(note))));
@@ -325,7 +349,7 @@ impl AnswerText<'_> {
         let applied = found.applied.iter().map(|filter| &filter.words);
         let applied = list(&mut applied.filter(|words| !self.is_what_all_are(words)));
         let unknown = list(&mut found.ignored.iter().map(|named| &named.filter.words));
-        let not_understood = list(&mut asked.not_understood.iter());
+        let not_understood = list(&mut not_understood(asked, found).iter());
         let told = [
             (applied, Sentences::limits_applied as fn(Sentences, &str) -> String),
             (unknown, Sentences::limits_unknown),
@@ -415,6 +439,17 @@ impl AnswerText<'_> {
             _ => matched.constraint.clone(),
         }
     }
+}
+
+/// What the question says and nothing could be held against, in its words.
+fn not_understood(asked: &SearchRequest, found: &SearchResults) -> Vec<String> {
+    asked.not_understood.iter().chain(&found.unmatched).cloned().collect()
+}
+
+/// A limit that holds, and where the newest question says it.
+fn applied_limit(asked: &SearchRequest, filter: &Filter) -> AppliedLimit {
+    let said_at = asked.reading.iter().find(|part| part.role.says(&filter.words)).map(|part| part.bytes.clone());
+    AppliedLimit { words: filter.words.clone(), said_at }
 }
 
 fn spelling(correction: &Correction) -> SpellingCorrection {

@@ -9,23 +9,32 @@ use forecourt_vocabulary::PropertyTable;
 use serde_json::Value;
 
 use crate::limits::LEANING_ITEMS_MAX;
+use crate::unwanted::unwanted_later;
 
 /// What one such word adds to an item's score, as part of it.
 const WORTH: f32 = 0.15;
 /// Words of one item that count.
 const COUNTED_MAX: usize = 3;
 
-/// Searches, with the first [`LEANING_ITEMS_MAX`] items in the order that `leanings` give them.
-pub(super) fn search(library: &Library, query: &Query, leanings: &[String]) -> Result<Vec<Hit>, Error> {
+/// Searches, with the first [`LEANING_ITEMS_MAX`] items in the order that `leanings` give them, and those that mention
+/// something of `unwanted` behind what fits about as well.
+pub(super) fn search(
+    library: &Library,
+    query: &Query,
+    leanings: &[String],
+    unwanted: &[String],
+) -> Result<Vec<Hit>, Error> {
     // An order that the question asks for (`the cheapest`) is not changed by what is known of the caller.
     let leans = !leanings.is_empty() && query.order.is_none();
-    if !leans || query.offset >= LEANING_ITEMS_MAX {
+    if !(leans || !unwanted.is_empty()) || query.offset >= LEANING_ITEMS_MAX {
         return library.search(query);
     }
     let end = query.offset + query.limit;
     // From the first item on, whichever page is asked for: else an item could be on two pages or on none.
     let all = library.search(&Query { offset: 0, limit: end.max(LEANING_ITEMS_MAX), ..query.clone() })?;
-    Ok(lean(all, leanings).into_iter().skip(query.offset).take(query.limit).collect())
+    let all = if leans { lean(all, leanings) } else { all };
+    let all = if unwanted.is_empty() { all } else { unwanted_later(all, unwanted, query.order.is_some()) };
+    Ok(all.into_iter().skip(query.offset).take(query.limit).collect())
 }
 
 /// Whether a limit is one of what can be had.

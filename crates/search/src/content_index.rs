@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use forecourt_core::{Clock, Language, Timestamp};
 use forecourt_index::{
     Error, ExplainedHit, FollowedItem, FollowedRevision, INDEX_VERSION, KindCount, Library, LoadProgress, NamedIds,
-    Options, PushedDocument, PutOutcome, Query, RemoveOutcome, Report, unpack,
+    Options, PushedDocument, PutOutcome, Query, RemoveOutcome, Report, UnansweredQuestion, unpack,
 };
 use forecourt_loaders::{ContentSource, look};
-use forecourt_understanding::ParsedQuestion;
+use forecourt_understanding::{ParsedQuestion, ReadPart};
 use forecourt_vocabulary::Vocabulary;
 
 use super::index_slots::{IndexSlots, mark_file};
@@ -22,7 +22,7 @@ use crate::limits::WARNINGS_MAX;
 use crate::ranker::LibraryRanker;
 use forecourt_agents::backend::{
     Context, EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexedKind, IndexingError, JudgedCorpus,
-    QuestionRanker, RankExplanation,
+    QuestionExplanation, QuestionRanker, RankExplanation,
 };
 
 /// Items whose places are explained.
@@ -267,14 +267,31 @@ impl IndexedContent for ContentIndex {
         self.noted(&self.changed_at)
     }
 
-    fn explain(&self, question: &str) -> Result<Vec<RankExplanation>, IndexingError> {
+    fn explain(&self, question: &str) -> Result<QuestionExplanation, IndexingError> {
         let library = self.library().map_err(failed)?;
-        let ParsedQuestion { text, filters, .. } = library.understand(question, &Language::english());
+        let english = Language::english();
+        let parsed = library.understand_at(question, &english, self.clock.now());
+        let ParsedQuestion { text, filters, order, reading, .. } = parsed;
         let adjustments = self.rules.adjustments(&library, question, self.clock.now());
-        let query = Query { text, filters, limit: EXPLAINED, adjustments, sold_out_later: true, ..Query::default() };
-        let explained = library.explain(&query);
+        let asked =
+            Query { text, filters, order, limit: EXPLAINED, adjustments, sold_out_later: true, ..Query::default() };
+        let explained = library.explain(&asked);
         let told = |one: &ExplainedHit| RankExplanation { text: one.to_string(), data: serde_json::json!(one) };
-        Ok(explained.map_err(failed)?.iter().map(told).collect())
+        let items = explained.map_err(failed)?.iter().map(told).collect();
+        Ok(QuestionExplanation { words: reading.iter().map(|part| read_part(question, part)).collect(), items })
+    }
+
+    fn word_notices(&self) -> Vec<String> {
+        self.options.vocabulary.as_ref().map(|vocabulary| vocabulary.notices().to_vec()).unwrap_or_default()
+    }
+
+    fn proposed_words(&self, unanswered: &[(String, u64)]) -> Result<String, IndexingError> {
+        let unanswered: Vec<UnansweredQuestion> = unanswered
+            .iter()
+            .map(|(question, asked)| UnansweredQuestion { question: question.clone(), asked: *asked })
+            .collect();
+        let proposals = self.library().and_then(|library| library.word_proposals(&unanswered)).map_err(failed)?;
+        Ok(proposals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
     }
 
     fn ranker(&self, corpus: Option<JudgedCorpus<'_>>) -> Result<Box<dyn QuestionRanker>, IndexingError> {
@@ -436,6 +453,17 @@ fn indexed(report: Report, items: u64) -> IndexReport {
 
 fn kind((kind, count): (&&str, &KindCount)) -> IndexedKind {
     IndexedKind { kind: (*kind).to_owned(), files: count.files, items: count.items }
+}
+
+/// What became of a part of a question.
+fn read_part(question: &str, part: &ReadPart) -> RankExplanation {
+    let words = question.get(part.bytes.clone()).unwrap_or_default();
+    let (role, told) = (part.role.id(), part.role.told());
+    let text = match told.is_empty() {
+        true => format!("“{words}”: {role}"),
+        false => format!("“{words}”: {role} ({told})"),
+    };
+    RankExplanation { text, data: serde_json::json!({"words": words, "role": role, "meaning": told}) }
 }
 
 fn failed(error: Error) -> IndexingError {

@@ -67,6 +67,8 @@ struct Conversation<'a> {
     page: usize,
     /// What is asked by now.
     asked: Option<SearchRequest>,
+    /// The last question of its own: what later turns narrowed down.
+    begun: Option<SearchRequest>,
     /// What was asked back last.
     question: Option<Question>,
     /// The item that was spoken of last.
@@ -99,6 +101,7 @@ impl<'a> Conversation<'a> {
             item_label,
             page,
             asked: None,
+            begun: None,
             question: None,
             spoken_of: None,
             lasting: Vec::new(),
@@ -157,6 +160,9 @@ impl<'a> Conversation<'a> {
         if let Some(topic) = phrases().off_topic(text).filter(|topic| !self.reads.is_about(topic.topic())) {
             return SearchIntent::OffTopic(topic);
         }
+        if let Some(begun) = self.begun.clone().filter(|_| phrases().widens(text)) {
+            return SearchIntent::Items(SearchRequest { reading: Vec::new(), ..begun });
+        }
         if phrases().starts_over(text) {
             self.asked = None;
             return SearchIntent::Introduction;
@@ -176,8 +182,10 @@ impl<'a> Conversation<'a> {
     fn ask(&mut self, text: &str) -> SearchIntent {
         if is_more(text, self.item_label) {
             let page = self.page;
-            let more =
-                |asked: SearchRequest| SearchRequest { offset: asked.offset + asked.results.unwrap_or(page), ..asked };
+            let more = |asked: SearchRequest| {
+                let offset = asked.offset + asked.results.unwrap_or(page);
+                SearchRequest { offset, reading: Vec::new(), ..asked }
+            };
             return self.asked.clone().map_or(SearchIntent::Introduction, |asked| SearchIntent::Items(more(asked)));
         }
         if let Some(about) = self.about_shown(text) {
@@ -188,10 +196,12 @@ impl<'a> Conversation<'a> {
         {
             return intent;
         }
-        let asked = match &self.asked {
-            Some(before) => next(before, text, self.reads),
-            None => fresh(text, self.reads),
-        };
+        let going_on = self.asked.as_ref().and_then(|before| next(before, text, self.reads));
+        let asked = going_on.unwrap_or_else(|| {
+            let fresh = fresh(text, self.reads);
+            self.begun = Some(fresh.clone());
+            fresh
+        });
         self.keep(asked.filters.iter().filter(|filter| is_lasting(filter, false)));
         SearchIntent::Items(asked)
     }
@@ -242,6 +252,7 @@ impl<'a> Conversation<'a> {
                 }
                 parsed.notes.into_iter().for_each(|note| push_new(&mut asked.notes, note));
                 asked.not_understood = parsed.not_understood;
+                asked.reading = parsed.reading;
                 Some(SearchIntent::Items(asked))
             }
             None => {

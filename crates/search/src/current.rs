@@ -26,6 +26,22 @@ pub(super) fn with_current(library: &Library, applied: &[Filter], current: Optio
         (Test::Overlaps { from: Some(day), .. }, Some(last)) => last >= *day,
         _ => false,
     };
-    filters.extend(current.filter(|_| !asks_date).filter(is_to_come).cloned());
+    let is_known = current.filter(is_to_come);
+    // Who asks for a date may ask for what is over, and never for what was cancelled.
+    filters.extend(is_known.map(|current| match asks_date {
+        true => Filter {
+            test: Test::Overlaps { from: Some(CANCELLED + 1.0), to: None, or_unstated: true },
+            ..current.clone()
+        },
+        false => current.clone(),
+    }));
     filters
+}
+
+/// The last day of what was cancelled.
+const CANCELLED: f64 = 0.0;
+
+/// Whether no hit fits better than another.
+pub(super) fn are_alike(hits: &[Hit]) -> bool {
+    hits.windows(2).all(|two| two[0].score.total_cmp(&two[1].score).is_eq())
 }

@@ -63,7 +63,8 @@ pub(super) fn known(name: &str) -> Option<&'static str> {
 /// How many items fit in all, in how many values were counted, the properties that tell them apart (those that something
 /// was chosen of, then the most telling first), and the orders that can be asked for.
 pub(super) fn collect(library: &Library, asked: &SearchRequest, found: &SearchResults) -> Result<Findings, Error> {
-    let query = Query { text: asked.text.clone(), filters: found.applied.clone(), ..Query::default() };
+    let text = if found.unmatched.is_some() { String::new() } else { asked.text.clone() };
+    let query = Query { text, filters: found.applied.clone(), ..Query::default() };
     let quantities = QUANTITIES.map(|(field, ..)| field);
     let fields: Vec<&str> = fields().into_iter().chain(quantities).chain([CURRENCY]).collect();
     let counted = library.facets(&query, &fields, 0)?;

@@ -5,11 +5,13 @@ use forecourt_index::{Correction, Effect, Error, Hit, Library, Query};
 use forecourt_sentences::Sentences;
 use forecourt_understanding::{Filter, Test};
 
+use super::beside_limits;
 use super::boost;
 use super::current;
 use super::document::{self, SectionMatch};
 use super::fact_question::is_question;
 use super::kind_named;
+use super::phrases::content;
 use super::request::NamedFilter;
 use super::request::SearchRequest;
 use crate::limits::COVERED_ITEMS;
@@ -37,6 +39,8 @@ pub(super) struct SearchResults {
     pub(super) section: Option<SectionMatch>,
     /// Items that otherwise fit and don't state what a limit asks about.
     pub(super) left_out: Vec<LeftOut>,
+    /// The words beside the limits, where nothing fits them and they were let go of.
+    pub(super) unmatched: Option<String>,
 }
 
 /// What would have been found without a part of the question.
@@ -84,7 +88,7 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     if !found.unmet.is_empty() {
         return Ok(found);
     }
-    let query = Query {
+    let mut query = Query {
         text: asked.text.clone(),
         filters: current::with_current(library, &found.applied, asked.current.as_ref()),
         // One more than is shown tells whether there are more.
@@ -96,7 +100,16 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         sold_out_later: !found.applied.iter().any(boost::asks_availability),
         items_only: asked.items_only,
     };
-    let mut hits = boost::search(library, &query, &asked.leanings)?;
+    let mut hits = boost::search(library, &query, &asked.leanings, &asked.unwanted)?;
+    if hits.is_empty()
+        && is_first_page_empty(library, asked, &query)?
+        && let Some(wordless) = beside_limits::without_words(library, asked, &query)?
+        && !wordless.is_empty()
+    {
+        hits = wordless;
+        query.text = String::new();
+        found.unmatched = Some(content(&asked.text)).filter(|words| !words.is_empty());
+    }
     // With filters, what is found keeps what was asked for in full, whatever the words are.
     let is_pinned = asked.adjustments.iter().any(|rule| rule.effect == Effect::Pin { even_alone: true });
     if asked.offset == 0 && found.applied.is_empty() && !is_pinned && answers_nothing(library, &asked.text, &hits)? {
@@ -114,6 +127,11 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     let left_out = if asked.offset == 0 { library.left_out(&query)? } else { Vec::new() };
     let corrections = library.corrections(&query)?;
     Ok(SearchResults { hits, has_more, relaxations, left_out, corrections, ..found })
+}
+
+/// Whether nothing fits, and not only nothing more.
+fn is_first_page_empty(library: &Library, asked: &SearchRequest, query: &Query) -> Result<bool, Error> {
+    Ok(asked.offset == 0 || library.search(&Query { offset: 0, limit: 1, ..query.clone() })?.is_empty())
 }
 
 /// Lets the section of a document come first that answers best. None is left where none is about the question.

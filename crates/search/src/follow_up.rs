@@ -1,6 +1,6 @@
 //! How a turn goes on with a question: what it adds, what it replaces, and when it is a question of its own.
 
-use forecourt_understanding::{Filter, ParsedQuestion, Test};
+use forecourt_understanding::{Filter, ParsedQuestion, ReadPart, Test};
 
 use super::name_role::{Joining, head, is_same, joining, stands_for_itself, tokens};
 use super::phrase::{Phrase, PhrasePlace};
@@ -18,7 +18,8 @@ const ADDING_WORDS_MAX: usize = 8;
 /// A question that begins anew.
 pub(super) fn fresh(text: &str, reads: &dyn ItemLookup) -> SearchRequest {
     let parsed = reads.understand(text);
-    let ParsedQuestion { text: words, filters, notes, not_understood, order, count, contradictions } = parsed;
+    let ParsedQuestion { text: words, filters, notes, not_understood, unwanted, order, count, contradictions, reading } =
+        parsed;
     let phrases = vec![Phrase::subject(&words, text, &filters)];
     SearchRequest {
         text: words,
@@ -26,6 +27,8 @@ pub(super) fn fresh(text: &str, reads: &dyn ItemLookup) -> SearchRequest {
         filters,
         notes,
         not_understood,
+        unwanted,
+        reading,
         order,
         contradictions,
         results: count,
@@ -33,12 +36,21 @@ pub(super) fn fresh(text: &str, reads: &dyn ItemLookup) -> SearchRequest {
     }
 }
 
-/// What is asked after `before`: the same with what this turn says, or a question of its own.
-pub(super) fn next(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -> SearchRequest {
+/// What is asked after `before` where this turn goes on with it. `None`: it is a question of its own.
+pub(super) fn next(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -> Option<SearchRequest> {
     if let Some(replacement) = phrases().replacement(text) {
-        return replaced(before, replacement.new, replacement.old, reads);
+        let mut asked = replaced(before, replacement.new, replacement.old, reads);
+        asked.reading = placed(asked.reading, text, replacement.new);
+        return Some(asked);
     }
-    narrowed(before, text, reads).unwrap_or_else(|| fresh(text, reads))
+    narrowed(before, text, reads)
+}
+
+/// What became of the words of a part of a turn, placed in the whole turn.
+fn placed(reading: Vec<ReadPart>, text: &str, part: &str) -> Vec<ReadPart> {
+    let Some(at) = text.rfind(part) else { return Vec::new() };
+    let moved = |read: ReadPart| ReadPart { bytes: read.bytes.start + at..read.bytes.end + at, ..read };
+    reading.into_iter().map(moved).collect()
 }
 
 /// A turn read as an addition to an earlier question.
@@ -53,7 +65,8 @@ struct Addition<'t> {
 impl<'t> Addition<'t> {
     fn read(text: &'t str, reads: &dyn ItemLookup) -> Self {
         let rest = phrases().behind_addition(text).trim_end_matches(['?', '!', '.', ' ']);
-        let parsed = reads.understand(rest);
+        let mut parsed = reads.understand(rest);
+        parsed.reading = placed(parsed.reading, text, rest);
         let words = content(&parsed.text);
         Self { rest, parsed, words }
     }
@@ -90,6 +103,7 @@ pub(super) fn narrowed(before: &SearchRequest, text: &str, reads: &dyn ItemLooku
         return None;
     }
     let mut asked = add(before, &addition);
+    asked.reading = placed(asked.reading, text, only.unwrap_or(text));
     let is_bare = !goes_on && !addition.is_behind() && !addition.words.is_empty() && !content(&before.text).is_empty();
     if is_bare && joining(&before.text, &addition.words, reads) == Some(Joining::IsDescribed) {
         turn_round(&mut asked);
@@ -134,13 +148,16 @@ fn is_addition(
 /// The question with what the turn says too.
 fn add(before: &SearchRequest, addition: &Addition<'_>) -> SearchRequest {
     let mut asked = SearchRequest { offset: 0, ..before.clone() };
-    let ParsedQuestion { filters, notes, not_understood, order, count, .. } = addition.parsed.clone();
+    let ParsedQuestion { filters, notes, not_understood, unwanted, order, count, reading, .. } =
+        addition.parsed.clone();
     let is_plural = addition.rest.trim().to_lowercase().ends_with('s');
     for filter in filters {
         narrow(&mut asked.filters, filter, is_plural && addition.words.is_empty());
     }
     notes.into_iter().for_each(|note| push_new(&mut asked.notes, note));
     asked.not_understood = not_understood;
+    asked.reading = reading;
+    unwanted.into_iter().for_each(|words| push_new(&mut asked.unwanted, words));
     // An order and a count stay until another one is said: `only vegetarian ones` still means the cheapest.
     asked.order = order.or(asked.order);
     asked.results = count.or(asked.results);
@@ -180,7 +197,7 @@ fn put(asked: &mut SearchRequest, phrase: Phrase) {
 /// Adds a constraint. Another limit on the same property takes the place of the earlier one, and so does another kind
 /// of thing where `is_kind`.
 fn narrow(filters: &mut Vec<Filter>, filter: Filter, is_kind: bool) {
-    let is_sort = |filter: &Filter| matches!(filter.test, Test::Is(_));
+    let is_sort = |filter: &Filter| matches!(filter.test, Test::Is(_) | Test::IsOneOf { .. });
     let replaces = |other: &Filter| {
         let are_limits = is_limit(other) && is_limit(&filter);
         let are_sorts = is_kind && is_sort(other) && is_sort(&filter);
@@ -218,8 +235,8 @@ fn replaced(before: &SearchRequest, new: &str, old: Option<&str>, reads: &dyn It
         }
         return add(&asked, &addition);
     }
-    let mut asked =
-        SearchRequest { offset: 0, not_understood: addition.parsed.not_understood.clone(), ..before.clone() };
+    let ParsedQuestion { not_understood, reading, .. } = addition.parsed.clone();
+    let mut asked = SearchRequest { offset: 0, not_understood, reading, ..before.clone() };
     // `With beans` takes the place of `with lentils`: the same word in front tells which part is replaced.
     let begins = first_word(addition.rest).filter(|_| phrases().begins_with_limit(addition.rest));
     let same_beginning = |phrase: &Phrase| begins.is_some() && first_word(&phrase.wording) == begins;

@@ -28,7 +28,8 @@
 //! | `elicit.rs`, `elicited.rs` | asking back when very many items fit, and what is answered to that |
 //! | `facets.rs`, `facet_ranges.rs`, `item_order.rs` | how the items that fit differ, and orders to choose |
 //! | `current.rs` | what is over |
-//! | `find.rs`, `boost.rs`, `ranking.rs`, `kind_named.rs` | from what is asked to what was found, in which order |
+//! | `find.rs`, `boost.rs`, `ranking.rs`, `kind_named.rs`, `unwanted.rs` | from what is asked to what was found, in which order |
+//! | `beside_limits.rs` | what is found where the words beside the limits fit nothing |
 //! | `answer_text.rs`, `facts.rs`, `values.rs`, `markdown.rs` | what was found, in words |
 //! | `fact_question.rs`, `named_item.rs`, `fact_answer.rs`, `contains.rs` | one fact of one item |
 //! | `document.rs`, `passage.rs` | a section of a document as the answer |
@@ -38,6 +39,7 @@
 //! | `tool.rs` | the same search as a tool for models |
 
 mod answer_text;
+mod beside_limits;
 mod boost;
 mod caller_context;
 mod contains;
@@ -78,6 +80,7 @@ mod settings;
 mod shown;
 mod sites;
 mod tool;
+mod unwanted;
 mod values;
 mod wording;
 

@@ -3,7 +3,7 @@
 use forecourt_core::{AgentCard, Language, Message, Question};
 use forecourt_index::{Adjustment, Hit};
 use forecourt_sentences::SpokenLanguage;
-use forecourt_understanding::{Contradiction, Filter, ParsedQuestion, SortOrder, Test};
+use forecourt_understanding::{Contradiction, Filter, ParsedQuestion, ReadPart, SortOrder, Test};
 use forecourt_vocabulary::OffTopic;
 use serde_json::Value;
 
@@ -81,6 +81,10 @@ pub(super) struct SearchRequest {
     pub(super) notes: Vec<String>,
     /// Limits that were not understood, as they were written.
     pub(super) not_understood: Vec<String>,
+    /// What must be absent and can't be checked: items that mention it come later.
+    pub(super) unwanted: Vec<String>,
+    /// What became of the words of the newest turn.
+    pub(super) reading: Vec<ReadPart>,
     /// Limits of which one rules out what is asked for all the same.
     pub(super) contradictions: Vec<Contradiction>,
     /// The order that is asked for, if it is another than by how well items fit.
@@ -163,9 +167,9 @@ impl NamedFilter {
     }
 }
 
-/// Whether a constraint bounds a quantity.
+/// Whether a constraint bounds a quantity, or a distance.
 pub(super) fn is_limit(filter: &Filter) -> bool {
-    matches!(filter.test, Test::Within { .. })
+    matches!(filter.test, Test::Within { .. } | Test::Near { .. } | Test::Overlaps { .. })
 }
 
 /// Adds a note, unless it is there.

@@ -25,7 +25,7 @@ left-out = { $count ->
     [one] Ein Eintrag wurde ausgelassen, weil er nichts zu dieser Einschränkung angibt: { $limit }.
    *[other] { $count } Einträge wurden ausgelassen, weil sie nichts zu dieser Einschränkung angeben: { $limit }.
 }
-contradiction = Kein Eintrag kann beides einhalten: { $first } und { $second }.
+contradiction = Hier hält nichts beides ein: { $first } und { $second }.
 reading-without = Ohne „{ $limit }“: { $best }
 say-more = Mit *mehr* kommen die nächsten.
 item-mentions = Mit { $entries }

@@ -29,7 +29,7 @@ left-out = { $count ->
     [one] One item was left out, since it doesn't state what this limit asks about: { $limit }.
    *[other] { $count } items were left out, since they don't state what this limit asks about: { $limit }.
 }
-contradiction = No item can keep both limits: { $first } and { $second }.
+contradiction = None here keeps both limits: { $first } and { $second }.
 reading-without = Without “{ $limit }”: { $best }
 say-more = Say *more* for the next ones.
 item-mentions = With { $entries }

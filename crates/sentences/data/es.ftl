@@ -25,7 +25,7 @@ left-out = { $count ->
     [one] Se dejó fuera 1 elemento, porque no indica nada sobre este límite: { $limit }.
    *[other] Se dejaron fuera { $count } elementos, porque no indican nada sobre este límite: { $limit }.
 }
-contradiction = Ningún elemento puede cumplir ambos límites: { $first } y { $second }.
+contradiction = Nada aquí cumple ambos límites: { $first } y { $second }.
 reading-without = Sin «{ $limit }»: { $best }
 say-more = Diga *más* para ver los siguientes.
 item-mentions = Con { $entries }

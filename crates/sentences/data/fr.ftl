@@ -25,7 +25,7 @@ left-out = { $count ->
     [one] { $count } élément a été écarté, car il n'indique rien sur cette limite : { $limit }.
    *[other] { $count } éléments ont été écartés, car ils n'indiquent rien sur cette limite : { $limit }.
 }
-contradiction = Aucun élément ne peut respecter les deux limites : { $first } et { $second }.
+contradiction = Rien ici ne respecte les deux limites : { $first } et { $second }.
 reading-without = Sans « { $limit } » : { $best }
 say-more = Dites *encore* pour voir la suite.
 item-mentions = Avec { $entries }

@@ -10,6 +10,9 @@ const ONES: std::ops::RangeInclusive<f64> = 1.0..=9.0;
 /// How far `about` reaches below and above an amount, as a part of it.
 const AROUND: f64 = 0.25;
 
+/// What "thousand" stands for.
+const MANY: f64 = 1_000.0;
+
 /// Whether a word behind digits says that these are thousands: `20k`, `20 mil`.
 fn is_thousand(token: &QuestionToken) -> bool {
     match token.word.as_str() {
@@ -70,7 +73,7 @@ impl Reader<'_> {
                 return Some((part, end, false));
             }
             if self.token(at + 1).is_some_and(is_thousand) {
-                return Some((number * 1_000.0, at + 2, false));
+                return Some((number * MANY, at + 2, false));
             }
             let behind = self.fraction(at + 1).filter(|(part, _)| *part < 1.0);
             return Some(behind.map_or((number, at + 1, false), |(part, end)| (number + part, end, false)));
@@ -198,6 +201,9 @@ impl Reader<'_> {
             (Some(low), Some(high)) if low == high => 1.0,
             (Some(_), Some(_)) => return None,
         };
+        // "Between 15 and 20 thousand": both are.
+        let is_thousands = high.number_end.checked_sub(1).and_then(|at| self.token(at)).is_some_and(is_thousand);
+        let factor = if is_thousands && low.value < MANY { factor * MANY } else { factor };
         let (from, to) = (low.value * factor, high.value);
         let amount = Amount { unit: high.unit.or(low.unit), ..high };
         let (from, to) = (Some(from.min(to)), Some(from.max(to)));

@@ -40,7 +40,7 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
 
 /// What is dated so. An event is on every day from its first one to its last.
 fn on_days(reader: &Reader<'_>, path: &str, (from, to): (Option<f64>, Option<f64>), words: String) -> Filter {
-    let is_event = path == EVENT_START && EVENT_DAYS.iter().all(|path| reader.aids.known.has_number(path));
+    let is_event = EVENT_STARTS.contains(&path) && EVENT_DAYS.iter().all(|path| reader.aids.known.has_number(path));
     match is_event {
         true => {
             let fields = EVENT_DAYS.iter().map(|path| (*path).to_owned()).collect();
@@ -50,8 +50,8 @@ fn on_days(reader: &Reader<'_>, path: &str, (from, to): (Option<f64>, Option<f64
     }
 }
 
-/// The property that says when an event begins.
-const EVENT_START: &str = "startDate";
+/// The properties that say when an event begins, or a course.
+const EVENT_STARTS: [&str; 2] = ["startDate", "hasCourseInstance.startDate"];
 
 /// The first day, the last day and their wording. `None`: the limit depends on today, which is not known.
 type Limit = Option<(Option<Date>, Option<Date>, String)>;

@@ -11,17 +11,25 @@ use crate::limits::{FILTERS_MAX, NOT_UNDERSTOOD_MAX};
 use crate::parsed_question::ParsedQuestion;
 use crate::quantity;
 use crate::reader::Reader;
+use crate::reading::{self, PartRole, ReadPart};
 use crate::scope::{QuestionScope, ReadingAids};
+
+/// The area of the vocabulary whose classes are eaten or put on the skin.
+const FOOD: &str = "food";
+/// Types of what is eaten or taken, beside what states its ingredients: in lower case, as an index compares values.
+const TAKEN_TYPES: &[&str] = &["menuitem", "drug", "dietarysupplement"];
 
 /// A question while the rules go over what is left of it, one after the other.
 pub(crate) struct Draft<'k> {
     pub(crate) known: &'k dyn QuestionScope,
     aids: ReadingAids<'k>,
     pub(crate) out: ParsedQuestion,
-    /// Filters that hold only if some item keeps them all beside the others.
-    wishes: Vec<Filter>,
+    /// Filters that hold only if some item keeps them all beside the others, with the bytes that say them.
+    wishes: Vec<(Range<usize>, Vec<Filter>)>,
     /// What is left without the words of wishes.
     beside_wishes: String,
+    /// What was understood so far.
+    taken: Vec<ReadPart>,
 }
 
 impl<'k> Draft<'k> {
@@ -32,22 +40,25 @@ impl<'k> Draft<'k> {
         let (mut cuts, mut all_cuts): (Vec<Range<usize>>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
         // Known before anything is taken: in `cheap, under 20 euros` the level comes first and the limit counts.
         let limited: Vec<Quantity> = found.iter().filter_map(limited_quantity).collect();
-        for one in found {
-            let tokens = one.tokens.clone();
-            let is_wish = matches!(one.meaning, FoundMeaning::Wishes(_));
-            let keeps_words = one.keeps_words;
-            if parts.take(one.meaning, reader, &tokens, &limited) && (!keeps_words || is_wish) {
-                all_cuts.push(reader.bytes(tokens.clone()));
+        let (mut wishes, mut taken) = (Vec::new(), Vec::new());
+        for UnderstoodPart { tokens, keeps_words, meaning } in found {
+            let bytes = reader.bytes(tokens.clone());
+            if let FoundMeaning::Wishes(filters) = meaning {
+                all_cuts.push(bytes.clone());
+                wishes.push((bytes, filters));
+            } else if let Some(role) = parts.take(meaning, reader, &tokens, &limited) {
                 if !keeps_words {
-                    cuts.push(reader.bytes(tokens));
+                    all_cuts.push(bytes.clone());
+                    cuts.push(bytes.clone());
                 }
+                taken.push(ReadPart { bytes, role });
             }
         }
         let (text, beside_wishes) = (cut_out(reader.text, &cuts), cut_out(reader.text, &all_cuts));
         let (filters, notes) = parts.filters(reader);
-        let Parts { not_understood, order, count, wishes, .. } = parts;
-        let out = ParsedQuestion { text, filters, notes, not_understood, order, count, contradictions: Vec::new() };
-        Self { known: aids.known, aids, out, wishes, beside_wishes }
+        let Parts { not_understood, unwanted, order, count, .. } = parts;
+        let out = ParsedQuestion { text, filters, notes, not_understood, unwanted, order, count, ..Default::default() };
+        Self { known: aids.known, aids, out, wishes, beside_wishes, taken }
     }
 
     pub(crate) fn vocabulary(&self) -> &'k Vocabulary {
@@ -59,11 +70,16 @@ impl<'k> Draft<'k> {
         self.out.filters.len() + filters <= FILTERS_MAX
     }
 
-    pub(crate) fn cut(&mut self, range: Range<usize>) {
-        self.out.text.replace_range(range, " ");
+    /// Takes words of the text for these limits.
+    pub(crate) fn take(&mut self, range: Range<usize>, filters: Vec<Filter>) {
+        let words = filters.iter().map(|filter| filter.words.clone()).collect();
+        self.taken.push(ReadPart { bytes: range.clone(), role: PartRole::Limit(words) });
+        self.out.text = cut_out(&self.out.text, &[range]);
+        self.out.filters.extend(filters);
     }
 
-    pub(crate) fn finish(mut self, original: &str) -> ParsedQuestion {
+    pub(crate) fn finish(mut self, reader: &Reader<'_>) -> ParsedQuestion {
+        let original = reader.text;
         let says_more = !self.out.filters.is_empty() || self.out.order.is_some() || self.out.count.is_some();
         // A question of which nothing was understood is searched for as it was written, spaces and marks included.
         if !says_more && self.out.not_understood.is_empty() {
@@ -78,6 +94,7 @@ impl<'k> Draft<'k> {
         // Wishes are tried before contradictions are looked for: one that no item keeps is no limit and contradicts
         // nothing.
         self.wish();
+        self.out.reading = reading::whole(reader, std::mem::take(&mut self.taken));
         if !self.out.filters.is_empty() {
             self.out.contradictions = contradictions(&self.out.text, &self.out.filters, self.aids);
         }
@@ -87,12 +104,17 @@ impl<'k> Draft<'k> {
     /// Wishes hold where any item keeps them beside all limits.
     fn wish(&mut self) {
         let wishes = std::mem::take(&mut self.wishes);
-        if wishes.is_empty() || !self.has_room(wishes.len()) {
+        let filters: Vec<Filter> = wishes.iter().flat_map(|(_, filters)| filters.iter().cloned()).collect();
+        if wishes.is_empty() || !self.has_room(filters.len()) {
             return;
         }
-        let all: Vec<Filter> = self.out.filters.iter().cloned().chain(wishes).collect();
+        let all: Vec<Filter> = self.out.filters.iter().cloned().chain(filters).collect();
         if self.known.finds(&self.beside_wishes, &all) {
             self.out.filters = all;
+            self.taken.extend(wishes.into_iter().map(|(bytes, filters)| {
+                let words = filters.into_iter().map(|filter| filter.words).collect();
+                ReadPart { bytes, role: PartRole::Limit(words) }
+            }));
         }
     }
 }
@@ -109,44 +131,48 @@ fn limited_quantity(found: &UnderstoodPart) -> Option<Quantity> {
 #[derive(Default)]
 struct Parts {
     limits: Vec<(Rank, Filter)>,
-    wishes: Vec<Filter>,
     not_understood: Vec<String>,
+    unwanted: Vec<String>,
     order: Option<crate::filter::SortOrder>,
     count: Option<usize>,
 }
 
 impl Parts {
-    /// Takes one finding. Returns whether there was room for it; without, its words stay text.
+    /// Takes one finding, and says what became of its words. `None`: there was no room for it, and they stay text.
     fn take(
         &mut self,
         meaning: FoundMeaning,
         reader: &Reader<'_>,
         tokens: &Range<usize>,
         limited: &[Quantity],
-    ) -> bool {
+    ) -> Option<PartRole> {
         match meaning {
             FoundMeaning::Limits(rank, filters) => self.limit(rank, filters),
-            FoundMeaning::Wishes(filters) => {
-                self.wishes.extend(filters);
-                true
-            }
+            // They are tried when all else is known.
+            FoundMeaning::Wishes(_) => None,
             FoundMeaning::Level(quantity, is_high) => self.level(reader, quantity, is_high, tokens, limited),
             // A second order stays text, unless it is the same one: results have one order.
-            FoundMeaning::Order(order) => self.order.get_or_insert_with(|| order.clone()) == &order,
-            FoundMeaning::Count(count) => {
-                self.count = self.count.or(Some(count));
-                true
+            FoundMeaning::Order(order) => {
+                let is_it = self.order.get_or_insert_with(|| order.clone()) == &order;
+                is_it.then_some(PartRole::Order(order.words))
             }
+            FoundMeaning::Count(count) => Some(PartRole::Count(*self.count.get_or_insert(count))),
             FoundMeaning::NotUnderstood => self.tell(reader.written(tokens.clone())),
+            FoundMeaning::Unwanted(words) => {
+                let told = self.tell(reader.written(tokens.clone()));
+                self.unwanted.extend(told.is_some().then_some(words));
+                told
+            }
         }
     }
 
-    fn limit(&mut self, rank: Rank, filters: Vec<Filter>) -> bool {
-        let has_room = self.limits.len() + filters.len() <= FILTERS_MAX;
-        if has_room {
-            self.limits.extend(filters.into_iter().map(|filter| (rank, filter)));
+    fn limit(&mut self, rank: Rank, filters: Vec<Filter>) -> Option<PartRole> {
+        if self.limits.len() + filters.len() > FILTERS_MAX {
+            return None;
         }
-        has_room
+        let words = filters.iter().map(|filter| filter.words.clone()).collect();
+        self.limits.extend(filters.into_iter().map(|filter| (rank, filter)));
+        Some(PartRole::Limit(words))
     }
 
     /// "Cheap" says something only where nothing else does, and where items can be judged by it.
@@ -157,9 +183,9 @@ impl Parts {
         is_high: bool,
         tokens: &Range<usize>,
         limited: &[Quantity],
-    ) -> bool {
+    ) -> Option<PartRole> {
         if limited.contains(&quantity) || reader.is_name() {
-            return false;
+            return None;
         }
         match quantity::level(reader, quantity, is_high) {
             Some(filter) => self.limit(Rank::Quantity(quantity), vec![filter]),
@@ -167,17 +193,17 @@ impl Parts {
                 if quantity == Quantity::Price && reader.states_facts() {
                     self.tell(reader.written(tokens.clone()));
                 }
-                false
+                None
             }
         }
     }
 
-    fn tell(&mut self, words: &str) -> bool {
+    fn tell(&mut self, words: &str) -> Option<PartRole> {
         let has_room = self.not_understood.len() < NOT_UNDERSTOOD_MAX;
         if has_room && !self.not_understood.iter().any(|other| other == words) {
             self.not_understood.push(words.to_owned());
         }
-        has_room
+        has_room.then_some(PartRole::NotUnderstood)
     }
 
     /// The filters in a fixed order, and the notes about them for the answer.
@@ -189,7 +215,7 @@ impl Parts {
         for (rank, filter) in &limits {
             let note = match rank {
                 Rank::Quantity(quantity) => reader.say(&format!("{}_note", quantity.id()), &[]),
-                _ if matches!(filter.test, Test::Without { .. }) => reader.say("without_note", &[]),
+                _ if may_harm(reader, &filter.test) => reader.say("without_note", &[]),
                 _ => continue,
             };
             if !notes.contains(&note) {
@@ -200,11 +226,21 @@ impl Parts {
     }
 }
 
-/// A text without some of its parts, which are in its order.
+/// Whether somebody may be harmed by what a limit leaves out and an item has all the same: where items are eaten or
+/// taken, or state what is in them.
+fn may_harm(reader: &Reader<'_>, test: &Test) -> bool {
+    let Test::Without { classes, .. } = test else { return false };
+    let is_about_food = classes.is_empty() || classes.iter().any(|limit| limit.area == FOOD);
+    let is_taken = |kind: &str| reader.aids.known.has_value("@type", kind);
+    is_about_food && (reader.states(FOOD) || TAKEN_TYPES.iter().any(|kind| is_taken(kind)))
+}
+
+/// A text with blanks in the place of some of its parts: what is left stays where it was.
 fn cut_out(text: &str, parts: &[Range<usize>]) -> String {
     let mut left = text.to_owned();
-    // From behind: a cut moves all ranges that come after it.
-    parts.iter().rev().for_each(|range| left.replace_range(range.clone(), " "));
+    for range in parts {
+        left.replace_range(range.clone(), &" ".repeat(range.len()));
+    }
     left
 }
 

@@ -54,7 +54,18 @@ pub enum Test {
     Unstated(Vec<ClassLimit>),
     /// The item is of one of these classes (their ids).
     OfClass(Vec<String>),
-    /// The item states the property, and none of its values is one of these.
+    /// One of these texts, each as by [`Test::Mentions`]. An item that does not state the property passes if its category
+    /// says one of the other words: a nasal spray is a spray.
+    IsOneOf {
+        /// The texts.
+        values: Vec<String>,
+        /// Words of the category of an item that states none.
+        or_sorted_as: Vec<String>,
+    },
+    /// The item states the property, and every warning in it permits: it has a word of [`crate::PERMITTING`] and none of
+    /// [`crate::FORBIDDING`].
+    Permits,
+    /// The item states the property, and nothing in it mentions one of these texts.
     NoneOf(Vec<String>),
     /// What lies between the first of the fields and the second has something of this range, ends included: ages that
     /// something is for.

@@ -43,6 +43,8 @@ pub(crate) enum FoundMeaning {
     Count(usize),
     /// A limit that can't be checked.
     NotUnderstood,
+    /// The same of something that must be absent: these words. What mentions it comes later.
+    Unwanted(String),
 }
 
 impl UnderstoodPart {

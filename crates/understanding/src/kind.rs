@@ -25,8 +25,7 @@ pub(crate) fn read(draft: &mut Draft<'_>) {
         Some((word.range(), kind))
     });
     if let Some((range, filter)) = found.filter(|_| draft.has_room(1)) {
-        draft.cut(range);
-        draft.out.filters.push(filter);
+        draft.take(range, vec![filter]);
     }
 }
 

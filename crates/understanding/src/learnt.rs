@@ -2,12 +2,14 @@
 //! questions name these and their values. Nothing here knows of any trade.
 
 mod known;
+mod unnamed;
 
 use std::collections::HashMap;
 
 use forecourt_vocabulary::{ItemValue, LANGUAGES, PropertyTable, Quantity, QuestionToken, Vocabulary, compared};
 
 use self::known::KnownNames;
+pub use self::unnamed::{UnnamedProperty, name_in_words, unnamed};
 use crate::limits::{LEARNT_PROPERTIES_MAX, LEARNT_WORDS_MAX};
 use crate::paths::{AGES, EVENT_DAYS, PLACE_PATHS, SORT_PATHS};
 use crate::unit::Dimension;
@@ -35,6 +37,8 @@ pub enum StatedValues {
     Truth,
     /// A few short texts that many items share, in lower case.
     Texts(Vec<String>),
+    /// Sentences that forbid something, allow it or send to somebody who knows.
+    Warnings,
 }
 
 /// A property with the words for it.
@@ -49,6 +53,10 @@ pub(crate) struct LearntProperty {
     pub(crate) rules_out: bool,
     /// Whether it is one of a list of features, of which each item states those that it has.
     pub(crate) is_feature: bool,
+    /// The id of the property in the vocabulary, if it has one.
+    pub(crate) id: Option<String>,
+    /// What an item is free of that says yes: "sugar".
+    free_of: Option<String>,
 }
 
 impl LearntProperty {
@@ -58,8 +66,13 @@ impl LearntProperty {
             StatedValues::Truth => true,
             // Some sites say more than yes: "Cats only".
             StatedValues::Texts(values) => values.iter().any(|value| value == "true"),
-            StatedValues::Numbers { .. } => false,
+            StatedValues::Numbers { .. } | StatedValues::Warnings => false,
         }
+    }
+
+    /// Whether items warn in it: "do not use during pregnancy".
+    pub(crate) fn is_warning(&self) -> bool {
+        self.stated.values == StatedValues::Warnings
     }
 
     /// What it is called in a language.
@@ -168,9 +181,19 @@ impl LearntProperties {
             }
             self.add_named_values(at, values, names);
         }
+        let free_of = own.strip_suffix(" free").filter(|_| matches!(stated.values, StatedValues::Truth));
+        let (free_of, id) = (free_of.map(str::to_owned), known.map(|property| property.id.clone()));
         let rules_out = known.is_some_and(|property| property.rules_out);
         let is_feature = FEATURES.iter().any(|list| stated.path.starts_with(list));
-        self.properties.push(LearntProperty { stated, names: own_names, dimension, rules_out, is_feature });
+        self.properties.push(LearntProperty {
+            stated,
+            names: own_names,
+            dimension,
+            rules_out,
+            is_feature,
+            id,
+            free_of,
+        });
     }
 
     /// The values of a property, as items write them.
@@ -213,6 +236,17 @@ impl LearntProperties {
                 meanings.push(meaning.clone());
             }
         }
+    }
+
+    /// The place of the property that says that an item is free of something, in whichever language that is named.
+    pub(crate) fn free_of(&self, thing: &str, vocabulary: &Vocabulary) -> Option<usize> {
+        let class_of = |words: &str| vocabulary.class_named(words).map(|class| &class.id);
+        let is = |free_of: &str| {
+            compared(free_of, "en") == compared(thing, "en")
+                || class_of(free_of).is_some_and(|class| class_of(thing) == Some(class))
+                || vocabulary.synonyms_of(thing).contains(&free_of)
+        };
+        self.properties.iter().position(|property| property.free_of.as_deref().is_some_and(is))
     }
 
     /// The paths of properties whose values are texts.

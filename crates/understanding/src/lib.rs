@@ -23,6 +23,7 @@
 //! | `parsed_question` | what a question comes to |
 //! | `question` | a question read rule by rule |
 //! | `reader` | a question as tokens, and what they mean |
+//! | `reading` | what became of each word |
 //! | `amount`, `quantity` | numbers with units, and what is compared with them |
 //! | `moment`, `named_date`, `date` | dates |
 //! | `learnt`, [`mod@unit`] | what the items state of themselves, and the words for it |
@@ -44,6 +45,8 @@ mod draft;
 mod exclusion;
 mod filter;
 mod found;
+#[cfg(test)]
+mod inversions;
 mod kind;
 mod learnt;
 pub mod limits;
@@ -53,6 +56,8 @@ mod named;
 mod named_date;
 mod near;
 mod order;
+#[cfg(test)]
+mod paraphrases;
 mod parsed_question;
 mod paths;
 mod pattern;
@@ -61,6 +66,7 @@ mod place;
 mod quantity;
 mod question;
 mod reader;
+mod reading;
 mod scope;
 mod stated;
 mod stated_value;
@@ -76,9 +82,10 @@ mod without;
 pub use contradiction::{Contradiction, QuestionReading};
 pub use exclusion::Exclusion;
 pub use filter::{ClassLimit, Filter, SortOrder, Test};
-pub use learnt::{LearntProperties, StatedProperty, StatedValues};
+pub use learnt::{LearntProperties, StatedProperty, StatedValues, UnnamedProperty, name_in_words, unnamed};
 pub use named::named;
 pub use parsed_question::ParsedQuestion;
-pub use paths::{AGES, EVENT_DAYS, PLACE_PATHS};
+pub use paths::{AGES, EVENT_DAYS, FORBIDDING, PERMITTING, PLACE_PATHS};
 pub use question::understand;
+pub use reading::{PartRole, ReadPart};
 pub use scope::{QuestionScope, ReadingAids};

@@ -2,6 +2,8 @@
 
 /// Bytes of a query that are read.
 pub const QUERY_BYTES_MAX: usize = 8 * 1024;
+/// Distances of one question whose places are looked up: each takes a look into the index.
+pub(crate) const DISTANCES_READ_MAX: usize = 4;
 /// Words of a query that are searched for.
 pub const QUERY_WORDS_MAX: usize = 64;
 /// Filters of one query.

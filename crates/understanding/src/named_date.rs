@@ -243,6 +243,7 @@ fn told_from(today: Date, date: RelativeDate) -> Option<(Date, Option<Date>)> {
         RelativeDate::ThisYear => year(0),
         RelativeDate::NextYear => year(1),
         RelativeDate::LastYear => year(-1),
+        RelativeDate::LastDecade => Some((today.checked_sub(10.years()).ok()?, Some(today))),
         RelativeDate::Upcoming => Some((today, None)),
         // These need a number behind them and are read by `steps`.
         RelativeDate::Next | RelativeDate::Last => None,

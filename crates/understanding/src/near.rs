@@ -7,6 +7,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::filter::{Filter, Test};
+use crate::limits::DISTANCES_READ_MAX;
 use crate::pattern::pattern;
 use crate::scope::{QuestionScope, ReadingAids};
 
@@ -57,8 +58,7 @@ pub(crate) fn read(text: &str, aids: ReadingAids<'_>) -> Option<(Filter, String)
         Some((found.get(0)?.range(), number * factor(unit.as_str())))
     });
     let near = NEAR.find_iter(text).map(|found| (found.range(), NEAR_KM));
-    let leads: Vec<_> = told.chain(near).collect();
-    leads.into_iter().find_map(|(lead, km)| {
+    told.chain(near).take(DISTANCES_READ_MAX).find_map(|(lead, km)| {
         let rest = &text[lead.end..];
         let skipped = ARTICLE.find(rest).map_or(0, |article| article.end());
         let ends: Vec<usize> = WORD.find_iter(&rest[skipped..]).take(PLACE_WORDS_MAX).map(|word| word.end()).collect();
@@ -139,6 +139,15 @@ mod tests {
         for text in ["cafés near Atlantis", "nahezu alles", "5 km of nothing", "near"] {
             assert!(parts(text).1.iter().all(|limit| !limit.starts_with("within")), "{text}");
         }
+    }
+
+    #[test]
+    fn only_so_many_places_are_looked_up() {
+        let is_near = |others: usize| {
+            let text = format!("{}near Porto", "near Atlantis, ".repeat(others));
+            parts(&text).1.iter().any(|limit| limit.starts_with("within"))
+        };
+        assert!(is_near(DISTANCES_READ_MAX - 1) && !is_near(DISTANCES_READ_MAX));
     }
 
     #[test]

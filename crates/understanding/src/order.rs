@@ -4,12 +4,26 @@ use forecourt_vocabulary::{PhraseMeaning, Quantity, WordClass};
 
 use crate::filter::SortOrder;
 use crate::found::{FoundMeaning, UnderstoodPart};
+use crate::learnt::LearntMeaning;
 use crate::limits::ITEMS_ASKED_MAX;
 use crate::reader::Reader;
 use crate::value;
 
+/// Words between a superlative and what it goes by.
+const BY: &[&str] = &["by", "nach", "par", "por"];
+
 /// The order that is asked for here.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    // "The longest course by hours" says at its end once more what it goes by.
+    let is_unit = |at: usize| reader.meanings(at).any(|(meaning, _)| matches!(meaning, PhraseMeaning::Unit(_)));
+    if reader.token(at).is_some_and(|token| BY.contains(&token.word.as_str())) && is_unit(at + 1) {
+        let said = (0..at).find_map(|before| superlative(reader, before, before))?;
+        return Some(UnderstoodPart { tokens: at..at + 2, ..said });
+    }
+    superlative(reader, at, floor)
+}
+
+fn superlative(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let order = |meaning: &PhraseMeaning| match meaning {
         PhraseMeaning::Order(quantity, descending) => Some((*quantity, *descending)),
         _ => None,
@@ -56,8 +70,21 @@ pub(crate) fn read_count(reader: &Reader<'_>, at: usize, _: usize) -> Option<Und
     is_count.then(|| UnderstoodPart::new(at..end, FoundMeaning::Count(number as usize)))
 }
 
+/// Words that describe what is counted, in front of it.
+const DESCRIBED_MAX: usize = 3;
+
+/// Whether a word says a limit of what is counted.
+fn describes(reader: &Reader<'_>, at: usize) -> bool {
+    let is_said = |meaning: &PhraseMeaning| matches!(meaning, PhraseMeaning::Diet(_) | PhraseMeaning::Level(..));
+    let states = |meaning: &LearntMeaning| matches!(meaning, LearntMeaning::Values(..) | LearntMeaning::Ages(..));
+    reader.meanings(at).any(|(meaning, end)| end == at + 1 && is_said(meaning))
+        || reader.learnt(at).any(|(meaning, end)| end == at + 1 && states(meaning))
+}
+
 /// Whether the next words say what items are: "three soups", not "three cheese pizza".
 fn names_items(reader: &Reader<'_>, at: usize) -> bool {
+    // "Three vegan soups": what is said of them comes first.
+    let at = (at..at + DESCRIBED_MAX).find(|at| !describes(reader, *at)).unwrap_or(at);
     let Some(token) = reader.token(at).filter(|token| token.is_word() && !token.is_joined) else { return false };
     let is_kind =
         reader.class(at, WordClass::Kind).is_some() || reader.aids.vocabulary.kind_named(&token.word).is_some();

@@ -13,8 +13,20 @@ use crate::pattern::pattern;
 use crate::scope::QuestionScope;
 
 /// Properties that name people who can be seen or heard in an item.
-const SEEN: &[&str] =
-    &["actor.name", "performer.name", "byArtist.name", "organizer.name", "actor", "performer", "byArtist"];
+const SEEN: &[&str] = &[
+    "actor.name",
+    "performer.name",
+    "byArtist.name",
+    "organizer.name",
+    "instructor.name",
+    "hasCourseInstance.instructor.name",
+    "hasCourseInstance.performer.name",
+    "actor",
+    "performer",
+    "byArtist",
+    "instructor",
+    "hasCourseInstance.instructor",
+];
 /// Properties that name the people who made an item.
 const MAKERS: &[&str] = &[
     "author.name",
@@ -52,8 +64,7 @@ pub(crate) fn read(draft: &mut Draft<'_>) {
         while draft.has_room(NAMES_MAX)
             && let Some((range, filters)) = next(draft.known, &draft.out.text, lead, word, paths)
         {
-            draft.cut(range);
-            draft.out.filters.extend(filters);
+            draft.take(range, filters);
         }
     }
 }

@@ -6,6 +6,7 @@ use forecourt_vocabulary::{PhraseMeaning, Quantity, Unit, WordClass};
 use crate::amount::{Comparison, Span};
 use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
+use crate::learnt::{LearntProperty, StatedValues};
 use crate::paths::AGES;
 use crate::reader::Reader;
 use crate::stated_value;
@@ -17,7 +18,11 @@ const THIRD: f64 = 1.0 / 3.0;
 
 /// The limit of a quantity that begins at a token.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
-    let (asked, behind) = asked_quantity(reader, at);
+    // "À partir de 20 euros" begins like "à 20 euros", and is no price by itself.
+    let (asked, behind) = match (reader.span(at), asked_quantity(reader, at)) {
+        (Some(span), _) if span.comparison == Comparison::Compared => (None, at),
+        (_, asked) => asked,
+    };
     let span = reader.span(behind)?;
     let start = reader.absorb(at, WordClass::LimitLead, floor);
     if let Some(filter) = ages(reader, &span) {
@@ -31,12 +36,24 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
             let filter = within(path, from, to, words(reader, quantity, from, to));
             let fields = reader.table.paths(quantity).iter().filter(|other| reader.aids.known.has_number(other));
             // Prices stand in several properties, of which an item has one: a limit of money holds for any of them.
-            let fields = if quantity == Quantity::Price { fields.cloned().collect() } else { filter.fields.clone() };
+            let paid = reader.aids.learnt.all().map(|(_, property)| property).filter(|property| is_paid(property));
+            let paid = paid.map(|property| property.stated.path.clone());
+            let fields = match quantity {
+                Quantity::Price => fields.cloned().chain(paid).collect(),
+                _ => filter.fields.clone(),
+            };
             Some(UnderstoodPart::limit(start..span.end, Rank::Quantity(quantity), Filter { fields, ..filter }))
         }
         QuantitySubject::NotChecked => Some(UnderstoodPart::new(start..span.end, FoundMeaning::NotUnderstood)),
         QuantitySubject::None => None,
     }
+}
+
+/// The property of the vocabulary whose money is earned: a limit of money holds for it, too.
+const PAID: &str = "salary";
+
+fn is_paid(property: &LearntProperty) -> bool {
+    property.id.as_deref() == Some(PAID) && matches!(property.stated.values, StatedValues::Numbers { .. })
 }
 
 /// What is for people of an age, where items state the ages that they are for.

@@ -56,7 +56,7 @@ fn understand_rest(text: &str, aids: ReadingAids<'_>) -> ParsedQuestion {
     for rule in [people::read, place::read, value::read, kind::read] {
         rule(&mut draft);
     }
-    draft.finish(text)
+    draft.finish(&reader)
 }
 
 /// What the rules find, in the order of the question.
@@ -141,6 +141,7 @@ mod tests {
     fn what_the_index_does_not_know_stays_text() {
         for text in ["quick soup under 30 minutes", "films from the 90s under $5", "heat flow without shear"] {
             let found = understood(text, &Nothing);
+            let found = ParsedQuestion { reading: Vec::new(), ..found };
             assert_eq!(found, ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() });
         }
         // What somebody may be allergic to is told wherever it is.
@@ -187,6 +188,7 @@ mod tests {
         assert_eq!(order("most recent films"), Some(("datePublished".to_owned(), true)));
         assert_eq!(order("la película más reciente"), Some(("datePublished".to_owned(), true)));
         assert_eq!(order("schnellste Suppe"), Some(("totalTime".to_owned(), false)));
+        assert_eq!(understood("the longest soup by minutes", &Everything).text, "soup");
         assert_eq!(understood("the easiest soup", &Everything).not_understood, ["the easiest"]);
         let count = |text: &str| understood(text, &Everything).count;
         assert_eq!(

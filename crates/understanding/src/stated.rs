@@ -186,7 +186,8 @@ impl StatedAmount {
     /// Takes the name of a property behind the number or behind its unit.
     fn take_name(&mut self, reader: &Reader<'_>) -> Vec<usize> {
         let number_end = self.span.amount.number_end;
-        for behind in [number_end, self.end, reader.skip(self.end, &[WordClass::Article])] {
+        // Behind the unit first: kilometres may be what a mileage is called, and "250 km range" is none.
+        for behind in [self.end, reader.skip(self.end, &[WordClass::Article]), number_end] {
             let named = names(reader, behind, is_numeric);
             if let Some((_, end)) = named.first() {
                 self.end = self.end.max(*end);

@@ -3,6 +3,7 @@
 
 use forecourt_vocabulary::WordClass;
 
+use crate::exclusion::Exclusion;
 use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::learnt::{LearntMeaning, LearntProperty};
@@ -13,6 +14,8 @@ use crate::reader::Reader;
 const ADULT: f64 = 18.0;
 /// The area of the vocabulary whose classes are colours.
 const COLOURS: &str = "color";
+/// The property that items are sorted by.
+const CATEGORY: &str = "category";
 /// The part of the items of its types that state a property whose values are limits. Where fewer do, its values find
 /// items as words.
 const SHARE_MIN: f64 = 0.5;
@@ -24,11 +27,31 @@ pub(crate) fn read_not(reader: &Reader<'_>, at: usize, floor: usize) -> Option<U
     if reader.learnt(at).any(|(meaning, end)| end > lead && matches!(meaning, LearntMeaning::Values(..))) {
         return None;
     }
-    let behind = reader.skip(lead, &[WordClass::Article, WordClass::For]);
-    let said = PhraseLimit::read(reader, behind, true)?;
+    let behind = behind_ones(reader, reader.skip(lead, &[WordClass::Article, WordClass::For]));
+    let mut said = PhraseLimit::read(reader, behind, true)?;
+    // "Neither black nor blue": none of them.
+    let ties = |at: usize| [WordClass::Or, WordClass::And].iter().find_map(|class| reader.class(at, *class));
+    while let Some(next) =
+        ties(said.end).and_then(|next| PhraseLimit::read(reader, reader.skip(next, &[WordClass::Article]), true))
+    {
+        if !said.join(next) {
+            break;
+        }
+    }
     let filters = said.negated(reader)?;
     let start = reader.absorb(at, WordClass::WithoutLead, floor);
     Some(UnderstoodPart::new(start..said.end, FoundMeaning::Limits(Rank::Stated, filters)))
+}
+
+/// Words for the items themselves between a negation and what they must not be: "without the ones in leather".
+const ONES: &[&str] =
+    &["ones", "those", "that", "are", "in", "made", "of", "die", "den", "aus", "celles", "ceux", "que", "los", "las"];
+
+pub(crate) fn behind_ones(reader: &Reader<'_>, mut at: usize) -> usize {
+    while reader.token(at).is_some_and(|token| ONES.contains(&token.word.as_str())) {
+        at += 1;
+    }
+    at
 }
 
 /// A value, a yes or an age.
@@ -95,7 +118,8 @@ impl<'a> PhraseLimit<'a> {
                 LearntMeaning::Name(property) if said.truth.is_none() => {
                     let property = learnt.get(*property);
                     let is_told = !property.is_feature || is_led || end > at + 1;
-                    said.truth = (property.is_truth() && is_told).then_some(property);
+                    let is_said = property.is_truth() || property.is_warning();
+                    said.truth = (is_said && is_told).then_some(property);
                 }
                 LearntMeaning::Ages(from, to) if AGES.iter().all(|path| reader.aids.known.has_number(path)) => {
                     said.ages = Some((*from, *to));
@@ -140,12 +164,13 @@ impl<'a> PhraseLimit<'a> {
             filters.push(Filter::of_class(&ids, reader.say("of_colour", &[&self.written])));
         }
         if let Some((property, values)) = &self.values {
-            let test = match values.as_slice() {
-                [only] => Test::Is(only.clone()),
-                several => Test::OneOf(several.to_vec()),
-            };
+            let or_sorted_as = said_as(&self.written).chain(values.iter().cloned()).collect();
+            let test = Test::IsOneOf { values: values.clone(), or_sorted_as };
             let words = reader.say("stated_is", &[property.name(language), &self.written]);
             filters.push(Filter { fields: vec![property.stated.path.clone()], test, words });
+        } else if let Some(property) = self.truth.filter(|property| property.is_warning()) {
+            let fields = vec![property.stated.path.clone()];
+            filters.push(Filter { fields, test: Test::Permits, words: self.written.clone() });
         } else if let Some(property) = self.truth {
             let words = property.name(language).to_owned();
             filters.push(Filter { words, ..Filter::is(&property.stated.path, "true") });
@@ -157,11 +182,16 @@ impl<'a> PhraseLimit<'a> {
     /// The limits that it is not so. `None`: another rule knows better.
     fn negated(&self, reader: &Reader<'_>) -> Option<Vec<Filter>> {
         let words = reader.say("stated_not", &[&self.written]);
+        if !self.colours.is_empty() {
+            let exclusion = Exclusion { classes: self.colours.clone(), ..Exclusion::default() };
+            let language = reader.aids.answer_in.as_str();
+            return Some(vec![Filter { words, ..exclusion.filter(reader.aids.vocabulary, language) }]);
+        }
         if let Some((property, values)) = &self.values {
             let test = Test::NoneOf(values.clone());
             return Some(vec![Filter { fields: vec![property.stated.path.clone()], test, words }]);
         }
-        if let Some(property) = self.truth {
+        if let Some(property) = self.truth.filter(|property| property.is_truth()) {
             return Some(vec![Filter { words, ..Filter::is(&property.stated.path, "false") }]);
         }
         // For no children is for adults.
@@ -170,15 +200,30 @@ impl<'a> PhraseLimit<'a> {
     }
 }
 
+/// The names of a phrase of values: "gel / cream" are two.
+fn said_as(written: &str) -> impl Iterator<Item = String> {
+    written.split(" / ").map(str::to_owned)
+}
+
+/// Endings of German adjectives.
+const ENDINGS: &[&str] = &["en", "er", "es", "em", "e"];
+
 /// A colour that a phrase names, and the token behind it.
 fn colour(reader: &Reader<'_>, at: usize) -> Option<(String, usize)> {
-    if !reader.states(COLOURS) {
+    // A word that items are sorted by is no colour: roses are sold in all of them, and "rose" is pink in French.
+    let sorts = |at: usize| reader.aids.known.has_word(CATEGORY, &reader.written(at..at + 1).to_lowercase());
+    if !reader.states(COLOURS) || !reader.is_word(at) || sorts(at) {
         return None;
     }
     let vocabulary = reader.aids.vocabulary;
     let ends = (at + 1..=at + 2).rev().filter(|end| (at..*end).all(|token| reader.is_word(token)));
     ends.into_iter().find_map(|end| {
-        let class = vocabulary.class_named(reader.written(at..end)).filter(|class| class.area == COLOURS)?;
+        let written = reader.written(at..end).to_lowercase();
+        // "Die schwarzen": German colours agree with what they describe.
+        let forms = ENDINGS.iter().filter_map(|ending| written.strip_suffix(ending)).filter(|stem| stem.len() > 2);
+        let class = std::iter::once(written.as_str())
+            .chain(forms)
+            .find_map(|form| vocabulary.class_named(form).filter(|class| class.area == COLOURS))?;
         Some((class.id.clone(), end))
     })
 }

@@ -12,6 +12,27 @@ const NAME_WORDS_MAX: usize = 4;
 /// Things of one list.
 pub(crate) const THINGS_MAX: usize = 8;
 
+/// Words of the grammar, which no item is made of.
+const GRAMMAR: &[WordClass] = &[
+    WordClass::Article,
+    WordClass::With,
+    WordClass::Without,
+    WordClass::Not,
+    WordClass::And,
+    WordClass::Or,
+    WordClass::For,
+    WordClass::AtTime,
+    WordClass::AtLeast,
+    WordClass::AtMost,
+    WordClass::LessThan,
+    WordClass::MoreThan,
+    WordClass::Between,
+    WordClass::To,
+    WordClass::LimitLead,
+    WordClass::WithoutLead,
+    WordClass::Filler,
+];
+
 /// What a thing of a list was recognised as.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ThingKind {
@@ -19,6 +40,8 @@ pub(crate) enum ThingKind {
     Class(String),
     /// Words that items have.
     Words(String),
+    /// What items say that they are free of, in the property at this place.
+    FreeOf(usize),
     /// A word that no class has and no item.
     Unknown,
 }
@@ -62,6 +85,11 @@ impl Reader<'_> {
         if self.class(at, WordClass::How).is_some() || !self.is_word(at) {
             return None;
         }
+        if list != ListOf::Wanted
+            && let Some(thing) = self.stated_absent(at)
+        {
+            return Some(thing);
+        }
         let named = self.named_thing(at);
         // Cream cheese is no cream: what has two words is what they say together.
         let longer = self
@@ -84,8 +112,22 @@ impl Reader<'_> {
         })
     }
 
+    /// A thing that items say they are free of: sugar, where they have a property "sugar free".
+    fn stated_absent(&self, at: usize) -> Option<Thing> {
+        let words = (0..NAME_WORDS_MAX).take_while(|ahead| self.is_word(at + ahead)).count();
+        (1..=words).rev().find_map(|words| {
+            let tokens = at..at + words;
+            let property = self.aids.learnt.free_of(self.written(tokens.clone()), self.aids.vocabulary)?;
+            Some(Thing { kind: ThingKind::FreeOf(property), tokens })
+        })
+    }
+
     /// A word that items have, with the second word of things that have two.
     fn listed_thing(&self, at: usize, list: ListOf) -> Option<Thing> {
+        // "With at", "with no": words of the grammar are no things.
+        if list == ListOf::Wanted && GRAMMAR.iter().any(|class| self.is_single(at, *class)) {
+            return None;
+        }
         let is_listed = |words: &str| match list {
             ListOf::Wanted => self.table.texts.made_of.iter().any(|path| self.aids.known.has_word(path, words)),
             ListOf::Absent | ListOf::Refused => self.is_listed(words),

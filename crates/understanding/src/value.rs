@@ -54,8 +54,7 @@ pub(crate) fn read(draft: &mut Draft<'_>) {
     while draft.has_room(1)
         && let Some((range, filter)) = next(draft)
     {
-        draft.cut(range);
-        draft.out.filters.push(filter);
+        draft.take(range, vec![filter]);
     }
 }
 
@@ -97,7 +96,9 @@ fn sort(known: &dyn QuestionScope, words: &str, has_kind: bool) -> Option<Filter
         if SHELVES.contains(path) && is_elsewhere(known, path, &value) {
             return None;
         }
-        Some(Filter { words: value.clone(), ..Filter::is(*path, value) })
+        // A shelf may be named more exactly: "Kids rain trousers" are rain trousers.
+        let of = if SHELVES.contains(path) { Filter::mentions(*path, &value) } else { Filter::is(*path, &value) };
+        Some(Filter { words: value, ..of })
     })
 }
 

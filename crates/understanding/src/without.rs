@@ -8,10 +8,13 @@ use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::reader::Reader;
 use crate::things::{ListOf, Thing, ThingKind};
-use crate::{date, quantity, wanted};
+use crate::{date, quantity, stated_value, wanted};
 
 /// Further words that a limit which is not understood may have.
 const FURTHER_WORDS_MAX: usize = 2;
+
+/// What a thing is made of, in a word or two: what it names there counts, whatever else is said of it.
+const MATERIAL: &str = "material";
 
 /// How a negation begins, which decides what it may be about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +39,7 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
         return wanted::demand(reader, at, again);
     }
     let behind = if reader.is_mark(behind, ':') { behind + 1 } else { behind };
+    let behind = if lead == Lead::Without { behind_the_ones(reader, behind) } else { behind };
     let list = if lead == Lead::Refuse { ListOf::Refused } else { ListOf::Absent };
     let (things, _) = reader.things(behind, list, floor);
     if things.is_empty() && matches!(lead, Lead::Without | Lead::Not) {
@@ -47,6 +51,13 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
         return unknown(reader, lead, at, things.first()?, floor);
     };
     limits(reader, &known, start..last.tokens.end, Rank::Without)
+}
+
+/// Where the things begin of "without the ones in leather".
+fn behind_the_ones(reader: &Reader<'_>, at: usize) -> usize {
+    let article = reader.skip(at, &[WordClass::Article]);
+    let behind = stated_value::behind_ones(reader, article);
+    if behind > article { behind } else { at }
 }
 
 /// "Not from the 80s": the opposite of another limit is none that can be asked for.
@@ -66,7 +77,9 @@ fn lead(reader: &Reader<'_>, at: usize) -> Option<(Lead, usize)> {
     });
     let without = class(WordClass::Without).map(|end| (Lead::Without, end));
     let refuse = class(WordClass::Refuse).map(|end| (Lead::Refuse, end));
-    let not = class(WordClass::Not).map(|end| (Lead::Not, end));
+    // "Not sold out" is what can be had.
+    let is_there = |end: &usize| reader.class(end - 1, WordClass::Available).is_some();
+    let not = class(WordClass::Not).filter(|end| !is_there(end)).map(|end| (Lead::Not, end));
     let leads = [never, without, refuse, not].into_iter().flatten();
     leads.reduce(|best, next| if next.1 > best.1 { next } else { best })
 }
@@ -95,9 +108,24 @@ pub(crate) fn lacks(reader: &Reader<'_>, thing: &Thing) -> Option<Filter> {
             let words = reader.aids.vocabulary.said_without(&named, language);
             without_class(reader, id).map(|filter| Filter { words, ..filter })
         }
+        ThingKind::Words(words) if reader.aids.known.has_word(MATERIAL, words) => {
+            let vocabulary = reader.aids.vocabulary;
+            let synonyms = vocabulary.synonyms_of(words).into_iter().map(str::to_owned);
+            let test = Test::NoneOf(std::iter::once(words.clone()).chain(synonyms).collect());
+            let said = vocabulary.said_without(words, reader.aids.answer_in.as_str());
+            Some(Filter { fields: vec![MATERIAL.to_owned()], test, words: said })
+        }
         ThingKind::Words(words) => {
             let exclusion = Exclusion { words: vec![words.clone()], ..Exclusion::default() };
             Some(exclusion.filter(reader.aids.vocabulary, reader.aids.answer_in.as_str()))
+        }
+        ThingKind::FreeOf(at) => {
+            let written = reader.written(thing.tokens.clone()).to_lowercase();
+            let class = reader.aids.vocabulary.class_named(&written);
+            let named = class.map_or_else(|| written.clone(), |class| reader.class_name(&class.id, &written));
+            let words = reader.aids.vocabulary.said_without(&named, reader.aids.answer_in.as_str());
+            let path = &reader.aids.learnt.get(*at).stated.path;
+            Some(Filter { words, ..Filter::is(path, "true") })
         }
         ThingKind::Unknown => None,
     }
@@ -129,7 +157,8 @@ fn unknown(reader: &Reader<'_>, lead: Lead, at: usize, thing: &Thing, floor: usi
     let words = (first..first + further).take_while(|at| !stop(*at)).count();
     // A long rest is what is asked for, not what is negated.
     let end = if stop(first + words) { first + words } else { first };
-    Some(UnderstoodPart::new(at..end, FoundMeaning::NotUnderstood))
+    let unwanted = reader.written(thing.tokens.start..end).to_lowercase();
+    Some(UnderstoodPart::new(at..end, FoundMeaning::Unwanted(unwanted)))
 }
 
 /// "Nut- and gluten-free", "peanut allergy", "lactose intolerant".

@@ -9,6 +9,8 @@ use crate::class::{Class, ItemKind, ItemValue, WordsByLanguage};
 use crate::file::{DeclaredTable, PropertyTable, ValueTable, VocabularyFile};
 use crate::index::{close, index};
 use crate::limits::{AREAS_MAX, CLASSES_MAX, KINDS_MAX, SYNONYMS_MAX, WORDS_MAX};
+use crate::own_names::{OwnName, add_words, notice, own_names};
+use crate::synonym::{OwnSynonyms, ReplacedList, SynonymGroup, replaced_lists};
 use crate::vocabulary::Vocabulary;
 use crate::words::compared;
 
@@ -20,15 +22,30 @@ pub(crate) struct Builder {
     references: Vec<(Section, &'static str, Vec<String>)>,
     /// Where the area of a class is named.
     areas_named: Vec<(Section, String)>,
+    /// What comes with the program, where files of a deployment are added to it.
+    shipped: Option<ShippedCounts>,
+    /// The names that these give.
+    own_names: Vec<OwnName>,
+    /// Groups of words that mean the same, and where they stand.
+    pub(crate) synonyms: Vec<DeclaredTable<SynonymGroup>>,
     revision: RevisionHasher,
     problems: Problems,
+}
+
+/// How many kinds, properties and values come with the program.
+struct ShippedCounts {
+    kinds: usize,
+    properties: usize,
+    values: usize,
 }
 
 impl Builder {
     /// Begins with what was read before, whose revision is that of its files.
     pub(crate) fn with(read: Vocabulary) -> Self {
         let revision = RevisionHasher(read.revision);
-        Self { out: read, revision, ..Self::default() }
+        let shipped =
+            ShippedCounts { kinds: read.kinds.len(), properties: read.properties.len(), values: read.values.len() };
+        Self { out: read, revision, shipped: Some(shipped), ..Self::default() }
     }
 
     /// Reads one more file, whose words go before those of the files that were read already.
@@ -36,6 +53,10 @@ impl Builder {
         // Before reading: the revision is that of the text, so that any edit of a file has its items judged anew.
         text.hash(&mut self.revision);
         let Some(read) = VocabularyFile::read(file, text, &mut self.problems) else { return };
+        let is_own = self.shipped.is_some();
+        if is_own {
+            self.own_names.extend(own_names(&read));
+        }
         for DeclaredTable { section, value } in read.areas {
             if self.is_id(&section, &value.id) {
                 let area = entry(&mut self.out.areas, |area| area.id == value.id);
@@ -58,7 +79,7 @@ impl Builder {
             add_new(&mut diet.without, value.without.iter().cloned());
             add_new(&mut diet.stated_as, value.stated_as);
             for (code, words) in value.words {
-                add_new(diet.names.entry(code.clone()).or_default(), words.names);
+                add_words(diet.names.entry(code.clone()).or_default(), words.names, is_own);
                 add_new(diet.promises.entry(code).or_default(), words.promises);
             }
             self.references.push((section, "without", value.without));
@@ -66,16 +87,19 @@ impl Builder {
         for DeclaredTable { value, .. } in read.kinds {
             let kind = entry(&mut self.out.kinds, |kind: &ItemKind| kind.types == value.types);
             kind.types = value.types;
-            value.words.into_iter().for_each(|(code, words)| add_new(kind.names.entry(code).or_default(), words.names));
+            for (code, words) in value.words {
+                add_words(kind.names.entry(code).or_default(), words.names, is_own);
+            }
         }
         self.add_stated(read.properties, read.values);
-        self.out.synonyms.extend(read.synonyms.into_iter().map(|declared| declared.value));
+        self.synonyms.extend(read.synonyms);
         read.neutral.into_iter().for_each(|(code, words)| add_new(self.out.neutral.entry(code).or_default(), words));
         self.out.absence.extend(read.absence);
     }
 
     /// Adds what items state: properties, and values that people call otherwise.
     fn add_stated(&mut self, properties: Vec<DeclaredTable<PropertyTable>>, values: Vec<DeclaredTable<ValueTable>>) {
+        let is_own = self.shipped.is_some();
         for DeclaredTable { section, value } in properties {
             if self.is_id(&section, &value.id) {
                 let property = entry(&mut self.out.properties, |property| property.id == value.id);
@@ -84,7 +108,7 @@ impl Builder {
                 property.rules_out |= value.rules_out;
                 property.named_only |= value.named_only;
                 for (code, words) in value.words {
-                    add_new(property.names.entry(code.clone()).or_default(), words.names);
+                    add_words(property.names.entry(code.clone()).or_default(), words.names, is_own);
                     add_new(property.least.entry(code.clone()).or_default(), words.least);
                     add_new(property.most.entry(code).or_default(), words.most);
                 }
@@ -97,8 +121,9 @@ impl Builder {
                 known.ages = value.ages.or(known.ages);
                 add_new(&mut known.values, value.values);
                 add_new(&mut known.also, value.also);
-                let words = value.words.into_iter();
-                words.for_each(|(code, words)| add_new(known.names.entry(code).or_default(), words.names));
+                for (code, words) in value.words {
+                    add_words(known.names.entry(code).or_default(), words.names, is_own);
+                }
                 // A file may add names to a value that is there; a new one says what it is.
                 let fault = match (known.values.is_empty(), known.ages) {
                     (true, None) => Some("a `[[value]]` needs `values`, as items write it, or `ages`"),
@@ -115,6 +140,7 @@ impl Builder {
         if !self.is_id(&section, &value.id) {
             return;
         }
+        let is_own = self.shipped.is_some();
         let is_new = !self.out.classes.iter().any(|class| class.id == value.id);
         if is_new && value.area.is_none() {
             let message = format!("the class `{}` needs an `area`, or the file a `class_area`", value.id);
@@ -137,7 +163,7 @@ impl Builder {
             drop_from(class.exceptions.entry(code.clone()).or_default(), &words.usually, &code);
             drop_from(class.members.entry(code.clone()).or_default(), &words.exceptions, &code);
             drop_from(class.usually.entry(code.clone()).or_default(), &words.exceptions, &code);
-            add_new(class.names.entry(code.clone()).or_default(), words.names);
+            add_words(class.names.entry(code.clone()).or_default(), words.names, is_own);
             add_new(class.members.entry(code.clone()).or_default(), words.members);
             add_new(class.usually.entry(code.clone()).or_default(), words.usually);
             add_new(class.exceptions.entry(code).or_default(), words.exceptions);
@@ -164,7 +190,16 @@ impl Builder {
         self.problems.into_result(())?;
         let mut out = self.out;
         out.revision = self.revision.finish();
-        index(&mut out);
+        if let Some(shipped) = self.shipped {
+            let collisions = self.own_names.iter().filter_map(OwnName::collision);
+            out.notices = collisions.chain(self.synonyms.iter().flat_map(replaced_words)).collect();
+            // Where several fit, the first one counts: those of the deployment go before those of the program.
+            out.kinds.rotate_left(shipped.kinds);
+            out.properties.rotate_left(shipped.properties);
+            out.values.rotate_left(shipped.values);
+        }
+        out.synonyms = OwnSynonyms::of(self.synonyms.into_iter().map(|group| group.value).collect());
+        index(&mut out, &self.own_names);
         Ok(out)
     }
 
@@ -190,7 +225,7 @@ impl Builder {
             words(&class.names) + words(&class.members) + words(&class.usually) + words(&class.exceptions)
         };
         let all = out.classes.iter().map(of_class).sum::<usize>()
-            + out.synonyms.iter().map(words).sum::<usize>()
+            + self.synonyms.iter().map(|group| words(&group.value.words)).sum::<usize>()
             + words(&out.neutral);
         for (what, count, most) in [
             ("classes", out.classes.len(), CLASSES_MAX),
@@ -199,7 +234,7 @@ impl Builder {
             ("kinds", out.kinds.len(), KINDS_MAX),
             ("properties", out.properties.len(), KINDS_MAX),
             ("values", out.values.len(), KINDS_MAX),
-            ("synonyms", out.synonyms.len(), SYNONYMS_MAX),
+            ("synonyms", self.synonyms.len(), SYNONYMS_MAX),
             ("words", all, WORDS_MAX),
         ] {
             if count > most {
@@ -219,6 +254,20 @@ impl Builder {
         }
         is_fine
     }
+}
+
+/// For each word of a group of the deployment what no longer counts of the program's list, with both places.
+fn replaced_words(group: &DeclaredTable<SynonymGroup>) -> Vec<String> {
+    let tell = |list: ReplacedList| {
+        let ReplacedList { language, word, file, lost } = list;
+        let message = format!(
+            "this `[[synonym]]` takes the place of the program's `{language}` words for `{word}` ({file}.toml): {} no \
+             longer counts; add what should",
+            lost.join(", ")
+        );
+        notice(&group.section.problem(Some(language), message))
+    };
+    replaced_lists(&group.value).into_iter().map(tell).collect()
 }
 
 fn with_nearest(problem: Problem, word: &str, known: &[String]) -> Problem {

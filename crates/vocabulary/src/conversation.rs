@@ -85,6 +85,7 @@ pub(crate) struct ConversationFile {
 struct WholePatterns {
     greeting: Vec<String>,
     more: Vec<String>,
+    widen: Vec<String>,
     any: Vec<String>,
     both: Vec<String>,
     start_over: Vec<String>,
@@ -137,6 +138,7 @@ struct WithinPatterns {
 pub struct ConversationPhrases {
     greeting: Pattern,
     more: Pattern,
+    widen: Pattern,
     any: Pattern,
     both: Pattern,
     start_over: Pattern,
@@ -186,6 +188,7 @@ impl ConversationPhrases {
             more: Pattern::whole(all(|file| &file.whole.more)),
             any: Pattern::whole(all(|file| &file.whole.any)),
             both: Pattern::whole(all(|file| &file.whole.both)),
+            widen: Pattern::whole(all(|file| &file.whole.widen)),
             start_over: Pattern::whole(all(|file| &file.whole.start_over)),
             addition: Pattern::of(r"^\s*(?:(?:", all(|file| &file.start.addition), r")\b[\s,]*)+"),
             only: Pattern::of(r"^\s*(?:", all(|file| &file.start.only), r")\b[\s,]*"),
@@ -227,6 +230,11 @@ impl ConversationPhrases {
     /// Whether an answer chooses both of two.
     pub fn is_both(&self, text: &str) -> bool {
         is_whole(&self.both, text)
+    }
+
+    /// Whether a message goes back to the first question: "show me everything again".
+    pub fn widens(&self, text: &str) -> bool {
+        is_whole(&self.widen, text)
     }
 
     /// Whether a message ends what was asked, and asks for nothing itself.

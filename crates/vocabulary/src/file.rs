@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::class::WordsByLanguage;
 use crate::limits::{LIST_WORDS_MAX, PHRASE_CHARS_MAX, PHRASE_WORDS_MAX};
+use crate::synonym::SynonymGroup;
 use crate::words::{LANGUAGES, compared};
 
 /// A table of a file, and its place.
@@ -24,7 +25,7 @@ pub(crate) struct VocabularyFile {
     pub(crate) kinds: Vec<DeclaredTable<KindTable>>,
     pub(crate) properties: Vec<DeclaredTable<PropertyTable>>,
     pub(crate) values: Vec<DeclaredTable<ValueTable>>,
-    pub(crate) synonyms: Vec<DeclaredTable<WordsByLanguage>>,
+    pub(crate) synonyms: Vec<DeclaredTable<SynonymGroup>>,
     pub(crate) neutral: WordsByLanguage,
     pub(crate) absence: Vec<(String, AbsenceTable)>,
 }
@@ -215,7 +216,7 @@ impl VocabularyFile {
             properties: with_words(properties, problems, |property: &mut PropertyTable, words| property.words = words),
             values: with_words(values, problems, |value: &mut ValueTable, words| value.words = words),
             synonyms: synonyms.into_iter().filter_map(|section| synonym(section, problems)).collect(),
-            neutral: neutral.map(|section| word_lists(&section, problems)).unwrap_or_default(),
+            neutral: neutral.map(|section| word_lists(&section, &[], problems)).unwrap_or_default(),
             absence: absence.map(|section| absences(section, problems)).unwrap_or_default(),
         };
         for class in &mut read.classes {
@@ -276,20 +277,27 @@ fn unknown_language(section: &Section, code: &str) -> Problem {
     }
 }
 
-/// A group of words that mean the same, by language.
-fn synonym(section: Section, problems: &mut Problems) -> Option<DeclaredTable<WordsByLanguage>> {
-    let value = word_lists(&section, problems);
-    if value.values().map(Vec::len).sum::<usize>() < 2 {
+/// A group of words that mean the same, by language, and words of wider groups.
+fn synonym(section: Section, problems: &mut Problems) -> Option<DeclaredTable<SynonymGroup>> {
+    check_list(&section, BROADER, "en", problems);
+    let mut words = word_lists(&section, &[BROADER], problems);
+    let broader = words.remove(BROADER).unwrap_or_default();
+    let count = words.values().map(Vec::len).sum::<usize>();
+    if count + broader.len() < 2 || count == 0 {
         let message = "a `[[synonym]]` has two words at least, such as `en = [\"sofa\", \"couch\"]`";
         problems.push(section.problem(None, message));
         return None;
     }
-    Some(DeclaredTable { section, value })
+    Some(DeclaredTable { section, value: SynonymGroup { words, broader } })
 }
 
-/// A table of lists of words, a list for each language.
-fn word_lists(section: &Section, problems: &mut Problems) -> WordsByLanguage {
-    let unknown: Vec<String> = section.keys().filter(|key| !LANGUAGES.contains(key)).map(str::to_owned).collect();
+/// The key of the English words of groups that are wider than one.
+const BROADER: &str = "broader";
+
+/// A table of lists of words, a list for each language and for each of some other keys.
+fn word_lists(section: &Section, others: &[&str], problems: &mut Problems) -> WordsByLanguage {
+    let is_known = |key: &&str| LANGUAGES.contains(key) || others.contains(key);
+    let unknown: Vec<String> = section.keys().filter(|key| !is_known(key)).map(str::to_owned).collect();
     unknown.iter().for_each(|code| problems.push(unknown_language(section, code)));
     for code in LANGUAGES {
         check_list(section, code, code, problems);

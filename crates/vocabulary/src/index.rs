@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::class::{Class, WordsByLanguage};
 use crate::class_set::ClassSet;
 use crate::file::AbsenceTable;
+use crate::own_names::{Named, OwnName};
 use crate::phrases::{Phrases, Sign};
 use crate::roles::text_roles;
 use crate::vocabulary::Vocabulary;
@@ -57,8 +58,9 @@ fn descend(
     Some(all)
 }
 
-/// Makes the indexes of a vocabulary whose lists are complete, but for its phrases, which are made when a text asks for them.
-pub(crate) fn index(out: &mut Vocabulary) {
+/// Makes the indexes of a vocabulary whose lists are complete, but for its phrases, which are made when a text asks for
+/// them. Names of a deployment go before those of the program.
+pub(crate) fn index(out: &mut Vocabulary, own: &[OwnName]) {
     let of_area = |area: &str| {
         let own = out.classes.iter().enumerate().filter(|(_, class)| class.area == area);
         own.fold(ClassSet::default(), |set, (at, _)| set.with(ClassSet::of(at)))
@@ -68,6 +70,11 @@ pub(crate) fn index(out: &mut Vocabulary) {
     out.text_roles = text_roles(&out.areas, of_area);
     for language in LANGUAGES {
         let mut names = HashMap::new();
+        for own in own.iter().filter(|own| own.named == Named::Class && own.language == language) {
+            if let Some(at) = out.class_ids.get(&own.id) {
+                names.entry(compared(&own.name, language)).or_insert(*at);
+            }
+        }
         for (at, class) in out.classes.iter().enumerate() {
             for name in class.names(language) {
                 // The first class keeps a name that several have.
@@ -75,13 +82,6 @@ pub(crate) fn index(out: &mut Vocabulary) {
             }
         }
         out.class_names.push(names);
-        let mut synonyms: HashMap<String, Vec<usize>> = HashMap::new();
-        for (at, group) in out.synonyms.iter().enumerate() {
-            for word in group.get(language).into_iter().flatten() {
-                synonyms.entry(compared(word, language)).or_default().push(at);
-            }
-        }
-        out.synonym_words.push(synonyms);
     }
 }
 

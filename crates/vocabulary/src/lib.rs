@@ -10,10 +10,13 @@
 //! | `class.rs` | what a class is, a diet, a kind, a property |
 //! | `file.rs` | one file of vocabulary, strictly read |
 //! | `build.rs`, `index.rs` | all files together, and how they are asked |
+//! | `own_names.rs` | names of a deployment, which go before those of the program |
 //! | `vocabulary.rs` | what they answer |
 //! | `shipped.rs` | what comes with the program, written down as it was read, and the files of a deployment |
+//! | `synonym.rs`, `synonym_table.rs`, `stem.rs` | words that mean the same, and what those of a question name |
 //! | `words.rs`, `phrases.rs` | texts as words, and the phrases in them |
 //! | `judge.rs`, `item.rs`, `roles.rs` | of which classes a text is, and an item by its properties |
+//! | `proposal.rs` | entries that a vocabulary lacks, as a file to edit |
 //! | [`limits`] | every bound, with its unit |
 //! | `token.rs` | a question as words, numbers and marks |
 //! | `language.rs`, `word_class.rs` | words of questions, and wordings of limits, by language |
@@ -32,11 +35,16 @@ mod item;
 mod judge;
 mod language;
 pub mod limits;
+mod own_names;
 mod pattern;
 mod phrases;
 mod property;
+mod proposal;
 mod roles;
 mod shipped;
+mod stem;
+mod synonym;
+mod synonym_table;
 mod token;
 mod vocabulary;
 mod word_class;
@@ -48,7 +56,9 @@ pub use fold::folded;
 pub use item::{ClassJudge, ItemClasses, PhraseClasses};
 pub use language::{PhraseMeaning, QuestionLexicon};
 pub use property::{PropertyTable, Quantity, TextProperties};
+pub use proposal::{ProposedEntry, WordProposal};
 pub use roles::TextRole;
+pub use synonym::{NamedSubject, Synonym};
 pub use token::{QuestionToken, TokenKind, tokens};
 pub use vocabulary::Vocabulary;
 pub use word_class::{RelativeDate, Unit, WordClass};

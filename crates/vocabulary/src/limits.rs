@@ -10,6 +10,10 @@ pub(crate) const AREAS_MAX: usize = 64;
 pub(crate) const KINDS_MAX: usize = 512;
 /// Groups of words that mean the same in one vocabulary.
 pub(crate) const SYNONYMS_MAX: usize = 10_000;
+/// Words of a question, with those between them that only tie others together, in which one phrase is looked for.
+pub(crate) const SYNONYM_SPAN_MAX: usize = 6;
+/// Groups that are narrower than one, whose words are looked for beside its own.
+pub(crate) const NARROWER_MAX: usize = 48;
 /// Words and phrases of one list.
 pub const LIST_WORDS_MAX: usize = 10_000;
 /// Words and phrases of one vocabulary.

@@ -34,7 +34,6 @@ struct ShippedLists {
     kinds: Vec<ItemKind>,
     properties: Vec<ItemProperty>,
     values: Vec<ItemValue>,
-    synonyms: Vec<WordsByLanguage>,
     neutral: WordsByLanguage,
     absence: Vec<(String, AbsenceTable)>,
     revision: u64,
@@ -42,7 +41,7 @@ struct ShippedLists {
 
 fn shipped() -> Builder {
     let lists: ShippedLists = serde_json::from_str(SHIPPED).unwrap_or_else(|error| panic!("vocabulary: {error}"));
-    let ShippedLists { areas, classes, diets, kinds, properties, values, synonyms, neutral, absence, revision } = lists;
+    let ShippedLists { areas, classes, diets, kinds, properties, values, neutral, absence, revision } = lists;
     Builder::with(Vocabulary {
         areas,
         classes,
@@ -50,7 +49,6 @@ fn shipped() -> Builder {
         kinds,
         properties,
         values,
-        synonyms,
         neutral,
         absence,
         revision,
@@ -98,6 +96,8 @@ mod tests {
     use super::*;
     use crate::conversation::{ConversationFile, WrittenPhrases};
     use crate::language::LanguageFile;
+    use crate::synonym_table::tests::written;
+    use crate::synonym_table::text_of;
     use crate::words::LANGUAGES;
 
     /// The files of the vocabulary, in the order in which they are read.
@@ -124,28 +124,56 @@ mod tests {
 
     /// Holds what is written down against what it should be, or writes it down.
     fn hold(file: &str, lists: &impl Serialize) {
-        let wanted = format!("{}\n", serde_json::to_string(lists).unwrap());
+        hold_bytes(file, format!("{}\n", serde_json::to_string(lists).unwrap()).as_bytes());
+    }
+
+    fn hold_bytes(file: &str, wanted: &[u8]) {
         if std::env::var_os("WRITE_SHIPPED").is_some() {
             std::fs::write(data(file), wanted).unwrap();
         } else {
-            assert!(text(file) == wanted, "data/{file} is of other files: see the head of src/shipped.rs");
+            let is_same = std::fs::read(data(file)).unwrap() == wanted;
+            assert!(is_same, "data/{file} is of other files: see the head of src/shipped.rs");
         }
+    }
+
+    /// The same of lines that are compressed: other versions of the library may do so otherwise.
+    fn hold_lines(wanted: &str) {
+        const LEVEL: i32 = 19;
+        let file = data("shipped-synonyms.zst");
+        if std::env::var_os("WRITE_SHIPPED").is_some() {
+            std::fs::write(file, zstd::encode_all(wanted.as_bytes(), LEVEL).unwrap()).unwrap();
+        } else {
+            let is_same = text_of(&std::fs::read(file).unwrap()).as_deref() == Some(wanted);
+            assert!(is_same, "data/shipped-synonyms.zst is of other files: see the head of src/shipped.rs");
+        }
+    }
+
+    /// The files of synonyms by field, in their order.
+    fn subject_files() -> Vec<String> {
+        let folder = std::fs::read_dir(data("subjects")).unwrap();
+        let mut names: Vec<String> = folder.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort_unstable();
+        names.iter().map(|name| format!("subjects/{}", name.strip_suffix(".toml").unwrap())).collect()
     }
 
     #[test]
     fn what_is_shipped_is_what_the_files_come_to() {
         let mut builder = Builder::default();
-        for name in FILES {
+        let mut groups = Vec::new();
+        for name in FILES.map(str::to_owned).into_iter().chain(subject_files()) {
             builder.read(Path::new(&format!("shipped/{name}.toml")), &text(&format!("{name}.toml")));
+            groups.extend(builder.synonyms.drain(..).map(|group| (name.clone(), group.value)));
         }
         let built = builder.build().unwrap_or_else(|problems| panic!("{problems}"));
-        let Vocabulary {
-            areas, classes, diets, kinds, properties, values, synonyms, neutral, absence, revision, ..
-        } = built;
+        let Vocabulary { areas, classes, diets, kinds, properties, values, neutral, absence, revision, .. } = built;
         hold(
             "shipped.json",
-            &ShippedLists { areas, classes, diets, kinds, properties, values, synonyms, neutral, absence, revision },
+            &ShippedLists { areas, classes, diets, kinds, properties, values, neutral, absence, revision },
         );
+        let groups: Vec<_> = groups.iter().map(|(file, group)| (file.as_str(), group.clone())).collect();
+        let (lines, keys) = written(&groups);
+        hold_lines(&lines);
+        hold_bytes("shipped-synonyms.keys", &keys);
     }
 
     #[test]

@@ -10,6 +10,8 @@ use crate::fold::folded;
 use crate::judge::unknown_words;
 use crate::phrases::Phrases;
 use crate::roles::TextRoles;
+use crate::stem::phrase_key;
+use crate::synonym::{NamedSubject, OwnSynonyms};
 use crate::words::{LANGUAGES, compared};
 
 /// What words mean: what came with the program, and what a deployment added.
@@ -21,13 +23,12 @@ pub struct Vocabulary {
     pub(crate) kinds: Vec<ItemKind>,
     pub(crate) properties: Vec<ItemProperty>,
     pub(crate) values: Vec<ItemValue>,
-    pub(crate) synonyms: Vec<WordsByLanguage>,
+    /// Words that mean the same, those of the deployment.
+    pub(crate) synonyms: OwnSynonyms,
     /// Places of classes by their id.
     pub(crate) class_ids: HashMap<String, usize>,
     /// Places of classes by their names, for each of [`LANGUAGES`].
     pub(crate) class_names: Vec<HashMap<String, usize>>,
-    /// Groups of [`Vocabulary::synonyms`] by their words, for each of [`LANGUAGES`].
-    pub(crate) synonym_words: Vec<HashMap<String, Vec<usize>>>,
     /// For each class, the classes that what is of it is of too, itself among them.
     pub(crate) is_also: Vec<ClassSet>,
     /// For each class, what is absent with it, itself among them.
@@ -42,6 +43,8 @@ pub struct Vocabulary {
     /// For each of [`LANGUAGES`], made when the first text of it is judged: few hosts see all of them, and none
     /// should wait for them at its start.
     pub(crate) phrases: [OnceLock<Phrases>; LANGUAGES.len()],
+    /// What a deployment's files take the place of.
+    pub(crate) notices: Vec<String>,
     pub(crate) revision: u64,
 }
 
@@ -58,6 +61,12 @@ impl Vocabulary {
     /// A number that is another one for other files.
     pub fn revision(&self) -> u64 {
         self.revision
+    }
+
+    /// What a deployment's files take the place of in those of the program, for the operator: a sentence each, with both
+    /// places.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
     }
 
     /// The areas that classes belong to.
@@ -134,13 +143,20 @@ impl Vocabulary {
 
     /// Other words for the same thing, in all languages. Empty when none is known.
     pub fn synonyms_of(&self, phrase: &str) -> Vec<&str> {
-        let keys = LANGUAGES.iter().zip(&self.synonym_words).map(|(code, groups)| (groups, compared(phrase, code)));
-        let mut groups: Vec<usize> = keys.filter_map(|(groups, key)| groups.get(&key)).flatten().copied().collect();
-        groups.sort_unstable();
-        groups.dedup();
+        let keys = (0..LANGUAGES.len()).filter_map(|language| Some((language, phrase_key(phrase, language)?)));
+        let same = keys.flat_map(|(language, key)| self.synonyms.synonyms(key, language));
+        let same = same.filter(|synonym| !synonym.is_narrower).flat_map(|synonym| synonym.parts);
         let own = folded(phrase);
-        let words = groups.iter().flat_map(|at| self.synonyms[*at].values().flatten());
-        words.map(String::as_str).filter(|word| folded(word) != own).collect()
+        let mut words: Vec<&str> = same.filter(|word| folded(word) != own).collect();
+        words.sort_unstable();
+        words.dedup();
+        words
+    }
+
+    /// What words of a question name, in each language: the longest phrases, each with the other words for it. The
+    /// words are in lower case and without accents. Looks up these words and nothing else.
+    pub fn subjects_in(&self, words: &[&str]) -> Vec<NamedSubject<'_>> {
+        self.synonyms.subjects_in(words)
     }
 
     /// That a thing is absent, in words: "no nuts", "ohne Nüsse". English for languages without words.

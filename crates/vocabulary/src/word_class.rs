@@ -51,6 +51,8 @@ pub enum RelativeDate {
     ThisYear,
     NextYear,
     LastYear,
+    /// The ten years up to today.
+    LastDecade,
     /// A number of days, weeks or months from today follows.
     Next,
     /// A number of days, weeks or months up to today follows.
@@ -110,7 +112,7 @@ pub enum WordClass {
     Verb,
     /// "Hate", in front of what must be absent.
     Refuse,
-    /// "Allergy", behind what must be absent.
+    /// "Allergy", "is out", behind what must be absent.
     Intolerant,
     /// "Free", behind what must be absent.
     Free,

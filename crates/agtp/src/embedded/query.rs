@@ -1,6 +1,6 @@
 //! QUERY: a question to the agent that is addressed. Base 3.1.
 
-use forecourt_core::{FindingsDetail, Question, Timestamp};
+use forecourt_core::{Findings, FindingsDetail, Question, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -68,7 +68,7 @@ impl QueryMethod<'_> {
             result_count: found.results.len(),
             results: found.results,
             issued_at: self.ambient.now(),
-            summary: findings.map(|findings| findings.summary.as_str()),
+            summary: findings.map(Findings::whole_summary).as_deref(),
             more: findings.map(|findings| findings.more),
             question: answer.ending.question(),
         }))

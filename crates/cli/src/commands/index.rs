@@ -4,7 +4,7 @@ mod live;
 
 use forecourt::data_folder;
 use forecourt::house::Content;
-use forecourt_agents::{FetchSummary, IndexReport};
+use forecourt_agents::{FetchSummary, IndexReport, RankExplanation};
 use serde_json::json;
 
 use self::live::Live;
@@ -51,19 +51,21 @@ pub(crate) async fn run(index: &Index) -> Outcome {
     }
 }
 
-/// Says for each agent why its items rank as they do.
+/// Says for each agent how it reads the question, and why its items rank as they do.
 fn explain(contents: &[Content], question: &str, as_json: bool) -> Outcome {
     let mut all = Vec::with_capacity(contents.len());
     for content in contents {
         let told = content.indexing.explain(question);
         let told = told.map_err(|error| Failure::yours(format!("@{}: {error}", content.handle)))?;
         if as_json {
-            let items: Vec<_> = told.into_iter().map(|item| item.data).collect();
-            all.push(json!({"agent": content.handle.as_str(), "question": question, "items": items}));
+            let data = |all: Vec<RankExplanation>| all.into_iter().map(|one| one.data).collect::<Vec<_>>();
+            let (words, items) = (data(told.words), data(told.items));
+            all.push(json!({"agent": content.handle.as_str(), "question": question, "words": words, "items": items}));
             continue;
         }
-        stdoutln!("@{}: {} items explained", content.handle, told.len());
-        told.iter().for_each(|item| stdoutln!("{}", printable(&item.text)));
+        stdoutln!("@{}: {} items explained", content.handle, told.items.len());
+        told.words.iter().for_each(|part| stdoutln!("{}", printable(&part.text)));
+        told.items.iter().for_each(|item| stdoutln!("{}", printable(&item.text)));
     }
     if as_json { print_json(&all) } else { Ok(()) }
 }

@@ -162,6 +162,7 @@ mod three_nodes;
 mod tool;
 mod trip;
 mod usage;
+mod vocabulary;
 mod well_known;
 mod widget;
 mod wire;

@@ -61,14 +61,14 @@ fn pages_speak_the_language_of_who_reads_them() {
 fn refusals_and_failures_are_in_the_language_of_who_reads_them() {
     let served = Deployment::gatehouse().serve();
     for (wanted, refused, missing) in [
-        ("de", "Zustimmung nötig", "Diesen Agenten gibt es nicht"),
-        ("fr", "Accord nécessaire", "Cet agent n’existe pas"),
-        ("es", "Se necesita su consentimiento", "Este agente no existe"),
-        ("en", "Consent required", "No such agent"),
+        ("de", "Zu viele Anfragen", "Diesen Agenten gibt es nicht"),
+        ("fr", "Trop de demandes", "Cet agent n’existe pas"),
+        ("es", "Demasiadas solicitudes", "Este agente no existe"),
+        ("en", "Too many requests", "No such agent"),
     ] {
         let header = format!("Accept-Language: {wanted}");
         let html = ["-H", &header, "-H", "Accept: text/html"];
-        for (path, said) in [("/~gate?user=consent", refused), ("/~nobody", missing)] {
+        for (path, said) in [("/~gate?user=flood", refused), ("/~nobody", missing)] {
             let page = served.curl(path, &html).text();
             assert!(
                 page.contains(said) && page.contains(&format!("<html lang=\"{wanted}\"")),

@@ -26,6 +26,8 @@ const AGE_GROUPS: [(&str, f64, f64); 5] = [
 /// Types of what takes place once, beside those that end in `Event`. A series of films has a first day, too, and is
 /// not over with its last one.
 const TAKES_PLACE: &[&str] = &["Festival", "CourseInstance", "Hackathon", "EventSeries"];
+/// The type of what is held at times that it states.
+const COURSE: &str = "Course";
 /// Types of what is open until a day.
 const IS_OPEN_UNTIL: &[&str] = &["JobPosting"];
 
@@ -57,11 +59,19 @@ fn years(value: &Value) -> Option<f64> {
     }
 }
 
-/// The value of a property that a site calls by one of these names.
+/// The value of a property that a site calls by one of these names: an `additionalProperty`, or a column of a table.
 fn own_property<'v>(item: &'v Value, names: &[&str]) -> Option<&'v Value> {
-    let is = |name: &str| names.contains(&name.replace([' ', '_', '-'], "").to_lowercase().as_str());
-    let all = item.get("additionalProperty")?.as_array()?;
-    all.iter().find(|one| one["name"].as_str().is_some_and(is))?.get("value")
+    let additional = item.get("additionalProperty").and_then(Value::as_array).into_iter().flatten();
+    let mut additional = additional.filter_map(|one| Some((one.get("name")?.as_str()?, one.get("value")?)));
+    let mut columns = item.as_object().into_iter().flatten();
+    let found = additional.find(|(name, _)| is_named(name, names)).map(|(_, value)| value);
+    found.or_else(|| columns.find(|(name, _)| is_named(name, names)).map(|(_, value)| value))
+}
+
+/// Whether a name is one of these, however it is written. Asked of every property of every item, so nothing is copied.
+fn is_named(name: &str, names: &[&str]) -> bool {
+    let letters = || name.chars().filter(|c| !matches!(c, ' ' | '_' | '-')).flat_map(char::to_lowercase);
+    names.iter().any(|known| letters().eq(known.chars()))
 }
 
 /// `7-9`, `11+`, `-5`: a range of ages as schema.org writes it.
@@ -100,8 +110,22 @@ fn own_ages(text: &str) -> Option<(f64, f64)> {
     range.filter(|(from, to)| from <= to && *to <= AGE_MAX)
 }
 
-/// The days on which an event takes place, the first and the last.
+/// The days on which an event takes place, the first and the last; of a course that begins once the day on which it
+/// does: nobody joins it later.
 pub(super) fn event_days(item: &Value) -> Option<(f64, f64)> {
+    own_days(item).or_else(|| {
+        let held = item.get("hasCourseInstance")?;
+        let one = match held {
+            Value::Array(all) if all.len() == 1 => &all[0],
+            Value::Array(_) => return None,
+            one => one,
+        };
+        day(one, "startDate").map(|first| (first, first))
+    })
+}
+
+/// The days on which something takes place by itself.
+fn own_days(item: &Value) -> Option<(f64, f64)> {
     let first = day(item, "startDate").filter(|_| takes_place(item))?;
     Some((first, day(item, "endDate").filter(|last| *last >= first).unwrap_or(first)))
 }
@@ -110,9 +134,20 @@ pub(super) fn event_days(item: &Value) -> Option<(f64, f64)> {
 pub(super) fn last_day(item: &Value) -> Option<f64> {
     if takes_place(item) {
         let is_cancelled = text(item, "eventStatus").is_some_and(|status| status.ends_with("EventCancelled"));
-        return if is_cancelled { Some(0.0) } else { event_days(item).map(|(_, last)| last) };
+        return if is_cancelled { Some(0.0) } else { own_days(item).map(|(_, last)| last) };
+    }
+    if is_of(item, |kind| kind == COURSE) {
+        return course_end(item);
     }
     day(item, "validThrough").filter(|_| is_of(item, |kind| IS_OPEN_UNTIL.contains(&kind)))
+}
+
+/// The last day of the last time that a course is held, if each of them states one.
+fn course_end(item: &Value) -> Option<f64> {
+    let held = item.get("hasCourseInstance")?;
+    let all = held.as_array().map_or(std::slice::from_ref(held), Vec::as_slice);
+    let ends: Option<Vec<f64>> = all.iter().map(|one| day(one, "endDate").or_else(|| day(one, "startDate"))).collect();
+    ends?.into_iter().reduce(f64::max)
 }
 
 fn takes_place(item: &Value) -> bool {
@@ -153,6 +188,8 @@ mod tests {
             (json!({"suggestedAge": {"maxValue": 3}}), Some((0.0, 3.0))),
             (json!({"additionalProperty": [{"name": "minimum age", "value": 14}]}), Some((14.0, AGE_MAX))),
             (json!({"additionalProperty": [{"name": "Age", "value": "5-7"}]}), Some((5.0, 7.0))),
+            (json!({"Age group": "5-7"}), Some((5.0, 7.0))),
+            (json!({"age": 34}), None),
             (json!({"additionalProperty": [{"name": "Age", "value": "12"}]}), None),
             (json!({"additionalProperty": [{"name": "age_group", "value": "toddler"}]}), Some((1.0, 5.0))),
             (json!({"typicalAgeRange": "7-9"}), Some((7.0, 9.0))),
@@ -184,6 +221,19 @@ mod tests {
         ] {
             assert_eq!(own_ages(text), found, "{text}");
         }
+    }
+
+    #[test]
+    fn a_course_is_dated_by_the_day_on_which_it_begins() {
+        let course = |held: Value| json!({"@type": "Course", "hasCourseInstance": held});
+        let begins = |day: &str| json!({"@type": "CourseInstance", "startDate": day, "endDate": "1971-01-01"});
+        assert_eq!(event_days(&course(begins("1970-01-05T18:30"))), Some((4.0, 4.0)));
+        assert_eq!(event_days(&course(json!([begins("1970-01-05")]))), Some((4.0, 4.0)));
+        for held in [json!([begins("1970-01-05"), begins("1970-02-01")]), json!({"endDate": "1971-01-01"}), json!([])] {
+            assert_eq!(event_days(&course(held.clone())), None, "{held}");
+        }
+        assert_eq!(last_day(&course(json!([begins("1970-01-05")]))), Some(365.0));
+        assert_eq!(last_day(&course(json!([begins("1970-01-05"), {}]))), None, "it may be held again");
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl Snapshot {
         shared: Shared,
     ) -> Result<Self> {
         let searcher = searcher(found, reading, &mut summary)?;
-        Self::of_searcher(searcher, summary, None, Some(statistics), shared)
+        Self::of_searcher(searcher, summary, reading.vocabulary, Some(statistics), shared)
     }
 }
 

@@ -84,7 +84,7 @@ impl Sample {
             (path, StatedValues::Numbers { are_whole })
         });
         let texts = self.texts.iter().filter(|(path, _)| !are_numbers(path));
-        let texts = texts.filter_map(|(path, texts)| Some((path, texts.stated()?)));
+        let texts = texts.filter_map(|(path, texts)| Some((path, texts.stated(path)?)));
         let all = numbers.chain(texts).map(|(path, values)| {
             let share = self.share_of_types(path);
             StatedProperty { path: path.clone(), share, values }
@@ -108,6 +108,16 @@ impl Sample {
     pub(crate) fn kind_names(&self) -> impl Iterator<Item = &str> {
         let texts = self.kinds.iter().filter_map(|path| self.texts.get(path));
         texts.flat_map(|texts| &texts.distinct).map(String::as_str)
+    }
+
+    /// Items that were looked at.
+    pub(crate) fn len(&self) -> usize {
+        self.items
+    }
+
+    /// The types of the items, each with how many are of it.
+    pub(crate) fn types(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.types.iter().map(|(name, items)| (name.as_str(), *items))
     }
 
     fn add(&mut self, item: &serde_json::Value) {
@@ -156,15 +166,20 @@ fn item_type(item: &serde_json::Value) -> String {
     kind.and_then(serde_json::Value::as_str).map(type_name).unwrap_or_default().to_owned()
 }
 
+/// How properties of schema.org end that say when something must not be used.
+const WARNING: &str = "Warning";
 /// Different values of a property whose values are limits, and the words of one.
 const VALUES_MAX: usize = 100;
 const VALUE_WORDS_MAX: usize = 4;
 
 impl Texts {
     /// What these texts are, if questions can limit by them: yes or no, or a few short ones.
-    fn stated(&self) -> Option<StatedValues> {
+    fn stated(&self, path: &str) -> Option<StatedValues> {
         if self.distinct.iter().all(|text| matches!(text.as_str(), "true" | "false")) {
             return Some(StatedValues::Truth);
+        }
+        if path.ends_with(WARNING) {
+            return Some(StatedValues::Warnings);
         }
         // Of a property that some items state in a sentence, the short texts are values all the same.
         let is_short =

@@ -33,6 +33,8 @@ pub(crate) struct Snapshot {
     /// By segment: which variant of an item states what. Nothing for an item without variants.
     pub(crate) variants: Vec<Column<u64>>,
     pub(crate) vectors: Option<Vectors>,
+    /// What words of items and of questions mean.
+    pub(crate) vocabulary: Arc<Vocabulary>,
     shared: Shared,
     frequencies: Frequencies,
     term_docs: TermDocsCache,
@@ -55,9 +57,13 @@ pub(crate) struct Shared {
 
 impl Snapshot {
     /// The folder's last commit. `vectors` are those found for a model, if there is one.
-    pub(crate) fn take(folder: &Folder, vectors: impl FnOnce(&[Columns]) -> Result<Option<Vectors>>) -> Result<Self> {
+    pub(crate) fn take(
+        folder: &Folder,
+        vocabulary: &Arc<Vocabulary>,
+        vectors: impl FnOnce(&[Columns]) -> Result<Option<Vectors>>,
+    ) -> Result<Self> {
         let searcher = folder.searcher()?;
-        let mut snapshot = Self::of_searcher(searcher, folder.summary()?, None, None, Shared::default())?;
+        let mut snapshot = Self::of_searcher(searcher, folder.summary()?, vocabulary, None, Shared::default())?;
         snapshot.vectors = vectors(&snapshot.columns)?;
         Ok(snapshot)
     }
@@ -66,22 +72,33 @@ impl Snapshot {
     pub(super) fn of_searcher(
         searcher: Searcher,
         summary: Summary,
-        vectors: Option<Vectors>,
+        vocabulary: &Arc<Vocabulary>,
         statistics: Option<Statistics>,
         shared: Shared,
     ) -> Result<Self> {
         let columns = searcher.segment_readers().iter().map(Columns::of).collect::<Result<Vec<_>>>()?;
         let variants = searcher.segment_readers().iter().map(|reader| reader.fast_fields().u64(VARIANTS));
         let variants = variants.collect::<Result<Vec<_>, _>>()?;
-        let fields = schema().1;
-        let frequencies = Frequencies::default();
-        let term_docs = TermDocsCache::default();
-        Ok(Self { searcher, fields, summary, columns, variants, vectors, shared, frequencies, term_docs, statistics })
+        let (fields, vocabulary) = (schema().1, Arc::clone(vocabulary));
+        let (frequencies, term_docs) = (Frequencies::default(), TermDocsCache::default());
+        Ok(Self {
+            searcher,
+            fields,
+            summary,
+            columns,
+            variants,
+            vectors: None,
+            vocabulary,
+            shared,
+            frequencies,
+            term_docs,
+            statistics,
+        })
     }
 
     /// What is known of all items, found out now as far as it was not before.
-    pub(crate) fn shared(&self, vocabulary: &Vocabulary) -> Shared {
-        self.learnt(vocabulary);
+    pub(crate) fn shared(&self) -> Shared {
+        self.learnt();
         self.shared.clone()
     }
 
@@ -107,9 +124,9 @@ impl Snapshot {
         })
     }
 
-    /// What the items state, and the words for it: learnt at the first call and kept. An index has one vocabulary.
-    pub(crate) fn learnt(&self, vocabulary: &Vocabulary) -> &LearntProperties {
-        self.shared.learnt.get_or_init(|| LearntProperties::of(self.sample().stated(), vocabulary).into())
+    /// What the items state, and the words for it: learnt at the first call and kept.
+    pub(crate) fn learnt(&self) -> &LearntProperties {
+        self.shared.learnt.get_or_init(|| LearntProperties::of(self.sample().stated(), &self.vocabulary).into())
     }
 
     /// The last day on which some item is not over, in days since 1970. `None`: none of them ever is.
@@ -175,6 +192,11 @@ impl Snapshot {
             }
         }
         Ok(None)
+    }
+
+    /// How many items have a stem among their words.
+    pub(crate) fn items_with(&self, stem: &str) -> u64 {
+        self.doc_freq(&Term::from_field_text(self.fields.text, stem))
     }
 
     /// In how many documents a term occurs.

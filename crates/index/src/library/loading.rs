@@ -59,7 +59,7 @@ impl Library {
             "the search index is damaged ({damage}); it is built again from the content and from what was pushed"
         );
         self.folder.build_anew()?;
-        let empty = Snapshot::take(&self.folder, |columns| self.vectors(columns))?;
+        let empty = Snapshot::take(&self.folder, &self.vocabulary, |columns| self.vectors(columns))?;
         self.run(Arc::new(empty), scope, progress, cancel)
     }
 

@@ -4,6 +4,7 @@ use forecourt_core::findings::LeftOut;
 use forecourt_core::{Language, LazyJson, Timestamp};
 use forecourt_loaders::item::hash;
 use forecourt_understanding::{Filter, ParsedQuestion, ReadingAids, named, understand};
+use forecourt_vocabulary::WordProposal;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -12,10 +13,11 @@ use super::Library;
 use crate::analysis::fact_word;
 use crate::error::{Error, Result};
 use crate::limits::{ENGINE_COUNTED_MAX, LEFT_OUT_MAX};
+use crate::proposals::{UnansweredQuestion, proposals};
 use crate::search::{
     Completion, Correction, ExplainedHit, Facets, Hit, Query, RankBy, Scope, WordCoverage, complete, corrections,
-    counted_left_out, explain, facets, has_property, is_answered, keeps_words, left_out, nearest, says, search,
-    word_coverage,
+    counted_left_out, explain, facets, has_property, is_answered, keeps_words, knows_all, left_out, nearest, says,
+    search, word_coverage,
 };
 
 impl Library {
@@ -42,6 +44,11 @@ impl Library {
         corrections(&*self.view(query)?, query, self.tongue)
     }
 
+    /// Whether some item has every word of a text, as it is written.
+    pub fn knows_word(&self, text: &str) -> bool {
+        self.view(&Query::new(text)).is_ok_and(|view| knows_all(&view, text, self.tongue))
+    }
+
     /// Whether another wording of a question still has the words that it asks by: at least half of those that
     /// items have and that are no stop words. A question without any is kept by every wording.
     pub fn keeps_words(&self, question: &str, wording: &str) -> bool {
@@ -64,9 +71,10 @@ impl Library {
     /// How many items a query finds by words, and, if these are more than `over`, how they differ in some
     /// properties (dot paths). The query's `limit` and `offset` do not matter.
     pub fn facets(&self, query: &Query, fields: &[&str], over: usize) -> Result<Facets> {
-        let mut found = facets(&*self.view(query)?, query, fields, over, self.tongue)?;
+        let view = self.view(query)?;
+        let mut found = facets(&view, query, fields, over, self.tongue)?;
         if let Some(remote) = &self.remote {
-            found.total = found.total.max(remote.count_found(query, ENGINE_COUNTED_MAX)?);
+            found.total = found.total.max(remote.count_found(&view, query, ENGINE_COUNTED_MAX)?);
         }
         Ok(found)
     }
@@ -80,11 +88,6 @@ impl Library {
     /// The last day on which some item is not over, in days since 1970. `None`: none of them ever is.
     pub fn last_day(&self) -> Option<f64> {
         self.known().last_day()
-    }
-
-    /// Whether some item says that it can't be had.
-    pub fn sells_out(&self) -> bool {
-        self.known().sells_out()
     }
 
     /// Whether some item has a property at this dot path.
@@ -153,8 +156,17 @@ impl Library {
         Scope { known: self.known(), candidates }
     }
 
+    /// What the vocabulary lacks, by what items state and by questions without a good answer: the words that were
+    /// asked for most first, at most [`crate::limits::PROPOSALS_MAX`].
+    pub fn word_proposals(&self, unanswered: &[UnansweredQuestion]) -> Result<Vec<WordProposal>> {
+        if let Some(remote) = &self.remote {
+            remote.profile()?;
+        }
+        proposals(&self.known(), self.tongue, unanswered, |question| self.view(&Query::new(question)))
+    }
+
     fn aids<'a>(&'a self, known: &'a Scope, answer_in: &'a Language, today: Option<Date>) -> ReadingAids<'a> {
-        let learnt = known.known.learnt(&self.vocabulary);
+        let learnt = known.known.learnt();
         ReadingAids { known, vocabulary: &self.vocabulary, lexicon: &self.lexicon, answer_in, learnt, today }
     }
 

@@ -23,7 +23,9 @@ use crate::error::Result;
 use crate::facts::{LAST_DAY, SOLD_OUT};
 use crate::index::{Reading, Shared, Snapshot, Statistics, Summary, number_key};
 use crate::limits::PROFILE_SECONDS;
-use crate::search::{Probe, Query, corrections, field_of, limit_predicates, matching_predicate, parts, tongues};
+use crate::search::{
+    Probe, Query, any_word_predicate, corrections, field_of, limit_predicates, matching_predicate, parts, tongues,
+};
 
 /// The engine that keeps the items of a library.
 #[derive(Clone)]
@@ -122,7 +124,7 @@ impl Remote {
         let (Ok(()) | Err(_)) = shared.last_day.set(last_day);
         let (Ok(()) | Err(_)) = shared.sells_out.set(self.sells_out()?);
         let snapshot = Snapshot::of_candidates(&found, self.reading(), summary.clone(), statistics, shared)?;
-        let shared = snapshot.shared(&self.vocabulary);
+        let shared = snapshot.shared();
         Ok(Profile { items, snapshot: Arc::new(snapshot), summary, shared })
     }
 
@@ -164,7 +166,7 @@ impl Remote {
         let profile = self.profile()?;
         let own = query.tongue(self.tongue);
         let all = tongues(&profile.summary, own);
-        let mut probe = Probe::of(&query.text, !query.filters.is_empty(), &all);
+        let mut probe = Probe::of(&query.text, !query.filters.is_empty(), &all, &self.vocabulary);
         let limits = for_engine(&Predicate::All(limit_predicates(&profile.summary, &query.filters, &all)));
         let mut snapshot = self.candidates(&profile, &probe, &limits)?;
         let corrected = corrections(&snapshot, query, self.tongue)?;
@@ -177,7 +179,7 @@ impl Remote {
         let mut found =
             self.in_order(order, &for_engine(&matching_predicate(&snapshot, &query.text, &query.filters)))?;
         if found.is_empty() && !probe.is_empty() {
-            found = self.in_order(order, &Predicate::All(vec![any_of(&probe), limits]))?;
+            found = self.in_order(order, &for_engine(&any_word_predicate(&snapshot, query, self.tongue)?))?;
         }
         let statistics = snapshot.statistics().cloned().unwrap_or_default();
         self.snapshot(&profile, found, statistics)
@@ -245,16 +247,10 @@ impl Remote {
         Ok(self.retriever().count(&for_engine(&Predicate::All(all)), most)? as usize)
     }
 
-    /// How many items have a word of a query and pass its filters, at most `most`.
-    pub(super) fn count_found(&self, query: &Query, most: usize) -> Result<usize> {
-        let profile = self.profile()?;
-        let all = tongues(&profile.summary, query.tongue(self.tongue));
-        let probe = Probe::of(&query.text, !query.filters.is_empty(), &all);
-        let mut tests = limit_predicates(&profile.summary, &query.filters, &all);
-        if !probe.is_empty() {
-            tests.push(any_of(&probe));
-        }
-        Ok(self.retriever().count(&for_engine(&Predicate::All(tests)), most)? as usize)
+    /// How many items have a word of a query and pass its filters, at most `most`. `snapshot` has the candidates for it.
+    pub(super) fn count_found(&self, snapshot: &Snapshot, query: &Query, most: usize) -> Result<usize> {
+        let found = any_word_predicate(snapshot, query, self.tongue)?;
+        Ok(self.retriever().count(&for_engine(&found), most)? as usize)
     }
 
     /// Whether some item has a fact that begins so.
@@ -264,11 +260,6 @@ impl Remote {
 }
 
 const SECONDS_OF_DAY: i64 = 86_400;
-
-/// What has a term of a text.
-fn any_of(probe: &Probe) -> Predicate {
-    Predicate::Any(probe.terms().into_iter().map(|term| Predicate::Term(term.field, term.term)).collect())
-}
 
 fn fact(term: String) -> Predicate {
     Predicate::Term(TermField::Facts, term)

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use tantivy::query::{AllQuery, BooleanQuery, EnableScoring, Occur, Query as Search};
 use tantivy::{DocAddress, DocSet};
 
+use super::adjustment::{Adjustment, Effect};
 use super::one_variant::limit_clauses;
 use super::plan::Plan;
 use super::query::Query;
@@ -20,31 +21,6 @@ use forecourt_understanding::Filter;
 
 /// What a thing counts that nobody can have, as part of its score: it comes behind what fits half as well.
 const SOLD_OUT_WORTH: f32 = 0.5;
-
-/// A rule that gives some items another place than they have by how well they fit.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Adjustment {
-    /// What it is called, for explanations.
-    pub name: String,
-    /// The items that it is about: those that pass all filters of one of these lists.
-    pub items: Vec<Vec<Filter>>,
-    /// What it does to them.
-    pub effect: Effect,
-}
-
-/// What a rule does to its items.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Effect {
-    /// They come first if they keep the limits of the question, at most [`crate::limits::PINNED_ITEMS_MAX`] of them, in
-    /// the order of their keys.
-    Pin {
-        /// Whether they are found even where nothing else is.
-        even_alone: bool,
-    },
-    /// Their scores count this many times, among the first [`crate::limits::ADJUSTED_ITEMS_MAX`]. With 0, they come
-    /// behind the others of these.
-    Worth(f32),
-}
 
 /// How many documents have to be ranked so that this many can be told.
 pub(super) fn depth(snapshot: &Snapshot, query: &Query, end: usize) -> usize {

@@ -9,7 +9,8 @@ use tantivy::query::{
 };
 use tantivy::schema::{Field, IndexRecordOption};
 
-use crate::index::{Snapshot, number_key};
+use super::range::range;
+use crate::index::Snapshot;
 
 /// A clause of a query.
 pub(super) type Clause = (Occur, Box<dyn Search>);
@@ -71,19 +72,4 @@ fn every(snapshot: &Snapshot, all: &[Predicate]) -> Box<dyn Search> {
 
 fn one(term: Term) -> Box<dyn Search> {
     Box::new(TermQuery::new(term, IndexRecordOption::Basic))
-}
-
-pub(super) fn range(snapshot: &Snapshot, field: &str, from: Option<f64>, to: Option<f64>) -> Box<dyn Search> {
-    if !snapshot.summary.numbers.contains(field) {
-        return Box::new(EmptyQuery);
-    }
-    let bound = |value: f64| {
-        let mut term = Term::from_field_json_path(snapshot.fields.numbers, &number_key(field), false);
-        term.append_type_and_fast_value(value);
-        Bound::Included(term)
-    };
-    // An end that is open still asks for a value: what states none passes no range.
-    let from = bound(from.unwrap_or(f64::MIN));
-    let to = bound(to.unwrap_or(f64::MAX));
-    Box::new(RangeQuery::new(from, to))
 }

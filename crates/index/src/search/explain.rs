@@ -3,7 +3,8 @@
 use std::fmt;
 
 use serde::Serialize;
-use tantivy::DocAddress;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocAddress, DocSet, Term};
 
 use super::plan::Plan;
 use super::query::Query;
@@ -70,19 +71,31 @@ fn terms(snapshot: &Snapshot, plan: &Plan, address: DocAddress) -> Vec<(String, 
     for clause in plan.clauses() {
         // A clause that the document does not satisfy cannot be explained.
         let Ok(explanation) = clause.explain(&snapshot.searcher, address) else { continue };
-        let mut label = ("words".to_owned(), "almost".to_owned());
+        let (mut field, mut words) = ("words".to_owned(), Vec::new());
         clause.query_terms(&mut |term, _| {
-            let field = snapshot.searcher.schema().get_field_name(term.field()).to_owned();
-            let word = term.value().as_str().unwrap_or_default().to_owned();
-            label = (field, word);
+            field = snapshot.searcher.schema().get_field_name(term.field()).to_owned();
+            // A clause of several names has those that the document does not have, too.
+            if is_in(snapshot, term, address) {
+                words.push(term.value().as_str().unwrap_or_default().to_owned());
+            }
         });
-        terms.push((label.0, label.1, explanation.value()));
+        words.dedup();
+        terms.push((field, words.join(" "), explanation.value()));
     }
     let words = terms.iter().map(|(_, _, score)| score).sum();
     let kinds = plan.kinds.explain(address, words);
     terms.extend(kinds.into_iter().map(|(word, bonus)| ("kind".to_owned(), word, bonus)));
     terms.sort_by(|a, b| b.2.total_cmp(&a.2));
     terms
+}
+
+/// Whether a document has a term. What can't be read is not told.
+fn is_in(snapshot: &Snapshot, term: &Term, address: DocAddress) -> bool {
+    let segment = snapshot.searcher.segment_reader(address.segment_ord);
+    let postings =
+        segment.inverted_index(term.field()).and_then(|index| Ok(index.read_postings(term, IndexRecordOption::Basic)?));
+    let Ok(Some(mut postings)) = postings else { return false };
+    postings.doc() <= address.doc_id && postings.seek(address.doc_id) == address.doc_id
 }
 
 impl fmt::Display for ExplainedHit {

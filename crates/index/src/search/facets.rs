@@ -60,7 +60,7 @@ pub(crate) fn facets(
     let mut counts: Vec<Counts> = fields.iter().map(|_| Counts::default()).collect();
     for ranked in &best {
         let item = snapshot.stored(ranked.address)?.item;
-        let mut stated = vec![Stated::default(); fields.len()];
+        let mut stated = vec![ItemValues::default(); fields.len()];
         facts::visit(&item, |fact| {
             let Some(place) = fields.iter().position(|field| *field == fact.path) else { return };
             match (fact.number, fact.text) {
@@ -77,7 +77,7 @@ pub(crate) fn facets(
 
 /// What one item states of one property.
 #[derive(Debug, Clone, Default)]
-struct Stated {
+struct ItemValues {
     texts: Vec<String>,
     numbers: Vec<f64>,
 }
@@ -91,7 +91,7 @@ struct Counts {
 
 impl Counts {
     /// Adds the values of one item, each of them once.
-    fn add(&mut self, Stated { mut texts, numbers }: Stated) {
+    fn add(&mut self, ItemValues { mut texts, numbers }: ItemValues) {
         texts.sort_unstable();
         texts.dedup();
         self.items += usize::from(!(texts.is_empty() && numbers.is_empty()));

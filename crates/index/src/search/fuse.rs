@@ -13,8 +13,8 @@ use std::collections::HashMap;
 use forecourt_embed::Kind;
 use tantivy::DocAddress;
 
+use super::query_words::Coverage;
 use super::rank::{RankedDoc, sort};
-use super::terms::Coverage;
 use crate::dense::Near;
 
 /// Words of a query that are taken at their full worth. The more there are, the more of them say the

@@ -4,7 +4,7 @@ use forecourt_core::LazyJson;
 use serde_json::Value;
 
 use super::card::card;
-use super::near::Circle;
+use super::circle::Circle;
 use super::plan::Plan;
 use super::query::Query;
 use super::rank::RankedDoc;
@@ -113,7 +113,11 @@ fn passes(fact: &facts::Fact<'_>, test: &Test, tongue: LanguageAnalyzer) -> bool
             let there = Words::of(text, tongue);
             Words::of(words, tongue).iter().any(|word| there.iter().any(|other| other == word))
         }),
-        Test::OneOf(texts) => texts.iter().any(|text| passes(fact, &Test::Mentions(text.clone()), tongue)),
+        Test::OneOf(texts) | Test::IsOneOf { values: texts, .. } => {
+            texts.iter().any(|text| passes(fact, &Test::Mentions(text.clone()), tongue))
+        }
+        // A warning that permits is quoted; that it does was looked up.
+        Test::Permits => fact.text.is_some(),
         // These say something of the whole item: no single fact of it satisfies them.
         Test::Without { .. } | Test::Unstated(_) | Test::OfClass(_) | Test::Overlaps { .. } | Test::Near { .. } => {
             false

@@ -12,7 +12,8 @@ use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocId, Term};
 
-use super::terms::QueryWord;
+use super::query_words::QueryWord;
+use super::subjects::OtherName;
 use crate::analysis::fact_word;
 use crate::index::{SegmentDocs, Snapshot, TermDocs};
 use crate::limits::KIND_WORDS_MAX;
@@ -35,13 +36,17 @@ pub(super) struct Kinds {
 }
 
 /// A word of a query, and what says that an item is of that kind.
+#[derive(Default)]
 struct NamedKind {
     word: String,
     worth: f32,
     texts: Vec<Term>,
+    /// Other names, each with all of its words.
+    others: Vec<Vec<Term>>,
     kinds: Vec<Term>,
     /// The documents that have the word, and those that are a kind of it. Read where a word of the query is a kind.
     with_text: Vec<Arc<TermDocs>>,
+    with_other: Vec<Vec<Arc<TermDocs>>>,
     of_kind: Vec<Arc<TermDocs>>,
 }
 
@@ -49,7 +54,7 @@ impl Kinds {
     /// Those of a query's words, at most [`KIND_WORDS_MAX`]: longer queries name no kind.
     pub(super) fn of(snapshot: &Snapshot, words: &[QueryWord]) -> tantivy::Result<Self> {
         // A word that no item has is missing everywhere and tells no two items apart.
-        let known = || words.iter().filter(|word| !word.stems.is_empty());
+        let known = || words.iter().filter(|word| word.is_known());
         if known().count() > KIND_WORDS_MAX {
             return Ok(Self::default());
         }
@@ -78,7 +83,7 @@ impl Kinds {
         if kinds.is_empty() {
             return None;
         }
-        let each = self.words.iter().map(|word| any_of(word.texts.iter()));
+        let each = self.words.iter().map(NamedKind::in_texts);
         let all = std::iter::once(query.box_clone()).chain(each).chain([any_of(kinds.into_iter())]);
         Some(BooleanQuery::new(all.map(|query| (Occur::Must, query)).collect()))
     }
@@ -102,24 +107,42 @@ impl Kinds {
 
 impl NamedKind {
     fn of(snapshot: &Snapshot, word: &QueryWord) -> Self {
+        let text = |stem: &String| Term::from_field_text(snapshot.fields.text, stem);
+        let texts = |stems: &[String]| stems.iter().map(text).collect::<Vec<Term>>();
         let paths = snapshot.sample().kinds();
-        let each = paths.flat_map(|path| word.stems.iter().map(move |stem| fact_word(path, stem)));
+        // Kinds of one word, by other names where no item has the question's own.
+        let is_other = |other: &&OtherName| word.stems.is_empty() && !other.is_narrower && other.stems.len() == 1;
+        let same = word.others.iter().filter(is_other);
+        let stems: Vec<&String> = word.stems.iter().chain(same.flat_map(|other| &other.stems)).collect();
+        let each = paths.flat_map(|path| stems.iter().map(move |stem| fact_word(path, stem)));
         let terms: BTreeSet<Term> = each.map(|word| Term::from_field_text(snapshot.fields.facts, &word)).collect();
         Self {
-            word: word.stems.first().cloned().unwrap_or_default(),
+            word: stems.first().map(|stem| (*stem).clone()).unwrap_or_default(),
             worth: word.information,
-            texts: word.stems.iter().map(|stem| Term::from_field_text(snapshot.fields.text, stem)).collect(),
+            texts: word.stems.iter().chain(&word.begun).map(text).collect(),
+            others: word.others.iter().map(|other| texts(&other.stems)).collect(),
             kinds: terms.into_iter().filter(|term| snapshot.doc_freq(term) > 0).collect(),
-            with_text: Vec::new(),
-            of_kind: Vec::new(),
+            ..Self::default()
         }
     }
 
     fn read(&mut self, snapshot: &Snapshot) -> tantivy::Result<()> {
-        let docs = |term: &Term| snapshot.term_docs(term);
-        self.with_text = self.texts.iter().map(docs).collect::<tantivy::Result<_>>()?;
-        self.of_kind = self.kinds.iter().map(docs).collect::<tantivy::Result<_>>()?;
+        let docs =
+            |terms: &[Term]| terms.iter().map(|term| snapshot.term_docs(term)).collect::<tantivy::Result<Vec<_>>>();
+        self.with_text = docs(&self.texts)?;
+        self.with_other = self.others.iter().map(|other| docs(other)).collect::<tantivy::Result<_>>()?;
+        self.of_kind = docs(&self.kinds)?;
         Ok(())
+    }
+
+    /// What has the word or another name, which adds nothing to a score.
+    fn in_texts(&self) -> Box<dyn Query> {
+        let own = self.texts.iter().map(one);
+        let others = self
+            .others
+            .iter()
+            .map(|other| -> Box<dyn Query> { Box::new(BooleanQuery::intersection(other.iter().map(one).collect())) });
+        Box::new(ConstScoreQuery::new(Box::new(BooleanQuery::union(own.chain(others).collect())), 0.0))
     }
 }
 
@@ -132,13 +155,24 @@ pub(super) struct SegmentKinds<'q> {
 struct SegmentWord<'q> {
     named: &'q NamedKind,
     with_text: Vec<&'q SegmentDocs>,
+    with_other: Vec<Vec<&'q SegmentDocs>>,
     of_kind: Vec<&'q SegmentDocs>,
 }
 
 impl<'q> SegmentWord<'q> {
     fn of(named: &'q NamedKind, segment: u32) -> Self {
-        let docs = |all: &'q [Arc<TermDocs>]| all.iter().map(|docs| docs.of_segment(segment)).collect();
-        Self { named, with_text: docs(&named.with_text), of_kind: docs(&named.of_kind) }
+        let docs = |all: &'q [Arc<TermDocs>]| -> Vec<_> { all.iter().map(|docs| docs.of_segment(segment)).collect() };
+        Self {
+            named,
+            with_text: docs(&named.with_text),
+            with_other: named.with_other.iter().map(|other| docs(other)).collect(),
+            of_kind: docs(&named.of_kind),
+        }
+    }
+
+    /// Whether a document has neither the word nor all words of another name.
+    fn lacks(&self, doc: DocId) -> bool {
+        !has_any(&self.with_text, doc) && !self.with_other.iter().any(|other| other.iter().all(|docs| docs.has(doc)))
     }
 }
 
@@ -164,15 +198,18 @@ impl SegmentKinds<'_> {
         if all == 0.0 {
             return (0.0, None);
         }
-        let missing = self.words.iter().filter(|word| !has_any(&word.with_text, doc));
+        let missing = self.words.iter().filter(|word| word.lacks(doc));
         (all, missing.map(|word| word.named.worth).reduce(f32::max))
     }
 }
 
 /// What has one of these terms, which adds nothing to a score.
 fn any_of<'t>(terms: impl Iterator<Item = &'t Term>) -> Box<dyn Query> {
-    let one = |term: &Term| -> Box<dyn Query> { Box::new(TermQuery::new(term.clone(), IndexRecordOption::Basic)) };
     Box::new(ConstScoreQuery::new(Box::new(BooleanQuery::union(terms.map(one).collect())), 0.0))
+}
+
+fn one(term: &Term) -> Box<dyn Query> {
+    Box::new(TermQuery::new(term.clone(), IndexRecordOption::Basic))
 }
 
 /// What kinds may add to a score by words that add `all` where nothing is missing.
@@ -217,8 +254,7 @@ mod tests {
             missing in 0.0_f32..20.0,
         ) {
             let term = Term::from_field_u64(tantivy::schema::Field::from_field_id(0), 0);
-            let word =
-                |worth, kinds| NamedKind { word: String::new(), worth, texts: vec![], kinds, with_text: vec![], of_kind: vec![] };
+            let word = |worth, kinds| NamedKind { worth, kinds, ..NamedKind::default() };
             let kinds = Kinds { words: vec![word(worth, vec![term]), word(missing, vec![])] };
             let reaches = score + bounded(PART * worth, Some(missing), score);
             prop_assert!(score > kinds.needed_for(reaches));

@@ -8,9 +8,11 @@ use tantivy::{DocSet, TERMINATED, Term};
 
 use super::clauses::{Clause, clauses};
 use super::one_variant::{limit_clauses, limit_predicates};
+use super::plan::{self, Plan};
 use super::predicate::predicates;
 use super::query::Query;
-use crate::analysis::{LanguageAnalyzer, Words, is_generic_word, is_stop_word};
+use super::subjects::{OtherName, subjects};
+use crate::analysis::{LanguageAnalyzer, Words, fold_text, is_generic_word, is_stop_word};
 use crate::error::Result;
 use crate::index::Snapshot;
 use crate::limits::{LEFT_OUT_MAX, NAME_WORDS_MAX};
@@ -26,22 +28,62 @@ pub(super) fn matching(snapshot: &Snapshot, text: &str, filters: &[Filter]) -> B
     Box::new(BooleanQuery::new(all))
 }
 
-/// That all words of a text are there, of those that the index knows.
-fn all_words(snapshot: &Snapshot, text: &str, tongues: &[LanguageAnalyzer]) -> Vec<Predicate> {
-    let stems = |word| tongues.iter().flat_map(|tongue| known_stems(snapshot, word, *tongue)).collect::<Vec<_>>();
-    let words = content_words(text, tongues).take(QUERY_WORDS_MAX).map(stems).filter(|stems| !stems.is_empty());
-    let any = |stems: Vec<String>| {
-        Predicate::Any(stems.into_iter().map(|stem| Predicate::Term(TermField::Words, stem)).collect())
-    };
-    words.map(any).collect()
-}
-
 /// What every item passes that has all words of a text and passes the filters.
 pub(crate) fn matching_predicate(snapshot: &Snapshot, text: &str, filters: &[Filter]) -> Predicate {
     let tongues = tongues(snapshot);
     let mut all = all_words(snapshot, text, &tongues);
     all.extend(limit_predicates(&snapshot.summary, filters, &tongues));
     Predicate::All(all)
+}
+
+/// What every item passes that has a word of a query, or another name of what it names, and passes the filters.
+pub(crate) fn any_word_predicate(snapshot: &Snapshot, query: &Query, default: LanguageAnalyzer) -> Result<Predicate> {
+    let tongue = query.tongue(default);
+    let mut all = limit_predicates(&snapshot.summary, &query.filters, &plan::tongues(&snapshot.summary, tongue));
+    let plan = Plan::of(snapshot, query, tongue)?;
+    if plan.has_text() {
+        all.push(plan.words.any());
+    }
+    Ok(Predicate::All(all))
+}
+
+/// That all words of a text are there, of those that the index knows, or other names of what they name.
+fn all_words(snapshot: &Snapshot, text: &str, tongues: &[LanguageAnalyzer]) -> Vec<Predicate> {
+    let words: Vec<&str> = content_words(text, tongues).take(QUERY_WORDS_MAX).collect();
+    let folded: Vec<String> = words.iter().map(|word| fold_text(without_article(word))).collect();
+    let subjects = subjects(snapshot, tongues, text, &folded.iter().map(String::as_str).collect::<Vec<_>>());
+    let (mut all, mut at) = (Vec::new(), 0);
+    while at < words.len() {
+        let named = subjects.at(at).filter(|subject| subject.words.start == at && !subject.others.is_empty());
+        let end = named.map_or(at + 1, |subject| subject.words.end);
+        // What only ties words together is asked of nothing.
+        let saying = words[at..end].iter().zip(&folded[at..end]).filter(|(_, folded)| !subjects.is_tie(folded));
+        let own: Option<Vec<Predicate>> = saying.map(|(word, _)| any_stem(snapshot, word, tongues)).collect();
+        let own = own.filter(|words| !words.is_empty()).map(Predicate::All);
+        let others = named.into_iter().flat_map(|subject| &subject.others).map(OtherName::predicate);
+        let names: Vec<Predicate> = own.into_iter().chain(others).collect();
+        if !names.is_empty() {
+            all.push(Predicate::Any(names));
+        }
+        at = end;
+    }
+    all
+}
+
+/// A word without what an apostrophe ties to it: "estomac" of "d'estomac", "chef" of "chef's".
+fn without_article(word: &str) -> &str {
+    match word.split_once(['\'', '\u{2019}']) {
+        Some((before, after)) if after.chars().nth(1).is_none() => before,
+        Some((_, after)) => after,
+        None => word,
+    }
+}
+
+/// What has a word, read in one of these languages. `None`: the index does not have it.
+fn any_stem(snapshot: &Snapshot, word: &str, tongues: &[LanguageAnalyzer]) -> Option<Predicate> {
+    let stems = tongues.iter().flat_map(|tongue| known_stems(snapshot, word, *tongue));
+    let terms: Vec<Predicate> = stems.map(|stem| Predicate::Term(TermField::Words, stem)).collect();
+    (!terms.is_empty()).then_some(Predicate::Any(terms))
 }
 
 /// The languages of the items, and English.
@@ -91,6 +133,11 @@ pub(super) fn count(snapshot: &Snapshot, query: &dyn Search, most: usize) -> Res
 
 /// Whether a text may be the name of an item: all its neighbouring words stand together in names.
 pub(super) fn has_name(snapshot: &Snapshot, text: &str) -> bool {
+    // "For beginners" stands in many names and is none.
+    let says = |word: &&str| !is_stop_word(&word.to_lowercase(), LanguageAnalyzer::ENGLISH);
+    if text.split_whitespace().filter(says).count() < 2 {
+        return false;
+    }
     let has = |field: Field, text: &str| snapshot.doc_freq(&Term::from_field_text(field, text)) > 0;
     tongues(snapshot).into_iter().any(|tongue| {
         let words = Words::of(text, tongue);

@@ -9,8 +9,8 @@ use tantivy::query::{
 };
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
+use super::circle::Circle;
 use super::clauses::{Clause, clauses};
-use super::near::Circle;
 use super::predicate::predicates;
 use super::variant_tests::VariantTests;
 use crate::analysis::{LanguageAnalyzer, whole_fact};

@@ -48,7 +48,7 @@ pub(super) fn top(
     plan: &Plan,
     wanted: usize,
 ) -> Result<Vec<RankedDoc>> {
-    let fitting = matching(snapshot, &query.text, &query.filters);
+    let fitting = matching(snapshot, &plan.corrected(&query.text), &query.filters);
     let in_order = |query: &dyn Search| in_order(snapshot, query, order, &plan.variants, wanted);
     let found = in_order(&*fitting)?;
     match plan.ranking() {

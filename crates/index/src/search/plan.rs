@@ -9,8 +9,9 @@ use tantivy::query::{AllQuery, BooleanQuery, EnableScoring, Occur, Query as Sear
 use super::kinds::Kinds;
 use super::one_variant::limit_clauses;
 use super::query::Query;
+use super::query_words::QueryWords;
 use super::spelling::Correction;
-use super::terms::{QueryWords, ScoredTerms, Terms};
+use super::terms::{ScoredTerms, Terms};
 use super::variant_tests::VariantTests;
 use crate::analysis::{LanguageAnalyzer, bare_word, content_words, fold_text, is_generic_word};
 use crate::error::Result;
@@ -43,7 +44,7 @@ impl Plan {
         let tongues = tongues(&snapshot.summary, tongue);
         let mut terms = Terms::new(snapshot, &tongues);
         if let Some(kept) = kept {
-            terms.add(kept);
+            terms.add(kept, text);
             // The whole text: names keep stop words that the words of a query go without.
             let read = read_as(text, terms.corrections());
             terms.add_names(&read);
@@ -149,17 +150,19 @@ fn read_as<'t>(text: &'t str, corrections: &[Correction]) -> Cow<'t, str> {
     Cow::Owned(text.split_whitespace().map(read).collect::<Vec<_>>().join(" "))
 }
 
-/// The stems of the words that a query of this text looks for, without what else makes a plan.
-pub(super) fn stems_of(snapshot: &Snapshot, text: &str, tongue: LanguageAnalyzer) -> Vec<String> {
+/// The words that a query of this text looks for, without what else makes a plan.
+pub(super) fn words_of(snapshot: &Snapshot, text: &str, tongue: LanguageAnalyzer) -> QueryWords {
+    terms_of(snapshot, text, tongue).words
+}
+
+/// The same with the corrections.
+pub(super) fn terms_of(snapshot: &Snapshot, text: &str, tongue: LanguageAnalyzer) -> ScoredTerms {
     let text = head(text);
-    if text.trim().is_empty() {
-        return Vec::new();
-    }
     let content = content_words(text, tongue);
     let tongues = tongues(&snapshot.summary, tongue);
     let mut terms = Terms::new(snapshot, &tongues);
-    terms.add(if content.is_empty() { text } else { &content });
-    terms.finish().words.stems().into_iter().map(str::to_owned).collect()
+    terms.add(if content.is_empty() { text } else { &content }, text);
+    terms.finish()
 }
 
 /// The tongue of a query, and those of items.

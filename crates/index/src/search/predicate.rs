@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 
 use forecourt_loaders::item::hash;
 use forecourt_retrieval::{Predicate, TermField};
-use forecourt_understanding::{ClassLimit, Filter, Test};
+use forecourt_understanding::{ClassLimit, FORBIDDING, Filter, PERMITTING, Test};
 
 use crate::analysis::{LanguageAnalyzer, Words, fact_word, whole_fact};
 use crate::classes::{CLASS, FREE_OF, STATED};
 use crate::limits::WHOLE_FACT_BYTES_MAX;
 
+/// The property that sorts items in.
+const CATEGORY: &str = "category";
 /// Kilometres from one degree of latitude to the next.
 pub(super) const DEGREE_KM: f64 = 111.0;
 
@@ -25,13 +27,18 @@ pub(super) fn predicates(numbers: &BTreeSet<String>, filter: &Filter, tongues: &
         Test::Is(words) | Test::Mentions(words) => {
             vec![any(fields().flat_map(|field| tongues.iter().map(|tongue| mentions(field, words, *tongue))))]
         }
-        Test::OneOf(texts) => {
-            let each = fields().flat_map(|field| texts.iter().map(move |text| (field, text)));
-            vec![any(each.flat_map(|(field, text)| tongues.iter().map(move |tongue| mentions(field, text, *tongue))))]
+        Test::OneOf(texts) => vec![mention_any(&filter.fields, texts, tongues)],
+        Test::IsOneOf { values, or_sorted_as } => {
+            vec![is_one_of(numbers, &filter.fields, values, or_sorted_as, tongues)]
+        }
+        // It warns with a word that permits, and with none that does not.
+        Test::Permits => {
+            let has = |words: &[&str]| mention_any(&filter.fields, words, tongues);
+            vec![has(PERMITTING), has(FORBIDDING).negated()]
         }
         Test::NoneOf(values) => {
-            let is = fields().flat_map(|field| values.iter().map(move |value| whole(field, value)));
-            vec![any(fields().map(|field| states(numbers, field))), any(is).negated()]
+            let stated = any(fields().map(|field| states(numbers, field)));
+            vec![stated, mention_any(&filter.fields, values, tongues).negated()]
         }
         Test::Overlaps { from, to, or_unstated } => overlaps(&filter.fields, (*from, *to), *or_unstated),
         Test::Without { classes, words } => without(classes, words, tongues),
@@ -80,6 +87,30 @@ fn mentions(field: &str, words: &str, tongue: LanguageAnalyzer) -> Predicate {
         0 => Predicate::nothing(),
         _ => Predicate::All(words.iter().map(|word| fact(fact_word(field, word))).collect()),
     }
+}
+
+/// What mentions one of some texts in one of some properties.
+fn mention_any<T: AsRef<str>>(fields: &[String], texts: &[T], tongues: &[LanguageAnalyzer]) -> Predicate {
+    let each = fields.iter().flat_map(|field| texts.iter().map(move |text| (field, text.as_ref())));
+    any(each.flat_map(|(field, text)| tongues.iter().map(move |tongue| mentions(field, text, *tongue))))
+}
+
+/// What states one of some values, or states none and is sorted in as one of some words.
+fn is_one_of(
+    numbers: &BTreeSet<String>,
+    fields: &[String],
+    values: &[String],
+    or_sorted_as: &[String],
+    tongues: &[LanguageAnalyzer],
+) -> Predicate {
+    let mentioned = mention_any(fields, values, tongues);
+    if or_sorted_as.is_empty() {
+        return mentioned;
+    }
+    // What it states counts before where it lies.
+    let is_stated = any(fields.iter().map(|field| states(numbers, field)));
+    let sorted = mention_any(&[CATEGORY.to_owned()], or_sorted_as, tongues);
+    Predicate::Any(vec![mentioned, Predicate::All(vec![sorted, is_stated.negated()])])
 }
 
 /// What states a property, as a text or as a number.

@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 use forecourt_retrieval::limits::TERMS_MAX;
 use forecourt_retrieval::{ScoredTerm, TermField};
 use forecourt_understanding::limits::QUERY_WORDS_MAX;
+use forecourt_vocabulary::Vocabulary;
 
 use super::Correction;
 use super::plan::{head, looked_for};
-use super::terms::names;
+use super::subjects::{OtherName, possible_names};
+use super::terms::{NARROWER_WORTH, SAME_WORTH, names};
 use crate::analysis::{LanguageAnalyzer, SPELLED_CHARS_MIN, Words, content_words};
 
 /// The terms of a text.
@@ -16,6 +18,8 @@ use crate::analysis::{LanguageAnalyzer, SPELLED_CHARS_MIN, Words, content_words}
 pub(crate) struct Probe {
     /// Each once.
     words: Vec<ProbeWord>,
+    /// Other names of what the words name.
+    others: Vec<OtherName>,
     names: Vec<(String, f32)>,
 }
 
@@ -28,14 +32,16 @@ struct ProbeWord {
 }
 
 impl Probe {
-    /// The terms of a text in these tongues, the first of which is its own. Empty where the filters alone say what is
-    /// wanted.
-    pub(crate) fn of(text: &str, has_filters: bool, tongues: &[LanguageAnalyzer]) -> Self {
+    /// The terms of a text in these tongues, the first of which is its own, and what else a vocabulary calls what it
+    /// names. Empty where the filters alone say what is wanted.
+    pub(crate) fn of(text: &str, has_filters: bool, tongues: &[LanguageAnalyzer], vocabulary: &Vocabulary) -> Self {
         let own = tongues.first().copied().unwrap_or(LanguageAnalyzer::OTHER);
         let content = content_words(head(text), own);
         let Some(kept) = looked_for(text, &content, has_filters) else { return Self::default() };
         let mut probe = Self::default();
         probe.add(kept, tongues);
+        let written = Words::of(kept, LanguageAnalyzer::OTHER);
+        probe.others = possible_names(vocabulary, tongues, &written.iter().collect::<Vec<_>>());
         probe.names = names(head(text), tongues);
         probe
     }
@@ -66,18 +72,29 @@ impl Probe {
         self.words.is_empty()
     }
 
-    /// What makes a document a better candidate: words first, so that names go where there are too many.
+    /// What makes a document a better candidate: words first, so that others go where there are too many, and what is
+    /// narrower before all.
     pub(crate) fn terms(&self) -> Vec<ScoredTerm> {
         let words = self.words.iter().flat_map(|word| &word.stems);
         let words = words.map(|stem| ScoredTerm { field: TermField::Words, term: stem.clone(), boost: 1.0 });
         let names = self.names.iter();
         let names =
             names.map(|(name, worth)| ScoredTerm { field: TermField::Pairs, term: name.clone(), boost: *worth });
-        let mut terms: Vec<ScoredTerm> = words.chain(names).collect();
+        let terms = words.chain(self.others(false, SAME_WORTH)).chain(names);
+        let mut terms: Vec<ScoredTerm> = terms.chain(self.others(true, NARROWER_WORTH)).collect();
         let mut seen = BTreeSet::new();
         terms.retain(|term| seen.insert((term.field, term.term.clone())));
         terms.truncate(TERMS_MAX);
         terms
+    }
+
+    /// The terms of other names. Those of one name share what it is worth.
+    fn others(&self, narrower: bool, worth: f32) -> impl Iterator<Item = ScoredTerm> {
+        let others = self.others.iter().filter(move |other| other.is_narrower == narrower);
+        others.flat_map(move |OtherName { stems, .. }| {
+            let boost = worth / stems.len() as f32;
+            stems.iter().map(move |stem| ScoredTerm { field: TermField::Words, term: stem.clone(), boost })
+        })
     }
 
     /// The words of which no document has a stem, as they are written, by how many documents have each term.
@@ -106,14 +123,28 @@ mod tests {
     #[test]
     fn a_query_is_asked_by_its_words_in_all_tongues_and_by_names() {
         let tongues = [LanguageAnalyzer::ENGLISH, LanguageAnalyzer::of("de")];
-        let probe = Probe::of("the red hats, red", false, &tongues);
+        let probe = Probe::of("the red hats, red", false, &tongues, &Vocabulary::shipped());
         let terms = probe.terms();
         let of =
             |field| terms.iter().filter(|term| term.field == field).map(|term| term.term.as_str()).collect::<Vec<_>>();
-        assert_eq!(of(TermField::Words), ["red", "hat"]);
+        assert_eq!(of(TermField::Words)[..2], ["red", "hat"], "what is written comes first");
         assert!(of(TermField::Pairs).contains(&"red hat") && !of(TermField::Pairs).contains(&"hat red"));
         assert_eq!(probe.unknown(|stem| u64::from(stem == "red")), ["hats"]);
-        assert!(Probe::of("something", true, &tongues).is_empty(), "the limits alone say what is wanted");
+        assert!(
+            Probe::of("something", true, &tongues, &Vocabulary::shipped()).is_empty(),
+            "the limits alone say what is wanted"
+        );
+    }
+
+    #[test]
+    fn a_query_is_asked_by_other_names_in_the_tongues_of_items() {
+        let terms =
+            |tongues: &[LanguageAnalyzer]| Probe::of("rain jacket", false, tongues, &Vocabulary::shipped()).terms();
+        let german = terms(&[LanguageAnalyzer::ENGLISH, LanguageAnalyzer::of("de")]);
+        let boost = |term: &str| german.iter().find(|one| one.term == term).map(|one| one.boost);
+        assert_eq!((boost("jacket"), boost("regenjack")), (Some(1.0), Some(SAME_WORTH)));
+        assert!(german.len() <= TERMS_MAX);
+        assert!(terms(&[LanguageAnalyzer::ENGLISH]).iter().all(|one| one.term != "regenjack"), "no item is German");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use forecourt_core::Language;
 use forecourt_understanding::{Filter, SortOrder};
 
-use super::adjust::Adjustment;
+use super::adjustment::Adjustment;
 use crate::analysis::LanguageAnalyzer;
 
 /// A search: free text, and constraints that every hit satisfies.

@@ -6,7 +6,7 @@ use forecourt_understanding::{Filter, QuestionScope};
 use tantivy::Term;
 
 use super::matching::{has_any, has_name};
-use super::near::position;
+use super::position::position;
 use crate::analysis::{LanguageAnalyzer, Words, fact_word, whole_fact};
 use crate::classes::STATED;
 use crate::index::Snapshot;

@@ -52,14 +52,18 @@ impl Correction {
     }
 }
 
-/// What a word is read as that the index does not have. `None` when nothing is like it.
-pub(super) fn correction(snapshot: &Snapshot, written: &str) -> Option<Correction> {
+/// What a word is read as that the index does not have. `None` when nothing is like it. A word that is `spelled_right`
+/// has no typing errors, but may be half typed.
+pub(super) fn correction(snapshot: &Snapshot, written: &str, spelled_right: bool) -> Option<Correction> {
     let chars = written.chars().count();
     if chars > CHARS_MAX || written.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
     // Fewer errors hide more errors, and two whole words without their space are one error.
-    let almost = |errors: usize| almost(snapshot, written, errors, chars);
+    let almost = |errors: usize| match spelled_right {
+        true => Vec::new(),
+        false => almost(snapshot, written, errors, chars),
+    };
     let correction = |readings, joined| Correction { written: written.to_owned(), readings, joined };
     let mut one = almost(1);
     let begun = begun(snapshot, written, chars);

@@ -4,11 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query as Search, TermQuery};
+use tantivy::Term;
+use tantivy::query::{BooleanQuery, BoostQuery, DisjunctionMaxQuery, Occur, Query as Search, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocAddress, DocSet, Term};
 
+use super::query_words::{QueryWord, QueryWords};
 use super::spelling::{self, Correction};
+use super::subjects::{OtherName, Subject, subjects};
 use crate::analysis::{LanguageAnalyzer, NAME_WORDS_MAX, Words, content_words, whole_name};
 use crate::index::Snapshot;
 use forecourt_understanding::limits::QUERY_WORDS_MAX;
@@ -16,15 +18,21 @@ use forecourt_understanding::limits::QUERY_WORDS_MAX;
 /// What it is worth that a name has two words of the query side by side, or that the query has the whole name in
 /// it: each as a term by itself, beside what its words are worth.
 const NAME_BOOST: f32 = 0.4;
+/// What another name is worth beside the one that the query has: one that means the same, and that of something
+/// narrower.
+pub(super) const SAME_WORTH: f32 = 0.7;
+pub(super) const NARROWER_WORTH: f32 = 0.5;
+/// What is left of that where items have the query's own words: these come first.
+const BESIDE_OWN: f32 = 0.6;
 /// Unknown words of a query that are read as others: the work is more than that of a known one.
 const UNKNOWN_WORDS_READ: usize = 8;
 
 /// Whether the index has every word of a text, in one of its tongues or in the text's.
-pub(super) fn knows_all(snapshot: &Snapshot, text: &str, tongue: LanguageAnalyzer) -> bool {
+pub(crate) fn knows_all(snapshot: &Snapshot, text: &str, tongue: LanguageAnalyzer) -> bool {
     let tongues = || snapshot.summary.tongues().chain([tongue]);
     let kept = content_words(text, tongue);
     let all: Vec<Words> = tongues().map(|tongue| Words::of(&kept, tongue)).collect();
-    let has = |stem: &str| snapshot.doc_freq(&Term::from_field_text(snapshot.fields.text, stem)) > 0;
+    let has = |stem: &str| snapshot.items_with(stem) > 0;
     let count = all.first().map_or(0, Words::len).min(QUERY_WORDS_MAX);
     (0..count).all(|at| all.iter().filter_map(|words| words.get(at)).any(has))
 }
@@ -41,24 +49,8 @@ pub(super) struct Terms<'s> {
     /// Words of the text, repeated ones as often.
     asked: usize,
     corrections: Vec<Correction>,
-}
-
-/// The words of a query that say what is looked for.
-#[derive(Debug, Default)]
-pub(crate) struct QueryWords {
-    /// Each once.
-    words: Vec<QueryWord>,
-    /// How many there are with repetitions.
-    pub(super) asked: usize,
-}
-
-/// A word of a query.
-#[derive(Debug)]
-pub(super) struct QueryWord {
-    /// Its stems that the index has. Empty: it does not have the word.
-    pub(super) stems: Vec<String>,
-    /// How much it says: the logarithm of how rare it is.
-    pub(super) information: f32,
+    /// Unknown words that are still read as others.
+    unknown_left: usize,
 }
 
 /// The words of a query as terms of the index, with the corrections that were made.
@@ -67,48 +59,6 @@ pub(super) struct ScoredTerms {
     pub(super) corrections: Vec<Correction>,
     /// `None`: the index has none of the words.
     pub(super) query: Option<BooleanQuery>,
-}
-
-impl QueryWords {
-    /// All stems that are looked for.
-    pub(crate) fn stems(&self) -> Vec<&str> {
-        self.words.iter().flat_map(|word| &word.stems).map(String::as_str).collect()
-    }
-
-    /// The words themselves.
-    pub(super) fn all(&self) -> &[QueryWord] {
-        &self.words
-    }
-
-    /// How much the words say, and how much of that a document has.
-    pub(super) fn coverage(&self, snapshot: &Snapshot, document: DocAddress) -> tantivy::Result<Coverage> {
-        let words = snapshot.searcher.segment_reader(document.segment_ord).inverted_index(snapshot.fields.text)?;
-        let has = |stem: &String| -> tantivy::Result<bool> {
-            let term = Term::from_field_text(snapshot.fields.text, stem);
-            let Some(mut postings) = words.read_postings(&term, IndexRecordOption::Basic)? else { return Ok(false) };
-            // `seek` only goes forward: of a posting list that begins behind the document nothing is asked.
-            Ok(postings.doc() <= document.doc_id && postings.seek(document.doc_id) == document.doc_id)
-        };
-        let mut coverage = Coverage::default();
-        for word in &self.words {
-            coverage.asked += word.information;
-            let mut is_there = false;
-            for stem in &word.stems {
-                is_there = is_there || has(stem)?;
-            }
-            if is_there {
-                coverage.said += word.information;
-            }
-        }
-        Ok(coverage)
-    }
-}
-
-/// How much of what a query asks a document says, both as sums of logarithms.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Coverage {
-    pub(super) asked: f32,
-    pub(super) said: f32,
 }
 
 impl<'s> Terms<'s> {
@@ -121,11 +71,12 @@ impl<'s> Terms<'s> {
             words: Vec::new(),
             asked: 0,
             corrections: Vec::new(),
+            unknown_left: UNKNOWN_WORDS_READ,
         }
     }
 
-    /// The words, each as its stems in all tongues. A word that is repeated counts as often.
-    pub(super) fn add(&mut self, kept: &str) {
+    /// The words that are kept of a text, each as its stems in all tongues. A word that is repeated counts as often.
+    pub(super) fn add(&mut self, kept: &str, text: &str) {
         let written = Words::of(kept, LanguageAnalyzer::OTHER);
         let all: Vec<Words> = self.tongues.iter().map(|tongue| Words::of(kept, *tongue)).collect();
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
@@ -133,29 +84,93 @@ impl<'s> Terms<'s> {
             *seen.entry(word).or_default() += 1;
         }
         self.asked = written.len();
-        let mut unknown_left = UNKNOWN_WORDS_READ;
-        for at in 0..written.len() {
+        let subjects = subjects(self.snapshot, self.tongues, text, &written.iter().collect::<Vec<_>>());
+        // Where each word of a subject is among those of the query, and how often the query has it.
+        let mut named: BTreeMap<usize, (usize, f32)> = BTreeMap::new();
+        let only_ties = written.iter().all(|word| subjects.is_tie(word));
+        for (at, word) in written.iter().enumerate().filter(|(_, word)| only_ties || !subjects.is_tie(word)) {
+            let Some(count) = seen.remove(word) else { continue };
             // Languages differ in stems, not in where words begin: one position is the same word in all of them.
-            let Some(count) = written.get(at).and_then(|word| seen.remove(word)) else { continue };
             let stems: BTreeSet<&str> = all.iter().filter_map(|words| words.get(at)).collect();
-            let known: Vec<String> =
-                stems.into_iter().filter(|stem| self.count(stem, count as f32)).map(str::to_owned).collect();
-            let stems = match written.get(at) {
-                Some(word) if known.is_empty() && unknown_left > 0 => {
-                    unknown_left -= 1;
-                    self.unknown(word)
+            let subject = subjects.at(at);
+            let asked = match subject.filter(|subject| !subject.others.is_empty()) {
+                Some(subject) => {
+                    named.insert(at, (self.words.len(), count as f32));
+                    self.named_word(word, &stems, subject)
                 }
-                _ => known,
+                None => self.plain_word(word, &stems, count as f32, subject),
             };
-            let information = self.information(&stems);
-            self.words.push(QueryWord { stems, information });
+            self.words.push(asked);
+        }
+        for subject in subjects.all.into_iter().filter(|subject| !subject.others.is_empty()) {
+            let words: Vec<(usize, f32)> = subject.words.clone().filter_map(|at| named.get(&at).copied()).collect();
+            self.add_subject(&subject, &words);
         }
         for (stem, worth) in std::mem::take(&mut self.stems) {
             self.push(self.snapshot.fields.text, &stem, worth);
         }
     }
 
-    /// Names that have something of the query.
+    /// A word that is looked for as it is, or as it is read where the index does not have it.
+    fn plain_word(&mut self, word: &str, stems: &BTreeSet<&str>, count: f32, subject: Option<&Subject>) -> QueryWord {
+        let known = stems.iter().filter(|stem| self.count(stem, count));
+        let known: Vec<String> = known.map(|stem| (*stem).to_owned()).collect();
+        let is_spoken = subject.is_some_and(|subject| subject.is_spoken);
+        // A word of another language that is known there is no misspelled one of this language.
+        let is_foreign = subject.is_some_and(|subject| subject.is_spoken && !subject.is_read);
+        let stems = if known.is_empty() { self.unknown(word, is_foreign) } else { known };
+        let (information, is_lacking) = (self.information(&stems), stems.is_empty() && is_spoken);
+        QueryWord { written: word.to_owned(), stems, is_lacking, information, ..QueryWord::default() }
+    }
+
+    /// A word that is part of what has other names.
+    fn named_word(&mut self, word: &str, stems: &BTreeSet<&str>, subject: &Subject) -> QueryWord {
+        let known = stems.iter().filter(|stem| self.snapshot.items_with(stem) > 0);
+        let stems: Vec<String> = known.map(|stem| (*stem).to_owned()).collect();
+        let information = self.information(&stems);
+        // It may be half typed all the same.
+        let begun = if stems.is_empty() && subject.is_read { self.unknown(word, true) } else { Vec::new() };
+        QueryWord { written: word.to_owned(), stems, begun, information, ..QueryWord::default() }
+    }
+
+    /// What words name, by the best of its names: an item that has several is no better than one that has one. `words`
+    /// are the places of the words, each with how often the query has it.
+    fn add_subject(&mut self, subject: &Subject, words: &[(usize, f32)]) {
+        let known = words.iter().filter(|(at, _)| !self.words[*at].stems.is_empty());
+        let known: Vec<(usize, f32)> = known.copied().collect();
+        let mut information = known.iter().map(|(at, _)| self.words[*at].information).sum::<f32>();
+        if known.len() < words.len() {
+            // Items do not say it in all of these words: then as much as the most frequent of its other names.
+            let rarest = |other: &OtherName| other.stems.iter().map(|stem| self.snapshot.items_with(stem)).min();
+            let with = subject.others.iter().filter_map(rarest).max().unwrap_or_default();
+            information = information.max(self.rarity(with));
+            let unknown = words.iter().filter(|word| !known.contains(word));
+            unknown.for_each(|(at, _)| self.words[*at].information = information / words.len() as f32);
+        }
+        let field = self.snapshot.fields.text;
+        let own = known.iter().flat_map(|(at, count)| self.words[*at].stems.iter().map(move |stem| (stem, *count)));
+        let own: Vec<_> = own.map(|(stem, count)| (Occur::Should, term(field, stem, count))).collect();
+        let mut names: Vec<Box<dyn Search>> = Vec::new();
+        if !own.is_empty() {
+            names.push(Box::new(BooleanQuery::new(own)));
+        }
+        for other in &subject.others {
+            let all: f32 = other.stems.iter().map(|stem| self.rarity(self.snapshot.items_with(stem))).sum();
+            let worth = if other.is_narrower { NARROWER_WORTH } else { SAME_WORTH };
+            let worth = if known.len() == words.len() { BESIDE_OWN * worth } else { worth };
+            // Not by how rare this name is: one that few items have would come before the word that was asked for.
+            let worth = worth * information / all.max(f32::EPSILON);
+            let each = other.stems.iter().map(|stem| (Occur::Must, term(field, stem, worth)));
+            names.push(Box::new(BooleanQuery::new(each.collect())));
+        }
+        self.clauses.push((Occur::Should, Box::new(DisjunctionMaxQuery::new(names))));
+        for (at, _) in words {
+            self.words[*at].others.extend(subject.others.iter().cloned());
+        }
+    }
+
+    /// Names that have two words of the query side by side but for stop words, and names that the query has in it
+    /// as a whole. Words with a comma between them are no neighbours.
     pub(super) fn add_names(&mut self, text: &str) {
         for (name, worth) in names(text, self.tongues) {
             self.push(self.snapshot.fields.pairs, &name, worth);
@@ -176,9 +191,13 @@ impl<'s> Terms<'s> {
 
     /// How much a word says that is known by these stems: BM25's inverse document frequency.
     fn information(&self, stems: &[String]) -> f32 {
-        let with = |stem: &String| self.snapshot.doc_freq(&Term::from_field_text(self.snapshot.fields.text, stem));
-        let with = stems.iter().map(with).max().unwrap_or_default() as f32;
-        let all = self.snapshot.documents() as f32;
+        let with = |stem: &String| self.snapshot.items_with(stem);
+        self.rarity(stems.iter().map(with).max().unwrap_or_default())
+    }
+
+    /// BM25's inverse document frequency of a word that so many items have.
+    fn rarity(&self, items: u64) -> f32 {
+        let (with, all) = (items as f32, self.snapshot.documents() as f32);
         (1.0 + ((all - with).max(0.0) + 0.5) / (with + 0.5)).ln()
     }
 
@@ -188,7 +207,7 @@ impl<'s> Terms<'s> {
             *sum += worth;
             return true;
         }
-        let known = self.snapshot.doc_freq(&Term::from_field_text(self.snapshot.fields.text, stem)) > 0;
+        let known = self.snapshot.items_with(stem) > 0;
         if known && self.stems.len() < QUERY_WORDS_MAX {
             self.stems.push((stem.to_owned(), worth));
         }
@@ -197,21 +216,19 @@ impl<'s> Terms<'s> {
 
     /// Adds a term if the index has it.
     fn push(&mut self, field: Field, word: &str, boost: f32) {
-        let term = Term::from_field_text(field, word);
-        if self.snapshot.doc_freq(&term) == 0 {
-            return;
+        if self.snapshot.doc_freq(&Term::from_field_text(field, word)) > 0 {
+            self.clauses.push((Occur::Should, term(field, word, boost)));
         }
-        let query = TermQuery::new(term, IndexRecordOption::WithFreqs);
-        let boosted: Box<dyn Search> = match boost == 1.0 {
-            true => Box::new(query),
-            false => Box::new(BoostQuery::new(Box::new(query), boost)),
-        };
-        self.clauses.push((Occur::Should, boosted));
     }
 
-    /// A word that the index does not have: read as words that it has. Their stems.
-    fn unknown(&mut self, written: &str) -> Vec<String> {
-        let Some(correction) = spelling::correction(self.snapshot, written) else { return Vec::new() };
+    /// A word that the index does not have: read as words that it has. Their stems. One that is `spelled_right` may still
+    /// be half typed.
+    fn unknown(&mut self, written: &str, spelled_right: bool) -> Vec<String> {
+        if self.unknown_left == 0 {
+            return Vec::new();
+        }
+        self.unknown_left -= 1;
+        let Some(correction) = spelling::correction(self.snapshot, written, spelled_right) else { return Vec::new() };
         let mut known = Vec::new();
         for (word, worth) in &correction.readings {
             let stems: BTreeSet<String> =
@@ -242,6 +259,15 @@ pub(super) fn names(text: &str, tongues: &[LanguageAnalyzer]) -> Vec<(String, f3
         (name, NAME_BOOST * words as f32)
     });
     pairs.chain(whole).collect()
+}
+
+/// A term of a query, and what it is worth.
+fn term(field: Field, word: &str, worth: f32) -> Box<dyn Search> {
+    let query = TermQuery::new(Term::from_field_text(field, word), IndexRecordOption::WithFreqs);
+    match worth == 1.0 {
+        true => Box::new(query),
+        false => Box::new(BoostQuery::new(Box::new(query), worth)),
+    }
 }
 
 /// The runs of words of a short text that may be whole names.

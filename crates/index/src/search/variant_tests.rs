@@ -105,7 +105,9 @@ impl VariantTest {
             Test::Is(words) | Test::Mentions(words) => {
                 Self::Terms { keys: texts(), any: mentions(&filter.fields, std::slice::from_ref(words), tongues) }
             }
-            Test::OneOf(each) => Self::Terms { keys: texts(), any: mentions(&filter.fields, each, tongues) },
+            Test::OneOf(each) | Test::IsOneOf { values: each, .. } => {
+                Self::Terms { keys: texts(), any: mentions(&filter.fields, each, tongues) }
+            }
             Test::Within { from, to } => Self::Within {
                 keys: filter.fields.iter().map(|field| number_key(field)).collect(),
                 from: from.unwrap_or(f64::NEG_INFINITY),
@@ -126,8 +128,10 @@ impl VariantTest {
                     fields.flat_map(|field| values.iter().map(move |value| term_key(&whole_fact(field, value))));
                 Self::NoneOf { keys: texts(), values: terms.collect() }
             }
-            // Ages, days and where it is are those of the item as a whole.
-            Test::Without { .. } | Test::Unstated(_) | Test::Overlaps { .. } | Test::Near { .. } => return None,
+            // Warnings, ages, days and where it is are those of the item as a whole.
+            Test::Without { .. } | Test::Unstated(_) | Test::Overlaps { .. } | Test::Near { .. } | Test::Permits => {
+                return None;
+            }
         })
     }
 

@@ -56,7 +56,7 @@ pub(crate) fn word_coverage(
 
 /// The stems of what a word is read as that no item has.
 fn corrected(snapshot: &Snapshot, word: &str, tongue: LanguageAnalyzer) -> Vec<String> {
-    let read_as = spelling::correction(snapshot, &fold_text(word)).map(|correction| correction.readings);
+    let read_as = spelling::correction(snapshot, &fold_text(word), false).map(|correction| correction.readings);
     let stems = read_as
         .into_iter()
         .flatten()

@@ -10,6 +10,7 @@ mod kitchen;
 mod limits_kept;
 mod limits_understood;
 mod meaning;
+mod names;
 mod ordered;
 mod push;
 mod queries;

@@ -1,7 +1,7 @@
 //! One item as a result: its picture, its name, what it costs, where it comes from, why it is here.
 
 use askama::Template;
-use forecourt_core::findings::MatchReason;
+use forecourt_core::findings::{AppliedLimit, MatchReason};
 use forecourt_sentences::Sentences;
 
 use super::link::Place;
@@ -34,7 +34,7 @@ pub(super) fn card(
     item: &Item,
     reason: Option<&MatchReason>,
     place: &Place,
-    applied: &[String],
+    applied: &[AppliedLimit],
     marking: (&Words, Sentences),
 ) -> String {
     let (words, say) = marking;
@@ -43,7 +43,10 @@ pub(super) fn card(
     // A fit is a limit, and what the item states in parentheses.
     let limit_of = |fit: &str| fit.rsplit_once(" (").map_or_else(|| fit.to_owned(), |(limit, _)| limit.to_owned());
     let is_said = |fit: &&String| {
-        applied.iter().any(|limit| limit.eq_ignore_ascii_case(fit) || limit.eq_ignore_ascii_case(&limit_of(fit)))
+        let is = |limit: &AppliedLimit| {
+            limit.words.eq_ignore_ascii_case(fit) || limit.words.eq_ignore_ascii_case(&limit_of(fit))
+        };
+        applied.iter().any(is)
     };
     // That all are near goes without saying, and how near each is does not.
     let is_distance = |fit: &&String| fit.ends_with(" km)");

@@ -61,10 +61,11 @@ impl LimitsTold {
 /// The limits that hold, each once, but for those that were clicked.
 fn applied(findings: &Findings, place: &Place) -> Vec<LimitView> {
     let mut told: Vec<LimitView> = Vec::new();
-    for words in findings.applied.iter().map(|limit| clean::line(limit)) {
+    for limit in &findings.applied {
+        let words = clean::line(&limit.words);
         let is_known = told.iter().any(|limit| limit.words == words) || place.has_value(&words);
         if !words.is_empty() && !is_known && told.len() < NOTES_MAX {
-            let question = without(&place.question, &words);
+            let question = limit.said_at.clone().and_then(|said_at| without(&place.question, said_at));
             told.push(LimitView { without: question.map(|question| place.with_question(question)), words });
         }
     }
@@ -74,7 +75,7 @@ fn applied(findings: &Findings, place: &Place) -> Vec<LimitView> {
 #[cfg(test)]
 mod tests {
     use forecourt_core::SearchRefinement;
-    use forecourt_core::findings::{LeftOut, SpellingCorrection};
+    use forecourt_core::findings::{AppliedLimit, LeftOut, SpellingCorrection};
     use forecourt_sentences::SpokenLanguage;
 
     use super::*;
@@ -103,7 +104,7 @@ mod tests {
     #[test]
     fn what_is_told_of_limits_is_bounded() {
         let findings = |count: usize| Findings {
-            applied: (0..count).map(|n| format!("a{n}")).collect(),
+            applied: (0..count).map(|n| AppliedLimit::unsaid(format!("a{n}"))).collect(),
             corrections: vec![SpellingCorrection { written: "d".to_owned(), read_as: "e".to_owned() }; count],
             not_understood: vec!["b".to_owned(); count],
             left_out: vec![LeftOut { limit: "c".to_owned(), items: 2 }; count],
@@ -119,7 +120,9 @@ mod tests {
 
     #[test]
     fn each_limit_is_told_once_and_can_be_taken_away_where_the_question_says_it() {
-        let applied = ["with rice", "no nuts", "no nuts", ""].map(str::to_owned).to_vec();
+        let said = AppliedLimit { words: "with rice".to_owned(), said_at: Some(5..14) };
+        let unsaid = ["no nuts", "no nuts", ""].map(AppliedLimit::unsaid);
+        let applied: Vec<AppliedLimit> = [said].into_iter().chain(unsaid).collect();
         let limits =
             |place: &Place| LimitsTold::of(&Findings { applied: applied.clone(), ..Findings::default() }, place, say());
         let question = "soup with rice".to_owned();

@@ -5,7 +5,6 @@ use forecourt_core::{CollectedReply, Ending, Event, Findings, Part};
 use forecourt_sentences::Sentences;
 
 use super::card::card;
-use super::caveats;
 use super::citation::cited;
 use super::facets::{self, FacetView, OrderView};
 use super::limits_told::LimitsTold;
@@ -208,7 +207,7 @@ impl SearchAnswer {
             return if begins { self.close() + &waiting(self.page.say) } else { String::new() };
         }
         let limits = |findings: &Findings| LimitsTold::of(findings, &self.place, self.page.say);
-        let said = |findings: &Findings| (findings.summary.clone(), findings.notes.clone(), limits(findings));
+        let said = |findings: &Findings| (findings.whole_summary(), findings.notes.clone(), limits(findings));
         // Findings are told again when ranks or reasons change; the same summary twice would make the page jump.
         if self.findings.as_ref().map(said) == Some(said(findings)) {
             return String::new();
@@ -217,14 +216,9 @@ impl SearchAnswer {
         let is_empty = findings.count == 0;
         let all = (is_empty && !self.place.narrowing.exactly.is_empty()).then(|| self.place.widest());
         let notes = findings.notes.iter().map(|note| clean::line(note)).collect();
-        let (answer, caveats) = match is_empty {
-            // Why there is nothing is the answer.
-            true => (findings.summary.as_str(), ""),
-            false => caveats::split(findings, self.page.say),
-        };
         let (limits, say) = (limits(findings), self.page.say);
-        let (html, caveats) =
-            (cited(&markdown::to_html_below(answer), findings.count), markdown::to_html_below(caveats));
+        let html = cited(&markdown::to_html_below(&findings.summary), findings.count);
+        let caveats = markdown::to_html_below(&findings.caveats);
         let rating = self.rating();
         self.aside(&Summary { html, caveats, say, limits, notes, is_empty, all, rating })
     }

@@ -1,6 +1,6 @@
 //! The search page as a browser reads it.
 
-use forecourt_core::findings::{Facet, ItemFindings, LeftOut, MatchReason};
+use forecourt_core::findings::{AppliedLimit, Facet, ItemFindings, LeftOut, MatchReason};
 use forecourt_core::{Event, Findings, SearchRefinement};
 
 use super::*;
@@ -21,7 +21,8 @@ fn findings(text: &str) -> Findings {
             why: text.to_owned(),
         })],
         notes: vec![text.to_owned()],
-        applied: vec![text.to_owned()],
+        caveats: text.to_owned(),
+        applied: vec![AppliedLimit::unsaid(text)],
         not_understood: vec![text.to_owned()],
         left_out: vec![LeftOut { limit: text.to_owned(), items: 2 }],
         decontextualized: Some(format!("{text} {text}")),

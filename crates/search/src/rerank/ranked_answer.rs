@@ -24,7 +24,7 @@ use super::prompt_item::prompt_entry;
 use super::rank::{self, Judgements};
 use super::summary::{self, NOT_ANSWERED, Summary, SummaryEnd};
 use super::{error::RerankError, model::RerankModel};
-use crate::answer_text::AnswerText;
+use crate::answer_text::{AnswerText, Lead};
 use crate::engine::{SearchEngine, sentences};
 use crate::limits::{RANK_CALLS_MAX, RANK_WINDOW_ITEMS, SUMMARIZED_MAX};
 
@@ -86,7 +86,7 @@ struct RankedAnswer {
     /// Candidates that were given, in their order, those of earlier answers first.
     given: Vec<usize>,
     /// The answer in a sentence or two, by the search itself.
-    lead: String,
+    lead: Lead,
     /// The same by the model.
     summary: String,
 }
@@ -98,7 +98,7 @@ impl RankedAnswer {
             begun,
             whys: BTreeMap::new(),
             given: Vec::new(),
-            lead: String::new(),
+            lead: Lead::default(),
             summary: String::new(),
         }
     }
@@ -182,7 +182,7 @@ impl RankedAnswer {
         }
         let lead = self.words().lead(&begun.asked, &begun.found, &best, begun.count);
         self.lead = lead;
-        Event::Text(format!("{}\n", self.lead))
+        Event::Text(format!("{}\n", self.lead.whole()))
     }
 
     /// The item at this place among those that were given, in words and as data.
@@ -230,6 +230,7 @@ impl RankedAnswer {
         };
         let findings = Findings {
             summary: self.summary_or_lead(),
+            caveats: self.lead.caveats.clone(),
             count: self.begun.count,
             more: self.begun.found.has_more,
             items: self
@@ -247,7 +248,7 @@ impl RankedAnswer {
     fn summary_or_lead(&self) -> String {
         match self.wants_summary() && self.summary.is_empty() {
             true => String::new(),
-            false if self.summary.is_empty() => self.lead.clone(),
+            false if self.summary.is_empty() => self.lead.answer.clone(),
             false => self.summary.clone(),
         }
     }
@@ -300,7 +301,7 @@ impl RankedAnswer {
             }
         }
         if self.summary.is_empty() {
-            self.summary.clone_from(&self.lead);
+            self.summary.clone_from(&self.lead.answer);
         }
         events.extend(self.tell());
         events

@@ -91,7 +91,7 @@ impl Conversation {
             misses.extend(unwanted.map(|word| format!("{} has `{word}`", item["name"])));
         }
         if let Some(limit) = &self.limit
-            && !applied.iter().any(|applied| applied.contains(limit.as_str()))
+            && !applied.iter().any(|applied| applied.words.contains(limit.as_str()))
         {
             misses.push(format!("`{limit}` is no limit: {applied:?}"));
         }

@@ -18,3 +18,4 @@ mod search;
 mod shop;
 mod sites;
 mod support;
+mod trade;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use forecourt_agents::{BuiltAgent, Context};
+use forecourt_core::findings::AppliedLimit;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::reply::collect;
 use forecourt_core::{
@@ -218,7 +219,8 @@ async fn whoever_wishes_for_findings_is_told_them_before_the_answer() {
     let found = told("chickpeas", true).await.expect("findings");
     assert_eq!((found.count > 0, found.items.len(), found.more), (true, found.count, true));
     assert_eq!(found.ignored, ["colour", "x"]);
-    assert_eq!(told("chickpeas, no nuts", true).await.expect("findings").applied, ["no nuts"]);
+    let applied = told("chickpeas, no nuts", true).await.expect("findings").applied;
+    assert_eq!(applied, [AppliedLimit { words: "no nuts".to_owned(), said_at: Some(11..18) }]);
     assert!(found.summary.contains("match") && !found.summary.contains("\n1."), "{}", found.summary);
     let nothing = told("zzxqqq", true).await.expect("findings");
     assert_eq!((nothing.count, nothing.items.len()), (0, 0));
@@ -439,7 +441,9 @@ async fn nothing_is_asked_back_below_the_bound_or_by_default() {
 async fn ranks_are_explained_to_the_operator() {
     let (_folder, built) = kitchen();
     let told = built.indexing.as_ref().unwrap().explain("chickpea soup under 40 minutes").unwrap();
-    let best = &told[0];
+    let words: Vec<&str> = told.words.iter().map(|part| part.text.as_str()).collect();
+    assert_eq!(words, ["“chickpea soup”: subject", "“under 40 minutes”: limit (40 minutes or less)"]);
+    let best = &told.items[0];
     assert!(["soup", "BM25", "passes: "].iter().all(|words| best.text.contains(words)), "{best:?}");
     assert!(best.data["score"].is_number() && best.data["filters"].is_array(), "{best:?}");
 }
@@ -498,7 +502,7 @@ async fn what_is_clicked_holds_exactly_and_more_can_be_wanted() {
     let (told, answer) = findings(&built, "chickpeas", FindingsDetail::Facets, soups).await;
     assert_eq!((told.total, told.count, told.more), (Some(4), 4, false), "soup dumplings are no soup");
     assert_eq!(told.facets[0].values, [("Soup".to_owned(), 4)], "what was chosen can be left again");
-    assert!(told.summary.contains("Limits: Soup."), "{}", told.summary);
+    assert!(told.caveats.contains("Limits: Soup."), "{}", told.caveats);
     assert_eq!(names(&answer).len(), 4);
     let both = narrowed(&[("recipeCategory", "Soup"), ("recipeCuisine", "Thai")], None);
     assert_eq!(findings(&built, "chickpeas", FindingsDetail::Facets, both).await.0.total, Some(2));

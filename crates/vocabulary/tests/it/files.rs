@@ -187,3 +187,44 @@ proptest! {
         Vocabulary::shipped().classes_in(&text, "en");
     }
 }
+
+#[test]
+fn names_of_a_deployment_go_before_those_of_the_program_and_that_is_told() {
+    let words = read(
+        "class_area = \"food\"\n[[class]]\nid = \"hard\"\nen.names = [\"nuts\"]\n\
+         [[kind]]\ntypes = [\"Gizmo\"]\nen.names = [\"film\"]\n\
+         [[property]]\nid = \"attic\"\npaths = [\"numberOfRooms\"]\nen.names = [\"salary\"]\n\
+         [[property]]\nid = \"rooms\"\npaths = [\"numberOfRooms\"]\nen.names = [\"chambers\"]\n",
+    )
+    .unwrap();
+    assert_eq!(words.class_named("nuts").unwrap().id, "hard");
+    assert_eq!(words.class_named("fruits à coque").unwrap().id, "nuts", "other languages keep theirs");
+    assert_eq!(words.kind_named("films").unwrap().types, ["Gizmo"]);
+    assert_eq!(words.properties()[0].id, "attic");
+    assert_eq!(words.property("rooms").unwrap().names("en")[0], "chambers");
+    let told = words.notices();
+    assert_eq!(told.len(), 3, "{told:#?}");
+    let class =
+        "`nuts` is the class `hard` here, and `nuts` in what comes with the program: questions mean this one first";
+    assert!(told[0].contains(class) && told[0].contains("vocabulary/shop.toml:2"), "{}", told[0]);
+    assert!(told[1].contains("the kind `Gizmo` here, and `Movie`"), "{}", told[1]);
+    assert!(told[2].contains("`salary` is the property `attic`"), "{}", told[2]);
+    assert!(Vocabulary::shipped().notices().is_empty());
+}
+
+#[test]
+fn synonyms_of_a_deployment_take_the_place_of_the_program_s_and_that_is_told() {
+    let words = read("[[synonym]]\nen = [\"bike\", \"velocipede\"]\n").unwrap();
+    assert!(words.synonyms_of("bike").contains(&"velocipede") && !words.synonyms_of("bike").contains(&"bicycle"));
+    assert!(words.synonyms_of("bike").contains(&"fahrrad"), "languages that it leaves out keep theirs");
+    let told = words.notices();
+    assert_eq!(told.len(), 1, "{told:#?}");
+    assert!(
+        told[0].contains("`en` words for `bike`") && told[0].contains("bicycle, cycle no longer counts"),
+        "{}",
+        told[0]
+    );
+    assert!(told[0].contains("shop.toml:2"), "{}", told[0]);
+    let whole = read("[[synonym]]\nen = [\"bike\", \"bicycle\", \"cycle\", \"velocipede\"]\n").unwrap();
+    assert!(whole.notices().is_empty(), "{:?}", whole.notices());
+}

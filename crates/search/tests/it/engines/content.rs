@@ -40,6 +40,11 @@ pub(crate) const KITCHEN: &[&str] = &[
     "sauce for spaghetti",
     "mexican food for 4 people",
     "a cake for a birthday",
+    "Kichererbsen",
+    "aubergine",
+    "eggplant curry",
+    "gâteau au chocolat",
+    "garbanzo beans",
 ];
 
 pub(crate) const SHOP: &[&str] = &[
@@ -68,6 +73,18 @@ pub(crate) const SHOP: &[&str] = &[
     "wool gloves",
     "backpacks over 80",
     "everything by Tideline",
+    // Other names of things, and names in other languages than the items'.
+    "parka",
+    "rucksack",
+    "a warm beanie",
+    "anorak under 80",
+    "Regenjacke",
+    "Schlafsack unter 100",
+    "un sac à dos rouge",
+    "una chaqueta para la lluvia",
+    "the cheapest parka",
+    "bobble hat",
+    "mittens for children",
 ];
 
 /// Products of a shop, the same every time: what, by whom, in which colour and size, for how much.

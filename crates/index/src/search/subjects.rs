@@ -1,0 +1,302 @@
+//! What words of a query name, and other words for it that the index has: "Schlafsack" finds sleeping bags, and a
+//! jacket may be an anorak.
+//!
+//! A word is read in the language of the question. In another one it is read where the index does not have it as it
+//! is written, or where the words around it are of that language too: "night" is no light, and who wants to fix a tire
+//! speaks English.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use forecourt_retrieval::{Predicate, TermField};
+use forecourt_vocabulary::{LANGUAGES, NamedSubject, Synonym, Vocabulary};
+
+use crate::analysis::{LanguageAnalyzer, Words, bare_word, content_words, fold_text, is_stop_word};
+use crate::index::Snapshot;
+use crate::limits::{COMPOSED_MAX, OTHER_NAMES_MAX, SUBJECTS_MAX};
+use forecourt_understanding::limits::QUERY_WORDS_MAX;
+
+/// Words of a query that name something.
+#[derive(Debug, Clone)]
+pub(super) struct Subject {
+    /// Which of the query's words.
+    pub(super) words: Range<usize>,
+    /// Whether the question is in the language in which they name it.
+    pub(super) is_spoken: bool,
+    /// Whether it is named in the language in which the query is read.
+    pub(super) is_read: bool,
+    /// Other names of it that items have, those that mean the same first.
+    pub(super) others: Vec<OtherName>,
+}
+
+/// Another name of what words of a query name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct OtherName {
+    /// The stems of its words: what has all of them has the name.
+    pub(super) stems: Vec<String>,
+    /// Whether it is something narrower: a parka, where a jacket was asked for.
+    pub(super) is_narrower: bool,
+}
+
+impl OtherName {
+    /// What has the name.
+    pub(super) fn predicate(&self) -> Predicate {
+        Predicate::All(self.stems.iter().map(|stem| Predicate::Term(TermField::Words, stem.clone())).collect())
+    }
+}
+
+/// What the words of a query name.
+#[derive(Debug, Default)]
+pub(super) struct Subjects {
+    /// In the order of the words, none within another.
+    pub(super) all: Vec<Subject>,
+    /// Words that only tie others together in the language of the question, where that is not the one in which it is
+    /// read. In lower case and without accents.
+    ties: BTreeSet<String>,
+}
+
+impl Subjects {
+    /// What the word at a place is part of.
+    pub(super) fn at(&self, word: usize) -> Option<&Subject> {
+        self.all.iter().find(|subject| subject.words.contains(&word))
+    }
+
+    /// Whether a word only ties others together in the language of the question.
+    pub(super) fn is_tie(&self, word: &str) -> bool {
+        self.ties.contains(word)
+    }
+}
+
+/// What the words of a text name. `words` are those that are looked for, in lower case and without accents, `tongues`
+/// those of the query and of items, the query's first.
+pub(super) fn subjects(snapshot: &Snapshot, tongues: &[LanguageAnalyzer], text: &str, words: &[&str]) -> Subjects {
+    let words = &words[..words.len().min(QUERY_WORDS_MAX)];
+    let named = snapshot.vocabulary.subjects_in(words);
+    if named.is_empty() {
+        return Subjects::default();
+    }
+    let asked = Asked { snapshot, tongues, words, read: RefCell::default() };
+    let (spoken, mut chosen) = asked.choose(named, text);
+    chosen.sort_by_key(|subject| subject.words.start);
+    chosen.truncate(SUBJECTS_MAX);
+    let mut subjects: Vec<Subject> = chosen.iter().map(|subject| asked.subject(subject, spoken)).collect();
+    for (at, pair) in chosen.windows(2).enumerate() {
+        for composed in asked.composed(&pair[0], &pair[1]) {
+            subjects[at].others.push(composed.clone());
+            subjects[at + 1].others.push(composed);
+        }
+    }
+    let tongue = LanguageAnalyzer::of(LANGUAGES[spoken]);
+    let is_meant = tongue != tongues[0] && subjects.iter().any(|subject| subject.is_spoken);
+    Subjects { all: subjects, ties: if is_meant { ties(text, tongue) } else { BTreeSet::new() } }
+}
+
+/// All names that items in these languages may have for what words of a query name, whether any item has them or not,
+/// each once: those that mean the same first, and of several subjects the first ones of each.
+pub(super) fn possible_names(vocabulary: &Vocabulary, tongues: &[LanguageAnalyzer], words: &[&str]) -> Vec<OtherName> {
+    let mut read = Words::default();
+    let named = vocabulary.subjects_in(&words[..words.len().min(QUERY_WORDS_MAX)]);
+    let mut all: Vec<(usize, OtherName)> = Vec::new();
+    for subject in &named {
+        let synonyms = subject.synonyms.iter().filter_map(|Synonym { parts, language, is_narrower }| {
+            let tongue = LanguageAnalyzer::of(LANGUAGES[*language]);
+            let stems = if tongues.contains(&tongue) { stems(&mut read, &parts.join(" "), tongue) } else { Vec::new() };
+            (!stems.is_empty()).then_some(OtherName { stems, is_narrower: *is_narrower })
+        });
+        all.extend(synonyms.enumerate());
+    }
+    let german = LanguageAnalyzer::of(GERMAN);
+    let neighbours = named.iter().flat_map(|first| named.iter().map(move |second| (first, second)));
+    let compounds =
+        neighbours.filter(|_| tongues.contains(&german)).flat_map(|(first, second)| compounds(first, second));
+    let compounds = compounds.map(|word| OtherName { stems: stems(&mut read, &word, german), is_narrower: false });
+    all.extend(compounds.enumerate());
+    all.sort_by_key(|(rank, name)| (name.is_narrower, *rank));
+    let mut seen = BTreeSet::new();
+    all.into_iter().map(|(_, name)| name).filter(|name| seen.insert(name.stems.clone())).collect()
+}
+
+/// The stems of the words of a phrase that say something, each once.
+fn stems(read: &mut Words, phrase: &str, tongue: LanguageAnalyzer) -> Vec<String> {
+    read.read(&content_words(phrase, tongue), tongue);
+    let stems: BTreeSet<&str> = read.iter().collect();
+    stems.into_iter().map(str::to_owned).collect()
+}
+
+/// German compounds of what two neighbours name: "bike helmet" is "Fahrradhelm". At most [`COMPOSED_MAX`].
+fn compounds(first: &NamedSubject<'_>, second: &NamedSubject<'_>) -> Vec<String> {
+    if first.words.end != second.words.start {
+        return Vec::new();
+    }
+    let german = |subject: &NamedSubject<'_>| -> Vec<String> {
+        let same = subject.synonyms.iter().filter(|synonym| !synonym.is_narrower && is_german(synonym));
+        let words = same.filter_map(|synonym| synonym.parts.first());
+        words.filter(|word| !word.contains(' ')).map(|word| (*word).to_owned()).collect()
+    };
+    let (begins, ends) = (german(first), german(second));
+    let pairs = begins.iter().flat_map(|begin| ends.iter().map(move |end| (begin, end)));
+    let words = pairs.flat_map(|(begin, end)| LINKS.iter().map(move |link| format!("{begin}{link}{end}")));
+    words.take(COMPOSED_MAX).collect()
+}
+
+/// The words of a text that only tie others together.
+fn ties(text: &str, tongue: LanguageAnalyzer) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase);
+    words.take(QUERY_WORDS_MAX).filter(|word| is_stop_word(word, tongue)).map(|word| fold_text(&word)).collect()
+}
+
+/// The words of a query, and what they are looked for in.
+struct Asked<'s> {
+    snapshot: &'s Snapshot,
+    /// The query's first.
+    tongues: &'s [LanguageAnalyzer],
+    words: &'s [&'s str],
+    /// Buffers that remember stems, by language.
+    read: RefCell<BTreeMap<LanguageAnalyzer, Words>>,
+}
+
+impl Asked<'_> {
+    /// The place of the question's language, and what is meant: what is named in that language, and in others what the
+    /// index does not know otherwise.
+    fn choose<'v>(&self, mut named: Vec<NamedSubject<'v>>, text: &str) -> (usize, Vec<NamedSubject<'v>>) {
+        let own = LANGUAGES.iter().position(|code| *code == self.tongues[0].code());
+        let spoken = spoken(own, &named, text);
+        // What ties words together says that the words around it are of its language, too.
+        let is_sure = Some(spoken.language) == own || spoken.is_tied;
+        named.sort_by_key(|subject| (subject.language != spoken.language, subject.language));
+        let mut chosen: Vec<NamedSubject<'v>> = Vec::new();
+        for subject in named {
+            let is_taken = chosen
+                .iter()
+                .any(|other| other.words.start < subject.words.end && subject.words.start < other.words.end);
+            let is_sure = is_sure && subject.language == spoken.language;
+            if !is_taken && (is_sure || !self.has_as_written(&subject)) {
+                chosen.push(subject);
+            }
+        }
+        (spoken.language, chosen)
+    }
+
+    /// Whether the index has the words of a subject, read in the language of the query.
+    fn has_as_written(&self, subject: &NamedSubject<'_>) -> bool {
+        let phrase = self.words[subject.words.clone()].join(" ");
+        let content = content_words(&phrase, LanguageAnalyzer::of(LANGUAGES[subject.language]));
+        Words::of(&content, self.tongues[0]).iter().all(|stem| self.snapshot.items_with(stem) > 0)
+    }
+
+    fn subject(&self, named: &NamedSubject<'_>, spoken: usize) -> Subject {
+        let written = self.words[named.words.clone()].join(" ");
+        let asked: Vec<BTreeSet<String>> =
+            self.item_tongues().map(|tongue| self.stems(&written, tongue).into_iter().collect()).collect();
+        let mut others: Vec<OtherName> = Vec::new();
+        for Synonym { parts, language, is_narrower } in &named.synonyms {
+            if others.len() == OTHER_NAMES_MAX {
+                break;
+            }
+            let Some(stems) = self.known(&parts.join(" "), *language) else { continue };
+            let has_asked = |asked: &BTreeSet<String>| asked.iter().all(|stem| stems.contains(stem));
+            // What has all words of the question in it is found by these.
+            if asked.iter().any(has_asked) || others.iter().any(|other| other.stems == stems) {
+                continue;
+            }
+            others.push(OtherName { stems, is_narrower: *is_narrower });
+        }
+        let is_read = LANGUAGES[named.language] == self.tongues[0].code();
+        Subject { words: named.words.clone(), is_spoken: named.language == spoken, is_read, others }
+    }
+
+    /// The stems of the words that say something, each once.
+    fn stems(&self, phrase: &str, tongue: LanguageAnalyzer) -> Vec<String> {
+        stems(self.read.borrow_mut().entry(tongue).or_default(), phrase, tongue)
+    }
+
+    /// The languages that items are in.
+    fn item_tongues(&self) -> impl Iterator<Item = LanguageAnalyzer> {
+        self.snapshot.summary.tongues()
+    }
+
+    /// The stems of a phrase in the language at a place of [`LANGUAGES`], if items are in that language and have each
+    /// of them.
+    fn known(&self, phrase: &str, language: usize) -> Option<Vec<String>> {
+        let tongue = LanguageAnalyzer::of(LANGUAGES[language]);
+        let is_spoken = self.item_tongues().any(|other| other == tongue);
+        let stems = if is_spoken { self.stems(phrase, tongue) } else { Vec::new() };
+        let is_known = !stems.is_empty() && stems.iter().all(|stem| self.snapshot.items_with(stem) > 0);
+        is_known.then_some(stems)
+    }
+
+    /// The compounds of what two neighbours name that the index has.
+    fn composed(&self, first: &NamedSubject<'_>, second: &NamedSubject<'_>) -> Vec<OtherName> {
+        let tongue = LanguageAnalyzer::of(GERMAN);
+        if !self.item_tongues().any(|other| other == tongue) {
+            return Vec::new();
+        }
+        let known = compounds(first, second).into_iter().filter_map(|word| {
+            let stems = self.stems(&word, tongue);
+            let is_known = stems.len() == 1 && self.snapshot.items_with(&stems[0]) > 0;
+            is_known.then_some(OtherName { stems, is_narrower: false })
+        });
+        known.collect()
+    }
+}
+
+const GERMAN: &str = "de";
+/// What German puts between the parts of a compound.
+const LINKS: &[&str] = &["", "s", "n", "en", "es", "er"];
+
+fn is_german(synonym: &Synonym<'_>) -> bool {
+    LANGUAGES[synonym.language] == GERMAN && synonym.parts.len() == 1
+}
+
+/// The language of a question.
+struct Spoken {
+    /// Its place among [`LANGUAGES`].
+    language: usize,
+    /// Whether more of its words tie others together in this language than in that of the items.
+    is_tied: bool,
+}
+
+/// What a word counts that names something in a language, and one that ties others together.
+const VOTE: usize = 2;
+/// What it counts that the language is the one in which a query is read.
+const OWN_VOTE: usize = 1;
+
+/// The language that most words of a text are of. In doubt it is the one in which the query is read.
+fn spoken(own: Option<usize>, named: &[NamedSubject<'_>], text: &str) -> Spoken {
+    let words: Vec<String> = text.split_whitespace().take(QUERY_WORDS_MAX).map(bare_word).collect();
+    let ties = LANGUAGES.map(|code| {
+        let tongue = LanguageAnalyzer::of(code);
+        words.iter().filter(|word| !word.is_empty() && is_stop_word(word, tongue)).count()
+    });
+    let votes = |language: usize| {
+        let named = named.iter().filter(|subject| subject.language == language).map(|subject| subject.words.len());
+        let own = if own == Some(language) { OWN_VOTE } else { 0 };
+        VOTE * (named.sum::<usize>() + ties[language]) + own
+    };
+    // The first of those that have as many votes: `max_by_key` would take the last.
+    let language = (0..LANGUAGES.len()).rev().max_by_key(|language| votes(*language)).unwrap_or_default();
+    Spoken { language, is_tied: own.is_none_or(|own| ties[language] > ties[own]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(language: usize, words: Range<usize>) -> NamedSubject<'static> {
+        NamedSubject { words, language, synonyms: Vec::new() }
+    }
+
+    #[test]
+    fn a_question_is_of_the_language_that_most_of_its_words_are_of() {
+        let spoken = |named: &[NamedSubject<'_>], text: &str| {
+            let Spoken { language, is_tied } = spoken(Some(0), named, text);
+            (LANGUAGES[language], is_tied)
+        };
+        assert_eq!(spoken(&[named(0, 0..1), named(1, 0..1)], "tire"), ("en", false));
+        assert_eq!(spoken(&[named(1, 0..1)], "Schlafsack"), ("de", false));
+        assert_eq!(spoken(&[named(1, 3..4)], "how to fix a tire"), ("en", false));
+        assert_eq!(spoken(&[named(2, 1..2)], "une veste pour la pluie"), ("fr", true));
+        assert_eq!(spoken(&[], "xyz"), ("en", false));
+    }
+}

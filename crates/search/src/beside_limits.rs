@@ -1,0 +1,151 @@
+//! What is found where nothing fits the words beside the limits. A limit that was understood and fits nothing is a
+//! refusal, and so is a thing that nothing here is; words that only describe what the limits name are told as not
+//! understood, and what keeps every limit is given without them.
+
+use forecourt_index::{Error, Hit, Library, Query};
+use forecourt_understanding::{Filter, PartRole, ReadPart};
+
+use super::boost;
+use super::phrases::content_words;
+use super::request::SearchRequest;
+
+/// Properties whose values say what an item is.
+const KINDS: &[&str] = &[
+    "@type",
+    "additionalType",
+    "category",
+    "genre",
+    "recipeCategory",
+    "articleSection",
+    "eventType",
+    "bodyType",
+    "dosageForm",
+    "accommodationCategory",
+    "learningResourceType",
+];
+/// Words that ask for a thing of no kind.
+const ANYTHING: &[&str] = &[
+    "something",
+    "anything",
+    "everything",
+    "things",
+    "thing",
+    "stuff",
+    "what",
+    "ideas",
+    "etwas",
+    "was",
+    "irgendwas",
+    "irgendetwas",
+    "alles",
+    "sachen",
+    "dinge",
+    "quelque",
+    "quoi",
+    "qu'est-ce",
+    "choses",
+    "que",
+    "qué",
+    "algo",
+    "cosas",
+];
+
+/// The best items for the limits of a query alone, where its words let go of. `None`: they say what is wanted.
+pub(super) fn without_words(
+    library: &Library,
+    asked: &SearchRequest,
+    query: &Query,
+) -> Result<Option<Vec<Hit>>, Error> {
+    let says_nothing = asked.text.trim().is_empty() || asked.filters.is_empty();
+    if says_nothing || !only_describe(library, asked) {
+        return Ok(None);
+    }
+    let wordless = Query { text: String::new(), ..query.clone() };
+    Ok(Some(boost::search(library, &wordless, &asked.leanings, &asked.unwanted)?))
+}
+
+/// Whether the words describe what the limits name, and are not what is wanted itself.
+fn only_describe(library: &Library, asked: &SearchRequest) -> bool {
+    if asks_for_anything(&asked.text) {
+        return true;
+    }
+    // A Japanese course is none of those here where nothing is Japanese.
+    asked.filters.iter().any(says_what) && described(asked).iter().all(|word| library.knows_word(word))
+}
+
+fn asks_for_anything(text: &str) -> bool {
+    let first = text.split_whitespace().map(bare).find(|word| !word.is_empty());
+    first.is_some_and(|word| ANYTHING.contains(&word.to_lowercase().as_str()))
+}
+
+fn says_what(filter: &Filter) -> bool {
+    filter.fields.iter().any(|field| KINDS.contains(&field.as_str()))
+}
+
+/// Words between a thing and what it is of, in languages in which that comes behind it.
+const JOINS: &[&str] = &["of", "de", "d", "du", "des", "del"];
+
+/// The words of the newest turn that stand at what a limit names, before any word that only joins: "jazz" of "jazz
+/// concerts for two".
+fn described(asked: &SearchRequest) -> Vec<&str> {
+    let Some(phrase) = asked.phrases.first() else { return Vec::new() };
+    let joins = |part: &ReadPart| phrase.wording.get(part.bytes.clone()).is_some_and(|word| JOINS.contains(&word));
+    let ends = |part: &ReadPart| match part.role {
+        PartRole::NotUnderstood => true,
+        PartRole::Filler => !joins(part),
+        _ => false,
+    };
+    let before = asked.reading.iter().skip_while(|part| part.role == PartRole::Filler).take_while(|part| !ends(part));
+    let parts = before.filter(|part| part.role == PartRole::Subject);
+    let words = parts.filter_map(|part| phrase.wording.get(part.bytes.clone()));
+    words.flat_map(content_words).collect()
+}
+
+fn bare(word: &str) -> &str {
+    word.trim_matches(|c: char| !c.is_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_for_anything_names_no_thing() {
+        for (text, is) in [
+            ("something creative for my", true),
+            ("Was ist los und", true),
+            ("things to do outdoors", true),
+            ("jazz", false),
+            ("a canoe", false),
+            ("", false),
+        ] {
+            assert_eq!(asks_for_anything(text), is, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_stands_at_a_limit_describes_it() {
+        let part = |bytes: std::ops::Range<usize>, role: PartRole| forecourt_understanding::ReadPart { bytes, role };
+        let limit = || PartRole::Limit(vec!["MusicEvent".to_owned()]);
+        let asked = |text: &str, reading| SearchRequest {
+            phrases: vec![super::super::phrase::Phrase::subject("", text, &[])],
+            reading,
+            ..SearchRequest::default()
+        };
+        let jazz = asked(
+            "jazz concerts for two",
+            vec![
+                part(0..4, PartRole::Subject),
+                part(5..13, limit()),
+                part(14..17, PartRole::Filler),
+                part(18..21, PartRole::Subject),
+            ],
+        );
+        assert_eq!(described(&jazz), ["jazz"]);
+        let rent = asked(
+            "concerts to rent",
+            vec![part(0..8, limit()), part(9..11, PartRole::Filler), part(12..16, PartRole::Subject)],
+        );
+        assert!(described(&rent).is_empty());
+    }
+}

@@ -1,0 +1,96 @@
+//! Words brought to their stems, by which the words of questions and of groups of synonyms are compared: "Jacken" and
+//! "Jacke" are one word.
+
+use frostem::{Algorithm, Stemmer};
+
+use crate::fold::folded;
+use crate::words::LANGUAGES;
+
+/// By the places of [`LANGUAGES`].
+const STEMMERS: [Algorithm; LANGUAGES.len()] =
+    [Algorithm::English, Algorithm::German, Algorithm::French, Algorithm::Spanish];
+
+/// Words that only tie others together, by the places of [`LANGUAGES`]: questions have them or leave them out.
+const TIES: [&[&str]; LANGUAGES.len()] = [
+    &["a", "an", "and", "by", "for", "in", "of", "on", "or", "the", "to", "with"],
+    &["am", "an", "auf", "aus", "das", "der", "die", "fur", "im", "in", "mit", "und", "von", "zu", "zum", "zur"],
+    &["a", "au", "aux", "d", "de", "des", "du", "en", "et", "l", "la", "le", "les", "pour", "sur", "un", "une"],
+    &["a", "al", "con", "de", "del", "el", "en", "la", "las", "lo", "los", "para", "por", "un", "una", "y"],
+];
+
+/// The stem of a word in lower case and without accents, in the language at this place. `None`: it only ties others
+/// together.
+pub(crate) fn stem(word: &str, language: usize) -> Option<String> {
+    if TIES[language].contains(&word) {
+        return None;
+    }
+    let mut stem = Stemmer::new(STEMMERS[language]).stem(word).into_owned();
+    // The stemmer keeps the `s` of "Autos" and "Sofas".
+    let is_german = LANGUAGES[language] == "de" && stem.len() >= LETTERS_MIN;
+    if is_german && stem.ends_with("as") | stem.ends_with("os") | stem.ends_with("is") | stem.ends_with("ys") {
+        stem.pop();
+    }
+    Some(stem)
+}
+
+/// Letters of a German word whose last `s` may be that of a plural.
+const LETTERS_MIN: usize = 5;
+
+/// A number that phrases share whose words have the same stems. `None`: it has no words.
+pub(crate) fn phrase_key(phrase: &str, language: usize) -> Option<PhraseKey> {
+    let folded = folded(phrase);
+    let words = folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty() && *word != "s");
+    let mut key = PhraseKey::default();
+    words.filter_map(|word| stem(word, language)).for_each(|stem| key = key.then(&stem));
+    (key != PhraseKey::default()).then_some(key)
+}
+
+/// A phrase as a number: 32 bits of a hash of its stems. Two phrases of some ten thousand hardly ever meet, and where
+/// they do, a word of a question has one more group of words beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub(crate) struct PhraseKey(pub(crate) u32);
+
+impl PhraseKey {
+    /// The phrase with one stem more.
+    #[must_use]
+    pub(crate) fn then(self, stem: &str) -> Self {
+        // FNV-1a, which is the same in every process: the table of the program is made by another one.
+        let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        let start = if self == Self::default() { 0x811c_9dc5 } else { step(self.0, b' ') };
+        Self(stem.bytes().fold(start, step))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn forms_of_a_word_are_one_phrase() {
+        for (language, forms) in [
+            (0, &["sleeping bag", "Sleeping bags", "sleeping-bags"][..]),
+            (1, &["Schlafsack", "Schlafsäcke", "Schlafsäcken"]),
+            (1, &["Auto", "Autos"]),
+            (1, &["wasserdicht", "wasserdichte", "wasserdichten"]),
+            (2, &["veste imperméable", "vestes imperméables", "veste impermeable"]),
+            (2, &["maux de tête", "maux tête"]),
+            (3, &["tienda de campaña", "tiendas de campaña"]),
+            (3, &["inalámbrico", "inalámbricas"]),
+        ] {
+            let first = phrase_key(forms[0], language);
+            assert!(first.is_some());
+            forms.iter().for_each(|form| assert_eq!(phrase_key(form, language), first, "{form}"));
+        }
+        assert_eq!(phrase_key("für die", 1), None);
+        assert_ne!(phrase_key("night", 0), phrase_key("light", 0));
+    }
+
+    proptest! {
+        #[test]
+        fn any_phrase_has_one_key_or_none(text in any::<String>(), language in 0..LANGUAGES.len()) {
+            prop_assert_eq!(phrase_key(&text, language), phrase_key(&folded(&text), language));
+        }
+    }
+}
