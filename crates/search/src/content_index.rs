@@ -260,7 +260,8 @@ impl IndexedContent for ContentIndex {
         let parsed = library.understand_at(question, &english, self.clock.now());
         let ParsedQuestion { text, filters, order, reading, .. } = parsed;
         let adjustments = self.rules.adjustments(&library, question, self.clock.now());
-        let asked = Query { text, filters, order, limit: EXPLAINED, adjustments, sold_out_later: true, ..Query::default() };
+        let asked =
+            Query { text, filters, order, limit: EXPLAINED, adjustments, sold_out_later: true, ..Query::default() };
         let explained = library.explain(&asked);
         let told = |one: &ExplainedHit| RankExplanation { text: one.to_string(), data: serde_json::json!(one) };
         let items = explained.map_err(failed)?.iter().map(told).collect();

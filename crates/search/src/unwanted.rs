@@ -5,7 +5,6 @@ use forecourt_index::Hit;
 use forecourt_vocabulary::folded;
 use serde_json::Value;
 
-
 /// What an item counts that mentions it, as part of its score: it comes behind what fits half as well.
 const MENTIONED_WORTH: f32 = 0.4;
 /// Words in front of a thing that say that it is not there, folded.

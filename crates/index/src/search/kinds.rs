@@ -127,7 +127,8 @@ impl NamedKind {
     }
 
     fn read(&mut self, snapshot: &Snapshot) -> tantivy::Result<()> {
-        let docs = |terms: &[Term]| terms.iter().map(|term| snapshot.term_docs(term)).collect::<tantivy::Result<Vec<_>>>();
+        let docs =
+            |terms: &[Term]| terms.iter().map(|term| snapshot.term_docs(term)).collect::<tantivy::Result<Vec<_>>>();
         self.with_text = docs(&self.texts)?;
         self.with_other = self.others.iter().map(|other| docs(other)).collect::<tantivy::Result<_>>()?;
         self.of_kind = docs(&self.kinds)?;
@@ -171,8 +172,7 @@ impl<'q> SegmentWord<'q> {
 
     /// Whether a document has neither the word nor all words of another name.
     fn lacks(&self, doc: DocId) -> bool {
-        !has_any(&self.with_text, doc)
-            && !self.with_other.iter().any(|other| other.iter().all(|docs| docs.has(doc)))
+        !has_any(&self.with_text, doc) && !self.with_other.iter().any(|other| other.iter().all(|docs| docs.has(doc)))
     }
 }
 
