@@ -26,7 +26,7 @@ pub(super) fn search(
 ) -> Result<Vec<Hit>, Error> {
     // An order that the question asks for (`the cheapest`) is not changed by what is known of the caller.
     let leans = !leanings.is_empty() && query.order.is_none();
-    if !(leans || !unwanted.is_empty()) || query.offset >= LEANING_ITEMS_MAX {
+    if !leans && unwanted.is_empty() || query.offset >= LEANING_ITEMS_MAX {
         return library.search(query);
     }
     let end = query.offset + query.limit;

@@ -40,8 +40,3 @@ pub(super) fn with_current(library: &Library, applied: &[Filter], current: Optio
 
 /// The last day of what was cancelled.
 const CANCELLED: f64 = 0.0;
-
-/// Whether no hit fits better than another.
-pub(super) fn are_alike(hits: &[Hit]) -> bool {
-    hits.windows(2).all(|two| two[0].score.total_cmp(&two[1].score).is_eq())
-}

@@ -5,8 +5,6 @@ use forecourt_index::Hit;
 use forecourt_vocabulary::folded;
 use serde_json::Value;
 
-use super::current::are_alike;
-
 /// What an item counts that mentions it, as part of its score: it comes behind what fits half as well.
 const MENTIONED_WORTH: f32 = 0.4;
 /// Words in front of a thing that say that it is not there, folded.
@@ -70,6 +68,11 @@ fn is_form(one: &str, other: &str) -> bool {
 
 fn words(text: &str) -> Vec<String> {
     folded(text).split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// Whether no hit fits better than another.
+fn are_alike(hits: &[Hit]) -> bool {
+    hits.windows(2).all(|two| two[0].score.total_cmp(&two[1].score).is_eq())
 }
 
 #[cfg(test)]

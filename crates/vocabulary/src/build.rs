@@ -6,11 +6,11 @@ use std::path::Path;
 use forecourt_settings::{Problem, Problems, Section, nearest};
 
 use crate::class::{Class, ItemKind, ItemValue, WordsByLanguage};
-use crate::file::{DeclaredTable, PropertyTable, ValueTable, VocabularyFile};
+use crate::file::{DeclaredTable, PropertyTable, SynonymGroup, ValueTable, VocabularyFile};
 use crate::index::{close, index};
 use crate::limits::{AREAS_MAX, CLASSES_MAX, KINDS_MAX, SYNONYMS_MAX, WORDS_MAX};
 use crate::own_names::{OwnName, add_words, notice, own_names};
-use crate::synonym::{OwnSynonyms, ReplacedList, SynonymGroup, replaced_lists};
+use crate::synonym::{OwnSynonyms, ReplacedList, replaced_lists};
 use crate::vocabulary::Vocabulary;
 use crate::words::compared;
 

@@ -8,7 +8,6 @@ use serde::de::DeserializeOwned;
 
 use crate::class::WordsByLanguage;
 use crate::limits::{LIST_WORDS_MAX, PHRASE_CHARS_MAX, PHRASE_WORDS_MAX};
-use crate::synonym::SynonymGroup;
 use crate::words::{LANGUAGES, compared};
 
 /// A table of a file, and its place.
@@ -192,6 +191,14 @@ pub(crate) struct AbsenceTable {
     /// Phrases that only look as if they said it: "free range".
     #[serde(default)]
     pub(crate) unless: Vec<String>,
+}
+
+/// A group of words that mean the same, as a file declares it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct SynonymGroup {
+    pub(crate) words: WordsByLanguage,
+    /// English words of wider groups: whoever asks for a jacket finds rain jackets.
+    pub(crate) broader: Vec<String>,
 }
 
 impl VocabularyFile {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::class::{Class, WordsByLanguage};
 use crate::class_set::ClassSet;
 use crate::file::AbsenceTable;
-use crate::own_names::{Named, OwnName};
+use crate::own_names::{NameKind, OwnName};
 use crate::phrases::{Phrases, Sign};
 use crate::roles::text_roles;
 use crate::vocabulary::Vocabulary;
@@ -70,7 +70,7 @@ pub(crate) fn index(out: &mut Vocabulary, own: &[OwnName]) {
     out.text_roles = text_roles(&out.areas, of_area);
     for language in LANGUAGES {
         let mut names = HashMap::new();
-        for own in own.iter().filter(|own| own.named == Named::Class && own.language == language) {
+        for own in own.iter().filter(|own| own.kind == NameKind::Class && own.language == language) {
             if let Some(at) = out.class_ids.get(&own.id) {
                 names.entry(compared(&own.name, language)).or_insert(*at);
             }

@@ -10,7 +10,7 @@ use crate::words::compared;
 
 /// What has names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Named {
+pub(crate) enum NameKind {
     Class,
     Diet,
     Kind,
@@ -21,7 +21,7 @@ pub(crate) enum Named {
 /// A name, what has it, and where that is declared.
 pub(crate) struct OwnName {
     pub(crate) section: Section,
-    pub(crate) named: Named,
+    pub(crate) kind: NameKind,
     pub(crate) id: String,
     pub(crate) language: String,
     pub(crate) name: String,
@@ -31,17 +31,17 @@ impl OwnName {
     /// That something of the program has this name, too, in a sentence with both places.
     pub(crate) fn collision(&self) -> Option<String> {
         let shipped = Vocabulary::shipped();
-        let Self { section, named, id, language, name } = self;
+        let Self { section, kind, id, language, name } = self;
         let wanted = compared(name, language);
         let has = |names: &WordsByLanguage| {
             names.get(language).is_some_and(|names| names.iter().any(|name| compared(name, language) == wanted))
         };
-        let (noun, other) = match named {
-            Named::Class => ("class", find(&shipped.classes, |one| (one.id.clone(), &one.names), id, has)),
-            Named::Diet => ("diet", find(&shipped.diets, |one| (one.id.clone(), &one.names), id, has)),
-            Named::Kind => ("kind", find(&shipped.kinds, |one| (one.types.join(", "), &one.names), id, has)),
-            Named::Property => ("property", find(&shipped.properties, |one| (one.id.clone(), &one.names), id, has)),
-            Named::Value => ("value", find(&shipped.values, |one| (one.id.clone(), &one.names), id, has)),
+        let (noun, other) = match kind {
+            NameKind::Class => ("class", find(&shipped.classes, |one| (one.id.clone(), &one.names), id, has)),
+            NameKind::Diet => ("diet", find(&shipped.diets, |one| (one.id.clone(), &one.names), id, has)),
+            NameKind::Kind => ("kind", find(&shipped.kinds, |one| (one.types.join(", "), &one.names), id, has)),
+            NameKind::Property => ("property", find(&shipped.properties, |one| (one.id.clone(), &one.names), id, has)),
+            NameKind::Value => ("value", find(&shipped.values, |one| (one.id.clone(), &one.names), id, has)),
         };
         let message = format!(
             "`{name}` is the {noun} `{id}` here, and `{}` in what comes with the program: questions mean this one first",
@@ -71,30 +71,30 @@ fn find<'v, T>(
 /// The names that a file gives.
 pub(crate) fn own_names(file: &VocabularyFile) -> Vec<OwnName> {
     let mut all = Vec::new();
-    let mut add = |section: &Section, named: Named, id: &str, language: &str, names: &[String]| {
+    let mut add = |section: &Section, kind: NameKind, id: &str, language: &str, names: &[String]| {
         all.extend(names.iter().map(|name| OwnName {
             section: section.clone(),
-            named,
+            kind,
             id: id.to_owned(),
             language: language.to_owned(),
             name: name.clone(),
         }));
     };
     for DeclaredTable { section, value } in &file.classes {
-        value.words.iter().for_each(|(code, words)| add(section, Named::Class, &value.id, code, &words.names));
+        value.words.iter().for_each(|(code, words)| add(section, NameKind::Class, &value.id, code, &words.names));
     }
     for DeclaredTable { section, value } in &file.diets {
-        value.words.iter().for_each(|(code, words)| add(section, Named::Diet, &value.id, code, &words.names));
+        value.words.iter().for_each(|(code, words)| add(section, NameKind::Diet, &value.id, code, &words.names));
     }
     for DeclaredTable { section, value } in &file.kinds {
         let types = value.types.join(", ");
-        value.words.iter().for_each(|(code, words)| add(section, Named::Kind, &types, code, &words.names));
+        value.words.iter().for_each(|(code, words)| add(section, NameKind::Kind, &types, code, &words.names));
     }
     for DeclaredTable { section, value } in &file.properties {
-        value.words.iter().for_each(|(code, words)| add(section, Named::Property, &value.id, code, &words.names));
+        value.words.iter().for_each(|(code, words)| add(section, NameKind::Property, &value.id, code, &words.names));
     }
     for DeclaredTable { section, value } in &file.values {
-        value.words.iter().for_each(|(code, words)| add(section, Named::Value, &value.id, code, &words.names));
+        value.words.iter().for_each(|(code, words)| add(section, NameKind::Value, &value.id, code, &words.names));
     }
     all
 }

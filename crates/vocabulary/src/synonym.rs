@@ -3,19 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::class::WordsByLanguage;
+use crate::file::SynonymGroup;
 use crate::limits::{COMPOUND_BYTES_MAX, NARROWER_MAX, PART_LETTERS_MIN, SYNONYM_SPAN_MAX};
 use crate::stem::{PhraseKey, phrase_key, stem};
 use crate::synonym_table::{ShippedGroup, SynonymTable};
 use crate::words::LANGUAGES;
-
-/// A group of words that mean the same, as a file declares it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct SynonymGroup {
-    pub(crate) words: WordsByLanguage,
-    /// English words of wider groups: whoever asks for a jacket finds rain jackets.
-    pub(crate) broader: Vec<String>,
-}
 
 /// Words of a question that name something, and the other words for it.
 #[derive(Debug, Clone, PartialEq, Eq)]

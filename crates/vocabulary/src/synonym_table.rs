@@ -130,9 +130,9 @@ pub(crate) mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
+    use crate::file::SynonymGroup;
     use crate::limits::SYNONYMS_MAX;
     use crate::stem::phrase_key;
-    use crate::synonym::SynonymGroup;
 
     /// The two files of groups, each with the name of the file that it is from.
     pub(crate) fn written(groups: &[(&str, SynonymGroup)]) -> (String, Vec<u8>) {

@@ -76,10 +76,17 @@ pub(super) fn subjects(snapshot: &Snapshot, tongues: &[LanguageAnalyzer], text: 
     if named.is_empty() {
         return Subjects::default();
     }
-    let asked = Asked { snapshot, tongues, words, read: RefCell::default() };
+    let asked = SubjectSearch { snapshot, tongues, words, read: RefCell::default() };
     let (spoken, mut chosen) = asked.choose(named, text);
     chosen.sort_by_key(|subject| subject.words.start);
     chosen.truncate(SUBJECTS_MAX);
+    let tongue = LanguageAnalyzer::of(LANGUAGES[spoken.language]);
+    let in_spoken = chosen.iter().filter(|subject| subject.language == spoken.language);
+    // One word among others may be of another language by chance.
+    let is_sure = tongue == tongues[0]
+        || spoken.is_tied
+        || in_spoken.map(|subject| subject.words.len()).sum::<usize>() == words.len();
+    let spoken = is_sure.then_some(spoken.language);
     let mut subjects: Vec<Subject> = chosen.iter().map(|subject| asked.subject(subject, spoken)).collect();
     for (at, pair) in chosen.windows(2).enumerate() {
         for composed in asked.composed(&pair[0], &pair[1]) {
@@ -87,7 +94,6 @@ pub(super) fn subjects(snapshot: &Snapshot, tongues: &[LanguageAnalyzer], text: 
             subjects[at + 1].others.push(composed);
         }
     }
-    let tongue = LanguageAnalyzer::of(LANGUAGES[spoken]);
     let is_meant = tongue != tongues[0] && subjects.iter().any(|subject| subject.is_spoken);
     Subjects { all: subjects, ties: if is_meant { ties(text, tongue) } else { BTreeSet::new() } }
 }
@@ -147,7 +153,7 @@ fn ties(text: &str, tongue: LanguageAnalyzer) -> BTreeSet<String> {
 }
 
 /// The words of a query, and what they are looked for in.
-struct Asked<'s> {
+struct SubjectSearch<'s> {
     snapshot: &'s Snapshot,
     /// The query's first.
     tongues: &'s [LanguageAnalyzer],
@@ -156,10 +162,10 @@ struct Asked<'s> {
     read: RefCell<BTreeMap<LanguageAnalyzer, Words>>,
 }
 
-impl Asked<'_> {
-    /// The place of the question's language, and what is meant: what is named in that language, and in others what the
+impl SubjectSearch<'_> {
+    /// The question's language, and what is meant: what is named in that language, and in others what the
     /// index does not know otherwise.
-    fn choose<'v>(&self, mut named: Vec<NamedSubject<'v>>, text: &str) -> (usize, Vec<NamedSubject<'v>>) {
+    fn choose<'v>(&self, mut named: Vec<NamedSubject<'v>>, text: &str) -> (QuestionLanguage, Vec<NamedSubject<'v>>) {
         let own = LANGUAGES.iter().position(|code| *code == self.tongues[0].code());
         let spoken = spoken(own, &named, text);
         // What ties words together says that the words around it are of its language, too.
@@ -175,7 +181,7 @@ impl Asked<'_> {
                 chosen.push(subject);
             }
         }
-        (spoken.language, chosen)
+        (spoken, chosen)
     }
 
     /// Whether the index has the words of a subject, read in the language of the query.
@@ -185,7 +191,7 @@ impl Asked<'_> {
         Words::of(&content, self.tongues[0]).iter().all(|stem| self.snapshot.items_with(stem) > 0)
     }
 
-    fn subject(&self, named: &NamedSubject<'_>, spoken: usize) -> Subject {
+    fn subject(&self, named: &NamedSubject<'_>, spoken: Option<usize>) -> Subject {
         let written = self.words[named.words.clone()].join(" ");
         let asked: Vec<BTreeSet<String>> =
             self.item_tongues().map(|tongue| self.stems(&written, tongue).into_iter().collect()).collect();
@@ -203,7 +209,7 @@ impl Asked<'_> {
             others.push(OtherName { stems, is_narrower: *is_narrower });
         }
         let is_read = LANGUAGES[named.language] == self.tongues[0].code();
-        Subject { words: named.words.clone(), is_spoken: named.language == spoken, is_read, others }
+        Subject { words: named.words.clone(), is_spoken: Some(named.language) == spoken, is_read, others }
     }
 
     /// The stems of the words that say something, each once.
@@ -250,7 +256,7 @@ fn is_german(synonym: &Synonym<'_>) -> bool {
 }
 
 /// The language of a question.
-struct Spoken {
+struct QuestionLanguage {
     /// Its place among [`LANGUAGES`].
     language: usize,
     /// Whether more of its words tie others together in this language than in that of the items.
@@ -263,7 +269,7 @@ const VOTE: usize = 2;
 const OWN_VOTE: usize = 1;
 
 /// The language that most words of a text are of. In doubt it is the one in which the query is read.
-fn spoken(own: Option<usize>, named: &[NamedSubject<'_>], text: &str) -> Spoken {
+fn spoken(own: Option<usize>, named: &[NamedSubject<'_>], text: &str) -> QuestionLanguage {
     let words: Vec<String> = text.split_whitespace().take(QUERY_WORDS_MAX).map(bare_word).collect();
     let ties = LANGUAGES.map(|code| {
         let tongue = LanguageAnalyzer::of(code);
@@ -276,7 +282,7 @@ fn spoken(own: Option<usize>, named: &[NamedSubject<'_>], text: &str) -> Spoken 
     };
     // The first of those that have as many votes: `max_by_key` would take the last.
     let language = (0..LANGUAGES.len()).rev().max_by_key(|language| votes(*language)).unwrap_or_default();
-    Spoken { language, is_tied: own.is_none_or(|own| ties[language] > ties[own]) }
+    QuestionLanguage { language, is_tied: own.is_none_or(|own| ties[language] > ties[own]) }
 }
 
 #[cfg(test)]
@@ -290,7 +296,7 @@ mod tests {
     #[test]
     fn a_question_is_of_the_language_that_most_of_its_words_are_of() {
         let spoken = |named: &[NamedSubject<'_>], text: &str| {
-            let Spoken { language, is_tied } = spoken(Some(0), named, text);
+            let QuestionLanguage { language, is_tied } = spoken(Some(0), named, text);
             (LANGUAGES[language], is_tied)
         };
         assert_eq!(spoken(&[named(0, 0..1), named(1, 0..1)], "tire"), ("en", false));

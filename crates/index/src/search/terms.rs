@@ -23,7 +23,7 @@ const NAME_BOOST: f32 = 0.4;
 pub(super) const SAME_WORTH: f32 = 0.7;
 pub(super) const NARROWER_WORTH: f32 = 0.5;
 /// What is left of that where items have the query's own words: these come first.
-const BESIDE_OWN: f32 = 0.6;
+const BESIDE_OWN: f32 = 0.5;
 /// Unknown words of a query that are read as others: the work is more than that of a known one.
 const UNKNOWN_WORDS_READ: usize = 8;
 
