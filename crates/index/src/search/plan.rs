@@ -10,7 +10,6 @@ use super::kinds::Kinds;
 use super::one_variant::limit_clauses;
 use super::query::Query;
 use super::query_words::QueryWords;
-use super::range::range;
 use super::spelling::Correction;
 use super::terms::{ScoredTerms, Terms};
 use super::variant_tests::VariantTests;

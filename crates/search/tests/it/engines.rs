@@ -39,7 +39,7 @@ async fn claims(built: &BuiltAgent, question: &str) -> Claims {
     let findings = answer.findings.clone().unwrap_or_else(|| panic!("{question}: {:?}", answer.ending));
     Claims {
         ids: answer.parts.iter().filter_map(id).collect(),
-        limits: findings.applied.clone(),
+        limits: findings.applied.iter().map(|limit| format!("{limit:?}")).collect(),
         not_understood: findings.not_understood.clone(),
         left_out: findings.left_out.iter().map(|left| (left.limit.clone(), left.items)).collect(),
         corrections: findings.corrections.iter().map(|correction| format!("{correction:?}")).collect(),
