@@ -1,9 +1,9 @@
 //! How much of a question an index knows, and how much of it the items that were found have: what tells a question that
 //! the content answers from one that only shares a word with it.
 
+use super::other_names::OtherName;
 use super::plan::{head, words_of};
 use super::query_words::QueryWord;
-use super::subjects::OtherName;
 use crate::analysis::{LanguageAnalyzer, bare_word, is_stop_word};
 use crate::error::Result;
 use crate::index::Snapshot;

@@ -8,10 +8,11 @@ use tantivy::{DocSet, TERMINATED, Term};
 
 use super::clauses::{Clause, clauses};
 use super::one_variant::{limit_clauses, limit_predicates};
+use super::other_names::OtherName;
 use super::plan::{self, Plan};
 use super::predicate::predicates;
 use super::query::Query;
-use super::subjects::{OtherName, subjects};
+use super::subjects::subjects;
 use crate::analysis::{LanguageAnalyzer, Words, fold_text, is_generic_word, is_stop_word};
 use crate::error::Result;
 use crate::index::Snapshot;

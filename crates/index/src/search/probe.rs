@@ -8,9 +8,10 @@ use forecourt_understanding::limits::QUERY_WORDS_MAX;
 use forecourt_vocabulary::Vocabulary;
 
 use super::Correction;
+use super::name_terms::names;
+use super::other_names::{OtherName, possible_names};
 use super::plan::{head, looked_for};
-use super::subjects::{OtherName, possible_names};
-use super::terms::{NARROWER_WORTH, SAME_WORTH, names};
+use super::terms::{NARROWER_WORTH, SAME_WORTH};
 use crate::analysis::{LanguageAnalyzer, SPELLED_CHARS_MIN, Words, content_words};
 
 /// The terms of a text.

@@ -4,7 +4,7 @@ use forecourt_retrieval::{Predicate, TermField};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocSet, InvertedIndexReader, Term};
 
-use super::subjects::OtherName;
+use super::other_names::OtherName;
 use crate::index::Snapshot;
 
 /// The words of a query that say what is looked for.

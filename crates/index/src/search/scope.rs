@@ -98,6 +98,11 @@ impl QuestionScope for Scope {
         self.any(|items| items.is_name(text))
     }
 
+    fn position(&self, name: &str) -> Option<(f64, f64)> {
+        let candidates = self.candidates.as_ref().and_then(|candidates| candidates.position(name));
+        candidates.or_else(|| self.known.position(name))
+    }
+
     fn states(&self, area: &str) -> bool {
         self.any(|items| items.states(area))
     }

@@ -9,12 +9,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use forecourt_retrieval::{Predicate, TermField};
-use forecourt_vocabulary::{LANGUAGES, NamedSubject, Synonym, Vocabulary};
+use forecourt_vocabulary::{LANGUAGES, NamedSubject, Synonym};
 
+use super::other_names::{GERMAN, OtherName, compounds, stems};
 use crate::analysis::{LanguageAnalyzer, Words, bare_word, content_words, fold_text, is_stop_word};
 use crate::index::Snapshot;
-use crate::limits::{COMPOSED_MAX, OTHER_NAMES_MAX, SUBJECTS_MAX};
+use crate::limits::{OTHER_NAMES_MAX, SUBJECTS_MAX};
 use forecourt_understanding::limits::QUERY_WORDS_MAX;
 
 /// Words of a query that name something.
@@ -28,22 +28,6 @@ pub(super) struct Subject {
     pub(super) is_read: bool,
     /// Other names of it that items have, those that mean the same first.
     pub(super) others: Vec<OtherName>,
-}
-
-/// Another name of what words of a query name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct OtherName {
-    /// The stems of its words: what has all of them has the name.
-    pub(super) stems: Vec<String>,
-    /// Whether it is something narrower: a parka, where a jacket was asked for.
-    pub(super) is_narrower: bool,
-}
-
-impl OtherName {
-    /// What has the name.
-    pub(super) fn predicate(&self) -> Predicate {
-        Predicate::All(self.stems.iter().map(|stem| Predicate::Term(TermField::Words, stem.clone())).collect())
-    }
 }
 
 /// What the words of a query name.
@@ -96,54 +80,6 @@ pub(super) fn subjects(snapshot: &Snapshot, tongues: &[LanguageAnalyzer], text: 
     }
     let is_meant = tongue != tongues[0] && subjects.iter().any(|subject| subject.is_spoken);
     Subjects { all: subjects, ties: if is_meant { ties(text, tongue) } else { BTreeSet::new() } }
-}
-
-/// All names that items in these languages may have for what words of a query name, whether any item has them or not,
-/// each once: those that mean the same first, and of several subjects the first ones of each.
-pub(super) fn possible_names(vocabulary: &Vocabulary, tongues: &[LanguageAnalyzer], words: &[&str]) -> Vec<OtherName> {
-    let mut read = Words::default();
-    let named = vocabulary.subjects_in(&words[..words.len().min(QUERY_WORDS_MAX)]);
-    let mut all: Vec<(usize, OtherName)> = Vec::new();
-    for subject in &named {
-        let synonyms = subject.synonyms.iter().filter_map(|Synonym { parts, language, is_narrower }| {
-            let tongue = LanguageAnalyzer::of(LANGUAGES[*language]);
-            let stems = if tongues.contains(&tongue) { stems(&mut read, &parts.join(" "), tongue) } else { Vec::new() };
-            (!stems.is_empty()).then_some(OtherName { stems, is_narrower: *is_narrower })
-        });
-        all.extend(synonyms.enumerate());
-    }
-    let german = LanguageAnalyzer::of(GERMAN);
-    let neighbours = named.iter().flat_map(|first| named.iter().map(move |second| (first, second)));
-    let compounds =
-        neighbours.filter(|_| tongues.contains(&german)).flat_map(|(first, second)| compounds(first, second));
-    let compounds = compounds.map(|word| OtherName { stems: stems(&mut read, &word, german), is_narrower: false });
-    all.extend(compounds.enumerate());
-    all.sort_by_key(|(rank, name)| (name.is_narrower, *rank));
-    let mut seen = BTreeSet::new();
-    all.into_iter().map(|(_, name)| name).filter(|name| seen.insert(name.stems.clone())).collect()
-}
-
-/// The stems of the words of a phrase that say something, each once.
-fn stems(read: &mut Words, phrase: &str, tongue: LanguageAnalyzer) -> Vec<String> {
-    read.read(&content_words(phrase, tongue), tongue);
-    let stems: BTreeSet<&str> = read.iter().collect();
-    stems.into_iter().map(str::to_owned).collect()
-}
-
-/// German compounds of what two neighbours name: "bike helmet" is "Fahrradhelm". At most [`COMPOSED_MAX`].
-fn compounds(first: &NamedSubject<'_>, second: &NamedSubject<'_>) -> Vec<String> {
-    if first.words.end != second.words.start {
-        return Vec::new();
-    }
-    let german = |subject: &NamedSubject<'_>| -> Vec<String> {
-        let same = subject.synonyms.iter().filter(|synonym| !synonym.is_narrower && is_german(synonym));
-        let words = same.filter_map(|synonym| synonym.parts.first());
-        words.filter(|word| !word.contains(' ')).map(|word| (*word).to_owned()).collect()
-    };
-    let (begins, ends) = (german(first), german(second));
-    let pairs = begins.iter().flat_map(|begin| ends.iter().map(move |end| (begin, end)));
-    let words = pairs.flat_map(|(begin, end)| LINKS.iter().map(move |link| format!("{begin}{link}{end}")));
-    words.take(COMPOSED_MAX).collect()
 }
 
 /// The words of a text that only tie others together.
@@ -245,14 +181,6 @@ impl SubjectSearch<'_> {
         });
         known.collect()
     }
-}
-
-const GERMAN: &str = "de";
-/// What German puts between the parts of a compound.
-const LINKS: &[&str] = &["", "s", "n", "en", "es", "er"];
-
-fn is_german(synonym: &Synonym<'_>) -> bool {
-    LANGUAGES[synonym.language] == GERMAN && synonym.parts.len() == 1
 }
 
 /// The language of a question.

@@ -11,7 +11,7 @@ use forecourt_core::{Ending, FindingsDetail, Message, Part, SearchOptions};
 use forecourt_testkit::free_port;
 
 use crate::support::{ask, build, in_folder, message, problems, stream};
-use content::{KITCHEN, SHOP, recipes, shop};
+use content::{KITCHEN, NURSERY, PLANTS, SHOP, TOWN, recipes, shop, town};
 use forecourt_agents::BuiltAgent;
 use running::{engines, opensearch, settings};
 
@@ -90,6 +90,12 @@ async fn the_same_questions_about_recipes_get_the_same_claims() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_questions_about_a_shop_get_the_same_claims() {
     is_as_named(&differing(&shop(), SHOP).await, &[]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_questions_about_plants_places_and_medicines_get_the_same_claims() {
+    is_as_named(&differing(PLANTS, NURSERY).await, &[]);
+    is_as_named(&differing(&town(), TOWN).await, &[]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

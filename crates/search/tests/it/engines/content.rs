@@ -1,4 +1,4 @@
-//! A kitchen and a shop, each with questions.
+//! A kitchen, a shop, a nursery and a town, each with questions.
 
 use std::path::Path;
 
@@ -127,3 +127,53 @@ pub(crate) fn shop() -> String {
     }
     lines
 }
+
+/// The plants of a small trade.
+pub(crate) const PLANTS: &str = include_str!("../../data/nursery/items.jsonl");
+
+pub(crate) const NURSERY: &[&str] = &[
+    "roses under 20 euros, in stock",
+    "evergreen shrubs, not poisonous to pets",
+    "climbers for full shade",
+    "apple tree, height at most 200 cm",
+    "hardy to at least minus 25 degrees, fruit",
+    "herbs without peat",
+    "blue flowers",
+    "annual plants that are not sold out",
+    "Kräuter unter 4 Euro",
+    "a canoe for two",
+    "only perennial ones",
+];
+
+/// Cafés, a station, and medicines of a pharmacy that warn of something.
+pub(crate) fn town() -> String {
+    let place = |id: &str, name: &str, kind: &str, (latitude, longitude): (f64, f64), city: &str| {
+        json!({"@type": kind, "@id": id, "name": name, "address": {"addressLocality": city},
+            "geo": {"@type": "GeoCoordinates", "latitude": latitude, "longitude": longitude}})
+    };
+    let medicine = |id: &str, name: &str, pregnant: &str| {
+        json!({"@type": "Drug", "@id": id, "name": name, "pregnancyWarning": pregnant,
+            "description": format!("{name} for headaches and fever.")})
+    };
+    let items = [
+        place("a", "Café Aliança", "CafeOrCoffeeShop", (41.150, -8.610), "Porto"),
+        place("b", "Café Bolhão", "CafeOrCoffeeShop", (41.180, -8.690), "Matosinhos"),
+        place("c", "Café Coimbra", "CafeOrCoffeeShop", (41.545, -8.427), "Braga"),
+        place("d", "Café Douro", "CafeOrCoffeeShop", (38.722, -9.139), "Lisboa"),
+        place("s", "Campanhã Station", "TrainStation", (41.149, -8.585), "Porto"),
+        medicine("m", "Mildol", "Safe in pregnancy"),
+        medicine("n", "Novalax", "Do not use in pregnancy"),
+        medicine("o", "Ostran", "Not safe in pregnancy, avoid"),
+        medicine("p", "Paxil", "Can be used"),
+    ];
+    items.iter().map(|item| format!("{item}\n")).collect()
+}
+
+pub(crate) const TOWN: &[&str] = &[
+    "cafés within 15 km of Porto",
+    "cafés near Porto",
+    "cafés within 3 km of the station",
+    "cafés a menos de 100 km de Braga",
+    "a medicine for headaches that is safe in pregnancy",
+    "fever, suitable in pregnancy",
+];
