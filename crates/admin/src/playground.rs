@@ -45,13 +45,13 @@ pub(crate) async fn list(ask: Ask) -> Result<Playground, ApiError> {
         id: tool.name.clone(),
         name: tool.name.clone(),
         about: tool.title.clone(),
-        input: (*tool.input).clone(),
+        input: tool.input.clone().into_value(),
     });
     let endpoints = of_endpoints(&ask).into_iter().map(|(id, endpoint)| Triable {
         id,
         name: format!("{} {}", endpoint.method, endpoint.path.as_str()),
         about: endpoint.description.clone(),
-        input: (**endpoint.input.shared_source()).clone(),
+        input: endpoint.input.shared_source().clone().into_value(),
     });
     Ok(Playground { agents: agents.collect(), endpoints: endpoints.collect(), tools: tools.collect() })
 }

@@ -10,8 +10,10 @@ mod read;
 mod settings;
 mod style;
 
+use forecourt_core::LazyJson;
 use forecourt_settings::DocumentedSection;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 pub use binding::{AnswerKind, Binding, COMPOSITION_ERROR, ExternalService, Headers, UPSTREAM_ERRORS};
 pub use body::{BodyMedia, RequestBody};
@@ -68,30 +70,48 @@ pub struct Endpoint {
     pub binding: Binding,
 }
 
+/// An endpoint as others may see it. Its members are in the order in which objects of JSON have theirs here.
+#[derive(Debug, Serialize)]
+pub struct PublishedEndpoint<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deprecated: Option<Value>,
+    description: &'a str,
+    errors: &'a [String],
+    handler: Value,
+    input_schema: &'a LazyJson,
+    method: &'a Method,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<&'a str>,
+    output_schema: &'a LazyJson,
+    path: &'a str,
+    #[serde(skip_serializing_if = "<[Scope]>::is_empty")]
+    required_scopes: &'a [Scope],
+    semantic: Value,
+}
+
 impl Endpoint {
-    /// The endpoint as others may see it: of what answers it, the kind alone. Section 8.9.
+    /// The endpoint as others may see it: of what answers it, the kind alone. Section 8.9. It is written without
+    /// copies of its schemas.
+    pub fn published(&self) -> PublishedEndpoint<'_> {
+        PublishedEndpoint {
+            deprecated: self.deprecated.as_ref().map(|deprecated| json!(deprecated)),
+            description: &self.description,
+            errors: &self.errors,
+            // Section 8.9: addresses of services, names of functions and headers with secrets are the operator's alone.
+            handler: json!({ "type": self.binding.kind() }),
+            input_schema: self.input.shared_source(),
+            method: &self.method,
+            namespace: self.namespace.as_deref(),
+            output_schema: self.output.shared_source(),
+            path: self.path.as_str(),
+            required_scopes: &self.required_scopes,
+            semantic: json!(self.semantic),
+        }
+    }
+
+    /// The same as a value.
     pub fn projection(&self) -> Value {
-        let mut fields = Map::new();
-        let mut put = |name: &str, value: Value| drop(fields.insert(name.to_owned(), value));
-        put("method", json!(self.method));
-        put("path", json!(self.path.as_str()));
-        put("description", json!(self.description));
-        if let Some(namespace) = &self.namespace {
-            put("namespace", json!(namespace));
-        }
-        put("semantic", json!(self.semantic));
-        put("input_schema", self.input.source().clone());
-        put("output_schema", self.output.source().clone());
-        put("errors", json!(self.errors));
-        // Section 8.9: addresses of services, names of functions and headers with secrets are the operator's alone.
-        put("handler", json!({ "type": self.binding.kind() }));
-        if !self.required_scopes.is_empty() {
-            put("required_scopes", json!(self.required_scopes));
-        }
-        if let Some(deprecated) = &self.deprecated {
-            put("deprecated", json!(deprecated));
-        }
-        Value::Object(fields)
+        json!(self.published())
     }
 
     /// The notice that goes with every answer of a deprecated endpoint. Section 6.5.

@@ -51,7 +51,7 @@ pub use call::{Call, CallAnswer, CallOutcome, Caller, Tier};
 pub use catalog::Catalog;
 pub use dispatch::host;
 pub use dispatch::{CallTarget, DispatchedCall, Dispatcher, Native, RoutedCall, Rules};
-pub use endpoint::Endpoint;
+pub use endpoint::{Endpoint, PublishedEndpoint};
 pub use forecourt_core::scope::{self, Scope, ScopeSet};
 pub use handler::{Failure, Handler, Invocation};
 pub use host::{Current, HostApi, HostHandle, HostServices};

@@ -22,6 +22,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
+use forecourt_core::LazyJson;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use percent_encoding::percent_decode_str;
@@ -55,7 +56,9 @@ const PATTERN: &str = "\"pattern";
 pub struct Schema(Arc<CheckedSchema>);
 
 struct CheckedSchema {
-    source: Arc<Value>,
+    source: LazyJson,
+    /// Whether its top declares the type `object`.
+    is_object: bool,
     closing: Closing,
     formats: Formats,
     work: Work,
@@ -113,9 +116,24 @@ impl Schema {
         if self.0.formats == formats {
             return self;
         }
-        let CheckedSchema { source, closing, work, .. } = &*self.0;
-        let (source, closing, work) = (Arc::clone(source), *closing, work.clone());
-        Schema(Arc::new(CheckedSchema { source, closing, formats, work, validator: OnceLock::new() }))
+        self.anew(self.0.source.clone(), formats)
+    }
+
+    /// The same schema, kept as its text alone until somebody asks for more: a host has thousands, few of them are
+    /// called, and as a tree of values one takes ten times the room of its text.
+    #[must_use]
+    pub fn packed(self) -> Schema {
+        match LazyJson::from_text(self.0.source.to_string()) {
+            Ok(source) => self.anew(source, self.0.formats),
+            Err(_) => self,
+        }
+    }
+
+    /// What was checked already, in another form.
+    fn anew(&self, source: LazyJson, formats: Formats) -> Schema {
+        let CheckedSchema { is_object, closing, ref work, .. } = *self.0;
+        let (work, validator) = (work.clone(), OnceLock::new());
+        Schema(Arc::new(CheckedSchema { source, is_object, closing, formats, work, validator }))
     }
 
     fn built(source: Value, closing: Closing) -> Result<Schema, SchemaError> {
@@ -135,7 +153,9 @@ impl Schema {
             false => jsonschema::draft202012::meta::validate(&checked).map_err(|error| invalid(&error))?,
         }
         let formats = Formats::Annotate;
-        Ok(Schema(Arc::new(CheckedSchema { source: Arc::new(source), closing, formats, work, validator })))
+        let is_object = source.get("type").and_then(Value::as_str) == Some("object");
+        let source = source.into();
+        Ok(Schema(Arc::new(CheckedSchema { source, is_object, closing, formats, work, validator })))
     }
 
     /// What formats in it do.
@@ -148,9 +168,15 @@ impl Schema {
         &self.0.source
     }
 
-    /// The same, for lists that hold it as long as the schema does.
-    pub fn shared_source(&self) -> &Arc<Value> {
+    /// The same, for lists that hold it as long as the schema does, and for whoever writes it: a packed one is written
+    /// as it is.
+    pub fn shared_source(&self) -> &LazyJson {
         &self.0.source
+    }
+
+    /// Whether its top declares the type `object`. A packed schema stays packed.
+    pub fn is_object(&self) -> bool {
+        self.0.is_object
     }
 
     /// Whether the document declares a property of that name at its top.

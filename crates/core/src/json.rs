@@ -1,10 +1,13 @@
 //! This module reads JSON from untrusted senders strictly, and writes the canonical form that is signed (RFC 8785).
 
+mod rewritten;
+
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 use crate::limits::JSON_DEPTH_MAX;
+use rewritten::Rewritten;
 
 /// Reads JSON from outside: UTF-8 without a byte order mark, no duplicate keys (compared after
 /// unescaping), at most [`JSON_DEPTH_MAX`] levels, nothing after the value. Lone surrogates and
@@ -27,23 +30,25 @@ pub fn parse_below(levels: usize, bytes: &[u8]) -> Result<Value, String> {
 /// A part of the canonicalizer's error about a `RawValue`, by which it is recognized.
 const RAW_TEXT: &str = "Raw values";
 
+/// Why something has no canonical form that has an integer which would become another.
+const INEXACT: &str = "an integer that no double holds exactly";
+
 /// The canonical form of RFC 8785. Fails on integers that no double holds, which would silently become others, and on
-/// numbers that are not finite.
+/// numbers that are not finite. JSON in it that is kept as a text ([`LazyJson`](crate::LazyJson)) has the form of what
+/// the text says, and is not parsed into a tree; a key that occurs twice there is an error.
 pub fn canonical(value: &impl serde::Serialize) -> Result<Vec<u8>, String> {
     // The type itself is written, not its `Value`, so that a number that is not finite is refused and not a `null`.
-    let written = serde_json_canonicalizer::to_vec(value);
-    let value = serde_json::to_value(value).map_err(|e| e.to_string())?;
-    let bytes = match written {
-        // JSON that is kept as a text is read first, so that its form is no other one.
-        // The canonicalizer refuses `RawValue`, and its error has no kind to match. A kept text is parsed for it, so
-        // that the same document has one form however it is kept.
-        Err(error) if error.to_string().contains(RAW_TEXT) => serde_json_canonicalizer::to_vec(&value),
-        written => written,
-    };
-    let bytes = bytes.map_err(|e| e.to_string())?;
-    match is_exact(&value) {
-        true => Ok(bytes),
-        false => Err("an integer that no double holds exactly".to_owned()),
+    match serde_json_canonicalizer::to_vec(value) {
+        // The canonicalizer refuses `RawValue`, and its error has no kind to match.
+        Err(error) if error.to_string().contains(RAW_TEXT) => {
+            let text = serde_json::to_vec(value).map_err(|e| e.to_string())?;
+            serde_json_canonicalizer::to_vec(&Rewritten(&text)).map_err(|e| e.to_string())
+        }
+        written => {
+            let bytes = written.map_err(|e| e.to_string())?;
+            let value = serde_json::to_value(value).map_err(|e| e.to_string())?;
+            if is_exact(&value) { Ok(bytes) } else { Err(INEXACT.to_owned()) }
+        }
     }
 }
 
@@ -55,15 +60,18 @@ pub fn canonical_text(value: &impl serde::Serialize) -> Result<String, String> {
 /// Whether every integer is the same number as a double.
 fn is_exact(value: &Value) -> bool {
     match value {
-        Value::Number(number) => {
-            let integer = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
-            // In 128 bits: `as` saturates, so that `i64::MAX`, whose double is 2^63, would come back as itself in 64.
-            integer.is_none_or(|integer| integer as f64 as i128 == integer || is_shortest(number))
-        }
+        Value::Number(number) => is_exact_number(number),
         Value::Array(items) => items.iter().all(is_exact),
         Value::Object(fields) => fields.values().all(is_exact),
         Value::Null | Value::Bool(_) | Value::String(_) => true,
     }
+}
+
+/// Whether it is no integer, or the same number as a double.
+fn is_exact_number(number: &Number) -> bool {
+    let integer = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
+    // In 128 bits: `as` saturates, so that `i64::MAX`, whose double is 2^63, would come back as itself in 64.
+    integer.is_none_or(|integer| integer as f64 as i128 == integer || is_shortest(number))
 }
 
 /// Whether these are the digits that a canonical writer gives the nearest double: beyond 2^53 they

@@ -35,6 +35,11 @@ impl LazyJson {
         self.0.text.as_ref().map(|text| text.get())
     }
 
+    /// A number that clones of one value have in common, and that no other one has while one of them is held.
+    pub fn identity(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
     /// Bytes that it takes, about.
     pub fn weight(&self) -> usize {
         self.text().map_or_else(|| weight(self), str::len)

@@ -7,7 +7,7 @@ use async_stream::stream;
 use forecourt_core::policy::Submission;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::{
-    AgentCard, CollectedReply, Ending, Error, Event, Handle, Message, MessageId, Noun, Part, PolicyPart,
+    AgentCard, CollectedReply, Ending, Error, Event, Handle, LazyJson, Message, MessageId, Noun, Part, PolicyPart,
     QuestionAnswer, Reply, Role, StateToken, TaskState, ThreadId, Turn, in_place,
 };
 use forecourt_host::{Host, Run, TaskAccess};
@@ -37,7 +37,7 @@ pub(crate) fn tool(host: &Arc<Host>, card: &AgentCard, patience: Duration) -> To
         name: name(&agent),
         title: card.name.clone(),
         description: description(card),
-        input: Arc::clone(&INPUT),
+        input: INPUT.clone(),
         output: Some(answer::schema()),
         agent: Some(agent.clone()),
         // What other agents do with a message is not known here.
@@ -60,8 +60,8 @@ fn description(card: &AgentCard) -> String {
 }
 
 /// One value for all agents, of which there may be thousands.
-static INPUT: LazyLock<Arc<Value>> = LazyLock::new(|| {
-    Arc::new(json!({
+static INPUT: LazyLock<LazyJson> = LazyLock::new(|| {
+    LazyJson::from(json!({
         "type": "object",
         "properties": {
             "message": {"type": "string", "minLength": 1, "description": "What to say, in the person's own words."},

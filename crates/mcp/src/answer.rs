@@ -1,11 +1,11 @@
 //! An agent's reply as the result of a tool: the words, and what programs go on with.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use forecourt_core::clock::whole_seconds;
 use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::reply::Question;
-use forecourt_core::{CollectedReply, Ending, Error, File, FileSource, Part, TaskState, ThreadId};
+use forecourt_core::{CollectedReply, Ending, Error, File, FileSource, LazyJson, Part, TaskState, ThreadId};
 use forecourt_host::{Host, TaskPermit};
 use forecourt_surface::ending::put_code;
 use forecourt_surface::tool::ToolOutput;
@@ -26,13 +26,13 @@ pub(crate) struct TaskLocation {
 }
 
 /// The shape of [`ToolOutput::structured`] for replies of agents: an object.
-pub(crate) fn schema() -> Arc<Value> {
-    Arc::clone(&SCHEMA)
+pub(crate) fn schema() -> LazyJson {
+    SCHEMA.clone()
 }
 
 /// One value for the tools of all agents, of which there may be thousands.
-static SCHEMA: LazyLock<Arc<Value>> = LazyLock::new(|| {
-    Arc::new(json!({
+static SCHEMA: LazyLock<LazyJson> = LazyLock::new(|| {
+    LazyJson::from(json!({
         "type": "object",
         "properties": {
             "state": {

@@ -132,7 +132,7 @@ fn tool(host: &Arc<Host>, settings: &ToolSettings, patience: Duration) -> Result
     let agent = resident(host.directory(), &settings.agent)?;
     let schema = schema(settings)?;
     let message = template(&settings.message, "message", |name| schema.declares(name))?;
-    let input = Arc::new(schema.source().clone());
+    let input = schema.shared_source().clone();
     let asked = Arc::new(NamedTool { agent: agent.clone(), message, schema });
     let host = host.clone();
     Ok(Tool {

@@ -132,10 +132,10 @@ impl ListedTool for OfferedTool {
         let annotations = if tool.reads_only { annotations.destructive(false) } else { annotations };
         let annotations = if tool.is_idempotent { annotations.idempotent(true) } else { annotations };
         let described =
-            rmcp::model::Tool::new(tool.name.clone(), tool.description.clone(), Arc::clone(&self.input.listed));
+            rmcp::model::Tool::new(tool.name.clone(), tool.description.clone(), Arc::clone(self.input.listed()));
         let mut described = described.with_title(&tool.title).with_annotations(annotations);
         if let Some(output) = &self.output {
-            described = described.with_raw_output_schema(Arc::clone(&output.listed));
+            described = described.with_raw_output_schema(Arc::clone(output.listed()));
         }
         if self.has_widget {
             described = described.with_meta(MetaObject(object(widget::of_tool())));

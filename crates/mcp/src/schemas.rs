@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use forecourt_contract::Schema;
+use forecourt_core::LazyJson;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
@@ -13,11 +14,15 @@ use crate::portable_schema::portable;
 /// The dialect of schemas in MCP. Tools, 2025-11-25.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
+/// The annotation that names an argument in a header.
+const NAMED_HEADER: &str = "x-mcp-header";
+
 /// A schema as tools share it.
 pub(crate) struct SharedSchema {
-    source: Arc<Value>,
-    /// As lists show it.
-    pub(crate) listed: Arc<JsonObject>,
+    source: LazyJson,
+    role: Role,
+    /// Made when a list shows it: a host may have thousands of endpoints, and short lists show few of them.
+    listed: OnceLock<Arc<JsonObject>>,
     /// Whether some of its fields are to be named in headers.
     pub(crate) names_headers: bool,
     /// Compiled once something is held to it: most are never asked. `None` inside: it can't be compiled.
@@ -25,15 +30,36 @@ pub(crate) struct SharedSchema {
 }
 
 impl SharedSchema {
+    fn new(source: &LazyJson, role: Role) -> Self {
+        let names_headers = match source.text() {
+            // Only `\u` could spell the word otherwise. Most are not looked through further, and stay texts.
+            Some(text) if !text.contains(NAMED_HEADER) && !text.contains("\\u") => false,
+            _ => names_headers(&source.clone().into_value()),
+        };
+        let source = source.clone();
+        Self { source, role, listed: OnceLock::new(), names_headers, compiled: OnceLock::new() }
+    }
+
+    /// As lists show it.
+    pub(crate) fn listed(&self) -> &Arc<JsonObject> {
+        self.listed.get_or_init(|| {
+            let mut listed = schema(self.source.clone().into_value());
+            if self.role == Role::Input {
+                without_alternatives(&mut listed);
+            }
+            Arc::new(object(listed))
+        })
+    }
+
     /// Compiled for what is held to it; `None`: it can't be.
     pub(crate) fn compiled(&self) -> Option<&Schema> {
-        self.compiled.get_or_init(|| Schema::output((*self.source).clone(), false).ok()).as_ref()
+        self.compiled.get_or_init(|| Schema::output(self.source.clone().into_value(), false).ok()).as_ref()
     }
 }
 
 /// The schemas of all tools: those that are one value are kept once. Agents by the thousand have the same few.
 #[derive(Default)]
-pub(crate) struct Schemas(HashMap<(*const Value, Role), Arc<SharedSchema>>);
+pub(crate) struct Schemas(HashMap<(usize, Role), Arc<SharedSchema>>);
 
 /// What a schema is for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -44,34 +70,26 @@ enum Role {
 
 impl Schemas {
     /// The schema of what a tool gives.
-    pub(crate) fn share(&mut self, source: &Arc<Value>) -> Arc<SharedSchema> {
+    pub(crate) fn share(&mut self, source: &LazyJson) -> Arc<SharedSchema> {
         self.shared(source, Role::Output)
     }
 
     /// The schema of what a tool takes.
-    pub(crate) fn share_input(&mut self, source: &Arc<Value>) -> Arc<SharedSchema> {
+    pub(crate) fn share_input(&mut self, source: &LazyJson) -> Arc<SharedSchema> {
         self.shared(source, Role::Input)
     }
 
-    fn shared(&mut self, source: &Arc<Value>, role: Role) -> Arc<SharedSchema> {
-        // The entry holds its value, so that no other one can come to have the same address.
-        let shared = self.0.entry((Arc::as_ptr(source), role)).or_insert_with(|| {
-            let mut listed = schema((**source).clone());
-            if role == Role::Input {
-                without_alternatives(&mut listed);
-            }
-            let listed = Arc::new(object(listed));
-            let names_headers = names_headers(source);
-            Arc::new(SharedSchema { source: Arc::clone(source), listed, names_headers, compiled: OnceLock::new() })
-        });
-        Arc::clone(shared)
+    fn shared(&mut self, source: &LazyJson, role: Role) -> Arc<SharedSchema> {
+        // The entry holds its value, so that no other one can come to have the same identity.
+        let shared = self.0.entry((source.identity(), role));
+        Arc::clone(shared.or_insert_with(|| Arc::new(SharedSchema::new(source, role))))
     }
 }
 
 /// Whether a schema has the annotation that names an argument in a header, wherever it stands.
 pub(crate) fn names_headers(schema: &Value) -> bool {
     match schema {
-        Value::Object(fields) => fields.contains_key("x-mcp-header") || fields.values().any(names_headers),
+        Value::Object(fields) => fields.contains_key(NAMED_HEADER) || fields.values().any(names_headers),
         Value::Array(items) => items.iter().any(names_headers),
         _ => false,
     }
@@ -112,19 +130,19 @@ mod tests {
 
     #[test]
     fn an_input_has_no_alternatives_at_its_top() {
-        let source = Arc::new(json!({
+        let source = LazyJson::from(json!({
             "type": "object", "anyOf": [{ "required": ["a"] }, { "required": ["b"] }],
             "properties": { "a": { "anyOf": [{ "type": "string" }, { "type": "null" }] }, "b": { "type": "string" } },
         }));
         let mut schemas = Schemas::default();
         let input = schemas.share_input(&source);
-        assert!(!input.listed.contains_key("anyOf"));
-        assert_eq!(input.listed["properties"]["a"], source["properties"]["a"], "inside, they stay");
-        assert!(input.listed["description"].as_str().unwrap().contains("combination"));
+        assert!(!input.listed().contains_key("anyOf"));
+        assert_eq!(input.listed()["properties"]["a"], source["properties"]["a"], "inside, they stay");
+        assert!(input.listed()["description"].as_str().unwrap().contains("combination"));
         let compiled = input.compiled().unwrap();
         assert!(compiled.check(&json!({})).is_err() && compiled.check(&json!({ "b": "x" })).is_ok(), "they still hold");
-        assert!(schemas.share(&source).listed.contains_key("anyOf"), "an answer is shown as it is");
-        let plain = Arc::new(json!({ "type": "object", "properties": {} }));
-        assert!(!schemas.share_input(&plain).listed.contains_key("description"));
+        assert!(schemas.share(&source).listed().contains_key("anyOf"), "an answer is shown as it is");
+        let plain = LazyJson::from(json!({ "type": "object", "properties": {} }));
+        assert!(!schemas.share_input(&plain).listed().contains_key("description"));
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_stream::stream;
 use forecourt_core::reply::ReplyAccumulator;
-use forecourt_core::{Ending, Error, Event, Noun, Sender, TaskId};
+use forecourt_core::{Ending, Error, Event, LazyJson, Noun, Sender, TaskId};
 use forecourt_host::{FollowUntil, Host, TaskAccess, TaskPermit};
 use forecourt_surface::tool::{Tool, ToolCall, ToolEvent, ToolOutput};
 use futures::StreamExt;
@@ -28,7 +28,7 @@ pub(crate) fn tool(host: &Arc<Host>, patience: Duration) -> Tool {
         description: "Waits for the answer that an earlier call gave a task_id for, and gives it. With cancel: true \
             the task is given up instead."
             .to_owned(),
-        input: Arc::new(json!({
+        input: LazyJson::from(json!({
             "type": "object",
             "properties": {
                 "task_id": {"type": "string", "description": "The task_id of an earlier answer."},

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_stream::stream;
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{AgentCard, Event, Handle, PolicyPart, TaskId};
+use forecourt_core::{AgentCard, Event, Handle, LazyJson, PolicyPart, TaskId};
 use forecourt_host::{Host, Run, TaskAccess};
 use forecourt_surface::abandon::CancelOnDrop;
 use forecourt_surface::tool::{ElicitedAnswer, Tool, ToolCall, ToolEvent, ToolOutput};
@@ -47,17 +47,17 @@ pub(crate) fn tools(service: Arc<Service>) -> Vec<Tool> {
 /// The schemas of both tools: the same for all agents, of which there may be thousands.
 struct Schemas {
     /// Of `ask` at the host, which has something to choose.
-    ask_host: Arc<Value>,
-    ask_agent: Arc<Value>,
-    wait: Arc<Value>,
-    output: Arc<Value>,
+    ask_host: LazyJson,
+    ask_agent: LazyJson,
+    wait: LazyJson,
+    output: LazyJson,
 }
 
 impl Schemas {
     fn new(host: &Host) -> Self {
-        let ask = |chooses| Arc::new(ask_input(host, chooses));
+        let ask = |chooses| LazyJson::from(ask_input(host, chooses));
         let (ask_host, ask_agent) = (ask(true), ask(false));
-        Self { ask_host, ask_agent, wait: Arc::new(await_input()), output: Arc::new(output()) }
+        Self { ask_host, ask_agent, wait: await_input().into(), output: output().into() }
     }
 }
 
@@ -74,8 +74,8 @@ fn asking(
         name: ASK.to_owned(),
         title,
         description,
-        input: Arc::clone(if agent.is_none() { &schemas.ask_host } else { &schemas.ask_agent }),
-        output: Some(Arc::clone(&schemas.output)),
+        input: if agent.is_none() { &schemas.ask_host } else { &schemas.ask_agent }.clone(),
+        output: Some(schemas.output.clone()),
         agent,
         reads_only: false,
         is_idempotent: false,
@@ -110,8 +110,8 @@ fn awaiting(service: &Arc<Service>, schemas: &Schemas, agent: Option<Handle>) ->
         name: AWAIT.to_owned(),
         title: "Await a promised answer".to_owned(),
         description: "Checks on a promise that `ask` gave, or cancels it.".to_owned(),
-        input: Arc::clone(&schemas.wait),
-        output: Some(Arc::clone(&schemas.output)),
+        input: schemas.wait.clone(),
+        output: Some(schemas.output.clone()),
         agent,
         reads_only: false,
         is_idempotent: false,

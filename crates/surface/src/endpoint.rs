@@ -80,14 +80,13 @@ fn title(description: &str) -> String {
 
 fn tool(host: &Arc<Host>, endpoint: Arc<Endpoint>, name: String) -> Tool {
     let (host, called) = (host.clone(), endpoint.clone());
-    // MCP wants an output schema to be of an object; for others the value is put under `result`, without a schema.
-    let is_object = endpoint.output.source().get("type").and_then(Value::as_str) == Some("object");
     Tool {
         name,
         title: title(&endpoint.description),
         description: description(&endpoint),
-        input: Arc::clone(endpoint.input.shared_source()),
-        output: is_object.then(|| Arc::clone(endpoint.output.shared_source())),
+        input: endpoint.input.shared_source().clone(),
+        // MCP wants an output schema to be of an object; for others the value is put under `result`, without a schema.
+        output: endpoint.output.is_object().then(|| endpoint.output.shared_source().clone()),
         agent: None,
         reads_only: endpoint.semantic.impact == Impact::Informational,
         is_idempotent: endpoint.semantic.is_idempotent,

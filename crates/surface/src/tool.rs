@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use forecourt_core::policy::PaymentSubmission;
 use forecourt_core::reply::{Progress, Question};
-use forecourt_core::{Handle, Language, Part, PolicyPart, Sender, TaskId, Transport};
+use forecourt_core::{Handle, Language, LazyJson, Part, PolicyPart, Sender, TaskId, Transport};
 use forecourt_host::TaskPermit;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
@@ -22,9 +22,9 @@ pub struct Tool {
     /// The description of its effect and use, for a model to read.
     pub description: String,
     /// The JSON schema of its arguments: an object, draft 2020-12. Tools that have the same one share it.
-    pub input: Arc<Value>,
+    pub input: LazyJson,
     /// The JSON schema of [`ToolOutput::structured`]; an object too.
-    pub output: Option<Arc<Value>>,
+    pub output: Option<LazyJson>,
     /// The agent that it belongs to; `None` when it is the whole host's.
     pub agent: Option<Handle>,
     /// Whether calling it changes nothing.

@@ -14,7 +14,8 @@ const EMPTY_WORDS: [&str; 12] =
     ["that", "this", "with", "from", "into", "given", "named", "returned", "returns", "their", "which", "what"];
 
 /// Up to [`COUNTER_PROPOSALS_MAX`] endpoints near a pair, the nearest first: those of its path, then those whose
-/// method, words and capability are most like it. `None`: nothing is like it.
+/// method, words and capability are most like it. Those whose method the operator refuses are left out, since no call of
+/// them would pass. `None`: nothing is like it.
 pub(crate) fn counter_proposal(
     dispatcher: &Dispatcher,
     method: &str,
@@ -31,7 +32,9 @@ pub(crate) fn counter_proposal(
             words
         },
     };
+    let is_admitted = |endpoint: &Endpoint| dispatcher.policy.admits(&endpoint.method, &endpoint.method);
     let registered = dispatcher.registry.iter().take(COUNTER_LOOKED_AT_MAX);
+    let registered = registered.filter(|registered| is_admitted(&registered.endpoint));
     let mut near: Vec<(u32, &Endpoint)> = registered
         .filter_map(|registered| {
             let nearness = wanted.nearness(&registered.endpoint);

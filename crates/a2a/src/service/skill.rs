@@ -17,7 +17,9 @@ use super::{Caller, OperationReply, Service, ServiceError};
 
 /// What cards say of a skill, with an example of the data that calls it.
 pub(crate) fn card_skill(tool: &Tool) -> Skill {
-    let required = tool.input.get("required").and_then(Value::as_array).into_iter().flatten();
+    // Its own copy: one that is kept as a text stays so.
+    let schema = tool.input.clone().into_value();
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     let fields = required.filter_map(Value::as_str).take(EXAMPLE_FIELDS_MAX);
     let input: Map<String, Value> = fields.map(|name| (name.to_owned(), json!("…"))).collect();
     Skill {

@@ -1,7 +1,7 @@
 //! What is offered beside endpoints: tools, HTTP interfaces and the other protocols of this host.
 //! AGTP-API 5.8.4, 5.8.5, 8.6.
 
-use forecourt_core::AgentId;
+use forecourt_core::{AgentId, LazyJson};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ pub(crate) struct ToolEntry<'a> {
     name: &'a str,
     title: &'a str,
     description: &'a str,
-    input_schema: &'a Value,
+    input_schema: &'a LazyJson,
     annotations: Value,
     #[serde(rename = "agent_id", skip_serializing_if = "Option::is_none")]
     agent_id: Option<&'a AgentId>,

@@ -1,5 +1,6 @@
 //! The manifest, field by field, in the order in which it is written. AGTP-API 8.2 to 8.9; base 11.
 
+use forecourt_contract::PublishedEndpoint;
 use forecourt_core::Timestamp;
 use forecourt_identity::HostKeys;
 use forecourt_synthesis::negotiator::PersistentContracts;
@@ -25,7 +26,7 @@ pub(super) struct ManifestDocument<'a> {
     server: Server<'a>,
     embedded_methods: Vec<EmbeddedMethod<'a>>,
     custom_methods: Vec<Value>,
-    pub(super) endpoints: Vec<Value>,
+    pub(super) endpoints: Vec<ManifestEndpoint<'a>>,
     agent_disclosure: Disclosure,
     hosted_agents: Vec<AgentEntry<'a>>,
     agent_disclosure_notice: Option<&'a str>,
@@ -35,6 +36,14 @@ pub(super) struct ManifestDocument<'a> {
     /// What a caller gets that asked for both. Base 2.6.
     #[serde(skip_serializing_if = "Option::is_none")]
     directory: Option<Vec<DirectoryEntry<'a>>>,
+}
+
+/// One entry of `endpoints`. It borrows its schemas: copies of them all would take most of the room of a host.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum ManifestEndpoint<'a> {
+    Own(PublishedEndpoint<'a>),
+    Negotiated(&'a Value),
 }
 
 /// Who answers here. AGTP-API 8.3.
@@ -55,7 +64,7 @@ impl<'a> ManifestDocument<'a> {
     /// What such a caller is told, as of no revision in particular, with these contracts among the endpoints.
     pub(super) fn new(
         inventory: &'a Inventory,
-        persistent: &PersistentContracts,
+        persistent: &'a PersistentContracts,
         keys: &HostKeys,
         now: Timestamp,
         audience: Audience,
@@ -105,9 +114,10 @@ impl<'a> ManifestDocument<'a> {
 }
 
 /// Every endpoint as others may see it. AGTP-API 8.9, 10.8.
-fn endpoints(inventory: &Inventory, persistent: &PersistentContracts) -> Vec<Value> {
-    let negotiated = inventory.negotiated(persistent).map(|contract| contract.endpoint.clone());
-    inventory.endpoints().map(|(_, endpoint)| endpoint.projection()).chain(negotiated).collect()
+fn endpoints<'a>(inventory: &'a Inventory, persistent: &'a PersistentContracts) -> Vec<ManifestEndpoint<'a>> {
+    let negotiated = inventory.negotiated(persistent).map(|contract| ManifestEndpoint::Negotiated(&contract.endpoint));
+    let own = inventory.endpoints().map(|(_, endpoint)| ManifestEndpoint::Own(endpoint.published()));
+    own.chain(negotiated).collect()
 }
 
 /// The host's keys, and that of records where it is another one, or is called otherwise. Base 6.6.

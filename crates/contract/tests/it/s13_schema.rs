@@ -81,6 +81,29 @@ fn s13_3_strictness_follows_references() {
 }
 
 #[test]
+fn s13_3_a_packed_schema_holds_what_it_held() {
+    let source = json!({
+        "type": "object", "additionalProperties": false, "required": ["day"],
+        "properties": {"day": {"type": "string", "format": "date"}, "code": {"type": "string", "pattern": "^[a-z]+$"},
+                       "to": {"properties": {"x": {}}}},
+    });
+    let whole = Schema::input(source.clone()).unwrap().with_formats(Formats::Check);
+    let packed = whole.clone().packed();
+    assert_eq!(packed.shared_source().text(), Some(source.to_string().as_str()));
+    assert!(packed.is_object() && !Schema::compile(json!({"type": ["object"]})).unwrap().packed().is_object());
+    for value in [
+        json!({"day": "2026-02-28", "code": "a", "to": {"x": 1}}),
+        json!({"day": "2026-02-30"}),
+        json!({"day": "2026-02-28", "code": "A"}),
+        json!({"day": "2026-02-28", "to": {"y": 1}}),
+        json!({}),
+    ] {
+        assert_eq!(packed.check(&value), whole.check(&value), "{value}");
+    }
+    assert_eq!((packed.source(), packed.types_of("code")), (&source, vec!["string"]));
+}
+
+#[test]
 fn s13_3_conditions_are_left_as_they_were_written() {
     let nested =
         json!({"properties": {"kind": {"properties": {"x": {"const": 1}}, "required": ["x"]}}, "required": ["kind"]});

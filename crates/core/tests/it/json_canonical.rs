@@ -1,5 +1,6 @@
 //! RFC 8785.
 
+use forecourt_core::LazyJson;
 use forecourt_core::json::{canonical, canonical_text, parse};
 use proptest::prelude::*;
 use serde_json::json;
@@ -61,7 +62,26 @@ fn an_integer_never_becomes_another() {
     assert!(canonical(&-101_597_791_913_322_129_i64).is_err());
 }
 
+#[test]
+fn a_text_that_is_kept_has_the_form_of_what_it_says() {
+    let form = |text: &str| canonical_text(&[LazyJson::from_text(text.to_owned()).unwrap()]);
+    assert_eq!(
+        form(r#"{"b": 1.50, "a": [true, null, "\u0061"], "c": -0.0}"#).unwrap(),
+        r#"[{"a":[true,null,"a"],"b":1.5,"c":0}]"#
+    );
+    assert!(form("9007199254740993").unwrap_err().contains("no double"));
+    assert!(form(r#"{"a": {"b": 1, "\u0062": 2}}"#).unwrap_err().contains("duplicate"));
+    let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    assert!(form(&deep(100)).is_ok() && form(&deep(1000)).is_err());
+}
+
 proptest! {
+    #[test]
+    fn a_text_has_the_form_of_its_value(value in values()) {
+        let kept = LazyJson::from_text(value.to_string()).unwrap();
+        prop_assert_eq!(canonical(&kept).ok(), canonical(&value).ok());
+    }
+
     #[test]
     fn the_form_is_stable_and_bytes_equal_text(value in values()) {
         if let Ok(once) = canonical(&value) {

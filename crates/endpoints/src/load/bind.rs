@@ -33,6 +33,9 @@ pub(super) struct BoundEndpoint {
 pub(super) fn bind(draft: Draft, makers: &Makers<'_>) -> Result<BoundEndpoint, Problem> {
     let Draft { endpoint, table } = draft;
     let handler = makers.handler(&endpoint).map_err(|unfit| table.problem(Some("handler"), unfit.to_string()))?;
+    // What reads schemas has read them; a host has more endpoints than are ever called.
+    let (input, output) = (endpoint.input.clone().packed(), endpoint.output.clone().packed());
+    let endpoint = Endpoint { input, output, ..endpoint };
     Ok(BoundEndpoint { endpoint: Arc::new(endpoint), handler, table })
 }
 

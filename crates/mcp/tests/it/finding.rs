@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
+use forecourt_core::LazyJson;
 use forecourt_core::reply::Progress;
 use forecourt_surface::tool::{Tool, ToolEvent, ToolOutput};
 use forecourt_testkit::{ScriptedAgent, card};
@@ -24,12 +25,12 @@ fn tool(name: String, title: String) -> Tool {
     };
     Tool {
         description: format!("{title} for a customer of the shop."),
-        input: Arc::new(json!({
+        input: LazyJson::from(json!({
             "type": "object",
             "properties": {"id": {"type": "string"}, "note": {"type": "string", "description": "A remark."}},
             "required": ["id"],
         })),
-        output: Some(Arc::new(json!({"type": "object", "required": ["given"]}))),
+        output: Some(json!({"type": "object", "required": ["given"]}).into()),
         name,
         title,
         agent: None,

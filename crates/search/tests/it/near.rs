@@ -57,7 +57,7 @@ async fn what_is_near_a_place_of_the_data_comes_by_its_distance() {
         assert_eq!(asked(&built, vec![Part::text(question)]).await.0, found, "{question}");
     }
     let (_, told) = asked(&built, vec![Part::text("cafés within 15 km of Porto")]).await;
-    assert_eq!(told.applied.last().map(String::as_str), Some("within 15 km of Porto"));
+    assert_eq!(told.applied.last().map(|limit| limit.words.as_str()), Some("within 15 km of Porto"));
     let fits: Vec<&str> =
         told.items.iter().filter_map(|item| Some(item.reason.as_ref()?.fits.last()?.as_str())).collect();
     assert_eq!(fits, ["within 15 km of Porto (2.1 km)", "within 15 km of Porto (9.4 km)"]);

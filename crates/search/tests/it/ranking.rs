@@ -106,7 +106,7 @@ async fn rules_are_explained_and_those_that_change_nothing_told() {
     let built = shop(&folder, &rules.concat());
     let indexing = built.indexing.as_ref().unwrap();
     let told = indexing.explain("rain coat").unwrap();
-    assert!(told[0].text.contains("pinned by the rule `r`"), "{}", told[0].text);
+    assert!(told.items[0].text.contains("pinned by the rule `r`"), "{}", told.items[0].text);
     let notices = indexing.notices().join("\n");
     for notice in [
         "the ranking rule `r` names `nobody`, which no item has as its id",

@@ -29,7 +29,7 @@ fn keeps_its_limit(answer: &CollectedReply, kept: &[&str]) {
     let (told, listed) = (findings(answer), names(answer));
     assert!(!listed.is_empty() && listed.iter().all(|name| kept.contains(&name.as_str())), "{listed:?}");
     assert_eq!(told.applied.len(), 1, "{:?}", told.applied);
-    assert!(told.applied[0].contains("14 minutes"), "{:?}", told.applied);
+    assert!(told.applied[0].words.contains("14 minutes"), "{:?}", told.applied);
     let items = answer.parts.iter().filter_map(|part| match part {
         forecourt_core::Part::Data(data) => data.data["url"].as_str(),
         _ => None,

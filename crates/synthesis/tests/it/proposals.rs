@@ -257,6 +257,21 @@ fn s10_3_a_rejection_names_what_comes_near() {
 }
 
 #[test]
+fn s10_3_a_rejection_names_nothing_that_the_operator_refuses() {
+    let taking = |method: &str, path: &str| looks(method, path, closed(json!({}), &[]), open(json!({}), &[]));
+    let near = |policy: Value| {
+        let host = host_with(vec![taking("FETCH", "/ledger"), taking("AUDIT", "/ledgers/closed")], "", policy);
+        let refusal = evaluate(&host, ledger(), &caller("")).unwrap_err();
+        let ProposalRefusal::Rejected { counter_proposal, .. } = refusal else { panic!("{refusal:?}") };
+        let near = counter_proposal.unwrap_or_default().as_array().cloned().unwrap_or_default();
+        near.iter().map(|endpoint| endpoint["method"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(near(json!({})), ["FETCH", "AUDIT"]);
+    assert_eq!(near(json!({"disallow": ["FETCH"]})), ["AUDIT"]);
+    assert!(near(json!({"disallow": ["FETCH", "AUDIT"]})).is_empty());
+}
+
+#[test]
 fn s10_7_the_endpoint_is_the_one_that_was_proposed() {
     let proposed = with(with(ledger(), "errors", json!(["unbalanced"])), "namespace", json!("books"));
     let made = evaluate(&host(vec![entries()], LEDGER), proposed.clone(), &caller("")).unwrap();

@@ -45,7 +45,7 @@ fn booking(as_skill: bool) -> Tool {
         name: "book_rooms".to_owned(),
         title: "Books a room.".to_owned(),
         description: "Books a room for a guest.".to_owned(),
-        input: Arc::new(json!({"type": "object", "required": ["room"], "properties": {"room": {"type": "string"}}})),
+        input: json!({"type": "object", "required": ["room"], "properties": {"room": {"type": "string"}}}).into(),
         output: None,
         agent: None,
         reads_only: false,

@@ -12,7 +12,7 @@ fn tool(name: &str, agent: Option<&str>) -> Tool {
         name: name.to_owned(),
         title: name.to_owned(),
         description: format!("Does {name}."),
-        input: std::sync::Arc::new(json!({"type": "object"})),
+        input: json!({"type": "object"}).into(),
         output: None,
         agent: agent.map(|handle| Handle::parse(handle).unwrap()),
         reads_only: true,
