@@ -23,7 +23,7 @@ pub(crate) use commit::Summary;
 pub(crate) use folder::Folder;
 pub(crate) use run::{Job, Scope, run};
 pub(crate) use schema::{VERSION, number_column, number_key};
-pub(crate) use snapshot::{Shared, Snapshot};
+pub(crate) use snapshot::{Overview, Snapshot};
 pub(crate) use statistics::Statistics;
 pub(crate) use stored::StoredItem;
 pub(crate) use target::{EngineTarget, IndexTarget};

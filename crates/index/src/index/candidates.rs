@@ -13,7 +13,7 @@ use tantivy::{Index, IndexSettings, Searcher};
 use super::commit::Summary;
 use super::document::{Hashes, Maker};
 use super::schema::{schema, tokenizers};
-use super::snapshot::{Shared, Snapshot};
+use super::snapshot::{Overview, Snapshot};
 use super::statistics::Statistics;
 use crate::analysis::LanguageAnalyzer;
 use crate::error::Result;
@@ -31,16 +31,16 @@ pub(crate) struct Reading<'a> {
 
 impl Snapshot {
     /// A snapshot of these items, each of which is read as it was when the engine was given it. `summary` and
-    /// `statistics` are those of all items, `shared` what is known of them.
+    /// `statistics` are those of all items, `overview` what is known of them.
     pub(crate) fn of_candidates(
         found: &[Candidate],
         reading: Reading<'_>,
         mut summary: Summary,
         statistics: Statistics,
-        shared: Shared,
+        overview: Overview,
     ) -> Result<Self> {
         let searcher = searcher(found, reading, &mut summary)?;
-        Self::of_searcher(searcher, summary, reading.vocabulary, Some(statistics), shared)
+        Self::of_searcher(searcher, summary, reading.vocabulary, Some(statistics), overview)
     }
 }
 

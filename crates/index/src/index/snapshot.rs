@@ -35,7 +35,7 @@ pub(crate) struct Snapshot {
     pub(crate) vectors: Option<Vectors>,
     /// What words of items and of questions mean.
     pub(crate) vocabulary: Arc<Vocabulary>,
-    shared: Shared,
+    overview: Overview,
     frequencies: Frequencies,
     term_docs: TermDocsCache,
     /// The numbers of all items. `None`: this has all of them.
@@ -45,7 +45,7 @@ pub(crate) struct Snapshot {
 /// What is known of all items, each found out when a question first asks for it. Snapshots of some of them have it from
 /// the one of their sample.
 #[derive(Default, Clone)]
-pub(crate) struct Shared {
+pub(crate) struct Overview {
     sample: OnceLock<Arc<Sample>>,
     /// What the items state.
     learnt: OnceLock<Arc<LearntProperties>>,
@@ -63,7 +63,7 @@ impl Snapshot {
         vectors: impl FnOnce(&[Columns]) -> Result<Option<Vectors>>,
     ) -> Result<Self> {
         let searcher = folder.searcher()?;
-        let mut snapshot = Self::of_searcher(searcher, folder.summary()?, vocabulary, None, Shared::default())?;
+        let mut snapshot = Self::of_searcher(searcher, folder.summary()?, vocabulary, None, Overview::default())?;
         snapshot.vectors = vectors(&snapshot.columns)?;
         Ok(snapshot)
     }
@@ -74,7 +74,7 @@ impl Snapshot {
         summary: Summary,
         vocabulary: &Arc<Vocabulary>,
         statistics: Option<Statistics>,
-        shared: Shared,
+        overview: Overview,
     ) -> Result<Self> {
         let columns = searcher.segment_readers().iter().map(Columns::of).collect::<Result<Vec<_>>>()?;
         let variants = searcher.segment_readers().iter().map(|reader| reader.fast_fields().u64(VARIANTS));
@@ -89,7 +89,7 @@ impl Snapshot {
             variants,
             vectors: None,
             vocabulary,
-            shared,
+            overview,
             frequencies,
             term_docs,
             statistics,
@@ -97,9 +97,9 @@ impl Snapshot {
     }
 
     /// What is known of all items, found out now as far as it was not before.
-    pub(crate) fn shared(&self) -> Shared {
+    pub(crate) fn overview(&self) -> Overview {
         self.learnt();
-        self.shared.clone()
+        self.overview.clone()
     }
 
     /// The numbers of all items, where this has some of them.
@@ -114,7 +114,7 @@ impl Snapshot {
 
     /// Statistics over some of the items, taken at the first call and kept.
     pub(crate) fn sample(&self) -> &Sample {
-        self.shared.sample.get_or_init(|| {
+        self.overview.sample.get_or_init(|| {
             let step = Sample::step(self.searcher.num_docs());
             let segments = self.searcher.segment_readers().iter().zip(0..);
             let docs = segments
@@ -126,12 +126,12 @@ impl Snapshot {
 
     /// What the items state, and the words for it: learnt at the first call and kept.
     pub(crate) fn learnt(&self) -> &LearntProperties {
-        self.shared.learnt.get_or_init(|| LearntProperties::of(self.sample().stated(), &self.vocabulary).into())
+        self.overview.learnt.get_or_init(|| LearntProperties::of(self.sample().stated(), &self.vocabulary).into())
     }
 
     /// The last day on which some item is not over, in days since 1970. `None`: none of them ever is.
     pub(crate) fn last_day(&self) -> Option<f64> {
-        *self.shared.last_day.get_or_init(|| {
+        *self.overview.last_day.get_or_init(|| {
             let columns = self.searcher.segment_readers().iter().filter_map(|reader| {
                 // A segment whose items are never over has no such column.
                 let handles = reader.fast_fields().dynamic_column_handles(&number_column(LAST_DAY)).ok()?;
@@ -144,7 +144,7 @@ impl Snapshot {
 
     /// Whether some item says that it can't be had.
     pub(crate) fn sells_out(&self) -> bool {
-        *self.shared.sells_out.get_or_init(|| self.doc_freq(&self.sold_out()) > 0)
+        *self.overview.sells_out.get_or_init(|| self.doc_freq(&self.sold_out()) > 0)
     }
 
     /// The term of what says that it can't be had.

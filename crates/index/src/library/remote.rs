@@ -21,7 +21,7 @@ use super::views::{Views, is_fresh};
 use crate::analysis::{LanguageAnalyzer, whole_fact};
 use crate::error::Result;
 use crate::facts::{LAST_DAY, SOLD_OUT};
-use crate::index::{Reading, Shared, Snapshot, Statistics, Summary, number_key};
+use crate::index::{Overview, Reading, Snapshot, Statistics, Summary, number_key};
 use crate::limits::PROFILE_SECONDS;
 use crate::search::{
     Probe, Query, any_word_predicate, corrections, field_of, limit_predicates, matching_predicate, parts, tongues,
@@ -61,7 +61,7 @@ pub(super) struct Profile {
     /// The sample, and what is learnt from it.
     pub(super) snapshot: Arc<Snapshot>,
     summary: Summary,
-    shared: Shared,
+    overview: Overview,
 }
 
 /// The engine, and what is kept of its answers for a moment.
@@ -119,13 +119,13 @@ impl Remote {
         let sample = CandidateQuery { most: SAMPLE_ITEMS, ..asked_by(Vec::new(), Predicate::everything()) };
         let found = self.retriever().find(&sample)?.found;
         let statistics = Statistics { documents: items, ..Statistics::default() };
-        let shared = Shared::default();
+        let overview = Overview::default();
         let last_day = self.last_day(&summary, now)?;
-        let (Ok(()) | Err(_)) = shared.last_day.set(last_day);
-        let (Ok(()) | Err(_)) = shared.sells_out.set(self.sells_out()?);
-        let snapshot = Snapshot::of_candidates(&found, self.reading(), summary.clone(), statistics, shared)?;
-        let shared = snapshot.shared();
-        Ok(Profile { items, snapshot: Arc::new(snapshot), summary, shared })
+        let (Ok(()) | Err(_)) = overview.last_day.set(last_day);
+        let (Ok(()) | Err(_)) = overview.sells_out.set(self.sells_out()?);
+        let snapshot = Snapshot::of_candidates(&found, self.reading(), summary.clone(), statistics, overview)?;
+        let overview = snapshot.overview();
+        Ok(Profile { items, snapshot: Arc::new(snapshot), summary, overview })
     }
 
     /// A day after all others where some item is not over yet. `None`: no item is ever over, or all of them are.
@@ -226,7 +226,7 @@ impl Remote {
     fn snapshot(&self, profile: &Profile, mut found: Vec<Candidate>, statistics: Statistics) -> Result<Snapshot> {
         let mut seen = HashSet::new();
         found.retain(|candidate| seen.insert(candidate.entry.key));
-        Snapshot::of_candidates(&found, self.reading(), profile.summary.clone(), statistics, profile.shared.clone())
+        Snapshot::of_candidates(&found, self.reading(), profile.summary.clone(), statistics, profile.overview.clone())
     }
 
     fn asked(&self, terms: Vec<ScoredTerm>, limits: Predicate) -> CandidateQuery {

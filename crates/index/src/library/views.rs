@@ -54,7 +54,7 @@ pub(super) fn is_fresh(taken: Timestamp, now: Timestamp, seconds: i64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::{Shared, Statistics, Summary};
+    use crate::index::{Overview, Statistics, Summary};
 
     fn snapshot() -> Arc<Snapshot> {
         let reading = crate::index::Reading {
@@ -62,7 +62,7 @@ mod tests {
             tongue: crate::analysis::LanguageAnalyzer::ENGLISH,
         };
         let (summary, statistics) = (Summary::default(), Statistics::default());
-        Snapshot::of_candidates(&[], reading, summary, statistics, Shared::default()).unwrap().into()
+        Snapshot::of_candidates(&[], reading, summary, statistics, Overview::default()).unwrap().into()
     }
 
     fn at(millis: i64) -> Timestamp {
