@@ -10,6 +10,7 @@ use crate::analysis::{LanguageAnalyzer, Words, content_words};
 use crate::limits::{COMPOSED_MAX, SUBJECTS_MAX};
 use forecourt_understanding::limits::QUERY_WORDS_MAX;
 
+/// The language that makes one word of two.
 pub(super) const GERMAN: &str = "de";
 /// What German puts between the parts of a compound.
 const LINKS: &[&str] = &["", "s", "n", "en", "es", "er"];

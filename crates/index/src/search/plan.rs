@@ -125,8 +125,8 @@ impl Plan {
     }
 }
 
-/// The words of a text that are looked for, of which `content` says something in the part that is read. `None`: none are, and the filters alone
-/// say what is wanted.
+/// The words of a text that are looked for, of which `content` says something in the part that is read. `None`: none
+/// are, and the filters alone say what is wanted.
 pub(super) fn looked_for<'t>(text: &'t str, content: &'t str, has_filters: bool) -> Option<&'t str> {
     match (text.trim().is_empty(), content.is_empty()) {
         (true, _) => None,
