@@ -302,6 +302,17 @@ fn what_is_refused_goes_to_the_log_too() {
 }
 
 #[test]
+fn schemas_are_kept_as_texts_until_somebody_calls() {
+    let folder = deployment(&[("endpoints/a.toml", &function("QUERY", "/a", "same"))]);
+    let loaded = loaded(folder.path());
+    let endpoint = &loaded.dispatcher.registry.iter().next().unwrap().endpoint;
+    for schema in [&endpoint.input, &endpoint.output] {
+        let text = schema.shared_source().text().map(str::to_owned);
+        assert_eq!(text, Some(schema.source().to_string()));
+    }
+}
+
+#[test]
 fn loading_needs_no_environment() {
     let folder = deployment(&[("endpoints/a.toml", &function("QUERY", "/a", "same"))]);
     let kinds = forecourt_endpoints::Kinds {
