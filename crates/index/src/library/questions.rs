@@ -2,7 +2,7 @@
 
 use forecourt_core::findings::LeftOut;
 use forecourt_core::{Language, LazyJson, Timestamp};
-use forecourt_loaders::item::hash;
+use forecourt_loaders::item::{SECTION, hash};
 use forecourt_understanding::{Filter, ParsedQuestion, ReadingAids, named, understand};
 use forecourt_vocabulary::WordProposal;
 use jiff::civil::Date;
@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::Library;
-use crate::analysis::fact_word;
+use crate::analysis::{Words, fact_word};
 use crate::error::{Error, Result};
 use crate::limits::{ENGINE_COUNTED_MAX, LEFT_OUT_MAX};
 use crate::proposals::{UnansweredQuestion, proposals};
@@ -49,6 +49,19 @@ impl Library {
         self.view(&Query::new(text)).is_ok_and(|view| knows_all(&view, text, self.tongue))
     }
 
+    /// The part of the items that have a word itself, and not only another name of what it names. Where the items are
+    /// with an engine, of the sample of them.
+    pub fn share_with(&self, word: &str) -> f64 {
+        let known = self.known();
+        let stems = known
+            .summary
+            .tongues()
+            .chain([self.tongue])
+            .filter_map(|tongue| Words::of(word, tongue).get(0).map(str::to_owned));
+        let items = stems.map(|stem| known.items_with(&stem)).max().unwrap_or(0);
+        items as f64 / known.documents().max(1) as f64
+    }
+
     /// Whether another wording of a question still has the words that it asks by: at least half of those that
     /// items have and that are no stop words. A question without any is kept by every wording.
     pub fn keeps_words(&self, question: &str, wording: &str) -> bool {
@@ -82,7 +95,8 @@ impl Library {
     /// Whether one of these hits answers a text, rather than only sharing a word with it.
     pub fn is_answered(&self, text: &str, hits: &[Hit]) -> Result<bool> {
         let ids: Vec<&str> = hits.iter().map(|hit| hit.id.as_str()).collect();
-        is_answered(&*self.view(&Query::new(text))?, text, &ids, self.tongue)
+        let are_things = hits.iter().all(|hit| hit.item.get(SECTION).is_none());
+        is_answered(&*self.view(&Query::new(text))?, text, &ids, are_things, self.tongue)
     }
 
     /// The last day on which some item is not over, in days since 1970. `None`: none of them ever is.
