@@ -55,6 +55,7 @@ const GROUPS: &[Group] = &[
             ("proxies.md", include_str!("../../../docs/manual/proxies.md")),
             ("nodes.md", include_str!("../../../docs/manual/nodes.md")),
             ("postgresql.md", include_str!("../../../docs/manual/postgresql.md")),
+            ("engines.md", include_str!("../../../docs/manual/engines.md")),
             ("monitoring.md", include_str!("../../../docs/manual/monitoring.md")),
             ("console.md", include_str!("../../../docs/manual/console.md")),
             ("tasks.md", include_str!("../../../docs/manual/tasks.md")),

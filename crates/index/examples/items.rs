@@ -1,46 +1,77 @@
 //! What content costs: loading items without a model, and asking for them by words.
 //!
-//! `cargo run --release -p forecourt-index --example items -- FOLDER [ITEMS] [QUESTIONS]`
+//! `cargo run --release -p forecourt-index --example items -- FOLDER [ITEMS] [QUESTIONS] [ENGINE [CANDIDATES]]`
 //!
 //! Items are made of `examples/kitchen`'s recipes, the same in every run. What `FOLDER` holds already is not loaded
-//! again, so that a second run asks alone.
+//! again, so that a second run asks alone. With the URL of a PostgreSQL (`postgres://…`) or of a server of the search API
+//! (`http://…`) as ENGINE, the items are there.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use forecourt_core::Language;
-use forecourt_index::{Library, Options, Query};
+use forecourt_egress::{Egress, EgressConfig};
+use forecourt_engines::{OpenSearch, OpenSearchOptions, PostgresEngine};
+use forecourt_index::{EngineOptions, Library, Options, Query};
 use forecourt_loaders::ContentSource;
+use forecourt_retrieval::Retriever;
+use forecourt_retrieval::limits::CANDIDATES;
+use forecourt_testkit::HandClock;
+use http::HeaderMap;
 use serde_json::{Value, json};
 
 const NAME_WORDS: usize = 3;
 const INGREDIENTS: usize = 8;
 
 fn main() {
+    let engine_url = std::env::args().nth(4);
     let mut given = std::env::args().skip(1);
     let folder = PathBuf::from(given.next().expect("a folder"));
     let mut count = |usual| given.next().and_then(|count| count.parse().ok()).unwrap_or(usual);
     let (items, questions) = (count(10_000), count(1_000));
     let pantry = Pantry::stocked();
-    let library = Library::open(&folder.join("index"), Options::default()).expect("an index");
+    let candidates = given.nth(1).and_then(|count| count.parse().ok()).unwrap_or(CANDIDATES);
+    let engine = engine_url.map(|url| engine(&url, candidates));
+    let library = Library::open(&folder.join("index"), Options { engine, ..Options::default() }).expect("an index");
     if library.is_empty() && items > 0 {
         let file = folder.join("items.jsonl");
         let text = (0..items).fold(String::new(), |text, n| text + &pantry.recipe(n).to_string() + "\n");
         std::fs::write(&file, text).expect("a file");
-        let begun = cpu_nanos();
+        let (begun, moment) = (cpu_nanos(), Instant::now());
         library.index(&[ContentSource::new(&file)], &mut (), &|| false).expect("items");
         let each = (cpu_nanos() - begun) / library.len() as f64;
         println!("loading  {:8.2} µs of CPU an item, {:.0} a second", each / 1e3, 1e9 / each);
+        println!("         {:8.2} s in all", moment.elapsed().as_secs_f64());
     }
     let language = Language::english();
     let begun = cpu_nanos();
     let mut found = 0;
+    let mut waits: Vec<Duration> = Vec::new();
     for n in 0..questions {
+        let moment = Instant::now();
         let asked = library.understand(&pantry.phrase(&mut Dice(n ^ 0x5eed_0000_0000)), &language);
         let query = Query { filters: asked.filters, ..Query::new(asked.text) };
         found += library.search(&query).expect("hits").len();
+        waits.push(moment.elapsed());
     }
+    waits.sort_unstable();
+    let at = |part: usize| waits.get(waits.len() * part / 100).copied().unwrap_or_default();
+    println!("         {:?} at the median, {:?} at 99 of 100", at(50), at(99));
     println!("asking   {:8.2} µs of CPU a question, {found} hits", (cpu_nanos() - begun) / 1e3 / questions as f64);
+}
+
+/// The engine at a URL.
+fn engine(url: &str, candidates: usize) -> EngineOptions {
+    let retriever: Arc<dyn Retriever> = if url.starts_with("postgres") {
+        Arc::new(PostgresEngine::new(url, "items").expect("a URL"))
+    } else {
+        let egress = Egress::builder(EgressConfig::default()).build().expect("a way out");
+        let (url, index) = (url.to_owned(), "items".to_owned());
+        Arc::new(OpenSearch::new(OpenSearchOptions { egress, url, index, headers: HeaderMap::new() }))
+    };
+    EngineOptions { retriever, place: url.to_owned(), candidates, clock: Arc::new(HandClock::new()) }
 }
 
 /// What recipes are made of, each word as often as in the real ones.

@@ -45,6 +45,9 @@ pub enum Error {
     /// The search engine failed.
     #[error("the search index failed: {0}")]
     Index(#[from] tantivy::TantivyError),
+    /// The engine that keeps the items gave no answer.
+    #[error(transparent)]
+    Engine(#[from] forecourt_retrieval::RetrievalError),
     /// Work on the index ended in the middle, as it does when files are damaged while they are read.
     #[error("the search index failed: work on it broke off")]
     Crashed,

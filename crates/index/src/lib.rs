@@ -54,7 +54,7 @@ pub const LAST_DAY: &str = facts::LAST_DAY;
 
 pub use error::{Error, Result};
 pub use forecourt_embed::CrossEncoder;
-pub use library::{INDEX_VERSION, Library, NamedIds, Options, PutOutcome, RemoveOutcome, unpack};
+pub use library::{EngineOptions, INDEX_VERSION, Library, NamedIds, Options, PutOutcome, RemoveOutcome, unpack};
 pub use proposals::UnansweredQuestion;
 pub use pushed::{FollowedItem, FollowedRevision, PushedDocument, PushedItem};
 pub use report::{KindCount, LoadProgress, Progress, Report};

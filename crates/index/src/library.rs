@@ -6,6 +6,8 @@ mod loading;
 mod prices;
 mod push;
 mod questions;
+mod remote;
+mod views;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -25,9 +27,13 @@ use crate::dense::{Model, Vectors, drop_damaged};
 use crate::error::Result;
 use crate::index::{Folder, Snapshot};
 use crate::pushed::PushFile;
+use crate::search::Query;
 
 pub use archive::{INDEX_VERSION, unpack};
 pub use push::{NamedIds, PutOutcome, RemoveOutcome};
+pub use remote::EngineOptions;
+
+use remote::Remote;
 
 /// No moment was told at which prices count.
 const NO_MOMENT: i64 = i64::MIN;
@@ -54,6 +60,8 @@ pub struct Options {
     pub lock: Option<PathBuf>,
     /// What words mean. That which comes with the program when not given.
     pub vocabulary: Option<Arc<Vocabulary>>,
+    /// The engine outside that keeps the items. Without it, they are in the folder.
+    pub engine: Option<EngineOptions>,
 }
 
 /// An index of content in a folder of its own. Shared by reference: searching and indexing go on
@@ -67,6 +75,8 @@ pub struct Library {
     /// What words of questions mean.
     lexicon: QuestionLexicon,
     pushed: PushFile,
+    /// Where the items are, if not in the folder.
+    remote: Option<Remote>,
     /// The moment at which prices count, in seconds since 1970. [`NO_MOMENT`] as long as none was told.
     priced_at: AtomicI64,
     /// Held by a run from its beginning to its end.
@@ -135,7 +145,9 @@ impl Library {
         let [indexing, writing, pushing, embedding, refreshing] = [const { Mutex::new(()) }; 5];
         let (snapshot, pushed) = (ArcSwap::from_pointee(snapshot), PushFile::new(options.pushed));
         let lexicon = QuestionLexicon::of(&vocabulary);
+        let remote = options.engine.map(|engine| Remote::new(engine, Arc::clone(&vocabulary), tongue));
         Ok(Self {
+            remote,
             priced_at: AtomicI64::new(NO_MOMENT),
             folder,
             snapshot,
@@ -155,12 +167,35 @@ impl Library {
     /// Whether the index has everything that was pushed: without that, the next [`Library::index`] is needed. Fails
     /// when the file of pushed items cannot be read.
     pub fn has_what_was_pushed(&self) -> Result<bool> {
-        Ok(self.snapshot.load().summary.pushed == self.pushed.revision()?)
+        let summary = match &self.remote {
+            Some(remote) => remote.summary()?.pushed,
+            None => self.snapshot.load().summary.pushed,
+        };
+        Ok(summary == self.pushed.revision()?)
     }
 
     /// Whether an item of this key can be found.
     fn has(&self, key: u64) -> Result<bool> {
-        Ok(self.snapshot.load().find(key)?.is_some())
+        match &self.remote {
+            Some(remote) => Ok(!remote.retriever().by_key(&[key])?.is_empty()),
+            None => Ok(self.snapshot.load().find(key)?.is_some()),
+        }
+    }
+
+    /// Whether an engine outside keeps the items, so that to ask anything is to wait for it.
+    pub fn is_remote(&self) -> bool {
+        self.remote.is_some()
+    }
+
+    /// What is looked at for a query: all items, or the candidates for it.
+    fn view(&self, query: &Query) -> Result<Arc<Snapshot>> {
+        self.remote.as_ref().map_or_else(|| Ok(self.snapshot.load_full()), |remote| remote.view(query))
+    }
+
+    /// All items, or the sample of them. Nobody is asked: before the first question there may be none.
+    fn known(&self) -> Arc<Snapshot> {
+        let profile = self.remote.as_ref().and_then(Remote::known_profile);
+        profile.map_or_else(|| self.snapshot.load_full(), |profile| profile.snapshot.clone())
     }
 
     /// The vocabulary by which items are classified and questions read.
@@ -170,7 +205,7 @@ impl Library {
 
     /// Whether some item has a link to this host, which is given without `www.`.
     pub fn has_host(&self, host: &str) -> bool {
-        self.snapshot.load().has_value(URL_HOST, host)
+        self.known().has_value(URL_HOST, host)
     }
 
     /// The folder that it is in.
@@ -178,9 +213,13 @@ impl Library {
         self.folder.path()
     }
 
-    /// The number of items in the index.
+    /// The number of items. Those of an engine are as many as were counted last; it is asked where that was never done.
     pub fn len(&self) -> u64 {
-        self.snapshot.load().searcher.num_docs()
+        let Some(remote) = &self.remote else { return self.snapshot.load().searcher.num_docs() };
+        let profile = remote.known_profile().map_or_else(|| remote.profile(), Ok);
+        // The search that asks next fails, and says why.
+        let profile = profile.inspect_err(|error| tracing::warn!(%error, "the items of an engine can't be counted"));
+        profile.map_or(0, |profile| profile.items)
     }
 
     /// Whether the index has no item.
@@ -194,6 +233,9 @@ impl Library {
     }
 
     fn refresh(&self) -> Result<()> {
+        if let Some(remote) = &self.remote {
+            return remote.profile().map(drop);
+        }
         let _refreshing = self.refreshing.lock();
         self.snapshot.store(Arc::new(Snapshot::take(&self.folder, &self.vocabulary, |columns| self.vectors(columns))?));
         Ok(())

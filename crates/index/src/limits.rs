@@ -99,3 +99,12 @@ pub const NAME_WORDS_MAX: usize = 12;
 pub const ARCHIVE_FILES_MAX: u64 = 100_000;
 /// Bytes of an index that is taken out of an archive.
 pub const ARCHIVE_BYTES_MAX: u64 = 256 * 1024 * 1024 * 1024;
+/// Seconds for which the candidates of one question are kept, so that what is asked of them several times comes from one
+/// answer of the engine.
+pub const VIEW_SECONDS: i64 = 2;
+/// Questions whose candidates are kept.
+pub const VIEWS_KEPT: usize = 32;
+/// Seconds for which is kept what is known of all items of an engine.
+pub const PROFILE_SECONDS: i64 = 30;
+/// Items that are counted for a question where an engine has them; the count ends here.
+pub const ENGINE_COUNTED_MAX: usize = 10_000;

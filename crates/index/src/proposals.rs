@@ -4,6 +4,7 @@
 mod spellings;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use forecourt_understanding::{UnnamedProperty, name_in_words, unnamed};
 use forecourt_vocabulary::{ProposedEntry, WordProposal};
@@ -26,13 +27,15 @@ pub struct UnansweredQuestion {
 /// Questions that are told for one word.
 const EXAMPLES: usize = 3;
 
-/// What a vocabulary lacks, what says most first: at most [`PROPOSALS_MAX`].
+/// What a vocabulary lacks, what says most first: at most [`PROPOSALS_MAX`]. `view` gives what is looked at for a
+/// question.
 pub(crate) fn proposals(
     snapshot: &Snapshot,
     tongue: LanguageAnalyzer,
     unanswered: &[UnansweredQuestion],
+    view: impl Fn(&str) -> Result<Arc<Snapshot>>,
 ) -> Result<Vec<WordProposal>> {
-    let mut all = of_questions(snapshot, tongue, unanswered);
+    let mut all = of_questions(tongue, unanswered, view)?;
     all.extend(of_kinds(snapshot, tongue));
     for property in unnamed(snapshot.sample().stated(), &snapshot.vocabulary) {
         all.extend(of_property(snapshot, tongue, &property));
@@ -43,10 +46,14 @@ pub(crate) fn proposals(
 }
 
 /// Words of questions that no item has, those that were asked for most first.
-fn of_questions(snapshot: &Snapshot, tongue: LanguageAnalyzer, unanswered: &[UnansweredQuestion]) -> Vec<WordProposal> {
+fn of_questions(
+    tongue: LanguageAnalyzer,
+    unanswered: &[UnansweredQuestion],
+    view: impl Fn(&str) -> Result<Arc<Snapshot>>,
+) -> Result<Vec<WordProposal>> {
     let mut asked: BTreeMap<String, (u64, Vec<&str>, Vec<String>)> = BTreeMap::new();
     for UnansweredQuestion { question, asked: times } in unanswered {
-        for UnknownWord { word, nearest } in unknown_words(snapshot, question, tongue) {
+        for UnknownWord { word, nearest } in unknown_words(&*view(question)?, question, tongue) {
             let (count, questions, known) = asked.entry(word).or_default();
             *count += times;
             questions.push(question);
@@ -62,7 +69,7 @@ fn of_questions(snapshot: &Snapshot, tongue: LanguageAnalyzer, unanswered: &[Una
         let what = "If it means something that items say otherwise, complete this and take the `#` away.".to_owned();
         WordProposal::new(ProposedEntry::UnknownWord { word, nearest }, tongue.code(), vec![evidence, what])
     };
-    words.into_iter().filter_map(proposal).collect()
+    Ok(words.into_iter().filter_map(proposal).collect())
 }
 
 /// Types of items that no kind of the vocabulary has.

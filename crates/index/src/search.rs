@@ -5,6 +5,7 @@ mod adjustment;
 mod answered;
 mod card;
 mod circle;
+mod clauses;
 mod complete;
 mod explain;
 mod facets;
@@ -13,11 +14,15 @@ mod hit;
 mod kinds;
 mod matching;
 mod meaning;
+mod name_terms;
 mod near;
 mod one_variant;
 mod ordered;
+mod other_names;
 mod plan;
 mod position;
+mod predicate;
+mod probe;
 mod query;
 mod query_words;
 mod range;
@@ -33,6 +38,7 @@ mod word_coverage;
 
 pub use adjustment::{Adjustment, Effect};
 pub(crate) use answered::is_answered;
+pub(crate) use clauses::field_of;
 pub use complete::Completion;
 pub(crate) use complete::complete;
 pub use explain::ExplainedHit;
@@ -40,8 +46,12 @@ pub(crate) use explain::explain;
 pub(crate) use facets::facets;
 pub use facets::{Facet, Facets};
 pub use hit::{Hit, MatchedConstraint};
-pub(crate) use matching::left_out;
+pub(crate) use matching::{any_word_predicate, counted_left_out, left_out, matching_predicate};
+pub(crate) use one_variant::limit_predicates;
+pub(crate) use plan::tongues;
+pub(crate) use probe::{Probe, parts};
 pub use query::Query;
+pub(crate) use scope::Scope;
 pub use spelling::Correction;
 pub(crate) use terms::knows_all;
 pub(crate) use values::{has_property, nearest};
@@ -204,7 +214,7 @@ fn rank_all(
         Some(best) => plan.words.coverage(snapshot, best.address)?,
         None => Default::default(),
     };
-    let evidence = WordEvidence { asked: plan.words.asked, coverage, documents: snapshot.searcher.num_docs() };
+    let evidence = WordEvidence { asked: plan.words.asked, coverage, documents: snapshot.documents() };
     let ranked = fuse(&words, &near, evidence, meaning.kind, |address| meaning.cosine(address));
     Ok((Lists { words, near }, ranked))
 }

@@ -169,6 +169,18 @@ impl ContentIndex {
         }
     }
 
+    /// What is to be said of the engine outside, if there is one. Asks it.
+    fn engine_notices(&self) -> Vec<String> {
+        let Some(engine) = &self.options.engine else { return Vec::new() };
+        match engine.retriever.state() {
+            Ok(state) => {
+                let told = state.notices.iter().map(|notice| format!("{} ({}): {notice}", state.name, engine.place));
+                told.collect()
+            }
+            Err(error) => vec![format!("{error} ({})", engine.place)],
+        }
+    }
+
     /// Changes the index by hand. If it was current before, it is so with what it holds then.
     fn pushing<T>(&self, push: impl FnOnce(&Library) -> Result<T, Error>) -> Result<T, Error> {
         let library = self.library()?;
@@ -232,6 +244,7 @@ impl IndexedContent for ContentIndex {
             notices.extend(found.without_url.iter().map(|(label, count)| without_url(label, *count)));
             notices.extend(found.left_out.iter().map(|file| format!("not read: {file}")));
         }
+        notices.extend(self.engine_notices());
         // An index that was never made, or that another process has open, says nothing of its items.
         let library = match self.is_unbuilt() {
             true => None,
@@ -349,11 +362,12 @@ impl IndexedContent for ContentIndex {
     }
 
     fn snapshot_name(&self) -> Option<String> {
-        Some(format!("{INDEX_VERSION}-{:016x}", self.settings_hash))
+        // What an engine keeps is there for all nodes.
+        self.options.engine.is_none().then(|| format!("{INDEX_VERSION}-{:016x}", self.settings_hash))
     }
 
     fn is_unbuilt(&self) -> bool {
-        self.opened().is_none() && !self.slots.first().join("words").exists()
+        self.options.engine.is_none() && self.opened().is_none() && !self.slots.first().join("words").exists()
     }
 
     fn pack(&self, out: &mut dyn Write) -> Result<(), Error> {
@@ -406,6 +420,7 @@ fn settings_hash(context: &Context, sources: &[ContentSource], options: &Options
     // Relative to the deployment, so that one that was moved keeps its index.
     let model = options.model.as_ref().map(|model| model.strip_prefix(&context.folder).unwrap_or(model));
     (options.language.as_ref().map(|language| language.as_str()), model).hash(&mut hasher);
+    options.engine.iter().for_each(|engine| engine.place.hash(&mut hasher));
     options.vocabulary.as_ref().unwrap_or(&Vocabulary::shipped()).revision().hash(&mut hasher);
     sources.iter().for_each(|source| (&source.label, &source.url, &source.tables).hash(&mut hasher));
     hasher.finish()
@@ -413,7 +428,11 @@ fn settings_hash(context: &Context, sources: &[ContentSource], options: &Options
 
 /// How much can be found. What is found by meaning is no part of it: that follows by itself.
 fn holds(library: &Library) -> String {
-    library.len().to_string()
+    match library.is_remote() {
+        // What other nodes put into an engine or remove there is no reason to read all sources again; another version is.
+        true => format!("engine-{INDEX_VERSION}"),
+        false => library.len().to_string(),
+    }
 }
 
 fn indexed(report: Report, items: u64) -> IndexReport {

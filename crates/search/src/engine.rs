@@ -77,9 +77,11 @@ impl SearchEngine {
         let engine = self.clone();
         let done = match self.index.opened() {
             // A small index answers sooner than a thread is woken.
-            Some(library) if library.len() <= INLINE_ITEMS_MAX => Some(work(&engine, &library)),
+            Some(library) if !library.is_remote() && library.len() <= INLINE_ITEMS_MAX => Some(work(&engine, &library)),
             _ => {
-                let work = move || engine.index.library().and_then(|library| work(&engine, &library));
+                // What an engine outside is asked is a part of this question.
+                let span = tracing::Span::current();
+                let work = move || span.in_scope(|| engine.index.library().and_then(|library| work(&engine, &library)));
                 // A search that panics is a failed answer; the daemon goes on.
                 tokio::task::spawn_blocking(work).await.ok()
             }

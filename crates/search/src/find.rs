@@ -66,24 +66,7 @@ pub(super) struct UnmetFilter {
 /// Searches for `results` items. When nothing is found, it is tried without each of the constraints.
 pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> Result<SearchResults, Error> {
     let mut found = SearchResults { applied: asked.filters.clone(), ..SearchResults::default() };
-    for named in &asked.named {
-        let exactly = std::slice::from_ref(&named.filter);
-        let mut known = Vec::new();
-        for filters in [exactly, &named.loosely] {
-            if known.is_empty() && !filters.is_empty() && is_known(library, filters)? {
-                // The first reading that some item keeps: the value as it is, else as people say it.
-                known = filters.to_vec();
-            }
-        }
-        match known.is_empty() {
-            false => found.applied.extend(known),
-            true => match unmet(library, named)? {
-                Some(unmet) => found.unmet.push(unmet),
-                // No item has the property at all: the filter says nothing about them and is named as left out.
-                None => found.ignored.push(named.clone()),
-            },
-        }
-    }
+    apply_named(library, &asked.named, &mut found)?;
     // NLWeb 3.1: a filter that nothing meets is said, not dropped. Results without it would look as if they met it.
     if !found.unmet.is_empty() {
         return Ok(found);
@@ -127,6 +110,29 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     let left_out = if asked.offset == 0 { library.left_out(&query)? } else { Vec::new() };
     let corrections = library.corrections(&query)?;
     Ok(SearchResults { hits, has_more, relaxations, left_out, corrections, ..found })
+}
+
+/// Adds the filters by name that some item meets, and tells of the others.
+fn apply_named(library: &Library, all: &[NamedFilter], found: &mut SearchResults) -> Result<(), Error> {
+    for named in all {
+        let exactly = std::slice::from_ref(&named.filter);
+        let mut known = Vec::new();
+        for filters in [exactly, &named.loosely] {
+            if known.is_empty() && !filters.is_empty() && is_known(library, filters)? {
+                // The first reading that some item keeps: the value as it is, else as people say it.
+                known = filters.to_vec();
+            }
+        }
+        match known.is_empty() {
+            false => found.applied.extend(known),
+            true => match unmet(library, named)? {
+                Some(unmet) => found.unmet.push(unmet),
+                // No item has the property at all: the filter says nothing about them and is named as left out.
+                None => found.ignored.push(named.clone()),
+            },
+        }
+    }
+    Ok(())
 }
 
 /// Whether nothing fits, and not only nothing more.

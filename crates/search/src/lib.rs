@@ -114,17 +114,16 @@ pub fn schema() -> schemars::Schema {
 /// What is wrong in the section, with the line of each.
 pub fn build(mut section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
     section.accept_moved(MOVED);
-    let reranker = section.take("rerank").map(|section| rerank::settings::read(&section, context)).transpose();
-    let (settings, index) = match (settings::read(&section, context), &reranker) {
-        (Ok(read), _) => read,
-        // All problems at once, those of `[backend.rerank]` too (`check` tells everything that is wrong).
-        (Err(mut problems), Err(others)) => {
-            problems.extend(others.clone());
-            return Err(problems);
-        }
-        (Err(problems), Ok(_)) => return Err(problems),
-    };
-    let reranker = reranker?.map(Arc::new);
+    let mut problems = Problems::new();
+    let reranker = section.take("rerank").map(|section| rerank::settings::read(&section, context));
+    let reranker = reranker.and_then(|read| problems.absorb(read));
+    let engine = section.take("engine").map(|section| settings::engine::read(&section, context));
+    let engine = engine.and_then(|read| problems.absorb(read));
+    // All problems at once, those of the tables in it too (`check` tells everything that is wrong).
+    let read = problems.absorb(settings::read(&section, engine, context));
+    problems.into_result(())?;
+    let Some((settings, index)) = read else { return Err(Problems::new()) };
+    let reranker = reranker.map(Arc::new);
     let index = Arc::new(index);
     let engine = SearchEngine {
         index: index.clone(),

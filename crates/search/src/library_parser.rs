@@ -56,11 +56,7 @@ impl ItemLookup for LibraryParser<'_> {
     }
 
     fn is_about(&self, words: &[String]) -> bool {
-        let share = |word: &String| {
-            let found = read(self.library.facets(&Query::new(word.clone()), &[], usize::MAX));
-            found.total as f64 / self.library.len().max(1) as f64
-        };
-        words.iter().any(|word| share(word) >= TOPIC_SHARE)
+        words.iter().any(|word| self.library.share_with(word) >= TOPIC_SHARE)
     }
 
     fn are_alike(&self, one: &str, other: &str) -> bool {

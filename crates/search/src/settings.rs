@@ -1,5 +1,6 @@
 //! The keys of a `search` backend, and those about content that other backends share.
 
+pub(super) mod engine;
 mod tables;
 
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use forecourt_core::Language;
 use forecourt_crawler::limits::VISIT_TIME_MAX;
 use forecourt_crawler::{SiteRead, WebSite};
-use forecourt_index::Options;
+use forecourt_index::{EngineOptions, Options};
 use forecourt_loaders::{ContentSource, URL_PLACES};
 use forecourt_settings::{Problems, Section};
 use forecourt_vocabulary::Vocabulary;
@@ -79,6 +80,10 @@ pub(super) struct SearchSettings {
     /// Items of one answer, 1 to 50.
     #[serde(default = "results")]
     pub(super) results: usize,
+    /// An engine outside that keeps the items, for more of them than one machine holds: PostgreSQL, OpenSearch or
+    /// Elasticsearch. Without it, they are in an index in the data folder.
+    #[serde(rename = "engine")]
+    _engine: Option<engine::EngineSettings>,
     /// Rules for the order of items, a table each.
     #[serde(default)]
     ranking: Vec<RankingSettings>,
@@ -205,9 +210,18 @@ fn results() -> usize {
 }
 
 /// Reads and checks the section. Whether the content is there is found out when it is indexed.
-pub(super) fn read(section: &Section, context: &Context) -> Result<(SearchSettings, ContentIndex), Problems> {
+pub(super) fn read(
+    section: &Section,
+    engine: Option<EngineOptions>,
+    context: &Context,
+) -> Result<(SearchSettings, ContentIndex), Problems> {
     let settings: SearchSettings = section.read()?;
     let mut problems = Problems::new();
+    if engine.is_some() && settings.model_dir.is_some() {
+        let problem = section
+            .problem(Some("model_dir"), "search by meaning needs the index here: with an `engine`, it goes by words");
+        problems.push(problem.hint("leave out `model_dir`, or `[backend.engine]`"));
+    }
     count(section, "results", settings.results, 1, RESULTS_MAX, &mut problems);
     if settings.item_label.trim().is_empty() || settings.item_label.chars().any(char::is_control) {
         problems.push(section.problem(Some("item_label"), "`item_label` is a word or two, such as `recipes`"));
@@ -230,7 +244,7 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<(SearchSettin
     let refresh = Duration::from_secs(60 * settings.refresh_minutes.min(REFRESH_MINUTES_MAX));
     let sites = Sites::new(context, sites, refresh);
     let vocabulary = vocabulary_of(context, &mut problems);
-    let options = Options { language: Some(language), model, vocabulary, ..Options::default() };
+    let options = Options { language: Some(language), model, vocabulary, engine, ..Options::default() };
     let rules = RankingRules::read(section, &settings.ranking, &mut problems);
     let index = ContentIndex::new(context, sources, options).with_sites(sites).with_rules(rules);
     problems.into_result((settings, index))

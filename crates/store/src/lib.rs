@@ -26,6 +26,7 @@
 //! | `postgres/writer.rs` | lanes: many calls in one transaction, in the order of what they lock |
 //! | `postgres/{tasks,threads,deliveries}.rs` | what is asked and called, by noun |
 //! | `postgres/content.rs` | items that were pushed |
+//! | `postgres/database.rs` | tables that are somebody else's |
 //! | `postgres/{connect,error}.rs` | TLS, the pool, deadlines; what a caller is told |
 //!
 //! An operation is answered after its transaction is durable, never before. All stores pass the
@@ -49,6 +50,6 @@ mod turns;
 pub use clock::DOWNTIME_COUNTED_MAX;
 pub use memory::Memory;
 pub use metered::{MeteredStore, StoreMetrics};
-pub use postgres::{LeaseClock, Postgres, PostgresOptions, StoreKey};
+pub use postgres::{Database, LeaseClock, Postgres, PostgresOptions, SqlParameter, StoreKey};
 pub use reads::{PoolLoad, QueuedDelivery, StoreLoad, StoreOverview, StoreReads, reference};
 pub use sqlite::{SCHEMA_VERSION, Sqlite, SqliteOptions, copy_database, schema_version};

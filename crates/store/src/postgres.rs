@@ -24,6 +24,7 @@ mod batch;
 mod call;
 mod connect;
 mod content;
+mod database;
 mod deliveries;
 mod error;
 mod identity;
@@ -44,6 +45,7 @@ use known::KnownTasks;
 use size::Size;
 use writer::Writer;
 
+pub use database::{Database, SqlParameter};
 pub use key::StoreKey;
 
 /// The clock by which things expire, and the leases of claimed deliveries end.

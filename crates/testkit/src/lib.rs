@@ -12,6 +12,7 @@ mod port;
 pub mod postgres;
 mod proven;
 mod scripted;
+mod search_engine;
 pub mod store_suite;
 mod vectors;
 
@@ -22,4 +23,5 @@ pub use pebble::{Pebble, PebbleOptions};
 pub use port::free_port;
 pub use proven::proven;
 pub use scripted::{ScriptedAgent, Step, card};
+pub use search_engine::{OsmemServer, SearchDouble, SearchEngine};
 pub use vectors::{data, vector_files, vectors};

@@ -98,6 +98,11 @@ fn filter((latitude, longitude): (f64, f64), km: f64, name: &str, aids: ReadingA
     (is_place && !fields.is_empty()).then_some(Filter { fields, test: Test::Near { latitude, longitude, km }, words })
 }
 
+/// Whether items state where they are.
+pub(crate) fn are_placed(known: &dyn QuestionScope) -> bool {
+    !fields(known).is_empty()
+}
+
 /// The paths of the latitudes that items state.
 fn fields(known: &dyn QuestionScope) -> Vec<String> {
     let paths = POSITIONS.iter().map(|path| format!("{path}.latitude"));

@@ -6,6 +6,7 @@ use std::ops::Range;
 use forecourt_vocabulary::{PhraseMeaning, PropertyTable, Quantity, QuestionToken, TextProperties, WordClass, tokens};
 
 use crate::learnt::LearntMeaning;
+use crate::near;
 use crate::scope::ReadingAids;
 
 /// A question while it is read.
@@ -150,6 +151,7 @@ impl<'a> Reader<'a> {
             quantities.flat_map(|quantity| self.table.paths(quantity)).any(|path| known.has_number(path))
                 // Things that have measures, or properties of their own.
                 || self.aids.learnt.all().any(|(_, property)| property.dimension.is_some() || property.is_feature)
+                || near::are_placed(known)
                 || made_of.iter().chain(availability).any(|path| known.share(path) > 0.0)
                 || ["genre", "category", "startDate"].iter().any(|path| known.share(path) > 0.0)
         })

@@ -40,6 +40,7 @@ pages! {
     embed_widget => "docs/manual/embed-widget.md",
     embedding => "docs/manual/embedding.md",
     endpoints => "docs/manual/endpoints.md",
+    engines => "docs/manual/engines.md",
     evaluation => "docs/manual/evaluation.md",
     getting_started => "docs/manual/getting-started.md",
     identity => "docs/manual/identity.md",

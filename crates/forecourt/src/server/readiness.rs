@@ -91,7 +91,7 @@ async fn searchable(contents: Vec<Content>, whole: Arc<OnceWhole>, now: Instant)
                 Ok(true) => drop(whole.0.lock().insert(handle.clone(), None)),
                 Ok(false) if whole.is_lately(handle, now) => notes.push(lag),
                 Ok(false) => return Err(lag),
-                Err(error) => return Err(format!("what was pushed to @{handle} can't be read: {error}")),
+                Err(error) => return Err(format!("the items of @{handle} can't be looked at: {error}")),
             }
         }
         Ok(notes)

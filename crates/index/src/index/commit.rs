@@ -25,6 +25,12 @@ pub(crate) struct Summary {
     /// When the next offer has another price, in seconds since 1970.
     #[serde(default)]
     pub(crate) next_price: Option<i64>,
+    /// Terms of all items' texts and of their names' pairs together, where an engine has them; an index here counts them
+    /// itself.
+    #[serde(default)]
+    pub(crate) words: u64,
+    #[serde(default)]
+    pub(crate) pairs: u64,
     /// Paths of facts that are quantities.
     pub(crate) numbers: BTreeSet<String>,
 }

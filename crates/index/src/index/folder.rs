@@ -10,7 +10,7 @@ use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Sear
 use super::commit::Summary;
 use super::files::{self, State};
 use super::lock::IndexLock;
-use super::schema::{Fields, register_tokenizers, schema};
+use super::schema::{schema, tokenizers};
 use crate::error::{Result, folder};
 use crate::limits::WRITER_BYTES;
 
@@ -22,7 +22,6 @@ const STORE_BLOCKS_CACHED: usize = 32;
 /// An open index folder. Dropping it lets go of the lock, as does a crash.
 pub(crate) struct Folder {
     opened: ArcSwap<OpenIndex>,
-    pub(crate) fields: Fields,
     path: PathBuf,
     _lock: IndexLock,
 }
@@ -34,8 +33,8 @@ struct OpenIndex {
 }
 
 impl OpenIndex {
-    fn new(index: Index) -> Result<Self> {
-        register_tokenizers(&index);
+    fn new(mut index: Index) -> Result<Self> {
+        index.set_tokenizers(tokenizers());
         // Reloaded by hand: a snapshot takes the searcher, the columns and the vectors of one commit together.
         let reader = index
             .reader_builder()
@@ -71,7 +70,7 @@ impl Folder {
             }
         };
         let opened = ArcSwap::from_pointee(OpenIndex::new(index)?);
-        Ok(Self { opened, fields: schema().1, path: path.to_owned(), _lock: lock })
+        Ok(Self { opened, path: path.to_owned(), _lock: lock })
     }
 
     /// Begins to write. What a run that failed or was killed left behind is removed before: a file of its

@@ -11,12 +11,11 @@ use forecourt_core::Timestamp;
 use forecourt_core::hashed::HashedKeys;
 use forecourt_vocabulary::Vocabulary;
 use serde_json::Value;
-use tantivy::{IndexWriter, Term};
 
 use super::commit::Summary;
 use super::document::{Hashes, Maker};
-use super::folder::Folder;
-use super::snapshot::Snapshot;
+use super::schema::schema;
+use super::target::Target;
 use crate::analysis::LanguageAnalyzer;
 use crate::error::{Error, Result};
 use crate::limits::PROGRESS_ITEMS;
@@ -24,7 +23,7 @@ use crate::pushed::{PushFile, Row};
 use crate::report::{LoadProgress, Progress, Report};
 use forecourt_loaders::grounding::{GroundedItem, grounding, moment};
 use forecourt_loaders::item::{Item, Place, hash};
-use forecourt_loaders::limits::{ITEM_BYTES_MAX, ITEMS_MAX};
+use forecourt_loaders::limits::ITEM_BYTES_MAX;
 use forecourt_loaders::{At, Input, Reason, Sink, Stop, load};
 use forecourt_loaders::{Files, SourceFile, priced};
 
@@ -35,8 +34,8 @@ const NOWHERE: At = At { line: 0, bytes: 0 };
 
 /// The inputs of a run.
 pub(crate) struct Job<'a> {
-    pub(crate) folder: &'a Folder,
-    pub(crate) before: &'a Snapshot,
+    /// What the run before said of all items.
+    pub(crate) before: &'a Summary,
     pub(crate) scope: Scope<'a>,
     pub(crate) pushed: &'a PushFile,
     /// The language of items that do not say theirs.
@@ -58,13 +57,12 @@ pub(crate) enum Scope<'a> {
     Call { items: &'a [Value], removed: &'a [u64] },
 }
 
-/// Reads what there is and commits what has changed.
-pub(crate) fn run(job: Job<'_>) -> Result<Report> {
-    let mut writer = job.folder.writer()?;
+/// Reads what there is and commits to `target` what has changed.
+pub(crate) fn run(job: Job<'_>, target: &mut dyn Target) -> Result<Report> {
     let (scope, pushed, vocabulary) = (job.scope, job.pushed, job.vocabulary.revision());
     // Read before the items: a push during this run has a later revision, by which the next run sees it.
     let revision = pushed.revision()?;
-    let mut state = Run::new(job, &writer);
+    let mut state = Run::new(job, target);
     let finished = match scope {
         Scope::All(files) => {
             state.summary.pushed = revision;
@@ -79,21 +77,17 @@ pub(crate) fn run(job: Job<'_>) -> Result<Report> {
     };
     state.note_next_price(matches!(scope, Scope::All(_)));
     let needless = state.needless_removals();
-    let Run { mut report, mut summary, error, before, .. } = state;
+    let Run { mut report, mut summary, error, before, target, .. } = state;
     if let Some(error) = error {
         return Err(error);
     }
-    // The writer is dropped without a commit, so that nothing of this run is seen.
+    // Without a commit, nothing of this run is seen in the index here.
     if finished.is_err() {
         report.cancelled = true;
         return Ok(report);
     }
-    if report.has_changed() || summary != before.summary {
-        let mut commit = writer.prepare_commit()?;
-        commit.set_payload(&summary.payload());
-        commit.commit()?;
-        // A merge that went on would write files that the next run sweeps away as leftovers.
-        writer.wait_merging_threads()?;
+    if report.has_changed() || summary != *before {
+        target.commit(&mut summary)?;
     }
     pushed.forget_removed(&needless, revision)?;
     Ok(report)
@@ -101,9 +95,9 @@ pub(crate) fn run(job: Job<'_>) -> Result<Report> {
 
 type Keys = HashSet<u64, HashedKeys>;
 
-struct Run<'a, 'w> {
-    writer: &'w IndexWriter,
-    before: &'a Snapshot,
+struct Run<'a, 't> {
+    target: &'t mut dyn Target,
+    before: &'a Summary,
     pushed: &'a PushFile,
     tongue: LanguageAnalyzer,
     progress: &'a mut dyn Progress,
@@ -134,22 +128,22 @@ struct Run<'a, 'w> {
     error: Option<Error>,
 }
 
-impl<'a, 'w> Run<'a, 'w> {
-    fn new(job: Job<'a>, writer: &'w IndexWriter) -> Self {
+impl<'a, 't> Run<'a, 't> {
+    fn new(job: Job<'a>, target: &'t mut dyn Target) -> Self {
         let files: &[SourceFile] = if let Scope::All(files) = job.scope { &files.read } else { &[] };
         let bytes_total = files.iter().map(|file| file.bytes).sum();
         Self {
-            writer,
+            target,
             before: job.before,
             pushed: job.pushed,
             tongue: job.tongue,
             progress: job.progress,
             cancel: job.cancel,
-            maker: Maker::new(job.folder.fields, Arc::clone(job.vocabulary)),
-            is_judged_anew: job.before.summary.vocabulary != job.vocabulary.revision(),
+            maker: Maker::new(schema().1, Arc::clone(job.vocabulary)),
+            is_judged_anew: job.before.vocabulary != job.vocabulary.revision(),
             now: job.now,
             next_price: None,
-            summary: job.before.summary.clone(),
+            summary: job.before.clone(),
             report: Report::default(),
             seen: Keys::default(),
             overridden: Keys::default(),
@@ -199,13 +193,12 @@ impl<'a, 'w> Run<'a, 'w> {
     /// What one call pushed and removed.
     fn take_call(&mut self, items: &[Value], removed: &[u64]) -> Result<(), Stop> {
         for key in removed {
-            let known = match self.before.hash_of(*key) {
+            let known = match self.target.hash_of(*key) {
                 Ok(known) => known,
                 Err(error) => return self.failed(error),
             };
             if known.is_some() {
-                self.writer.delete_term(Term::from_field_u64(self.before.fields.key, *key));
-                self.report.removed += 1;
+                self.remove(*key)?;
             }
         }
         items.iter().try_for_each(|item| self.item(NOWHERE, item, None))
@@ -287,16 +280,13 @@ impl<'a, 'w> Run<'a, 'w> {
         let tongue = item.language.map_or(self.tongue, LanguageAnalyzer::of);
         // With the language and the file in it: the same bytes under another of them are written again.
         let content = hash(&[bytes, tongue.code().as_bytes(), &self.origin.to_be_bytes()]);
-        let known = self.before.hash_of(key)?;
+        let known = self.target.hash_of(key)?;
         if known == Some(content) && !self.is_judged_anew {
             self.report.unchanged += 1;
             return Ok(());
         }
         match known {
-            Some(_) => {
-                self.writer.delete_term(Term::from_field_u64(self.before.fields.key, key));
-                self.report.updated += 1;
-            }
+            Some(_) => self.report.updated += 1,
             None => self.report.loaded += 1,
         }
         self.summary.note_tongue(tongue);
@@ -306,25 +296,21 @@ impl<'a, 'w> Run<'a, 'w> {
         let grounding = grounding(json, self.url.as_deref(), &self.written_at);
         let grounded = GroundedItem { item: json, grounding: grounding.as_ref() };
         let document = self.maker.document(item, grounded, tongue, &hashes, &mut self.summary);
-        self.writer.add_document(document)?;
-        Ok(())
+        self.target.put(&item.id, &hashes, document, known.is_some())
     }
 
     /// Deletes what no source has any more.
     fn remove_vanished(&mut self) -> Result<(), Stop> {
-        for (segment, columns) in self.before.searcher.segment_readers().iter().zip(&self.before.columns) {
-            for doc in segment.doc_ids_alive() {
-                let key = columns.key.get_val(doc);
-                // A file that broke off does not say that what it had further down is gone.
-                let is_unread =
-                    self.incomplete.contains(&columns.origin.get_val(doc)) && !self.overridden.contains(&key);
-                if !self.seen.contains(&key) && !is_unread {
-                    self.writer.delete_term(Term::from_field_u64(self.before.fields.key, key));
-                    self.report.removed += 1;
-                }
-            }
-        }
-        Ok(())
+        let Self { seen, incomplete, overridden, .. } = self;
+        // A file that broke off does not say that what it had further down is gone.
+        let is_unread = |key: u64, origin: u64| incomplete.contains(&origin) && !overridden.contains(&key);
+        let gone = self.target.gone(&|key, origin| !seen.contains(&key) && !is_unread(key, origin));
+        gone.into_iter().try_for_each(|key| self.remove(key))
+    }
+
+    fn remove(&mut self, key: u64) -> Result<(), Stop> {
+        self.report.removed += 1;
+        self.target.remove(key).or_else(|error| self.failed(error))
     }
 }
 
@@ -338,7 +324,7 @@ impl Sink for Run<'_, '_> {
         let Some(item) = Item::read(json, Place { file: self.file, line: at.line }) else {
             return self.skip(at, Reason::NoName);
         };
-        if self.seen.len() >= ITEMS_MAX {
+        if self.seen.len() >= self.target.items_max() {
             return self.skip(at, Reason::TooManyItems);
         }
         let key = hash(&[item.id.as_bytes()]);

@@ -1,9 +1,9 @@
 //! The fields of the index.
 
-use tantivy::Index;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, JsonObjectOptions, STORED, Schema, TextFieldIndexing, TextOptions,
 };
+use tantivy::tokenizer::TokenizerManager;
 
 use crate::analysis::{facts_tokenizer, pairs_tokenizer, spelled_tokenizer, words_tokenizer};
 use crate::columns::{HASH, KEY, ORIGIN, VARIANTS};
@@ -77,12 +77,14 @@ fn listed(tokenizer: &str, option: IndexRecordOption) -> TextOptions {
     TextOptions::default().set_indexing_options(indexing)
 }
 
-/// Makes the tokenizers known to an index that was just opened.
-pub(crate) fn register_tokenizers(index: &Index) {
-    index.tokenizers().register("words", words_tokenizer());
-    index.tokenizers().register("pairs", pairs_tokenizer());
-    index.tokenizers().register("spelled", spelled_tokenizer());
-    index.tokenizers().register("facts", facts_tokenizer());
+/// The tokenizers of the fields.
+pub(crate) fn tokenizers() -> TokenizerManager {
+    let tokenizers = TokenizerManager::default();
+    tokenizers.register("words", words_tokenizer());
+    tokenizers.register("pairs", pairs_tokenizer());
+    tokenizers.register("spelled", spelled_tokenizer());
+    tokenizers.register("facts", facts_tokenizer());
+    tokenizers
 }
 
 /// The name of a fact's column.

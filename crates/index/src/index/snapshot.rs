@@ -13,7 +13,8 @@ use super::commit::Summary;
 use super::folder::Folder;
 use super::frequencies::Frequencies;
 use super::sample::Sample;
-use super::schema::{Fields, number_column};
+use super::schema::{Fields, number_column, schema};
+use super::statistics::Statistics;
 use super::stored::StoredItem;
 use super::term_docs::{TermDocs, TermDocsCache};
 use crate::analysis::whole_fact;
@@ -34,14 +35,24 @@ pub(crate) struct Snapshot {
     pub(crate) vectors: Option<Vectors>,
     /// What words of items and of questions mean.
     pub(crate) vocabulary: Arc<Vocabulary>,
-    /// Taken when a question first asks for it.
-    sample: OnceLock<Sample>,
-    /// The last day of all items that have one, looked up once.
-    last_day: OnceLock<Option<f64>>,
-    /// The same of what the items state.
-    learnt: OnceLock<LearntProperties>,
+    overview: Overview,
     frequencies: Frequencies,
     term_docs: TermDocsCache,
+    /// The numbers of all items. `None`: this has all of them.
+    statistics: Option<Statistics>,
+}
+
+/// What is known of all items, each found out when a question first asks for it. Snapshots of some of them have it from
+/// the one of their sample.
+#[derive(Default, Clone)]
+pub(crate) struct Overview {
+    sample: OnceLock<Arc<Sample>>,
+    /// What the items state.
+    learnt: OnceLock<Arc<LearntProperties>>,
+    /// The last day of all items that have one.
+    pub(crate) last_day: OnceLock<Option<f64>>,
+    /// Whether some item is sold out.
+    pub(crate) sells_out: OnceLock<bool>,
 }
 
 impl Snapshot {
@@ -52,46 +63,75 @@ impl Snapshot {
         vectors: impl FnOnce(&[Columns]) -> Result<Option<Vectors>>,
     ) -> Result<Self> {
         let searcher = folder.searcher()?;
+        let mut snapshot = Self::of_searcher(searcher, folder.summary()?, vocabulary, None, Overview::default())?;
+        snapshot.vectors = vectors(&snapshot.columns)?;
+        Ok(snapshot)
+    }
+
+    /// What a searcher sees.
+    pub(super) fn of_searcher(
+        searcher: Searcher,
+        summary: Summary,
+        vocabulary: &Arc<Vocabulary>,
+        statistics: Option<Statistics>,
+        overview: Overview,
+    ) -> Result<Self> {
         let columns = searcher.segment_readers().iter().map(Columns::of).collect::<Result<Vec<_>>>()?;
         let variants = searcher.segment_readers().iter().map(|reader| reader.fast_fields().u64(VARIANTS));
         let variants = variants.collect::<Result<Vec<_>, _>>()?;
-        let vectors = vectors(&columns)?;
+        let (fields, vocabulary) = (schema().1, Arc::clone(vocabulary));
+        let (frequencies, term_docs) = (Frequencies::default(), TermDocsCache::default());
         Ok(Self {
             searcher,
-            fields: folder.fields,
-            summary: folder.summary()?,
+            fields,
+            summary,
             columns,
             variants,
-            vectors,
-            vocabulary: Arc::clone(vocabulary),
-            sample: OnceLock::new(),
-            last_day: OnceLock::new(),
-            learnt: OnceLock::new(),
-            frequencies: Frequencies::default(),
-            term_docs: TermDocsCache::default(),
+            vectors: None,
+            vocabulary,
+            overview,
+            frequencies,
+            term_docs,
+            statistics,
         })
+    }
+
+    /// What is known of all items, found out now as far as it was not before.
+    pub(crate) fn overview(&self) -> Overview {
+        self.learnt();
+        self.overview.clone()
+    }
+
+    /// The numbers of all items, where this has some of them.
+    pub(crate) fn statistics(&self) -> Option<&Statistics> {
+        self.statistics.as_ref()
+    }
+
+    /// The number of items: of all, where this has some of them.
+    pub(crate) fn documents(&self) -> u64 {
+        self.statistics.as_ref().map_or_else(|| self.searcher.num_docs(), |all| all.documents)
     }
 
     /// Statistics over some of the items, taken at the first call and kept.
     pub(crate) fn sample(&self) -> &Sample {
-        self.sample.get_or_init(|| {
+        self.overview.sample.get_or_init(|| {
             let step = Sample::step(self.searcher.num_docs());
             let segments = self.searcher.segment_readers().iter().zip(0..);
             let docs = segments
                 .flat_map(|(reader, segment)| reader.doc_ids_alive().map(move |doc| DocAddress::new(segment, doc)));
             // What can't be read is passed over.
-            Sample::of(docs.step_by(step).filter_map(|address| Some(self.stored(address).ok()?.item)))
+            Sample::of(docs.step_by(step).filter_map(|address| Some(self.stored(address).ok()?.item))).into()
         })
     }
 
     /// What the items state, and the words for it: learnt at the first call and kept.
     pub(crate) fn learnt(&self) -> &LearntProperties {
-        self.learnt.get_or_init(|| LearntProperties::of(self.sample().stated(), &self.vocabulary))
+        self.overview.learnt.get_or_init(|| LearntProperties::of(self.sample().stated(), &self.vocabulary).into())
     }
 
     /// The last day on which some item is not over, in days since 1970. `None`: none of them ever is.
     pub(crate) fn last_day(&self) -> Option<f64> {
-        *self.last_day.get_or_init(|| {
+        *self.overview.last_day.get_or_init(|| {
             let columns = self.searcher.segment_readers().iter().filter_map(|reader| {
                 // A segment whose items are never over has no such column.
                 let handles = reader.fast_fields().dynamic_column_handles(&number_column(LAST_DAY)).ok()?;
@@ -104,7 +144,7 @@ impl Snapshot {
 
     /// Whether some item says that it can't be had.
     pub(crate) fn sells_out(&self) -> bool {
-        self.doc_freq(&self.sold_out()) > 0
+        *self.overview.sells_out.get_or_init(|| self.doc_freq(&self.sold_out()) > 0)
     }
 
     /// The term of what says that it can't be had.
@@ -161,21 +201,28 @@ impl Snapshot {
 
     /// In how many documents a term occurs.
     pub(crate) fn doc_freq(&self, term: &Term) -> u64 {
-        self.frequencies.of(term, || self.searcher.doc_freq(term)).unwrap_or(0)
+        self.frequency(term).unwrap_or(0)
+    }
+
+    fn frequency(&self, term: &Term) -> tantivy::Result<u64> {
+        let told = self.statistics.as_ref().and_then(|all| all.frequencies.get(term));
+        told.map_or_else(|| self.frequencies.of(term, || self.searcher.doc_freq(term)), |told| Ok(*told))
     }
 }
 
-/// What BM25 is reckoned from: what the searcher says, with the frequencies that are remembered.
+/// What BM25 is reckoned from: what the searcher says, with the frequencies that are remembered; of all items, where this
+/// has some of them.
 impl Bm25StatisticsProvider for Snapshot {
     fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        self.searcher.total_num_tokens(field)
+        let told = self.statistics.as_ref().and_then(|all| all.tokens.get(&field));
+        told.map_or_else(|| self.searcher.total_num_tokens(field), |told| Ok(*told))
     }
 
     fn total_num_docs(&self) -> tantivy::Result<u64> {
-        self.searcher.total_num_docs()
+        self.statistics.as_ref().map_or_else(|| self.searcher.total_num_docs(), |all| Ok(all.documents))
     }
 
     fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        self.frequencies.of(term, || self.searcher.doc_freq(term))
+        self.frequency(term)
     }
 }

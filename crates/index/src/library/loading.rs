@@ -9,9 +9,10 @@ use forecourt_loaders::{ContentSource, files};
 use serde_json::Value;
 
 use super::Library;
+use super::remote::Remote;
 use crate::dense::{Collector, tidy};
 use crate::error::{Error, Result};
-use crate::index::{Job, Scope, Snapshot, run};
+use crate::index::{EngineTarget, IndexTarget, Job, Scope, Snapshot, run};
 use crate::limits::EMBED_BATCH_ITEMS;
 use crate::report::{Progress, Report};
 
@@ -79,7 +80,25 @@ impl Library {
     ) -> Result<Report> {
         let Self { folder, pushed, vocabulary, tongue, .. } = self;
         let (tongue, now) = (*tongue, self.priced_at());
-        let report = run(Job { folder, before: &before, scope, pushed, tongue, vocabulary, now, progress, cancel })?;
+        let summary = self.remote.as_ref().map_or_else(|| Ok(before.summary.clone()), Remote::summary)?;
+        let job = Job { before: &summary, scope, pushed, tongue, vocabulary, now, progress, cancel };
+        let report = match &self.remote {
+            Some(remote) => {
+                let is_whole = matches!(scope, Scope::All(_));
+                let report =
+                    EngineTarget::new(remote.retriever(), is_whole).and_then(|mut target| run(job, &mut target));
+                // Also when it failed in the middle: what was written by then is found.
+                remote.forget();
+                report?
+            }
+            None => {
+                let mut target = IndexTarget { writer: folder.writer()?, before: &before };
+                let report = run(job, &mut target)?;
+                // A merge that went on would write files that the next run sweeps away as leftovers.
+                target.writer.wait_merging_threads()?;
+                report
+            }
+        };
         if !report.cancelled {
             self.refresh()?;
         }

@@ -2,7 +2,7 @@
 
 use forecourt_core::findings::LeftOut;
 use forecourt_core::{Language, LazyJson, Timestamp};
-use forecourt_loaders::item::hash;
+use forecourt_loaders::item::{SECTION, hash};
 use forecourt_understanding::{Filter, ParsedQuestion, ReadingAids, named, understand};
 use forecourt_vocabulary::WordProposal;
 use jiff::civil::Date;
@@ -10,12 +10,14 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::Library;
-use crate::error::Result;
-use crate::index::Snapshot;
+use crate::analysis::{Words, fact_word};
+use crate::error::{Error, Result};
+use crate::limits::{ENGINE_COUNTED_MAX, LEFT_OUT_MAX};
 use crate::proposals::{UnansweredQuestion, proposals};
 use crate::search::{
-    Completion, Correction, ExplainedHit, Facets, Hit, Query, RankBy, WordCoverage, complete, corrections, explain,
-    facets, has_property, is_answered, keeps_words, knows_all, left_out, nearest, says, search, word_coverage,
+    Completion, Correction, ExplainedHit, Facets, Hit, Query, RankBy, Scope, WordCoverage, complete, corrections,
+    counted_left_out, explain, facets, has_property, is_answered, keeps_words, knows_all, left_out, nearest, says,
+    search, word_coverage,
 };
 
 impl Library {
@@ -27,74 +29,105 @@ impl Library {
 
     /// As [`Library::search`], by words or by meaning alone, so that each can be measured.
     pub fn search_by(&self, query: &Query, by: RankBy) -> Result<Vec<Hit>> {
-        search(&self.snapshot.load(), self.model.as_deref(), query, by, self.tongue)
+        search(&*self.view(query)?, self.model.as_deref(), query, by, self.tongue)
     }
 
     /// The best items for a query as [`Library::search`] ranks them, with what their places come from.
     /// Slower than a search.
     pub fn explain(&self, query: &Query) -> Result<Vec<ExplainedHit>> {
-        explain(&self.snapshot.load(), self.model.as_deref(), query, self.tongue)
+        explain(&*self.view(query)?, self.model.as_deref(), query, self.tongue)
     }
 
     /// The words of a query that no item has, and what is looked for instead. A word that an item has is never
     /// corrected. Fails when the index cannot be read.
     pub fn corrections(&self, query: &Query) -> Result<Vec<Correction>> {
-        corrections(&self.snapshot.load(), query, self.tongue)
+        corrections(&*self.view(query)?, query, self.tongue)
     }
 
     /// Whether some item has every word of a text, as it is written.
     pub fn knows_word(&self, text: &str) -> bool {
-        knows_all(&self.snapshot.load(), text, self.tongue)
+        self.view(&Query::new(text)).is_ok_and(|view| knows_all(&view, text, self.tongue))
+    }
+
+    /// The part of the items that have a word itself, and not only another name of what it names. Where the items are
+    /// with an engine, of the sample of them.
+    pub fn share_with(&self, word: &str) -> f64 {
+        let known = self.known();
+        let stems = known
+            .summary
+            .tongues()
+            .chain([self.tongue])
+            .filter_map(|tongue| Words::of(word, tongue).get(0).map(str::to_owned));
+        let items = stems.map(|stem| known.items_with(&stem)).max().unwrap_or(0);
+        items as f64 / known.documents().max(1) as f64
     }
 
     /// Whether another wording of a question still has the words that it asks by: at least half of those that
     /// items have and that are no stop words. A question without any is kept by every wording.
     pub fn keeps_words(&self, question: &str, wording: &str) -> bool {
-        keeps_words(&self.snapshot.load(), question, wording, self.tongue)
+        // Candidates for both: a word that only the wording has is known as well.
+        let both = Query::new(format!("{question} {wording}"));
+        self.view(&both).is_ok_and(|view| keeps_words(&view, question, wording, self.tongue))
     }
 
     /// What a question that is being typed may become, at most `wanted` of it: kinds of items and names of them. Nothing
     /// for more than [`crate::limits::COMPLETED_BYTES_MAX`] bytes.
     pub fn complete(&self, typed: &str, wanted: usize) -> Result<Vec<Completion>> {
-        complete(&self.snapshot.load(), typed, wanted, self.tongue)
+        complete(&*self.view(&Query::new(typed))?, typed, wanted, self.tongue)
     }
 
     /// Whether a text has all words of another one, in whichever form, in one of the languages of the items.
     pub fn says(&self, text: &str, words: &str) -> bool {
-        says(&self.snapshot.load(), text, words, self.tongue)
+        says(&self.known(), text, words, self.tongue)
     }
 
     /// How many items a query finds by words, and, if these are more than `over`, how they differ in some
     /// properties (dot paths). The query's `limit` and `offset` do not matter.
     pub fn facets(&self, query: &Query, fields: &[&str], over: usize) -> Result<Facets> {
-        facets(&self.snapshot.load(), query, fields, over, self.tongue)
+        let view = self.view(query)?;
+        let mut found = facets(&view, query, fields, over, self.tongue)?;
+        if let Some(remote) = &self.remote {
+            found.total = found.total.max(remote.count_found(&view, query, ENGINE_COUNTED_MAX)?);
+        }
+        Ok(found)
     }
 
     /// Whether one of these hits answers a text, rather than only sharing a word with it.
     pub fn is_answered(&self, text: &str, hits: &[Hit]) -> Result<bool> {
         let ids: Vec<&str> = hits.iter().map(|hit| hit.id.as_str()).collect();
-        is_answered(&self.snapshot.load(), text, &ids, self.tongue)
+        let are_things = hits.iter().all(|hit| hit.item.get(SECTION).is_none());
+        is_answered(&*self.view(&Query::new(text))?, text, &ids, are_things, self.tongue)
     }
 
     /// The last day on which some item is not over, in days since 1970. `None`: none of them ever is.
     pub fn last_day(&self) -> Option<f64> {
-        self.snapshot.load().last_day()
+        self.known().last_day()
     }
 
     /// Whether some item has a property at this dot path.
     pub fn has_property(&self, path: &str) -> Result<bool> {
-        has_property(&self.snapshot.load(), path)
+        match &self.remote {
+            Some(remote) if !self.known().summary.numbers.contains(path) => {
+                remote.has_fact_beginning(fact_word(path, ""))
+            }
+            _ => has_property(&self.known(), path),
+        }
     }
 
     /// A few values of a property that are nearest to one that no item has.
     pub fn nearest_values(&self, path: &str, value: &str) -> Result<Vec<String>> {
-        nearest(&self.snapshot.load(), path, value, self.tongue)
+        nearest(&*self.view(&Query::default())?, path, value, self.tongue)
     }
 
     /// The item with this id, as it was loaded, and where it is from.
     pub fn item(&self, id: &str) -> Result<Option<LazyJson>> {
+        let key = hash(&[id.as_bytes()]);
+        if let Some(remote) = &self.remote {
+            let found = remote.retriever().by_key(&[key])?.pop();
+            return Ok(found.and_then(|found| LazyJson::from_text(found.item).ok()));
+        }
         let snapshot = self.snapshot.load();
-        match snapshot.find(hash(&[id.as_bytes()]))? {
+        match snapshot.find(key)? {
             Some(address) => Ok(Some(snapshot.stored(address)?.item)),
             None => Ok(None),
         }
@@ -104,42 +137,69 @@ impl Library {
     /// answer, and the text that is left. Put both into a [`Query`]. Dates that are told from today are not
     /// understood: [`Library::understand_at`] knows what day it is.
     pub fn understand(&self, text: &str, answer_in: &Language) -> ParsedQuestion {
-        understand(text, self.aids(&self.snapshot.load(), answer_in, None))
+        understand(text, self.aids(&self.scope(text), answer_in, None))
     }
 
     /// The same for a question that was put at `now`: "this weekend" is the next one after it, in UTC.
     pub fn understand_at(&self, text: &str, answer_in: &Language, now: Timestamp) -> ParsedQuestion {
         let today = now.to_zoned(TimeZone::UTC).date();
-        understand(text, self.aids(&self.snapshot.load(), answer_in, Some(today)))
+        understand(text, self.aids(&self.scope(text), answer_in, Some(today)))
     }
 
     /// How many items that otherwise fit a query were left out by each of its limits, because they don't state
     /// what it asks about. Limits that every such item states are not among them. Counts end at
     /// [`crate::limits::LEFT_OUT_MAX`].
     pub fn left_out(&self, query: &Query) -> Result<Vec<LeftOut>> {
-        let counted = left_out(&self.snapshot.load(), query)?;
+        let view = self.view(query)?;
+        let counted = match &self.remote {
+            Some(remote) => counted_left_out(&view, query, |text, filters, tests| {
+                remote.count_matching(&view, text, filters, tests, LEFT_OUT_MAX)
+            })?,
+            None => left_out(&view, query)?,
+        };
         Ok(counted.into_iter().map(|(limit, items)| LeftOut { limit, items }).collect())
+    }
+
+    /// What a text is read with: all items, or the sample of them and the candidates for the text.
+    fn scope(&self, text: &str) -> Scope {
+        let candidates = self.remote.as_ref().and_then(|remote| {
+            let asked = remote.profile().and_then(|_| remote.view(&Query::new(text)));
+            // Nothing is read into a question then; the search that follows fails, and says why.
+            asked.inspect_err(|error| tracing::warn!(%error, "a question is read without its candidates")).ok()
+        });
+        Scope { known: self.known(), candidates }
     }
 
     /// What the vocabulary lacks, by what items state and by questions without a good answer: the words that were
     /// asked for most first, at most [`crate::limits::PROPOSALS_MAX`].
     pub fn word_proposals(&self, unanswered: &[UnansweredQuestion]) -> Result<Vec<WordProposal>> {
-        proposals(&self.snapshot.load(), self.tongue, unanswered)
+        if let Some(remote) = &self.remote {
+            remote.profile()?;
+        }
+        proposals(&self.known(), self.tongue, unanswered, |question| self.view(&Query::new(question)))
     }
 
-    fn aids<'a>(&'a self, known: &'a Snapshot, answer_in: &'a Language, today: Option<Date>) -> ReadingAids<'a> {
-        let learnt = known.learnt();
+    fn aids<'a>(&'a self, known: &'a Scope, answer_in: &'a Language, today: Option<Date>) -> ReadingAids<'a> {
+        let learnt = known.known.learnt();
         ReadingAids { known, vocabulary: &self.vocabulary, lexicon: &self.lexicon, answer_in, learnt, today }
     }
 
     /// The constraints that a caller gives by a name and a value, such as `price` and `"less than $20"`. Empty
     /// when the value says nothing that could be looked for.
     pub fn named(&self, name: &str, value: &Value, answer_in: &Language) -> Vec<Filter> {
-        named(name, value, self.aids(&self.snapshot.load(), answer_in, None))
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        named(name, value, self.aids(&self.scope(&text), answer_in, None))
     }
 
     /// The words of a question that say something, and where a passage, which has a heading and a text, has each.
     pub fn word_coverage(&self, question: &str, heading: &str, text: &str) -> Vec<WordCoverage> {
-        word_coverage(&self.snapshot.load(), self.tongue, question, heading, text)
+        let view = self.view(&Query::new(question));
+        view.map_or_else(unanswered, |view| word_coverage(&view, self.tongue, question, heading, text))
     }
+}
+
+/// Nothing, where an engine gives no answer: the search that is asked for beside it fails, and says why.
+fn unanswered<T: Default>(error: Error) -> T {
+    tracing::warn!(%error, "an engine gave no answer");
+    T::default()
 }

@@ -8,7 +8,7 @@ use tantivy::{DocAddress, DocSet};
 
 use super::adjustment::{Adjustment, Effect};
 use super::one_variant::limit_clauses;
-use super::plan::{Plan, filter_clauses};
+use super::plan::Plan;
 use super::query::Query;
 use super::rank::{RankedDoc, by_key};
 use super::{hit, variant_tests};
@@ -136,7 +136,7 @@ fn all_of(snapshot: &Snapshot, filters: &[Filter]) -> BooleanQuery {
     let tongues: Vec<LanguageAnalyzer> =
         std::iter::once(LanguageAnalyzer::ENGLISH).chain(snapshot.summary.tongues()).collect();
     let mut clauses: Vec<(Occur, Box<dyn Search>)> = vec![(Occur::Must, Box::new(AllQuery))];
-    clauses.extend(limit_clauses(snapshot, filters, &tongues, filter_clauses));
+    clauses.extend(limit_clauses(snapshot, filters, &tongues));
     BooleanQuery::new(clauses)
 }
 

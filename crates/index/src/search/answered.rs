@@ -1,9 +1,9 @@
 //! How much of a question an index knows, and how much of it the items that were found have: what tells a question that
 //! the content answers from one that only shares a word with it.
 
+use super::other_names::OtherName;
 use super::plan::{head, words_of};
 use super::query_words::QueryWord;
-use super::subjects::OtherName;
 use crate::analysis::{LanguageAnalyzer, bare_word, is_stop_word};
 use crate::error::Result;
 use crate::index::Snapshot;
@@ -18,27 +18,35 @@ const KNOWN_MIN: f64 = 0.5;
 const COVERED_MIN: f64 = 0.2;
 /// The same of a question that names something which the items are known not to be.
 const COVERED_MIN_LACKING: f64 = 0.5;
-/// Words of a short question, which is about few things: of those an item has to have more, whatever is known of it.
+/// Words of a short question, which is about one thing.
 const SHORT_WORDS_MAX: usize = 4;
-const SHORT_COVERED_MIN: f64 = 0.34;
-/// The same where the word is unknown that says what is asked for.
+/// The same of a short question where the word is unknown that says what is asked for.
 const HEADLESS_COVERED_MIN: f64 = 0.5;
 
 /// Whether one of these items answers a text, rather than only sharing a word with it. A text without words that say
-/// something is answered by anything.
-pub(crate) fn is_answered(snapshot: &Snapshot, text: &str, ids: &[&str], tongue: LanguageAnalyzer) -> Result<bool> {
+/// something is answered by anything. `are_things`: they are no sections of documents, which people ask for by what they
+/// do ("forget my password").
+pub(crate) fn is_answered(
+    snapshot: &Snapshot,
+    text: &str,
+    ids: &[&str],
+    are_things: bool,
+    tongue: LanguageAnalyzer,
+) -> Result<bool> {
     let all = words_of(snapshot, text, tongue);
     let words = &all.all()[..all.all().len().min(QUERY_WORDS_MAX)];
     let known = words.iter().filter(|word| word.is_known()).count();
-    let is_short = words.len() <= SHORT_WORDS_MAX;
-    if known == words.len() || !is_short && known as f64 > KNOWN_MIN * words.len() as f64 {
+    if known == words.len() {
         // The usual case, and the cheap one: no item has to be looked at.
         return Ok(true);
     }
-    let part = match is_short {
-        _ if words.iter().any(|word| word.is_lacking) => COVERED_MIN_LACKING,
-        true if !knows_head(snapshot, text, tongue) => HEADLESS_COVERED_MIN,
-        true => SHORT_COVERED_MIN,
+    let is_headless = are_things && words.len() <= SHORT_WORDS_MAX && !knows_head(snapshot, text, tongue);
+    if !is_headless && known as f64 > KNOWN_MIN * words.len() as f64 {
+        return Ok(true);
+    }
+    let part = match is_headless {
+        _ if are_things && words.iter().any(|word| word.is_lacking) => COVERED_MIN_LACKING,
+        true => HEADLESS_COVERED_MIN,
         false => COVERED_MIN,
     };
     let wanted = part * words.iter().map(|word| weight(snapshot, word)).sum::<f64>();
@@ -75,6 +83,6 @@ fn weight(snapshot: &Snapshot, word: &QueryWord) -> f64 {
     let items = |other: &OtherName| other.stems.iter().map(|stem| snapshot.items_with(stem)).min();
     let own = word.stems.iter().map(|stem| snapshot.items_with(stem));
     let items = own.chain(word.others.iter().filter_map(items)).max().unwrap_or(0);
-    let all = snapshot.searcher.num_docs() as f64;
+    let all = snapshot.documents() as f64;
     (1.0 + all / (1.0 + items as f64)).ln()
 }

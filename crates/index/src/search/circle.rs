@@ -7,14 +7,14 @@ use tantivy::columnar::{Column, DynamicColumn, NumericalType};
 use tantivy::query::{BooleanQuery, ConstScorer, EnableScoring, Explanation, Query as Search, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED};
 
+use super::predicate::DEGREE_KM;
 use super::range::range;
 use crate::facts;
 use crate::index::{Snapshot, number_column};
 use forecourt_understanding::{Filter, Test};
 
-/// The mean radius of the earth, and kilometres of one degree of latitude.
+/// The mean radius of the earth.
 const EARTH_KM: f64 = 6_371.0;
-const DEGREE_KM: f64 = 111.0;
 
 /// A limit of distance.
 #[derive(Debug, Clone, PartialEq)]

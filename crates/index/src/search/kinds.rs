@@ -12,8 +12,8 @@ use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocId, Term};
 
+use super::other_names::OtherName;
 use super::query_words::QueryWord;
-use super::subjects::OtherName;
 use crate::analysis::fact_word;
 use crate::index::{SegmentDocs, Snapshot, TermDocs};
 use crate::limits::KIND_WORDS_MAX;

@@ -1,12 +1,16 @@
 //! Items that have all words of a question, for what is asked of all of them alike: an order, how many there
 //! are, whether there is any. Ranking asks for any of the words instead.
 
-use tantivy::query::{AllQuery, BooleanQuery, ConstScoreQuery, EnableScoring, Occur, Query as Search, TermQuery};
-use tantivy::schema::{Field, IndexRecordOption};
+use forecourt_retrieval::{Predicate, TermField};
+use tantivy::query::{AllQuery, BooleanQuery, EnableScoring, Occur, Query as Search};
+use tantivy::schema::Field;
 use tantivy::{DocSet, TERMINATED, Term};
 
-use super::one_variant::limit_clauses;
-use super::plan::filter_clauses;
+use super::clauses::{Clause, clauses};
+use super::one_variant::{limit_clauses, limit_predicates};
+use super::other_names::OtherName;
+use super::plan::{self, Plan};
+use super::predicate::predicates;
 use super::query::Query;
 use super::subjects::subjects;
 use crate::analysis::{LanguageAnalyzer, Words, fold_text, is_generic_word, is_stop_word};
@@ -19,30 +23,52 @@ use forecourt_understanding::{Filter, Test};
 /// What has all words of a text that the index knows, and passes the filters.
 pub(super) fn matching(snapshot: &Snapshot, text: &str, filters: &[Filter]) -> Box<dyn Search> {
     let tongues = tongues(snapshot);
-    let mut clauses: Vec<(Occur, Box<dyn Search>)> = vec![(Occur::Must, Box::new(AllQuery))];
-    let words: Vec<&str> = content_words(text, &tongues).take(QUERY_WORDS_MAX).collect();
+    let mut all: Vec<Clause> = vec![(Occur::Must, Box::new(AllQuery))];
+    all.extend(clauses(snapshot, &all_words(snapshot, text, &tongues)));
+    all.extend(limit_clauses(snapshot, filters, &tongues));
+    Box::new(BooleanQuery::new(all))
+}
+
+/// What every item passes that has all words of a text and passes the filters.
+pub(crate) fn matching_predicate(snapshot: &Snapshot, text: &str, filters: &[Filter]) -> Predicate {
+    let tongues = tongues(snapshot);
+    let mut all = all_words(snapshot, text, &tongues);
+    all.extend(limit_predicates(&snapshot.summary, filters, &tongues));
+    Predicate::All(all)
+}
+
+/// What every item passes that has a word of a query, or another name of what it names, and passes the filters.
+pub(crate) fn any_word_predicate(snapshot: &Snapshot, query: &Query, default: LanguageAnalyzer) -> Result<Predicate> {
+    let tongue = query.tongue(default);
+    let mut all = limit_predicates(&snapshot.summary, &query.filters, &plan::tongues(&snapshot.summary, tongue));
+    let plan = Plan::of(snapshot, query, tongue)?;
+    if plan.has_text() {
+        all.push(plan.words.any());
+    }
+    Ok(Predicate::All(all))
+}
+
+/// That all words of a text are there, of those that the index knows, or other names of what they name.
+fn all_words(snapshot: &Snapshot, text: &str, tongues: &[LanguageAnalyzer]) -> Vec<Predicate> {
+    let words: Vec<&str> = content_words(text, tongues).take(QUERY_WORDS_MAX).collect();
     let folded: Vec<String> = words.iter().map(|word| fold_text(without_article(word))).collect();
-    let subjects = subjects(snapshot, &tongues, text, &folded.iter().map(String::as_str).collect::<Vec<_>>());
-    let mut at = 0;
+    let subjects = subjects(snapshot, tongues, text, &folded.iter().map(String::as_str).collect::<Vec<_>>());
+    let (mut all, mut at) = (Vec::new(), 0);
     while at < words.len() {
         let named = subjects.at(at).filter(|subject| subject.words.start == at && !subject.others.is_empty());
         let end = named.map_or(at + 1, |subject| subject.words.end);
         // What only ties words together is asked of nothing.
         let saying = words[at..end].iter().zip(&folded[at..end]).filter(|(_, folded)| !subjects.is_tie(folded));
-        let own: Option<Vec<_>> = saying.map(|(word, _)| any_stem(snapshot, word, &tongues)).collect();
-        let own = own
-            .filter(|words| !words.is_empty())
-            .map(|words| -> Box<dyn Search> { Box::new(BooleanQuery::intersection(words)) });
-        let others =
-            named.into_iter().flat_map(|subject| &subject.others).map(|other| all_stems(snapshot, &other.stems));
-        let names: Vec<Box<dyn Search>> = own.into_iter().chain(others).collect();
+        let own: Option<Vec<Predicate>> = saying.map(|(word, _)| any_stem(snapshot, word, tongues)).collect();
+        let own = own.filter(|words| !words.is_empty()).map(Predicate::All);
+        let others = named.into_iter().flat_map(|subject| &subject.others).map(OtherName::predicate);
+        let names: Vec<Predicate> = own.into_iter().chain(others).collect();
         if !names.is_empty() {
-            clauses.push((Occur::Must, Box::new(ConstScoreQuery::new(Box::new(BooleanQuery::union(names)), 0.0))));
+            all.push(Predicate::Any(names));
         }
         at = end;
     }
-    clauses.extend(limit_clauses(snapshot, filters, &tongues, filter_clauses));
-    Box::new(BooleanQuery::new(clauses))
+    all
 }
 
 /// A word without what an apostrophe ties to it: "estomac" of "d'estomac", "chef" of "chef's".
@@ -55,20 +81,10 @@ fn without_article(word: &str) -> &str {
 }
 
 /// What has a word, read in one of these languages. `None`: the index does not have it.
-fn any_stem(snapshot: &Snapshot, word: &str, tongues: &[LanguageAnalyzer]) -> Option<Box<dyn Search>> {
+fn any_stem(snapshot: &Snapshot, word: &str, tongues: &[LanguageAnalyzer]) -> Option<Predicate> {
     let stems = tongues.iter().flat_map(|tongue| known_stems(snapshot, word, *tongue));
-    let terms: Vec<Box<dyn Search>> = stems.map(one).collect();
-    if terms.is_empty() { None } else { Some(Box::new(BooleanQuery::union(terms))) }
-}
-
-/// What has all of these stems.
-fn all_stems(snapshot: &Snapshot, stems: &[String]) -> Box<dyn Search> {
-    let term = |stem: &String| one(Term::from_field_text(snapshot.fields.text, stem));
-    Box::new(BooleanQuery::intersection(stems.iter().map(term).collect()))
-}
-
-fn one(term: Term) -> Box<dyn Search> {
-    Box::new(TermQuery::new(term, IndexRecordOption::Basic))
+    let terms: Vec<Predicate> = stems.map(|stem| Predicate::Term(TermField::Words, stem)).collect();
+    (!terms.is_empty()).then_some(Predicate::Any(terms))
 }
 
 /// The languages of the items, and English.
@@ -90,10 +106,9 @@ fn content_words<'t>(text: &'t str, tongues: &[LanguageAnalyzer]) -> impl Iterat
     })
 }
 
-fn known_stems(snapshot: &Snapshot, word: &str, tongue: LanguageAnalyzer) -> Vec<Term> {
-    let term = |stem: &str| Term::from_field_text(snapshot.fields.text, stem);
-    let stems: Vec<Term> = Words::of(word, tongue).iter().map(term).collect();
-    stems.into_iter().filter(|term| snapshot.doc_freq(term) > 0).collect()
+fn known_stems(snapshot: &Snapshot, word: &str, tongue: LanguageAnalyzer) -> Vec<String> {
+    let is_known = |stem: &&str| snapshot.doc_freq(&Term::from_field_text(snapshot.fields.text, stem)) > 0;
+    Words::of(word, tongue).iter().filter(is_known).map(str::to_owned).collect()
 }
 
 /// Whether some item has all words of a text and passes the filters.
@@ -135,12 +150,26 @@ pub(super) fn has_name(snapshot: &Snapshot, text: &str) -> bool {
 
 /// For each limit, how many items that otherwise fit don't state what it asks about: at most [`LEFT_OUT_MAX`] each.
 pub(crate) fn left_out(snapshot: &Snapshot, query: &Query) -> Result<Vec<(String, usize)>> {
+    counted_left_out(snapshot, query, |text, others, unstated| {
+        let mut all = vec![(Occur::Must, matching(snapshot, text, others))];
+        all.extend(clauses(snapshot, unstated));
+        count(snapshot, &BooleanQuery::new(all), LEFT_OUT_MAX)
+    })
+}
+
+/// The same, counted by whoever holds the items: those that have all words of a text, keep these limits and pass these
+/// tests.
+pub(crate) fn counted_left_out(
+    snapshot: &Snapshot,
+    query: &Query,
+    count: impl Fn(&str, &[Filter], &[Predicate]) -> Result<usize>,
+) -> Result<Vec<(String, usize)>> {
     let mut all = Vec::new();
     for (at, filter) in query.filters.iter().enumerate() {
         let mut others = query.filters.clone();
         others.remove(at);
-        let Some(unstated) = unstated(snapshot, filter, &query.text, &mut others) else { continue };
-        let items = count(snapshot, &*unstated, LEFT_OUT_MAX)?;
+        let Some(unstated) = unstated(snapshot, filter, &mut others) else { continue };
+        let items = count(&query.text, &others, &unstated)?;
         if items > 0 {
             all.push((filter.words.clone(), items));
         }
@@ -148,11 +177,12 @@ pub(crate) fn left_out(snapshot: &Snapshot, query: &Query) -> Result<Vec<(String
     Ok(all)
 }
 
-/// What passes the other filters and does not state what this one asks about. `None`: every item does.
-fn unstated(snapshot: &Snapshot, filter: &Filter, text: &str, others: &mut Vec<Filter>) -> Option<Box<dyn Search>> {
+/// The tests of what does not state what a limit asks about, or that as one more of the other limits. `None`: every item
+/// does.
+fn unstated(snapshot: &Snapshot, filter: &Filter, others: &mut Vec<Filter>) -> Option<Vec<Predicate>> {
     if let Some(unstated) = filter.unstated() {
         others.push(unstated);
-        return Some(matching(snapshot, text, others));
+        return Some(Vec::new());
     }
     let any = match filter.test {
         Test::Within { .. } | Test::Near { .. } => {
@@ -164,9 +194,8 @@ fn unstated(snapshot: &Snapshot, filter: &Filter, text: &str, others: &mut Vec<F
         }
         _ => return None,
     };
-    let stated =
-        filter_clauses(snapshot, &any, &tongues(snapshot)).into_iter().map(|(_, clause)| (Occur::MustNot, clause));
-    let mut clauses = vec![(Occur::Must, matching(snapshot, text, others))];
-    clauses.extend(stated);
-    Some(Box::new(BooleanQuery::new(clauses)))
+    let stated = predicates(&snapshot.summary.numbers, &any, &tongues(snapshot));
+    // That nothing is excluded says nothing of an item.
+    let says = |predicate: &Predicate| !matches!(predicate, Predicate::Not(_));
+    Some(stated.into_iter().filter(says).map(Predicate::negated).collect())
 }

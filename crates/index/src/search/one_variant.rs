@@ -2,47 +2,48 @@
 
 use std::fmt;
 
+use forecourt_retrieval::{Predicate, TermField};
 use tantivy::columnar::Column;
 use tantivy::query::{
-    AllQuery, BooleanQuery, ConstScoreQuery, ConstScorer, EnableScoring, Explanation, Occur, Query, Scorer, TermQuery,
-    Weight,
+    AllQuery, BooleanQuery, ConstScoreQuery, ConstScorer, EnableScoring, Explanation, Occur, Query, Scorer, Weight,
 };
-use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
+use super::circle::Circle;
+use super::clauses::{Clause, clauses};
+use super::predicate::predicates;
 use super::variant_tests::VariantTests;
 use crate::analysis::{LanguageAnalyzer, whole_fact};
 use crate::columns::VARIANTS;
-use crate::index::Snapshot;
+use crate::index::{Snapshot, Summary};
 use crate::variants::VARIANT_MARK;
 use forecourt_understanding::{Filter, Test};
 
-type Clause = (Occur, Box<dyn Query>);
-
-/// The clauses that let through what keeps one limit.
-pub(super) type ClausesOf = fn(&Snapshot, &Filter, &[LanguageAnalyzer]) -> Vec<Clause>;
-
-/// What passes all of these limits: a variant of an item that has variants, else the item. `clauses_of` is how one limit
-/// is asked of an item.
-pub(super) fn limit_clauses(
-    snapshot: &Snapshot,
-    filters: &[Filter],
-    tongues: &[LanguageAnalyzer],
-    clauses_of: ClausesOf,
-) -> Vec<Clause> {
-    let of = |filter: &Filter| clauses_of(snapshot, filter, tongues);
+/// The clauses of all of these limits: a variant of an item that has variants passes them, else the item.
+pub(super) fn limit_clauses(snapshot: &Snapshot, filters: &[Filter], tongues: &[LanguageAnalyzer]) -> Vec<Clause> {
+    let mut limits = clauses(snapshot, &limit_predicates(&snapshot.summary, filters, tongues));
+    let circles = filters.iter().filter_map(Circle::of).map(|circle| circle.query(snapshot));
+    limits.extend(circles.map(|circle| (Occur::Must, Box::new(ConstScoreQuery::new(circle, 0.0)) as Box<dyn Query>)));
     let tests = VariantTests::of(filters, tongues);
     if !snapshot.summary.has_variants || !tests.are_needed() {
-        return filters.iter().flat_map(of).collect();
+        return limits;
     }
-    let mut clauses: Vec<Clause> = vec![(Occur::Must, Box::new(AllQuery))];
-    clauses.extend(filters.iter().flat_map(|filter| loose(snapshot, filter, &of)));
-    let some_passes = SomePasses { items: Box::new(BooleanQuery::new(clauses)), tests };
+    let mut all: Vec<Clause> = vec![(Occur::Must, Box::new(AllQuery))];
+    all.extend(limits);
+    let some_passes = SomePasses { items: Box::new(BooleanQuery::new(all)), tests };
     vec![(Occur::Must, Box::new(ConstScoreQuery::new(Box::new(some_passes), 0.0)))]
 }
 
-/// The clauses of a limit, with all items that have variants where some may keep it that others break.
-fn loose(snapshot: &Snapshot, filter: &Filter, of: &dyn Fn(&Filter) -> Vec<Clause>) -> Vec<Clause> {
+/// What every item passes that passes all of these limits. Of the variants of an item each may keep another one: that is
+/// for who reads them.
+pub(crate) fn limit_predicates(summary: &Summary, filters: &[Filter], tongues: &[LanguageAnalyzer]) -> Vec<Predicate> {
+    let of = |filter: &Filter| predicates(&summary.numbers, filter, tongues);
+    let is_loose = summary.has_variants && VariantTests::of(filters, tongues).are_needed();
+    filters.iter().flat_map(|filter| if is_loose { loose(filter, &of) } else { of(filter) }).collect()
+}
+
+/// What a limit asks, with all items that have variants where some may keep it that others break.
+fn loose(filter: &Filter, of: &dyn Fn(&Filter) -> Vec<Predicate>) -> Vec<Predicate> {
     let only = |test: Test| Filter { test, ..filter.clone() };
     let (negated, words) = match &filter.test {
         Test::Without { classes, words } if !classes.is_empty() => {
@@ -51,16 +52,12 @@ fn loose(snapshot: &Snapshot, filter: &Filter, of: &dyn Fn(&Filter) -> Vec<Claus
         Test::NoneOf(_) => (filter.clone(), Vec::new()),
         _ => return of(filter),
     };
-    let mut free: Vec<Clause> = vec![(Occur::Must, Box::new(AllQuery))];
-    free.extend(of(&negated));
-    let varied = Term::from_field_text(snapshot.fields.facts, &whole_fact(VARIANT_MARK, "yes"));
-    let varied: Box<dyn Query> = Box::new(TermQuery::new(varied, IndexRecordOption::Basic));
-    let either = BooleanQuery::union(vec![Box::new(BooleanQuery::new(free)), varied]);
-    let mut clauses: Vec<Clause> = vec![(Occur::Must, Box::new(either))];
+    let varied = Predicate::Term(TermField::Facts, whole_fact(VARIANT_MARK, "yes"));
+    let mut all = vec![Predicate::Any(vec![Predicate::All(of(&negated)), varied])];
     if !words.is_empty() {
-        clauses.extend(of(&only(Test::Without { classes: Vec::new(), words })));
+        all.extend(of(&only(Test::Without { classes: Vec::new(), words })));
     }
-    clauses
+    all
 }
 
 /// The items of a query of which some variant passes the tests, or that have none.

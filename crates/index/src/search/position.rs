@@ -5,8 +5,9 @@ use tantivy::Term;
 use tantivy::query::{AllQuery, BooleanQuery, Occur, Query as Search, TermQuery};
 use tantivy::schema::IndexRecordOption;
 
+use super::clauses::clauses as limits;
 use super::matching::tongues;
-use super::plan::filter_clauses;
+use super::predicate::predicates;
 use super::rank::by_key;
 use crate::analysis::{Words, fold_text};
 use crate::facts;
@@ -27,7 +28,7 @@ pub(super) fn position(snapshot: &Snapshot, name: &str) -> Option<(f64, f64)> {
         words: String::new(),
     };
     let mut clauses: Vec<(Occur, Box<dyn Search>)> = vec![(Occur::Must, Box::new(AllQuery))];
-    clauses.extend(filter_clauses(snapshot, &place, &tongues(snapshot)));
+    clauses.extend(limits(snapshot, &predicates(&snapshot.summary.numbers, &place, &tongues(snapshot))));
     let in_place = positions(snapshot, &BooleanQuery::new(clauses), |_| true);
     let middle = |mut all: Vec<f64>| {
         all.sort_by(f64::total_cmp);

@@ -40,7 +40,7 @@ impl Query {
     }
 
     /// The language that its words are read in.
-    pub(super) fn tongue(&self, default: LanguageAnalyzer) -> LanguageAnalyzer {
+    pub(crate) fn tongue(&self, default: LanguageAnalyzer) -> LanguageAnalyzer {
         self.language.as_ref().map_or(default, |language| LanguageAnalyzer::of(language.as_str()))
     }
 }

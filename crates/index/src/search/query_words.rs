@@ -1,9 +1,10 @@
 //! The words of a query as the index knows them, and which of them a document has.
 
+use forecourt_retrieval::{Predicate, TermField};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocSet, InvertedIndexReader, Term};
 
-use super::subjects::OtherName;
+use super::other_names::OtherName;
 use crate::index::Snapshot;
 
 /// The words of a query that say what is looked for.
@@ -77,6 +78,13 @@ impl QueryWords {
     /// The stems of the words themselves.
     pub(super) fn own_stems(&self) -> impl Iterator<Item = &str> {
         self.words.iter().flat_map(|word| word.stems.iter().chain(&word.begun)).map(String::as_str)
+    }
+
+    /// What has one of the words, or another name of what they name.
+    pub(super) fn any(&self) -> Predicate {
+        let own = self.own_stems().map(|stem| Predicate::Term(TermField::Words, stem.to_owned()));
+        let others = self.words.iter().flat_map(|word| &word.others).map(OtherName::predicate);
+        Predicate::Any(own.chain(others).collect())
     }
 
     /// The words themselves.

@@ -1,5 +1,7 @@
 //! What there is to ask about: an index says it of its items.
 
+use std::sync::Arc;
+
 use forecourt_understanding::{Filter, QuestionScope};
 use tantivy::Term;
 
@@ -48,6 +50,61 @@ impl QuestionScope for Snapshot {
 
     fn states(&self, area: &str) -> bool {
         self.has_value(STATED, area)
+    }
+}
+
+/// All items, or a sample of them and candidates for a text.
+pub(crate) struct Scope {
+    /// All items, or the sample.
+    pub(crate) known: Arc<Snapshot>,
+    /// The candidates. `None`: all items are known.
+    pub(crate) candidates: Option<Arc<Snapshot>>,
+}
+
+impl Scope {
+    /// Whether something holds of an item that is known.
+    fn any(&self, holds: impl Fn(&Snapshot) -> bool) -> bool {
+        // Candidates first: a word of a question is in them rather than in a sample.
+        self.candidates.as_ref().is_some_and(|candidates| holds(candidates)) || holds(&self.known)
+    }
+}
+
+impl QuestionScope for Scope {
+    fn has_number(&self, path: &str) -> bool {
+        self.known.has_number(path)
+    }
+
+    fn has_word(&self, path: &str, word: &str) -> bool {
+        self.any(|items| items.has_word(path, word))
+    }
+
+    fn has_value(&self, path: &str, value: &str) -> bool {
+        self.any(|items| items.has_value(path, value))
+    }
+
+    fn share(&self, path: &str) -> f64 {
+        self.known.share(path)
+    }
+
+    fn quantile(&self, path: &str, part: f64) -> Option<f64> {
+        self.known.quantile(path, part)
+    }
+
+    fn finds(&self, text: &str, filters: &[Filter]) -> bool {
+        self.any(|items| items.finds(text, filters))
+    }
+
+    fn is_name(&self, text: &str) -> bool {
+        self.any(|items| items.is_name(text))
+    }
+
+    fn position(&self, name: &str) -> Option<(f64, f64)> {
+        let candidates = self.candidates.as_ref().and_then(|candidates| candidates.position(name));
+        candidates.or_else(|| self.known.position(name))
+    }
+
+    fn states(&self, area: &str) -> bool {
+        self.any(|items| items.states(area))
     }
 }
 

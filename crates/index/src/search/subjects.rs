@@ -11,9 +11,10 @@ use std::ops::Range;
 
 use forecourt_vocabulary::{LANGUAGES, NamedSubject, Synonym};
 
+use super::other_names::{GERMAN, OtherName, compounds, stems};
 use crate::analysis::{LanguageAnalyzer, Words, bare_word, content_words, fold_text, is_stop_word};
 use crate::index::Snapshot;
-use crate::limits::{COMPOSED_MAX, OTHER_NAMES_MAX, SUBJECTS_MAX};
+use crate::limits::{OTHER_NAMES_MAX, SUBJECTS_MAX};
 use forecourt_understanding::limits::QUERY_WORDS_MAX;
 
 /// Words of a query that name something.
@@ -27,15 +28,6 @@ pub(super) struct Subject {
     pub(super) is_read: bool,
     /// Other names of it that items have, those that mean the same first.
     pub(super) others: Vec<OtherName>,
-}
-
-/// Another name of what words of a query name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct OtherName {
-    /// The stems of its words: what has all of them has the name.
-    pub(super) stems: Vec<String>,
-    /// Whether it is something narrower: a parka, where a jacket was asked for.
-    pub(super) is_narrower: bool,
 }
 
 /// What the words of a query name.
@@ -158,11 +150,7 @@ impl SubjectSearch<'_> {
 
     /// The stems of the words that say something, each once.
     fn stems(&self, phrase: &str, tongue: LanguageAnalyzer) -> Vec<String> {
-        let mut read = self.read.borrow_mut();
-        let words = read.entry(tongue).or_default();
-        words.read(&content_words(phrase, tongue), tongue);
-        let stems: BTreeSet<&str> = words.iter().collect();
-        stems.into_iter().map(str::to_owned).collect()
+        stems(self.read.borrow_mut().entry(tongue).or_default(), phrase, tongue)
     }
 
     /// The languages that items are in.
@@ -180,35 +168,19 @@ impl SubjectSearch<'_> {
         is_known.then_some(stems)
     }
 
-    /// German compounds of what two neighbours name: "bike helmet" is "Fahrradhelm".
+    /// The compounds of what two neighbours name that the index has.
     fn composed(&self, first: &NamedSubject<'_>, second: &NamedSubject<'_>) -> Vec<OtherName> {
-        let german = |subject: &NamedSubject<'_>| -> Vec<String> {
-            let same = subject.synonyms.iter().filter(|synonym| !synonym.is_narrower && is_german(synonym));
-            let words = same.filter_map(|synonym| synonym.parts.first());
-            words.filter(|word| !word.contains(' ')).map(|word| (*word).to_owned()).collect()
-        };
-        if first.words.end != second.words.start || !self.item_tongues().any(|tongue| tongue.code() == GERMAN) {
+        let tongue = LanguageAnalyzer::of(GERMAN);
+        if !self.item_tongues().any(|other| other == tongue) {
             return Vec::new();
         }
-        let (begins, ends) = (german(first), german(second));
-        let pairs = begins.iter().flat_map(|begin| ends.iter().map(move |end| (begin, end)));
-        let words = pairs.flat_map(|(begin, end)| LINKS.iter().map(move |link| format!("{begin}{link}{end}")));
-        let tongue = LanguageAnalyzer::of(GERMAN);
-        let known = words.take(COMPOSED_MAX).filter_map(|word| {
+        let known = compounds(first, second).into_iter().filter_map(|word| {
             let stems = self.stems(&word, tongue);
             let is_known = stems.len() == 1 && self.snapshot.items_with(&stems[0]) > 0;
             is_known.then_some(OtherName { stems, is_narrower: false })
         });
         known.collect()
     }
-}
-
-const GERMAN: &str = "de";
-/// What German puts between the parts of a compound.
-const LINKS: &[&str] = &["", "s", "n", "en", "es", "er"];
-
-fn is_german(synonym: &Synonym<'_>) -> bool {
-    LANGUAGES[synonym.language] == GERMAN && synonym.parts.len() == 1
 }
 
 /// The language of a question.

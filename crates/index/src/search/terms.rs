@@ -8,20 +8,19 @@ use tantivy::Term;
 use tantivy::query::{BooleanQuery, BoostQuery, DisjunctionMaxQuery, Occur, Query as Search, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 
+use super::name_terms::names;
+use super::other_names::OtherName;
 use super::query_words::{QueryWord, QueryWords};
 use super::spelling::{self, Correction};
-use super::subjects::{OtherName, Subject, subjects};
-use crate::analysis::{LanguageAnalyzer, NAME_WORDS_MAX, Words, content_words, whole_name};
+use super::subjects::{Subject, subjects};
+use crate::analysis::{LanguageAnalyzer, Words, content_words};
 use crate::index::Snapshot;
 use forecourt_understanding::limits::QUERY_WORDS_MAX;
 
-/// What it is worth that a name has two words of the query side by side, or that the query has the whole name in
-/// it: each as a term by itself, beside what its words are worth.
-const NAME_BOOST: f32 = 0.4;
 /// What another name is worth beside the one that the query has: one that means the same, and that of something
 /// narrower.
-const SAME_WORTH: f32 = 0.7;
-const NARROWER_WORTH: f32 = 0.5;
+pub(super) const SAME_WORTH: f32 = 0.7;
+pub(super) const NARROWER_WORTH: f32 = 0.5;
 /// What is left of that where items have the query's own words: these come first.
 const BESIDE_OWN: f32 = 0.5;
 /// Unknown words of a query that are read as others: the work is more than that of a known one.
@@ -172,21 +171,8 @@ impl<'s> Terms<'s> {
     /// Names that have two words of the query side by side but for stop words, and names that the query has in it
     /// as a whole. Words with a comma between them are no neighbours.
     pub(super) fn add_names(&mut self, text: &str) {
-        let (mut pairs, mut names) = (BTreeSet::new(), BTreeSet::new());
-        for tongue in self.tongues {
-            for clause in text.split([',', ';', ':', '!', '?', '(', ')', '\n']) {
-                let words = Words::of(&content_words(clause, *tongue), *tongue);
-                let neighbours = words.iter().zip(words.iter().skip(1)).take(QUERY_WORDS_MAX);
-                pairs.extend(neighbours.map(|(first, second)| format!("{first} {second}")));
-            }
-            names.extend(runs(&Words::of(text, *tongue)));
-        }
-        for pair in pairs.iter().take(QUERY_WORDS_MAX) {
-            self.push(self.snapshot.fields.pairs, pair, NAME_BOOST);
-        }
-        for name in &names {
-            // The more words a name has, the less it is in the question by chance.
-            self.push(self.snapshot.fields.pairs, name, NAME_BOOST * name.split(' ').count() as f32);
+        for (name, worth) in names(text, self.tongues) {
+            self.push(self.snapshot.fields.pairs, &name, worth);
         }
     }
 
@@ -210,7 +196,7 @@ impl<'s> Terms<'s> {
 
     /// BM25's inverse document frequency of a word that so many items have.
     fn rarity(&self, items: u64) -> f32 {
-        let (with, all) = (items as f32, self.snapshot.searcher.num_docs() as f32);
+        let (with, all) = (items as f32, self.snapshot.documents() as f32);
         (1.0 + ((all - with).max(0.0) + 0.5) / (with + 0.5)).ln()
     }
 
@@ -259,36 +245,5 @@ fn term(field: Field, word: &str, worth: f32) -> Box<dyn Search> {
     match worth == 1.0 {
         true => Box::new(query),
         false => Box::new(BoostQuery::new(Box::new(query), worth)),
-    }
-}
-
-/// The runs of words of a short text that may be whole names.
-fn runs(words: &Words) -> Vec<String> {
-    let all: Vec<&str> = words.iter().collect();
-    if all.len() > QUERY_WORDS_MAX / 2 {
-        return Vec::new();
-    }
-    let starts = 0..all.len();
-    starts
-        .flat_map(|start| (start + 1..=all.len().min(start + NAME_WORDS_MAX)).map(move |end| (start, end)))
-        .map(|(start, end)| whole_name(&all[start..end]))
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_may_be_any_run_of_a_short_question() {
-        let runs = runs(&Words::of("who made alien", LanguageAnalyzer::OTHER));
-        assert_eq!(runs, ["=who", "=who made", "=who made alien", "=made", "=made alien", "=alien"]);
-    }
-
-    #[test]
-    fn long_questions_name_nothing() {
-        let words = |count: usize| Words::of(&"w ".repeat(count), LanguageAnalyzer::OTHER);
-        assert!(!super::runs(&words(QUERY_WORDS_MAX / 2)).is_empty());
-        assert!(super::runs(&words(QUERY_WORDS_MAX / 2 + 1)).is_empty());
     }
 }

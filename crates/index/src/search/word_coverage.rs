@@ -66,7 +66,7 @@ fn corrected(snapshot: &Snapshot, word: &str, tongue: LanguageAnalyzer) -> Vec<S
 
 /// The inverse document frequency of the most frequent of these stems.
 fn weight(snapshot: &Snapshot, stems: &[String]) -> f32 {
-    let items = snapshot.searcher.num_docs() as f32;
+    let items = snapshot.documents() as f32;
     let with = |stem: &String| snapshot.doc_freq(&Term::from_field_text(snapshot.fields.text, stem));
     let with = stems.iter().map(with).max().unwrap_or_default() as f32;
     (1.0 + (items - with).max(0.0) / (with + 0.5)).ln().max(f32::EPSILON)

@@ -3,6 +3,7 @@
 mod content;
 mod conversations;
 mod documentation;
+mod engines;
 mod facts;
 mod guide;
 mod meaning;

@@ -87,7 +87,7 @@ async fn what_is_of_another_kind_is_near_and_no_answer() {
     let answer = ask(&built, "a rain jacket for a six-year-old under 60, not blue").await;
     assert!(answer.parts.iter().all(|part| !matches!(part, forecourt_core::Part::Data(_))), "{answer:?}");
     let told = answer.text();
-    for near in ["“at most 60”: **Storm Jacket** (64.95 EUR)", "“no blue”: **Puddle Jacket**", "**Drop Jacket**"]
+    for near in ["“at most 60”: **Storm Jacket** (64.95 EUR)", "“not blue”: **Puddle Jacket**", "**Drop Jacket**"]
     {
         assert!(told.contains(near), "{near}: {told}");
     }

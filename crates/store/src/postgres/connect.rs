@@ -64,6 +64,11 @@ impl Connections {
         self.max
     }
 
+    /// The database in words, without a password.
+    pub(super) fn place(&self) -> &str {
+        &self.place
+    }
+
     /// Lends a connection.
     pub(super) async fn lend(&self) -> Result<Object, StoreError> {
         let begun = Instant::now();

@@ -17,7 +17,7 @@ use super::{of_page, root, scratch};
 use crate::support::{Deployment, FREE_PORTS, Served, within};
 
 /// What a reader has in the environment.
-pub(super) const VARIABLES: [(&str, &str); 14] = [
+pub(super) const VARIABLES: [(&str, &str); 15] = [
     ("PGPASSWORD", "a-password"),
     ("NATS_PASSWORD", "another-password"),
     ("FORECOURT_STORE_KEY", "5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e"),
@@ -26,6 +26,7 @@ pub(super) const VARIABLES: [(&str, &str); 14] = [
     ("FORECOURT_METRICS_TOKEN", "metrics-0123456789abcdef"),
     ("FORECOURT_CONSOLE_SECRET", "console-0123456789abcdef"),
     ("FORECOURT_WEBHOOK_SECRET", "webhook-0123456789abcdef"),
+    ("SEARCH_KEY", "search-0123456789abcdef"),
     ("LLM_KEY", "llm-0123456789abcdef"),
     ("FAR_TOKEN", "far-0123456789abcdef"),
     ("ROOMS_TOKEN", "rooms-0123456789abcdef"),

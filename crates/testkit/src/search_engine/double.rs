@@ -1,0 +1,268 @@
+//! The routes of the double, and the indexes behind them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post, put};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+use super::query::{Refusal, known_keys, refuse, search};
+use super::score::Corpus;
+
+/// An index.
+#[derive(Default)]
+struct DoubleIndex {
+    mappings: Value,
+    window: usize,
+    /// What was written.
+    written: BTreeMap<String, Value>,
+    /// What is found: as it was at the last refresh.
+    found: Corpus,
+}
+
+/// What a double was asked, and how it answers.
+#[derive(Default)]
+pub struct SearchDouble {
+    indexes: Mutex<BTreeMap<String, DoubleIndex>>,
+    /// Bulk requests that were taken.
+    pub bulks: AtomicUsize,
+    /// Requests to be answered with 429 before others are taken.
+    pub busy_requests: AtomicUsize,
+    /// Items of bulk requests to be answered with 429 before others are taken.
+    pub busy_items: AtomicUsize,
+    /// Bytes of a bulk request that are taken. 0: any.
+    pub bulk_bytes_max: AtomicUsize,
+    /// What a request has to have as its `Authorization`. Empty: nothing.
+    pub authorization: Mutex<String>,
+}
+
+type Shared = State<Arc<SearchDouble>>;
+
+/// The routes of the API.
+pub(super) fn routes(double: Arc<SearchDouble>) -> Router {
+    Router::new()
+        .route(
+            "/",
+            get(async || {
+                answer(StatusCode::OK, json!({"version": {"number": "2.19.0", "distribution": "opensearch"}}))
+            }),
+        )
+        .route("/{index}", put(create))
+        .route("/{index}/_mapping", get(mapping).put(put_mapping))
+        .route("/{index}/_bulk", post(bulk))
+        .route("/{index}/_search", post(searched))
+        .route("/{index}/_mget", post(many))
+        .route("/{index}/_refresh", post(refresh))
+        .layer(axum::middleware::from_fn_with_state(double.clone(), guarded))
+        .layer(axum::extract::DefaultBodyLimit::disable())
+        .with_state(double)
+}
+
+/// Whether one more of a number of things is to be done.
+fn take(count: &AtomicUsize) -> bool {
+    count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok()
+}
+
+async fn guarded(
+    State(double): Shared,
+    headers: HeaderMap,
+    request: axum::extract::Request,
+    next: axum::middleware::Next,
+) -> Response {
+    let wanted = double.authorization.lock().clone();
+    if !wanted.is_empty() && headers.get(header::AUTHORIZATION).is_none_or(|given| given != wanted.as_str()) {
+        return answer(StatusCode::UNAUTHORIZED, json!({"error": "missing credentials"}));
+    }
+    if take(&double.busy_requests) {
+        let mut response = answer(StatusCode::TOO_MANY_REQUESTS, json!({"error": {"reason": "queue is full"}}));
+        response.headers_mut().insert(header::RETRY_AFTER, "0".parse().expect("a value"));
+        return response;
+    }
+    next.run(request).await
+}
+
+fn answer(status: StatusCode, body: Value) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+}
+
+fn refused((status, kind, reason): Refusal) -> Response {
+    let cause = json!({"type": kind, "reason": reason});
+    answer(status, json!({"error": {"root_cause": [cause], "type": kind, "reason": reason}, "status": status.as_u16()}))
+}
+
+fn done(result: Result<Value, Refusal>) -> Response {
+    result.map_or_else(refused, |body| answer(StatusCode::OK, body))
+}
+
+fn read(body: &Bytes) -> Result<Value, Refusal> {
+    serde_json::from_slice(body).map_err(|error| refuse("parse_exception", error.to_string()))
+}
+
+fn missing(index: &str) -> Refusal {
+    (StatusCode::NOT_FOUND, "index_not_found_exception", format!("no such index [{index}]"))
+}
+
+async fn create(State(double): Shared, Path(name): Path<String>, body: Bytes) -> Response {
+    done(read(&body).and_then(|body| {
+        known_keys(&body, &["settings", "mappings", "aliases"])?;
+        let mut indexes = double.indexes.lock();
+        if indexes.contains_key(&name) {
+            return Err(refuse("resource_already_exists_exception", format!("index [{name}] already exists")));
+        }
+        if name != name.to_lowercase() {
+            return Err(refuse("invalid_index_name_exception", "must be lowercase".to_owned()));
+        }
+        check_mappings(&body["mappings"])?;
+        let window = body["settings"]["index"]["max_result_window"].as_u64().unwrap_or(10_000) as usize;
+        indexes.insert(name, DoubleIndex { mappings: body["mappings"].clone(), window, ..DoubleIndex::default() });
+        Ok(json!({"acknowledged": true}))
+    }))
+}
+
+/// A mapping has what a mapping can have, and each field what one of its type can.
+fn check_mappings(mappings: &Value) -> Result<(), Refusal> {
+    known_keys(mappings, &["_meta", "dynamic", "dynamic_templates", "properties"])?;
+    for (name, field) in mappings["properties"].as_object().into_iter().flatten() {
+        let known: &[&str] = match field["type"].as_str() {
+            Some("keyword") => &["type", "index", "doc_values", "norms", "ignore_above"],
+            Some("integer" | "double") => &["type", "index", "doc_values"],
+            Some("text") => &["type", "index", "analyzer", "norms"],
+            Some("object") => &["type", "dynamic", "properties"],
+            other => {
+                return Err(refuse("mapper_parsing_exception", format!("no handler for type {other:?} of [{name}]")));
+            }
+        };
+        known_keys(field, known)?;
+    }
+    Ok(())
+}
+
+async fn mapping(State(double): Shared, Path(name): Path<String>) -> Response {
+    let indexes = double.indexes.lock();
+    done(indexes.get(&name).map(|index| json!({&name: {"mappings": index.mappings}})).ok_or_else(|| missing(&name)))
+}
+
+async fn put_mapping(State(double): Shared, Path(name): Path<String>, body: Bytes) -> Response {
+    done(read(&body).and_then(|body| {
+        check_mappings(&body)?;
+        let mut indexes = double.indexes.lock();
+        let index = indexes.get_mut(&name).ok_or_else(|| missing(&name))?;
+        for (key, value) in body.as_object().into_iter().flatten() {
+            index.mappings[key] = value.clone();
+        }
+        Ok(json!({"acknowledged": true}))
+    }))
+}
+
+async fn bulk(State(double): Shared, Path(name): Path<String>, headers: HeaderMap, body: Bytes) -> Response {
+    let most = double.bulk_bytes_max.load(Ordering::SeqCst);
+    if most > 0 && body.len() > most {
+        return StatusCode::PAYLOAD_TOO_LARGE.into_response();
+    }
+    if headers.get(header::CONTENT_TYPE).is_none_or(|mime| mime != "application/x-ndjson") {
+        return refused((
+            StatusCode::NOT_ACCEPTABLE,
+            "media_type_header_exception",
+            "not newline-delimited".to_owned(),
+        ));
+    }
+    double.bulks.fetch_add(1, Ordering::SeqCst);
+    done(double.bulk(&name, &body))
+}
+
+async fn searched(State(double): Shared, Path(name): Path<String>, body: Bytes) -> Response {
+    done(read(&body).and_then(|body| {
+        let indexes = double.indexes.lock();
+        let index = indexes.get(&name).ok_or_else(|| missing(&name))?;
+        search(&body, &index.found, &index.mappings, index.window)
+    }))
+}
+
+async fn many(State(double): Shared, Path(name): Path<String>, body: Bytes) -> Response {
+    done(read(&body).and_then(|body| {
+        known_keys(&body, &["ids"])?;
+        let indexes = double.indexes.lock();
+        let index = indexes.get(&name).ok_or_else(|| missing(&name))?;
+        let ids = body["ids"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let of = |id: &str| match index.written.get(id) {
+            Some(source) => json!({"_id": id, "found": true, "_source": source}),
+            None => json!({"_id": id, "found": false}),
+        };
+        Ok(json!({"docs": ids.map(of).collect::<Vec<_>>()}))
+    }))
+}
+
+async fn refresh(State(double): Shared, Path(name): Path<String>) -> Response {
+    let mut indexes = double.indexes.lock();
+    done(indexes.get_mut(&name).ok_or_else(|| missing(&name)).map(|index| {
+        index.found = Corpus::of(&index.written);
+        json!({"_shards": {"failed": 0}})
+    }))
+}
+
+impl SearchDouble {
+    /// Makes an index of somebody else.
+    pub fn make(&self, name: &str) {
+        let mappings = json!({"properties": {"message": {"type": "text"}}});
+        self.indexes.lock().insert(name.to_owned(), DoubleIndex { mappings, ..DoubleIndex::default() });
+    }
+
+    fn bulk(&self, name: &str, body: &Bytes) -> Result<Value, Refusal> {
+        let mut indexes = self.indexes.lock();
+        let index = indexes.get_mut(name).ok_or_else(|| missing(name))?;
+        let text = std::str::from_utf8(body).map_err(|error| refuse("parse_exception", error.to_string()))?;
+        if !text.ends_with('\n') {
+            return Err(refuse("illegal_argument_exception", "must be terminated by a newline".to_owned()));
+        }
+        let mut lines = text.lines().map(|line| read(&Bytes::copy_from_slice(line.as_bytes())));
+        let mut items = Vec::new();
+        while let Some(action) = lines.next() {
+            let action = action?;
+            known_keys(&action, &["index", "delete"])?;
+            let kind = if action["delete"].is_object() { "delete" } else { "index" };
+            let id = action[kind]["_id"].as_str().unwrap_or_default().to_owned();
+            let source = if kind == "index" { lines.next().transpose()? } else { None };
+            let (status, error) = if take(&self.busy_items) {
+                (429, json!({"type": "rejected_execution_exception", "reason": "queue is full"}))
+            } else {
+                index.change(&id, source)
+            };
+            items.push(json!({kind: {"_id": id, "status": status, "error": error}}));
+        }
+        Ok(json!({"took": 1, "errors": items.iter().any(|item| item.to_string().contains("reason")), "items": items}))
+    }
+}
+
+impl DoubleIndex {
+    fn change(&mut self, id: &str, source: Option<Value>) -> (u16, Value) {
+        let Some(source) = source else {
+            return (if self.written.remove(id).is_some() { 200 } else { 404 }, Value::Null);
+        };
+        let fields = self.mappings["properties"].as_object();
+        let unknown = source
+            .as_object()
+            .into_iter()
+            .flatten()
+            .find(|(name, _)| !fields.is_some_and(|fields| fields.contains_key(*name)));
+        if let Some((name, _)) = unknown {
+            let reason = format!("mapping set to strict, dynamic introduction of [{name}] is not allowed");
+            return (400, json!({"type": "strict_dynamic_mapping_exception", "reason": reason}));
+        }
+        let blank = source["numbers"].as_object().into_iter().flatten().any(|(name, _)| name.trim().is_empty());
+        if blank {
+            return (
+                400,
+                json!({"type": "mapper_parsing_exception", "reason": "field name cannot be an empty string"}),
+            );
+        }
+        let status = if self.written.insert(id.to_owned(), source).is_some() { 200 } else { 201 };
+        (status, Value::Null)
+    }
+}
