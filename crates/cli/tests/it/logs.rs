@@ -14,7 +14,7 @@ const JSON: &str = "Content-Type: application/json";
 fn ask_everywhere(served: &Served) {
     let token = format!("Authorization: Bearer {MARKER}.{MARKER}.{MARKER}");
     let about = format!("X-Personal: {MARKER}");
-    let words = format!("a question about {MARKER}");
+    let words = format!("soup with {MARKER}");
     for agent in ["echo", "chef"] {
         served.curl(&format!("/~{agent}?user={MARKER}&session={MARKER}"), &["-H", &about]).with_status(200);
         served.curl(&format!("/~{agent}?user={MARKER}"), &["-H", &token]);
