@@ -5,6 +5,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use nix::sys::signal::Signal;
+
 use crate::support::{Deployment, Served, within};
 
 /// A shop of instruments and of things for the garden, in English.
@@ -73,6 +75,7 @@ fn words_are_proposed_by_items_and_by_questions_into_a_new_file() {
     for _ in 0..3 {
         assert!(found(&served, "blivet").is_empty());
     }
+    served.signal(Signal::SIGTERM);
     let (_, _, shop) = served.ended();
     let data = shop.data().display().to_string();
     let dir = shop.path().display().to_string();
