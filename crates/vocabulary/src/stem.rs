@@ -38,11 +38,18 @@ const LETTERS_MIN: usize = 5;
 
 /// A number that phrases share whose words have the same stems. `None`: it has no words.
 pub(crate) fn phrase_key(phrase: &str, language: usize) -> Option<PhraseKey> {
-    let folded = folded(phrase);
-    let words = folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty() && *word != "s");
     let mut key = PhraseKey::default();
-    words.filter_map(|word| stem(word, language)).for_each(|stem| key = key.then(&stem));
+    words_of(&folded(phrase)).filter_map(|word| stem(word, language)).for_each(|stem| key = key.then(&stem));
     (key != PhraseKey::default()).then_some(key)
+}
+
+/// The bytes of the words of a phrase that do more than tie others together, without accents.
+pub(crate) fn phrase_letters(phrase: &str, language: usize) -> usize {
+    words_of(&folded(phrase)).filter(|word| !TIES[language].contains(word)).map(str::len).sum()
+}
+
+fn words_of(folded: &str) -> impl Iterator<Item = &str> {
+    folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty() && *word != "s")
 }
 
 /// A phrase as a number: 32 bits of a hash of its stems. Two phrases of some ten thousand hardly ever meet, and where

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::file::SynonymGroup;
 use crate::limits::{COMPOUND_BYTES_MAX, NARROWER_MAX, PART_LETTERS_MIN, SYNONYM_SPAN_MAX};
-use crate::stem::{PhraseKey, phrase_key, stem};
+use crate::stem::{PhraseKey, phrase_key, phrase_letters, stem};
 use crate::synonym_table::{ShippedGroup, SynonymTable};
 use crate::words::LANGUAGES;
 
@@ -57,6 +57,15 @@ impl<'v> FoundGroup<'v> {
             (Self::Shipped(one), Self::Shipped(other)) => one.is_same(other),
             _ => false,
         }
+    }
+
+    /// Whether a phrase of so many letters is one of its words, and not the beginning of one that has the same stem: who
+    /// has typed `langu` does not speak of a `langue`.
+    fn is_named(self, key: PhraseKey, language: usize, letters: usize) -> bool {
+        let words = self.words().into_iter().filter(|(of, _)| *of == language);
+        words
+            .map(|(_, word)| word)
+            .any(|word| phrase_key(word, language) == Some(key) && letters >= phrase_letters(singular(word), language))
     }
 
     /// Its words, each with the place of its language.
@@ -153,7 +162,7 @@ impl OwnSynonyms {
         let stems: Vec<Option<String>> = words.iter().map(|word| stem(word, language)).collect();
         let (mut found, mut at) = (Vec::new(), 0);
         while at < stems.len() {
-            let named = if stems[at].is_some() { self.longest(&stems, at, language) } else { None };
+            let named = if stems[at].is_some() { self.longest(words, &stems, at, language) } else { None };
             let named = named.or_else(|| Some((at + 1, self.compound(words[at], language)?)));
             match named {
                 Some((end, synonyms)) => {
@@ -167,12 +176,19 @@ impl OwnSynonyms {
     }
 
     /// The longest phrase that begins at a word and names something, and where it ends.
-    fn longest(&self, stems: &[Option<String>], start: usize, language: usize) -> Option<(usize, Vec<Synonym<'_>>)> {
-        let (mut key, mut found) = (PhraseKey::default(), None);
+    fn longest(
+        &self,
+        words: &[&str],
+        stems: &[Option<String>],
+        start: usize,
+        language: usize,
+    ) -> Option<(usize, Vec<Synonym<'_>>)> {
+        let (mut key, mut letters, mut found) = (PhraseKey::default(), 0, None);
         for (at, stem) in stems.iter().enumerate().skip(start).take(SYNONYM_SPAN_MAX) {
             let Some(stem) = stem else { continue };
             key = key.then(stem);
-            if !self.find(key, language).is_empty() {
+            letters += words[at].len();
+            if self.find(key, language).iter().any(|group| group.is_named(key, language, letters)) {
                 found = Some((at + 1, key));
             }
         }
@@ -209,6 +225,14 @@ impl OwnSynonyms {
         Some(pairs.collect())
     }
 }
+
+/// A word without what may be the ending of a plural.
+fn singular(word: &str) -> &str {
+    PLURALS.iter().find_map(|plural| word.strip_suffix(plural)).unwrap_or(word)
+}
+
+/// Endings of plurals, the longest first.
+const PLURALS: &[&str] = &["en", "es", "n", "s"];
 
 /// What German puts between the parts of a compound.
 const LINKS: &[&str] = &["s", "n", "en", "es", "er", "e"];
@@ -264,4 +288,23 @@ pub(crate) fn replaced_lists(group: &SynonymGroup) -> Vec<ReplacedList> {
         (!list.lost.is_empty()).then_some(list)
     };
     words_of(group).filter_map(lost_by).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_beginning_of_a_word_names_nothing() {
+        let own = OwnSynonyms::default();
+        let names = |word: &str, code: &str| {
+            let subjects = own.subjects_in(&[word]);
+            subjects.iter().any(|subject| LANGUAGES[subject.language] == code)
+        };
+        for (whole, begun, code) in [("langue", "langu", "fr"), ("ordinateur", "ordin", "fr")] {
+            assert!(names(whole, code) && !names(begun, code), "{whole}");
+        }
+        // One thing of what is usually named as many, and many of one.
+        assert!(names("trouser", "en") && names("jackets", "en") && names("jacken", "de"));
+    }
 }
