@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How long one question to an engine may take.
+/// How long one question to an engine may take, further attempts and the pauses before them included.
 pub const QUESTION_TIME_MAX: Duration = Duration::from_secs(10);
 /// How long one bulk request may take.
 pub const BULK_TIME_MAX: Duration = Duration::from_secs(60);

@@ -7,7 +7,9 @@
 //! | `query.rs` | questions as its query language says them |
 //! | `bulk.rs` | bulk requests, and what is tried again of them |
 //! | `exchange.rs` | one request and its answer, tried again while the engine is busy |
+//! | `attempts.rs` | how often, and until when |
 
+mod attempts;
 mod bulk;
 mod exchange;
 mod index;

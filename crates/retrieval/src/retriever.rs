@@ -54,8 +54,9 @@ pub trait Retriever: Send + Sync {
     /// The engine gave no answer.
     fn by_key(&self, keys: &[u64]) -> Result<Vec<Candidate>, RetrievalError>;
 
-    /// Changes documents, in order, at most [`crate::limits::BULK_ITEMS_MAX`] of them. When it returns they are durable,
-    /// and found after the next [`Retriever::commit`] at the latest.
+    /// Changes documents, at most [`crate::limits::BULK_ITEMS_MAX`] of them: of several changes of one the last counts
+    /// ([`crate::last_changes`]). When it returns they are durable, and found after the next [`Retriever::commit`] at the
+    /// latest.
     ///
     /// # Errors
     /// The engine gave no answer, or refuses one of them; each of the others may have been changed, and doing it again

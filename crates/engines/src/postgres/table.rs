@@ -1,11 +1,11 @@
 //! The tables of one agent: `NAME` has the documents, `NAME_words` the words as they are written, `NAME_meta` what is said
 //! of all documents.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use forecourt_core::StoreError;
 use forecourt_retrieval::limits::ENTRIES_READ;
-use forecourt_retrieval::{Candidate, Change, EngineDocument, EngineState, RetrievalError, StoredEntry};
+use forecourt_retrieval::{Candidate, Change, EngineDocument, EngineState, RetrievalError, StoredEntry, last_changes};
 use forecourt_store::{Database, SqlParameter};
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, Type};
@@ -155,21 +155,18 @@ impl Table {
         rows.iter().map(candidate).collect()
     }
 
-    /// Of several changes of one document, the last one counts.
     pub(super) async fn write(&self, changes: &[Change]) -> Result<()> {
-        let mut last: BTreeMap<u64, Option<&EngineDocument>> = BTreeMap::new();
-        for change in changes {
+        let (mut removed, mut put): (Vec<i64>, Vec<&EngineDocument>) = (Vec::new(), Vec::new());
+        for change in last_changes(changes) {
             match change {
-                Change::Put(document) => last.insert(document.key, Some(document)),
-                Change::Remove(key) => last.insert(*key, None),
-            };
+                Change::Put(document) => put.push(document),
+                Change::Remove(key) => removed.push(signed(*key)),
+            }
         }
-        let removed: Vec<i64> = last.iter().filter(|(_, put)| put.is_none()).map(|(key, _)| signed(*key)).collect();
         if !removed.is_empty() {
             let sql = format!("DELETE FROM {} WHERE key = ANY($1)", self.name);
             self.rows(&sql, &[(&removed, Type::INT8_ARRAY)]).await?;
         }
-        let put: Vec<&EngineDocument> = last.into_values().flatten().collect();
         for some in put.chunks(POSTGRES_PUT_MAX) {
             self.put(some).await?;
         }

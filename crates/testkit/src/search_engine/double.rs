@@ -35,6 +35,8 @@ pub struct SearchDouble {
     pub bulks: AtomicUsize,
     /// Requests to be answered with 429 before others are taken.
     pub busy_requests: AtomicUsize,
+    /// The seconds that these are told to wait.
+    pub retry_after: AtomicUsize,
     /// Items of bulk requests to be answered with 429 before others are taken.
     pub busy_items: AtomicUsize,
     /// Bytes of a bulk request that are taken. 0: any.
@@ -82,7 +84,8 @@ async fn guarded(
     }
     if take(&double.busy_requests) {
         let mut response = answer(StatusCode::TOO_MANY_REQUESTS, json!({"error": {"reason": "queue is full"}}));
-        response.headers_mut().insert(header::RETRY_AFTER, "0".parse().expect("a value"));
+        let seconds = double.retry_after.load(Ordering::SeqCst);
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         return response;
     }
     next.run(request).await
