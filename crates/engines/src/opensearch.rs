@@ -94,9 +94,9 @@ impl Retriever for OpenSearch {
         wait(SYSTEM, "write", async move { index.write(&changes).await })
     }
 
-    fn commit(&self, summary: &str) -> Result<(), RetrievalError> {
-        let (index, summary) = (self.0.clone(), summary.to_owned());
-        wait(SYSTEM, "commit", async move { index.commit(&summary).await })
+    fn commit(&self, before: Option<&str>, summary: &str) -> Result<bool, RetrievalError> {
+        let (index, before, summary) = (self.0.clone(), before.map(str::to_owned), summary.to_owned());
+        wait(SYSTEM, "commit", async move { index.commit(before.as_deref(), &summary).await })
     }
 
     fn find(&self, query: &CandidateQuery) -> Result<Candidates, RetrievalError> {

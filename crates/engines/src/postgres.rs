@@ -101,9 +101,9 @@ impl Retriever for PostgresEngine {
         wait(SYSTEM, "write", async move { table.write(&changes).await })
     }
 
-    fn commit(&self, summary: &str) -> Result<(), RetrievalError> {
-        let (table, summary) = (self.0.clone(), summary.to_owned());
-        wait(SYSTEM, "commit", async move { table.commit(&summary).await })
+    fn commit(&self, before: Option<&str>, summary: &str) -> Result<bool, RetrievalError> {
+        let (table, before, summary) = (self.0.clone(), before.map(str::to_owned), summary.to_owned());
+        wait(SYSTEM, "commit", async move { table.commit(before.as_deref(), &summary).await })
     }
 
     fn find(&self, query: &CandidateQuery) -> Result<Candidates, RetrievalError> {

@@ -108,3 +108,5 @@ pub const VIEWS_KEPT: usize = 32;
 pub const PROFILE_SECONDS: i64 = 30;
 /// Items that are counted for a question where an engine has them; the count ends here.
 pub const ENGINE_COUNTED_MAX: usize = 10_000;
+/// Times that what an engine keeps of all items is read and kept again when another node was faster.
+pub const SUMMARY_ATTEMPTS: u32 = 16;

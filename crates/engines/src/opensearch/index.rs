@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::bulk;
 use super::exchange::{Body, Exchange};
-use super::query::{counting, frequencies_in, key_text, search};
+use super::query::{counting, frequencies_in, items, key_text, search};
 use crate::limits::INDEX_FIELDS_MAX;
 
 /// Raised whenever the mapping changes.
@@ -19,6 +19,16 @@ const ELASTICSEARCH_MIN: u64 = 7;
 const OPENSEARCH_MIN: u64 = 1;
 
 type Result<T> = std::result::Result<T, RetrievalError>;
+
+/// The id of the document that has the summary in place of an item. It has no `key`, by which questions pass it over.
+const SUMMARY: &str = "summary";
+
+/// The summary, and the version of its document.
+struct KeptSummary {
+    text: String,
+    sequence: u64,
+    term: u64,
+}
 
 /// An index, by its name.
 pub(super) struct SearchIndex {
@@ -91,17 +101,44 @@ impl SearchIndex {
     }
 
     pub(super) async fn summary(&self) -> Result<Option<String>> {
-        Ok(self.meta().await?.and_then(|meta| meta["summary"].as_str().map(str::to_owned)))
+        Ok(self.kept_summary().await?.map(|kept| kept.text))
+    }
+
+    /// The summary as it is now, and which version of its document that is.
+    async fn kept_summary(&self) -> Result<Option<KeptSummary>> {
+        let answer = self.exchange.send(Method::GET, &format!("/{}/_doc/{SUMMARY}", self.name), Body::None).await?;
+        if answer.status == StatusCode::NOT_FOUND {
+            return Ok(None);
+        }
+        let body = answer.success()?;
+        let number = |name: &str| body[name].as_u64().ok_or_else(|| unreadable(&format!("a document has no `{name}`")));
+        let text = body["_source"]["item"].as_str().unwrap_or_default().to_owned();
+        Ok(Some(KeptSummary { text, sequence: number("_seq_no")?, term: number("_primary_term")? }))
     }
 
     pub(super) async fn write(&self, changes: &[Change]) -> Result<()> {
         bulk::write(&self.exchange, &self.name, changes).await
     }
 
-    pub(super) async fn commit(&self, summary: &str) -> Result<()> {
-        let body = json!({"_meta": {"forecourt": MAPPING_VERSION, "summary": summary}});
-        self.ask(Method::PUT, &format!("/{}/_mapping", self.name), Body::Json(&body)).await?;
-        self.ask(Method::POST, &format!("/{}/_refresh", self.name), Body::None).await.map(drop)
+    pub(super) async fn commit(&self, before: Option<&str>, summary: &str) -> Result<bool> {
+        let kept = self.kept_summary().await?;
+        if kept.as_ref().map(|kept| kept.text.as_str()) != before {
+            return Ok(false);
+        }
+        // Only over the version that was looked at: another node may write one in between.
+        let path = match kept {
+            Some(KeptSummary { sequence, term, .. }) => {
+                format!("/{}/_doc/{SUMMARY}?if_seq_no={sequence}&if_primary_term={term}", self.name)
+            }
+            None => format!("/{}/_create/{SUMMARY}", self.name),
+        };
+        let body = json!({"item": summary});
+        let answer = self.exchange.send(Method::PUT, &path, Body::Json(&body)).await?;
+        if answer.status == StatusCode::CONFLICT {
+            return Ok(false);
+        }
+        answer.success()?;
+        self.ask(Method::POST, &format!("/{}/_refresh", self.name), Body::None).await.map(|_| true)
     }
 
     /// Asks for documents. `None`: there is no index.
@@ -139,7 +176,7 @@ impl SearchIndex {
 
     pub(super) async fn entries(&self, after: Option<u64>) -> Result<Vec<StoredEntry>> {
         let mut body = json!({
-            "size": ENTRIES_READ, "query": {"match_all": {}}, "sort": [{"key": {"order": "asc"}}],
+            "size": ENTRIES_READ, "query": items(&Predicate::everything()), "sort": [{"key": {"order": "asc"}}],
             "track_total_hits": false, "_source": ["key", "hash", "origin", "lengths"],
         });
         if let Some(after) = after {

@@ -212,18 +212,28 @@ impl Table {
         self.rows(&sql, &parameters).await.map(drop)
     }
 
-    pub(super) async fn commit(&self, summary: &str) -> Result<()> {
-        let sql = format!(
-            "INSERT INTO {}_meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            self.name
-        );
-        self.rows(&sql, &[(&SUMMARY, Type::TEXT), (&summary, Type::TEXT)]).await?;
+    pub(super) async fn commit(&self, before: Option<&str>, summary: &str) -> Result<bool> {
+        let name = &self.name;
+        let (put, new) = ((&SUMMARY as _, Type::TEXT), (&summary as _, Type::TEXT));
+        let kept = match before {
+            Some(before) => {
+                let sql = format!("UPDATE {name}_meta SET value = $2 WHERE name = $1 AND value = $3 RETURNING 1");
+                self.rows(&sql, &[put, new, (&before, Type::TEXT)]).await?
+            }
+            None => {
+                let sql = format!("INSERT INTO {name}_meta VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING 1");
+                self.rows(&sql, &[put, new]).await?
+            }
+        };
+        if kept.is_empty() {
+            return Ok(false);
+        }
         // The database looks at a table by itself, some minutes after it was filled; until then it knows nothing of it.
         let sql = format!("SELECT 1 FROM pg_class WHERE oid = to_regclass('{0}') AND reltuples < 0", self.name);
         if !self.rows(&sql, &[]).await?.is_empty() {
             self.rows(&format!("ANALYZE {}", self.name), &[]).await?;
         }
-        Ok(())
+        Ok(true)
     }
 }
 

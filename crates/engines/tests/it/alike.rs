@@ -88,7 +88,7 @@ fn what_is_changed_is_found_after_a_commit_and_what_is_removed_is_not() {
         let put = Change::Put(Box::new(changed.clone()));
         // Of several changes of one document the last counts, and what is not there is removed without a word.
         engine.write(&[put.clone(), Change::Remove(1), Change::Remove(99), Change::Remove(2), put]).unwrap();
-        engine.commit("another").unwrap();
+        assert!(engine.commit(Some("summary"), "another").unwrap());
         assert_eq!(engine.summary().unwrap().as_deref(), Some("another"), "{}", running.name);
         assert_eq!(engine.items().unwrap(), 3, "{}", running.name);
         let entries = engine.entries(None).unwrap();
@@ -97,6 +97,33 @@ fn what_is_changed_is_found_after_a_commit_and_what_is_removed_is_not() {
         assert_eq!(engine.entries(Some(4)).unwrap().len(), 1, "{}", running.name);
         assert_eq!(engine.entries(Some(u64::MAX)).unwrap(), [], "{}", running.name);
         assert_eq!(engine.count(&fact("colour=green"), 10).unwrap(), 1, "{}", running.name);
+    }
+}
+
+#[test]
+fn a_summary_takes_the_place_of_the_one_that_was_looked_at_and_of_no_other() {
+    for running in filled(&shop()) {
+        let (engine, name) = (&running.engine, running.name);
+        assert!(!engine.commit(None, "x").unwrap(), "{name}: there is one");
+        assert!(!engine.commit(Some("an older one"), "x").unwrap(), "{name}");
+        assert!(engine.commit(Some("summary"), "it's \"another\"\n").unwrap(), "{name}");
+        assert!(!engine.commit(Some("summary"), "x").unwrap(), "{name}");
+        assert_eq!(engine.summary().unwrap().as_deref(), Some("it's \"another\"\n"), "{name}");
+        assert_eq!((engine.items().unwrap(), engine.entries(None).unwrap().len()), (4, 4), "{name}: it is no item");
+        let found = engine.find(&CandidateQuery { limits: fact("colour=red").negated(), ..any() }).unwrap().found;
+        assert_eq!(found.len(), 3, "{name}");
+    }
+}
+
+#[test]
+fn of_many_that_keep_a_summary_at_once_one_does() {
+    for running in filled(&shop()) {
+        let keep = |text: String| running.engine.commit(Some("summary"), &text).unwrap();
+        let kept: Vec<bool> = std::thread::scope(|scope| {
+            let all: Vec<_> = (0..8).map(|at| scope.spawn(move || keep(format!("by {at}")))).collect();
+            all.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        assert_eq!(kept.iter().filter(|kept| **kept).count(), 1, "{}: {kept:?}", running.name);
     }
 }
 

@@ -9,6 +9,12 @@ use forecourt_testkit::SearchEngine;
 
 use crate::suite::{document, opensearch};
 
+/// Lets everything be found that was written.
+fn committed(engine: &dyn Retriever) {
+    let before = engine.summary().unwrap();
+    assert!(engine.commit(before.as_deref(), "").unwrap());
+}
+
 fn puts(count: u64) -> Vec<Change> {
     (0..count).map(|key| Change::Put(Box::new(document(key, "rain jacket", &[], None)))).collect()
 }
@@ -21,7 +27,7 @@ fn what_was_too_much_is_sent_again_and_nothing_else() {
     server.double.busy_requests.store(2, Ordering::SeqCst);
     server.double.busy_items.store(7, Ordering::SeqCst);
     engine.write(&puts(5)).unwrap();
-    engine.commit("").unwrap();
+    committed(&engine);
     assert_eq!(engine.items().unwrap(), 5);
     // Five that were refused, then two of them again, then none.
     assert_eq!(server.double.bulks.load(Ordering::SeqCst), 3);
@@ -35,11 +41,11 @@ fn a_change_that_is_sent_again_undoes_no_later_one() {
     let put = |words: &str| Change::Put(Box::new(document(1, words, &[], None)));
     server.double.busy_items.store(1, Ordering::SeqCst);
     engine.write(&[put("blue jacket"), put("red rain jacket")]).unwrap();
-    engine.commit("").unwrap();
+    committed(&engine);
     assert_eq!(engine.by_key(&[1]).unwrap()[0].entry.words, 3);
     server.double.busy_items.store(1, Ordering::SeqCst);
     engine.write(&[put("hat"), Change::Remove(1)]).unwrap();
-    engine.commit("").unwrap();
+    committed(&engine);
     assert_eq!(engine.items().unwrap(), 0);
 }
 
@@ -74,7 +80,7 @@ fn a_bulk_request_that_is_too_large_goes_in_halves_and_one_item_that_is_says_so(
     engine.prepare().unwrap();
     server.double.bulk_bytes_max.store(1_000, Ordering::SeqCst);
     engine.write(&puts(16)).unwrap();
-    engine.commit("").unwrap();
+    committed(&engine);
     assert_eq!(engine.items().unwrap(), 16);
     let large = EngineDocument { item: "x".repeat(1_000), ..document(99, "a", &[], None) };
     let refused = engine.write(&[Change::Put(Box::new(large))]).unwrap_err();

@@ -36,7 +36,7 @@ pub(crate) fn filled(documents: &[EngineDocument]) -> Vec<Running> {
         engine
             .write(&documents.iter().map(|document| Change::Put(Box::new(document.clone()))).collect::<Vec<_>>())
             .unwrap();
-        engine.commit("summary").unwrap();
+        assert!(engine.commit(None, "summary").unwrap());
     }
     engines
 }

@@ -82,11 +82,14 @@ impl Remote {
         &*self.options.retriever
     }
 
-    /// What the last run said of all items. Nothing where that was one of another version: the next run writes all items
-    /// again.
+    /// What tells the engine from others.
+    pub(super) fn place(&self) -> &str {
+        &self.options.place
+    }
+
+    /// What runs said of all items, of whichever node.
     pub(super) fn summary(&self) -> Result<Summary> {
-        let text = self.retriever().summary()?.filter(|text| Summary::is_current(text));
-        Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+        Ok(Summary::read(self.retriever().summary()?.as_deref()))
     }
 
     /// Forgets what was looked at: something was written.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
@@ -23,6 +23,9 @@ struct DoubleIndex {
     window: usize,
     /// What was written.
     written: BTreeMap<String, Value>,
+    /// The number of the last change of each, as changes of an index are counted.
+    sequences: BTreeMap<String, u64>,
+    changes: u64,
     /// What is found: as it was at the last refresh.
     found: Corpus,
 }
@@ -57,7 +60,9 @@ pub(super) fn routes(double: Arc<SearchDouble>) -> Router {
             }),
         )
         .route("/{index}", put(create))
-        .route("/{index}/_mapping", get(mapping).put(put_mapping))
+        .route("/{index}/_mapping", get(mapping))
+        .route("/{index}/_doc/{id}", get(one).put(put_over))
+        .route("/{index}/_create/{id}", put(put_new))
         .route("/{index}/_bulk", post(bulk))
         .route("/{index}/_search", post(searched))
         .route("/{index}/_mget", post(many))
@@ -152,16 +157,34 @@ async fn mapping(State(double): Shared, Path(name): Path<String>) -> Response {
     done(indexes.get(&name).map(|index| json!({&name: {"mappings": index.mappings}})).ok_or_else(|| missing(&name)))
 }
 
-async fn put_mapping(State(double): Shared, Path(name): Path<String>, body: Bytes) -> Response {
-    done(read(&body).and_then(|body| {
-        check_mappings(&body)?;
-        let mut indexes = double.indexes.lock();
-        let index = indexes.get_mut(&name).ok_or_else(|| missing(&name))?;
-        for (key, value) in body.as_object().into_iter().flatten() {
-            index.mappings[key] = value.clone();
+async fn one(State(double): Shared, Path((name, id)): Path<(String, String)>) -> Response {
+    let indexes = double.indexes.lock();
+    let Some(index) = indexes.get(&name) else { return refused(missing(&name)) };
+    match index.written.get(&id) {
+        Some(source) => {
+            let sequence = index.sequences.get(&id).copied().unwrap_or_default();
+            let found = json!({"_id": id, "_seq_no": sequence, "_primary_term": 1, "found": true, "_source": source});
+            answer(StatusCode::OK, found)
         }
-        Ok(json!({"acknowledged": true}))
+        None => answer(StatusCode::NOT_FOUND, json!({"_id": id, "found": false})),
+    }
+}
+
+async fn put_over(
+    State(double): Shared,
+    Path((name, id)): Path<(String, String)>,
+    Query(over): Query<BTreeMap<String, u64>>,
+    body: Bytes,
+) -> Response {
+    let over = (over.get("if_seq_no").copied(), over.get("if_primary_term").copied());
+    done(read(&body).and_then(|body| match over {
+        (Some(sequence), Some(1)) => double.put(&name, &id, body, Some(sequence)),
+        _ => Err(refuse("action_request_validation_exception", "if_seq_no and if_primary_term are missing".to_owned())),
     }))
+}
+
+async fn put_new(State(double): Shared, Path((name, id)): Path<(String, String)>, body: Bytes) -> Response {
+    done(read(&body).and_then(|body| double.put(&name, &id, body, None)))
 }
 
 async fn bulk(State(double): Shared, Path(name): Path<String>, headers: HeaderMap, body: Bytes) -> Response {
@@ -217,6 +240,20 @@ impl SearchDouble {
         self.indexes.lock().insert(name.to_owned(), DoubleIndex { mappings, ..DoubleIndex::default() });
     }
 
+    /// Puts a document over a version of it, or where there is none.
+    fn put(&self, name: &str, id: &str, source: Value, over: Option<u64>) -> Result<Value, Refusal> {
+        let mut indexes = self.indexes.lock();
+        let index = indexes.get_mut(name).ok_or_else(|| missing(name))?;
+        if index.written.get(id).map(|_| index.sequences.get(id).copied().unwrap_or_default()) != over {
+            let reason = format!("[{id}]: version conflict");
+            return Err((StatusCode::CONFLICT, "version_conflict_engine_exception", reason));
+        }
+        match index.change(id, Some(source)) {
+            (status, _) if status < 300 => Ok(json!({"_id": id, "result": "updated"})),
+            (_, error) => Err(refuse("mapper_parsing_exception", error["reason"].to_string())),
+        }
+    }
+
     fn bulk(&self, name: &str, body: &Bytes) -> Result<Value, Refusal> {
         let mut indexes = self.indexes.lock();
         let index = indexes.get_mut(name).ok_or_else(|| missing(name))?;
@@ -245,6 +282,8 @@ impl SearchDouble {
 
 impl DoubleIndex {
     fn change(&mut self, id: &str, source: Option<Value>) -> (u16, Value) {
+        self.changes += 1;
+        self.sequences.insert(id.to_owned(), self.changes);
         let Some(source) = source else {
             return (if self.written.remove(id).is_some() { 200 } else { 404 }, Value::Null);
         };

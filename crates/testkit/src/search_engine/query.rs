@@ -113,7 +113,8 @@ impl Searched<'_> {
             "exists" => {
                 known_keys(body, &["field"])?;
                 let field = body["field"].as_str().unwrap_or_default();
-                (!numbers(&document.source, field).is_empty()).then_some(1.0)
+                let is_there = !document.source[field].is_null();
+                (is_there || !numbers(&document.source, field).is_empty()).then_some(1.0)
             }
             "bool" => self.boolean(body, document)?,
             other => return Err(refuse("parsing_exception", format!("unknown query [{other}]"))),
