@@ -7,16 +7,19 @@
 //! | `query.rs` | questions as its query language says them |
 //! | `bulk.rs` | bulk requests, and what is tried again of them |
 //! | `exchange.rs` | one request and its answer, tried again while the engine is busy |
+//! | `frequencies.rs` | how many documents have a term, remembered for a moment |
 //! | `attempts.rs` | how often, and until when |
 
 mod attempts;
 mod bulk;
 mod exchange;
+mod frequencies;
 mod index;
 mod query;
 
 use std::sync::Arc;
 
+use forecourt_core::Clock;
 use forecourt_egress::Egress;
 use forecourt_retrieval::{
     Candidate, CandidateQuery, Candidates, Change, EngineState, Predicate, RetrievalError, Retriever, StoredEntry,
@@ -25,6 +28,7 @@ use http::HeaderMap;
 
 use crate::waiting::wait;
 use exchange::Exchange;
+use frequencies::Frequencies;
 use index::SearchIndex;
 
 /// Where an index is, and how it is reached.
@@ -37,6 +41,8 @@ pub struct OpenSearchOptions {
     pub index: String,
     /// What each request carries, such as an `Authorization`.
     pub headers: HeaderMap,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// An index of documents in an engine that speaks the search API.
@@ -45,9 +51,10 @@ pub struct OpenSearch(Arc<SearchIndex>);
 impl OpenSearch {
     /// Asks nothing yet.
     pub fn new(options: OpenSearchOptions) -> Self {
-        let OpenSearchOptions { egress, url, index, headers } = options;
+        let OpenSearchOptions { egress, url, index, headers, clock } = options;
         let base = url.trim_end_matches('/').to_owned();
-        Self(Arc::new(SearchIndex { exchange: Exchange { egress, base, headers }, name: index }))
+        let (exchange, frequencies) = (Exchange { egress, base, headers }, Frequencies::new(clock));
+        Self(Arc::new(SearchIndex { exchange, name: index, frequencies }))
     }
 
     /// Where it is.

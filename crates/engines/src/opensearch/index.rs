@@ -2,14 +2,17 @@
 
 use forecourt_retrieval::limits::ENTRIES_READ;
 use forecourt_retrieval::{
-    Candidate, CandidateQuery, Candidates, Change, EngineState, Predicate, RetrievalError, StoredEntry,
+    Candidate, CandidateQuery, Candidates, Change, EngineState, Predicate, RetrievalError, ScoredTerm, StoredEntry,
 };
+use futures::future::try_join;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
+use super::attempts::Attempts;
 use super::bulk;
 use super::exchange::{Body, Exchange};
-use super::query::{counting, frequencies_in, items, key_text, search};
+use super::frequencies::{Frequencies, counted, searches};
+use super::query::{counting, items, key_text, search};
 use crate::limits::INDEX_FIELDS_MAX;
 
 /// Raised whenever the mapping changes.
@@ -34,6 +37,7 @@ struct KeptSummary {
 pub(super) struct SearchIndex {
     pub(super) exchange: Exchange,
     pub(super) name: String,
+    pub(super) frequencies: Frequencies,
 }
 
 impl SearchIndex {
@@ -138,7 +142,9 @@ impl SearchIndex {
             return Ok(false);
         }
         answer.success()?;
-        self.ask(Method::POST, &format!("/{}/_refresh", self.name), Body::None).await.map(|_| true)
+        self.ask(Method::POST, &format!("/{}/_refresh", self.name), Body::None).await?;
+        self.frequencies.forget();
+        Ok(true)
     }
 
     /// Asks for documents. `None`: there is no index.
@@ -157,15 +163,28 @@ impl SearchIndex {
     }
 
     pub(super) async fn find(&self, query: &CandidateQuery) -> Result<Candidates> {
-        let Some(answer) = self.search(&search(query)).await? else {
-            return Ok(Candidates { frequencies: vec![0; query.terms.len()], ..Candidates::default() });
-        };
-        let frequencies = match query.terms.len() {
-            0 => Some(Vec::new()),
-            terms => frequencies_in(&answer, terms),
-        };
-        let frequencies = frequencies.ok_or_else(|| unreadable("it counts no terms"))?;
+        let body = search(query);
+        let frequencies = self.frequencies.of(&query.terms, |unknown| self.counted(unknown));
+        let (answer, frequencies) = try_join(self.search(&body), frequencies).await?;
+        let Some(answer) = answer else { return Ok(Candidates { found: Vec::new(), frequencies }) };
         Ok(Candidates { found: sources(&answer)?.map(candidate).collect::<Result<_>>()?, frequencies })
+    }
+
+    /// In how many of all documents each of these terms is.
+    async fn counted(&self, terms: Vec<&ScoredTerm>) -> Result<Vec<u64>> {
+        let (path, body) = (format!("/{}/_msearch", self.name), searches(&terms));
+        let mut attempts = Attempts::of_question();
+        loop {
+            let answer = self.exchange.send_within(&mut attempts, Method::POST, &path, Body::Lines(&body)).await?;
+            if answer.status == StatusCode::NOT_FOUND {
+                return Ok(vec![0; terms.len()]);
+            }
+            match counted(&answer.success()?, terms.len()) {
+                // The engine may be too busy for one of them alone.
+                Err(error) if error.is_passing() && attempts.wait(None).await => {}
+                other => return other,
+            }
+        }
     }
 
     pub(super) async fn count(&self, limits: &Predicate, most: usize) -> Result<u64> {

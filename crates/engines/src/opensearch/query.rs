@@ -98,33 +98,15 @@ pub(super) fn search(query: &CandidateQuery) -> Value {
         None if clauses.contains_key("should") => json!([{"_score": {"order": "desc"}}, by_key]),
         None => json!([by_key]),
     };
-    let mut body = json!({
+    json!({
         "size": query.most, "query": {"bool": clauses}, "sort": sort, "track_total_hits": false,
         "_source": ["key", "hash", "origin", "lengths", "id", "item"],
-    });
-    if !query.terms.is_empty() {
-        body["aggs"] = frequencies(&query.terms);
-    }
-    body
+    })
 }
 
 fn by_quantity(order: &QuantityOrder) -> Value {
     let direction = if order.descending { "desc" } else { "asc" };
     json!({number_field(&order.path): {"order": direction, "missing": "_last", "unmapped_type": "double"}})
-}
-
-/// In how many of all documents each term is, whatever the limits are.
-fn frequencies(terms: &[ScoredTerm]) -> Value {
-    let each = terms.iter().enumerate();
-    let filters: Map<String, Value> =
-        each.map(|(at, term)| (at.to_string(), json!({"term": {field(term.field): {"value": term.term}}}))).collect();
-    json!({"all": {"global": {}, "aggs": {"terms": {"filters": {"filters": filters}}}}})
-}
-
-/// The frequencies in an answer, in the order of the terms.
-pub(super) fn frequencies_in(answer: &Value, terms: usize) -> Option<Vec<u64>> {
-    let buckets = &answer["aggregations"]["all"]["terms"]["buckets"];
-    (0..terms).map(|at| buckets[at.to_string()]["doc_count"].as_u64()).collect()
 }
 
 /// The body of a search that only counts.

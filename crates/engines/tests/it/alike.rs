@@ -1,9 +1,14 @@
 //! Every engine answers alike.
 
-use forecourt_retrieval::{CandidateQuery, Change, EngineDocument, Predicate, QuantityOrder, ScoredTerm, TermField};
+use std::sync::atomic::Ordering;
+
+use forecourt_retrieval::{
+    CandidateQuery, Change, EngineDocument, Predicate, QuantityOrder, Retriever as _, ScoredTerm, TermField,
+};
+use forecourt_testkit::SearchEngine;
 use proptest::prelude::*;
 
-use crate::suite::{document, filled, running};
+use crate::suite::{document, filled, opensearch, running};
 
 fn any() -> CandidateQuery {
     CandidateQuery { terms: Vec::new(), almost: Vec::new(), limits: Predicate::everything(), order: None, most: 10 }
@@ -65,6 +70,24 @@ fn frequencies_are_those_of_all_documents_whatever_the_limits_are() {
         };
         assert_eq!(running.engine.find(&asked).unwrap().frequencies, [3, 1, 0, 2], "{}", running.name);
     }
+}
+
+#[test]
+fn how_often_a_term_is_was_counted_a_moment_ago() {
+    let server = SearchEngine::start();
+    let engine = opensearch(&server.url(), "items");
+    engine.prepare().unwrap();
+    let put = |key| Change::Put(Box::new(document(key, "rain jacket", &[], None)));
+    let asked = CandidateQuery { terms: vec![word("jacket"), word("rain")], ..any() };
+    let frequencies = || engine.find(&asked).unwrap().frequencies;
+    for (key, before) in [(1, None), (2, Some("1"))] {
+        engine.write(&[put(key)]).unwrap();
+        assert!(engine.commit(before, &key.to_string()).unwrap());
+        assert_eq!((frequencies(), frequencies()), (vec![key, key], vec![key, key]));
+        assert_eq!(server.double.counted.load(Ordering::SeqCst), key as usize, "what was written is counted again");
+    }
+    assert_eq!(engine.find(&any()).unwrap().frequencies, [0; 0]);
+    assert_eq!(server.double.counted.load(Ordering::SeqCst), 2, "nothing to count");
 }
 
 #[test]

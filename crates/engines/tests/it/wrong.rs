@@ -1,10 +1,12 @@
 //! Engines that are away, that are none, or that hold something else.
 
+use std::sync::Arc;
+
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_engines::{OpenSearch, OpenSearchOptions, PostgresEngine};
 use forecourt_retrieval::{RetrievalError, Retriever};
 use forecourt_testkit::postgres::PostgresServer;
-use forecourt_testkit::{SearchEngine, free_port};
+use forecourt_testkit::{HandClock, SearchEngine, free_port};
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, HeaderValue};
 
@@ -54,7 +56,8 @@ fn credentials_that_do_not_do_are_told_and_never_shown() {
     let with = |value: &str| {
         let egress = Egress::builder(EgressConfig::default()).build().unwrap();
         let headers = HeaderMap::from_iter([(AUTHORIZATION, HeaderValue::from_str(value).unwrap())]);
-        OpenSearch::new(OpenSearchOptions { egress, url: server.url(), index: "items".to_owned(), headers })
+        let (url, index, clock) = (server.url(), "items".to_owned(), Arc::new(HandClock::new()));
+        OpenSearch::new(OpenSearchOptions { egress, url, index, headers, clock })
     };
     with("Basic c2VzYW1l").state().unwrap();
     let said = said(with("Basic d3Jvbmc=").state());

@@ -1,15 +1,11 @@
 //! Items that nodes hold in common are taken into each node's own index.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use forecourt_core::Timestamp;
-use forecourt_egress::{Egress, EgressConfig};
-use forecourt_engines::{OpenSearch, OpenSearchOptions};
-use forecourt_index::{EngineOptions, FollowedItem, FollowedRevision, Library, Options, PushedItem, Query};
-use forecourt_testkit::{HandClock, SearchEngine};
+use forecourt_index::{FollowedItem, FollowedRevision, Library, Options, PushedItem, Query};
+use forecourt_testkit::SearchEngine;
 use forecourt_understanding::Filter;
-use http::HeaderMap;
 
 use crate::common::Shelf;
 
@@ -113,24 +109,10 @@ fn reading_a_push_changes_nothing() {
     assert_eq!((node.library.len(), node.library.has_what_was_pushed().unwrap()), (0, true));
 }
 
-/// A node whose items an engine keeps.
-fn node_of(engine: &SearchEngine, index: &str) -> Shelf {
-    let egress = Egress::builder(EgressConfig::default()).build().unwrap();
-    let (url, index) = (engine.url(), index.to_owned());
-    let place = format!("{index} at {url}");
-    let retriever = Arc::new(OpenSearch::new(OpenSearchOptions { egress, url, index, headers: HeaderMap::new() }));
-    let engine = EngineOptions { retriever, place, candidates: 100, clock: Arc::new(HandClock::new()) };
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::create_dir(dir.path().join("content")).unwrap();
-    let pushed = Some(dir.path().join("pushed/a.db"));
-    let options = Options { pushed, engine: Some(engine), ..Options::default() };
-    Shelf { library: Library::open(&dir.path().join("index"), options).unwrap(), dir }
-}
-
 #[test]
 fn nodes_that_have_one_engine_undo_nothing_of_each_other() {
     let engine = SearchEngine::start();
-    let (one, other) = (node_of(&engine, "items"), node_of(&engine, "items"));
+    let (one, other) = (Shelf::of_engine(&engine, "items"), Shelf::of_engine(&engine, "items"));
     one.index();
     for (node, revision) in [(&one, 1), (&one, 2), (&other, 1), (&other, 2)] {
         let name = if revision == 1 { "bean stew" } else { "plum cake" };
@@ -147,7 +129,7 @@ fn nodes_that_have_one_engine_undo_nothing_of_each_other() {
     // Another index has nothing of it, however it is on this node.
     let Shelf { library, dir } = one;
     drop(library);
-    let moved = node_of(&engine, "others");
+    let moved = Shelf::of_engine(&engine, "others");
     std::fs::create_dir(moved.dir.path().join("pushed")).unwrap();
     std::fs::copy(dir.path().join("pushed/a.db"), moved.dir.path().join("pushed/a.db")).unwrap();
     assert!(!moved.library.has_what_was_pushed().unwrap(), "a run is due");
@@ -158,7 +140,7 @@ fn nodes_that_have_one_engine_undo_nothing_of_each_other() {
 #[test]
 fn what_is_known_of_all_items_is_of_all_nodes() {
     let engine = SearchEngine::start();
-    let nodes = [node_of(&engine, "items"), node_of(&engine, "items")];
+    let nodes = [Shelf::of_engine(&engine, "items"), Shelf::of_engine(&engine, "items")];
     std::thread::scope(|scope| {
         for (number, node) in nodes.iter().enumerate() {
             scope.spawn(move || {
@@ -172,7 +154,7 @@ fn what_is_known_of_all_items_is_of_all_nodes() {
         }
     });
     assert!(nodes.iter().all(|node| node.library.has_what_was_pushed().unwrap()));
-    let node = node_of(&engine, "items");
+    let node = Shelf::of_engine(&engine, "items");
     assert_eq!(node.library.len(), 20);
     for (number, at) in [(0, 0), (0, 9), (1, 0), (1, 9)] {
         let filters = vec![Filter::within(format!("size{number}-{at}"), None, Some(9.0))];

@@ -36,6 +36,10 @@ pub struct SearchDouble {
     indexes: Mutex<BTreeMap<String, DoubleIndex>>,
     /// Bulk requests that were taken.
     pub bulks: AtomicUsize,
+    /// Searches of one request each.
+    pub searches: AtomicUsize,
+    /// Requests in which terms were counted.
+    pub counted: AtomicUsize,
     /// Requests to be answered with 429 before others are taken.
     pub busy_requests: AtomicUsize,
     /// The seconds that these are told to wait.
@@ -65,6 +69,7 @@ pub(super) fn routes(double: Arc<SearchDouble>) -> Router {
         .route("/{index}/_create/{id}", put(put_new))
         .route("/{index}/_bulk", post(bulk))
         .route("/{index}/_search", post(searched))
+        .route("/{index}/_msearch", post(many_searched))
         .route("/{index}/_mget", post(many))
         .route("/{index}/_refresh", post(refresh))
         .layer(axum::middleware::from_fn_with_state(double.clone(), guarded))
@@ -192,23 +197,66 @@ async fn bulk(State(double): Shared, Path(name): Path<String>, headers: HeaderMa
     if most > 0 && body.len() > most {
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
     }
-    if headers.get(header::CONTENT_TYPE).is_none_or(|mime| mime != "application/x-ndjson") {
-        return refused((
-            StatusCode::NOT_ACCEPTABLE,
-            "media_type_header_exception",
-            "not newline-delimited".to_owned(),
-        ));
+    if let Err(refusal) = has_lines(&headers) {
+        return refused(refusal);
     }
     double.bulks.fetch_add(1, Ordering::SeqCst);
     done(double.bulk(&name, &body))
 }
 
 async fn searched(State(double): Shared, Path(name): Path<String>, body: Bytes) -> Response {
+    double.searches.fetch_add(1, Ordering::SeqCst);
     done(read(&body).and_then(|body| {
         let indexes = double.indexes.lock();
         let index = indexes.get(&name).ok_or_else(|| missing(&name))?;
         search(&body, &index.found, &index.mappings, index.window)
     }))
+}
+
+async fn many_searched(State(double): Shared, Path(name): Path<String>, headers: HeaderMap, body: Bytes) -> Response {
+    if let Err(refusal) = has_lines(&headers) {
+        return refused(refusal);
+    }
+    double.counted.fetch_add(1, Ordering::SeqCst);
+    done(lines(&body).and_then(|lines| {
+        let indexes = double.indexes.lock();
+        let each = lines.chunks(2).map(|pair| {
+            let [header, body] = pair else { return Err(refuse("parse_exception", "a search is missing".to_owned())) };
+            known_keys(header, &[])?;
+            let index = indexes.get(&name).ok_or_else(|| missing(&name));
+            let found = index.and_then(|index| search(body, &index.found, &index.mappings, index.window));
+            Ok(match found {
+                Ok(mut found) => {
+                    found["status"] = json!(200);
+                    found
+                }
+                Err((status, kind, reason)) => {
+                    json!({"status": status.as_u16(), "error": {"type": kind, "reason": reason}})
+                }
+            })
+        });
+        Ok(json!({"took": 1, "responses": each.collect::<Result<Vec<Value>, Refusal>>()?}))
+    }))
+}
+
+/// Refuses a request that is not said to be of lines.
+fn has_lines(headers: &HeaderMap) -> Result<(), Refusal> {
+    match headers.get(header::CONTENT_TYPE) {
+        Some(mime) if mime == "application/x-ndjson" => Ok(()),
+        _ => {
+            let reason = "not newline-delimited".to_owned();
+            Err((StatusCode::NOT_ACCEPTABLE, "media_type_header_exception", reason))
+        }
+    }
+}
+
+/// The lines of a body, each of them JSON.
+fn lines(body: &Bytes) -> Result<Vec<Value>, Refusal> {
+    let text = std::str::from_utf8(body).map_err(|error| refuse("parse_exception", error.to_string()))?;
+    if !text.ends_with('\n') {
+        return Err(refuse("illegal_argument_exception", "must be terminated by a newline".to_owned()));
+    }
+    text.lines().map(|line| read(&Bytes::copy_from_slice(line.as_bytes()))).collect()
 }
 
 async fn many(State(double): Shared, Path(name): Path<String>, body: Bytes) -> Response {
@@ -257,18 +305,13 @@ impl SearchDouble {
     fn bulk(&self, name: &str, body: &Bytes) -> Result<Value, Refusal> {
         let mut indexes = self.indexes.lock();
         let index = indexes.get_mut(name).ok_or_else(|| missing(name))?;
-        let text = std::str::from_utf8(body).map_err(|error| refuse("parse_exception", error.to_string()))?;
-        if !text.ends_with('\n') {
-            return Err(refuse("illegal_argument_exception", "must be terminated by a newline".to_owned()));
-        }
-        let mut lines = text.lines().map(|line| read(&Bytes::copy_from_slice(line.as_bytes())));
+        let mut lines = lines(body)?.into_iter();
         let mut items = Vec::new();
         while let Some(action) = lines.next() {
-            let action = action?;
             known_keys(&action, &["index", "delete"])?;
             let kind = if action["delete"].is_object() { "delete" } else { "index" };
             let id = action[kind]["_id"].as_str().unwrap_or_default().to_owned();
-            let source = if kind == "index" { lines.next().transpose()? } else { None };
+            let source = if kind == "index" { lines.next() } else { None };
             let (status, error) = if take(&self.busy_items) {
                 (429, json!({"type": "rejected_execution_exception", "reason": "queue is full"}))
             } else {
