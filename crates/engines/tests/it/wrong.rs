@@ -44,9 +44,15 @@ fn a_table_of_somebody_else_is_left_alone() {
     let Some(server) = PostgresServer::shared() else { return };
     let url = server.fresh();
     let database = url.rsplit('/').next().unwrap();
-    server.sql(database, "CREATE TABLE orders (id int)");
-    let said = said(PostgresEngine::new(&url, "orders").unwrap().state());
-    assert!(said.contains("a table `orders` that is not of Forecourt"), "{said}");
+    for made in ["orders", "tags_words", "notes_meta"] {
+        server.sql(database, &format!("CREATE TABLE {made} (id int, word text, name text, value text)"));
+        let engine = PostgresEngine::new(&url, made.split('_').next().unwrap()).unwrap();
+        for said in [said(engine.state()), said(engine.prepare())] {
+            assert!(said.contains(&format!("a table `{made}` that is not of Forecourt")), "{said}");
+        }
+    }
+    let others = PostgresEngine::new(&url, "tags").unwrap();
+    assert_eq!(others.items().unwrap(), 0, "nothing was made beside it");
 }
 
 #[test]
