@@ -91,8 +91,8 @@ pub const COMPOSED_MAX: usize = 64;
 pub const PROPOSALS_MAX: usize = 200;
 /// Values of one property for which names are proposed; of a property with more, none.
 pub const PROPOSED_VALUES_MAX: usize = 20;
-/// Words of each part of the index that are looked at for two spellings of one.
-pub const SPELLINGS_READ: usize = 200_000;
+/// Words of each part of the index that are looked at for two spellings of one, of each first letter.
+pub const SPELLINGS_READ: usize = 8_000;
 /// Words of a text that may be the name of an item.
 pub const NAME_WORDS_MAX: usize = 12;
 /// Files in the archive of an index.
