@@ -1,6 +1,8 @@
 //! The one type that callers hold.
 
 mod archive;
+mod completions;
+mod engine_options;
 mod follow;
 mod loading;
 mod prices;
@@ -30,8 +32,8 @@ use crate::pushed::PushFile;
 use crate::search::Query;
 
 pub use archive::{INDEX_VERSION, unpack};
+pub use engine_options::EngineOptions;
 pub use push::{NamedIds, PutOutcome, RemoveOutcome};
-pub use remote::EngineOptions;
 
 use remote::Remote;
 
