@@ -40,6 +40,7 @@ mod decision;
 mod envelope;
 mod errors;
 mod exchange;
+mod failure_kind;
 mod from_wire;
 mod front;
 mod limits;
