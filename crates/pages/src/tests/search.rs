@@ -244,7 +244,7 @@ fn a_summary_that_follows_is_waited_for_on_the_page() {
         "it is waited for once, and no longer at the end: {waiting}"
     );
     assert!(waiting.contains("<span class=\"summary\" hidden></span>"));
-    let whole = vec![told("Well [1](https://a.example/).", &["Not ranked."]), Event::Ending(Ending::Complete)];
+    let whole = vec![told("Well [[1]](https://a.example/).", &["Not ranked."]), Event::Ending(Ending::Complete)];
     let whole = page("q", &SearchRefinement::default(), [begun, whole].concat());
     assert!(whole.contains("Not ranked.") && whole.contains("class=\"cite\" href=\"#result-1\""), "{whole}");
     assert!(!whole.contains("<span class=\"summary\""), "{whole}");
