@@ -247,6 +247,9 @@ pub struct Facet {
     pub label: String,
     /// Values as they are written with how many items have each, the most frequent first.
     pub values: Vec<(String, usize)>,
+    /// Whether the values are ranges of a quantity, such as `20..50` and `4+`: one at a time is chosen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_ranges: bool,
 }
 
 /// Why an item is in an answer.
@@ -256,6 +259,9 @@ pub struct MatchReason {
     pub snippet: String,
     /// The limits of the question that it keeps, and with what.
     pub fits: Vec<String>,
+    /// The one of them that says how far away the item is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distance: Option<String>,
     /// Why it stands where it does, in a sentence of plain text, when somebody judged it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,

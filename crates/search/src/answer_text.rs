@@ -243,6 +243,7 @@ impl AnswerText<'_> {
         MatchReason {
             snippet: hit.snippet.clone(),
             fits: self.fits(hit, |matched| self.kept(matched)),
+            distance: hit.matched.iter().find(|matched| matched.is_distance).map(|matched| self.kept(matched)),
             why: String::new(),
         }
     }
