@@ -6,6 +6,7 @@ mod binding;
 mod consent;
 mod crash;
 mod credit;
+mod half_typed;
 mod killed;
 mod nodes;
 mod payment;
