@@ -1,8 +1,8 @@
 //! What is over: it is left out.
 
 use forecourt_core::{Language, Timestamp};
-use forecourt_index::{LAST_DAY, Library};
-use forecourt_understanding::{EVENT_DAYS, Filter, Test};
+use forecourt_index::Library;
+use forecourt_understanding::{EVENT_DAYS, Filter, LAST_DAY, Test};
 use forecourt_vocabulary::{PropertyTable, Quantity, QuestionLexicon};
 
 const SECONDS_OF_DAY: f64 = 86_400.0;

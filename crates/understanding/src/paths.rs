@@ -4,6 +4,8 @@
 pub const AGES: [&str; 2] = ["suitableAge.from", "suitableAge.to"];
 /// Where the first and the last day of an event lie, in days since 1970.
 pub const EVENT_DAYS: [&str; 2] = ["eventDays.from", "eventDays.to"];
+/// Where the last day lies on which an item is not over, in days since 1970.
+pub const LAST_DAY: &str = "lastDay";
 /// Words of a warning that permits what it is about.
 pub const PERMITTING: &[&str] = &[
     "may",

@@ -5,8 +5,6 @@ use forecourt_loaders::item::type_name;
 use forecourt_understanding::measure;
 use serde_json::Value;
 
-/// Where the last day lies, in days since 1970, on which an event takes place or an offer of work is open.
-pub(crate) const LAST_DAY: &str = "lastDay";
 /// The greatest age that something can be for, in years.
 const AGE_MAX: f64 = 150.0;
 /// What properties of a site's own are called that state the ages that something is for, in lower case.
