@@ -1,5 +1,8 @@
-//! Properties that several rules know.
+//! Properties that several rules know, and how many items have to state one.
 
+/// The part of the items of its types that state a property whose values are limits. Where fewer do, its values find
+/// items as words.
+pub(crate) const SHARE_MIN: f64 = 0.5;
 /// Where the ages lie that an item is for, as an index keeps them.
 pub const AGES: [&str; 2] = ["suitableAge.from", "suitableAge.to"];
 /// Where the first and the last day of an event lie, in days since 1970.
