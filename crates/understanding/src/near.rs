@@ -28,7 +28,7 @@ static DISTANCE: LazyLock<Regex> = LazyLock::new(|| {
 });
 static NEAR: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"\b(?:near(?:by)?(?:\s+to)?|close\s+to|not\s+far\s+from|in\s+der\s+nähe\s+(?:von|vom|der|des)|nahe|près\s+(?:de\s+la|du|de)|cerca\s+(?:del|de))\s+|\bprès\s+d['’]",
+        r"\b(?:near(?:\s+to)?|nearby\s+to|close\s+to|not\s+far\s+from|in\s+der\s+nähe\s+(?:von|vom|der|des)|nahe|près\s+(?:de\s+la|du|de)|cerca\s+(?:del|de))\s+|\bprès\s+d['’]",
     )
 });
 static ARTICLE: LazyLock<Regex> =
@@ -131,6 +131,7 @@ mod tests {
             ("cafés within 2 miles of the Porto, please", "cafés , please", "within 3.218688 km of Porto"),
             ("cafés 500 m from Porto", "cafés", "within 0.5 km of Porto"),
             ("cafés near Porto", "cafés", "within 10 km of Porto"),
+            ("cafés nearby to Porto", "cafés", "within 10 km of Porto"),
             ("Cafés im Umkreis von 5 km um Porto", "Cafés", "within 5 km of Porto"),
             ("Cafés in der Nähe von Porto", "Cafés", "within 10 km of Porto"),
             ("des cafés à moins de 5 km de Porto", "des cafés", "within 5 km of Porto"),
@@ -141,7 +142,7 @@ mod tests {
             assert!(limits.contains(&limit.to_owned()), "{text}: {limits:?}");
             assert_eq!(rest.split_whitespace().collect::<Vec<_>>().join(" "), left, "{text}");
         }
-        for text in ["cafés near Atlantis", "nahezu alles", "5 km of nothing", "near"] {
+        for text in ["cafés near Atlantis", "nearby Porto wine", "nahezu alles", "5 km of nothing", "near"] {
             assert!(parts(text).1.iter().all(|limit| !limit.starts_with("within")), "{text}");
         }
     }
