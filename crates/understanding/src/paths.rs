@@ -9,6 +9,8 @@ pub const AGES: [&str; 2] = ["suitableAge.from", "suitableAge.to"];
 pub const EVENT_DAYS: [&str; 2] = ["eventDays.from", "eventDays.to"];
 /// Where the last day lies on which an item is not over, in days since 1970.
 pub const LAST_DAY: &str = "lastDay";
+/// The last day of what was cancelled: before any day that a date can name, so that what took place long ago is after it.
+pub const CANCELLED_DAY: f64 = -1e7;
 /// Words of a warning that permits what it is about.
 pub const PERMITTING: &[&str] = &[
     "may",
