@@ -7,6 +7,7 @@ use forecourt_core::agent::AddressedFiles;
 use forecourt_core::findings::{Suggestion, SuggestionKind};
 use forecourt_core::{Admitted, Agent, Clock, Ending, Event, EventStream, Language, Part};
 use futures::StreamExt;
+use tokio::task::spawn_blocking;
 
 use crate::AnswerOutcome;
 use crate::log::QuestionLog;
@@ -30,21 +31,30 @@ impl LoggedAgent {
 impl LoggedAgent {
     /// What somebody types who is not done: it is counted as nothing, and what several others have asked comes first.
     fn suggesting(&self, admitted: Admitted, handle: String, typed: String) -> EventStream {
-        let (log, events) = (self.log.clone(), self.agent.handle(admitted));
-        Box::pin(events.map(move |event| match event {
-            Event::Findings(mut findings) => {
-                let asked = log.suggestions(&handle, &typed).unwrap_or_else(|error| {
-                    tracing::warn!(%error, "asked questions could not be read");
-                    Vec::new()
-                });
-                let asked = asked.into_iter().map(|text| Suggestion { text, kind: SuggestionKind::Question });
-                let own = std::mem::take(&mut findings.suggestions);
-                findings.suggestions = asked.chain(own).collect();
-                Event::Findings(findings)
+        let (log, mut events) = (self.log.clone(), self.agent.handle(admitted));
+        Box::pin(stream! {
+            while let Some(mut event) = events.next().await {
+                if let Event::Findings(findings) = &mut event {
+                    let asked = asked_by_others(log.clone(), handle.clone(), typed.clone()).await;
+                    findings.suggestions.splice(0..0, asked);
+                }
+                yield event;
             }
-            event => event,
-        }))
+        })
     }
+}
+
+/// What several people have asked that begins so. A log that can't be read costs nobody the rest of the suggestions.
+async fn asked_by_others(log: Arc<QuestionLog>, handle: String, typed: String) -> Vec<Suggestion> {
+    let asked = match spawn_blocking(move || log.suggestions(&handle, &typed)).await {
+        Ok(Ok(asked)) => asked,
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "asked questions could not be read");
+            Vec::new()
+        }
+        Err(_) => Vec::new(),
+    };
+    asked.into_iter().map(|text| Suggestion { text, kind: SuggestionKind::Question }).collect()
 }
 
 impl Agent for LoggedAgent {
