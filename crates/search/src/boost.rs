@@ -37,6 +37,11 @@ pub(super) fn search(
     Ok(all.into_iter().skip(query.offset).take(query.limit).collect())
 }
 
+/// How many of these hits are pinned, from the first on: nothing puts another one before them.
+pub(super) fn pinned(hits: &[Hit]) -> usize {
+    hits.iter().take_while(|hit| hit.is_pinned).count()
+}
+
 /// Whether a limit is one of what can be had.
 pub(super) fn asks_availability(filter: &Filter) -> bool {
     filter.fields.iter().any(|field| PropertyTable::shipped().texts.availability.contains(field))
@@ -44,13 +49,14 @@ pub(super) fn asks_availability(filter: &Filter) -> bool {
 
 fn lean(mut hits: Vec<Hit>, leanings: &[String]) -> Vec<Hit> {
     let first = hits.len().min(LEANING_ITEMS_MAX);
-    for hit in &mut hits[..first] {
+    let behind = pinned(&hits[..first])..first;
+    for hit in &mut hits[behind.clone()] {
         let mut words = BTreeSet::new();
         gather(&hit.item, &mut words);
         let counted = leanings.iter().filter(|leaning| has(&words, leaning)).take(COUNTED_MAX).count();
         hit.score *= 1.0 + WORTH * counted as f32;
     }
-    hits[..first].sort_by(|a, b| b.score.total_cmp(&a.score));
+    hits[behind].sort_by(|a, b| b.score.total_cmp(&a.score));
     hits
 }
 
@@ -88,6 +94,7 @@ mod tests {
             url: None,
             snippet: String::new(),
             matched: Vec::new(),
+            is_pinned: false,
         }
     }
 
@@ -102,6 +109,19 @@ mod tests {
         assert_eq!(order(hits(), &["sweet"]), ["Sweet soup", "Plain soup", "Other"]);
         assert_eq!(order(hits(), &["soups", "pea"]), ["Plain soup", "Sweet soup", "Other"]);
         assert_eq!(order(vec![hit("a", 1.0), hit("sweet", 0.5)], &["sweet"]), ["a", "sweet"], "it is no trump");
+    }
+
+    #[test]
+    fn what_is_pinned_stays_where_it_is() {
+        let pinned = |name: &str| Hit { is_pinned: true, ..hit(name, 1.0) };
+        let hits = || vec![pinned("Plain"), pinned("Sweet pinned"), hit("Plain soup", 1.0), hit("Sweet soup", 0.9)];
+        assert_eq!(order(hits(), &["sweet"]), ["Plain", "Sweet pinned", "Sweet soup", "Plain soup"]);
+        let later = |is_ordered: bool| {
+            let hits = unwanted_later(hits(), &["plain".to_owned()], is_ordered);
+            hits.into_iter().map(|hit| hit.name).collect::<Vec<_>>()
+        };
+        assert_eq!(later(false), ["Plain", "Sweet pinned", "Sweet soup", "Plain soup"]);
+        assert_eq!(later(true), ["Plain", "Sweet pinned", "Sweet soup", "Plain soup"]);
     }
 
     #[test]

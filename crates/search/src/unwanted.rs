@@ -5,6 +5,8 @@ use forecourt_index::Hit;
 use forecourt_vocabulary::folded;
 use serde_json::Value;
 
+use crate::boost::pinned;
+
 /// What an item counts that mentions it, as part of its score: it comes behind what fits half as well.
 const MENTIONED_WORTH: f32 = 0.4;
 /// Words in front of a thing that say that it is not there, folded.
@@ -20,20 +22,22 @@ const DENIED_WORDS_MAX: usize = 3;
 const ENDING_LETTERS_MAX: usize = 2;
 
 /// Lets what mentions something unwanted come later: behind everything else where an order is asked for, else behind what
-/// fits about as well.
+/// fits about as well. What is pinned stays where it is.
 pub(super) fn unwanted_later(mut hits: Vec<Hit>, unwanted: &[String], is_ordered: bool) -> Vec<Hit> {
     let unwanted: Vec<Vec<String>> = unwanted.iter().map(|phrase| words(phrase)).collect();
     let is_mentioned = |hit: &Hit| unwanted.iter().any(|phrase| mentions(&hit.item, phrase));
-    if is_ordered || are_alike(&hits) {
-        hits.sort_by_cached_key(is_mentioned);
+    let pinned = pinned(&hits);
+    let behind = &mut hits[pinned..];
+    if is_ordered || are_alike(behind) {
+        behind.sort_by_cached_key(is_mentioned);
         return hits;
     }
-    for hit in hits.iter_mut() {
+    for hit in behind.iter_mut() {
         if is_mentioned(hit) {
             hit.score *= MENTIONED_WORTH;
         }
     }
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+    behind.sort_by(|a, b| b.score.total_cmp(&a.score));
     hits
 }
 
