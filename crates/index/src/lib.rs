@@ -51,7 +51,9 @@ mod variants;
 
 pub use error::{Error, Result};
 pub use forecourt_embed::CrossEncoder;
-pub use library::{EngineOptions, INDEX_VERSION, Library, NamedIds, Options, PutOutcome, RemoveOutcome, unpack};
+pub use library::{
+    EngineOptions, INDEX_VERSION, ItemsState, Library, NamedIds, Options, PutOutcome, RemoveOutcome, unpack,
+};
 pub use proposals::UnansweredQuestion;
 pub use pushed::{FollowedItem, FollowedRevision, PushedDocument, PushedItem};
 pub use report::{KindCount, LoadProgress, Progress, Report};
