@@ -28,7 +28,8 @@ const FEEDBACK_PATH: &str = "/~{handle}/feedback";
 
 /// The log, where the operator wants one.
 pub(crate) fn log(settings: &QuestionSettings, data: &Path) -> Option<Arc<QuestionLog>> {
-    settings.log.then(|| Arc::new(QuestionLog::new(data.join(FILE), settings.keep_days)))
+    let log = settings.log.then(|| QuestionLog::new(data.join(FILE), settings.keep_days))?;
+    Some(Arc::new(if settings.suggest { log } else { log.without_suggestions() }))
 }
 
 /// An agent whose questions are counted.

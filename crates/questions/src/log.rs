@@ -58,6 +58,8 @@ pub struct Error(#[from] rusqlite::Error);
 pub struct QuestionLog {
     file: PathBuf,
     keep_days: u32,
+    /// Whether what several people ask is offered to others.
+    suggests: bool,
     askers: Mutex<AskerCounts>,
     inner: Mutex<Option<Inner>>,
 }
@@ -101,7 +103,13 @@ impl QuestionLog {
     /// included.
     pub fn new(file: PathBuf, keep_days: u32) -> Self {
         let keep_days = keep_days.max(1);
-        Self { file, keep_days, askers: Mutex::default(), inner: Mutex::new(None) }
+        Self { file, keep_days, suggests: true, askers: Mutex::default(), inner: Mutex::new(None) }
+    }
+
+    /// Counts questions and offers none of them to others.
+    #[must_use]
+    pub fn without_suggestions(self) -> Self {
+        Self { suggests: false, ..self }
     }
 
     /// Notes who asked a question that was answered, in memory alone. Once several people have, others who type its
@@ -111,7 +119,7 @@ impl QuestionLog {
     /// The file can't be written.
     pub fn note_person(&self, agent: &str, question: &str, who: &Account, now: Timestamp) -> Result<(), Error> {
         let Some(question) = normalized(question) else { return Ok(()) };
-        if !self.askers.lock().note(agent, &question, who) {
+        if !self.suggests || !self.askers.lock().note(agent, &question, who) {
             return Ok(());
         }
         let day = now.as_second().div_euclid(DAY);
@@ -129,7 +137,7 @@ impl QuestionLog {
     /// # Errors
     /// The file can't be read.
     pub fn suggestions(&self, agent: &str, typed: &str) -> Result<Vec<String>, Error> {
-        let Some(typed) = normalized(typed).filter(|typed| typed.chars().count() > 1) else {
+        let Some(typed) = normalized(typed).filter(|typed| self.suggests && typed.chars().count() > 1) else {
             return Ok(Vec::new());
         };
         let inner = self.inner()?;
@@ -382,6 +390,17 @@ mod tests {
         }
         log.report(10, day(3)).unwrap();
         assert!(log.suggestions("chef", "soup").unwrap().is_empty(), "it is forgotten with its day");
+    }
+
+    #[test]
+    fn what_people_ask_is_nobody_elses_where_the_operator_wants_that() {
+        let (_folder, log) = log(2);
+        let log = log.without_suggestions();
+        log.count("chef", "soup", AnswerOutcome::Answered, day(1)).unwrap();
+        (1..9).for_each(|who| log.note_person("chef", "soup", &somebody(who), day(1)).unwrap());
+        assert!(log.suggestions("chef", "soup").unwrap().is_empty());
+        let noted = log.inner().unwrap().rows("asked_by_several").unwrap();
+        assert_eq!((log.report(10, day(1)).unwrap().asked, noted), (1, 0));
     }
 
     #[test]

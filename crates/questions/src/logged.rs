@@ -65,6 +65,8 @@ impl Agent for LoggedAgent {
         if admitted.message().search.completes {
             return self.suggesting(admitted, handle, question);
         }
+        // A turn that goes on with a conversation ("japanese ones under 20") says nothing to anybody else.
+        let stands_alone = admitted.message().history.is_empty();
         let who = admitted.message().sender.account();
         let mut events = self.agent.handle(admitted);
         Box::pin(stream! {
@@ -76,7 +78,8 @@ impl Agent for LoggedAgent {
                     // Counting serves the operator: its failure must not cost the caller the answer.
                     tracing::warn!(%error, "a question could not be counted");
                 }
-                if let Event::Ending(Ending::Complete) = &event
+                if stands_alone
+                    && let Event::Ending(Ending::Complete) = &event
                     && let Err(error) = log.note_person(&handle, &question, &who, clock.now())
                 {
                     tracing::warn!(%error, "a question could not be counted");
@@ -129,7 +132,8 @@ impl AnswerObservation {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_core::Findings;
+    use forecourt_core::{Findings, Handle, Message, MessageId, Policy, Role, Timestamp, Turn};
+    use forecourt_testkit::{HandClock, ScriptedAgent, Step, card};
     use serde_json::json;
 
     use super::*;
@@ -150,5 +154,40 @@ mod tests {
         assert_eq!(outcome(&[unread, item, end], true), Some(AnswerOutcome::NotUnderstood));
         assert_eq!(outcome(&[Event::Ending(Ending::failed("x"))], false), Some(AnswerOutcome::NothingFound));
         assert_eq!(outcome(&[Event::Ending(Ending::Canceled)], true), None);
+    }
+
+    async fn ask(agent: &LoggedAgent, text: &str, who: u8, goes_on: bool, completes: bool) -> Vec<Event> {
+        let handle = Handle::parse("chef").unwrap();
+        let id = MessageId::parse("m1").unwrap();
+        let mut message = Message::new(id, handle, vec![Part::text(text)], "test", Timestamp::UNIX_EPOCH);
+        message.sender.peer = Some([10, 0, 0, who].into());
+        message.search.completes = completes;
+        message.history = goes_on.then(|| Turn::text(Role::User, "concerts")).into_iter().collect();
+        let admitted = Policy::new(Vec::new()).admit(Arc::new(card("chef")), message, &[]).await.unwrap();
+        agent.handle(admitted).collect().await
+    }
+
+    #[tokio::test]
+    async fn a_turn_that_goes_on_with_a_conversation_is_suggested_to_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = Arc::new(QuestionLog::new(folder.path().join("questions.db"), 30));
+        let found = Event::Findings(Box::default());
+        let steps = [Event::Part(Part::data(json!({}))), found, Event::Ending(Ending::Complete)];
+        let inner = ScriptedAgent::new(steps.map(Step::Do).to_vec());
+        let agent = LoggedAgent::new(inner, true, log.clone(), Arc::new(HandClock::new()));
+        for who in 1..4 {
+            ask(&agent, "japanese concerts", who, false, false).await;
+            ask(&agent, "japanese ones", who, true, false).await;
+        }
+        let suggested = async |typed: &str| -> Vec<String> {
+            let events = ask(&agent, typed, 9, false, true).await;
+            let findings = events.into_iter().find_map(|event| match event {
+                Event::Findings(findings) => Some(findings),
+                _ => None,
+            });
+            findings.unwrap().suggestions.into_iter().map(|suggestion| suggestion.text).collect()
+        };
+        assert_eq!(suggested("japanese").await, ["japanese concerts"]);
+        assert_eq!(log.report(9, HandClock::new().now()).unwrap().asked, 6, "it is counted all the same");
     }
 }
