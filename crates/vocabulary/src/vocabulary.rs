@@ -144,8 +144,8 @@ impl Vocabulary {
     /// Other words for the same thing, in all languages. Empty when none is known.
     pub fn synonyms_of(&self, phrase: &str) -> Vec<&str> {
         let keys = (0..LANGUAGES.len()).filter_map(|language| Some((language, phrase_key(phrase, language)?)));
-        let same = keys.flat_map(|(language, key)| self.synonyms.synonyms(key, language));
-        let same = same.filter(|synonym| !synonym.is_narrower).flat_map(|synonym| synonym.parts);
+        let same = keys.flat_map(|(language, key)| self.synonyms.same(key, language));
+        let same = same.flat_map(|synonym| synonym.parts);
         let own = folded(phrase);
         let mut words: Vec<&str> = same.filter(|word| folded(word) != own).collect();
         words.sort_unstable();
