@@ -33,7 +33,11 @@ pub(super) fn search(
     // From the first item on, whichever page is asked for: else an item could be on two pages or on none.
     let all = library.search(&Query { offset: 0, limit: end.max(LEANING_ITEMS_MAX), ..query.clone() })?;
     let all = if leans { lean(all, leanings) } else { all };
-    let all = if unwanted.is_empty() { all } else { unwanted_later(all, unwanted, query.order.is_some()) };
+    let all = if unwanted.is_empty() {
+        all
+    } else {
+        unwanted_later(all, unwanted, query.order.is_some(), library.vocabulary())
+    };
     Ok(all.into_iter().skip(query.offset).take(query.limit).collect())
 }
 
@@ -81,6 +85,7 @@ fn gather(value: &Value, words: &mut BTreeSet<String>) {
 
 #[cfg(test)]
 mod tests {
+    use forecourt_vocabulary::Vocabulary;
     use serde_json::json;
 
     use super::*;
@@ -117,7 +122,7 @@ mod tests {
         let hits = || vec![pinned("Plain"), pinned("Sweet pinned"), hit("Plain soup", 1.0), hit("Sweet soup", 0.9)];
         assert_eq!(order(hits(), &["sweet"]), ["Plain", "Sweet pinned", "Sweet soup", "Plain soup"]);
         let later = |is_ordered: bool| {
-            let hits = unwanted_later(hits(), &["plain".to_owned()], is_ordered);
+            let hits = unwanted_later(hits(), &["plain".to_owned()], is_ordered, &Vocabulary::shipped());
             hits.into_iter().map(|hit| hit.name).collect::<Vec<_>>()
         };
         assert_eq!(later(false), ["Plain", "Sweet pinned", "Sweet soup", "Plain soup"]);
