@@ -32,17 +32,16 @@ pub(super) fn search(
     let end = query.offset + query.limit;
     // From the first item on, whichever page is asked for: else an item could be on two pages or on none.
     let all = library.search(&Query { offset: 0, limit: end.max(LEANING_ITEMS_MAX), ..query.clone() })?;
-    let all = if leans { lean(all, leanings) } else { all };
-    let all = if unwanted.is_empty() {
-        all
-    } else {
-        unwanted_later(all, unwanted, query.order.is_some(), library.vocabulary())
-    };
+    let mut all = if leans { lean(all, leanings) } else { all };
+    if !unwanted.is_empty() {
+        let pinned = pinned(&all);
+        unwanted_later(&mut all[pinned..], unwanted, query.order.is_some(), library.vocabulary());
+    }
     Ok(all.into_iter().skip(query.offset).take(query.limit).collect())
 }
 
 /// How many of these hits are pinned, from the first on: nothing puts another one before them.
-pub(super) fn pinned(hits: &[Hit]) -> usize {
+fn pinned(hits: &[Hit]) -> usize {
     hits.iter().take_while(|hit| hit.is_pinned).count()
 }
 
@@ -118,11 +117,13 @@ mod tests {
 
     #[test]
     fn what_is_pinned_stays_where_it_is() {
-        let pinned = |name: &str| Hit { is_pinned: true, ..hit(name, 1.0) };
-        let hits = || vec![pinned("Plain"), pinned("Sweet pinned"), hit("Plain soup", 1.0), hit("Sweet soup", 0.9)];
+        let first = |name: &str| Hit { is_pinned: true, ..hit(name, 1.0) };
+        let hits = || vec![first("Plain"), first("Sweet pinned"), hit("Plain soup", 1.0), hit("Sweet soup", 0.9)];
         assert_eq!(order(hits(), &["sweet"]), ["Plain", "Sweet pinned", "Sweet soup", "Plain soup"]);
         let later = |is_ordered: bool| {
-            let hits = unwanted_later(hits(), &["plain".to_owned()], is_ordered, &Vocabulary::shipped());
+            let mut hits = hits();
+            let pinned = pinned(&hits);
+            unwanted_later(&mut hits[pinned..], &["plain".to_owned()], is_ordered, &Vocabulary::shipped());
             hits.into_iter().map(|hit| hit.name).collect::<Vec<_>>()
         };
         assert_eq!(later(false), ["Plain", "Sweet pinned", "Sweet soup", "Plain soup"]);

@@ -5,36 +5,26 @@ use forecourt_index::Hit;
 use forecourt_vocabulary::{Vocabulary, folded};
 use serde_json::Value;
 
-use crate::boost::pinned;
-
 /// What an item counts that mentions it, as part of its score: it comes behind what fits half as well.
 const MENTIONED_WORTH: f32 = 0.4;
 /// Letters by which two forms of a word may differ at their ends.
 const ENDING_LETTERS_MAX: usize = 2;
 
 /// Lets what mentions something unwanted come later: behind everything else where an order is asked for, else behind what
-/// fits about as well. What is pinned stays where it is.
-pub(super) fn unwanted_later(
-    mut hits: Vec<Hit>,
-    unwanted: &[String],
-    is_ordered: bool,
-    vocabulary: &Vocabulary,
-) -> Vec<Hit> {
+/// fits about as well.
+pub(super) fn unwanted_later(hits: &mut [Hit], unwanted: &[String], is_ordered: bool, vocabulary: &Vocabulary) {
     let unwanted: Vec<Vec<String>> = unwanted.iter().map(|phrase| words(phrase)).collect();
     let is_mentioned = |hit: &Hit| unwanted.iter().any(|phrase| mentions(&hit.item, phrase, vocabulary));
-    let pinned = pinned(&hits);
-    let behind = &mut hits[pinned..];
-    if is_ordered || are_alike(behind) {
-        behind.sort_by_cached_key(is_mentioned);
-        return hits;
+    if is_ordered || are_alike(hits) {
+        hits.sort_by_cached_key(is_mentioned);
+        return;
     }
-    for hit in behind.iter_mut() {
+    for hit in hits.iter_mut() {
         if is_mentioned(hit) {
             hit.score *= MENTIONED_WORTH;
         }
     }
-    behind.sort_by(|a, b| b.score.total_cmp(&a.score));
-    hits
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score));
 }
 
 /// Whether some text of an item has all words of a phrase, and does not deny it.
