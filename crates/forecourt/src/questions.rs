@@ -31,7 +31,8 @@ static FEEDBACK_PATH: LazyLock<String> = LazyLock::new(|| feedback_path("/~{hand
 
 /// The log, where the operator wants one.
 pub(crate) fn log(settings: &QuestionSettings, data: &Path) -> Option<Arc<QuestionLog>> {
-    settings.log.then(|| Arc::new(QuestionLog::new(data.join(FILE), settings.keep_days)))
+    let log = settings.log.then(|| QuestionLog::new(data.join(FILE), settings.keep_days))?;
+    Some(Arc::new(if settings.suggest { log } else { log.without_suggestions() }))
 }
 
 /// An agent whose questions are counted.

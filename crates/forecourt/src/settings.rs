@@ -87,11 +87,14 @@ pub struct QuestionSettings {
     pub log: bool,
     /// Days for which they are kept, 1 to 366.
     pub keep_days: u32,
+    /// Whether a question that several people have asked, and that was answered, is suggested to others who type its
+    /// beginning. Its text is shown to them as it is kept.
+    pub suggest: bool,
 }
 
 impl Default for QuestionSettings {
     fn default() -> Self {
-        Self { log: false, keep_days: 30 }
+        Self { log: false, keep_days: 30, suggest: true }
     }
 }
 

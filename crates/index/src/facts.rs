@@ -13,9 +13,7 @@ use forecourt_loaders::can_be_had;
 use forecourt_loaders::grounding::{self, GROUNDING, GroundedItem};
 use forecourt_loaders::item::{SECTION, type_name};
 use forecourt_loaders::limits::PATH_LEVELS_MAX;
-use forecourt_understanding::{AGES, EVENT_DAYS, measure, unit};
-
-pub(crate) use derived::LAST_DAY;
+use forecourt_understanding::{AGES, EVENT_DAYS, LAST_DAY, measure, unit};
 
 /// The fact that nobody can have an item. No property has such a name.
 pub(crate) const SOLD_OUT: &str = "\u{1}soldOut";

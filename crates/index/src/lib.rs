@@ -49,12 +49,11 @@ mod search;
 mod summary;
 mod variants;
 
-/// Where the last day lies on which an item is not over, in days since 1970.
-pub const LAST_DAY: &str = facts::LAST_DAY;
-
 pub use error::{Error, Result};
 pub use forecourt_embed::CrossEncoder;
-pub use library::{EngineOptions, INDEX_VERSION, Library, NamedIds, Options, PutOutcome, RemoveOutcome, unpack};
+pub use library::{
+    EngineOptions, INDEX_VERSION, ItemsState, Library, NamedIds, Options, PutOutcome, RemoveOutcome, unpack,
+};
 pub use proposals::UnansweredQuestion;
 pub use pushed::{FollowedItem, FollowedRevision, PushedDocument, PushedItem};
 pub use report::{KindCount, LoadProgress, Progress, Report};

@@ -66,6 +66,18 @@ pub struct Options {
     pub engine: Option<EngineOptions>,
 }
 
+/// A state of the items: another one after each run that changed something, and with an engine after each look at all of
+/// it. What was found out of the items holds as long as it is the same. Keeps nothing of them in memory.
+#[derive(Debug, Clone)]
+pub struct ItemsState(Weak<Snapshot>);
+
+impl PartialEq for ItemsState {
+    fn eq(&self, other: &Self) -> bool {
+        // The place of a snapshot is not used again as long as somebody has this.
+        self.0.ptr_eq(&other.0)
+    }
+}
+
 /// An index of content in a folder of its own. Shared by reference: searching and indexing go on
 /// at the same time, and a search sees one state of the index from beginning to end.
 pub struct Library {
@@ -203,6 +215,11 @@ impl Library {
     fn known(&self) -> Arc<Snapshot> {
         let profile = self.remote.as_ref().and_then(Remote::known_profile);
         profile.map_or_else(|| self.snapshot.load_full(), |profile| profile.snapshot.clone())
+    }
+
+    /// Which state of the items is known now.
+    pub fn items_state(&self) -> ItemsState {
+        ItemsState(Arc::downgrade(&self.known()))
     }
 
     /// The vocabulary by which items are classified and questions read.

@@ -96,8 +96,12 @@ pub(crate) fn search(
     by: RankBy,
     default: LanguageAnalyzer,
 ) -> Result<Vec<Hit>> {
-    let Some((_, plan, page)) = found(snapshot, model, query, by, default)? else { return Ok(Vec::new()) };
-    page.iter().map(|ranked| hit::read(snapshot, ranked, query, &plan)).collect()
+    let Some(page) = found(snapshot, model, query, by, default)? else { return Ok(Vec::new()) };
+    let hit = |(at, ranked)| {
+        let hit = hit::read(snapshot, ranked, query, &page.plan)?;
+        Ok(Hit { is_pinned: at < page.pinned, ..hit })
+    };
+    page.documents.iter().enumerate().map(hit).collect()
 }
 
 /// The words of a query that no item has, and what is looked for instead.
@@ -156,14 +160,23 @@ struct Lists {
     near: Vec<Near>,
 }
 
-/// The page of documents that a query asks for, and what their places come from. `None` when it asks for none.
+/// A page of documents, and what their places come from.
+struct FoundPage {
+    lists: Lists,
+    plan: Plan,
+    documents: Vec<RankedDoc>,
+    /// How many of them a rule of the operator pinned, from the first on.
+    pinned: usize,
+}
+
+/// The page of documents that a query asks for. `None` when it asks for none.
 fn found(
     snapshot: &Snapshot,
     model: Option<&Model>,
     query: &Query,
     by: RankBy,
     default: LanguageAnalyzer,
-) -> Result<Option<(Lists, Plan, Vec<RankedDoc>)>> {
+) -> Result<Option<FoundPage>> {
     // Callers choose both numbers: their sum may not wrap around, and has a bound.
     let end = query.offset.saturating_add(query.limit).min(HITS_MAX);
     if end <= query.offset || query.filters.len() > FILTERS_MAX {
@@ -188,10 +201,10 @@ fn found(
             (lists, ranked)
         }
     };
-    adjust::adjust(snapshot, query, &plan, &mut ranked)?;
+    let pinned = adjust::adjust(snapshot, query, &plan, &mut ranked)?.saturating_sub(query.offset);
     ranked.truncate(end);
     ranked.drain(..query.offset.min(ranked.len()));
-    Ok(Some((lists, plan, ranked)))
+    Ok(Some(FoundPage { lists, plan, documents: ranked, pinned }))
 }
 
 /// The best `end` documents at least, when there are so many.

@@ -24,6 +24,7 @@ const SCHEMA: &str = "
         PRIMARY KEY (agent, day, question)
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS questions_day ON questions (day);
+    CREATE INDEX IF NOT EXISTS questions_text ON questions (agent, question);
     CREATE TABLE IF NOT EXISTS ratings (
         agent TEXT NOT NULL, day INTEGER NOT NULL, question TEXT NOT NULL, item TEXT NOT NULL,
         good INTEGER NOT NULL DEFAULT 0, bad INTEGER NOT NULL DEFAULT 0,
@@ -33,6 +34,15 @@ const SCHEMA: &str = "
         agent TEXT NOT NULL, question TEXT NOT NULL, day INTEGER NOT NULL, PRIMARY KEY (agent, question)
     ) WITHOUT ROWID;
 ";
+
+/// What others have asked whose beginning somebody types: the days of each such question are found by its text, since a
+/// scan of the log for each would keep whoever types waiting.
+const SUGGESTED: &str = "
+    SELECT s.question FROM asked_by_several s
+    CROSS JOIN questions q INDEXED BY questions_text ON q.agent = s.agent AND q.question = +s.question
+    WHERE s.agent = ?1 AND s.question >= ?2 AND s.question < ?2 || char(1114111)
+    GROUP BY s.question HAVING SUM(q.nothing_found) = 0 AND SUM(q.bad) <= SUM(q.good)
+    ORDER BY SUM(q.asked) DESC, s.question LIMIT ?3";
 
 /// How long another process may write before a question is not counted.
 const BUSY_TIME_MAX: Duration = Duration::from_secs(2);
@@ -48,6 +58,8 @@ pub struct Error(#[from] rusqlite::Error);
 pub struct QuestionLog {
     file: PathBuf,
     keep_days: u32,
+    /// Whether what several people ask is offered to others.
+    suggests: bool,
     askers: Mutex<AskerCounts>,
     inner: Mutex<Option<Inner>>,
 }
@@ -90,7 +102,14 @@ impl QuestionLog {
     /// The log in `file`, which is made when it is missing. Questions are kept for so many days, that of asking
     /// included.
     pub fn new(file: PathBuf, keep_days: u32) -> Self {
-        Self { file, keep_days: keep_days.max(1), askers: Mutex::default(), inner: Mutex::new(None) }
+        let keep_days = keep_days.max(1);
+        Self { file, keep_days, suggests: true, askers: Mutex::default(), inner: Mutex::new(None) }
+    }
+
+    /// Counts questions and offers none of them to others.
+    #[must_use]
+    pub fn without_suggestions(self) -> Self {
+        Self { suggests: false, ..self }
     }
 
     /// Notes who asked a question that was answered, in memory alone. Once several people have, others who type its
@@ -100,7 +119,7 @@ impl QuestionLog {
     /// The file can't be written.
     pub fn note_person(&self, agent: &str, question: &str, who: &Account, now: Timestamp) -> Result<(), Error> {
         let Some(question) = normalized(question) else { return Ok(()) };
-        if !self.askers.lock().note(agent, &question, who) {
+        if !self.suggests || !self.askers.lock().note(agent, &question, who) {
             return Ok(());
         }
         let day = now.as_second().div_euclid(DAY);
@@ -113,18 +132,16 @@ impl QuestionLog {
 
     /// Questions that several people have asked an agent and that begin as `typed` does, the most frequent first; none
     /// to which nothing was found. Empty for a text of fewer than two characters.
+    /// Blocks while the file is read.
     ///
     /// # Errors
     /// The file can't be read.
     pub fn suggestions(&self, agent: &str, typed: &str) -> Result<Vec<String>, Error> {
-        let Some(typed) = normalized(typed).filter(|typed| typed.chars().count() > 1) else { return Ok(Vec::new()) };
+        let Some(typed) = normalized(typed).filter(|typed| self.suggests && typed.chars().count() > 1) else {
+            return Ok(Vec::new());
+        };
         let inner = self.inner()?;
-        let mut rows = inner.db.prepare_cached(
-            "SELECT s.question FROM asked_by_several s JOIN questions q ON q.agent = s.agent AND q.question = s.question
-             WHERE s.agent = ?1 AND s.question >= ?2 AND s.question < ?2 || char(1114111)
-             GROUP BY s.question HAVING SUM(q.nothing_found) = 0 AND SUM(q.bad) <= SUM(q.good)
-             ORDER BY SUM(q.asked) DESC, s.question LIMIT ?3",
-        )?;
+        let mut rows = inner.db.prepare_cached(SUGGESTED)?;
         let found = rows.query_map(params![agent, typed, SUGGESTED_MAX], |row| row.get(0))?;
         Ok(found.collect::<rusqlite::Result<_>>()?)
     }
@@ -277,6 +294,7 @@ impl Inner {
         if oldest < day {
             self.db.execute("DELETE FROM questions WHERE day = ?1", [oldest])?;
             self.db.execute("DELETE FROM ratings WHERE day = ?1", [oldest])?;
+            self.db.execute("DELETE FROM asked_by_several WHERE day <= ?1", [oldest])?;
         }
         Ok(oldest < day)
     }
@@ -375,6 +393,28 @@ mod tests {
     }
 
     #[test]
+    fn what_people_ask_is_nobody_elses_where_the_operator_wants_that() {
+        let (_folder, log) = log(2);
+        let log = log.without_suggestions();
+        log.count("chef", "soup", AnswerOutcome::Answered, day(1)).unwrap();
+        (1..9).for_each(|who| log.note_person("chef", "soup", &somebody(who), day(1)).unwrap());
+        assert!(log.suggestions("chef", "soup").unwrap().is_empty());
+        let noted = log.inner().unwrap().rows("asked_by_several").unwrap();
+        assert_eq!((log.report(10, day(1)).unwrap().asked, noted), (1, 0));
+    }
+
+    #[test]
+    fn suggestions_are_found_by_their_text_and_not_by_a_scan_of_the_log() {
+        let (_folder, log) = log(2);
+        let inner = log.inner().unwrap();
+        let mut plan = inner.db.prepare(&format!("EXPLAIN QUERY PLAN {SUGGESTED}")).unwrap();
+        let steps = plan.query_map(params!["chef", "soup", SUGGESTED_MAX], |row| row.get::<_, String>(3)).unwrap();
+        let steps: Vec<String> = steps.map(Result::unwrap).collect();
+        let text = "SEARCH q USING INDEX questions_text (agent=? AND question=?)";
+        assert!(steps.iter().any(|step| step == text), "{steps:?}");
+    }
+
+    #[test]
     fn questions_are_counted_however_they_are_written() {
         let (_folder, log) = log(30);
         log.count("chef", "Soup?", AnswerOutcome::Answered, day(1)).unwrap();
@@ -424,8 +464,14 @@ mod tests {
             log.count("chef", question, AnswerOutcome::Answered, day(1)).unwrap();
         }
         assert_eq!(texts(&log.report(10, day(1)).unwrap().top), [("a", 2), ("b", 1)]);
+        let people = |question: &str, on: i64| {
+            (1..4).for_each(|who| log.note_person("chef", question, &somebody(who), day(on)).unwrap());
+        };
+        people("a", 1);
         log.count("chef", "c", AnswerOutcome::Answered, day(2)).unwrap();
+        people("c", 2);
         assert_eq!(texts(&log.report(10, day(2)).unwrap().top), [("c", 1)]);
+        assert_eq!(log.inner().unwrap().rows("asked_by_several").unwrap(), 1, "who asked is forgotten with the day");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use forecourt_core::agent::AddressedFiles;
 use forecourt_core::findings::{Suggestion, SuggestionKind};
 use forecourt_core::{Admitted, Agent, Clock, Ending, Event, EventStream, Language, Part};
 use futures::StreamExt;
+use tokio::task::spawn_blocking;
 
 use crate::AnswerOutcome;
 use crate::log::QuestionLog;
@@ -30,21 +31,30 @@ impl LoggedAgent {
 impl LoggedAgent {
     /// What somebody types who is not done: it is counted as nothing, and what several others have asked comes first.
     fn suggesting(&self, admitted: Admitted, handle: String, typed: String) -> EventStream {
-        let (log, events) = (self.log.clone(), self.agent.handle(admitted));
-        Box::pin(events.map(move |event| match event {
-            Event::Findings(mut findings) => {
-                let asked = log.suggestions(&handle, &typed).unwrap_or_else(|error| {
-                    tracing::warn!(%error, "asked questions could not be read");
-                    Vec::new()
-                });
-                let asked = asked.into_iter().map(|text| Suggestion { text, kind: SuggestionKind::Question });
-                let own = std::mem::take(&mut findings.suggestions);
-                findings.suggestions = asked.chain(own).collect();
-                Event::Findings(findings)
+        let (log, mut events) = (self.log.clone(), self.agent.handle(admitted));
+        Box::pin(stream! {
+            while let Some(mut event) = events.next().await {
+                if let Event::Findings(findings) = &mut event {
+                    let asked = asked_by_others(log.clone(), handle.clone(), typed.clone()).await;
+                    findings.suggestions.splice(0..0, asked);
+                }
+                yield event;
             }
-            event => event,
-        }))
+        })
     }
+}
+
+/// What several people have asked that begins so. A log that can't be read costs nobody the rest of the suggestions.
+async fn asked_by_others(log: Arc<QuestionLog>, handle: String, typed: String) -> Vec<Suggestion> {
+    let asked = match spawn_blocking(move || log.suggestions(&handle, &typed)).await {
+        Ok(Ok(asked)) => asked,
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "asked questions could not be read");
+            Vec::new()
+        }
+        Err(_) => Vec::new(),
+    };
+    asked.into_iter().map(|text| Suggestion { text, kind: SuggestionKind::Question }).collect()
 }
 
 impl Agent for LoggedAgent {
@@ -55,6 +65,8 @@ impl Agent for LoggedAgent {
         if admitted.message().search.completes {
             return self.suggesting(admitted, handle, question);
         }
+        // A turn that goes on with a conversation ("japanese ones under 20") says nothing to anybody else.
+        let stands_alone = admitted.message().history.is_empty();
         let who = admitted.message().sender.account();
         let mut events = self.agent.handle(admitted);
         Box::pin(stream! {
@@ -66,7 +78,8 @@ impl Agent for LoggedAgent {
                     // Counting serves the operator: its failure must not cost the caller the answer.
                     tracing::warn!(%error, "a question could not be counted");
                 }
-                if let Event::Ending(Ending::Complete) = &event
+                if stands_alone
+                    && let Event::Ending(Ending::Complete) = &event
                     && let Err(error) = log.note_person(&handle, &question, &who, clock.now())
                 {
                     tracing::warn!(%error, "a question could not be counted");
@@ -119,7 +132,8 @@ impl AnswerObservation {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_core::Findings;
+    use forecourt_core::{Findings, Handle, Message, MessageId, Policy, Role, Timestamp, Turn};
+    use forecourt_testkit::{HandClock, ScriptedAgent, Step, card};
     use serde_json::json;
 
     use super::*;
@@ -140,5 +154,40 @@ mod tests {
         assert_eq!(outcome(&[unread, item, end], true), Some(AnswerOutcome::NotUnderstood));
         assert_eq!(outcome(&[Event::Ending(Ending::failed("x"))], false), Some(AnswerOutcome::NothingFound));
         assert_eq!(outcome(&[Event::Ending(Ending::Canceled)], true), None);
+    }
+
+    async fn ask(agent: &LoggedAgent, text: &str, who: u8, goes_on: bool, completes: bool) -> Vec<Event> {
+        let handle = Handle::parse("chef").unwrap();
+        let id = MessageId::parse("m1").unwrap();
+        let mut message = Message::new(id, handle, vec![Part::text(text)], "test", Timestamp::UNIX_EPOCH);
+        message.sender.peer = Some([10, 0, 0, who].into());
+        message.search.completes = completes;
+        message.history = goes_on.then(|| Turn::text(Role::User, "concerts")).into_iter().collect();
+        let admitted = Policy::new(Vec::new()).admit(Arc::new(card("chef")), message, &[]).await.unwrap();
+        agent.handle(admitted).collect().await
+    }
+
+    #[tokio::test]
+    async fn a_turn_that_goes_on_with_a_conversation_is_suggested_to_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = Arc::new(QuestionLog::new(folder.path().join("questions.db"), 30));
+        let found = Event::Findings(Box::default());
+        let steps = [Event::Part(Part::data(json!({}))), found, Event::Ending(Ending::Complete)];
+        let inner = ScriptedAgent::new(steps.map(Step::Do).to_vec());
+        let agent = LoggedAgent::new(inner, true, log.clone(), Arc::new(HandClock::new()));
+        for who in 1..4 {
+            ask(&agent, "japanese concerts", who, false, false).await;
+            ask(&agent, "japanese ones", who, true, false).await;
+        }
+        let suggested = async |typed: &str| -> Vec<String> {
+            let events = ask(&agent, typed, 9, false, true).await;
+            let findings = events.into_iter().find_map(|event| match event {
+                Event::Findings(findings) => Some(findings),
+                _ => None,
+            });
+            findings.unwrap().suggestions.into_iter().map(|suggestion| suggestion.text).collect()
+        };
+        assert_eq!(suggested("japanese").await, ["japanese concerts"]);
+        assert_eq!(log.report(9, HandClock::new().now()).unwrap().asked, 6, "it is counted all the same");
     }
 }

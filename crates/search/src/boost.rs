@@ -32,9 +32,17 @@ pub(super) fn search(
     let end = query.offset + query.limit;
     // From the first item on, whichever page is asked for: else an item could be on two pages or on none.
     let all = library.search(&Query { offset: 0, limit: end.max(LEANING_ITEMS_MAX), ..query.clone() })?;
-    let all = if leans { lean(all, leanings) } else { all };
-    let all = if unwanted.is_empty() { all } else { unwanted_later(all, unwanted, query.order.is_some()) };
+    let mut all = if leans { lean(all, leanings) } else { all };
+    if !unwanted.is_empty() {
+        let pinned = pinned(&all);
+        unwanted_later(&mut all[pinned..], unwanted, query.order.is_some(), library.vocabulary());
+    }
     Ok(all.into_iter().skip(query.offset).take(query.limit).collect())
+}
+
+/// How many of these hits are pinned, from the first on: nothing puts another one before them.
+fn pinned(hits: &[Hit]) -> usize {
+    hits.iter().take_while(|hit| hit.is_pinned).count()
 }
 
 /// Whether a limit is one of what can be had.
@@ -44,13 +52,14 @@ pub(super) fn asks_availability(filter: &Filter) -> bool {
 
 fn lean(mut hits: Vec<Hit>, leanings: &[String]) -> Vec<Hit> {
     let first = hits.len().min(LEANING_ITEMS_MAX);
-    for hit in &mut hits[..first] {
+    let behind = pinned(&hits[..first])..first;
+    for hit in &mut hits[behind.clone()] {
         let mut words = BTreeSet::new();
         gather(&hit.item, &mut words);
         let counted = leanings.iter().filter(|leaning| has(&words, leaning)).take(COUNTED_MAX).count();
         hit.score *= 1.0 + WORTH * counted as f32;
     }
-    hits[..first].sort_by(|a, b| b.score.total_cmp(&a.score));
+    hits[behind].sort_by(|a, b| b.score.total_cmp(&a.score));
     hits
 }
 
@@ -75,6 +84,7 @@ fn gather(value: &Value, words: &mut BTreeSet<String>) {
 
 #[cfg(test)]
 mod tests {
+    use forecourt_vocabulary::Vocabulary;
     use serde_json::json;
 
     use super::*;
@@ -88,6 +98,7 @@ mod tests {
             url: None,
             snippet: String::new(),
             matched: Vec::new(),
+            is_pinned: false,
         }
     }
 
@@ -102,6 +113,21 @@ mod tests {
         assert_eq!(order(hits(), &["sweet"]), ["Sweet soup", "Plain soup", "Other"]);
         assert_eq!(order(hits(), &["soups", "pea"]), ["Plain soup", "Sweet soup", "Other"]);
         assert_eq!(order(vec![hit("a", 1.0), hit("sweet", 0.5)], &["sweet"]), ["a", "sweet"], "it is no trump");
+    }
+
+    #[test]
+    fn what_is_pinned_stays_where_it_is() {
+        let first = |name: &str| Hit { is_pinned: true, ..hit(name, 1.0) };
+        let hits = || vec![first("Plain"), first("Sweet pinned"), hit("Plain soup", 1.0), hit("Sweet soup", 0.9)];
+        assert_eq!(order(hits(), &["sweet"]), ["Plain", "Sweet pinned", "Sweet soup", "Plain soup"]);
+        let later = |is_ordered: bool| {
+            let mut hits = hits();
+            let pinned = pinned(&hits);
+            unwanted_later(&mut hits[pinned..], &["plain".to_owned()], is_ordered, &Vocabulary::shipped());
+            hits.into_iter().map(|hit| hit.name).collect::<Vec<_>>()
+        };
+        assert_eq!(later(false), ["Plain", "Sweet pinned", "Sweet soup", "Plain soup"]);
+        assert_eq!(later(true), ["Plain", "Sweet pinned", "Sweet soup", "Plain soup"]);
     }
 
     #[test]

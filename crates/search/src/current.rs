@@ -1,8 +1,8 @@
 //! What is over: it is left out.
 
 use forecourt_core::{Language, Timestamp};
-use forecourt_index::{LAST_DAY, Library};
-use forecourt_understanding::{EVENT_DAYS, Filter, Test};
+use forecourt_index::Library;
+use forecourt_understanding::{CANCELLED_DAY, EVENT_DAYS, Filter, LAST_DAY, Test};
 use forecourt_vocabulary::{PropertyTable, Quantity, QuestionLexicon};
 
 const SECONDS_OF_DAY: f64 = 86_400.0;
@@ -30,13 +30,10 @@ pub(super) fn with_current(library: &Library, applied: &[Filter], current: Optio
     // Who asks for a date may ask for what is over, and never for what was cancelled.
     filters.extend(is_known.map(|current| match asks_date {
         true => Filter {
-            test: Test::Overlaps { from: Some(CANCELLED + 1.0), to: None, or_unstated: true },
+            test: Test::Overlaps { from: Some(CANCELLED_DAY + 1.0), to: None, or_unstated: true },
             ..current.clone()
         },
         false => current.clone(),
     }));
     filters
 }
-
-/// The last day of what was cancelled.
-const CANCELLED: f64 = 0.0;

@@ -46,7 +46,8 @@ impl Elicitation<'_> {
         let filters = asked.filters.iter().chain(asked.named.iter().map(|named| &named.filter)).cloned().collect();
         let query = Query { text: asked.text.clone(), filters, limit: 1, ..Query::default() };
         let found = library.facets(&query, &facets::fields(), over)?;
-        let open = found.facets.iter().filter(|facet| !is_named(facet, &asked.text));
+        let facets = facets::joined(found.facets, |_| false);
+        let open = facets.iter().filter(|facet| !is_named(facet, &asked.text));
         let offered = open.map(|facet| (facet, offered(facet)));
         let best = offered.map(|(facet, options)| (worth(facet, &options, found.counted), facet, options));
         let best = best.filter(|(worth, ..)| *worth > 0.0).max_by(|a, b| a.0.total_cmp(&b.0));

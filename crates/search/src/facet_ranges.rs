@@ -1,6 +1,9 @@
 //! Values to click of a property that is a quantity: ranges of a price, stars and more, months and years. Each is
 //! written as a filter by name reads it, so that a click asks for the items that were counted.
 
+use std::collections::BTreeMap;
+
+use forecourt_index::limits::FACET_VALUES_MAX;
 use jiff::ToSpan;
 use jiff::civil::{Date, date};
 
@@ -11,9 +14,9 @@ pub(super) enum Grouping {
     Ranges,
     /// So many and more, out of five: `4+`.
     Stars,
-    /// By year: `1999`.
+    /// By year, the newest first: `1999`.
     Years,
-    /// By month: `2026-12`.
+    /// By month, the first one first: `2026-12`.
     Months,
 }
 
@@ -24,13 +27,20 @@ const STARS: [f64; 3] = [4.0, 3.0, 2.0];
 /// What round numbers begin with.
 const ROUND: [f64; 8] = [1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5];
 
-/// What there is to click, with how many of the items have it. `items` are the quantities of each item.
+/// What there is to click, with how many of the items have it: [`FACET_VALUES_MAX`] at most. `items` are the quantities
+/// of each item.
 pub(super) fn values(grouping: Grouping, items: &[Vec<f64>]) -> Vec<(String, usize)> {
     match grouping {
         Grouping::Ranges => ranges(items),
         Grouping::Stars => stars(items),
-        Grouping::Years => by_day(items, |day| format!("{:04}", day.year())),
-        Grouping::Months => by_day(items, |day| format!("{:04}-{:02}", day.year(), day.month())),
+        Grouping::Years => {
+            let years = by_day(items, |day| format!("{:04}", day.year()));
+            years.into_iter().rev().take(FACET_VALUES_MAX).collect()
+        }
+        Grouping::Months => {
+            let months = by_day(items, |day| format!("{:04}-{:02}", day.year(), day.month()));
+            months.into_iter().take(FACET_VALUES_MAX).collect()
+        }
     }
 }
 
@@ -94,15 +104,15 @@ fn stars(items: &[Vec<f64>]) -> Vec<(String, usize)> {
     STARS.iter().map(|stars| (format!("{stars}+"), at_least(*stars))).filter(|(_, count)| *count > 0).collect()
 }
 
-fn by_day(items: &[Vec<f64>], name: impl Fn(Date) -> String) -> Vec<(String, usize)> {
-    let mut counts = std::collections::BTreeMap::<String, usize>::new();
+fn by_day(items: &[Vec<f64>], name: impl Fn(Date) -> String) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::<String, usize>::new();
     for numbers in items {
         let mut names: Vec<String> = numbers.iter().filter_map(|days| Some(name(day(*days)?))).collect();
         names.sort_unstable();
         names.dedup();
         names.into_iter().for_each(|name| *counts.entry(name).or_default() += 1);
     }
-    counts.into_iter().collect()
+    counts
 }
 
 /// The day that lies so many days after 1970 began. `None` where no calendar has it.
@@ -140,9 +150,23 @@ mod tests {
     fn stars_years_and_months_are_counted() {
         assert_eq!(said(Grouping::Stars, &each(&[4.5, 3.0, 1.0])), "4+ (1), 3+ (2), 2+ (2)");
         assert!(said(Grouping::Stars, &each(&[70.0, 95.0, 88.0])).contains(".."), "another scale");
-        assert_eq!(said(Grouping::Years, &each(&[0.0, 364.0, 365.5])), "1970 (2), 1971 (1)");
+        assert_eq!(said(Grouping::Years, &each(&[0.0, 364.0, 365.5])), "1971 (1), 1970 (2)");
         assert_eq!(said(Grouping::Months, &[vec![0.0, 30.0, 31.0]]), "1970-01 (1), 1970-02 (1)");
         assert_eq!(said(Grouping::Years, &each(&[1e300, f64::NAN])), "");
+    }
+
+    #[test]
+    fn no_more_years_and_months_are_told_than_the_bound() {
+        let told = |grouping: Grouping, every: f64, times: usize| {
+            let days: Vec<f64> = (0..times).map(|time| (time as f64 + 0.5) * every).collect();
+            let told = values(grouping, &each(&days));
+            (told.len(), told[0].0.clone(), told[told.len() - 1].0.clone())
+        };
+        let (year, month) = (365.25, 365.25 / 12.0);
+        assert_eq!(told(Grouping::Years, year, 20), (20, "1989".to_owned(), "1970".to_owned()));
+        assert_eq!(told(Grouping::Years, year, 21), (20, "1990".to_owned(), "1971".to_owned()));
+        assert_eq!(told(Grouping::Months, month, 20), (20, "1970-01".to_owned(), "1971-08".to_owned()));
+        assert_eq!(told(Grouping::Months, month, 21), (20, "1970-01".to_owned(), "1971-08".to_owned()));
     }
 
     proptest! {

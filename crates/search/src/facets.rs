@@ -1,7 +1,11 @@
 //! Properties that people tell items apart by, and how the items of an answer differ in them.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use forecourt_core::Findings;
 use forecourt_core::findings::{self, ItemOrder};
+use forecourt_index::limits::FACET_VALUES_MAX;
 use forecourt_index::{Error, Facet, Library, Query};
 use forecourt_vocabulary::PropertyTable;
 
@@ -35,6 +39,9 @@ const QUANTITIES: [(&str, &str, Grouping); 4] = [
     ("startDate", "when", Grouping::Months),
     ("datePublished", "year", Grouping::Years),
 ];
+/// Paths that say the same of an item, that by which it is told first: what makes a thing may be a name or something with
+/// one.
+const SAME: [[&str; 2]; 1] = [["brand", "brand.name"]];
 /// Where the currency of prices is.
 const CURRENCY: &str = "offers.priceCurrency";
 /// The part of the items that has to have a property for it to be told.
@@ -53,6 +60,12 @@ pub(super) fn label(field: &str) -> &'static str {
 /// The sentence that asks for a value of a property.
 pub(super) fn question(field: &str) -> &'static str {
     FACETS.iter().find(|(known, ..)| *known == field).map_or("kind", |(_, _, question)| question)
+}
+
+/// The paths that say the same as this one, itself among them.
+pub(super) fn same(field: &str) -> Vec<String> {
+    let same = SAME.iter().find(|same| same.contains(&field));
+    same.map_or_else(|| vec![field.to_owned()], |same| same.map(str::to_owned).to_vec())
 }
 
 /// The property of this name, if it is one of them.
@@ -74,8 +87,10 @@ pub(super) fn collect(library: &Library, asked: &SearchRequest, found: &SearchRe
     let is_stated = |facet: &Facet| facet.items as f64 >= COVERAGE_MIN * counted.counted as f64 && facet.items > 1;
     let orders = orders(of_quantities.iter().filter(|facet| is_stated(facet)).map(|facet| facet.field.as_str()));
     all.extend(of_quantities.into_iter().map(grouped));
+    let is_named = |field: &str| asked.named.iter().any(|named| named.name == field);
+    let all = joined(all, is_named);
     // What was chosen is told even if all have it now, so that it can be left again.
-    let is_chosen = |facet: &Facet| asked.named.iter().any(|named| named.name == facet.field);
+    let is_chosen = |facet: &Facet| is_named(&facet.field);
     let worth = |facet: Facet| match is_chosen(&facet) && !facet.values.is_empty() {
         true => (f64::INFINITY, facet),
         false => (worth(&facet, counted.counted), facet),
@@ -85,6 +100,28 @@ pub(super) fn collect(library: &Library, asked: &SearchRequest, found: &SearchRe
     telling.sort_by(|a, b| b.0.total_cmp(&a.0));
     let facets = telling.into_iter().take(FACETS_MAX).map(|(_, facet)| named(facet, currency.as_deref())).collect();
     Ok(Findings { total: Some(counted.total), counted: counted.counted, facets, orders, ..Findings::default() })
+}
+
+/// Facets of which no two say the same of an item. `is_named`: whether something was chosen by a path, by which it can be
+/// left again.
+pub(super) fn joined(mut facets: Vec<Facet>, is_named: impl Fn(&str) -> bool) -> Vec<Facet> {
+    for same in SAME {
+        let told = same.into_iter().find(|path| is_named(path)).unwrap_or(same[0]);
+        let (found, others): (Vec<Facet>, Vec<Facet>) =
+            facets.into_iter().partition(|facet| same.contains(&facet.field.as_str()));
+        let items = found.iter().map(|facet| facet.items).sum();
+        let mut counts = BTreeMap::<String, usize>::new();
+        found
+            .into_iter()
+            .flat_map(|facet| facet.values)
+            .for_each(|(value, count)| *counts.entry(value).or_default() += count);
+        let mut values: Vec<(String, usize)> = counts.into_iter().collect();
+        values.sort_by_key(|(_, count)| Reverse(*count));
+        values.truncate(FACET_VALUES_MAX);
+        facets = others;
+        facets.push(Facet { field: told.to_owned(), items, values, ..Facet::default() });
+    }
+    facets
 }
 
 /// The one value that all items have which state a property.
@@ -166,6 +203,26 @@ mod tests {
         assert_eq!(orders(["offers.price"].into_iter()), [ItemOrder::Cheapest, ItemOrder::Dearest]);
         assert_eq!(orders(["startDate"].into_iter()), [ItemOrder::Newest, ItemOrder::Earliest]);
         assert!(orders(["x"].into_iter()).is_empty());
+    }
+
+    #[test]
+    fn two_paths_that_say_the_same_are_one_property() {
+        let brand = |field: &str, values: &[(&str, usize)]| {
+            let values = values.iter().map(|(value, count)| ((*value).to_owned(), *count)).collect();
+            Facet { field: field.to_owned(), items: 3, values, ..Facet::default() }
+        };
+        let both =
+            || vec![brand("brand.name", &[("Alder", 2), ("Birk", 1)]), brand("brand", &[("Birk", 2), ("Cole", 1)])];
+        let told = |chosen: &str| {
+            let facets = joined(both(), |field| field == chosen);
+            assert_eq!((facets.len(), facets[0].items), (1, 6));
+            let values: Vec<String> =
+                facets[0].values.iter().map(|(value, count)| format!("{value} {count}")).collect();
+            (facets[0].field.clone(), values.join(", "))
+        };
+        assert_eq!(told(""), ("brand".to_owned(), "Birk 3, Alder 2, Cole 1".to_owned()));
+        assert_eq!(told("brand.name").0, "brand.name", "what was chosen by it can be left");
+        assert_eq!((same("brand"), same("genre")), (same("brand.name"), vec!["genre".to_owned()]));
     }
 
     #[test]

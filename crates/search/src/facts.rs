@@ -95,6 +95,7 @@ mod tests {
             url: None,
             snippet: String::new(),
             matched: Vec::new(),
+            is_pinned: false,
         };
         let hit =
             hit(json!({"recipeIngredient": ["1 can chickpeas", "2 Tomatoes", "salt", "1 pea", "ham"], "actor": [7]}));

@@ -60,7 +60,7 @@ impl MessageFilters {
                 self.decided = true;
                 continue;
             }
-            let exactly = Filter { words: value.clone(), ..Filter::is(name, value) };
+            let exactly = Filter { fields: facets::same(name), words: value.clone(), ..Filter::is(name, value) };
             // A click says the value as the page shows it, which may be another spelling than the item's.
             let loosely = reads.named(name, &value.clone().into());
             // A distance is no value of items that could be spelled otherwise.

@@ -46,7 +46,7 @@ pub(super) struct SearchResults {
 /// What would have been found without a part of the question.
 #[derive(Debug, Clone)]
 pub(super) struct Relaxation {
-    /// The part, in words: a limit, or the words beside the limits in quotation marks.
+    /// The part, in words: a limit, or the words beside the limits.
     pub(super) without: String,
     /// The best of what is found without it.
     pub(super) best: Hit,

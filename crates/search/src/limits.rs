@@ -74,6 +74,8 @@ pub(crate) const RANKING_RULES_MAX: usize = 100;
 /// Ids of items that one rule names, and its entries of words.
 pub(crate) const RANKING_IDS_MAX: usize = 50;
 pub(crate) const RANKING_PHRASES_MAX: usize = 20;
+/// Properties that the items of one rule have.
+pub(crate) const RANKING_PROPERTIES_MAX: usize = 20;
 /// Bytes of each text of a rule.
 pub(crate) const RANKING_TEXT_BYTES_MAX: usize = 500;
 /// How many times the score counts of what a rule boosts, at most.

@@ -2,10 +2,11 @@
 //! certain weeks. A rule changes the order of what fits and never lifts what breaks a limit.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use forecourt_agents::settings::count;
 use forecourt_core::{Language, Timestamp};
-use forecourt_index::{Adjustment, Effect, Error, Library, Query};
+use forecourt_index::{Adjustment, Effect, Error, ItemsState, Library, Query};
 use forecourt_settings::{Problems, Section};
 use forecourt_understanding::Filter;
 use jiff::civil::Date;
@@ -14,7 +15,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::limits::{
-    RANKING_FACTOR_MAX, RANKING_IDS_MAX, RANKING_PHRASES_MAX, RANKING_RULES_MAX, RANKING_TEXT_BYTES_MAX,
+    RANKING_FACTOR_MAX, RANKING_IDS_MAX, RANKING_PHRASES_MAX, RANKING_PROPERTIES_MAX, RANKING_RULES_MAX,
+    RANKING_TEXT_BYTES_MAX,
 };
 
 /// A rule for the order of items. It is in force as soon as the file is saved.
@@ -38,7 +40,7 @@ pub(super) struct RankingSettings {
     #[serde(default)]
     items: Vec<String>,
     /// Properties of the items that it is about, and their values: `{ "brand.name" = "Alder", "offers.price" =
-    /// "under 50" }`. All of them hold.
+    /// "under 50" }`, 20 at most. All of them hold.
     #[serde(default)]
     properties: BTreeMap<String, String>,
     /// The first day on which it counts, such as `"2026-12-01"`, in UTC.
@@ -66,8 +68,20 @@ fn factor() -> f32 {
 }
 
 /// The rules of one agent.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct RankingRules(Vec<RankingSettings>);
+#[derive(Debug, Default)]
+pub(crate) struct RankingRules {
+    rules: Vec<RankingSettings>,
+    /// What the rules are about, as it was understood for an earlier question.
+    understood: Mutex<Option<Arc<UnderstoodRules>>>,
+}
+
+/// What rules are about in one state of the items. Each is understood when a question first needs it.
+#[derive(Debug)]
+struct UnderstoodRules {
+    state: ItemsState,
+    /// By rule: the items that pass all filters of one of the lists.
+    items: Vec<OnceLock<Arc<[Vec<Filter>]>>>,
+}
 
 impl RankingRules {
     /// Checks the rules of a section.
@@ -78,21 +92,37 @@ impl RankingRules {
                 problems.push(section.problem(Some("ranking"), format!("the rule `{}` {problem}", rule.name)));
             }
         }
-        Self(rules.to_vec())
+        Self { rules: rules.to_vec(), understood: Mutex::default() }
     }
 
     /// What the rules do to the items of a question that was put at `now`.
     pub(crate) fn adjustments(&self, library: &Library, question: &str, now: Timestamp) -> Vec<Adjustment> {
-        let today = now.to_zoned(TimeZone::UTC).date();
-        let counting = self.0.iter().filter(|rule| rule.counts_on(today) && rule.is_for(library, question));
-        counting.map(|rule| rule.adjustment(library)).collect()
+        // Most agents have none.
+        if self.rules.is_empty() {
+            return Vec::new();
+        }
+        let (today, understood) = (now.to_zoned(TimeZone::UTC).date(), self.understood(library));
+        let rules = self.rules.iter().zip(&understood.items);
+        let counting = rules.filter(|(rule, _)| rule.counts_on(today) && rule.is_for(library, question));
+        counting.map(|(rule, items)| rule.adjustment(items.get_or_init(|| rule.filters(library).into()))).collect()
+    }
+
+    /// What the rules are about in the state that the items are in now.
+    fn understood(&self, library: &Library) -> Arc<UnderstoodRules> {
+        let state = library.items_state();
+        let mut understood = self.understood.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = understood.as_ref().filter(|known| known.state == state) {
+            return known.clone();
+        }
+        let items = self.rules.iter().map(|_| OnceLock::new()).collect();
+        understood.insert(Arc::new(UnderstoodRules { state, items })).clone()
     }
 
     /// Rules that change nothing, and why, in a sentence each. Fails when the index cannot be read.
     pub(crate) fn idle(&self, library: &Library, now: Timestamp) -> Result<Vec<String>, Error> {
         let today = now.to_zoned(TimeZone::UTC).date();
         let mut told = Vec::new();
-        for rule in &self.0 {
+        for rule in &self.rules {
             if let Some(until) = rule.until.filter(|until| *until < today) {
                 told.push(format!("the ranking rule `{}` ended on {until}", rule.name));
                 continue;
@@ -122,6 +152,10 @@ impl RankingSettings {
         check(self.items.len() <= RANKING_IDS_MAX, format!("has more than {RANKING_IDS_MAX} `items`"));
         check(self.words.len() <= RANKING_PHRASES_MAX, format!("has more than {RANKING_PHRASES_MAX} `words`"));
         check(
+            self.properties.len() <= RANKING_PROPERTIES_MAX,
+            format!("has more than {RANKING_PROPERTIES_MAX} `properties`"),
+        );
+        check(
             self.factor > 1.0 && self.factor <= RANKING_FACTOR_MAX,
             format!("has a `factor` that is not above 1 and at most {RANKING_FACTOR_MAX}"),
         );
@@ -138,13 +172,13 @@ impl RankingSettings {
         self.words.is_empty() || self.words.iter().any(|words| library.says(question, words))
     }
 
-    fn adjustment(&self, library: &Library) -> Adjustment {
+    fn adjustment(&self, items: &Arc<[Vec<Filter>]>) -> Adjustment {
         let effect = match self.effect {
             EffectSettings::Pin => Effect::Pin { even_alone: !self.words.is_empty() },
             EffectSettings::Boost => Effect::Worth(self.factor),
             EffectSettings::Bury => Effect::Worth(0.0),
         };
-        Adjustment { name: self.name.clone(), items: self.filters(library), effect }
+        Adjustment { name: self.name.clone(), items: items.clone(), effect }
     }
 
     /// The items that the rule is about: those that pass all filters of one of these lists.
@@ -173,5 +207,34 @@ impl RankingSettings {
             }
         }
         Ok(missing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_index::Options;
+    use forecourt_loaders::ContentSource;
+
+    use super::*;
+
+    #[test]
+    fn rules_are_understood_anew_only_when_the_items_are_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let items = folder.path().join("items.jsonl");
+        let library = Library::open(&folder.path().join("index"), Options::default()).unwrap();
+        let index = |lines: &str| {
+            std::fs::write(&items, lines).unwrap();
+            library.index(&[ContentSource::new(&items)], &mut (), &|| false).unwrap();
+        };
+        index("{\"@id\": \"a\", \"name\": \"Coat\"}\n");
+        let rule = "name = \"r\"\neffect = \"pin\"\nproperties = { \"offers.price\" = \"under 50\" }";
+        let rules = RankingRules { rules: vec![toml::from_str(rule).unwrap()], understood: Mutex::default() };
+        let items = || rules.adjustments(&library, "coat", Timestamp::UNIX_EPOCH)[0].items.clone();
+        let first = items();
+        assert!(Arc::ptr_eq(&first, &items()), "asked twice, understood once");
+        index("{\"@id\": \"a\", \"name\": \"Coat\", \"offers\": {\"price\": 9, \"priceCurrency\": \"EUR\"}}\n");
+        let second = items();
+        assert!(!Arc::ptr_eq(&first, &second) && Arc::ptr_eq(&second, &items()));
+        assert_ne!(first, second, "what has a price now is meant by it");
     }
 }

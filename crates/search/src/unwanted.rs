@@ -2,31 +2,22 @@
 //! understood all the same, since what an item does not mention it may still have.
 
 use forecourt_index::Hit;
-use forecourt_vocabulary::folded;
+use forecourt_vocabulary::{Vocabulary, folded};
 use serde_json::Value;
 
 /// What an item counts that mentions it, as part of its score: it comes behind what fits half as well.
 const MENTIONED_WORTH: f32 = 0.4;
-/// Words in front of a thing that say that it is not there, folded.
-const DENIALS: &[&str] = &[
-    "no", "not", "non", "without", "free", "never", "nor", "zero", "ohne", "kein", "keine", "keinen", "keiner",
-    "nicht", "frei", "weder", "sans", "pas", "ni", "aucun", "aucune", "sin", "ningun", "ninguna",
-];
-/// Words behind it that do.
-const FREE: &[&str] = &["free", "frei", "freie", "freier", "freies", "libre"];
-/// Words between a denial and what it is about: "without sugar and alcohol".
-const DENIED_WORDS_MAX: usize = 3;
 /// Letters by which two forms of a word may differ at their ends.
 const ENDING_LETTERS_MAX: usize = 2;
 
 /// Lets what mentions something unwanted come later: behind everything else where an order is asked for, else behind what
 /// fits about as well.
-pub(super) fn unwanted_later(mut hits: Vec<Hit>, unwanted: &[String], is_ordered: bool) -> Vec<Hit> {
+pub(super) fn unwanted_later(hits: &mut [Hit], unwanted: &[String], is_ordered: bool, vocabulary: &Vocabulary) {
     let unwanted: Vec<Vec<String>> = unwanted.iter().map(|phrase| words(phrase)).collect();
-    let is_mentioned = |hit: &Hit| unwanted.iter().any(|phrase| mentions(&hit.item, phrase));
-    if is_ordered || are_alike(&hits) {
+    let is_mentioned = |hit: &Hit| unwanted.iter().any(|phrase| mentions(&hit.item, phrase, vocabulary));
+    if is_ordered || are_alike(hits) {
         hits.sort_by_cached_key(is_mentioned);
-        return hits;
+        return;
     }
     for hit in hits.iter_mut() {
         if is_mentioned(hit) {
@@ -34,28 +25,22 @@ pub(super) fn unwanted_later(mut hits: Vec<Hit>, unwanted: &[String], is_ordered
         }
     }
     hits.sort_by(|a, b| b.score.total_cmp(&a.score));
-    hits
 }
 
 /// Whether some text of an item has all words of a phrase, and does not deny it.
-fn mentions(value: &Value, phrase: &[String]) -> bool {
+fn mentions(value: &Value, phrase: &[String], vocabulary: &Vocabulary) -> bool {
     match value {
-        Value::String(text) => affirms(&words(text), phrase),
-        Value::Array(items) => items.iter().any(|item| mentions(item, phrase)),
-        Value::Object(fields) => fields.values().any(|value| mentions(value, phrase)),
+        Value::String(text) => affirms(&words(text), phrase, vocabulary),
+        Value::Array(items) => items.iter().any(|item| mentions(item, phrase, vocabulary)),
+        Value::Object(fields) => fields.values().any(|value| mentions(value, phrase, vocabulary)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
-fn affirms(text: &[String], phrase: &[String]) -> bool {
-    let said = |word: &String| text.iter().enumerate().any(|(at, other)| is_form(word, other) && !is_denied(text, at));
+fn affirms(text: &[String], phrase: &[String], vocabulary: &Vocabulary) -> bool {
+    let affirmed = |(at, other): (usize, &String), word: &String| is_form(word, other) && !vocabulary.denies(text, at);
+    let said = |word: &String| text.iter().enumerate().any(|other| affirmed(other, word));
     !phrase.is_empty() && phrase.iter().all(said)
-}
-
-fn is_denied(text: &[String], at: usize) -> bool {
-    let before = &text[at.saturating_sub(DENIED_WORDS_MAX)..at];
-    before.iter().any(|word| DENIALS.contains(&word.as_str()))
-        || text.get(at + 1).is_some_and(|word| FREE.contains(&word.as_str()))
 }
 
 /// Whether two words are forms of one: they differ in their last letters alone.
@@ -90,17 +75,24 @@ mod tests {
             ("Without sugar and alcohol", "alcohol", false),
             ("Perfume-free cream", "perfume", false),
             ("A cream with perfume", "perfume", true),
+            ("A gluten-free cream with perfume", "perfume", true),
+            ("Free of gluten and perfume", "perfume", false),
+            ("Never on night shifts", "night shift", false),
+            ("Nunca de noche", "noche", false),
+            ("Jamais la nuit", "nuit", false),
+            ("Eggs of free range hens", "eggs", true),
+            ("Eggs, free range", "eggs", true),
             ("Goose down", "daunen", false),
             ("", "x", false),
         ] {
-            assert_eq!(mentions(&json!({"name": [text]}), &words(phrase)), is_said, "{text}");
+            assert_eq!(mentions(&json!({"name": [text]}), &words(phrase), &Vocabulary::shipped()), is_said, "{text}");
         }
     }
 
     proptest! {
         #[test]
         fn any_text_is_read(text in any::<String>(), phrase in any::<String>()) {
-            mentions(&json!(text), &words(&phrase));
+            mentions(&json!(text), &words(&phrase), &Vocabulary::shipped());
         }
     }
 }

@@ -146,7 +146,8 @@ impl Reader<'_> {
         if is_one { at + 1 } else { at }
     }
 
-    fn unit(&self, at: usize) -> Option<(Unit, usize)> {
+    /// The unit here, and the token behind it.
+    pub(crate) fn unit(&self, at: usize) -> Option<(Unit, usize)> {
         self.longest(at, |meaning| if let PhraseMeaning::Unit(unit) = meaning { Some(*unit) } else { None })
     }
 

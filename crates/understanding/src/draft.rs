@@ -78,6 +78,23 @@ impl<'k> Draft<'k> {
         self.out.filters.extend(filters);
     }
 
+    /// Takes the limit of distance that these bytes of the whole question say: where there is no room for it, it is told.
+    pub(crate) fn limit_distance(&mut self, filter: Filter, bytes: Range<usize>, question: &str) {
+        let written = &question[bytes.clone()];
+        let role = if self.has_room(1) {
+            let role = PartRole::Limit(vec![filter.words.clone()]);
+            self.out.filters.push(filter);
+            role
+        } else if self.out.not_understood.len() < NOT_UNDERSTOOD_MAX {
+            self.out.not_understood.push(written.to_owned());
+            PartRole::NotUnderstood
+        } else {
+            self.out.text.replace_range(bytes.clone(), written);
+            PartRole::Subject
+        };
+        self.taken.push(ReadPart { bytes, role });
+    }
+
     pub(crate) fn finish(mut self, reader: &Reader<'_>) -> ParsedQuestion {
         let original = reader.text;
         let says_more = !self.out.filters.is_empty() || self.out.order.is_some() || self.out.count.is_some();
@@ -236,7 +253,7 @@ fn may_harm(reader: &Reader<'_>, test: &Test) -> bool {
 }
 
 /// A text with blanks in the place of some of its parts: what is left stays where it was.
-fn cut_out(text: &str, parts: &[Range<usize>]) -> String {
+pub(crate) fn cut_out(text: &str, parts: &[Range<usize>]) -> String {
     let mut left = text.to_owned();
     for range in parts {
         left.replace_range(range.clone(), &" ".repeat(range.len()));

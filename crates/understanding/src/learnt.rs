@@ -6,12 +6,13 @@ mod unnamed;
 
 use std::collections::HashMap;
 
+use forecourt_core::findings::URL_HOST;
 use forecourt_vocabulary::{ItemValue, LANGUAGES, PropertyTable, Quantity, QuestionToken, Vocabulary, compared};
 
 use self::known::KnownNames;
 pub use self::unnamed::{UnnamedProperty, name_in_words, unnamed};
 use crate::limits::{LEARNT_PROPERTIES_MAX, LEARNT_WORDS_MAX};
-use crate::paths::{AGES, EVENT_DAYS, PLACE_PATHS, SORT_PATHS};
+use crate::paths::{AGES, EVENT_DAYS, LAST_DAY, PLACE_PATHS, SHARE_MIN, SORT_PATHS};
 use crate::unit::Dimension;
 
 /// A property as items state it.
@@ -239,14 +240,20 @@ impl LearntProperties {
     }
 
     /// The place of the property that says that an item is free of something, in whichever language that is named.
+    /// `None` as well where too few items state it: the others would be left out, whatever is in them.
     pub(crate) fn free_of(&self, thing: &str, vocabulary: &Vocabulary) -> Option<usize> {
+        let stated = self.all().filter(|(_, property)| property.stated.share >= SHARE_MIN);
+        let mut stated = stated.filter_map(|(at, property)| Some((at, property.free_of.as_deref()?))).peekable();
+        // Most indexes have none, and this is asked of every word behind "without".
+        stated.peek()?;
         let class_of = |words: &str| vocabulary.class_named(words).map(|class| &class.id);
+        let (wanted, class, synonyms) = (compared(thing, "en"), class_of(thing), vocabulary.synonyms_of(thing));
         let is = |free_of: &str| {
-            compared(free_of, "en") == compared(thing, "en")
-                || class_of(free_of).is_some_and(|class| class_of(thing) == Some(class))
-                || vocabulary.synonyms_of(thing).contains(&free_of)
+            compared(free_of, "en") == wanted
+                || (class.is_some() && class_of(free_of) == class)
+                || synonyms.contains(&free_of)
         };
-        self.properties.iter().position(|property| property.free_of.as_deref().is_some_and(is))
+        stated.find(|(_, free_of)| is(free_of)).map(|(at, _)| at)
     }
 
     /// The paths of properties whose values are texts.
@@ -312,7 +319,7 @@ fn is_open(path: &str) -> bool {
         .chain(PLACE_PATHS.iter().copied())
         .any(|known| known == path);
     let last = path.rsplit('.').next().unwrap_or(path);
-    let is_derived = AGES.contains(&path) || EVENT_DAYS.contains(&path) || path == "lastDay";
+    let is_derived = AGES.contains(&path) || EVENT_DAYS.contains(&path) || [LAST_DAY, URL_HOST].contains(&path);
     let is_name = is_derived || last == "name" || UNNAMED.contains(&last) || path.ends_with(".count");
     // The values of all properties of a site's own together: each is known by its name, too.
     let of_all = Dimension::of_path(path).map_or(path, |(_, path)| path);
@@ -378,10 +385,23 @@ mod tests {
             "@type",
             "offers.availability",
             "keywords.count",
+            "url.host",
+            "lastDay",
         ] {
             assert!(!is_open(path), "{path}");
         }
         assert!(is_open("numberOfRooms") && is_open("amenityFeature.Garden"));
+    }
+
+    #[test]
+    fn one_item_that_is_free_of_something_says_nothing_of_the_others() {
+        let vocabulary = Vocabulary::shipped();
+        let found = |share: f64, thing: &str| {
+            let stated = StatedProperty { path: "glutenFree".to_owned(), share, values: StatedValues::Truth };
+            LearntProperties::of(vec![stated], &vocabulary).free_of(thing, &vocabulary)
+        };
+        assert_eq!((found(SHARE_MIN, "gluten"), found(SHARE_MIN, "Gluten")), (Some(0), Some(0)));
+        assert_eq!((found(SHARE_MIN - 0.01, "gluten"), found(SHARE_MIN, "nuts")), (None, None));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! "within 5 km of Porto", "near the station": how far items may be from a place, where the data has one of that name or
 //! the caller gives its position.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -28,7 +29,7 @@ static DISTANCE: LazyLock<Regex> = LazyLock::new(|| {
 });
 static NEAR: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"\b(?:near(?:by)?(?:\s+to)?|close\s+to|not\s+far\s+from|in\s+der\s+nähe\s+(?:von|vom|der|des)|nahe|près\s+(?:de\s+la|du|de)|cerca\s+(?:del|de))\s+|\bprès\s+d['’]",
+        r"\b(?:near(?:\s+to)?|nearby\s+to|close\s+to|not\s+far\s+from|in\s+der\s+nähe\s+(?:von|vom|der|des)|nahe|près\s+(?:de\s+la|du|de)|cerca\s+(?:del|de))\s+|\bprès\s+d['’]",
     )
 });
 static ARTICLE: LazyLock<Regex> =
@@ -46,9 +47,9 @@ const SAID: [(&str, &str); 4] = [
     ("es", "a menos de {0} km de {1}"),
 ];
 
-/// The limit of distance in a question, and the question without it. `None`: it has none, or names no place that the
-/// data has.
-pub(crate) fn read(text: &str, aids: ReadingAids<'_>) -> Option<(Filter, String)> {
+/// The limit of distance in a question, and the bytes that say it. `None`: it has none, or names no place that the data
+/// has.
+pub(crate) fn read(text: &str, aids: ReadingAids<'_>) -> Option<(Filter, Range<usize>)> {
     if fields(aids.known).is_empty() {
         return None;
     }
@@ -67,8 +68,7 @@ pub(crate) fn read(text: &str, aids: ReadingAids<'_>) -> Option<(Filter, String)
             let name = rest[skipped..skipped + end].trim();
             Some((skipped + end, aids.known.position(name)?, name))
         })?;
-        let left = format!("{} {}", text[..lead.start].trim(), rest[end..].trim());
-        Some((filter(position, km, name, aids)?, left.trim().to_owned()))
+        Some((filter(position, km, name, aids)?, lead.start..lead.end + end))
     })
 }
 
@@ -94,7 +94,7 @@ fn filter((latitude, longitude): (f64, f64), km: f64, name: &str, aids: ReadingA
     let (fields, km) = (fields(aids.known), km.clamp(KM_MIN, KM_MAX));
     let code = aids.answer_in.as_str().split('-').next().unwrap_or_default();
     let said = SAID.iter().find(|(known, _)| *known == code).map_or(SAID[0].1, |(_, said)| said);
-    let words = said.replace("{0}", &km.to_string()).replace("{1}", name);
+    let words = said.replace("{0}", &aids.spell(km)).replace("{1}", name);
     (is_place && !fields.is_empty()).then_some(Filter { fields, test: Test::Near { latitude, longitude, km }, words })
 }
 
@@ -128,9 +128,10 @@ mod tests {
     fn a_place_that_the_data_has_is_near() {
         for (text, left, limit) in [
             ("cafés within 5 km of Porto", "cafés", "within 5 km of Porto"),
-            ("cafés within 2 miles of the Porto, please", "cafés , please", "within 3.218688 km of Porto"),
+            ("cafés within 2 miles of the Porto, please", "cafés, please", "within 3.22 km of Porto"),
             ("cafés 500 m from Porto", "cafés", "within 0.5 km of Porto"),
             ("cafés near Porto", "cafés", "within 10 km of Porto"),
+            ("cafés nearby to Porto", "cafés", "within 10 km of Porto"),
             ("Cafés im Umkreis von 5 km um Porto", "Cafés", "within 5 km of Porto"),
             ("Cafés in der Nähe von Porto", "Cafés", "within 10 km of Porto"),
             ("des cafés à moins de 5 km de Porto", "des cafés", "within 5 km of Porto"),
@@ -141,7 +142,7 @@ mod tests {
             assert!(limits.contains(&limit.to_owned()), "{text}: {limits:?}");
             assert_eq!(rest.split_whitespace().collect::<Vec<_>>().join(" "), left, "{text}");
         }
-        for text in ["cafés near Atlantis", "nahezu alles", "5 km of nothing", "near"] {
+        for text in ["cafés near Atlantis", "nearby Porto wine", "nahezu alles", "5 km of nothing", "near"] {
             assert!(parts(text).1.iter().all(|limit| !limit.starts_with("within")), "{text}");
         }
     }

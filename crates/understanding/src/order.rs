@@ -12,27 +12,45 @@ use crate::value;
 /// Words between a superlative and what it goes by.
 const BY: &[&str] = &["by", "nach", "par", "por"];
 
+/// Words between a superlative and the unit that says once more what it goes by.
+const SAID_AGAIN_WORDS_MAX: usize = 8;
+
 /// The order that is asked for here.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
-    // "The longest course by hours" says at its end once more what it goes by.
-    let is_unit = |at: usize| reader.meanings(at).any(|(meaning, _)| matches!(meaning, PhraseMeaning::Unit(_)));
-    if reader.token(at).is_some_and(|token| BY.contains(&token.word.as_str())) && is_unit(at + 1) {
-        let said = (0..at).find_map(|before| superlative(reader, before, before))?;
-        return Some(UnderstoodPart { tokens: at..at + 2, ..said });
-    }
-    superlative(reader, at, floor)
+    said_again(reader, at).or_else(|| superlative(reader, at, floor))
 }
 
-fn superlative(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+/// "The longest course by hours" says at its end once more what it goes by. A unit of something else says nothing of it.
+fn said_again(reader: &Reader<'_>, at: usize) -> Option<UnderstoodPart> {
+    reader.token(at).filter(|token| BY.contains(&token.word.as_str()))?;
+    let (unit, end) = reader.unit(at + 1)?;
+    let is_in_unit = |quantity: &Quantity| reader.table.measured(unit).any(|(measured, _)| measured == *quantity);
+    let is_said = |before: &usize| {
+        extreme(reader, *before).is_some_and(|(quantity, ..)| may_mean(quantity).iter().any(is_in_unit))
+    };
+    let before = (at.saturating_sub(SAID_AGAIN_WORDS_MAX + 1)..at).rev().find(is_said)?;
+    Some(UnderstoodPart { tokens: at..end, ..superlative(reader, before, before)? })
+}
+
+/// The least (`false`) or the most of a quantity that is said here, and the token behind it.
+fn extreme(reader: &Reader<'_>, at: usize) -> Option<(Quantity, bool, usize)> {
     let order = |meaning: &PhraseMeaning| match meaning {
         PhraseMeaning::Order(quantity, descending) => Some((*quantity, *descending)),
         _ => None,
     };
-    let ((quantity, descending), end) = reader.longest(at, order)?;
+    reader.longest(at, order).map(|((quantity, descending), end)| (quantity, descending, end))
+}
+
+/// The quantities that a superlative of one may mean: `shortest` asks for the time that a recipe takes, or for the length
+/// of a film where items have no other time.
+fn may_mean(quantity: Quantity) -> Vec<Quantity> {
+    if quantity == Quantity::Time { vec![Quantity::Time, Quantity::Length] } else { vec![quantity] }
+}
+
+fn superlative(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    let (quantity, descending, end) = extreme(reader, at)?;
     let start = reader.absorb(at, WordClass::Article, floor);
-    // `Shortest` asks for the time that a recipe takes, or for the length of a film where items have no other time.
-    let quantities = if quantity == Quantity::Time { vec![Quantity::Time, Quantity::Length] } else { vec![quantity] };
-    let known = quantities.into_iter().find_map(|quantity| Some((quantity, reader.path(quantity)?)));
+    let known = may_mean(quantity).into_iter().find_map(|quantity| Some((quantity, reader.path(quantity)?)));
     let Some((quantity, first)) = known else {
         let is_limit = reader.states_facts() && !reader.is_name();
         return is_limit.then(|| UnderstoodPart::new(start..end, FoundMeaning::NotUnderstood));
@@ -91,4 +109,28 @@ fn names_items(reader: &Reader<'_>, at: usize) -> bool {
     is_kind
         || (reader.ends_clause(at + 1) && value::is_sort(reader.aids.known, &token.word))
         || (reader.class(at + 1, WordClass::Kind).is_some() && value::is_sort(reader.aids.known, &token.word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{Everything, understood};
+
+    #[test]
+    fn a_unit_says_again_what_a_superlative_goes_by_and_nothing_of_another() {
+        let left = |text: &str| understood(text, &Everything).text;
+        assert_eq!(left("the longest soup by minutes"), "soup");
+        assert_eq!(left("schnellste Suppe nach Minuten"), "Suppe");
+        assert_eq!(left("the cheapest wine by euros"), "wine");
+        assert_eq!(left("the cheapest wine by minutes"), "wine by minutes");
+        assert_eq!(left("the cheapest and longest soup by minutes"), "and longest soup by minutes", "one order");
+        assert_eq!(left("soup by minutes"), "soup by minutes");
+    }
+
+    #[test]
+    fn a_superlative_far_before_a_unit_is_another_one() {
+        let left = |words: usize| understood(&format!("cheapest{} by euros", " wine".repeat(words)), &Everything).text;
+        assert!(!left(SAID_AGAIN_WORDS_MAX).contains("euros"));
+        assert!(left(SAID_AGAIN_WORDS_MAX + 1).contains("by euros"));
+    }
 }

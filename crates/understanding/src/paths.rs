@@ -1,9 +1,16 @@
-//! Properties that several rules know.
+//! Properties that several rules know, and how many items have to state one.
 
+/// The part of the items of its types that state a property whose values are limits. Where fewer do, its values find
+/// items as words.
+pub(crate) const SHARE_MIN: f64 = 0.5;
 /// Where the ages lie that an item is for, as an index keeps them.
 pub const AGES: [&str; 2] = ["suitableAge.from", "suitableAge.to"];
 /// Where the first and the last day of an event lie, in days since 1970.
 pub const EVENT_DAYS: [&str; 2] = ["eventDays.from", "eventDays.to"];
+/// Where the last day lies on which an item is not over, in days since 1970.
+pub const LAST_DAY: &str = "lastDay";
+/// The last day of what was cancelled: before any day that a date can name, so that what took place long ago is after it.
+pub const CANCELLED_DAY: f64 = -1e7;
 /// Words of a warning that permits what it is about.
 pub const PERMITTING: &[&str] = &[
     "may",

@@ -2,9 +2,9 @@
 
 use forecourt_vocabulary::WordClass;
 
-use crate::draft::Draft;
+use crate::draft::{Draft, cut_out};
 use crate::found::UnderstoodPart;
-use crate::limits::{FILTERS_MAX, QUERY_BYTES_MAX};
+use crate::limits::QUERY_BYTES_MAX;
 use crate::parsed_question::ParsedQuestion;
 use crate::reader::Reader;
 use crate::scope::ReadingAids;
@@ -37,24 +37,16 @@ pub fn understand(text: &str, aids: ReadingAids<'_>) -> ParsedQuestion {
         return ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() };
     }
     // Before all other rules: "within 5 km" is how far away something is, and no length of it.
-    match near::read(text, aids) {
-        Some((filter, rest)) => {
-            let mut parsed = understand_rest(&rest, aids);
-            parsed.filters.truncate(FILTERS_MAX - 1);
-            parsed.filters.push(filter);
-            parsed
-        }
-        None => understand_rest(text, aids),
-    }
-}
-
-/// A question without a distance.
-fn understand_rest(text: &str, aids: ReadingAids<'_>) -> ParsedQuestion {
-    let reader = Reader::new(text, aids);
+    let distance = near::read(text, aids);
+    let rest = distance.as_ref().map(|(_, bytes)| cut_out(text, std::slice::from_ref(bytes)));
+    let reader = Reader::new(rest.as_deref().unwrap_or(text), aids);
     let mut draft = Draft::new(aids, read(&reader), &reader);
     // These compare words with values of the data, and come last: they read what the grammar left.
     for rule in [people::read, place::read, value::read, kind::read] {
         rule(&mut draft);
+    }
+    if let Some((filter, bytes)) = distance {
+        draft.limit_distance(filter, bytes, text);
     }
     draft.finish(&reader)
 }
@@ -86,7 +78,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::filter::Filter;
+    use crate::filter::{Filter, Test};
+    use crate::limits::FILTERS_MAX;
     use crate::scope::QuestionScope;
     use crate::tests::{Everything, parts, understood};
 
@@ -168,6 +161,17 @@ mod tests {
             let and_more = format!("movies in Berlin, {}", constraint.repeat(FILTERS_MAX));
             assert!(understood(&and_more, &Everything).filters.len() <= FILTERS_MAX, "{constraint}");
         }
+    }
+
+    #[test]
+    fn a_distance_that_is_one_limit_too_many_is_told() {
+        let asked = |comedies: usize| {
+            let found = understood(&format!("{}near Porto", "from 1999, ".repeat(comedies)), &Everything);
+            let is_kept = found.filters.iter().any(|filter| matches!(filter.test, Test::Near { .. }));
+            (found.filters.len(), is_kept, found.not_understood)
+        };
+        assert_eq!(asked(FILTERS_MAX - 1), (FILTERS_MAX, true, Vec::new()));
+        assert_eq!(asked(FILTERS_MAX), (FILTERS_MAX, false, vec!["near Porto".to_owned()]));
     }
 
     #[test]

@@ -200,8 +200,7 @@ impl<'a> Reader<'a> {
 
     /// A number in the language of the answer.
     pub(crate) fn spell(&self, number: f64) -> String {
-        let rounded = (number * 100.0).round() / 100.0;
-        rounded.to_string().replace('.', &self.say("decimal", &[]))
+        self.aids.spell(number)
     }
 
     /// A time in the language of the answer: `45 minutes`, `1.5 hours`.

@@ -80,8 +80,8 @@ const FILLERS: &[WordClass] = &[
 ];
 
 /// The parts that rules took, with what lies between them, in the order of the question.
-pub(crate) fn whole(reader: &Reader<'_>, mut taken: Vec<ReadPart>) -> Vec<ReadPart> {
-    taken.sort_by_key(|part| part.bytes.start);
+pub(crate) fn whole(reader: &Reader<'_>, taken: Vec<ReadPart>) -> Vec<ReadPart> {
+    let taken = beside_each_other(taken, reader.text);
     let words = reader.tokens.iter().enumerate().filter(|(_, token)| token.is_word() || token.number().is_some());
     let mut parts = taken.clone();
     for (at, token) in words {
@@ -96,6 +96,25 @@ pub(crate) fn whole(reader: &Reader<'_>, mut taken: Vec<ReadPart>) -> Vec<ReadPa
     }
     parts.sort_by_key(|part| part.bytes.start);
     joined(parts, reader.text)
+}
+
+/// The parts in their order. One that has another one within it ("Thai near Porto food") is what is before that and what
+/// is behind it.
+fn beside_each_other(mut taken: Vec<ReadPart>, text: &str) -> Vec<ReadPart> {
+    taken.sort_by_key(|part| (part.bytes.start, std::cmp::Reverse(part.bytes.end)));
+    let mut parts: Vec<ReadPart> = Vec::new();
+    for part in taken {
+        let behind = parts.last_mut().filter(|around| part.bytes.end < around.bytes.end).map(|around| {
+            let before = &text[around.bytes.start..part.bytes.start];
+            let rest = text[part.bytes.end..around.bytes.end].trim_start();
+            let behind = around.bytes.end - rest.len()..around.bytes.end;
+            around.bytes.end = around.bytes.start + before.trim_end().len();
+            ReadPart { bytes: behind, role: around.role.clone() }
+        });
+        parts.push(part);
+        parts.extend(behind);
+    }
+    parts
 }
 
 /// Neighbours that became the same, as one part.
@@ -144,6 +163,11 @@ mod tests {
         assert_eq!(read("3 movies in Berlin"), [("3", "count"), ("movies", "limit"), ("in Berlin", "limit")]);
         assert_eq!(read("the cheapest wine"), [("the cheapest", "order"), ("wine", "subject")]);
         assert_eq!(read("comedies with Bill Murray"), [("comedies", "limit"), ("with Bill Murray", "limit")]);
+        assert_eq!(read("a soup near Porto, please")[2..], [("near Porto", "limit"), ("please", "filler")]);
+        assert_eq!(
+            read("comedies under near Porto 30 minutes")[1..],
+            [("under", "limit"), ("near Porto", "limit"), ("30 minutes", "limit")]
+        );
         assert_eq!(read("a chowder"), [("a", "filler"), ("chowder", "subject")]);
     }
 
@@ -159,7 +183,7 @@ mod tests {
     proptest! {
         #[test]
         fn parts_are_in_order_and_hold_every_word(
-            text in "(under|no|with|from|the|and|or|cheapest|nuts|-free|minutes|\\$|[0-9]{1,4}|,|é|süß|comedies| ){0,25}"
+            text in "(under|no|with|from|the|and|or|cheapest|nuts|-free|minutes|\\$|[0-9]{1,4}|,|é|süß|comedies|near Porto|within 5 km of Porto| ){0,25}"
         ) {
             let parts = understood(&text, &Everything).reading;
             prop_assert!(parts.windows(2).all(|two| two[0].bytes.end <= two[1].bytes.start), "{parts:?}");

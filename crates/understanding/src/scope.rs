@@ -24,6 +24,14 @@ pub struct ReadingAids<'a> {
     pub today: Option<Date>,
 }
 
+impl ReadingAids<'_> {
+    /// A number in the language of the answer, with two places behind the point at most.
+    pub(crate) fn spell(&self, number: f64) -> String {
+        let rounded = (number * 100.0).round() / 100.0;
+        rounded.to_string().replace('.', &self.lexicon.say(self.answer_in.as_str(), "decimal", &[]))
+    }
+}
+
 /// What there is to ask about: an index says it of its items. Questions are read by what it answers, so that no
 /// limit is understood that nothing could be held against.
 pub trait QuestionScope {

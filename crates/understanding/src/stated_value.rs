@@ -7,7 +7,7 @@ use crate::exclusion::Exclusion;
 use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::learnt::{LearntMeaning, LearntProperty};
-use crate::paths::AGES;
+use crate::paths::{AGES, SHARE_MIN};
 use crate::reader::Reader;
 
 /// The age from which on somebody is no child. Who asks for children is answered with what says that it is for them.
@@ -16,9 +16,6 @@ const ADULT: f64 = 18.0;
 const COLOURS: &str = "color";
 /// The property that items are sorted by.
 const CATEGORY: &str = "category";
-/// The part of the items of its types that state a property whose values are limits. Where fewer do, its values find
-/// items as words.
-const SHARE_MIN: f64 = 0.5;
 
 /// A value, a yes, an age or a colour that is negated: "not automatic", "no pets allowed".
 pub(crate) fn read_not(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {

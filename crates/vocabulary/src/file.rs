@@ -176,6 +176,10 @@ pub(crate) struct AbsenceTable {
     /// Words in front of what is absent: "without".
     #[serde(default)]
     pub(crate) before: Vec<String>,
+    /// More words in front of a thing by which a text denies it, and which say nothing of what an item is made of:
+    /// "never".
+    #[serde(default)]
+    pub(crate) denies: Vec<String>,
     /// Words that may stand between: "any".
     #[serde(default)]
     pub(crate) between: Vec<String>,

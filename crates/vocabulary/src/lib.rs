@@ -16,6 +16,7 @@
 //! | `synonym.rs`, `synonym_table.rs`, `stem.rs` | words that mean the same, and what those of a question name |
 //! | `words.rs`, `phrases.rs` | texts as words, and the phrases in them |
 //! | `judge.rs`, `item.rs`, `roles.rs` | of which classes a text is, and an item by its properties |
+//! | `denial.rs` | whether a text says that something is not there |
 //! | `proposal.rs` | entries that a vocabulary lacks, as a file to edit |
 //! | [`limits`] | every bound, with its unit |
 //! | `token.rs` | a question as words, numbers and marks |
@@ -28,6 +29,7 @@ mod build;
 mod class;
 mod class_set;
 mod conversation;
+mod denial;
 mod file;
 mod fold;
 mod index;

@@ -147,9 +147,12 @@ impl OwnSynonyms {
         let groups = self.find(key, language);
         let same = groups.iter().flat_map(|group| group.words()).map(|word| (word, false));
         let narrower = groups.iter().flat_map(|group| self.narrower(*group)).flat_map(FoundGroup::words);
-        let mut seen = HashSet::new();
-        let words = same.chain(narrower.map(|word| (word, true))).filter(|(word, _)| seen.insert(*word));
-        words.map(|((language, word), is_narrower)| Synonym { parts: vec![word], language, is_narrower }).collect()
+        each_once(same.chain(narrower.map(|word| (word, true))))
+    }
+
+    /// The other words for the same that a phrase names in a language, and for nothing narrower.
+    pub(crate) fn same(&self, key: PhraseKey, language: usize) -> Vec<Synonym<'_>> {
+        each_once(self.find(key, language).into_iter().flat_map(FoundGroup::words).map(|word| (word, false)))
     }
 
     /// What the words of a question name, in each language, the longest phrases and each word once. Words are in lower
@@ -202,8 +205,7 @@ impl OwnSynonyms {
         }
         let cuts = PART_LETTERS_MIN..(word.len() + 1).saturating_sub(PART_LETTERS_MIN);
         let known = |part: &str| {
-            let found = self.synonyms(stem(part, language).map(|stem| PhraseKey::default().then(&stem))?, language);
-            let same: Vec<Synonym<'_>> = found.into_iter().filter(|synonym| !synonym.is_narrower).collect();
+            let same = self.same(stem(part, language).map(|stem| PhraseKey::default().then(&stem))?, language);
             (!same.is_empty()).then_some(same)
         };
         // The longest end: what a compound is, its end says.
@@ -224,6 +226,13 @@ impl OwnSynonyms {
         });
         Some(pairs.collect())
     }
+}
+
+/// Words with the place of their language, and whether they are narrower, as synonyms: each of them once.
+fn each_once<'v>(words: impl Iterator<Item = ((usize, &'v str), bool)>) -> Vec<Synonym<'v>> {
+    let mut seen = HashSet::new();
+    let words = words.filter(|(word, _)| seen.insert(*word));
+    words.map(|((language, word), is_narrower)| Synonym { parts: vec![word], language, is_narrower }).collect()
 }
 
 /// A word without what may be the ending of a plural.

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use crate::class::{Area, Class, Diet, ItemKind, ItemProperty, ItemValue, WordsByLanguage};
 use crate::class_set::ClassSet;
+use crate::denial::Denials;
 use crate::file::AbsenceTable;
 use crate::fold::folded;
 use crate::judge::unknown_words;
@@ -35,6 +36,8 @@ pub struct Vocabulary {
     pub(crate) absent_with: Vec<ClassSet>,
     /// How absence is said back, by the code of the language.
     pub(crate) without_words: BTreeMap<String, String>,
+    /// How texts say that something is not there.
+    pub(crate) denials: Denials,
     pub(crate) text_roles: TextRoles,
     /// Words that were looked at and say nothing of any class.
     pub(crate) neutral: WordsByLanguage,
@@ -144,8 +147,8 @@ impl Vocabulary {
     /// Other words for the same thing, in all languages. Empty when none is known.
     pub fn synonyms_of(&self, phrase: &str) -> Vec<&str> {
         let keys = (0..LANGUAGES.len()).filter_map(|language| Some((language, phrase_key(phrase, language)?)));
-        let same = keys.flat_map(|(language, key)| self.synonyms.synonyms(key, language));
-        let same = same.filter(|synonym| !synonym.is_narrower).flat_map(|synonym| synonym.parts);
+        let same = keys.flat_map(|(language, key)| self.synonyms.same(key, language));
+        let same = same.flat_map(|synonym| synonym.parts);
         let own = folded(phrase);
         let mut words: Vec<&str> = same.filter(|word| folded(word) != own).collect();
         words.sort_unstable();
@@ -163,6 +166,12 @@ impl Vocabulary {
     pub fn said_without(&self, thing: &str, language: &str) -> String {
         let no = [language, "en"].into_iter().find_map(|code| self.without_words.get(code));
         no.map_or_else(|| thing.to_owned(), |no| format!("{no} {thing}"))
+    }
+
+    /// Whether words of a text say that what the one at a place names is not there, in any language: "no nuts", "ohne
+    /// Zucker", "sugar free". They are in lower case and without accents.
+    pub fn denies(&self, words: &[String], at: usize) -> bool {
+        self.denials.has(words, at)
     }
 
     /// Words of a text that nobody has judged: of no class, no exception, and not known to say nothing.

@@ -2,11 +2,9 @@
 //! it is over.
 
 use forecourt_loaders::item::type_name;
-use forecourt_understanding::measure;
+use forecourt_understanding::{CANCELLED_DAY, measure};
 use serde_json::Value;
 
-/// Where the last day lies, in days since 1970, on which an event takes place or an offer of work is open.
-pub(crate) const LAST_DAY: &str = "lastDay";
 /// The greatest age that something can be for, in years.
 const AGE_MAX: f64 = 150.0;
 /// What properties of a site's own are called that state the ages that something is for, in lower case.
@@ -134,7 +132,7 @@ fn own_days(item: &Value) -> Option<(f64, f64)> {
 pub(super) fn last_day(item: &Value) -> Option<f64> {
     if takes_place(item) {
         let is_cancelled = text(item, "eventStatus").is_some_and(|status| status.ends_with("EventCancelled"));
-        return if is_cancelled { Some(0.0) } else { own_days(item).map(|(_, last)| last) };
+        return if is_cancelled { Some(CANCELLED_DAY) } else { own_days(item).map(|(_, last)| last) };
     }
     if is_of(item, |kind| kind == COURSE) {
         return course_end(item);
@@ -246,7 +244,10 @@ mod tests {
         assert_eq!(last_day(&event(json!({}))), Some(4.0));
         assert_eq!(last_day(&event(json!({"endDate": "1970-01-11T23:00:00"}))), Some(10.0));
         assert_eq!(last_day(&event(json!({"endDate": "1970-01-01"}))), Some(4.0), "it does not end before it begins");
-        assert_eq!(last_day(&event(json!({"eventStatus": "https://schema.org/EventCancelled"}))), Some(0.0));
+        assert_eq!(last_day(&event(json!({"eventStatus": "https://schema.org/EventCancelled"}))), Some(CANCELLED_DAY));
+        let first = last_day(&event(json!({"startDate": "-9999-01-03", "endDate": "-9999-01-03"})));
+        assert!(first.is_none_or(|day| day > CANCELLED_DAY + 1.0), "{first:?}");
+        assert_eq!(last_day(&event(json!({"startDate": "0001-01-01"}))), Some(-719_162.0));
         assert_eq!(last_day(&json!({"@type": "JobPosting", "validThrough": "1970-01-03"})), Some(2.0));
         for item in [
             json!({"@type": "TVSeries", "startDate": "2008-01-20", "endDate": "2013-09-29"}),

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use forecourt_understanding::LearntProperties;
+use forecourt_understanding::{LAST_DAY, LearntProperties};
 use forecourt_vocabulary::Vocabulary;
 use tantivy::columnar::{Column, DynamicColumn, NumericalType};
 use tantivy::query::Bm25StatisticsProvider;
@@ -21,7 +21,7 @@ use crate::analysis::whole_fact;
 use crate::columns::{Columns, VARIANTS};
 use crate::dense::Vectors;
 use crate::error::Result;
-use crate::facts::{LAST_DAY, SOLD_OUT};
+use crate::facts::SOLD_OUT;
 
 /// An index that does not change while it is looked at.
 pub(crate) struct Snapshot {

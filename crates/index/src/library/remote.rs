@@ -11,7 +11,7 @@ use forecourt_retrieval::limits::{ALMOST_CANDIDATES, ALMOST_MAX, CANDIDATES_MIN,
 use forecourt_retrieval::{
     Candidate, CandidateQuery, Candidates, Predicate, QuantityOrder, Retriever, ScoredTerm, TermField,
 };
-use forecourt_understanding::{Filter, SortOrder};
+use forecourt_understanding::{Filter, LAST_DAY, SortOrder};
 use forecourt_vocabulary::Vocabulary;
 use parking_lot::Mutex;
 use tantivy::Term;
@@ -20,7 +20,7 @@ use super::engine_options::EngineOptions;
 use super::views::{Views, is_fresh};
 use crate::analysis::{LanguageAnalyzer, whole_fact};
 use crate::error::{Error, Result};
-use crate::facts::{LAST_DAY, SOLD_OUT};
+use crate::facts::SOLD_OUT;
 use crate::index::{Overview, Reading, Snapshot, Statistics, Summary, number_key};
 use crate::limits::PROFILE_SECONDS;
 use crate::search::{

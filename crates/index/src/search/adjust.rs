@@ -31,8 +31,8 @@ pub(super) fn depth(snapshot: &Snapshot, query: &Query, end: usize) -> usize {
     }
 }
 
-/// Gives documents their places.
-pub(super) fn adjust(snapshot: &Snapshot, query: &Query, plan: &Plan, ranked: &mut Vec<RankedDoc>) -> Result<()> {
+/// Gives documents their places, and says how many of them are pinned, from the first on.
+pub(super) fn adjust(snapshot: &Snapshot, query: &Query, plan: &Plan, ranked: &mut Vec<RankedDoc>) -> Result<usize> {
     let sells = query.sold_out_later && snapshot.sells_out();
     let first = ranked.len().min(ADJUSTED_ITEMS_MAX);
     let mut worths = vec![1.0_f32; first];
@@ -85,15 +85,15 @@ fn reorder(ranked: &mut [RankedDoc], worths: &[f32], is_scored: bool) {
     ranked.iter_mut().zip(all).for_each(|(place, (_, one))| *place = one);
 }
 
-/// Puts what is pinned first, of what keeps the limits of the question.
-fn pin(snapshot: &Snapshot, query: &Query, rules: &[Adjustment], ranked: &mut Vec<RankedDoc>) -> Result<()> {
+/// Puts what is pinned first, of what keeps the limits of the question, and says how many these are.
+fn pin(snapshot: &Snapshot, query: &Query, rules: &[Adjustment], ranked: &mut Vec<RankedDoc>) -> Result<usize> {
     let mut pinned: Vec<RankedDoc> = Vec::new();
     for rule in rules {
         let Effect::Pin { even_alone } = rule.effect else { continue };
         if ranked.is_empty() && !even_alone {
             continue;
         }
-        for items in &rule.items {
+        for items in rule.items.iter() {
             let both: Vec<Filter> = items.iter().chain(&query.filters).cloned().collect();
             let found = by_key(snapshot, &all_of(snapshot, &both), PINNED_ITEMS_MAX)?;
             let new = found.into_iter().filter(|one| pinned.iter().all(|other| other.key != one.key));
@@ -103,8 +103,9 @@ fn pin(snapshot: &Snapshot, query: &Query, rules: &[Adjustment], ranked: &mut Ve
     pinned.truncate(PINNED_ITEMS_MAX);
     let best = ranked.first().map_or(0.0, |first| first.score);
     ranked.retain(|one| pinned.iter().all(|other| other.key != one.key));
+    let count = pinned.len();
     ranked.splice(0..0, pinned.into_iter().map(|one| RankedDoc { score: best, ..one }));
-    Ok(())
+    Ok(count)
 }
 
 /// The keys of the documents that pass all filters of one of these lists.

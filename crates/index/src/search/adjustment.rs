@@ -1,5 +1,7 @@
 //! A rule for the places of items.
 
+use std::sync::Arc;
+
 use forecourt_understanding::Filter;
 
 /// A rule that gives some items another place than they have by how well they fit.
@@ -7,8 +9,9 @@ use forecourt_understanding::Filter;
 pub struct Adjustment {
     /// What it is called, for explanations.
     pub name: String,
-    /// The items that it is about: those that pass all filters of one of these lists.
-    pub items: Vec<Vec<Filter>>,
+    /// The items that it is about: those that pass all filters of one of these lists. Shared, since every question has
+    /// them.
+    pub items: Arc<[Vec<Filter>]>,
     /// What it does to them.
     pub effect: Effect,
 }

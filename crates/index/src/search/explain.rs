@@ -43,10 +43,8 @@ pub(crate) fn explain(
     query: &Query,
     default: LanguageAnalyzer,
 ) -> Result<Vec<ExplainedHit>> {
-    let Some((lists, plan, page)) = found(snapshot, model, query, RankBy::Both, default)? else {
-        return Ok(Vec::new());
-    };
-    page.iter().map(|one| one_of(snapshot, &plan, query, one, &lists)).collect()
+    let Some(page) = found(snapshot, model, query, RankBy::Both, default)? else { return Ok(Vec::new()) };
+    page.documents.iter().map(|one| one_of(snapshot, &page.plan, query, one, &page.lists)).collect()
 }
 
 fn one_of(snapshot: &Snapshot, plan: &Plan, query: &Query, one: &RankedDoc, lists: &Lists) -> Result<ExplainedHit> {

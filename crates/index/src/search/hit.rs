@@ -37,6 +37,8 @@ pub struct Hit {
     /// The query's constraints, with the facts that satisfy them, in the query's order. None with
     /// [`Query::items_only`].
     pub matched: Vec<MatchedConstraint>,
+    /// Whether a rule of the operator put it where it is, before what fits better.
+    pub is_pinned: bool,
 }
 
 /// A constraint that an item satisfies.
@@ -56,7 +58,17 @@ pub struct MatchedConstraint {
 pub(super) fn read(snapshot: &Snapshot, ranked: &RankedDoc, query: &Query, plan: &Plan) -> Result<Hit> {
     let StoredItem { id, name, url, item } = snapshot.stored(ranked.address)?;
     let (item, url) = as_asked(snapshot, ranked, plan, item, url);
-    let hit = Hit { score: ranked.score, id, name, url, snippet: String::new(), matched: Vec::new(), item };
+    let hit = Hit {
+        score: ranked.score,
+        id,
+        name,
+        url,
+        snippet: String::new(),
+        matched: Vec::new(),
+        item,
+        // Told by the place in the whole list, which is not known here.
+        is_pinned: false,
+    };
     if query.items_only {
         return Ok(hit);
     }

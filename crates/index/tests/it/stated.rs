@@ -1,7 +1,8 @@
 //! Limits of what the items of any trade state, learnt from them and held against each of them.
 
 use forecourt_core::{Language, Timestamp};
-use forecourt_index::{LAST_DAY, Query};
+use forecourt_index::Query;
+use forecourt_understanding::LAST_DAY;
 use serde_json::{Value, json};
 
 use crate::common::Shelf;

@@ -107,6 +107,7 @@ pub(super) mod tests {
             url: text("url"),
             snippet: String::new(),
             matched: Vec::new(),
+            is_pinned: false,
             item: item.into(),
         }
     }

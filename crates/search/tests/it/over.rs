@@ -37,8 +37,10 @@ async fn what_is_over_is_left_out_unless_a_date_is_asked_for_or_all_is_over() {
         &folder,
         &[
             event("Jazz of old", json!({"startDate": "2001-05-01"})),
+            event("Jazz of long ago", json!({"startDate": "1965-05-01"})),
             event("Jazz to come", json!({"startDate": "2999-05-01"})),
             event("Jazz called off", json!({"startDate": "2999-05-02", "eventStatus": "EventCancelled"})),
+            event("Jazz never played", json!({"startDate": "1965-05-02", "eventStatus": "EventCancelled"})),
             json!({"@type": "TVSeries", "@id": "s", "name": "Jazz series", "startDate": "2001-01-01"}),
         ],
     );
@@ -48,6 +50,9 @@ async fn what_is_over_is_left_out_unless_a_date_is_asked_for_or_all_is_over() {
     assert!(!has("Jazz of old") && !has("Jazz called off"), "{}", now.text());
     let then = ask(&built, "jazz in 2001").await;
     assert!(then.text().contains("Jazz of old") && !then.text().contains("Jazz to come"), "{}", then.text());
+    let then = ask(&built, "jazz in 1965").await;
+    assert!(then.text().contains("Jazz of long ago"), "before 1970: {}", then.text());
+    assert!(!then.text().contains("Jazz never played"), "{}", then.text());
     let folder = tempfile::tempdir().unwrap();
     let archive = agent(&folder, &[event("Jazz of old", json!({"startDate": "2001-05-01"}))]);
     assert!(ask(&archive, "jazz").await.text().contains("Jazz of old"), "an archive is searched whole");

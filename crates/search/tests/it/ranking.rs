@@ -125,6 +125,20 @@ fn rules_that_say_nothing_or_too_much_are_refused() {
     assert!(of("effect = \"boost\"\nfactor = 10.5\nitems = [\"a\"]").contains("at most 10"));
     assert!(of("effect = \"pin\"\nitems = [\" \"]").contains("an empty text"));
     assert!(of("effect = \"pin\"\nitems = [\"a\"]\nfrom = \"2026-02-01\"\nuntil = \"2026-01-01\"").contains("`until`"));
+    let fits = |what: String| {
+        let toml = format!("[backend]\nkind = \"search\"\ncontent = [\"x\"]\n{}", rule(&what));
+        build(&toml, &in_folder(tempfile::tempdir().unwrap().path())).indexing.is_some()
+    };
+    assert!(fits("effect = \"boost\"\nfactor = 10.0\nitems = [\"a\"]".to_owned()));
+    let words = |count: usize| format!("effect = \"pin\"\nitems = [\"a\"]\nwords = {:?}", vec!["w"; count]);
+    assert!(fits(words(20)) && of(&words(21)).contains("more than 20 `words`"));
+    let text = |bytes: usize| format!("effect = \"pin\"\nitems = [\"{}\"]", "x".repeat(bytes));
+    assert!(fits(text(500)) && of(&text(501)).contains("more than 500 bytes"));
+    let properties = |count: usize| {
+        let all: Vec<String> = (0..count).map(|n| format!("p{n} = \"x\"")).collect();
+        format!("effect = \"pin\"\nproperties = {{ {} }}", all.join(", "))
+    };
+    assert!(fits(properties(20)) && of(&properties(21)).contains("more than 20 `properties`"));
     let rules = |count: usize| {
         let all = rule("effect = \"pin\"\nitems = [\"a\"]").repeat(count);
         problems(&format!("[backend]\nkind = \"search\"\ncontent = []\n{all}")).contains("`ranking`")
@@ -132,9 +146,5 @@ fn rules_that_say_nothing_or_too_much_are_refused() {
     assert!(!rules(100) && rules(101));
     let many = |count: usize| format!("effect = \"pin\"\nitems = {:?}", vec!["a"; count]);
     assert!(of(&many(51)).contains("more than 50 `items`"));
-    let built = build(
-        &format!("[backend]\nkind = \"search\"\ncontent = [\"x\"]\n{}", rule(&many(50))),
-        &in_folder(tempfile::tempdir().unwrap().path()),
-    );
-    assert!(built.indexing.is_some());
+    assert!(fits(many(50)));
 }

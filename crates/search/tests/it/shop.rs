@@ -18,9 +18,13 @@ fn coat(n: usize) -> Value {
 }
 
 fn shop() -> (tempfile::TempDir, BuiltAgent) {
-    let folder = tempfile::tempdir().unwrap();
     let hat = json!({"@type": "Product", "@id": "hat", "name": "Crème brûlée hat", "offers": {"price": 5}});
-    let lines: String = (0..12).map(coat).chain([hat]).map(|item| format!("{item}\n")).collect();
+    shop_of((0..12).map(coat).chain([hat]))
+}
+
+fn shop_of(items: impl Iterator<Item = Value>) -> (tempfile::TempDir, BuiltAgent) {
+    let folder = tempfile::tempdir().unwrap();
+    let lines: String = items.map(|item| format!("{item}\n")).collect();
     std::fs::write(folder.path().join("items.jsonl"), lines).unwrap();
     let built = build("[backend]\nkind = \"search\"\ncontent = [\"items.jsonl\"]\n", &in_folder(folder.path()));
     built.indexing.as_ref().unwrap().index(&mut |_| {}).unwrap();
@@ -55,6 +59,29 @@ async fn a_shop_is_narrowed_down_by_price_rating_size_and_colour() {
     for (stars, count) in ratings {
         let narrowed = told(&built, "rain coat", clicked(&[("aggregateRating.ratingValue", stars)], None)).await;
         assert_eq!(narrowed.total, Some(*count), "{stars} of {ratings:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_brand_is_one_property_whether_it_is_a_name_or_has_one() {
+    let brands = [json!("Alder"), json!({"name": "Alder"}), json!({"name": "Birk"}), json!("Birk"), json!("Birk")];
+    let coats = brands.into_iter().enumerate().map(|(n, brand)| {
+        let mut coat = coat(n);
+        coat["brand"] = brand;
+        coat
+    });
+    let (_folder, built) = shop_of(coats);
+    let found = told(&built, "rain coat", clicked(&[], None)).await;
+    let told_as: Vec<_> = found.facets.iter().filter(|facet| facet.label == "brand").collect();
+    let [brand] = told_as.as_slice() else { panic!("{told_as:?}") };
+    assert_eq!(brand.values, [("Birk".to_owned(), 3), ("Alder".to_owned(), 2)]);
+    for field in ["brand", "brand.name"] {
+        for (value, count) in &brand.values {
+            let narrowed = told(&built, "rain coat", clicked(&[(field, value)], None)).await;
+            assert_eq!(narrowed.total, Some(*count), "{field} {value}");
+            let left = narrowed.facets.iter().find(|facet| facet.label == "brand").unwrap();
+            assert_eq!((left.field.as_str(), left.values.as_slice()), (field, &[(value.clone(), *count)][..]));
+        }
     }
 }
 
