@@ -137,3 +137,14 @@ fn why_an_item_is_found_by_another_name_is_told() {
     assert_eq!((field.as_str(), words.as_str()), ("text", "knit sack"));
     assert!(*adds > 0.0);
 }
+
+#[test]
+fn an_item_is_explained_where_others_have_its_other_names() {
+    let shelf =
+        shelf(&[("en", "Shimmerer"), ("en", "Glimmer"), ("en", "Shimmerer and glimmer"), ("en", "Glimmer of oak")]);
+    for text in ["glimmer", "shimmerer", "glimmer oak"] {
+        let (hits, explained) = (shelf.hits(text), shelf.library.explain(&Query::new(text)).unwrap());
+        assert_eq!(hits.len(), explained.len());
+        assert!(explained.iter().all(|one| one.terms.iter().any(|(_, _, adds)| *adds > 0.0)), "{text}");
+    }
+}
