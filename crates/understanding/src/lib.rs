@@ -85,7 +85,7 @@ pub use filter::{ClassLimit, Filter, SortOrder, Test};
 pub use learnt::{LearntProperties, StatedProperty, StatedValues, UnnamedProperty, name_in_words, unnamed};
 pub use named::named;
 pub use parsed_question::ParsedQuestion;
-pub use paths::{AGES, EVENT_DAYS, FORBIDDING, PERMITTING, PLACE_PATHS};
+pub use paths::{AGES, EVENT_DAYS, FOOD, FORBIDDING, PERMITTING, PLACE_PATHS};
 pub use question::understand;
 pub use reading::{PartRole, ReadPart};
 pub use scope::{QuestionScope, ReadingAids};

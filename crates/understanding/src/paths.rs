@@ -4,6 +4,8 @@
 pub const AGES: [&str; 2] = ["suitableAge.from", "suitableAge.to"];
 /// Where the first and the last day of an event lie, in days since 1970.
 pub const EVENT_DAYS: [&str; 2] = ["eventDays.from", "eventDays.to"];
+/// The area of the vocabulary whose classes are eaten or put on the skin.
+pub const FOOD: &str = "food";
 /// Words of a warning that permits what it is about.
 pub const PERMITTING: &[&str] = &[
     "may",

@@ -1,7 +1,7 @@
 use forecourt_core::{Handle, MessageId, Part, SearchRefinement, Turn};
 use serde_json::{Value, json};
 
-use forecourt_understanding::{Filter, ParsedQuestion};
+use forecourt_understanding::{ClassLimit, Filter, ParsedQuestion};
 
 use super::super::name_role::is_same;
 use super::*;
@@ -340,4 +340,25 @@ fn an_answer_to_a_question_narrows_it_down() {
     }
     assert_eq!(answered("both").named.len(), 0, "the mock reads no lists");
     assert!(answered("7").notes[0].contains("“7”"), "what can't be used is said");
+}
+
+#[test]
+fn what_is_eaten_stays_out_and_a_material_does_for_one_question() {
+    let without = |area: &str| Filter {
+        fields: Vec::new(),
+        test: Test::Without {
+            classes: vec![ClassLimit { class: "x".to_owned(), area: area.to_owned() }],
+            words: Vec::new(),
+        },
+        words: String::new(),
+    };
+    for (area, is_told, lasts) in [
+        (FOOD, false, true),
+        (FOOD, true, true),
+        ("material", false, false),
+        ("color", false, false),
+        ("material", true, true),
+    ] {
+        assert_eq!(is_lasting(&without(area), is_told), lasts, "{area}");
+    }
 }
