@@ -3,7 +3,7 @@
 
 use forecourt_core::message::text_of;
 use forecourt_core::{Message, Part, Question, QuestionAnswer, Role, SearchRefinement, Turn, behind_mention};
-use forecourt_understanding::{Filter, Test};
+use forecourt_understanding::{FOOD, Filter, Test};
 use forecourt_vocabulary::ItemPosition;
 
 use super::caller_context::background;
@@ -384,10 +384,11 @@ fn with_named(mut asked: SearchRequest, named: MessageFilters) -> SearchRequest 
 }
 
 /// Whether a constraint holds for a whole conversation: whatever must be absent, where it was told of the caller, and
-/// whole groups of things, such as diets and allergens, wherever they were said.
+/// whole groups of what is eaten, such as diets and allergens, wherever they were said. Who wants no leather boots may
+/// ask for a leather bag.
 fn is_lasting(filter: &Filter, is_told: bool) -> bool {
     match &filter.test {
-        Test::Without { classes, .. } => is_told || !classes.is_empty(),
+        Test::Without { classes, .. } => is_told || classes.iter().any(|limit| limit.area == FOOD),
         _ => false,
     }
 }

@@ -139,8 +139,9 @@ fn in_words(reader: &Reader<'_>, named: &NamedDate, start: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::filter::Test;
-    use crate::tests::{Everything, parts};
+    use crate::filter::{Filter, Test};
+    use crate::scope::QuestionScope;
+    use crate::tests::{Everything, parts, understood};
 
     #[test]
     fn years_and_decades_are_ranges() {
@@ -191,8 +192,8 @@ mod tests {
 
     #[test]
     fn a_year_ends_with_its_last_second() {
-        let understood = crate::tests::understood("ships from 1970", &Everything);
-        let Test::Within { from: Some(from), to: Some(to) } = understood.filters[0].test else { panic!() };
+        let found = understood("ships from 1970", &Everything);
+        let Test::Within { from: Some(from), to: Some(to) } = found.filters[0].test else { panic!() };
         assert!(from == 0.0 && to > 364.9 && to < 365.0);
     }
 
@@ -210,6 +211,72 @@ mod tests {
             ("ships from March", "ships", "from 2026-03-01 to 2026-03-31"),
         ] {
             assert_eq!(parts(text), (left.to_owned(), vec![limit.to_owned()]), "{text}");
+        }
+    }
+
+    /// What takes place.
+    struct Events;
+
+    impl QuestionScope for Events {
+        fn has_number(&self, path: &str) -> bool {
+            path == "startDate"
+        }
+
+        fn has_word(&self, _: &str, _: &str) -> bool {
+            false
+        }
+
+        fn has_value(&self, _: &str, _: &str) -> bool {
+            false
+        }
+
+        fn share(&self, _: &str) -> f64 {
+            1.0
+        }
+
+        fn quantile(&self, _: &str, _: f64) -> Option<f64> {
+            None
+        }
+
+        fn finds(&self, _: &str, _: &[Filter]) -> bool {
+            false
+        }
+
+        fn is_name(&self, _: &str) -> bool {
+            false
+        }
+
+        fn states(&self, _: &str) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn holidays_and_seasons_are_those_that_come_next() {
+        for (text, left, limit) in [
+            ("concerts on new year's eve", "concerts", "from 2026-12-31"),
+            ("concerts at Christmas", "concerts", "from 2026-12-24 to 2026-12-26"),
+            ("concerts over Easter", "concerts", "from 2027-03-26 to 2027-03-29"),
+            ("concerts this winter", "concerts", "from 2026-12-01 to 2027-02-28"),
+            ("concerts in autumn", "concerts", "from 2026-09-01 to 2026-11-30"),
+            ("concerts before Christmas", "concerts", "2026-12-23 or earlier"),
+            ("Konzerte an Silvester", "Konzerte", "from 2026-12-31"),
+            ("Konzerte im Sommer", "Konzerte", "from 2027-06-01 to 2027-08-31"),
+            ("concerts cet automne", "concerts", "from 2026-09-01 to 2026-11-30"),
+            ("conciertos en nochevieja", "conciertos", "from 2026-12-31"),
+            ("concerts on satturday", "concerts", "from 2026-11-28"),
+            ("marché de noël avant Noël", "marché de noël", "2026-12-23 or earlier"),
+        ] {
+            let found = understood(text, &Events);
+            let limits: Vec<String> = found.filters.into_iter().map(|filter| filter.words).collect();
+            assert_eq!((found.text.trim(), limits), (left, vec![limit.to_owned()]), "{text}");
+        }
+        // Names, and what is of a season all year.
+        for text in ["Christmas concerts", "marché de noël", "the night of Halloween", "Konzert der Weihnachten"] {
+            assert!(understood(text, &Events).filters.is_empty(), "{text}");
+        }
+        for text in ["recipes for Christmas", "boots for winter", "robes d'été"] {
+            assert!(parts(text).1.iter().all(|limit| !limit.contains("-12-") && !limit.contains("-06-")), "{text}");
         }
     }
 }

@@ -9,13 +9,12 @@ use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::limits::{FILTERS_MAX, NOT_UNDERSTOOD_MAX};
 use crate::parsed_question::ParsedQuestion;
+use crate::paths::FOOD;
 use crate::quantity;
 use crate::reader::Reader;
 use crate::reading::{self, PartRole, ReadPart};
 use crate::scope::{QuestionScope, ReadingAids};
 
-/// The area of the vocabulary whose classes are eaten or put on the skin.
-const FOOD: &str = "food";
 /// Types of what is eaten or taken, beside what states its ingredients: in lower case, as an index compares values.
 const TAKEN_TYPES: &[&str] = &["menuitem", "drug", "dietarysupplement"];
 

@@ -85,7 +85,7 @@ pub use filter::{ClassLimit, Filter, SortOrder, Test};
 pub use learnt::{LearntProperties, StatedProperty, StatedValues, UnnamedProperty, name_in_words, unnamed};
 pub use named::named;
 pub use parsed_question::ParsedQuestion;
-pub use paths::{AGES, CANCELLED_DAY, EVENT_DAYS, FORBIDDING, LAST_DAY, PERMITTING, PLACE_PATHS};
+pub use paths::{AGES, CANCELLED_DAY, EVENT_DAYS, FOOD, FORBIDDING, LAST_DAY, PERMITTING, PLACE_PATHS};
 pub use question::understand;
 pub use reading::{PartRole, ReadPart};
 pub use scope::{QuestionScope, ReadingAids};

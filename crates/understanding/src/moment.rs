@@ -1,5 +1,7 @@
 //! Days, months, years and decades as they are written, and the days that they last.
 
+use forecourt_vocabulary::{YearDay, YearlyDays};
+use jiff::ToSpan;
 use jiff::civil::Date;
 
 use crate::measure::days_of;
@@ -51,6 +53,33 @@ pub(crate) fn moment(text: &str) -> Option<(Date, Date)> {
     days(year?, month, day)
 }
 
+/// The first and the last day of what comes back every year, of the year in which it begins.
+pub(crate) fn yearly_days(days: YearlyDays, year: i16) -> Option<(Date, Date)> {
+    let first = year_day(days.first, year)?;
+    let last = year_day(days.last, year).filter(|last| *last >= first);
+    Some((first, last.or_else(|| year_day(days.last, year + 1))?))
+}
+
+fn year_day(day: YearDay, year: i16) -> Option<Date> {
+    match day {
+        YearDay::Fixed(month, day) => Date::new(year, month, day).ok(),
+        YearDay::LastOf(month) => Date::new(year, month, 1).ok().map(Date::last_of_month),
+        YearDay::Easter(days) => easter(year)?.checked_add(i64::from(days).days()).ok(),
+    }
+}
+
+/// Easter Sunday of the Gregorian calendar, by the rule of Gauss as Meeus gives it.
+fn easter(year: i16) -> Option<Date> {
+    let year_of = i32::from(year);
+    let (golden, century, in_century) = (year_of % 19, year_of / 100, year_of % 100);
+    let shift = (century + 8) / 25;
+    let moon = (19 * golden + century - century / 4 - (century - shift + 1) / 3 + 15) % 30;
+    let weekday = (32 + 2 * (century % 4) + 2 * (in_century / 4) - moon - in_century % 4) % 7;
+    let late = (golden + 11 * moon + 22 * weekday) / 451;
+    let day = moon + weekday - 7 * late + 114;
+    Date::new(year, i8::try_from(day / 31).ok()?, i8::try_from(day % 31 + 1).ok()?).ok()
+}
+
 /// The first and the last day of a year, a month of it, or a day.
 pub(crate) fn days(year: i16, month: Option<i8>, day: Option<i8>) -> Option<(Date, Date)> {
     let first = Date::new(year, month.unwrap_or(1), day.unwrap_or(1)).ok()?;
@@ -77,5 +106,14 @@ mod tests {
     fn a_decade_has_ten_years() {
         assert_eq!(ends("70s"), Some((0.0, 3_651.0 + TO_MIDNIGHT)));
         assert_eq!(ends("99999s"), None);
+    }
+
+    #[test]
+    fn easter_is_when_it_is() {
+        for (year, month, day) in
+            [(1961, 4, 2), (2000, 4, 23), (2024, 3, 31), (2026, 4, 5), (2027, 3, 28), (2038, 4, 25)]
+        {
+            assert_eq!(easter(year), Date::new(year, month, day).ok());
+        }
     }
 }

@@ -4,11 +4,13 @@ use forecourt_vocabulary::{PhraseMeaning, Quantity, RelativeDate, Unit, WordClas
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 
-use crate::moment::{days, decade};
+use crate::moment::{days, decade, yearly_days};
 use crate::reader::Reader;
 
 /// Years that a question can mean.
 const YEARS: std::ops::RangeInclusive<f64> = 1_800.0..=2_099.0;
+/// Words between a thing and what it is called by, without accents.
+const OF: &[&str] = &["of", "de", "d", "du", "des", "del", "der", "von", "vom"];
 /// The most days, weeks or months from today that can be asked for.
 const STEPS_MAX: f64 = 1_000.0;
 
@@ -37,7 +39,7 @@ pub(crate) enum Wording {
 
 /// The time that is named here. `Some(None)`: one that depends on what day it is, which nobody knows.
 pub(crate) fn name(reader: &Reader<'_>, at: usize) -> Option<Option<NamedDate>> {
-    if let Some(named) = decade_here(reader, at).or_else(|| written(reader, at)) {
+    if let Some(named) = decade_here(reader, at).or_else(|| written(reader, at)).or_else(|| yearly(reader, at)) {
         return Some(Some(named));
     }
     relative_end(reader, at)?;
@@ -127,13 +129,36 @@ fn written(reader: &Reader<'_>, at: usize) -> Option<NamedDate> {
 /// last.
 fn nearest(reader: &Reader<'_>, month: i8, day: Option<i8>) -> Option<(Date, Date)> {
     let today = reader.aids.today?;
-    let takes_place = reader.path(Quantity::Date).is_some_and(|path| path.starts_with("start"));
+    let takes_place = reader.path(Quantity::Date).is_some_and(takes_place);
     let step = if takes_place { 1 } else { -1 };
     [0, step].into_iter().find_map(|years| {
         let span = days(today.year() + years, Some(month), day)?;
         let is_meant = if takes_place { span.1 >= today } else { span.0 <= today };
         is_meant.then_some(span)
     })
+}
+
+/// A holiday or a season, the one that comes next. Only where items take place: a Christmas recipe is one all year.
+fn yearly(reader: &Reader<'_>, at: usize) -> Option<NamedDate> {
+    let today = reader.aids.today?;
+    let takes_place = reader.path(Quantity::Date).is_some_and(takes_place);
+    let named = |meaning: &PhraseMeaning| if let PhraseMeaning::Yearly(days) = meaning { Some(*days) } else { None };
+    let (found, end) = if takes_place { reader.longest(at, named)? } else { return None };
+    // A market of Christmas is called so.
+    let is_of = at.checked_sub(1).and_then(|before| reader.token(before)).is_some_and(|word| OF.contains(&&*word.word));
+    if is_of && !found.stands_alone {
+        return None;
+    }
+    // A winter that began last year may not be over.
+    let spans = [-1, 0, 1].into_iter().filter_map(|years| yearly_days(found, today.year() + years));
+    let (first, last) = spans.into_iter().find(|(_, last)| *last >= today)?;
+    let stands_alone = found.stands_alone;
+    Some(NamedDate { first, last: Some(last), end, wording: Wording::Days, stands_alone })
+}
+
+/// Whether a date says when an item takes place.
+fn takes_place(path: &str) -> bool {
+    path.rsplit('.').next().is_some_and(|name| name.starts_with("start"))
 }
 
 fn year(reader: &Reader<'_>, at: usize) -> Option<i16> {

@@ -11,6 +11,8 @@ pub const EVENT_DAYS: [&str; 2] = ["eventDays.from", "eventDays.to"];
 pub const LAST_DAY: &str = "lastDay";
 /// The last day of what was cancelled: before any day that a date can name, so that what took place long ago is after it.
 pub const CANCELLED_DAY: f64 = -1e7;
+/// The area of the vocabulary whose classes are eaten or put on the skin.
+pub const FOOD: &str = "food";
 /// Words of a warning that permits what it is about.
 pub const PERMITTING: &[&str] = &[
     "may",

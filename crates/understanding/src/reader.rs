@@ -25,9 +25,14 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(text: &'a str, aids: ReadingAids<'a>) -> Self {
-        let tokens = tokens(text);
-        let meanings = (0..tokens.len()).map(|at| aids.lexicon.meanings(&tokens[at..])).collect();
+        let mut tokens = tokens(text);
         let learnt = aids.learnt.meanings(&tokens);
+        for at in 0..tokens.len() {
+            if let Some(meant) = almost(&tokens[at..], &learnt[at], aids) {
+                tokens[at].word = meant;
+            }
+        }
+        let meanings = (0..tokens.len()).map(|at| aids.lexicon.meanings(&tokens[at..])).collect();
         let [states_facts, is_name] = [const { OnceCell::new() }; 2];
         Self { text, tokens, meanings, learnt, aids, table: PropertyTable::shipped(), states_facts, is_name }
     }
@@ -210,4 +215,13 @@ impl<'a> Reader<'a> {
         let value = (value * 100.0).round() / 100.0;
         format!("{} {}", self.spell(value), self.say(if value == 1.0 { one } else { many }, &[]))
     }
+}
+
+/// The word of a limit that the first token is spelled almost like, where it says nothing itself: neither to the rules
+/// nor to any item.
+fn almost(tokens: &[QuestionToken], learnt: &[(&LearntMeaning, usize)], aids: ReadingAids<'_>) -> Option<String> {
+    let word = &tokens.first().filter(|token| token.is_word())?.word;
+    let meant = aids.lexicon.almost(word).filter(|_| learnt.is_empty() && aids.lexicon.meanings(tokens).is_empty())?;
+    let is_known = aids.known.has_written(word) || !aids.vocabulary.synonyms_of(word).is_empty();
+    (!is_known).then(|| meant.to_owned())
 }

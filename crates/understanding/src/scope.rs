@@ -47,6 +47,10 @@ pub trait QuestionScope {
     fn quantile(&self, path: &str, part: f64) -> Option<f64>;
     /// Whether some item has all words of a text and keeps all limits.
     fn finds(&self, text: &str, filters: &[Filter]) -> bool;
+    /// Whether some item has this word anywhere, in any form.
+    fn has_written(&self, _word: &str) -> bool {
+        false
+    }
     /// Whether a text may be the name of an item: all its neighbouring words stand together in names.
     fn is_name(&self, text: &str) -> bool;
     /// Whether some item states of which classes of this area of the vocabulary it is.

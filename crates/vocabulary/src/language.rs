@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 use serde::Deserialize;
 
 use crate::fold::folded;
+use crate::holiday::YearlyDays;
 use crate::property::Quantity;
 use crate::token::{QuestionToken, tokens};
 use crate::vocabulary::Vocabulary;
@@ -17,6 +18,19 @@ use crate::words::LANGUAGES;
 const SHIPPED: &str = include_str!("../data/languages.json");
 /// Letters that may follow a word that is written with `*`.
 const ENDING_LETTERS_MAX: usize = 3;
+/// Letters of a word that may be spelled almost right: shorter ones become others too easily.
+const ALMOST_LETTERS_MIN: usize = 6;
+/// Words by which a limit is known, whatever stands around them.
+const LIMIT_WORDS: &[WordClass] = &[
+    WordClass::Without,
+    WordClass::AtMost,
+    WordClass::LessThan,
+    WordClass::AtLeast,
+    WordClass::MoreThan,
+    WordClass::Between,
+    WordClass::Available,
+    WordClass::Unavailable,
+];
 /// The language that has a wording for everything.
 const FALLBACK: &str = "en";
 
@@ -37,6 +51,8 @@ pub enum PhraseMeaning {
     Relative(RelativeDate),
     /// The first year of a decade.
     Decade(i16),
+    /// A holiday or a season.
+    Yearly(YearlyDays),
     /// A word with a task.
     Word(WordClass),
     /// Little (`false`) or much of a quantity, without a number: "cheap".
@@ -94,6 +110,9 @@ pub(crate) struct LanguageFile {
     dates: DatesEntry,
     #[serde(default)]
     decades: BTreeMap<String, i16>,
+    /// By the days, as [`YearlyDays`] writes them.
+    #[serde(default)]
+    holidays: BTreeMap<String, Vec<String>>,
     words: BTreeMap<WordClass, Vec<String>>,
     level: BTreeMap<Quantity, LevelEntry>,
     order: BTreeMap<Quantity, OrderEntry>,
@@ -171,6 +190,11 @@ impl LanguageWords {
         file.numbers.iter().for_each(|(phrase, number)| self.phrase(phrase, Means::Number(*number)));
         file.spans.iter().for_each(|(phrase, minutes)| self.phrase(phrase, Means::Minutes(*minutes)));
         file.decades.iter().for_each(|(phrase, year)| self.phrase(phrase, Means::Decade(*year)));
+        for (days, phrases) in &file.holidays {
+            // A test reads every file: what is not read here is written by nobody.
+            let days = YearlyDays::try_from(days.clone()).unwrap_or_else(|error| panic!("holidays: {error}"));
+            self.phrases(phrases, &Means::Yearly(days));
+        }
         file.units.iter().for_each(|(unit, phrases)| self.phrases(phrases, &Means::Unit(*unit)));
         file.words.iter().for_each(|(class, phrases)| self.phrases(phrases, &Means::Word(*class)));
         let DatesEntry { months, weekdays, relative } = file.dates;
@@ -227,6 +251,23 @@ impl QuestionLexicon {
         found
     }
 
+    /// The one word of limits, orders and dates that a word is spelled almost like: one letter is wrong, missing, too many
+    /// or swapped with its neighbour. `None` for short words, and where there are several.
+    pub fn almost(&self, word: &str) -> Option<&str> {
+        let letters = word.chars().count();
+        if letters < ALMOST_LETTERS_MIN {
+            return None;
+        }
+        let mut near = self.words.phrases.iter().filter(|(known, phrases)| {
+            known.len().abs_diff(word.len()) <= 1
+                && known.chars().count() >= ALMOST_LETTERS_MIN
+                && phrases.iter().any(Phrase::is_limit_alone)
+                && is_one_error(known, word)
+        });
+        let (found, _) = near.next()?;
+        near.next().is_none().then_some(found.as_str())
+    }
+
     /// What a word says that there is none of: `gluten` of `glutenfrei`, and whether that has to be what a class
     /// is called.
     pub fn free_of<'w>(&self, word: &'w str) -> impl Iterator<Item = (&'w str, bool)> {
@@ -250,6 +291,23 @@ impl QuestionLexicon {
     }
 }
 
+/// Whether two words differ by one letter that is wrong, missing or too many, or by two neighbours that are swapped. The
+/// first letter is right: hardly anybody gets that one wrong, and it tells many words apart. With an ending it is another
+/// word: "tonight's".
+fn is_one_error(one: &str, other: &str) -> bool {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    let same = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&one[same..], &other[same..]);
+    let is_swapped = || a.len() > 1 && b.len() > 1 && (a[0], a[1]) == (b[1], b[0]) && a[2..] == b[2..];
+    let is_it = match (a, b) {
+        ([], _) | (_, []) => false,
+        ([_, rest @ ..], _) if rest == b => true,
+        (_, [_, rest @ ..]) if rest == a => true,
+        ([_, rest @ ..], [_, more @ ..]) => rest == more || is_swapped(),
+    };
+    is_it && same > 0
+}
+
 /// A word without its last letters, and those. `None` when nothing would be left of it.
 fn without_letters(word: &str, letters: usize) -> Option<(&str, &str)> {
     if letters == 0 {
@@ -260,6 +318,17 @@ fn without_letters(word: &str, letters: usize) -> Option<(&str, &str)> {
 }
 
 impl Phrase {
+    /// Whether it is one word, by which a limit, an order or a date is known.
+    fn is_limit_alone(&self) -> bool {
+        use PhraseMeaning as Means;
+        let limits = match &self.meaning {
+            Means::Level(..) | Means::Order(..) | Means::Month(_) | Means::Weekday(_) | Means::Relative(_) => true,
+            Means::Word(class) => LIMIT_WORDS.contains(class),
+            _ => false,
+        };
+        limits && self.rest.is_empty()
+    }
+
     /// Whether the tokens behind the first one are its further words. `ending` letters of the first were cut.
     fn matches(&self, tokens: &[QuestionToken], ending: usize) -> bool {
         if self.rest.is_empty() {
@@ -301,6 +370,24 @@ mod tests {
             assert!(has(text, &meaning, length), "{text}: {:?}", QuestionLexicon::shipped().meanings(&tokens(text)));
         }
         assert!(!has("cheapskate", &Means::Level(Quantity::Price, false), 1));
+    }
+
+    #[test]
+    fn a_word_of_a_limit_may_be_spelled_almost_right() {
+        let lexicon = QuestionLexicon::shipped();
+        for (written, meant) in [
+            ("witout", "without"),
+            ("wihtout", "without"),
+            ("cheepest", "cheapest"),
+            ("betwen", "between"),
+            ("satturday", "saturday"),
+            ("billigtse", "billigste"),
+        ] {
+            assert_eq!(lexicon.almost(written), Some(meant));
+        }
+        for word in ["without", "uner", "leather", "vithout", "motorcycle", "tonights", "withou", ""] {
+            assert_eq!(lexicon.almost(word), None, "{word}");
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@
 //! | [`limits`] | every bound, with its unit |
 //! | `token.rs` | a question as words, numbers and marks |
 //! | `language.rs`, `word_class.rs` | words of questions, and wordings of limits, by language |
+//! | `holiday.rs` | days and seasons that come back every year |
 //! | `property.rs` | which properties of items say what a question asks for |
 //! | `conversation.rs` | words around what is asked for: "more", "instead", "the second one" |
 //! | `pattern.rs` | patterns that are compiled when a text comes that they may match |
@@ -32,6 +33,7 @@ mod conversation;
 mod denial;
 mod file;
 mod fold;
+mod holiday;
 mod index;
 mod item;
 mod judge;
@@ -55,6 +57,7 @@ mod words;
 pub use class::{Area, Class, Diet, ItemKind, ItemProperty, ItemValue};
 pub use conversation::{ConversationPhrases, ItemPosition, ItemReference, OffTopic, Replacement};
 pub use fold::folded;
+pub use holiday::{YearDay, YearlyDays};
 pub use item::{ClassJudge, ItemClasses, PhraseClasses};
 pub use language::{PhraseMeaning, QuestionLexicon};
 pub use property::{PropertyTable, Quantity, TextProperties};

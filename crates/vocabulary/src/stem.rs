@@ -24,13 +24,27 @@ pub(crate) fn stem(word: &str, language: usize) -> Option<String> {
     if TIES[language].contains(&word) {
         return None;
     }
-    let mut stem = Stemmer::new(STEMMERS[language]).stem(word).into_owned();
+    let stemmer = Stemmer::new(STEMMERS[language]);
+    let mut stem = stemmer.stem(word).into_owned();
+    let is_german = LANGUAGES[language] == "de";
+    if is_german && stem != word && ends_in_plural_s(&stem) {
+        // It takes the `s` of "Kurs" for an ending, and of "Kurse" the `e` alone: what is left of that has it again.
+        stem = stemmer.stem(&stem).into_owned();
+    }
     // The stemmer keeps the `s` of "Autos" and "Sofas".
-    let is_german = LANGUAGES[language] == "de" && stem.len() >= LETTERS_MIN;
-    if is_german && stem.ends_with("as") | stem.ends_with("os") | stem.ends_with("is") | stem.ends_with("ys") {
+    if is_german
+        && stem.len() >= LETTERS_MIN
+        && stem.ends_with("as") | stem.ends_with("os") | stem.ends_with("is") | stem.ends_with("ys")
+    {
         stem.pop();
     }
     Some(stem)
+}
+
+/// Whether a German stem, behind which an ending was taken away, ends in an `s` that is taken for one too.
+fn ends_in_plural_s(stem: &str) -> bool {
+    let mut letters = stem.chars().rev();
+    letters.next() == Some('s') && letters.next().is_some_and(|letter| !"aeiouys".contains(letter))
 }
 
 /// Letters of a German word whose last `s` may be that of a plural.
@@ -42,6 +56,19 @@ pub(crate) fn phrase_key(phrase: &str, language: usize) -> Option<PhraseKey> {
     words_of(&folded(phrase)).filter_map(|word| stem(word, language)).for_each(|stem| key = key.then(&stem));
     (key != PhraseKey::default()).then_some(key)
 }
+
+/// The number of two words that are written as one: "suncream" is sun cream. `None`: the phrase has not two words, or
+/// one of them is too short to be seen in the other.
+pub(crate) fn joined_key(phrase: &str, language: usize) -> Option<PhraseKey> {
+    let folded = folded(phrase);
+    let mut words = words_of(&folded);
+    let (first, second) = (words.next()?, words.next()?);
+    let is_joined = words.next().is_none() && first.len().min(second.len()) >= JOINED_LETTERS_MIN;
+    is_joined.then(|| phrase_key(&format!("{first}{second}"), language)).flatten()
+}
+
+/// Letters of each of two words that may be written as one.
+const JOINED_LETTERS_MIN: usize = 3;
 
 /// The bytes of the words of a phrase that do more than tie others together, without accents.
 pub(crate) fn phrase_letters(phrase: &str, language: usize) -> usize {
@@ -80,6 +107,8 @@ mod tests {
             (0, &["sleeping bag", "Sleeping bags", "sleeping-bags"][..]),
             (1, &["Schlafsack", "Schlafsäcke", "Schlafsäcken"]),
             (1, &["Auto", "Autos"]),
+            (1, &["Töpferkurs", "Töpferkurse", "Töpferkursen"]),
+            (1, &["Gans", "Gänse"]),
             (1, &["wasserdicht", "wasserdichte", "wasserdichten"]),
             (2, &["veste imperméable", "vestes imperméables", "veste impermeable"]),
             (2, &["maux de tête", "maux tête"]),
@@ -92,6 +121,15 @@ mod tests {
         }
         assert_eq!(phrase_key("für die", 1), None);
         assert_ne!(phrase_key("night", 0), phrase_key("light", 0));
+    }
+
+    #[test]
+    fn two_words_are_one_where_they_are_written_so() {
+        assert_eq!(joined_key("sun cream", 0), phrase_key("suncreams", 0));
+        assert_eq!(joined_key("in-ear", 0), None);
+        for phrase in ["cream", "hand and foot", ""] {
+            assert_eq!(joined_key(phrase, 0), None, "{phrase}");
+        }
     }
 
     proptest! {

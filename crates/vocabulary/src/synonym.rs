@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::file::SynonymGroup;
 use crate::limits::{COMPOUND_BYTES_MAX, NARROWER_MAX, PART_LETTERS_MIN, SYNONYM_SPAN_MAX};
-use crate::stem::{PhraseKey, phrase_key, phrase_letters, stem};
+use crate::stem::{PhraseKey, joined_key, phrase_key, phrase_letters, stem};
 use crate::synonym_table::{ShippedGroup, SynonymTable};
 use crate::words::LANGUAGES;
 
@@ -63,9 +63,8 @@ impl<'v> FoundGroup<'v> {
     /// has typed `langu` does not speak of a `langue`.
     fn is_named(self, key: PhraseKey, language: usize, letters: usize) -> bool {
         let words = self.words().into_iter().filter(|(of, _)| *of == language);
-        words
-            .map(|(_, word)| word)
-            .any(|word| phrase_key(word, language) == Some(key) && letters >= phrase_letters(singular(word), language))
+        let is_it = |word: &str| phrase_key(word, language) == Some(key) || joined_key(word, language) == Some(key);
+        words.map(|(_, word)| word).any(|word| is_it(word) && letters >= phrase_letters(singular(word), language))
     }
 
     /// Its words, each with the place of its language.
@@ -166,6 +165,7 @@ impl OwnSynonyms {
         let (mut found, mut at) = (Vec::new(), 0);
         while at < stems.len() {
             let named = if stems[at].is_some() { self.longest(words, &stems, at, language) } else { None };
+            let named = named.or_else(|| self.joined(words, at, language));
             let named = named.or_else(|| Some((at + 1, self.compound(words[at], language)?)));
             match named {
                 Some((end, synonyms)) => {
@@ -196,6 +196,14 @@ impl OwnSynonyms {
             }
         }
         found.map(|(end, key)| (end, self.synonyms(key, language)))
+    }
+
+    /// What two words name that are written as one: a rain coat is a raincoat.
+    fn joined(&self, words: &[&str], at: usize, language: usize) -> Option<(usize, Vec<Synonym<'_>>)> {
+        let key = joined_key(&words.get(at..at + 2)?.join(" "), language)?;
+        let letters = words[at].len() + words[at + 1].len();
+        let is_named = self.find(key, language).iter().any(|group| group.is_named(key, language, letters));
+        is_named.then(|| (at + 2, self.synonyms(key, language)))
     }
 
     /// What a German compound is made of, in other words: "Fahrradjacke" is a jacket and of a bicycle.
@@ -304,6 +312,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn two_words_may_be_one() {
+        let own = OwnSynonyms::default();
+        let names = |words: &[&str]| own.subjects_in(words).iter().any(|subject| subject.words == (0..2));
+        assert!(names(&["rain", "coat"]) && names(&["lap", "top"]));
+        assert!(!names(&["green", "coat"]) && !names(&["rain"]));
+    }
+
+    #[test]
     fn the_beginning_of_a_word_names_nothing() {
         let own = OwnSynonyms::default();
         let names = |word: &str, code: &str| {
@@ -314,6 +330,7 @@ mod tests {
             assert!(names(whole, code) && !names(begun, code), "{whole}");
         }
         // One thing of what is usually named as many, and many of one.
+        assert!(names("suncream", "en") && names("suncreams", "en") && !names("suncre", "en"));
         assert!(names("trouser", "en") && names("jackets", "en") && names("jacken", "de"));
     }
 }

@@ -132,7 +132,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::file::SynonymGroup;
     use crate::limits::SYNONYMS_MAX;
-    use crate::stem::phrase_key;
+    use crate::stem::{joined_key, phrase_key};
 
     /// The two files of groups, each with the name of the file that it is from.
     pub(crate) fn written(groups: &[(&str, SynonymGroup)]) -> (String, Vec<u8>) {
@@ -142,7 +142,9 @@ pub(crate) mod tests {
             for (language, code) in LANGUAGES.iter().enumerate() {
                 for word in group.words.get(*code).into_iter().flatten() {
                     let key = phrase_key(word, language).unwrap_or_else(|| panic!("`{word}` has no words"));
-                    lines_of.entry((language, key)).or_default().insert(line);
+                    for key in std::iter::once(key).chain(joined_key(word, language)) {
+                        lines_of.entry((language, key)).or_default().insert(line);
+                    }
                 }
             }
         }

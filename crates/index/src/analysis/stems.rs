@@ -1,5 +1,7 @@
 //! Stems that were worked out before. A text repeats its words, and a collection repeats them more.
 
+use std::borrow::Cow;
+
 use super::LanguageAnalyzer;
 use super::fold::fold_char;
 
@@ -78,7 +80,13 @@ impl std::fmt::Debug for Stems {
 
 fn work_out(word: &str, tongue: LanguageAnalyzer) -> String {
     let stemmer = tongue.stemmer();
-    let stem = stemmer.as_ref().map_or(word.into(), |stemmer| stemmer.stem(word));
+    let mut stem: Cow<'_, str> = stemmer.as_ref().map_or(word.into(), |stemmer| stemmer.stem(word));
+    let mut last = stem.chars().rev();
+    let ends_in_s = last.next() == Some('s') && last.next().is_some_and(|letter| !"aeiouys".contains(letter));
+    let is_plural_s = tongue.keeps_plural_s() && ends_in_s && *stem != *word;
+    if let Some(stemmer) = stemmer.as_ref().filter(|_| is_plural_s) {
+        stem = stemmer.stem(&stem).into_owned().into();
+    }
     let mut folded = String::with_capacity(stem.len());
     stem.chars().for_each(|c| fold_char(c, &mut folded));
     // A word of nothing but marks would fold to nothing.
@@ -109,6 +117,16 @@ mod tests {
             }
         }
         assert_eq!(stems.stem("peas", LanguageAnalyzer::ENGLISH), "pea");
+    }
+
+    #[test]
+    fn german_plurals_are_their_singular() {
+        let mut stems = Stems::default();
+        let german = LanguageAnalyzer::of("de");
+        for (one, many) in [("kurs", "kurse"), ("töpferkurs", "töpferkursen"), ("gans", "gänse"), ("preis", "preise")]
+        {
+            assert_eq!(stems.stem(one, german).to_owned(), stems.stem(many, german), "{one}");
+        }
     }
 
     #[test]

@@ -69,6 +69,12 @@ impl LanguageAnalyzer {
         self.entry().map(|entry| frostem::Stemmer::new(entry.stemmer))
     }
 
+    /// Whether an `s` behind which an ending was taken away is one itself. The stemmer of German takes the `s` of "Kurs"
+    /// for an ending, and of "Kurse" the `e` alone: after a second time both are the same.
+    pub(crate) fn keeps_plural_s(self) -> bool {
+        self.entry().is_some_and(|entry| matches!(entry.stemmer, Algorithm::German))
+    }
+
     pub(crate) fn stop_list(self) -> Option<StopList> {
         self.entry().map(|entry| entry.stop_list)
     }

@@ -148,6 +148,16 @@ fn course_end(item: &Value) -> Option<f64> {
     ends?.into_iter().reduce(f64::max)
 }
 
+/// What a free item costs that names no price: nothing. Where it names one, that counts.
+pub(super) fn no_price(item: &Value) -> Option<f64> {
+    let is_free = item.get("isAccessibleForFree").is_some_and(|free| match free {
+        Value::Bool(free) => *free,
+        other => other.as_str().is_some_and(|text| type_name(text).eq_ignore_ascii_case("true")),
+    });
+    let names_none = ["offers", "price"].iter().all(|key| item.get(*key).is_none());
+    (is_free && names_none).then_some(0.0)
+}
+
 fn takes_place(item: &Value) -> bool {
     is_of(item, |kind| kind.ends_with("Event") || TAKES_PLACE.contains(&kind))
 }
@@ -177,6 +187,20 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_is_free_and_names_no_price_costs_nothing() {
+        for (item, price) in [
+            (json!({"isAccessibleForFree": true}), Some(0.0)),
+            (json!({"isAccessibleForFree": "https://schema.org/True"}), Some(0.0)),
+            (json!({"isAccessibleForFree": true, "offers": {"price": 5}}), None),
+            (json!({"isAccessibleForFree": true, "price": 5}), None),
+            (json!({"isAccessibleForFree": false}), None),
+            (json!({"name": "Free"}), None),
+        ] {
+            assert_eq!(no_price(&item), price, "{item}");
+        }
+    }
 
     #[test]
     fn ages_are_a_range_wherever_they_are_stated() {

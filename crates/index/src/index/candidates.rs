@@ -15,7 +15,7 @@ use super::document::{Hashes, Maker};
 use super::schema::{schema, tokenizers};
 use super::snapshot::{Overview, Snapshot};
 use super::statistics::Statistics;
-use crate::analysis::LanguageAnalyzer;
+use crate::analysis::{LanguageAnalyzer, item_language};
 use crate::error::Result;
 
 /// Bytes that the segment writer begins with.
@@ -58,7 +58,7 @@ fn searcher(found: &[Candidate], reading: Reading<'_>, summary: &mut Summary) ->
         let Ok(json) = LazyJson::from_text(candidate.item.clone()) else { continue };
         let Some(mut item) = Item::read(&json, Place::NOWHERE) else { continue };
         item.id.clone_from(&candidate.id);
-        let tongue = item.language.map_or(reading.tongue, LanguageAnalyzer::of);
+        let tongue = item_language(&item, reading.tongue);
         let entry = candidate.entry;
         let hashes = Hashes { key: entry.key, content: entry.hash, origin: entry.origin };
         let grounded = GroundedItem { item: &json, grounding: None };

@@ -16,7 +16,7 @@ use super::commit::Summary;
 use super::document::{Hashes, Maker};
 use super::schema::schema;
 use super::target::Target;
-use crate::analysis::LanguageAnalyzer;
+use crate::analysis::{LanguageAnalyzer, item_language};
 use crate::error::{Error, Result};
 use crate::limits::PROGRESS_ITEMS;
 use crate::pushed::{PushFile, Row};
@@ -277,7 +277,7 @@ impl<'a, 't> Run<'a, 't> {
 
     /// Writes an item if it is new or changed.
     fn take(&mut self, item: &Item<'_>, key: u64, json: &Value, bytes: &[u8]) -> Result<()> {
-        let tongue = item.language.map_or(self.tongue, LanguageAnalyzer::of);
+        let tongue = item_language(item, self.tongue);
         // With the language and the file in it: the same bytes under another of them are written again.
         let content = hash(&[bytes, tongue.code().as_bytes(), &self.origin.to_be_bytes()]);
         let known = self.target.hash_of(key)?;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
+use tantivy::query::{EnableScoring, Query as Search};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocSet, Term};
 
@@ -67,8 +68,7 @@ fn one_of(snapshot: &Snapshot, plan: &Plan, query: &Query, one: &RankedDoc, list
 fn terms(snapshot: &Snapshot, plan: &Plan, address: DocAddress) -> Vec<(String, String, f32)> {
     let mut terms = Vec::new();
     for clause in plan.clauses() {
-        // A clause that the document does not satisfy cannot be explained.
-        let Ok(explanation) = clause.explain(&snapshot.searcher, address) else { continue };
+        let Some(score) = score(snapshot, clause, address) else { continue };
         let (mut field, mut words) = ("words".to_owned(), Vec::new());
         clause.query_terms(&mut |term, _| {
             field = snapshot.searcher.schema().get_field_name(term.field()).to_owned();
@@ -78,13 +78,23 @@ fn terms(snapshot: &Snapshot, plan: &Plan, address: DocAddress) -> Vec<(String, 
             }
         });
         words.dedup();
-        terms.push((field, words.join(" "), explanation.value()));
+        terms.push((field, words.join(" "), score));
     }
     let words = terms.iter().map(|(_, _, score)| score).sum();
     let kinds = plan.kinds.explain(address, words);
     terms.extend(kinds.into_iter().map(|(word, bonus)| ("kind".to_owned(), word, bonus)));
     terms.sort_by(|a, b| b.2.total_cmp(&a.2));
     terms
+}
+
+/// What a clause adds to the score of a document. `None`: the document does not satisfy it, or it can't be read.
+fn score(snapshot: &Snapshot, clause: &dyn Search, address: DocAddress) -> Option<f32> {
+    let weight = clause.weight(EnableScoring::enabled_from_searcher(&snapshot.searcher)).ok()?;
+    // Not by the library's explanation: it looks for the document behind the first one of each part of a clause, and stops
+    // the program where that is further on.
+    let mut scorer = weight.scorer(snapshot.searcher.segment_reader(address.segment_ord), 1.0).ok()?;
+    let is_there = scorer.doc() <= address.doc_id && scorer.seek(address.doc_id) == address.doc_id;
+    is_there.then(|| scorer.score())
 }
 
 /// Whether a document has a term. What can't be read is not told.

@@ -106,7 +106,8 @@ fn content_words<'t>(text: &'t str, tongues: &[LanguageAnalyzer]) -> impl Iterat
     })
 }
 
-fn known_stems(snapshot: &Snapshot, word: &str, tongue: LanguageAnalyzer) -> Vec<String> {
+/// The stems of a word in one language that items have.
+pub(super) fn known_stems(snapshot: &Snapshot, word: &str, tongue: LanguageAnalyzer) -> Vec<String> {
     let is_known = |stem: &&str| snapshot.doc_freq(&Term::from_field_text(snapshot.fields.text, stem)) > 0;
     Words::of(word, tongue).iter().filter(is_known).map(str::to_owned).collect()
 }

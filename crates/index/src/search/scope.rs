@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forecourt_understanding::{Filter, QuestionScope};
 use tantivy::Term;
 
-use super::matching::{has_any, has_name};
+use super::matching::{has_any, has_name, known_stems, tongues};
 use super::position::position;
 use crate::analysis::{LanguageAnalyzer, Words, fact_word, whole_fact};
 use crate::classes::STATED;
@@ -38,6 +38,10 @@ impl QuestionScope for Snapshot {
 
     fn finds(&self, text: &str, filters: &[Filter]) -> bool {
         has_any(self, text, filters)
+    }
+
+    fn has_written(&self, word: &str) -> bool {
+        tongues(self).into_iter().any(|tongue| !known_stems(self, word, tongue).is_empty())
     }
 
     fn is_name(&self, text: &str) -> bool {
@@ -92,6 +96,10 @@ impl QuestionScope for Scope {
 
     fn finds(&self, text: &str, filters: &[Filter]) -> bool {
         self.any(|items| items.finds(text, filters))
+    }
+
+    fn has_written(&self, word: &str) -> bool {
+        self.any(|items| items.has_written(word))
     }
 
     fn is_name(&self, text: &str) -> bool {

@@ -166,3 +166,14 @@ fn spellings_are_looked_for_under_every_letter() {
     assert!(is_proposed(SPELLINGS_READ - 2));
     assert!(!is_proposed(SPELLINGS_READ - 1), "the last of them is not read");
 }
+
+#[test]
+fn an_item_is_explained_where_others_have_its_other_names() {
+    let shelf =
+        shelf(&[("en", "Shimmerer"), ("en", "Glimmer"), ("en", "Shimmerer and glimmer"), ("en", "Glimmer of oak")]);
+    for text in ["glimmer", "shimmerer", "glimmer oak"] {
+        let (hits, explained) = (shelf.hits(text), shelf.library.explain(&Query::new(text)).unwrap());
+        assert_eq!(hits.len(), explained.len());
+        assert!(explained.iter().all(|one| one.terms.iter().any(|(_, _, adds)| *adds > 0.0)), "{text}");
+    }
+}

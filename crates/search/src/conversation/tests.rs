@@ -1,7 +1,7 @@
 use forecourt_core::{Handle, MessageId, Part, SearchRefinement, Turn};
 use serde_json::{Value, json};
 
-use forecourt_understanding::{Filter, ParsedQuestion, PartRole, ReadPart};
+use forecourt_understanding::{ClassLimit, Filter, ParsedQuestion, PartRole, ReadPart};
 use proptest::prelude::*;
 
 use super::super::name_role::is_same;
@@ -405,3 +405,24 @@ const TURNS: &[&str] = &[
     "with rice",
     "the second one",
 ];
+
+#[test]
+fn what_is_eaten_stays_out_and_a_material_does_for_one_question() {
+    let without = |area: &str| Filter {
+        fields: Vec::new(),
+        test: Test::Without {
+            classes: vec![ClassLimit { class: "x".to_owned(), area: area.to_owned() }],
+            words: Vec::new(),
+        },
+        words: String::new(),
+    };
+    for (area, is_told, lasts) in [
+        (FOOD, false, true),
+        (FOOD, true, true),
+        ("material", false, false),
+        ("color", false, false),
+        ("material", true, true),
+    ] {
+        assert_eq!(is_lasting(&without(area), is_told), lasts, "{area}");
+    }
+}
