@@ -43,6 +43,7 @@ impl Tasks {
                     // A caller that went away finds the task by itself, or not at all.
                     drop(hand_over.send(Ok(BackgroundWork { task: id, logged })));
                     let (usage, journal) = (request.meter(), request.journal.clone());
+                    let receipt = request.receipt.clone();
                     let (account, used_before) = (request.account(), used_in_earlier_turns(&task));
                     let (runs, catch_up, later_files) = (1, None, AtomicU64::new(0));
                     let work = Work {
@@ -55,6 +56,7 @@ impl Tasks {
                         written,
                         stop,
                         slot,
+                        receipt,
                         usage,
                         used_before,
                         journal,

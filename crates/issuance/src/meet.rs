@@ -186,6 +186,10 @@ impl Issuances {
     ) -> Result<Option<Finding>, Error> {
         let is_payable = claimant.may_pay && matches!(requirement.demand, Demand::Payment(_));
         let Some(payment) = payment.filter(|_| is_payable) else { return Ok(None) };
+        let named = submitted.map(|submitted| StateHash::of(&submitted.state));
+        if let Some(known) = self.known_payment(requirement, &payment, claimant, named.as_ref()).await? {
+            return Ok(Some(known));
+        }
         let terms = canonical_hash(&requirement.terms())?;
         let is_open = |record: &IssuanceRecord| record.terms == terms && self.status(record) == IssuanceStatus::Issued;
         let state = match submitted.filter(|submitted| is_open(&submitted.record)) {
@@ -218,7 +222,7 @@ impl SubmittedIssuance {
 
 /// Whether an issuance is for this agent, and this claimant's to use. A subject's is its alone; any other belongs
 /// to its conversation. What an agent asked for that keeps no conversations is whose who knows its state.
-fn is_of(record: &IssuanceRecord, claimant: &Claimant<'_>) -> bool {
+pub(crate) fn is_of(record: &IssuanceRecord, claimant: &Claimant<'_>) -> bool {
     let key = record.holder().key();
     record.agent == *claimant.card.handle() && key.is_none_or(|key| claimant.keys.contains(&key))
 }
@@ -231,13 +235,13 @@ pub fn waits_for(task: &Task) -> Option<StateToken> {
     }
 }
 
-fn met(state: StateToken, number: u64, record: IssuanceRecord) -> Finding {
+pub(crate) fn met(state: StateToken, number: u64, record: IssuanceRecord) -> Finding {
     let hash = StateHash::of(&state);
     Finding::Met(Box::new(RequirementUse(MetBy::Issuance { hash, number, record: Box::new(record) })))
 }
 
 /// Nobody knows whether it was paid: neither a failure nor a reason to offer it again. Sheet 9.5, step 5.
-fn indeterminate() -> Box<PolicyPart> {
+pub(crate) fn indeterminate() -> Box<PolicyPart> {
     let kind = RefusalKind::ServiceUnavailable { retry_after_seconds: Some(INDETERMINATE_RETRY_SECONDS) };
     let message = "Your payment is still being settled. Nothing more is charged; try again in a moment.";
     let part = PolicyPart::new(kind, message);

@@ -160,6 +160,14 @@ fn receipt_of(answer: &UpstreamResponse) -> Option<&HeaderValue> {
     answer.headers.get(PAYMENT_RESPONSE).or_else(|| answer.headers.get(X_PAYMENT_RESPONSE))
 }
 
+/// Says that it was paid, if a receipt in base64 says so, as the end of a stream brings it.
+pub(super) fn show_paid(receipt: &str) {
+    let receipt = HeaderValue::from_str(receipt).ok().and_then(|value| decode(&value).ok());
+    if let Some(receipt) = receipt.filter(|receipt| receipt["success"] == true) {
+        stderrln!("paid: {}", line(receipt["transaction"].as_str().unwrap_or_default(), WORD_CHARS_MAX));
+    }
+}
+
 /// Says that it was paid, if the answer does.
 fn show_receipt(answer: &UpstreamResponse, quote: &Quote) {
     let header = receipt_of(answer);

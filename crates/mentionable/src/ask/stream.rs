@@ -97,6 +97,9 @@ impl StreamDisplay {
         if let Some(reason) = comment.strip_prefix("error ") {
             self.error = Some(line(reason, REASON_CHARS_MAX));
         }
+        if let Some(receipt) = comment.strip_prefix("receipt ") {
+            super::pay::show_paid(receipt);
+        }
         let part = comment.strip_prefix("part ").and_then(|envelope| json::parse(envelope.as_bytes()).ok());
         if let Some(part) = part.map(|mut envelope| envelope["part"].take()) {
             self.rest.note(&part);
