@@ -243,7 +243,7 @@ pub(crate) fn met(state: StateToken, number: u64, record: IssuanceRecord) -> Fin
 /// Nobody knows whether it was paid: neither a failure nor a reason to offer it again. Sheet 9.5, step 5.
 pub(crate) fn indeterminate() -> Box<PolicyPart> {
     let kind = RefusalKind::ServiceUnavailable { retry_after_seconds: Some(INDETERMINATE_RETRY_SECONDS) };
-    let message = "Your payment is still being settled. Nothing more is charged; try again in a moment.";
+    let message = "Your payment is still at work. Nothing more is charged; try again in a moment.";
     let part = PolicyPart::new(kind, message);
     Box::new(PolicyPart { code: Some("mentionable:payment_indeterminate".to_owned()), ..part })
 }

@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 
 use crate::answer_mark::{AnswerMark, UsedThings};
 use crate::charge::EarlyCharge;
-use crate::meet::Unmet;
+use crate::meet::{Unmet, indeterminate};
 
 use crate::IssuanceStatus;
 use crate::deduction::Deduction;
@@ -150,15 +150,20 @@ impl Issuances {
             MetBy::Granted => Ok(UseOutcome::Used),
             MetBy::Issuance { hash, number, record } => {
                 let record = IssuanceRecord { origin: origin.clone(), ..*record };
-                let state = match self.charge_early(UsedState { hash, number, record }, time_max).await? {
+                let state = UsedState { hash, number, record };
+                // Whoever asks twice at once by one payment is not asked to pay again while the other one is answered.
+                let lost = match state.is_payment() {
+                    true => UseOutcome::Unmet(Unmet::Refused(indeterminate())),
+                    false => UseOutcome::Lost,
+                };
+                let state = match self.charge_early(state, time_max).await? {
                     EarlyCharge::Ready(state) => state,
-                    EarlyCharge::Lost => return Ok(UseOutcome::Lost),
+                    EarlyCharge::Lost => return Ok(lost),
                     EarlyCharge::Unmet(unmet) => return Ok(UseOutcome::Unmet(unmet)),
                 };
-                let consumed = self.consume(*state).await?;
-                let outcome = if consumed.is_some() { UseOutcome::Used } else { UseOutcome::Lost };
-                used.states.extend(consumed);
-                Ok(outcome)
+                let Some(consumed) = self.consume(*state).await? else { return Ok(lost) };
+                used.states.push(consumed);
+                Ok(UseOutcome::Used)
             }
             MetBy::Credit(deduction) => {
                 let deducted = self.deduct(*deduction).await?;

@@ -143,12 +143,13 @@ impl<'a> Responder<'a> {
         HttpAnswer::whole(status, head, render::refusal(media, &frame, part, &worded))
     }
 
-    /// The form of a refusal: that which was wanted, but JSON for a program that pays with x402 and names no other.
+    /// The form of a refusal: that which was wanted, but JSON for a program that is to pay and does not ask for a page.
+    /// Clients of x402 name no form, and read JSON.
     fn refusal_media(&self, media: Media, part: &PolicyPart) -> Media {
         let is_payment = matches!(part.kind, RefusalKind::PaymentRequired { .. });
         let names_html = negotiate::named_quality(self.request.headers(), "text/html") > 0;
         match media {
-            Media::Html if is_payment && !names_html && payment::is_x402(self.request.headers()) => Media::Json,
+            Media::Html if is_payment && !names_html => Media::Json,
             media => media,
         }
     }

@@ -40,10 +40,20 @@ pub(super) fn offer() -> Map<String, Value> {
     object(json!({"x402Version": 1, "error": "pay", "accepts": [{"payTo": "0x1", "maxAmountRequired": "5"}]}))
 }
 
+/// A payment that is taken when the answer is complete.
 pub(super) fn payment() -> Requirement {
+    charged(Charge::After)
+}
+
+/// A payment that is taken before the agent is asked.
+pub(super) fn payment_before() -> Requirement {
+    charged(Charge::Before)
+}
+
+fn charged(charge: Charge) -> Requirement {
     let accepted = vec![AcceptedPayment { scheme: "x402.exact".to_owned(), payload: offer() }];
     let price = "0.05 USDC".to_owned();
-    let terms = PaymentTerms { accepted, price, covers: PaidFor::Turn, credit: None, charge: Charge::After };
+    let terms = PaymentTerms { accepted, price, covers: PaidFor::Turn, credit: None, charge };
     wants("Please pay.", Demand::Payment(terms))
 }
 
