@@ -201,11 +201,16 @@ impl Issuances {
         };
         let outcome = self.pay(&state, &payment, &claimant.origin).await?;
         Ok(Some(match outcome {
-            IssuanceOutcome::Verified(_) => match self.last(&StateHash::of(&state)).await? {
-                Some((number, record)) => met(state, number, record),
-                None => return Err(Error::unavailable()),
-            },
-            IssuanceOutcome::Late(IssuanceStatus::Indeterminate) => Finding::Unmet(Unmet::Refused(indeterminate())),
+            // Also where somebody else has paid for it just now: one of the two uses it.
+            IssuanceOutcome::Verified(_) | IssuanceOutcome::Late(IssuanceStatus::Verified) => {
+                match self.last(&StateHash::of(&state)).await? {
+                    Some((number, record)) => met(state, number, record),
+                    None => return Err(Error::unavailable()),
+                }
+            }
+            IssuanceOutcome::Late(IssuanceStatus::Indeterminate | IssuanceStatus::Consumed) => {
+                Finding::Unmet(Unmet::Refused(indeterminate()))
+            }
             IssuanceOutcome::Refused(fault) => Finding::Unmet(Unmet::Ask(Box::new(requirement.clone()), Some(fault))),
             IssuanceOutcome::Late(_) | IssuanceOutcome::Declined | IssuanceOutcome::NotTheirs => {
                 Finding::Unmet(Unmet::Ask(Box::new(requirement.clone()), None))

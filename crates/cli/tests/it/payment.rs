@@ -7,8 +7,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
+use crate::nodes::Nodes;
 use crate::scripts::{client_script, library, run_checks};
-use crate::support::{Deployment, Ran, Served, within};
+use crate::support::{Deployment, PATIENCE, Ran, Served, within, within_time};
 
 /// An agent that costs something.
 pub(crate) const PAID: &str = r#"
@@ -281,4 +282,31 @@ fn a_host_that_is_killed_takes_nothing_for_what_it_did_not_answer() {
     let served = deployment.serve();
     within("it is found out", || (chain.paid() == PRICE).then_some(()));
     within("and told", || outcomes(&served.deployment).contains(&"paid".to_owned()).then_some(()));
+}
+
+#[test]
+fn of_three_nodes_one_takes_the_money_and_another_finds_out_for_one_that_died() {
+    let (Some(chain), Some(mut nodes)) = (Chain::start(), Nodes::start(0)) else { return };
+    for _ in 0..3 {
+        let deployment = nodes.deployment().open_to_loopback().with("payments", &chain.settings());
+        nodes.add_in(deployment.and("agents/paid.toml", PAID), &[]);
+    }
+    let words = ["hello", "--yes", "--pay-max", "$1"];
+    for node in &nodes.nodes {
+        chain.pay(node, &words).fine();
+    }
+    assert_eq!(chain.paid(), 3 * PRICE);
+    let dying = nodes.nodes.remove(0);
+    let before = chain.asked("settle");
+    chain.fault(r#"{"settle":"held"}"#);
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| chain.pay(&dying, &words));
+        within("it is being settled", || (chain.asked("settle") > before).then_some(()));
+        dying.signal(Signal::SIGKILL);
+        assert_ne!(asking.join().unwrap().code, Some(0));
+    });
+    within_time(PATIENCE * 2, "another node finds out", || (chain.paid() == 4 * PRICE).then_some(()));
+    // It goes on as ever, and nothing is taken twice.
+    chain.pay(&nodes.nodes[0], &words).fine();
+    assert_eq!(chain.paid(), 5 * PRICE);
 }
