@@ -209,6 +209,11 @@ pub trait IndexedContent: Send + Sync {
         None
     }
 
+    /// What in which engine outside keeps the items, for this content alone. `None`: they are here.
+    fn engine_place(&self) -> Option<&str> {
+        None
+    }
+
     /// When the sources were read last, or found to be as they were read. `None`: never.
     fn read_at(&self) -> Option<Timestamp> {
         None

@@ -1,8 +1,6 @@
 //! This module has what a search reports about its answer besides the items: summary, filters, facets, scores.
 //! Protocols render it in their own words, or not at all.
 
-use std::ops::Range;
-
 use serde::{Deserialize, Serialize};
 
 /// What our own protocol crate asks of an agent that searches. It travels on [`crate::Message::search`], which only our
@@ -169,15 +167,16 @@ impl ItemOrder {
 pub struct AppliedLimit {
     /// The limit in words: `30 minutes or less`.
     pub words: String,
-    /// The bytes of the question that say it. `None`: an earlier question said it, a filter, or the caller of himself.
+    /// The words of the question that say it, as they are written there. `None`: an earlier question said it, a filter, or
+    /// the caller of himself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub said_at: Option<Range<usize>>,
+    pub said: Option<String>,
 }
 
 impl AppliedLimit {
     /// A limit that the question does not say.
     pub fn unsaid(words: impl Into<String>) -> Self {
-        Self { words: words.into(), said_at: None }
+        Self { words: words.into(), said: None }
     }
 }
 
@@ -186,14 +185,14 @@ impl AppliedLimit {
 #[serde(untagged)]
 enum StoredLimit {
     Words(String),
-    Limit { words: String, said_at: Option<Range<usize>> },
+    Limit { words: String, said: Option<String> },
 }
 
 impl From<StoredLimit> for AppliedLimit {
     fn from(stored: StoredLimit) -> Self {
         match stored {
             StoredLimit::Words(words) => Self::unsaid(words),
-            StoredLimit::Limit { words, said_at } => Self { words, said_at },
+            StoredLimit::Limit { words, said } => Self { words, said },
         }
     }
 }
@@ -248,6 +247,9 @@ pub struct Facet {
     pub label: String,
     /// Values as they are written with how many items have each, the most frequent first.
     pub values: Vec<(String, usize)>,
+    /// Whether the values are ranges of a quantity, such as `20..50` and `4+`: one at a time is chosen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_ranges: bool,
 }
 
 /// Why an item is in an answer.
@@ -257,6 +259,9 @@ pub struct MatchReason {
     pub snippet: String,
     /// The limits of the question that it keeps, and with what.
     pub fits: Vec<String>,
+    /// The one of them that says how far away the item is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distance: Option<String>,
     /// Why it stands where it does, in a sentence of plain text, when somebody judged it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
@@ -351,7 +356,7 @@ mod tests {
         assert_eq!(serde_json::from_value::<crate::Event>(json!(event)).unwrap(), event);
         let old = json!({"summary": "x", "count": 1, "something": "new"});
         assert_eq!(serde_json::from_value::<Findings>(old).unwrap().count, 1);
-        let old = json!({"summary": "x", "count": 1, "applied": ["no nuts", {"words": "vegan", "said_at": null}]});
+        let old = json!({"summary": "x", "count": 1, "applied": ["no nuts", {"words": "vegan"}]});
         let applied = serde_json::from_value::<Findings>(old).unwrap().applied;
         assert_eq!(applied, [AppliedLimit::unsaid("no nuts"), AppliedLimit::unsaid("vegan")]);
     }

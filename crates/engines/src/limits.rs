@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How long one question to an engine may take.
+/// How long one question to an engine may take, further attempts and the pauses before them included.
 pub const QUESTION_TIME_MAX: Duration = Duration::from_secs(10);
 /// How long one bulk request may take.
 pub const BULK_TIME_MAX: Duration = Duration::from_secs(60);
@@ -18,6 +18,10 @@ pub const BULK_ATTEMPTS_MAX: u32 = 6;
 pub const RETRY_PAUSE: Duration = Duration::from_millis(200);
 /// The longest wait before another attempt, whatever the engine asks for.
 pub const RETRY_PAUSE_MAX: Duration = Duration::from_secs(30);
+/// Seconds for which is kept in how many items of an index of the search API a term is.
+pub const FREQUENCY_SECONDS: i64 = 30;
+/// Terms of which that is kept, before all are forgotten.
+pub const FREQUENCIES_KEPT: usize = 4_096;
 /// Connections of one agent to PostgreSQL.
 pub const POSTGRES_CONNECTIONS: usize = 10;
 /// Bytes of the terms of one item in PostgreSQL, which takes 1 MiB with what it keeps of each; words that are too many

@@ -7,14 +7,19 @@
 //! | `query.rs` | questions as its query language says them |
 //! | `bulk.rs` | bulk requests, and what is tried again of them |
 //! | `exchange.rs` | one request and its answer, tried again while the engine is busy |
+//! | `frequencies.rs` | how many documents have a term, remembered for a moment |
+//! | `attempts.rs` | how often, and until when |
 
+mod attempts;
 mod bulk;
 mod exchange;
+mod frequencies;
 mod index;
 mod query;
 
 use std::sync::Arc;
 
+use forecourt_core::Clock;
 use forecourt_egress::Egress;
 use forecourt_retrieval::{
     Candidate, CandidateQuery, Candidates, Change, EngineState, Predicate, RetrievalError, Retriever, StoredEntry,
@@ -23,6 +28,7 @@ use http::HeaderMap;
 
 use crate::waiting::wait;
 use exchange::Exchange;
+use frequencies::Frequencies;
 use index::SearchIndex;
 
 /// Where an index is, and how it is reached.
@@ -35,17 +41,20 @@ pub struct OpenSearchOptions {
     pub index: String,
     /// What each request carries, such as an `Authorization`.
     pub headers: HeaderMap,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// An index of documents in an engine that speaks the search API.
-pub struct OpenSearch(Arc<SearchIndex>);
+pub struct OpenSearch(SearchIndex);
 
 impl OpenSearch {
     /// Asks nothing yet.
     pub fn new(options: OpenSearchOptions) -> Self {
-        let OpenSearchOptions { egress, url, index, headers } = options;
+        let OpenSearchOptions { egress, url, index, headers, clock } = options;
         let base = url.trim_end_matches('/').to_owned();
-        Self(Arc::new(SearchIndex { exchange: Exchange { egress, base, headers }, name: index }))
+        let (exchange, frequencies) = (Exchange { egress, base, headers }, Frequencies::new(clock));
+        Self(SearchIndex { exchange, name: index, frequencies })
     }
 
     /// Where it is.
@@ -59,18 +68,15 @@ const SYSTEM: &str = "opensearch";
 
 impl Retriever for OpenSearch {
     fn state(&self) -> Result<EngineState, RetrievalError> {
-        let index = self.0.clone();
-        wait(SYSTEM, "state", async move { index.state().await })
+        wait(SYSTEM, "state", self.0.state())
     }
 
     fn prepare(&self) -> Result<(), RetrievalError> {
-        let index = self.0.clone();
-        wait(SYSTEM, "prepare", async move { index.prepare().await })
+        wait(SYSTEM, "prepare", self.0.prepare())
     }
 
     fn summary(&self) -> Result<Option<String>, RetrievalError> {
-        let index = self.0.clone();
-        wait(SYSTEM, "summary", async move { index.summary().await })
+        wait(SYSTEM, "summary", self.0.summary())
     }
 
     fn items(&self) -> Result<u64, RetrievalError> {
@@ -78,32 +84,26 @@ impl Retriever for OpenSearch {
     }
 
     fn entries(&self, after: Option<u64>) -> Result<Vec<StoredEntry>, RetrievalError> {
-        let index = self.0.clone();
-        wait(SYSTEM, "entries", async move { index.entries(after).await })
+        wait(SYSTEM, "entries", self.0.entries(after))
     }
 
     fn by_key(&self, keys: &[u64]) -> Result<Vec<Candidate>, RetrievalError> {
-        let (index, keys) = (self.0.clone(), keys.to_vec());
-        wait(SYSTEM, "by_key", async move { index.by_key(&keys).await })
+        wait(SYSTEM, "by_key", self.0.by_key(keys))
     }
 
     fn write(&self, changes: &[Change]) -> Result<(), RetrievalError> {
-        let (index, changes) = (self.0.clone(), changes.to_vec());
-        wait(SYSTEM, "write", async move { index.write(&changes).await })
+        wait(SYSTEM, "write", self.0.write(changes))
     }
 
-    fn commit(&self, summary: &str) -> Result<(), RetrievalError> {
-        let (index, summary) = (self.0.clone(), summary.to_owned());
-        wait(SYSTEM, "commit", async move { index.commit(&summary).await })
+    fn commit(&self, before: Option<&str>, summary: &str) -> Result<bool, RetrievalError> {
+        wait(SYSTEM, "commit", self.0.commit(before, summary))
     }
 
     fn find(&self, query: &CandidateQuery) -> Result<Candidates, RetrievalError> {
-        let (index, query) = (self.0.clone(), query.clone());
-        wait(SYSTEM, "find", async move { index.find(&query).await })
+        wait(SYSTEM, "find", self.0.find(query))
     }
 
     fn count(&self, limits: &Predicate, most: usize) -> Result<u64, RetrievalError> {
-        let (index, limits) = (self.0.clone(), limits.clone());
-        wait(SYSTEM, "count", async move { index.count(&limits, most).await })
+        wait(SYSTEM, "count", self.0.count(limits, most))
     }
 }

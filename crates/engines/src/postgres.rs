@@ -13,8 +13,6 @@ mod statement;
 mod table;
 mod terms;
 
-use std::sync::Arc;
-
 use forecourt_core::StoreError;
 use forecourt_retrieval::{
     Candidate, CandidateQuery, Candidates, Change, EngineState, Predicate, RetrievalError, Retriever, StoredEntry,
@@ -26,7 +24,7 @@ use crate::waiting::wait;
 use table::Table;
 
 /// A table of documents in a PostgreSQL.
-pub struct PostgresEngine(Arc<Table>);
+pub struct PostgresEngine(Table);
 
 impl PostgresEngine {
     /// The table `name`, which [`is_table_name`], in the database of a URL. Opens no connection.
@@ -35,7 +33,7 @@ impl PostgresEngine {
     /// The URL is none; the error does not tell the password in it.
     pub fn new(url: &str, name: &str) -> Result<Self, RetrievalError> {
         let database = Database::new(url, POSTGRES_CONNECTIONS).map_err(failed)?;
-        Ok(Self(Arc::new(Table::new(database, name))))
+        Ok(Self(Table::new(database, name)))
     }
 
     /// Where it is, without a name and a password.
@@ -67,53 +65,43 @@ const SYSTEM: &str = "postgresql";
 
 impl Retriever for PostgresEngine {
     fn state(&self) -> Result<EngineState, RetrievalError> {
-        let table = self.0.clone();
-        wait(SYSTEM, "state", async move { table.state().await })
+        wait(SYSTEM, "state", self.0.state())
     }
 
     fn prepare(&self) -> Result<(), RetrievalError> {
-        let table = self.0.clone();
-        wait(SYSTEM, "prepare", async move { table.prepare().await })
+        wait(SYSTEM, "prepare", self.0.prepare())
     }
 
     fn summary(&self) -> Result<Option<String>, RetrievalError> {
-        let table = self.0.clone();
-        wait(SYSTEM, "summary", async move { table.summary().await })
+        wait(SYSTEM, "summary", self.0.summary())
     }
 
     fn items(&self) -> Result<u64, RetrievalError> {
-        let table = self.0.clone();
-        wait(SYSTEM, "items", async move { table.items().await })
+        wait(SYSTEM, "items", self.0.items())
     }
 
     fn entries(&self, after: Option<u64>) -> Result<Vec<StoredEntry>, RetrievalError> {
-        let table = self.0.clone();
-        wait(SYSTEM, "entries", async move { table.entries(after).await })
+        wait(SYSTEM, "entries", self.0.entries(after))
     }
 
     fn by_key(&self, keys: &[u64]) -> Result<Vec<Candidate>, RetrievalError> {
-        let (table, keys) = (self.0.clone(), keys.to_vec());
-        wait(SYSTEM, "by_key", async move { table.by_key(&keys).await })
+        wait(SYSTEM, "by_key", self.0.by_key(keys))
     }
 
     fn write(&self, changes: &[Change]) -> Result<(), RetrievalError> {
-        let (table, changes) = (self.0.clone(), changes.to_vec());
-        wait(SYSTEM, "write", async move { table.write(&changes).await })
+        wait(SYSTEM, "write", self.0.write(changes))
     }
 
-    fn commit(&self, summary: &str) -> Result<(), RetrievalError> {
-        let (table, summary) = (self.0.clone(), summary.to_owned());
-        wait(SYSTEM, "commit", async move { table.commit(&summary).await })
+    fn commit(&self, before: Option<&str>, summary: &str) -> Result<bool, RetrievalError> {
+        wait(SYSTEM, "commit", self.0.commit(before, summary))
     }
 
     fn find(&self, query: &CandidateQuery) -> Result<Candidates, RetrievalError> {
-        let (table, query) = (self.0.clone(), query.clone());
-        wait(SYSTEM, "find", async move { table.find(&query).await })
+        wait(SYSTEM, "find", self.0.find(query))
     }
 
     fn count(&self, limits: &Predicate, most: usize) -> Result<u64, RetrievalError> {
-        let (table, limits) = (self.0.clone(), limits.clone());
-        wait(SYSTEM, "count", async move { table.count(&limits, most).await })
+        wait(SYSTEM, "count", self.0.count(limits, most))
     }
 }
 

@@ -1,13 +1,14 @@
 //! A house: everything that a deployment is while it is served, built and checked, without a socket and
 //! without a store. A server is put to work with one, and is given another one while it works.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_agents::siblings::Siblings;
 use forecourt_agents::tool::EndpointTool;
-use forecourt_agents::{BuiltAgent, Context};
+use forecourt_agents::{BuiltAgent, Context, IndexedContent};
 use forecourt_contract::Dispatcher;
 use forecourt_core::Site;
 use forecourt_core::agent::Icon;
@@ -19,7 +20,7 @@ use forecourt_questions::QuestionLog;
 use forecourt_rules::RuleServices;
 use forecourt_settings::Problems;
 
-use crate::agents::{AgentDefinition, attachable, build, context, siblings};
+use crate::agents::{AgentDefinition, Backing, attachable, build, context, siblings};
 pub use crate::content::Content;
 use crate::deployment::Deployment;
 use crate::endpoints::Endpoints;
@@ -99,7 +100,7 @@ impl House {
             problems.extend(endpoints.refused.clone());
         }
         let (egress, rules) = (Arc::new(egress), rules.services.clone());
-        let AgentsOfHouse { hosted: agents, contents, identities, rule_summaries } = built;
+        let AgentsOfHouse { hosted: agents, contents, identities, rule_summaries, .. } = built;
         let whole = Self {
             deployment,
             site,
@@ -195,6 +196,8 @@ struct AgentsOfHouse {
     contents: Vec<Content>,
     identities: Vec<(Handle, AgentIdentitySettings)>,
     rule_summaries: Vec<(Handle, Vec<String>)>,
+    /// Which agent has which place in an engine outside.
+    engine_places: HashMap<String, Handle>,
 }
 
 impl AgentsOfHouse {
@@ -204,7 +207,24 @@ impl AgentsOfHouse {
             contents: Vec::new(),
             identities: Vec::with_capacity(count),
             rule_summaries: Vec::new(),
+            engine_places: HashMap::new(),
         }
+    }
+
+    /// Notes where an engine outside keeps the items of an agent. Fails where it keeps those of another one: each would
+    /// remove what the other has.
+    fn claim_engine(&mut self, agent: &AgentDefinition, indexing: &dyn IndexedContent) -> Result<(), Problems> {
+        let Some(place) = indexing.engine_place() else { return Ok(()) };
+        let Some(other) = self.engine_places.get(place) else {
+            self.engine_places.insert(place.to_owned(), agent.settings.handle.clone());
+            return Ok(());
+        };
+        let told = format!("{place} keeps the items of @{other} already, and the agents would remove each other's");
+        let problem = match &agent.backing {
+            Backing::Section(section) => section.problem(Some("engine"), told),
+            Backing::Program(_) => agent.section.problem(None, told),
+        };
+        Err(problem.hint("name another table or index in `name` of `[backend.engine]`").into())
     }
 }
 
@@ -238,6 +258,7 @@ impl AgentBuilder<'_> {
             all.rule_summaries.push((agent.settings.handle.clone(), summaries));
         }
         if let Some(indexing) = built.indexing.clone() {
+            all.claim_engine(&agent, &*indexing)?;
             all.contents.push(Content { handle: agent.settings.handle.clone(), indexing });
         }
         let mut card = AgentCard { wants_token, ..card(&agent, self.site, &built, &self.deployment.wires) };
@@ -351,4 +372,35 @@ fn card(agent: &AgentDefinition, site: &Site, built: &BuiltAgent, wires: &Wires)
     };
     card.endpoints = wires.endpoints(site, &card);
     card
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A deployment with an agent for each of these handles, whose items one PostgreSQL keeps under this name.
+    fn built(agents: &[(&str, &str)]) -> Result<House, Problems> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("agents")).unwrap();
+        std::fs::write(folder.path().join("forecourt.toml"), "domain = \"demo.localhost\"\n").unwrap();
+        for (handle, name) in agents {
+            let agent = format!(
+                "handle = \"{handle}\"\nname = \"{handle}\"\n[backend]\nkind = \"search\"\ncontent = [\"agents\"]\n\
+                 [backend.engine]\nkind = \"postgresql\"\nurl = \"postgres://a:b@db/x\"\n{name}\n"
+            );
+            std::fs::write(folder.path().join(format!("agents/{handle}.toml")), agent).unwrap();
+        }
+        Deployment::read(folder.path()).unwrap().build()
+    }
+
+    #[test]
+    fn no_two_agents_have_one_table() {
+        assert!(built(&[("rain-shop", ""), ("town", "")]).is_ok());
+        for agents in [[("rain-shop", ""), ("rain_shop", "")], [("a", "name = \"items\""), ("b", "name = \"items\"")]] {
+            let problems = built(&agents).map(drop).unwrap_err();
+            let told = problems.to_string();
+            let (file, other) = (format!("{}.toml:6", agents[1].0), format!("@{}", agents[0].0));
+            assert!(told.contains(&file) && told.contains(&other) && told.contains("`name`"), "{told}");
+        }
+    }
 }

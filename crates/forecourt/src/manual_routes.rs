@@ -36,10 +36,22 @@ pub(crate) fn routes(mount: &Mount) -> HttpRoutes {
     }
     let paths = vec![INDEX_PATH, SHORT_PATH, PAGE_PATH];
     let router = paths.iter().fold(Router::new(), |router, path| router.route(path, any(on_page)));
-    HttpRoutes { paths, router: router.with_state((mount.host.clone(), mount.pages.clone())) }
+    // No script runs on these pages; programs that audit them read `/robots.txt` from within the page.
+    let policy = format!("{}; connect-src 'self'", mount.pages.branding.asking_policy());
+    let policy = HeaderValue::from_str(&policy).ok();
+    let manual = Manual { host: mount.host.clone(), pages: mount.pages.clone(), policy };
+    HttpRoutes { paths, router: router.with_state(manual) }
 }
 
-async fn on_page(State((host, pages)): State<(Arc<Host>, Arc<Pages>)>, request: Request) -> Response<Body> {
+#[derive(Clone)]
+struct Manual {
+    host: Arc<Host>,
+    pages: Arc<Pages>,
+    /// What a browser may do with a page.
+    policy: Option<HeaderValue>,
+}
+
+async fn on_page(State(Manual { host, pages, policy }): State<Manual>, request: Request) -> Response<Body> {
     let base = BaseUrl::of(host.site(), request.extensions());
     let (path, headers) = (request.uri().path(), request.headers());
     let url = base.url(path);
@@ -50,9 +62,7 @@ async fn on_page(State((host, pages)): State<(Arc<Host>, Arc<Pages>)>, request: 
     let is_html = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == HTML);
     if is_html {
         let head = response.headers_mut();
-        // No script runs on these pages; programs that audit them read `/robots.txt` from within the page.
-        let policy = format!("{}; connect-src 'self'", pages.branding.asking_policy());
-        if let Ok(policy) = HeaderValue::from_str(&policy) {
+        if let Some(policy) = policy {
             head.insert(CONTENT_SECURITY_POLICY, policy);
         }
         head.insert(&X_ROBOTS_TAG, HeaderValue::from_static(pages.branding.robots()));

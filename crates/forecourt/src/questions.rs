@@ -1,7 +1,7 @@
 //! What people ask: counted behind the gate, and rated with a thumb at `POST /~{handle}/feedback`. There is nothing of this unless `[questions]` turns it on.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{Path as UrlPath, Request, State};
@@ -11,8 +11,10 @@ use axum::{Json, Router};
 use forecourt_agents::BuiltAgent;
 use forecourt_core::{Agent, Clock, Handle, SystemClock};
 use forecourt_host::Host;
+use forecourt_pages::feedback_path;
 use forecourt_questions::{LoggedAgent, QuestionLog, Rating, RatingOutcome};
 use forecourt_surface::HttpRoutes;
+use forecourt_surface::same_origin::is_foreign_form;
 use http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
 use serde_json::json;
@@ -24,7 +26,8 @@ use crate::settings::QuestionSettings;
 const FILE: &str = "questions.db";
 /// Bytes of a rating.
 const RATING_BYTES_MAX: usize = 16 * 1024;
-const FEEDBACK_PATH: &str = "/~{handle}/feedback";
+/// Where thumbs go: the path that pages write, for any agent.
+static FEEDBACK_PATH: LazyLock<String> = LazyLock::new(|| feedback_path("/~{handle}"));
 
 /// The log, where the operator wants one.
 pub(crate) fn log(settings: &QuestionSettings, data: &Path) -> Option<Arc<QuestionLog>> {
@@ -56,10 +59,10 @@ const FORM: &str =
     "send {\"question\": \"…\", \"good\": true, \"item\": \"ID\"} as application/json; `item` may be left out";
 
 /// `POST /~{handle}/feedback`. A rating changes a counter and nothing else, and asks for no proof of who rates; pages
-/// of other sites can't send one all the same, since their browsers would have to ask us first.
+/// of other sites can't send one all the same, since browsers say where a post is from.
 pub(crate) fn feedback_routes(log: Arc<QuestionLog>, host: Arc<Host>) -> HttpRoutes {
-    let router = Router::new().route(FEEDBACK_PATH, post(rate)).with_state(Feedback { log, host });
-    HttpRoutes { paths: vec![FEEDBACK_PATH], router }
+    let router = Router::new().route(&FEEDBACK_PATH, post(rate)).with_state(Feedback { log, host });
+    HttpRoutes { paths: vec![&FEEDBACK_PATH], router }
 }
 
 async fn rate(State(feedback): State<Feedback>, UrlPath(handle): UrlPath<String>, request: Request) -> Response {
@@ -74,15 +77,12 @@ async fn rate(State(feedback): State<Feedback>, UrlPath(handle): UrlPath<String>
 
 async fn rated(feedback: &Feedback, handle: &str, headers: &HeaderMap, body: Body) -> Result<(), (StatusCode, String)> {
     let refused = |status: StatusCode, why: &str| (status, why.to_owned());
-    let site = headers.get("sec-fetch-site");
     // Other sites could else vote with their visitors' browsers.
-    if site.is_some_and(|site| site != "same-origin" && site != "none") {
+    if is_foreign_form(headers, feedback.host.site()) {
         return Err(refused(StatusCode::FORBIDDEN, "thumbs of other sites' pages are not counted"));
     }
-    // A form of another site needs no leave to be sent, so a browser has to vouch for where one is from.
-    let is_own_form =
-        is_of(headers, "application/x-www-form-urlencoded") && site.is_some_and(|site| site == "same-origin");
-    if !is_own_form && !is_of(headers, "application/json") {
+    let is_form = is_of(headers, "application/x-www-form-urlencoded");
+    if !is_form && !is_of(headers, "application/json") {
         return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, FORM));
     }
     let unknown = || refused(StatusCode::NOT_FOUND, "there is no such agent");
@@ -92,7 +92,7 @@ async fn rated(feedback: &Feedback, handle: &str, headers: &HeaderMap, body: Bod
     }
     let bytes = to_bytes(body, RATING_BYTES_MAX).await;
     let bytes = bytes.map_err(|_| refused(StatusCode::PAYLOAD_TOO_LARGE, "a rating has at most 16384 bytes"))?;
-    let thumb = if is_own_form { of_form(&bytes) } else { serde_json::from_slice(&bytes).map_err(|e| e.to_string()) };
+    let thumb = if is_form { of_form(&bytes) } else { serde_json::from_slice(&bytes).map_err(|e| e.to_string()) };
     let thumb = thumb.map_err(|error| refused(StatusCode::BAD_REQUEST, &format!("{error}; {FORM}")))?;
     let rating =
         Rating { agent: handle.as_str().to_owned(), question: thumb.question, item: thumb.item, is_good: thumb.good };
@@ -112,8 +112,7 @@ async fn rated(feedback: &Feedback, handle: &str, headers: &HeaderMap, body: Bod
     }
 }
 
-/// Whether a body says that it is of this media type. A form of another site can't claim to be JSON without being asked
-/// about.
+/// Whether a body says that it is of this media type.
 fn is_of(headers: &HeaderMap, wanted: &str) -> bool {
     let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     media.split(';').next().is_some_and(|media| media.trim().eq_ignore_ascii_case(wanted))

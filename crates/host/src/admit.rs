@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::gate::Admitted;
-use forecourt_core::policy::Objection;
+use forecourt_core::policy::{Objection, RefusalKind};
 use forecourt_core::{AgentCard, Error, Message, Policy, PolicyPart, Task, ThreadId};
 
 use crate::directory::HostedAgent;
@@ -62,6 +62,10 @@ impl Host {
         passage: &Passage<'_>,
         message: Box<Message>,
     ) -> Result<Result<PassedMessage, Box<AdmissionRefusal>>, Error> {
+        if message.search.completes {
+            // On the heap, since most messages are whole questions.
+            return Box::pin(self.admit_half_typed(passage, message)).await;
+        }
         let resumes = message.submission.is_some() || passage.earlier.is_some_and(|task| waits_for(task).is_some());
         if resumes {
             return Box::pin(self.meet(passage, message)).await;
@@ -73,6 +77,40 @@ impl Host {
             // On the heap, since most messages need nothing of it.
             Err((message, Objection::Required(_))) => Box::pin(self.meet(passage, message)).await,
         }
+    }
+
+    /// Holds the beginning of a question against the rules. Nobody has asked anything yet, so nothing is used up, paid,
+    /// or asked for: it passes where the rules want nothing, or what was granted for a time.
+    async fn admit_half_typed(
+        &self,
+        passage: &Passage<'_>,
+        mut message: Box<Message>,
+    ) -> Result<Result<PassedMessage, Box<AdmissionRefusal>>, Error> {
+        message.submission = None;
+        self.recall_thread(passage, &mut message).await?;
+        let mut met = Vec::new();
+        while met.len() <= REQUIREMENTS_MAX {
+            match passage.policy.admit(passage.card.clone(), message, &met).await {
+                Ok(admitted) => return Ok(Ok(PassedMessage { admitted, uses: Vec::new() })),
+                Err((message, Objection::Refused(refusal))) => {
+                    return Ok(Err(self.refuse_for_good(passage, message, refusal)));
+                }
+                Err((refused, Objection::Required(requirement))) => {
+                    if !self.records.issuances.is_granted_to(&claimant(passage, &refused), &requirement).await? {
+                        let refusal = Box::new(needs_whole_question());
+                        return Ok(Err(Box::new(AdmissionRefusal {
+                            message: refused,
+                            refusal,
+                            is_issued: false,
+                            leaves_task: false,
+                        })));
+                    }
+                    message = refused;
+                    met.push(*requirement);
+                }
+            }
+        }
+        Err(Error::internal("rules that want ever new things"))
     }
 
     /// Asks the rules again and again, each time with what is met, until they let the message pass or want
@@ -138,16 +176,21 @@ impl Host {
         }
     }
 
-    /// The conversation by which its caller is known. A token that nothing is kept of is taken back where a refusal
-    /// gave it; who has none gets one, so that it is known when it comes back.
+    /// The conversation by which its caller is known. Who has none gets one, so that it is known when it comes back.
     async fn find_thread(&self, passage: &Passage<'_>, message: &mut Message) -> Result<(), Error> {
+        self.recall_thread(passage, message).await?;
+        message.thread.get_or_insert_with(|| ThreadId::mint(&*self.entropy));
+        Ok(())
+    }
+
+    /// Takes a token that nothing is kept of back where a refusal gave it.
+    async fn recall_thread(&self, passage: &Passage<'_>, message: &mut Message) -> Result<(), Error> {
         if let Some(thread) = &passage.unknown
             && self.records.issuances.knows(thread, passage.card.handle()).await?
         {
             message.thread = Some(thread.clone());
             message.gate.set_continues(true);
         }
-        message.thread.get_or_insert_with(|| ThreadId::mint(&*self.entropy));
         Ok(())
     }
 
@@ -206,6 +249,14 @@ impl Host {
 
 fn claimant<'a>(passage: &Passage<'a>, message: &Message) -> Claimant<'a> {
     Claimant::new(passage.card, message, passage.earlier, passage.is_answered)
+}
+
+/// The refusal of suggestions where a question itself would be asked for something, or use something up.
+fn needs_whole_question() -> PolicyPart {
+    let message = "Nothing is suggested here while you type: a question to this agent needs a consent or a payment \
+                   first. Send the whole question to be asked for it.";
+    let part = PolicyPart::new(RefusalKind::Forbidden, message);
+    PolicyPart { code: Some("mentionable:whole_question_needed".to_owned()), ..part }
 }
 
 /// What was said before it was asked for something, where the message brings no words of its own.

@@ -64,14 +64,15 @@ fn main() {
 
 /// The engine at a URL.
 fn engine(url: &str, candidates: usize) -> EngineOptions {
+    let clock = Arc::new(HandClock::new());
     let retriever: Arc<dyn Retriever> = if url.starts_with("postgres") {
         Arc::new(PostgresEngine::new(url, "items").expect("a URL"))
     } else {
         let egress = Egress::builder(EgressConfig::default()).build().expect("a way out");
-        let (url, index) = (url.to_owned(), "items".to_owned());
-        Arc::new(OpenSearch::new(OpenSearchOptions { egress, url, index, headers: HeaderMap::new() }))
+        let (url, index, clock) = (url.to_owned(), "items".to_owned(), clock.clone());
+        Arc::new(OpenSearch::new(OpenSearchOptions { egress, url, index, headers: HeaderMap::new(), clock }))
     };
-    EngineOptions { retriever, place: url.to_owned(), candidates, clock: Arc::new(HandClock::new()) }
+    EngineOptions { retriever, place: url.to_owned(), candidates, clock }
 }
 
 /// What recipes are made of, each word as often as in the real ones.

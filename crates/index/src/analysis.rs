@@ -7,7 +7,7 @@ mod tokenizers;
 mod tongue;
 mod words;
 
-pub(crate) use fold::fold_text;
+pub(crate) use fold::{fold_text, without_doubles};
 pub(crate) use stop::{bare_word, content_words, is_generic_word, is_stop_word};
 pub(crate) use tokenizers::{
     FACT_END, NAME_WORDS_MAX, SPELLED_CHARS_MIN, fact_word, facts_tokenizer, fnv, pairs_tokenizer, spelled_tokenizer,

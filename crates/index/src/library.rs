@@ -1,6 +1,8 @@
 //! The one type that callers hold.
 
 mod archive;
+mod completions;
+mod engine_options;
 mod follow;
 mod loading;
 mod prices;
@@ -25,13 +27,13 @@ use crate::analysis::LanguageAnalyzer;
 use crate::columns::Columns;
 use crate::dense::{Model, Vectors, drop_damaged};
 use crate::error::Result;
-use crate::index::{Folder, Snapshot};
+use crate::index::{Folder, Snapshot, Summary};
 use crate::pushed::PushFile;
 use crate::search::Query;
 
 pub use archive::{INDEX_VERSION, unpack};
+pub use engine_options::EngineOptions;
 pub use push::{NamedIds, PutOutcome, RemoveOutcome};
-pub use remote::EngineOptions;
 
 use remote::Remote;
 
@@ -167,11 +169,16 @@ impl Library {
     /// Whether the index has everything that was pushed: without that, the next [`Library::index`] is needed. Fails
     /// when the file of pushed items cannot be read.
     pub fn has_what_was_pushed(&self) -> Result<bool> {
-        let summary = match &self.remote {
-            Some(remote) => remote.summary()?.pushed,
-            None => self.snapshot.load().summary.pushed,
-        };
-        Ok(summary == self.pushed.revision()?)
+        Ok(self.summary()?.pushed == self.pushed.revision()?)
+    }
+
+    /// What the last run said of all items.
+    fn summary(&self) -> Result<Summary> {
+        let Some(remote) = &self.remote else { return Ok(self.snapshot.load().summary.clone()) };
+        let mut summary = remote.summary()?;
+        // What was put into an engine that has lost it since is not there.
+        summary.pushed = if summary == Summary::default() { 0 } else { self.pushed.taken_in(remote.place())? };
+        Ok(summary)
     }
 
     /// Whether an item of this key can be found.

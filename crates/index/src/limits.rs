@@ -91,8 +91,8 @@ pub const COMPOSED_MAX: usize = 64;
 pub const PROPOSALS_MAX: usize = 200;
 /// Values of one property for which names are proposed; of a property with more, none.
 pub const PROPOSED_VALUES_MAX: usize = 20;
-/// Words of each part of the index that are looked at for two spellings of one.
-pub const SPELLINGS_READ: usize = 200_000;
+/// Words of each part of the index that are looked at for two spellings of one, of each first letter.
+pub const SPELLINGS_READ: usize = 8_000;
 /// Words of a text that may be the name of an item.
 pub const NAME_WORDS_MAX: usize = 12;
 /// Files in the archive of an index.
@@ -108,3 +108,5 @@ pub const VIEWS_KEPT: usize = 32;
 pub const PROFILE_SECONDS: i64 = 30;
 /// Items that are counted for a question where an engine has them; the count ends here.
 pub const ENGINE_COUNTED_MAX: usize = 10_000;
+/// Times that what an engine keeps of all items is read and kept again when another node was faster.
+pub const SUMMARY_ATTEMPTS: u32 = 16;

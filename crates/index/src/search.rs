@@ -19,6 +19,7 @@ mod near;
 mod one_variant;
 mod ordered;
 mod other_names;
+mod passing;
 mod plan;
 mod position;
 mod predicate;

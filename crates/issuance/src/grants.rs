@@ -6,8 +6,10 @@ use forecourt_core::clock::after;
 use forecourt_core::policy::{Demand, PaidFor, Requirement};
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Account, Error, Handle, Timestamp};
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
+use crate::claimant::Claimant;
 use crate::decide::consent_end;
 use crate::digest::canonical_hash;
 use crate::holder::HolderKey;
@@ -23,6 +25,15 @@ struct Grant {
 }
 
 impl Issuances {
+    /// Whether what is required holds for `claimant` already. Uses up nothing, and asks for nothing.
+    pub fn is_granted_to<'a>(
+        &'a self,
+        claimant: &'a Claimant<'_>,
+        requirement: &'a Requirement,
+    ) -> BoxFuture<'a, Result<bool, Error>> {
+        Box::pin(self.is_granted(requirement, &claimant.keys, claimant.card.handle()))
+    }
+
     /// Whether what is required holds for one of `holders` already: a consent that was given, a period that was
     /// paid for.
     pub(crate) async fn is_granted(

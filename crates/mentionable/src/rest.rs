@@ -19,7 +19,7 @@
 //! | RFC 9457 | `problem.rs` |
 //! | 7 identity | `exchange.rs`; the fields in `forecourt_surface::credentials` |
 //! | 7.2 cookies of people who signed in | `signed_in.rs` |
-//! | 8.2.1 CSRF, 8.6 CORS | `same_origin.rs`, `cors.rs` |
+//! | 8.2.1 CSRF, 8.6 CORS | `forecourt_surface::same_origin`, `cors.rs` |
 //! | the host's own pages | `front.rs`, and `search.rs` for agents that find things |
 //!
 //! A request is read into a [`request::RequestHead`] and a body (`body.rs`), and what comes of it is an
@@ -40,6 +40,7 @@ mod decision;
 mod envelope;
 mod errors;
 mod exchange;
+mod failure_kind;
 mod from_wire;
 mod front;
 mod limits;
@@ -56,7 +57,6 @@ mod reply;
 mod request;
 mod responder;
 mod resumption;
-mod same_origin;
 mod search;
 mod sidecar;
 mod signed_in;

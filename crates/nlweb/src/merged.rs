@@ -136,13 +136,22 @@ fn of_all<T: Clone + PartialEq>(telling: &[&AgentResults], of: fn(&Findings) -> 
     all
 }
 
-/// The limits that hold for the items of everybody.
+/// The limits that hold for the items of everybody. They are the same by their words: each agent has its own way to
+/// find where the question says them.
 fn applied(telling: &[&AgentResults]) -> Vec<AppliedLimit> {
     let (first, others) = match telling.split_first() {
         Some((first, others)) => (first.findings.applied.as_slice(), others),
         None => return Vec::new(),
     };
-    first.iter().filter(|limit| others.iter().all(|one| one.findings.applied.contains(limit))).cloned().collect()
+    let same = |one: &AgentResults, limit: &AppliedLimit| {
+        one.findings.applied.iter().find(|other| other.words == limit.words).map(|other| other.said.clone())
+    };
+    let shared = first.iter().filter_map(|limit| {
+        let others: Vec<Option<String>> = others.iter().map(|one| same(one, limit)).collect::<Option<_>>()?;
+        let said = limit.said.clone().or_else(|| others.into_iter().flatten().next());
+        Some(AppliedLimit { said, ..limit.clone() })
+    });
+    shared.collect()
 }
 
 /// The first of each list, then the second of each.
@@ -226,6 +235,24 @@ mod tests {
         assert_eq!((names, findings.summary.as_str(), findings.ignored.len()), (vec!["b".to_owned()], "1 of them.", 0));
         let (findings, names) = told(vec![answer(&[], &[]), answer(&[], &[])]);
         assert_eq!((names.len(), findings.count, findings.summary.as_str()), (0, 0, "0 of them."));
+    }
+
+    #[test]
+    fn a_limit_holds_for_all_by_its_words() {
+        let limited = |limits: &[(&str, Option<&str>)]| {
+            let limit = |(words, said): &(&str, Option<&str>)| AppliedLimit {
+                words: (*words).to_owned(),
+                said: said.map(str::to_owned),
+            };
+            let findings = Findings { applied: limits.iter().map(limit).collect(), ..Findings::default() };
+            CollectedReply { findings: Some(Box::new(findings)), ..answer(&["a"], &[]) }
+        };
+        let one = limited(&[("no nuts", None), ("vegan", Some("vegan")), ("at most 60 €", None)]);
+        let other = limited(&[("vegan", Some("is vegan")), ("no nuts", Some("without nuts"))]);
+        let shared: Vec<_> =
+            told(vec![one, other]).0.applied.into_iter().map(|limit| (limit.words, limit.said)).collect();
+        let limit = |words: &str, said: &str| (words.to_owned(), Some(said.to_owned()));
+        assert_eq!(shared, [limit("no nuts", "without nuts"), limit("vegan", "vegan")]);
     }
 
     #[test]

@@ -8,6 +8,9 @@ const PAGES_KEPT_MAX = 20;
 const DRAW_EVERY_MS = 80;
 const SUGGEST_AFTER_MS = 200;
 
+// The address of what a form asks.
+const asked = (form) => `${form.getAttribute("action")}?${new URLSearchParams(new FormData(form))}`;
+
 function startSearch(form) {
   const [found, box, status] = ["found", "q", "searched"].map((id) => document.getElementById(id));
   const wide = matchMedia("(min-width: 56rem)");
@@ -76,7 +79,8 @@ function startSearch(form) {
     const { question } = Object.fromEntries(new FormData(of));
     const body = JSON.stringify({ question, good: choice.value === "true" });
     const counted = await fetch(of.getAttribute("action"), { method: "POST", headers: { "Content-Type": "application/json" }, body }).catch(() => null);
-    of.replaceChildren(el("span", { className: "meta", role: "status" }, counted?.ok ? SAY.thanks : SAY.away));
+    const said = counted?.ok ? SAY.thanks : { 404: SAY.unrated, 429: SAY.rate_later }[counted?.status] || SAY.away;
+    of.replaceChildren(el("span", { className: "meta", role: "status" }, said));
   };
 
   const announce = () => {
@@ -149,7 +153,6 @@ function startSearch(form) {
     }
   };
 
-  const asked = (of) => `${of.getAttribute("action")}?${new URLSearchParams(new FormData(of))}`;
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (!wide.matches) box.blur();
@@ -258,9 +261,9 @@ const recent = {
   },
   // The list under a box, with a button that forgets all of it.
   show(behind) {
-    const asked = this.read().slice(0, RECENT_SHOWN);
     // Whoever else wrote into the store of this origin leads nowhere else.
-    const own = asked.filter((one) => one.url.startsWith("/") && !one.url.startsWith("//"));
+    const isOurs = ({ url }) => URL.canParse(url, location.href) && new URL(url, location.href).origin === location.origin;
+    const own = this.read().filter(isOurs).slice(0, RECENT_SHOWN);
     if (!own.length) return;
     const list = el("ul", { className: "chips" }, ...own.map((one) => el("li", {}, el("a", { className: "chip", href: one.url }, one.question))));
     const clear = el("button", { type: "button", className: "plain", onclick: () => { this.write([]); section.remove(); document.getElementById("q").focus(); } }, SAY.clear);
@@ -289,6 +292,8 @@ if (search && talks) {
 }
 if (chat && talks) startChat(chat);
 if (search && !talks) startSearch(search);
+// The box of the front page leads to a page without a script, so that it is noted here what was asked.
+document.querySelector(".hero > form")?.addEventListener("submit", ({ target }) => recent.add(target.elements.user.value, asked(target)));
 // Under the examples, else under the box: where nothing was asked yet.
 const under = [".hero > .chips", ".hero > form", "body.search:not(.asked, .chat) > main > .chips", "body.search:not(.asked, .chat) > main > form"];
 const behind = under.map((one) => document.querySelector(one)).find(Boolean);

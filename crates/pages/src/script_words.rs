@@ -51,6 +51,8 @@ fn made(say: Sentences) -> String {
         "share": say.page_share(),
         "copy_quote": say.page_copy_quote(),
         "thanks": say.page_thanks(),
+        "unrated": say.page_unrated(),
+        "rate_later": say.page_rate_later(),
         "recent": say.page_recent(),
         "clear": say.page_clear(),
         "searching": say.page_searching(),

@@ -171,7 +171,8 @@ impl SearchPage<'_> {
 }
 
 fn chosen(place: &Place, field: &str, value: &str) -> ChosenValue {
-    ChosenValue { value: facets::facet_label(value), url: place.toggled(field, value) }
+    // Which properties are told as ranges is heard with the answer, so what was chosen goes by how it is written.
+    ChosenValue { value: facets::range_label(value), url: place.left(field, value) }
 }
 
 /// A name and a value of a query.

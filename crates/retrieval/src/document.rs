@@ -1,5 +1,7 @@
 //! Documents as an engine keeps them.
 
+use std::collections::BTreeMap;
+
 use crate::predicate::{Numbers, Predicate, TermField};
 
 /// An item, analysed.
@@ -70,6 +72,22 @@ pub enum Change {
     Remove(u64),
 }
 
+impl Change {
+    /// The key of the document that it changes.
+    pub fn key(&self) -> u64 {
+        match self {
+            Self::Put(document) => document.key,
+            Self::Remove(key) => *key,
+        }
+    }
+}
+
+/// Of several changes of one document the last one, so that each may be made before or after any other.
+pub fn last_changes(changes: &[Change]) -> Vec<&Change> {
+    let last: BTreeMap<u64, &Change> = changes.iter().map(|change| (change.key(), change)).collect();
+    last.into_values().collect()
+}
+
 /// What is known of a document without its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredEntry {
@@ -83,4 +101,17 @@ pub struct StoredEntry {
     pub words: u32,
     /// How many [`TermField::Pairs`] it has.
     pub pairs: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_changes_of_one_document_the_last_counts() {
+        let put = |key, hash| Change::Put(Box::new(EngineDocument { key, hash, ..EngineDocument::default() }));
+        let changes = [put(1, 7), Change::Remove(2), put(1, 8), Change::Remove(3), put(2, 9)];
+        assert_eq!(last_changes(&changes), [&changes[2], &changes[4], &changes[3]]);
+        assert!(last_changes(&[]).is_empty());
+    }
 }

@@ -23,7 +23,7 @@ mod predicate;
 mod retriever;
 
 pub use candidates::{Candidate, CandidateQuery, Candidates, QuantityOrder, ScoredTerm};
-pub use document::{Change, EngineDocument, StoredEntry};
+pub use document::{Change, EngineDocument, StoredEntry, last_changes};
 pub use error::RetrievalError;
 pub use predicate::{Numbers, Predicate, TermField};
 pub use retriever::{EngineState, Retriever};

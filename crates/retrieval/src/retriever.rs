@@ -30,7 +30,7 @@ pub trait Retriever: Send + Sync {
     /// It can't be made, or something else is there.
     fn prepare(&self) -> Result<(), RetrievalError>;
 
-    /// What was said of all documents with the last [`Retriever::commit`]. `None`: nothing was.
+    /// The summary that the last [`Retriever::commit`] kept. `None`: none was.
     ///
     /// # Errors
     /// The engine gave no answer.
@@ -54,19 +54,21 @@ pub trait Retriever: Send + Sync {
     /// The engine gave no answer.
     fn by_key(&self, keys: &[u64]) -> Result<Vec<Candidate>, RetrievalError>;
 
-    /// Changes documents, in order, at most [`crate::limits::BULK_ITEMS_MAX`] of them. When it returns they are durable,
-    /// and found after the next [`Retriever::commit`] at the latest.
+    /// Changes documents, at most [`crate::limits::BULK_ITEMS_MAX`] of them: of several changes of one the last counts
+    /// ([`crate::last_changes`]). When it returns they are durable, and found after the next [`Retriever::commit`] at the
+    /// latest.
     ///
     /// # Errors
     /// The engine gave no answer, or refuses one of them; each of the others may have been changed, and doing it again
     /// does no harm.
     fn write(&self, changes: &[Change]) -> Result<(), RetrievalError>;
 
-    /// Lets everything be found that was written, and keeps what is to be said of all of it.
+    /// Lets everything be found that was written, and keeps what is to be said of all documents in the place of the
+    /// summary `before`. `false`: another one is there by now, which another node kept, and nothing was done.
     ///
     /// # Errors
     /// The engine gave no answer.
-    fn commit(&self, summary: &str) -> Result<(), RetrievalError>;
+    fn commit(&self, before: Option<&str>, summary: &str) -> Result<bool, RetrievalError>;
 
     /// The best candidates.
     ///

@@ -243,6 +243,7 @@ impl AnswerText<'_> {
         MatchReason {
             snippet: hit.snippet.clone(),
             fits: self.fits(hit, |matched| self.kept(matched)),
+            distance: hit.matched.iter().find(|matched| matched.is_distance).map(|matched| self.kept(matched)),
             why: String::new(),
         }
     }
@@ -446,10 +447,9 @@ fn not_understood(asked: &SearchRequest, found: &SearchResults) -> Vec<String> {
     asked.not_understood.iter().chain(&found.unmatched).cloned().collect()
 }
 
-/// A limit that holds, and where the newest question says it.
+/// A limit that holds, and the words in which the newest question says it.
 fn applied_limit(asked: &SearchRequest, filter: &Filter) -> AppliedLimit {
-    let said_at = asked.reading.iter().find(|part| part.role.says(&filter.words)).map(|part| part.bytes.clone());
-    AppliedLimit { words: filter.words.clone(), said_at }
+    AppliedLimit { words: filter.words.clone(), said: asked.reading.saying(&filter.words).map(str::to_owned) }
 }
 
 fn spelling(correction: &Correction) -> SpellingCorrection {

@@ -88,17 +88,16 @@ const JOINS: &[&str] = &["of", "de", "d", "du", "des", "del"];
 /// The words of the newest turn that stand at what a limit names, before any word that only joins: "jazz" of "jazz
 /// concerts for two".
 fn described(asked: &SearchRequest) -> Vec<&str> {
-    let Some(phrase) = asked.phrases.first() else { return Vec::new() };
-    let joins = |part: &ReadPart| phrase.wording.get(part.bytes.clone()).is_some_and(|word| JOINS.contains(&word));
+    let reading = &asked.reading;
+    let joins = |part: &ReadPart| reading.words(part).is_some_and(|word| JOINS.contains(&word));
     let ends = |part: &ReadPart| match part.role {
         PartRole::NotUnderstood => true,
         PartRole::Filler => !joins(part),
         _ => false,
     };
-    let before = asked.reading.iter().skip_while(|part| part.role == PartRole::Filler).take_while(|part| !ends(part));
+    let before = reading.parts().skip_while(|part| part.role == PartRole::Filler).take_while(|part| !ends(part));
     let parts = before.filter(|part| part.role == PartRole::Subject);
-    let words = parts.filter_map(|part| phrase.wording.get(part.bytes.clone()));
-    words.flat_map(content_words).collect()
+    parts.filter_map(|part| reading.words(part)).flat_map(content_words).collect()
 }
 
 fn bare(word: &str) -> &str {
@@ -107,6 +106,7 @@ fn bare(word: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::request::TurnReading;
     use super::*;
 
     #[test]
@@ -127,11 +127,8 @@ mod tests {
     fn what_stands_at_a_limit_describes_it() {
         let part = |bytes: std::ops::Range<usize>, role: PartRole| forecourt_understanding::ReadPart { bytes, role };
         let limit = || PartRole::Limit(vec!["MusicEvent".to_owned()]);
-        let asked = |text: &str, reading| SearchRequest {
-            phrases: vec![super::super::phrase::Phrase::subject("", text, &[])],
-            reading,
-            ..SearchRequest::default()
-        };
+        let asked =
+            |text: &str, parts| SearchRequest { reading: TurnReading::new(text, parts), ..SearchRequest::default() };
         let jazz = asked(
             "jazz concerts for two",
             vec![

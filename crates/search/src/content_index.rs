@@ -361,6 +361,10 @@ impl IndexedContent for ContentIndex {
         self.library()?.forget_pushed()
     }
 
+    fn engine_place(&self) -> Option<&str> {
+        self.options.engine.as_ref().map(|engine| engine.place.as_str())
+    }
+
     fn snapshot_name(&self) -> Option<String> {
         // What an engine keeps is there for all nodes.
         self.options.engine.is_none().then(|| format!("{INDEX_VERSION}-{:016x}", self.settings_hash))

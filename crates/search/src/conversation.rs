@@ -13,7 +13,8 @@ use super::follow_up::{fresh, narrowed, next};
 use super::phrase::Phrase;
 use super::phrases::{content, is_more, is_short, phrases, points_back};
 use super::request::{
-    ItemLookup, ItemQuestion, NamedFilter, SearchIntent, SearchRequest, ShownItem, is_limit, push_filter, push_new,
+    ItemLookup, ItemQuestion, NamedFilter, SearchIntent, SearchRequest, ShownItem, TurnReading, is_limit, push_filter,
+    push_new,
 };
 use super::wording;
 use crate::limits::{BACKGROUND_CONSTRAINTS_MAX, FOLLOW_UPS_MAX, QUESTION_FILTERS_MAX};
@@ -147,6 +148,7 @@ impl<'a> Conversation<'a> {
             }
             // Some callers tell no turns of ours, but name what they answer.
             if named.answers(text).is_some() {
+                let before = before.unsaid();
                 return SearchIntent::Items(SearchRequest { was_asked_back: true, offset: 0, ..before });
             }
         }
@@ -154,14 +156,14 @@ impl<'a> Conversation<'a> {
         if phrases().is_greeting(text) {
             return match named.filters.is_empty() {
                 true => SearchIntent::Introduction,
-                false => SearchIntent::Items(self.asked.clone().unwrap_or_default()),
+                false => SearchIntent::Items(self.asked.clone().unwrap_or_default().unsaid()),
             };
         }
         if let Some(topic) = phrases().off_topic(text).filter(|topic| !self.reads.is_about(topic.topic())) {
             return SearchIntent::OffTopic(topic);
         }
         if let Some(begun) = self.begun.clone().filter(|_| phrases().widens(text)) {
-            return SearchIntent::Items(SearchRequest { reading: Vec::new(), ..begun });
+            return SearchIntent::Items(begun.unsaid());
         }
         if phrases().starts_over(text) {
             self.asked = None;
@@ -184,7 +186,7 @@ impl<'a> Conversation<'a> {
             let page = self.page;
             let more = |asked: SearchRequest| {
                 let offset = asked.offset + asked.results.unwrap_or(page);
-                SearchRequest { offset, reading: Vec::new(), ..asked }
+                SearchRequest { offset, ..asked.unsaid() }
             };
             return self.asked.clone().map_or(SearchIntent::Introduction, |asked| SearchIntent::Items(more(asked)));
         }
@@ -252,7 +254,7 @@ impl<'a> Conversation<'a> {
                 }
                 parsed.notes.into_iter().for_each(|note| push_new(&mut asked.notes, note));
                 asked.not_understood = parsed.not_understood;
-                asked.reading = parsed.reading;
+                asked.reading = TurnReading::new(text, parsed.reading);
                 Some(SearchIntent::Items(asked))
             }
             None => {
@@ -276,7 +278,7 @@ impl<'a> Conversation<'a> {
         }
         match (content(rest).is_empty(), self.asked.clone()) {
             (false, _) => self.ask(rest),
-            (true, Some(asked)) if !asked.was_told_limits_alone() => SearchIntent::Items(asked),
+            (true, Some(asked)) if !asked.was_told_limits_alone() => SearchIntent::Items(asked.unsaid()),
             (true, _) => SearchIntent::Noted(Vec::new()),
         }
     }
@@ -297,7 +299,7 @@ impl<'a> Conversation<'a> {
     /// The earlier question with the answer to ours.
     fn answered(&mut self, before: SearchRequest, answer: &ElicitedAnswer) -> SearchRequest {
         let ElicitedAnswer { field, chosen, rest, problem, words } = answer;
-        let mut asked = SearchRequest { was_asked_back: true, offset: 0, ..before };
+        let mut asked = SearchRequest { was_asked_back: true, offset: 0, ..before.unsaid() };
         let name = |asked: &mut SearchRequest, filters: Vec<Filter>| {
             asked.named.extend(filters.into_iter().map(|filter| NamedFilter::new(field, filter)));
         };
@@ -366,6 +368,7 @@ fn add_words(before: &SearchRequest, rest: &str, reads: &dyn ItemLookup) -> Sear
     added.notes.into_iter().for_each(|note| push_new(&mut asked.notes, note));
     let words = content(&added.text);
     asked.phrases.push(Phrase::added(&words, &content(rest), &added.filters, is_short(rest)));
+    asked.reading = added.reading;
     asked.text = wording::text(&asked.phrases);
     asked
 }

@@ -126,13 +126,15 @@ fn worth(facet: &Facet, counted: usize) -> f64 {
 }
 
 fn named(facet: Facet, currency: Option<&str>) -> findings::Facet {
-    let quantity = QUANTITIES.iter().find(|(field, ..)| *field == facet.field).map(|(_, label, _)| *label);
+    let quantity = QUANTITIES.iter().find(|(field, ..)| *field == facet.field);
+    let is_ranges = quantity.is_some_and(|(.., grouping)| matches!(grouping, Grouping::Ranges | Grouping::Stars));
+    let quantity = quantity.map(|(_, label, _)| *label);
     let label = match (quantity, currency) {
         (Some("price"), Some(currency)) => format!("price ({currency})"),
         (Some(label), _) => label.to_owned(),
         (None, _) => label(&facet.field).to_owned(),
     };
-    findings::Facet { label, field: facet.field, values: facet.values }
+    findings::Facet { label, field: facet.field, values: facet.values, is_ranges }
 }
 
 #[cfg(test)]

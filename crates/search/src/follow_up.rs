@@ -1,11 +1,11 @@
 //! How a turn goes on with a question: what it adds, what it replaces, and when it is a question of its own.
 
-use forecourt_understanding::{Filter, ParsedQuestion, ReadPart, Test};
+use forecourt_understanding::{Filter, ParsedQuestion, Test};
 
 use super::name_role::{Joining, head, is_same, joining, stands_for_itself, tokens};
 use super::phrase::{Phrase, PhrasePlace};
 use super::phrases::{content, is_short, phrases, points_back};
-use super::request::{ItemLookup, SearchRequest, is_limit, push_new};
+use super::request::{ItemLookup, SearchRequest, TurnReading, is_limit, push_new};
 use super::wording;
 use super::{facets, request};
 use crate::limits::PHRASES_MAX;
@@ -28,7 +28,7 @@ pub(super) fn fresh(text: &str, reads: &dyn ItemLookup) -> SearchRequest {
         notes,
         not_understood,
         unwanted,
-        reading,
+        reading: TurnReading::new(text, reading),
         order,
         contradictions,
         results: count,
@@ -39,18 +39,9 @@ pub(super) fn fresh(text: &str, reads: &dyn ItemLookup) -> SearchRequest {
 /// What is asked after `before` where this turn goes on with it. `None`: it is a question of its own.
 pub(super) fn next(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -> Option<SearchRequest> {
     if let Some(replacement) = phrases().replacement(text) {
-        let mut asked = replaced(before, replacement.new, replacement.old, reads);
-        asked.reading = placed(asked.reading, text, replacement.new);
-        return Some(asked);
+        return Some(replaced(before, replacement.new, replacement.old, reads));
     }
     narrowed(before, text, reads)
-}
-
-/// What became of the words of a part of a turn, placed in the whole turn.
-fn placed(reading: Vec<ReadPart>, text: &str, part: &str) -> Vec<ReadPart> {
-    let Some(at) = text.rfind(part) else { return Vec::new() };
-    let moved = |read: ReadPart| ReadPart { bytes: read.bytes.start + at..read.bytes.end + at, ..read };
-    reading.into_iter().map(moved).collect()
 }
 
 /// A turn read as an addition to an earlier question.
@@ -65,8 +56,7 @@ struct Addition<'t> {
 impl<'t> Addition<'t> {
     fn read(text: &'t str, reads: &dyn ItemLookup) -> Self {
         let rest = phrases().behind_addition(text).trim_end_matches(['?', '!', '.', ' ']);
-        let mut parsed = reads.understand(rest);
-        parsed.reading = placed(parsed.reading, text, rest);
+        let parsed = reads.understand(rest);
         let words = content(&parsed.text);
         Self { rest, parsed, words }
     }
@@ -103,7 +93,6 @@ pub(super) fn narrowed(before: &SearchRequest, text: &str, reads: &dyn ItemLooku
         return None;
     }
     let mut asked = add(before, &addition);
-    asked.reading = placed(asked.reading, text, only.unwrap_or(text));
     let is_bare = !goes_on && !addition.is_behind() && !addition.words.is_empty() && !content(&before.text).is_empty();
     if is_bare && joining(&before.text, &addition.words, reads) == Some(Joining::IsDescribed) {
         turn_round(&mut asked);
@@ -156,7 +145,7 @@ fn add(before: &SearchRequest, addition: &Addition<'_>) -> SearchRequest {
     }
     notes.into_iter().for_each(|note| push_new(&mut asked.notes, note));
     asked.not_understood = not_understood;
-    asked.reading = reading;
+    asked.reading = TurnReading::new(addition.rest, reading);
     unwanted.into_iter().for_each(|words| push_new(&mut asked.unwanted, words));
     // An order and a count stay until another one is said: `only vegetarian ones` still means the cheapest.
     asked.order = order.or(asked.order);
@@ -236,6 +225,7 @@ fn replaced(before: &SearchRequest, new: &str, old: Option<&str>, reads: &dyn It
         return add(&asked, &addition);
     }
     let ParsedQuestion { not_understood, reading, .. } = addition.parsed.clone();
+    let reading = TurnReading::new(addition.rest, reading);
     let mut asked = SearchRequest { offset: 0, not_understood, reading, ..before.clone() };
     // `With beans` takes the place of `with lentils`: the same word in front tells which part is replaced.
     let begins = first_word(addition.rest).filter(|_| phrases().begins_with_limit(addition.rest));

@@ -83,8 +83,8 @@ pub(super) struct SearchRequest {
     pub(super) not_understood: Vec<String>,
     /// What must be absent and can't be checked: items that mention it come later.
     pub(super) unwanted: Vec<String>,
-    /// What became of the words of the newest turn.
-    pub(super) reading: Vec<ReadPart>,
+    /// What became of the words of the newest turn, where that says something of its own.
+    pub(super) reading: TurnReading,
     /// Limits of which one rules out what is asked for all the same.
     pub(super) contradictions: Vec<Contradiction>,
     /// The order that is asked for, if it is another than by how well items fit.
@@ -104,9 +104,43 @@ pub(super) struct SearchRequest {
 }
 
 impl SearchRequest {
+    /// The same, after a turn that says nothing of it itself.
+    pub(super) fn unsaid(self) -> Self {
+        Self { reading: TurnReading::default(), ..self }
+    }
+
     /// Whether limits were told, and nothing was asked for yet.
     pub(super) fn was_told_limits_alone(&self) -> bool {
         self.phrases.is_empty() && self.named.is_empty()
+    }
+}
+
+/// What became of the words of a text. The parts go with the text whose bytes they count, which is a part of a turn at
+/// times, and never has the mention of an agent before it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct TurnReading {
+    text: String,
+    parts: Vec<ReadPart>,
+}
+
+impl TurnReading {
+    /// The parts of `text`.
+    pub(super) fn new(text: &str, parts: Vec<ReadPart>) -> Self {
+        Self { text: text.to_owned(), parts }
+    }
+
+    pub(super) fn parts(&self) -> impl Iterator<Item = &ReadPart> {
+        self.parts.iter()
+    }
+
+    /// The words of a part, as they are written.
+    pub(super) fn words(&self, part: &ReadPart) -> Option<&str> {
+        self.text.get(part.bytes.clone())
+    }
+
+    /// The words that say a limit which is worded so.
+    pub(super) fn saying(&self, limit: &str) -> Option<&str> {
+        self.parts.iter().find(|part| part.role.says(limit)).and_then(|part| self.words(part))
     }
 }
 

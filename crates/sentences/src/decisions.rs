@@ -171,6 +171,6 @@ sentences! { DECISION_METHODS;
     account_failure = "account-failure" (kind: &str);
     /// What went wrong, in a few words, by its code.
     page_failure_title = "page-failure-title" (code: &str);
-    /// The same in a sentence. A dash where there is none for this code.
+    /// The same in a sentence, for the codes that have one; else that too much is going on.
     page_failure_message = "page-failure-message" (code: &str);
 }

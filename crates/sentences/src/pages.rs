@@ -213,6 +213,10 @@ sentences! { PAGE_METHODS;
     page_not_helpful = "page-not-helpful" ();
     /// A thumb was counted.
     page_thanks = "page-thanks" ();
+    /// A thumb for a question that nobody counts any more.
+    page_unrated = "page-unrated" ();
+    /// More thumbs than are counted at once.
+    page_rate_later = "page-rate-later" ();
     /// Over the questions that were asked with this browser.
     page_recent = "page-recent" ();
     /// The button that forgets them.

@@ -16,6 +16,7 @@
 //! | [`abandon`] | giving up work whose caller left before it was told of the task |
 //! | [`body`] | what a request body says it is, and reading it within its bounds |
 //! | [`negotiate`] | media types and languages by quality, RFC 9110 section 12.5 |
+//! | [`same_origin`] | who may post from a browser |
 //! | [`server`] | servers elsewhere that a protocol puts behind the host |
 //! | [`sse`] | server-sent events that no text can break out of |
 //! | [`prefer`] | the `Prefer` header, RFC 7240 |
@@ -41,6 +42,7 @@ pub mod protected_resource;
 pub mod protocol;
 pub mod random_id;
 pub mod refusal;
+pub mod same_origin;
 pub mod server;
 pub mod sse;
 pub mod template;

@@ -334,6 +334,24 @@ fn an_answer_is_rated_and_copied_and_asked_again() {
     browser.go(&served.url("/"));
     assert_eq!(browser.find("#recent a").text(), "sea ships");
     browser.picture("front-recent");
+    // Whoever else wrote into this store leads nowhere else.
+    let foreign =
+        [r"/\other.example/", "//other.example/", "https://other.example/", "javascript:alert(1)", "http://["];
+    let entries: Vec<Value> = foreign.iter().map(|url| json!({"question": "x", "url": url})).collect();
+    browser.value(&format!(
+        "localStorage.setItem('asked', JSON.stringify({}.concat(JSON.parse(localStorage.asked))))",
+        json!(entries)
+    ));
+    browser.go(&served.url("/"));
+    assert_eq!(browser.all("#recent a").len(), 1);
+    // The box of the front page leads to a page without a script, and is remembered all the same.
+    search(&browser, "waves");
+    within("the page of results", || browser.url().contains("user=waves").then_some(()));
+    browser.go(&served.url("/"));
+    assert_eq!(browser.find("#recent a").text(), "waves");
+    browser.find("#recent a").click();
+    within("the page of results", || browser.url().contains("user=waves").then_some(()));
+    browser.go(&served.url("/"));
     browser.find("#recent button").click();
     assert_eq!(
         browser.value("localStorage.length + document.querySelectorAll('#recent').length"),
@@ -351,8 +369,13 @@ fn a_thumb_is_a_form_where_no_script_runs() {
     browser.find(".rate [value=true]").click();
     assert_eq!(browser.url(), before, "it leads nowhere");
     let form = ["-H", "content-type: application/x-www-form-urlencoded", "-d", "question=sea&good=true"];
-    // A form that no browser vouches for may be of any site.
-    served.curl("/~agent/feedback", &form).with_status(415);
+    // Who is no browser says nothing of where a form is from, and a browser of another site does.
+    served.curl("/~agent/feedback", &form).with_status(204);
+    for origin in ["origin: null", "origin: https://other.example"] {
+        served.curl("/~agent/feedback", &[&form[..], &["-H", origin]].concat()).with_status(403);
+    }
+    let text = ["-H", "content-type: text/plain", "-d", "question=sea&good=true"];
+    served.curl("/~agent/feedback", &text).with_status(415);
     let own = [&form[..], &["-H", "sec-fetch-site: same-origin"]].concat();
     served.curl("/~agent/feedback", &own).with_status(204);
     let foreign = [&form[..], &["-H", "sec-fetch-site: cross-site"]].concat();

@@ -1,18 +1,19 @@
 //! Bulk requests: changes in lines, and what is tried again of them.
 
 use bytes::Bytes;
-use forecourt_retrieval::{Change, EngineDocument, RetrievalError};
+use forecourt_retrieval::{Change, EngineDocument, RetrievalError, last_changes};
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
-use super::exchange::{Body, Exchange, is_busy, pause, refused};
+use super::attempts::Attempts;
+use super::exchange::{Body, Exchange, is_busy, refused};
 use super::query::{key_text, number_name};
-use crate::limits::BULK_ATTEMPTS_MAX;
 
-/// Makes changes in an index, in their order. What the engine was too busy for is sent again; what is too large for it,
-/// in halves.
+/// Makes changes in an index, the last of each document. What the engine was too busy for is sent again; what is too
+/// large for it, in halves.
 pub(super) async fn write(exchange: &Exchange, index: &str, changes: &[Change]) -> Result<(), RetrievalError> {
-    let mut waiting: Vec<Vec<&Change>> = vec![changes.iter().collect()];
+    // One change of each document: what is sent again would else undo what was taken meanwhile.
+    let mut waiting: Vec<Vec<&Change>> = vec![last_changes(changes)];
     while let Some(part) = waiting.pop() {
         if !send(exchange, index, &part).await? {
             if part.len() == 1 {
@@ -30,26 +31,22 @@ pub(super) async fn write(exchange: &Exchange, index: &str, changes: &[Change]) 
 /// Sends changes until each was made. `false`: they are too large together.
 async fn send(exchange: &Exchange, index: &str, changes: &[&Change]) -> Result<bool, RetrievalError> {
     let mut left = changes.to_vec();
-    let mut attempt = 1;
+    let mut attempts = Attempts::of_bulk();
     while !left.is_empty() {
         let body = lines(&left);
-        let answer = exchange.send(Method::POST, &format!("/{index}/_bulk"), Body::Lines(&body)).await?;
+        let answer =
+            exchange.send_within(&mut attempts, Method::POST, &format!("/{index}/_bulk"), Body::Lines(&body)).await?;
         if answer.status == StatusCode::PAYLOAD_TOO_LARGE {
             return Ok(false);
         }
         let asked = answer.retry_after;
-        let busy = not_taken(&answer.success()?, &left)?;
-        if !busy.is_empty() && attempt >= BULK_ATTEMPTS_MAX {
-            let left = busy.len();
+        left = not_taken(&answer.success()?, &left)?;
+        if !left.is_empty() && !attempts.wait(asked).await {
+            let (left, made) = (left.len(), attempts.made());
             return Err(RetrievalError::Unavailable(format!(
-                "{left} changes were not taken in {attempt} attempts: it is busy"
+                "{left} changes were not taken in {made} attempts: it is busy"
             )));
         }
-        if !busy.is_empty() {
-            tokio::time::sleep(pause(attempt, asked)).await;
-        }
-        attempt += 1;
-        left = busy;
     }
     Ok(true)
 }

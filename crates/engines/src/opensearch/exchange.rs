@@ -10,10 +10,8 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::Value;
 
-use crate::limits::{
-    ANSWER_BYTES_MAX, BULK_ATTEMPTS_MAX, BULK_TIME_MAX, HEAD_TIME_MAX, QUESTION_ATTEMPTS_MAX, QUESTION_TIME_MAX,
-    RETRY_PAUSE, RETRY_PAUSE_MAX,
-};
+use super::attempts::Attempts;
+use crate::limits::{ANSWER_BYTES_MAX, HEAD_TIME_MAX};
 
 /// Bytes of what an engine says of a refusal, for the operator.
 const REASON_BYTES_MAX: usize = 400;
@@ -75,32 +73,45 @@ pub(super) enum Body<'a> {
 }
 
 impl Exchange {
-    /// Sends a request until the engine is not busy, and gives its answer, whatever its status.
+    /// Asks a question until the engine is not busy, and gives its answer, whatever its status.
     pub(super) async fn send(&self, method: Method, path: &str, body: Body<'_>) -> Result<Answer, RetrievalError> {
-        let attempts = if matches!(body, Body::Lines(_)) { BULK_ATTEMPTS_MAX } else { QUESTION_ATTEMPTS_MAX };
-        let mut attempt = 1;
+        self.send_within(&mut Attempts::of_question(), method, path, body).await
+    }
+
+    /// The same with what is left of some attempts.
+    pub(super) async fn send_within(
+        &self,
+        attempts: &mut Attempts,
+        method: Method,
+        path: &str,
+        body: Body<'_>,
+    ) -> Result<Answer, RetrievalError> {
         loop {
-            let answer = self.once(method.clone(), path, body).await;
-            let pause = match &answer {
-                Ok(answer) if is_busy(answer.status) => pause(attempt, answer.retry_after),
-                Err(error) if error.is_passing() => pause(attempt, None),
+            let answer = self.once(method.clone(), path, body, attempts.time()).await;
+            let asked = match &answer {
+                Ok(answer) if is_busy(answer.status) => answer.retry_after,
+                Err(error) if error.is_passing() => None,
                 _ => return answer,
             };
-            if attempt >= attempts {
+            if !attempts.wait(asked).await {
                 return answer;
             }
-            attempt += 1;
-            tracing::debug!(path, attempt, "a search engine is busy");
-            tokio::time::sleep(pause).await;
+            tracing::debug!(path, attempts = attempts.made(), "a search engine is busy");
         }
     }
 
-    async fn once(&self, method: Method, path: &str, body: Body<'_>) -> Result<Answer, RetrievalError> {
+    async fn once(
+        &self,
+        method: Method,
+        path: &str,
+        body: Body<'_>,
+        total: Duration,
+    ) -> Result<Answer, RetrievalError> {
         let url = format!("{}{path}", self.base);
-        let (mime, bytes, total) = match body {
-            Body::None => (None, Bytes::new(), QUESTION_TIME_MAX),
-            Body::Json(value) => (Some("application/json"), Bytes::from(value.to_string()), QUESTION_TIME_MAX),
-            Body::Lines(lines) => (Some("application/x-ndjson"), lines.clone(), BULK_TIME_MAX),
+        let (mime, bytes) = match body {
+            Body::None => (None, Bytes::new()),
+            Body::Json(value) => (Some("application/json"), Bytes::from(value.to_string())),
+            Body::Lines(lines) => (Some("application/x-ndjson"), lines.clone()),
         };
         let mut request =
             UpstreamRequest { method, headers: self.headers.clone(), ..UpstreamRequest::post(&url, bytes) };
@@ -142,12 +153,6 @@ pub(super) fn is_busy(status: StatusCode) -> bool {
     matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
 }
 
-/// How long to wait before the attempt after this one.
-pub(super) fn pause(attempt: u32, asked: Option<Duration>) -> Duration {
-    let own = RETRY_PAUSE * 2_u32.saturating_pow(attempt.saturating_sub(1));
-    asked.unwrap_or(own).min(RETRY_PAUSE_MAX)
-}
-
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds))
@@ -158,16 +163,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn a_pause_is_what_the_engine_asks_for_or_twice_as_long_each_time() {
-        assert_eq!(pause(1, None), RETRY_PAUSE);
-        assert_eq!(pause(3, None), RETRY_PAUSE * 4);
-        assert_eq!(pause(40, None), RETRY_PAUSE_MAX);
-        assert_eq!(pause(1, Some(Duration::from_secs(7))), Duration::from_secs(7));
-        assert_eq!(pause(1, Some(RETRY_PAUSE_MAX)), RETRY_PAUSE_MAX);
-        assert_eq!(pause(1, Some(RETRY_PAUSE_MAX + Duration::from_secs(1))), RETRY_PAUSE_MAX);
-    }
 
     #[test]
     fn a_refusal_says_what_the_engine_says_and_what_to_do() {

@@ -2,14 +2,17 @@
 
 use forecourt_retrieval::limits::ENTRIES_READ;
 use forecourt_retrieval::{
-    Candidate, CandidateQuery, Candidates, Change, EngineState, Predicate, RetrievalError, StoredEntry,
+    Candidate, CandidateQuery, Candidates, Change, EngineState, Predicate, RetrievalError, ScoredTerm, StoredEntry,
 };
+use futures::future::try_join;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
+use super::attempts::Attempts;
 use super::bulk;
 use super::exchange::{Body, Exchange};
-use super::query::{counting, frequencies_in, key_text, search};
+use super::frequencies::{Frequencies, counted, searches};
+use super::query::{counting, items, key_text, search};
 use crate::limits::INDEX_FIELDS_MAX;
 
 /// Raised whenever the mapping changes.
@@ -20,10 +23,21 @@ const OPENSEARCH_MIN: u64 = 1;
 
 type Result<T> = std::result::Result<T, RetrievalError>;
 
+/// The id of the document that has the summary in place of an item. It has no `key`, by which questions pass it over.
+const SUMMARY: &str = "summary";
+
+/// The summary, and the version of its document.
+struct KeptSummary {
+    text: String,
+    sequence: u64,
+    term: u64,
+}
+
 /// An index, by its name.
 pub(super) struct SearchIndex {
     pub(super) exchange: Exchange,
     pub(super) name: String,
+    pub(super) frequencies: Frequencies,
 }
 
 impl SearchIndex {
@@ -91,17 +105,46 @@ impl SearchIndex {
     }
 
     pub(super) async fn summary(&self) -> Result<Option<String>> {
-        Ok(self.meta().await?.and_then(|meta| meta["summary"].as_str().map(str::to_owned)))
+        Ok(self.kept_summary().await?.map(|kept| kept.text))
+    }
+
+    /// The summary as it is now, and which version of its document that is.
+    async fn kept_summary(&self) -> Result<Option<KeptSummary>> {
+        let answer = self.exchange.send(Method::GET, &format!("/{}/_doc/{SUMMARY}", self.name), Body::None).await?;
+        if answer.status == StatusCode::NOT_FOUND {
+            return Ok(None);
+        }
+        let body = answer.success()?;
+        let number = |name: &str| body[name].as_u64().ok_or_else(|| unreadable(&format!("a document has no `{name}`")));
+        let text = body["_source"]["item"].as_str().unwrap_or_default().to_owned();
+        Ok(Some(KeptSummary { text, sequence: number("_seq_no")?, term: number("_primary_term")? }))
     }
 
     pub(super) async fn write(&self, changes: &[Change]) -> Result<()> {
         bulk::write(&self.exchange, &self.name, changes).await
     }
 
-    pub(super) async fn commit(&self, summary: &str) -> Result<()> {
-        let body = json!({"_meta": {"forecourt": MAPPING_VERSION, "summary": summary}});
-        self.ask(Method::PUT, &format!("/{}/_mapping", self.name), Body::Json(&body)).await?;
-        self.ask(Method::POST, &format!("/{}/_refresh", self.name), Body::None).await.map(drop)
+    pub(super) async fn commit(&self, before: Option<&str>, summary: &str) -> Result<bool> {
+        let kept = self.kept_summary().await?;
+        if kept.as_ref().map(|kept| kept.text.as_str()) != before {
+            return Ok(false);
+        }
+        // Only over the version that was looked at: another node may write one in between.
+        let path = match kept {
+            Some(KeptSummary { sequence, term, .. }) => {
+                format!("/{}/_doc/{SUMMARY}?if_seq_no={sequence}&if_primary_term={term}", self.name)
+            }
+            None => format!("/{}/_create/{SUMMARY}", self.name),
+        };
+        let body = json!({"item": summary});
+        let answer = self.exchange.send(Method::PUT, &path, Body::Json(&body)).await?;
+        if answer.status == StatusCode::CONFLICT {
+            return Ok(false);
+        }
+        answer.success()?;
+        self.ask(Method::POST, &format!("/{}/_refresh", self.name), Body::None).await?;
+        self.frequencies.forget();
+        Ok(true)
     }
 
     /// Asks for documents. `None`: there is no index.
@@ -120,15 +163,28 @@ impl SearchIndex {
     }
 
     pub(super) async fn find(&self, query: &CandidateQuery) -> Result<Candidates> {
-        let Some(answer) = self.search(&search(query)).await? else {
-            return Ok(Candidates { frequencies: vec![0; query.terms.len()], ..Candidates::default() });
-        };
-        let frequencies = match query.terms.len() {
-            0 => Some(Vec::new()),
-            terms => frequencies_in(&answer, terms),
-        };
-        let frequencies = frequencies.ok_or_else(|| unreadable("it counts no terms"))?;
+        let body = search(query);
+        let frequencies = self.frequencies.of(&query.terms, |unknown| self.counted(unknown));
+        let (answer, frequencies) = try_join(self.search(&body), frequencies).await?;
+        let Some(answer) = answer else { return Ok(Candidates { found: Vec::new(), frequencies }) };
         Ok(Candidates { found: sources(&answer)?.map(candidate).collect::<Result<_>>()?, frequencies })
+    }
+
+    /// In how many of all documents each of these terms is.
+    async fn counted(&self, terms: Vec<&ScoredTerm>) -> Result<Vec<u64>> {
+        let (path, body) = (format!("/{}/_msearch", self.name), searches(&terms));
+        let mut attempts = Attempts::of_question();
+        loop {
+            let answer = self.exchange.send_within(&mut attempts, Method::POST, &path, Body::Lines(&body)).await?;
+            if answer.status == StatusCode::NOT_FOUND {
+                return Ok(vec![0; terms.len()]);
+            }
+            match counted(&answer.success()?, terms.len()) {
+                // The engine may be too busy for one of them alone.
+                Err(error) if error.is_passing() && attempts.wait(None).await => {}
+                other => return other,
+            }
+        }
     }
 
     pub(super) async fn count(&self, limits: &Predicate, most: usize) -> Result<u64> {
@@ -139,7 +195,7 @@ impl SearchIndex {
 
     pub(super) async fn entries(&self, after: Option<u64>) -> Result<Vec<StoredEntry>> {
         let mut body = json!({
-            "size": ENTRIES_READ, "query": {"match_all": {}}, "sort": [{"key": {"order": "asc"}}],
+            "size": ENTRIES_READ, "query": items(&Predicate::everything()), "sort": [{"key": {"order": "asc"}}],
             "track_total_hits": false, "_source": ["key", "hash", "origin", "lengths"],
         });
         if let Some(after) = after {

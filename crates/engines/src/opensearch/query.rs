@@ -37,6 +37,11 @@ pub(super) fn test(predicate: &Predicate) -> Value {
     }
 }
 
+/// Items that pass a test: documents with a key, which the summary has not.
+pub(super) fn items(predicate: &Predicate) -> Value {
+    json!({"bool": {"filter": [{"exists": {"field": "key"}}, test(predicate)]}})
+}
+
 /// The terms of tests that ask for one each, of the same list. `None`: one of them asks for something else.
 fn same_field(predicates: &[Predicate]) -> Option<(&'static str, Vec<&str>)> {
     let term = |predicate: &'_ Predicate| match predicate {
@@ -82,7 +87,7 @@ pub(super) fn search(query: &CandidateQuery) -> Value {
     let any: Vec<Value> =
         query.terms.iter().map(scored).chain(query.almost.iter().flat_map(|word| almost(word))).collect();
     let mut clauses = Map::new();
-    clauses.insert("filter".to_owned(), json!([test(&query.limits)]));
+    clauses.insert("filter".to_owned(), json!([items(&query.limits)]));
     if !any.is_empty() {
         clauses.insert("should".to_owned(), any.into());
         clauses.insert("minimum_should_match".to_owned(), json!(1));
@@ -93,14 +98,10 @@ pub(super) fn search(query: &CandidateQuery) -> Value {
         None if clauses.contains_key("should") => json!([{"_score": {"order": "desc"}}, by_key]),
         None => json!([by_key]),
     };
-    let mut body = json!({
+    json!({
         "size": query.most, "query": {"bool": clauses}, "sort": sort, "track_total_hits": false,
         "_source": ["key", "hash", "origin", "lengths", "id", "item"],
-    });
-    if !query.terms.is_empty() {
-        body["aggs"] = frequencies(&query.terms);
-    }
-    body
+    })
 }
 
 fn by_quantity(order: &QuantityOrder) -> Value {
@@ -108,25 +109,11 @@ fn by_quantity(order: &QuantityOrder) -> Value {
     json!({number_field(&order.path): {"order": direction, "missing": "_last", "unmapped_type": "double"}})
 }
 
-/// In how many of all documents each term is, whatever the limits are.
-fn frequencies(terms: &[ScoredTerm]) -> Value {
-    let each = terms.iter().enumerate();
-    let filters: Map<String, Value> =
-        each.map(|(at, term)| (at.to_string(), json!({"term": {field(term.field): {"value": term.term}}}))).collect();
-    json!({"all": {"global": {}, "aggs": {"terms": {"filters": {"filters": filters}}}}})
-}
-
-/// The frequencies in an answer, in the order of the terms.
-pub(super) fn frequencies_in(answer: &Value, terms: usize) -> Option<Vec<u64>> {
-    let buckets = &answer["aggregations"]["all"]["terms"]["buckets"];
-    (0..terms).map(|at| buckets[at.to_string()]["doc_count"].as_u64()).collect()
-}
-
 /// The body of a search that only counts.
 pub(super) fn counting(limits: &Predicate, most: usize) -> Value {
     // Numbers of the API are signed and of 32 bits; `true` counts all.
     let tracked = i32::try_from(most).map_or(json!(true), |most| json!(most));
-    json!({"size": 0, "query": test(limits), "track_total_hits": tracked})
+    json!({"size": 0, "query": items(limits), "track_total_hits": tracked})
 }
 
 #[cfg(test)]

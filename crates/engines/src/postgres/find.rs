@@ -2,7 +2,6 @@
 //! how long it is. The order that counts is made of the candidates, elsewhere.
 
 use forecourt_retrieval::{CandidateQuery, Candidates, Predicate, QuantityOrder, ScoredTerm, TermField};
-use futures::future::try_join_all;
 use tokio_postgres::types::Type;
 
 use super::statement::Statement;
@@ -22,15 +21,16 @@ impl Table {
         if !self.is_there().await? {
             return Ok(Candidates { frequencies: vec![0; query.terms.len()], ..Candidates::default() });
         }
-        let frequencies = try_join_all(query.terms.iter().map(|term| self.frequency(term))).await?;
-        let items = self.items().await?;
+        let frequencies = self.frequencies(&query.terms).await?;
+        let items = self.counted_items().await?;
         let mut terms: Vec<RankedTerm> = query
             .terms
             .iter()
             .zip(&frequencies)
             .map(|(term, frequency)| RankedTerm::of(term, *frequency, items))
             .collect();
-        for word in &query.almost {
+        let almost = if query.almost.is_empty() || !self.has_trigrams().await? { &[][..] } else { &query.almost };
+        for word in almost {
             let readings = self.readings(word).await?;
             terms.extend(readings.iter().map(|word| RankedTerm {
                 lexeme: lexeme(TermField::Spelled, word),
@@ -78,24 +78,47 @@ impl Table {
         statement
     }
 
-    /// How many documents have a term: counted up to a bound, beyond it what the planner expects.
-    async fn frequency(&self, term: &ScoredTerm) -> Result<u64> {
+    /// How many documents have each of these terms: counted up to a bound, beyond it what the planner expects.
+    async fn frequencies(&self, terms: &[ScoredTerm]) -> Result<Vec<u64>> {
+        if terms.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut statement = Statement::default();
+        let conditions = terms.iter().map(|term| statement.matches(lexeme(term.field, &term.term)));
+        // One after another, on one connection: a question takes none away from the others. Each on its own and not as
+        // rows of a join, so that the planner knows which of them is frequent, and does not look up all that have it.
+        let counts: Vec<String> =
+            conditions.map(|condition| format!("({})", self.counting(&condition, POSTGRES_COUNTED_MAX + 1))).collect();
+        let sql = format!("SELECT ARRAY[{}]", counts.join(", "));
+        let rows = self.rows(&sql, &statement.parameters()).await?;
+        let counted: Vec<i64> = rows.first().map_or(Ok(Vec::new()), |row| column(row, 0))?;
+        let mut frequencies = Vec::with_capacity(terms.len());
+        for (term, counted) in terms.iter().zip(counted) {
+            let counted = counted.unsigned_abs();
+            let is_frequent = counted > POSTGRES_COUNTED_MAX;
+            frequencies.push(if is_frequent { self.expected(term).await?.max(counted) } else { counted });
+        }
+        Ok(frequencies)
+    }
+
+    /// How many documents the planner expects to have a term.
+    async fn expected(&self, term: &ScoredTerm) -> Result<u64> {
         let mut statement = Statement::default();
         let condition = statement.matches(lexeme(term.field, &term.term));
-        let counted = self.counted(&condition, &statement, POSTGRES_COUNTED_MAX + 1).await?;
-        if counted <= POSTGRES_COUNTED_MAX {
-            return Ok(counted);
-        }
         let sql = format!("EXPLAIN (FORMAT JSON) SELECT 1 FROM {} WHERE {condition}", self.name);
         let rows = self.rows(&sql, &statement.parameters()).await?;
         let plan: Option<serde_json::Value> = rows.first().map(|row| column(row, 0)).transpose()?;
         let expected = plan.and_then(|plan| plan[0]["Plan"]["Plan Rows"].as_f64()).unwrap_or_default();
-        Ok((expected as u64).max(counted))
+        Ok(expected as u64)
+    }
+
+    /// SQL that counts what passes a condition, up to `most`.
+    fn counting(&self, condition: &str, most: u64) -> String {
+        format!("SELECT count(*) FROM (SELECT 1 FROM {} WHERE {condition} LIMIT {most}) few", self.name)
     }
 
     async fn counted(&self, condition: &str, statement: &Statement, most: u64) -> Result<u64> {
-        let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {} WHERE {condition} LIMIT {most}) few", self.name);
-        let rows = self.rows(&sql, &statement.parameters()).await?;
+        let rows = self.rows(&self.counting(condition, most), &statement.parameters()).await?;
         rows.first().map_or(Ok(0), |row| Ok(column::<i64>(row, 0)?.unsigned_abs()))
     }
 
@@ -108,13 +131,13 @@ impl Table {
         self.counted(&condition, &statement, i64::try_from(most).unwrap_or(i64::MAX).unsigned_abs()).await
     }
 
+    async fn has_trigrams(&self) -> Result<bool> {
+        Ok(!self.rows("SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'", &[]).await?.is_empty())
+    }
+
     /// Words that are spelled almost as one, or begin with it.
     async fn readings(&self, word: &str) -> Result<Vec<String>> {
         let word = word.replace('\0', "");
-        let has_trigrams = self.rows("SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'", &[]).await?;
-        if has_trigrams.is_empty() {
-            return Ok(Vec::new());
-        }
         // By distance and not by `%`, whose threshold is a setting that a typing error in the middle does not reach.
         let sql = format!(
             "(SELECT word FROM {0}_words WHERE similarity(word, $1) > {SIMILARITY_MIN} ORDER BY word <-> $1 LIMIT $3) \

@@ -1,11 +1,11 @@
 //! The tables of one agent: `NAME` has the documents, `NAME_words` the words as they are written, `NAME_meta` what is said
 //! of all documents.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use forecourt_core::StoreError;
 use forecourt_retrieval::limits::ENTRIES_READ;
-use forecourt_retrieval::{Candidate, Change, EngineDocument, EngineState, RetrievalError, StoredEntry};
+use forecourt_retrieval::{Candidate, Change, EngineDocument, EngineState, RetrievalError, StoredEntry, last_changes};
 use forecourt_store::{Database, SqlParameter};
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, Type};
@@ -19,6 +19,13 @@ use crate::limits::{POSTGRES_ITEMS_COUNTED_MAX, POSTGRES_PUT_MAX};
 const VERSION_MIN: i32 = 150_000;
 /// The name of the one row of `NAME_meta`.
 const SUMMARY: &str = "summary";
+
+/// What is behind the name of each table, and its columns.
+const TABLES: [(&str, &[&str]); 3] = [
+    ("", &["key", "hash", "origin", "id", "length", "pairs", "terms", "numbers", "item"]),
+    ("_words", &["word"]),
+    ("_meta", &["name", "value"]),
+];
 
 pub(super) type Result<T, E = RetrievalError> = std::result::Result<T, E>;
 
@@ -41,11 +48,8 @@ impl Table {
     pub(super) async fn state(&self) -> Result<EngineState> {
         let sql = "SELECT current_setting('server_version_num')::int, current_setting('server_version'), \
                    EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'), \
-                   EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'pg_trgm'), \
-                   to_regclass($1)::text, \
-                   (SELECT count(*) FROM information_schema.columns WHERE table_name = $1 \
-                    AND column_name IN ('key', 'terms', 'numbers', 'item'))";
-        let rows = self.rows(sql, &[(&self.name, Type::TEXT)]).await?;
+                   EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'pg_trgm')";
+        let rows = self.rows(sql, &[]).await?;
         let row = rows.first().ok_or_else(nothing)?;
         let (number, version): (i32, String) = (column(row, 0)?, column(row, 1)?);
         if number < VERSION_MIN {
@@ -53,13 +57,7 @@ impl Table {
                 "it is PostgreSQL {version}, and 15 is the oldest that will do"
             )));
         }
-        let (is_there, columns): (Option<String>, i64) = (column(row, 4)?, column(row, 5)?);
-        if is_there.is_some() && columns < 4 {
-            return Err(RetrievalError::Refused(format!(
-                "there is a table `{}` that is not of Forecourt; name another one in `name` of `[backend.engine]`",
-                self.name
-            )));
-        }
+        self.check_owner().await?;
         let mut notices = Vec::new();
         match (column::<bool>(row, 2)?, column::<bool>(row, 3)?) {
             (true, _) => {}
@@ -77,8 +75,27 @@ impl Table {
         Ok(EngineState { name: format!("PostgreSQL {version}"), notices })
     }
 
+    /// Fails where a table of one of the names is not ours: we would write into it.
+    async fn check_owner(&self) -> Result<()> {
+        let names: Vec<String> = TABLES.iter().map(|(ending, _)| format!("{}{ending}", self.name)).collect();
+        let sql = "SELECT name, array(SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass(name) \
+                   AND attnum > 0 AND NOT attisdropped ORDER BY attnum) FROM unnest($1) AS asked (name) \
+                   WHERE to_regclass(name) IS NOT NULL";
+        for row in &self.rows(sql, &[(&names, Type::TEXT_ARRAY)]).await? {
+            let (found, columns): (String, Vec<String>) = (column(row, 0)?, column(row, 1)?);
+            let own = names.iter().zip(TABLES).find(|(name, _)| **name == found);
+            if own.is_none_or(|(_, (_, own))| columns != own) {
+                return Err(RetrievalError::Refused(format!(
+                    "there is a table `{found}` that is not of Forecourt; name another one in `name` of `[backend.engine]`"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// Makes what is not there.
     pub(super) async fn prepare(&self) -> Result<()> {
+        self.check_owner().await?;
         let name = &self.name;
         for sql in [
             format!(
@@ -124,9 +141,10 @@ impl Table {
 
     /// Counted up to a bound; of more, what the statistics of the table say.
     pub(super) async fn items(&self) -> Result<u64> {
-        if !self.is_there().await? {
-            return Ok(0);
-        }
+        if self.is_there().await? { self.counted_items().await } else { Ok(0) }
+    }
+
+    pub(super) async fn counted_items(&self) -> Result<u64> {
         let sql = format!(
             "SELECT CASE WHEN estimated > {POSTGRES_ITEMS_COUNTED_MAX} THEN estimated ELSE (SELECT count(*) FROM {0}) END \
              FROM (SELECT reltuples::int8 AS estimated FROM pg_class WHERE oid = to_regclass('{0}')) about",
@@ -155,21 +173,18 @@ impl Table {
         rows.iter().map(candidate).collect()
     }
 
-    /// Of several changes of one document, the last one counts.
     pub(super) async fn write(&self, changes: &[Change]) -> Result<()> {
-        let mut last: BTreeMap<u64, Option<&EngineDocument>> = BTreeMap::new();
-        for change in changes {
+        let (mut removed, mut put): (Vec<i64>, Vec<&EngineDocument>) = (Vec::new(), Vec::new());
+        for change in last_changes(changes) {
             match change {
-                Change::Put(document) => last.insert(document.key, Some(document)),
-                Change::Remove(key) => last.insert(*key, None),
-            };
+                Change::Put(document) => put.push(document),
+                Change::Remove(key) => removed.push(signed(*key)),
+            }
         }
-        let removed: Vec<i64> = last.iter().filter(|(_, put)| put.is_none()).map(|(key, _)| signed(*key)).collect();
         if !removed.is_empty() {
             let sql = format!("DELETE FROM {} WHERE key = ANY($1)", self.name);
             self.rows(&sql, &[(&removed, Type::INT8_ARRAY)]).await?;
         }
-        let put: Vec<&EngineDocument> = last.into_values().flatten().collect();
         for some in put.chunks(POSTGRES_PUT_MAX) {
             self.put(some).await?;
         }
@@ -215,18 +230,28 @@ impl Table {
         self.rows(&sql, &parameters).await.map(drop)
     }
 
-    pub(super) async fn commit(&self, summary: &str) -> Result<()> {
-        let sql = format!(
-            "INSERT INTO {}_meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            self.name
-        );
-        self.rows(&sql, &[(&SUMMARY, Type::TEXT), (&summary, Type::TEXT)]).await?;
+    pub(super) async fn commit(&self, before: Option<&str>, summary: &str) -> Result<bool> {
+        let name = &self.name;
+        let (put, new) = ((&SUMMARY as _, Type::TEXT), (&summary as _, Type::TEXT));
+        let kept = match before {
+            Some(before) => {
+                let sql = format!("UPDATE {name}_meta SET value = $2 WHERE name = $1 AND value = $3 RETURNING 1");
+                self.rows(&sql, &[put, new, (&before, Type::TEXT)]).await?
+            }
+            None => {
+                let sql = format!("INSERT INTO {name}_meta VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING 1");
+                self.rows(&sql, &[put, new]).await?
+            }
+        };
+        if kept.is_empty() {
+            return Ok(false);
+        }
         // The database looks at a table by itself, some minutes after it was filled; until then it knows nothing of it.
         let sql = format!("SELECT 1 FROM pg_class WHERE oid = to_regclass('{0}') AND reltuples < 0", self.name);
         if !self.rows(&sql, &[]).await?.is_empty() {
             self.rows(&format!("ANALYZE {}", self.name), &[]).await?;
         }
-        Ok(())
+        Ok(true)
     }
 }
 

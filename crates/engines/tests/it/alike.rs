@@ -1,9 +1,14 @@
 //! Every engine answers alike.
 
-use forecourt_retrieval::{CandidateQuery, Change, EngineDocument, Predicate, QuantityOrder, ScoredTerm, TermField};
+use std::sync::atomic::Ordering;
+
+use forecourt_retrieval::{
+    CandidateQuery, Change, EngineDocument, Predicate, QuantityOrder, Retriever as _, ScoredTerm, TermField,
+};
+use forecourt_testkit::SearchEngine;
 use proptest::prelude::*;
 
-use crate::suite::{document, filled, running};
+use crate::suite::{document, filled, opensearch, running};
 
 fn any() -> CandidateQuery {
     CandidateQuery { terms: Vec::new(), almost: Vec::new(), limits: Predicate::everything(), order: None, most: 10 }
@@ -68,6 +73,24 @@ fn frequencies_are_those_of_all_documents_whatever_the_limits_are() {
 }
 
 #[test]
+fn how_often_a_term_is_was_counted_a_moment_ago() {
+    let server = SearchEngine::start();
+    let engine = opensearch(&server.url(), "items");
+    engine.prepare().unwrap();
+    let put = |key| Change::Put(Box::new(document(key, "rain jacket", &[], None)));
+    let asked = CandidateQuery { terms: vec![word("jacket"), word("rain")], ..any() };
+    let frequencies = || engine.find(&asked).unwrap().frequencies;
+    for (key, before) in [(1, None), (2, Some("1"))] {
+        engine.write(&[put(key)]).unwrap();
+        assert!(engine.commit(before, &key.to_string()).unwrap());
+        assert_eq!((frequencies(), frequencies()), (vec![key, key], vec![key, key]));
+        assert_eq!(server.double.counted.load(Ordering::SeqCst), key as usize, "what was written is counted again");
+    }
+    assert_eq!(engine.find(&any()).unwrap().frequencies, [0; 0]);
+    assert_eq!(server.double.counted.load(Ordering::SeqCst), 2, "nothing to count");
+}
+
+#[test]
 fn a_candidate_is_what_was_put() {
     for running in filled(&shop()) {
         let all = running.engine.by_key(&[1, 3, u64::MAX]).unwrap();
@@ -88,7 +111,7 @@ fn what_is_changed_is_found_after_a_commit_and_what_is_removed_is_not() {
         let put = Change::Put(Box::new(changed.clone()));
         // Of several changes of one document the last counts, and what is not there is removed without a word.
         engine.write(&[put.clone(), Change::Remove(1), Change::Remove(99), Change::Remove(2), put]).unwrap();
-        engine.commit("another").unwrap();
+        assert!(engine.commit(Some("summary"), "another").unwrap());
         assert_eq!(engine.summary().unwrap().as_deref(), Some("another"), "{}", running.name);
         assert_eq!(engine.items().unwrap(), 3, "{}", running.name);
         let entries = engine.entries(None).unwrap();
@@ -97,6 +120,33 @@ fn what_is_changed_is_found_after_a_commit_and_what_is_removed_is_not() {
         assert_eq!(engine.entries(Some(4)).unwrap().len(), 1, "{}", running.name);
         assert_eq!(engine.entries(Some(u64::MAX)).unwrap(), [], "{}", running.name);
         assert_eq!(engine.count(&fact("colour=green"), 10).unwrap(), 1, "{}", running.name);
+    }
+}
+
+#[test]
+fn a_summary_takes_the_place_of_the_one_that_was_looked_at_and_of_no_other() {
+    for running in filled(&shop()) {
+        let (engine, name) = (&running.engine, running.name);
+        assert!(!engine.commit(None, "x").unwrap(), "{name}: there is one");
+        assert!(!engine.commit(Some("an older one"), "x").unwrap(), "{name}");
+        assert!(engine.commit(Some("summary"), "it's \"another\"\n").unwrap(), "{name}");
+        assert!(!engine.commit(Some("summary"), "x").unwrap(), "{name}");
+        assert_eq!(engine.summary().unwrap().as_deref(), Some("it's \"another\"\n"), "{name}");
+        assert_eq!((engine.items().unwrap(), engine.entries(None).unwrap().len()), (4, 4), "{name}: it is no item");
+        let found = engine.find(&CandidateQuery { limits: fact("colour=red").negated(), ..any() }).unwrap().found;
+        assert_eq!(found.len(), 3, "{name}");
+    }
+}
+
+#[test]
+fn of_many_that_keep_a_summary_at_once_one_does() {
+    for running in filled(&shop()) {
+        let keep = |text: String| running.engine.commit(Some("summary"), &text).unwrap();
+        let kept: Vec<bool> = std::thread::scope(|scope| {
+            let all: Vec<_> = (0..8).map(|at| scope.spawn(move || keep(format!("by {at}")))).collect();
+            all.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        assert_eq!(kept.iter().filter(|kept| **kept).count(), 1, "{}: {kept:?}", running.name);
     }
 }
 

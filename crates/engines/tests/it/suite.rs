@@ -7,7 +7,7 @@ use forecourt_egress::{Egress, EgressConfig};
 use forecourt_engines::{OpenSearch, OpenSearchOptions, PostgresEngine};
 use forecourt_retrieval::{Change, EngineDocument, Retriever};
 use forecourt_testkit::postgres::PostgresServer;
-use forecourt_testkit::{OsmemServer, SearchEngine};
+use forecourt_testkit::{HandClock, OsmemServer, SearchEngine};
 use http::HeaderMap;
 
 /// An engine of a test, with what keeps it running.
@@ -24,6 +24,7 @@ pub(crate) fn opensearch(url: &str, index: &str) -> OpenSearch {
         url: url.to_owned(),
         index: index.to_owned(),
         headers: HeaderMap::new(),
+        clock: Arc::new(HandClock::new()),
     })
 }
 
@@ -36,7 +37,7 @@ pub(crate) fn filled(documents: &[EngineDocument]) -> Vec<Running> {
         engine
             .write(&documents.iter().map(|document| Change::Put(Box::new(document.clone()))).collect::<Vec<_>>())
             .unwrap();
-        engine.commit("summary").unwrap();
+        assert!(engine.commit(None, "summary").unwrap());
     }
     engines
 }

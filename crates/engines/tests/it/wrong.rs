@@ -1,10 +1,12 @@
 //! Engines that are away, that are none, or that hold something else.
 
+use std::sync::Arc;
+
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_engines::{OpenSearch, OpenSearchOptions, PostgresEngine};
 use forecourt_retrieval::{RetrievalError, Retriever};
 use forecourt_testkit::postgres::PostgresServer;
-use forecourt_testkit::{SearchEngine, free_port};
+use forecourt_testkit::{HandClock, SearchEngine, free_port};
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, HeaderValue};
 
@@ -42,9 +44,15 @@ fn a_table_of_somebody_else_is_left_alone() {
     let Some(server) = PostgresServer::shared() else { return };
     let url = server.fresh();
     let database = url.rsplit('/').next().unwrap();
-    server.sql(database, "CREATE TABLE orders (id int)");
-    let said = said(PostgresEngine::new(&url, "orders").unwrap().state());
-    assert!(said.contains("a table `orders` that is not of Forecourt"), "{said}");
+    for made in ["orders", "tags_words", "notes_meta"] {
+        server.sql(database, &format!("CREATE TABLE {made} (id int, word text, name text, value text)"));
+        let engine = PostgresEngine::new(&url, made.split('_').next().unwrap()).unwrap();
+        for said in [said(engine.state()), said(engine.prepare())] {
+            assert!(said.contains(&format!("a table `{made}` that is not of Forecourt")), "{said}");
+        }
+    }
+    let others = PostgresEngine::new(&url, "tags").unwrap();
+    assert_eq!(others.items().unwrap(), 0, "nothing was made beside it");
 }
 
 #[test]
@@ -54,7 +62,8 @@ fn credentials_that_do_not_do_are_told_and_never_shown() {
     let with = |value: &str| {
         let egress = Egress::builder(EgressConfig::default()).build().unwrap();
         let headers = HeaderMap::from_iter([(AUTHORIZATION, HeaderValue::from_str(value).unwrap())]);
-        OpenSearch::new(OpenSearchOptions { egress, url: server.url(), index: "items".to_owned(), headers })
+        let (url, index, clock) = (server.url(), "items".to_owned(), Arc::new(HandClock::new()));
+        OpenSearch::new(OpenSearchOptions { egress, url, index, headers, clock })
     };
     with("Basic c2VzYW1l").state().unwrap();
     let said = said(with("Basic d3Jvbmc=").state());

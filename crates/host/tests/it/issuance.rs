@@ -7,6 +7,7 @@ mod charged;
 mod consent;
 mod crash;
 mod credit;
+mod half_typed;
 mod killed;
 mod nodes;
 mod payment;

@@ -60,6 +60,17 @@ pub(crate) fn fold_text(text: &str) -> String {
     out
 }
 
+/// Each run of one letter once: what is doubled by one hand is not by another.
+pub(crate) fn without_doubles(letters: impl Iterator<Item = char>) -> String {
+    let mut out = String::new();
+    for letter in letters {
+        if !out.ends_with(letter) {
+            out.push(letter);
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -77,7 +77,7 @@ pub(crate) fn run(job: Job<'_>, target: &mut dyn Target) -> Result<Report> {
     };
     state.note_next_price(matches!(scope, Scope::All(_)));
     let needless = state.needless_removals();
-    let Run { mut report, mut summary, error, before, target, .. } = state;
+    let Run { mut report, summary, error, before, target, .. } = state;
     if let Some(error) = error {
         return Err(error);
     }
@@ -87,7 +87,7 @@ pub(crate) fn run(job: Job<'_>, target: &mut dyn Target) -> Result<Report> {
         return Ok(report);
     }
     if report.has_changed() || summary != *before {
-        target.commit(&mut summary)?;
+        target.commit(before, summary)?;
     }
     pushed.forget_removed(&needless, revision)?;
     Ok(report)

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use forecourt_core::hashed::HashedKeys;
 use forecourt_loaders::limits::ITEMS_MAX;
 use forecourt_retrieval::limits::{BULK_BYTES_MAX, BULK_ITEMS_MAX, ENGINE_ITEMS_MAX};
-use forecourt_retrieval::{Change, Retriever, StoredEntry};
+use forecourt_retrieval::{Change, RetrievalError, Retriever, StoredEntry};
 use tantivy::{IndexWriter, TantivyDocument, Term};
 
 use super::commit::Summary;
@@ -13,6 +13,8 @@ use super::document::Hashes;
 use super::engine_document::Converter;
 use super::snapshot::Snapshot;
 use crate::error::Result;
+use crate::limits::SUMMARY_ATTEMPTS;
+use crate::pushed::PushFile;
 
 /// Where a run writes.
 pub(crate) trait Target {
@@ -29,8 +31,8 @@ pub(crate) trait Target {
     /// the file that it came from.
     fn gone(&self, is_gone: &dyn Fn(u64, u64) -> bool) -> Vec<u64>;
 
-    /// Lets everything be found that was written.
-    fn commit(&mut self, summary: &mut Summary) -> Result<()>;
+    /// Lets everything be found that was written. The summary was `before` when the run began.
+    fn commit(&mut self, before: &Summary, summary: Summary) -> Result<()>;
 
     /// Items at most.
     fn items_max(&self) -> usize;
@@ -68,7 +70,7 @@ impl Target for IndexTarget<'_> {
         entries.filter(|(key, origin)| is_gone(*key, *origin)).map(|(key, _)| key).collect()
     }
 
-    fn commit(&mut self, summary: &mut Summary) -> Result<()> {
+    fn commit(&mut self, _before: &Summary, mut summary: Summary) -> Result<()> {
         let mut commit = self.writer.prepare_commit()?;
         commit.set_payload(&summary.payload());
         commit.commit()?;
@@ -92,17 +94,28 @@ pub(crate) struct EngineTarget<'a> {
     pairs: i64,
     waiting: Vec<Change>,
     bytes: usize,
+    has_written: bool,
+    /// Where it is noted up to which change of this node the engine at a place has what was pushed.
+    pushed: &'a PushFile,
+    place: &'a str,
 }
 
 impl<'a> EngineTarget<'a> {
-    /// Writes to an engine. `is_whole` says that a run looks at everything, and asks what is there once and for all.
-    pub(crate) fn new(retriever: &'a dyn Retriever, is_whole: bool) -> Result<Self> {
+    /// Writes to the engine at a place. `is_whole` says that a run looks at everything, and asks what is there once and for
+    /// all.
+    pub(crate) fn new(
+        retriever: &'a dyn Retriever,
+        place: &'a str,
+        pushed: &'a PushFile,
+        is_whole: bool,
+    ) -> Result<Self> {
         retriever.prepare()?;
         let known = if is_whole { all_entries(retriever)? } else { HashMap::default() };
         let (words, pairs) =
             known.values().map(lengths).fold((0, 0), |(words, pairs), of| (words + of.0, pairs + of.1));
         let (converter, waiting) = (Converter::new(), Vec::new());
-        Ok(Self { retriever, converter, known, is_whole, words, pairs, waiting, bytes: 0 })
+        let (bytes, has_written) = (0, false);
+        Ok(Self { retriever, converter, known, is_whole, words, pairs, waiting, bytes, has_written, pushed, place })
     }
 
     /// Notes that a document is another one, or gone.
@@ -126,8 +139,25 @@ impl<'a> EngineTarget<'a> {
         Ok(())
     }
 
+    /// Keeps what the run has changed of the summary, whatever other nodes have changed of it meanwhile.
+    fn keep(&self, before: &Summary, own: &Summary) -> Result<()> {
+        for _ in 0..SUMMARY_ATTEMPTS {
+            let text = self.retriever.summary()?;
+            let mut merged = Summary::merged(Summary::read(text.as_deref()), before, own.clone());
+            let payload = merged.payload();
+            // Items that another node wrote already leave nothing to be said.
+            let is_kept = text.as_deref() == Some(&*payload) && !self.has_written;
+            if is_kept || self.retriever.commit(text.as_deref(), &payload)? {
+                return Ok(());
+            }
+        }
+        let why = format!("other nodes changed what it keeps of all items {SUMMARY_ATTEMPTS} times meanwhile");
+        Err(RetrievalError::Unavailable(why).into())
+    }
+
     fn flush(&mut self) -> Result<()> {
         if !self.waiting.is_empty() {
+            self.has_written = true;
             self.retriever.write(&self.waiting)?;
         }
         self.waiting.clear();
@@ -177,15 +207,16 @@ impl Target for EngineTarget<'_> {
         known.filter(|(key, entry)| is_gone(**key, entry.origin)).map(|(key, _)| *key).collect()
     }
 
-    fn commit(&mut self, summary: &mut Summary) -> Result<()> {
+    fn commit(&mut self, before: &Summary, mut summary: Summary) -> Result<()> {
         self.flush()?;
         let sum = |before: u64, found: i64| {
             if self.is_whole { found.max(0).unsigned_abs() } else { before.saturating_add_signed(found) }
         };
         summary.words = sum(summary.words, self.words);
         summary.pairs = sum(summary.pairs, self.pairs);
-        self.retriever.commit(&summary.payload())?;
-        Ok(())
+        self.keep(before, &summary)?;
+        // Last: what was not kept by then is done again.
+        self.pushed.note_taken_in(self.place, summary.pushed)
     }
 
     fn items_max(&self) -> usize {

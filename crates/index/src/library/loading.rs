@@ -9,7 +9,6 @@ use forecourt_loaders::{ContentSource, files};
 use serde_json::Value;
 
 use super::Library;
-use super::remote::Remote;
 use crate::dense::{Collector, tidy};
 use crate::error::{Error, Result};
 use crate::index::{EngineTarget, IndexTarget, Job, Scope, Snapshot, run};
@@ -80,13 +79,13 @@ impl Library {
     ) -> Result<Report> {
         let Self { folder, pushed, vocabulary, tongue, .. } = self;
         let (tongue, now) = (*tongue, self.priced_at());
-        let summary = self.remote.as_ref().map_or_else(|| Ok(before.summary.clone()), Remote::summary)?;
+        let summary = if self.remote.is_some() { self.summary()? } else { before.summary.clone() };
         let job = Job { before: &summary, scope, pushed, tongue, vocabulary, now, progress, cancel };
         let report = match &self.remote {
             Some(remote) => {
                 let is_whole = matches!(scope, Scope::All(_));
-                let report =
-                    EngineTarget::new(remote.retriever(), is_whole).and_then(|mut target| run(job, &mut target));
+                let target = EngineTarget::new(remote.retriever(), remote.place(), pushed, is_whole);
+                let report = target.and_then(|mut target| run(job, &mut target));
                 // Also when it failed in the middle: what was written by then is found.
                 remote.forget();
                 report?

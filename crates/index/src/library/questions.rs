@@ -15,9 +15,8 @@ use crate::error::{Error, Result};
 use crate::limits::{ENGINE_COUNTED_MAX, LEFT_OUT_MAX};
 use crate::proposals::{UnansweredQuestion, proposals};
 use crate::search::{
-    Completion, Correction, ExplainedHit, Facets, Hit, Query, RankBy, Scope, WordCoverage, complete, corrections,
-    counted_left_out, explain, facets, has_property, is_answered, keeps_words, knows_all, left_out, nearest, says,
-    search, word_coverage,
+    Correction, ExplainedHit, Facets, Hit, Query, RankBy, Scope, WordCoverage, corrections, counted_left_out, explain,
+    facets, has_property, is_answered, keeps_words, knows_all, left_out, nearest, says, search, word_coverage,
 };
 
 impl Library {
@@ -68,12 +67,6 @@ impl Library {
         // Candidates for both: a word that only the wording has is known as well.
         let both = Query::new(format!("{question} {wording}"));
         self.view(&both).is_ok_and(|view| keeps_words(&view, question, wording, self.tongue))
-    }
-
-    /// What a question that is being typed may become, at most `wanted` of it: kinds of items and names of them. Nothing
-    /// for more than [`crate::limits::COMPLETED_BYTES_MAX`] bytes.
-    pub fn complete(&self, typed: &str, wanted: usize) -> Result<Vec<Completion>> {
-        complete(&*self.view(&Query::new(typed))?, typed, wanted, self.tongue)
     }
 
     /// Whether a text has all words of another one, in whichever form, in one of the languages of the items.

@@ -4,10 +4,9 @@
 //! answered from that as it would be from the index here.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::sync::Arc;
 
-use forecourt_core::{Clock, Timestamp};
+use forecourt_core::Timestamp;
 use forecourt_retrieval::limits::{ALMOST_CANDIDATES, ALMOST_MAX, CANDIDATES_MIN, SAMPLE_ITEMS};
 use forecourt_retrieval::{
     Candidate, CandidateQuery, Candidates, Predicate, QuantityOrder, Retriever, ScoredTerm, TermField,
@@ -17,9 +16,10 @@ use forecourt_vocabulary::Vocabulary;
 use parking_lot::Mutex;
 use tantivy::Term;
 
+use super::engine_options::EngineOptions;
 use super::views::{Views, is_fresh};
 use crate::analysis::{LanguageAnalyzer, whole_fact};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::facts::{LAST_DAY, SOLD_OUT};
 use crate::index::{Overview, Reading, Snapshot, Statistics, Summary, number_key};
 use crate::limits::PROFILE_SECONDS;
@@ -27,40 +27,13 @@ use crate::search::{
     Probe, Query, any_word_predicate, corrections, field_of, limit_predicates, matching_predicate, parts, tongues,
 };
 
-/// The engine that keeps the items of a library.
-#[derive(Clone)]
-pub struct EngineOptions {
-    /// The engine.
-    pub retriever: Arc<dyn Retriever>,
-    /// What tells it from others: where it is, and what in it. Holds no secret.
-    pub place: String,
-    /// Candidates of one question, at most [`forecourt_retrieval::limits::CANDIDATES_MAX`].
-    pub candidates: usize,
-    /// The time.
-    pub clock: Arc<dyn Clock>,
-}
-
-impl PartialEq for EngineOptions {
-    fn eq(&self, other: &Self) -> bool {
-        self.place == other.place && self.candidates == other.candidates
-    }
-}
-
-impl Eq for EngineOptions {}
-
-impl fmt::Debug for EngineOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EngineOptions").field("place", &self.place).finish_non_exhaustive()
-    }
-}
-
 /// What is known of all items.
 pub(super) struct Profile {
     /// How many there are.
     pub(super) items: u64,
     /// The sample, and what is learnt from it.
     pub(super) snapshot: Arc<Snapshot>,
-    summary: Summary,
+    pub(super) summary: Summary,
     overview: Overview,
 }
 
@@ -68,7 +41,7 @@ pub(super) struct Profile {
 pub(super) struct Remote {
     options: EngineOptions,
     vocabulary: Arc<Vocabulary>,
-    tongue: LanguageAnalyzer,
+    pub(super) tongue: LanguageAnalyzer,
     profile: Mutex<Option<(Timestamp, Arc<Profile>)>>,
     views: Views,
 }
@@ -82,11 +55,14 @@ impl Remote {
         &*self.options.retriever
     }
 
-    /// What the last run said of all items. Nothing where that was one of another version: the next run writes all items
-    /// again.
+    /// What tells the engine from others.
+    pub(super) fn place(&self) -> &str {
+        &self.options.place
+    }
+
+    /// What runs said of all items, of whichever node.
     pub(super) fn summary(&self) -> Result<Summary> {
-        let text = self.retriever().summary()?.filter(|text| Summary::is_current(text));
-        Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+        Ok(Summary::read(self.retriever().summary()?.as_deref()))
     }
 
     /// Forgets what was looked at: something was written.
@@ -120,9 +96,12 @@ impl Remote {
         let found = self.retriever().find(&sample)?.found;
         let statistics = Statistics { documents: items, ..Statistics::default() };
         let overview = Overview::default();
-        let last_day = self.last_day(&summary, now)?;
+        // Where that can't be counted, such as in time, there may be both: every question is answered all the same.
+        let uncounted = |error: &Error| tracing::warn!(%error, "an engine could not count items that end or sell out");
+        let last_day = self.last_day(&summary, now).inspect_err(uncounted).unwrap_or(Some(f64::MAX));
+        let sells_out = self.sells_out().inspect_err(uncounted).unwrap_or(true);
         let (Ok(()) | Err(_)) = overview.last_day.set(last_day);
-        let (Ok(()) | Err(_)) = overview.sells_out.set(self.sells_out()?);
+        let (Ok(()) | Err(_)) = overview.sells_out.set(sells_out);
         let snapshot = Snapshot::of_candidates(&found, self.reading(), summary.clone(), statistics, overview)?;
         let overview = snapshot.overview();
         Ok(Profile { items, snapshot: Arc::new(snapshot), summary, overview })
@@ -204,8 +183,8 @@ impl Remote {
         let Candidates { mut found, frequencies } =
             self.retriever().find(&self.asked(terms.clone(), limits.clone()))?;
         let frequency = |stem: &str| {
-            let known = terms.iter().zip(&frequencies).find(|(term, _)| term.term == stem);
-            known.map_or(0, |(_, items)| *items)
+            let is_it = |term: &ScoredTerm| term.field == TermField::Words && term.term == stem;
+            terms.iter().zip(&frequencies).find(|(term, _)| is_it(term)).map(|(_, items)| *items)
         };
         let has_none = found.is_empty();
         let mut almost = probe.unknown(frequency);
@@ -220,10 +199,19 @@ impl Remote {
         if has_none && !probe.is_empty() && *limits != Predicate::everything() {
             found.extend(self.retriever().find(&self.asked(Vec::new(), limits.clone()))?.found);
         }
-        self.snapshot(profile, found, statistics(profile, &terms, &frequencies))
+        let mut statistics = statistics(profile, &terms, &frequencies);
+        // By the candidates alone, a word that they were not asked for would be misspelled.
+        let left_out = probe.left_out();
+        statistics.frequencies.extend(left_out.iter().map(|term| (term_of(profile, term), 1)));
+        self.snapshot(profile, found, statistics)
     }
 
-    fn snapshot(&self, profile: &Profile, mut found: Vec<Candidate>, statistics: Statistics) -> Result<Snapshot> {
+    pub(super) fn snapshot(
+        &self,
+        profile: &Profile,
+        mut found: Vec<Candidate>,
+        statistics: Statistics,
+    ) -> Result<Snapshot> {
         let mut seen = HashSet::new();
         found.retain(|candidate| seen.insert(candidate.entry.key));
         Snapshot::of_candidates(&found, self.reading(), profile.summary.clone(), statistics, profile.overview.clone())
@@ -265,7 +253,7 @@ fn fact(term: String) -> Predicate {
     Predicate::Term(TermField::Facts, term)
 }
 
-fn asked_by(terms: Vec<ScoredTerm>, limits: Predicate) -> CandidateQuery {
+pub(super) fn asked_by(terms: Vec<ScoredTerm>, limits: Predicate) -> CandidateQuery {
     CandidateQuery { terms, almost: Vec::new(), limits, order: None, most: 0 }
 }
 
@@ -281,12 +269,15 @@ fn for_engine(predicate: &Predicate) -> Predicate {
     }
 }
 
-fn statistics(profile: &Profile, terms: &[ScoredTerm], frequencies: &[u64]) -> Statistics {
+pub(super) fn statistics(profile: &Profile, terms: &[ScoredTerm], frequencies: &[u64]) -> Statistics {
     let fields = profile.snapshot.fields;
-    let term = |term: &ScoredTerm| Term::from_field_text(field_of(&profile.snapshot, term.field), &term.term);
     Statistics {
         documents: profile.items,
         tokens: HashMap::from([(fields.text, profile.summary.words), (fields.pairs, profile.summary.pairs)]),
-        frequencies: terms.iter().map(term).zip(frequencies.iter().copied()).collect(),
+        frequencies: terms.iter().map(|term| term_of(profile, term)).zip(frequencies.iter().copied()).collect(),
     }
+}
+
+fn term_of(profile: &Profile, term: &ScoredTerm) -> Term {
+    Term::from_field_text(field_of(&profile.snapshot, term.field), &term.term)
 }

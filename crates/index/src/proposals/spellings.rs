@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use forecourt_vocabulary::{ProposedEntry, WordProposal};
 
-use crate::analysis::{LanguageAnalyzer, Words};
+use crate::analysis::{LanguageAnalyzer, Words, without_doubles};
 use crate::error::Result;
 use crate::index::Snapshot;
 use crate::limits::SPELLINGS_READ;
@@ -52,18 +52,24 @@ pub(super) fn proposals(snapshot: &Snapshot, tongue: LanguageAnalyzer) -> Result
     Ok(found.into_iter().map(|(_, proposal)| proposal).collect())
 }
 
-/// Words of the items, at most [`SPELLINGS_READ`], each with how many have it.
+/// Words of the items, of each first letter at most [`SPELLINGS_READ`], each with how many have it. Two spellings of a word
+/// mostly begin alike, and what begins with a digit is none.
 fn frequent(snapshot: &Snapshot) -> Result<BTreeMap<String, u64>> {
     let mut items: BTreeMap<String, u64> = BTreeMap::new();
     for segment in snapshot.searcher.segment_readers() {
         let words = segment.inverted_index(snapshot.fields.spelled)?;
-        let mut stream = words.terms().stream().map_err(tantivy::TantivyError::from)?;
-        for _ in 0..SPELLINGS_READ {
-            let Some((word, info)) = stream.next() else { break };
-            if let Ok(word) = std::str::from_utf8(word)
-                && word.chars().count() >= LETTERS_MIN
-            {
-                *items.entry(word.to_owned()).or_default() += u64::from(info.doc_freq);
+        // Behind the last Latin letter are those of all other scripts.
+        for first in b'a'..=b'z' + 1 {
+            let from = words.terms().range().ge([first]);
+            let of_letter = if first > b'z' { from } else { from.lt([first + 1]) };
+            let mut stream = of_letter.into_stream().map_err(tantivy::TantivyError::from)?;
+            for _ in 0..SPELLINGS_READ {
+                let Some((word, info)) = stream.next() else { break };
+                if let Ok(word) = std::str::from_utf8(word)
+                    && word.chars().count() >= LETTERS_MIN
+                {
+                    *items.entry(word.to_owned()).or_default() += u64::from(info.doc_freq);
+                }
             }
         }
     }
@@ -75,13 +81,7 @@ fn frequent(snapshot: &Snapshot) -> Result<BTreeMap<String, u64>> {
 fn sound(word: &str) -> String {
     let plain = SOUNDS.iter().fold(word.to_owned(), |word, (from, to)| word.replace(from, to));
     let plain = plain.strip_suffix("tre").map_or(plain.clone(), |stem| format!("{stem}ter"));
-    let mut out = String::with_capacity(plain.len());
-    for c in plain.chars() {
-        if !out.ends_with(c) {
-            out.push(c);
-        }
-    }
-    out
+    without_doubles(plain.chars())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use parking_lot::{Mutex, MutexGuard};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::change::{Change, PushUsage, key_of};
 use super::{FollowedItem, FollowedRevision, PushedItem};
@@ -20,6 +20,7 @@ const SCHEMA: &str = "
     INSERT INTO held SELECT 0, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM held);
     CREATE TABLE IF NOT EXISTS followed (epoch INTEGER NOT NULL, revision INTEGER NOT NULL);
     INSERT INTO followed SELECT 0, 0 WHERE NOT EXISTS (SELECT 1 FROM followed);
+    CREATE TABLE IF NOT EXISTS taken_in (place TEXT NOT NULL, revision INTEGER NOT NULL);
 ";
 
 /// The file, opened when there is something in it.
@@ -100,6 +101,27 @@ impl PushFile {
             Ok(FollowedRevision { epoch: number(0)?, revision: number(1)? })
         };
         Ok(self.read(|db| db.query_row(FOLLOWED, [], row))?.unwrap_or_default())
+    }
+
+    /// Up to which change the engine at a place has what is held; 0 where nobody noted it.
+    pub(crate) fn taken_in(&self, place: &str) -> Result<u64> {
+        const TAKEN_IN: &str = "SELECT revision FROM taken_in WHERE place = ?1";
+        let taken_in: Option<Option<i64>> =
+            self.read(|db| db.query_row(TAKEN_IN, [place], |row| row.get(0)).optional())?;
+        Ok(taken_in.flatten().unwrap_or_default().cast_unsigned())
+    }
+
+    /// Notes up to which change the engine at a place has what is held. Of another place nothing is known any more.
+    pub(crate) fn note_taken_in(&self, place: &str, revision: u64) -> Result<()> {
+        // A node that never pushed has no file, and gets none.
+        if self.taken_in(place)? == revision {
+            return Ok(());
+        }
+        self.change(|change| {
+            change.db.execute("DELETE FROM taken_in", [])?;
+            let row = params![place, revision.cast_signed()];
+            change.db.execute("INSERT INTO taken_in (place, revision) VALUES (?1, ?2)", row).map(drop)
+        })
     }
 
     /// What is held behind a key, as other nodes would hold it: at most [`PUSHED_ROWS_READ`], each with its key.
@@ -266,6 +288,20 @@ mod tests {
         assert_eq!((pushed.revision().unwrap(), all(&pushed).len()), (3, 2));
         pushed.clear().unwrap();
         assert_eq!((pushed.revision().unwrap(), all(&pushed).len()), (4, 0));
+    }
+
+    #[test]
+    fn what_an_engine_has_is_known_of_the_last_one_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let pushed = pushed(&dir);
+        pushed.note_taken_in("items at a", 0).unwrap();
+        assert!(!dir.path().join("a").exists(), "there is nothing to note");
+        pushed.put(&[entry("a", "1")]).unwrap();
+        pushed.note_taken_in("items at a", 1).unwrap();
+        let taken_in = |place| pushed.taken_in(place).unwrap();
+        assert_eq!((taken_in("items at a"), taken_in("items at b")), (1, 0));
+        pushed.note_taken_in("items at b", 1).unwrap();
+        assert_eq!((taken_in("items at a"), taken_in("items at b"), pushed.revision().unwrap()), (0, 1, 1));
     }
 
     #[test]

@@ -1,16 +1,14 @@
 //! A circle on the earth: what lies within so many kilometres of a point, and how far away it is.
 
-use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 use tantivy::columnar::{Column, DynamicColumn, NumericalType};
-use tantivy::query::{BooleanQuery, ConstScorer, EnableScoring, Explanation, Query as Search, Scorer, Weight};
-use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED};
+use tantivy::{DocId, SegmentReader};
 
-use super::predicate::DEGREE_KM;
-use super::range::range;
+use super::passing::ColumnTest;
 use crate::facts;
-use crate::index::{Snapshot, number_column};
+use crate::index::number_column;
 use forecourt_understanding::{Filter, Test};
 
 /// The mean radius of the earth.
@@ -33,14 +31,12 @@ impl Circle {
         Some(Self { fields: filter.fields.clone(), latitude, longitude, km })
     }
 
-    /// What lies within it.
-    pub(super) fn query(&self, snapshot: &Snapshot) -> Box<dyn Search> {
-        // A band of latitudes first, which an index finds at once; then the distance of each.
-        let degrees = self.km / DEGREE_KM;
-        let band =
-            |field: &String| range(snapshot, field, Some(self.latitude - degrees), Some(self.latitude + degrees));
-        let bands = BooleanQuery::union(self.fields.iter().map(band).collect());
-        Box::new(WithinCircle { items: Box::new(bands), circle: self.clone() })
+    /// The test of what lies within it. A limit of distance is a band of latitudes too, which an index finds at once.
+    pub(super) fn test(self) -> ColumnTest {
+        Arc::new(move |reader| {
+            let positions = Positions::of(reader, &self)?;
+            Ok(Box::new(move |doc| positions.km(doc).is_some_and(|km| km <= positions.circle.km)))
+        })
     }
 
     /// How far away the nearest of the positions is that an item states, in kilometres.
@@ -108,85 +104,6 @@ fn column(reader: &SegmentReader, path: &str) -> tantivy::Result<Option<Column<f
         }
     }
     Ok(None)
-}
-
-/// Items of which some position lies within a circle.
-struct WithinCircle {
-    items: Box<dyn Search>,
-    circle: Circle,
-}
-
-impl Clone for WithinCircle {
-    fn clone(&self) -> Self {
-        Self { items: self.items.box_clone(), circle: self.circle.clone() }
-    }
-}
-
-impl fmt::Debug for WithinCircle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WithinCircle").field("circle", &self.circle).finish_non_exhaustive()
-    }
-}
-
-impl Search for WithinCircle {
-    fn weight(&self, enable_scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
-        Ok(Box::new(CircleWeight { items: self.items.weight(enable_scoring)?, circle: self.circle.clone() }))
-    }
-}
-
-struct CircleWeight {
-    items: Box<dyn Weight>,
-    circle: Circle,
-}
-
-impl Weight for CircleWeight {
-    fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
-        let positions = Positions::of(reader, &self.circle)?;
-        let mut within = ItemsWithin { items: self.items.scorer(reader, boost)?, positions };
-        within.pass();
-        Ok(Box::new(ConstScorer::new(within, boost)))
-    }
-
-    fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
-        self.items.explain(reader, doc)
-    }
-}
-
-/// Goes through items, past those that are too far away.
-struct ItemsWithin {
-    items: Box<dyn Scorer>,
-    positions: Positions,
-}
-
-impl ItemsWithin {
-    fn pass(&mut self) -> DocId {
-        let mut doc = self.items.doc();
-        let is_within = |doc| self.positions.km(doc).is_some_and(|km| km <= self.positions.circle.km);
-        while doc != TERMINATED && !is_within(doc) {
-            doc = self.items.advance();
-        }
-        doc
-    }
-}
-
-impl DocSet for ItemsWithin {
-    fn advance(&mut self) -> DocId {
-        self.items.advance();
-        self.pass()
-    }
-
-    fn seek(&mut self, target: DocId) -> DocId {
-        self.items.seek(target);
-        self.pass()
-    }
-
-    fn doc(&self) -> DocId {
-        self.items.doc()
-    }
-
-    fn size_hint(&self) -> u32 {
-        self.items.size_hint()
-    }
 }
 
 #[cfg(test)]

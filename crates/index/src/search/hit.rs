@@ -48,6 +48,8 @@ pub struct MatchedConstraint {
     pub field: Option<String>,
     /// Its value, as it is written in the item.
     pub value: Option<String>,
+    /// Whether the value is how far away the item is.
+    pub is_distance: bool,
 }
 
 /// Reads a document from the store and makes a hit of it.
@@ -85,7 +87,8 @@ fn as_asked(
 
 fn matched(item: &Value, filter: &Filter, tongue: LanguageAnalyzer) -> MatchedConstraint {
     let (field, value) = satisfying(item, filter, tongue).unzip();
-    MatchedConstraint { constraint: filter.words.clone(), field, value }
+    let is_distance = value.is_some() && matches!(filter.test, Test::Near { .. });
+    MatchedConstraint { constraint: filter.words.clone(), field, value, is_distance }
 }
 
 /// The first fact of an item that passes a filter: its path and its value as text.

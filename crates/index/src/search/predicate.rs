@@ -14,7 +14,7 @@ use crate::limits::WHOLE_FACT_BYTES_MAX;
 /// The property that sorts items in.
 const CATEGORY: &str = "category";
 /// Kilometres from one degree of latitude to the next.
-pub(super) const DEGREE_KM: f64 = 111.0;
+const DEGREE_KM: f64 = 111.0;
 
 /// What one limit asks of an item: all of it. `numbers` are the paths that are quantities.
 pub(super) fn predicates(numbers: &BTreeSet<String>, filter: &Filter, tongues: &[LanguageAnalyzer]) -> Vec<Predicate> {

@@ -76,6 +76,17 @@ impl Probe {
     /// What makes a document a better candidate: words first, so that others go where there are too many, and what is
     /// narrower before all.
     pub(crate) fn terms(&self) -> Vec<ScoredTerm> {
+        let mut terms = self.all_terms();
+        terms.truncate(TERMS_MAX);
+        terms
+    }
+
+    /// The terms that there is no room for in a question: whether items have them is not known.
+    pub(crate) fn left_out(&self) -> Vec<ScoredTerm> {
+        self.all_terms().into_iter().skip(TERMS_MAX).collect()
+    }
+
+    fn all_terms(&self) -> Vec<ScoredTerm> {
         let words = self.words.iter().flat_map(|word| &word.stems);
         let words = words.map(|stem| ScoredTerm { field: TermField::Words, term: stem.clone(), boost: 1.0 });
         let names = self.names.iter();
@@ -85,7 +96,6 @@ impl Probe {
         let mut terms: Vec<ScoredTerm> = terms.chain(self.others(true, NARROWER_WORTH)).collect();
         let mut seen = BTreeSet::new();
         terms.retain(|term| seen.insert((term.field, term.term.clone())));
-        terms.truncate(TERMS_MAX);
         terms
     }
 
@@ -98,9 +108,10 @@ impl Probe {
         })
     }
 
-    /// The words of which no document has a stem, as they are written, by how many documents have each term.
-    pub(crate) fn unknown(&self, frequency: impl Fn(&str) -> u64) -> Vec<String> {
-        let is_unknown = |word: &&ProbeWord| word.stems.iter().all(|stem| frequency(stem) == 0);
+    /// The words of which no document has a stem, as they are written, by how many documents have each; `None` where that
+    /// is not known.
+    pub(crate) fn unknown(&self, frequency: impl Fn(&str) -> Option<u64>) -> Vec<String> {
+        let is_unknown = |word: &&ProbeWord| word.stems.iter().all(|stem| frequency(stem) == Some(0));
         self.words.iter().filter(is_unknown).map(|word| word.written.clone()).collect()
     }
 }
@@ -130,7 +141,7 @@ mod tests {
             |field| terms.iter().filter(|term| term.field == field).map(|term| term.term.as_str()).collect::<Vec<_>>();
         assert_eq!(of(TermField::Words)[..2], ["red", "hat"], "what is written comes first");
         assert!(of(TermField::Pairs).contains(&"red hat") && !of(TermField::Pairs).contains(&"hat red"));
-        assert_eq!(probe.unknown(|stem| u64::from(stem == "red")), ["hats"]);
+        assert_eq!(probe.unknown(|stem| Some(u64::from(stem == "red"))), ["hats"]);
         assert!(
             Probe::of("something", true, &tongues, &Vocabulary::shipped()).is_empty(),
             "the limits alone say what is wanted"
@@ -146,6 +157,21 @@ mod tests {
         assert_eq!((boost("jacket"), boost("regenjack")), (Some(1.0), Some(SAME_WORTH)));
         assert!(german.len() <= TERMS_MAX);
         assert!(terms(&[LanguageAnalyzer::ENGLISH]).iter().all(|one| one.term != "regenjack"), "no item is German");
+    }
+
+    #[test]
+    fn a_word_that_is_not_asked_for_is_not_misspelled() {
+        let of = |words: usize| {
+            let word =
+                |at: usize| ProbeWord { written: format!("w{at}"), stems: BTreeSet::from([format!("s{at:03}")]) };
+            let probe = Probe { words: (0..words).map(word).collect(), ..Probe::default() };
+            let (terms, left_out) = (probe.terms(), probe.left_out());
+            let frequency = |stem: &str| terms.iter().any(|term| term.term == stem).then_some(0);
+            (probe.unknown(frequency).len(), left_out.into_iter().map(|term| term.term).collect::<Vec<_>>())
+        };
+        assert_eq!(of(TERMS_MAX), (TERMS_MAX, Vec::new()));
+        assert_eq!(of(TERMS_MAX + 1), (TERMS_MAX, vec![format!("s{TERMS_MAX}")]));
+        assert_eq!(of(0), (0, Vec::new()));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use tantivy::Term;
 use tantivy::query::FuzzyTermQuery;
 
-use crate::analysis::SPELLED_CHARS_MIN;
+use crate::analysis::{SPELLED_CHARS_MIN, without_doubles};
 use crate::index::Snapshot;
 
 /// What a word is worth that is one typing error away, or two.
@@ -163,13 +163,7 @@ fn unlikeness(written: &str, word: &str) -> u8 {
 
 /// A word's consonants, each run of one once.
 fn skeleton(word: &str) -> String {
-    let mut out = String::with_capacity(word.len());
-    for c in word.chars().filter(|c| !matches!(c, 'a' | 'e' | 'i' | 'o' | 'u' | 'y' | 'h')) {
-        if !out.ends_with(c) {
-            out.push(c);
-        }
-    }
-    out
+    without_doubles(word.chars().filter(|c| !matches!(c, 'a' | 'e' | 'i' | 'o' | 'u' | 'y' | 'h')))
 }
 
 #[cfg(test)]

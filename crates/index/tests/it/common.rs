@@ -1,10 +1,16 @@
 //! What the tests of this crate share.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use forecourt_index::{Hit, Library, Options, Query, Report};
+use forecourt_egress::{Egress, EgressConfig};
+use forecourt_engines::{OpenSearch, OpenSearchOptions};
+use forecourt_index::{EngineOptions, Hit, Library, Options, Query, Report};
 use forecourt_loaders::ContentSource;
+use forecourt_retrieval::Retriever;
 pub(crate) use forecourt_testkit::data;
+use forecourt_testkit::{HandClock, SearchEngine};
+use http::HeaderMap;
 
 /// The folder of a sentence transformer: `FORECOURT_MINILM`. `None`, and a line that says so, without.
 pub(crate) fn minilm() -> Option<PathBuf> {
@@ -28,6 +34,13 @@ fn found(path: PathBuf, what: &str) -> Option<PathBuf> {
     None
 }
 
+/// An index in an engine.
+pub(crate) fn opensearch(engine: &SearchEngine, index: &str) -> OpenSearch {
+    let egress = Egress::builder(EgressConfig::default()).build().unwrap();
+    let (url, index, clock) = (engine.url(), index.to_owned(), Arc::new(HandClock::new()));
+    OpenSearch::new(OpenSearchOptions { egress, url, index, headers: HeaderMap::new(), clock })
+}
+
 /// An index and a folder of sources, both thrown away at the end.
 pub(crate) struct Shelf {
     pub(crate) library: Library,
@@ -45,6 +58,23 @@ impl Shelf {
         std::fs::create_dir(dir.path().join("content")).unwrap();
         let library = Library::open(&dir.path().join("index"), options).unwrap();
         Self { library, dir }
+    }
+
+    /// One whose items an index of an engine keeps, and what is pushed a file.
+    pub(crate) fn of_engine(engine: &SearchEngine, index: &str) -> Self {
+        let retriever = opensearch(engine, index);
+        let place = retriever.place();
+        Self::of_retriever(Arc::new(retriever), place)
+    }
+
+    /// The same for an engine at a place.
+    pub(crate) fn of_retriever(retriever: Arc<dyn Retriever>, place: String) -> Self {
+        let engine = EngineOptions { retriever, place, candidates: 100, clock: Arc::new(HandClock::new()) };
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("content")).unwrap();
+        let pushed = Some(dir.path().join("pushed/a.db"));
+        let options = Options { pushed, engine: Some(engine), ..Options::default() };
+        Self { library: Library::open(&dir.path().join("index"), options).unwrap(), dir }
     }
 
     /// Writes a source file, or removes it when there is no text.

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use forecourt_core::Timestamp;
-use forecourt_index::{FollowedItem, FollowedRevision, Library, Options, PushedItem};
+use forecourt_index::{FollowedItem, FollowedRevision, Library, Options, PushedItem, Query};
+use forecourt_testkit::SearchEngine;
+use forecourt_understanding::Filter;
 
 use crate::common::Shelf;
 
@@ -105,4 +107,57 @@ fn reading_a_push_changes_nothing() {
         read.items.iter().map(|PushedItem { id, said, .. }| (id.as_str(), *said != 0)).collect();
     assert_eq!((names, read.skipped, read.reasons.len()), (vec![("urn:stew", true)], 2, 2));
     assert_eq!((node.library.len(), node.library.has_what_was_pushed().unwrap()), (0, true));
+}
+
+#[test]
+fn nodes_that_have_one_engine_undo_nothing_of_each_other() {
+    let engine = SearchEngine::start();
+    let (one, other) = (Shelf::of_engine(&engine, "items"), Shelf::of_engine(&engine, "items"));
+    one.index();
+    for (node, revision) in [(&one, 1), (&one, 2), (&other, 1), (&other, 2)] {
+        let name = if revision == 1 { "bean stew" } else { "plum cake" };
+        assert!(node.library.follow(items(&item(name, name)), at(7, revision)).unwrap(), "{revision}");
+    }
+    let both = |is_current| [&one, &other].map(|node| node.library.has_what_was_pushed().unwrap()) == [is_current; 2];
+    assert!(both(true));
+    // What one of them put before the other has heard of it, and a run over everything of one.
+    assert!(one.library.follow(items(&item("pie", "plum pie")), at(7, 3)).unwrap());
+    assert!(both(true));
+    assert!(other.library.follow(items(&item("pie", "plum pie")), at(7, 3)).unwrap());
+    assert_eq!((other.index().has_changed(), both(true)), (false, true));
+    assert_eq!((one.names("plum").len(), other.names("stew").len()), (2, 1));
+    // Another index has nothing of it, however it is on this node.
+    let Shelf { library, dir } = one;
+    drop(library);
+    let moved = Shelf::of_engine(&engine, "others");
+    std::fs::create_dir(moved.dir.path().join("pushed")).unwrap();
+    std::fs::copy(dir.path().join("pushed/a.db"), moved.dir.path().join("pushed/a.db")).unwrap();
+    assert!(!moved.library.has_what_was_pushed().unwrap(), "a run is due");
+    moved.index();
+    assert_eq!((moved.names("plum").len(), moved.library.has_what_was_pushed().unwrap()), (2, true));
+}
+
+#[test]
+fn what_is_known_of_all_items_is_of_all_nodes() {
+    let engine = SearchEngine::start();
+    let nodes = [Shelf::of_engine(&engine, "items"), Shelf::of_engine(&engine, "items")];
+    std::thread::scope(|scope| {
+        for (number, node) in nodes.iter().enumerate() {
+            scope.spawn(move || {
+                for at in 0..10 {
+                    let line =
+                        format!("{{\"@id\":\"urn:{number}-{at}\",\"name\":\"pie {at}\",\"size{number}-{at}\":{at}}}\n");
+                    let put = node.library.put(line.as_bytes(), LINES, Timestamp::UNIX_EPOCH).unwrap();
+                    assert!(put.is_searchable, "{number} {at}");
+                }
+            });
+        }
+    });
+    assert!(nodes.iter().all(|node| node.library.has_what_was_pushed().unwrap()));
+    let node = Shelf::of_engine(&engine, "items");
+    assert_eq!(node.library.len(), 20);
+    for (number, at) in [(0, 0), (0, 9), (1, 0), (1, 9)] {
+        let filters = vec![Filter::within(format!("size{number}-{at}"), None, Some(9.0))];
+        assert_eq!(node.library.search(&Query { filters, ..Query::new("") }).unwrap().len(), 1, "{number} {at}");
+    }
 }

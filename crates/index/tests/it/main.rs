@@ -4,6 +4,7 @@ mod archive;
 mod common;
 mod crash;
 mod damage;
+mod engine;
 mod follow;
 mod formats;
 mod kitchen;

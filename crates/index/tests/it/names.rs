@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
+use forecourt_index::limits::SPELLINGS_READ;
 use forecourt_index::{Options, Query};
 use forecourt_understanding::SortOrder;
-use forecourt_vocabulary::Vocabulary;
+use forecourt_vocabulary::{ProposedEntry, Vocabulary};
 use serde_json::json;
 
 use crate::common::Shelf;
@@ -136,4 +137,32 @@ fn why_an_item_is_found_by_another_name_is_told() {
     let (field, words, adds) = &explained[0].terms[0];
     assert_eq!((field.as_str(), words.as_str()), ("text", "knit sack"));
     assert!(*adds > 0.0);
+}
+
+/// Whether two spellings of one word are proposed beside so many words of the same first letter, and as many digits.
+fn is_proposed(others: usize) -> bool {
+    let letter = |number: usize| char::from(b'a' + (number % 26) as u8);
+    let word =
+        |number: usize| ["ca".to_owned(), (0..3).map(|at| letter(number / 26_usize.pow(2 - at))).collect()].concat();
+    let others: Vec<String> = (0..others).map(word).collect();
+    let numbers: Vec<String> = (10_000..10_000 + SPELLINGS_READ).map(|number| number.to_string()).collect();
+    let item = |id: &str, text: &str| json!({"@id": id, "name": "thing", "description": text}).to_string() + "\n";
+    let shelf = Shelf::new();
+    let both = "the cubour and the cubor";
+    shelf.put(
+        "a.jsonl",
+        &[item("a", both), item("b", both), item("c", &others.join(" ")), item("d", &numbers.join(" "))].concat(),
+    );
+    shelf.index();
+    let pair = ["cubor", "cubour"].map(str::to_owned);
+    shelf.library.word_proposals(&[]).unwrap().iter().any(|proposal| match proposal.entry() {
+        ProposedEntry::Synonym { words } => words.iter().all(|word| pair.contains(word)),
+        _ => false,
+    })
+}
+
+#[test]
+fn spellings_are_looked_for_under_every_letter() {
+    assert!(is_proposed(SPELLINGS_READ - 2));
+    assert!(!is_proposed(SPELLINGS_READ - 1), "the last of them is not read");
 }

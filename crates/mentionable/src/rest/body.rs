@@ -8,6 +8,7 @@ use http::{HeaderMap, StatusCode};
 
 use super::answer::RestError;
 use super::errors::Failure;
+use super::failure_kind::FailureKind;
 use super::wire::DecodeError;
 
 /// Reads a body of at most `bytes_max`.
@@ -34,7 +35,7 @@ pub(super) fn check_json(headers: &HeaderMap) -> Result<(), Failure> {
         true => Ok(()),
         false => {
             let message = "the body must be application/json";
-            Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Unsupported media type", message))
+            Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, FailureKind::UnsupportedMediaType, message))
         }
     }
 }

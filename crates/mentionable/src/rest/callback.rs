@@ -5,10 +5,10 @@ use forecourt_core::store::Webhook;
 use forecourt_egress::{Egress, Purpose};
 use forecourt_host::Run;
 use forecourt_surface::prefer::preference;
+use forecourt_surface::same_origin::is_callback_of;
 use http::request::Parts;
 use http::{HeaderName, HeaderValue};
 
-use super::same_origin::is_callback_of;
 use crate::NAME;
 
 /// Says that a preference was honoured. RFC 7240 3.

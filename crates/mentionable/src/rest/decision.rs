@@ -17,8 +17,8 @@ use forecourt_core::policy::{Demand, PaymentError};
 use forecourt_core::{Clock, StateToken};
 use forecourt_issuance::{Issuance, IssuanceOutcome, IssuanceStatus};
 use forecourt_pages::{DecisionPage, DecisionStatus, DecisionVisitor, sign_in_path};
-use forecourt_surface::credentials;
 use forecourt_surface::refusal::words;
+use forecourt_surface::{credentials, same_origin};
 use http::header::CACHE_CONTROL;
 use http::{HeaderValue, Method};
 
@@ -29,7 +29,6 @@ use super::from_wire::TRANSPORT;
 use super::media::Media;
 use super::request::RequestHead;
 use super::responder::Responder;
-use super::same_origin;
 use super::signed_in::or_person;
 use super::transport::Rest;
 

@@ -6,6 +6,7 @@ use forecourt_core::{File, Link, Part, Reply, Sender, Timestamp};
 use forecourt_egress::hops;
 use forecourt_host::Run;
 use forecourt_surface::credentials;
+use forecourt_surface::same_origin::is_cross_site;
 
 use super::answer::{HttpAnswer, Outcome, RestError};
 use super::from_wire::{Envelope, message};
@@ -14,7 +15,6 @@ use super::once::{IdempotencyKey, KeyedCall};
 use super::reply;
 use super::responder::Responder;
 use super::resumption::{ResumedRequest, Resumption, resume};
-use super::same_origin::is_cross_site;
 use super::search::{self, Search};
 use super::signed_in::{account, or_person, way_back};
 use super::suggestions;

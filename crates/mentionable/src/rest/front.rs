@@ -14,6 +14,7 @@ use url::form_urlencoded;
 use super::agent_route;
 use super::answer::{HttpAnswer, Outcome};
 use super::errors::Failure;
+use super::failure_kind::FailureKind;
 use super::limits::AGENTS_PER_PAGE;
 use super::media::Media;
 use super::refusal::VERSION;
@@ -124,7 +125,7 @@ pub(crate) fn agent_page(rest: &Rest, responder: &Responder<'_>) -> Outcome {
 /// A file of the host's own pages. Its address changes with its content, so it may be kept.
 pub(crate) fn asset(responder: &Responder<'_>) -> Outcome {
     let request = &responder.request;
-    let missing = || Failure::new(StatusCode::NOT_FOUND, "Not found", "there is no such file");
+    let missing = || Failure::new(StatusCode::NOT_FOUND, FailureKind::NotFound, "there is no such file");
     let asset = responder.branding.asset(request.parts.uri.path()).ok_or_else(missing)?;
     let mut head = responder.route.head(HeaderValue::from_static(asset.mime), &Language::english());
     // The icon is asked for by a name that stays when it changes.

@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use super::answer::RestError;
 use super::errors::Failure;
+use super::failure_kind::FailureKind;
 use super::limits::RETRY_AFTER_SECONDS;
 use super::multipart::Field;
 use super::responder::Responder;
@@ -164,18 +165,19 @@ fn guessable() -> Failure {
 
 fn under_way() -> Failure {
     let message = "a request with this idempotency key is being carried out; send it again for its answer";
-    let failure = Failure::new(StatusCode::CONFLICT, "Under way", message);
+    let failure = Failure::new(StatusCode::CONFLICT, FailureKind::UnderWay, message);
     Failure { retry_after: Some(RETRY_AFTER_SECONDS), ..failure }
 }
 
 fn reused() -> Failure {
     let message = "this idempotency key was used for another request";
-    Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "Key used already", message).hint("take a new key for a new request")
+    Failure::new(StatusCode::UNPROCESSABLE_ENTITY, FailureKind::KeyUsedAlready, message)
+        .hint("take a new key for a new request")
 }
 
 fn forgotten() -> Failure {
     let message = "this request was carried out, and its answer is not kept any more";
-    Failure::new(StatusCode::GONE, "Answered already", message).hint("take a new key to have it done again")
+    Failure::new(StatusCode::GONE, FailureKind::AnsweredAlready, message).hint("take a new key to have it done again")
 }
 
 /// The key as a string of a structured field (RFC 9651 3.3.3), or as many clients send it, bare.

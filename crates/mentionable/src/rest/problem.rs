@@ -41,7 +41,7 @@ pub(crate) fn refusal(part: &PolicyPart, status: StatusCode, language: &Language
 
 /// A fault, with the code that the JSON form has.
 pub(crate) fn failure(failure: &Failure) -> Bytes {
-    let mut problem = problem(failure.status, failure.title, &failure.message);
+    let mut problem = problem(failure.status, failure.title(), &failure.message);
     problem.insert("code".to_owned(), failure.code.into());
     if let Some(hint) = &failure.hint {
         problem.insert("hint".to_owned(), hint.as_str().into());

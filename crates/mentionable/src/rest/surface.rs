@@ -13,6 +13,7 @@ use forecourt_pages::FAVICON;
 use forecourt_surface::HttpRoutes;
 use forecourt_surface::body::content_type;
 use forecourt_surface::protected_resource::ProtectedResource;
+use forecourt_surface::same_origin;
 use futures::future::BoxFuture;
 use http::{Method, StatusCode};
 
@@ -30,7 +31,7 @@ use super::responder::Responder;
 use super::task::{self, TaskPath};
 use super::transport::Rest;
 use super::wire::DecodeError;
-use super::{artifact, callback, exchange, front, multipart, payment, query, same_origin, signed_in, turns};
+use super::{artifact, callback, exchange, front, multipart, payment, query, signed_in, turns};
 
 /// The path patterns of agents; the tilde may come encoded, and a last slash changes nothing.
 const AGENT_PATHS: [&str; 6] =

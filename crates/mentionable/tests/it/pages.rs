@@ -1,6 +1,7 @@
 //! Design 5 and 7, item 1: the host's own pages.
 
-use forecourt_testkit::{ScriptedAgent, card};
+use forecourt_core::{Ending, Event, FailureCause};
+use forecourt_testkit::{ScriptedAgent, Step, card};
 
 use crate::support::{Setup, echo, get};
 
@@ -62,5 +63,28 @@ async fn the_front_page_comes_in_pages_of_a_hundred_agents() {
     assert!(page.text().contains("rel=\"prev\" href=\"/\"") && !page.text().contains("/~a1\""), "{}", page.text());
     for none in ["/?page=0", "/?page=3", "/?page=x"] {
         place.ask(none, "text/html").await.is(404);
+    }
+}
+
+#[tokio::test]
+async fn a_page_tells_in_whose_language_a_failure_is_worded() {
+    let says = |ending: Ending| ScriptedAgent::new(vec![Step::Do(Event::Ending(ending))]);
+    let late = FailureCause::TimedOut.ending("it took too long");
+    let place = Setup::default()
+        .with(card("no"), says(Ending::declined("Davon verstehe ich nichts.")))
+        .with(card("broken"), says(Ending::failed("Der Ofen ist aus.")))
+        .with(card("late"), says(late))
+        .start()
+        .await;
+    for (path, status, title, said) in [
+        ("/~no?user=x", 403, "Der Agent hat abgelehnt", "lang=\"de\">Davon verstehe ich nichts."),
+        ("/~broken?user=x", 502, "Der Agent konnte nicht antworten", "lang=\"de\">Der Ofen ist aus."),
+        ("/~late?user=x", 504, "Der Agent konnte nicht antworten", "lang=\"en\">It took too long."),
+        ("/~nobody?user=x", 404, "Diesen Agenten gibt es nicht", "lang=\"de\">Hier gibt es keinen Agenten"),
+        ("/~no?user=x&assistant=y", 400, "Diese Anfrage ist nicht richtig geschrieben", "lang=\"en\">"),
+    ] {
+        let asked = get(path).header("accept", "text/html").header("accept-language", "de");
+        let page = place.send(asked).await.is(status);
+        assert!(page.text().contains(title) && page.text().contains(said), "{path}: {}", page.text());
     }
 }

@@ -18,8 +18,12 @@ fn finds() -> AgentCard {
 }
 
 fn findings(summary: &str) -> Event {
-    let facet =
-        Facet { field: "genre".into(), label: "genre".into(), values: vec![("Drama".into(), 2), ("War".into(), 1)] };
+    let facet = Facet {
+        field: "genre".into(),
+        label: "genre".into(),
+        values: vec![("Drama".into(), 2), ("War".into(), 1)],
+        ..Facet::default()
+    };
     let told = Findings { summary: summary.into(), count: 1, facets: vec![facet], ..Findings::default() };
     Event::Findings(Box::new(told))
 }

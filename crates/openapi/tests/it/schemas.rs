@@ -43,8 +43,17 @@ fn the_values_of_a_text_are_texts() {
     let theirs = json!({"type": "string", "enum": [1, 2.5, true, "on", null]});
     assert_eq!(of_3_0(theirs.clone()), json!({"type": "string", "enum": ["1", "2.5", "true", "on", null]}));
     assert_eq!(of_3_1(theirs)["enum"], json!(["1", "2.5", "true", "on", null]));
-    let numbers = json!({"type": "integer", "enum": [1, 2]});
-    assert_eq!(of_3_0(numbers.clone()), numbers);
+    let theirs = json!({"type": ["string", "null"], "enum": [1, "on", null], "default": 1});
+    let ours = json!({"type": ["string", "null"], "enum": ["1", "on", null], "default": "1"});
+    assert_eq!(of_3_1(theirs), ours);
+    assert_eq!(of_3_1(json!({"type": "string", "const": 2})), json!({"type": "string", "const": "2"}));
+    for theirs in [
+        json!({"type": "integer", "enum": [1, 2], "default": 1}),
+        json!({"type": ["string", "integer"], "enum": [1, "on"], "default": 1}),
+        json!({"type": "string", "default": [1]}),
+    ] {
+        assert_eq!(of_3_1(theirs.clone()), theirs);
+    }
 }
 
 #[test]

@@ -49,7 +49,8 @@ pub(super) fn card(
         applied.iter().any(is)
     };
     // That all are near goes without saying, and how near each is does not.
-    let is_distance = |fit: &&String| fit.ends_with(" km)");
+    let distance = reason.and_then(|reason| reason.distance.as_ref());
+    let is_distance = |fit: &&String| distance == Some(*fit);
     let fits = reason
         .iter()
         .flat_map(|reason| &reason.fits)

@@ -43,8 +43,8 @@ fn view(facet: &Facet, place: &Place) -> FacetView {
 }
 
 fn value_view(facet: &Facet, value: &str, items: usize, place: &Place) -> ValueView {
-    let (is_chosen, url) = (place.has(&facet.field, value), place.toggled(&facet.field, value));
-    ValueView { value: facet_label(value), items, is_chosen, url }
+    let (is_chosen, url) = (place.has(&facet.field, value), place.toggled(facet, value));
+    ValueView { value: if facet.is_ranges { range_label(value) } else { text_label(value) }, items, is_chosen, url }
 }
 
 /// An order to click.
@@ -77,13 +77,17 @@ fn order_label(order: ItemOrder, say: Sentences) -> String {
     }
 }
 
-/// A value as people read it.
-pub(super) fn facet_label(value: &str) -> String {
+/// A value of a property that is told as ranges, as people read it.
+pub(super) fn range_label(value: &str) -> String {
     match range(value) {
-        Some((from, Some(to))) => return format!("{from} – {to}"),
-        Some((from, None)) => return format!("{from} +"),
-        None => {}
+        Some((from, Some(to))) => format!("{from} – {to}"),
+        Some((from, None)) => format!("{from} +"),
+        None => text_label(value),
     }
+}
+
+/// Any other value as people read it.
+fn text_label(value: &str) -> String {
     clean::line(item::short_name(value))
 }
 
@@ -106,7 +110,7 @@ mod tests {
 
     fn seen(values: usize, chosen: &[(&str, &str)]) -> Vec<FacetView> {
         let values = (0..values).map(|n| (format!("v{n}"), 100 - n)).collect();
-        let facet = Facet { field: "genre".to_owned(), label: "genre".to_owned(), values };
+        let facet = Facet { field: "genre".to_owned(), label: "genre".to_owned(), values, ..Facet::default() };
         views(&Findings { facets: vec![facet], ..Findings::default() }, &place(chosen))
     }
 
@@ -126,7 +130,7 @@ mod tests {
         assert!(seen(0, &[]).is_empty());
         let long = |letters: usize| ("x".repeat(letters), 1);
         let values = vec![("y".to_owned(), 2), long(FACET_VALUE_CHARS_MAX), long(FACET_VALUE_CHARS_MAX + 1)];
-        let facet = Facet { field: "a".to_owned(), label: String::new(), values };
+        let facet = Facet { field: "a".to_owned(), values, ..Facet::default() };
         let view = views(&Findings { facets: vec![facet], ..Findings::default() }, &place(&[])).remove(0);
         assert_eq!((view.label.as_str(), view.open.len()), ("", 2));
     }
@@ -140,9 +144,10 @@ mod tests {
 
     #[test]
     fn names_of_a_vocabulary_are_short() {
-        assert_eq!(facet_label("https://schema.org/VeganDiet"), "VeganDiet");
-        assert_eq!(facet_label("A\u{202e}\nB"), "A B");
-        assert_eq!((facet_label("20..50"), facet_label("4+")), ("20 – 50".to_owned(), "4 +".to_owned()));
+        assert_eq!(text_label("https://schema.org/VeganDiet"), "VeganDiet");
+        assert_eq!(text_label("A\u{202e}\nB"), "A B");
+        assert_eq!((range_label("20..50"), range_label("4+")), ("20 – 50".to_owned(), "4 +".to_owned()));
+        assert_eq!((text_label("16+"), range_label("x")), ("16+".to_owned(), "x".to_owned()));
     }
 
     #[test]

@@ -65,7 +65,7 @@ fn applied(findings: &Findings, place: &Place) -> Vec<LimitView> {
         let words = clean::line(&limit.words);
         let is_known = told.iter().any(|limit| limit.words == words) || place.has_value(&words);
         if !words.is_empty() && !is_known && told.len() < NOTES_MAX {
-            let question = limit.said_at.clone().and_then(|said_at| without(&place.question, said_at));
+            let question = limit.said.as_deref().and_then(|said| without(&place.question, said));
             told.push(LimitView { without: question.map(|question| place.with_question(question)), words });
         }
     }
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn each_limit_is_told_once_and_can_be_taken_away_where_the_question_says_it() {
-        let said = AppliedLimit { words: "with rice".to_owned(), said_at: Some(5..14) };
+        let said = AppliedLimit { words: "with rice".to_owned(), said: Some("with rice".to_owned()) };
         let unsaid = ["no nuts", "no nuts", ""].map(AppliedLimit::unsaid);
         let applied: Vec<AppliedLimit> = [said].into_iter().chain(unsaid).collect();
         let limits =

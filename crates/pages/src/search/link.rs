@@ -1,7 +1,7 @@
 //! Where a question and what narrows it down are: one URL for each, that can be kept and shared.
 
 use forecourt_core::SearchRefinement;
-use forecourt_core::findings::ItemOrder;
+use forecourt_core::findings::{Facet, ItemOrder};
 
 use super::pair;
 use crate::limits::EARLIER_MAX;
@@ -21,19 +21,26 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The page with a value chosen, or without it when it was chosen: from its first results on.
-    pub(super) fn toggled(&self, field: &str, value: &str) -> String {
+    /// The page with a value of a property chosen, or without it when it was chosen: from its first results on.
+    pub(super) fn toggled(&self, facet: &Facet, value: &str) -> String {
+        let field = facet.field.as_str();
+        if self.has(field, value) {
+            return self.left(field, value);
+        }
         // Another choice has other results: how many were opened before says nothing of them.
         let mut narrowing = SearchRefinement { results: None, ..self.narrowing.clone() };
-        let before = narrowing.exactly.len();
-        narrowing.exactly.retain(|(name, other)| !is_same(name, other, field, value));
-        if narrowing.exactly.len() == before {
-            // A range takes the place of another one: both together would say the part that they share.
-            if is_range(value) {
-                narrowing.exactly.retain(|(name, other)| name != field || !is_range(other));
-            }
-            narrowing.exactly.push((field.to_owned(), value.to_owned()));
+        // A range takes the place of another one: both together would say the part that they share.
+        if facet.is_ranges {
+            narrowing.exactly.retain(|(name, _)| name != field);
         }
+        narrowing.exactly.push((field.to_owned(), value.to_owned()));
+        self.url(&narrowing)
+    }
+
+    /// The page without a value that was chosen: from its first results on.
+    pub(super) fn left(&self, field: &str, value: &str) -> String {
+        let mut narrowing = SearchRefinement { results: None, ..self.narrowing.clone() };
+        narrowing.exactly.retain(|(name, other)| !is_same(name, other, field, value));
         self.url(&narrowing)
     }
 
@@ -112,14 +119,9 @@ impl Place {
     }
 }
 
-/// Whether a value is a range of quantities: `20..50`, `4+`.
-pub(super) fn is_range(value: &str) -> bool {
-    range(value).is_some()
-}
-
-/// The ends of such a value.
+/// The ends of a value that is a range of quantities: `20..50`, `4+`.
 pub(super) fn range(value: &str) -> Option<(&str, Option<&str>)> {
-    let is_number = |text: &str| text.parse::<f64>().is_ok();
+    let is_number = |text: &str| text.parse::<f64>().is_ok_and(f64::is_finite);
     match (value.split_once(".."), value.strip_suffix('+')) {
         (Some((from, to)), _) if is_number(from) && is_number(to) => Some((from, Some(to))),
         (None, Some(from)) if is_number(from) => Some((from, None)),
@@ -141,11 +143,15 @@ mod tests {
         Place { path: "/~chef".to_owned(), question: "a & b".to_owned(), earlier: Vec::new(), narrowing }
     }
 
+    fn of(field: &str) -> Facet {
+        Facet { field: field.to_owned(), ..Facet::default() }
+    }
+
     #[test]
     fn a_value_is_chosen_and_left_again() {
-        let one = place(&[]).toggled("brand.name", "Ö=&");
+        let one = place(&[]).toggled(&of("brand.name"), "Ö=&");
         assert_eq!(one, "/~chef?user=a%20%26%20b&filter.brand.name=%C3%96%3D%26");
-        assert_eq!(place(&[("genre", "Drama")]).toggled("genre", "drama"), "/~chef?user=a%20%26%20b");
+        assert_eq!(place(&[("genre", "Drama")]).toggled(&of("genre"), "drama"), "/~chef?user=a%20%26%20b");
         assert!(place(&[("genre", "Drama")]).has("genre", "DRAMA"));
         assert!(!place(&[("genre", "Drama")]).has("kind", "Drama"));
     }
@@ -157,7 +163,7 @@ mod tests {
         assert_eq!(two.trail(), [("q0", "/~chef?user=q0".to_owned()), ("q1", "/~chef?user=q1&prev=q0".to_owned())]);
         assert_eq!(two.going_on().collect::<Vec<_>>(), ["q0", "q1", "a & b"]);
         assert_eq!(two.alone(), "/~chef?user=a%20%26%20b");
-        assert!(two.toggled("genre", "Drama").contains("&prev=q0&prev=q1&filter.genre=Drama"));
+        assert!(two.toggled(&of("genre"), "Drama").contains("&prev=q0&prev=q1&filter.genre=Drama"));
         let many = asked(EARLIER_MAX);
         assert_eq!((many.going_on().count(), many.going_on().next()), (EARLIER_MAX, Some("q1")));
     }
@@ -165,18 +171,28 @@ mod tests {
     #[test]
     fn a_range_takes_the_place_of_another_and_an_order_is_kept() {
         let cheap = place(&[("offers.price", "20..50"), ("color", "red")]);
+        let prices = Facet { is_ranges: true, ..of("offers.price") };
         assert_eq!(
-            cheap.toggled("offers.price", "50..100"),
+            cheap.toggled(&prices, "50..100"),
             "/~chef?user=a%20%26%20b&filter.color=red&filter.offers.price=50..100"
         );
-        assert!(!cheap.toggled("offers.price", "20..50").contains("price"));
+        assert!(!cheap.toggled(&prices, "20..50").contains("price"));
         let ordered = cheap.ordered(Some(ItemOrder::Cheapest));
         assert!(ordered.ends_with("&filter.color=red&sort=cheapest"), "{ordered}");
         assert!(!cheap.ordered(None).contains("sort"));
-        for (value, is) in
-            [("20..50", true), ("0.5..1", true), ("4+", true), ("a..b", false), ("C++", false), ("5", false)]
-        {
-            assert_eq!(is_range(value), is, "{value}");
+        // Texts that look like ranges are none: several of them may be wanted.
+        let rated = place(&[("contentRating", "16+")]).toggled(&of("contentRating"), "18+");
+        assert_eq!(rated, "/~chef?user=a%20%26%20b&filter.contentRating=16%2B&filter.contentRating=18%2B");
+        for (value, ends) in [
+            ("20..50", Some(("20", Some("50")))),
+            ("0.5..1", Some(("0.5", Some("1")))),
+            ("4+", Some(("4", None))),
+            ("a..b", None),
+            ("nan..inf", None),
+            ("C++", None),
+            ("5", None),
+        ] {
+            assert_eq!(range(value), ends, "{value}");
         }
     }
 

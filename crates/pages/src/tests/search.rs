@@ -14,11 +14,12 @@ fn findings(text: &str) -> Findings {
         more: true,
         total: Some(1_234),
         counted: 200,
-        facets: vec![Facet { field: text.to_owned(), label: text.to_owned(), values }],
+        facets: vec![Facet { field: text.to_owned(), label: text.to_owned(), values, ..Facet::default() }],
         items: vec![ItemFindings::scored(1.0).because(MatchReason {
             snippet: text.to_owned(),
             fits: vec![text.to_owned()],
             why: text.to_owned(),
+            distance: None,
         })],
         notes: vec![text.to_owned()],
         caveats: text.to_owned(),
@@ -244,7 +245,7 @@ fn a_summary_that_follows_is_waited_for_on_the_page() {
         "it is waited for once, and no longer at the end: {waiting}"
     );
     assert!(waiting.contains("<span class=\"summary\" hidden></span>"));
-    let whole = vec![told("Well [1](https://a.example/).", &["Not ranked."]), Event::Ending(Ending::Complete)];
+    let whole = vec![told("Well [[1]](https://a.example/).", &["Not ranked."]), Event::Ending(Ending::Complete)];
     let whole = page("q", &SearchRefinement::default(), [begun, whole].concat());
     assert!(whole.contains("Not ranked.") && whole.contains("class=\"cite\" href=\"#result-1\""), "{whole}");
     assert!(!whole.contains("<span class=\"summary\""), "{whole}");
@@ -269,4 +270,24 @@ fn a_summary_that_is_told_again_follows_the_one_before_it() {
     assert!(page.find("One. Two.") > page.find("result-1"));
     assert!(page.contains("<ol class=\"cards\" start=\"2\">"), "the list goes on: {page}");
     assert_eq!(page.matches("id=\"count\"").count(), 1);
+}
+
+#[test]
+fn how_far_away_a_result_is_is_told_and_what_all_keep_is_not() {
+    let (near, range) = ("within 5 km of Porto", "400 km or more");
+    let distance = format!("{near} (1.2 km)");
+    let reason = MatchReason {
+        fits: vec![distance.clone(), format!("{range} (420 km)")],
+        distance: Some(distance.clone()),
+        ..MatchReason::default()
+    };
+    let findings = Findings {
+        count: 1,
+        items: vec![ItemFindings::scored(1.0).because(reason)],
+        applied: [near, range].map(AppliedLimit::unsaid).into(),
+        ..Findings::default()
+    };
+    let events = vec![Event::Findings(Box::new(findings)), Event::Part(item("a"))];
+    let html = page("q", &SearchRefinement::default(), events);
+    assert!(html.contains(&distance) && !html.contains("420 km"), "{html}");
 }

@@ -1,7 +1,8 @@
 use forecourt_core::{Handle, MessageId, Part, SearchRefinement, Turn};
 use serde_json::{Value, json};
 
-use forecourt_understanding::{Filter, ParsedQuestion};
+use forecourt_understanding::{Filter, ParsedQuestion, PartRole, ReadPart};
+use proptest::prelude::*;
 
 use super::super::name_role::is_same;
 use super::*;
@@ -72,6 +73,7 @@ fn understand(text: &str) -> ParsedQuestion {
     for minutes in [20, 30] {
         let words = format!("under {minutes} minutes");
         if out.text.contains(&words) {
+            out.reading.extend(said(text, &words));
             out.text = out.text.replace(&words, "");
             let to = Some(f64::from(minutes));
             out.filters.push(Filter { words, ..Filter::within("totalTime", None, to) });
@@ -80,11 +82,18 @@ fn understand(text: &str) -> ParsedQuestion {
     }
     for (words, without) in [("no nuts", ""), ("vegetarian", "vegetarian")] {
         if out.text.contains(words) {
+            out.reading.extend(said(text, words));
             out.text = out.text.replace(words, without);
             out.filters.push(Filter { words: words.to_owned(), ..Filter::mentions("x", words) });
         }
     }
     out
+}
+
+/// The part of a text that says a limit in these words.
+fn said(text: &str, words: &str) -> Option<ReadPart> {
+    let role = PartRole::Limit(vec![words.to_owned()]);
+    text.find(words).map(|at| ReadPart { bytes: at..at + words.len(), role })
 }
 
 fn message(text: &str, history: &[&str]) -> Message {
@@ -341,3 +350,58 @@ fn an_answer_to_a_question_narrows_it_down() {
     assert_eq!(answered("both").named.len(), 0, "the mock reads no lists");
     assert!(answered("7").notes[0].contains("“7”"), "what can't be used is said");
 }
+
+/// The limits that hold, each with the words of the newest turn that say it.
+fn limits(text: &str, history: &[&str]) -> Vec<(String, Option<String>)> {
+    let SearchIntent::Items(asked) = wished(text, history) else { return Vec::new() };
+    let said = |filter: &Filter| (filter.words.clone(), asked.reading.saying(&filter.words).map(str::to_owned));
+    asked.filters.iter().map(said).collect()
+}
+
+#[test]
+fn a_limit_is_said_by_the_newest_turn_alone_and_in_its_own_words() {
+    let limit = |words: &str, said: Option<&str>| (words.to_owned(), said.map(str::to_owned));
+    assert_eq!(limits("@a soup with no nuts", &[]), [limit("no nuts", Some("no nuts"))]);
+    let both = [limit("no nuts", None), limit("under 20 minutes", Some("under 20 minutes"))];
+    assert_eq!(limits("and under 20 minutes please", &["soup, no nuts"]), both);
+    for turn in ["more", "hello", "vegetarian please, forget the nuts"] {
+        let told = limits(turn, &["soup under 30 minutes, no nuts"]);
+        let is_earlier = |(words, said): &&(String, Option<String>)| words != "vegetarian" && said.is_some();
+        assert_eq!(told.iter().find(is_earlier), None, "{turn}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_says_a_limit_lies_in_the_newest_turn(
+        turns in prop::collection::vec(prop::sample::select(TURNS), 1..6),
+        mentions in any::<bool>(),
+    ) {
+        let (newest, earlier) = turns.split_last().expect("one turn at least");
+        let newest = if mentions { format!("@a {newest}") } else { (*newest).to_owned() };
+        for (words, said) in limits(&newest, earlier) {
+            // What this cook reads as a limit, it finds as it is worded.
+            prop_assert_eq!(said.is_some(), newest.contains(&words), "{} in {:?}", words, &newest);
+            prop_assert!(said.is_none_or(|said| newest.contains(&said)), "{}", newest);
+        }
+    }
+}
+
+const TURNS: &[&str] = &[
+    "soup with no nuts",
+    "under 20 minutes",
+    "only vegetarian ones",
+    "fish soup under 30 minutes, no nuts",
+    "and no nuts",
+    "rather under 30 minutes instead",
+    "bread instead of soup",
+    "more",
+    "hello",
+    "thanks",
+    "any",
+    "I am vegetarian, no nuts",
+    "forget my diet",
+    "start over",
+    "with rice",
+    "the second one",
+];

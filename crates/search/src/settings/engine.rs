@@ -82,8 +82,8 @@ pub(crate) fn read(section: &Section, context: &Context) -> Result<EngineOptions
         EngineKind::Opensearch => {
             upstream_url(section, "url", &settings.url, &mut problems);
             let headers = fields(section, &settings.headers, &mut problems);
-            let (egress, url) = (context.egress.clone(), settings.url);
-            let engine = OpenSearch::new(OpenSearchOptions { egress, url, index: name, headers });
+            let (egress, clock, url) = (context.egress.clone(), context.clock.clone(), settings.url);
+            let engine = OpenSearch::new(OpenSearchOptions { egress, url, index: name, headers, clock });
             let place = engine.place();
             Some((Arc::new(engine), place))
         }

@@ -60,6 +60,8 @@ async fn what_is_near_a_place_of_the_data_comes_by_its_distance() {
     assert_eq!(told.applied.last().map(|limit| limit.words.as_str()), Some("within 15 km of Porto"));
     let fits: Vec<&str> =
         told.items.iter().filter_map(|item| Some(item.reason.as_ref()?.fits.last()?.as_str())).collect();
+    let distances: Vec<&str> = told.items.iter().filter_map(|item| item.reason.as_ref()?.distance.as_deref()).collect();
+    assert_eq!(distances, fits);
     assert_eq!(fits, ["within 15 km of Porto (2.1 km)", "within 15 km of Porto (9.4 km)"]);
     assert_eq!(told.left_out.first().map(|left| left.items), Some(1), "one does not say where it is");
     // There is no such place: cafés are listed, and what can't be checked is told.

@@ -220,7 +220,7 @@ async fn whoever_wishes_for_findings_is_told_them_before_the_answer() {
     assert_eq!((found.count > 0, found.items.len(), found.more), (true, found.count, true));
     assert_eq!(found.ignored, ["colour", "x"]);
     let applied = told("chickpeas, no nuts", true).await.expect("findings").applied;
-    assert_eq!(applied, [AppliedLimit { words: "no nuts".to_owned(), said_at: Some(11..18) }]);
+    assert_eq!(applied, [AppliedLimit { words: "no nuts".to_owned(), said: Some("no nuts".to_owned()) }]);
     assert!(found.summary.contains("match") && !found.summary.contains("\n1."), "{}", found.summary);
     let nothing = told("zzxqqq", true).await.expect("findings");
     assert_eq!((nothing.count, nothing.items.len()), (0, 0));

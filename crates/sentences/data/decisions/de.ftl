@@ -138,6 +138,20 @@ page-failure-title = { $code ->
     [forbidden] Nicht erlaubt
     [too-large] Zu groß
     [agent-failed] Der Agent konnte nicht antworten
+    [gone] Nicht mehr da
+    [idempotency-unsettled] Wird schon bearbeitet
+    [idempotency-key-reused] Schlüssel schon benutzt
+    [state-conflict] Passt nicht zum jetzigen Stand
+    [bad-request] Diese Anfrage ist nicht richtig geschrieben
+    [method-not-allowed] Diese Methode gibt es hier nicht
+    [not-acceptable] In dieser Form gibt es keine Antwort
+    [unsupported-media-type] Diese Art von Inhalt wird nicht gelesen
+    [request-timeout] Zu langsam
+    [storage-quota-exceeded] Zu viel gespeichert
+    [storage-full] Kein Platz mehr
+    [sign-in-needed] Bitte erst anmelden
+    [declined] Der Agent hat abgelehnt
+    [server-error] Fehler auf dieser Seite
    *[other] Das hat nicht geklappt
 }
 page-failure-message = { $code ->
@@ -145,6 +159,5 @@ page-failure-message = { $code ->
     [not-found] Unter dieser Adresse gibt es nichts, oder nichts mehr.
     [task-not-found] Die Aufgabe wurde nicht gefunden, oder ihre Zeit ist vorbei.
     [already-answered] Diese Frage wurde schon beantwortet, und was dafür getan wurde, ist verbraucht.
-    [unavailable] Hier ist im Moment zu viel los. Versuchen Sie es gleich noch einmal.
-   *[other] –
+   *[unavailable] Hier ist im Moment zu viel los. Versuchen Sie es gleich noch einmal.
 }

@@ -138,6 +138,20 @@ page-failure-title = { $code ->
     [forbidden] Not allowed
     [too-large] Too large
     [agent-failed] The agent failed
+    [gone] Gone
+    [idempotency-unsettled] Under way
+    [idempotency-key-reused] Key used already
+    [state-conflict] Conflict
+    [bad-request] Bad request
+    [method-not-allowed] Method not allowed
+    [not-acceptable] Not acceptable
+    [unsupported-media-type] Unsupported media type
+    [request-timeout] Too slow
+    [storage-quota-exceeded] Too much stored
+    [storage-full] No room
+    [sign-in-needed] Sign in first
+    [declined] The agent declined
+    [server-error] Internal error
    *[other] This did not work
 }
 page-failure-message = { $code ->
@@ -145,6 +159,5 @@ page-failure-message = { $code ->
     [not-found] There is nothing at this address, or no longer.
     [task-not-found] The task was not found, or its time is over.
     [already-answered] This question was answered already, and what was done for it is used up.
-    [unavailable] Too much is going on here at the moment. Try again in a little while.
-   *[other] –
+   *[unavailable] Too much is going on here at the moment. Try again in a little while.
 }

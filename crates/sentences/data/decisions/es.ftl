@@ -138,6 +138,20 @@ page-failure-title = { $code ->
     [forbidden] No permitido
     [too-large] Demasiado grande
     [agent-failed] El agente no pudo responder
+    [gone] Ya no está
+    [idempotency-unsettled] Ya está en curso
+    [idempotency-key-reused] Clave ya usada
+    [state-conflict] No encaja con el estado actual
+    [bad-request] Esta petición está mal formada
+    [method-not-allowed] Este método no existe aquí
+    [not-acceptable] No hay respuesta en esta forma
+    [unsupported-media-type] Aquí no se lee este tipo de contenido
+    [request-timeout] Demasiado lento
+    [storage-quota-exceeded] Demasiado guardado
+    [storage-full] No queda sitio
+    [sign-in-needed] Primero inicie sesión
+    [declined] El agente ha rechazado
+    [server-error] Error en este lado
    *[other] No ha funcionado
 }
 page-failure-message = { $code ->
@@ -145,6 +159,5 @@ page-failure-message = { $code ->
     [not-found] En esta dirección no hay nada, o ya no lo hay.
     [task-not-found] La tarea no se encontró, o su plazo ha pasado.
     [already-answered] Esta pregunta ya tuvo respuesta, y lo que se hizo por ella está consumido.
-    [unavailable] Hay demasiada actividad aquí en este momento. Inténtelo de nuevo enseguida.
-   *[other] –
+   *[unavailable] Hay demasiada actividad aquí en este momento. Inténtelo de nuevo enseguida.
 }

@@ -138,6 +138,20 @@ page-failure-title = { $code ->
     [forbidden] Non autorisé
     [too-large] Trop volumineux
     [agent-failed] L’agent n’a pas pu répondre
+    [gone] N’est plus là
+    [idempotency-unsettled] Déjà en cours
+    [idempotency-key-reused] Clé déjà utilisée
+    [state-conflict] Ne correspond pas à l’état actuel
+    [bad-request] Cette requête est mal formée
+    [method-not-allowed] Cette méthode n’existe pas ici
+    [not-acceptable] Aucune réponse sous cette forme
+    [unsupported-media-type] Ce type de contenu n’est pas lu ici
+    [request-timeout] Trop lent
+    [storage-quota-exceeded] Trop de données enregistrées
+    [storage-full] Plus de place
+    [sign-in-needed] Connectez-vous d’abord
+    [declined] L’agent a refusé
+    [server-error] Erreur de ce côté
    *[other] Cela n’a pas marché
 }
 page-failure-message = { $code ->
@@ -145,6 +159,5 @@ page-failure-message = { $code ->
     [not-found] Il n’y a rien à cette adresse, ou plus rien.
     [task-not-found] La tâche est introuvable, ou son délai est passé.
     [already-answered] Cette question a déjà reçu sa réponse, et ce qui a été fait pour elle est consommé.
-    [unavailable] Il y a trop d’activité ici pour le moment. Réessayez dans un instant.
-   *[other] –
+   *[unavailable] Il y a trop d’activité ici pour le moment. Réessayez dans un instant.
 }

@@ -9,7 +9,7 @@ use tokio_postgres::error::SqlState;
 
 /// The error for a URL that can't be used.
 pub(super) fn unusable(reason: impl std::fmt::Display) -> StoreError {
-    StoreError::Unavailable(format!("the URL of the store: {reason}"))
+    StoreError::Unavailable(format!("the URL of the database: {reason}"))
 }
 
 /// The store's error for one of PostgreSQL.

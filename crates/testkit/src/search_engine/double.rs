@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
@@ -23,6 +23,9 @@ struct DoubleIndex {
     window: usize,
     /// What was written.
     written: BTreeMap<String, Value>,
+    /// The number of the last change of each, as changes of an index are counted.
+    sequences: BTreeMap<String, u64>,
+    changes: u64,
     /// What is found: as it was at the last refresh.
     found: Corpus,
 }
@@ -33,8 +36,14 @@ pub struct SearchDouble {
     indexes: Mutex<BTreeMap<String, DoubleIndex>>,
     /// Bulk requests that were taken.
     pub bulks: AtomicUsize,
+    /// Searches of one request each.
+    pub searches: AtomicUsize,
+    /// Requests in which terms were counted.
+    pub counted: AtomicUsize,
     /// Requests to be answered with 429 before others are taken.
     pub busy_requests: AtomicUsize,
+    /// The seconds that these are told to wait.
+    pub retry_after: AtomicUsize,
     /// Items of bulk requests to be answered with 429 before others are taken.
     pub busy_items: AtomicUsize,
     /// Bytes of a bulk request that are taken. 0: any.
@@ -55,9 +64,12 @@ pub(super) fn routes(double: Arc<SearchDouble>) -> Router {
             }),
         )
         .route("/{index}", put(create))
-        .route("/{index}/_mapping", get(mapping).put(put_mapping))
+        .route("/{index}/_mapping", get(mapping))
+        .route("/{index}/_doc/{id}", get(one).put(put_over))
+        .route("/{index}/_create/{id}", put(put_new))
         .route("/{index}/_bulk", post(bulk))
         .route("/{index}/_search", post(searched))
+        .route("/{index}/_msearch", post(many_searched))
         .route("/{index}/_mget", post(many))
         .route("/{index}/_refresh", post(refresh))
         .layer(axum::middleware::from_fn_with_state(double.clone(), guarded))
@@ -82,7 +94,8 @@ async fn guarded(
     }
     if take(&double.busy_requests) {
         let mut response = answer(StatusCode::TOO_MANY_REQUESTS, json!({"error": {"reason": "queue is full"}}));
-        response.headers_mut().insert(header::RETRY_AFTER, "0".parse().expect("a value"));
+        let seconds = double.retry_after.load(Ordering::SeqCst);
+        response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         return response;
     }
     next.run(request).await
@@ -149,16 +162,34 @@ async fn mapping(State(double): Shared, Path(name): Path<String>) -> Response {
     done(indexes.get(&name).map(|index| json!({&name: {"mappings": index.mappings}})).ok_or_else(|| missing(&name)))
 }
 
-async fn put_mapping(State(double): Shared, Path(name): Path<String>, body: Bytes) -> Response {
-    done(read(&body).and_then(|body| {
-        check_mappings(&body)?;
-        let mut indexes = double.indexes.lock();
-        let index = indexes.get_mut(&name).ok_or_else(|| missing(&name))?;
-        for (key, value) in body.as_object().into_iter().flatten() {
-            index.mappings[key] = value.clone();
+async fn one(State(double): Shared, Path((name, id)): Path<(String, String)>) -> Response {
+    let indexes = double.indexes.lock();
+    let Some(index) = indexes.get(&name) else { return refused(missing(&name)) };
+    match index.written.get(&id) {
+        Some(source) => {
+            let sequence = index.sequences.get(&id).copied().unwrap_or_default();
+            let found = json!({"_id": id, "_seq_no": sequence, "_primary_term": 1, "found": true, "_source": source});
+            answer(StatusCode::OK, found)
         }
-        Ok(json!({"acknowledged": true}))
+        None => answer(StatusCode::NOT_FOUND, json!({"_id": id, "found": false})),
+    }
+}
+
+async fn put_over(
+    State(double): Shared,
+    Path((name, id)): Path<(String, String)>,
+    Query(over): Query<BTreeMap<String, u64>>,
+    body: Bytes,
+) -> Response {
+    let over = (over.get("if_seq_no").copied(), over.get("if_primary_term").copied());
+    done(read(&body).and_then(|body| match over {
+        (Some(sequence), Some(1)) => double.put(&name, &id, body, Some(sequence)),
+        _ => Err(refuse("action_request_validation_exception", "if_seq_no and if_primary_term are missing".to_owned())),
     }))
+}
+
+async fn put_new(State(double): Shared, Path((name, id)): Path<(String, String)>, body: Bytes) -> Response {
+    done(read(&body).and_then(|body| double.put(&name, &id, body, None)))
 }
 
 async fn bulk(State(double): Shared, Path(name): Path<String>, headers: HeaderMap, body: Bytes) -> Response {
@@ -166,23 +197,66 @@ async fn bulk(State(double): Shared, Path(name): Path<String>, headers: HeaderMa
     if most > 0 && body.len() > most {
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
     }
-    if headers.get(header::CONTENT_TYPE).is_none_or(|mime| mime != "application/x-ndjson") {
-        return refused((
-            StatusCode::NOT_ACCEPTABLE,
-            "media_type_header_exception",
-            "not newline-delimited".to_owned(),
-        ));
+    if let Err(refusal) = has_lines(&headers) {
+        return refused(refusal);
     }
     double.bulks.fetch_add(1, Ordering::SeqCst);
     done(double.bulk(&name, &body))
 }
 
 async fn searched(State(double): Shared, Path(name): Path<String>, body: Bytes) -> Response {
+    double.searches.fetch_add(1, Ordering::SeqCst);
     done(read(&body).and_then(|body| {
         let indexes = double.indexes.lock();
         let index = indexes.get(&name).ok_or_else(|| missing(&name))?;
         search(&body, &index.found, &index.mappings, index.window)
     }))
+}
+
+async fn many_searched(State(double): Shared, Path(name): Path<String>, headers: HeaderMap, body: Bytes) -> Response {
+    if let Err(refusal) = has_lines(&headers) {
+        return refused(refusal);
+    }
+    double.counted.fetch_add(1, Ordering::SeqCst);
+    done(lines(&body).and_then(|lines| {
+        let indexes = double.indexes.lock();
+        let each = lines.chunks(2).map(|pair| {
+            let [header, body] = pair else { return Err(refuse("parse_exception", "a search is missing".to_owned())) };
+            known_keys(header, &[])?;
+            let index = indexes.get(&name).ok_or_else(|| missing(&name));
+            let found = index.and_then(|index| search(body, &index.found, &index.mappings, index.window));
+            Ok(match found {
+                Ok(mut found) => {
+                    found["status"] = json!(200);
+                    found
+                }
+                Err((status, kind, reason)) => {
+                    json!({"status": status.as_u16(), "error": {"type": kind, "reason": reason}})
+                }
+            })
+        });
+        Ok(json!({"took": 1, "responses": each.collect::<Result<Vec<Value>, Refusal>>()?}))
+    }))
+}
+
+/// Refuses a request that is not said to be of lines.
+fn has_lines(headers: &HeaderMap) -> Result<(), Refusal> {
+    match headers.get(header::CONTENT_TYPE) {
+        Some(mime) if mime == "application/x-ndjson" => Ok(()),
+        _ => {
+            let reason = "not newline-delimited".to_owned();
+            Err((StatusCode::NOT_ACCEPTABLE, "media_type_header_exception", reason))
+        }
+    }
+}
+
+/// The lines of a body, each of them JSON.
+fn lines(body: &Bytes) -> Result<Vec<Value>, Refusal> {
+    let text = std::str::from_utf8(body).map_err(|error| refuse("parse_exception", error.to_string()))?;
+    if !text.ends_with('\n') {
+        return Err(refuse("illegal_argument_exception", "must be terminated by a newline".to_owned()));
+    }
+    text.lines().map(|line| read(&Bytes::copy_from_slice(line.as_bytes()))).collect()
 }
 
 async fn many(State(double): Shared, Path(name): Path<String>, body: Bytes) -> Response {
@@ -214,21 +288,30 @@ impl SearchDouble {
         self.indexes.lock().insert(name.to_owned(), DoubleIndex { mappings, ..DoubleIndex::default() });
     }
 
+    /// Puts a document over a version of it, or where there is none.
+    fn put(&self, name: &str, id: &str, source: Value, over: Option<u64>) -> Result<Value, Refusal> {
+        let mut indexes = self.indexes.lock();
+        let index = indexes.get_mut(name).ok_or_else(|| missing(name))?;
+        if index.written.get(id).map(|_| index.sequences.get(id).copied().unwrap_or_default()) != over {
+            let reason = format!("[{id}]: version conflict");
+            return Err((StatusCode::CONFLICT, "version_conflict_engine_exception", reason));
+        }
+        match index.change(id, Some(source)) {
+            (status, _) if status < 300 => Ok(json!({"_id": id, "result": "updated"})),
+            (_, error) => Err(refuse("mapper_parsing_exception", error["reason"].to_string())),
+        }
+    }
+
     fn bulk(&self, name: &str, body: &Bytes) -> Result<Value, Refusal> {
         let mut indexes = self.indexes.lock();
         let index = indexes.get_mut(name).ok_or_else(|| missing(name))?;
-        let text = std::str::from_utf8(body).map_err(|error| refuse("parse_exception", error.to_string()))?;
-        if !text.ends_with('\n') {
-            return Err(refuse("illegal_argument_exception", "must be terminated by a newline".to_owned()));
-        }
-        let mut lines = text.lines().map(|line| read(&Bytes::copy_from_slice(line.as_bytes())));
+        let mut lines = lines(body)?.into_iter();
         let mut items = Vec::new();
         while let Some(action) = lines.next() {
-            let action = action?;
             known_keys(&action, &["index", "delete"])?;
             let kind = if action["delete"].is_object() { "delete" } else { "index" };
             let id = action[kind]["_id"].as_str().unwrap_or_default().to_owned();
-            let source = if kind == "index" { lines.next().transpose()? } else { None };
+            let source = if kind == "index" { lines.next() } else { None };
             let (status, error) = if take(&self.busy_items) {
                 (429, json!({"type": "rejected_execution_exception", "reason": "queue is full"}))
             } else {
@@ -242,6 +325,8 @@ impl SearchDouble {
 
 impl DoubleIndex {
     fn change(&mut self, id: &str, source: Option<Value>) -> (u16, Value) {
+        self.changes += 1;
+        self.sequences.insert(id.to_owned(), self.changes);
         let Some(source) = source else {
             return (if self.written.remove(id).is_some() { 200 } else { 404 }, Value::Null);
         };

@@ -23,7 +23,7 @@ pub(super) fn known_keys(value: &Value, known: &[&str]) -> Result<(), Refusal> {
 
 /// The answer to a search.
 pub(super) fn search(body: &Value, corpus: &Corpus, mappings: &Value, window: usize) -> Result<Value, Refusal> {
-    known_keys(body, &["size", "query", "sort", "track_total_hits", "_source", "aggs", "search_after"])?;
+    known_keys(body, &["size", "query", "sort", "track_total_hits", "_source", "search_after"])?;
     let size = body["size"].as_u64().unwrap_or(10) as usize;
     if size > window {
         return Err(refuse("illegal_argument_exception", format!("Result window is too large: {size} > {window}")));
@@ -55,9 +55,6 @@ pub(super) fn search(body: &Value, corpus: &Corpus, mappings: &Value, window: us
             let most = most.as_u64().ok_or_else(|| refuse("parsing_exception", "track_total_hits".to_owned()))?;
             answer["hits"]["total"] = json!({"value": total.min(most as usize), "relation": "gte"});
         }
-    }
-    if !body["aggs"].is_null() {
-        answer["aggregations"] = searched.aggregations(&body["aggs"])?;
     }
     Ok(answer)
 }
@@ -113,7 +110,8 @@ impl Searched<'_> {
             "exists" => {
                 known_keys(body, &["field"])?;
                 let field = body["field"].as_str().unwrap_or_default();
-                (!numbers(&document.source, field).is_empty()).then_some(1.0)
+                let is_there = !document.source[field].is_null();
+                (is_there || !numbers(&document.source, field).is_empty()).then_some(1.0)
             }
             "bool" => self.boolean(body, document)?,
             other => return Err(refuse("parsing_exception", format!("unknown query [{other}]"))),
@@ -154,21 +152,6 @@ impl Searched<'_> {
             return Err(refuse("query_shard_exception", format!("Cannot search on field [{field}]")));
         }
         Ok((field.clone(), value.clone()))
-    }
-
-    fn aggregations(&self, aggs: &Value) -> Result<Value, Refusal> {
-        known_keys(aggs, &["all"])?;
-        known_keys(&aggs["all"], &["global", "aggs"])?;
-        known_keys(&aggs["all"]["aggs"], &["terms"])?;
-        let mut buckets = Map::new();
-        for (name, filter) in aggs["all"]["aggs"]["terms"]["filters"]["filters"].as_object().into_iter().flatten() {
-            let mut count = 0;
-            for document in &self.corpus.documents {
-                count += u64::from(self.score(filter, document)?.is_some());
-            }
-            buckets.insert(name.clone(), json!({"doc_count": count}));
-        }
-        Ok(json!({"all": {"doc_count": self.corpus.documents.len(), "terms": {"buckets": buckets}}}))
     }
 }
 

@@ -20,6 +20,8 @@ pub(super) struct FoundDocument {
 #[derive(Default)]
 pub(super) struct Corpus {
     pub(super) documents: Vec<FoundDocument>,
+    /// Documents that have a field at all: of the others its statistics know nothing.
+    holding: HashMap<&'static str, f64>,
     average: f64,
     frequencies: HashMap<(&'static str, String), f64>,
 }
@@ -43,9 +45,11 @@ impl Corpus {
         for (field, counts) in documents.iter().flat_map(|document| &document.terms) {
             counts.keys().for_each(|term| *frequencies.entry((field, term.clone())).or_default() += 1.0);
         }
+        let has = |field: &'static str| documents.iter().filter(|document| !document.terms[field].is_empty()).count();
+        let holding: HashMap<&'static str, f64> = FIELDS.into_iter().map(|field| (field, has(field) as f64)).collect();
         let words: f64 = documents.iter().map(|document| document.words).sum();
-        let average = (words / documents.len().max(1) as f64).max(1.0);
-        Self { documents, average, frequencies }
+        let average = (words / holding["words"].max(1.0)).max(1.0);
+        Self { documents, holding, average, frequencies }
     }
 
     /// What a document scores by one term. `None`: it has none.
@@ -55,7 +59,7 @@ impl Corpus {
         }
         let (known, counts) = document.terms.get_key_value(field)?;
         let count = counts.get(term)?;
-        let (all, with) = (self.documents.len() as f64, self.frequencies.get(&(*known, term.to_owned())).copied()?);
+        let (all, with) = (self.holding[known], self.frequencies.get(&(*known, term.to_owned())).copied()?);
         let rarity = (1.0 + (all - with + 0.5) / (with + 0.5)).ln();
         // Keywords have no length.
         let length = if field == "words" { document.words / self.average } else { 1.0 };

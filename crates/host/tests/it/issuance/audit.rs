@@ -11,7 +11,7 @@ use forecourt_testkit::ScriptedAgent;
 use super::support::{Till, Wants, ask, coins, payment, setup, stores, submitting, with_state};
 use crate::support::{Setup, message};
 
-async fn records(setup: &Setup) -> Vec<AuditRecord> {
+pub(super) async fn records(setup: &Setup) -> Vec<AuditRecord> {
     let mut reader = AuditReader::new(setup.store.clone());
     let mut all = Vec::new();
     while let Some(records) = reader.next(setup.clock.now()).await.unwrap() {

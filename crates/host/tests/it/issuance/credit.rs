@@ -28,7 +28,7 @@ fn by_credit(per_turn: &str, caps: Option<(&str, &str)>) -> Requirement {
 }
 
 /// A host at which 20 coins were paid at 5 a message, with the conversation that they are for.
-async fn paid_host(store: &Arc<dyn Store>) -> (Arc<Host>, Arc<ScriptedAgent>, Arc<Till>, Option<ThreadId>) {
+pub(super) async fn paid_host(store: &Arc<dyn Store>) -> (Arc<Host>, Arc<ScriptedAgent>, Arc<Till>, Option<ThreadId>) {
     let (rule, till) = (Wants::this(by_credit("5", None)), Arc::<Till>::default());
     let agent = ScriptedAgent::saying(["Soup."]);
     let host = setup(store, &rule, &till).host(agent.clone()).await;

@@ -13,6 +13,7 @@ use url::form_urlencoded;
 
 use super::super::answer::RestError;
 use super::super::errors::Failure;
+use super::super::failure_kind::FailureKind;
 use super::super::limits::DECISION_BODY_BYTES_MAX;
 use super::super::{body, payment};
 use super::{DecisionKind, is_form_token, receipt};
@@ -63,7 +64,7 @@ pub(super) async fn read(
         true => of_form(&bytes, kind, state, callback),
         false => {
             let message = "the body must be application/x-www-form-urlencoded, or application/json for a payment";
-            Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Unsupported media type", message).into())
+            Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, FailureKind::UnsupportedMediaType, message).into())
         }
     }
 }
@@ -95,7 +96,7 @@ fn of_form(
     let field = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
     if !is_form_token(kind, state, field("token")) {
         let message = "this form is not one of this page; open the page again";
-        return Err(Failure::new(StatusCode::FORBIDDEN, "Not allowed", message).into());
+        return Err(Failure::new(StatusCode::FORBIDDEN, FailureKind::NotAllowed, message).into());
     }
     let decision = match (kind, field("decision")) {
         (DecisionKind::Consent, "accept") => Decision::Accept,

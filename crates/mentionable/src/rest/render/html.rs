@@ -7,7 +7,8 @@ use http::header::CONTENT_SECURITY_POLICY;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::Frame;
-use crate::rest::errors::{AGENT_FAILED, Failure};
+use crate::rest::errors::Failure;
+use crate::rest::failure_kind::FailureKind;
 
 pub(super) fn answer(frame: &Frame<'_>, asked: &[Part], collected: &CollectedReply) -> String {
     ReplyPage {
@@ -40,33 +41,24 @@ pub(super) fn refusal(frame: &Frame<'_>, part: &PolicyPart, worded: &Language) -
 }
 
 pub(super) fn failure(frame: &Frame<'_>, failure: &Failure) -> String {
-    let (title, message) = words(failure, frame.language);
+    let say = Sentences::in_language(SpokenLanguage::of(frame.language).unwrap_or(SpokenLanguage::English));
+    // Our own messages are English, and what an agent says is in its words.
+    let message = failure.kind.message_in(say).filter(|_| say.language() != SpokenLanguage::English);
     ErrorPage {
         brand: frame.brand,
         address: Some(&frame.door.card.address),
         url: frame.url,
         language: frame.language,
-        title: &title,
+        title: &failure.kind.title_in(say),
         message: message.as_deref().unwrap_or(&failure.message),
-        is_english: message.is_none(),
+        is_english: message.is_none() && !failure.is_agents_word,
         hint: failure.hint.as_deref(),
         asked: frame.asked,
-        path: Some(frame.door.link.as_str()).filter(|_| !frame.asked.is_empty() && failure.code != "agent-not-found"),
+        path: Some(frame.door.link.as_str())
+            .filter(|_| !frame.asked.is_empty() && failure.kind != FailureKind::NoSuchAgent),
         may_work_again: failure.status.is_server_error() && !frame.asked.is_empty(),
     }
     .render()
-}
-
-/// A failure in the language of its page: its title, and its message where there is one in that language. Our own
-/// messages are English.
-fn words(failure: &Failure, language: &Language) -> (String, Option<String>) {
-    let spoken = SpokenLanguage::of(language).filter(|spoken| *spoken != SpokenLanguage::English);
-    let Some(say) = spoken.map(Sentences::in_language) else { return (failure.title.to_owned(), None) };
-    // Whatever an agent failed of, the title is the same.
-    let is_agents = failure.title == AGENT_FAILED;
-    let title = say.page_failure_title(if is_agents { "agent-failed" } else { failure.code });
-    let message = Some(say.page_failure_message(failure.code)).filter(|message| message != "–" && !is_agents);
-    (title, message)
 }
 
 /// Adds what a browser must know of a page. `policy` is one of [`csp`], or of [`forecourt_pages::Branding`]. REST 8.2.

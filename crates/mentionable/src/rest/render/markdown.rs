@@ -24,8 +24,8 @@ pub(super) fn wordless(parts: &[Part]) -> String {
 /// A fault in words.
 pub(super) fn failure(failure: &Failure) -> String {
     match &failure.hint {
-        Some(hint) => format!("# {}\n\n{}\n\n    {}\n", failure.title, failure.message, hint.replace('\n', "\n    ")),
-        None => format!("# {}\n\n{}\n", failure.title, failure.message),
+        Some(hint) => format!("# {}\n\n{}\n\n    {}\n", failure.title(), failure.message, hint.replace('\n', "\n    ")),
+        None => format!("# {}\n\n{}\n", failure.title(), failure.message),
     }
 }
 

@@ -265,14 +265,20 @@ fn bounds(keywords: &Map<String, Value>, ours: &mut Map<String, Value>) {
 }
 
 /// The values of a text are texts: a document in YAML that says `type: string, enum: [1, 2]` means "1" and "2", and to
-/// the letter nothing at all.
+/// the letter nothing at all. So is a text that may be null, and the one value that stands beside either.
 fn texts(ours: &mut Map<String, Value>) {
-    if ours.get("type") != Some(&json!("string")) {
+    let types: Vec<&str> = ours.get("type").into_iter().flat_map(listed).filter_map(Value::as_str).collect();
+    if !types.contains(&"string") || types.iter().any(|name| !["string", "null"].contains(name)) {
         return;
     }
-    let values = ours.get_mut("enum").and_then(Value::as_array_mut).into_iter().flatten();
-    for value in values.filter(|value| value.is_number() || value.is_boolean()) {
-        *value = json!(value.to_string());
+    let as_text = |value: &mut Value| {
+        if value.is_number() || value.is_boolean() {
+            *value = json!(value.to_string());
+        }
+    };
+    ours.get_mut("enum").and_then(Value::as_array_mut).into_iter().flatten().for_each(as_text);
+    for keyword in ["const", "default"] {
+        ours.get_mut(keyword).into_iter().for_each(as_text);
     }
 }
 

@@ -1,5 +1,5 @@
-//! Who may post from a browser, and where a callback may go: comparisons of hosts. Ports do not
-//! count (design 7, item 14), and our own names come from configuration.
+//! This module says who may post from a browser, and where a callback may go: comparisons of hosts. Ports do not count
+//! (Mentionable REST 8.2.1, design 7, item 14), and our own names come from configuration.
 
 use forecourt_core::Site;
 use http::header::{HOST, ORIGIN};
@@ -12,7 +12,7 @@ const LOCAL_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// Whether a POST comes from a page of another site, as far as a browser tells. REST 8.2.1.
 /// Who is no browser sends neither field and passes.
-pub(crate) fn is_cross_site(headers: &HeaderMap, site: &Site) -> bool {
+pub fn is_cross_site(headers: &HeaderMap, site: &Site) -> bool {
     let foreign_fetch = headers.get(&SEC_FETCH_SITE).is_some_and(|value| value == "cross-site");
     let foreign_origin = headers.get_all(ORIGIN).iter().any(|origin| {
         // `null`, the origin of sandboxed frames and `data:` pages, has no host and is foreign.
@@ -24,7 +24,7 @@ pub(crate) fn is_cross_site(headers: &HeaderMap, site: &Site) -> bool {
 
 /// Whether a form of a page of ours may have been posted by another site. As [`is_cross_site`], but for pages that
 /// send no referrer: browsers then hide the origin too, and say in a field of their own that it is the same.
-pub(crate) fn is_foreign_form(headers: &HeaderMap, site: &Site) -> bool {
+pub fn is_foreign_form(headers: &HeaderMap, site: &Site) -> bool {
     let says_same = headers.get(&SEC_FETCH_SITE).is_some_and(|value| value == "same-origin");
     let is_hidden = headers.get_all(ORIGIN).iter().all(|origin| origin == "null");
     !(says_same && is_hidden) && is_cross_site(headers, site)
@@ -32,7 +32,7 @@ pub(crate) fn is_foreign_form(headers: &HeaderMap, site: &Site) -> bool {
 
 /// Whether a callback has the host of the request's `Origin`, or of its `Host` where there is none.
 /// The server answers only to hosts of ours, so that the second is never a stranger's. REST 5.4.
-pub(crate) fn is_callback_of(callback: &str, headers: &HeaderMap, uri: &Uri) -> bool {
+pub fn is_callback_of(callback: &str, headers: &HeaderMap, uri: &Uri) -> bool {
     let asked = match headers.get(ORIGIN) {
         Some(origin) => origin.to_str().ok().and_then(host_of),
         None => authority(headers, uri).and_then(|authority| host_of(&format!("https://{authority}"))),
