@@ -204,7 +204,11 @@ impl Issuances {
             // Also where somebody else has paid for it just now: one of the two uses it.
             IssuanceOutcome::Verified(_) | IssuanceOutcome::Late(IssuanceStatus::Verified) => {
                 match self.last(&StateHash::of(&state)).await? {
-                    Some((number, record)) => met(state, number, record),
+                    Some((number, record)) if self.status(&record) == IssuanceStatus::Verified => {
+                        met(state, number, record)
+                    }
+                    // Another message has used it meanwhile.
+                    Some(_) => Finding::Unmet(Unmet::Refused(indeterminate())),
                     None => return Err(Error::unavailable()),
                 }
             }

@@ -156,6 +156,10 @@ impl Issuances {
                     true => UseOutcome::Unmet(Unmet::Refused(indeterminate())),
                     false => UseOutcome::Lost,
                 };
+                // Whoever found it has seen it so; used by somebody else since, it is none to be used again.
+                if self.status(&state.record) != IssuanceStatus::Verified {
+                    return Ok(lost);
+                }
                 let state = match self.charge_early(state, time_max).await? {
                     EarlyCharge::Ready(state) => state,
                     EarlyCharge::Lost => return Ok(lost),

@@ -268,8 +268,8 @@ fn a_host_that_is_killed_takes_nothing_for_what_it_did_not_answer() {
         let served = deployment.serve();
         let before = chain.asked(asked);
         chain.fault(fault);
+        let words = ["hello", "--yes", "--pay-max", "$1"];
         std::thread::scope(|scope| {
-            let words = ["hello", "--yes", "--pay-max", "$1"];
             let asking = scope.spawn(|| chain.pay_for(&served, agent, &words));
             within("it came so far", || (chain.asked(asked) > before).then_some(()));
             served.signal(Signal::SIGKILL);

@@ -221,6 +221,28 @@ async fn twelve_at_once_get_one_answer_and_one_charge() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn of_twelve_payments_for_one_state_one_is_taken() {
+    for (store, _folder) in stores() {
+        let (rule, till) = (Wants::this(fee("5", Charge::After)), Arc::<Till>::default());
+        let agent = ScriptedAgent::saying(["Soup."]);
+        let host = setup(&store, &rule, &till).host(agent.clone()).await;
+        let refused = ask(&host, message("Dinner?")).await;
+        let asking = (0..12).map(|number| {
+            let payment = coins("5", &number.to_string());
+            let message = submitting("", refused.thread.clone(), Some(refused.state()), Some(payment));
+            let host = host.clone();
+            tokio::spawn(async move { ask(&host, message).await.is_answer() })
+        });
+        let answered = futures::future::join_all(asking).await;
+        let answers = answered.into_iter().filter(|is_answer| *is_answer.as_ref().unwrap()).count();
+        // Who comes when it is answered may pay for an answer of its own.
+        assert_eq!((answers, till.settled.load(Ordering::SeqCst)), (agent.heard().len(), answers));
+        let found = host.issuance(&refused.state()).await.unwrap().unwrap();
+        assert!(found.status == IssuanceStatus::Consumed && found.receipt.is_some());
+    }
+}
+
 #[tokio::test]
 async fn a_price_that_is_raised_meanwhile_takes_nothing_for_the_old_one() {
     let store = stores().remove(0).0;
