@@ -9,8 +9,8 @@ use futures::future::BoxFuture;
 
 use crate::charge::ChargeOutcome;
 use crate::deduction::Deduction;
+use crate::finding::UsedState;
 use crate::streams::Issuances;
-use crate::used::UsedState;
 
 /// What is told behind a failure's own words where nothing was taken.
 const NOT_CHARGED: &str = "Nothing was charged.";

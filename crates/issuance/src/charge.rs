@@ -12,12 +12,11 @@ use forecourt_core::{Ending, Error, FailureCause};
 use forecourt_telemetry::going_on;
 use tokio::time::{Instant, sleep, timeout_at};
 
+use crate::finding::{Unmet, UsedState, indeterminate};
+use crate::issue::fault;
 use crate::limits::{INDETERMINATE_KEPT, SETTLE_RETRY_WAIT, SETTLE_TIME_MAX, SETTLE_TRIES_MAX, TRIES_MAX};
-use crate::meet::{Unmet, indeterminate};
-use crate::pay::fault;
 use crate::record::{IssuanceRecord, Settling};
 use crate::streams::{Issuances, StateHash};
-use crate::used::UsedState;
 use crate::{IssuanceOutcome, IssuanceStatus};
 use forecourt_audit::AuditOutcome;
 

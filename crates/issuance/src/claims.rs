@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::IssuanceStatus;
 use crate::claimant::Claimant;
 use crate::digest::canonical_hash;
+use crate::finding::{Finding, Unmet, indeterminate, met};
+use crate::issue::fault;
 use crate::limits::{PAYMENT_CLAIM_KEPT, TRIES_MAX};
-use crate::meet::{Finding, Unmet, indeterminate, is_of, met};
-use crate::pay::fault;
 use crate::record::{IssuanceRecord, Settling};
 use crate::streams::{Issuances, StateHash};
 use forecourt_audit::AuditOutcome;
@@ -53,7 +53,7 @@ impl Issuances {
             IssuanceStatus::Verified if is_same && is_for_this && submitted.is_none_or(|named| *named == hash) => {
                 let Some(state) = state_of(&record) else { return Ok(None) };
                 // Its words are for whoever is known by more than the payment.
-                let asked = if is_of(&record, claimant) { record.asked.clone() } else { Vec::new() };
+                let asked = if claimant.holds(&record) { record.asked.clone() } else { Vec::new() };
                 Ok(Some(met(state, number, IssuanceRecord { asked, ..record })))
             }
             IssuanceStatus::Indeterminate if is_same => Ok(Some(Finding::Unmet(Unmet::Refused(indeterminate())))),

@@ -157,3 +157,8 @@ fn sentence(words: &str) -> String {
     }
     sentence
 }
+
+/// Why a payment is not taken.
+pub(crate) fn fault(code: &str, message: impl Into<String>, is_passing: bool) -> PaymentError {
+    PaymentError { code: code.to_owned(), message: message.into(), is_passing }
+}

@@ -15,6 +15,7 @@ mod credit;
 mod decide;
 mod deduction;
 mod digest;
+mod finding;
 mod grants;
 mod holder;
 mod issue;
@@ -29,12 +30,13 @@ mod used;
 pub use answer_mark::AnswerMark;
 pub use claimant::Claimant;
 pub use digest::sha256_hex;
+pub use finding::{Finding, RequirementUse, Unmet};
 pub use holder::Holder;
 pub use issue::{RefusedMessage, with_fault};
 pub use limits::*;
-pub use meet::{Finding, SubmittedIssuance, Unmet, waits_for};
+pub use meet::{SubmittedIssuance, waits_for};
 pub use streams::{HostRun, IssuanceLimits, IssuanceParts, Issuances};
-pub use used::{RequirementUse, UsedUp};
+pub use used::UsedUp;
 
 /// Where an issuance stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

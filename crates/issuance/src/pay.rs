@@ -13,6 +13,7 @@ use forecourt_telemetry::going_on;
 use futures::future::BoxFuture;
 
 use crate::claims::used_before;
+use crate::issue::fault;
 use crate::limits::{EXPIRED_KEPT, INDETERMINATE_KEPT, PAYMENT_BYTES_MAX, SETTLE_TIME_MAX, VERIFY_TIME_MAX};
 use crate::record::{IssuanceRecord, Settling};
 use crate::streams::{Issuances, StateHash};
@@ -235,8 +236,4 @@ impl Issuances {
         self.note(hash, record, AuditOutcome::PaymentRefused);
         IssuanceOutcome::Refused(fault)
     }
-}
-
-pub(crate) fn fault(code: &str, message: impl Into<String>, is_passing: bool) -> PaymentError {
-    PaymentError { code: code.to_owned(), message: message.into(), is_passing }
 }

@@ -3,66 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::policy::{Confirmation, Demand, PolicyResolution, Requirement};
-use forecourt_core::{Error, Language, Message, Part, PaymentReceipt};
+use forecourt_core::policy::{Confirmation, Demand, PolicyResolution};
+use forecourt_core::{Error, Message, PaymentReceipt};
 use futures::future::BoxFuture;
 
 use crate::answer_mark::{AnswerMark, UsedThings};
 use crate::charge::EarlyCharge;
-use crate::meet::{Unmet, indeterminate};
+use crate::finding::{MetBy, RequirementUse, Unmet, UsedState, indeterminate};
 
 use crate::IssuanceStatus;
-use crate::deduction::Deduction;
 use crate::digest::canonical_hash;
 use crate::record::{IssuanceRecord, IssuanceUse};
-use crate::streams::{Issuances, StateHash};
+use crate::streams::Issuances;
 use forecourt_audit::{AuditOutcome, RequestOrigin};
-
-/// What meets one requirement of a message: an issuance, a grant or a deduction from credit.
-pub struct RequirementUse(pub(crate) MetBy);
-
-/// The kinds of [`RequirementUse`].
-pub(crate) enum MetBy {
-    /// Something that was done, good for one use.
-    Issuance { hash: StateHash, number: u64, record: Box<IssuanceRecord> },
-    /// A consent or a paid period that holds for a time, and is not used up.
-    Granted,
-    /// A deduction from credit.
-    Credit(Box<Deduction>),
-}
-
-impl RequirementUse {
-    /// What was said before it was asked for something, where it is good for one use.
-    pub fn asked(&self) -> Option<&[Part]> {
-        self.issuance().map(|record| record.asked.as_slice())
-    }
-
-    /// The language that its caller asked for then.
-    pub fn language(&self) -> Option<&Language> {
-        self.issuance().and_then(|record| record.language.as_ref())
-    }
-
-    fn issuance(&self) -> Option<&IssuanceRecord> {
-        match &self.0 {
-            MetBy::Issuance { record, .. } => Some(record),
-            MetBy::Granted | MetBy::Credit(_) => None,
-        }
-    }
-
-    /// What it meets, where that was asked for by itself.
-    pub fn requirement(&self) -> Option<&Requirement> {
-        match &self.0 {
-            MetBy::Issuance { record, .. } => Some(&record.requirement),
-            MetBy::Credit(deduction) => Some(&deduction.requirement),
-            MetBy::Granted => None,
-        }
-    }
-
-    fn is_payment(&self) -> bool {
-        let resolution = self.issuance().and_then(|record| record.resolution.as_ref());
-        resolution.is_some_and(|resolution| matches!(resolution.confirmation, Confirmation::PaymentRequired(_)))
-    }
-}
 
 /// What was used up for one answer.
 pub struct UsedUp {
@@ -72,20 +25,6 @@ pub struct UsedUp {
     pub receipt: PaymentReceipt,
     /// Follows the answer to its end.
     pub mark: AnswerMark,
-}
-
-/// An issuance that an answer uses, at one of its steps.
-pub(crate) struct UsedState {
-    pub(crate) hash: StateHash,
-    pub(crate) number: u64,
-    pub(crate) record: IssuanceRecord,
-}
-
-impl UsedState {
-    pub(crate) fn is_payment(&self) -> bool {
-        let resolution = self.record.resolution.as_ref();
-        resolution.is_some_and(|resolution| matches!(resolution.confirmation, Confirmation::PaymentRequired(_)))
-    }
 }
 
 /// Whether one thing could be used up.
