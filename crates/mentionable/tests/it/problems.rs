@@ -79,9 +79,7 @@ async fn rfc9110_12_5_1_quality_decides_between_a_problem_and_the_usual_form() {
         ("text/html, application/problem+json;q=0.9", "text/html; charset=utf-8"),
         ("text/markdown;q=0.3, application/problem+json;q=0.4", PROBLEM),
         ("application/*", "application/json"),
-        // Clients of x402 name no form, and browsers name pages.
-        ("*/*", "application/json"),
-        ("text/html, */*;q=0.8", "text/html; charset=utf-8"),
+        ("*/*", "text/html; charset=utf-8"),
         (PROBLEM, PROBLEM),
         ("*/*, application/problem+json", PROBLEM),
     ] {
