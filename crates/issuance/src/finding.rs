@@ -10,7 +10,7 @@ use crate::streams::StateHash;
 /// When to come back while a settlement is being asked about, in seconds.
 const INDETERMINATE_RETRY_SECONDS: u64 = 30;
 
-/// The result of [`Issuances::meet`].
+/// The result of [`Issuances::meet`](crate::Issuances::meet).
 pub enum Finding {
     /// The requirement is met, by this.
     Met(Box<RequirementUse>),

@@ -50,7 +50,7 @@ async fn run(call: AskCall) -> Outcome {
             Some(payer) => payer.send(&to, request).await?,
             None => PaidAnswer::free(to.send(addressed(&to, request)).await.map_err(|error| to.unreachable(&error))?),
         };
-        let printed = answer::print(incoming, &to, ask.json).await;
+        let printed = answer::print(incoming, &to, ask.json, payer.is_some()).await;
         if let (Err(_), Some(session)) = (&printed, &session) {
             pay::show_session(session);
         }
