@@ -138,7 +138,9 @@ impl AuditOutcome {
             Self::Issued => "issued",
             Self::Verified => "verified",
             Self::Declined => "declined",
+            Self::Reserved => "reserved",
             Self::Paid => "paid",
+            Self::Unpaid => "unpaid",
             Self::PaymentRefused => "payment_refused",
             Self::Unknown => "unknown",
             Self::Resumed => "resumed",
@@ -163,8 +165,12 @@ pub enum AuditOutcome {
     Verified,
     /// A person said no.
     Declined,
+    /// A payment was checked, and is taken once the answer is complete.
+    Reserved,
     /// It was paid.
     Paid,
+    /// An answer was given, and it turned out that nothing was taken for it.
+    Unpaid,
     /// A payment was refused, and nothing was taken.
     PaymentRefused,
     /// Nobody knows whether a payment was settled.

@@ -3,6 +3,7 @@
 mod agents;
 mod audit;
 mod binding;
+mod charged;
 mod consent;
 mod crash;
 mod credit;
