@@ -12,7 +12,7 @@ use forecourt_vocabulary::{ItemValue, LANGUAGES, PropertyTable, Quantity, Questi
 use self::known::KnownNames;
 pub use self::unnamed::{UnnamedProperty, name_in_words, unnamed};
 use crate::limits::{LEARNT_PROPERTIES_MAX, LEARNT_WORDS_MAX};
-use crate::paths::{AGES, EVENT_DAYS, LAST_DAY, PLACE_PATHS, SHARE_MIN, SORT_PATHS};
+use crate::paths::{AGES, EVENT_DAYS, LAST_DAY, PLACE_PATHS, SORT_PATHS};
 use crate::unit::Dimension;
 
 /// A property as items state it.
@@ -141,6 +141,7 @@ impl LearntProperties {
         for property in stated {
             learnt.add(property, &known);
         }
+        learnt.add_other_names(vocabulary);
         for value in vocabulary.values().iter().filter(|value| value.ages.is_some()) {
             learnt.add_ages(value);
         }
@@ -213,6 +214,32 @@ impl LearntProperties {
         }
     }
 
+    /// What people of all languages call properties and values that only the items name: "Anhängerkupplung" is a
+    /// `towBar`. They come last, where nothing else has the phrase.
+    fn add_other_names(&mut self, vocabulary: &Vocabulary) {
+        let mut named: Vec<(&'static str, String, LearntMeaning)> = Vec::new();
+        let mut add = |name: &str, meaning: LearntMeaning| {
+            let names = vocabulary.names_of(name, "en").into_iter();
+            named.extend(names.map(|(code, other)| (code, other.to_owned(), meaning.clone())));
+        };
+        for (at, property) in self.properties.iter().enumerate() {
+            match &property.stated.values {
+                StatedValues::Texts(values) => {
+                    let telling = values.iter().filter(|_| property.id.is_none() || property.is_feature);
+                    telling.for_each(|value| add(value, LearntMeaning::Values(at, vec![value.clone()])));
+                }
+                _ if property.id.is_none() => add(&own_name(&property.stated.path), LearntMeaning::Name(at)),
+                _ => {}
+            }
+        }
+        for (code, phrase, meaning) in named {
+            let language = LANGUAGES.iter().position(|known| *known == code).unwrap_or_default();
+            if !self.phrases[language].contains_key(&compared(&phrase, code)) {
+                self.phrase(code, &phrase, meaning);
+            }
+        }
+    }
+
     fn add_ages(&mut self, value: &ItemValue) {
         let Some((from, to)) = value.ages else { return };
         for (code, phrase) in named(value) {
@@ -239,10 +266,10 @@ impl LearntProperties {
         }
     }
 
-    /// The place of the property that says that an item is free of something, in whichever language that is named.
-    /// `None` as well where too few items state it: the others would be left out, whatever is in them.
-    pub(crate) fn free_of(&self, thing: &str, vocabulary: &Vocabulary) -> Option<usize> {
-        let stated = self.all().filter(|(_, property)| property.stated.share >= SHARE_MIN);
+    /// The place of the property that says that an item is free of something, in whichever language that is named, and
+    /// that at least this `share` of the items state.
+    pub(crate) fn free_of(&self, thing: &str, vocabulary: &Vocabulary, share: f64) -> Option<usize> {
+        let stated = self.all().filter(|(_, property)| property.stated.share >= share);
         let mut stated = stated.filter_map(|(at, property)| Some((at, property.free_of.as_deref()?))).peekable();
         // Most indexes have none, and this is asked of every word behind "without".
         stated.peek()?;
@@ -359,6 +386,7 @@ fn own_name(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::paths::SHARE_MIN;
 
     #[test]
     fn a_property_is_called_by_the_last_part_that_says_something() {
@@ -398,7 +426,7 @@ mod tests {
         let vocabulary = Vocabulary::shipped();
         let found = |share: f64, thing: &str| {
             let stated = StatedProperty { path: "glutenFree".to_owned(), share, values: StatedValues::Truth };
-            LearntProperties::of(vec![stated], &vocabulary).free_of(thing, &vocabulary)
+            LearntProperties::of(vec![stated], &vocabulary).free_of(thing, &vocabulary, SHARE_MIN)
         };
         assert_eq!((found(SHARE_MIN, "gluten"), found(SHARE_MIN, "Gluten")), (Some(0), Some(0)));
         assert_eq!((found(SHARE_MIN - 0.01, "gluten"), found(SHARE_MIN, "nuts")), (None, None));
