@@ -108,6 +108,8 @@ pub struct LearntProperties {
     longest: usize,
 }
 
+/// Bytes of a code of a language, such as `it`.
+const LANGUAGE_CODE_BYTES_MAX: usize = 3;
 /// Lists of features: each names what an item has.
 const FEATURES: [&str; 2] = ["amenityFeature.", "additionalProperty."];
 /// Parts of paths that name no property by themselves.
@@ -179,7 +181,7 @@ impl LearntProperties {
         }
         if let StatedValues::Texts(values) = &stated.values {
             if known.is_none_or(|property| !property.named_only) {
-                self.add_own_values(at, values);
+                self.add_own_values(at, values, stated.path.to_lowercase().ends_with("language"));
             }
             self.add_named_values(at, values, names);
         }
@@ -198,9 +200,11 @@ impl LearntProperties {
         });
     }
 
-    /// The values of a property, as items write them.
-    fn add_own_values(&mut self, at: usize, values: &[String]) {
-        for (code, value) in LANGUAGES.iter().flat_map(|code| values.iter().map(move |value| (code, value))) {
+    /// The values of a property, as items write them. Codes of languages are none that people say: "it" and "no" are words.
+    fn add_own_values(&mut self, at: usize, values: &[String], is_language: bool) {
+        let is_code = |value: &&String| is_language && value.len() <= LANGUAGE_CODE_BYTES_MAX;
+        let values: Vec<&String> = values.iter().filter(|value| !is_code(value)).collect();
+        for (code, value) in LANGUAGES.iter().flat_map(|code| values.iter().map(move |value| (code, *value))) {
             self.phrase(code, value, LearntMeaning::Values(at, vec![value.clone()]));
         }
     }
