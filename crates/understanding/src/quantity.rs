@@ -58,8 +58,13 @@ fn is_paid(property: &LearntProperty) -> bool {
 
 /// What is for people of an age, where items state the ages that they are for.
 fn ages(reader: &Reader<'_>, span: &Span) -> Option<Filter> {
-    let is_age =
-        span.amount.unit == Some(Unit::YearOfAge) && AGES.iter().all(|path| reader.aids.known.has_number(path));
+    let is_age = match span.amount.unit {
+        Some(Unit::YearOfAge) => true,
+        // "My daughter is 5 years": beside somebody of an age, years are an age.
+        Some(Unit::Year) => reader.names_ages() && span.comparison == Comparison::Bare,
+        _ => false,
+    };
+    let is_age = is_age && AGES.iter().all(|path| reader.aids.known.has_number(path));
     let value = span.amount.value;
     let (from, to) = match span.comparison {
         Comparison::Bare => (value, value),

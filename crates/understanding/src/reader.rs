@@ -3,7 +3,9 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use forecourt_vocabulary::{PhraseMeaning, PropertyTable, Quantity, QuestionToken, TextProperties, WordClass, tokens};
+use forecourt_vocabulary::{
+    PhraseMeaning, PropertyTable, Quantity, QuestionToken, TextProperties, Unit, WordClass, tokens,
+};
 
 use crate::learnt::LearntMeaning;
 use crate::near;
@@ -46,6 +48,19 @@ impl<'a> Reader<'a> {
     /// What the phrases that begin at a token say of the items, the longest first, each with the token behind it.
     pub(crate) fn learnt(&self, at: usize) -> impl Iterator<Item = (&'a LearntMeaning, usize)> + '_ {
         self.learnt.get(at).into_iter().flatten().copied()
+    }
+
+    /// Whether a word of the question is of people of some age: a child, my son.
+    pub(crate) fn names_ages(&self) -> bool {
+        self.learnt.iter().flatten().any(|(meaning, _)| matches!(meaning, LearntMeaning::Ages(..)))
+    }
+
+    /// Whether the question says how old somebody is, in years.
+    pub(crate) fn says_age(&self) -> bool {
+        let is_age = |unit: &PhraseMeaning| matches!(unit, PhraseMeaning::Unit(Unit::Year | Unit::YearOfAge));
+        (0..self.tokens.len())
+            .filter_map(|at| self.number(at))
+            .any(|(_, end, _)| self.meanings(end).any(|(meaning, _)| is_age(meaning)))
     }
 
     /// The first token that begins at this byte or behind it.

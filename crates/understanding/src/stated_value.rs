@@ -67,6 +67,11 @@ pub(crate) fn read_value(reader: &Reader<'_>, at: usize, floor: usize) -> Option
             break;
         }
     }
+    // "My daughter, 5 years": how old she is counts, and not that she is a child.
+    let is_age_alone = said.ages.is_some() && said.values.is_none() && said.truth.is_none() && reader.says_age();
+    if is_age_alone {
+        return Some(UnderstoodPart::new(at..said.end, FoundMeaning::Filler));
+    }
     let filters = said.filters(reader);
     let start = reader.absorb(at, WordClass::LimitLead, floor);
     (!filters.is_empty()).then(|| UnderstoodPart::new(start..said.end, FoundMeaning::Limits(Rank::Stated, filters)))

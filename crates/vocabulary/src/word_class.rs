@@ -20,6 +20,7 @@ pub enum Unit {
     Person,
     Part,
     Calorie,
+    Year,
     YearOfAge,
     Gram,
     Kilogram,

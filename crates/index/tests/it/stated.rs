@@ -153,6 +153,8 @@ fn ages_meet_and_events_are_on_each_of_their_days() {
         &[
             ("boots for a six-year-old", &["child"]),
             ("boots for kids", &["child", "toddler"]),
+            ("boots for a kid of 2 years", &["toddler"]),
+            ("boots for a 5 yo", &["child"]),
             ("boots for women", &["adult"]),
             ("boots for girls", &["child", "toddler"]),
         ],
