@@ -82,14 +82,16 @@ pub struct Decider {
     /// The proven subject; `None` for somebody who proved nothing but to have the page's address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// What proved it: the type of the subject's evidence such as `session`, or [`Decider::CONVERSATION`] or
-    /// [`Decider::ADDRESS`].
+    /// What proved it: the type of the subject's evidence such as `session`, or [`Decider::CONVERSATION`],
+    /// [`Decider::BROWSER`] or [`Decider::ADDRESS`].
     pub proof: String,
 }
 
 impl Decider {
     /// The browser has the conversation in which it was asked.
     pub const CONVERSATION: &str = "conversation";
+    /// The browser keeps the consent that is decided about.
+    pub const BROWSER: &str = "browser";
     /// The page's address, which is told to nobody but the caller that was asked.
     pub const ADDRESS: &str = "address";
 
@@ -138,6 +140,7 @@ impl AuditOutcome {
             Self::Issued => "issued",
             Self::Verified => "verified",
             Self::Declined => "declined",
+            Self::Withdrawn => "withdrawn",
             Self::Paid => "paid",
             Self::PaymentRefused => "payment_refused",
             Self::Unknown => "unknown",
@@ -163,6 +166,8 @@ pub enum AuditOutcome {
     Verified,
     /// A person said no.
     Declined,
+    /// A consent that held was taken back.
+    Withdrawn,
     /// It was paid.
     Paid,
     /// A payment was refused, and nothing was taken.

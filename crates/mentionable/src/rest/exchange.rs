@@ -16,7 +16,7 @@ use super::reply;
 use super::responder::Responder;
 use super::resumption::{ResumedRequest, Resumption, resume};
 use super::search::{self, Search};
-use super::signed_in::{account, or_person, way_back};
+use super::signed_in::{account, browser, or_person, way_back};
 use super::suggestions;
 use super::transport::Rest;
 use super::wire::{Ask, Entry};
@@ -136,6 +136,7 @@ fn envelope(rest: &Rest, responder: &Responder<'_>, sender: Sender, received_at:
         submission: None,
         // Any site can have a browser send a GET here; it must not use up what its person has paid for.
         may_spend: !is_cross_site(request.headers(), request.site),
+        consents: responder.person.is_none().then(|| browser(request).consent_token()).flatten(),
         received_at,
     }
 }

@@ -13,6 +13,7 @@ use url::form_urlencoded;
 
 use super::answer::RestError;
 use super::limits::SIGN_IN_PATH_BYTES_MAX;
+use super::request::RequestHead;
 use super::responder::Responder;
 use super::transport::Rest;
 use super::wire::{Ask, Entry};
@@ -28,6 +29,12 @@ pub(crate) async fn person(rest: &Rest, head: &Parts) -> Result<Option<Person>, 
     let (now, entropy) = (rest.host.clock().now(), &**rest.host.entropy());
     let found = rest.verifier.person(browser, agent, now, entropy).await;
     found.map_err(|error| forecourt_core::Error::from(error).into())
+}
+
+/// What the cookies of a request say.
+pub(crate) fn browser<'a>(request: &RequestHead<'a>) -> BrowserRequest<'a> {
+    let origin = BaseUrl::of(request.site, &request.parts.extensions).origin();
+    BrowserRequest { method: &request.parts.method, headers: &request.parts.headers, origin }
 }
 
 /// The sender, or who is signed in where nothing in the request itself proves who sent it.

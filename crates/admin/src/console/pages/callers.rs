@@ -37,6 +37,7 @@ pub(super) async fn refusals_page(ask: Ask) -> Result<Page, ApiError> {
         "issued",
         "verified",
         "declined",
+        "withdrawn",
         "paid",
         "payment_refused",
         "unknown",

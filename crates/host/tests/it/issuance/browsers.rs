@@ -1,0 +1,124 @@
+//! A browser without an account keeps its consents by a secret that is good for nothing else, and takes them back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::policy::PaidFor;
+use forecourt_core::{ConsentToken, Handle, Message};
+use forecourt_issuance::{HOLDINGS_LISTED_MAX, HoldingStatus, HoldingsOf};
+use forecourt_testkit::{CountedEntropy, ScriptedAgent};
+
+use super::support::{Till, Wants, ask, coins, consent, payment, setup, stores};
+use crate::support::{message, signed_in};
+
+const YEAR: u64 = 365 * 24 * 60 * 60;
+
+fn from_browser(token: &ConsentToken) -> Message {
+    Message { consents: Some(token.clone()), ..message("Dinner?") }
+}
+
+fn tokens() -> [ConsentToken; 2] {
+    let entropy = CountedEntropy::default();
+    [ConsentToken::mint(&entropy), ConsentToken::mint(&entropy)]
+}
+
+#[tokio::test]
+async fn a_consent_holds_for_its_browser_its_agent_and_its_scope() {
+    for (store, _folder) in stores() {
+        let rule = Wants::this(consent("1", Some(YEAR)));
+        let setup = setup(&store, &rule, &Arc::default());
+        let host = setup.host_of_two(ScriptedAgent::saying(["Soup."])).await;
+        let [mine, other] = tokens();
+        let state = ask(&host, from_browser(&mine)).await.state();
+        host.accept_consent_with(&state, &mine, &Default::default()).await.unwrap();
+        setup.clock.advance(Duration::from_secs(YEAR - 1));
+        assert!(ask(&host, from_browser(&mine)).await.is_answer());
+        assert!(!ask(&host, from_browser(&other)).await.is_answer(), "another browser");
+        assert!(!ask(&host, message("Dinner?")).await.is_answer(), "no browser");
+        let elsewhere = Message { recipient: Handle::parse("other").unwrap(), ..from_browser(&mine) };
+        assert!(!ask(&host, elsewhere).await.is_answer(), "another agent");
+        let person = Message { sender: signed_in("@ada@example.org"), ..from_browser(&mine) };
+        assert!(!ask(&host, person).await.is_answer(), "who signs in there is somebody");
+        *rule.0.lock() = Some(consent("2", Some(YEAR)));
+        assert!(!ask(&host, from_browser(&mine)).await.is_answer(), "another scope");
+        *rule.0.lock() = Some(consent("1", Some(YEAR)));
+        setup.clock.advance(Duration::from_secs(1));
+        assert!(!ask(&host, from_browser(&mine)).await.is_answer(), "at its end");
+        // A period that is paid for, in its conversation, is nothing of the browser.
+        *rule.0.lock() = Some(payment("5", PaidFor::Period { seconds: 60 }));
+        let offered = ask(&host, from_browser(&mine)).await;
+        host.pay(&offered.state(), &coins("5", "n1"), &Default::default()).await.unwrap();
+        assert!(!ask(&host, from_browser(&mine)).await.is_answer(), "paid elsewhere");
+        assert!(ask(&host, Message { thread: offered.thread.clone(), ..from_browser(&mine) }).await.is_answer());
+    }
+}
+
+#[tokio::test]
+async fn what_is_taken_back_is_asked_for_again_also_where_it_was_not_used_yet() {
+    for is_used in [false, true] {
+        for (store, _folder) in stores() {
+            let rule = Wants::this(consent("1", None));
+            let host = setup(&store, &rule, &Arc::default()).host(ScriptedAgent::saying(["Soup."])).await;
+            let token = ConsentToken::parse(&if is_used { "B" } else { "A" }.repeat(43)).unwrap();
+            let of = HoldingsOf::Browser(&token);
+            let refused = ask(&host, from_browser(&token)).await;
+            host.accept_consent_with(&refused.state(), &token, &Default::default()).await.unwrap();
+            let in_thread = || Message { thread: refused.thread.clone(), ..from_browser(&token) };
+            if is_used {
+                assert!(ask(&host, in_thread()).await.is_answer());
+            }
+            let held = host.holdings(of).await.unwrap().entries;
+            let [held] = &held[..] else { panic!("{held:?}") };
+            assert_eq!((held.status, held.requirement.message.as_str()), (HoldingStatus::Holds, "First this."));
+            let (agent, origin) = (Handle::parse("bot").unwrap(), Default::default());
+            let foreign = host.withdraw(HoldingsOf::Subject("oidc:x#y"), &agent, &held.name, &origin).await;
+            assert!(!foreign.unwrap(), "somebody else's");
+            assert!(!host.withdraw(of, &agent, "", &origin).await.unwrap());
+            assert!(!host.withdraw(of, &Handle::parse("other").unwrap(), &held.name, &origin).await.unwrap());
+            assert!(host.withdraw(of, &agent, &held.name, &origin).await.unwrap());
+            assert!(!host.withdraw(of, &agent, &held.name, &origin).await.unwrap(), "once");
+            assert_eq!(host.holdings(of).await.unwrap().entries[0].status, HoldingStatus::Ended);
+            for again in [from_browser(&token), in_thread()] {
+                assert!(!ask(&host, again).await.is_answer(), "is_used: {is_used}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_subject_sees_and_takes_back_its_own() {
+    for (store, _folder) in stores() {
+        let (rule, till) = (Wants::this(consent("1", None)), Arc::<Till>::default());
+        let host = setup(&store, &rule, &till).host(ScriptedAgent::saying(["Soup."])).await;
+        let asks = || Message { sender: signed_in("@ada@example.org"), ..message("Dinner?") };
+        let state = ask(&host, asks()).await.state();
+        host.accept_consent(&state, &Default::default()).await.unwrap();
+        assert!(ask(&host, asks()).await.is_answer());
+        *rule.0.lock() = Some(payment("5", PaidFor::Turn));
+        let state = ask(&host, asks()).await.state();
+        host.pay(&state, &coins("5", "n1"), &Default::default()).await.unwrap();
+        let of = HoldingsOf::Subject(asks().sender.owner().unwrap_or_default().to_owned().leak());
+        let held = host.holdings(of).await.unwrap().entries;
+        let [paid, agreed] = &held[..] else { panic!("{held:?}") };
+        assert_eq!((paid.status, agreed.status), (HoldingStatus::Holds, HoldingStatus::Holds));
+        assert!(paid.receipt.is_some() && paid.name.is_empty());
+        assert_eq!(host.withdraw_all(of, &Default::default()).await.unwrap(), 1, "money is not taken back");
+        *rule.0.lock() = Some(consent("1", None));
+        assert!(!ask(&host, asks()).await.is_answer());
+    }
+}
+
+#[tokio::test]
+async fn the_newest_are_listed() {
+    let (store, _folder) = stores().remove(0);
+    let rule = Wants::this(consent("0", None));
+    let host = setup(&store, &rule, &Arc::default()).host(ScriptedAgent::saying(["Soup."])).await;
+    let [token, _] = tokens();
+    for n in 0..=HOLDINGS_LISTED_MAX {
+        *rule.0.lock() = Some(consent(&n.to_string(), None));
+        let state = ask(&host, from_browser(&token)).await.state();
+        host.accept_consent_with(&state, &token, &Default::default()).await.unwrap();
+        let listed = host.holdings(HoldingsOf::Browser(&token)).await.unwrap().entries.len();
+        assert_eq!(listed, (n + 1).min(HOLDINGS_LISTED_MAX));
+    }
+}

@@ -1,0 +1,312 @@
+//! This module lists what a holder agreed to and paid for, so that a person can see it and take consents back.
+//!
+//! Grants and issuances are found by what they are for, not by whose they are. So a holder has a stream of its own
+//! beside them, to which each consent and payment adds an entry as it is given or made.
+
+use forecourt_core::clock::after;
+use forecourt_core::policy::{Demand, Requirement};
+use forecourt_core::store::{LedgerEntry, Span};
+use forecourt_core::{Account, ConsentToken, Error, Handle, Timestamp};
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::IssuanceStatus;
+use crate::credit::credit_terms;
+use crate::digest::canonical_hash;
+use crate::holder::HolderKey;
+use crate::limits::{HOLDINGS_LISTED_MAX, PAYMENT_CLAIM_KEPT, TRIES_MAX};
+use crate::record::IssuanceRecord;
+use crate::streams::{Issuances, StateHash};
+use forecourt_audit::RequestOrigin;
+
+/// The holder whose list is asked for.
+#[derive(Debug, Clone, Copy)]
+pub enum HoldingsOf<'a> {
+    /// A proven subject.
+    Subject(&'a str),
+    /// A browser without an account, by what it keeps its consents by.
+    Browser(&'a ConsentToken),
+}
+
+/// A consent that was given, or a payment that was made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Holding {
+    /// The agent that it is for.
+    pub agent: Handle,
+    /// What was asked for, as it was asked.
+    pub requirement: Requirement,
+    /// When it was given or made.
+    pub at: Timestamp,
+    /// Until when it holds; `None`: for good, or for one use.
+    pub until: Option<Timestamp>,
+    /// Where it stands.
+    pub status: HoldingStatus,
+    /// What names a consent, to take it back; empty for payments.
+    pub name: String,
+    /// The receipt of a payment, in the words of its scheme.
+    pub receipt: Option<Map<String, Value>>,
+}
+
+/// Where a [`Holding`] stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HoldingStatus {
+    /// It was given or paid, and holds.
+    Holds,
+    /// It held, and was used, ran out or was taken back.
+    Ended,
+    /// A payment of which nobody knows yet whether it arrived.
+    Pending,
+}
+
+/// Prepaid credit that is left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreditLeft {
+    /// The agent that takes it.
+    pub agent: Handle,
+    /// What it is counted in.
+    pub unit: String,
+    /// How much is left, in whole units.
+    pub amount: String,
+}
+
+/// What a holder agreed to and paid for, the newest first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Holdings {
+    /// At most [`HOLDINGS_LISTED_MAX`]; older ones are not listed.
+    pub entries: Vec<Holding>,
+    /// What is left of what was paid ahead to the agents among them.
+    pub credit: Vec<CreditLeft>,
+}
+
+/// An entry of a holder's list.
+#[derive(Clone, Serialize, Deserialize)]
+struct HoldingEntry {
+    agent: Handle,
+    requirement: Requirement,
+    state: StateHash,
+    /// The name of the grant, of a consent.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    until: Option<Timestamp>,
+    /// Under whom the grant was written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    holders: Vec<HolderKey>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    receipt: Option<Map<String, Value>>,
+    status: IssuanceStatus,
+}
+
+impl HoldingsOf<'_> {
+    pub(crate) fn key(self) -> HolderKey {
+        match self {
+            Self::Subject(subject) => HolderKey::of_subject(subject),
+            Self::Browser(token) => HolderKey::of_browser(token),
+        }
+    }
+}
+
+impl Issuances {
+    /// What a holder agreed to and paid for.
+    pub fn holdings<'a>(&'a self, of: HoldingsOf<'a>) -> BoxFuture<'a, Result<Holdings, Error>> {
+        Box::pin(async move { self.list_holdings(&of.key()).await })
+    }
+
+    /// Whether a browser keeps consents by this: one that it made up, or whose consents are all forgotten, it does not.
+    pub fn knows_browser<'a>(&'a self, token: &'a ConsentToken) -> BoxFuture<'a, Result<bool, Error>> {
+        Box::pin(async move {
+            let stream = stream(&HolderKey::of_browser(token));
+            Ok(!self.store.entries(&stream, Span::Before(u64::MAX), 1, self.clock.now()).await?.is_empty())
+        })
+    }
+
+    /// Takes a consent back, with the request `origin`: whoever asks for it next asks anew. `false` where the holder
+    /// has no such consent that holds.
+    pub fn withdraw<'a>(
+        &'a self,
+        of: HoldingsOf<'a>,
+        agent: &'a Handle,
+        name: &'a str,
+        origin: &'a RequestOrigin,
+    ) -> BoxFuture<'a, Result<bool, Error>> {
+        Box::pin(async move {
+            let mut is_withdrawn = false;
+            for entry in self.read_holdings(&of.key()).await? {
+                if entry.1.agent == *agent && entry.1.name == name && !name.is_empty() {
+                    is_withdrawn |= self.end_consent(&entry.1, origin).await?;
+                }
+            }
+            Ok(is_withdrawn)
+        })
+    }
+
+    /// Takes back all consents of a holder; how many held.
+    pub fn withdraw_all<'a>(
+        &'a self,
+        of: HoldingsOf<'a>,
+        origin: &'a RequestOrigin,
+    ) -> BoxFuture<'a, Result<usize, Error>> {
+        Box::pin(async move {
+            let mut count = 0;
+            for (_, entry) in self.read_holdings(&of.key()).await?.iter().filter(|(_, entry)| !entry.name.is_empty()) {
+                count += usize::from(self.end_consent(entry, origin).await?);
+            }
+            Ok(count)
+        })
+    }
+
+    /// Adds a consent to the lists of those for whom it holds.
+    pub(crate) async fn hold_consent(
+        &self,
+        state: &StateHash,
+        record: &IssuanceRecord,
+        holders: Vec<(HolderKey, Option<Timestamp>)>,
+    ) -> Result<(), Error> {
+        let Demand::Consent(terms) = &record.requirement.demand else { return Ok(()) };
+        let name = canonical_hash(&terms.scope)?;
+        let keys: Vec<HolderKey> = holders.iter().map(|(key, _)| key.clone()).collect();
+        // A conversation has no page on which anybody could look.
+        for (key, kept) in holders.iter().filter(|(key, _)| !key.is_thread()) {
+            let (name, holders) = (name.clone(), keys.clone());
+            let entry = HoldingEntry { name, until: *kept, holders, ..HoldingEntry::of(state, record) };
+            self.add_holding(key, &entry, *kept, record.account.clone()).await?;
+        }
+        Ok(())
+    }
+
+    /// Adds a payment to its payer's list.
+    pub(crate) async fn hold_payment(&self, state: &StateHash, record: &IssuanceRecord) -> Result<(), Error> {
+        let is_paid = matches!(record.status, IssuanceStatus::Verified | IssuanceStatus::Indeterminate);
+        let is_payment = matches!(record.requirement.demand, Demand::Payment(_));
+        let Some(subject) = record.subject.as_deref().filter(|_| is_paid && is_payment) else { return Ok(()) };
+        let kept = Some(after(self.clock.now(), PAYMENT_CLAIM_KEPT));
+        self.add_holding(&HolderKey::of_subject(subject), &HoldingEntry::of(state, record), kept, Account::HOST).await
+    }
+
+    async fn add_holding(
+        &self,
+        key: &HolderKey,
+        entry: &HoldingEntry,
+        kept: Option<Timestamp>,
+        account: Account,
+    ) -> Result<(), Error> {
+        let body = serde_json::to_value(entry).map_err(Error::internal)?;
+        let entry = LedgerEntry { expires_at: kept, ..LedgerEntry::new(body, self.clock.now()).on(account) };
+        self.store.append_entry(&stream(key), entry, None).await?;
+        Ok(())
+    }
+
+    async fn read_holdings(&self, key: &HolderKey) -> Result<Vec<(Timestamp, HoldingEntry)>, Error> {
+        let (span, now) = (Span::Before(u64::MAX), self.clock.now());
+        let entries = self.store.entries(&stream(key), span, HOLDINGS_LISTED_MAX, now).await?;
+        let read = |entry: LedgerEntry| Ok((entry.at, serde_json::from_value(entry.body).map_err(Error::internal)?));
+        entries.into_iter().map(|(_, entry)| read(entry)).collect()
+    }
+
+    async fn list_holdings(&self, key: &HolderKey) -> Result<Holdings, Error> {
+        let mut entries = self.read_holdings(key).await?;
+        // The newest counts: agreed to again, or a payment that has arrived since.
+        let mut seen = std::collections::HashSet::new();
+        entries.retain(|(_, entry)| seen.insert(entry.identity()));
+        let mut held = Holdings::default();
+        for (at, entry) in entries {
+            let status = match entry.name.is_empty() {
+                true => self.payment_status(&entry).await?,
+                false => self.consent_status(&entry).await?,
+            };
+            let terms = credit_terms(&entry.requirement).cloned();
+            if let Some(terms) = terms
+                && !held.credit.iter().any(|known| known.agent == entry.agent && known.unit == terms.unit)
+            {
+                let amount = self.credit_left(key, &entry.agent, &terms).await?;
+                held.credit.push(CreditLeft { agent: entry.agent.clone(), unit: terms.unit, amount });
+            }
+            if let Some(status) = status {
+                let HoldingEntry { agent, requirement, until, name, receipt, .. } = entry;
+                held.entries.push(Holding { agent, requirement, at, until, status, name, receipt });
+            }
+        }
+        Ok(held)
+    }
+
+    async fn consent_status(&self, entry: &HoldingEntry) -> Result<Option<HoldingStatus>, Error> {
+        for holder in &entry.holders {
+            if self.holds(holder, &entry.agent, &entry.name).await? {
+                return Ok(Some(HoldingStatus::Holds));
+            }
+        }
+        Ok(Some(HoldingStatus::Ended))
+    }
+
+    /// `None` for one that was refused in the end: nothing was paid.
+    async fn payment_status(&self, entry: &HoldingEntry) -> Result<Option<HoldingStatus>, Error> {
+        let status = match self.last(&entry.state).await? {
+            Some((_, record)) => self.status(&record),
+            // Forgotten once it was used or too old: it was paid, unless nobody ever found that out.
+            None if entry.status == IssuanceStatus::Indeterminate => IssuanceStatus::Indeterminate,
+            None => IssuanceStatus::Consumed,
+        };
+        Ok(match status {
+            IssuanceStatus::Verified => Some(HoldingStatus::Holds),
+            IssuanceStatus::Indeterminate => Some(HoldingStatus::Pending),
+            IssuanceStatus::Consumed => Some(HoldingStatus::Ended),
+            _ if entry.status == IssuanceStatus::Verified => Some(HoldingStatus::Ended),
+            _ => None,
+        })
+    }
+
+    /// Ends the grants of a consent, and what of it is still to be used; whether anything held.
+    async fn end_consent(&self, entry: &HoldingEntry, origin: &RequestOrigin) -> Result<bool, Error> {
+        let mut has_held = false;
+        for holder in &entry.holders {
+            has_held |= self.end_grant(holder, &entry.agent, &entry.name).await?;
+        }
+        let unused = self.decline_unused(&entry.state).await?;
+        has_held |= unused.is_some();
+        if has_held {
+            self.note_withdrawn(&entry.agent, &entry.requirement, unused.as_ref(), origin);
+        }
+        Ok(has_held)
+    }
+
+    /// A consent that was given is good for one answer by itself, too.
+    async fn decline_unused(&self, state: &StateHash) -> Result<Option<IssuanceRecord>, Error> {
+        for _ in 0..TRIES_MAX {
+            let Some((number, record)) = self.last(state).await? else { return Ok(None) };
+            if self.status(&record) != IssuanceStatus::Verified {
+                return Ok(None);
+            }
+            let step = record.step(IssuanceStatus::Declined, self.clock.now(), std::time::Duration::ZERO);
+            if self.write(state, &IssuanceRecord { resolution: None, ..step.clone() }, number).await?.is_some() {
+                return Ok(Some(step));
+            }
+        }
+        Err(Error::unavailable())
+    }
+}
+
+impl HoldingEntry {
+    fn of(state: &StateHash, record: &IssuanceRecord) -> Self {
+        Self {
+            agent: record.agent.clone(),
+            requirement: record.requirement.clone(),
+            state: state.clone(),
+            name: String::new(),
+            until: None,
+            holders: Vec::new(),
+            receipt: record.receipt.clone(),
+            status: record.status,
+        }
+    }
+
+    /// Two entries of the same are one holding.
+    fn identity(&self) -> String {
+        let what = if self.name.is_empty() { self.state.as_str() } else { &self.name };
+        format!("{} {what}", self.agent)
+    }
+}
+
+fn stream(key: &HolderKey) -> String {
+    format!("holdings:{}", key.as_str())
+}
