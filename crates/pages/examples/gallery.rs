@@ -59,6 +59,7 @@ fn main() -> std::io::Result<()> {
             part: &part,
             asked: &[Part::text("pay")],
             path: "/~gate",
+            account: Default::default(),
         };
         write(&dir, &format!("{}.html", part.kind()), &page.render())?;
     }
@@ -184,6 +185,7 @@ fn reply(card: &AgentCard, language: &Language) -> String {
         session: Some("abc"),
         asked: &[Part::text("something quick with chickpeas, no nuts")],
         kept_under: None,
+        account: Default::default(),
     }
     .render()
 }
@@ -206,6 +208,7 @@ fn question(card: &AgentCard, language: &Language) -> String {
         session: None,
         asked: &asked,
         kept_under: None,
+        account: Default::default(),
     }
     .render()
 }

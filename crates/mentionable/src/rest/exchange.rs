@@ -16,9 +16,10 @@ use super::reply;
 use super::responder::Responder;
 use super::resumption::{ResumedRequest, Resumption, resume};
 use super::search::{self, Search};
-use super::signed_in::{account, browser, or_person, way_back};
+use super::signed_in::{account, or_person, way_back};
 use super::suggestions;
 use super::transport::Rest;
+use super::visitor::browser;
 use super::wire::{Ask, Entry};
 
 /// What a POST brings beside what is asked.

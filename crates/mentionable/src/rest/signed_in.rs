@@ -13,9 +13,9 @@ use url::form_urlencoded;
 
 use super::answer::RestError;
 use super::limits::SIGN_IN_PATH_BYTES_MAX;
-use super::request::RequestHead;
 use super::responder::Responder;
 use super::transport::Rest;
+use super::visitor::seen_by;
 use super::wire::{Ask, Entry};
 
 /// The person whose browser sent a request, by its cookie. Fails when nobody knows.
@@ -29,12 +29,6 @@ pub(crate) async fn person(rest: &Rest, head: &Parts) -> Result<Option<Person>, 
     let (now, entropy) = (rest.host.clock().now(), &**rest.host.entropy());
     let found = rest.verifier.person(browser, agent, now, entropy).await;
     found.map_err(|error| forecourt_core::Error::from(error).into())
-}
-
-/// What the cookies of a request say.
-pub(crate) fn browser<'a>(request: &RequestHead<'a>) -> BrowserRequest<'a> {
-    let origin = BaseUrl::of(request.site, &request.parts.extensions).origin();
-    BrowserRequest { method: &request.parts.method, headers: &request.parts.headers, origin }
 }
 
 /// The sender, or who is signed in where nothing in the request itself proves who sent it.
@@ -57,11 +51,13 @@ pub(crate) fn account<'a>(responder: &Responder<'a>, verifier: &Verifier) -> Acc
         (None, Some(_)) => {
             let path = Some(sign_in_path(here)).filter(|path| path.len() <= SIGN_IN_PATH_BYTES_MAX);
             // Whole: a development host has names that the provider does not know.
-            Account::SignedOut(
-                responder.request.base().url(&path.unwrap_or_else(|| sign_in_path(&responder.route.path))),
-            )
+            let url = responder.request.base().url(&path.unwrap_or_else(|| sign_in_path(&responder.route.path)));
+            match seen_by(&responder.request, responder.person) {
+                Account::Browser(_) => Account::Browser(Some(url)),
+                _ => Account::SignedOut(url),
+            }
         }
-        (None, None) => Account::None,
+        (None, None) => seen_by(&responder.request, responder.person),
     }
 }
 

@@ -9,8 +9,8 @@ use forecourt_issuance::{BROWSER_CONSENT_KEPT, IssuanceOutcome};
 use http::HeaderValue;
 
 use super::super::answer::RestError;
-use super::super::signed_in::browser;
 use super::super::transport::Rest;
+use super::super::visitor::browser;
 use super::OpenDecision;
 
 /// Has a person agree: what came of it, and the cookie that their browser is to keep.
