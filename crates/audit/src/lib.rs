@@ -83,7 +83,7 @@ pub struct Decider {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// What proved it: the type of the subject's evidence such as `session`, or [`Decider::CONVERSATION`],
-    /// [`Decider::BROWSER`] or [`Decider::ADDRESS`].
+    /// [`Decider::BROWSER`], [`Decider::OPERATOR`] or [`Decider::ADDRESS`].
     pub proof: String,
 }
 
@@ -92,6 +92,8 @@ impl Decider {
     pub const CONVERSATION: &str = "conversation";
     /// The browser keeps the consent that is decided about.
     pub const BROWSER: &str = "browser";
+    /// An operator.
+    pub const OPERATOR: &str = "operator";
     /// The page's address, which is told to nobody but the caller that was asked.
     pub const ADDRESS: &str = "address";
 

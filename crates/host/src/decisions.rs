@@ -3,7 +3,7 @@
 use forecourt_audit::RequestOrigin;
 use forecourt_core::policy::PaymentSubmission;
 use forecourt_core::{ConsentToken, Error, Handle, StateToken};
-use forecourt_issuance::{Holdings, HoldingsOf, Issuance, IssuanceOutcome};
+use forecourt_issuance::{HoldingFilter, Holdings, HoldingsOf, Issuance, IssuanceOutcome, ListedHoldings};
 use futures::future::BoxFuture;
 
 use crate::host::Host;
@@ -73,6 +73,25 @@ impl Host {
         origin: &'a RequestOrigin,
     ) -> BoxFuture<'a, Result<usize, Error>> {
         self.records.issuances.withdraw_all(of, origin)
+    }
+
+    /// Consents or payments of everybody, for operators, as [`forecourt_issuance::Issuances::listed_holdings`].
+    pub fn listed_holdings<'a>(
+        &'a self,
+        filter: HoldingFilter<'a>,
+        before: u64,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<ListedHoldings, Error>> {
+        self.records.issuances.listed_holdings(filter, before, limit)
+    }
+
+    /// An operator takes a consent back, by its number in that list. `None` when there is no such consent.
+    pub fn withdraw_listed<'a>(
+        &'a self,
+        number: u64,
+        origin: &'a RequestOrigin,
+    ) -> BoxFuture<'a, Result<Option<bool>, Error>> {
+        self.records.issuances.withdraw_listed(number, origin)
     }
 
     /// A person says no on the page of a consent or a payment; as [`Self::accept_consent`].

@@ -46,19 +46,12 @@ impl Issuances {
         });
     }
 
-    /// Tells of a consent that was taken back; `record`: what of it was still to be used.
-    pub(crate) fn note_withdrawn(
-        &self,
-        agent: &Handle,
-        requirement: &Requirement,
-        record: Option<&IssuanceRecord>,
-        origin: &RequestOrigin,
-    ) {
-        let decider = origin.decider.as_ref().and_then(|decider| decider.subject.clone());
+    /// Tells of a consent of `who` that was taken back.
+    pub(crate) fn note_withdrawn(&self, agent: &Handle, requirement: &Requirement, who: &str, origin: &RequestOrigin) {
         self.desk.audit.record(AuditRecord {
             at: self.clock.now(),
             agent: agent.clone(),
-            who: record.map(|record| record.account.shown().to_owned()).or(decider).unwrap_or_default(),
+            who: who.to_owned(),
             rule: requirement.rule.clone(),
             kind: requirement.kind().to_owned(),
             outcome: AuditOutcome::Withdrawn,

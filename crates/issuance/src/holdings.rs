@@ -4,108 +4,20 @@
 //! beside them, to which each consent and payment adds an entry as it is given or made.
 
 use forecourt_core::clock::after;
-use forecourt_core::policy::{Demand, Requirement};
+use forecourt_core::policy::Demand;
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Account, ConsentToken, Error, Handle, Timestamp};
 use futures::future::BoxFuture;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use crate::IssuanceStatus;
 use crate::credit::credit_terms;
 use crate::digest::canonical_hash;
 use crate::holder::HolderKey;
+use crate::holding::{CreditLeft, HoldingEntry, HoldingStatus, Holdings, HoldingsOf};
 use crate::limits::{HOLDINGS_LISTED_MAX, PAYMENT_CLAIM_KEPT, TRIES_MAX};
 use crate::record::IssuanceRecord;
 use crate::streams::{Issuances, StateHash};
 use forecourt_audit::RequestOrigin;
-
-/// The holder whose list is asked for.
-#[derive(Debug, Clone, Copy)]
-pub enum HoldingsOf<'a> {
-    /// A proven subject.
-    Subject(&'a str),
-    /// A browser without an account, by what it keeps its consents by.
-    Browser(&'a ConsentToken),
-}
-
-/// A consent that was given, or a payment that was made.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Holding {
-    /// The agent that it is for.
-    pub agent: Handle,
-    /// What was asked for, as it was asked.
-    pub requirement: Requirement,
-    /// When it was given or made.
-    pub at: Timestamp,
-    /// Until when it holds; `None`: for good, or for one use.
-    pub until: Option<Timestamp>,
-    /// Where it stands.
-    pub status: HoldingStatus,
-    /// What names a consent, to take it back; empty for payments.
-    pub name: String,
-    /// The receipt of a payment, in the words of its scheme.
-    pub receipt: Option<Map<String, Value>>,
-}
-
-/// Where a [`Holding`] stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HoldingStatus {
-    /// It was given or paid, and holds.
-    Holds,
-    /// It held, and was used, ran out or was taken back.
-    Ended,
-    /// A payment of which nobody knows yet whether it arrived.
-    Pending,
-}
-
-/// Prepaid credit that is left.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CreditLeft {
-    /// The agent that takes it.
-    pub agent: Handle,
-    /// What it is counted in.
-    pub unit: String,
-    /// How much is left, in whole units.
-    pub amount: String,
-}
-
-/// What a holder agreed to and paid for, the newest first.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Holdings {
-    /// At most [`HOLDINGS_LISTED_MAX`]; older ones are not listed.
-    pub entries: Vec<Holding>,
-    /// What is left of what was paid ahead to the agents among them.
-    pub credit: Vec<CreditLeft>,
-}
-
-/// An entry of a holder's list.
-#[derive(Clone, Serialize, Deserialize)]
-struct HoldingEntry {
-    agent: Handle,
-    requirement: Requirement,
-    state: StateHash,
-    /// The name of the grant, of a consent.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    name: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    until: Option<Timestamp>,
-    /// Under whom the grant was written.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    holders: Vec<HolderKey>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    receipt: Option<Map<String, Value>>,
-    status: IssuanceStatus,
-}
-
-impl HoldingsOf<'_> {
-    pub(crate) fn key(self) -> HolderKey {
-        match self {
-            Self::Subject(subject) => HolderKey::of_subject(subject),
-            Self::Browser(token) => HolderKey::of_browser(token),
-        }
-    }
-}
 
 impl Issuances {
     /// What a holder agreed to and paid for.
@@ -166,6 +78,11 @@ impl Issuances {
         let Demand::Consent(terms) = &record.requirement.demand else { return Ok(()) };
         let name = canonical_hash(&terms.scope)?;
         let keys: Vec<HolderKey> = holders.iter().map(|(key, _)| key.clone()).collect();
+        let longest = holders.iter().map(|(_, kept)| kept.unwrap_or(Timestamp::MAX)).max();
+        let until = longest.filter(|kept| *kept != Timestamp::MAX);
+        let (name_of_all, keys_of_all) = (name.clone(), keys.clone());
+        let entry = HoldingEntry { name: name_of_all, until, holders: keys_of_all, ..HoldingEntry::of(state, record) };
+        self.list_for_operator(&entry, until, record.account.clone()).await?;
         // A conversation has no page on which anybody could look.
         for (key, kept) in holders.iter().filter(|(key, _)| !key.is_thread()) {
             let (name, holders) = (name.clone(), keys.clone());
@@ -179,9 +96,13 @@ impl Issuances {
     pub(crate) async fn hold_payment(&self, state: &StateHash, record: &IssuanceRecord) -> Result<(), Error> {
         let is_paid = matches!(record.status, IssuanceStatus::Verified | IssuanceStatus::Indeterminate);
         let is_payment = matches!(record.requirement.demand, Demand::Payment(_));
-        let Some(subject) = record.subject.as_deref().filter(|_| is_paid && is_payment) else { return Ok(()) };
-        let kept = Some(after(self.clock.now(), PAYMENT_CLAIM_KEPT));
-        self.add_holding(&HolderKey::of_subject(subject), &HoldingEntry::of(state, record), kept, Account::HOST).await
+        if !is_paid || !is_payment {
+            return Ok(());
+        }
+        let (entry, kept) = (HoldingEntry::of(state, record), Some(after(self.clock.now(), PAYMENT_CLAIM_KEPT)));
+        self.list_for_operator(&entry, kept, Account::HOST).await?;
+        let Some(subject) = record.subject.as_deref() else { return Ok(()) };
+        self.add_holding(&HolderKey::of_subject(subject), &entry, kept, Account::HOST).await
     }
 
     async fn add_holding(
@@ -211,10 +132,7 @@ impl Issuances {
         entries.retain(|(_, entry)| seen.insert(entry.identity()));
         let mut held = Holdings::default();
         for (at, entry) in entries {
-            let status = match entry.name.is_empty() {
-                true => self.payment_status(&entry).await?,
-                false => self.consent_status(&entry).await?,
-            };
+            let status = self.holding_status(&entry).await?;
             let terms = credit_terms(&entry.requirement).cloned();
             if let Some(terms) = terms
                 && !held.credit.iter().any(|known| known.agent == entry.agent && known.unit == terms.unit)
@@ -222,12 +140,17 @@ impl Issuances {
                 let amount = self.credit_left(key, &entry.agent, &terms).await?;
                 held.credit.push(CreditLeft { agent: entry.agent.clone(), unit: terms.unit, amount });
             }
-            if let Some(status) = status {
-                let HoldingEntry { agent, requirement, until, name, receipt, .. } = entry;
-                held.entries.push(Holding { agent, requirement, at, until, status, name, receipt });
-            }
+            held.entries.extend(status.map(|status| entry.into_holding(at, status)));
         }
         Ok(held)
+    }
+
+    /// Where it stands now; `None` for a payment that was refused in the end.
+    pub(crate) async fn holding_status(&self, entry: &HoldingEntry) -> Result<Option<HoldingStatus>, Error> {
+        match entry.name.is_empty() {
+            true => self.payment_status(entry).await,
+            false => self.consent_status(entry).await,
+        }
     }
 
     async fn consent_status(&self, entry: &HoldingEntry) -> Result<Option<HoldingStatus>, Error> {
@@ -257,53 +180,31 @@ impl Issuances {
     }
 
     /// Ends the grants of a consent, and what of it is still to be used; whether anything held.
-    async fn end_consent(&self, entry: &HoldingEntry, origin: &RequestOrigin) -> Result<bool, Error> {
+    pub(crate) async fn end_consent(&self, entry: &HoldingEntry, origin: &RequestOrigin) -> Result<bool, Error> {
         let mut has_held = false;
         for holder in &entry.holders {
             has_held |= self.end_grant(holder, &entry.agent, &entry.name).await?;
         }
-        let unused = self.decline_unused(&entry.state).await?;
-        has_held |= unused.is_some();
+        has_held |= self.decline_unused(&entry.state).await?;
         if has_held {
-            self.note_withdrawn(&entry.agent, &entry.requirement, unused.as_ref(), origin);
+            self.note_withdrawn(&entry.agent, &entry.requirement, &entry.who, origin);
         }
         Ok(has_held)
     }
 
-    /// A consent that was given is good for one answer by itself, too.
-    async fn decline_unused(&self, state: &StateHash) -> Result<Option<IssuanceRecord>, Error> {
+    /// A consent that was given is good for one answer by itself, too; whether that was still to come.
+    async fn decline_unused(&self, state: &StateHash) -> Result<bool, Error> {
         for _ in 0..TRIES_MAX {
-            let Some((number, record)) = self.last(state).await? else { return Ok(None) };
+            let Some((number, record)) = self.last(state).await? else { return Ok(false) };
             if self.status(&record) != IssuanceStatus::Verified {
-                return Ok(None);
+                return Ok(false);
             }
             let step = record.step(IssuanceStatus::Declined, self.clock.now(), std::time::Duration::ZERO);
-            if self.write(state, &IssuanceRecord { resolution: None, ..step.clone() }, number).await?.is_some() {
-                return Ok(Some(step));
+            if self.write(state, &IssuanceRecord { resolution: None, ..step }, number).await?.is_some() {
+                return Ok(true);
             }
         }
         Err(Error::unavailable())
-    }
-}
-
-impl HoldingEntry {
-    fn of(state: &StateHash, record: &IssuanceRecord) -> Self {
-        Self {
-            agent: record.agent.clone(),
-            requirement: record.requirement.clone(),
-            state: state.clone(),
-            name: String::new(),
-            until: None,
-            holders: Vec::new(),
-            receipt: record.receipt.clone(),
-            status: record.status,
-        }
-    }
-
-    /// Two entries of the same are one holding.
-    fn identity(&self) -> String {
-        let what = if self.name.is_empty() { self.state.as_str() } else { &self.name };
-        format!("{} {what}", self.agent)
     }
 }
 

@@ -14,9 +14,11 @@ mod deduction;
 mod digest;
 mod grants;
 mod holder;
+mod holding;
 mod holdings;
 mod issue;
 mod limits;
+mod listed;
 mod meet;
 mod pay;
 mod reconcile;
@@ -27,7 +29,9 @@ mod used;
 pub use claimant::Claimant;
 pub use digest::sha256_hex;
 pub use holder::Holder;
-pub use holdings::{CreditLeft, Holding, HoldingStatus, Holdings, HoldingsOf};
+pub use holding::{
+    CreditLeft, Holding, HoldingFilter, HoldingStatus, Holdings, HoldingsOf, ListedHolding, ListedHoldings,
+};
 pub use issue::RefusedMessage;
 pub use limits::*;
 pub use meet::{Finding, SubmittedIssuance, Unmet, waits_for};

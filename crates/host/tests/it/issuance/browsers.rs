@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::policy::PaidFor;
-use forecourt_core::{ConsentToken, Handle, Message};
-use forecourt_issuance::{HOLDINGS_LISTED_MAX, HoldingStatus, HoldingsOf};
+use forecourt_core::store::Span;
+use forecourt_core::{Clock, ConsentToken, Handle, Message};
+use forecourt_issuance::{HOLDINGS_LISTED_MAX, HOLDINGS_LOOKED_AT_MAX, HoldingFilter, HoldingStatus, HoldingsOf};
 use forecourt_testkit::{CountedEntropy, ScriptedAgent};
 
 use super::support::{Till, Wants, ask, coins, consent, payment, setup, stores};
@@ -120,5 +121,76 @@ async fn the_newest_are_listed() {
         host.accept_consent_with(&state, &token, &Default::default()).await.unwrap();
         let listed = host.holdings(HoldingsOf::Browser(&token)).await.unwrap().entries.len();
         assert_eq!(listed, (n + 1).min(HOLDINGS_LISTED_MAX));
+    }
+}
+
+#[tokio::test]
+async fn operators_see_everybodys_and_take_a_consent_back() {
+    for (store, _folder) in stores() {
+        let (rule, till) = (Wants::this(consent("1", None)), Arc::<Till>::default());
+        let setup = setup(&store, &rule, &till);
+        let host = setup.host(ScriptedAgent::saying(["Soup."])).await;
+        let [token, _] = tokens();
+        let asks = || Message { sender: signed_in("@ada@example.org"), ..message("Dinner?") };
+        let state = ask(&host, asks()).await.state();
+        host.accept_consent(&state, &Default::default()).await.unwrap();
+        let state = ask(&host, from_browser(&token)).await.state();
+        host.accept_consent_with(&state, &token, &Default::default()).await.unwrap();
+        *rule.0.lock() = Some(payment("5", PaidFor::Turn));
+        let state = ask(&host, message("Dinner?")).await.state();
+        host.pay(&state, &coins("5", "n1"), &Default::default()).await.unwrap();
+        let all = HoldingFilter::default();
+        let page = host.listed_holdings(all, u64::MAX, 1).await.unwrap();
+        let [browsers] = &page.listed[..] else { panic!("{page:?}") };
+        let page = host.listed_holdings(all, page.next.unwrap(), 1).await.unwrap();
+        let [adas] = &page.listed[..] else { panic!("{page:?}") };
+        assert!(adas.who.contains("ada") && browsers.number > adas.number, "{page:?}");
+        assert!(page.next.is_none_or(|next| next < adas.number));
+        let paid = host.listed_holdings(HoldingFilter { payments: true, ..all }, u64::MAX, 9).await.unwrap().listed;
+        let [paid] = &paid[..] else { panic!("{paid:?}") };
+        assert!(paid.holding.receipt.is_some() && paid.holding.status == HoldingStatus::Holds);
+        for (filter, count) in [
+            (HoldingFilter { who: Some("ADA"), ..all }, 1),
+            (HoldingFilter { who: Some("eve"), ..all }, 0),
+            (HoldingFilter { agent: Some("bot"), ..all }, 2),
+            (HoldingFilter { agent: Some("other"), ..all }, 0),
+            (HoldingFilter { since: Some(adas.holding.at), ..all }, 2),
+            (HoldingFilter { since: Some(forecourt_core::Timestamp::MAX), ..all }, 0),
+        ] {
+            assert_eq!(host.listed_holdings(filter, u64::MAX, 9).await.unwrap().listed.len(), count, "{filter:?}");
+        }
+        let origin = Default::default();
+        assert_eq!(host.withdraw_listed(adas.number, &origin).await.unwrap(), Some(true));
+        assert_eq!(host.withdraw_listed(adas.number, &origin).await.unwrap(), Some(false));
+        assert_eq!(host.withdraw_listed(paid.number, &origin).await.unwrap(), None, "money is not taken back");
+        assert_eq!(host.withdraw_listed(u64::MAX, &origin).await.unwrap(), None);
+        *rule.0.lock() = Some(consent("1", None));
+        assert!(!ask(&host, asks()).await.is_answer());
+        assert!(ask(&host, from_browser(&token)).await.is_answer());
+    }
+}
+
+#[tokio::test]
+async fn a_list_that_fits_little_says_where_to_go_on() {
+    for (others, is_found_at_once) in [(HOLDINGS_LOOKED_AT_MAX - 1, true), (HOLDINGS_LOOKED_AT_MAX, false)] {
+        let (store, _folder) = stores().remove(0);
+        let rule = Wants::this(consent("1", None));
+        let setup = setup(&store, &rule, &Arc::default());
+        let host = setup.host(ScriptedAgent::saying(["Soup."])).await;
+        let asks = Message { sender: signed_in("@ada@example.org"), ..message("Dinner?") };
+        let state = ask(&host, asks).await.state();
+        host.accept_consent(&state, &Default::default()).await.unwrap();
+        let now = setup.clock.now();
+        let (_, first) = store.entries("holdings-of-all", Span::After(0), 1, now).await.unwrap().pop().unwrap();
+        for _ in 0..others {
+            let mut other = first.clone();
+            other.body["who"] = "eve".into();
+            store.append_entry("holdings-of-all", other, None).await.unwrap();
+        }
+        let adas = HoldingFilter { who: Some("ada"), ..Default::default() };
+        let page = host.listed_holdings(adas, u64::MAX, 9).await.unwrap();
+        assert_eq!(page.listed.len(), usize::from(is_found_at_once), "{others}");
+        let rest = host.listed_holdings(adas, page.next.unwrap(), 9).await.unwrap();
+        assert_eq!((rest.listed.len(), rest.next), (usize::from(!is_found_at_once), None));
     }
 }
