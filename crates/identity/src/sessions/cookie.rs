@@ -126,6 +126,8 @@ pub fn set_cookie(name: &str, value: &str, time: Option<Duration>, plain: bool) 
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const OWN: &str = "https://demo.example:8443";
@@ -217,6 +219,17 @@ mod tests {
         let rest = "Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax; Secure";
         assert_eq!(set.to_str().unwrap(), format!("__Host-forecourt_consents={token}; {rest}"));
         assert!(browser.set_consents(None).unwrap().to_str().unwrap().contains("Max-Age=0"));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_but_a_whole_token_is_read(value in "\\PC{0,80}") {
+            let Ok(field) = HeaderValue::from_str(&format!("{CONSENTS_COOKIE}={value}")) else { return Ok(()) };
+            let (method, headers) = (Method::GET, HeaderMap::from_iter([(COOKIE, field)]));
+            if let Some(token) = (BrowserRequest { method: &method, headers: &headers, origin: OWN }).consent_token() {
+                prop_assert!(value.trim().starts_with(token.expose()) && token.expose().len() == 43);
+            }
+        }
     }
 
     #[test]
