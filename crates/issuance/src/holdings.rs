@@ -28,7 +28,7 @@ impl Issuances {
     /// Whether a browser keeps consents by this: one that it made up, or whose consents are all forgotten, it does not.
     pub fn knows_browser<'a>(&'a self, token: &'a ConsentToken) -> BoxFuture<'a, Result<bool, Error>> {
         Box::pin(async move {
-            let stream = stream(&HolderKey::of_browser(token));
+            let stream = HoldingKind::Consents.stream(&HolderKey::of_browser(token));
             Ok(!self.store.entries(&stream, Span::Before(u64::MAX), 1, self.clock.now()).await?.is_empty())
         })
     }
@@ -44,9 +44,9 @@ impl Issuances {
     ) -> BoxFuture<'a, Result<bool, Error>> {
         Box::pin(async move {
             let mut is_withdrawn = false;
-            for entry in self.read_holdings(&of.key()).await? {
-                if entry.1.agent == *agent && entry.1.name == name && !name.is_empty() {
-                    is_withdrawn |= self.end_consent(&entry.1, origin).await?;
+            for (_, entry) in self.read_holdings(&of.key(), HoldingKind::Consents).await? {
+                if entry.agent == *agent && entry.name == name {
+                    is_withdrawn |= self.end_consent(&entry, origin).await?;
                 }
             }
             Ok(is_withdrawn)
@@ -61,8 +61,8 @@ impl Issuances {
     ) -> BoxFuture<'a, Result<usize, Error>> {
         Box::pin(async move {
             let mut count = 0;
-            for (_, entry) in self.read_holdings(&of.key()).await?.iter().filter(|(_, entry)| !entry.name.is_empty()) {
-                count += usize::from(self.end_consent(entry, origin).await?);
+            for (_, entry) in self.read_holdings(&of.key(), HoldingKind::Consents).await? {
+                count += usize::from(self.end_consent(&entry, origin).await?);
             }
             Ok(count)
         })
@@ -87,7 +87,7 @@ impl Issuances {
         for (key, kept) in holders.iter().filter(|(key, _)| !key.is_thread()) {
             let (name, holders) = (name.clone(), keys.clone());
             let entry = HoldingEntry { name, until: *kept, holders, ..HoldingEntry::of(state, record) };
-            self.add_holding(key, &entry, *kept, record.account.clone()).await?;
+            self.add_holding(&HoldingKind::Consents.stream(key), &entry, *kept, record.account.clone()).await?;
         }
         Ok(())
     }
@@ -102,34 +102,34 @@ impl Issuances {
         let (entry, kept) = (HoldingEntry::of(state, record), Some(after(self.clock.now(), PAYMENT_CLAIM_KEPT)));
         self.list_for_operator(&entry, kept, Account::HOST).await?;
         let Some(subject) = record.subject.as_deref() else { return Ok(()) };
-        self.add_holding(&HolderKey::of_subject(subject), &entry, kept, Account::HOST).await
+        let stream = HoldingKind::Payments.stream(&HolderKey::of_subject(subject));
+        self.add_holding(&stream, &entry, kept, Account::HOST).await
     }
 
     async fn add_holding(
         &self,
-        key: &HolderKey,
+        stream: &str,
         entry: &HoldingEntry,
         kept: Option<Timestamp>,
         account: Account,
     ) -> Result<(), Error> {
         let body = serde_json::to_value(entry).map_err(Error::internal)?;
         let entry = LedgerEntry { expires_at: kept, ..LedgerEntry::new(body, self.clock.now()).on(account) };
-        self.store.append_entry(&stream(key), entry, None).await?;
+        self.store.append_entry(stream, entry, None).await?;
         Ok(())
     }
 
-    async fn read_holdings(&self, key: &HolderKey) -> Result<Vec<(Timestamp, HoldingEntry)>, Error> {
+    async fn read_holdings(&self, key: &HolderKey, kind: HoldingKind) -> Result<Vec<(Timestamp, HoldingEntry)>, Error> {
         let (span, now) = (Span::Before(u64::MAX), self.clock.now());
-        let entries = self.store.entries(&stream(key), span, HOLDINGS_LISTED_MAX, now).await?;
+        let entries = self.store.entries(&kind.stream(key), span, kind.entries_max(), now).await?;
         let read = |entry: LedgerEntry| Ok((entry.at, serde_json::from_value(entry.body).map_err(Error::internal)?));
         entries.into_iter().map(|(_, entry)| read(entry)).collect()
     }
 
     async fn list_holdings(&self, key: &HolderKey) -> Result<Holdings, Error> {
-        let mut entries = self.read_holdings(key).await?;
-        // The newest counts: agreed to again, or a payment that has arrived since.
-        let mut seen = std::collections::HashSet::new();
-        entries.retain(|(_, entry)| seen.insert(entry.identity()));
+        let mut entries = newest_of_each(self.read_holdings(key, HoldingKind::Consents).await?);
+        entries.extend(newest_of_each(self.read_holdings(key, HoldingKind::Payments).await?));
+        entries.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
         let mut held = Holdings::default();
         for (at, entry) in entries {
             let status = self.holding_status(&entry).await?;
@@ -208,6 +208,37 @@ impl Issuances {
     }
 }
 
-fn stream(key: &HolderKey) -> String {
-    format!("holdings:{}", key.as_str())
+/// The two lists of a holder: many payments must not push a consent out of sight.
+#[derive(Clone, Copy)]
+enum HoldingKind {
+    Consents,
+    Payments,
+}
+
+impl HoldingKind {
+    fn stream(self, key: &HolderKey) -> String {
+        let name = match self {
+            Self::Consents => "consents",
+            Self::Payments => "payments",
+        };
+        format!("holdings-{name}:{}", key.as_str())
+    }
+
+    /// Entries in which there are [`HOLDINGS_LISTED_MAX`] of the kind: a payment has one when it is on its way, and one
+    /// when it has arrived.
+    fn entries_max(self) -> usize {
+        match self {
+            Self::Consents => HOLDINGS_LISTED_MAX,
+            Self::Payments => 2 * HOLDINGS_LISTED_MAX,
+        }
+    }
+}
+
+/// Of each the last that was written, at most [`HOLDINGS_LISTED_MAX`]: agreed to again, or a payment that has arrived
+/// since.
+fn newest_of_each(mut entries: Vec<(Timestamp, HoldingEntry)>) -> Vec<(Timestamp, HoldingEntry)> {
+    let mut seen = std::collections::HashSet::new();
+    entries.retain(|(_, entry)| seen.insert(entry.identity()));
+    entries.truncate(HOLDINGS_LISTED_MAX);
+    entries
 }

@@ -23,7 +23,7 @@ pub const PAYMENT_CLAIM_KEPT: Duration = Duration::from_secs(366 * 24 * 60 * 60)
 pub const CONVERSATION_GRANT_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// How long a browser without an account keeps its consents, and how long they are kept for it.
 pub const BROWSER_CONSENT_KEPT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-/// Consents and payments of one holder that are listed, the newest first. Older ones hold, and are not listed.
+/// Consents of one holder that are listed, and as many payments, the newest first. Older ones hold, and are not listed.
 pub const HOLDINGS_LISTED_MAX: usize = 200;
 /// Consents and payments of everybody that are looked through for one answer to an operator.
 pub const HOLDINGS_LOOKED_AT_MAX: usize = 2_000;

@@ -73,7 +73,7 @@ pub struct HoldingsPage<'a> {
     pub rows: &'a [HeldRow<'a>],
     /// What is left of what was paid ahead: the agent and the amount with its unit.
     pub credit: &'a [(&'a str, String)],
-    /// How many are listed at most.
+    /// How many of each are listed at most.
     pub listed_max: usize,
 }
 
@@ -119,6 +119,8 @@ impl HoldingsPage<'_> {
         let view = |row: &HeldRow<'_>| HeldView::of(row, self.language, say);
         let (payments, consents): (Vec<_>, Vec<_>) = self.rows.iter().partition(is_payment);
         let consents: Vec<HeldView> = consents.into_iter().map(view).collect();
+        let payments: Vec<HeldView> = payments.into_iter().map(view).collect();
+        let is_full = consents.len().max(payments.len()) >= self.listed_max;
         let owner = match self.owner {
             HoldingsOwner::Person(name) => say.decision_signed_in_as(&clean::line(name)),
             HoldingsOwner::Browser => say.held_by_browser(),
@@ -139,9 +141,9 @@ impl HoldingsPage<'_> {
             sign_in,
             can_withdraw: consents.iter().any(|held| held.holds),
             consents,
-            payments: payments.into_iter().map(view).collect(),
+            payments,
             credit: self.credit.iter().map(|(agent, left)| (clean::line(agent), clean::line(left))).collect(),
-            listed_max: (self.rows.len() >= self.listed_max).then_some(self.listed_max),
+            listed_max: is_full.then_some(self.listed_max),
             path: self.brand.path(ACCOUNT),
         })
     }

@@ -6,11 +6,12 @@ use std::time::Duration;
 use forecourt_core::policy::PaidFor;
 use forecourt_core::store::Span;
 use forecourt_core::{Clock, ConsentToken, Handle, Message};
+use forecourt_host::{LimitSettings, Rate};
 use forecourt_issuance::{HOLDINGS_LISTED_MAX, HOLDINGS_LOOKED_AT_MAX, HoldingFilter, HoldingStatus, HoldingsOf};
 use forecourt_testkit::{CountedEntropy, ScriptedAgent};
 
 use super::support::{Till, Wants, ask, coins, consent, payment, setup, stores};
-use crate::support::{message, signed_in};
+use crate::support::{Setup, message, signed_in};
 
 const YEAR: u64 = 365 * 24 * 60 * 60;
 
@@ -90,15 +91,18 @@ async fn what_is_taken_back_is_asked_for_again_also_where_it_was_not_used_yet() 
 async fn a_subject_sees_and_takes_back_its_own() {
     for (store, _folder) in stores() {
         let (rule, till) = (Wants::this(consent("1", None)), Arc::<Till>::default());
-        let host = setup(&store, &rule, &till).host(ScriptedAgent::saying(["Soup."])).await;
+        let setup = setup(&store, &rule, &till);
+        let host = setup.host(ScriptedAgent::saying(["Soup."])).await;
         let asks = || Message { sender: signed_in("@ada@example.org"), ..message("Dinner?") };
         let state = ask(&host, asks()).await.state();
         host.accept_consent(&state, &Default::default()).await.unwrap();
         assert!(ask(&host, asks()).await.is_answer());
+        setup.clock.advance(Duration::from_secs(1));
         *rule.0.lock() = Some(payment("5", PaidFor::Turn));
         let state = ask(&host, asks()).await.state();
         host.pay(&state, &coins("5", "n1"), &Default::default()).await.unwrap();
-        let of = HoldingsOf::Subject(asks().sender.owner().unwrap_or_default().to_owned().leak());
+        let subject = asks().sender.owner().unwrap_or_default().to_owned();
+        let of = HoldingsOf::Subject(&subject);
         let held = host.holdings(of).await.unwrap().entries;
         let [paid, agreed] = &held[..] else { panic!("{held:?}") };
         assert_eq!((paid.status, agreed.status), (HoldingStatus::Holds, HoldingStatus::Holds));
@@ -122,6 +126,29 @@ async fn the_newest_are_listed() {
         let listed = host.holdings(HoldingsOf::Browser(&token)).await.unwrap().entries.len();
         assert_eq!(listed, (n + 1).min(HOLDINGS_LISTED_MAX));
     }
+}
+
+#[tokio::test]
+async fn many_payments_push_no_consent_out_of_sight() {
+    let (store, _folder) = stores().remove(0);
+    let (rule, till) = (Wants::this(consent("1", None)), Arc::<Till>::default());
+    let rate = Rate { per_second: 1_000.try_into().unwrap(), burst: 1_000.try_into().unwrap() };
+    let limits = LimitSettings { per_address: rate, per_session: rate, ..Default::default() };
+    let setup = Setup { limits, ..setup(&store, &rule, &till) };
+    let host = setup.host(ScriptedAgent::saying(["Soup."])).await;
+    let asks = || Message { sender: signed_in("@ada@example.org"), ..message("Dinner?") };
+    let state = ask(&host, asks()).await.state();
+    host.accept_consent(&state, &Default::default()).await.unwrap();
+    *rule.0.lock() = Some(payment("5", PaidFor::Turn));
+    for n in 0..=HOLDINGS_LISTED_MAX {
+        let state = ask(&host, asks()).await.state();
+        host.pay(&state, &coins("5", &format!("n{n}")), &Default::default()).await.unwrap();
+        assert!(ask(&host, asks()).await.is_answer(), "{n}");
+    }
+    let subject = asks().sender.owner().unwrap_or_default().to_owned();
+    let held = host.holdings(HoldingsOf::Subject(&subject)).await.unwrap().entries;
+    let paid = held.iter().filter(|one| one.name.is_empty()).count();
+    assert_eq!((paid, held.len() - paid), (HOLDINGS_LISTED_MAX, 1), "and the consent");
 }
 
 #[tokio::test]
