@@ -195,7 +195,9 @@ fn status_message(task: &Task, outcome: &CollectedReply, offers: OfferOrder) -> 
 /// Every payment of a task, the first one first.
 fn receipts(task: &Task) -> Vec<Value> {
     let paid = task.turns.iter().filter_map(|turn| turn.annotations.get(RECEIPT));
-    paid.filter(|receipt| receipt.is_object()).cloned().collect()
+    let paid_last = task.outcome.as_ref().and_then(|outcome| outcome.receipt.as_deref());
+    let paid = paid.filter(|receipt| receipt.is_object()).cloned();
+    paid.chain(paid_last.cloned().map(Value::Object)).collect()
 }
 
 /// A message of the agent within a task. `name` tells it from the others of the task.

@@ -143,7 +143,9 @@ impl AuditOutcome {
             Self::Verified => "verified",
             Self::Declined => "declined",
             Self::Withdrawn => "withdrawn",
+            Self::Reserved => "reserved",
             Self::Paid => "paid",
+            Self::Unpaid => "unpaid",
             Self::PaymentRefused => "payment_refused",
             Self::Unknown => "unknown",
             Self::Resumed => "resumed",
@@ -170,8 +172,12 @@ pub enum AuditOutcome {
     Declined,
     /// A consent that held was taken back.
     Withdrawn,
+    /// A payment was checked, and is taken once the answer is complete.
+    Reserved,
     /// It was paid.
     Paid,
+    /// An answer was given, and it turned out that nothing was taken for it.
+    Unpaid,
     /// A payment was refused, and nothing was taken.
     PaymentRefused,
     /// Nobody knows whether a payment was settled.

@@ -18,6 +18,7 @@
 //! | [`LazyJson`] | JSON that is parsed when somebody looks into it |
 //! | [`MaybeBoxed`] | what crates wait for of each other |
 //! | [`part`] | what messages and replies are made of |
+//! | [`receipt`] | the receipt of what was paid for an answer |
 //! | [`reply`] | the stream of events that answers a message, and its one ending |
 //! | [`task`] | work that outlives a connection, and its legal moves |
 //! | [`usage`] | what language models used for an answer |
@@ -64,6 +65,7 @@ pub mod part;
 pub mod policy;
 pub mod question;
 mod quota;
+pub mod receipt;
 pub mod reply;
 pub mod scope;
 pub mod site;
@@ -100,6 +102,7 @@ pub use part::{File, FileSource, Link, Part, Text, ToolCall, ToolOutcome};
 pub use policy::PolicyPart;
 pub use question::{FieldKind, Question, QuestionAnswer, QuestionField, QuestionOption};
 pub use quota::{CallerBounds, QuotaBound};
+pub use receipt::PaymentReceipt;
 pub use reply::{CollectedReply, Ending, Event, EventStream, FailureCause, Progress, Reply, SignIn};
 pub use scope::{Scope, ScopeSet};
 pub use site::Site;

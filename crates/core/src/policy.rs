@@ -23,10 +23,11 @@ pub use malformed::PolicyPartError;
 pub use offer::{OfferBuilder, OfferContext};
 pub use part::{PolicyPart, RELAYED, STATE_KEY, Translation};
 pub use requirement::{
-    ConsentTerms, CreditTerms, DeductionCaps, DeductionPeriod, Demand, Objection, PaidFor, PaymentTerms, Requirement,
+    Charge, ConsentTerms, CreditTerms, DeductionCaps, DeductionPeriod, Demand, Objection, PaidFor, PaymentTerms,
+    Requirement,
 };
 pub use resolution::{
     Confirmation, ConsentConfirmation, PaymentConfirmation, PaymentSubmission, PolicyResolution, Submission,
 };
 pub use sanitize::{sanitize, sanitize_map};
-pub use scheme::{PaymentError, PaymentScheme, Receipt, Settlement};
+pub use scheme::{PaymentAuthorization, PaymentError, PaymentScheme, Receipt, Settlement};

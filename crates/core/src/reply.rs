@@ -15,6 +15,7 @@ use crate::ids::{TaskId, ThreadId};
 use crate::language::Language;
 use crate::part::{Part, ToolCall};
 use crate::policy::PolicyPart;
+use crate::receipt::PaymentReceipt;
 use crate::usage::{AnswerUsage, UsageMeter};
 
 mod ending;
@@ -71,8 +72,8 @@ pub struct Reply {
     pub task: Option<TaskId>,
     /// The language of the answer.
     pub language: Language,
-    /// The receipt of the payment that this reply was paid with, in the words of its scheme. PolicyPart 5.3.
-    pub receipt: Option<Box<Map<String, Value>>>,
+    /// The receipt of the payment that this reply was paid with: surely known after the ending.
+    pub receipt: PaymentReceipt,
     /// What models use for it, for who may see that: whole after the ending. Nothing for others.
     pub usage: UsageMeter,
     /// The events. The last one is the only [`Event::Ending`].
@@ -92,6 +93,9 @@ pub struct CollectedReply {
     /// The usage of models for it. Only of tasks, and only for callers who may see it.
     #[serde(default, skip_serializing_if = "AnswerUsage::is_empty")]
     pub usage: AnswerUsage,
+    /// The receipt of what was paid for it when it was complete. Only of tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<Box<Map<String, Value>>>,
     /// How it ended.
     pub ending: Ending,
 }
@@ -152,7 +156,7 @@ impl Future for CollectReply {
 impl CollectedReply {
     /// An answer of these parts, with this ending.
     pub fn new(parts: Vec<Part>, ending: Ending) -> Self {
-        Self { parts, findings: None, usage: AnswerUsage::default(), ending }
+        Self { parts, findings: None, usage: AnswerUsage::default(), receipt: None, ending }
     }
 
     /// The markdown of the answer: the text parts, joined by a newline where none begins with one.

@@ -1,15 +1,16 @@
 //! The gate, held against what was done: rules say what is required, and the ledger whether it was met.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use forecourt_core::gate::Admitted;
-use forecourt_core::policy::{Objection, PaymentError, RefusalKind};
+use forecourt_core::policy::{Objection, RefusalKind};
 use forecourt_core::{AgentCard, Error, Message, Policy, PolicyPart, Task, ThreadId};
 
 use crate::directory::HostedAgent;
 use crate::host::Host;
 use forecourt_issuance::{
-    Claimant, Finding, REQUIREMENTS_MAX, RequirementUse, SubmittedIssuance, Unmet, UsedUp, waits_for,
+    Claimant, Finding, REQUIREMENTS_MAX, RequirementUse, SubmittedIssuance, Unmet, UsedUp, waits_for, with_fault,
 };
 
 /// The context in which a message is admitted: its agent, its task, and whether it will be answered.
@@ -24,6 +25,8 @@ pub(crate) struct Passage<'a> {
     pub(crate) unknown: Option<ThreadId>,
     /// Whether it comes to an answer, so that it may be paid for and what was done may be used up.
     pub(crate) is_answered: bool,
+    /// How long its answer may take.
+    pub(crate) time_max: Duration,
 }
 
 /// A message that the rules let pass, and what it is to use up for that.
@@ -47,7 +50,8 @@ pub(crate) struct AdmissionRefusal {
 impl<'a> Passage<'a> {
     /// That of a message to an agent of this host.
     pub(crate) fn to(resident: &'a HostedAgent, earlier: Option<&'a Task>, unknown: Option<ThreadId>) -> Self {
-        Self { card: &resident.card, policy: &resident.policy, earlier, unknown, is_answered: true }
+        let time_max = resident.time_max;
+        Self { card: &resident.card, policy: &resident.policy, earlier, unknown, is_answered: true, time_max }
     }
 }
 
@@ -230,19 +234,13 @@ impl Host {
         if uses.is_empty() {
             return Ok(Ok((admitted, None)));
         }
-        let requirement = uses.iter().find_map(|one| one.requirement()).map(|wanted| Box::new(wanted.clone()));
-        match self.records.issuances.use_up(uses, admitted.message()).await? {
-            Some(mut used) => {
-                let admitted = admitted.with_receipt(used.receipt.as_deref());
+        match self.records.issuances.use_up(uses, admitted.message(), passage.time_max).await? {
+            Ok(mut used) => {
+                let admitted = admitted.with_receipt(used.receipt.get());
                 Ok(Ok((admitted.with_resolution(used.resolution.take()), Some(used))))
             }
-            None => {
+            Err(unmet) => {
                 let message = Box::new(admitted.into_message());
-                let unmet = match requirement {
-                    Some(requirement) => Unmet::Ask(requirement, None),
-                    // Grants alone have no requirement, and they are never used up: there is nothing to ask for anew.
-                    None => return Err(Error::unavailable()),
-                };
                 Ok(Err(self.refuse_unmet(passage, message, unmet).await?))
             }
         }
@@ -270,13 +268,4 @@ fn put_back(message: &mut Message, one: &RequirementUse) {
             message.language = one.language().cloned();
         }
     }
-}
-
-/// The refusal, with why the payment that came was not taken.
-fn with_fault(mut refusal: PolicyPart, fault: Option<PaymentError>) -> PolicyPart {
-    if let Some(fault) = fault {
-        refusal.message = format!("{} {}", fault.message, refusal.message);
-        refusal.code = Some(format!("payment:{}", fault.code));
-    }
-    refusal
 }

@@ -42,7 +42,7 @@ impl Tasks {
                 Ok(task) => {
                     // A caller that went away finds the task by itself, or not at all.
                     drop(hand_over.send(Ok(BackgroundWork { task: id, logged })));
-                    let (usage, journal) = (request.meter(), request.journal.clone());
+                    let (usage, receipt, journal) = (request.meter(), request.receipt.clone(), request.journal.clone());
                     let (account, used_before) = (request.account(), used_in_earlier_turns(&task));
                     let (runs, catch_up, later_files) = (1, None, AtomicU64::new(0));
                     let work = Work {
@@ -55,6 +55,7 @@ impl Tasks {
                         written,
                         stop,
                         slot,
+                        receipt,
                         usage,
                         used_before,
                         journal,

@@ -6,8 +6,8 @@ use std::time::Duration;
 use forecourt_core::reply::{ReplyAccumulator, refused};
 use forecourt_core::store::Webhook;
 use forecourt_core::{
-    Admitted, Ending, Error, Event, EventStream, FailureCause, Message, PolicyPart, Reply, UsageMeter, WorkJournal,
-    ids, in_place,
+    Admitted, Ending, Error, Event, EventStream, FailureCause, Message, PaymentReceipt, PolicyPart, Reply, UsageMeter,
+    WorkJournal, ids, in_place,
 };
 use forecourt_telemetry::going_on;
 use futures::stream::{self, BoxStream};
@@ -35,7 +35,7 @@ impl Tasks {
         used: Option<UsedUp>,
         run: Run,
     ) -> Result<Reply, Error> {
-        let (mark, receipt) = used.map_or((None, None), |used| (Some(used.mark), used.receipt));
+        let (mark, receipt) = (used.map(|used| used.mark), request.receipt.clone());
         let (admitted, usage) = (admitted.with_usage(request.meter()), request.shown_usage());
         let admitted = match (&request.journal, request.resident.on_lost) {
             (Some(journal), OnLost::Attach) => admitted.with_journal(WorkJournal::new(journal.clone())),
@@ -171,7 +171,8 @@ impl Tasks {
                 }
             }
         });
-        Reply { agent, thread, task: None, language, receipt: None, usage: UsageMeter::default(), events }
+        let (receipt, usage) = (PaymentReceipt::default(), UsageMeter::default());
+        Reply { agent, thread, task: None, language, receipt, usage, events }
     }
 
     /// A slow answer, of which the caller was `told` so many events, as a task: which one, and the rest.

@@ -2,7 +2,7 @@
 //!
 //! An agent that brings a state of its own keeps its own books, and its refusal passes as it is.
 
-use forecourt_core::policy::{ConsentTerms, Demand, PaidFor, PaymentTerms, RefusalKind, Requirement};
+use forecourt_core::policy::{Charge, ConsentTerms, Demand, PaidFor, PaymentTerms, RefusalKind, Requirement};
 use forecourt_core::{Ending, Error, PolicyPart};
 use serde_json::{Map, Value};
 
@@ -48,6 +48,7 @@ fn requirement(part: &PolicyPart) -> Requirement {
             price: part.data.get(PRICE_KEY).and_then(Value::as_str).unwrap_or_default().to_owned(),
             covers: PaidFor::Turn,
             credit: None,
+            charge: Charge::After,
         }),
         _ => Demand::Consent(ConsentTerms {
             scope: part.data.get(SCOPE_KEY).and_then(Value::as_object).cloned().unwrap_or_else(|| said(part)),

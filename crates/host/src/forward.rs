@@ -2,15 +2,16 @@
 //! an agent. What is said to the server and what it answers is its protocol's.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use forecourt_core::limits::HOPS_MAX;
+use forecourt_core::limits::{AGENT_TIME_MAX, HOPS_MAX};
 use forecourt_core::{
-    Admitted, AgentCard, Ending, Error, Glob, Handle, Message, Policy, PolicyPart, Rule, ThreadId, Transport,
+    Admitted, AgentCard, Ending, Error, Glob, Handle, Message, PaymentReceipt, Policy, PolicyPart, Rule, ThreadId,
+    Transport,
 };
 use forecourt_issuance::{AnswerMark, UsedUp};
 use forecourt_rules::guard::{Guardrail, ReplyGuards};
 use futures::future::BoxFuture;
-use serde_json::{Map, Value};
 
 use crate::admit::{AdmissionRefusal, Passage};
 use crate::host::Host;
@@ -25,6 +26,7 @@ pub struct ServerGate {
     card: Arc<AgentCard>,
     rules: Vec<ServerRule>,
     guards: Vec<ServerGuard>,
+    time_max: Duration,
 }
 
 /// A guardrail before a server, or before some of its tools: it judges what a call says, and what the server says.
@@ -58,13 +60,19 @@ impl ServerGate {
     /// The gate of these rules, in their order, before the server that `card` describes: what callers are asked to
     /// do first is issued for it.
     pub fn new(card: Arc<AgentCard>, rules: Vec<ServerRule>) -> Self {
-        Self { card, rules, guards: Vec::new() }
+        Self { card, rules, guards: Vec::new(), time_max: AGENT_TIME_MAX }
     }
 
     /// The same gate, with these guardrails, in their order.
     #[must_use]
     pub fn guarded(self, guards: Vec<ServerGuard>) -> Self {
         Self { guards, ..self }
+    }
+
+    /// The same gate before a server that takes so long at most; [`AGENT_TIME_MAX`] unless it is set.
+    #[must_use]
+    pub fn lasting(self, time_max: Duration) -> Self {
+        Self { time_max, ..self }
     }
 
     /// What it says of the server.
@@ -99,7 +107,7 @@ impl Target<'_> {
 /// given up.
 pub struct ForwardPermit {
     admitted: Admitted,
-    receipt: Option<Box<Map<String, Value>>>,
+    receipt: PaymentReceipt,
     mark: Option<AnswerMark>,
     /// What the server says is held against these, if against any.
     guards: Option<Arc<ReplyGuards>>,
@@ -174,7 +182,8 @@ impl Host {
         let unknown = message.thread.clone();
         let message = Box::new(Message { thread: None, ..message });
         let policy = gate.policy(target);
-        let passage = Passage { card: &gate.card, policy: &policy, earlier: None, unknown, is_answered: true };
+        let (card, policy, time_max) = (&gate.card, &policy, gate.time_max);
+        let passage = Passage { card, policy, earlier: None, unknown, is_answered: true, time_max };
         let mut passed = match self.admit(&passage, message).await? {
             Ok(passed) => passed,
             Err(refused) => return Ok(Err(refusal(*refused))),
@@ -198,7 +207,8 @@ impl Host {
             Ok(used) => used,
             Err(refused) => return Ok(Err(refusal(*refused))),
         };
-        let (mark, receipt) = used.map_or((None, None), |UsedUp { mark, receipt, .. }| (Some(mark), receipt));
+        let (mark, receipt) = used.map(|UsedUp { mark, receipt, .. }| (mark, receipt)).unzip();
+        let receipt = receipt.unwrap_or_default();
         let _running = self.metrics.count_running();
         Ok(Ok(ForwardPermit { admitted, receipt, mark, guards, end: Some(end), _slot: slot, _running }))
     }
@@ -228,9 +238,9 @@ impl ForwardPermit {
         self.admitted.message()
     }
 
-    /// The receipt of what was paid for it.
-    pub fn receipt(&self) -> Option<&Map<String, Value>> {
-        self.receipt.as_deref()
+    /// The receipt of what is paid for it: surely known once it is at its end.
+    pub fn receipt(&self) -> &PaymentReceipt {
+        &self.receipt
     }
 
     /// The guardrails against which everything is held that the server says, before the caller sees it.
@@ -252,15 +262,26 @@ impl ForwardPermit {
         }
     }
 
-    /// The call has come to its end. What let a call through of which the server never heard may be used again.
-    pub fn end(mut self, ending: &Ending) -> BoxFuture<'static, ()> {
-        if let Some(end) = self.end.take() {
-            end.count(ending);
+    /// The server answered, and says that it could not do what it was asked: that is told, and not charged for.
+    pub fn fail(&mut self) {
+        if let Some(mark) = &mut self.mark {
+            mark.fail();
         }
+    }
+
+    /// The call has come to its end, and is charged for where that is an answer. Gives the ending that is to be told:
+    /// another one where the payment was refused. What let a call through of which the server never heard may be used
+    /// again.
+    pub fn end(mut self, ending: Ending) -> BoxFuture<'static, Ending> {
         Box::pin(async move {
-            if let Some(mark) = self.mark.take() {
-                mark.ended().await;
+            let ending = match self.mark.take() {
+                Some(mark) => mark.ended(ending).await,
+                None => ending,
+            };
+            if let Some(end) = self.end.take() {
+                end.count(&ending);
             }
+            ending
         })
     }
 }

@@ -14,7 +14,9 @@ use forecourt_core::gate::Admitted;
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::message::GateNotes;
 use forecourt_core::reply::refused;
-use forecourt_core::{Error, Message, PolicyPart, Reply, Task, ThreadId, Transport, UsageMeter, in_place};
+use forecourt_core::{
+    Error, Message, PaymentReceipt, PolicyPart, Reply, Task, ThreadId, Transport, UsageMeter, in_place,
+};
 use forecourt_issuance::UsedUp;
 use forecourt_rules::guard::{GuardedMessage, Guardrail};
 use forecourt_telemetry::spans;
@@ -82,7 +84,8 @@ impl Host {
             |message: &Message| Request::new(resident.clone(), message, earlier, caller, is_known, &run, &self.records);
         match verdict {
             Ok((admitted, used)) => {
-                let request = request(admitted.message());
+                let receipt = used.as_ref().map(|used| used.receipt.clone()).unwrap_or_default();
+                let request = request(admitted.message()).with_receipt(receipt);
                 let is_paid = used.as_ref().is_some_and(|used| used.mark.is_for_one_answer());
                 let request = self.tasks.journaled(request, admitted.message(), is_paid, &run);
                 self.tasks.run(Arc::new(request), admitted, used, run).await
@@ -200,7 +203,7 @@ impl Host {
             agent: resident.card.handle().clone(),
             thread,
             task: None,
-            receipt: None,
+            receipt: PaymentReceipt::default(),
             usage: UsageMeter::default(),
             language: resident.card.language.clone(),
             events: refused(refusal),

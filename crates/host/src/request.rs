@@ -5,8 +5,8 @@ use std::sync::Arc;
 use forecourt_core::network::Network;
 use forecourt_core::store::Account;
 use forecourt_core::{
-    AnswerUsage, CallerKey, EventStream, Language, Message, MessageId, Reply, Task, TaskId, ThreadId, Transport, Turn,
-    UsageMeter,
+    AnswerUsage, CallerKey, EventStream, Language, Message, MessageId, PaymentReceipt, Reply, Task, TaskId, ThreadId,
+    Transport, Turn, UsageMeter,
 };
 use parking_lot::Mutex;
 
@@ -47,6 +47,8 @@ pub(crate) struct Request {
     pub(crate) used: Mutex<AnswerUsage>,
     /// Where what becomes of it is written down.
     pub(crate) records: Arc<Records>,
+    /// The receipt of what is paid for the answer.
+    pub(crate) receipt: PaymentReceipt,
     /// What another run goes on by, where its agent is set so.
     pub(crate) journal: Option<Arc<Journal>>,
 }
@@ -80,6 +82,7 @@ impl Request {
             slots,
             earlier,
             records: records.clone(),
+            receipt: PaymentReceipt::default(),
             journal: None,
         }
     }
@@ -99,6 +102,13 @@ impl Request {
     #[must_use]
     pub(crate) fn with_journal(mut self, journal: Arc<Journal>) -> Self {
         self.journal = Some(journal);
+        self
+    }
+
+    /// The same, with the receipt of what is paid for the answer.
+    #[must_use]
+    pub(crate) fn with_receipt(mut self, receipt: PaymentReceipt) -> Self {
+        self.receipt = receipt;
         self
     }
 
@@ -131,7 +141,7 @@ impl Request {
     pub(crate) fn reply(&self, task: Option<TaskId>, events: EventStream) -> Reply {
         let (agent, language) = (self.resident.card.handle().clone(), self.answer_language());
         let usage = UsageMeter::default();
-        Reply { agent, thread: self.thread.clone(), task, language, receipt: None, usage, events }
+        Reply { agent, thread: self.thread.clone(), task, language, receipt: self.receipt.clone(), usage, events }
     }
 
     /// The meter that models report their usage to.

@@ -139,12 +139,13 @@ fn is_bare(ending: &Ending) -> bool {
     matches!(ending, Ending::Refused(part) if part.is_bare())
 }
 
-/// What the end of an answer leaves behind in the ledger: that what it was let through by is used, and a state for
-/// what the agent asks for.
+/// What the end of an answer leaves behind in the ledger: that what it was let through by is charged for and used, and
+/// a state for what the agent asks for.
 async fn close(request: Arc<Request>, mark: Option<AnswerMark>, ending: Ending) -> Ending {
-    if let Some(mark) = mark {
-        mark.ended().await;
-    }
+    let ending = match mark {
+        Some(mark) => mark.ended(ending).await,
+        None => ending,
+    };
     match ending {
         Ending::Refused(part) if part.is_bare() => demand::issued(&request, *part).await,
         ending => ending,

@@ -13,7 +13,8 @@ use forecourt_core::limits::TASK_TTL;
 use forecourt_core::reply::{ReplyAccumulator, once};
 use forecourt_core::store::TaskChange;
 use forecourt_core::{
-    Admitted, CallerKey, Ending, Error, Event, FailureCause, Message, StoreError, Task, TaskId, TaskState, WorkJournal,
+    Admitted, CallerKey, Ending, Error, Event, FailureCause, Message, PaymentReceipt, StoreError, Task, TaskId,
+    TaskState, WorkJournal,
 };
 use forecourt_telemetry::spans;
 use futures::{StreamExt, stream};
@@ -247,6 +248,7 @@ impl Tasks {
             written,
             stop,
             slot,
+            receipt: PaymentReceipt::default(),
             usage,
             used_before: used,
             journal: Some(journal),

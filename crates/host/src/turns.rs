@@ -1,6 +1,8 @@
 //! The turns of a task as those of its conversation.
 
+use forecourt_core::message::RECEIPT;
 use forecourt_core::{Ending, History, Part, Role, Task, Turn};
+use serde_json::Value;
 
 /// What the agent said before it waited, as a turn: its answer so far, then the question, or the
 /// refusal in words.
@@ -13,7 +15,12 @@ pub(crate) fn asked_back(task: &Task) -> Turn {
         _ => question.map(|question| Part::markdown(question.text.clone())),
     });
     let question = question.cloned().map(Box::new);
-    Turn { timestamp: Some(task.updated_at), question, ..Turn::new(Role::Assistant, parts) }
+    let mut turn = Turn { timestamp: Some(task.updated_at), question, ..Turn::new(Role::Assistant, parts) };
+    // The next outcome takes the place of this one, and what was paid for it stays known.
+    if let Some(receipt) = task.outcome.as_ref().and_then(|outcome| outcome.receipt.clone()) {
+        turn.annotations.insert(RECEIPT.to_owned(), Value::Object(*receipt));
+    }
+    turn
 }
 
 /// Adds to `history` what was said in `task` and is not there yet: a conversation leaves out refused

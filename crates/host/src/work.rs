@@ -9,8 +9,8 @@ use forecourt_core::limits::TASK_TTL;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::store::StoredArtifact;
 use forecourt_core::{
-    Account, AnswerUsage, CollectedReply, Ending, Event, EventStream, FailureCause, File, FileSource, Part, StoreError,
-    Task, Transport, UsageMeter,
+    Account, AnswerUsage, CollectedReply, Ending, Event, EventStream, FailureCause, File, FileSource, Part,
+    PaymentReceipt, StoreError, Task, Transport, UsageMeter,
 };
 use forecourt_telemetry::spans;
 use futures::StreamExt;
@@ -41,6 +41,8 @@ pub(crate) struct Work {
     pub(crate) written: watch::Sender<u64>,
     pub(crate) stop: WorkStop,
     pub(crate) slot: Slot,
+    /// The receipt of what is paid for it.
+    pub(crate) receipt: PaymentReceipt,
     /// What models used for it.
     pub(crate) usage: UsageMeter,
     /// What they used for earlier turns of the task.
@@ -66,6 +68,7 @@ impl Work {
         // What the turns of one task used adds up: `usage` here is of this turn alone.
         outcome.usage.add_all(&self.used_before);
         outcome.usage.add_all(&self.usage.so_far());
+        outcome.receipt = self.receipt.paid_at_the_end().cloned().map(Box::new);
         let ending = outcome.ending.clone();
         spans::record_outcome(&Span::current(), ending.code(), matches!(ending, Ending::Failed { .. }));
         if let Some(asked) = &self.asked {

@@ -5,6 +5,7 @@ use forecourt_core::{AgentCard, Message, Task};
 
 use crate::holder::{Holder, HolderKey};
 use crate::issue::RefusedMessage;
+use crate::record::IssuanceRecord;
 
 /// The sender of a message to an agent: what it holds is looked for under its subject and its conversation.
 pub struct Claimant<'a> {
@@ -41,5 +42,12 @@ impl<'a> Claimant<'a> {
             language: message.language.as_ref(),
             origin: self.origin.clone(),
         }
+    }
+
+    /// Whether an issuance is for this agent, and this claimant's to use. A subject's is its alone; any other belongs
+    /// to its conversation. What an agent asked for that keeps no conversations is whose who knows its state.
+    pub(crate) fn holds(&self, record: &IssuanceRecord) -> bool {
+        let key = record.holder().key();
+        record.agent == *self.card.handle() && key.is_none_or(|key| self.keys.contains(&key))
     }
 }

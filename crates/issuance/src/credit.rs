@@ -12,12 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::claimant::Claimant;
 use crate::deduction::{Amount, Deduction};
+use crate::finding::{Finding, MetBy, RequirementUse, Unmet};
 use crate::holder::HolderKey;
 use crate::limits::{CONVERSATION_GRANT_MAX, PAYMENT_CLAIM_KEPT, TRIES_MAX};
-use crate::meet::{Finding, Unmet};
 use crate::record::IssuanceRecord;
 use crate::streams::{Issuances, StateHash};
-use crate::used::{MetBy, RequirementUse};
 
 /// Deductions of one holder whose answers are on their way at once.
 const OPEN_DEDUCTIONS_MAX: usize = 64;

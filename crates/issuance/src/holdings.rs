@@ -92,13 +92,19 @@ impl Issuances {
         Ok(())
     }
 
-    /// Adds a payment to its payer's list.
-    pub(crate) async fn hold_payment(&self, state: &StateHash, record: &IssuanceRecord) -> Result<(), Error> {
-        let is_paid = matches!(record.status, IssuanceStatus::Verified | IssuanceStatus::Indeterminate);
+    /// Adds a payment to its payer's list: one that is settled, or of which nobody knows. What is merely reserved may
+    /// never be taken. A list that can't be written keeps nobody from an answer that was paid for.
+    pub(crate) async fn hold_payment(&self, state: &StateHash, record: &IssuanceRecord) {
         let is_payment = matches!(record.requirement.demand, Demand::Payment(_));
-        if !is_paid || !is_payment {
-            return Ok(());
+        if is_payment
+            && (record.receipt.is_some() || record.status == IssuanceStatus::Indeterminate)
+            && let Err(error) = self.list_payment(state, record).await
+        {
+            tracing::error!(%error, "a payment is not in the list of its payer");
         }
+    }
+
+    async fn list_payment(&self, state: &StateHash, record: &IssuanceRecord) -> Result<(), Error> {
         let (entry, kept) = (HoldingEntry::of(state, record), Some(after(self.clock.now(), PAYMENT_CLAIM_KEPT)));
         self.list_for_operator(&entry, kept, Account::HOST).await?;
         let Some(subject) = record.subject.as_deref() else { return Ok(()) };
@@ -174,7 +180,7 @@ impl Issuances {
             IssuanceStatus::Verified => Some(HoldingStatus::Holds),
             IssuanceStatus::Indeterminate => Some(HoldingStatus::Pending),
             IssuanceStatus::Consumed => Some(HoldingStatus::Ended),
-            _ if entry.status == IssuanceStatus::Verified => Some(HoldingStatus::Ended),
+            _ if entry.receipt.is_some() => Some(HoldingStatus::Ended),
             _ => None,
         })
     }

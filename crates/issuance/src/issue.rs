@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use forecourt_core::clock::after;
-use forecourt_core::policy::{Demand, RefusalKind, Requirement, STATE_KEY};
-use forecourt_core::{AgentCard, Error, Language, Part, PolicyPart, StateToken, TaskId};
+use forecourt_core::policy::{Demand, PaymentError, RefusalKind, Requirement, STATE_KEY};
+use forecourt_core::{AgentCard, Error, Handle, Language, Part, PolicyPart, StateToken, TaskId};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
@@ -88,7 +88,7 @@ impl Issuances {
         marked?;
         written?.ok_or_else(Error::unavailable)?;
         self.note(&hash, &record, AuditOutcome::Issued);
-        let part = self.refusal(requirement, card, &state);
+        let part = self.refusal(requirement, card.handle(), &state);
         Ok((Some(state), part))
     }
 
@@ -100,12 +100,17 @@ impl Issuances {
         }
     }
 
-    fn refusal(&self, requirement: &Requirement, card: &AgentCard, state: &StateToken) -> PolicyPart {
+    /// What a state asks for once more, with why the payment that came for it was not taken.
+    pub(crate) fn refusal_again(&self, record: &IssuanceRecord, state: &StateToken, fault: PaymentError) -> PolicyPart {
+        with_fault(self.refusal(&record.requirement, &record.agent, state), Some(fault))
+    }
+
+    fn refusal(&self, requirement: &Requirement, agent: &Handle, state: &StateToken) -> PolicyPart {
         let page = |name: &str| self.site.url(&format!("/{name}/{}", state.expose()));
         let part = match &requirement.demand {
             Demand::Consent(_) => {
                 // The page leads back to where a person talks to the agent, with the state added.
-                let return_to = self.site.url(&format!("/~{}", card.handle()));
+                let return_to = self.site.url(&format!("/~{agent}"));
                 let kind = RefusalKind::ConsentRequired { state: state.expose().to_owned(), return_to };
                 PolicyPart { url: Some(page("consent")), ..PolicyPart::new(kind, requirement.message.clone()) }
             }
@@ -130,4 +135,30 @@ impl Issuances {
         );
         PolicyPart { code: Some("mentionable:rate_limited".to_owned()), ..PolicyPart::new(kind, message) }
     }
+}
+
+/// A refusal, with why the payment that came for it was not taken.
+pub fn with_fault(mut refusal: PolicyPart, fault: Option<PaymentError>) -> PolicyPart {
+    if let Some(fault) = fault {
+        refusal.message = format!("{} {}", sentence(&fault.message), refusal.message);
+        refusal.code = Some(format!("payment:{}", fault.code));
+    }
+    refusal
+}
+
+/// A scheme's words as a sentence, to which another one can be added.
+fn sentence(words: &str) -> String {
+    let words = words.trim();
+    let mut chars = words.chars();
+    let mut sentence: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
+    sentence.push_str(chars.as_str());
+    if !sentence.ends_with(['.', '!', '?']) {
+        sentence.push('.');
+    }
+    sentence
+}
+
+/// Why a payment is not taken.
+pub(crate) fn fault(code: &str, message: impl Into<String>, is_passing: bool) -> PaymentError {
+    PaymentError { code: code.to_owned(), message: message.into(), is_passing }
 }

@@ -7,11 +7,15 @@ use forecourt_core::policy::{PolicyResolution, Receipt, Requirement};
 use forecourt_core::{Handle, Language, Part, Sender, TaskId, ThreadId, Timestamp};
 
 mod account;
+mod answer_mark;
+mod charge;
 mod claimant;
+mod claims;
 mod credit;
 mod decide;
 mod deduction;
 mod digest;
+mod finding;
 mod grants;
 mod holder;
 mod holding;
@@ -26,17 +30,19 @@ mod record;
 mod streams;
 mod used;
 
+pub use answer_mark::AnswerMark;
 pub use claimant::Claimant;
 pub use digest::sha256_hex;
+pub use finding::{Finding, RequirementUse, Unmet};
 pub use holder::Holder;
 pub use holding::{
     CreditLeft, Holding, HoldingFilter, HoldingStatus, Holdings, HoldingsOf, ListedHolding, ListedHoldings,
 };
-pub use issue::RefusedMessage;
+pub use issue::{RefusedMessage, with_fault};
 pub use limits::*;
-pub use meet::{Finding, SubmittedIssuance, Unmet, waits_for};
+pub use meet::{SubmittedIssuance, waits_for};
 pub use streams::{HostRun, IssuanceLimits, IssuanceParts, Issuances};
-pub use used::{AnswerMark, RequirementUse, UsedUp};
+pub use used::UsedUp;
 
 /// Where an issuance stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -81,12 +87,14 @@ pub struct Issuance {
     pub resolution: Option<PolicyResolution>,
     /// The receipt of its payment.
     pub receipt: Option<serde_json::Map<String, serde_json::Value>>,
+    /// Whether its payment is taken once the answer is complete, and was not yet.
+    pub is_reserved: bool,
 }
 
 /// What came of a person's decision, or of a payment.
 #[derive(Debug, Clone, PartialEq)]
 pub enum IssuanceOutcome {
-    /// It is done, and good for one use. With the receipt, where something was paid.
+    /// It is done, and good for one use. With the receipt, where something was paid: none for what is reserved.
     Verified(Option<Box<Receipt>>),
     /// The person said no.
     Declined,

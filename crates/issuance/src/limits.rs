@@ -39,5 +39,9 @@ pub const REQUIREMENTS_MAX: usize = 8;
 pub const VERIFY_TIME_MAX: Duration = Duration::from_secs(20);
 /// How long settling a payment, or asking what came of it, may take. Over it, nobody knows.
 pub const SETTLE_TIME_MAX: Duration = Duration::from_secs(60);
+/// How often a reserved payment is settled whose facilitator can't be reached, within [`SETTLE_TIME_MAX`].
+pub const SETTLE_TRIES_MAX: usize = 3;
+/// How long is waited between such tries.
+pub(crate) const SETTLE_RETRY_WAIT: Duration = Duration::from_secs(2);
 /// How often a step is written anew that something else came before.
 pub(crate) const TRIES_MAX: usize = 8;

@@ -3,44 +3,24 @@
 
 use std::sync::Arc;
 
-use forecourt_core::policy::{Demand, PaymentError, PaymentSubmission, RefusalKind, Requirement};
-use forecourt_core::{Error, Message, PolicyPart, StateToken, Task};
+use forecourt_core::policy::{Demand, PaymentSubmission, Requirement};
+use forecourt_core::{Error, Message, StateToken, Task};
 
 use crate::claimant::Claimant;
 use crate::digest::canonical_hash;
+use crate::finding::{Finding, MetBy, RequirementUse, Unmet, indeterminate, met};
 use crate::holder::HolderKey;
 use crate::record::IssuanceRecord;
 use crate::streams::{Issuances, StateHash};
-use crate::used::{MetBy, RequirementUse};
 use crate::{IssuanceOutcome, IssuanceStatus};
 use forecourt_audit::AuditOutcome;
 use futures::future::BoxFuture;
-
-/// When to come back while a settlement is being asked about, in seconds.
-const INDETERMINATE_RETRY_SECONDS: u64 = 30;
 
 /// The issuance whose state a message brings, or whose task it goes on with.
 pub struct SubmittedIssuance {
     state: StateToken,
     number: u64,
     record: IssuanceRecord,
-}
-
-/// The result of [`Issuances::meet`].
-pub enum Finding {
-    /// The requirement is met, by this.
-    Met(Box<RequirementUse>),
-    /// The requirement is not met.
-    Unmet(Unmet),
-}
-
-/// The reason why a requirement is not met.
-pub enum Unmet {
-    /// The caller has to be asked for this, with the reason why a payment that it brought was not taken.
-    Ask(Box<Requirement>, Option<PaymentError>),
-    /// The message is refused for now, and asking for something would not help: a payment is still being settled, or
-    /// too many issuances are open.
-    Refused(Box<PolicyPart>),
 }
 
 impl Issuances {
@@ -138,7 +118,7 @@ impl Issuances {
             let Some(state) = named.or_else(|| claimant.earlier.and_then(waits_for)) else { return Ok(None) };
             let hash = StateHash::of(&state);
             // Somebody else's state is treated as one that does not exist, so that states can't be tried out.
-            let last = self.last(&hash).await?.filter(|(_, record)| is_of(record, claimant));
+            let last = self.last(&hash).await?.filter(|(_, record)| claimant.holds(record));
             let Some((number, record)) = last else {
                 self.note_useless(&hash, None, claimant, AuditOutcome::Foreign);
                 return Ok(None);
@@ -186,6 +166,10 @@ impl Issuances {
     ) -> Result<Option<Finding>, Error> {
         let is_payable = claimant.may_pay && matches!(requirement.demand, Demand::Payment(_));
         let Some(payment) = payment.filter(|_| is_payable) else { return Ok(None) };
+        let named = submitted.map(|submitted| StateHash::of(&submitted.state));
+        if let Some(known) = self.known_payment(requirement, &payment, claimant, named.as_ref()).await? {
+            return Ok(Some(known));
+        }
         let terms = canonical_hash(&requirement.terms())?;
         let is_open = |record: &IssuanceRecord| record.terms == terms && self.status(record) == IssuanceStatus::Issued;
         let state = match submitted.filter(|submitted| is_open(&submitted.record)) {
@@ -197,11 +181,20 @@ impl Issuances {
         };
         let outcome = self.pay(&state, &payment, &claimant.origin).await?;
         Ok(Some(match outcome {
-            IssuanceOutcome::Verified(_) => match self.last(&StateHash::of(&state)).await? {
-                Some((number, record)) => met(state, number, record),
-                None => return Err(Error::unavailable()),
-            },
-            IssuanceOutcome::Late(IssuanceStatus::Indeterminate) => Finding::Unmet(Unmet::Refused(indeterminate())),
+            // Also where somebody else has paid for it just now: one of the two uses it.
+            IssuanceOutcome::Verified(_) | IssuanceOutcome::Late(IssuanceStatus::Verified) => {
+                match self.last(&StateHash::of(&state)).await? {
+                    Some((number, record)) if self.status(&record) == IssuanceStatus::Verified => {
+                        met(state, number, record)
+                    }
+                    // Another message has used it meanwhile.
+                    Some(_) => Finding::Unmet(Unmet::Refused(indeterminate())),
+                    None => return Err(Error::unavailable()),
+                }
+            }
+            IssuanceOutcome::Late(IssuanceStatus::Indeterminate | IssuanceStatus::Consumed) => {
+                Finding::Unmet(Unmet::Refused(indeterminate()))
+            }
             IssuanceOutcome::Refused(fault) => Finding::Unmet(Unmet::Ask(Box::new(requirement.clone()), Some(fault))),
             IssuanceOutcome::Late(_) | IssuanceOutcome::Declined | IssuanceOutcome::NotTheirs => {
                 Finding::Unmet(Unmet::Ask(Box::new(requirement.clone()), None))
@@ -216,30 +209,10 @@ impl SubmittedIssuance {
     }
 }
 
-/// Whether an issuance is for this agent, and this claimant's to use. A subject's is its alone; any other belongs
-/// to its conversation. What an agent asked for that keeps no conversations is whose who knows its state.
-fn is_of(record: &IssuanceRecord, claimant: &Claimant<'_>) -> bool {
-    let key = record.holder().key();
-    record.agent == *claimant.card.handle() && key.is_none_or(|key| claimant.keys.contains(&key))
-}
-
 /// The state that a task waits for.
 pub fn waits_for(task: &Task) -> Option<StateToken> {
     match &task.outcome.as_ref()?.ending {
         forecourt_core::Ending::Refused(part) => part.state(),
         _ => None,
     }
-}
-
-fn met(state: StateToken, number: u64, record: IssuanceRecord) -> Finding {
-    let hash = StateHash::of(&state);
-    Finding::Met(Box::new(RequirementUse(MetBy::Issuance { hash, number, record: Box::new(record) })))
-}
-
-/// Nobody knows whether it was paid: neither a failure nor a reason to offer it again. Sheet 9.5, step 5.
-fn indeterminate() -> Box<PolicyPart> {
-    let kind = RefusalKind::ServiceUnavailable { retry_after_seconds: Some(INDETERMINATE_RETRY_SECONDS) };
-    let message = "Your payment is still being settled. Nothing more is charged; try again in a moment.";
-    let part = PolicyPart::new(kind, message);
-    Box::new(PolicyPart { code: Some("mentionable:payment_indeterminate".to_owned()), ..part })
 }

@@ -5,34 +5,27 @@ use std::sync::Arc;
 
 use forecourt_core::clock::after;
 use forecourt_core::policy::{
-    AcceptedPayment, Confirmation, Demand, PaymentError, PaymentScheme, PaymentSubmission, Receipt, Settlement,
+    AcceptedPayment, Confirmation, Demand, PaymentAuthorization, PaymentError, PaymentScheme, PaymentSubmission,
+    Receipt, Settlement,
 };
-use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Error, StateToken};
 use forecourt_telemetry::going_on;
 use futures::future::BoxFuture;
-use serde::{Deserialize, Serialize};
 
-use crate::limits::{
-    INDETERMINATE_KEPT, PAYMENT_BYTES_MAX, PAYMENT_CLAIM_KEPT, SETTLE_TIME_MAX, TRIES_MAX, VERIFY_TIME_MAX,
-};
+use crate::claims::used_before;
+use crate::issue::fault;
+use crate::limits::{EXPIRED_KEPT, INDETERMINATE_KEPT, PAYMENT_BYTES_MAX, SETTLE_TIME_MAX, VERIFY_TIME_MAX};
 use crate::record::{IssuanceRecord, Settling};
 use crate::streams::{Issuances, StateHash};
 use crate::{IssuanceOutcome, IssuanceStatus};
 use forecourt_audit::{AuditOutcome, RequestOrigin};
 
-/// The state that a payment is used for, as it is stored under the payment's fingerprint.
-#[derive(Serialize, Deserialize)]
-struct PaymentClaim {
-    /// The state that it pays for; `None` once it was given back, since nothing was taken.
-    state: Option<StateHash>,
-}
-
-/// A payment that its scheme has verified against one of the offers. Nothing was taken yet.
-struct CheckedPayment {
+/// A payment that means one of the offers, as its scheme reads it. Nothing was asked or taken yet.
+struct SelectedPayment {
     scheme: Arc<dyn PaymentScheme>,
     offer: usize,
     fingerprint: String,
+    authorization: PaymentAuthorization,
 }
 
 impl Issuances {
@@ -68,20 +61,22 @@ impl Issuances {
             return Ok(Some(IssuanceOutcome::Late(status)));
         }
         // All that can be found out without taking money comes first: what fails here leaves the state as it was.
-        let checked = match self.check(&terms.accepted, payment).await {
-            Ok(checked) => checked,
+        let selected = match self.check(&terms.accepted, payment, &hash).await? {
+            Ok(selected) => selected,
             Err(fault) => return Ok(Some(self.refuse_payment(&hash, &record, fault))),
         };
         let settling = Settling {
             state: state.clone(),
             family: payment.family.to_owned(),
             payload: payment.payload.clone(),
-            offer: checked.offer,
-            fingerprint: checked.fingerprint.clone(),
+            offer: selected.offer,
+            fingerprint: selected.fingerprint,
         };
         if !self.claim(&settling, &hash).await? {
-            let message = "This payment was used before. Sign a new one.";
-            return Ok(Some(self.refuse_payment(&hash, &record, fault("payment_already_used", message, false))));
+            return Ok(Some(self.refuse_payment(&hash, &record, used_before(None))));
+        }
+        if terms.is_charged_after() {
+            return self.reserve(&hash, &record, number, settling, selected.authorization).await.map(Some);
         }
         // Written before anything is taken: whatever happens from here on, somebody asks what came of it.
         self.list_indeterminate(&hash).await?;
@@ -89,23 +84,40 @@ impl Issuances {
         let indeterminate = IssuanceRecord { settling: Some(settling), ..step };
         let Some(number) = self.write(&hash, &indeterminate, number).await? else {
             // Somebody else was first. The claim stays with this state, whose payment it may be.
-            let status = self.last(&hash).await?.map_or(IssuanceStatus::Expired, |(_, record)| self.status(&record));
-            return Ok(Some(IssuanceOutcome::Late(status)));
+            return self.late(&hash).await.map(Some);
         };
         self.mark(&hash, &indeterminate).await?;
-        let offer = &terms.accepted[checked.offer];
-        let settled = tokio::time::timeout(SETTLE_TIME_MAX, checked.scheme.settle(offer, payment)).await;
+        let offer = &terms.accepted[selected.offer];
+        let settled = tokio::time::timeout(SETTLE_TIME_MAX, selected.scheme.settle(offer, payment)).await;
         // A settlement that timed out may have been made: it is asked about, and never taken for refused.
         let settled = settled.unwrap_or_else(|_| Settlement::Unknown("settling took too long".to_owned()));
         self.conclude(&hash, &indeterminate, number, settled).await.map(Some)
     }
 
-    /// Which offer a payment means, and whether it is good for it. Takes nothing and writes nothing.
+    /// Which offer a payment means, and whether it is good for it and was not used for another state than this. Takes
+    /// nothing and writes nothing.
     async fn check(
         &self,
         offers: &[AcceptedPayment],
         payment: &PaymentSubmission,
-    ) -> Result<CheckedPayment, PaymentError> {
+        hash: &StateHash,
+    ) -> Result<Result<SelectedPayment, PaymentError>, Error> {
+        let selected = match self.select(offers, payment) {
+            Ok(selected) => selected,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        // Before its facilitator is asked, which can only say that it was used.
+        if let Some(fault) = self.used_elsewhere(payment.family, &selected.fingerprint, hash).await? {
+            return Ok(Err(fault));
+        }
+        let offered = &offers[selected.offer];
+        Ok(match tokio::time::timeout(VERIFY_TIME_MAX, selected.scheme.verify(offered, payment)).await {
+            Ok(verified) => verified.map(|()| selected),
+            Err(_) => Err(fault("verify_timed_out", "The payment could not be checked in time.", true)),
+        })
+    }
+
+    fn select(&self, offers: &[AcceptedPayment], payment: &PaymentSubmission) -> Result<SelectedPayment, PaymentError> {
         let len = serde_json::to_string(&payment.payload).map_or(usize::MAX, |text| text.len());
         if len > PAYMENT_BYTES_MAX {
             let message = format!("A payment has at most {PAYMENT_BYTES_MAX} bytes.");
@@ -115,51 +127,21 @@ impl Issuances {
             return Err(fault("unsupported_scheme", "This host takes no payments of this scheme.", false));
         };
         let offer = scheme.select(offers, payment)?;
-        let Some(offered) = offers.get(offer) else {
+        if offer >= offers.len() {
             return Err(fault("unsupported_scheme", "This payment means none of the offers.", false));
-        };
-        let fingerprint = scheme.fingerprint(payment)?;
-        match tokio::time::timeout(VERIFY_TIME_MAX, scheme.verify(offered, payment)).await {
-            Ok(verified) => verified?,
-            Err(_) => return Err(fault("verify_timed_out", "The payment could not be checked in time.", true)),
         }
-        Ok(CheckedPayment { scheme, offer, fingerprint })
+        let (fingerprint, authorization) = (scheme.fingerprint(payment)?, scheme.authorization(payment)?);
+        Ok(SelectedPayment { scheme, offer, fingerprint, authorization })
+    }
+
+    /// Where an issuance stands that somebody else has moved on.
+    pub(crate) async fn late(&self, hash: &StateHash) -> Result<IssuanceOutcome, Error> {
+        let status = self.last(hash).await?.map_or(IssuanceStatus::Expired, |(_, record)| self.status(&record));
+        Ok(IssuanceOutcome::Late(status))
     }
 
     pub(crate) fn scheme(&self, family: &str) -> Option<Arc<dyn PaymentScheme>> {
         self.schemes.iter().find(|scheme| scheme.family() == family).cloned()
-    }
-
-    /// Takes a payment for a state: `false` when another state has it, or had it and took the money.
-    async fn claim(&self, settling: &Settling, state: &StateHash) -> Result<bool, Error> {
-        let stream = claim_stream(settling);
-        for _ in 0..TRIES_MAX {
-            let now = self.clock.now();
-            let last = self.store.entries(&stream, Span::Before(u64::MAX), 1, now).await?.into_iter().next();
-            let number = match last {
-                None => 0,
-                Some((number, entry)) => match serde_json::from_value(entry.body).map_err(Error::internal)? {
-                    PaymentClaim { state: None } => number,
-                    // The same payment for the same state is a repetition, and goes on; for another state it is used.
-                    PaymentClaim { state: Some(holder) } => return Ok(holder == *state),
-                },
-            };
-            let body = serde_json::to_value(PaymentClaim { state: Some(state.clone()) }).map_err(Error::internal)?;
-            let entry = LedgerEntry::new(body, now).until(after(now, PAYMENT_CLAIM_KEPT));
-            if self.store.append_entry(&stream, entry, Some(number)).await?.is_some() {
-                return Ok(true);
-            }
-        }
-        Err(Error::unavailable())
-    }
-
-    /// Gives a payment back of which nothing was taken.
-    async fn release(&self, settling: &Settling) -> Result<(), Error> {
-        let now = self.clock.now();
-        let body = serde_json::to_value(PaymentClaim { state: None }).map_err(Error::internal)?;
-        let entry = LedgerEntry::new(body, now).until(after(now, PAYMENT_CLAIM_KEPT));
-        self.store.append_entry(&claim_stream(settling), entry, None).await?;
-        Ok(())
     }
 
     /// Moves an indeterminate issuance on by what came of settling it. Only a definite answer does.
@@ -171,20 +153,34 @@ impl Issuances {
         settlement: Settlement,
     ) -> Result<IssuanceOutcome, Error> {
         let Some(settling) = &record.settling else { return Err(Error::unavailable()) };
+        let is_answered = record.used.as_ref().is_some_and(|used| used.is_answered);
         match settlement {
             Settlement::Settled(receipt) => self.settled(hash, record, number, receipt).await,
+            Settlement::Refused(fault) if is_answered => {
+                let step = record.step(IssuanceStatus::Consumed, self.clock.now(), std::time::Duration::ZERO);
+                let unpaid = IssuanceRecord { settling: None, ..step };
+                if self.write(hash, &unpaid, number).await?.is_some() {
+                    tracing::error!(code = fault.code, agent = %record.agent, "an answer was not paid for after all");
+                    self.note(hash, &unpaid, AuditOutcome::Unpaid);
+                }
+                Ok(IssuanceOutcome::Late(IssuanceStatus::Consumed))
+            }
             Settlement::Refused(fault) => {
                 // Given back first: after a crash in between, the next answer to the same question does both again.
                 self.release(settling).await?;
                 let now = self.clock.now();
-                let step = record.step(IssuanceStatus::Issued, now, std::time::Duration::ZERO);
-                self.write(hash, &IssuanceRecord { settling: None, ..step }, number).await?;
+                let step = record.step(IssuanceStatus::Issued, now, self.limits.payment_wait + EXPIRED_KEPT);
+                // What was reserved had the payment's own end: another one may be handed in for as long as at first.
+                let was_reserved = record.resolution.is_some();
+                let expires_at = if was_reserved { after(now, self.limits.payment_wait) } else { record.expires_at };
+                let issued = IssuanceRecord { settling: None, used: None, resolution: None, expires_at, ..step };
+                self.write(hash, &issued, number).await?;
                 Ok(self.refuse_payment(hash, record, fault))
             }
             Settlement::Unknown(reason) => {
                 tracing::warn!(reason, agent = %record.agent, "nobody knows whether a payment was settled");
                 self.note(hash, record, AuditOutcome::Unknown);
-                self.watch(hash);
+                self.watch(hash, is_answered);
                 Ok(IssuanceOutcome::Late(IssuanceStatus::Indeterminate))
             }
         }
@@ -197,8 +193,31 @@ impl Issuances {
         number: u64,
         mut receipt: Box<Receipt>,
     ) -> Result<IssuanceOutcome, Error> {
+        let paid = self.paid(record, &mut receipt);
+        // Before the step is written: after a crash in between both are tried again, and `deposit` finds that it was
+        // made.
+        self.deposit(hash, &paid, &receipt).await?;
+        if self.write(hash, &paid, number).await?.is_none() {
+            // Whoever else asked what came of it has written so.
+            return Ok(match self.late(hash).await? {
+                IssuanceOutcome::Late(IssuanceStatus::Verified) => IssuanceOutcome::Verified(Some(receipt)),
+                late => late,
+            });
+        }
+        if paid.status == IssuanceStatus::Verified {
+            futures::try_join!(self.mark(hash, &paid), self.grant_period(&paid))?;
+        }
+        self.note(hash, &paid, AuditOutcome::Paid);
+        self.hold_payment(hash, &paid).await;
+        Ok(IssuanceOutcome::Verified(Some(receipt)))
+    }
+
+    /// The step of what is settled: consumed where its answer was given, else good for one.
+    pub(crate) fn paid(&self, record: &IssuanceRecord, receipt: &mut Receipt) -> IssuanceRecord {
+        let now = self.clock.now();
+        let details = Some(receipt.details.clone());
         let (Some(settling), Demand::Payment(terms)) = (&record.settling, &record.requirement.demand) else {
-            return Err(Error::unavailable());
+            return IssuanceRecord { receipt: details, ..record.clone() };
         };
         // The offer as it was made, whatever the scheme or its facilitator says that it was. PolicyPart 5.6.
         if let Some(offer) = terms.accepted.get(settling.offer) {
@@ -206,22 +225,11 @@ impl Issuances {
             receipt.confirmation.original_payload.clone_from(&offer.payload);
         }
         let confirmation = Confirmation::PaymentRequired(receipt.confirmation.clone());
-        let step = self.verified(&settling.state, record, confirmation, self.clock.now());
-        let verified = IssuanceRecord { receipt: Some(receipt.details.clone()), ..step };
-        // Before the step is written: after a crash in between both are tried again, and `deposit` finds that it was
-        // made.
-        self.deposit(hash, &verified, &receipt).await?;
-        if self.write(hash, &verified, number).await?.is_none() {
-            // Whoever else asked what came of it has written so.
-            let status = self.last(hash).await?.map_or(IssuanceStatus::Expired, |(_, record)| self.status(&record));
-            return Ok(match status {
-                IssuanceStatus::Verified => IssuanceOutcome::Verified(Some(receipt)),
-                status => IssuanceOutcome::Late(status),
-            });
+        let verified = IssuanceRecord { receipt: details, ..self.verified(&settling.state, record, confirmation, now) };
+        match record.used.as_ref().is_some_and(|used| used.is_answered) {
+            true => IssuanceRecord { status: IssuanceStatus::Consumed, ..verified },
+            false => IssuanceRecord { used: None, ..verified },
         }
-        futures::try_join!(self.mark(hash, &verified), self.grant_period(&verified))?;
-        self.note(hash, &verified, AuditOutcome::Paid);
-        Ok(IssuanceOutcome::Verified(Some(receipt)))
     }
 
     fn refuse_payment(&self, hash: &StateHash, record: &IssuanceRecord, fault: PaymentError) -> IssuanceOutcome {
@@ -229,12 +237,4 @@ impl Issuances {
         self.note(hash, record, AuditOutcome::PaymentRefused);
         IssuanceOutcome::Refused(fault)
     }
-}
-
-fn claim_stream(settling: &Settling) -> String {
-    format!("payment:{}:{}", settling.family, settling.fingerprint)
-}
-
-pub(crate) fn fault(code: &str, message: impl Into<String>, is_passing: bool) -> PaymentError {
-    PaymentError { code: code.to_owned(), message: message.into(), is_passing }
 }

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::IssuanceStatus;
 use crate::limits::{INDETERMINATE_KEPT, INDETERMINATE_READ_MAX, SETTLE_TIME_MAX};
+use crate::record::IssuanceRecord;
 use crate::streams::{Issuances, StateHash, WatchedSettlement};
 
 /// The list of what was ever indeterminate.
@@ -32,12 +33,17 @@ impl Issuances {
         Ok(())
     }
 
-    /// Has [`Self::reconcile`] ask about it.
-    pub(crate) fn watch(&self, hash: &StateHash) {
+    /// Has [`Self::reconcile`] ask about it. `is_answered`: whether the answer that it pays for was given.
+    pub(crate) fn watch(&self, hash: &StateHash, is_answered: bool) {
         let mut watched = self.desk.watched.lock();
+        if let Some(known) = watched.iter_mut().find(|other| other.hash == *hash) {
+            known.is_answered |= is_answered;
+            return;
+        }
         // What finds no room stays on the list in the store, and is found by the next run.
-        if watched.len() < WATCHED_MAX && watched.iter().all(|other| other.hash != *hash) {
-            watched.push(WatchedSettlement { hash: hash.clone(), due: Instant::now() + WAIT_MIN, wait: WAIT_MIN });
+        if watched.len() < WATCHED_MAX {
+            let (hash, due) = (hash.clone(), Instant::now() + WAIT_MIN);
+            watched.push(WatchedSettlement { hash, is_answered, due, wait: WAIT_MIN });
             self.desk.news.notify_one();
         }
     }
@@ -56,8 +62,8 @@ impl Issuances {
             for (_, entry) in page {
                 let hash: StateHash = serde_json::from_value(entry.body).map_err(Error::internal)?;
                 let last = self.last(&hash).await?;
-                if last.is_some_and(|(_, record)| self.status(&record) == IssuanceStatus::Indeterminate) {
-                    self.watch(&hash);
+                if last.is_some_and(|(_, record)| record.status == IssuanceStatus::Indeterminate) {
+                    self.watch(&hash, false);
                     found += 1;
                 }
             }
@@ -97,7 +103,7 @@ impl Issuances {
         // Taken out while they are asked about: the lock must not be held over an await.
         let due: Vec<WatchedSettlement> = self.desk.watched.lock().extract_if(.., |one| one.due <= now).collect();
         for mut one in due {
-            match self.ask(&one.hash).await {
+            match self.ask(&one).await {
                 Ok(true) => {}
                 Ok(false) => {
                     one.wait = (one.wait * 2).min(WAIT_MAX);
@@ -114,14 +120,21 @@ impl Issuances {
     }
 
     /// Asks once; whether there is nothing left to ask.
-    async fn ask(&self, hash: &StateHash) -> Result<bool, Error> {
-        let Some((number, record)) = self.last(hash).await? else { return Ok(true) };
-        let (Some(settling), Demand::Payment(terms)) = (&record.settling, &record.requirement.demand) else {
-            return Ok(true);
-        };
+    async fn ask(&self, watched: &WatchedSettlement) -> Result<bool, Error> {
+        let hash = &watched.hash;
+        let Some((number, mut record)) = self.last(hash).await? else { return Ok(true) };
         if record.status != IssuanceStatus::Indeterminate {
             return Ok(true);
         }
+        if self.is_at_work(hash, &record) {
+            return Ok(false);
+        }
+        if watched.is_answered {
+            record = record.answered();
+        }
+        let (Some(settling), Demand::Payment(terms)) = (&record.settling, &record.requirement.demand) else {
+            return Ok(true);
+        };
         let schemes = self.desk.schemes.load();
         let scheme = schemes.iter().find(|scheme| scheme.family() == settling.family);
         // A scheme that the operator took out may come back: until it is forgotten, the settlement stays open.
@@ -135,5 +148,11 @@ impl Issuances {
             }
             Ok(Settlement::Unknown(_)) | Err(_) => Ok(false),
         }
+    }
+
+    /// Whether an answer is being charged for right now, by a run that finds out itself what comes of it.
+    fn is_at_work(&self, hash: &StateHash, record: &IssuanceRecord) -> bool {
+        let Some(run) = record.open_use().filter(|_| !record.is_cut_off) else { return false };
+        *run != *self.run.name() || self.desk.charging.lock().contains(hash)
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct IssuanceRecord {
     pub(crate) resolution: Option<PolicyResolution>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) receipt: Option<Map<String, Value>>,
-    /// What is being settled.
+    /// What is being settled, or is to be once its answer is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) settling: Option<Settling>,
     /// What used it.
@@ -90,6 +90,10 @@ impl IssuanceRecord {
         let is_over = self.expires_at <= now;
         match self.status {
             IssuanceStatus::Consumed if self.is_cut_off && !is_over => IssuanceStatus::Verified,
+            // The answer was given: what is not known yet is the host's to find out, and nobody waits for it.
+            IssuanceStatus::Indeterminate if self.used.as_ref().is_some_and(|used| used.is_answered) => {
+                IssuanceStatus::Consumed
+            }
             // Money that is on its way has no end in time: an indeterminate one is never told as expired.
             IssuanceStatus::Issued | IssuanceStatus::Verified if is_over => IssuanceStatus::Expired,
             status => status,
@@ -99,6 +103,24 @@ impl IssuanceRecord {
     /// The run that uses it, as long as its answer is not whole.
     pub(crate) fn open_use(&self) -> Option<&str> {
         self.used.as_ref().filter(|used| !used.is_answered).map(|used| &*used.run)
+    }
+
+    /// Whether it is a payment that is taken once its answer is complete, and was not yet.
+    pub(crate) fn is_reserved(&self) -> bool {
+        let is_open = matches!(self.status, IssuanceStatus::Verified | IssuanceStatus::Consumed);
+        is_open && self.settling.is_some() && self.receipt.is_none()
+    }
+
+    /// The same, with its use at its end. Nobody needs what was said once it is answered.
+    pub(crate) fn answered(&self) -> Self {
+        let used = self.used.clone().map(|used| IssuanceUse { is_answered: true, ..used });
+        Self { used, asked: Vec::new(), ..self.clone() }
+    }
+
+    /// Whether it is used by the same run and since the same moment as `other`.
+    pub(crate) fn is_of_use(&self, other: &Self) -> bool {
+        let name = |record: &Self| record.used.as_ref().map(|used| (used.run.clone(), used.at));
+        name(self) == name(other)
     }
 
     /// The next step, which is remembered for so long at least.
@@ -121,6 +143,7 @@ impl IssuanceRecord {
     }
 
     pub(crate) fn into_issuance(self, now: Timestamp) -> Issuance {
+        let is_reserved = self.is_reserved();
         Issuance {
             status: self.status(now),
             requirement: self.requirement,
@@ -133,6 +156,7 @@ impl IssuanceRecord {
             expires_at: self.expires_at,
             resolution: self.resolution,
             receipt: self.receipt,
+            is_reserved,
         }
     }
 }

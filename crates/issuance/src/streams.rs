@@ -25,6 +25,8 @@ use crate::{Issuance, IssuanceStatus};
 /// A settlement of which nobody knows, and when it is asked about again.
 pub(crate) struct WatchedSettlement {
     pub(crate) hash: StateHash,
+    /// Whether the answer was given, though that may not be written.
+    pub(crate) is_answered: bool,
     pub(crate) due: Instant,
     pub(crate) wait: Duration,
 }
@@ -68,6 +70,8 @@ pub struct IssuanceLimits {
 /// What lasts when the deployment is replaced: the settlements that are asked about, and the audit.
 pub(crate) struct Desk {
     pub(crate) watched: Mutex<Vec<WatchedSettlement>>,
+    /// Charges on their way in this process.
+    pub(crate) charging: Mutex<Vec<StateHash>>,
     /// Tells that something was put there.
     pub(crate) news: Notify,
     /// By what settlements are asked about.
@@ -128,7 +132,8 @@ impl Issuances {
     /// Issuances of these parts. Settlements are asked about by other schemes until [`Self::take_over`].
     pub fn new(parts: IssuanceParts) -> Self {
         let IssuanceParts { site, limits, schemes, people, run, store, clock, entropy, audit } = parts;
-        let desk = Desk { watched: Mutex::default(), news: Notify::new(), schemes: ArcSwap::default(), audit };
+        let (watched, charging, news) = (Mutex::default(), Mutex::default(), Notify::new());
+        let desk = Desk { watched, charging, news, schemes: ArcSwap::default(), audit };
         Self { store, clock, entropy, site, limits, schemes: Arc::new(schemes), people, run, desk: Arc::new(desk) }
     }
 
@@ -152,6 +157,10 @@ impl Issuances {
             run: self.run.clone(),
             desk: self.desk.clone(),
         }
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.run.is_draining()
     }
 
     /// Whether payments of a family of schemes, such as `x402`, can be taken.
@@ -234,7 +243,10 @@ impl Issuances {
         let account = if record.status == IssuanceStatus::Issued { record.account.clone() } else { Account::HOST };
         let entry = LedgerEntry::new(body, self.clock.now()).until(record.kept_until).on(account);
         self.store.append_entry(&holder_stream(&key, &record.agent), entry, None).await?;
-        self.hold_payment(state, record).await
+        if record.status == IssuanceStatus::Indeterminate {
+            self.hold_payment(state, record).await;
+        }
+        Ok(())
     }
 
     /// What was written down for a holder, the newest first.

@@ -1,204 +1,156 @@
 //! This module uses up what meets a message's requirements, before its agent is called. PolicyPart 5.5.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use forecourt_core::policy::{Confirmation, Demand, PolicyResolution, Requirement};
-use forecourt_core::{Error, Language, Message, Part};
+use forecourt_core::policy::{Confirmation, Demand, PolicyResolution};
+use forecourt_core::{Error, Message, PaymentReceipt};
 use futures::future::BoxFuture;
-use serde_json::{Map, Value};
+
+use crate::answer_mark::{AnswerMark, UsedThings};
+use crate::charge::EarlyCharge;
+use crate::finding::{MetBy, RequirementUse, Unmet, UsedState, indeterminate};
 
 use crate::IssuanceStatus;
-use crate::deduction::Deduction;
 use crate::digest::canonical_hash;
-use crate::limits::TRIES_MAX;
 use crate::record::{IssuanceRecord, IssuanceUse};
-use crate::streams::{Issuances, StateHash};
+use crate::streams::Issuances;
 use forecourt_audit::{AuditOutcome, RequestOrigin};
-
-/// What meets one requirement of a message: an issuance, a grant or a deduction from credit.
-pub struct RequirementUse(pub(crate) MetBy);
-
-/// The kinds of [`RequirementUse`].
-pub(crate) enum MetBy {
-    /// Something that was done, good for one use.
-    Issuance { hash: StateHash, number: u64, record: Box<IssuanceRecord> },
-    /// A consent or a paid period that holds for a time, and is not used up.
-    Granted,
-    /// A deduction from credit.
-    Credit(Box<Deduction>),
-}
-
-impl RequirementUse {
-    /// What was said before it was asked for something, where it is good for one use.
-    pub fn asked(&self) -> Option<&[Part]> {
-        self.issuance().map(|record| record.asked.as_slice())
-    }
-
-    /// The language that its caller asked for then.
-    pub fn language(&self) -> Option<&Language> {
-        self.issuance().and_then(|record| record.language.as_ref())
-    }
-
-    fn issuance(&self) -> Option<&IssuanceRecord> {
-        match &self.0 {
-            MetBy::Issuance { record, .. } => Some(record),
-            MetBy::Granted | MetBy::Credit(_) => None,
-        }
-    }
-
-    /// What it meets, where that was asked for by itself.
-    pub fn requirement(&self) -> Option<&Requirement> {
-        match &self.0 {
-            MetBy::Issuance { record, .. } => Some(&record.requirement),
-            MetBy::Credit(deduction) => Some(&deduction.requirement),
-            MetBy::Granted => None,
-        }
-    }
-
-    fn is_payment(&self) -> bool {
-        let resolution = self.issuance().and_then(|record| record.resolution.as_ref());
-        resolution.is_some_and(|resolution| matches!(resolution.confirmation, Confirmation::PaymentRequired(_)))
-    }
-}
 
 /// What was used up for one answer.
 pub struct UsedUp {
     /// What the agent is told was done.
     pub resolution: Option<Box<PolicyResolution>>,
-    /// The receipt of what was paid.
-    pub receipt: Option<Box<Map<String, Value>>>,
+    /// The receipt of what was paid: filled by the ending where it is charged for then.
+    pub receipt: PaymentReceipt,
     /// Follows the answer to its end.
     pub mark: AnswerMark,
 }
 
-/// Follows an answer to its end, so that what it was let through by is known to be answered: after that there is
-/// nothing left to use. What never reached its agent is given back; what a crash cuts off, the next run finds.
-pub struct AnswerMark {
-    /// What was used; taken out once it is settled.
-    used: Option<UsedThings>,
-    has_begun: bool,
-}
-
-/// What one answer used. Nothing happens when it is dropped.
-struct UsedThings {
-    issuances: Arc<Issuances>,
-    states: Vec<(StateHash, u64, IssuanceRecord)>,
-    deductions: Vec<Deduction>,
+/// Whether one thing could be used up.
+enum UseOutcome {
+    Used,
+    /// Somebody else was first.
+    Lost,
+    Unmet(Unmet),
 }
 
 impl Issuances {
-    /// Uses up everything that lets a message through, each once, whoever else tries at the same time. `None` when
-    /// somebody else was first: then nothing is used.
+    /// Uses up everything that lets a message through, each once, whoever else tries at the same time, for an answer
+    /// that takes at most `time_max`. Inside is why not: nothing is used then.
     pub fn use_up<'a>(
         self: &'a Arc<Self>,
         uses: Vec<RequirementUse>,
         message: &'a Message,
-    ) -> BoxFuture<'a, Result<Option<UsedUp>, Error>> {
-        Box::pin(self.use_all(uses, message))
+        time_max: Duration,
+    ) -> BoxFuture<'a, Result<Result<UsedUp, Unmet>, Error>> {
+        Box::pin(self.use_all(uses, message, time_max))
     }
 
     async fn use_all(
         self: &Arc<Self>,
         mut uses: Vec<RequirementUse>,
         message: &Message,
-    ) -> Result<Option<UsedUp>, Error> {
+        time_max: Duration,
+    ) -> Result<Result<UsedUp, Unmet>, Error> {
         // What was paid goes first: it is what the agent is told of, and what is contested.
         uses.sort_by_key(|one| !one.is_payment());
-        let submitted = message.submission.as_ref().and_then(|submission| submission.state.as_ref());
-        let told = uses.iter().filter_map(|one| one.issuance()?.resolution.as_ref());
-        let resolution = told
-            .clone()
-            .find(|resolution| Some(&resolution.in_reply_to_state) == submitted)
-            .or_else(|| told.clone().next())
-            .cloned()
-            .map(Box::new);
-        let receipt = uses.iter().find_map(|one| one.issuance()?.receipt.clone()).map(Box::new);
-        let used = UsedThings { issuances: self.clone(), states: Vec::new(), deductions: Vec::new() };
+        let first = uses.iter().find_map(|one| one.requirement()).map(|wanted| Box::new(wanted.clone()));
         // From here on, what fails in the middle is given back.
-        let mut mark = AnswerMark { used: Some(used), has_begun: false };
+        let mut used = UsedThings::none(self.clone());
         let origin = RequestOrigin::of(message);
         // One after another, so that what was used before one fails is known and can be given back.
         for one in uses {
-            if !self.use_one(one, &mut mark, &origin).await? {
-                mark.give_back().await;
-                return Ok(None);
-            }
+            let unmet = match self.use_one(one, &mut used, &origin, time_max).await {
+                Ok(UseOutcome::Used) => continue,
+                Ok(UseOutcome::Unmet(unmet)) => Ok(Err(unmet)),
+                // Grants alone have no requirement, and they are never used up: there is nothing to ask for anew.
+                Ok(UseOutcome::Lost) => {
+                    first.map(|wanted| Err(Unmet::Ask(wanted, None))).ok_or_else(Error::unavailable)
+                }
+                Err(error) => Err(error),
+            };
+            used.give_back().await;
+            return unmet;
         }
-        Ok(Some(UsedUp { resolution, receipt, mark }))
+        let submitted = message.submission.as_ref().and_then(|submission| submission.state.as_ref());
+        let (resolution, receipt) = (used.resolution(submitted), used.receipt());
+        Ok(Ok(UsedUp { resolution, mark: AnswerMark::new(used, receipt.clone()), receipt }))
     }
 
-    /// Uses up one thing; `false` when somebody else was first.
-    async fn use_one(&self, one: RequirementUse, mark: &mut AnswerMark, origin: &RequestOrigin) -> Result<bool, Error> {
-        let Some(used) = &mut mark.used else { return Ok(false) };
+    async fn use_one(
+        self: &Arc<Self>,
+        one: RequirementUse,
+        used: &mut UsedThings,
+        origin: &RequestOrigin,
+        time_max: Duration,
+    ) -> Result<UseOutcome, Error> {
         match one.0 {
-            MetBy::Granted => Ok(true),
+            MetBy::Granted => Ok(UseOutcome::Used),
             MetBy::Issuance { hash, number, record } => {
-                let consumed =
-                    self.consume(&hash, number, IssuanceRecord { origin: origin.clone(), ..*record }).await?;
-                let is_ours = consumed.is_some();
-                used.states.extend(consumed);
-                Ok(is_ours)
+                let record = IssuanceRecord { origin: origin.clone(), ..*record };
+                let state = UsedState { hash, number, record };
+                // Whoever asks twice at once by one payment is not asked to pay again while the other one is answered.
+                let lost = match state.is_payment() {
+                    true => UseOutcome::Unmet(Unmet::Refused(indeterminate())),
+                    false => UseOutcome::Lost,
+                };
+                // Whoever found it has seen it so; used by somebody else since, it is none to be used again.
+                if self.status(&state.record) != IssuanceStatus::Verified {
+                    return Ok(lost);
+                }
+                let state = match self.charge_early(state, time_max).await? {
+                    EarlyCharge::Ready(state) => state,
+                    EarlyCharge::Lost => return Ok(lost),
+                    EarlyCharge::Unmet(unmet) => return Ok(UseOutcome::Unmet(unmet)),
+                };
+                let Some(consumed) = self.consume(*state).await? else { return Ok(lost) };
+                used.states.push(consumed);
+                Ok(UseOutcome::Used)
             }
             MetBy::Credit(deduction) => {
                 let deducted = self.deduct(*deduction).await?;
-                let is_ours = deducted.is_some();
+                let outcome = if deducted.is_some() { UseOutcome::Used } else { UseOutcome::Lost };
                 used.deductions.extend(deducted);
-                Ok(is_ours)
+                Ok(outcome)
             }
         }
     }
 
     /// Uses up what was done, if it still is what it was. The offer that was confirmed is compared once more with
     /// the one that was made. PolicyPart 5.5, steps 1 to 3.
-    async fn consume(
-        &self,
-        hash: &StateHash,
-        number: u64,
-        record: IssuanceRecord,
-    ) -> Result<Option<(StateHash, u64, IssuanceRecord)>, Error> {
+    async fn consume(&self, state: UsedState) -> Result<Option<UsedState>, Error> {
+        let UsedState { hash, number, record } = state;
         if !is_what_was_offered(&record)? {
             tracing::error!(agent = %record.agent, "a confirmation is of another offer than was made");
             return Ok(None);
         }
         let now = self.clock.now();
         let used = IssuanceUse { run: self.run.name().to_string(), at: now, is_answered: false };
-        let step = record.step(IssuanceStatus::Consumed, now, std::time::Duration::ZERO);
+        let step = record.step(IssuanceStatus::Consumed, now, Duration::ZERO);
         let consumed = IssuanceRecord { used: Some(used), ..step };
         // Compared and written before the agent hears of it: of all who use a state one does. PolicyPart 5.5, steps 1
         // and 2.
-        let Some(number) = self.write(hash, &consumed, number).await? else { return Ok(None) };
-        self.note(hash, &consumed, AuditOutcome::Resumed);
-        Ok(Some((hash.clone(), number, consumed)))
+        let Some(number) = self.write(&hash, &consumed, number).await? else { return Ok(None) };
+        self.note(&hash, &consumed, AuditOutcome::Resumed);
+        Ok(Some(UsedState { hash, number, record: consumed }))
     }
 
-    /// Writes down that an answer came to its end, or, when it never began, that what it used can be used.
-    async fn settle_use(
-        &self,
-        (hash, number, record): &(StateHash, u64, IssuanceRecord),
-        is_answered: bool,
-    ) -> Result<(), Error> {
-        let now = self.clock.now();
+    /// Writes down that an answer came to its end, or, when there was none, that what it used can be used.
+    pub(crate) async fn settle_use(&self, state: &UsedState, is_answered: bool) -> Result<(), Error> {
+        let (now, record) = (self.clock.now(), &state.record);
+        let is_told = record.used.as_ref().is_some_and(|used| used.is_answered);
         let step = match is_answered {
-            true => {
-                let used = record.used.clone().map(|used| IssuanceUse { is_answered: true, ..used });
-                let step = record.step(IssuanceStatus::Consumed, now, std::time::Duration::ZERO);
-                // Nobody needs what was said once it is answered.
-                IssuanceRecord { used, asked: Vec::new(), ..step }
-            }
-            false => {
-                let step = record.step(IssuanceStatus::Verified, now, std::time::Duration::ZERO);
-                IssuanceRecord { used: None, ..step }
-            }
+            // It was written with the charge.
+            true if is_told => return Ok(()),
+            true => record.answered().step(IssuanceStatus::Consumed, now, Duration::ZERO),
+            // Nobody knows whether it was paid, and if so, it is owed.
+            false if record.status == IssuanceStatus::Indeterminate => IssuanceRecord { used: None, ..record.clone() },
+            false => IssuanceRecord { used: None, ..record.step(IssuanceStatus::Verified, now, Duration::ZERO) },
         };
-        for _ in 0..TRIES_MAX {
-            match self.write(hash, &step, *number).await {
-                // Tried again: left unwritten, what was answered could be used once more when this run is over, and
-                // what was not answered could not be used until then.
-                Err(Error::Unavailable { .. }) => {}
-                written => return written.map(|_| ()),
-            }
-        }
-        Err(Error::unavailable())
+        // Tried again: left unwritten, what was answered could be used once more when this run is over, and what was
+        // not answered could not be used until then.
+        self.write_surely(&state.hash, &step, state.number).await.map(|_| ())
     }
 }
 
@@ -216,68 +168,4 @@ fn is_what_was_offered(record: &IssuanceRecord) -> Result<bool, Error> {
         }
         _ => false,
     })
-}
-
-impl AnswerMark {
-    /// The agent has heard of it: from here on, it is used.
-    pub fn begin(&mut self) {
-        self.has_begun = true;
-    }
-
-    /// Whether something was used that is good for one answer. A consent or a period that holds for a time is not.
-    pub fn is_for_one_answer(&self) -> bool {
-        self.used.as_ref().is_some_and(|used| !used.states.is_empty() || !used.deductions.is_empty())
-    }
-
-    /// Whoever heard of it turned it away and did nothing: it counts as not begun.
-    pub fn take_back(&mut self) {
-        self.has_begun = false;
-    }
-
-    /// The answer has come to its end. What was used for one that never began is given back.
-    pub fn ended(mut self) -> BoxFuture<'static, ()> {
-        Box::pin(async move {
-            if let Some(used) = self.used.take() {
-                used.settle(self.has_begun).await;
-            }
-        })
-    }
-
-    async fn give_back(mut self) {
-        if let Some(used) = self.used.take() {
-            used.settle(false).await;
-        }
-    }
-}
-
-impl UsedThings {
-    async fn settle(self, is_answered: bool) {
-        for state in &self.states {
-            if let Err(error) = self.issuances.settle_use(state, is_answered).await {
-                tracing::warn!(%error, "the use of a consent or payment was not written to its end");
-            }
-        }
-        for deduction in &self.deductions {
-            if let Err(error) = self.issuances.settle_deduction(deduction, is_answered).await {
-                tracing::warn!(%error, "a deduction was not written to its end");
-            }
-        }
-    }
-}
-
-/// An answer that its caller left counts as answered, and one that never began as nothing. What ends with the host
-/// is left as it is, for the next run to find.
-impl Drop for AnswerMark {
-    fn drop(&mut self) {
-        let Some(used) = self.used.take() else { return };
-        let has_begun = self.has_begun;
-        // The answer was cut off by the stop: left open, so that it may be used again once this run is over.
-        if has_begun && used.issuances.run.is_draining() {
-            return;
-        }
-        // Where nobody is left to write it, it is as after a crash.
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(used.settle(has_begun));
-        }
-    }
 }

@@ -133,8 +133,8 @@ pub(crate) fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: Tool
                 }
                 None => answer::working(gathered.finish(Ending::Complete).text(), &place),
             };
-            if let Some(receipt) = receipt {
-                payment::tell(&mut called.meta, *receipt);
+            if let Some(receipt) = receipt.get() {
+                payment::tell(&mut called.meta, receipt.clone());
             }
             yield ToolEvent::Done(Box::new(called));
         }

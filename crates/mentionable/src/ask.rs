@@ -18,7 +18,7 @@ use http::HeaderName;
 use http::header::{ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE};
 
 use self::form::Form;
-use self::pay::Payer;
+use self::pay::{PaidAnswer, Payer};
 use crate::discovery::names::REST;
 
 /// The token of a conversation. Mentionable REST 6.
@@ -46,11 +46,15 @@ async fn run(call: AskCall) -> Outcome {
     ask.check_token(&to.endpoint)?;
     let payer = if ask.pay { Some(Payer::new(&ask, &to)?) } else { None };
     loop {
-        let incoming = match &payer {
+        let PaidAnswer { incoming, session } = match &payer {
             Some(payer) => payer.send(&to, request).await?,
-            None => to.send(addressed(&to, request)).await.map_err(|error| to.unreachable(&error))?,
+            None => PaidAnswer::free(to.send(addressed(&to, request)).await.map_err(|error| to.unreachable(&error))?),
         };
-        let rest = answer::print(incoming, &to, ask.json).await?;
+        let printed = answer::print(incoming, &to, ask.json, payer.is_some()).await;
+        if let (Err(_), Some(session)) = (&printed, &session) {
+            pay::show_session(session);
+        }
+        let rest = printed?;
         let Some(next) = question::answer(ask, rest).await? else { return Ok(()) };
         ask = next;
         request = self::request(&ask)?;

@@ -6,7 +6,9 @@
 //! is kept by the caller, in its session, since no single agent has all of it.
 
 use forecourt_core::findings::{AppliedLimit, ItemFindings};
-use forecourt_core::{CollectedReply, Ending, Error, Event, EventStream, Findings, Message, Part, Reply, UsageMeter};
+use forecourt_core::{
+    CollectedReply, Ending, Error, Event, EventStream, Findings, Message, Part, PaymentReceipt, Reply, UsageMeter,
+};
 use forecourt_host::{Host, Run};
 use futures::future::join_all;
 use futures::stream;
@@ -33,7 +35,15 @@ pub(crate) async fn receive(host: &Host, messages: Vec<Message>) -> Result<Reply
     let answers = async move { together(join_all(replies.into_iter().map(Reply::collect)).await) };
     let events: EventStream =
         Box::pin(futures::StreamExt::flatten(stream::once(async { stream::iter(answers.await) })));
-    Ok(Reply { agent, thread: None, task: None, language, receipt: None, usage: UsageMeter::default(), events })
+    Ok(Reply {
+        agent,
+        thread: None,
+        task: None,
+        language,
+        receipt: PaymentReceipt::default(),
+        usage: UsageMeter::default(),
+        events,
+    })
 }
 
 /// What one agent found.

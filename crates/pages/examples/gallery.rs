@@ -6,7 +6,7 @@ use std::time::Duration;
 use forecourt_core::agent::{AgentCard, Endpoint, Skill};
 use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::policy::{
-    AcceptedPayment, AuthChallenge, ConsentTerms, Demand, PaidFor, PaymentTerms, RefusalKind, Requirement,
+    AcceptedPayment, AuthChallenge, Charge, ConsentTerms, Demand, PaidFor, PaymentTerms, RefusalKind, Requirement,
 };
 use forecourt_core::{
     Address, CollectedReply, Ending, File, Language, Link, Part, PolicyPart, Question, ToolCall, ToolOutcome,
@@ -164,6 +164,7 @@ fn reply(card: &AgentCard, language: &Language) -> String {
     let collected = CollectedReply {
         findings: None,
         usage: forecourt_core::AnswerUsage::default(),
+        receipt: None,
         parts: vec![
             Part::markdown(ANSWER),
             Part::data(json!([recipe, salad])),
@@ -235,6 +236,7 @@ fn decisions(card: &AgentCard) -> Vec<(&'static str, String)> {
         price: "0.05 USDC".to_owned(),
         covers: PaidFor::Turn,
         credit: None,
+        charge: Charge::After,
     });
     let requirement = |message: &str, demand| Requirement {
         rule: "terms".to_owned(),

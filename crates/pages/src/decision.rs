@@ -26,6 +26,8 @@ pub enum DecisionStatus {
     Open,
     /// It was done, and the answer waits.
     Done,
+    /// A payment is checked, and is taken when the answer is complete.
+    Reserved,
     /// The person said no.
     Declined,
     /// A payment was sent, and nobody knows yet whether it arrived.
@@ -121,6 +123,7 @@ enum VisitorView {
 struct PaymentView {
     price: String,
     covers: String,
+    is_charged_after: bool,
     ways: Vec<Way>,
     /// Whether one of the ways is x402, which programs pay at the page's own address.
     takes_x402: bool,
@@ -211,6 +214,7 @@ impl DecisionPage<'_> {
             Demand::Payment(payment) => DemandView::Payment(PaymentView {
                 price: clean::line(&payment.price),
                 covers: covers(payment.covers, say),
+                is_charged_after: payment.is_charged_after(),
                 ways: payment.accepted.iter().map(|way| Way::of(&way.scheme, &way.payload, say)).collect(),
                 takes_x402: takes_x402(payment),
                 fault: self.fault.map(clean::line),

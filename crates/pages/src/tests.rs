@@ -79,6 +79,7 @@ fn collected(text: &str, ending: Ending) -> CollectedReply {
     CollectedReply {
         findings: None,
         usage: forecourt_core::AnswerUsage::default(),
+        receipt: None,
         parts: vec![
             Part::markdown(text.clone()),
             Part::text(text.clone()),

@@ -10,8 +10,9 @@ pub const AMOUNT_DIGITS_MAX: usize = 39;
 pub const DECIMALS_MAX: u8 = 30;
 /// Requirements in one offer that are read.
 pub(crate) const ACCEPTS_MAX: usize = 32;
-/// Seconds for which a payer signs. The default of `payments.timeout_seconds`.
-pub const TIMEOUT_SECONDS: u64 = 300;
+/// Seconds for which a payer signs. The default of `payments.timeout_seconds`: an answer of an ordinary agent (120 s),
+/// its settlement (60 s), and some minutes in between.
+pub const TIMEOUT_SECONDS: u64 = 600;
 /// Seconds for which a payer may be asked to sign.
 pub(crate) const TIMEOUT_SECONDS_MAX: u64 = 24 * 60 * 60;
 /// How long a facilitator may take to check a payment, connection included.

@@ -49,13 +49,14 @@ pub(crate) fn code_of(reason: &str, otherwise: PaymentCode) -> PaymentCode {
     CODES.iter().find(|(part, _)| reason.contains(part)).map_or(otherwise, |(_, code)| *code)
 }
 
-/// The error that the payer gets for a facilitator's negative answer. Passing when the facilitator failed by itself
+/// The error that the payer gets for a facilitator's negative answer: a sentence, whatever word the facilitator has. Passing when the facilitator failed by itself
 /// (`unexpected_…`).
 pub(crate) fn fault_of(reply: &FacilitatorReply, otherwise: PaymentCode) -> PaymentError {
     let code = code_of(&reply.reason, otherwise);
-    let reason = if reply.reason.is_empty() { "without a reason" } else { &reply.reason };
-    let said = format!("the facilitator declined the payment: {reason}");
-    PaymentError { is_passing: reply.reason.starts_with("unexpected_"), ..fault(code, said) }
+    let reason = if reply.reason.is_empty() { "none" } else { &reply.reason };
+    // Its own word is for the operator: people read the sentence, and programs the code.
+    tracing::info!(reason, "a facilitator declined a payment");
+    PaymentError { is_passing: reply.reason.starts_with("unexpected_"), ..fault(code, code.sentence()) }
 }
 
 /// What a negative answer to `/settle` says of the money.

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use forecourt_core::Timestamp;
 use forecourt_core::clock::Clock;
 use forecourt_core::policy::{
-    AcceptedPayment, PaymentConfirmation, PaymentError, PaymentScheme, PaymentSubmission, Receipt, Settlement,
+    AcceptedPayment, PaymentAuthorization, PaymentConfirmation, PaymentError, PaymentScheme, PaymentSubmission,
+    Receipt, Settlement,
 };
 use forecourt_egress::Egress;
 use futures::future::BoxFuture;
@@ -247,6 +249,18 @@ impl PaymentScheme for X402 {
         let unknown = || fault(PaymentCode::NetworkMismatch, "the payment is for a network that is not known here");
         let authorization = &signed.exact.authorization;
         Ok(format!("eip155:{}/{}/{}", chain.ok_or_else(unknown)?, authorization.from, authorization.nonce))
+    }
+
+    fn authorization(&self, payment: &PaymentSubmission) -> Result<PaymentAuthorization, PaymentError> {
+        let signed = SignedPayment::read(&payment.payload)?;
+        let authorization = &signed.exact.authorization;
+        // Later than any clock counts is no end.
+        let end = i64::try_from(authorization.valid_before.0).ok();
+        Ok(PaymentAuthorization {
+            payer: Some(authorization.from.to_string()),
+            good_until: end.and_then(|second| Timestamp::from_second(second).ok()),
+            network: Some(signed.network),
+        })
     }
 
     fn verify<'a>(

@@ -20,7 +20,8 @@ pub struct PaymentsSettings {
     /// The address that is paid, unless a network or a rule names another one.
     #[schemars(with = "Option<String>")]
     pub pay_to: Option<Address>,
-    /// Seconds for which a payer signs: a payment that is not settled by then can't be.
+    /// Seconds for which a payer signs: a payment that is not settled by then can't be. One that would run out before an
+    /// answer is surely complete (the agent's `timeout_seconds`, and 60 s to settle) is taken before that answer.
     pub timeout_seconds: u64,
     /// Networks by their x402 version 1 names, such as `base-sepolia`. `base` and `base-sepolia` are known with
     /// USDC and need no table; what is set here goes before what is known.

@@ -2,7 +2,7 @@
 //! know.
 
 use forecourt_core::policy::{
-    AcceptedPayment, Demand, Objection, OfferContext, PaidFor, PaymentTerms, Requirement, sanitize_map,
+    AcceptedPayment, Charge, Demand, Objection, OfferContext, PaidFor, PaymentTerms, Requirement, sanitize_map,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,9 @@ pub struct PaymentRule {
     /// `credit` for messages until what was paid is used up.
     #[serde(default)]
     pub per: PerSettings,
+    /// When the money for a message is taken: `after` its answer is complete (the default, for which it is only reserved
+    /// until then), or `before` the agent is asked. A period and credit are bought, so they are always paid before.
+    pub charge: Option<ChargeSettings>,
     /// How it may be paid, the preferred way first: `{ scheme, payload }` as it stands on the wire, or one key
     /// with a table that a payment scheme turns into such. At most 16.
     #[schemars(with = "Vec<OfferSettings>")]
@@ -47,6 +50,16 @@ pub enum PerSettings {
         /// Seconds, or a number with a unit such as `30d`.
         Span,
     ),
+}
+
+/// When the money for a message is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ChargeSettings {
+    /// Once the answer is complete: of one that fails nothing is taken.
+    After,
+    /// Before the agent is asked.
+    Before,
 }
 
 /// A way to pay, for the generated reference.
@@ -99,10 +112,21 @@ impl PaymentRule {
             title: words.title.clone(),
             message: words.message(&format!("An answer of this agent costs {}.", self.price)),
             message_translations: words.translations(),
-            demand: Demand::Payment(PaymentTerms { accepted, price, covers, credit }),
+            demand: Demand::Payment(PaymentTerms { accepted, price, covers, credit, charge: self.charge(covers)? }),
         };
         requirement_unless_wrong(&payment, words)?;
         Ok(rule(move |_, _| Err(Objection::from(payment.clone()))))
+    }
+
+    /// When it is charged.
+    fn charge(&self, covers: PaidFor) -> Result<Charge, RuleProblem> {
+        match (self.charge, covers) {
+            (None | Some(ChargeSettings::After), PaidFor::Turn) => Ok(Charge::After),
+            (None | Some(ChargeSettings::Before), _) => Ok(Charge::Before),
+            (Some(ChargeSettings::After), _) => {
+                Err(RuleProblem::of("charge", "must be \"before\" with this `per`: a period and credit are bought"))
+            }
+        }
     }
 
     fn accepted(&self, context: &RuleContext<'_>) -> Result<Vec<AcceptedPayment>, RuleProblem> {

@@ -55,6 +55,8 @@ sentences! { DECISION_METHODS;
     decision_when_taken = "decision-when-taken" ();
     /// “Before the answer”
     decision_before_answer = "decision-before-answer" ();
+    /// “When the answer is complete; until then it is only reserved”
+    decision_when_complete = "decision-when-complete" ();
     /// “How to pay”
     decision_how_to_pay = "decision-how-to-pay" ();
     /// “Give this address to a program that pays with x402, such as a wallet or an assistant of …”
@@ -75,6 +77,8 @@ sentences! { DECISION_METHODS;
     decision_from_wallet = "decision-from-wallet" ();
     /// “No, thanks”
     decision_no_thanks = "decision-no-thanks" ();
+    /// “Once the payment is checked, … answers your question. You are charged when the answer is complete, …”
+    decision_after_check = "decision-after-check" (name: &str, time: &str);
     /// “Once the payment has arrived, … answers your question. You are charged once at most, …”
     decision_after_payment = "decision-after-payment" (name: &str, time: &str);
     /// “The answer to this one question”
@@ -91,6 +95,10 @@ sentences! { DECISION_METHODS;
     decision_paid = "decision-paid" ();
     /// “The payment arrived.”
     decision_arrived = "decision-arrived" ();
+    /// “Reserved”
+    decision_reserved = "decision-reserved" ();
+    /// “The payment is checked, and nothing is taken yet: it is taken when the answer is complete.”
+    decision_taken_later = "decision-taken-later" ();
     /// “Get the answer”
     decision_get_answer = "decision-get-answer" ();
     /// “Go back to where you asked, and send your question again.”

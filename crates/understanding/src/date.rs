@@ -94,6 +94,10 @@ fn limit(reader: &Reader<'_>, at: usize, floor: usize) -> Option<(Limit, std::op
     if let (Some(end), Some(last)) = (reader.class(named.end, WordClass::OrEarlier), named.last) {
         return Some((Some((None, Some(last), earlier(reader, last))), absorbed(end)));
     }
+    if let Some(both) = joined(reader, &named).filter(|_| led.is_some() || named.stands_alone) {
+        let words = reader.say("date_between", &[&both.first.to_string(), &both.last?.to_string()]);
+        return Some((Some((Some(both.first), both.last, words)), absorbed(both.end)));
+    }
     (led.is_some() || named.stands_alone).then(|| {
         let words = in_words(reader, &named, start);
         (Some((Some(named.first), named.last, words)), absorbed(named.end))
@@ -111,6 +115,17 @@ fn between(reader: &Reader<'_>, at: usize) -> Option<(Limit, usize)> {
     let (first, last) = (low.first.min(high.first), low.last?.max(high.last?));
     let words = reader.say("date_between", &[&spell(first, false), &spell(last, true)]);
     Some((Some((Some(first), Some(last), words)), high.end))
+}
+
+/// "In January or February": two times of which one begins where the other ends are one.
+fn joined(reader: &Reader<'_>, named: &NamedDate) -> Option<NamedDate> {
+    let next = [WordClass::Or, WordClass::And].into_iter().find_map(|class| reader.class(named.end, class))?;
+    let other = name(reader, reader.skip(next, &[WordClass::AtTime]))??;
+    let (last, other_last) = (named.last?, other.last?);
+    let is_next = |end: Date, begin: Date| end.checked_add(1.day()).is_ok_and(|after| begin <= after);
+    let touch = is_next(last, other.first) && is_next(other_last, named.first);
+    let (first, last) = (named.first.min(other.first), Some(last.max(other_last)));
+    touch.then_some(NamedDate { first, last, ..other })
 }
 
 fn later(reader: &Reader<'_>, day: Date) -> String {
@@ -265,6 +280,10 @@ mod tests {
             ("concerts cet automne", "concerts", "from 2026-09-01 to 2026-11-30"),
             ("conciertos en nochevieja", "conciertos", "from 2026-12-31"),
             ("concerts on satturday", "concerts", "from 2026-11-28"),
+            ("concerts on Saturday 12 December", "concerts", "from 2026-12-12"),
+            ("Konzerte am Samstag, dem 12. Dezember", "Konzerte", "from 2026-12-12"),
+            ("concerts in January or February", "concerts", "from 2027-01-01 to 2027-02-28"),
+            ("concerts in the Christmas holidays", "concerts", "from 2026-12-21 to 2027-01-06"),
             ("marché de noël avant Noël", "marché de noël", "2026-12-23 or earlier"),
         ] {
             let found = understood(text, &Events);

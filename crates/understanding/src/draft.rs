@@ -97,8 +97,10 @@ impl<'k> Draft<'k> {
     pub(crate) fn finish(mut self, reader: &Reader<'_>) -> ParsedQuestion {
         let original = reader.text;
         let says_more = !self.out.filters.is_empty() || self.out.order.is_some() || self.out.count.is_some();
+        let has_fillers =
+            self.taken.iter().any(|part| part.role == PartRole::Filler) && !tidied(&self.out.text).is_empty();
         // A question of which nothing was understood is searched for as it was written, spaces and marks included.
-        if !says_more && self.out.not_understood.is_empty() {
+        if !says_more && !has_fillers && self.out.not_understood.is_empty() {
             self.out.text = original.to_owned();
         } else {
             self.out.text = tidied(&self.out.text);
@@ -173,6 +175,7 @@ impl Parts {
                 is_it.then_some(PartRole::Order(order.words))
             }
             FoundMeaning::Count(count) => Some(PartRole::Count(*self.count.get_or_insert(count))),
+            FoundMeaning::Filler => Some(PartRole::Filler),
             FoundMeaning::NotUnderstood => self.tell(reader.written(tokens.clone())),
             FoundMeaning::Unwanted(words) => {
                 let told = self.tell(reader.written(tokens.clone()));

@@ -41,6 +41,8 @@ pub(crate) enum FoundMeaning {
     Order(SortOrder),
     /// How many items are wanted.
     Count(usize),
+    /// Words that ask for nothing.
+    Filler,
     /// A limit that can't be checked.
     NotUnderstood,
     /// The same of something that must be absent: these words. What mentions it comes later.

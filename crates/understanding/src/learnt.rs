@@ -12,7 +12,7 @@ use forecourt_vocabulary::{ItemValue, LANGUAGES, PropertyTable, Quantity, Questi
 use self::known::KnownNames;
 pub use self::unnamed::{UnnamedProperty, name_in_words, unnamed};
 use crate::limits::{LEARNT_PROPERTIES_MAX, LEARNT_WORDS_MAX};
-use crate::paths::{AGES, EVENT_DAYS, LAST_DAY, PLACE_PATHS, SHARE_MIN, SORT_PATHS};
+use crate::paths::{AGES, EVENT_DAYS, LAST_DAY, PLACE_PATHS, SORT_PATHS};
 use crate::unit::Dimension;
 
 /// A property as items state it.
@@ -108,6 +108,8 @@ pub struct LearntProperties {
     longest: usize,
 }
 
+/// Bytes of a code of a language, such as `it`.
+const LANGUAGE_CODE_BYTES_MAX: usize = 3;
 /// Lists of features: each names what an item has.
 const FEATURES: [&str; 2] = ["amenityFeature.", "additionalProperty."];
 /// Parts of paths that name no property by themselves.
@@ -141,6 +143,7 @@ impl LearntProperties {
         for property in stated {
             learnt.add(property, &known);
         }
+        learnt.add_other_names(vocabulary);
         for value in vocabulary.values().iter().filter(|value| value.ages.is_some()) {
             learnt.add_ages(value);
         }
@@ -178,7 +181,7 @@ impl LearntProperties {
         }
         if let StatedValues::Texts(values) = &stated.values {
             if known.is_none_or(|property| !property.named_only) {
-                self.add_own_values(at, values);
+                self.add_own_values(at, values, stated.path.to_lowercase().ends_with("language"));
             }
             self.add_named_values(at, values, names);
         }
@@ -197,9 +200,11 @@ impl LearntProperties {
         });
     }
 
-    /// The values of a property, as items write them.
-    fn add_own_values(&mut self, at: usize, values: &[String]) {
-        for (code, value) in LANGUAGES.iter().flat_map(|code| values.iter().map(move |value| (code, value))) {
+    /// The values of a property, as items write them. Codes of languages are none that people say: "it" and "no" are words.
+    fn add_own_values(&mut self, at: usize, values: &[String], is_language: bool) {
+        let is_code = |value: &&String| is_language && value.len() <= LANGUAGE_CODE_BYTES_MAX;
+        let values: Vec<&String> = values.iter().filter(|value| !is_code(value)).collect();
+        for (code, value) in LANGUAGES.iter().flat_map(|code| values.iter().map(move |value| (code, *value))) {
             self.phrase(code, value, LearntMeaning::Values(at, vec![value.clone()]));
         }
     }
@@ -209,6 +214,32 @@ impl LearntProperties {
         for (known, fits) in names.values_among(values) {
             for (code, phrase) in named(known) {
                 self.phrase(code, phrase, LearntMeaning::Values(at, fits.clone()));
+            }
+        }
+    }
+
+    /// What people of all languages call properties and values that only the items name: "Anhängerkupplung" is a
+    /// `towBar`. They come last, where nothing else has the phrase.
+    fn add_other_names(&mut self, vocabulary: &Vocabulary) {
+        let mut named: Vec<(&'static str, String, LearntMeaning)> = Vec::new();
+        let mut add = |name: &str, meaning: LearntMeaning| {
+            let names = vocabulary.names_of(name, "en").into_iter();
+            named.extend(names.map(|(code, other)| (code, other.to_owned(), meaning.clone())));
+        };
+        for (at, property) in self.properties.iter().enumerate() {
+            match &property.stated.values {
+                StatedValues::Texts(values) => {
+                    let telling = values.iter().filter(|_| property.id.is_none() || property.is_feature);
+                    telling.for_each(|value| add(value, LearntMeaning::Values(at, vec![value.clone()])));
+                }
+                _ if property.id.is_none() => add(&own_name(&property.stated.path), LearntMeaning::Name(at)),
+                _ => {}
+            }
+        }
+        for (code, phrase, meaning) in named {
+            let language = LANGUAGES.iter().position(|known| *known == code).unwrap_or_default();
+            if !self.phrases[language].contains_key(&compared(&phrase, code)) {
+                self.phrase(code, &phrase, meaning);
             }
         }
     }
@@ -239,10 +270,10 @@ impl LearntProperties {
         }
     }
 
-    /// The place of the property that says that an item is free of something, in whichever language that is named.
-    /// `None` as well where too few items state it: the others would be left out, whatever is in them.
-    pub(crate) fn free_of(&self, thing: &str, vocabulary: &Vocabulary) -> Option<usize> {
-        let stated = self.all().filter(|(_, property)| property.stated.share >= SHARE_MIN);
+    /// The place of the property that says that an item is free of something, in whichever language that is named, and
+    /// that at least this `share` of the items state.
+    pub(crate) fn free_of(&self, thing: &str, vocabulary: &Vocabulary, share: f64) -> Option<usize> {
+        let stated = self.all().filter(|(_, property)| property.stated.share >= share);
         let mut stated = stated.filter_map(|(at, property)| Some((at, property.free_of.as_deref()?))).peekable();
         // Most indexes have none, and this is asked of every word behind "without".
         stated.peek()?;
@@ -359,6 +390,7 @@ fn own_name(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::paths::SHARE_MIN;
 
     #[test]
     fn a_property_is_called_by_the_last_part_that_says_something() {
@@ -398,7 +430,7 @@ mod tests {
         let vocabulary = Vocabulary::shipped();
         let found = |share: f64, thing: &str| {
             let stated = StatedProperty { path: "glutenFree".to_owned(), share, values: StatedValues::Truth };
-            LearntProperties::of(vec![stated], &vocabulary).free_of(thing, &vocabulary)
+            LearntProperties::of(vec![stated], &vocabulary).free_of(thing, &vocabulary, SHARE_MIN)
         };
         assert_eq!((found(SHARE_MIN, "gluten"), found(SHARE_MIN, "Gluten")), (Some(0), Some(0)));
         assert_eq!((found(SHARE_MIN - 0.01, "gluten"), found(SHARE_MIN, "nuts")), (None, None));

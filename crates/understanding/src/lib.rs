@@ -49,6 +49,7 @@ mod found;
 mod inversions;
 mod kind;
 mod learnt;
+mod left_over;
 pub mod limits;
 pub mod measure;
 mod moment;

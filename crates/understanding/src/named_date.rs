@@ -230,6 +230,11 @@ fn relative(reader: &Reader<'_>, at: usize, today: Date) -> Option<NamedDate> {
         return of(first, last, end, true);
     }
     let (day, end) = weekday(reader, at)?;
+    // "Saturday, the 12th of December" is one day.
+    let written_at = reader.skip(end + usize::from(reader.is_mark(end, ',')), &[WordClass::Article, WordClass::AtTime]);
+    if let Some(named) = written(reader, written_at).filter(|named| named.last == Some(named.first)) {
+        return Some(NamedDate { stands_alone: true, ..named });
+    }
     // The next such day, today included.
     let ahead = (i64::from(day) - i64::from(today.weekday().to_monday_one_offset())).rem_euclid(7);
     let day = today.checked_add(ahead.days()).ok()?;

@@ -181,6 +181,10 @@ pub(crate) fn read_level(reader: &Reader<'_>, at: usize, _: usize) -> Option<Und
         _ => None,
     };
     let ((quantity, is_high), end) = reader.longest(at, level)?;
+    // "Excel, but not for beginners": what is not little need not be much, and is told.
+    if reader.is_behind(at, WordClass::Not) {
+        return Some(UnderstoodPart::new(at - 1..end, FoundMeaning::NotUnderstood));
+    }
     Some(UnderstoodPart::new(at..end, FoundMeaning::Level(quantity, is_high)))
 }
 
@@ -219,6 +223,16 @@ fn level_in_words(reader: &Reader<'_>, quantity: Quantity, is_high: bool) -> Opt
 #[cfg(test)]
 mod tests {
     use crate::tests::{Everything, parts, understood_in};
+
+    #[test]
+    fn a_level_that_is_negated_is_not_its_opposite_and_nothing_above_is_a_most() {
+        let found = understood_in("soup not for beginners", &Everything, "en");
+        assert!(found.filters.is_empty() && found.not_understood == ["not for beginners"], "{found:?}");
+        for text in ["soup, nothing above 20 euros", "Suppe, nichts über 20 Euro", "soupe, rien au-dessus de 20 euros"]
+        {
+            assert_eq!(parts(text).1, ["at most 20"], "{text}");
+        }
+    }
 
     #[test]
     fn limits_are_read_in_many_forms() {

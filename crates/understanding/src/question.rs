@@ -8,7 +8,9 @@ use crate::limits::QUERY_BYTES_MAX;
 use crate::parsed_question::ParsedQuestion;
 use crate::reader::Reader;
 use crate::scope::ReadingAids;
-use crate::{date, kind, near, order, people, place, quantity, stated, stated_value, stock, value, wanted, without};
+use crate::{
+    date, kind, left_over, near, order, people, place, quantity, stated, stated_value, stock, value, wanted, without,
+};
 
 /// A rule: what it finds at a token. The third argument is the token before which nothing may be taken.
 type Rule = fn(&Reader<'_>, usize, usize) -> Option<UnderstoodPart>;
@@ -29,6 +31,8 @@ const RULES: &[Rule] = &[
     without::read,
     without::read_word,
     wanted::read,
+    left_over::read_filler,
+    left_over::read_not,
 ];
 
 /// Takes a question apart. Reads none that is longer than [`QUERY_BYTES_MAX`] bytes.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use forecourt_vocabulary::WordClass;
 
+use crate::paths::SHARE_MIN;
 use crate::reader::Reader;
 
 /// Words of the longest name of a class.
@@ -86,11 +87,19 @@ impl Reader<'_> {
             return None;
         }
         if list != ListOf::Wanted
-            && let Some(thing) = self.stated_absent(at)
+            && let Some(thing) = self.stated_absent(at, SHARE_MIN)
         {
             return Some(thing);
         }
         let named = self.named_thing(at);
+        // Where few items say what they are free of, the others are looked into. Where none says what is in it, those few
+        // are all that can be proven.
+        if list != ListOf::Wanted
+            && named.as_ref().is_none_or(|thing| !self.can_be_looked_into(thing))
+            && let Some(thing) = self.stated_absent(at, 0.0)
+        {
+            return Some(thing);
+        }
         // Cream cheese is no cream: what has two words is what they say together.
         let longer = self
             .class(at + 1, WordClass::Head)
@@ -112,12 +121,18 @@ impl Reader<'_> {
         })
     }
 
-    /// A thing that items say they are free of: sugar, where they have a property "sugar free".
-    fn stated_absent(&self, at: usize) -> Option<Thing> {
+    /// Whether items state what they are made of, as far as a thing of this class is concerned.
+    fn can_be_looked_into(&self, thing: &Thing) -> bool {
+        let ThingKind::Class(id) = &thing.kind else { return true };
+        self.aids.vocabulary.class(id).is_some_and(|class| self.states(&class.area))
+    }
+
+    /// A thing that at least this share of the items say they are free of: sugar, where they have a property "sugar free".
+    fn stated_absent(&self, at: usize, share: f64) -> Option<Thing> {
         let words = (0..NAME_WORDS_MAX).take_while(|ahead| self.is_word(at + ahead)).count();
         (1..=words).rev().find_map(|words| {
             let tokens = at..at + words;
-            let property = self.aids.learnt.free_of(self.written(tokens.clone()), self.aids.vocabulary)?;
+            let property = self.aids.learnt.free_of(self.written(tokens.clone()), self.aids.vocabulary, share)?;
             Some(Thing { kind: ThingKind::FreeOf(property), tokens })
         })
     }

@@ -156,6 +156,14 @@ impl Vocabulary {
         words
     }
 
+    /// What else a phrase of one language is called in each of [`LANGUAGES`], by its code.
+    pub fn names_of(&self, phrase: &str, language: &str) -> Vec<(&'static str, &str)> {
+        let Some(at) = LANGUAGES.iter().position(|code| *code == language) else { return Vec::new() };
+        let same = phrase_key(phrase, at).map(|key| self.synonyms.same(key, at)).unwrap_or_default();
+        let names = same.into_iter().filter(|synonym| synonym.parts.len() == 1);
+        names.map(|synonym| (LANGUAGES[synonym.language], synonym.parts[0])).collect()
+    }
+
     /// What words of a question name, in each language: the longest phrases, each with the other words for it. The
     /// words are in lower case and without accents. Looks up these words and nothing else.
     pub fn subjects_in(&self, words: &[&str]) -> Vec<NamedSubject<'_>> {

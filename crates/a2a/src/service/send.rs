@@ -341,7 +341,7 @@ impl Service {
                 let mut message = self.remark(text, thread);
                 payment::complete(
                     &mut message.metadata,
-                    receipt.map(|receipt| Value::Object(*receipt)).into_iter().collect(),
+                    receipt.get().cloned().map(Value::Object).into_iter().collect(),
                 );
                 put_usage(&mut message.metadata, &usage.so_far());
                 OperationReply::Once(OperationOutcome::Sent(Item::Message(message)))

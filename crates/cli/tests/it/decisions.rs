@@ -154,7 +154,7 @@ fn a_payment_that_can_not_be_read_is_told_and_the_page_stays() {
     let (served, browser) = looking!(View::Desk, PAYMENT);
     to_the_page(&browser, &served);
     let page = browser.find("main").text();
-    for words in [QUESTION, "0.05 USDC", "Agent", "The answer to this one question", "Before the answer"] {
+    for words in [QUESTION, "0.05 USDC", "Agent", "The answer to this one question", "When the answer is complete"] {
         assert!(page.contains(words), "no {words:?} in {page}");
     }
     let url = browser.url();

@@ -4,10 +4,12 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
+use crate::nodes::Nodes;
 use crate::scripts::{client_script, library, run_checks};
-use crate::support::{Deployment, Ran, Served, within};
+use crate::support::{Deployment, PATIENCE, Ran, Served, within, within_time};
 
 /// An agent that costs something.
 pub(crate) const PAID: &str = r#"
@@ -78,21 +80,28 @@ impl Chain {
         self.get(&format!("/balance/{}", self.fact("paid")))["balance"].as_str().unwrap().parse().unwrap()
     }
 
-    /// The next settlement is done and not answered.
-    fn next_settlement_is_silent(&self) {
+    /// Has something go wrong, as `chain.mjs` says.
+    fn fault(&self, fault: &str) {
         let url = format!("{}/fault", self.fact("facilitator"));
-        let ran = Command::new("curl")
-            .args(["-s", "--noproxy", "*", "-d", "{\"settle\":\"silent\"}", &url])
-            .output()
-            .unwrap();
+        let ran = Command::new("curl").args(["-s", "--noproxy", "*", "-d", fault, &url]).output().unwrap();
         assert!(ran.status.success());
+    }
+
+    /// How often the facilitator was asked to `verify` or `settle`.
+    fn asked(&self, verb: &str) -> u64 {
+        self.get("/asked")[verb].as_u64().unwrap()
     }
 
     /// `forecourt ask --pay`, by somebody who has money.
     pub(crate) fn pay(&self, served: &Served, words: &[&str]) -> Ran {
+        self.pay_for(served, "paid", words)
+    }
+
+    /// The same, for another agent.
+    fn pay_for(&self, served: &Served, agent: &str, words: &[&str]) -> Ran {
         let mut command = served.deployment.command("ask");
         let data = served.deployment.data();
-        command.arg(served.https_url("/~paid")).args(words).arg("--pay").arg("--data").arg(data);
+        command.arg(served.https_url(&format!("/~{agent}"))).args(words).arg("--pay").arg("--data").arg(data);
         command.env("FORECOURT_WALLET_KEY", self.fact("payerKey"));
         let output = command.stdin(Stdio::null()).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -148,7 +157,7 @@ fn ask_pays_once_its_user_agreed_and_not_before() {
     assert_eq!(chain.paid(), 0);
 
     let paid = chain.pay(&served, &["hello", "--yes", "--pay-max", "0.05 USDC"]);
-    assert!(paid.stderr.contains("paid 0.05 USDC: 0x"), "{paid:?}");
+    assert!(paid.stderr.contains("paid: 0x"), "{paid:?}");
     assert!(paid.fine().contains("hello"));
     assert_eq!(chain.paid(), PRICE);
 }
@@ -156,8 +165,10 @@ fn ask_pays_once_its_user_agreed_and_not_before() {
 #[test]
 fn a_settlement_that_nobody_answered_for_is_found_on_the_chain_and_charged_once() {
     let Some(chain) = Chain::start() else { return };
-    let served = chain.deployment().serve();
-    chain.next_settlement_is_silent();
+    let deployment = chain.deployment();
+    deployment.write("agents/paid.toml", &PAID.replace("price =", "charge = \"before\"\nprice ="));
+    let served = deployment.serve();
+    chain.fault(r#"{"settle":"silent"}"#);
     let broken = chain.pay(&served, &["hello", "--yes", "--pay-max", "$1"]);
     assert_eq!((chain.paid(), broken.code == Some(0)), (PRICE, false), "{broken:?}");
     let session = broken.stderr.split("--session ").nth(1).and_then(|rest| rest.split_whitespace().next());
@@ -168,4 +179,134 @@ fn a_settlement_that_nobody_answered_for_is_found_on_the_chain_and_charged_once(
         (ran.code == Some(0)).then_some(())
     });
     assert_eq!(chain.paid(), PRICE);
+}
+
+/// An agent whose program fails, and one whose program takes so long that its host can be killed meanwhile.
+const BROKEN: &str = "handle = \"broken\"\nname = \"Broken\"\n\n[backend]\nkind = \"command\"\ncommand = [\"false\"]\n";
+const SLOW: &str =
+    "handle = \"slow\"\nname = \"Slow\"\n\n[backend]\nkind = \"command\"\ncommand = [\"sleep\", \"60\"]\n";
+
+/// The rule of [`PAID`] before another agent.
+fn paid_for(agent: &str) -> String {
+    format!("{agent}\n[[policy.rules]]{}", PAID.split("[[policy.rules]]").nth(1).unwrap())
+}
+
+/// The outcomes in the audit, the oldest first.
+fn outcomes(deployment: &Deployment) -> Vec<String> {
+    let audit = deployment.run("audit", [deployment.path().as_os_str(), "--json".as_ref()]).fine();
+    let outcome = |line: &str| serde_json::from_str::<Value>(line).unwrap()["outcome"].as_str().unwrap().to_owned();
+    audit.lines().map(outcome).collect()
+}
+
+#[test]
+fn whatever_goes_wrong_an_answer_is_charged_once_and_an_attempt_never() {
+    let Some(chain) = Chain::start() else { return };
+    let deployment = chain.deployment();
+    deployment.write("agents/broken.toml", &paid_for(BROKEN));
+    let served = deployment.serve();
+    let ask = |agent: &str| chain.pay_for(&served, agent, &["hello", "--yes", "--pay-max", "$1"]);
+    let mut paid = 0;
+    // Fault, agent, whether there is an answer, and whether the money is taken in the end.
+    for (fault, agent, is_answer, is_paid) in [
+        ("{}", "paid", true, true),
+        ("{}", "broken", false, false),
+        (r#"{"verify":"no"}"#, "paid", false, false),
+        (r#"{"verify":"error"}"#, "paid", false, false),
+        (r#"{"verify":"deaf"}"#, "paid", false, false),
+        (r#"{"verify":"slow"}"#, "paid", true, true),
+        (r#"{"settle":"no"}"#, "paid", false, false),
+        (r#"{"settle":"slow"}"#, "paid", true, true),
+        (r#"{"settle":"silent"}"#, "paid", true, true),
+        (r#"{"settle":"deaf"}"#, "paid", true, true),
+        (r#"{"settle":"error"}"#, "paid", true, true),
+    ] {
+        chain.fault(fault);
+        let ran = ask(agent);
+        assert_eq!(ran.code == Some(0), is_answer, "{fault} {agent}: {ran:?}");
+        paid += if is_paid { PRICE } else { 0 };
+        within("the money is where it should be", || (chain.paid() == paid).then_some(()));
+        if agent == "broken" {
+            assert!(ran.stderr.contains("Nothing was charged."), "{ran:?}");
+        }
+    }
+    within("the audit knows of all that was paid", || {
+        let count = outcomes(&served.deployment).iter().filter(|outcome| *outcome == "paid").count() as u64;
+        (count * PRICE == paid).then_some(())
+    });
+    assert_eq!(chain.paid(), paid);
+}
+
+#[test]
+fn a_facilitator_that_is_away_when_the_answer_is_complete_is_asked_again() {
+    let Some(chain) = Chain::start() else { return };
+    let deployment = chain.deployment();
+    // Long enough for the facilitator to go away in between.
+    let late = SLOW.replace("slow", "late").replace("[\"sleep\", \"60\"]", "[\"sh\", \"-c\", \"sleep 2; cat\"]");
+    deployment.write("agents/late.toml", &paid_for(&late));
+    let served = deployment.serve();
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| chain.pay_for(&served, "late", &["hello", "--yes", "--pay-max", "$1"]));
+        within("it is checked", || (chain.asked("verify") > 0).then_some(()));
+        chain.fault(r#"{"down":4}"#);
+        let answered = asking.join().unwrap();
+        assert_eq!(answered.code, Some(0), "{answered:?}");
+    });
+    within("it is there again", || (chain.paid() == PRICE).then_some(()));
+}
+
+#[test]
+fn a_host_that_is_killed_takes_nothing_for_what_it_did_not_answer() {
+    let Some(chain) = Chain::start() else { return };
+    let deployment = chain.deployment();
+    deployment.write("agents/slow.toml", &paid_for(SLOW));
+    let mut deployment = deployment;
+    for (fault, agent, asked) in [
+        (r#"{"verify":"held"}"#, "paid", "verify"),
+        ("{}", "slow", "verify"),
+        (r#"{"settle":"held"}"#, "paid", "settle"),
+    ] {
+        let served = deployment.serve();
+        let before = chain.asked(asked);
+        chain.fault(fault);
+        let words = ["hello", "--yes", "--pay-max", "$1"];
+        std::thread::scope(|scope| {
+            let asking = scope.spawn(|| chain.pay_for(&served, agent, &words));
+            within("it came so far", || (chain.asked(asked) > before).then_some(()));
+            served.signal(Signal::SIGKILL);
+            assert_ne!(asking.join().unwrap().code, Some(0));
+        });
+        deployment = served.killed();
+    }
+    assert_eq!(chain.paid(), 0);
+    // What was being settled is found out at the next start: it is taken, once, and owed.
+    let served = deployment.serve();
+    within("it is found out", || (chain.paid() == PRICE).then_some(()));
+    within("and told", || outcomes(&served.deployment).contains(&"paid".to_owned()).then_some(()));
+}
+
+#[test]
+fn of_three_nodes_one_takes_the_money_and_another_finds_out_for_one_that_died() {
+    let (Some(chain), Some(mut nodes)) = (Chain::start(), Nodes::start(0)) else { return };
+    for _ in 0..3 {
+        let deployment = nodes.deployment().open_to_loopback().with("payments", &chain.settings());
+        nodes.add_in(deployment.and("agents/paid.toml", PAID), &[]);
+    }
+    let words = ["hello", "--yes", "--pay-max", "$1"];
+    for node in &nodes.nodes {
+        chain.pay(node, &words).fine();
+    }
+    assert_eq!(chain.paid(), 3 * PRICE);
+    let dying = nodes.nodes.remove(0);
+    let before = chain.asked("settle");
+    chain.fault(r#"{"settle":"held"}"#);
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| chain.pay(&dying, &words));
+        within("it is being settled", || (chain.asked("settle") > before).then_some(()));
+        dying.signal(Signal::SIGKILL);
+        assert_ne!(asking.join().unwrap().code, Some(0));
+    });
+    within_time(PATIENCE * 2, "another node finds out", || (chain.paid() == 4 * PRICE).then_some(()));
+    // It goes on as ever, and nothing is taken twice.
+    chain.pay(&nodes.nodes[0], &words).fine();
+    assert_eq!(chain.paid(), 5 * PRICE);
 }

@@ -48,7 +48,7 @@ pub struct ConsentTerms {
     pub lifetime_seconds: Option<u64>,
 }
 
-/// What is paid, before the agent is asked, and for how long that is enough. PolicyPart 3.3.3.
+/// What is paid, and for how long that is enough. PolicyPart 3.3.3.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PaymentTerms {
     /// How it may be paid, the preferred way first; one at least.
@@ -60,6 +60,22 @@ pub struct PaymentTerms {
     /// How credit is counted; needed with [`PaidFor::Credit`], and looked at nowhere else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credit: Option<Box<CreditTerms>>,
+    /// When the money is taken.
+    // What was stored before there was a choice was taken before the answer.
+    #[serde(default)]
+    pub charge: Charge,
+}
+
+/// When the money for a message is taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Charge {
+    /// Before the agent is asked.
+    #[default]
+    Before,
+    /// Once the answer is complete: until then it is reserved. Holds for [`PaidFor::Turn`] alone, since a period and
+    /// credit are bought.
+    After,
 }
 
 /// How credit is counted. Amounts are decimal strings in the smallest unit. PolicyPart F-7.
@@ -114,6 +130,13 @@ pub enum PaidFor {
     Credit,
 }
 
+impl PaymentTerms {
+    /// Whether the money is taken once the answer is complete.
+    pub fn is_charged_after(&self) -> bool {
+        self.charge == Charge::After && self.covers == PaidFor::Turn
+    }
+}
+
 impl Requirement {
     /// The terms that a consent or payment is remembered by, hashed in their canonical form (RFC 8785). Title, message
     /// and translations are not part of it: rewording them does not ask everybody again.
@@ -121,8 +144,8 @@ impl Requirement {
         match &self.demand {
             Demand::Consent(consent) => json!({"kind": "consent_required", "scope": consent.scope}),
             Demand::Payment(payment) => {
-                // Without the price in words and without the credit's terms: what is signed and settled is in
-                // `accepted`.
+                // Without the price in words, the credit's terms and when it is charged: what is signed and settled is
+                // in `accepted`.
                 json!({"kind": "payment_required", "accepted": payment.accepted, "covers": payment.covers})
             }
         }

@@ -29,7 +29,7 @@ pub enum Confirmation {
     ConsentRequired(ConsentConfirmation),
 }
 
-/// A payment that was settled.
+/// A payment that was settled, or is reserved until the answer is complete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PaymentConfirmation {
     /// The scheme of the way that was used.

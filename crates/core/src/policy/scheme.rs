@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::kind::AcceptedPayment;
 use super::resolution::{PaymentConfirmation, PaymentSubmission};
+use crate::Timestamp;
 
 /// A family of payment schemes that this host can check and settle, such as `x402`. Schemes without one are
 /// passed on as they are, and can't be paid here.
@@ -20,6 +21,9 @@ pub trait PaymentScheme: Send + Sync + 'static {
     /// added around what its payer signed.
     fn fingerprint(&self, payment: &PaymentSubmission) -> Result<String, PaymentError>;
 
+    /// What the payment says of itself, which is known before it is settled.
+    fn authorization(&self, payment: &PaymentSubmission) -> Result<PaymentAuthorization, PaymentError>;
+
     /// Checks the payment against the host's own offer, and takes nothing.
     fn verify<'a>(
         &'a self,
@@ -33,6 +37,17 @@ pub trait PaymentScheme: Send + Sync + 'static {
     /// Looks again at a settlement that was [`Settlement::Unknown`]. Takes nothing that was not agreed to.
     fn reconcile<'a>(&'a self, offer: &'a AcceptedPayment, payment: &'a PaymentSubmission)
     -> BoxFuture<'a, Settlement>;
+}
+
+/// What a signed payment says of itself, in the words of its scheme.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PaymentAuthorization {
+    /// The payer.
+    pub payer: Option<String>,
+    /// The network on which it is to be settled.
+    pub network: Option<String>,
+    /// The moment from which it can't be settled any more; `None` where it has no end.
+    pub good_until: Option<Timestamp>,
 }
 
 /// The result of settling a payment.

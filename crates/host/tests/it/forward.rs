@@ -56,7 +56,7 @@ async fn a_call_takes_one_of_its_callers_places_until_it_ends() {
     let gate = ServerGate::new(Arc::new(card("far")), Vec::new());
     let held = host.forward(&gate, Target::Other, message("x")).await.unwrap().ok().unwrap();
     assert_eq!(refused(&host, &gate, Target::Other).await.as_deref(), Some("too_many_requests"));
-    held.end(&Ending::Complete).await;
+    held.end(Ending::Complete).await;
     assert_eq!(refused(&host, &gate, Target::Other).await, None);
 }
 
@@ -86,7 +86,7 @@ async fn what_became_of_calls_is_counted_under_the_servers_name() {
     let host = host(LimitSettings::default()).await;
     let gate = ServerGate::new(Arc::new(card("far")), Vec::new());
     let permit = host.forward(&gate, Target::Other, message("x")).await.unwrap().ok().unwrap();
-    permit.end(&Ending::failed("gone")).await;
+    permit.end(Ending::failed("gone")).await;
     drop(host.forward(&gate, Target::Other, message("x")).await.unwrap().ok().unwrap());
     let activity = host.activity(gate.card().handle());
     assert_eq!(activity.failures.len(), 1, "{activity:?}");

@@ -6,7 +6,7 @@ mod limits;
 use std::sync::Arc;
 
 use forecourt_core::policy::{
-    AcceptedPayment, Demand, Objection, OfferBuilder, OfferContext, PaidFor, RefusalKind, Requirement,
+    AcceptedPayment, Charge, Demand, Objection, OfferBuilder, OfferContext, PaidFor, RefusalKind, Requirement,
 };
 use forecourt_core::{AgentCard, Ending, Handle, IdentityEvidence, Language, Message, Policy, PolicyPart, Sender};
 use forecourt_host::Run;
@@ -237,6 +237,31 @@ fn a_payment_is_required_with_its_offers_in_their_order() {
     assert_eq!(schemes, ["coins.plain", "ln.invoice"]);
     assert_eq!(json!(terms.accepted[0].payload), json!({"count": 2, "for": "bot", "price": "2 coins"}));
     assert_eq!(json!(terms.accepted[1].payload), json!({"a": 1}));
+}
+
+#[test]
+fn a_message_is_charged_for_when_it_is_answered_and_what_is_bought_at_once() {
+    let place = Place::default();
+    let rule = |per: Value, charge: Option<&str>| {
+        let mut rule =
+            json!({"kind": "require_payment", "price": "1", "per": per, "offers": [{"coins": {"count": 2}}]});
+        if let Some(charge) = charge {
+            rule["charge"] = charge.into();
+        }
+        json!([rule])
+    };
+    let period = json!({"period": "30d"});
+    for (per, said, charge) in [
+        (json!("turn"), None, Charge::After),
+        (json!("turn"), Some("after"), Charge::After),
+        (json!("turn"), Some("before"), Charge::Before),
+        (period.clone(), None, Charge::Before),
+        (period.clone(), Some("before"), Charge::Before),
+    ] {
+        let Demand::Payment(terms) = place.required(rule(per, said), message("hi")).demand else { panic!() };
+        assert_eq!((terms.charge, terms.is_charged_after()), (charge, charge == Charge::After), "{said:?}");
+    }
+    assert_eq!(place.problem(rule(period, Some("after"))).key, Some("charge"));
 }
 
 #[test]

@@ -131,8 +131,12 @@ const ENGLISH_GENERIC_WORDS: &[&str] = &[
     "meals",
     "movie",
     "movies",
+    "product",
+    "products",
     "recipe",
     "recipes",
+    "remedies",
+    "remedy",
     "snack",
     "snacks",
     "supper",
@@ -155,9 +159,63 @@ pub(crate) fn is_stop_word(word: &str, tongue: LanguageAnalyzer) -> bool {
     list.as_mut().is_some_and(|list| !list.token_stream(word).advance())
 }
 
+/// The same in other languages, in which people ask whatever the items are in.
+const OTHER_GENERIC_WORDS: &[(&str, &[&str])] = &[
+    (
+        "de",
+        &[
+            "artikel",
+            "ding",
+            "dinge",
+            "etwas",
+            "gericht",
+            "gerichte",
+            "idee",
+            "ideen",
+            "irgendwas",
+            "mittel",
+            "produkt",
+            "produkte",
+            "rezept",
+            "rezepte",
+            "sache",
+            "sachen",
+            "zeug",
+        ],
+    ),
+    (
+        "fr",
+        &[
+            "article", "articles", "chose", "choses", "idée", "idées", "produit", "produits", "quelque", "recette",
+            "recettes", "remède", "remèdes", "truc", "trucs",
+        ],
+    ),
+    (
+        "es",
+        &[
+            "algo",
+            "artículo",
+            "artículos",
+            "cosa",
+            "cosas",
+            "idea",
+            "ideas",
+            "producto",
+            "productos",
+            "receta",
+            "recetas",
+            "remedio",
+            "remedios",
+        ],
+    ),
+];
+
 /// Whether a lower-case word asks for nothing in particular.
 pub(crate) fn is_generic_word(word: &str, tongue: LanguageAnalyzer) -> bool {
-    tongue == LanguageAnalyzer::ENGLISH && ENGLISH_GENERIC_WORDS.binary_search(&word).is_ok()
+    if tongue == LanguageAnalyzer::ENGLISH {
+        return ENGLISH_GENERIC_WORDS.binary_search(&word).is_ok();
+    }
+    OTHER_GENERIC_WORDS.iter().any(|(code, words)| *code == tongue.code() && words.contains(&word))
 }
 
 /// The text without stop words. Empty when there is nothing else.

@@ -1,8 +1,11 @@
 //! What an item says in several properties together: the ages that it is for, the days on which it takes place, and when
 //! it is over.
 
+use std::sync::LazyLock;
+
 use forecourt_loaders::item::type_name;
 use forecourt_understanding::{CANCELLED_DAY, measure};
+use regex::Regex;
 use serde_json::Value;
 
 /// The greatest age that something can be for, in years.
@@ -43,7 +46,10 @@ pub(super) fn ages(item: &Value) -> Option<(f64, f64)> {
     match (from, to) {
         (None, None) => match item.get("typicalAgeRange").and_then(Value::as_str) {
             Some(text) => typical_ages(text),
-            None => own_ages(own_property(item, AGE_RANGE)?.as_str()?),
+            None => match own_property(item, AGE_RANGE).and_then(Value::as_str) {
+                Some(text) => own_ages(text),
+                None => named_ages(text(item, "name")?),
+            },
         },
         (from, to) => Some((from.unwrap_or(0.0), to.unwrap_or(AGE_MAX))),
     }
@@ -106,6 +112,25 @@ fn own_ages(text: &str) -> Option<(f64, f64)> {
         _ => None,
     };
     range.filter(|(from, to)| from <= to && *to <= AGE_MAX)
+}
+
+/// The ages that a name says something is for: `Clay animals, ages 6 to 12`, `Malkurs für 8- bis 10-Jährige`, `dès 6 ans`.
+/// Only with a word that says that they are ages: most numbers of names are none.
+fn named_ages(name: &str) -> Option<(f64, f64)> {
+    static AGED: LazyLock<Regex> = LazyLock::new(|| {
+        // Written down here, so it compiles.
+        Regex::new(concat!(
+            r"(?i)\b(?:ages?|alter|âge|edad|kids|children|kinder|enfants|niños)\s+(?P<a>\d{1,2})",
+            r"(?:\s*(?:to|bis|à|a|-|–)\s*(?P<b>\d{1,2})\b|\s*\+|\s+and (?:up|over))",
+            r"|\b(?P<c>\d{1,2})\s*(?:to|bis|à|a|-|–|- bis)\s*(?P<d>\d{1,2})(?:\s*|-)(?:years?|yrs?|jahren?|jährige\w*|ans|años)\b",
+            r"|\b(?:from|ab|dès|à partir de|desde|a partir de)\s+(?P<e>\d{1,2})(?:\s*|-)(?:years?|jahren?|ans|años)\b",
+        ))
+        .unwrap_or_else(|error| panic!("{error}"))
+    });
+    let found = AGED.captures(name)?;
+    let age = |ends: [&str; 3]| ends.into_iter().find_map(|end| found.name(end)?.as_str().parse::<f64>().ok());
+    let (from, to) = (age(["a", "c", "e"])?, age(["b", "d", "b"]).unwrap_or(AGE_MAX));
+    (from <= to).then_some((from, to))
 }
 
 /// The days on which an event takes place, the first and the last; of a course that begins once the day on which it
@@ -187,6 +212,25 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_name_says_for_which_ages_something_is() {
+        for (name, ages) in [
+            ("Clay animals, ages 6 to 12", Some((6.0, 12.0))),
+            ("Puzzle, age 3+", Some((3.0, AGE_MAX))),
+            ("Malkurs für 8- bis 10-Jährige", Some((8.0, 10.0))),
+            ("Schach ab 7 Jahren", Some((7.0, AGE_MAX))),
+            ("Danse, 4 à 6 ans", Some((4.0, 6.0))),
+            ("Dibujo de 5 a 8 años", Some((5.0, 8.0))),
+            ("English for kids 7 to 10", Some((7.0, 10.0))),
+            ("A whisky, aged 12 years", None),
+            ("For the age of 12 monkeys", None),
+            ("From 12 to 6", None),
+            ("Route 66", None),
+        ] {
+            assert_eq!(self::ages(&json!({"name": name})), ages, "{name}");
+        }
+    }
 
     #[test]
     fn what_is_free_and_names_no_price_costs_nothing() {

@@ -4,7 +4,7 @@
 use super::other_names::OtherName;
 use super::plan::{head, words_of};
 use super::query_words::QueryWord;
-use crate::analysis::{LanguageAnalyzer, bare_word, is_stop_word};
+use crate::analysis::{LanguageAnalyzer, bare_word, is_generic_word, is_stop_word};
 use crate::error::Result;
 use crate::index::Snapshot;
 use forecourt_loaders::item::hash;
@@ -34,7 +34,8 @@ pub(crate) fn is_answered(
     tongue: LanguageAnalyzer,
 ) -> Result<bool> {
     let all = words_of(snapshot, text, tongue);
-    let words = &all.all()[..all.all().len().min(QUERY_WORDS_MAX)];
+    let telling = all.all().iter().filter(|word| !asks_for_anything(&word.written)).take(QUERY_WORDS_MAX);
+    let words: Vec<&QueryWord> = telling.collect();
     let known = words.iter().filter(|word| word.is_known()).count();
     if known == words.len() {
         // The usual case, and the cheap one: no item has to be looked at.
@@ -54,7 +55,7 @@ pub(crate) fn is_answered(
         let Some(address) = snapshot.find(hash(&[id.as_bytes()]))? else { continue };
         let index = snapshot.searcher.segment_reader(address.segment_ord).inverted_index(snapshot.fields.text)?;
         let mut covered = 0.0;
-        for word in words {
+        for word in &words {
             covered += if word.is_in(&index, snapshot.fields.text, address)? { weight(snapshot, word) } else { 0.0 };
         }
         if covered >= wanted {
@@ -70,12 +71,17 @@ fn knows_head(snapshot: &Snapshot, text: &str, tongue: LanguageAnalyzer) -> bool
     let words = head(text).split_whitespace().map(bare_word);
     // Whatever the items are in, people ask in their own language.
     let joins = LANGUAGES.map(LanguageAnalyzer::of);
-    let says = |word: &String| !joins.iter().any(|tongue| is_stop_word(word, *tongue));
+    let says = |word: &String| !asks_for_anything(word) && !joins.iter().any(|tongue| is_stop_word(word, *tongue));
     let subject: Vec<String> = words.skip_while(|word| !says(word)).take_while(says).collect();
     match subject.as_slice() {
         [only] => words_of(snapshot, only, tongue).all().iter().any(QueryWord::is_known),
         _ => true,
     }
+}
+
+/// Whether a word asks for nothing in particular in some language: a remedy for coughs is asked for by the coughs.
+fn asks_for_anything(word: &str) -> bool {
+    LANGUAGES.iter().any(|code| is_generic_word(word, LanguageAnalyzer::of(code)))
 }
 
 /// What a word weighs: as much as a rare one where no item has it.

@@ -85,14 +85,14 @@ impl Reader<'_> {
         let outcome = subscribed(upstream, &asker, &mut permit, address).await;
         upstream.note(&outcome);
         match outcome {
-            Ok(begun) => {
-                permit.end(&Ending::Complete).await;
-                Ok(begun)
-            }
+            Ok(begun) => match permit.end(Ending::Complete).await {
+                Ending::Complete => Ok(begun),
+                ending => Err(self.failed(CallFailure { error: CallError::Unasked(ending.clone()), ending })),
+            },
             Err(error) => {
                 let failure = CallFailure::new(error, upstream);
-                permit.end(&failure.ending).await;
-                Err(self.failed(failure))
+                let ending = permit.end(failure.ending).await;
+                Err(self.failed(CallFailure { error: failure.error, ending }))
             }
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::{Ending, in_place};
+use forecourt_core::{Ending, PaymentReceipt, in_place};
 use forecourt_host::ForwardPermit;
 use futures::future::BoxFuture;
 use http::HeaderValue;
@@ -47,8 +47,8 @@ pub(crate) struct ServerCall {
     timer: Timer,
     guards: CallGuards,
     upstream: Arc<Upstream>,
-    /// The receipt of what was paid for it.
-    receipt: Option<Map<String, Value>>,
+    /// The receipt of what is paid for it.
+    receipt: PaymentReceipt,
 }
 
 /// Why a request has no result: what went wrong, and what its caller is told.
@@ -141,10 +141,28 @@ impl Timer {
     }
 }
 
+/// Ends a call: it is charged for where it has a result, and its result is withheld where that fails.
+async fn ended(
+    mut permit: ForwardPermit,
+    outcome: Result<ServerResult, CallFailure>,
+) -> Result<ServerResult, CallFailure> {
+    if let Ok(ServerResult::CallToolResult(result)) = &outcome
+        && result.is_error == Some(true)
+    {
+        permit.fail();
+    }
+    let ending = outcome.as_ref().err().map_or(Ending::Complete, |failure| failure.ending.clone());
+    match (permit.end(ending).await, outcome) {
+        (Ending::Complete, Ok(result)) => Ok(result),
+        (ending, Ok(_)) => Err(CallFailure { error: CallError::Unasked(ending.clone()), ending }),
+        (ending, Err(failure)) => Err(CallFailure { ending, ..failure }),
+    }
+}
+
 impl ServerCall {
     /// The request of a caller that was let through.
     pub(crate) fn new(upstream: Arc<Upstream>, permit: ForwardPermit, asker: Asker, request: ServerRequest) -> Self {
-        let (timer, receipt) = (Timer::new(upstream.time_max), permit.receipt().cloned());
+        let (timer, receipt) = (Timer::new(upstream.time_max), permit.receipt().clone());
         let (told, hears_told) = mpsc::channel(PROGRESS_WAITING_MAX);
         let (logged, hears_logged) = mpsc::channel(LOGS_WAITING_MAX);
         let (asked, hears_asked) = mpsc::channel(1);
@@ -163,8 +181,7 @@ impl ServerCall {
             };
             upstream.note(&outcome);
             let outcome = judging.outcome(outcome).await.map_err(|error| CallFailure::new(error, &upstream));
-            permit.end(outcome.as_ref().err().map_or(&Ending::Complete, |failure| &failure.ending)).await;
-            outcome
+            ended(permit, outcome).await
         });
         Self {
             result,
@@ -179,9 +196,9 @@ impl ServerCall {
         }
     }
 
-    /// The receipt of what was paid for it, once.
-    pub(crate) fn receipt(&mut self) -> Option<Map<String, Value>> {
-        self.receipt.take()
+    /// The receipt of what was paid for it, known once it has ended.
+    pub(crate) fn receipt(&self) -> Option<Map<String, Value>> {
+        self.receipt.get().cloned()
     }
 
     /// What happens next, as the caller may know it.

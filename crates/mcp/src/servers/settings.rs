@@ -205,7 +205,7 @@ pub(super) fn read(definition: &ServerDefinition) -> Result<CheckedServer, Probl
     let fingerprint = format!("{}\n{section:?}\n{secrets:?}", definition.context.folder.display());
     problems.into_result(CheckedServer {
         name: definition.name.clone(),
-        gate: Arc::new(definition.gate.clone()),
+        gate: Arc::new(definition.gate.clone().lasting(time_max)),
         rules: Arc::new(rules),
         target,
         exchange,

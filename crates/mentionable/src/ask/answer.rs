@@ -17,13 +17,18 @@ use super::{SESSION, stream};
 /// Characters of what a server says about an error.
 const ERROR_CHARS_MAX: usize = 300;
 
-/// Prints an answer, and gives what it leaves to do.
-pub(super) async fn print(incoming: UpstreamResponse, to: &AskTarget, as_json: bool) -> Result<AnswerRest, Failure> {
+/// Prints an answer, and gives what it leaves to do. `pays`: whether it may have been paid for.
+pub(super) async fn print(
+    incoming: UpstreamResponse,
+    to: &AskTarget,
+    as_json: bool,
+    pays: bool,
+) -> Result<AnswerRest, Failure> {
     let session = incoming.headers.get(&SESSION).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let media_type = incoming.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if incoming.status.is_success() && media_type == "text/event-stream" {
-        return Ok(AnswerRest { session, ..stream::print(incoming, to).await? });
+        return Ok(AnswerRest { session, ..stream::print(incoming, to, pays).await? });
     }
     let mut rest = AnswerRest { session, ..AnswerRest::default() };
     whole(incoming, &media_type, to, as_json, &mut rest).await?;

@@ -47,11 +47,11 @@ impl Payer {
 
     /// Sends a request, and sends it again with a payment if the agent wants one and the user agrees. What is not
     /// to be paid for comes whole, not as a stream.
-    pub(super) async fn send(&self, to: &AskTarget, request: UpstreamRequest) -> Result<UpstreamResponse, Failure> {
+    pub(super) async fn send(&self, to: &AskTarget, request: UpstreamRequest) -> Result<PaidAnswer, Failure> {
         let first = request.clone().header(ACCEPT, JSON);
         let incoming = to.send(addressed(to, first)).await.map_err(|error| to.unreachable(&error))?;
         if incoming.status != StatusCode::PAYMENT_REQUIRED {
-            return Ok(incoming);
+            return Ok(PaidAnswer::free(incoming));
         }
         let body = incoming.body.collect().await;
         let body =
@@ -71,8 +71,8 @@ impl Payer {
             to.unreachable(&error).hint("whether it was paid is not known; look at your account before you pay again")
         })?;
         show_receipt(&answer, &quote);
-        show_session(&answer);
-        Ok(answer)
+        let session = session_of(&answer).filter(|_| receipt_of(&answer).is_none());
+        Ok(PaidAnswer { incoming: answer, session })
     }
 
     /// The first way to pay that this wallet can sign for, and the payment, which goes nowhere by itself.
@@ -147,17 +147,40 @@ fn policy_part(body: &[u8]) -> Option<PolicyPart> {
     PolicyPart::from_json(policy).ok()
 }
 
-/// Says how to go on without paying again, where the answer does not say that it was paid: it may be known later.
-fn show_session(answer: &UpstreamResponse) {
-    let session = answer.headers.get(&SESSION).and_then(|value| value.to_str().ok());
-    if let (Some(session), None) = (session, receipt_of(answer)) {
-        let session = line(session, WORD_CHARS_MAX);
-        stderrln!("if the payment was taken after all, this goes on without paying again: --session {session}");
+/// An answer to a request that may have been paid for.
+pub(super) struct PaidAnswer {
+    pub(super) incoming: UpstreamResponse,
+    /// The conversation, where the head of a paid answer does not say that it was paid.
+    pub(super) session: Option<String>,
+}
+
+impl PaidAnswer {
+    /// An answer that nobody pays for.
+    pub(super) fn free(incoming: UpstreamResponse) -> Self {
+        Self { incoming, session: None }
     }
+}
+
+/// Says how to go on without paying again where there was no answer: whether it was paid may be known later.
+pub(super) fn show_session(session: &str) {
+    let session = line(session, WORD_CHARS_MAX);
+    stderrln!("if the payment was taken after all, this goes on without paying again: --session {session}");
+}
+
+fn session_of(answer: &UpstreamResponse) -> Option<String> {
+    answer.headers.get(&SESSION).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 
 fn receipt_of(answer: &UpstreamResponse) -> Option<&HeaderValue> {
     answer.headers.get(PAYMENT_RESPONSE).or_else(|| answer.headers.get(X_PAYMENT_RESPONSE))
+}
+
+/// Says that it was paid, if a receipt in base64 says so, as the end of a stream brings it.
+pub(super) fn show_paid(receipt: &str) {
+    let receipt = HeaderValue::from_str(receipt).ok().and_then(|value| decode(&value).ok());
+    if let Some(receipt) = receipt.filter(|receipt| receipt["success"] == true) {
+        stderrln!("paid: {}", line(receipt["transaction"].as_str().unwrap_or_default(), WORD_CHARS_MAX));
+    }
 }
 
 /// Says that it was paid, if the answer does.

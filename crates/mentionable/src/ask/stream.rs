@@ -36,9 +36,10 @@ enum Break {
     Stream(String),
 }
 
-/// Prints words as they come on standard output, and tools at work on standard error.
-pub(super) async fn print(mut incoming: UpstreamResponse, to: &AskTarget) -> Result<AnswerRest, Failure> {
-    let mut display = StreamDisplay::default();
+/// Prints words as they come on standard output, and tools at work on standard error. `pays`: whether the answer may
+/// have been paid for, so that a receipt means something.
+pub(super) async fn print(mut incoming: UpstreamResponse, to: &AskTarget, pays: bool) -> Result<AnswerRest, Failure> {
+    let mut display = StreamDisplay { pays, ..StreamDisplay::default() };
     let ended = follow(&mut incoming, &mut display).await;
     ignore_broken_pipe(display.words.end())?;
     match ended {
@@ -82,12 +83,13 @@ struct StreamDisplay {
     rest: AnswerRest,
     /// The state that was last shown of each tool call, by its id.
     tools: ToolDisplay,
+    pays: bool,
 }
 
 impl Default for StreamDisplay {
     fn default() -> Self {
         let (words, tools) = (Words::new(), ToolDisplay::default());
-        Self { words, parts: Vec::new(), error: None, rest: AnswerRest::default(), tools }
+        Self { words, parts: Vec::new(), error: None, rest: AnswerRest::default(), tools, pays: false }
     }
 }
 
@@ -96,6 +98,9 @@ impl StreamDisplay {
     fn comment(&mut self, comment: &str) {
         if let Some(reason) = comment.strip_prefix("error ") {
             self.error = Some(line(reason, REASON_CHARS_MAX));
+        }
+        if let Some(receipt) = comment.strip_prefix("receipt ").filter(|_| self.pays) {
+            super::pay::show_paid(receipt);
         }
         let part = comment.strip_prefix("part ").and_then(|envelope| json::parse(envelope.as_bytes()).ok());
         if let Some(part) = part.map(|mut envelope| envelope["part"].take()) {

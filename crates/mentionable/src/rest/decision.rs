@@ -179,8 +179,10 @@ async fn decide(rest: &Rest, decision: &OpenDecision<'_>, body: Body) -> Outcome
         Decision::Ask => return Ok(decision.payment_wanted(media, None)),
         Decision::Pay(payment) => (host.pay(state, &payment, &origin).await?, Some(payment)),
     };
-    if let (IssuanceOutcome::Verified(_), Some(payment), Some(callback)) = (&outcome, &paid, &callback) {
-        receipt::hand_over(&rest.egress, callback, state, payment).await;
+    if let (IssuanceOutcome::Verified(receipt), Some(payment), Some(callback)) = (&outcome, &paid, &callback) {
+        // What is only reserved stays here: whoever has it could have the money taken, and get the answer.
+        let told = receipt.is_some().then_some(payment);
+        receipt::hand_over(&rest.egress, callback, state, told).await;
     }
     let mut answer = decision.decided(media, outcome, paid.is_some(), callback.is_some())?;
     answer.head.extend(kept.map(|cookie| (SET_COOKIE, cookie)));
@@ -234,7 +236,7 @@ impl OpenDecision<'_> {
             token: &form_token(*kind, state),
             return_to: is_here.then_some(return_to.as_str()),
             time_left: Duration::try_from(left).unwrap_or_default(),
-            status: status(issuance.status),
+            status: status(issuance.status, issuance.is_reserved),
             fault: error.map(|error| error.message.as_str()),
             receipt_callback: callback,
             visitor: self.visitor(),
@@ -273,10 +275,11 @@ impl OpenDecision<'_> {
     }
 }
 
-fn status(status: IssuanceStatus) -> DecisionStatus {
+fn status(status: IssuanceStatus, is_reserved: bool) -> DecisionStatus {
     match status {
         IssuanceStatus::Issued => DecisionStatus::Open,
         IssuanceStatus::Indeterminate => DecisionStatus::Pending,
+        IssuanceStatus::Verified if is_reserved => DecisionStatus::Reserved,
         IssuanceStatus::Verified => DecisionStatus::Done,
         IssuanceStatus::Consumed | IssuanceStatus::Declined | IssuanceStatus::Expired => DecisionStatus::Declined,
     }

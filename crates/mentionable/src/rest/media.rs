@@ -3,6 +3,8 @@
 use forecourt_surface::negotiate;
 use http::{HeaderMap, HeaderValue};
 
+use super::problem::PROBLEM_JSON;
+
 /// A form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Media {
@@ -29,10 +31,11 @@ const TASK_OFFERS: [(Media, &str); 3] = [OFFERS[2], OFFERS[0], OFFERS[1]];
 const TASK_TYPES: [&str; 3] = [TASK_OFFERS[0].1, TASK_OFFERS[1].1, TASK_OFFERS[2].1];
 
 impl Media {
-    /// What `headers` ask for; HTML when they say nothing. `None`: nothing of ours is acceptable,
-    /// which is 406.
+    /// What `headers` ask for; HTML when they say nothing. Who names problems and nothing else of ours reads JSON.
+    /// `None`: nothing of ours is acceptable, which is 406.
     pub(crate) fn wanted(headers: &HeaderMap) -> Option<Self> {
-        negotiate::media_type_or_first(headers, &TYPES).map(|index| OFFERS[index].0)
+        let wanted = negotiate::media_type_or_first(headers, &TYPES).map(|index| OFFERS[index].0);
+        wanted.or_else(|| (negotiate::named_quality(headers, PROBLEM_JSON) > 0).then_some(Self::Json))
     }
 
     /// The form of an error about a task; JSON when `headers` say nothing, or nothing that we have.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use forecourt_core::clock::after;
 use forecourt_core::limits::TASK_TTL;
-use forecourt_core::{Reply, Sender, UsageMeter};
+use forecourt_core::{PaymentReceipt, Reply, Sender, Task, UsageMeter};
 use forecourt_host::{
     Host, IdempotencyOwner, IdempotencyPermit, IdempotencyState, ONCE_KEY_BYTES_MAX, Run, TaskAccess, TaskMode,
     TaskName, TaskPermit,
@@ -146,10 +146,16 @@ fn known(responder: &Responder<'_>, task: &TaskPermit, run: &Run) -> Result<Repl
         thread: task.thread.clone(),
         task: is_background.then(|| task.id.clone()),
         language: responder.route.card.language.clone(),
-        receipt: None,
+        receipt: receipt_of(task),
         usage: UsageMeter::default(),
         events: task.subscribe(0),
     })
+}
+
+/// The receipt of what was paid for a task when it was complete.
+fn receipt_of(task: &Task) -> PaymentReceipt {
+    let receipt = task.outcome.as_ref().and_then(|outcome| outcome.receipt.clone());
+    receipt.map(|receipt| PaymentReceipt::known(*receipt)).unwrap_or_default()
 }
 
 fn guessable() -> Failure {

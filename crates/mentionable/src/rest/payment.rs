@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use forecourt_core::PolicyPart;
 use forecourt_core::json;
 use forecourt_core::policy::{PaymentSubmission, RefusalKind};
-use forecourt_payments::x402::http::{self as x402, PAYMENT_REQUIRED, PAYMENT_SIGNATURE, X_PAYMENT};
+use forecourt_payments::x402::http::{self as x402, PAYMENT_REQUIRED, PAYMENT_SIGNATURE};
 use forecourt_payments::x402::{Version, submission};
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
@@ -33,11 +33,6 @@ const BODY_MEMBERS: [&str; 3] = ["x402Version", "error", "accepts"];
 pub(crate) fn from_headers(headers: &HeaderMap) -> Result<Option<PaymentSubmission>, Failure> {
     let found = x402::from_headers(headers).map_err(|error| Failure::bad_request(error.message))?;
     Ok(found.map(|(_, payment)| payment))
-}
-
-/// Whether a request comes from a program that pays with x402.
-pub(crate) fn is_x402(headers: &HeaderMap) -> bool {
-    headers.contains_key(X_PAYMENT) || headers.contains_key(PAYMENT_SIGNATURE)
 }
 
 /// A payment as text, at most [`PAYMENT_BYTES_MAX`] bytes: JSON, or JSON in base64.

@@ -43,7 +43,7 @@ pub(crate) async fn answer(responder: &Responder<'_>, media: Media, reply: Reply
     let session = thread.as_ref().map(ThreadId::expose);
     let frame = responder.frame(&url, &language, session, "");
     let mut head = responder.answer_head(media, &language, thread.as_ref());
-    if let Some(receipt) = &receipt {
+    if let Some(receipt) = receipt.get() {
         payment::add_receipt(&mut head, responder.request.headers(), receipt);
     }
     if media == Media::Markdown {
@@ -78,7 +78,8 @@ async fn stream_of(responder: &Responder<'_>, reply: Reply) -> HttpAnswer {
         // Now or never: a cookie stands in the head, which is sent before the frames.
         responder.keep_waiting(&mut head, part, thread.as_ref());
     }
-    if let Some(receipt) = &receipt {
+    // What is paid at the end stands in the last frame: unless that is here already, the head goes before it.
+    if let Some(receipt) = receipt.get() {
         payment::add_receipt(&mut head, responder.request.headers(), receipt);
     }
     head.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -92,7 +93,7 @@ async fn stream_of(responder: &Responder<'_>, reply: Reply) -> HttpAnswer {
     );
     let sign = stream::iter(is_late.then(|| Bytes::from_static(HEARTBEAT)));
     let events = Box::pin(stream::iter(begun).chain(events));
-    let frames = sign.chain(render::frames(events, responder.route.card.streams));
+    let frames = sign.chain(render::frames(events, responder.route.card.streams, receipt));
     let frames = KeepAlive::new(Box::pin(frames));
     HttpAnswer { status: StatusCode::OK, head, content: Content::Frames(Box::pin(frames)) }
 }

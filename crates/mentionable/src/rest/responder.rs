@@ -10,7 +10,7 @@ use forecourt_surface::ending::add_challenges;
 use forecourt_surface::negotiate;
 use forecourt_surface::refusal::{add_fields, status};
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, LOCATION, RETRY_AFTER, SET_COOKIE};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use super::agent_route::{AgentRoute, X_MENTIONABLE_SESSION, X_ROBOTS_TAG};
 use super::answer::{HttpAnswer, Outcome, RestError};
@@ -156,12 +156,13 @@ impl<'a> Responder<'a> {
         HttpAnswer::whole(status, head, render::refusal(media, &frame, part, &worded))
     }
 
-    /// The form of a refusal: that which was wanted, but JSON for a program that pays with x402 and names no other.
+    /// The form of a refusal: that which was wanted, but JSON for a program that is to pay for its POST and names no page.
+    /// Clients of x402 name no form, and read JSON. Who follows a link gets a page all the same: REST 4, 9.6.
     fn refusal_media(&self, media: Media, part: &PolicyPart) -> Media {
         let is_payment = matches!(part.kind, RefusalKind::PaymentRequired { .. });
         let names_html = negotiate::named_quality(self.request.headers(), "text/html") > 0;
         match media {
-            Media::Html if is_payment && !names_html && payment::is_x402(self.request.headers()) => Media::Json,
+            Media::Html if is_payment && !names_html && self.request.parts.method == Method::POST => Media::Json,
             media => media,
         }
     }

@@ -41,12 +41,17 @@ async fn s9_4_a_402_holds_the_offer_where_each_version_looks_for_it() {
 async fn s9_4_a_program_that_pays_is_refused_in_json_unless_it_names_another_form() {
     let place = refusing().await;
     let payment = STANDARD.encode(r#"{"x402Version":1,"payload":{}}"#);
-    for (accept, form) in
-        [(None, "application/json"), (Some("*/*"), "application/json"), (Some("text/html"), "text/html; charset=utf-8")]
-    {
-        let mut request = crate::support::request(http::Method::POST, "/~bot")
-            .header("content-type", crate::support::MULTIPART)
-            .header("x-payment", &payment);
+    let forms = [
+        (None, "application/json"),
+        (Some("*/*"), "application/json"),
+        (Some("text/html"), "text/html; charset=utf-8"),
+    ];
+    for ((accept, form), pays) in forms.into_iter().flat_map(|form| [(form, true), (form, false)]) {
+        let mut request =
+            crate::support::request(http::Method::POST, "/~bot").header("content-type", crate::support::MULTIPART);
+        if pays {
+            request = request.header("x-payment", &payment);
+        }
         if let Some(accept) = accept {
             request = request.header("accept", accept);
         }

@@ -60,9 +60,9 @@ async fn rfc9457_a_fault_is_a_problem_too() {
         let problem = answer.json();
         assert_eq!((&problem["status"], &problem["code"]), (&json!(status), &json!(code)), "{path}");
     }
-    // What is no error has other forms.
-    let answer = place.ask("/~echo?user=a", PROBLEM).await.is(406);
-    assert_eq!(answer.field("content-type"), Some(PROBLEM));
+    // What is no error has other forms: who names problems alone reads JSON.
+    let answer = place.ask("/~echo?user=a", PROBLEM).await.is(200);
+    assert_eq!(answer.field("content-type"), Some("application/json"));
     let both = place.ask("/~echo?user=a", "application/json, application/problem+json").await.is(200);
     assert_eq!(both.field("content-type"), Some("application/json"));
 }
@@ -80,6 +80,7 @@ async fn rfc9110_12_5_1_quality_decides_between_a_problem_and_the_usual_form() {
         ("text/markdown;q=0.3, application/problem+json;q=0.4", PROBLEM),
         ("application/*", "application/json"),
         ("*/*", "text/html; charset=utf-8"),
+        (PROBLEM, PROBLEM),
         ("*/*, application/problem+json", PROBLEM),
     ] {
         let answer = place.ask("/~bot?user=a", accept).await.is(402);

@@ -1,4 +1,4 @@
-use forecourt_core::policy::{AcceptedPayment, ConsentTerms, Translation};
+use forecourt_core::policy::{AcceptedPayment, Charge, ConsentTerms, Translation};
 use forecourt_testkit::card;
 use serde_json::json;
 
@@ -24,7 +24,7 @@ fn payment(words: &str) -> Requirement {
         AcceptedPayment { scheme: words.to_owned(), payload: object(json!({words: words})) },
     ];
     let (price, covers) = (words.to_owned(), PaidFor::Turn);
-    requirement(words, Demand::Payment(PaymentTerms { accepted, price, covers, credit: None }))
+    requirement(words, Demand::Payment(PaymentTerms { accepted, price, covers, credit: None, charge: Charge::After }))
 }
 
 fn requirement(words: &str, demand: Demand) -> Requirement {
@@ -163,6 +163,7 @@ fn what_was_decided_is_said_and_can_not_be_decided_again() {
     for requirement in [consent("x"), payment("2 coins")] {
         for (status, said) in [
             (DecisionStatus::Done, "can answer your question now"),
+            (DecisionStatus::Reserved, "can answer your question now"),
             (DecisionStatus::Declined, "You said no"),
             (DecisionStatus::Pending, "being confirmed"),
         ] {
@@ -188,14 +189,30 @@ fn english() -> Vec<&'static str> {
 }
 
 #[test]
+fn what_is_taken_later_is_said_before_and_after() {
+    let mut requirement = payment("2 coins");
+    let said = |requirement: &Requirement, status| shown(requirement, status, "hi", None);
+    assert!(said(&requirement, DecisionStatus::Open).contains("When the answer is complete"));
+    let reserved = said(&requirement, DecisionStatus::Reserved);
+    assert!(reserved.contains("nothing is taken yet") && !reserved.contains("The payment arrived"), "{reserved}");
+    let Demand::Payment(terms) = &mut requirement.demand else { panic!() };
+    terms.charge = Charge::Before;
+    assert!(said(&requirement, DecisionStatus::Open).contains("Before the answer"));
+}
+
+#[test]
 fn no_english_is_left_in_a_page_of_another_language() {
     let english = english();
     assert!(english.contains(&"Do you agree?") && english.contains(&"asks for your agreement"), "{english:?}");
     for language in ["de", "fr", "es"] {
         for requirement in [consent("x"), payment("2")] {
-            for status in
-                [DecisionStatus::Open, DecisionStatus::Done, DecisionStatus::Declined, DecisionStatus::Pending]
-            {
+            for status in [
+                DecisionStatus::Open,
+                DecisionStatus::Done,
+                DecisionStatus::Reserved,
+                DecisionStatus::Declined,
+                DecisionStatus::Pending,
+            ] {
                 let page = shown(&requirement, status, "x", Some(language));
                 let text = page.split("<main").nth(1).unwrap().split("</main>").next().unwrap();
                 let pieces = text.split('<').filter_map(|piece| piece.split_once('>'));

@@ -53,6 +53,26 @@ impl PaymentCode {
     }
 }
 
+impl PaymentCode {
+    /// Why a facilitator declined, in a sentence for the payer.
+    pub(crate) fn sentence(self) -> &'static str {
+        match self {
+            Self::InsufficientFunds => "The wallet that pays has too little of the token.",
+            Self::InvalidSignature => "The signature of the payment is not its payer's.",
+            Self::ExpiredPayment => "The time in which the payment is good is over, or has not come. Sign a new one.",
+            Self::DuplicateNonce => "The payment was used before. Sign a new one.",
+            Self::NetworkMismatch => "The payment is for another network than was asked for.",
+            Self::InvalidAmount => "The payment is of another amount than was asked for.",
+            Self::InvalidPayTo => "The payment goes to somebody else than was asked for.",
+            Self::UnsupportedScheme => "The payment is of a scheme that its facilitator does not settle.",
+            Self::InvalidVersion => "The payment is of a version of x402 that its facilitator does not settle.",
+            Self::InvalidPayload => "The payment is not written as its facilitator reads it.",
+            Self::VerifyFailed => "The payment could not be checked, and nothing was taken.",
+            Self::SettlementFailed => "The payment could not be settled, and nothing was taken.",
+        }
+    }
+}
+
 /// A refusal that trying again with the same payment does not mend.
 pub fn fault(code: PaymentCode, message: impl Into<String>) -> PaymentError {
     PaymentError { code: code.as_str().to_owned(), message: message.into(), is_passing: false }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use forecourt_core::gate::{Rule, RuleVerdict};
 use forecourt_core::policy::{
-    AcceptedPayment, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentError, PaymentScheme,
-    PaymentSubmission, PaymentTerms, Receipt, Requirement, Settlement,
+    AcceptedPayment, Charge, ConsentTerms, Demand, PaidFor, PaymentAuthorization, PaymentConfirmation, PaymentError,
+    PaymentScheme, PaymentSubmission, PaymentTerms, Receipt, Requirement, Settlement,
 };
 use forecourt_core::{AgentCard, Message, StateToken};
 use forecourt_issuance::IssuanceStatus;
@@ -52,6 +52,10 @@ impl PaymentScheme for Till {
 
     fn fingerprint(&self, payment: &PaymentSubmission) -> Result<String, PaymentError> {
         payment.payload["nonce"].as_str().map(str::to_owned).ok_or_else(|| fault("INVALID_PAYLOAD"))
+    }
+
+    fn authorization(&self, _: &PaymentSubmission) -> Result<PaymentAuthorization, PaymentError> {
+        Ok(PaymentAuthorization::default())
     }
 
     fn verify<'a>(
@@ -100,7 +104,7 @@ fn fee() -> Arc<dyn Rule> {
         payload: object(json!({"x402Version": version, "accepts": [{"amount": "5"}]})),
     };
     let (price, covers) = ("5 coins".to_owned(), PaidFor::Turn);
-    let terms = PaymentTerms { accepted: vec![offer(2), offer(1)], price, covers, credit: None };
+    let terms = PaymentTerms { accepted: vec![offer(2), offer(1)], price, covers, credit: None, charge: Charge::After };
     required("fee", Demand::Payment(terms))
 }
 

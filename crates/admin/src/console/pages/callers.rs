@@ -10,6 +10,25 @@ use crate::desk::Ask;
 use crate::limits::SESSIONS_LISTED_MAX;
 use crate::nouns::{limits, questions, refusals, sessions, usage};
 
+/// What may become of a message or a payment, as the audit calls it. What models used is on a page of its own.
+const OUTCOMES: [&str; 15] = [
+    "refused",
+    "issued",
+    "verified",
+    "declined",
+    "withdrawn",
+    "reserved",
+    "paid",
+    "unpaid",
+    "payment_refused",
+    "unknown",
+    "resumed",
+    "deducted",
+    "expired",
+    "replayed",
+    "foreign",
+];
+
 pub(super) async fn refusals_page(ask: Ask) -> Result<Page, ApiError> {
     let (now, asked) = (ask.now(), ask.query.clone());
     let agents = ask.house.host.directory().iter().map(|resident| resident.card.handle().to_string()).collect();
@@ -32,21 +51,6 @@ pub(super) async fn refusals_page(ask: Ask) -> Result<Page, ApiError> {
         ]
     };
     let value = |name: &str| asked.get(name).cloned().unwrap_or_default();
-    let outcomes = [
-        "refused",
-        "issued",
-        "verified",
-        "declined",
-        "withdrawn",
-        "paid",
-        "payment_refused",
-        "unknown",
-        "resumed",
-        "deducted",
-        "expired",
-        "replayed",
-        "foreign",
-    ];
     let head = vec!["When", "Agent", "Outcome", "Kind", "Rule", "Over", "Of", "Decided by", "State"];
     Ok(Page {
         lead: Some("Who was refused or asked for something first, and who was let through.".to_owned()),
@@ -56,7 +60,7 @@ pub(super) async fn refusals_page(ask: Ask) -> Result<Page, ApiError> {
                 name: "outcome",
                 label: "Outcome",
                 value: value("outcome"),
-                choices: outcomes.map(str::to_owned).to_vec(),
+                choices: OUTCOMES.map(str::to_owned).to_vec(),
             },
         ],
         sections: vec![Section::table(

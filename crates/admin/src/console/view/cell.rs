@@ -44,7 +44,7 @@ impl Tone {
     pub(crate) fn of(state: &str) -> Self {
         match state {
             "active" | "completed" | "complete" | "done" | "paid" | "verified" | "resumed" | "accepted" => Self::Good,
-            "working" | "submitted" | "under_way" | "waiting" | "offered" | "issued" => Self::Busy,
+            "working" | "submitted" | "under_way" | "waiting" | "offered" | "issued" | "reserved" => Self::Busy,
             "suspended"
             | "deprecated"
             | "input_required"
@@ -55,7 +55,8 @@ impl Tone {
             | Ending::SIGN_IN
             | Ending::DECLINED => Self::Warn,
             code if FailureCause::from_code(code).is_some() => Self::Bad,
-            "failed" | "failing" | "rejected" | "refused" | "retired" | "replayed" | "foreign" | "urgent" => Self::Bad,
+            "failed" | "failing" | "rejected" | "refused" | "retired" | "replayed" | "foreign" | "urgent"
+            | "unpaid" => Self::Bad,
             _ => Self::Plain,
         }
     }

@@ -2,8 +2,10 @@
 // JSON where both are and who pays, and ends when its standard input does.
 //
 // The environment says where the libraries are: FORECOURT_X402 (x402, viem) and FORECOURT_CHAIN (ganache, solc).
-// `GET /balance/ADDRESS` of the facilitator gives what an account has. `POST /fault` with `{"settle": "silent"}`
-// has the next settlement done and not answered.
+// `GET /balance/ADDRESS` of the facilitator gives what an account has, `GET /asked` how often it was asked what. `POST
+// /fault` with `{"settle": WORD}` or `{"verify": WORD}` has the next such question go wrong: `silent` (done, and not
+// answered), `deaf` (neither), `error` (a status of 500, and nothing done), `no` (declined), `slow` (two seconds later),
+// `held` (never answered, and nothing done). `{"down": SECONDS}` closes its socket for so long.
 
 import fs from 'node:fs';
 import http from 'node:http';
@@ -67,19 +69,43 @@ const signer = toFacilitatorEvmSigner({
 registerExactEvmScheme(facilitator, { signer, networks: `eip155:${baseSepolia.id}` });
 
 const balance = (address) => wallet.readContract({ address: token, abi, functionName: 'balanceOf', args: [address] });
-let fault;
+let faults = {};
+const asked = { verify: 0, settle: 0 };
+const seconds = (count) => new Promise((over) => setTimeout(over, count * 1000));
 
 async function answer(request, body) {
   const { pathname } = new URL(request.url, 'http://facilitator');
   if (pathname.startsWith('/balance/')) return { balance: (await balance(pathname.slice(9))).toString() };
-  if (pathname === '/fault') return { fault: (fault = body.settle) };
+  if (pathname === '/fault') return set(body);
+  if (pathname === '/asked') return asked;
   if (pathname === '/supported') return facilitator.getSupported();
-  if (pathname === '/verify') return facilitator.verify(body.paymentPayload, body.paymentRequirements);
-  if (pathname !== '/settle') return undefined;
-  const settled = await facilitator.settle(body.paymentPayload, body.paymentRequirements);
-  if (fault !== 'silent') return settled;
-  fault = undefined;
-  return null;
+  const verb = pathname.slice(1);
+  if (!(verb in asked)) return undefined;
+  asked[verb] += 1;
+  const fault = faults[verb];
+  delete faults[verb];
+  const refused = { isValid: false, invalidReason: 'insufficient_funds', success: false, errorReason: 'insufficient_funds' };
+  if (fault === 'no') return refused;
+  if (fault === 'deaf') return null;
+  if (fault === 'error') throw new Error('out of order');
+  if (fault === 'held') await new Promise(() => {});
+  if (fault === 'slow') await seconds(2);
+  const done = await facilitator[verb](body.paymentPayload, body.paymentRequirements);
+  return fault === 'silent' ? null : done;
+}
+
+async function set({ down, ...wanted }) {
+  Object.assign(faults, wanted);
+  if (down) {
+    const { port } = server.address();
+    // After this was answered.
+    setTimeout(() => {
+      server.close();
+      server.closeAllConnections();
+      setTimeout(() => server.listen(port, '127.0.0.1'), down * 1000);
+    }, 50);
+  }
+  return { faults };
 }
 
 const server = http.createServer(async (request, response) => {

@@ -129,6 +129,7 @@ fn an_issuance_is_shown_to_its_holder() {
         expires_at: Default::default(),
         resolution: None,
         receipt: None,
+        is_reserved: false,
     };
     let (subject, nobody) = (signed_in("ada"), Sender::anonymous());
     assert!(of(Some("ada"), &ada).is_held_by(&subject, None));

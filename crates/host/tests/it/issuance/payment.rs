@@ -203,16 +203,16 @@ async fn a_paid_call_of_which_its_server_never_heard_stays_paid() {
         host.pay(&state, &coins("5", "a"), &Default::default()).await.unwrap();
         let again = || with_state("x", refused.thread.clone(), &state);
         // The server is busy or left alone, or a sign-in is missing.
-        forward(again()).await.ok().unwrap().end(&Ending::failed("busy")).await;
+        forward(again()).await.ok().unwrap().end(Ending::failed("busy")).await;
         // It did not take a token, and did nothing.
         let mut turned_away = forward(again()).await.ok().unwrap();
         turned_away.begin();
         turned_away.take_back();
-        turned_away.end(&Ending::failed("not signed in")).await;
+        turned_away.end(Ending::failed("not signed in")).await;
         let mut heard = forward(again()).await.ok().unwrap();
         heard.begin();
-        assert!(heard.receipt().is_some());
-        heard.end(&Ending::Complete).await;
+        assert!(heard.receipt().get().is_some());
+        heard.end(Ending::Complete).await;
         assert!(forward(again()).await.is_err(), "it was paid once");
         assert_eq!(till.settled.load(Ordering::SeqCst), 1);
     }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use forecourt_core::gate::{Rule, RuleVerdict};
 use forecourt_core::policy::{
-    AcceptedPayment, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentError, PaymentScheme,
-    PaymentSubmission, PaymentTerms, Receipt, RefusalKind, Requirement, Settlement, Submission,
+    AcceptedPayment, Charge, ConsentTerms, Demand, PaidFor, PaymentAuthorization, PaymentConfirmation, PaymentError,
+    PaymentScheme, PaymentSubmission, PaymentTerms, Receipt, RefusalKind, Requirement, Settlement, Submission,
 };
 use forecourt_core::{
     AgentCard, Ending, Event, Message, MessageId, Part, PolicyPart, Reply, StateToken, Store, ThreadId,
@@ -57,10 +57,20 @@ pub(super) fn consent(version: &str, lifetime_seconds: Option<u64>) -> Requireme
     required("terms", Demand::Consent(ConsentTerms { scope, lifetime_seconds }))
 }
 
+/// A payment that is taken before the agent is asked.
 pub(super) fn payment(price: &str, covers: PaidFor) -> Requirement {
+    charged(price, covers, Charge::Before)
+}
+
+/// A payment for one message, taken then.
+pub(super) fn fee(price: &str, charge: Charge) -> Requirement {
+    charged(price, PaidFor::Turn, charge)
+}
+
+fn charged(price: &str, covers: PaidFor, charge: Charge) -> Requirement {
     let offer = AcceptedPayment { scheme: "till.exact".to_owned(), payload: object(json!({"amount": price})) };
     let price = format!("{price} coins");
-    let terms = PaymentTerms { accepted: vec![offer], price, covers, credit: None };
+    let terms = PaymentTerms { accepted: vec![offer], price, covers, credit: None, charge };
     required("fee", Demand::Payment(terms))
 }
 
@@ -80,6 +90,7 @@ pub(super) struct Till {
     /// What settling and reconciling say, one after the other; then that it is settled.
     pub(super) says: Mutex<Vec<Settlement>>,
     pub(super) settled: AtomicUsize,
+    pub(super) verified: AtomicUsize,
     pub(super) reconciled: AtomicUsize,
     /// How long settling takes.
     pub(super) hangs: bool,
@@ -124,11 +135,18 @@ impl PaymentScheme for Till {
         Ok(payment.payload["nonce"].as_str().unwrap().to_owned())
     }
 
+    fn authorization(&self, payment: &PaymentSubmission) -> Result<PaymentAuthorization, PaymentError> {
+        let end = payment.payload.get("until").and_then(Value::as_i64);
+        let good_until = end.map(|second| forecourt_core::Timestamp::from_second(second).unwrap());
+        Ok(PaymentAuthorization { payer: Some("0xada".to_owned()), network: None, good_until })
+    }
+
     fn verify<'a>(
         &'a self,
         _: &'a AcceptedPayment,
         payment: &'a PaymentSubmission,
     ) -> BoxFuture<'a, Result<(), PaymentError>> {
+        self.verified.fetch_add(1, Ordering::SeqCst);
         let verdict = match payment.payload.get("forged") {
             Some(_) => Err(refused_payment("invalid_signature")),
             None => Ok(()),
@@ -195,8 +213,9 @@ pub(super) fn state_in(part: &PolicyPart) -> StateToken {
 }
 
 pub(super) async fn finish(reply: Reply) -> Answered {
-    let (thread, receipt) = (reply.thread.clone(), reply.receipt.clone().map(|receipt| *receipt));
+    let (thread, receipt) = (reply.thread.clone(), reply.receipt.clone());
     let last = reply.events.collect::<Vec<_>>().await.pop();
+    let receipt = receipt.get().cloned();
     let Some(Event::Ending(ending)) = last else { panic!("no ending") };
     Answered { thread, receipt, ending }
 }

@@ -1,7 +1,7 @@
 //! A receipt for the program that sent a person here. PolicyResolution 5.3, pattern A.
 //!
 //! Where it goes is a stranger's word: https alone, through the guard of outgoing connections, never a redirect
-//! and never a link. What is sent proves nothing to us: the payment was settled before, from our own records.
+//! and never a link. What is sent proves nothing to us: what counts is in our own records.
 
 use forecourt_core::StateToken;
 use forecourt_core::policy::PaymentSubmission;
@@ -27,10 +27,15 @@ pub(super) fn acceptable(url: &str) -> Option<String> {
     (url.starts_with("https://") && url.len() <= CALLBACK_BYTES_MAX).then(|| url.to_owned())
 }
 
-/// Posts the payment to `callback`, once. What comes of that changes nothing here: the payment is good, and whoever
+/// Posts the payment, where it was settled, to `callback`, once. What comes of that changes nothing here: the payment is good, and whoever
 /// waits there may ask again.
-pub(super) async fn hand_over(egress: &Egress, callback: &str, state: &StateToken, payment: &PaymentSubmission) {
-    let body = json!({"state": state.expose(), "receipt": payment.payload});
+pub(super) async fn hand_over(
+    egress: &Egress,
+    callback: &str,
+    state: &StateToken,
+    payment: Option<&PaymentSubmission>,
+) {
+    let body = json!({"state": state.expose(), "receipt": payment.map(|payment| &payment.payload)});
     let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
     match egress.post(Purpose::Callback, callback, headers, body.to_string().into()).await {
         Ok(outcome) if outcome.is_success() => {}

@@ -6,14 +6,19 @@
 //! The data of the events without a name is the words of the answer and nothing else. What else there is to know
 //! stands in comments, which readers of event streams pass over (WHATWG HTML 9.2.6) and our own page and `ask` read:
 //! `: part {…}` is a file, a link, an artifact or the questions beside the words, in the envelope that tool calls have,
-//! and `: code …` and `: error …` why a stream closes without its end.
+//! `: receipt …` is what was paid for the answer, in base64 as the header of a whole answer has it, and `: code …` and
+//! `: error …` say why a stream closes without its end.
 
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::reply::collect;
-use forecourt_core::{CollectedReply, Ending, Event, EventStream, FileSource, Part, PolicyPart, ToolCall};
+use forecourt_core::{
+    CollectedReply, Ending, Event, EventStream, FileSource, Part, PaymentReceipt, PolicyPart, ToolCall,
+};
 use forecourt_pages::clean;
 use forecourt_surface::sse::{HEARTBEAT_EVERY, SseFragments, comment, event, message};
 use futures::{Stream, StreamExt, stream};
@@ -58,10 +63,15 @@ pub(crate) async fn begin(reply: &mut EventStream, streams: bool) -> ReplyStart 
 
 /// The frames of an answer. An agent that does not stream gives one frame of words and then its
 /// tool calls. Progress has no frame on this wire and is left out.
-pub(crate) fn frames(events: EventStream, streams: bool) -> impl Stream<Item = Bytes> + Send {
+///
+/// `receipt` is told with the end, where the head could not tell it.
+pub(crate) fn frames(events: EventStream, streams: bool, receipt: PaymentReceipt) -> impl Stream<Item = Bytes> + Send {
     match streams {
-        true => flowing(events).left_stream(),
-        false => stream::once(collect(events)).flat_map(|whole| stream::iter(gathered(whole))).right_stream(),
+        true => flowing(events, receipt).left_stream(),
+        false => {
+            let whole = stream::once(collect(events));
+            whole.flat_map(move |whole| stream::iter(gathered(whole, &receipt))).right_stream()
+        }
     }
 }
 
@@ -75,7 +85,7 @@ pub(super) fn refusal(part: &PolicyPart) -> Bytes {
     [policy(part), end()].concat().into()
 }
 
-fn flowing(mut events: EventStream) -> impl Stream<Item = Bytes> + Send {
+fn flowing(mut events: EventStream, receipt: PaymentReceipt) -> impl Stream<Item = Bytes> + Send {
     async_stream::stream! {
         let mut words = Words::default();
         let mut parts = Vec::new();
@@ -86,7 +96,7 @@ fn flowing(mut events: EventStream) -> impl Stream<Item = Bytes> + Send {
                 Event::Part(part) => parts.push(part),
                 Event::Findings(_) | Event::Progress(_) | Event::Task(_) => {}
                 Event::Ending(ending) => {
-                    for frame in closing(&mut words, parts, ending) { yield frame; }
+                    for frame in closing(&mut words, parts, ending, &receipt) { yield frame; }
                     return;
                 }
             }
@@ -110,7 +120,7 @@ impl Words {
 }
 
 /// What an ending adds to the words so far, in the order in which a whole answer has it.
-fn closing(words: &mut Words, parts: Vec<Part>, ending: Ending) -> Vec<Bytes> {
+fn closing(words: &mut Words, parts: Vec<Part>, ending: Ending, receipt: &PaymentReceipt) -> Vec<Bytes> {
     let mut frames = Vec::new();
     if let Ending::Message(text) = &ending {
         frames.extend(words.say(text));
@@ -139,12 +149,12 @@ fn closing(words: &mut Words, parts: Vec<Part>, ending: Ending) -> Vec<Bytes> {
     }
     // Without words the list names all of them; it can't hold their bytes.
     frames.extend(beside.iter().filter(|part| !is_wordless || holds_bytes(part)).filter_map(part));
-    frames.push(end());
+    frames.push(paid_end(receipt));
     frames
 }
 
 /// The frames of an agent that answers all at once.
-fn gathered(collected: CollectedReply) -> Vec<Bytes> {
+fn gathered(collected: CollectedReply, receipt: &PaymentReceipt) -> Vec<Bytes> {
     let CollectedReply { parts, ending, .. } = collected;
     match &ending {
         Ending::Complete | Ending::Message(_) | Ending::Question(_) => {}
@@ -165,7 +175,7 @@ fn gathered(collected: CollectedReply) -> Vec<Bytes> {
     let beside: Vec<Bytes> = parts.iter().filter(|part| !is_wordless || holds_bytes(part)).filter_map(part).collect();
     let words = markdown::answer(parts);
     let words = (!words.is_empty()).then(|| message(&words));
-    words.into_iter().chain(calls).chain(beside).chain([end()]).collect()
+    words.into_iter().chain(calls).chain(beside).chain([paid_end(receipt)]).collect()
 }
 
 /// A part that stands beside the words, as a comment. More bytes than [`FILE_IN_STREAM_BYTES_MAX`] in the part itself
@@ -211,6 +221,13 @@ fn tool_call(call: &ToolCall) -> Bytes {
 
 fn policy(part: &PolicyPart) -> Bytes {
     event("policy", &PartEnvelope::new(part).to_text())
+}
+
+/// The end of an answer, with the receipt of what was paid for it then.
+fn paid_end(receipt: &PaymentReceipt) -> Bytes {
+    let told = receipt.paid_at_the_end().and_then(|receipt| serde_json::to_vec(receipt).ok());
+    let told = told.map(|receipt| comment(&format!("receipt {}", STANDARD.encode(receipt))));
+    [told.unwrap_or_default(), end()].concat().into()
 }
 
 fn end() -> Bytes {

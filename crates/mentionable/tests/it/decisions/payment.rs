@@ -5,7 +5,7 @@ use forecourt_core::policy::Settlement;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::support::{Browser, Shop, offer, page_of, payment, state_of, token_of, wanting};
+use super::support::{Browser, Shop, offer, page_of, payment, payment_before, state_of, token_of, wanting};
 use crate::support::{Answer, form, post_to, request};
 
 fn signed(what: &str) -> String {
@@ -51,13 +51,15 @@ async fn policy5_3_a_payment_that_is_not_taken_is_told_on_the_page() {
     for nonsense in ["", "hello", "{}", "[1]"] {
         pasted(&shop, &browser, &path, nonsense).await.is(400);
     }
-    pasted(&shop, &browser, &path, &signed("rich")).await.is(303);
+    let back = pasted(&shop, &browser, &path, &signed("rich")).await.is(303);
+    assert_eq!(settled(&shop), 0, "it is reserved");
+    browser.open(&shop.place, back.field("location").unwrap()).await.is(200);
     assert_eq!(settled(&shop), 1);
 }
 
 #[tokio::test]
 async fn policy5_3_nobody_pays_twice_for_what_nobody_knows() {
-    let shop = wanting(payment()).await;
+    let shop = wanting(payment_before()).await;
     *shop.till.says.lock() = Some(Settlement::Unknown("no answer".to_owned()));
     let browser = Browser::default();
     let path = browser.refused(&shop.place).await;
@@ -74,7 +76,7 @@ async fn policy5_3_nobody_pays_twice_for_what_nobody_knows() {
 
 #[tokio::test]
 async fn s9_4_a_program_pays_at_the_address_of_the_page() {
-    let shop = wanting(payment()).await;
+    let shop = wanting(payment_before()).await;
     let refused = shop.place.ask("/~bot?user=a", "application/json").await.is(402);
     let session = refused.field("x-mentionable-session").unwrap().to_owned();
     let path = page_of(refused.text());
@@ -113,7 +115,7 @@ async fn policy5_3_a_payment_in_json_is_taken_under_each_of_its_names() {
         let paid =
             shop.place.send_with(post.header("content-type", "application/json"), body.to_string()).await.is(200);
         assert_eq!(paid.json()["status"], "verified", "{body}");
-        assert_eq!(settled(&shop), 1);
+        assert_eq!((settled(&shop), paid.json().get("receipt")), (0, None), "it is reserved");
     }
 }
 
@@ -128,6 +130,40 @@ async fn policy5_3_a_payment_in_the_question_itself_is_answered_with_its_receipt
         assert_eq!(serde_json::from_slice::<Value>(&receipt).unwrap()["transaction"], "0xabc");
         assert_eq!((settled(&shop), shop.agent.heard()[0].text().as_str()), (1, "soup"));
     }
+}
+
+#[tokio::test]
+async fn the_receipt_of_a_stream_comes_with_its_end_or_with_its_head() {
+    for (requirement, is_head) in [(payment(), false), (payment_before(), true)] {
+        let shop = wanting(requirement).await;
+        let request = request(Method::POST, "/~bot").header("content-type", crate::support::MULTIPART);
+        let request = request.header("accept", "text/event-stream").header("x-payment", STANDARD.encode(signed("a")));
+        let answer = shop.place.send_with(request, form(&[("user", "soup")])).await.is(200);
+        let comment = answer.text().lines().find_map(|line| line.strip_prefix(": receipt "));
+        let told = if is_head { answer.field("x-payment-response") } else { comment };
+        let receipt = STANDARD.decode(told.unwrap_or_else(|| panic!("{}", answer.text()))).unwrap();
+        assert_eq!(serde_json::from_slice::<Value>(&receipt).unwrap()["transaction"], "0xabc");
+        assert!(is_head || answer.field("x-payment-response").is_none());
+        assert_eq!(comment.is_some(), !is_head, "{}", answer.text());
+    }
+}
+
+#[tokio::test]
+async fn a_payment_that_is_refused_when_the_answer_is_complete_withholds_it() {
+    let shop = wanting(payment()).await;
+    let poor = forecourt_core::policy::PaymentError {
+        code: "INSUFFICIENT_FUNDS".to_owned(),
+        message: "The wallet holds less than the price.".to_owned(),
+        is_passing: false,
+    };
+    *shop.till.says.lock() = Some(Settlement::Refused(poor));
+    let asking = || post_to("/~bot").header("x-payment", STANDARD.encode(signed("a")));
+    let refused = shop.place.send_with(asking(), form(&[("user", "soup")])).await.is(402);
+    assert_eq!(refused.json()["error"], "INSUFFICIENT_FUNDS");
+    assert!(!refused.text().contains("Done."), "{}", refused.text());
+    // Nothing was taken, so the same payment may come again.
+    let answer = shop.place.send_with(asking(), form(&[("user", "soup")])).await.is(200);
+    assert!(answer.text().contains("Done.") && answer.field("x-payment-response").is_some());
 }
 
 #[tokio::test]
@@ -170,7 +206,7 @@ async fn policy5_3_a_receipt_goes_to_no_address_that_is_closed() {
     let paid = browser.submit(&shop.place, &path, &fields).await.is(303);
     assert_eq!(paid.field("location"), Some(path.as_str()), "never to the callback");
     let done = browser.open(&shop.place, &path).await.is(200);
-    assert!(done.text().contains("Paid: 0.05 USDC") && !done.text().contains("127.0.0.1"), "{}", done.text());
+    assert!(done.text().contains("Reserved: 0.05 USDC") && !done.text().contains("127.0.0.1"), "{}", done.text());
     let plain = format!("{path}?receipt_callback=http%3A%2F%2Fadapter.example%2F");
     assert!(!browser.open(&shop.place, &plain).await.text().contains("adapter.example"));
 }

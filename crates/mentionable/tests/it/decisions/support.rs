@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use forecourt_core::gate::{Rule, RuleVerdict};
 use forecourt_core::policy::{
-    AcceptedPayment, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentError, PaymentScheme,
-    PaymentSubmission, PaymentTerms, Receipt, Requirement, Settlement,
+    AcceptedPayment, Charge, ConsentTerms, Demand, PaidFor, PaymentAuthorization, PaymentConfirmation, PaymentError,
+    PaymentScheme, PaymentSubmission, PaymentTerms, Receipt, Requirement, Settlement,
 };
 use forecourt_core::{AgentCard, Message};
 use forecourt_testkit::{ScriptedAgent, card};
@@ -41,10 +41,20 @@ pub(super) fn offer() -> Map<String, Value> {
     object(json!({"x402Version": 1, "error": "pay", "accepts": [{"payTo": "0x1", "maxAmountRequired": "5"}]}))
 }
 
+/// A payment that is taken when the answer is complete.
 pub(super) fn payment() -> Requirement {
+    charged(Charge::After)
+}
+
+/// A payment that is taken before the agent is asked.
+pub(super) fn payment_before() -> Requirement {
+    charged(Charge::Before)
+}
+
+fn charged(charge: Charge) -> Requirement {
     let accepted = vec![AcceptedPayment { scheme: "x402.exact".to_owned(), payload: offer() }];
     let price = "0.05 USDC".to_owned();
-    let terms = PaymentTerms { accepted, price, covers: PaidFor::Turn, credit: None };
+    let terms = PaymentTerms { accepted, price, covers: PaidFor::Turn, credit: None, charge };
     wants("Please pay.", Demand::Payment(terms))
 }
 
@@ -77,6 +87,10 @@ impl PaymentScheme for Till {
 
     fn fingerprint(&self, payment: &PaymentSubmission) -> Result<String, PaymentError> {
         Ok(payment.payload["payload"].to_string())
+    }
+
+    fn authorization(&self, _: &PaymentSubmission) -> Result<PaymentAuthorization, PaymentError> {
+        Ok(PaymentAuthorization::default())
     }
 
     fn verify<'a>(

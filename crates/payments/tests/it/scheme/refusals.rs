@@ -100,6 +100,20 @@ async fn one_authorization_is_one_payment_in_whatever_version_and_spelling() {
 }
 
 #[tokio::test]
+async fn a_payment_says_who_pays_where_and_until_when() {
+    let shop = Shop::open().await;
+    for (version, network) in [(1, "base-sepolia"), (2, "eip155:84532")] {
+        let said = shop.scheme.authorization(&submitted(payment(version, 1))).unwrap();
+        assert!(said.payer.unwrap().eq_ignore_ascii_case(PAYER));
+        assert_eq!((said.network.as_deref(), said.good_until), (Some(network), Some(later(300))));
+        // Later than any clock counts is no end.
+        let mut endless = payment(version, 1);
+        endless["payload"]["authorization"]["validBefore"] = json!(u128::MAX.to_string());
+        assert_eq!(shop.scheme.authorization(&submitted(endless)).unwrap().good_until, None);
+    }
+}
+
+#[tokio::test]
 async fn a_facilitators_reasons_become_codes() {
     let shop = Shop::open().await;
     for (reason, code) in [
@@ -124,6 +138,11 @@ async fn a_facilitators_reasons_become_codes() {
             shop.scripted.books.lock().verify_faults.push(Fault::Answer(status, no));
             let fault = shop.scheme.verify(&shop.offers[0], &submitted(payment(1, 1))).await.unwrap_err();
             assert_eq!(fault.code, code, "{reason}");
+            // People read a sentence, and no word of the facilitator's.
+            assert!(
+                fault.message.ends_with('.') && (reason.is_empty() || !fault.message.contains(reason)),
+                "{fault:?}"
+            );
             assert_eq!(fault.is_passing, reason.starts_with("unexpected_"), "{reason}");
         }
     }
