@@ -10,7 +10,7 @@ use forecourt_host::{LimitSettings, Rate};
 use forecourt_issuance::{HOLDINGS_LISTED_MAX, HOLDINGS_LOOKED_AT_MAX, HoldingFilter, HoldingStatus, HoldingsOf};
 use forecourt_testkit::{CountedEntropy, ScriptedAgent};
 
-use super::support::{Till, Wants, ask, coins, consent, payment, setup, stores};
+use super::support::{Till, Wants, ask, coins, consent, payment, setup, stores, submitting};
 use crate::support::{Setup, message, signed_in};
 
 const YEAR: u64 = 365 * 24 * 60 * 60;
@@ -219,5 +219,20 @@ async fn a_list_that_fits_little_says_where_to_go_on() {
         assert_eq!(page.listed.len(), usize::from(is_found_at_once), "{others}");
         let rest = host.listed_holdings(adas, page.next.unwrap(), 9).await.unwrap();
         assert_eq!((rest.listed.len(), rest.next), (usize::from(!is_found_at_once), None));
+    }
+}
+
+#[tokio::test]
+async fn what_was_taken_for_an_answer_is_listed_with_its_receipt() {
+    for (store, _folder) in stores() {
+        let (rule, till) = (Wants::this(payment("5", PaidFor::Turn)), Arc::<Till>::default());
+        let host = setup(&store, &rule, &till).host(ScriptedAgent::saying(["Soup."])).await;
+        let sender = signed_in("@ada@example.org");
+        let subject = sender.owner().unwrap_or_default().to_owned();
+        let paying = submitting("Dinner?", None, None, Some(coins("5", "n1")));
+        assert!(ask(&host, Message { sender, ..paying }).await.is_answer());
+        let held = host.holdings(HoldingsOf::Subject(&subject)).await.unwrap().entries;
+        let [paid] = &held[..] else { panic!("{held:?}") };
+        assert!(paid.receipt.is_some() && paid.status == HoldingStatus::Ended, "{paid:?}");
     }
 }
