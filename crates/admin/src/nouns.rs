@@ -5,6 +5,7 @@ pub mod agents;
 pub mod certificates;
 pub mod checks;
 pub mod config;
+pub mod consents;
 pub mod content;
 pub mod contracts;
 pub mod deliveries;

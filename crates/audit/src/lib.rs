@@ -82,14 +82,18 @@ pub struct Decider {
     /// The proven subject; `None` for somebody who proved nothing but to have the page's address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// What proved it: the type of the subject's evidence such as `session`, or [`Decider::CONVERSATION`] or
-    /// [`Decider::ADDRESS`].
+    /// What proved it: the type of the subject's evidence such as `session`, or [`Decider::CONVERSATION`],
+    /// [`Decider::BROWSER`], [`Decider::OPERATOR`] or [`Decider::ADDRESS`].
     pub proof: String,
 }
 
 impl Decider {
     /// The browser has the conversation in which it was asked.
     pub const CONVERSATION: &str = "conversation";
+    /// The browser keeps the consent that is decided about.
+    pub const BROWSER: &str = "browser";
+    /// An operator.
+    pub const OPERATOR: &str = "operator";
     /// The page's address, which is told to nobody but the caller that was asked.
     pub const ADDRESS: &str = "address";
 
@@ -138,6 +142,7 @@ impl AuditOutcome {
             Self::Issued => "issued",
             Self::Verified => "verified",
             Self::Declined => "declined",
+            Self::Withdrawn => "withdrawn",
             Self::Reserved => "reserved",
             Self::Paid => "paid",
             Self::Unpaid => "unpaid",
@@ -165,6 +170,8 @@ pub enum AuditOutcome {
     Verified,
     /// A person said no.
     Declined,
+    /// A consent that held was taken back.
+    Withdrawn,
     /// A payment was checked, and is taken once the answer is complete.
     Reserved,
     /// It was paid.

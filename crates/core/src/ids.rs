@@ -107,6 +107,19 @@ capability! {
     StateToken
 }
 
+capability! {
+    /// Names the consents that one browser without an account gave; that browser keeps it in a cookie. It proves that
+    /// they were given there, and is no identity.
+    ConsentToken
+}
+
+impl ConsentToken {
+    /// The token itself, for the cookie and for nothing else.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
 impl StateToken {
     /// The token itself, for the wire and for nothing else.
     pub fn expose(&self) -> &str {

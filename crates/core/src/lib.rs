@@ -90,7 +90,7 @@ pub use findings::{Findings, FindingsDetail, SearchOptions, SearchRefinement};
 pub use gate::{Admitted, Policy, Rule};
 pub use glob::Glob;
 pub use identity::IdentityEvidence;
-pub use ids::{MessageId, StateToken, TaskId, ThreadId};
+pub use ids::{ConsentToken, MessageId, StateToken, TaskId, ThreadId};
 pub use in_place::in_place;
 pub use journal::{EarlierTry, WorkJournal};
 pub use language::Language;

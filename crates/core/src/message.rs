@@ -16,7 +16,7 @@ use crate::caller::CallerKey;
 use crate::credential::SubjectToken;
 use crate::findings::{SearchOptions, SearchRefinement};
 use crate::identity::IdentityEvidence;
-use crate::ids::{MessageId, ThreadId};
+use crate::ids::{ConsentToken, MessageId, ThreadId};
 use crate::journal::WorkJournal;
 use crate::language::Language;
 use crate::network::Network;
@@ -86,6 +86,9 @@ pub struct Message {
     /// Whether the caller's prepaid credit may be spent on it. `false` where another site may have caused the request,
     /// such as a link that a browser follows: a visit must not cost anything.
     pub may_spend: bool,
+    /// What the browser that sent it keeps its consents by, where nobody is signed in. Filled from a cookie that counts,
+    /// and from nothing else; it lets consents hold that were given there, and opens nothing. No agent sees it.
+    pub consents: Option<ConsentToken>,
     /// The consent or payment that answered an earlier refusal. Set by the host alone, from its own records. PolicyPart
     /// F-3.
     pub policy_resolution: Option<Box<PolicyResolution>>,
@@ -129,6 +132,7 @@ impl Message {
             unrecorded: false,
             submission: None,
             may_spend: true,
+            consents: None,
             policy_resolution: None,
             gate: GateNotes::default(),
             usage: UsageMeter::default(),

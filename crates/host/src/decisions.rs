@@ -2,8 +2,8 @@
 
 use forecourt_audit::RequestOrigin;
 use forecourt_core::policy::PaymentSubmission;
-use forecourt_core::{Error, StateToken};
-use forecourt_issuance::{Issuance, IssuanceOutcome};
+use forecourt_core::{ConsentToken, Error, Handle, StateToken};
+use forecourt_issuance::{HoldingFilter, Holdings, HoldingsOf, Issuance, IssuanceOutcome, ListedHoldings};
 use futures::future::BoxFuture;
 
 use crate::host::Host;
@@ -32,7 +32,66 @@ impl Host {
         state: &'a StateToken,
         origin: &'a RequestOrigin,
     ) -> BoxFuture<'a, Result<IssuanceOutcome, Error>> {
-        self.records.issuances.accept(state, origin)
+        self.records.issuances.accept(state, None, origin)
+    }
+
+    /// The same with a browser without an account, which keeps the consent by `token`.
+    pub fn accept_consent_with<'a>(
+        &'a self,
+        state: &'a StateToken,
+        token: &'a ConsentToken,
+        origin: &'a RequestOrigin,
+    ) -> BoxFuture<'a, Result<IssuanceOutcome, Error>> {
+        self.records.issuances.accept(state, Some(token), origin)
+    }
+
+    /// Whether a browser keeps consents by this token.
+    pub fn knows_browser<'a>(&'a self, token: &'a ConsentToken) -> BoxFuture<'a, Result<bool, Error>> {
+        self.records.issuances.knows_browser(token)
+    }
+
+    /// What a holder agreed to and paid for here.
+    pub fn holdings<'a>(&'a self, of: HoldingsOf<'a>) -> BoxFuture<'a, Result<Holdings, Error>> {
+        self.records.issuances.holdings(of)
+    }
+
+    /// Takes a consent back, with the request `origin`. `false` where the holder has no such consent that holds.
+    pub fn withdraw<'a>(
+        &'a self,
+        of: HoldingsOf<'a>,
+        agent: &'a Handle,
+        name: &'a str,
+        origin: &'a RequestOrigin,
+    ) -> BoxFuture<'a, Result<bool, Error>> {
+        self.records.issuances.withdraw(of, agent, name, origin)
+    }
+
+    /// Takes all consents of a holder back; how many held.
+    pub fn withdraw_all<'a>(
+        &'a self,
+        of: HoldingsOf<'a>,
+        origin: &'a RequestOrigin,
+    ) -> BoxFuture<'a, Result<usize, Error>> {
+        self.records.issuances.withdraw_all(of, origin)
+    }
+
+    /// Consents or payments of everybody, for operators, as [`forecourt_issuance::Issuances::listed_holdings`].
+    pub fn listed_holdings<'a>(
+        &'a self,
+        filter: HoldingFilter<'a>,
+        before: u64,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<ListedHoldings, Error>> {
+        self.records.issuances.listed_holdings(filter, before, limit)
+    }
+
+    /// An operator takes a consent back, by its number in that list. `None` when there is no such consent.
+    pub fn withdraw_listed<'a>(
+        &'a self,
+        number: u64,
+        origin: &'a RequestOrigin,
+    ) -> BoxFuture<'a, Result<Option<bool>, Error>> {
+        self.records.issuances.withdraw_listed(number, origin)
     }
 
     /// A person says no on the page of a consent or a payment; as [`Self::accept_consent`].

@@ -20,7 +20,10 @@ use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use cookie::{BrowserRequest, PLAIN_SESSION_COOKIE, SESSION_COOKIE, cookie_value, set_cookie};
+pub use cookie::{
+    BrowserRequest, CONSENTS_COOKIE, PLAIN_CONSENTS_COOKIE, PLAIN_SESSION_COOKIE, SESSION_COOKIE, cookie_value,
+    set_cookie,
+};
 pub use listed::ListedSession;
 
 use crate::limits::{SESSION_TOKEN_AGE_MAX, SESSION_TOKEN_GRACE, SESSION_TOUCHES};

@@ -1,12 +1,13 @@
 //! This module writes the audit records of issuances.
 
-use forecourt_core::AnswerUsage;
+use forecourt_core::policy::Requirement;
+use forecourt_core::{AnswerUsage, Handle};
 
 use crate::claimant::Claimant;
 use crate::deduction::Deduction;
 use crate::record::IssuanceRecord;
 use crate::streams::{Issuances, StateHash};
-use forecourt_audit::{AuditOutcome, AuditRecord};
+use forecourt_audit::{AuditOutcome, AuditRecord, RequestOrigin};
 
 /// Hex digits of a state's hash that the audit shows.
 const SHOWN_DIGITS: usize = 8;
@@ -40,6 +41,22 @@ impl Issuances {
             outcome: AuditOutcome::Deducted,
             state: None,
             origin: deduction.origin.clone(),
+            usage: AnswerUsage::default(),
+            dropped: 0,
+        });
+    }
+
+    /// Tells of a consent of `who` that was taken back.
+    pub(crate) fn note_withdrawn(&self, agent: &Handle, requirement: &Requirement, who: &str, origin: &RequestOrigin) {
+        self.desk.audit.record(AuditRecord {
+            at: self.clock.now(),
+            agent: agent.clone(),
+            who: who.to_owned(),
+            rule: requirement.rule.clone(),
+            kind: requirement.kind().to_owned(),
+            outcome: AuditOutcome::Withdrawn,
+            state: None,
+            origin: origin.clone(),
             usage: AnswerUsage::default(),
             dropped: 0,
         });

@@ -198,6 +198,7 @@ impl Issuances {
     async fn write_charged(&self, hash: &StateHash, consumed: &IssuanceRecord, number: u64) -> Result<u64, Error> {
         if let Some(number) = self.write_surely(hash, consumed, number).await? {
             self.note(hash, consumed, AuditOutcome::Paid);
+            self.hold_payment(hash, consumed).await;
             return Ok(number);
         }
         let Some((last, found)) = self.last(hash).await? else { return Ok(number) };
@@ -225,6 +226,7 @@ impl Issuances {
         let UsedState { hash, number, record } = state;
         tracing::warn!(reason, agent = %record.agent, "nobody knows whether an answer was paid for");
         self.note(&hash, &record, AuditOutcome::Unknown);
+        self.hold_payment(&hash, &record).await;
         let record = record.answered();
         let written = self.write_surely(&hash, &record, number).await.unwrap_or_else(|error| {
             tracing::warn!(%error, "that an answer was given is not written yet");

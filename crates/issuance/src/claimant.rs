@@ -13,6 +13,8 @@ pub struct Claimant<'a> {
     pub(crate) holder: Holder,
     /// By what it may be known, the surest first.
     pub(crate) keys: Vec<HolderKey>,
+    /// The browser that it sent it with, by which its consents hold that were given there; nothing else does.
+    pub(crate) browser: Option<HolderKey>,
     /// The task that it goes on with.
     pub(crate) earlier: Option<&'a Task>,
     /// Whether a payment that it brings may be taken now.
@@ -26,7 +28,9 @@ impl<'a> Claimant<'a> {
     /// that the message brings may be taken now.
     pub fn new(card: &'a AgentCard, message: &Message, earlier: Option<&'a Task>, may_pay: bool) -> Self {
         let holder = Holder::of(&message.sender, message.thread.as_ref());
-        Self { card, keys: holder.keys(), holder, earlier, may_pay, origin: RequestOrigin::of(message) }
+        // Who is known has its own, wherever it is: a browser may be somebody else's, too.
+        let browser = message.consents.as_ref().filter(|_| holder.subject.is_none()).map(HolderKey::of_browser);
+        Self { card, keys: holder.keys(), browser, holder, earlier, may_pay, origin: RequestOrigin::of(message) }
     }
 
     /// What is kept of its message when it is refused.

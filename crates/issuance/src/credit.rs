@@ -224,6 +224,17 @@ impl Issuances {
         Ok(false)
     }
 
+    /// How much of a holder's credit is left, in whole units.
+    pub(crate) async fn credit_left(
+        &self,
+        holder: &HolderKey,
+        agent: &Handle,
+        terms: &CreditTerms,
+    ) -> Result<String, Error> {
+        let (_, entry) = self.credit(&stream(holder, agent, &terms.unit), terms).await?;
+        Ok(entry.balance.into())
+    }
+
     async fn credit(&self, stream: &str, terms: &CreditTerms) -> Result<(u64, CreditEntry), Error> {
         let now = self.clock.now();
         let newest = self.store.entries(stream, Span::Before(u64::MAX), 1, now).await?.into_iter().next();
@@ -252,7 +263,7 @@ impl Issuances {
 }
 
 /// How credit is counted for what is required, where it is paid by credit.
-fn credit_terms(requirement: &Requirement) -> Option<&CreditTerms> {
+pub(crate) fn credit_terms(requirement: &Requirement) -> Option<&CreditTerms> {
     match &requirement.demand {
         Demand::Payment(terms) if terms.covers == PaidFor::Credit => terms.credit.as_deref(),
         Demand::Payment(_) | Demand::Consent(_) => None,

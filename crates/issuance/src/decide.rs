@@ -2,7 +2,7 @@
 
 use forecourt_core::clock::after;
 use forecourt_core::policy::{Confirmation, ConsentConfirmation, ConsentTerms, Demand, PolicyResolution};
-use forecourt_core::{Error, StateToken, Timestamp};
+use forecourt_core::{ConsentToken, Error, StateToken, Timestamp};
 use futures::future::BoxFuture;
 
 use crate::digest::canonical_hash;
@@ -16,18 +16,24 @@ use forecourt_audit::{AuditOutcome, RequestOrigin};
 pub(crate) const VERIFIED_BY: &str = "self";
 
 impl Issuances {
-    /// A person agrees to a consent, with the request `origin`. [`IssuanceOutcome::Late`] when it can't be done any
+    /// A person agrees to a consent, with the request `origin`; a `browser` without an account keeps it. [`IssuanceOutcome::Late`] when it can't be done any
     /// more, also for what is no consent or none of ours; [`IssuanceOutcome::NotTheirs`] for another person than was
     /// asked.
     pub fn accept<'a>(
         &'a self,
         state: &'a StateToken,
+        browser: Option<&'a ConsentToken>,
         origin: &'a RequestOrigin,
     ) -> BoxFuture<'a, Result<IssuanceOutcome, Error>> {
-        Box::pin(async move { Ok(self.accept_once(state, origin).await?.unwrap_or(IssuanceOutcome::UNKNOWN)) })
+        Box::pin(async move { Ok(self.accept_once(state, browser, origin).await?.unwrap_or(IssuanceOutcome::UNKNOWN)) })
     }
 
-    async fn accept_once(&self, state: &StateToken, origin: &RequestOrigin) -> Result<Option<IssuanceOutcome>, Error> {
+    async fn accept_once(
+        &self,
+        state: &StateToken,
+        browser: Option<&ConsentToken>,
+        origin: &RequestOrigin,
+    ) -> Result<Option<IssuanceOutcome>, Error> {
         let hash = StateHash::of(state);
         for _ in 0..TRIES_MAX {
             let Some((number, record)) = self.last(&hash).await? else { return Ok(None) };
@@ -38,7 +44,13 @@ impl Issuances {
             match status {
                 IssuanceStatus::Issued => {}
                 // Whoever sends the page's form twice has agreed once.
-                IssuanceStatus::Verified => return Ok(Some(IssuanceOutcome::Verified(None))),
+                IssuanceStatus::Verified => {
+                    // The second answer is the one whose cookie the browser keeps.
+                    if browser.is_some() {
+                        self.grant_consent(&hash, &record, browser).await?;
+                    }
+                    return Ok(Some(IssuanceOutcome::Verified(None)));
+                }
                 status => return Ok(Some(IssuanceOutcome::Late(status))),
             }
             if !self.may_decide(&record, origin) {
@@ -46,7 +58,7 @@ impl Issuances {
             }
             let verified = IssuanceRecord { origin: origin.clone(), ..self.agreed(state, &record, terms)? };
             if self.write(&hash, &verified, number).await?.is_some() {
-                futures::try_join!(self.mark(&hash, &verified), self.grant_consent(&verified))?;
+                futures::try_join!(self.mark(&hash, &verified), self.grant_consent(&hash, &verified, browser))?;
                 self.note(&hash, &verified, AuditOutcome::Verified);
                 return Ok(Some(IssuanceOutcome::Verified(None)));
             }

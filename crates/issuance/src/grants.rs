@@ -5,7 +5,7 @@ use std::time::Duration;
 use forecourt_core::clock::after;
 use forecourt_core::policy::{Demand, PaidFor, Requirement};
 use forecourt_core::store::{LedgerEntry, Span};
-use forecourt_core::{Account, Error, Handle, Timestamp};
+use forecourt_core::{Account, ConsentToken, Error, Handle, Timestamp};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +13,9 @@ use crate::claimant::Claimant;
 use crate::decide::consent_end;
 use crate::digest::canonical_hash;
 use crate::holder::HolderKey;
-use crate::limits::CONVERSATION_GRANT_MAX;
+use crate::limits::{BROWSER_CONSENT_KEPT, CONVERSATION_GRANT_MAX};
 use crate::record::IssuanceRecord;
-use crate::streams::Issuances;
+use crate::streams::{Issuances, StateHash};
 
 /// A grant as it is stored. The last entry of its stream counts.
 #[derive(Serialize, Deserialize)]
@@ -31,7 +31,21 @@ impl Issuances {
         claimant: &'a Claimant<'_>,
         requirement: &'a Requirement,
     ) -> BoxFuture<'a, Result<bool, Error>> {
-        Box::pin(self.is_granted(requirement, &claimant.keys, claimant.card.handle()))
+        Box::pin(self.is_granted_or_kept(claimant, requirement))
+    }
+
+    /// By what its browser keeps too, where a consent is wanted.
+    async fn is_granted_or_kept(&self, claimant: &Claimant<'_>, requirement: &Requirement) -> Result<bool, Error> {
+        let agent = claimant.card.handle();
+        if self.is_granted(requirement, &claimant.keys, agent).await? {
+            return Ok(true);
+        }
+        match (&claimant.browser, &requirement.demand) {
+            (Some(browser), Demand::Consent(_)) => {
+                self.is_granted(requirement, std::slice::from_ref(browser), agent).await
+            }
+            _ => Ok(false),
+        }
     }
 
     /// Whether what is required holds for one of `holders` already: a consent that was given, a period that was
@@ -53,54 +67,105 @@ impl Issuances {
             Demand::Payment(_) => return Ok(false),
         };
         for holder in holders {
-            let now = self.clock.now();
-            // The last one counts: agreeing again may have made it hold for longer.
-            let newest = self.store.entries(&stream(holder, agent, &name), Span::Before(u64::MAX), 1, now).await?;
-            let grant = newest.into_iter().next().map(|(_, entry)| serde_json::from_value::<Grant>(entry.body));
-            if let Some(grant) = grant
-                && grant.map_err(Error::internal)?.until.is_none_or(|until| until > now)
-            {
+            if self.holds(holder, agent, &name).await? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Lets a consent that was given hold for as long as its terms say.
-    pub(crate) async fn grant_consent(&self, record: &IssuanceRecord) -> Result<(), Error> {
+    /// Whether a grant of this name holds for one holder.
+    pub(crate) async fn holds(&self, holder: &HolderKey, agent: &Handle, name: &str) -> Result<bool, Error> {
+        Ok(self.open_grant(holder, agent, name).await?.is_some())
+    }
+
+    /// The entry of a grant that holds.
+    async fn open_grant(&self, holder: &HolderKey, agent: &Handle, name: &str) -> Result<Option<LedgerEntry>, Error> {
+        let now = self.clock.now();
+        // The last one counts: agreeing again may have made it hold for longer.
+        let newest = self.store.entries(&stream(holder, agent, name), Span::Before(u64::MAX), 1, now).await?;
+        let Some((_, entry)) = newest.into_iter().next() else { return Ok(None) };
+        let grant: Grant = serde_json::from_value(entry.body.clone()).map_err(Error::internal)?;
+        Ok(grant.until.is_none_or(|until| until > now).then_some(entry))
+    }
+
+    /// Has a grant hold no longer; whether it held.
+    pub(crate) async fn end_grant(&self, holder: &HolderKey, agent: &Handle, name: &str) -> Result<bool, Error> {
+        let Some(held) = self.open_grant(holder, agent, name).await? else { return Ok(false) };
+        let now = self.clock.now();
+        let body = serde_json::to_value(Grant { until: Some(now) }).map_err(Error::internal)?;
+        // Kept as long as what it ends: forgotten earlier, that would be the last entry again.
+        let entry = LedgerEntry { expires_at: held.expires_at, ..LedgerEntry::new(body, now).on(Account::HOST) };
+        self.store.append_entry(&stream(holder, agent, name), entry, None).await?;
+        Ok(true)
+    }
+
+    /// Lets a consent that was given hold for as long as its terms say, for who was asked, and where that is nobody in
+    /// particular for the `browser` that it was given with.
+    pub(crate) async fn grant_consent(
+        &self,
+        state: &StateHash,
+        record: &IssuanceRecord,
+        browser: Option<&ConsentToken>,
+    ) -> Result<(), Error> {
         let Demand::Consent(terms) = &record.requirement.demand else { return Ok(()) };
         if terms.lifetime_seconds == Some(0) {
             return Ok(());
         }
         let name = canonical_hash(&terms.scope)?;
-        self.grant(record, &name, consent_end(terms, self.clock.now()), record.account.clone()).await
+        let until = consent_end(terms, self.clock.now());
+        let holders = self.consent_holders(record, until, browser);
+        for (holder, kept) in &holders {
+            self.grant(holder, &record.agent, &name, until, (*kept, record.account.clone())).await?;
+        }
+        // Behind the grants: what is listed can be taken back.
+        self.hold_consent(state, record, holders).await
+    }
+
+    /// For whom a consent holds, each with how long that is kept.
+    fn consent_holders(
+        &self,
+        record: &IssuanceRecord,
+        until: Option<Timestamp>,
+        browser: Option<&ConsentToken>,
+    ) -> Vec<(HolderKey, Option<Timestamp>)> {
+        let own = record.holder().key().map(|key| (key, self.grant_kept(record, until)));
+        // A browser keeps its cookie for a time, and nothing tells when it was thrown away.
+        let year = after(self.clock.now(), BROWSER_CONSENT_KEPT);
+        let browser = browser.filter(|_| record.subject.is_none()).map(HolderKey::of_browser);
+        let browser = browser.map(|key| (key, Some(until.unwrap_or(Timestamp::MAX).min(year))));
+        own.into_iter().chain(browser).collect()
     }
 
     /// Lets a period that was paid for hold, from now on.
     pub(crate) async fn grant_period(&self, record: &IssuanceRecord) -> Result<(), Error> {
         let Demand::Payment(terms) = &record.requirement.demand else { return Ok(()) };
         let PaidFor::Period { seconds } = terms.covers else { return Ok(()) };
-        let until = after(self.clock.now(), Duration::from_secs(seconds));
-        self.grant(record, &record.terms, Some(until), Account::HOST).await
+        let Some(holder) = record.holder().key() else { return Ok(()) };
+        let until = Some(after(self.clock.now(), Duration::from_secs(seconds)));
+        let kept = (self.grant_kept(record, until), Account::HOST);
+        self.grant(&holder, &record.agent, &record.terms, until, kept).await
+    }
+
+    fn grant_kept(&self, record: &IssuanceRecord, until: Option<Timestamp>) -> Option<Timestamp> {
+        // A conversation of nobody in particular is left behind some day, and nothing tells when.
+        match record.subject {
+            Some(_) => until,
+            None => Some(until.unwrap_or(Timestamp::MAX).min(after(self.clock.now(), CONVERSATION_GRANT_MAX))),
+        }
     }
 
     async fn grant(
         &self,
-        record: &IssuanceRecord,
+        holder: &HolderKey,
+        agent: &Handle,
         name: &str,
         until: Option<Timestamp>,
-        account: Account,
+        (kept, account): (Option<Timestamp>, Account),
     ) -> Result<(), Error> {
-        let Some(holder) = record.holder().key() else { return Ok(()) };
-        let now = self.clock.now();
-        // A conversation of nobody in particular is left behind some day, and nothing tells when.
-        let kept = match record.subject {
-            Some(_) => until,
-            None => Some(until.unwrap_or(Timestamp::MAX).min(after(now, CONVERSATION_GRANT_MAX))),
-        };
         let body = serde_json::to_value(Grant { until }).map_err(Error::internal)?;
-        let entry = LedgerEntry { expires_at: kept, ..LedgerEntry::new(body, now).on(account) };
-        self.store.append_entry(&stream(&holder, &record.agent, name), entry, None).await?;
+        let entry = LedgerEntry { expires_at: kept, ..LedgerEntry::new(body, self.clock.now()).on(account) };
+        self.store.append_entry(&stream(holder, agent, name), entry, None).await?;
         Ok(())
     }
 }

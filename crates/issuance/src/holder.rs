@@ -1,6 +1,9 @@
 //! Whose an issuance, a consent or a credit is.
 
-use forecourt_core::{Account, Sender, ThreadId};
+use forecourt_core::{Account, ConsentToken, Sender, ThreadId};
+use serde::{Deserialize, Serialize};
+
+use crate::digest::sha256_hex;
 
 /// The holder of an issuance, a consent or a credit: a proven subject, or whoever has the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,19 +16,29 @@ pub struct Holder {
     pub account: Account,
 }
 
-/// By what a holder is known: its proven subject, or its conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// By what a holder is known: its proven subject, its conversation, or, for its consents alone, its browser.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub(crate) struct HolderKey(String);
 
 impl HolderKey {
     /// That of a proven subject.
-    fn of_subject(subject: &str) -> Self {
+    pub(crate) fn of_subject(subject: &str) -> Self {
         Self(format!("subject:{subject}"))
     }
 
     /// That of whoever has a conversation.
     pub(crate) fn of_thread(thread: &ThreadId) -> Self {
         Self(format!("thread:{}", thread.key()))
+    }
+
+    /// That of a browser without an account, for its consents alone. By a hash: who reads the store holds nothing.
+    pub(crate) fn of_browser(token: &ConsentToken) -> Self {
+        Self(format!("browser:{}", sha256_hex(token.expose().as_bytes())))
+    }
+
+    pub(crate) fn is_thread(&self) -> bool {
+        self.0.starts_with("thread:")
     }
 
     pub(crate) fn is_subject(&self) -> bool {

@@ -18,8 +18,11 @@ mod digest;
 mod finding;
 mod grants;
 mod holder;
+mod holding;
+mod holdings;
 mod issue;
 mod limits;
+mod listed;
 mod meet;
 mod pay;
 mod reconcile;
@@ -32,6 +35,9 @@ pub use claimant::Claimant;
 pub use digest::sha256_hex;
 pub use finding::{Finding, RequirementUse, Unmet};
 pub use holder::Holder;
+pub use holding::{
+    CreditLeft, Holding, HoldingFilter, HoldingStatus, Holdings, HoldingsOf, ListedHolding, ListedHoldings,
+};
 pub use issue::{RefusedMessage, with_fault};
 pub use limits::*;
 pub use meet::{SubmittedIssuance, waits_for};

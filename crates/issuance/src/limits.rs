@@ -21,6 +21,12 @@ pub(crate) const INDETERMINATE_READ_MAX: usize = 500;
 pub const PAYMENT_CLAIM_KEPT: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 /// How long consents and credit are kept whose holder is a conversation and nobody who proved who it is.
 pub const CONVERSATION_GRANT_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How long a browser without an account keeps its consents, and how long they are kept for it.
+pub const BROWSER_CONSENT_KEPT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+/// Consents of one holder that are listed, and as many payments, the newest first. Older ones hold, and are not listed.
+pub const HOLDINGS_LISTED_MAX: usize = 200;
+/// Consents and payments of everybody that are looked through for one answer to an operator.
+pub const HOLDINGS_LOOKED_AT_MAX: usize = 2_000;
 /// Bytes of what was said, as JSON, that are kept with an issuance. Longer messages have to be said again.
 pub const ASKED_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of a payment, as JSON.

@@ -60,7 +60,7 @@ impl Issuances {
                 return Ok(finding);
             }
         }
-        if self.is_granted(requirement, &claimant.keys, claimant.card.handle()).await? {
+        if self.is_granted_to(claimant, requirement).await? {
             return Ok(Finding::Met(Box::new(RequirementUse(MetBy::Granted))));
         }
         // After grants, and before a payment that comes along: nobody is charged for what credit pays for.

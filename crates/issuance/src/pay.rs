@@ -208,6 +208,7 @@ impl Issuances {
             futures::try_join!(self.mark(hash, &paid), self.grant_period(&paid))?;
         }
         self.note(hash, &paid, AuditOutcome::Paid);
+        self.hold_payment(hash, &paid).await;
         Ok(IssuanceOutcome::Verified(Some(receipt)))
     }
 

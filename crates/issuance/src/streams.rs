@@ -243,6 +243,9 @@ impl Issuances {
         let account = if record.status == IssuanceStatus::Issued { record.account.clone() } else { Account::HOST };
         let entry = LedgerEntry::new(body, self.clock.now()).until(record.kept_until).on(account);
         self.store.append_entry(&holder_stream(&key, &record.agent), entry, None).await?;
+        if record.status == IssuanceStatus::Indeterminate {
+            self.hold_payment(state, record).await;
+        }
         Ok(())
     }
 

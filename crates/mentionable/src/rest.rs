@@ -65,6 +65,7 @@ mod surface;
 mod task;
 mod transport;
 mod turns;
+mod visitor;
 mod wire;
 
 pub(crate) use agent_route::{X_MENTIONABLE_SESSION, path};

@@ -59,6 +59,7 @@ fn main() -> std::io::Result<()> {
             part: &part,
             asked: &[Part::text("pay")],
             path: "/~gate",
+            account: Default::default(),
         };
         write(&dir, &format!("{}.html", part.kind()), &page.render())?;
     }
@@ -185,6 +186,7 @@ fn reply(card: &AgentCard, language: &Language) -> String {
         session: Some("abc"),
         asked: &[Part::text("something quick with chickpeas, no nuts")],
         kept_under: None,
+        account: Default::default(),
     }
     .render()
 }
@@ -207,6 +209,7 @@ fn question(card: &AgentCard, language: &Language) -> String {
         session: None,
         asked: &asked,
         kept_under: None,
+        account: Default::default(),
     }
     .render()
 }

@@ -1,4 +1,4 @@
-//! Renders who is signed in on the host's pages, and the pages about signing in itself. Mentionable REST 7.2.
+//! Renders the pages about signing in itself. Mentionable REST 7.2.
 
 use askama::Template;
 use forecourt_core::Language;
@@ -11,36 +11,6 @@ use crate::{clean, escape};
 pub const SIGN_IN: &str = "/sign-in";
 /// Where they sign out, by POST.
 pub const SIGN_OUT: &str = "/sign-out";
-
-/// Whether somebody is signed in, as a page says it.
-#[derive(Debug, Clone, Default)]
-pub enum Account<'a> {
-    /// Nobody signs in here: the page says nothing.
-    #[default]
-    None,
-    /// Nobody is. Where to sign in, and come back from.
-    SignedOut(String),
-    /// Somebody is. What they are called.
-    SignedIn(&'a str),
-}
-
-/// An [`Account`] in a template.
-pub(crate) struct AccountView {
-    /// Who is signed in.
-    pub(crate) name: Option<String>,
-    /// Where to sign in.
-    pub(crate) sign_in: Option<String>,
-}
-
-impl AccountView {
-    pub(crate) fn new(account: &Account<'_>) -> Self {
-        match account {
-            Account::None => Self { name: None, sign_in: None },
-            Account::SignedOut(url) => Self { name: None, sign_in: clean::href(url) },
-            Account::SignedIn(name) => Self { name: Some(clean::line(name)), sign_in: None },
-        }
-    }
-}
 
 /// The path that has a person sign in and come back to `return_to`, a path of this origin with its query.
 pub fn sign_in_path(return_to: &str) -> String {

@@ -4,10 +4,10 @@ use askama::Template;
 use forecourt_core::{AgentCard, Language};
 use forecourt_sentences::Sentences;
 
-use crate::account::{Account, AccountView};
 use crate::branding::{BrandView, Branding, OpenGraph};
 use crate::front::{self, AgentView};
 use crate::template::{page_title, words_in};
+use crate::visitor::{Account, AccountView};
 use crate::{clean, escape, script_words, template};
 
 /// One agent and a chat box. Send with [`crate::csp::PAGE`].

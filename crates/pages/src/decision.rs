@@ -17,7 +17,7 @@ use crate::clean;
 use crate::span::span;
 use crate::template::{self, Head};
 
-use terms::{Term, terms};
+pub(crate) use terms::{Term, terms};
 
 /// The state of a decision, as its page tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,10 +7,10 @@ use forecourt_core::agent::ContentMode;
 use forecourt_core::{AgentCard, Domain, Endpoint, Language, Skill};
 use forecourt_sentences::Sentences;
 
-use crate::account::{Account, AccountView};
 use crate::branding::{BrandView, Branding, OpenGraph};
 use crate::limits::EXAMPLES_MAX;
 use crate::template::words_in;
+use crate::visitor::{Account, AccountView};
 use crate::{clean, escape, script_words, template};
 
 /// The host and its agents. Send with [`crate::csp::PAGE`].

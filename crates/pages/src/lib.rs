@@ -13,6 +13,7 @@
 //! | [`AgentPage`] | one agent with a chat box; also as markdown | [`csp::PAGE`] |
 //! | [`SearchPage`] | one agent that finds things, and what it found | [`csp::SEARCH`], then [`csp::FOUND`] |
 //! | [`AccountPage`] | signing in and out, and what went wrong with it | [`Branding::asking_policy`] |
+//! | [`HoldingsPage`] | what somebody agreed to and paid for | [`Branding::asking_policy`] |
 //! | [`ManualPage`] | a page of the program's own manual | [`Branding::asking_policy`] |
 //! | [`asset`] | style and script of the pages above, by path | [`Branding::answer_policy`] |
 //!
@@ -39,6 +40,7 @@ mod error_page;
 pub mod escape;
 mod front;
 mod highlight;
+mod holdings;
 mod item;
 mod limits;
 mod manual_page;
@@ -58,8 +60,9 @@ mod template;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod visitor;
 
-pub use account::{Account, AccountPage, SIGN_IN, SIGN_OUT, sign_in_path};
+pub use account::{AccountPage, SIGN_IN, SIGN_OUT, sign_in_path};
 pub use agent_page::AgentPage;
 pub use asset::Asset;
 pub use branding::{Branding, FAVICON, WIDGET};
@@ -69,6 +72,7 @@ pub use embed::EmbedOrigins;
 pub use error_page::ErrorPage;
 pub use front::{AgentListItem, FrontPage};
 pub use highlight::FUNCTION_WORDS;
+pub use holdings::{HeldRow, HeldStatus, HoldingsOwner, HoldingsPage};
 pub use item::CARD_KINDS;
 pub use limits::EARLIER_MAX;
 pub use manual_page::{ManualGroup, ManualLink, ManualPage};
@@ -76,6 +80,7 @@ pub use refusal::RefusalPage;
 pub use reply::ReplyPage;
 pub use search::{SearchAnswer, SearchPage, questions_without};
 pub use settings::PagesSettings;
+pub use visitor::{ACCOUNT, Account};
 
 /// Where the thumbs under the answers of the agent at `path` are sent.
 pub fn feedback_path(path: &str) -> String {

@@ -11,6 +11,7 @@ use crate::clean;
 use crate::item::{self, Fact};
 use crate::span::span;
 use crate::template::{self, Head, words_in};
+use crate::visitor::Account;
 
 /// Why an agent declined, and what a person can do about it. Send with [`Branding::asking_policy`].
 pub struct RefusalPage<'a> {
@@ -30,6 +31,8 @@ pub struct RefusalPage<'a> {
     pub asked: &'a [Part],
     /// The path of the agent's page.
     pub path: &'a str,
+    /// Who is signed in.
+    pub account: Account<'a>,
 }
 
 #[derive(Template)]
@@ -58,7 +61,8 @@ impl RefusalPage<'_> {
                 self.brand,
                 &refusal.title,
                 &refusal.message,
-            ),
+            )
+            .seen_by(&self.account),
             name: clean::line(&self.card.name),
             path: clean::href(self.path).unwrap_or_default(),
             ask_on: AskOnView::new(self.path, None, &words_in(self.language).page_ask_again(), question),

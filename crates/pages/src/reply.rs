@@ -9,6 +9,7 @@ use crate::branding::Branding;
 use crate::part::PartView;
 use crate::question::{Kind, QuestionView};
 use crate::template::{self, Head};
+use crate::visitor::Account;
 use crate::{clean, markdown};
 
 /// A finished answer. Send with [`Branding::asking_policy`].
@@ -35,6 +36,8 @@ pub struct ReplyPage<'a> {
     /// The path under which kept files are served, with its last slash, such as
     /// `/tasks/…/artifacts/`. Without it they are named but not linked.
     pub kept_under: Option<String>,
+    /// Who is signed in.
+    pub account: Account<'a>,
 }
 
 #[derive(Template)]
@@ -62,7 +65,8 @@ impl ReplyPage<'_> {
         let label = if self.session.is_some() { say.page_follow_up() } else { say.page_ask_else() };
         let has_form = self.collected.ending.question().is_none();
         template::finish(&ReplyTemplate {
-            head: Head::new(Some(&self.card.address), self.url, self.language, self.brand, &heading, &text),
+            head: Head::new(Some(&self.card.address), self.url, self.language, self.brand, &heading, &text)
+                .seen_by(&self.account),
             path: clean::href(self.path).unwrap_or_default(),
             ask_on: AskOnView::new(self.path, self.session, &label, "").filter(|_| has_form),
             name,

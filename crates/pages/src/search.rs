@@ -31,12 +31,12 @@ use forecourt_sentences::Sentences;
 pub use told::SearchAnswer;
 pub use without::questions_without;
 
-use crate::account::{Account, AccountView};
 use crate::branding::{BrandView, Branding, OpenGraph};
 use crate::front::{self, AgentView};
 use crate::highlight::Words;
 use crate::limits::EARLIER_MAX;
 use crate::template::{page_title, words_in};
+use crate::visitor::{Account, AccountView};
 use crate::{clean, escape, robots, script_words};
 use link::Place;
 use told::AnswerPage;

@@ -5,6 +5,7 @@ use forecourt_core::{Address, Language};
 use forecourt_sentences::{Sentences, SpokenLanguage};
 
 use crate::branding::{BrandView, Branding, OpenGraph};
+use crate::visitor::{Account, AccountView};
 use crate::{clean, robots};
 
 /// The head of an answer. Mentionable REST 4.1.
@@ -25,6 +26,8 @@ pub(crate) struct Head {
     pub(crate) shared: OpenGraph,
     /// The page's own words.
     pub(crate) say: Sentences,
+    /// Who is signed in; pages that begin with `answer.html` say it.
+    pub(crate) account: AccountView,
 }
 
 impl Head {
@@ -48,12 +51,18 @@ impl Head {
             brand: brand.view(),
             shared: OpenGraph::new(title, says, site, url),
             say: words_in(language),
+            account: AccountView::default(),
             address,
         }
     }
 }
 
 impl Head {
+    /// The same for who looks at it.
+    pub(crate) fn seen_by(self, account: &Account<'_>) -> Self {
+        Self { account: AccountView::new(account), ..self }
+    }
+
     /// The same for a page about the site itself, which search engines may list where the operator says so.
     pub(crate) fn public(self) -> Self {
         Self { robots: robots::of(self.brand.is_indexed), ..self }

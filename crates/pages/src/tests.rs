@@ -139,6 +139,7 @@ fn reply_page(text: &str, ending: Ending) -> String {
         session: Some(text),
         asked: &[Part::text(text)],
         kept_under: Some("/tasks/t/artifacts/".to_owned()),
+        account: Account::SignedIn(text),
     };
     page.render()
 }
@@ -147,7 +148,8 @@ fn refusal_page(text: &str, part: &PolicyPart, language: &Language) -> String {
     let (card, brand) = (card(text), Branding::default());
     let asked = [Part::text(text)];
     let (worded, path) = (language, "/~chef");
-    RefusalPage { brand: &brand, card: &card, url: URL, language, worded, part, asked: &asked, path }.render()
+    let account = Account::SignedIn(text);
+    RefusalPage { brand: &brand, card: &card, url: URL, language, worded, part, asked: &asked, path, account }.render()
 }
 
 fn error_page(text: &str) -> String {
@@ -310,8 +312,11 @@ fn every_page_has_one_heading_and_says_what_was_asked() {
 fn an_answer_goes_on_without_a_script() {
     let page = reply_page("hello", Ending::Complete);
     let tags = tags(&page);
-    let form = tags.iter().find(|tag| tag.name == "form").unwrap();
-    assert_eq!((form.attribute("method"), form.attribute("action")), (Some("get"), Some("/~chef")));
+    let forms: Vec<_> = tags.iter().filter(|tag| tag.name == "form").collect();
+    let ways: Vec<_> = forms.iter().map(|form| (form.attribute("method"), form.attribute("action"))).collect();
+    // Whoever is signed in is let out before anything else.
+    assert_eq!(ways, [(Some("post"), Some("/sign-out")), (Some("get"), Some("/~chef"))]);
+    assert!(tags.iter().any(|tag| tag.attribute("href") == Some("/account")));
     assert!(tags.iter().any(|tag| tag.attribute("name") == Some("session") && tag.attribute("value") == Some("hello")));
     let refused = refusal_page("hello", &refusals("hello").remove(3), &Language::english());
     assert!(refused.contains("value=\"hello\"") && refused.contains("action=\"/~chef\""), "{refused}");

@@ -169,6 +169,42 @@ sentences! { DECISION_METHODS;
     account_failure_title = "account-failure-title" (kind: &str);
     /// Why somebody is not signed in, by the name of the failure.
     account_failure = "account-failure" (kind: &str);
+    /// The title of the page of what somebody agreed to and paid for, and the link to it.
+    held_title = "held-title" ();
+    /// That a browser without an account keeps them.
+    held_by_browser = "held-by-browser" ();
+    /// That nobody is known here.
+    held_by_nobody = "held-by-nobody" ();
+    /// There is nothing to show.
+    held_nothing = "held-nothing" ();
+    /// The heading over consents.
+    held_consents = "held-consents" ();
+    /// The heading over payments.
+    held_payments = "held-payments" ();
+    /// The heading over what is left of what was paid ahead.
+    held_credit = "held-credit" ();
+    /// Before the day on which somebody agreed.
+    held_given_on = "held-given-on" ();
+    /// Before the day on which somebody paid.
+    held_paid_on = "held-paid-on" ();
+    /// Before the day on which it ends.
+    held_until = "held-until" ();
+    /// Before where it stands.
+    held_status = "held-status" ();
+    /// Where it stands, by name.
+    held_state = "held-state" (state: &str);
+    /// Before the transaction of a payment.
+    held_transaction = "held-transaction" ();
+    /// The button that takes a consent back.
+    held_withdraw = "held-withdraw" ();
+    /// The button that takes all of them back.
+    held_withdraw_all = "held-withdraw-all" ();
+    /// The link to the same as data.
+    held_export = "held-export" ();
+    /// That only the newest are listed.
+    held_newest = "held-newest" (count: &usize);
+    /// The button that ends all sessions of a person.
+    held_sign_out_everywhere = "held-sign-out-everywhere" ();
     /// What went wrong, in a few words, by its code.
     page_failure_title = "page-failure-title" (code: &str);
     /// The same in a sentence, for the codes that have one; else that too much is going on.

@@ -1,6 +1,7 @@
 //! Pages and redirects about signing in. None of them is kept by anybody.
 
-use forecourt_pages::{AccountPage, csp};
+use forecourt_core::Language;
+use forecourt_pages::{AccountPage, Branding, csp};
 use forecourt_surface::answer::HttpAnswer;
 use http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -20,16 +21,28 @@ pub(crate) fn page(
     page: &AccountPage<'_>,
     cookies: impl IntoIterator<Item = HeaderValue>,
 ) -> HttpAnswer {
-    let mut head = fields(cookies);
-    head.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-    head.extend(HeaderValue::from_str(page.language.as_str()).ok().map(|language| (CONTENT_LANGUAGE, language)));
-    if let Ok(policy) = HeaderValue::from_str(page.brand.asking_policy()) {
-        head.insert(CONTENT_SECURITY_POLICY, policy);
-    }
-    HttpAnswer::whole(status, head, page.render())
+    html(status, page.brand, page.language, page.render(), cookies)
 }
 
-fn fields(cookies: impl IntoIterator<Item = HeaderValue>) -> HeaderMap {
+/// A page that was rendered.
+pub(crate) fn html(
+    status: StatusCode,
+    brand: &Branding,
+    language: &Language,
+    content: String,
+    cookies: impl IntoIterator<Item = HeaderValue>,
+) -> HttpAnswer {
+    let mut head = fields(cookies);
+    head.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    head.extend(HeaderValue::from_str(language.as_str()).ok().map(|language| (CONTENT_LANGUAGE, language)));
+    if let Ok(policy) = HeaderValue::from_str(brand.asking_policy()) {
+        head.insert(CONTENT_SECURITY_POLICY, policy);
+    }
+    HttpAnswer::whole(status, head, content)
+}
+
+/// The fields of whatever is kept nowhere.
+pub(crate) fn fields(cookies: impl IntoIterator<Item = HeaderValue>) -> HeaderMap {
     let mut head: HeaderMap = csp::HEADERS
         .iter()
         .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))

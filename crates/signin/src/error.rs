@@ -32,6 +32,12 @@ pub(crate) enum SignInError {
     /// It does not come from a page of this host.
     #[error("the request does not come from a page of this host")]
     Foreign,
+    /// A form is longer than any of ours, or broke off.
+    #[error("the form can't be read")]
+    Form,
+    /// What is asked of the host can't be told.
+    #[error(transparent)]
+    Host(#[from] forecourt_core::Error),
     /// The store can't be asked.
     #[error("the store cannot be asked")]
     Store(#[from] StoreError),
@@ -42,8 +48,8 @@ impl SignInError {
     pub(crate) fn title(&self, say: Sentences) -> String {
         say.account_failure_title(match self {
             Self::NotOffered => "not_offered",
-            Self::ReturnTo | Self::Foreign => "request",
-            Self::Unavailable | Self::Store(_) => "unavailable",
+            Self::ReturnTo | Self::Foreign | Self::Form => "request",
+            Self::Unavailable | Self::Store(_) | Self::Host(_) => "unavailable",
             Self::Stale => "stale",
             Self::Declined | Self::Invalid => "not_verified",
             Self::NotAllowed => "not_allowed",
@@ -61,7 +67,8 @@ impl SignInError {
             Self::Invalid => "invalid",
             Self::NotAllowed => "not_allowed",
             Self::Foreign => "foreign",
-            Self::Store(_) => "store",
+            Self::Form => "form",
+            Self::Store(_) | Self::Host(_) => "store",
         })
     }
 
@@ -69,15 +76,15 @@ impl SignInError {
     pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::NotOffered => StatusCode::NOT_FOUND,
-            Self::ReturnTo | Self::Stale | Self::Declined | Self::Invalid => StatusCode::BAD_REQUEST,
-            Self::Unavailable | Self::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::ReturnTo | Self::Stale | Self::Declined | Self::Invalid | Self::Form => StatusCode::BAD_REQUEST,
+            Self::Unavailable | Self::Store(_) | Self::Host(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::NotAllowed | Self::Foreign => StatusCode::FORBIDDEN,
         }
     }
 
     /// Whether another try may do.
     pub(crate) fn may_retry(&self) -> bool {
-        !matches!(self, Self::NotOffered | Self::ReturnTo | Self::Foreign)
+        !matches!(self, Self::NotOffered | Self::ReturnTo | Self::Foreign | Self::Form)
     }
 }
 

@@ -6,6 +6,7 @@
 //! | `surface.rs` | the routes; the only file that knows the web framework |
 //! | `sign_in.rs` | to the provider and back: `/sign-in`, `/sign-in/callback` |
 //! | `sign_out.rs` | `/sign-out` |
+//! | `account.rs` | `/account`: what was agreed to and paid, and taking it back |
 //! | `attempt.rs` | a sign-in on its way: kept for one use, and the cookie that binds it to a browser |
 //! | `provider.rs` | where people sign in, and who they are there |
 //! | `person.rs` | claims into somebody who may sign in |
@@ -18,6 +19,7 @@
 //! the provider carries is our own and stands for one sign-in; a Mentionable `state` never leaves this host, since
 //! where a person comes back to is kept here (PolicyPart 3.3.4, OIDC interop note).
 
+mod account;
 mod answer;
 mod attempt;
 mod error;
@@ -52,7 +54,8 @@ pub(crate) struct SignIn {
     provider: Option<PeopleProvider>,
 }
 
-/// The routes on which people sign in and out. Without `[identity.oidc]` there is nothing at them.
+/// The routes on which people sign in and out, and see what they agreed to. Without `[identity.oidc]` only the last
+/// one has a page, for browsers that keep consents.
 pub fn routes(mount: &Mount) -> HttpRoutes {
     let settings = mount.verifier.sessions().and(mount.verifier.oidc());
     let provider = settings.map(|settings| PeopleProvider::new(settings.clone(), mount.egress.clone()));

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use forecourt_core::{ClientAddr, Entropy, Language, Site, Timestamp};
+use forecourt_host::Host;
 use forecourt_identity::Person;
 use forecourt_identity::sessions::{BrowserRequest, Sessions};
 use forecourt_pages::Branding;
@@ -31,13 +32,17 @@ impl<'a> Visit<'a> {
         Self { sign_in, head, now: sign_in.host.clock().now() }
     }
 
-    /// The answer to what is not of the one method, or comes from a caller over its limits. `None`: it is taken.
-    pub(crate) fn turned_away(&self, method: Method) -> Option<HttpAnswer> {
-        let allow = if method == Method::GET { "GET, OPTIONS" } else { "POST, OPTIONS" };
+    /// The answer to what is of no such method, or comes from a caller over its limits. `None`: it is taken.
+    pub(crate) fn turned_away(&self, methods: &[Method]) -> Option<HttpAnswer> {
+        let allow = match methods {
+            [Method::GET] => "GET, OPTIONS",
+            [Method::POST] => "POST, OPTIONS",
+            _ => "GET, POST, OPTIONS",
+        };
         if self.head.method == Method::OPTIONS {
             return Some(HttpAnswer::options(allow));
         }
-        if self.head.method != method {
+        if !methods.contains(&self.head.method) {
             return Some(HttpAnswer::empty(StatusCode::METHOD_NOT_ALLOWED, HeaderMap::new()).allowing(allow));
         }
         // Each sign-in that is begun writes to the store, and each callback asks the provider.
@@ -45,6 +50,11 @@ impl<'a> Visit<'a> {
         let mut head = HeaderMap::new();
         add_fields(&mut head, &part, self.site().canonical_host());
         Some(HttpAnswer::whole(StatusCode::TOO_MANY_REQUESTS, head, part.message.clone()))
+    }
+
+    /// The host that it is for.
+    pub(crate) fn sign_in_host(&self) -> &'a Host {
+        &self.sign_in.host
     }
 
     /// The provider and the sessions, where people sign in.

@@ -17,6 +17,8 @@ pub(super) const NAV: &[(&str, &[(&str, &str)])] = &[
         "Callers",
         &[
             ("/console/refusals", "Refusals"),
+            ("/console/consents", "Consents"),
+            ("/console/payments", "Payments"),
             ("/console/limits", "Limits hit"),
             ("/console/sessions", "Sessions"),
             ("/console/questions", "What people ask"),

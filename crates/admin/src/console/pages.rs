@@ -1,6 +1,7 @@
 //! The pages: each reads the values that the API gives, and lays them out.
 
 mod callers;
+mod consents;
 mod house;
 mod now;
 mod promises;
@@ -43,6 +44,8 @@ pub(super) const PAGES: &[PageRoute] = &[
     page!("/console/queue" queue::queue_page),
     page!("/console/queue/{id}" queue::question_page),
     page!("/console/refusals" callers::refusals_page),
+    page!("/console/consents" consents::consents_page),
+    page!("/console/payments" consents::payments_page),
     page!("/console/limits" callers::limits_page),
     page!("/console/sessions" callers::sessions_page),
     page!("/console/questions" callers::questions_page),

@@ -36,6 +36,29 @@ pub(crate) struct ReasonedAction {
     pub reason: Option<String>,
 }
 
+/// Which consents or payments are listed, and how.
+#[derive(Debug, Args)]
+pub(crate) struct HeldList {
+    /// Only those to this agent.
+    #[arg(long)]
+    pub agent: Option<String>,
+    /// Only those of whose name this is a part.
+    #[arg(long)]
+    pub who: Option<String>,
+    /// Only those of this day or moment and later, such as 2026-11-30.
+    #[arg(long)]
+    pub since: Option<String>,
+    /// At most so many, up to 200.
+    #[arg(long, default_value_t = 50, conflicts_with = "all")]
+    pub limit: usize,
+    /// All of them, up to 100,000.
+    #[arg(long)]
+    pub all: bool,
+    /// Print them as CSV (RFC 4180).
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminWhat {
     /// How it goes, at a glance. Exits with 1 when it is not ready.
@@ -71,6 +94,10 @@ pub(crate) enum AdminWhat {
         #[arg(long)]
         outcome: Option<String>,
     },
+    /// What callers agreed to for more than one message.
+    Consents(HeldList),
+    /// What callers paid.
+    Payments(HeldList),
     /// What language models used for answers: tokens, and costs where a price is set.
     Usage {
         /// Only answers of this agent.
@@ -129,6 +156,8 @@ pub(crate) enum AdminWhat {
     Retry(ReasonedAction),
     /// Drops a delivery: nobody is told.
     Drop(ReasonedAction),
+    /// Takes a consent back: whoever gave it is asked again.
+    WithdrawConsent(ReasonedAction),
     /// Ends a session of the console.
     EndSession(ReasonedAction),
     /// Revokes a contract.

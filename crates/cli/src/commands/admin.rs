@@ -1,14 +1,21 @@
 //! `forecourt admin`: the admin API of a running daemon, for people and scripts.
 
+mod csv;
 mod shown;
 mod tables;
 mod way;
 
 use serde_json::{Value, json};
 
+use self::tables::{CONSENTS, PAYMENTS};
 use self::way::Way;
-use crate::args::{Admin, AdminWhat, ReasonedAction};
+use crate::args::{Admin, AdminWhat, HeldList, ReasonedAction};
 use crate::output::{Failure, Outcome, print_json, stdoutln};
+
+/// Rows of a page of the API.
+const PAGE_MAX: usize = 200;
+/// Consents or payments that are printed at once.
+const HELD_MAX: usize = 100_000;
 
 /// Asks, and prints what there is or what came of it.
 pub(crate) async fn run(admin: Admin) -> Outcome {
@@ -28,6 +35,8 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
             let query = [("agent", agent.as_deref()), ("outcome", outcome.as_deref())];
             way.get(&with_query("/refusals", &query)).await?
         }
+        AdminWhat::Consents(list) => held(&way, "consents", list).await?,
+        AdminWhat::Payments(list) => held(&way, "payments", list).await?,
         AdminWhat::Usage { agent, who } => {
             let query = [("agent", agent.as_deref()), ("who", who.as_deref())];
             way.get(&with_query("/usage", &query)).await?
@@ -58,11 +67,45 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
             way.post(&format!("/{noun}/{name}/{verb}"), &json!({ "reason": reason })).await?
         }
     };
-    match admin.json {
-        true => print_json(&asked)?,
-        false => stdoutln!("{}", shown::shown(&admin.what, &asked)),
+    match (admin.json, &admin.what) {
+        (true, _) => print_json(&asked)?,
+        (false, AdminWhat::Consents(HeldList { csv: true, .. })) => stdoutln!("{}", csv::of(&CONSENTS, &asked)),
+        (false, AdminWhat::Payments(HeldList { csv: true, .. })) => stdoutln!("{}", csv::of(&PAYMENTS, &asked)),
+        (false, what) => stdoutln!("{}", shown::shown(what, &asked)),
     }
     verdict(&admin.what, &asked)
+}
+
+/// Consents or payments, page after page where all of them are wanted.
+async fn held(way: &Way, rows: &str, list: &HeldList) -> Result<Value, Failure> {
+    let limit = if list.all { PAGE_MAX } else { list.limit }.to_string();
+    let mut before: Option<String> = None;
+    let mut told: Option<Value> = None;
+    loop {
+        let query = [
+            ("agent", list.agent.as_deref()),
+            ("who", list.who.as_deref()),
+            ("since", list.since.as_deref()),
+            ("before", before.as_deref()),
+            ("limit", Some(limit.as_str())),
+        ];
+        let mut page = way.get(&with_query(&format!("/{rows}"), &query)).await?;
+        before = page["next"].as_u64().map(|next| next.to_string());
+        let told = match &mut told {
+            Some(told) => {
+                if let (Some(all), Some(more)) = (told[rows].as_array_mut(), page[rows].as_array_mut()) {
+                    all.append(more);
+                }
+                told["next"] = page["next"].take();
+                told
+            }
+            None => told.insert(page),
+        };
+        let count = told[rows].as_array().map_or(0, Vec::len);
+        if !list.all || before.is_none() || count >= HELD_MAX {
+            return Ok(told.take());
+        }
+    }
 }
 
 /// The noun and the verb of an action.
@@ -74,6 +117,7 @@ fn action(what: &AdminWhat) -> Option<(&'static str, &'static str, &ReasonedActi
         AdminWhat::Cancel(of) => ("tasks", "cancel", of),
         AdminWhat::Retry(of) => ("deliveries", "retry", of),
         AdminWhat::Drop(of) => ("deliveries", "drop", of),
+        AdminWhat::WithdrawConsent(of) => ("consents", "withdraw", of),
         AdminWhat::EndSession(of) => ("sessions", "end", of),
         AdminWhat::EndContract(of) => ("contracts", "end", of),
         _ => return None,

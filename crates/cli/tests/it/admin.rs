@@ -432,6 +432,48 @@ fn a_session_ends_by_logging_out_with_another_token_and_is_of_one_deployment() {
 }
 
 #[test]
+fn consents_are_listed_exported_and_taken_back() {
+    let polite = "handle = \"polite\"\nname = \"Polite\"\n\n[backend]\nkind = \"echo\"\n\n[[policy.rules]]\nkind = \"require_consent\"\n\
+                  text = \"=We keep, it.\"\nlifetime = \"365d\"\n";
+    let served = deployment().and("agents/polite.toml", polite).serve();
+    let page = |path: &str, words: &[&str]| {
+        served.curl(path, &[&["-H", "Accept: text/html", "-H", "Sec-Fetch-Site: same-origin"], words].concat())
+    };
+    let refused = page("/~polite?user=soup", &[]).with_status(401).text();
+    let state: String = refused.split("/consent/").nth(1).unwrap().chars().take(43).collect();
+    let form = page(&format!("/consent/{state}"), &[]).with_status(200).text();
+    let token = form.split("name=\"token\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let fields = ["--data-urlencode", &format!("token={token}"), "-d", "decision=accept"].map(str::to_owned);
+    let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+    let agreed = page(&format!("/consent/{state}"), &fields).with_status(303);
+    let kept = agreed.named("set-cookie");
+    let cookie = format!("Cookie: {}", kept.split(';').next().unwrap());
+    assert!(cookie.starts_with("Cookie: forecourt-consents="), "{kept}");
+    page("/~polite?user=bread", &["-H", &cookie]).with_status(200);
+    page("/~polite?user=bread", &[]).with_status(401);
+    let listed = api(&served, "/consents?agent=polite&since=2000-01-01", &[]).with_status(200).json();
+    assert_eq!((&listed["consents"][0]["status"], &listed["next"]), (&json!("holds"), &Value::Null), "{listed}");
+    api(&served, "/consents?since=yesterday", &[]).with_status(400);
+    let number = listed["consents"][0]["id"].to_string();
+    let table = admin(&served, &["consents"]).stdout;
+    assert!(table.contains("AGREED TO") && table.contains("polite"), "{table}");
+    let csv = admin(&served, &["consents", "--all", "--csv"]).stdout;
+    assert!(csv.starts_with("id,at,agent,who,status,until,rule,message\r\n"), "{csv}");
+    assert!(csv.contains("\"'=We keep, it.\""), "{csv}");
+    assert_eq!(admin(&served, &["payments"]).stdout.trim(), "no payment");
+    let done = admin(&served, &["withdraw-consent", &number, "--reason", "asked by mail"]).stdout;
+    assert!(done.contains("is taken back"), "{done}");
+    assert!(admin(&served, &["withdraw-consent", &number]).stdout.contains("does not hold any more"));
+    page("/~polite?user=bread", &["-H", &cookie]).with_status(401);
+    let told = within("the audit has it", || {
+        let told = api(&served, "/refusals?outcome=withdrawn", &[]).json();
+        told["records"].get(0).cloned()
+    });
+    assert_eq!((&told["decided_by_proof"], &told["agent"]), (&json!("operator"), &json!("polite")), "{told}");
+    assert_eq!(api(&served, "/actions", &[]).json()["actions"][1]["reason"], "asked by mail");
+}
+
+#[test]
 fn sessions_are_listed_and_ended_by_names_that_open_nothing() {
     let served = deployment().serve();
     let cookie = logged_in(&served);

@@ -96,6 +96,36 @@ fn a_person_agrees_and_the_question_is_answered_where_it_was_asked() {
 }
 
 #[test]
+fn what_a_browser_agreed_to_holds_for_new_questions_until_it_is_taken_back() {
+    for (view, name) in [(View::Phone, "phone"), (View::NoScript, "no-script")] {
+        let (served, browser) = looking!(view, CONSENT);
+        to_the_page(&browser, &served);
+        browser.find("button[value=accept]").click();
+        within("the answer is there", || browser.url().contains("/~agent?state=").then_some(()));
+        let new = served.https_url("/~agent?user=And%20dessert%3F");
+        browser.go(&new);
+        assert!(browser.find("main").text().contains("And dessert?"));
+        assert!(browser.all("button[value=accept]").is_empty() && !browser.url().contains("/consent/"));
+        assert_quiet(&browser, "status of 401");
+        browser.find("#account").click();
+        within("the page opens", || browser.url().ends_with("/account").then_some(()));
+        let page = browser.find("main").text();
+        for words in ["The kitchen keeps what you ask", "questions, allergies", "Nobody is signed in", "Holds"] {
+            assert!(page.contains(words), "no {words:?} in {page}");
+        }
+        browser.picture(&format!("account-{name}"));
+        if name == "phone" {
+            assert_fits(&browser);
+        }
+        browser.find("button[value=withdraw]").click();
+        within("it is over", || browser.find("main").text().contains("Over").then_some(()));
+        assert!(browser.all("button[value=withdraw]").is_empty());
+        browser.go(&new);
+        assert!(!browser.all(".notice a.button").is_empty(), "it is asked for again");
+    }
+}
+
+#[test]
 fn a_person_says_no_with_the_keyboard_alone() {
     let (served, browser) = looking!(View::Desk, CONSENT);
     to_the_page(&browser, &served);

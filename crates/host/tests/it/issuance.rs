@@ -3,6 +3,7 @@
 mod agents;
 mod audit;
 mod binding;
+mod browsers;
 mod charged;
 mod consent;
 mod crash;

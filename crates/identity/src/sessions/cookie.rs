@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use forecourt_core::ConsentToken;
 use http::header::{COOKIE, ORIGIN};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use url::Url;
@@ -14,6 +15,11 @@ use url::Url;
 pub const SESSION_COOKIE: &str = "__Host-session";
 /// The same on plain loopback in development, where no browser takes that prefix.
 pub const PLAIN_SESSION_COOKIE: &str = "forecourt-session";
+
+/// The cookie by which a browser without an account keeps its consents. It proves who nobody is.
+pub const CONSENTS_COOKIE: &str = "__Host-forecourt_consents";
+/// The same on plain loopback in development.
+pub const PLAIN_CONSENTS_COOKIE: &str = "forecourt-consents";
 
 static SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 static SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
@@ -50,6 +56,19 @@ impl<'a> BrowserRequest<'a> {
     pub fn session_token(&self) -> Option<&'a str> {
         let token = self.cookie(self.cookie_name(SESSION_COOKIE, PLAIN_SESSION_COOKIE))?;
         self.is_own().then_some(token)
+    }
+
+    /// What it keeps its consents by, where the cookie counts.
+    pub fn consent_token(&self) -> Option<ConsentToken> {
+        let token = self.cookie(self.cookie_name(CONSENTS_COOKIE, PLAIN_CONSENTS_COOKIE))?;
+        self.is_own().then(|| ConsentToken::parse(token)).flatten()
+    }
+
+    /// The `Set-Cookie` of the consents of this browser, kept for so long; without a token it is taken away.
+    pub fn set_consents(&self, kept: Option<(&ConsentToken, Duration)>) -> Option<HeaderValue> {
+        let name = self.cookie_name(CONSENTS_COOKIE, PLAIN_CONSENTS_COOKIE);
+        let (value, time) = kept.map_or(("", None), |(token, time)| (token.expose(), Some(time)));
+        set_cookie(name, value, time, self.is_plain())
     }
 
     /// Whether it comes from a page of ours, or is a person who opens a page: a link from elsewhere leads to a GET,
@@ -107,6 +126,8 @@ pub fn set_cookie(name: &str, value: &str, time: Option<Duration>, plain: bool) 
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const OWN: &str = "https://demo.example:8443";
@@ -172,6 +193,42 @@ mod tests {
         assert_eq!(read("__Host-session=one; __Host-session=two"), None);
         for none in ["", "forecourt-session=one", "__host-session=one", "x__Host-session=one"] {
             assert_eq!(read(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn consents_are_kept_where_a_cookie_counts_and_as_whole_tokens() {
+        let (token, year) = ("A".repeat(43), Duration::from_secs(365 * 24 * 60 * 60));
+        let read = |method: Method, more: (&'static str, &'static str), value: &str| {
+            let mut headers = fields(&[more]);
+            headers.insert(COOKIE, HeaderValue::from_str(&format!("{CONSENTS_COOKIE}={value}")).unwrap());
+            BrowserRequest { method: &method, headers: &headers, origin: OWN }.consent_token()
+        };
+        let own = ("sec-fetch-site", "same-origin");
+        let kept = read(Method::POST, own, &token);
+        assert_eq!(kept.as_ref().map(ConsentToken::expose), Some(token.as_str()));
+        assert!(read(Method::POST, ("origin", "https://evil.example"), &token).is_none());
+        assert!(read(Method::POST, ("accept", "*/*"), &token).is_none(), "a program that says nothing of a page");
+        assert!(read(Method::GET, ("sec-fetch-site", "cross-site"), &token).is_none());
+        for short in ["", "A", &token[1..], "ÄÖ"] {
+            assert!(read(Method::GET, own, short).is_none(), "{short}");
+        }
+        let (method, headers) = (Method::GET, HeaderMap::new());
+        let browser = BrowserRequest { method: &method, headers: &headers, origin: OWN };
+        let set = browser.set_consents(Some((kept.as_ref().unwrap(), year))).unwrap();
+        let rest = "Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax; Secure";
+        assert_eq!(set.to_str().unwrap(), format!("__Host-forecourt_consents={token}; {rest}"));
+        assert!(browser.set_consents(None).unwrap().to_str().unwrap().contains("Max-Age=0"));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_but_a_whole_token_is_read(value in "\\PC{0,80}") {
+            let Ok(field) = HeaderValue::from_str(&format!("{CONSENTS_COOKIE}={value}")) else { return Ok(()) };
+            let (method, headers) = (Method::GET, HeaderMap::from_iter([(COOKIE, field)]));
+            if let Some(token) = (BrowserRequest { method: &method, headers: &headers, origin: OWN }).consent_token() {
+                prop_assert!(value.trim().starts_with(token.expose()) && token.expose().len() == 43);
+            }
         }
     }
 

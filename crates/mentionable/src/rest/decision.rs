@@ -5,6 +5,7 @@
 //! echoed. A state that is unknown, used or too old has no page, and nobody is told which of these it is.
 
 mod form;
+mod kept_consent;
 mod programs;
 mod receipt;
 
@@ -19,7 +20,7 @@ use forecourt_issuance::{Issuance, IssuanceOutcome, IssuanceStatus};
 use forecourt_pages::{DecisionPage, DecisionStatus, DecisionVisitor, sign_in_path};
 use forecourt_surface::refusal::words;
 use forecourt_surface::{credentials, same_origin};
-use http::header::CACHE_CONTROL;
+use http::header::{CACHE_CONTROL, SET_COOKIE};
 use http::{HeaderValue, Method};
 
 use super::answer::{HttpAnswer, Outcome, RestError};
@@ -166,8 +167,13 @@ async fn decide(rest: &Rest, decision: &OpenDecision<'_>, body: Body) -> Outcome
     let SubmittedForm { decision: choice, callback } = form::read(request.parts, body, *kind, state).await?;
     let host = &rest.host;
     let origin = RequestOrigin::new(TRANSPORT, &rest.ids.next()).by(decision.decider.clone());
+    let mut kept = None;
     let (outcome, paid) = match choice {
-        Decision::Accept => (host.accept_consent(state, &origin).await?, None),
+        Decision::Accept => {
+            let (outcome, cookie) = kept_consent::accept(rest, decision, &origin).await?;
+            kept = cookie;
+            (outcome, None)
+        }
         Decision::Decline => (host.decline(state, &origin).await?, None),
         // Where nothing is paid a program is told what is to be, as a refusal tells it.
         Decision::Ask => return Ok(decision.payment_wanted(media, None)),
@@ -178,18 +184,26 @@ async fn decide(rest: &Rest, decision: &OpenDecision<'_>, body: Body) -> Outcome
         let told = receipt.is_some().then_some(payment);
         receipt::hand_over(&rest.egress, callback, state, told).await;
     }
-    match (media, outcome) {
-        (_, IssuanceOutcome::Late(IssuanceStatus::Consumed | IssuanceStatus::Expired)) => {
-            Err(Failure::no_such_decision().into())
+    let mut answer = decision.decided(media, outcome, paid.is_some(), callback.is_some())?;
+    answer.head.extend(kept.map(|cookie| (SET_COOKIE, cookie)));
+    Ok(answer)
+}
+
+impl OpenDecision<'_> {
+    /// What is answered to what came of a decision.
+    fn decided(&self, media: Media, outcome: IssuanceOutcome, is_paid: bool, has_callback: bool) -> Outcome {
+        let Self { kind, state, responder, .. } = self;
+        match (media, outcome) {
+            (_, IssuanceOutcome::Late(IssuanceStatus::Consumed | IssuanceStatus::Expired)) => {
+                Err(Failure::no_such_decision().into())
+            }
+            (_, IssuanceOutcome::NotTheirs) => Err(Failure::not_the_person_asked().into()),
+            (media, IssuanceOutcome::Refused(error)) if is_paid => Ok(self.payment_wanted(media, Some(&error))),
+            (_, IssuanceOutcome::Refused(error)) => Err(Failure::bad_request(error.message).into()),
+            (Media::Html, IssuanceOutcome::Verified(_)) if !has_callback => Ok(responder.see_other(&self.return_to())),
+            (Media::Html, _) => Ok(responder.see_other(&kind.path(state))),
+            (media, outcome) => Ok(self.outcome_answer(media, outcome)),
         }
-        (_, IssuanceOutcome::NotTheirs) => Err(Failure::not_the_person_asked().into()),
-        (media, IssuanceOutcome::Refused(error)) if paid.is_some() => Ok(decision.payment_wanted(media, Some(&error))),
-        (_, IssuanceOutcome::Refused(error)) => Err(Failure::bad_request(error.message).into()),
-        (Media::Html, IssuanceOutcome::Verified(_)) if callback.is_none() => {
-            Ok(responder.see_other(&decision.return_to()))
-        }
-        (Media::Html, _) => Ok(responder.see_other(&kind.path(state))),
-        (media, outcome) => Ok(decision.outcome_answer(media, outcome)),
     }
 }
 

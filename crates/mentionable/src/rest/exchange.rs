@@ -19,6 +19,7 @@ use super::search::{self, Search};
 use super::signed_in::{account, or_person, way_back};
 use super::suggestions;
 use super::transport::Rest;
+use super::visitor::browser;
 use super::wire::{Ask, Entry};
 
 /// What a POST brings beside what is asked.
@@ -136,6 +137,7 @@ fn envelope(rest: &Rest, responder: &Responder<'_>, sender: Sender, received_at:
         submission: None,
         // Any site can have a browser send a GET here; it must not use up what its person has paid for.
         may_spend: !is_cross_site(request.headers(), request.site),
+        consents: responder.person.is_none().then(|| browser(request).consent_token()).flatten(),
         received_at,
     }
 }

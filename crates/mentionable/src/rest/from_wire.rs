@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use forecourt_core::policy::Submission;
 use forecourt_core::{
-    File, FileSource, FindingsDetail, Handle, Language, Message, MessageId, Part, Role, SearchOptions,
+    ConsentToken, File, FileSource, FindingsDetail, Handle, Language, Message, MessageId, Part, Role, SearchOptions,
     SearchRefinement, Sender, ThreadId, Timestamp, Turn,
 };
 use forecourt_egress::data_url;
@@ -37,6 +37,8 @@ pub(crate) struct Envelope {
     pub(crate) submission: Option<Box<Submission>>,
     /// Whether its caller's own credit may be used for it.
     pub(crate) may_spend: bool,
+    /// What its browser keeps its consents by, where nobody is signed in.
+    pub(crate) consents: Option<ConsentToken>,
     /// The host's clock.
     pub(crate) received_at: Timestamp,
 }
@@ -61,6 +63,7 @@ pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, DecodeErr
         hop: envelope.hop,
         submission: envelope.submission,
         may_spend: envelope.may_spend,
+        consents: envelope.consents,
         search: SearchOptions {
             findings: if envelope.with_facets { FindingsDetail::Facets } else { FindingsDetail::None },
             narrowing: if envelope.finds { narrowing } else { SearchRefinement::default() },
@@ -190,6 +193,7 @@ mod tests {
             id: MessageId::parse("m1").expect("an id"),
             submission: None,
             may_spend: true,
+            consents: None,
             received_at: SystemClock.now(),
         };
         message(ask, envelope)

@@ -12,7 +12,7 @@ pub(crate) use sse::{ReplyStart, begin, frames, one_message};
 
 use bytes::Bytes;
 use forecourt_core::{CollectedReply, Ending, Language, Part, PolicyPart};
-use forecourt_pages::Branding;
+use forecourt_pages::{Account, Branding};
 use forecourt_surface::BaseUrl;
 
 use super::agent_route::AgentRoute;
@@ -34,6 +34,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) asked: &'a str,
     /// What URLs of this host begin with.
     pub(crate) base: BaseUrl<'a>,
+    /// Who is signed in.
+    pub(crate) account: Account<'a>,
 }
 
 /// A whole answer. [`Media::Stream`] is rendered by [`frames`] as it comes, never here. `asked` is shown on a page

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Ending, Language, PolicyPart, ThreadId};
 use forecourt_identity::Person;
-use forecourt_pages::{Branding, SIGN_IN};
+use forecourt_pages::{Account, Branding, SIGN_IN};
 use forecourt_sentences::SpokenLanguage;
 use forecourt_surface::ending::add_challenges;
 use forecourt_surface::negotiate;
@@ -23,6 +23,7 @@ use super::problem;
 use super::refusal;
 use super::render::{self, Frame};
 use super::request::RequestHead;
+use super::visitor::seen_by;
 
 /// Writes responses to a request, in the name of an agent: the default one when the request addresses none.
 #[derive(Clone, Copy)]
@@ -65,7 +66,17 @@ impl<'a> Responder<'a> {
         session: Option<&'f str>,
         asked: &'f str,
     ) -> Frame<'f> {
-        Frame { door: self.route, url, language, session, brand: self.branding, asked, base: self.request.base() }
+        let account = seen_by(&self.request, self.person);
+        Frame {
+            door: self.route,
+            url,
+            language,
+            session,
+            brand: self.branding,
+            asked,
+            base: self.request.base(),
+            account,
+        }
     }
 
     /// The URL and the question that a page shows. Nothing else does, and they cost allocations.
@@ -79,7 +90,9 @@ impl<'a> Responder<'a> {
     /// The fields of a whole answer.
     pub(crate) fn answer_head(&self, media: Media, language: &Language, thread: Option<&ThreadId>) -> HeaderMap {
         let mut head = self.head_of(media, language, thread);
-        if let (Some(own), None, None) = (self.route.cache_control(), thread, self.person) {
+        // A page that says who looks is for no cache that others share.
+        let is_anybodys = matches!(seen_by(&self.request, self.person), Account::None);
+        if let (Some(own), None, true) = (self.route.cache_control(), thread, is_anybodys) {
             head.insert(CACHE_CONTROL, own);
         }
         head

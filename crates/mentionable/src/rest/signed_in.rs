@@ -15,6 +15,7 @@ use super::answer::RestError;
 use super::limits::SIGN_IN_PATH_BYTES_MAX;
 use super::responder::Responder;
 use super::transport::Rest;
+use super::visitor::seen_by;
 use super::wire::{Ask, Entry};
 
 /// The person whose browser sent a request, by its cookie. Fails when nobody knows.
@@ -50,11 +51,13 @@ pub(crate) fn account<'a>(responder: &Responder<'a>, verifier: &Verifier) -> Acc
         (None, Some(_)) => {
             let path = Some(sign_in_path(here)).filter(|path| path.len() <= SIGN_IN_PATH_BYTES_MAX);
             // Whole: a development host has names that the provider does not know.
-            Account::SignedOut(
-                responder.request.base().url(&path.unwrap_or_else(|| sign_in_path(&responder.route.path))),
-            )
+            let url = responder.request.base().url(&path.unwrap_or_else(|| sign_in_path(&responder.route.path)));
+            match seen_by(&responder.request, responder.person) {
+                Account::Browser(_) => Account::Browser(Some(url)),
+                _ => Account::SignedOut(url),
+            }
         }
-        (None, None) => Account::None,
+        (None, None) => seen_by(&responder.request, responder.person),
     }
 }
 

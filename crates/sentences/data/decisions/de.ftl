@@ -126,8 +126,34 @@ account-failure = { $kind ->
     [invalid] Die Antwort des Anmeldedienstes ließ sich nicht prüfen; deshalb wurden Sie nicht angemeldet.
     [not_allowed] Ihr Konto gehört nicht zu denen, die sich hier anmelden dürfen.
     [foreign] Diese Anfrage kommt nicht von einer Seite dieser Website.
+    [form] Dieses Formular ist zu lang oder kam nicht ganz an.
    *[other] An- und Abmelden geht im Moment nicht. Versuchen Sie es gleich noch einmal.
 }
+
+held-title = Zustimmungen und Zahlungen
+held-by-browser = Niemand ist angemeldet. Dies sind die Zustimmungen, die dieser Browser behält, in einem Cookie, das nichts über Sie sagt.
+held-by-nobody = Niemand ist angemeldet, und dieser Browser behält hier keine Zustimmungen.
+held-nothing = Hier wurde nichts zugestimmt und nichts bezahlt.
+held-consents = Dem haben Sie zugestimmt
+held-payments = Das haben Sie bezahlt
+held-credit = Verbleibendes Guthaben
+held-given-on = Zugestimmt am
+held-paid-on = Bezahlt am
+held-until = Gilt bis
+held-status = Stand
+held-state = { $state ->
+    [holds] Gilt
+    [over] Beendet
+    [unused] Bezahlt und noch nicht verwendet
+    [pending] Wird bestätigt
+   *[paid] Bezahlt
+}
+held-transaction = Transaktion
+held-withdraw = Widerrufen
+held-withdraw-all = Alles widerrufen
+held-export = Als JSON herunterladen
+held-newest = Die neuesten { $count } sind aufgeführt.
+held-sign-out-everywhere = Überall abmelden
 
 page-failure-title = { $code ->
     [agent-not-found] Diesen Agenten gibt es nicht

@@ -126,8 +126,34 @@ account-failure = { $kind ->
     [invalid] The answer of the sign-in service could not be verified, so you were not signed in.
     [not_allowed] Your account is not one that may sign in here.
     [foreign] This request does not come from a page of this host.
+    [form] This form is too long, or did not arrive whole.
    *[other] You can’t be signed in or out at the moment. Try again in a moment.
 }
+
+held-title = Consents and payments
+held-by-browser = Nobody is signed in. These are the consents that this browser keeps, in a cookie that says nothing about you.
+held-by-nobody = Nobody is signed in, and this browser keeps no consents here.
+held-nothing = Nothing was agreed to or paid here.
+held-consents = What you agreed to
+held-payments = What you paid
+held-credit = Credit that is left
+held-given-on = Agreed on
+held-paid-on = Paid on
+held-until = Holds until
+held-status = Status
+held-state = { $state ->
+    [holds] Holds
+    [over] Over
+    [unused] Paid, and not used yet
+    [pending] Being confirmed
+   *[paid] Paid
+}
+held-transaction = Transaction
+held-withdraw = Withdraw
+held-withdraw-all = Withdraw everything
+held-export = Download as JSON
+held-newest = The newest { $count } are listed.
+held-sign-out-everywhere = Sign out everywhere
 
 page-failure-title = { $code ->
     [agent-not-found] No such agent

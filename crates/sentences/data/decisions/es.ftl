@@ -126,8 +126,34 @@ account-failure = { $kind ->
     [invalid] No se pudo verificar la respuesta del servicio de acceso, así que no se inició la sesión.
     [not_allowed] Su cuenta no es de las que pueden iniciar sesión aquí.
     [foreign] Esta solicitud no viene de una página de este sitio.
+    [form] Este formulario es demasiado largo o no ha llegado entero.
    *[other] En este momento no se puede iniciar ni cerrar la sesión. Inténtelo de nuevo enseguida.
 }
+
+held-title = Consentimientos y pagos
+held-by-browser = Nadie ha iniciado sesión. Estos son los consentimientos que guarda este navegador, en una cookie que no dice nada de usted.
+held-by-nobody = Nadie ha iniciado sesión, y este navegador no guarda aquí ningún consentimiento.
+held-nothing = Aquí no se ha aceptado ni pagado nada.
+held-consents = Lo que ha aceptado
+held-payments = Lo que ha pagado
+held-credit = Crédito restante
+held-given-on = Aceptado el
+held-paid-on = Pagado el
+held-until = Válido hasta
+held-status = Estado
+held-state = { $state ->
+    [holds] Válido
+    [over] Terminado
+    [unused] Pagado y aún sin usar
+    [pending] En confirmación
+   *[paid] Pagado
+}
+held-transaction = Transacción
+held-withdraw = Retirar
+held-withdraw-all = Retirar todo
+held-export = Descargar como JSON
+held-newest = Se muestran los { $count } más recientes.
+held-sign-out-everywhere = Cerrar sesión en todas partes
 
 page-failure-title = { $code ->
     [agent-not-found] Este agente no existe

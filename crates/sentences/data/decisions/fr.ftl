@@ -126,8 +126,34 @@ account-failure = { $kind ->
     [invalid] La réponse du service de connexion n’a pas pu être vérifiée ; vous n’avez donc pas été connecté.
     [not_allowed] Votre compte n’est pas de ceux qui peuvent se connecter ici.
     [foreign] Cette demande ne vient pas d’une page de ce site.
+    [form] Ce formulaire est trop long ou n’est pas arrivé en entier.
    *[other] Impossible de se connecter ou de se déconnecter pour le moment. Réessayez dans un instant.
 }
+
+held-title = Accords et paiements
+held-by-browser = Personne n’est connecté. Voici les accords que ce navigateur conserve, dans un cookie qui ne dit rien de vous.
+held-by-nobody = Personne n’est connecté, et ce navigateur ne conserve ici aucun accord.
+held-nothing = Rien n’a été accepté ni payé ici.
+held-consents = Ce que vous avez accepté
+held-payments = Ce que vous avez payé
+held-credit = Crédit restant
+held-given-on = Accepté le
+held-paid-on = Payé le
+held-until = Valable jusqu’au
+held-status = État
+held-state = { $state ->
+    [holds] Valable
+    [over] Terminé
+    [unused] Payé, pas encore utilisé
+    [pending] En cours de confirmation
+   *[paid] Payé
+}
+held-transaction = Transaction
+held-withdraw = Retirer
+held-withdraw-all = Tout retirer
+held-export = Télécharger en JSON
+held-newest = Les { $count } plus récents sont affichés.
+held-sign-out-everywhere = Se déconnecter partout
 
 page-failure-title = { $code ->
     [agent-not-found] Cet agent n’existe pas

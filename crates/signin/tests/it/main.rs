@@ -1,6 +1,7 @@
 //! Signing in against a provider that says what it should not: what of an ID token must hold. OpenID Connect Core
 //! 3.1.3.7. A real provider is in the tests of the whole program.
 
+mod account;
 mod host;
 
 use forecourt_testhost::openid::CLIENT;

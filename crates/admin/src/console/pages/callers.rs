@@ -11,11 +11,12 @@ use crate::limits::SESSIONS_LISTED_MAX;
 use crate::nouns::{limits, questions, refusals, sessions, usage};
 
 /// What may become of a message or a payment, as the audit calls it. What models used is on a page of its own.
-const OUTCOMES: [&str; 14] = [
+const OUTCOMES: [&str; 15] = [
     "refused",
     "issued",
     "verified",
     "declined",
+    "withdrawn",
     "reserved",
     "paid",
     "unpaid",

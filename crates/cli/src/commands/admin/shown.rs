@@ -4,8 +4,8 @@ use forecourt_client::printable::line;
 use serde_json::{Value, json};
 
 use super::tables::{
-    ACTIONS, AGENTS, CERTIFICATES, CONSOLE_SESSIONS, CONTENTS, CONTRACTS, DELIVERIES, EVENTS, HUBS, LIMITS, NODES,
-    PEOPLE, PROTOCOLS, QUESTIONS, REFUSALS, SERVERS, TASKS, Table, USAGE,
+    ACTIONS, AGENTS, CERTIFICATES, CONSENTS, CONSOLE_SESSIONS, CONTENTS, CONTRACTS, DELIVERIES, EVENTS, HUBS, LIMITS,
+    NODES, PAYMENTS, PEOPLE, PROTOCOLS, QUESTIONS, REFUSALS, SERVERS, TASKS, Table, USAGE,
 };
 use crate::args::AdminWhat;
 
@@ -23,6 +23,8 @@ pub(super) fn shown(what: &AdminWhat, told: &Value) -> String {
         AdminWhat::Tasks { .. } => format!("{}\n\n{}", facts_without(told, &["events", "turns"]), table(&EVENTS, told)),
         AdminWhat::Sessions => sessions(told),
         AdminWhat::Refusals { .. } => table(&REFUSALS, told),
+        AdminWhat::Consents(_) => held(&CONSENTS, told),
+        AdminWhat::Payments(_) => held(&PAYMENTS, told),
         AdminWhat::Usage { .. } => table(&USAGE, &json!({USAGE.rows: used(&told["answers"])})),
         AdminWhat::Contracts => table(&CONTRACTS, told),
         AdminWhat::Deliveries => table(&DELIVERIES, told),
@@ -48,6 +50,12 @@ fn tasks(told: &Value) -> String {
     let listed = told["tasks"].as_array().map_or(0, Vec::len) as u64;
     let total = told["total"].as_u64().unwrap_or(0);
     if listed < total { format!("{rows}\n\n{listed} of {total}; --limit shows more") } else { rows }
+}
+
+/// Consents or payments, and whether there are more.
+fn held(of: &Table, told: &Value) -> String {
+    let rows = table(of, told);
+    if told["next"].is_null() { rows } else { format!("{rows}\n\nthere are more; --all shows them") }
 }
 
 /// Who is logged in, signed in and connected.

@@ -78,6 +78,38 @@ pub(super) const REFUSALS: Table = Table {
     empty: "no record",
 };
 
+/// What callers agreed to.
+pub(super) const CONSENTS: Table = Table {
+    rows: "consents",
+    columns: &[
+        ("NO.", "id"),
+        ("WHEN", "at"),
+        ("AGENT", "agent"),
+        ("OF", "who"),
+        ("STATE", "status"),
+        ("UNTIL", "until"),
+        ("RULE", "rule"),
+        ("AGREED TO", "message"),
+    ],
+    empty: "no consent",
+};
+
+/// What callers paid.
+pub(super) const PAYMENTS: Table = Table {
+    rows: "payments",
+    columns: &[
+        ("NO.", "id"),
+        ("WHEN", "at"),
+        ("AGENT", "agent"),
+        ("OF", "who"),
+        ("STATE", "status"),
+        ("PRICE", "price"),
+        ("RULE", "rule"),
+        ("TRANSACTION", "transaction"),
+    ],
+    empty: "no payment",
+};
+
 /// What models used, a line for each model of each answer.
 pub(super) const USAGE: Table = Table {
     rows: "answers",

@@ -21,6 +21,7 @@ pub(super) fn answer(frame: &Frame<'_>, asked: &[Part], collected: &CollectedRep
         session: frame.session,
         asked,
         kept_under: None,
+        account: frame.account.clone(),
     }
     .render()
 }
@@ -36,6 +37,7 @@ pub(super) fn refusal(frame: &Frame<'_>, part: &PolicyPart, worded: &Language) -
         part: &frame.base.refusal(part),
         asked: &asked,
         path: &frame.door.link,
+        account: frame.account.clone(),
     }
     .render()
 }

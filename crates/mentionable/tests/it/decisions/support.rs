@@ -1,5 +1,6 @@
 //! A browser as far as these pages need one, agents that want something first, and a till.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -143,21 +144,21 @@ pub(super) async fn of(requirement: Requirement, card: AgentCard) -> Shop {
 /// One browser: what it is told to keep it sends along.
 #[derive(Default)]
 pub(super) struct Browser {
-    cookie: Mutex<Option<String>>,
+    pub(super) cookies: Mutex<BTreeMap<String, String>>,
 }
 
 impl Browser {
     fn dressed(&self, request: Builder) -> Builder {
         let request = request.header("accept", "text/html").header("sec-fetch-site", "same-origin");
-        match &*self.cookie.lock() {
-            Some(cookie) => request.header("cookie", cookie),
-            None => request,
-        }
+        let pairs: Vec<String> = self.cookies.lock().iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if pairs.is_empty() { request } else { request.header("cookie", pairs.join("; ")) }
     }
 
     fn kept(&self, answer: &Answer) {
-        if let Some(field) = answer.field("set-cookie") {
-            *self.cookie.lock() = field.split(';').next().map(str::to_owned);
+        for field in answer.headers.get_all("set-cookie") {
+            let pair = field.to_str().unwrap().split(';').next().unwrap();
+            let (name, value) = pair.split_once('=').unwrap();
+            self.cookies.lock().insert(name.to_owned(), value.to_owned());
         }
     }
 
