@@ -63,7 +63,7 @@ pub struct CreditLeft {
 /// What a holder agreed to and paid for, the newest first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Holdings {
-    /// At most [`HOLDINGS_LISTED_MAX`] consents and as many payments; older ones are not listed.
+    /// At most [`HOLDINGS_LISTED_MAX`](crate::HOLDINGS_LISTED_MAX) consents and as many payments; older ones are not listed.
     pub entries: Vec<Holding>,
     /// What is left of what was paid ahead to the agents among them.
     pub credit: Vec<CreditLeft>,
