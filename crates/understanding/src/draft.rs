@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use forecourt_vocabulary::{Quantity, Vocabulary};
+use forecourt_vocabulary::{PhraseMeaning, Quantity, Vocabulary, WordClass, tokens};
 
 use crate::contradiction::contradictions;
 use crate::filter::{Filter, Test};
@@ -15,6 +15,8 @@ use crate::reader::Reader;
 use crate::reading::{self, PartRole, ReadPart};
 use crate::scope::{QuestionScope, ReadingAids};
 
+/// Words between others that say nothing by themselves.
+const TIES: &[WordClass] = &[WordClass::And, WordClass::Or, WordClass::With, WordClass::For, WordClass::Article];
 /// Types of what is eaten or taken, beside what states its ingredients: in lower case, as an index compares values.
 const TAKEN_TYPES: &[&str] = &["menuitem", "drug", "dietarysupplement"];
 
@@ -105,6 +107,10 @@ impl<'k> Draft<'k> {
         } else {
             self.out.text = tidied(&self.out.text);
         }
+        // "110 g CO2 und höchstens 2 Vorbesitzer": what only ties limits together is in no item.
+        if says_more && self.only_ties() {
+            self.out.text.clear();
+        }
         // Nothing but limits that can't be checked: their words are all there is to look for.
         if self.out.text.is_empty() && !says_more {
             self.out.text = original.to_owned();
@@ -117,6 +123,18 @@ impl<'k> Draft<'k> {
             self.out.contradictions = contradictions(&self.out.text, &self.out.filters, self.aids);
         }
         self.out
+    }
+
+    /// Whether the words that are left only tie others together.
+    fn only_ties(&self) -> bool {
+        let tokens = tokens(&self.out.text);
+        let ties = |at: usize| {
+            let mut meanings = self.aids.lexicon.meanings(&tokens[at..]).into_iter();
+            meanings.any(|(meaning, length)| {
+                length == 1 && TIES.iter().any(|class| *meaning == PhraseMeaning::Word(*class))
+            })
+        };
+        (0..tokens.len()).all(|at| ties(at) || (!tokens[at].is_word() && tokens[at].number().is_none()))
     }
 
     /// Wishes hold where any item keeps them beside all limits.

@@ -168,6 +168,15 @@ mod tests {
     }
 
     #[test]
+    fn what_only_ties_limits_together_is_not_looked_for() {
+        for text in ["höchstens 30 Minuten und höchstens 20 Euro", "under 30 minutes and with no nuts"] {
+            let found = understood(text, &Everything);
+            assert_eq!((found.filters.len(), found.text.as_str()), (2, ""), "{text}");
+        }
+        assert_eq!(understood("and", &Everything).text, "and");
+    }
+
+    #[test]
     fn a_distance_that_is_one_limit_too_many_is_told() {
         let asked = |comedies: usize| {
             let found = understood(&format!("{}near Porto", "from 1999, ".repeat(comedies)), &Everything);

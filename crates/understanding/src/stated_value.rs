@@ -12,6 +12,8 @@ use crate::reader::Reader;
 
 /// The age from which on somebody is no child. Who asks for children is answered with what says that it is for them.
 const ADULT: f64 = 18.0;
+/// The age from which on people are asked for as seniors.
+const SENIOR: f64 = 55.0;
 /// The area of the vocabulary whose classes are colours.
 const COLOURS: &str = "color";
 /// The property that items are sorted by.
@@ -66,6 +68,10 @@ pub(crate) fn read_value(reader: &Reader<'_>, at: usize, floor: usize) -> Option
         if !said.join(next) {
             break;
         }
+    }
+    // "Pets not needed": what somebody can do without is no limit.
+    if let Some(end) = reader.class(said.end, WordClass::NotNeeded) {
+        return Some(UnderstoodPart::new(at..end, FoundMeaning::Filler));
     }
     // "My daughter, 5 years": how old she is counts, and not that she is a child.
     let is_age_alone = said.ages.is_some() && said.values.is_none() && said.truth.is_none() && reader.says_age();
@@ -234,7 +240,9 @@ fn colour(reader: &Reader<'_>, at: usize) -> Option<(String, usize)> {
 pub(crate) fn ages(reader: &Reader<'_>, from: f64, to: f64, written: &str) -> Filter {
     let fields = AGES.iter().map(|path| (*path).to_owned()).collect();
     let is_rare = reader.aids.known.share(AGES[0]) < SHARE_MIN;
-    let or_unstated = from >= ADULT - 2.0 && is_rare;
+    // What is for older people says so.
+    let is_for_seniors = from >= SENIOR && to > from;
+    let or_unstated = from >= ADULT - 2.0 && is_rare && !is_for_seniors;
     let test = Test::Overlaps { from: Some(from), to: Some(to), or_unstated };
     Filter { fields, test, words: reader.say("age_for", &[written]) }
 }

@@ -145,6 +145,8 @@ pub enum WordClass {
     Available,
     /// What can't.
     Unavailable,
+    /// "Not needed", behind what somebody can do without.
+    NotNeeded,
     /// What costs nothing.
     FreeOfCharge,
     /// In front of a size.

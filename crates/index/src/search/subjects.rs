@@ -113,7 +113,8 @@ impl SubjectSearch<'_> {
                 .iter()
                 .any(|other| other.words.start < subject.words.end && subject.words.start < other.words.end);
             let is_sure = is_sure && subject.language == spoken.language;
-            if !is_taken && (is_sure || !self.has_as_written(&subject)) {
+            let is_otherwise = || subject.language == spoken.language && self.is_rather_called_otherwise(&subject);
+            if !is_taken && (is_sure || !self.has_as_written(&subject) || is_otherwise()) {
                 chosen.push(subject);
             }
         }
@@ -125,6 +126,26 @@ impl SubjectSearch<'_> {
         let phrase = self.words[subject.words.clone()].join(" ");
         let content = content_words(&phrase, LanguageAnalyzer::of(LANGUAGES[subject.language]));
         Words::of(&content, self.tongues[0]).iter().all(|stem| self.snapshot.items_with(stem) > 0)
+    }
+
+    /// Whether more items have another name of what is meant than have the words: one jacket of a shop is described in
+    /// German, and the rest in English.
+    fn is_rather_called_otherwise(&self, subject: &NamedSubject<'_>) -> bool {
+        let own = self.subjects_of_own(subject);
+        let items = |stems: &[String]| stems.iter().map(|stem| self.snapshot.items_with(stem)).min().unwrap_or(0);
+        let written = self.words[subject.words.clone()].join(" ");
+        let as_written = self.item_tongues().map(|tongue| items(&self.stems(&written, tongue))).max().unwrap_or(0);
+        let same =
+            subject.synonyms.iter().filter(|synonym| !synonym.is_narrower && synonym.language != subject.language);
+        let known = same.filter_map(|synonym| self.known(&synonym.parts.join(" "), synonym.language));
+        !own && known.map(|stems| items(&stems)).sum::<u64>() > as_written
+    }
+
+    /// Whether the words name something in the language of the query, too.
+    fn subjects_of_own(&self, subject: &NamedSubject<'_>) -> bool {
+        let own = self.tongues[0].code();
+        let named = self.snapshot.vocabulary.subjects_in(&self.words[subject.words.clone()]);
+        named.iter().any(|other| LANGUAGES[other.language] == own)
     }
 
     fn subject(&self, named: &NamedSubject<'_>, spoken: Option<usize>) -> Subject {

@@ -177,3 +177,14 @@ fn an_item_is_explained_where_others_have_its_other_names() {
         assert!(explained.iter().all(|one| one.terms.iter().any(|(_, _, adds)| *adds > 0.0)), "{text}");
     }
 }
+
+#[test]
+fn one_item_in_another_language_hides_none_of_the_others() {
+    let items =
+        [("de", "Die Funzel für das Bad"), ("en", "Glimmer of oak"), ("en", "Shimmerer"), ("en", "Spoon of brass")];
+    let found = |text: &str| shelf(&items).hits(text).into_iter().map(|hit| hit.name).collect::<Vec<_>>();
+    let mut all = found("Funzel");
+    all.sort_unstable();
+    assert_eq!(all, ["Die Funzel für das Bad", "Glimmer of oak", "Shimmerer"]);
+    assert_eq!(found("spoon"), ["Spoon of brass"]);
+}
