@@ -237,8 +237,8 @@ impl Walk<'_> {
         let ages = derived::ages(item).map(|(from, to)| [(AGES[0], from), (AGES[1], to)]);
         let days = derived::event_days(item).map(|(first, last)| [(EVENT_DAYS[0], first), (EVENT_DAYS[1], last)]);
         let last = derived::last_day(item).map(|day| (LAST_DAY, day));
-        let free = derived::no_price(item).map(|price| (PRICE, price));
-        for (path, number) in ages.into_iter().chain(days).flatten().chain(last).chain(free) {
+        let price = derived::price(item).map(|price| (PRICE, price));
+        for (path, number) in ages.into_iter().chain(days).flatten().chain(last).chain(price) {
             path.clone_into(&mut self.path);
             self.leaf(None, Some(number));
         }

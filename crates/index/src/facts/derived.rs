@@ -173,8 +173,24 @@ fn course_end(item: &Value) -> Option<f64> {
     ends?.into_iter().reduce(f64::max)
 }
 
-/// What a free item costs that names no price: nothing. Where it names one, that counts.
-pub(super) fn no_price(item: &Value) -> Option<f64> {
+/// What an item costs that makes no offer: nothing where it is free, else the least of the prices that it says it has.
+pub(super) fn price(item: &Value) -> Option<f64> {
+    no_price(item).or_else(|| {
+        let is_told_otherwise = ["offers", "price"].iter().any(|key| item.get(*key).is_some());
+        text(item, "priceRange").filter(|_| !is_told_otherwise).and_then(least_price)
+    })
+}
+
+/// `€240 - €288`, `from 85 EUR`: the first amount. "$$" is none.
+fn least_price(text: &str) -> Option<f64> {
+    let start = text.find(|c: char| c.is_ascii_digit())?;
+    let amount = &text[start..];
+    let end = amount.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '\''))).unwrap_or(amount.len());
+    measure::quantity("price", amount[..end].trim_end_matches(['.', ',', '\'']))
+}
+
+/// What a free item costs that names no price.
+fn no_price(item: &Value) -> Option<f64> {
     let is_free = item.get("isAccessibleForFree").is_some_and(|free| match free {
         Value::Bool(free) => *free,
         other => other.as_str().is_some_and(|text| type_name(text).eq_ignore_ascii_case("true")),
@@ -233,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_free_and_names_no_price_costs_nothing() {
+    fn what_makes_no_offer_costs_what_it_says() {
         for (item, price) in [
             (json!({"isAccessibleForFree": true}), Some(0.0)),
             (json!({"isAccessibleForFree": "https://schema.org/True"}), Some(0.0)),
@@ -241,8 +257,13 @@ mod tests {
             (json!({"isAccessibleForFree": true, "price": 5}), None),
             (json!({"isAccessibleForFree": false}), None),
             (json!({"name": "Free"}), None),
+            (json!({"priceRange": "€240 - €288"}), Some(240.0)),
+            (json!({"priceRange": "from EUR 1,200 per night"}), Some(1_200.0)),
+            (json!({"priceRange": "85"}), Some(85.0)),
+            (json!({"priceRange": "$$"}), None),
+            (json!({"priceRange": "from €85", "offers": {"price": 99}}), None),
         ] {
-            assert_eq!(no_price(&item), price, "{item}");
+            assert_eq!(self::price(&item), price, "{item}");
         }
     }
 
