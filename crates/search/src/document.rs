@@ -34,9 +34,49 @@ pub(crate) enum SectionMatch {
     Answers,
 }
 
+/// What a text states of itself, beside its words. Whatever states anything else is a thing: a hotel has an address.
+const OF_TEXTS: &[&str] = &[
+    "name",
+    "alternateName",
+    "headline",
+    "title",
+    "description",
+    "text",
+    "articleBody",
+    "abstract",
+    "url",
+    "id",
+    "identifier",
+    "image",
+    "thumbnailUrl",
+    "author",
+    "creator",
+    "publisher",
+    "datePublished",
+    "dateModified",
+    "dateCreated",
+    "inLanguage",
+    "keywords",
+    "license",
+    "isPartOf",
+    "mainEntityOfPage",
+    "articleSection",
+    "about",
+    "position",
+    "wordCount",
+    "potentialAction",
+    "sameAs",
+];
+
 /// Whether an item is a text rather than a thing: what it says is the answer, and leads it.
 pub(crate) fn is_text(say: Sentences, hit: &Hit) -> bool {
-    !hit.snippet.is_empty() && (hit.item.get(SECTION).is_some() || facts(say, &hit.item).is_empty())
+    !hit.snippet.is_empty()
+        && (hit.item.get(SECTION).is_some() || (states_texts_alone(&hit.item) && facts(say, &hit.item).is_empty()))
+}
+
+fn states_texts_alone(item: &Value) -> bool {
+    let of_text = |key: &String| key.starts_with(['@', '_']) || OF_TEXTS.contains(&key.as_str());
+    item.as_object().is_none_or(|item| item.keys().all(of_text))
 }
 
 /// Puts the section first that speaks of most of a question, and tells how well it answers. `None` where what was
