@@ -27,7 +27,7 @@ fn films_by_sort_time_and_cast() {
         &shelf,
         &[
             ("comedies from the 90s with Bill Murray", "", &["from the 1990s", "with Bill Murray", "comedy"]),
-            ("a comedy starring Bill Murray and Dan Aykroyd", "a", &["with Bill Murray", "with Dan Aykroyd", "comedy"]),
+            ("a comedy starring Bill Murray and Dan Aykroyd", "", &["with Bill Murray", "with Dan Aykroyd", "comedy"]),
             ("horror movies before 1990", "", &["1989 or earlier", "horror", "Movie"]),
             (
                 "science fiction films after 2000 about robots",
