@@ -58,13 +58,7 @@ fn is_paid(property: &LearntProperty) -> bool {
 
 /// What is for people of an age, where items state the ages that they are for.
 fn ages(reader: &Reader<'_>, span: &Span) -> Option<Filter> {
-    let is_age = match span.amount.unit {
-        Some(Unit::YearOfAge) => true,
-        // "My daughter is 5 years": beside somebody of an age, years are an age.
-        Some(Unit::Year) => reader.names_ages() && span.comparison == Comparison::Bare,
-        _ => false,
-    };
-    let is_age = is_age && AGES.iter().all(|path| reader.aids.known.has_number(path));
+    let is_age = is_age(reader, span);
     let value = span.amount.value;
     let (from, to) = match span.comparison {
         Comparison::Bare => (value, value),
@@ -75,6 +69,31 @@ fn ages(reader: &Reader<'_>, span: &Span) -> Option<Filter> {
             if from == to { reader.spell(from) } else { format!("{}–{}", reader.spell(from), reader.spell(to)) };
         stated_value::ages(reader, from, to, &reader.say("years_of_age", &[&said]))
     })
+}
+
+/// Whether an amount is an age, where items state the ages that they are for.
+fn is_age(reader: &Reader<'_>, span: &Span) -> bool {
+    let is_of_age = match span.amount.unit {
+        Some(Unit::YearOfAge) => true,
+        // "My daughter is 5 years": beside somebody of an age, years are an age.
+        Some(Unit::Year) => reader.names_ages() && span.comparison == Comparison::Bare,
+        _ => false,
+    };
+    is_of_age && AGES.iter().all(|path| reader.aids.known.has_number(path))
+}
+
+/// Whether a question says how old somebody is.
+pub(crate) fn says_age(reader: &Reader<'_>) -> bool {
+    let mut at = 0;
+    while at < reader.tokens.len() {
+        match reader.span(at) {
+            Some(span) if is_age(reader, &span) => return true,
+            // Whole amounts: the "2 years" of "at least 2 years" are none by themselves.
+            Some(span) => at = span.end.max(at + 1),
+            None => at += 1,
+        }
+    }
+    false
 }
 
 /// The quantity that an amount limits, with the factor to its unit in the index and the path that holds it.

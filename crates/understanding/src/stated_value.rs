@@ -8,6 +8,7 @@ use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::learnt::{LearntMeaning, LearntProperty};
 use crate::paths::{AGES, SHARE_MIN};
+use crate::quantity;
 use crate::reader::Reader;
 
 /// The age from which on somebody is no child. Who asks for children is answered with what says that it is for them.
@@ -74,7 +75,8 @@ pub(crate) fn read_value(reader: &Reader<'_>, at: usize, floor: usize) -> Option
         return Some(UnderstoodPart::new(at..end, FoundMeaning::Filler));
     }
     // "My daughter, 5 years": how old she is counts, and not that she is a child.
-    let is_age_alone = said.ages.is_some() && said.values.is_none() && said.truth.is_none() && reader.says_age();
+    let is_age_alone =
+        said.ages.is_some() && said.values.is_none() && said.truth.is_none() && quantity::says_age(reader);
     if is_age_alone {
         return Some(UnderstoodPart::new(at..said.end, FoundMeaning::Filler));
     }

@@ -95,7 +95,7 @@ impl Reader<'_> {
         // Where few items say what they are free of, the others are looked into. Where none says what is in it, those few
         // are all that can be proven.
         if list != ListOf::Wanted
-            && named.as_ref().is_none_or(|thing| !self.can_be_looked_into(thing))
+            && !self.can_be_looked_into(named.as_ref())
             && let Some(thing) = self.stated_absent(at, 0.0)
         {
             return Some(thing);
@@ -121,10 +121,12 @@ impl Reader<'_> {
         })
     }
 
-    /// Whether items state what they are made of, as far as a thing of this class is concerned.
-    fn can_be_looked_into(&self, thing: &Thing) -> bool {
-        let ThingKind::Class(id) = &thing.kind else { return true };
-        self.aids.vocabulary.class(id).is_some_and(|class| self.states(&class.area))
+    /// Whether items state what they are made of, as far as a thing is concerned: in its area of the vocabulary, or at all.
+    fn can_be_looked_into(&self, thing: Option<&Thing>) -> bool {
+        match thing.map(|thing| &thing.kind) {
+            Some(ThingKind::Class(id)) => self.aids.vocabulary.class(id).is_some_and(|class| self.states(&class.area)),
+            _ => self.table.texts.made_of.iter().any(|path| self.aids.known.share(path) > 0.0),
+        }
     }
 
     /// A thing that at least this share of the items say they are free of: sugar, where they have a property "sugar free".

@@ -155,6 +155,7 @@ fn ages_meet_and_events_are_on_each_of_their_days() {
             ("boots for kids", &["child", "toddler"]),
             ("boots for a kid of 2 years", &["toddler"]),
             ("boots for a 5 yo", &["child"]),
+            ("boots for kids with at least 2 years of guarantee", &["child", "toddler"]),
             ("boots for women", &["adult"]),
             ("boots for girls", &["child", "toddler"]),
         ],
