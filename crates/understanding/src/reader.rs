@@ -3,9 +3,7 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use forecourt_vocabulary::{
-    PhraseMeaning, PropertyTable, Quantity, QuestionToken, TextProperties, Unit, WordClass, tokens,
-};
+use forecourt_vocabulary::{PhraseMeaning, PropertyTable, Quantity, QuestionToken, TextProperties, WordClass, tokens};
 
 use crate::learnt::LearntMeaning;
 use crate::near;
@@ -53,14 +51,6 @@ impl<'a> Reader<'a> {
     /// Whether a word of the question is of people of some age: a child, my son.
     pub(crate) fn names_ages(&self) -> bool {
         self.learnt.iter().flatten().any(|(meaning, _)| matches!(meaning, LearntMeaning::Ages(..)))
-    }
-
-    /// Whether the question says how old somebody is, in years.
-    pub(crate) fn says_age(&self) -> bool {
-        let is_age = |unit: &PhraseMeaning| matches!(unit, PhraseMeaning::Unit(Unit::Year | Unit::YearOfAge));
-        (0..self.tokens.len())
-            .filter_map(|at| self.number(at))
-            .any(|(_, end, _)| self.meanings(end).any(|(meaning, _)| is_age(meaning)))
     }
 
     /// The first token that begins at this byte or behind it.
@@ -236,7 +226,11 @@ impl<'a> Reader<'a> {
 /// nor to any item.
 fn almost(tokens: &[QuestionToken], learnt: &[(&LearntMeaning, usize)], aids: ReadingAids<'_>) -> Option<String> {
     let word = &tokens.first().filter(|token| token.is_word())?.word;
-    let meant = aids.lexicon.almost(word).filter(|_| learnt.is_empty() && aids.lexicon.meanings(tokens).is_empty())?;
-    let is_known = aids.known.has_written(word) || !aids.vocabulary.synonyms_of(word).is_empty();
-    (!is_known).then(|| meant.to_owned())
+    // Asked of every word of a question: what nearly all of them fail comes first.
+    let meant = aids.lexicon.almost(word)?;
+    let says_something = !learnt.is_empty()
+        || !aids.lexicon.meanings(tokens).is_empty()
+        || aids.known.has_written(word)
+        || !aids.vocabulary.synonyms_of(word).is_empty();
+    (!says_something).then(|| meant.to_owned())
 }

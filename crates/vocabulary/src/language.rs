@@ -81,6 +81,8 @@ type PhrasesByWord = HashMap<String, Vec<Phrase>>;
 #[derive(Debug, Default)]
 struct LanguageWords {
     phrases: PhrasesByWord,
+    /// The words by which a limit, an order or a date is known by itself, by their first letter.
+    limits: HashMap<char, Vec<String>>,
     /// Endings of words that say that there is none of what stands before, and whether that has to be what a
     /// class is called.
     endings: Vec<(String, bool)>,
@@ -110,9 +112,8 @@ pub(crate) struct LanguageFile {
     dates: DatesEntry,
     #[serde(default)]
     decades: BTreeMap<String, i16>,
-    /// By the days, as [`YearlyDays`] writes them.
     #[serde(default)]
-    holidays: BTreeMap<String, Vec<String>>,
+    holidays: BTreeMap<YearlyDays, Vec<String>>,
     words: BTreeMap<WordClass, Vec<String>>,
     level: BTreeMap<Quantity, LevelEntry>,
     order: BTreeMap<Quantity, OrderEntry>,
@@ -190,11 +191,7 @@ impl LanguageWords {
         file.numbers.iter().for_each(|(phrase, number)| self.phrase(phrase, Means::Number(*number)));
         file.spans.iter().for_each(|(phrase, minutes)| self.phrase(phrase, Means::Minutes(*minutes)));
         file.decades.iter().for_each(|(phrase, year)| self.phrase(phrase, Means::Decade(*year)));
-        for (days, phrases) in &file.holidays {
-            // A test reads every file: what is not read here is written by nobody.
-            let days = YearlyDays::try_from(days.clone()).unwrap_or_else(|error| panic!("holidays: {error}"));
-            self.phrases(phrases, &Means::Yearly(days));
-        }
+        file.holidays.iter().for_each(|(days, phrases)| self.phrases(phrases, &Means::Yearly(*days)));
         file.units.iter().for_each(|(unit, phrases)| self.phrases(phrases, &Means::Unit(*unit)));
         file.words.iter().for_each(|(class, phrases)| self.phrases(phrases, &Means::Word(*class)));
         let DatesEntry { months, weekdays, relative } = file.dates;
@@ -220,18 +217,38 @@ impl LanguageWords {
     }
 
     fn phrase(&mut self, phrase: &str, meaning: PhraseMeaning) {
-        add_phrase(&mut self.phrases, phrase, meaning);
+        let is_limit = is_limit(&meaning);
+        let Some(word) = add_phrase(&mut self.phrases, phrase, meaning).filter(|_| is_limit) else { return };
+        if let Some(first) = word.chars().next().filter(|_| word.chars().count() >= ALMOST_LETTERS_MIN) {
+            let same = self.limits.entry(first).or_default();
+            if !same.contains(&word) {
+                same.push(word);
+            }
+        }
     }
 }
 
-fn add_phrase(phrases: &mut PhrasesByWord, phrase: &str, meaning: PhraseMeaning) {
+/// Adds a phrase; gives its word, where it has only one.
+fn add_phrase(phrases: &mut PhrasesByWord, phrase: &str, meaning: PhraseMeaning) -> Option<String> {
     let (written, is_open) = phrase.strip_suffix('*').map_or((phrase, false), |stem| (stem, true));
     let mut words = tokens(written).into_iter().map(|token| token.word);
-    let Some(first) = words.next() else { return };
+    let first = words.next()?;
     let phrase = Phrase { rest: words.collect(), is_open, meaning };
+    let only = phrase.rest.is_empty().then(|| first.clone());
     let same_start = phrases.entry(first).or_default();
     if !same_start.contains(&phrase) {
         same_start.push(phrase);
+    }
+    only
+}
+
+/// Whether a limit, an order or a date is known by these words alone.
+fn is_limit(meaning: &PhraseMeaning) -> bool {
+    use PhraseMeaning as Means;
+    match meaning {
+        Means::Level(..) | Means::Order(..) | Means::Month(_) | Means::Weekday(_) | Means::Relative(_) => true,
+        Means::Word(class) => LIMIT_WORDS.contains(class),
+        _ => false,
     }
 }
 
@@ -252,20 +269,13 @@ impl QuestionLexicon {
     }
 
     /// The one word of limits, orders and dates that a word is spelled almost like: one letter is wrong, missing, too many
-    /// or swapped with its neighbour. `None` for short words, and where there are several.
+    /// or swapped with its neighbour. The first letter is right: hardly anybody gets that one wrong. `None` for short words,
+    /// and where there are several.
     pub fn almost(&self, word: &str) -> Option<&str> {
-        let letters = word.chars().count();
-        if letters < ALMOST_LETTERS_MIN {
-            return None;
-        }
-        let mut near = self.words.phrases.iter().filter(|(known, phrases)| {
-            known.len().abs_diff(word.len()) <= 1
-                && known.chars().count() >= ALMOST_LETTERS_MIN
-                && phrases.iter().any(Phrase::is_limit_alone)
-                && is_one_error(known, word)
-        });
-        let (found, _) = near.next()?;
-        near.next().is_none().then_some(found.as_str())
+        let of_first = word.chars().next().and_then(|first| self.words.limits.get(&first));
+        let mut near = of_first.into_iter().flatten().filter(|known| is_one_error(known, word));
+        let found = near.next().filter(|_| word.chars().count() >= ALMOST_LETTERS_MIN)?;
+        near.next().is_none().then_some(found)
     }
 
     /// What a word says that there is none of: `gluten` of `glutenfrei`, and whether that has to be what a class
@@ -291,21 +301,19 @@ impl QuestionLexicon {
     }
 }
 
-/// Whether two words differ by one letter that is wrong, missing or too many, or by two neighbours that are swapped. The
-/// first letter is right: hardly anybody gets that one wrong, and it tells many words apart. With an ending it is another
-/// word: "tonight's".
+/// Whether two words with the same first letter differ by one that is wrong, missing or too many, or by two neighbours that
+/// are swapped. With an ending it is another word: "tonight's".
 fn is_one_error(one: &str, other: &str) -> bool {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     let same = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
     let (a, b) = (&one[same..], &other[same..]);
     let is_swapped = || a.len() > 1 && b.len() > 1 && (a[0], a[1]) == (b[1], b[0]) && a[2..] == b[2..];
-    let is_it = match (a, b) {
+    match (a, b) {
         ([], _) | (_, []) => false,
         ([_, rest @ ..], _) if rest == b => true,
         (_, [_, rest @ ..]) if rest == a => true,
         ([_, rest @ ..], [_, more @ ..]) => rest == more || is_swapped(),
-    };
-    is_it && same > 0
+    }
 }
 
 /// A word without its last letters, and those. `None` when nothing would be left of it.
@@ -318,17 +326,6 @@ fn without_letters(word: &str, letters: usize) -> Option<(&str, &str)> {
 }
 
 impl Phrase {
-    /// Whether it is one word, by which a limit, an order or a date is known.
-    fn is_limit_alone(&self) -> bool {
-        use PhraseMeaning as Means;
-        let limits = match &self.meaning {
-            Means::Level(..) | Means::Order(..) | Means::Month(_) | Means::Weekday(_) | Means::Relative(_) => true,
-            Means::Word(class) => LIMIT_WORDS.contains(class),
-            _ => false,
-        };
-        limits && self.rest.is_empty()
-    }
-
     /// Whether the tokens behind the first one are its further words. `ending` letters of the first were cut.
     fn matches(&self, tokens: &[QuestionToken], ending: usize) -> bool {
         if self.rest.is_empty() {
