@@ -154,9 +154,8 @@ fn in_words(reader: &Reader<'_>, named: &NamedDate, start: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::filter::{Filter, Test};
-    use crate::scope::QuestionScope;
-    use crate::tests::{Everything, parts, understood};
+    use crate::filter::Test;
+    use crate::tests::{Bare, Everything, parts, understood};
 
     #[test]
     fn years_and_decades_are_ranges() {
@@ -230,41 +229,7 @@ mod tests {
     }
 
     /// What takes place.
-    struct Events;
-
-    impl QuestionScope for Events {
-        fn has_number(&self, path: &str) -> bool {
-            path == "startDate"
-        }
-
-        fn has_word(&self, _: &str, _: &str) -> bool {
-            false
-        }
-
-        fn has_value(&self, _: &str, _: &str) -> bool {
-            false
-        }
-
-        fn share(&self, _: &str) -> f64 {
-            1.0
-        }
-
-        fn quantile(&self, _: &str, _: f64) -> Option<f64> {
-            None
-        }
-
-        fn finds(&self, _: &str, _: &[Filter]) -> bool {
-            false
-        }
-
-        fn is_name(&self, _: &str) -> bool {
-            false
-        }
-
-        fn states(&self, _: &str) -> bool {
-            false
-        }
-    }
+    const EVENTS: Bare = Bare("startDate");
 
     #[test]
     fn holidays_and_seasons_are_those_that_come_next() {
@@ -286,13 +251,13 @@ mod tests {
             ("concerts in the Christmas holidays", "concerts", "from 2026-12-21 to 2027-01-06"),
             ("marché de noël avant Noël", "marché de noël", "2026-12-23 or earlier"),
         ] {
-            let found = understood(text, &Events);
+            let found = understood(text, &EVENTS);
             let limits: Vec<String> = found.filters.into_iter().map(|filter| filter.words).collect();
             assert_eq!((found.text.trim(), limits), (left, vec![limit.to_owned()]), "{text}");
         }
         // Names, and what is of a season all year.
         for text in ["Christmas concerts", "marché de noël", "the night of Halloween", "Konzert der Weihnachten"] {
-            assert!(understood(text, &Events).filters.is_empty(), "{text}");
+            assert!(understood(text, &EVENTS).filters.is_empty(), "{text}");
         }
         for text in ["recipes for Christmas", "boots for winter", "robes d'été"] {
             assert!(parts(text).1.iter().all(|limit| !limit.contains("-12-") && !limit.contains("-06-")), "{text}");

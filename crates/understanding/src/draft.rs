@@ -99,14 +99,11 @@ impl<'k> Draft<'k> {
     pub(crate) fn finish(mut self, reader: &Reader<'_>) -> ParsedQuestion {
         let original = reader.text;
         let says_more = !self.out.filters.is_empty() || self.out.order.is_some() || self.out.count.is_some();
-        let has_fillers =
-            self.taken.iter().any(|part| part.role == PartRole::Filler) && !tidied(&self.out.text).is_empty();
+        let left = tidied(&self.out.text);
+        let has_fillers = self.taken.iter().any(|part| part.role == PartRole::Filler) && !left.is_empty();
         // A question of which nothing was understood is searched for as it was written, spaces and marks included.
-        if !says_more && !has_fillers && self.out.not_understood.is_empty() {
-            self.out.text = original.to_owned();
-        } else {
-            self.out.text = tidied(&self.out.text);
-        }
+        let is_untouched = !says_more && !has_fillers && self.out.not_understood.is_empty();
+        self.out.text = if is_untouched { original.to_owned() } else { left };
         // "110 g CO2 und höchstens 2 Vorbesitzer": what only ties limits together is in no item.
         if says_more && self.only_ties() {
             self.out.text.clear();

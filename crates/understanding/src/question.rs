@@ -82,47 +82,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::filter::{Filter, Test};
+    use crate::filter::Test;
     use crate::limits::FILTERS_MAX;
-    use crate::scope::QuestionScope;
-    use crate::tests::{Everything, parts, understood};
+    use crate::tests::{Bare, Everything, parts, understood};
 
     /// An index of bare texts.
-    struct Nothing;
-
-    impl QuestionScope for Nothing {
-        fn has_number(&self, _: &str) -> bool {
-            false
-        }
-
-        fn has_word(&self, _: &str, _: &str) -> bool {
-            false
-        }
-
-        fn has_value(&self, _: &str, _: &str) -> bool {
-            false
-        }
-
-        fn share(&self, _: &str) -> f64 {
-            0.0
-        }
-
-        fn quantile(&self, _: &str, _: f64) -> Option<f64> {
-            None
-        }
-
-        fn finds(&self, _: &str, _: &[Filter]) -> bool {
-            false
-        }
-
-        fn is_name(&self, _: &str) -> bool {
-            false
-        }
-
-        fn states(&self, _: &str) -> bool {
-            false
-        }
-    }
+    const NOTHING: Bare = Bare("");
 
     #[test]
     fn a_question_can_hold_several_constraints() {
@@ -137,12 +102,12 @@ mod tests {
     #[test]
     fn what_the_index_does_not_know_stays_text() {
         for text in ["quick soup under 30 minutes", "films from the 90s under $5", "heat flow without shear"] {
-            let found = understood(text, &Nothing);
+            let found = understood(text, &NOTHING);
             let found = ParsedQuestion { reading: Vec::new(), ..found };
             assert_eq!(found, ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() });
         }
         // What somebody may be allergic to is told wherever it is.
-        let found = understood("soup, no nuts", &Nothing);
+        let found = understood("soup, no nuts", &NOTHING);
         assert_eq!((found.text.as_str(), found.not_understood), ("soup", vec!["no nuts".to_owned()]));
     }
 

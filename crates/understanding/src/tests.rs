@@ -102,6 +102,43 @@ impl QuestionScope for Everything {
     }
 }
 
+/// An index of bare texts that state one number at most, at this path.
+pub(crate) struct Bare(pub(crate) &'static str);
+
+impl QuestionScope for Bare {
+    fn has_number(&self, path: &str) -> bool {
+        path == self.0
+    }
+
+    fn has_word(&self, _: &str, _: &str) -> bool {
+        false
+    }
+
+    fn has_value(&self, _: &str, _: &str) -> bool {
+        false
+    }
+
+    fn share(&self, path: &str) -> f64 {
+        f64::from(u8::from(path == self.0))
+    }
+
+    fn quantile(&self, _: &str, _: f64) -> Option<f64> {
+        None
+    }
+
+    fn finds(&self, _: &str, _: &[Filter]) -> bool {
+        false
+    }
+
+    fn is_name(&self, _: &str) -> bool {
+        false
+    }
+
+    fn states(&self, _: &str) -> bool {
+        false
+    }
+}
+
 /// The text that is left, and the wordings of the filters.
 pub(crate) fn parts(text: &str) -> (String, Vec<String>) {
     let found = understood(text, &Everything);

@@ -63,6 +63,7 @@ pub use language::{PhraseMeaning, QuestionLexicon};
 pub use property::{PropertyTable, Quantity, TextProperties};
 pub use proposal::{ProposedEntry, WordProposal};
 pub use roles::TextRole;
+pub use stem::ends_in_plural_s;
 pub use synonym::{NamedSubject, Synonym};
 pub use token::{QuestionToken, TokenKind, tokens};
 pub use vocabulary::Vocabulary;

@@ -41,8 +41,9 @@ pub(crate) fn stem(word: &str, language: usize) -> Option<String> {
     Some(stem)
 }
 
-/// Whether a German stem, behind which an ending was taken away, ends in an `s` that is taken for one too.
-fn ends_in_plural_s(stem: &str) -> bool {
+/// Whether a German stem, behind which an ending was taken away, ends in an `s` that the stemmer takes for one too: that of
+/// "Kurse", but not that of "Preise".
+pub fn ends_in_plural_s(stem: &str) -> bool {
     let mut letters = stem.chars().rev();
     letters.next() == Some('s') && letters.next().is_some_and(|letter| !"aeiouys".contains(letter))
 }

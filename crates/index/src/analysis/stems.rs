@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use forecourt_vocabulary::ends_in_plural_s;
+
 use super::LanguageAnalyzer;
 use super::fold::fold_char;
 
@@ -81,9 +83,7 @@ impl std::fmt::Debug for Stems {
 fn work_out(word: &str, tongue: LanguageAnalyzer) -> String {
     let stemmer = tongue.stemmer();
     let mut stem: Cow<'_, str> = stemmer.as_ref().map_or(word.into(), |stemmer| stemmer.stem(word));
-    let mut last = stem.chars().rev();
-    let ends_in_s = last.next() == Some('s') && last.next().is_some_and(|letter| !"aeiouys".contains(letter));
-    let is_plural_s = tongue.keeps_plural_s() && ends_in_s && *stem != *word;
+    let is_plural_s = tongue.keeps_plural_s() && *stem != *word && ends_in_plural_s(&stem);
     if let Some(stemmer) = stemmer.as_ref().filter(|_| is_plural_s) {
         stem = stemmer.stem(&stem).into_owned().into();
     }

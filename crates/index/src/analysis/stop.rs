@@ -146,19 +146,6 @@ const ENGLISH_GENERIC_WORDS: &[&str] = &[
     "weeknight",
 ];
 
-static LISTS: LazyLock<Mutex<HashMap<LanguageAnalyzer, Option<TextAnalyzer>>>> = LazyLock::new(Mutex::default);
-
-/// Whether a lower-case word, as written, is a stop word of the tongue.
-pub(crate) fn is_stop_word(word: &str, tongue: LanguageAnalyzer) -> bool {
-    if tongue == LanguageAnalyzer::ENGLISH && ENGLISH_QUESTION_WORDS.binary_search(&word).is_ok() {
-        return true;
-    }
-    // One list for each language, kept: making it hashes all of its words.
-    let mut lists = LISTS.lock();
-    let list = lists.entry(tongue).or_insert_with(|| analyzer(tongue));
-    list.as_mut().is_some_and(|list| !list.token_stream(word).advance())
-}
-
 /// The same in other languages, in which people ask whatever the items are in.
 const OTHER_GENERIC_WORDS: &[(&str, &[&str])] = &[
     (
@@ -209,6 +196,19 @@ const OTHER_GENERIC_WORDS: &[(&str, &[&str])] = &[
         ],
     ),
 ];
+
+static LISTS: LazyLock<Mutex<HashMap<LanguageAnalyzer, Option<TextAnalyzer>>>> = LazyLock::new(Mutex::default);
+
+/// Whether a lower-case word, as written, is a stop word of the tongue.
+pub(crate) fn is_stop_word(word: &str, tongue: LanguageAnalyzer) -> bool {
+    if tongue == LanguageAnalyzer::ENGLISH && ENGLISH_QUESTION_WORDS.binary_search(&word).is_ok() {
+        return true;
+    }
+    // One list for each language, kept: making it hashes all of its words.
+    let mut lists = LISTS.lock();
+    let list = lists.entry(tongue).or_insert_with(|| analyzer(tongue));
+    list.as_mut().is_some_and(|list| !list.token_stream(word).advance())
+}
 
 /// Whether a lower-case word asks for nothing in particular.
 pub(crate) fn is_generic_word(word: &str, tongue: LanguageAnalyzer) -> bool {

@@ -1,5 +1,5 @@
-//! What an item says in several properties together: the ages that it is for, the days on which it takes place, and when
-//! it is over.
+//! What an item says in several properties together: the ages that it is for, the days on which it takes place, when it is
+//! over, and what it costs.
 
 use std::sync::LazyLock;
 
@@ -127,6 +127,10 @@ fn named_ages(name: &str) -> Option<(f64, f64)> {
         ))
         .unwrap_or_else(|error| panic!("{error}"))
     });
+    // Asked of every item that is loaded, and hardly any name has a number.
+    if !name.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
     let found = AGED.captures(name)?;
     let age = |ends: [&str; 3]| ends.into_iter().find_map(|end| found.name(end)?.as_str().parse::<f64>().ok());
     let (from, to) = (age(["a", "c", "e"])?, age(["b", "d", "b"]).unwrap_or(AGE_MAX));
@@ -175,10 +179,10 @@ fn course_end(item: &Value) -> Option<f64> {
 
 /// What an item costs that makes no offer: nothing where it is free, else the least of the prices that it says it has.
 pub(super) fn price(item: &Value) -> Option<f64> {
-    no_price(item).or_else(|| {
-        let is_told_otherwise = ["offers", "price"].iter().any(|key| item.get(*key).is_some());
-        text(item, "priceRange").filter(|_| !is_told_otherwise).and_then(least_price)
-    })
+    if ["offers", "price"].iter().any(|key| item.get(*key).is_some()) {
+        return None;
+    }
+    if is_free(item) { Some(0.0) } else { text(item, "priceRange").and_then(least_price) }
 }
 
 /// `€240 - €288`, `from 85 EUR`: the first amount. "$$" is none.
@@ -189,14 +193,11 @@ fn least_price(text: &str) -> Option<f64> {
     measure::quantity("price", amount[..end].trim_end_matches(['.', ',', '\'']))
 }
 
-/// What a free item costs that names no price.
-fn no_price(item: &Value) -> Option<f64> {
-    let is_free = item.get("isAccessibleForFree").is_some_and(|free| match free {
+fn is_free(item: &Value) -> bool {
+    item.get("isAccessibleForFree").is_some_and(|free| match free {
         Value::Bool(free) => *free,
         other => other.as_str().is_some_and(|text| type_name(text).eq_ignore_ascii_case("true")),
-    });
-    let names_none = ["offers", "price"].iter().all(|key| item.get(*key).is_none());
-    (is_free && names_none).then_some(0.0)
+    })
 }
 
 fn takes_place(item: &Value) -> bool {

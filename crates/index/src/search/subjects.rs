@@ -128,24 +128,21 @@ impl SubjectSearch<'_> {
         Words::of(&content, self.tongues[0]).iter().all(|stem| self.snapshot.items_with(stem) > 0)
     }
 
-    /// Whether more items have another name of what is meant than have the words: one jacket of a shop is described in
-    /// German, and the rest in English.
+    /// Whether more items have another name of what is meant than have the words, which name nothing in the language of the
+    /// query: one jacket of a shop is described in German, and the rest in English.
     fn is_rather_called_otherwise(&self, subject: &NamedSubject<'_>) -> bool {
-        let own = self.subjects_of_own(subject);
+        let words = &self.words[subject.words.clone()];
+        let own = self.tongues[0].code();
+        if self.snapshot.vocabulary.subjects_in(words).iter().any(|other| LANGUAGES[other.language] == own) {
+            return false;
+        }
         let items = |stems: &[String]| stems.iter().map(|stem| self.snapshot.items_with(stem)).min().unwrap_or(0);
-        let written = self.words[subject.words.clone()].join(" ");
+        let written = words.join(" ");
         let as_written = self.item_tongues().map(|tongue| items(&self.stems(&written, tongue))).max().unwrap_or(0);
         let same =
             subject.synonyms.iter().filter(|synonym| !synonym.is_narrower && synonym.language != subject.language);
         let known = same.filter_map(|synonym| self.known(&synonym.parts.join(" "), synonym.language));
-        !own && known.map(|stems| items(&stems)).sum::<u64>() > as_written
-    }
-
-    /// Whether the words name something in the language of the query, too.
-    fn subjects_of_own(&self, subject: &NamedSubject<'_>) -> bool {
-        let own = self.tongues[0].code();
-        let named = self.snapshot.vocabulary.subjects_in(&self.words[subject.words.clone()]);
-        named.iter().any(|other| LANGUAGES[other.language] == own)
+        known.map(|stems| items(&stems)).sum::<u64>() > as_written
     }
 
     fn subject(&self, named: &NamedSubject<'_>, spoken: Option<usize>) -> Subject {
