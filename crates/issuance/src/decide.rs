@@ -16,8 +16,8 @@ use forecourt_audit::{AuditOutcome, RequestOrigin};
 pub(crate) const VERIFIED_BY: &str = "self";
 
 impl Issuances {
-    /// A person agrees to a consent, with the request `origin`; a `browser` without an account keeps it. [`IssuanceOutcome::Late`] when it can't be done any
-    /// more, also for what is no consent or none of ours; [`IssuanceOutcome::NotTheirs`] for another person than was
+    /// A person agrees to a consent, with the request `origin`; a `browser` without an account keeps it.
+    /// [`IssuanceOutcome::Late`] when it can't be done any more, also for what is no consent or none of ours; [`IssuanceOutcome::NotTheirs`] for another person than was
     /// asked.
     pub fn accept<'a>(
         &'a self,

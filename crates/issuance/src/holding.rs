@@ -1,6 +1,6 @@
 //! Something that was agreed to or paid for, as it is listed.
 
-use forecourt_core::policy::Requirement;
+use forecourt_core::policy::{Demand, Requirement};
 use forecourt_core::{ConsentToken, Handle, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -153,9 +153,13 @@ impl HoldingEntry {
         Holding { agent, requirement, at, until, status, name, receipt }
     }
 
+    pub(crate) fn is_payment(&self) -> bool {
+        matches!(self.requirement.demand, Demand::Payment(_))
+    }
+
     /// Two entries of the same are one holding.
     pub(crate) fn identity(&self) -> String {
-        let what = if self.name.is_empty() { self.state.as_str() } else { &self.name };
+        let what = if self.is_payment() { self.state.as_str() } else { &self.name };
         format!("{} {what}", self.agent)
     }
 }

@@ -8,13 +8,14 @@ use forecourt_core::policy::Demand;
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Account, ConsentToken, Error, Handle, Timestamp};
 use futures::future::BoxFuture;
+use futures::stream::{self, StreamExt, TryStreamExt};
 
 use crate::IssuanceStatus;
 use crate::credit::credit_terms;
 use crate::digest::canonical_hash;
 use crate::holder::HolderKey;
 use crate::holding::{CreditLeft, HoldingEntry, HoldingStatus, Holdings, HoldingsOf};
-use crate::limits::{HOLDINGS_LISTED_MAX, PAYMENT_CLAIM_KEPT, TRIES_MAX};
+use crate::limits::{HOLDINGS_LISTED_MAX, PAYMENT_CLAIM_KEPT, STATUSES_READ_AT_ONCE, TRIES_MAX};
 use crate::record::IssuanceRecord;
 use crate::streams::{Issuances, StateHash};
 use forecourt_audit::RequestOrigin;
@@ -76,18 +77,17 @@ impl Issuances {
         holders: Vec<(HolderKey, Option<Timestamp>)>,
     ) -> Result<(), Error> {
         let Demand::Consent(terms) = &record.requirement.demand else { return Ok(()) };
+        let keys = holders.iter().map(|(key, _)| key.clone()).collect();
         let name = canonical_hash(&terms.scope)?;
-        let keys: Vec<HolderKey> = holders.iter().map(|(key, _)| key.clone()).collect();
+        let entry = HoldingEntry { name, holders: keys, ..HoldingEntry::of(state, record) };
         let longest = holders.iter().map(|(_, kept)| kept.unwrap_or(Timestamp::MAX)).max();
         let until = longest.filter(|kept| *kept != Timestamp::MAX);
-        let (name_of_all, keys_of_all) = (name.clone(), keys.clone());
-        let entry = HoldingEntry { name: name_of_all, until, holders: keys_of_all, ..HoldingEntry::of(state, record) };
-        self.list_for_operator(&entry, until, record.account.clone()).await?;
+        let for_all = HoldingEntry { until, ..entry.clone() };
+        self.list_for_operator(&for_all, until, record.account.clone()).await?;
         // A conversation has no page on which anybody could look.
         for (key, kept) in holders.iter().filter(|(key, _)| !key.is_thread()) {
-            let (name, holders) = (name.clone(), keys.clone());
-            let entry = HoldingEntry { name, until: *kept, holders, ..HoldingEntry::of(state, record) };
-            self.add_holding(&HoldingKind::Consents.stream(key), &entry, *kept, record.account.clone()).await?;
+            let own = HoldingEntry { until: *kept, ..entry.clone() };
+            self.add_holding(&HoldingKind::Consents.stream(key), &own, *kept, record.account.clone()).await?;
         }
         Ok(())
     }
@@ -112,7 +112,8 @@ impl Issuances {
         self.add_holding(&stream, &entry, kept, Account::HOST).await
     }
 
-    async fn add_holding(
+    /// Adds an entry to a list.
+    pub(crate) async fn add_holding(
         &self,
         stream: &str,
         entry: &HoldingEntry,
@@ -136,9 +137,11 @@ impl Issuances {
         let mut entries = newest_of_each(self.read_holdings(key, HoldingKind::Consents).await?);
         entries.extend(newest_of_each(self.read_holdings(key, HoldingKind::Payments).await?));
         entries.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
+        // Each takes a look at the ledger: several at once, so that a long list is not as many waits.
+        let looks: Vec<_> = entries.iter().map(|(_, entry)| self.holding_status(entry)).collect();
+        let statuses: Vec<_> = stream::iter(looks).buffered(STATUSES_READ_AT_ONCE).try_collect().await?;
         let mut held = Holdings::default();
-        for (at, entry) in entries {
-            let status = self.holding_status(&entry).await?;
+        for ((at, entry), status) in entries.into_iter().zip(statuses) {
             let terms = credit_terms(&entry.requirement).cloned();
             if let Some(terms) = terms
                 && !held.credit.iter().any(|known| known.agent == entry.agent && known.unit == terms.unit)
@@ -153,7 +156,7 @@ impl Issuances {
 
     /// Where it stands now; `None` for a payment that was refused in the end.
     pub(crate) async fn holding_status(&self, entry: &HoldingEntry) -> Result<Option<HoldingStatus>, Error> {
-        match entry.name.is_empty() {
+        match entry.is_payment() {
             true => self.payment_status(entry).await,
             false => self.consent_status(entry).await,
         }

@@ -23,6 +23,8 @@ pub const PAYMENT_CLAIM_KEPT: Duration = Duration::from_secs(366 * 24 * 60 * 60)
 pub const CONVERSATION_GRANT_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// How long a browser without an account keeps its consents, and how long they are kept for it.
 pub const BROWSER_CONSENT_KEPT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+/// Entries of a holder's list whose status is looked up at once.
+pub(crate) const STATUSES_READ_AT_ONCE: usize = 16;
 /// Consents of one holder that are listed, and as many payments, the newest first. Older ones hold, and are not listed.
 pub const HOLDINGS_LISTED_MAX: usize = 200;
 /// Consents and payments of everybody that are looked through for one answer to an operator.

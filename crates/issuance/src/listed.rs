@@ -16,14 +16,15 @@ const READ_MAX: usize = 100;
 
 impl HoldingFilter<'_> {
     fn wants(&self, entry: &HoldingEntry) -> bool {
-        entry.name.is_empty() == self.payments
+        entry.is_payment() == self.payments
             && self.agent.is_none_or(|agent| entry.agent.as_str() == agent)
             && self.who.is_none_or(|who| entry.who.to_lowercase().contains(&who.to_lowercase()))
     }
 }
 
 impl Issuances {
-    /// Consents or payments of everybody before the number `before`, at most `limit`. A filter that fits little ends after [`HOLDINGS_LOOKED_AT_MAX`] entries.
+    /// Consents or payments of everybody before the number `before`, at most `limit`. A filter that fits little ends
+    /// after [`HOLDINGS_LOOKED_AT_MAX`] entries.
     pub fn listed_holdings<'a>(
         &'a self,
         filter: HoldingFilter<'a>,
@@ -65,7 +66,7 @@ impl Issuances {
             let found = self.store.entries(ALL, span, 1, self.clock.now()).await?.into_iter().next();
             let Some((_, entry)) = found.filter(|(found, _)| *found == number) else { return Ok(None) };
             let entry: HoldingEntry = serde_json::from_value(entry.body).map_err(Error::internal)?;
-            if entry.name.is_empty() {
+            if entry.is_payment() {
                 return Ok(None);
             }
             Ok(Some(self.end_consent(&entry, origin).await?))
@@ -98,9 +99,6 @@ impl Issuances {
         kept: Option<Timestamp>,
         account: Account,
     ) -> Result<(), Error> {
-        let body = serde_json::to_value(entry).map_err(Error::internal)?;
-        let entry = LedgerEntry { expires_at: kept, ..LedgerEntry::new(body, self.clock.now()).on(account) };
-        self.store.append_entry(ALL, entry, None).await?;
-        Ok(())
+        self.add_holding(ALL, entry, kept, account).await
     }
 }

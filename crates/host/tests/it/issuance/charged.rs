@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use forecourt_core::policy::{Charge, PolicyPart, RefusalKind, Settlement};
 use forecourt_core::{Ending, Event, Question, Store};
-use forecourt_host::{Host, Run, ServerGate, ServerRule, Target};
+use forecourt_host::{Host, Run, Target};
 use forecourt_issuance::{Issuance, IssuanceStatus};
-use forecourt_testkit::{ScriptedAgent, Step, card};
+use forecourt_testkit::{ScriptedAgent, Step};
 use futures::StreamExt;
 
 use super::support::{
-    Answered, Till, Wants, ask, coins, fee, refused_payment, setup, state_in, stores, submitting, with_state,
+    Answered, PaidServer, Till, Wants, ask, coins, fee, paid_server, refused_payment, setup, stores, submitting,
+    with_state,
 };
 use crate::support::{Setup, message};
 
@@ -280,14 +281,9 @@ async fn a_task_keeps_the_receipt_of_what_was_paid_at_its_end() {
 #[tokio::test]
 async fn a_call_of_a_server_is_charged_for_when_it_is_answered() {
     for (store, _folder) in stores() {
-        let (rule, till) = (Wants::this(fee("5", Charge::After)), Arc::<Till>::default());
-        let host = setup(&store, &rule, &till).host(ScriptedAgent::saying(["Soup."])).await;
-        let gate = ServerGate::new(Arc::new(card("far")), vec![ServerRule { tools: Vec::new(), rule }]);
+        let PaidServer { host, till, gate, state, thread } = paid_server(&store, fee("5", Charge::After)).await;
         let forward = async |message| host.forward(&gate, Target::Other, message).await.unwrap();
-        let refused = forward(message("x")).await.err().unwrap();
-        let state = state_in(&refused.part);
-        host.pay(&state, &coins("5", "a"), &Default::default()).await.unwrap();
-        let again = || with_state("x", refused.thread.clone(), &state);
+        let again = || with_state("x", thread.clone(), &state);
         let mut failing = forward(again()).await.ok().unwrap();
         failing.begin();
         let Ending::Failed { reason, .. } = failing.end(Ending::failed("Busy.")).await else { panic!() };

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use forecourt_core::Ending;
 use forecourt_core::policy::{Confirmation, PaidFor, RefusalKind, Settlement};
-use forecourt_host::{ServerGate, ServerRule, Target};
+use forecourt_host::Target;
 use forecourt_issuance::{IssuanceOutcome, IssuanceStatus, PAYMENT_WAIT_SECONDS};
-use forecourt_testkit::{ScriptedAgent, card};
+use forecourt_testkit::ScriptedAgent;
 
 use super::support::{
-    Till, Wants, ask, coins, payment, refused_payment, setup, state_in, stores, submitting, with_state,
+    PaidServer, Till, Wants, ask, coins, paid_server, payment, refused_payment, setup, stores, submitting, with_state,
 };
 use crate::support::{in_thread, message};
 
@@ -194,14 +194,10 @@ async fn an_offer_can_be_paid_to_the_last_second_and_not_after_it() {
 #[tokio::test]
 async fn a_paid_call_of_which_its_server_never_heard_stays_paid() {
     for (store, _folder) in stores() {
-        let (rule, till) = (Wants::this(payment("5", PaidFor::Turn)), Arc::<Till>::default());
-        let host = setup(&store, &rule, &till).host(ScriptedAgent::saying(["Soup."])).await;
-        let gate = ServerGate::new(Arc::new(card("far")), vec![ServerRule { tools: Vec::new(), rule }]);
+        let wanted = payment("5", PaidFor::Turn);
+        let PaidServer { host, till, gate, state, thread } = paid_server(&store, wanted).await;
         let forward = async |message| host.forward(&gate, Target::Other, message).await.unwrap();
-        let refused = forward(message("x")).await.err().unwrap();
-        let state = state_in(&refused.part);
-        host.pay(&state, &coins("5", "a"), &Default::default()).await.unwrap();
-        let again = || with_state("x", refused.thread.clone(), &state);
+        let again = || with_state("x", thread.clone(), &state);
         // The server is busy or left alone, or a sign-in is missing.
         forward(again()).await.ok().unwrap().end(Ending::failed("busy")).await;
         // It did not take a token, and did nothing.

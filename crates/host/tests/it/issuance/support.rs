@@ -11,8 +11,9 @@ use forecourt_core::policy::{
 use forecourt_core::{
     AgentCard, Ending, Event, Message, MessageId, Part, PolicyPart, Reply, StateToken, Store, ThreadId,
 };
-use forecourt_host::{Host, Run};
+use forecourt_host::{Host, Run, ServerGate, ServerRule, Target};
 use forecourt_store::{Memory, Sqlite, SqliteOptions};
+use forecourt_testkit::{ScriptedAgent, card};
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
@@ -30,6 +31,25 @@ pub(super) fn stores() -> Vec<(Arc<dyn Store>, Option<TempDir>)> {
 
 pub(super) fn sqlite(folder: &TempDir) -> Arc<dyn Store> {
     Sqlite::open(&folder.path().join("forecourt.db"), SqliteOptions::default()).unwrap()
+}
+
+/// A server behind a host that wants to be paid, and a state that was paid for a call of it.
+pub(super) struct PaidServer {
+    pub(super) host: Arc<Host>,
+    pub(super) till: Arc<Till>,
+    pub(super) gate: ServerGate,
+    pub(super) state: StateToken,
+    pub(super) thread: Option<ThreadId>,
+}
+
+pub(super) async fn paid_server(store: &Arc<dyn Store>, wanted: Requirement) -> PaidServer {
+    let (rule, till) = (Wants::this(wanted), Arc::<Till>::default());
+    let host = setup(store, &rule, &till).host(ScriptedAgent::saying(["Soup."])).await;
+    let gate = ServerGate::new(Arc::new(card("far")), vec![ServerRule { tools: Vec::new(), rule }]);
+    let refused = host.forward(&gate, Target::Other, message("x")).await.unwrap().err().unwrap();
+    let state = state_in(&refused.part);
+    host.pay(&state, &coins("5", "a"), &Default::default()).await.unwrap();
+    PaidServer { host, till, gate, state, thread: refused.thread }
 }
 
 /// A rule that wants one thing, which can be exchanged as by an edited configuration.
