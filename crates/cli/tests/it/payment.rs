@@ -69,10 +69,15 @@ impl Chain {
         )
     }
 
-    fn get(&self, path: &str) -> Value {
+    /// What it says at a path. `None`: it is down.
+    fn said(&self, path: &str) -> Option<Value> {
         let url = format!("{}{path}", self.fact("facilitator"));
         let output = Command::new("curl").args(["-s", "--noproxy", "*", &url]).output().unwrap();
-        serde_json::from_slice(&output.stdout).unwrap()
+        output.status.success().then(|| serde_json::from_slice(&output.stdout).unwrap())
+    }
+
+    fn get(&self, path: &str) -> Value {
+        self.said(path).unwrap()
     }
 
     /// What was paid so far, in the token's units.
@@ -240,18 +245,23 @@ fn whatever_goes_wrong_an_answer_is_charged_once_and_an_attempt_never() {
 fn a_facilitator_that_is_away_when_the_answer_is_complete_is_asked_again() {
     let Some(chain) = Chain::start() else { return };
     let deployment = chain.deployment();
-    // Long enough for the facilitator to go away in between.
-    let late = SLOW.replace("slow", "late").replace("[\"sleep\", \"60\"]", "[\"sh\", \"-c\", \"sleep 2; cat\"]");
+    // It answers when the facilitator is away.
+    let (begun, away) = (deployment.path().join("begun"), deployment.path().join("away"));
+    let waits = format!("touch '{}'; until [ -e '{}' ]; do sleep 0.05; done; cat", begun.display(), away.display());
+    let late = SLOW.replace("slow", "late").replace(r#"["sleep", "60"]"#, &format!(r#"["sh", "-c", "{waits}"]"#));
     deployment.write("agents/late.toml", &paid_for(&late));
     let served = deployment.serve();
     std::thread::scope(|scope| {
         let asking = scope.spawn(|| chain.pay_for(&served, "late", &["hello", "--yes", "--pay-max", "$1"]));
-        within("it is checked", || (chain.asked("verify") > 0).then_some(()));
+        within("it is checked, and the agent is at work", || begun.exists().then_some(()));
         chain.fault(r#"{"down":4}"#);
+        within("it is away", || chain.said("/asked").is_none().then_some(()));
+        std::fs::write(&away, "").unwrap();
         let answered = asking.join().unwrap();
         assert_eq!(answered.code, Some(0), "{answered:?}");
     });
-    within("it is there again", || (chain.paid() == PRICE).then_some(()));
+    within("it is there again", || chain.said("/asked"));
+    within("it has settled", || (chain.paid() == PRICE).then_some(()));
 }
 
 #[test]
