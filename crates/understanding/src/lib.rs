@@ -38,6 +38,7 @@
 //! | `named` | constraints that a caller gives by name |
 //! | [`limits`] | every bound, with its unit |
 
+mod ages;
 mod amount;
 mod contradiction;
 mod date;

@@ -9,7 +9,6 @@ use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::learnt::{LearntProperty, StatedValues};
 use crate::paths::AGES;
 use crate::reader::Reader;
-use crate::stated_value;
 
 /// What "quick" promises, in minutes.
 const QUICK_MINUTES: f64 = 30.0;
@@ -67,7 +66,7 @@ fn ages(reader: &Reader<'_>, span: &Span) -> Option<Filter> {
     is_age.then(|| {
         let said =
             if from == to { reader.spell(from) } else { format!("{}–{}", reader.spell(from), reader.spell(to)) };
-        stated_value::ages(reader, from, to, &reader.say("years_of_age", &[&said]))
+        crate::ages::ages(reader, from, to, &reader.say("years_of_age", &[&said]))
     })
 }
 

@@ -3,6 +3,7 @@
 
 use forecourt_vocabulary::WordClass;
 
+use crate::ages::{ADULT, ages};
 use crate::exclusion::Exclusion;
 use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
@@ -11,10 +12,6 @@ use crate::paths::{AGES, SHARE_MIN};
 use crate::quantity;
 use crate::reader::Reader;
 
-/// The age from which on somebody is no child. Who asks for children is answered with what says that it is for them.
-const ADULT: f64 = 18.0;
-/// The age from which on people are asked for as seniors.
-const SENIOR: f64 = 55.0;
 /// The area of the vocabulary whose classes are colours.
 const COLOURS: &str = "color";
 /// The property that items are sorted by.
@@ -236,15 +233,4 @@ fn colour(reader: &Reader<'_>, at: usize) -> Option<(String, usize)> {
             .find_map(|form| vocabulary.class_named(form).filter(|class| class.area == COLOURS))?;
         Some((class.id.clone(), end))
     })
-}
-
-/// What is for people of these ages. Where few items say so, what is for adults need not, but must not be for children.
-pub(crate) fn ages(reader: &Reader<'_>, from: f64, to: f64, written: &str) -> Filter {
-    let fields = AGES.iter().map(|path| (*path).to_owned()).collect();
-    let is_rare = reader.aids.known.share(AGES[0]) < SHARE_MIN;
-    // What is for older people says so.
-    let is_for_seniors = from >= SENIOR && to > from;
-    let or_unstated = from >= ADULT - 2.0 && is_rare && !is_for_seniors;
-    let test = Test::Overlaps { from: Some(from), to: Some(to), or_unstated };
-    Filter { fields, test, words: reader.say("age_for", &[written]) }
 }
