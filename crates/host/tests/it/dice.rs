@@ -5,6 +5,16 @@ use std::time::Duration;
 use forecourt_core::Entropy;
 use parking_lot::Mutex;
 
+/// The number that a variable of the environment asks for.
+pub(crate) fn asked_for(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+/// How many seeds are tried: `FORECOURT_SEEDS`, else so many.
+pub(crate) fn seeds(usual: u64) -> u64 {
+    asked_for("FORECOURT_SEEDS").unwrap_or(usual)
+}
+
 /// Random numbers from a seed (SplitMix64).
 #[derive(Debug)]
 pub(crate) struct Dice(Mutex<u64>);

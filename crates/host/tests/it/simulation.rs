@@ -3,7 +3,6 @@
 //!
 //! `FORECOURT_SEEDS=10000` tries so many, from `FORECOURT_SEED` on; a seed that fails names the command that repeats it.
 
-use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -13,14 +12,12 @@ mod world;
 
 use world::World;
 
+use crate::dice::{asked_for, seeds};
+
 /// Seeds that are tried when nobody says how many.
 const SEEDS: u64 = 2_000;
 /// What happens in one seed, one thing after another.
 const STEPS: usize = 24;
-
-fn number(variable: &str) -> Option<u64> {
-    env::var(variable).ok()?.parse().ok()
-}
 
 /// Lives one seed through, to its end.
 fn live(seed: u64) {
@@ -37,8 +34,8 @@ fn live(seed: u64) {
 
 #[test]
 fn whatever_goes_wrong_nothing_acknowledged_is_lost_stuck_begun_twice_or_told_otherwise() {
-    let first = number("FORECOURT_SEED").unwrap_or(1);
-    let count = number("FORECOURT_SEEDS").unwrap_or(if env::var_os("FORECOURT_SEED").is_some() { 1 } else { SEEDS });
+    let one = asked_for("FORECOURT_SEED");
+    let (first, count) = (one.unwrap_or(1), seeds(if one.is_some() { 1 } else { SEEDS }));
     let next = AtomicU64::new(first);
     let work = || {
         loop {

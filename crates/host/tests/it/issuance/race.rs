@@ -3,20 +3,25 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use forecourt_core::policy::PaidFor;
+use forecourt_core::policy::{Charge, PaidFor};
 use forecourt_core::{Message, Sender};
 use forecourt_host::{Host, LimitSettings, Rate};
 use forecourt_issuance::IssuanceOutcome;
 use forecourt_testkit::ScriptedAgent;
 use futures::StreamExt;
 
-use super::support::{Answered, Till, Wants, ask, coins, payment, setup, sqlite, stores, with_state};
+use super::support::{Answered, Till, Wants, ask, coins, fee, payment, setup, sqlite, stores, with_state};
+use crate::dice::asked_for;
 use crate::support::{Setup, message};
 
-/// Four times as many as are under way at once: more of them race no harder.
+/// Four times as many as are under way at once: more of them race no harder. `FORECOURT_RACERS=10000` has so many.
 const ATTEMPTS: usize = 2_000;
 /// Attempts that are under way at the same time.
 const AT_ONCE: usize = 500;
+
+fn attempts() -> usize {
+    asked_for("FORECOURT_RACERS").and_then(|count| usize::try_from(count).ok()).unwrap_or(ATTEMPTS)
+}
 
 /// Attempts from so many addresses, so that nobody is refused for asking too often.
 fn attempt(refused: &Answered, number: usize) -> Message {
@@ -31,15 +36,15 @@ fn unhurried() -> LimitSettings {
     LimitSettings {
         per_address: rate,
         per_session: rate,
-        replies_per_caller_max: ATTEMPTS,
-        replies_running_max: ATTEMPTS,
+        replies_per_caller_max: attempts(),
+        replies_running_max: attempts(),
         strangers_percent: std::num::NonZeroU8::MAX,
         ..LimitSettings::default()
     }
 }
 
 async fn answers(hosts: &[Arc<Host>], refused: &Answered) -> usize {
-    let attempts = (0..ATTEMPTS).map(|number| {
+    let attempts = (0..attempts()).map(|number| {
         let (host, message) = (hosts[number % hosts.len()].clone(), attempt(refused, number));
         async move { tokio::spawn(async move { ask(&host, message).await.is_answer() }).await.unwrap() }
     });
@@ -52,14 +57,17 @@ async fn answers(hosts: &[Arc<Host>], refused: &Answered) -> usize {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn policy5_5_of_thousands_who_use_one_state_one_does() {
-    for (store, _folder) in stores() {
-        let (rule, till) = (Wants::this(payment("5", PaidFor::Turn)), Arc::<Till>::default());
-        let setup = Setup { limits: unhurried(), ..setup(&store, &rule, &till) };
-        let agent = ScriptedAgent::saying(["Soup."]);
-        let host = setup.host(agent.clone()).await;
-        let refused = ask(&host, message("Dinner?")).await;
-        host.pay(&refused.state(), &coins("5", "a"), &Default::default()).await.unwrap();
-        assert_eq!((answers(&[host], &refused).await, agent.heard().len()), (1, 1));
+    for charge in [Charge::After, Charge::Before] {
+        for (store, _folder) in stores() {
+            let (rule, till) = (Wants::this(fee("5", charge)), Arc::<Till>::default());
+            let setup = Setup { limits: unhurried(), ..setup(&store, &rule, &till) };
+            let agent = ScriptedAgent::saying(["Soup."]);
+            let host = setup.host(agent.clone()).await;
+            let refused = ask(&host, message("Dinner?")).await;
+            host.pay(&refused.state(), &coins("5", "a"), &Default::default()).await.unwrap();
+            assert_eq!((answers(&[host], &refused).await, agent.heard().len()), (1, 1), "{charge:?}");
+            assert_eq!(till.settled.load(Ordering::SeqCst), 1, "{charge:?}");
+        }
     }
 }
 
