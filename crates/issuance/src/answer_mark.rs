@@ -175,8 +175,9 @@ impl UsedThings {
                 AnswerEnd::Answered => true,
                 // A person agreed that it is done once, and the agent has begun to.
                 AnswerEnd::Unanswered => !state.is_payment(),
-                // What was paid before is the caller's to wait for. What is reserved is not taken for half an answer.
-                AnswerEnd::Left => !state.record.is_reserved(),
+                // What is paid before is the caller's to wait for. What is charged for after is not taken for half an
+                // answer, and where it was taken already, since a host died or it would have run out, it is owed.
+                AnswerEnd::Left => !state.record.is_charged_after(),
             };
             if let Err(error) = self.issuances.settle_use(state, is_used).await {
                 tracing::warn!(%error, "the use of a consent or payment was not written to its end");

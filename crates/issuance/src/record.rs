@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use forecourt_core::clock::after;
-use forecourt_core::policy::{Demand, PaymentSubmission, PolicyResolution, Requirement};
+use forecourt_core::policy::{Charge, Demand, PaymentSubmission, PolicyResolution, Requirement};
 use forecourt_core::store::LedgerEntry;
 use forecourt_core::{Account, Error, Handle, Language, Part, StateToken, TaskId, ThreadId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -103,6 +103,11 @@ impl IssuanceRecord {
     /// The run that uses it, as long as its answer is not whole.
     pub(crate) fn open_use(&self) -> Option<&str> {
         self.used.as_ref().filter(|used| !used.is_answered).map(|used| &*used.run)
+    }
+
+    /// Whether it is a payment whose rule takes it for complete answers alone.
+    pub(crate) fn is_charged_after(&self) -> bool {
+        matches!(&self.requirement.demand, Demand::Payment(terms) if terms.charge == Charge::After)
     }
 
     /// Whether it is a payment that is taken once its answer is complete, and was not yet.

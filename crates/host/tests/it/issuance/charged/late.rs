@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use forecourt_core::Clock;
 use forecourt_core::policy::{Charge, PaymentError, PaymentSubmission, RefusalKind, Settlement};
+use forecourt_core::{Clock, Event};
+use forecourt_host::Run;
 use forecourt_issuance::{IssuanceOutcome, IssuanceStatus, SETTLE_TIME_MAX, SETTLE_TRIES_MAX};
-use forecourt_testkit::ScriptedAgent;
+use forecourt_testkit::{ScriptedAgent, Step};
+use futures::StreamExt;
 
 use super::super::support::{Till, Wants, ask, coins, fee, refused_payment, setup, state_in, stores, submitting};
 use super::Paid;
@@ -153,5 +155,31 @@ async fn what_is_refused_or_unknown_before_the_answer_is_asked_for_or_waited_for
         let is_wait = matches!(refused.refusal().kind, RefusalKind::ServiceUnavailable { .. });
         assert_eq!((refused.refusal().kind(), is_wait), (kind, kind != "payment_required"));
         assert!(agent.heard().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn who_leaves_an_answer_that_was_taken_early_is_owed_it() {
+    for (store, _folder) in stores() {
+        let (rule, till) = (Wants::this(fee("5", Charge::After)), Arc::<Till>::default());
+        let setup = setup(&store, &rule, &till);
+        let slow = setup.host(ScriptedAgent::new(vec![Step::Do(Event::Text("So".to_owned())), Step::Hang])).await;
+        let refused = ask(&slow, message("Dinner?")).await;
+        let payment = good_for(179, setup.clock.now());
+        slow.pay(&refused.state(), &payment, &Default::default()).await.unwrap();
+        let again = || submitting("", refused.thread.clone(), Some(refused.state()), None);
+        let mut reply = slow.receive(again(), Run::without_task()).await.unwrap();
+        reply.events.next().await.unwrap();
+        assert_eq!(till.settled.load(Ordering::SeqCst), 1, "it was taken early");
+        drop(reply);
+        // It is written behind.
+        while slow.issuance(&refused.state()).await.unwrap().unwrap().status != IssuanceStatus::Verified {
+            tokio::task::yield_now().await;
+        }
+        let host = setup.host(ScriptedAgent::saying(["Soup."])).await;
+        for may_pass in [true, false] {
+            assert_eq!(ask(&host, again()).await.is_answer(), may_pass);
+        }
+        assert_eq!(till.settled.load(Ordering::SeqCst), 1);
     }
 }
