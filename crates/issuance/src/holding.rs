@@ -58,6 +58,8 @@ pub struct CreditLeft {
     pub unit: String,
     /// How much is left, in whole units.
     pub amount: String,
+    /// The same as a person reads it, such as `0.25 USDC`.
+    pub words: String,
 }
 
 /// What a holder agreed to and paid for, the newest first.

@@ -11,7 +11,8 @@ use crate::hex::{Address, Hex, Nonce};
 use crate::keccak::keccak256;
 use crate::limits::{TIMEOUT_SECONDS_MAX, WALLET_REQUESTS_MAX};
 use crate::matching::chain_of;
-use crate::settings::{Network, PaymentsSettings, SettingsError};
+use crate::networks::known_by_chain;
+use crate::settings::{AssetSettings, Network, PaymentsSettings, SettingsError};
 use crate::units::Units;
 use crate::x402::{PaymentRequired, Requirements, Version, envelopes};
 
@@ -76,10 +77,18 @@ impl PaymentNetworks {
     pub fn titles(&self, accepted: &[AcceptedPayment]) -> Vec<String> {
         let mut titles: Vec<String> = Vec::new();
         for (_, wanted) in ways(accepted) {
-            let title = chain_of(&self.0, wanted.network()).map(|chain| self.title(chain));
+            let title = chain_of(&self.0, wanted.network()).and_then(|chain| self.title(chain));
             titles.extend(title.filter(|title| !titles.contains(title)));
         }
         titles
+    }
+
+    /// What is asked for, such as `0.05 USDC`, by the first way whose token is known here.
+    pub fn price(&self, accepted: &[AcceptedPayment]) -> Option<String> {
+        ways(accepted).iter().find_map(|(_, wanted)| {
+            let (symbol, asset) = self.token(chain_of(&self.0, wanted.network())?, wanted)?;
+            Some(format!("{} {symbol}", wanted.amount().to_price(asset.decimals)))
+        })
     }
 
     /// The ways of `accepted` that a wallet can sign, each network and token once, at most [`WALLET_REQUESTS_MAX`].
@@ -111,9 +120,10 @@ impl PaymentNetworks {
         let chain = chain_of(&self.0, wanted.network()).filter(|_| seconds <= TIMEOUT_SECONDS_MAX)?;
         let domain = (wanted.extra("name")?.to_owned(), wanted.extra("version")?.to_owned());
         let network = self.0.iter().find(|network| network.chain == chain);
-        let token = network.and_then(|network| network.assets.iter().find(|(_, it)| it.address == wanted.asset()));
+        let token = self.token(chain, wanted);
         Some(WalletRequest {
-            network: self.title(chain),
+            // Nobody is asked to sign for a network that can't be named to them.
+            network: self.title(chain)?,
             chain,
             token: wanted.asset(),
             symbol: token.map(|(symbol, _)| symbol.clone()),
@@ -129,10 +139,15 @@ impl PaymentNetworks {
         })
     }
 
-    fn title(&self, chain: u64) -> String {
+    fn title(&self, chain: u64) -> Option<String> {
         let of_settings = self.0.iter().find(|network| network.chain == chain).map(Network::title);
-        let known = || crate::networks::known_by_chain(chain).map(|known| known.title.to_owned());
-        of_settings.or_else(known).unwrap_or_else(|| chain.to_string())
+        of_settings.or_else(|| known_by_chain(chain).map(|known| known.title.to_owned()))
+    }
+
+    /// The symbol of a token, and what is set for it.
+    fn token(&self, chain: u64, wanted: &Requirements) -> Option<(&String, &AssetSettings)> {
+        let network = self.0.iter().find(|network| network.chain == chain)?;
+        network.assets.iter().find(|(_, asset)| asset.address == wanted.asset())
     }
 }
 
@@ -216,6 +231,7 @@ mod tests {
         assert_eq!(request.payment["resource"], accepted[1].payload["resource"]);
         assert!(!request.may_pay_more);
         assert_eq!(networks().titles(&accepted), ["Base"]);
+        assert_eq!(networks().price(&accepted).as_deref(), Some("0.05 USDC"));
     }
 
     #[test]
@@ -284,5 +300,11 @@ mod tests {
             envelope.payload["accepts"][0]["extra"] = json!({});
         }
         assert!(networks().wallet_requests(&unsigned, "s", false).is_empty());
+        let mut elsewhere = offered("0.05 USDC", "base");
+        for envelope in &mut elsewhere {
+            envelope.payload["accepts"][0]["network"] = json!("eip155:99999");
+        }
+        assert!(networks().wallet_requests(&elsewhere, "s", false).is_empty(), "a network without a name");
+        assert!(networks().titles(&elsewhere).is_empty(), "and no number in its place");
     }
 }

@@ -97,8 +97,4 @@ sentences! { PAYMENT_METHODS;
     pay_by_program = "pay-by-program" ();
     /// “Your credit”
     pay_credit_left = "pay-credit-left" ();
-    /// “Paid: …”
-    pay_receipt = "pay-receipt" (price: &str);
-    /// “Transaction”
-    pay_receipt_transaction = "pay-receipt-transaction" ();
 }

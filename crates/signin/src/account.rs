@@ -165,12 +165,8 @@ impl Visit<'_> {
             })
             .collect();
         let lenders: Vec<String> = held.credit.iter().map(|credit| name(&credit.agent)).collect();
-        let credit: Vec<(&str, String)> = held
-            .credit
-            .iter()
-            .zip(&lenders)
-            .map(|(credit, agent)| (agent.as_str(), format!("{} {}", credit.amount, credit.unit)))
-            .collect();
+        let credit: Vec<(&str, String)> =
+            held.credit.iter().zip(&lenders).map(|(credit, agent)| (agent.as_str(), credit.words.clone())).collect();
         let language = self.language();
         let page = HoldingsPage {
             brand: self.brand(),

@@ -55,5 +55,3 @@ pay-phone-about = Scannen Sie das mit einer Wallet-App, oder mit der Kamera und 
 pay-qr = QR-Code mit der Adresse dieser Seite
 pay-by-program = Mit einem Programm zahlen
 pay-credit-left = Ihr Guthaben
-pay-receipt = Bezahlt: { $price }
-pay-receipt-transaction = Transaktion

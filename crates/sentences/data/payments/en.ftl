@@ -55,5 +55,3 @@ pay-phone-about = Scan this with a wallet app, or with the camera and open it in
 pay-qr = QR code with the address of this page
 pay-by-program = Pay with a program
 pay-credit-left = Your credit
-pay-receipt = Paid: { $price }
-pay-receipt-transaction = Transaction

@@ -55,5 +55,3 @@ pay-phone-about = Escanee esto con una aplicación de monedero, o con la cámara
 pay-qr = Código QR con la dirección de esta página
 pay-by-program = Pagar con un programa
 pay-credit-left = Su crédito
-pay-receipt = Pagado: { $price }
-pay-receipt-transaction = Transacción

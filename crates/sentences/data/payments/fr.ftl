@@ -55,5 +55,3 @@ pay-phone-about = Scannez ceci avec une application de portefeuille, ou avec l�
 pay-qr = Code QR avec l’adresse de cette page
 pay-by-program = Payer avec un programme
 pay-credit-left = Votre crédit
-pay-receipt = Payé : { $price }
-pay-receipt-transaction = Transaction

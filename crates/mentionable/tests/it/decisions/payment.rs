@@ -28,7 +28,7 @@ async fn policy5_3_a_person_pastes_a_payment_and_sees_question_and_answer() {
         let browser = Browser::default();
         let path = browser.refused(&shop.place).await;
         let page = browser.open(&shop.place, &path).await.is(200);
-        for words in ["0.05 USDC", "Please pay.", "chickpea soup", "0x1"] {
+        for words in ["0.05 USDC", "Please pay.", "chickpea soup"] {
             assert!(page.text().contains(words), "{words} in {}", page.text());
         }
         let back = pasted(&shop, &browser, &path, &text).await.is(303);
