@@ -150,7 +150,8 @@ impl Issuances {
                 let words = terms.in_words(&amount);
                 held.credit.push(CreditLeft { agent: entry.agent.clone(), unit: terms.unit, amount, words });
             }
-            held.entries.extend(status.map(|status| entry.into_holding(at, status)));
+            let networks = self.networks_of(&entry.requirement);
+            held.entries.extend(status.map(|status| entry.into_holding(at, status, networks)));
         }
         Ok(held)
     }

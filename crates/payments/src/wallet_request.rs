@@ -73,6 +73,10 @@ impl PaymentNetworks {
         Ok(Self(settings.networks()?))
     }
 
+    pub(crate) fn all(&self) -> &[Network] {
+        &self.0
+    }
+
     /// What people call the networks on which may be paid, each once, in the order of the offers.
     pub fn titles(&self, accepted: &[AcceptedPayment]) -> Vec<String> {
         let mut titles: Vec<String> = Vec::new();

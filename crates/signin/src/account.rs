@@ -161,6 +161,7 @@ impl Visit<'_> {
                     HoldingStatus::Pending => HeldStatus::Pending,
                 },
                 name: &one.name,
+                networks: &one.networks,
                 transaction: one.receipt.as_ref().and_then(transaction),
             })
             .collect();
