@@ -202,7 +202,7 @@ const SLOW: &str =
     "handle = \"slow\"\nname = \"Slow\"\n\n[backend]\nkind = \"command\"\ncommand = [\"sleep\", \"60\"]\n";
 
 /// The rule of [`PAID`] before another agent.
-fn paid_for(agent: &str) -> String {
+pub(crate) fn paid_for(agent: &str) -> String {
     format!("{agent}\n[[policy.rules]]{}", PAID.split("[[policy.rules]]").nth(1).unwrap())
 }
 
