@@ -207,6 +207,36 @@ fn what_goes_wrong_in_a_wallet_is_told_and_nothing_is_lost() {
 }
 
 #[test]
+fn a_wallet_that_does_not_know_the_network_is_told_of_it_where_the_operator_says_how() {
+    let told = |deployment: Deployment| {
+        let settings = deployment.read("forecourt.toml");
+        deployment
+            .write("forecourt.toml", &settings.replace("\nrpc = ", "\nwallet_rpc = \"https://rpc.example\"\nrpc = "));
+        deployment
+    };
+    let Some(payer) = Payer::of(View::Desk, WALLETS, PAID, told) else { return };
+    assert!(!payer.browser.value("document.documentElement.outerHTML").to_string().contains(payer.chain.fact("rpc")));
+    payer.choose();
+    payer.agrees("eth_requestAccounts");
+    payer.asked("eth_chainId");
+    payer.answers(&json!("0x1"));
+    payer.asked("wallet_switchEthereumChain");
+    payer.fails(4902);
+    let added = payer.asked("wallet_addEthereumChain")["params"][0].take();
+    assert_eq!((&added["chainId"], &added["chainName"]), (&json!("0x14a34"), &json!("Base Sepolia")));
+    assert_eq!(
+        (&added["rpcUrls"], &added["nativeCurrency"]["symbol"]),
+        (&json!(["https://rpc.example"]), &json!("ETH"))
+    );
+    payer.answers(&Value::Null);
+    for method in ["eth_chainId", "eth_chainId", "eth_call", "eth_signTypedData_v4"] {
+        payer.agrees(method);
+    }
+    payer.has_the_answer();
+    assert_eq!(payer.chain.paid(), PRICE);
+}
+
+#[test]
 fn what_is_not_enough_cancelled_or_declined_takes_nothing_and_the_page_goes_on() {
     let Some(payer) = Payer::begin(View::Dark, WALLETS) else { return };
     payer.choose();
