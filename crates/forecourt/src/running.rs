@@ -12,6 +12,7 @@ use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, LimitRefusal, Op
 use forecourt_identity::agents::IdentityNotice;
 use forecourt_identity::api_keys::ApiKeys;
 use forecourt_identity::{HostKeys, OidcConfig, Verifier};
+use forecourt_payments::PaymentNetworks;
 use forecourt_settings::{Problem, Problems};
 use forecourt_store::{MeteredStore, StoreReads};
 use forecourt_surface::{Mount, PublishedDocument, RegistryEntry, Surface, endpoint};
@@ -353,6 +354,10 @@ impl Around<'_> {
         let services = Arc::new(HostServices::new(endpoints.host.clone()));
         services.publish(host.clone());
         services.publish(Arc::new(BudgetStore(self.store.clone())));
+        // Checked when the deployment was read.
+        if let Ok(networks) = PaymentNetworks::new(&deployment.payments) {
+            services.publish(Arc::new(networks));
+        }
         let refusing = host.clone();
         let note = move |refused: &BudgetRefusal<'_>| {
             let BudgetRefusal { agent, message, key, is_callers, part } = *refused;

@@ -50,6 +50,11 @@ impl Host {
         self.records.issuances.knows_browser(token)
     }
 
+    /// What is left of the credit of whoever was asked, as a person reads it. `None` for what is not paid by credit.
+    pub fn credit_of<'a>(&'a self, issuance: &'a Issuance) -> BoxFuture<'a, Result<Option<String>, Error>> {
+        self.records.issuances.credit_of(issuance)
+    }
+
     /// What a holder agreed to and paid for here.
     pub fn holdings<'a>(&'a self, of: HoldingsOf<'a>) -> BoxFuture<'a, Result<Holdings, Error>> {
         self.records.issuances.holdings(of)

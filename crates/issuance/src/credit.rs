@@ -8,8 +8,10 @@ use forecourt_core::clock::after;
 use forecourt_core::policy::{CreditTerms, DeductionPeriod, Demand, PaidFor, Receipt, Requirement};
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Error, Handle, Timestamp, ids};
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
+use crate::Issuance;
 use crate::claimant::Claimant;
 use crate::deduction::{Amount, Deduction};
 use crate::finding::{Finding, MetBy, RequirementUse, Unmet};
@@ -222,6 +224,15 @@ impl Issuances {
             }
         }
         Ok(false)
+    }
+
+    /// What is left of the credit of whoever was asked, as a person reads it. `None` for what is not paid by credit.
+    pub fn credit_of<'a>(&'a self, issuance: &'a Issuance) -> BoxFuture<'a, Result<Option<String>, Error>> {
+        Box::pin(async move {
+            let Some(terms) = credit_terms(&issuance.requirement) else { return Ok(None) };
+            let Some(holder) = issuance.holder.key() else { return Ok(None) };
+            Ok(Some(terms.in_words(&self.credit_left(&holder, &issuance.agent, terms).await?)))
+        })
     }
 
     /// How much of a holder's credit is left, in whole units.

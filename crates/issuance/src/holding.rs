@@ -36,6 +36,8 @@ pub struct Holding {
     pub name: String,
     /// The receipt of a payment, in the words of its scheme.
     pub receipt: Option<Map<String, Value>>,
+    /// What people call the networks on which it could be paid.
+    pub networks: Vec<String>,
 }
 
 /// Where a [`Holding`] stands.
@@ -58,6 +60,8 @@ pub struct CreditLeft {
     pub unit: String,
     /// How much is left, in whole units.
     pub amount: String,
+    /// The same as a person reads it, such as `0.25 USDC`.
+    pub words: String,
 }
 
 /// What a holder agreed to and paid for, the newest first.
@@ -148,9 +152,9 @@ impl HoldingEntry {
         }
     }
 
-    pub(crate) fn into_holding(self, at: Timestamp, status: HoldingStatus) -> Holding {
+    pub(crate) fn into_holding(self, at: Timestamp, status: HoldingStatus, networks: Vec<String>) -> Holding {
         let Self { agent, requirement, until, name, receipt, .. } = self;
-        Holding { agent, requirement, at, until, status, name, receipt }
+        Holding { agent, requirement, at, until, status, name, receipt, networks }
     }
 
     pub(crate) fn is_payment(&self) -> bool {

@@ -147,9 +147,11 @@ impl Issuances {
                 && !held.credit.iter().any(|known| known.agent == entry.agent && known.unit == terms.unit)
             {
                 let amount = self.credit_left(key, &entry.agent, &terms).await?;
-                held.credit.push(CreditLeft { agent: entry.agent.clone(), unit: terms.unit, amount });
+                let words = terms.in_words(&amount);
+                held.credit.push(CreditLeft { agent: entry.agent.clone(), unit: terms.unit, amount, words });
             }
-            held.entries.extend(status.map(|status| entry.into_holding(at, status)));
+            let networks = self.networks_of(&entry.requirement);
+            held.entries.extend(status.map(|status| entry.into_holding(at, status, networks)));
         }
         Ok(held)
     }

@@ -89,8 +89,8 @@ impl Issuances {
         if entry.status == crate::IssuanceStatus::Indeterminate && status != crate::HoldingStatus::Pending {
             return Ok(None);
         }
-        let who = entry.who.clone();
-        Ok(Some(ListedHolding { number, who, holding: entry.into_holding(at, status) }))
+        let (who, networks) = (entry.who.clone(), self.networks_of(&entry.requirement));
+        Ok(Some(ListedHolding { number, who, holding: entry.into_holding(at, status, networks) }))
     }
 
     pub(crate) async fn list_for_operator(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use forecourt_core::clock::after;
 use forecourt_core::policy::{
     AcceptedPayment, Confirmation, Demand, PaymentAuthorization, PaymentError, PaymentScheme, PaymentSubmission,
-    Receipt, Settlement,
+    Receipt, Requirement, Settlement,
 };
 use forecourt_core::{Error, StateToken};
 use forecourt_telemetry::going_on;
@@ -138,6 +138,12 @@ impl Issuances {
     pub(crate) async fn late(&self, hash: &StateHash) -> Result<IssuanceOutcome, Error> {
         let status = self.last(hash).await?.map_or(IssuanceStatus::Expired, |(_, record)| self.status(&record));
         Ok(IssuanceOutcome::Late(status))
+    }
+
+    /// What people call the networks on which something may be paid.
+    pub(crate) fn networks_of(&self, requirement: &Requirement) -> Vec<String> {
+        let Demand::Payment(terms) = &requirement.demand else { return Vec::new() };
+        self.schemes.iter().flat_map(|scheme| scheme.networks(&terms.accepted)).collect()
     }
 
     pub(crate) fn scheme(&self, family: &str) -> Option<Arc<dyn PaymentScheme>> {

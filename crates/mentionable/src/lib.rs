@@ -22,6 +22,7 @@ use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
 use forecourt_host::Envelope;
 use forecourt_identity::KeyDirectory;
+use forecourt_payments::PaymentNetworks;
 use forecourt_settings::{Problems, Section};
 use forecourt_surface::protected_resource::ResourceOfPath;
 use forecourt_surface::{Mount, Protocol, PublishedDocument, Surface, Wire};
@@ -60,8 +61,9 @@ impl Wire for MentionableWire {
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
         let discovery = discovery::routes(mount, &self.section)?;
         mount.services.publish(Arc::new(ElsewhereService(Arc::new(asking::Asking::new(mount)))));
-        let Mount { host, verifier, egress, pages, .. } = mount.clone();
-        let rest = rest::Rest::new(host, verifier, egress, pages, self.settings.clone());
+        let Mount { host, verifier, egress, pages, services, .. } = mount.clone();
+        let networks = services.get::<PaymentNetworks>().unwrap_or_default();
+        let rest = rest::Rest::new(host, verifier, egress, pages, self.settings.clone()).paid_on(networks);
         Ok(vec![Surface::Http(rest::routes(rest)), Surface::Http(discovery)])
     }
 

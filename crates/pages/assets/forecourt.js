@@ -225,8 +225,6 @@ function refusal(part) {
   const card = el("section", { className: "notice warn" }, el("h2", {}, part.title || SAY.titles[part.kind] || SAY.refused));
   card.append(el("p", { className: "said" }, part.message || SAY.declined));
   if (part.retry_after_seconds) card.append(el("p", { className: "meta" }, say("again_in", inUnit(part.retry_after_seconds, "second"))));
-  const schemes = (part.accepted_payments || []).map((payment) => el("li", {}, el("code", {}, payment.scheme)));
-  if (schemes.length) card.append(el("p", { className: "meta" }, SAY.payments), el("ul", {}, ...schemes));
   if (part.url && target(part.url)) {
     const action = link(here(part.url), part.action_label || SAY.go_on);
     action.className = "button";

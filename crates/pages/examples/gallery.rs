@@ -60,6 +60,7 @@ fn main() -> std::io::Result<()> {
             asked: &[Part::text("pay")],
             path: "/~gate",
             account: Default::default(),
+            price: ("0.05 USDC", &["Base".to_owned()]),
         };
         write(&dir, &format!("{}.html", part.kind()), &page.render())?;
     }
@@ -187,6 +188,7 @@ fn reply(card: &AgentCard, language: &Language) -> String {
         asked: &[Part::text("something quick with chickpeas, no nuts")],
         kept_under: None,
         account: Default::default(),
+        transaction: None,
     }
     .render()
 }
@@ -210,6 +212,7 @@ fn question(card: &AgentCard, language: &Language) -> String {
         asked: &asked,
         kept_under: None,
         account: Default::default(),
+        transaction: None,
     }
     .render()
 }
@@ -264,6 +267,9 @@ fn decisions(card: &AgentCard) -> Vec<(&'static str, String)> {
             fault,
             receipt_callback: None,
             visitor: DecisionVisitor::MayDecide,
+            networks: &["Base".to_owned()],
+            wallet: None,
+            credit: None,
         }
         .render()
     };

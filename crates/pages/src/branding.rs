@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::asset::{ANSWER_CSS, Asset, ICON_ICO, ICON_SVG, PAGE_CSS, PAGE_JS, WIDGET_JS, lean};
+use crate::asset::{ANSWER_CSS, Asset, ICON_ICO, ICON_SVG, PAGE_CSS, PAGE_JS, PAYMENT_JS, WIDGET_JS, lean};
 use crate::colour::Colours;
 use crate::csp::{self, sha256_base64};
 use crate::{clean, robots};
@@ -11,6 +11,8 @@ use crate::{clean, robots};
 const STYLE: &str = "/assets/forecourt.css";
 /// Where the script of pages is.
 const SCRIPT: &str = "/assets/forecourt.js";
+/// Where the script of the page is on which wallets pay.
+const PAYMENT_SCRIPT: &str = "/assets/payment.js";
 /// Where the usual icon is.
 const ICON: &str = "/assets/forecourt.svg";
 /// Where browsers and readers of feeds look for an icon by themselves.
@@ -52,6 +54,7 @@ pub struct Branding {
     answer_css: String,
     answer_policy: String,
     asking_policy: String,
+    paying_policy: String,
     assets: Vec<(String, Asset)>,
 }
 
@@ -76,6 +79,7 @@ impl Branding {
         let mut assets = vec![
             (STYLE.to_owned(), Asset::new(page_css.into(), "text/css; charset=utf-8")),
             (SCRIPT.to_owned(), Asset::new(lean(PAGE_JS).into(), "text/javascript; charset=utf-8")),
+            (PAYMENT_SCRIPT.to_owned(), Asset::new(lean(PAYMENT_JS).into(), "text/javascript; charset=utf-8")),
             (ICON.to_owned(), Asset::new(text(ICON_SVG), "image/svg+xml")),
             (WIDGET.to_owned(), Asset::new(lean(WIDGET_JS).into(), "text/javascript; charset=utf-8")),
         ];
@@ -103,6 +107,7 @@ impl Branding {
             // The hash is of the style as it stands in the page, to the byte: a browser drops a style that differs.
             answer_policy: csp::bare(&style, "'none'", logo.is_some()),
             asking_policy: csp::bare(&style, "'self'", logo.is_some()),
+            paying_policy: csp::paying(&style),
             colours,
             logo,
             answer_css,
@@ -189,6 +194,17 @@ impl Branding {
     /// and a form that goes on asking, to this origin.
     pub fn asking_policy(&self) -> &str {
         &self.asking_policy
+    }
+
+    /// The same for a page on which wallets of the browser pay: its one script, which sends to this origin alone, and
+    /// pictures of wallets, which are data.
+    pub fn paying_policy(&self) -> &str {
+        &self.paying_policy
+    }
+
+    /// The path of the script of that page.
+    pub(crate) fn payment_script(&self) -> String {
+        self.path(&self.versioned(PAYMENT_SCRIPT))
     }
 
     /// The same for pages from which nothing is sent.
@@ -291,6 +307,12 @@ mod tests {
     fn the_search_box_is_small() {
         let widget = Branding::default().asset(WIDGET).unwrap().bytes.len();
         assert!(widget < 30 * 1024, "{widget} bytes");
+    }
+
+    #[test]
+    fn the_script_of_payments_is_small() {
+        let script = Branding::default().asset(PAYMENT_SCRIPT).unwrap().bytes.len();
+        assert!(script < 16 * 1024, "{script} bytes");
     }
 
     #[test]

@@ -39,6 +39,15 @@ pub(crate) fn bare(style: &str, form_action: &str, has_logo: bool) -> String {
     )
 }
 
+/// The policy of the page on which wallets pay. No page may frame it, or a click on its button would be one that somebody
+/// meant for another page.
+pub(crate) fn paying(style: &str) -> String {
+    format!(
+        "default-src 'none'; style-src 'sha256-{style}'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
+         base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    )
+}
+
 pub(crate) fn sha256_base64(text: &str) -> String {
     STANDARD.encode(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes()))
 }

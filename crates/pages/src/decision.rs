@@ -2,6 +2,7 @@
 //! PolicyResolution 5.3, pattern 2.
 
 mod terms;
+mod wallet;
 
 use std::time::Duration;
 
@@ -14,10 +15,13 @@ use serde_json::{Map, Value};
 use crate::asked::AskedView;
 use crate::branding::Branding;
 use crate::clean;
+use crate::escape;
 use crate::span::span;
 use crate::template::{self, Head};
 
 pub(crate) use terms::{Term, terms};
+pub use wallet::WalletPanel;
+use wallet::{WalletPage, WalletView};
 
 /// The state of a decision, as its page tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +49,7 @@ pub enum DecisionVisitor<'a> {
     AnotherPerson(&'a str),
 }
 
-/// The page of a consent or a payment, which of the two the requirement says. Send with [`Branding::asking_policy`],
+/// The page of a consent or a payment, which of the two the requirement says. Send with [`Self::policy`],
 /// and keep it nowhere: its address opens the decision.
 pub struct DecisionPage<'a> {
     /// How pages look here.
@@ -78,6 +82,12 @@ pub struct DecisionPage<'a> {
     pub receipt_callback: Option<&'a str>,
     /// Who looks.
     pub visitor: DecisionVisitor<'a>,
+    /// What people call the networks on which it may be paid.
+    pub networks: &'a [String],
+    /// How a wallet in the browser pays it. `None` where nobody can take such a payment here.
+    pub wallet: Option<WalletPanel<'a>>,
+    /// What is left of what the person paid ahead, in words.
+    pub credit: Option<&'a str>,
 }
 
 #[derive(Template)]
@@ -100,6 +110,8 @@ struct DecisionTemplate {
     token: String,
     return_to: Option<String>,
     demand: DemandView,
+    /// The script of a page on which wallets pay.
+    script: Option<String>,
 }
 
 enum DemandView {
@@ -124,9 +136,12 @@ struct PaymentView {
     price: String,
     covers: String,
     is_charged_after: bool,
+    /// Ways that programs alone know.
     ways: Vec<Way>,
-    /// Whether one of the ways is x402, which programs pay at the page's own address.
+    /// Whether programs can pay at the page's own address.
     takes_x402: bool,
+    wallet: Option<WalletView>,
+    credit: Option<String>,
     fault: Option<String>,
     receipt_callback: Option<String>,
 }
@@ -143,7 +158,9 @@ impl DecisionPage<'_> {
         let (title, message, worded) = self.words();
         let language = self.language();
         let say = template::words_in(language);
+        let demand = self.demand(message, say);
         template::finish(&DecisionTemplate {
+            script: self.wallet_script().map(|_| self.brand.payment_script()),
             head: Head::new(
                 Some(&self.card.address),
                 self.url,
@@ -165,8 +182,18 @@ impl DecisionPage<'_> {
             path: self.path.to_owned(),
             token: self.token.to_owned(),
             return_to: self.return_to.map(str::to_owned),
-            demand: self.demand(message, say),
+            demand,
         })
+    }
+
+    /// What a browser may do with it.
+    pub fn policy(&self) -> &str {
+        self.wallet_script().map_or(self.brand.asking_policy(), |_| self.brand.paying_policy())
+    }
+
+    /// What its script is for, where there is still something to pay with a wallet.
+    fn wallet_script(&self) -> Option<&WalletPanel<'_>> {
+        self.wallet.as_ref().filter(|_| self.status == DecisionStatus::Open)
     }
 
     /// The language of the page: the reader's where there are words in it, else that of the requirement's words.
@@ -211,16 +238,51 @@ impl DecisionPage<'_> {
                 },
                 visitor: self.visitor_view(),
             }),
-            Demand::Payment(payment) => DemandView::Payment(PaymentView {
-                price: clean::line(&payment.price),
-                covers: covers(payment.covers, say),
-                is_charged_after: payment.is_charged_after(),
-                ways: payment.accepted.iter().map(|way| Way::of(&way.scheme, &way.payload, say)).collect(),
-                takes_x402: takes_x402(payment),
-                fault: self.fault.map(clean::line),
-                receipt_callback: self.receipt_callback.map(str::to_owned),
-            }),
+            Demand::Payment(payment) => DemandView::Payment(self.payment_view(payment, say)),
         }
+    }
+
+    fn payment_view(&self, payment: &PaymentTerms, say: Sentences) -> PaymentView {
+        let price = price_on(&clean::line(&payment.price), self.networks, say);
+        let ask_again = self.ask_again();
+        let page = WalletPage {
+            url: self.url,
+            path: self.path,
+            return_to: self.return_to,
+            ask_again: &ask_again,
+            is_charged_after: payment.is_charged_after(),
+            receipt_callback: self.receipt_callback,
+        };
+        let others = payment.accepted.iter().filter(|way| !way.scheme.starts_with(X402));
+        PaymentView {
+            covers: covers(payment.covers, say),
+            is_charged_after: payment.is_charged_after(),
+            ways: others.map(|way| Way::of(&way.scheme, &way.payload, say)).collect(),
+            takes_x402: takes_x402(payment),
+            wallet: self.wallet_script().map(|panel| WalletView::new(panel, &page, &price, say)),
+            credit: self.credit.map(clean::line),
+            fault: self.fault.map(clean::line),
+            receipt_callback: self.receipt_callback.map(str::to_owned),
+            price,
+        }
+    }
+
+    /// Where the same is asked again, for an offer that is good for a while; the agent's page where it was not kept.
+    fn ask_again(&self) -> String {
+        let asked = AskedView::of(self.asked);
+        match asked.text.is_empty() || asked.is_long() {
+            true => self.agent_path.to_owned(),
+            false => format!("{}?user={}", self.agent_path, escape::query(&asked.text)),
+        }
+    }
+}
+
+/// A price with the networks on which it may be paid, as a person reads it: `0.05 USDC on Base or Polygon`.
+pub(crate) fn price_on(price: &str, networks: &[String], say: Sentences) -> String {
+    let networks = networks.iter().map(|network| clean::line(network));
+    match networks.reduce(|one, other| say.pay_either(&one, &other)) {
+        Some(networks) if !price.is_empty() => say.pay_price_on(price, &networks),
+        _ => price.to_owned(),
     }
 }
 
@@ -247,19 +309,9 @@ fn covers(covers: PaidFor, say: Sentences) -> String {
 }
 
 impl Way {
-    /// A way to pay by what its offer says: of x402 each requirement, else the whole payload.
+    /// A way to pay by what its offer says.
     fn of(scheme: &str, payload: &Map<String, Value>, say: Sentences) -> Self {
-        let name = match scheme.starts_with(X402) {
-            true => say.decision_from_wallet(),
-            false => clean::line(scheme),
-        };
-        let offers = payload.get("accepts").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let told = match offers {
-            [Value::Object(only)] => terms(only, say),
-            [] => terms(payload, say),
-            several => terms(&Map::from_iter([("option".to_owned(), Value::Array(several.to_vec()))]), say),
-        };
-        Self { name, terms: told.unwrap_or_default() }
+        Self { name: clean::line(scheme), terms: terms(payload, say).unwrap_or_default() }
     }
 }
 

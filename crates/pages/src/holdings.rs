@@ -6,7 +6,7 @@ use forecourt_core::{Language, Timestamp};
 use forecourt_sentences::Sentences;
 
 use crate::branding::Branding;
-use crate::decision::{Term, terms};
+use crate::decision::{Term, price_on, terms};
 use crate::template::{self, Head};
 use crate::{ACCOUNT, clean, sign_in_path};
 
@@ -53,6 +53,8 @@ pub struct HeldRow<'a> {
     pub name: &'a str,
     /// The receipt's transaction.
     pub transaction: Option<&'a str>,
+    /// What people call the networks on which it could be paid.
+    pub networks: &'a [String],
 }
 
 /// The page of what somebody agreed to and paid for. Send with [`Branding::asking_policy`], and keep it nowhere.
@@ -160,7 +162,7 @@ impl HeldView {
         let message = found.map_or(&requirement.message, |words| &words.message);
         let (shown, price) = match &requirement.demand {
             Demand::Consent(terms_of) => (terms(&terms_of.scope, say).unwrap_or_default(), String::new()),
-            Demand::Payment(terms_of) => (Vec::new(), clean::line(&terms_of.price)),
+            Demand::Payment(terms_of) => (Vec::new(), price_on(&clean::line(&terms_of.price), row.networks, say)),
         };
         let message = clean::text(message).into_owned();
         Self {
@@ -228,6 +230,7 @@ mod tests {
             status,
             name: "5a",
             transaction: None,
+            networks: &[],
         };
         let page = HoldingsPage {
             brand: &Branding::default(),

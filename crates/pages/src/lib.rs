@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | [`ReplyPage`] | an agent's answer. Mentionable REST 4.1 | [`Branding::answer_policy`], or [`Branding::asking_policy`] |
 //! | [`RefusalPage`] | a refusal. Mentionable REST 5.1 | [`Branding::asking_policy`] |
-//! | [`DecisionPage`] | a consent or a payment, to be decided. PolicyPart 5.3 | [`Branding::asking_policy`] |
+//! | [`DecisionPage`] | a consent or a payment, to be decided. PolicyPart 5.3 | [`DecisionPage::policy`] |
 //! | [`ErrorPage`] | a fault, and what would be right | [`Branding::asking_policy`] |
 //! | [`FrontPage`] | the host and its agents; also as markdown | [`csp::PAGE`] |
 //! | [`AgentPage`] | one agent with a chat box; also as markdown | [`csp::PAGE`] |
@@ -46,6 +46,7 @@ mod limits;
 mod manual_page;
 pub mod markdown;
 mod part;
+mod qr;
 pub mod query;
 mod question;
 mod refusal;
@@ -67,7 +68,7 @@ pub use agent_page::AgentPage;
 pub use asset::Asset;
 pub use branding::{Branding, FAVICON, WIDGET};
 pub use colour::Palette;
-pub use decision::{DecisionPage, DecisionStatus, DecisionVisitor};
+pub use decision::{DecisionPage, DecisionStatus, DecisionVisitor, WalletPanel};
 pub use embed::EmbedOrigins;
 pub use error_page::ErrorPage;
 pub use front::{AgentListItem, FrontPage};

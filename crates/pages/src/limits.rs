@@ -37,8 +37,6 @@ pub(crate) const PARSE_STEPS_256_MAX: usize = 4_000;
 pub(crate) const SCANNED_BYTES_MAX: usize = 1 << 30;
 /// Characters of a title, name or address.
 pub(crate) const LINE_CHARS_MAX: usize = 300;
-/// Facts shown of one item.
-pub(crate) const FACTS_MAX: usize = 8;
 /// Values shown of one fact that is a list.
 pub(crate) const FACT_VALUES_MAX: usize = 6;
 /// Characters of one fact.

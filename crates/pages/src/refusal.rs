@@ -1,14 +1,14 @@
 //! A refusal as a page. Mentionable REST 5.1, PolicyPart 3.2 and 3.3.
 
 use askama::Template;
-use forecourt_core::policy::{AcceptedPayment, AuthChallenge, RefusalKind};
+use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{AgentCard, Language, Part, PolicyPart};
 use forecourt_sentences::Sentences;
 
 use crate::asked::{AskOnView, AskedView};
 use crate::branding::Branding;
 use crate::clean;
-use crate::item::{self, Fact};
+use crate::decision::price_on;
 use crate::span::span;
 use crate::template::{self, Head, words_in};
 use crate::visitor::Account;
@@ -33,6 +33,8 @@ pub struct RefusalPage<'a> {
     pub path: &'a str,
     /// Who is signed in.
     pub account: Account<'a>,
+    /// What is to be paid, and what people call the networks on which it may be: empty where nothing is, or nobody knows.
+    pub price: (&'a str, &'a [String]),
 }
 
 #[derive(Template)]
@@ -49,8 +51,9 @@ struct RefusalTemplate {
 impl RefusalPage<'_> {
     /// The whole page.
     pub fn render(&self) -> String {
-        let (asked, refusal) =
-            (AskedView::of(self.asked), RefusalView::new(self.part, Some(self.worded), words_in(self.language)));
+        let (asked, say) = (AskedView::of(self.asked), words_in(self.language));
+        let price = Some(price_on(&clean::line(self.price.0), self.price.1, say)).filter(|price| !price.is_empty());
+        let refusal = RefusalView { price, ..RefusalView::new(self.part, Some(self.worded), say) };
         // The box has one line; a text of several would be sent back without its line ends.
         let question = if asked.text.contains('\n') { "" } else { asked.text.as_str() };
         template::finish(&RefusalTemplate {
@@ -65,7 +68,7 @@ impl RefusalPage<'_> {
             .seen_by(&self.account),
             name: clean::line(&self.card.name),
             path: clean::href(self.path).unwrap_or_default(),
-            ask_on: AskOnView::new(self.path, None, &words_in(self.language).page_ask_again(), question),
+            ask_on: AskOnView::new(self.path, None, &say.page_ask_again(), question),
             asked,
             refusal,
         })
@@ -80,7 +83,8 @@ pub(crate) struct RefusalView {
     pub(crate) title: String,
     pub(crate) message: String,
     pub(crate) action: Option<Action>,
-    pub(crate) payments: Vec<Payment>,
+    /// What is to be paid, and where.
+    pub(crate) price: Option<String>,
     pub(crate) challenges: Vec<String>,
     pub(crate) wait: Option<String>,
 }
@@ -91,12 +95,6 @@ pub(crate) struct Action {
     pub(crate) label: String,
     /// `blocked-by` where a law forbids it (RFC 7725), else nothing.
     pub(crate) relation: &'static str,
-}
-
-/// One way to pay.
-pub(crate) struct Payment {
-    pub(crate) scheme: String,
-    pub(crate) facts: Vec<Fact>,
 }
 
 impl RefusalView {
@@ -113,7 +111,7 @@ impl RefusalView {
             title,
             message,
             action: action(part, say),
-            payments: payments(&part.kind),
+            price: None,
             challenges: challenges(&part.kind),
             wait: part.kind.retry_after_seconds().map(|seconds| span(seconds, say)),
         }
@@ -129,20 +127,6 @@ fn action(part: &PolicyPart, say: Sentences) -> Option<Action> {
     };
     let label = if label.is_empty() { say.refusal_action(part.kind()) } else { label };
     Some(Action { url, label, relation })
-}
-
-fn payments(kind: &RefusalKind) -> Vec<Payment> {
-    let RefusalKind::PaymentRequired { accepted_payments } = kind else { return Vec::new() };
-    accepted_payments.iter().map(payment).collect()
-}
-
-/// Fields of x402 that tell a person nothing: its version, and the error that this page is.
-const SILENT: [&str; 2] = ["x402Version", "error"];
-
-fn payment(offer: &AcceptedPayment) -> Payment {
-    let mut fields = offer.payload.clone();
-    fields.retain(|key, _| !SILENT.contains(&key.as_str()));
-    Payment { scheme: clean::line(&offer.scheme), facts: item::facts(&fields) }
 }
 
 fn challenges(kind: &RefusalKind) -> Vec<String> {

@@ -38,6 +38,8 @@ pub struct ReplyPage<'a> {
     pub kept_under: Option<String>,
     /// Who is signed in.
     pub account: Account<'a>,
+    /// The transaction by which it was paid for.
+    pub transaction: Option<&'a str>,
 }
 
 #[derive(Template)]
@@ -54,6 +56,7 @@ struct ReplyTemplate {
     failure: Option<String>,
     parts: PartView,
     session_link: Option<String>,
+    transaction: Option<String>,
 }
 
 impl ReplyPage<'_> {
@@ -76,6 +79,7 @@ impl ReplyPage<'_> {
             question: QuestionView::turn(&self.collected.ending, self.path, self.session),
             failure: failure(&self.collected.ending, say),
             parts: PartView::of(self.collected, self.kept_under.as_deref(), say),
+            transaction: self.transaction.map(clean::line),
             session_link: self.session.and_then(|session| clean::href(&format!("{}#session={session}", self.path))),
         })
     }

@@ -35,7 +35,6 @@ fn made(say: Sentences) -> String {
         "refused": say.refusal_title("other"),
         "declined": say.refusal_declined(),
         "again_in": say.refusal_try_again_in(VALUES[0]),
-        "payments": say.refusal_payments(),
         "go_on": say.refusal_action("other"),
         "failed": say.page_failure_title("agent-failed"),
         "cut": say.page_answer_cut_why(VALUES[0]),

@@ -140,6 +140,7 @@ fn reply_page(text: &str, ending: Ending) -> String {
         asked: &[Part::text(text)],
         kept_under: Some("/tasks/t/artifacts/".to_owned()),
         account: Account::SignedIn(text),
+        transaction: Some(text),
     };
     page.render()
 }
@@ -149,7 +150,19 @@ fn refusal_page(text: &str, part: &PolicyPart, language: &Language) -> String {
     let asked = [Part::text(text)];
     let (worded, path) = (language, "/~chef");
     let account = Account::SignedIn(text);
-    RefusalPage { brand: &brand, card: &card, url: URL, language, worded, part, asked: &asked, path, account }.render()
+    RefusalPage {
+        brand: &brand,
+        card: &card,
+        url: URL,
+        language,
+        worded,
+        part,
+        asked: &asked,
+        path,
+        account,
+        price: (text, &[text.to_owned()]),
+    }
+    .render()
 }
 
 fn error_page(text: &str) -> String {

@@ -15,6 +15,7 @@
 //! | `chain.rs` | what the chain knows of a settlement that nobody answered for |
 //! | `scheme.rs` | all of it, as the host wants it |
 //! | `quote.rs`, `wallet.rs` | the other side: who pays |
+//! | `wallet_request.rs` | what a page has a wallet in a browser sign |
 
 mod chain;
 mod facilitator;
@@ -30,6 +31,7 @@ mod scheme;
 mod settings;
 mod units;
 mod wallet;
+mod wallet_request;
 pub mod x402;
 
 pub use facilitator::{Facilitator, FacilitatorError, FacilitatorQuestion, FacilitatorReply, SupportedKind};
@@ -40,3 +42,4 @@ pub use scheme::X402;
 pub use settings::{AssetSettings, NetworkSettings, PaymentsSettings, SettingsError};
 pub use units::{Units, UnitsError};
 pub use wallet::{Wallet, WalletError};
+pub use wallet_request::{PaymentNetworks, WalletRequest};

@@ -10,6 +10,8 @@ pub const AMOUNT_DIGITS_MAX: usize = 39;
 pub const DECIMALS_MAX: u8 = 30;
 /// Requirements in one offer that are read.
 pub(crate) const ACCEPTS_MAX: usize = 32;
+/// Ways to pay that a page offers to a wallet.
+pub const WALLET_REQUESTS_MAX: usize = 8;
 /// Seconds for which a payer signs. The default of `payments.timeout_seconds`: an answer of an ordinary agent (120 s),
 /// its settlement (60 s), and some minutes in between.
 pub const TIMEOUT_SECONDS: u64 = 600;

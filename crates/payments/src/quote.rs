@@ -3,6 +3,8 @@
 use forecourt_core::policy::AcceptedPayment;
 use serde_json::{Map, Value};
 
+use crate::limits::WORD_CHARS_MAX;
+use crate::networks::{chain_by_caip2, chain_by_name, known_by_chain};
 use crate::settings::{Network, PaymentsSettings};
 use crate::units::Units;
 use crate::x402::{PaymentRequired, Requirements, envelopes};
@@ -43,6 +45,17 @@ impl Quote {
             Some((symbol, decimals)) => format!("{} {symbol}", self.wanted.amount().to_price(*decimals)),
             None => format!("{} units of the token {}", self.wanted.amount(), self.wanted.asset()),
         }
+    }
+
+    /// The same with its network, such as `0.05 USDC on Base`.
+    pub fn in_words(&self) -> String {
+        let network = self.wanted.network();
+        let title = chain_by_caip2(network).or_else(|| chain_by_name(network)).and_then(known_by_chain);
+        let title = title.map_or_else(
+            || network.chars().filter(|c| !c.is_control()).take(WORD_CHARS_MAX).collect(),
+            |known| known.title.to_owned(),
+        );
+        format!("{} on {title}", self.price())
     }
 
     /// Whether it is at most `bound`: `0.10 USDC` or `$0.10` for a token that is known, `50000 units` for any.

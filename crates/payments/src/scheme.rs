@@ -16,13 +16,14 @@ use crate::chain::{Chain, ChainFinding};
 use crate::facilitator::{Facilitator, FacilitatorError, FacilitatorQuestion, FacilitatorReply};
 use crate::matching::{Mismatch, StoredRequirements, chain_of, matching};
 use crate::reason::{MoneyState, fault_of, money_after};
-use crate::settings::{Network, PaymentsSettings, SettingsError};
+use crate::settings::{PaymentsSettings, SettingsError};
+use crate::wallet_request::PaymentNetworks;
 use crate::x402::{FAMILY, PaymentCode, SignedPayment, Version, fault};
 
 /// x402 with one facilitator.
 pub struct X402 {
     facilitator: Facilitator,
-    networks: Vec<Network>,
+    networks: PaymentNetworks,
     egress: Egress,
     clock: Arc<dyn Clock>,
 }
@@ -46,7 +47,7 @@ impl X402 {
         // Once more, though the deployment was checked: programs build these settings without a file.
         settings.check()?;
         let facilitator = Facilitator::new(egress.clone(), url);
-        Ok(Self { facilitator, networks: settings.networks()?, egress, clock })
+        Ok(Self { facilitator, networks: PaymentNetworks::new(settings)?, egress, clock })
     }
 
     /// Asks the facilitator what it can settle, and tells what it can't of `offers`, for the operator. To be
@@ -75,8 +76,13 @@ impl X402 {
     /// Reads a payment, and finds what it pays for in the host's own offer.
     fn claim(&self, offer: &AcceptedPayment, payment: &PaymentSubmission) -> Result<Claim, PaymentError> {
         let signed = SignedPayment::read(&payment.payload)?;
-        let stored = matching(offer, &signed).map_err(|mismatch| mismatch.fault)?;
+        let mut stored = matching(offer, &signed).map_err(|mismatch| mismatch.fault)?;
         let mut payload = payment.payload.clone();
+        // Version 1 pays at least the price, and facilitators take its amount for exact: what was signed is more than
+        // the price where credit is bought, and that is what they are asked to move.
+        if signed.version == Version::V1 {
+            stored.0["maxAmountRequired"] = signed.exact.authorization.value.to_string().into();
+        }
         // Version 2 carries the payer's copy of the requirement; the facilitator must judge by ours (PolicyPart 5.6).
         if signed.version == Version::V2 {
             payload.insert("accepted".to_owned(), stored.0.clone());
@@ -142,8 +148,9 @@ impl X402 {
     /// Asks the chain. `None` when it can't be asked, or the authorization can still be used: then asking for the
     /// settlement again is right.
     async fn look_up(&self, offer: &AcceptedPayment, claim: &Claim) -> Option<Settlement> {
-        let chain = chain_of(&self.networks, &claim.signed.network)?;
-        let url = self.networks.iter().find(|network| network.chain == chain)?.rpc.as_deref()?;
+        let networks = self.networks.all();
+        let chain = chain_of(networks, &claim.signed.network)?;
+        let url = networks.iter().find(|network| network.chain == chain)?.rpc.as_deref()?;
         let (asset, signed) = (claim.stored.1.asset(), &claim.signed.exact.authorization);
         match Chain::new(self.egress.clone(), url).look_up(asset, signed).await {
             Ok(ChainFinding::Paid { transaction }) => Some(claim.settled(offer, claim.found_on_chain(transaction))),
@@ -223,6 +230,10 @@ impl PaymentScheme for X402 {
         FAMILY
     }
 
+    fn networks(&self, offers: &[AcceptedPayment]) -> Vec<String> {
+        self.networks.titles(offers)
+    }
+
     fn select(&self, offers: &[AcceptedPayment], payment: &PaymentSubmission) -> Result<usize, PaymentError> {
         let signed = SignedPayment::read(&payment.payload)?;
         let mut nearest: Option<Mismatch> = None;
@@ -245,7 +256,7 @@ impl PaymentScheme for X402 {
         let signed = SignedPayment::read(&payment.payload)?;
         // By the chain's number: version 1 names the network, version 2 numbers it, and both spell the same
         // authorization.
-        let chain = chain_of(&self.networks, &signed.network);
+        let chain = chain_of(self.networks.all(), &signed.network);
         let unknown = || fault(PaymentCode::NetworkMismatch, "the payment is for a network that is not known here");
         let authorization = &signed.exact.authorization;
         Ok(format!("eip155:{}/{}/{}", chain.ok_or_else(unknown)?, authorization.from, authorization.nonce))

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::hex::Address;
 use crate::limits::{TIMEOUT_SECONDS, TIMEOUT_SECONDS_MAX};
-use crate::networks::{CAIP2_PREFIX, chain_by_caip2, chain_by_name};
+use crate::networks::{CAIP2_PREFIX, chain_by_caip2, chain_by_name, known_by_chain};
 
 /// `[payments]`: how agents are paid for with x402.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -40,6 +40,13 @@ pub struct NetworkSettings {
     /// A JSON-RPC endpoint of the network. With it, a settlement that nobody answered for is looked up on the
     /// chain itself; without it, the facilitator is asked again.
     pub rpc: Option<String>,
+    /// A JSON-RPC endpoint of the network that payers' wallets may be told of, by https: with it, the page of a
+    /// payment offers to add the network to a wallet that does not know it. Everybody sees it, so it holds no key;
+    /// `rpc` is never shown.
+    pub wallet_rpc: Option<String>,
+    /// The symbol of what fees are paid in on this network, such as `ETH`, for wallets that do not know it. Known for
+    /// networks that x402 has a name for.
+    pub currency: Option<String>,
     /// Tokens by their symbols, such as `USDC`. Each must know EIP-3009.
     pub assets: BTreeMap<String, AssetSettings>,
 }
@@ -93,6 +100,8 @@ pub(crate) struct Network {
     pub(crate) chain: u64,
     pub(crate) pay_to: Option<Address>,
     pub(crate) rpc: Option<String>,
+    pub(crate) wallet_rpc: Option<String>,
+    pub(crate) currency: Option<String>,
     pub(crate) assets: BTreeMap<String, AssetSettings>,
 }
 
@@ -100,6 +109,16 @@ impl Network {
     /// Its name in version 2.
     pub(crate) fn caip2(&self) -> String {
         format!("{CAIP2_PREFIX}{}", self.chain)
+    }
+
+    /// What people call it; its own name where nobody knows it.
+    pub(crate) fn title(&self) -> String {
+        known_by_chain(self.chain).map_or_else(|| self.name.clone(), |known| known.title.to_owned())
+    }
+
+    /// The symbol of what its fees are paid in.
+    pub(crate) fn currency(&self) -> Option<&str> {
+        self.currency.as_deref().or_else(|| known_by_chain(self.chain).map(|known| known.currency))
     }
 }
 
@@ -146,12 +165,13 @@ impl PaymentsSettings {
         let has_dollar = set.assets.values().any(|asset| asset.dollar);
         // An operator's own dollar replaces the built-in one, or every such network would have two.
         assets.values_mut().for_each(|asset: &mut AssetSettings| asset.dollar &= !has_dollar);
-        assets.extend(set.assets);
+        assets.extend(set.assets.clone());
         if assets.values().filter(|asset| asset.dollar).count() > 1 {
             let message = format!("two tokens of the network `{name}` have `dollar = true`");
             return Err(SettingsError::new(message, "prices in dollars must mean one of them"));
         }
-        Ok(Network { name: name.to_owned(), chain, pay_to: set.pay_to, rpc: set.rpc, assets })
+        let NetworkSettings { pay_to, rpc, wallet_rpc, currency, .. } = set;
+        Ok(Network { name: name.to_owned(), chain, pay_to, rpc, wallet_rpc, currency, assets })
     }
 
     /// Fails when the section can't work: it is checked when the deployment is read.
@@ -164,6 +184,14 @@ impl PaymentsSettings {
             return Err(SettingsError::new(message, format!("it is between 1 and {TIMEOUT_SECONDS_MAX}")));
         }
         for network in self.networks()? {
+            if let Some(url) = network.wallet_rpc.as_deref().filter(|url| !url.starts_with("https://")) {
+                let message = format!("`wallet_rpc` of the network `{}` is `{url}`", network.name);
+                return Err(SettingsError::new(message, "wallets take an address with https:// alone"));
+            }
+            if network.wallet_rpc.is_some() && network.currency().is_none() {
+                let message = format!("the network `{}` has a `wallet_rpc` and no `currency`", network.name);
+                return Err(SettingsError::new(message, "set `currency` to the symbol of what its fees are paid in"));
+            }
             for (symbol, asset) in &network.assets {
                 crate::Units::from_price("1", asset.decimals).map_err(|error| {
                     SettingsError::new(format!("the token `{symbol}` of `{}`: {error}", network.name), "set `decimals`")

@@ -38,7 +38,8 @@ impl CreditSettings {
                 period: caps.period.into(),
             }),
         };
-        Ok(CreditTerms { unit: self.unit.clone(), per_turn: units(&self.per_turn, "credit")?, caps })
+        let per_turn = units(&self.per_turn, "credit")?;
+        Ok(CreditTerms { unit: self.unit.clone(), per_turn, decimals: Some(self.decimals), caps })
     }
 }
 

@@ -73,8 +73,6 @@ sentences! { DECISION_METHODS;
     decision_cannot_pay_here = "decision-cannot-pay-here" ();
     /// “…: the details”
     decision_way_details = "decision-way-details" (way: &str);
-    /// “From a wallet (x402)”
-    decision_from_wallet = "decision-from-wallet" ();
     /// “No, thanks”
     decision_no_thanks = "decision-no-thanks" ();
     /// “Once the payment is checked, … answers your question. You are charged when the answer is complete, …”
@@ -145,8 +143,6 @@ sentences! { DECISION_METHODS;
     refusal_try_again_in = "refusal-try-again-in" (time: &str);
     /// The heading over proofs that are taken.
     refusal_credentials = "refusal-credentials" ();
-    /// The heading over payments that are taken.
-    refusal_payments = "refusal-payments" ();
     /// The heading over what would be right.
     refusal_right = "refusal-right" ();
     /// A refusal that says nothing itself.

@@ -11,11 +11,13 @@
 //! | `sentences.rs` | every sentence of answers with the values that it takes |
 //! | `pages.rs` | the same of pages, from `data/pages/` |
 //! | `decisions.rs` | the same of consents, payments, refusals and signing in, from `data/decisions/` |
+//! | `payments.rs` | the same of the page on which people pay, from `data/payments/` |
 //! | `named.rs` | sentences that other data names: properties, availability, questions back |
 
 mod decisions;
 mod named;
 mod pages;
+mod payments;
 mod say;
 mod sentences;
 mod spoken;

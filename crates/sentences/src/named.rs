@@ -48,6 +48,7 @@ mod tests {
 
     use crate::decisions::DECISION_METHODS;
     use crate::pages::PAGE_METHODS;
+    use crate::payments::PAYMENT_METHODS;
     use crate::say::source;
     use crate::sentences::METHODS;
     use crate::{Sentences, SpokenLanguage};
@@ -95,13 +96,18 @@ mod tests {
     #[test]
     fn every_method_says_a_sentence_that_is_there_with_its_values() {
         let english = placeholders(SpokenLanguage::English);
-        for (id, values) in METHODS.iter().chain(PAGE_METHODS).chain(DECISION_METHODS) {
+        for (id, values) in METHODS.iter().chain(PAGE_METHODS).chain(DECISION_METHODS).chain(PAYMENT_METHODS) {
             let values: BTreeSet<String> = values.iter().map(|value| (*value).to_owned()).collect();
             assert_eq!(english.get(*id), Some(&values), "{id}");
         }
         let named = |id: &&String| id.starts_with("fact-") || id.starts_with("which-") || *id == "language-name";
-        let said: BTreeSet<&str> =
-            METHODS.iter().chain(PAGE_METHODS).chain(DECISION_METHODS).map(|(id, _)| *id).collect();
+        let said: BTreeSet<&str> = METHODS
+            .iter()
+            .chain(PAGE_METHODS)
+            .chain(DECISION_METHODS)
+            .chain(PAYMENT_METHODS)
+            .map(|(id, _)| *id)
+            .collect();
         let unsaid: Vec<_> = english.keys().filter(|id| !said.contains(id.as_str()) && !named(id)).collect();
         assert!(unsaid.is_empty(), "nobody says {unsaid:?}");
     }

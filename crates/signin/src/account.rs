@@ -161,16 +161,13 @@ impl Visit<'_> {
                     HoldingStatus::Pending => HeldStatus::Pending,
                 },
                 name: &one.name,
+                networks: &one.networks,
                 transaction: one.receipt.as_ref().and_then(transaction),
             })
             .collect();
         let lenders: Vec<String> = held.credit.iter().map(|credit| name(&credit.agent)).collect();
-        let credit: Vec<(&str, String)> = held
-            .credit
-            .iter()
-            .zip(&lenders)
-            .map(|(credit, agent)| (agent.as_str(), format!("{} {}", credit.amount, credit.unit)))
-            .collect();
+        let credit: Vec<(&str, String)> =
+            held.credit.iter().zip(&lenders).map(|(credit, agent)| (agent.as_str(), credit.words.clone())).collect();
         let language = self.language();
         let page = HoldingsPage {
             brand: self.brand(),

@@ -152,7 +152,10 @@ fn payment(listed: ListedHolding) -> Option<Payment> {
         agent: holding.agent.to_string(),
         who,
         rule: holding.requirement.rule,
-        price: terms.price,
+        price: match holding.networks.is_empty() {
+            true => terms.price,
+            false => format!("{} on {}", terms.price, holding.networks.join(" or ")),
+        },
         status: match holding.status {
             HoldingStatus::Holds => "unused",
             HoldingStatus::Ended => "used",

@@ -124,6 +124,44 @@ impl Browser {
         self.send("POST", "/url", &json!({"url": url}));
     }
 
+    /// Has a script run at the beginning of every page that this tab opens from now on.
+    #[track_caller]
+    pub(crate) fn on_new_pages(&self, script: &str) {
+        let params = json!({"source": script});
+        let command = json!({"cmd": "Page.addScriptToEvaluateOnNewDocument", "params": params});
+        self.send("POST", "/goog/cdp/execute", &command);
+    }
+
+    /// Cuts the tab off from every network, or lets it in again.
+    #[track_caller]
+    pub(crate) fn offline(&self, is_offline: bool) {
+        let params = json!({"offline": is_offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1});
+        self.send("POST", "/goog/cdp/execute", &json!({"cmd": "Network.enable", "params": {}}));
+        let command = json!({"cmd": "Network.emulateNetworkConditions", "params": params});
+        self.send("POST", "/goog/cdp/execute", &command);
+    }
+
+    /// Opens another tab, and looks at it. Gives the one that was looked at before.
+    #[track_caller]
+    pub(crate) fn open_tab(&self) -> String {
+        let before = self.get("/window").as_str().unwrap().to_owned();
+        let opened = self.send("POST", "/window/new", &json!({"type": "tab"}));
+        self.look_at(opened["handle"].as_str().unwrap());
+        before
+    }
+
+    /// Looks at another tab.
+    #[track_caller]
+    pub(crate) fn look_at(&self, tab: &str) {
+        self.send("POST", "/window", &json!({"handle": tab}));
+    }
+
+    /// Goes back, as with the button.
+    #[track_caller]
+    pub(crate) fn back(&self) {
+        self.send("POST", "/back", &json!({}));
+    }
+
     /// The URL of the page.
     #[track_caller]
     pub(crate) fn url(&self) -> String {

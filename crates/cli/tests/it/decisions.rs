@@ -153,13 +153,20 @@ fn what_was_agreed_to_in_the_chat_holds_in_the_chat() {
 fn a_payment_that_can_not_be_read_is_told_and_the_page_stays() {
     let (served, browser) = looking!(View::Desk, PAYMENT);
     to_the_page(&browser, &served);
+    browser.find("#program summary").click();
     let page = browser.find("main").text();
-    for words in [QUESTION, "0.05 USDC", "Agent", "The answer to this one question", "When the answer is complete"] {
+    for words in [
+        QUESTION,
+        "0.05 USDC on Base Sepolia",
+        "Agent",
+        "The answer to this one question",
+        "When the answer is complete",
+    ] {
         assert!(page.contains(words), "no {words:?} in {page}");
     }
     let url = browser.url();
     assert!(page.contains(&url), "a program is given the address: {page}");
-    browser.find("summary").click();
+    browser.find("#paste summary").click();
     browser.find("#payment").r#type("hello");
     browser.find("button[value=pay]").click();
     within("it is told", || browser.find("main").text().contains("payment must be").then_some(()));

@@ -46,6 +46,7 @@
 //! | `remote` | `ask --via a2a`, and agents that front others |
 //! | `items` | `ask --via nlweb`, and promises |
 //! | `packages` | the Debian package, the chart and the image |
+//! | `pay_page` | people pay with wallets in Chromium, on a real chain |
 //! | `pages` | what a person sees, in Chromium |
 //! | `site_pages` | the pages about a site itself: front page, search engines, languages |
 //! | `search_page` | an agent that finds things, as a person sees it |
@@ -130,6 +131,7 @@ mod operate;
 mod overrides;
 mod packages;
 mod pages;
+mod pay_page;
 mod payment;
 mod pipe;
 mod pipes;

@@ -86,14 +86,24 @@ impl Chain {
     }
 
     /// Has something go wrong, as `chain.mjs` says.
-    fn fault(&self, fault: &str) {
-        let url = format!("{}/fault", self.fact("facilitator"));
-        let ran = Command::new("curl").args(["-s", "--noproxy", "*", "-d", fault, &url]).output().unwrap();
+    pub(crate) fn fault(&self, fault: &str) {
+        self.post("/fault", fault);
+    }
+
+    /// What the wallet of who pays answers to a request of EIP-1193, once its owner agreed.
+    pub(crate) fn wallet(&self, request: &Value) -> Value {
+        self.post("/wallet", &request.to_string())["result"].take()
+    }
+
+    fn post(&self, path: &str, body: &str) -> Value {
+        let url = format!("{}{path}", self.fact("facilitator"));
+        let ran = Command::new("curl").args(["-s", "--noproxy", "*", "-d", body, &url]).output().unwrap();
         assert!(ran.status.success());
+        serde_json::from_slice(&ran.stdout).unwrap()
     }
 
     /// How often the facilitator was asked to `verify` or `settle`.
-    fn asked(&self, verb: &str) -> u64 {
+    pub(crate) fn asked(&self, verb: &str) -> u64 {
         self.get("/asked")[verb].as_u64().unwrap()
     }
 

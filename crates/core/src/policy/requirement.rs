@@ -85,6 +85,9 @@ pub struct CreditTerms {
     pub unit: String,
     /// The price of one message.
     pub per_turn: String,
+    /// Decimals of what is counted, by which people read it; `None` where nobody said them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decimals: Option<u8>,
     /// What must be agreed to before anything is deducted; `None`: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caps: Option<DeductionCaps>,
@@ -128,6 +131,22 @@ pub enum PaidFor {
     },
     /// Messages until it is used up: what is paid over the price of one message is credit. PolicyPart F-7.
     Credit,
+}
+
+impl CreditTerms {
+    /// An amount in the smallest unit as a person reads it, such as `0.25 USDC`.
+    pub fn in_words(&self, units: &str) -> String {
+        let decimals = usize::from(self.decimals.unwrap_or_default());
+        let digits = format!("{units:0>width$}", width = decimals + 1);
+        // Digits alone come here; anything else is shown as it is, and nothing is cut within a character.
+        let Some((whole, part)) = digits.split_at_checked(digits.len() - decimals) else {
+            return format!("{units} {}", self.unit);
+        };
+        match part.trim_end_matches('0') {
+            "" => format!("{whole} {}", self.unit),
+            part => format!("{whole}.{part} {}", self.unit),
+        }
+    }
 }
 
 impl PaymentTerms {
@@ -193,5 +212,27 @@ impl From<Box<PolicyPart>> for Objection {
 impl From<Requirement> for Objection {
     fn from(requirement: Requirement) -> Self {
         Self::Required(Box::new(requirement))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CreditTerms;
+
+    #[test]
+    fn credit_is_read_by_the_decimals_of_its_unit() {
+        let words = |units: &str, decimals| {
+            let terms = CreditTerms { unit: "USDC".to_owned(), per_turn: "50000".to_owned(), decimals, caps: None };
+            terms.in_words(units)
+        };
+        for (units, decimals, said) in [
+            ("250000", Some(6), "0.25 USDC"),
+            ("0", Some(6), "0 USDC"),
+            ("3000000", Some(6), "3 USDC"),
+            ("1", Some(18), "0.000000000000000001 USDC"),
+            ("7", None, "7 USDC"),
+        ] {
+            assert_eq!(words(units, decimals), said);
+        }
     }
 }

@@ -13,6 +13,11 @@ pub trait PaymentScheme: Send + Sync + 'static {
     /// The part of its schemes' names before the first dot.
     fn family(&self) -> &'static str;
 
+    /// What people call the networks on which `offers` may be paid, each once; empty where it has no such names.
+    fn networks(&self, _offers: &[AcceptedPayment]) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Which of `offers` this payment means: the index. The payer's own copy of the offer only selects.
     /// `Err` says in a code and a sentence why it means none.
     fn select(&self, offers: &[AcceptedPayment], payment: &PaymentSubmission) -> Result<usize, PaymentError>;

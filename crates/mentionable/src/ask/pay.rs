@@ -59,7 +59,7 @@ impl Payer {
         let part = policy_part(&body)
             .ok_or_else(|| Failure::yours(format!("{} wants to be paid, in a form that can't be read", to.label)))?;
         let Some((quote, _)) = self.signed(&part)? else {
-            stderrln!("No way to pay that it offers is known here (known: x402 exact on networks of Ethereum's kind).");
+            stderrln!("No way to pay that it offers is known here.");
             return Err(refusal::show(&part, &to.label, &to.canonical_host));
         };
         self.agree(&quote, &part, to).await?;
@@ -93,8 +93,7 @@ impl Payer {
     async fn agree(&self, quote: &Quote, part: &PolicyPart, to: &AskTarget) -> Result<(), Failure> {
         let word = |text: &str| line(text, WORD_CHARS_MAX);
         stderrln!("{} wants to be paid: {}", word(&to.label), word(&part.message));
-        stderrln!("  amount   {}", quote.price());
-        stderrln!("  network  {}", word(quote.wanted.network()));
+        stderrln!("  amount   {}", quote.in_words());
         stderrln!("  to       {}", quote.wanted.pay_to());
         stderrln!("  from     {}", self.wallet.address());
         stderrln!("  for      {}", word(quote.resource.as_ref().and_then(|r| r["url"].as_str()).unwrap_or(&to.label)));
@@ -189,6 +188,6 @@ fn show_receipt(answer: &UpstreamResponse, quote: &Quote) {
     let Some(receipt) = header.and_then(|value| decode(value).ok()) else { return };
     if receipt["success"] == true {
         let transaction = receipt["transaction"].as_str().unwrap_or_default();
-        stderrln!("paid {}: {}", quote.price(), line(transaction, WORD_CHARS_MAX));
+        stderrln!("paid {}: {}", quote.in_words(), line(transaction, WORD_CHARS_MAX));
     }
 }

@@ -8,6 +8,7 @@ mod form;
 mod kept_consent;
 mod programs;
 mod receipt;
+mod wallet;
 
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use forecourt_audit::{Decider, RequestOrigin};
 use forecourt_core::policy::{Demand, PaymentError};
 use forecourt_core::{Clock, StateToken};
 use forecourt_issuance::{Issuance, IssuanceOutcome, IssuanceStatus};
-use forecourt_pages::{DecisionPage, DecisionStatus, DecisionVisitor, sign_in_path};
+use forecourt_pages::{DecisionPage, DecisionStatus, DecisionVisitor, WalletPanel, sign_in_path};
 use forecourt_surface::refusal::words;
 use forecourt_surface::{credentials, same_origin};
 use http::header::{CACHE_CONTROL, SET_COOKIE};
@@ -80,6 +81,7 @@ impl DecisionKind {
 
 /// A decision that somebody looks at, with the state that opened it.
 struct OpenDecision<'a> {
+    rest: &'a Rest,
     kind: DecisionKind,
     state: StateToken,
     issuance: Issuance,
@@ -90,6 +92,8 @@ struct OpenDecision<'a> {
     decider: Decider,
     /// Whether a person who signs in here was asked, and nobody else decides.
     is_personal: bool,
+    /// What is left of the credit of whoever was asked, where it is theirs to see.
+    credit: Option<String>,
 }
 
 /// What a form sends along with it, so that it can be told from a form of another page.
@@ -135,7 +139,11 @@ async fn open<'a>(rest: &'a Rest, responder: Responder<'a>, kind: DecisionKind) 
             let responder = responder.of(rest.door(&issuance.agent));
             let decider = decider(rest, &responder, &issuance).await?;
             let is_personal = kind == DecisionKind::Consent && rest.host.is_for_a_person(&issuance);
-            Ok(OpenDecision { kind, state, issuance, responder, clock: &**rest.host.clock(), decider, is_personal })
+            let is_theirs = decider.proof == Decider::CONVERSATION
+                || (decider.subject.is_some() && decider.subject == issuance.holder.subject);
+            let credit = if is_theirs { rest.host.credit_of(&issuance).await? } else { None };
+            let clock = &**rest.host.clock();
+            Ok(OpenDecision { rest, kind, state, issuance, responder, clock, decider, is_personal, credit })
         }
         false => Err(Failure::no_such_decision().into()),
     }
@@ -224,6 +232,13 @@ impl OpenDecision<'_> {
         let holder = &issuance.holder;
         let waits = conversation_cookie::waiting_thread(request.headers(), issuance).is_some();
         let is_here = holder.subject.is_some() || waits;
+        let offer = self.wallet_offer();
+        let wallet = WalletPanel {
+            ways: serde_json::to_value(&offer.requests).unwrap_or_default(),
+            payees: &offer.payees,
+            amounts: &offer.amounts,
+            now: clock.now().as_second(),
+        };
         let page = DecisionPage {
             brand: branding,
             card: &route.card,
@@ -240,6 +255,9 @@ impl OpenDecision<'_> {
             fault: error.map(|error| error.message.as_str()),
             receipt_callback: callback,
             visitor: self.visitor(),
+            networks: &offer.networks,
+            wallet: (!offer.requests.is_empty()).then_some(wallet),
+            credit: self.credit.as_deref(),
         };
         // The page has words of its own; whatever else is sent is the requirement's words alone.
         let language = match media {
@@ -252,7 +270,7 @@ impl OpenDecision<'_> {
             Media::Markdown | Media::Stream => words(&self.refusal(), Some(&language)).into(),
             Media::Json => json_of(&self.to_json()),
         };
-        responder.page(media, branding.asking_policy(), &language, content)
+        responder.page(media, page.policy(), &language, content)
     }
 
     /// Who looks, as the page tells it.

@@ -87,6 +87,11 @@ pub(crate) fn add_receipt(head: &mut HeaderMap, asked: &HeaderMap, receipt: &Map
     head.extend(field);
 }
 
+/// The transaction of a receipt, where it names one.
+pub(crate) fn transaction(receipt: &Map<String, Value>) -> Option<&str> {
+    receipt.get("transaction").and_then(Value::as_str).filter(|name| !name.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use base64::engine::general_purpose::STANDARD_NO_PAD;

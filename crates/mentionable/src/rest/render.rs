@@ -36,6 +36,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) base: BaseUrl<'a>,
     /// Who is signed in.
     pub(crate) account: Account<'a>,
+    /// The transaction by which an answer was paid for.
+    pub(crate) transaction: Option<&'a str>,
 }
 
 /// A whole answer. [`Media::Stream`] is rendered by [`frames`] as it comes, never here. `asked` is shown on a page

@@ -13,7 +13,7 @@ use super::errors::Failure;
 use super::links;
 use super::media::Media;
 use super::payment;
-use super::render::{self, ReplyStart};
+use super::render::{self, Frame, ReplyStart};
 use super::responder::Responder;
 
 /// Asks proxies not to hold a stream back.
@@ -41,7 +41,8 @@ pub(crate) async fn answer(responder: &Responder<'_>, media: Media, reply: Reply
     // Only pages show it, and it costs an allocation.
     let url = if media == Media::Html { responder.request.url() } else { String::new() };
     let session = thread.as_ref().map(ThreadId::expose);
-    let frame = responder.frame(&url, &language, session, "");
+    let transaction = receipt.get().and_then(payment::transaction);
+    let frame = Frame { transaction, ..responder.frame(&url, &language, session, "") };
     let mut head = responder.answer_head(media, &language, thread.as_ref());
     if let Some(receipt) = receipt.get() {
         payment::add_receipt(&mut head, responder.request.headers(), receipt);

@@ -76,6 +76,7 @@ impl<'a> Responder<'a> {
             asked,
             base: self.request.base(),
             account,
+            transaction: None,
         }
     }
 

@@ -9,6 +9,7 @@ use forecourt_egress::Egress;
 use forecourt_host::Host;
 use forecourt_identity::Verifier;
 use forecourt_pages::Pages;
+use forecourt_payments::PaymentNetworks;
 
 use super::agent_path::agent_named;
 use super::agent_route::AgentRoute;
@@ -25,6 +26,8 @@ pub(crate) struct Rest {
     /// How pages look.
     pub(crate) pages: Arc<Pages>,
     pub(crate) settings: MentionableSettings,
+    /// The networks on which is paid, as people and wallets know them.
+    pub(crate) networks: Arc<PaymentNetworks>,
     /// The handles of all agents in the order in which people look for them.
     pub(super) listed: Vec<Handle>,
     doors: HashMap<Handle, Arc<AgentRoute>>,
@@ -49,7 +52,13 @@ impl Rest {
         let default = doors.get(default.card.handle()).cloned().unwrap_or_else(|| door(&default.card));
         let ids = Ids { run: MessageId::mint(&**host.entropy()), last: AtomicU64::new(0) };
         let listed = listed(&host);
-        Self { host, verifier, egress, pages, settings, listed, doors, ids, default }
+        let networks = Arc::default();
+        Self { host, verifier, egress, pages, settings, networks, listed, doors, ids, default }
+    }
+
+    /// The same for a deployment with networks of its own.
+    pub(crate) fn paid_on(self, networks: Arc<PaymentNetworks>) -> Self {
+        Self { networks, ..self }
     }
 
     /// Writes responses to a request, in the name of the agent of `route`.

@@ -66,8 +66,44 @@ fn seen_by(
         fault: Some(words),
         receipt_callback: Some("https://adapter.example/a?b=\"<"),
         visitor,
+        networks: &["Base".to_owned(), words.to_owned()],
+        wallet: None,
+        credit: Some(words),
     }
     .render()
+}
+
+/// The page on which a wallet pays, with words of strangers wherever they could stand.
+fn with_wallet(words: &str, language: Option<&str>, status: DecisionStatus) -> (String, String) {
+    let (brand, card, requirement, asked) = (Branding::default(), card("chef"), payment(words), [Part::text(words)]);
+    let (language, networks) = (language.and_then(Language::parse), ["Base".to_owned()]);
+    let (payees, amounts) = ([words.to_owned()], [(1, words.to_owned()), (20, words.to_owned())]);
+    let page = DecisionPage {
+        brand: &brand,
+        card: &card,
+        url: "https://demo.localhost/pay/S",
+        language: language.as_ref(),
+        requirement: &requirement,
+        asked: &asked,
+        agent_path: "/~chef",
+        path: "/pay/S",
+        token: "T",
+        return_to: Some("/~chef?state=S"),
+        time_left: Duration::from_secs(600),
+        status,
+        fault: None,
+        receipt_callback: None,
+        visitor: DecisionVisitor::MayDecide,
+        networks: &networks,
+        wallet: Some(WalletPanel {
+            ways: json!([{"network": words}]),
+            payees: &payees,
+            amounts: &amounts,
+            now: 1_767_225_600,
+        }),
+        credit: Some(words),
+    };
+    (page.render(), page.policy().to_owned())
 }
 
 fn open(requirement: &Requirement) -> String {
@@ -176,9 +212,52 @@ fn what_was_decided_is_said_and_can_not_be_decided_again() {
     }
 }
 
+#[test]
+fn a_wallet_pays_on_a_page_that_nobody_frames_and_with_one_script_of_this_host() {
+    let (page, policy) = with_wallet("2 coins", None, DecisionStatus::Open);
+    for part in ["script-src 'self';", "connect-src 'self'", "img-src 'self' data:", "frame-ancestors 'none'"] {
+        assert!(policy.contains(part), "{part} in {policy}");
+    }
+    assert!(!policy.contains("unsafe") && !policy.contains("https:"), "{policy}");
+    let all = tags(&page);
+    let scripts: Vec<_> = all.iter().filter(|tag| tag.name == "script").collect();
+    assert_eq!(scripts.len(), 2, "{page}");
+    assert!(scripts[0].attribute("src").is_some_and(|src| src.starts_with("/assets/payment.js?v=")));
+    assert_eq!(scripts[1].attribute("type"), Some("application/json"));
+    for words in ["2 coins on Base", "2 coins: this question and 19 more", "10 minutes", "Pay with a phone", "<svg"] {
+        assert!(page.contains(words), "{words} in {page}");
+    }
+    for never in ["x402.exact", "eip155", "exact"] {
+        assert!(!page.split("payment-data").next().unwrap().contains(never), "{never} is no word for people");
+    }
+}
+
+#[test]
+fn what_is_decided_has_no_script() {
+    for status in [DecisionStatus::Done, DecisionStatus::Reserved, DecisionStatus::Declined, DecisionStatus::Pending] {
+        let (page, policy) = with_wallet("2 coins", None, status);
+        assert!(!page.contains("<script") && !policy.contains("script-src"), "{page}");
+    }
+}
+
+#[test]
+fn s8_2_nothing_breaks_out_of_what_a_wallet_is_given() {
+    for text in naughty_strings() {
+        let (page, _) = with_wallet(&text, None, DecisionStatus::Open);
+        let found = tags(&page);
+        assert_eq!(found.iter().filter(|tag| tag.name == "script").count(), 2, "{page}");
+        assert_eq!(found.iter().filter(|tag| tag.name == "svg").count(), 1, "{page}");
+        assert!(!found.iter().any(|tag| matches!(&*tag.name, "iframe" | "img" | "object" | "base")), "{page}");
+        let data = page.split("id=\"payment-data\">").nth(1).unwrap().split("</script>").next().unwrap();
+        let data: Value = serde_json::from_str(data).unwrap();
+        assert_eq!(data["ways"][0]["network"], text);
+    }
+}
+
 /// The English sentences of these pages, without the values in them.
 fn english() -> Vec<&'static str> {
-    let lines = include_str!("../../../sentences/data/decisions/en.ftl").lines();
+    let decisions = include_str!("../../../sentences/data/decisions/en.ftl").lines();
+    let lines = decisions.chain(include_str!("../../../sentences/data/payments/en.ftl").lines());
     let worded = lines.filter_map(|line| match line.trim_start().trim_start_matches('*') {
         variant if variant.starts_with('[') => Some(variant.split_once(']')?.1),
         _ => Some(line.split_once(" = ")?.1),
@@ -214,15 +293,21 @@ fn no_english_is_left_in_a_page_of_another_language() {
                 DecisionStatus::Pending,
             ] {
                 let page = shown(&requirement, status, "x", Some(language));
-                let text = page.split("<main").nth(1).unwrap().split("</main>").next().unwrap();
-                let pieces = text.split('<').filter_map(|piece| piece.split_once('>'));
-                let said: String = pieces.map(|(_, text)| text).collect::<Vec<_>>().join(" ");
-                let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-                let found = english.iter().find(|words| said.contains(**words));
-                assert_eq!(found, None, "{language} {status:?} in {said}");
+                assert_no_english(&english, &page, language);
             }
         }
+        let (page, _) = with_wallet("2", Some(language), DecisionStatus::Open);
+        assert_no_english(&english, &page, language);
     }
+}
+
+fn assert_no_english(english: &[&str], page: &str, language: &str) {
+    let text = page.split("<main").nth(1).unwrap().split("</main>").next().unwrap();
+    let pieces = text.split('<').filter_map(|piece| piece.split_once('>'));
+    let said: String = pieces.map(|(_, text)| text).collect::<Vec<_>>().join(" ");
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let found = english.iter().find(|words| said.contains(**words));
+    assert_eq!(found, None, "{language} in {said}");
 }
 
 #[test]

@@ -34,7 +34,6 @@ decision-payment-form = JSON, oder dasselbe in Base64 wie im Feld X-PAYMENT.
 decision-pay = { $price } zahlen
 decision-cannot-pay-here = Diese Zahlung kann hier nicht auf einer Seite angenommen werden. Vielleicht kann es das Programm, mit dem Sie gefragt haben.
 decision-way-details = { $way }: die Einzelheiten
-decision-from-wallet = Aus einer Wallet (x402)
 decision-no-thanks = Nein, danke
 decision-after-payment = Sobald die Zahlung da ist, beantwortet { $name } Ihre Frage. Ihnen wird höchstens einmal etwas berechnet, und Sie können noch { $time } lang entscheiden.
 decision-after-check = Sobald die Zahlung geprüft ist, beantwortet { $name } Ihre Frage. Berechnet wird sie, wenn die Antwort vollständig ist, und höchstens einmal. Sie können noch { $time } lang entscheiden.
@@ -84,7 +83,6 @@ span-days = { $count ->
 
 refusal-try-again-in = Neuer Versuch möglich nach: { $time }.
 refusal-credentials = Angenommene Nachweise
-refusal-payments = Angenommene Zahlungen
 refusal-right = Richtig wäre
 refusal-declined = Dieser Agent hat abgelehnt.
 refusal-title = { $kind ->

@@ -34,7 +34,6 @@ decision-payment-form = JSON, or the same in base64 as an X-PAYMENT header has i
 decision-pay = Pay { $price }
 decision-cannot-pay-here = This host can’t take this payment on a page. The program that you asked with may be able to.
 decision-way-details = { $way }: the details
-decision-from-wallet = From a wallet (x402)
 decision-no-thanks = No, thanks
 decision-after-payment = Once the payment has arrived, { $name } answers your question. You are charged once at most, and can decide for another { $time }.
 decision-after-check = Once the payment is checked, { $name } answers your question. You are charged when the answer is complete, once at most, and can decide for another { $time }.
@@ -84,7 +83,6 @@ span-days = { $count ->
 
 refusal-try-again-in = Try again in { $time }.
 refusal-credentials = Accepted credentials
-refusal-payments = Accepted payments
 refusal-right = What would be right
 refusal-declined = This agent declined.
 refusal-title = { $kind ->

@@ -34,7 +34,6 @@ decision-payment-form = En JSON, o lo mismo en base64 como en el encabezado X-PA
 decision-pay = Pagar { $price }
 decision-cannot-pay-here = Aquí no se puede aceptar este pago en una página. Quizá pueda el programa con el que preguntó.
 decision-way-details = { $way }: los detalles
-decision-from-wallet = Desde un monedero (x402)
 decision-no-thanks = No, gracias
 decision-after-payment = En cuanto llegue el pago, { $name } responde a su pregunta. Se le cobra una vez como máximo. Le queda este tiempo para decidir: { $time }.
 decision-after-check = En cuanto se compruebe el pago, { $name } responde a su pregunta. Se le cobra cuando la respuesta está completa, una vez como máximo. Le queda este tiempo para decidir: { $time }.
@@ -84,7 +83,6 @@ span-days = { $count ->
 
 refusal-try-again-in = Inténtelo de nuevo en { $time }.
 refusal-credentials = Credenciales aceptadas
-refusal-payments = Pagos aceptados
 refusal-right = Lo correcto sería
 refusal-declined = Este agente lo rechazó.
 refusal-title = { $kind ->

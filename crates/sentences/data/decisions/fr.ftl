@@ -34,7 +34,6 @@ decision-payment-form = En JSON, ou le même en base64 comme dans l’en-tête X
 decision-pay = Payer { $price }
 decision-cannot-pay-here = Ce paiement ne peut pas être accepté sur une page ici. Le programme avec lequel vous avez posé la question le pourra peut-être.
 decision-way-details = { $way } : les détails
-decision-from-wallet = Depuis un portefeuille (x402)
 decision-no-thanks = Non, merci
 decision-after-payment = Dès que le paiement est arrivé, { $name } répond à votre question. Vous êtes débité une fois au plus, et il vous reste { $time } pour décider.
 decision-after-check = Dès que le paiement est vérifié, { $name } répond à votre question. Vous êtes débité quand la réponse est complète, une fois au plus, et il vous reste { $time } pour décider.
@@ -84,7 +83,6 @@ span-days = { $count ->
 
 refusal-try-again-in = Nouvel essai possible dans { $time }.
 refusal-credentials = Justificatifs acceptés
-refusal-payments = Paiements acceptés
 refusal-right = Ce qui serait correct
 refusal-declined = Cet agent a refusé.
 refusal-title = { $kind ->

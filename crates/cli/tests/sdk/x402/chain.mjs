@@ -5,7 +5,8 @@
 // `GET /balance/ADDRESS` of the facilitator gives what an account has, `GET /asked` how often it was asked what. `POST
 // /fault` with `{"settle": WORD}` or `{"verify": WORD}` has the next such question go wrong: `silent` (done, and not
 // answered), `deaf` (neither), `error` (a status of 500, and nothing done), `no` (declined), `slow` (two seconds later),
-// `held` (never answered, and nothing done). `{"down": SECONDS}` closes its socket for so long.
+// `held` (never answered, and nothing done). `{"down": SECONDS}` closes its socket for so long. `POST /wallet` with a
+// request of EIP-1193 does what the wallet of who pays does once its owner agreed.
 
 import fs from 'node:fs';
 import http from 'node:http';
@@ -68,6 +69,14 @@ const signer = toFacilitatorEvmSigner({
 });
 registerExactEvmScheme(facilitator, { signer, networks: `eip155:${baseSepolia.id}` });
 
+// What a wallet signs is what it was given: viem wants the types of a message without those of its domain.
+async function walletDoes({ method, params }) {
+  if (method === 'eth_requestAccounts') return [payer];
+  if (method !== 'eth_signTypedData_v4') return wallet.request({ method, params });
+  const { types: { EIP712Domain, ...types }, ...typed } = JSON.parse(params[1]);
+  return privateKeyToAccount(PAYER).signTypedData({ types, ...typed });
+}
+
 const balance = (address) => wallet.readContract({ address: token, abi, functionName: 'balanceOf', args: [address] });
 let faults = {};
 const asked = { verify: 0, settle: 0 };
@@ -78,6 +87,7 @@ async function answer(request, body) {
   if (pathname.startsWith('/balance/')) return { balance: (await balance(pathname.slice(9))).toString() };
   if (pathname === '/fault') return set(body);
   if (pathname === '/asked') return asked;
+  if (pathname === '/wallet') return { result: await walletDoes(body) };
   if (pathname === '/supported') return facilitator.getSupported();
   const verb = pathname.slice(1);
   if (!(verb in asked)) return undefined;

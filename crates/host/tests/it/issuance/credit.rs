@@ -22,7 +22,7 @@ fn by_credit(per_turn: &str, caps: Option<(&str, &str)>) -> Requirement {
     });
     if let Demand::Payment(terms) = &mut requirement.demand {
         let (unit, per_turn) = ("coins".to_owned(), per_turn.to_owned());
-        terms.credit = Some(Box::new(CreditTerms { unit, per_turn, caps }));
+        terms.credit = Some(Box::new(CreditTerms { unit, per_turn, decimals: None, caps }));
     }
     requirement
 }

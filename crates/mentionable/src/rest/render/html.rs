@@ -1,7 +1,9 @@
 //! Pages for people. REST 4.1.
 
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{CollectedReply, Language, Part, PolicyPart};
 use forecourt_pages::{ErrorPage, RefusalPage, ReplyPage, csp};
+use forecourt_payments::PaymentNetworks;
 use forecourt_sentences::{Sentences, SpokenLanguage};
 use http::header::CONTENT_SECURITY_POLICY;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -22,12 +24,21 @@ pub(super) fn answer(frame: &Frame<'_>, asked: &[Part], collected: &CollectedRep
         asked,
         kept_under: None,
         account: frame.account.clone(),
+        transaction: frame.transaction,
     }
     .render()
 }
 
 pub(super) fn refusal(frame: &Frame<'_>, part: &PolicyPart, worded: &Language) -> String {
     let asked: Vec<Part> = Some(frame.asked).filter(|asked| !asked.is_empty()).map(Part::text).into_iter().collect();
+    // By what is known without settings: a refusal may be another host's, passed on by an agent.
+    let (price, networks) = match &part.kind {
+        RefusalKind::PaymentRequired { accepted_payments: ways } => {
+            let known = PaymentNetworks::default();
+            (known.price(ways).unwrap_or_default(), known.titles(ways))
+        }
+        _ => Default::default(),
+    };
     RefusalPage {
         brand: frame.brand,
         card: &frame.door.card,
@@ -38,6 +49,7 @@ pub(super) fn refusal(frame: &Frame<'_>, part: &PolicyPart, worded: &Language) -
         asked: &asked,
         path: &frame.door.link,
         account: frame.account.clone(),
+        price: (&price, &networks),
     }
     .render()
 }

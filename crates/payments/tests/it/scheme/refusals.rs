@@ -87,6 +87,21 @@ async fn policy5_6_the_facilitator_sees_the_hosts_own_offer() {
 }
 
 #[tokio::test]
+async fn what_is_paid_ahead_is_asked_for_as_it_was_signed_and_less_than_the_price_never() {
+    let shop = Shop::open().await;
+    let mut paid = payment(1, 1);
+    paid["payload"]["authorization"]["value"] = json!("50000");
+    assert_eq!(shop.scheme.verify(&shop.offers[0], &submitted(paid.clone())).await, Ok(()));
+    let mut stored = shop.offers[0].payload["accepts"][0].clone();
+    stored["maxAmountRequired"] = json!("50000");
+    assert_eq!(shop.scripted.books.lock().verified[0]["paymentRequirements"], stored);
+    paid["payload"]["authorization"]["value"] = json!("9999");
+    let fault = shop.scheme.verify(&shop.offers[0], &submitted(paid)).await.unwrap_err();
+    assert_eq!(fault.code, "INVALID_AMOUNT");
+    assert_eq!(shop.scripted.books.lock().verified.len(), 1, "nobody is asked about it");
+}
+
+#[tokio::test]
 async fn one_authorization_is_one_payment_in_whatever_version_and_spelling() {
     let shop = Shop::open().await;
     let print = |payment: Value| shop.scheme.fingerprint(&submitted(payment)).unwrap();

@@ -1,0 +1,57 @@
+# What the page says on which people pay, and its script. Values are plain text.
+
+pay-price-on = { $price } on { $networks }
+pay-either = { $one } or { $other }
+pay-time-left = Can be paid for another
+pay-with-wallet = Pay with a wallet
+pay-wallet-about = Your wallet shows what you sign, and asks you first. You sign that the price may go to this account, once, and nothing else. Signing costs no fee:
+pay-choose-wallet = Choose your wallet
+pay-choose-network = Choose the network
+pay-choose-amount = Choose how much
+pay-amount = { $count ->
+    [one] { $price }: this question
+   *[other] { $price }: this question and { $others } more
+}
+pay-needs-script = Wallets in this browser need the script of this page. Without it, the ways below are open to you.
+pay-looking = Looking for wallets in this browser …
+pay-no-wallet = There is no wallet in this browser. Open this page in the browser of a wallet app, on your phone for example.
+pay-browser-wallet = The wallet of this browser
+pay-connecting = { $wallet } asks you whether this page may see your account.
+pay-switching = { $wallet } asks you whether to switch to { $network }.
+pay-adding = { $wallet } asks you whether to add { $network }.
+pay-checking = Looking up what the account has …
+pay-signing = { $wallet } asks you to sign that { $price } may go to { $payee }, until { $time }.
+pay-sending = Signed. The payment is being checked …
+pay-silent = There is no word from { $wallet } yet. It may be locked, or wait for you in a window of its own; with a hardware wallet this takes minutes. This page waits.
+pay-cancel = Cancel
+pay-try-again = Try again
+pay-send-again = Send it again
+pay-declined = You said no in the wallet. Nothing was signed, and nothing was paid.
+pay-cancelled = You cancelled. If the wallet still asks, say no there: what is signed now is not used.
+pay-busy = The wallet has a question open already. Answer it there, then try again.
+pay-locked = The wallet shows no account to this page. Unlock it, then try again.
+pay-wrong-network = The wallet is on another network. Switch it to { $network }, then try again.
+pay-unknown-network = The wallet does not know { $network }. Add it there, then try again.
+pay-too-little = The account has { $has }, and { $price } is asked for. Choose another account in the wallet, or top it up. Nothing was paid.
+pay-too-late = The signature came when its time was over, and is not used. Nothing was paid: sign anew.
+pay-wallet-failed = The wallet could not do this. Nothing was paid.
+pay-unsent = The signed payment did not get here. Send it again: it is taken once at most.
+pay-unanswered = This host did not take it just now. Send it again: it is taken once at most.
+pay-refused = { $code ->
+    [INSUFFICIENT_FUNDS] The account has too little of the token. Nothing was taken.
+    [INVALID_SIGNATURE] The signature is not that of the account. Nothing was taken.
+    [EXPIRED_PAYMENT] The time of the signature is over. Nothing was taken: sign anew.
+    [DUPLICATE_NONCE] This payment was used before. Nothing was taken now.
+   *[other] The payment could not be checked. Nothing was taken.
+}
+pay-paid-now = Paid. Here comes the answer …
+pay-reserved-now = Reserved. Here comes the answer, and the money is taken when it is complete …
+pay-paid-elsewhere = It was paid already, in another tab or window. There is nothing more to pay.
+pay-pending-elsewhere = A payment was sent in another tab or window, and is being confirmed. Please don’t pay again.
+pay-over = The time in which this could be paid is over. Nothing was paid: ask again for a fresh offer.
+pay-ask-again = Ask again
+pay-with-phone = Pay with a phone
+pay-phone-about = Scan this with a wallet app, or with the camera and open it in the browser of a wallet app. It is the address of this page, and whoever has it can pay here.
+pay-qr = QR code with the address of this page
+pay-by-program = Pay with a program
+pay-credit-left = Your credit

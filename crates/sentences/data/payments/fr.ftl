@@ -1,0 +1,57 @@
+# What the page says on which people pay, and its script. Values are plain text.
+
+pay-price-on = { $price } sur { $networks }
+pay-either = { $one } ou { $other }
+pay-time-left = Peut être payé encore pendant
+pay-with-wallet = Payer avec un portefeuille
+pay-wallet-about = Votre portefeuille montre ce que vous signez et vous le demande d’abord. Vous signez que le prix peut aller à ce compte, une seule fois, et rien d’autre. Signer ne coûte pas de frais :
+pay-choose-wallet = Choisissez votre portefeuille
+pay-choose-network = Choisissez le réseau
+pay-choose-amount = Choisissez le montant
+pay-amount = { $count ->
+    [one] { $price } : cette question
+   *[other] { $price } : cette question et { $others } autres
+}
+pay-needs-script = Les portefeuilles de ce navigateur ont besoin du script de cette page. Sans lui, les moyens ci-dessous vous restent ouverts.
+pay-looking = Recherche de portefeuilles dans ce navigateur…
+pay-no-wallet = Il n’y a pas de portefeuille dans ce navigateur. Ouvrez cette page dans le navigateur d’une application de portefeuille, par exemple sur votre téléphone.
+pay-browser-wallet = Le portefeuille de ce navigateur
+pay-connecting = { $wallet } vous demande si cette page peut voir votre compte.
+pay-switching = { $wallet } vous demande s’il faut passer à { $network }.
+pay-adding = { $wallet } vous demande s’il faut ajouter { $network }.
+pay-checking = Vérification du solde du compte…
+pay-signing = { $wallet } vous demande de signer que { $price } peuvent aller à { $payee }, jusqu’à { $time }.
+pay-sending = Signé. Le paiement est en cours de vérification…
+pay-silent = { $wallet } n’a pas encore répondu. Il est peut-être verrouillé, ou vous attend dans une fenêtre à lui ; avec un portefeuille matériel, cela prend des minutes. Cette page attend.
+pay-cancel = Annuler
+pay-try-again = Réessayer
+pay-send-again = Renvoyer
+pay-declined = Vous avez refusé dans le portefeuille. Rien n’a été signé ni payé.
+pay-cancelled = Vous avez annulé. Si le portefeuille demande encore, refusez : ce qui est signé maintenant n’est pas utilisé.
+pay-busy = Le portefeuille a déjà une question ouverte. Répondez-y, puis réessayez.
+pay-locked = Le portefeuille ne montre aucun compte à cette page. Déverrouillez-le, puis réessayez.
+pay-wrong-network = Le portefeuille est sur un autre réseau. Passez à { $network }, puis réessayez.
+pay-unknown-network = Le portefeuille ne connaît pas { $network }. Ajoutez-le, puis réessayez.
+pay-too-little = Le compte a { $has }, et il faut { $price }. Choisissez un autre compte dans le portefeuille ou approvisionnez-le. Rien n’a été payé.
+pay-too-late = La signature est arrivée après son délai et n’est pas utilisée. Rien n’a été payé : signez à nouveau.
+pay-wallet-failed = Le portefeuille n’a pas pu le faire. Rien n’a été payé.
+pay-unsent = Le paiement signé n’est pas arrivé ici. Renvoyez-le : il est pris une fois au plus.
+pay-unanswered = Le paiement n’a pas été pris à l’instant. Renvoyez-le : il est pris une fois au plus.
+pay-refused = { $code ->
+    [INSUFFICIENT_FUNDS] Le compte n’a pas assez. Rien n’a été pris.
+    [INVALID_SIGNATURE] La signature n’est pas celle du compte. Rien n’a été pris.
+    [EXPIRED_PAYMENT] Le délai de la signature est passé. Rien n’a été pris : signez à nouveau.
+    [DUPLICATE_NONCE] Ce paiement a déjà été utilisé. Rien n’a été pris maintenant.
+   *[other] Le paiement n’a pas pu être vérifié. Rien n’a été pris.
+}
+pay-paid-now = Payé. Voici la réponse…
+pay-reserved-now = Réservé. Voici la réponse ; l’argent est pris quand elle est complète…
+pay-paid-elsewhere = C’est déjà payé, dans un autre onglet ou une autre fenêtre. Il n’y a plus rien à payer.
+pay-pending-elsewhere = Un paiement a été envoyé dans un autre onglet ou une autre fenêtre, et il est en cours de confirmation. Ne payez pas une seconde fois.
+pay-over = Le délai pour payer ici est passé. Rien n’a été payé : demandez à nouveau pour une nouvelle offre.
+pay-ask-again = Demander à nouveau
+pay-with-phone = Payer avec un téléphone
+pay-phone-about = Scannez ceci avec une application de portefeuille, ou avec l’appareil photo et ouvrez-le dans le navigateur d’une telle application. C’est l’adresse de cette page, et qui l’a peut payer ici.
+pay-qr = Code QR avec l’adresse de cette page
+pay-by-program = Payer avec un programme
+pay-credit-left = Votre crédit
