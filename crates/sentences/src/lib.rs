@@ -11,6 +11,7 @@
 //! | `sentences.rs` | every sentence of answers with the values that it takes |
 //! | `pages.rs` | the same of pages, from `data/pages/` |
 //! | `decisions.rs` | the same of consents, payments, refusals and signing in, from `data/decisions/` |
+//! | `servers.rs` | the same of signing in at servers behind the host, from `data/servers/` |
 //! | `named.rs` | sentences that other data names: properties, availability, questions back |
 
 mod decisions;
@@ -18,6 +19,7 @@ mod named;
 mod pages;
 mod say;
 mod sentences;
+mod servers;
 mod spoken;
 
 pub use sentences::Sentences;

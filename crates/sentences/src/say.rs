@@ -18,7 +18,8 @@ macro_rules! written {
         concat!(
             include_str!(concat!("../data/", $code, ".ftl")),
             include_str!(concat!("../data/pages/", $code, ".ftl")),
-            include_str!(concat!("../data/decisions/", $code, ".ftl"))
+            include_str!(concat!("../data/decisions/", $code, ".ftl")),
+            include_str!(concat!("../data/servers/", $code, ".ftl"))
         )
     };
 }

@@ -83,6 +83,7 @@ span-days = { $count ->
 }
 
 refusal-try-again-in = Neuer Versuch möglich nach: { $time }.
+refusal-too-fast = Sie fragen schneller, als dieser Host erlaubt.
 refusal-credentials = Angenommene Nachweise
 refusal-payments = Angenommene Zahlungen
 refusal-right = Richtig wäre

@@ -83,6 +83,7 @@ span-days = { $count ->
 }
 
 refusal-try-again-in = Try again in { $time }.
+refusal-too-fast = You ask faster than this host allows.
 refusal-credentials = Accepted credentials
 refusal-payments = Accepted payments
 refusal-right = What would be right

@@ -83,6 +83,7 @@ span-days = { $count ->
 }
 
 refusal-try-again-in = Inténtelo de nuevo en { $time }.
+refusal-too-fast = Pregunta más deprisa de lo que permite este host.
 refusal-credentials = Credenciales aceptadas
 refusal-payments = Pagos aceptados
 refusal-right = Lo correcto sería
