@@ -73,7 +73,7 @@ impl ReplyPage<'_> {
             heading,
             asked,
             article: markdown::to_html_below(&text),
-            question: QuestionView::turn(&self.collected.ending, self.path, self.session),
+            question: QuestionView::turn(&self.collected.ending, self.path, self.session, say),
             failure: failure(&self.collected.ending, say),
             parts: PartView::of(self.collected, self.kept_under.as_deref(), say),
             session_link: self.session.and_then(|session| clean::href(&format!("{}#session={session}", self.path))),

@@ -110,7 +110,7 @@ impl SearchPage<'_> {
     /// The page up to what was found.
     pub fn begin(&self) -> String {
         let place = self.place();
-        let asked = clean::line(self.question);
+        let (asked, say) = (clean::line(self.question), words_in(self.language));
         let shared = front::shared(self.card, self.host_name, self.url);
         crate::template::finish(&Begin {
             language: self.language.as_str().to_owned(),
@@ -118,8 +118,8 @@ impl SearchPage<'_> {
             // A page with results is an answer, and answers are never listed.
             robots: robots::of(self.brand.is_indexed() && asked.is_empty()),
             title: self.title(&asked),
-            say: words_in(self.language),
-            words: script_words::of(words_in(self.language)),
+            say,
+            words: script_words::of(say),
             agent: self.agent(),
             question: asked.clone(),
             trail: place
@@ -128,7 +128,7 @@ impl SearchPage<'_> {
                 .map(|(question, url)| Earlier { question: clean::line(question), url })
                 .collect(),
             along: place.going_on().map(clean::line).collect(),
-            chosen: self.narrowing.exactly.iter().map(|(field, value)| chosen(&place, field, value)).collect(),
+            chosen: self.narrowing.exactly.iter().map(|one| chosen(&place, one, say)).collect(),
             all: place.widest(),
             json_ld: None,
             account: AccountView::new(&self.account),
@@ -170,9 +170,9 @@ impl SearchPage<'_> {
     }
 }
 
-fn chosen(place: &Place, field: &str, value: &str) -> ChosenValue {
+fn chosen(place: &Place, (field, value): &(String, String), say: Sentences) -> ChosenValue {
     // Which properties are told as ranges is heard with the answer, so what was chosen goes by how it is written.
-    ChosenValue { value: facets::range_label(value), url: place.left(field, value) }
+    ChosenValue { value: facets::range_label(value, say), url: place.left(field, value) }
 }
 
 /// A name and a value of a query.

@@ -385,3 +385,35 @@ fn a_thumb_is_a_form_where_no_script_runs() {
     browser.go(&quiet.url("/~agent?user=sea"));
     assert!(browser.all(".rate").is_empty());
 }
+
+#[test]
+fn what_narrows_a_search_down_is_called_as_people_do_in_the_language_of_the_page() {
+    let recipe = |n: usize| {
+        let (kind, diet, genre) = match n % 2 {
+            0 => ("Recipe", "https://schema.org/VeganDiet", "Hausmannskost"),
+            _ => ("HowTo", "GlutenFreeDiet", "Haute Cuisine"),
+        };
+        json!({
+            "@type": kind, "@id": format!("https://r.example/{n}"), "name": format!("Suppe {n}"),
+            "suitableForDiet": diet, "genre": genre, "description": "Eine Suppe.",
+        })
+    };
+    let recipes: String = (0..12).map(|n| recipe(n).to_string() + "\n").collect();
+    let served = Deployment::of_backend("kind = \"search\"\ncontent = [\"r.jsonl\"]").and("r.jsonl", &recipes).serve();
+    for (language, words) in [
+        ("de", ["Ernährung", "Vegan", "Glutenfrei", "Art", "Rezept", "Anleitung", "Genre", "Hausmannskost"]),
+        ("fr", ["Régime", "Végane", "Sans gluten", "Type", "Recette", "Mode d’emploi", "Genre", "Hausmannskost"]),
+        ("es", ["Dieta", "Vegana", "Sin gluten", "Tipo", "Receta", "Instrucciones", "Género", "Hausmannskost"]),
+        ("en", ["Diet", "Vegan", "Gluten-free", "Kind", "Recipe", "Instructions", "Genre", "Hausmannskost"]),
+    ] {
+        let wanted = format!("Accept-Language: {language}");
+        let page = served.curl("/~agent?user=suppe", &["-H", "Accept: text/html", "-H", &wanted]).with_status(200).text;
+        let facets = &page[page.find("class=\"facets\"").unwrap()..];
+        for word in words {
+            assert!(facets.contains(&format!(">{word}<")), "{language}: no {word} in {facets}");
+        }
+    }
+    let german = ["-H", "Accept: text/html", "-H", "Accept-Language: de"];
+    let chosen = served.curl("/~agent?user=suppe&filter.suitableForDiet=https://schema.org/VeganDiet", &german);
+    assert!(chosen.text.contains("aria-label=\"Vegan entfernen\""), "{}", chosen.text);
+}

@@ -187,7 +187,7 @@ impl SearchAnswer {
     /// What is told of the answer; told again, it takes the place of what was told before.
     fn found(&mut self, findings: Findings) -> String {
         let mut html = self.summary(&findings);
-        let facets = facets::views(&findings, &self.place);
+        let facets = facets::views(&findings, &self.place, self.page.say);
         let orders = facets::orders(&findings, &self.place, self.page.say);
         let has_some = !facets.is_empty() || !orders.is_empty();
         if has_some && !self.has_facets {
@@ -236,7 +236,7 @@ impl SearchAnswer {
         };
         let mut html = String::new();
         let mut is_shown = true;
-        for shown in item::views(&data.data) {
+        for shown in item::views(&data.data, self.page.say) {
             match shown {
                 ItemView::Item(item) => html.push_str(&self.item(&item)),
                 ItemView::Json(_) => is_shown = false,
@@ -286,7 +286,7 @@ impl SearchAnswer {
         html.push_str(&self.more());
         let failure = failure(&ending, self.page.say);
         let Place { path, question, earlier, narrowing } = &self.place;
-        let question = QuestionView::filters(&ending, path, question, earlier, narrowing);
+        let question = QuestionView::filters(&ending, path, question, earlier, narrowing, self.page.say);
         let refusal = match &ending {
             Ending::Refused(part) => Some(RefusalView::new(part, None, self.page.say)),
             _ => None,
