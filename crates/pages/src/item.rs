@@ -23,6 +23,8 @@ pub(crate) use price::Price;
 pub(crate) struct Item {
     pub(crate) title: String,
     pub(crate) url: Option<String>,
+    /// The address or the id as it is written, by which clicks on it are counted.
+    pub(crate) address: Option<String>,
     pub(crate) description: String,
     /// The facts that are read at a glance.
     pub(crate) brief: Vec<Fact>,
@@ -172,6 +174,7 @@ fn item(outer: &Map<String, Value>, say: Sentences) -> Option<Item> {
         title: either(&["name", "headline", "title"])?,
         source: url.as_deref().and_then(host),
         url,
+        address: raw_word(outer, &["url", "@id"]).or_else(|| raw_word(fields, &["url", "@id"])).map(str::to_owned),
         description: either(&["description", "abstract", "text"]).unwrap_or_default(),
         brief: brief(fields, say),
         image: picture::of(fields),
@@ -182,8 +185,13 @@ fn item(outer: &Map<String, Value>, say: Sentences) -> Option<Item> {
 
 /// The first of `keys` that holds words.
 fn word(fields: &Map<String, Value>, keys: &[&str]) -> Option<String> {
+    raw_word(fields, keys).map(clean::line)
+}
+
+/// The same as it is written.
+fn raw_word<'f>(fields: &'f Map<String, Value>, keys: &[&str]) -> Option<&'f str> {
     let mut words = keys.iter().filter_map(|key| fields.get(*key)?.as_str());
-    words.find(|word| !word.trim().is_empty()).map(clean::line)
+    words.find(|word| !word.trim().is_empty())
 }
 
 fn kind(fields: &Map<String, Value>) -> Option<String> {

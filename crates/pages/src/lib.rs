@@ -11,7 +11,7 @@
 //! | [`ErrorPage`] | a fault, and what would be right | [`Branding::asking_policy`] |
 //! | [`FrontPage`] | the host and its agents; also as markdown | [`csp::PAGE`] |
 //! | [`AgentPage`] | one agent with a chat box; also as markdown | [`csp::PAGE`] |
-//! | [`SearchPage`] | one agent that finds things, and what it found | [`csp::SEARCH`], then [`csp::FOUND`] |
+//! | [`SearchPage`] | one agent that finds things, and what it found | [`csp::SEARCH`], then [`Branding::found_policy`] |
 //! | [`AccountPage`] | signing in and out, and what went wrong with it | [`Branding::asking_policy`] |
 //! | [`HoldingsPage`] | what somebody agreed to and paid for | [`Branding::asking_policy`] |
 //! | [`ManualPage`] | a page of the program's own manual | [`Branding::asking_policy`] |
@@ -85,6 +85,11 @@ pub use visitor::{ACCOUNT, Account};
 /// Where the thumbs under the answers of the agent at `path` are sent.
 pub fn feedback_path(path: &str) -> String {
     format!("{}/feedback", path.trim_end_matches('/'))
+}
+
+/// Where clicks on results of the agent at `path` are counted.
+pub fn click_path(path: &str) -> String {
+    format!("{}/click", path.trim_end_matches('/'))
 }
 
 /// How the pages of one deployment look, and who may embed its search box: `[pages]`.

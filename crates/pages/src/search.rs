@@ -41,7 +41,7 @@ use crate::{clean, escape, robots, script_words};
 use link::Place;
 use told::AnswerPage;
 
-/// The page of an agent with [`AgentCard::finds`]. Send with [`crate::csp::FOUND`], or with
+/// The page of an agent with [`AgentCard::finds`]. Send with [`Branding::found_policy`], or with
 /// [`crate::csp::SEARCH`] when nothing was asked yet.
 ///
 /// What [`Self::begin`] writes comes first, then what its [`SearchAnswer`] writes of each event, to the
@@ -134,7 +134,7 @@ impl SearchPage<'_> {
             account: AccountView::new(&self.account),
             brand: self.brand.view(),
             shared: if asked.is_empty() { shared } else { OpenGraph { title: asked, ..shared } },
-            // Results show what items say, so their page may run no script ([`csp::FOUND`](crate::csp::FOUND)).
+            // Results show what items say, so their page may run no script ([`Branding::found_policy`]).
             has_script: self.question.is_empty(),
         })
     }

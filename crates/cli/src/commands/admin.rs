@@ -41,6 +41,9 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
             let query = [("agent", agent.as_deref()), ("who", who.as_deref())];
             way.get(&with_query("/usage", &query)).await?
         }
+        AdminWhat::Questions { limit, .. } => {
+            way.get(&with_query("/questions", &[("limit", Some(limit.to_string().as_str()))])).await?
+        }
         AdminWhat::Contracts => way.get("/contracts").await?,
         AdminWhat::Deliveries => way.get("/deliveries").await?,
         AdminWhat::Queue { id: Some(id), .. } => way.get(&format!("/queue/{}", part(id))).await?,
@@ -71,6 +74,9 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
         (true, _) => print_json(&asked)?,
         (false, AdminWhat::Consents(HeldList { csv: true, .. })) => stdoutln!("{}", csv::of(&CONSENTS, &asked)),
         (false, AdminWhat::Payments(HeldList { csv: true, .. })) => stdoutln!("{}", csv::of(&PAYMENTS, &asked)),
+        (false, AdminWhat::Questions { csv: Some(list), .. }) => {
+            stdoutln!("{}", csv::of(shown::of_list(*list), &asked))
+        }
         (false, what) => stdoutln!("{}", shown::shown(what, &asked)),
     }
     verdict(&admin.what, &asked)

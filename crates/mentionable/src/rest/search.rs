@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use forecourt_core::{Ending, Event, EventStream, Language, Part, Reply, SearchRefinement, Site, ThreadId};
-use forecourt_pages::{Account, SearchAnswer, SearchPage, csp};
+use forecourt_pages::{Account, SearchAnswer, SearchPage};
 use forecourt_surface::BaseUrl;
 use forecourt_surface::base_url::PlainOrigin;
 use forecourt_surface::ending::{self, add_challenges};
@@ -77,7 +77,7 @@ pub(crate) async fn answer(
     let first = events.next().await;
     let mut head = responder.answer_head(Media::Html, &language, thread.as_ref());
     // This policy allows no script, so that what an item or a question says can't become one.
-    render::security_fields(&mut head, csp::FOUND);
+    render::security_fields(&mut head, responder.branding.found_policy());
     let status = match &first {
         Some(Event::Ending(Ending::Refused(part))) => {
             add_fields(&mut head, part, canonical_host);

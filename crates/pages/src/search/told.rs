@@ -4,7 +4,7 @@ use askama::Template;
 use forecourt_core::{CollectedReply, Ending, Event, Findings, Part};
 use forecourt_sentences::Sentences;
 
-use super::card::card;
+use super::card::{CardWords, card};
 use super::citation::cited;
 use super::facets::{self, FacetView, OrderView};
 use super::limits_told::LimitsTold;
@@ -13,7 +13,7 @@ use crate::branding::BrandView;
 use crate::front::AgentView;
 use crate::highlight::Words;
 use crate::item::{self, ItemView};
-use crate::limits::{RESULTS_SHOWN_MAX, RESULTS_STEP};
+use crate::limits::{RESULTS_COUNTED_MAX, RESULTS_SHOWN_MAX, RESULTS_STEP};
 use crate::part::PartView;
 use crate::question::{Kind, QuestionView};
 use crate::refusal::RefusalView;
@@ -261,7 +261,9 @@ impl SearchAnswer {
         let reason = self.findings.as_ref().and_then(|findings| findings.items.get(self.shown)?.reason.as_ref());
         self.shown += 1;
         let applied = self.findings.as_ref().map(|findings| findings.applied.as_slice()).unwrap_or_default();
-        let marking = (&self.page.words, self.page.say);
+        let first = self.shown <= RESULTS_COUNTED_MAX;
+        let counts_clicks = self.page.brand.is_rated && first;
+        let marking = CardWords { words: &self.page.words, say: self.page.say, counts_clicks };
         html.push_str(&card(self.shown, item, reason, &self.place, applied, marking));
         html
     }
