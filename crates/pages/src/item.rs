@@ -316,6 +316,12 @@ fn quantity(digits: &mut String, unit: &str) -> Option<Option<String>> {
     Some((number > 0).then(|| format!("{number} {unit}")))
 }
 
+/// A value in the words of a page, where it is a name of a vocabulary that is known; other text as it is.
+pub(crate) fn named(text: &str, say: Sentences) -> String {
+    let name = short_name(text);
+    names::value(name, say.language()).unwrap_or(name).to_owned()
+}
+
 /// `https://schema.org/VeganDiet` as `VeganDiet`; other text as it is.
 fn short_name(text: &str) -> &str {
     let bare = text.strip_prefix("https://schema.org/").or_else(|| text.strip_prefix("http://schema.org/"));
@@ -324,12 +330,6 @@ fn short_name(text: &str) -> &str {
 
 /// `totalTime` and `total_time` as `Total time`.
 pub(crate) fn words(key: &str) -> String {
-/// A value in the words of a page, where it is a name of a vocabulary that is known; other text as it is.
-pub(crate) fn named(text: &str, say: Sentences) -> String {
-    let name = short_name(text);
-    names::value(name, say.language()).unwrap_or(name).to_owned()
-}
-
     let mut label = String::with_capacity(key.len() + 4);
     for c in key.chars() {
         match c {
@@ -360,6 +360,10 @@ mod tests {
 
     use super::*;
 
+    fn english() -> Sentences {
+        Sentences::in_language(SpokenLanguage::English)
+    }
+
     fn card(data: Value) -> Item {
         match views(&data, english()).into_iter().next() {
             Some(ItemView::Item(item)) => *item,
@@ -368,10 +372,6 @@ mod tests {
     }
 
     fn fact_of(value: Value) -> Option<String> {
-    fn english() -> Sentences {
-        Sentences::in_language(SpokenLanguage::English)
-    }
-
         fact("x", &value, english()).map(|fact| fact.value)
     }
 
@@ -465,7 +465,6 @@ mod tests {
             assert_eq!(fact_of(json!(text)).as_deref(), Some(text), "{text}");
         }
     }
-}
 
     #[test]
     fn what_schema_org_names_is_told_in_the_language_of_the_page() {
@@ -486,3 +485,4 @@ mod tests {
             assert!(said.contains(&wanted.to_owned()), "{wanted} in {said:?}");
         }
     }
+}

@@ -136,7 +136,7 @@ fn kind(question: &Value, kind: &str, truth: &YesNo) -> Option<Kind> {
                 text: truth.texts[at].clone(),
                 is_default: default.as_bool() == Some(says),
             };
-            Kind::Choice { several: false, options: vec![choice(truth.0, "Yes", true), choice(truth.1, "No", false)] }
+            Kind::Choice { several: false, options: vec![choice(0, true), choice(1, false)] }
         }
         "number" => Kind::Number { default: default.as_f64().map(|_| plain(default)).unwrap_or_default() },
         _ => Kind::Words { default: plain(default) },

@@ -8,6 +8,7 @@
 //! | `card.rs` | one item |
 //! | `citation.rs` | numbers in an answer that lead to the results they name |
 //! | `limits_told.rs` | the limits that hold, and those that don't |
+//! | `several.rs` | a question to several agents, whose answers are grouped |
 //! | `without.rs` | a question without one of its limits |
 //!
 //! The page is written from top to bottom and never changed afterwards, so that it can be sent as it
@@ -21,6 +22,7 @@ mod citation;
 mod facets;
 mod limits_told;
 mod link;
+mod several;
 mod told;
 mod without;
 
@@ -28,6 +30,7 @@ use askama::Template;
 use forecourt_core::{AgentCard, Language, SearchRefinement};
 use forecourt_sentences::Sentences;
 
+pub use several::{AskedAgent, GroupAnswer, GroupWriter, SeveralPage};
 pub use told::SearchAnswer;
 pub use without::questions_without;
 

@@ -330,7 +330,7 @@ impl SearchAnswer {
 }
 
 /// A number for people: `1,161`.
-fn grouped(number: usize) -> String {
+pub(super) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut said = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
