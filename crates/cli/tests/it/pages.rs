@@ -313,7 +313,10 @@ fn several_questions_without_a_script() {
 #[test]
 fn one_box_asks_all_agents_that_find_things() {
     for (view, name) in [(View::Desk, "desk"), (View::Phone, "phone"), (View::NoScript, "noscript")] {
-        let (served, browser) = looking!(view);
+        let Some(browser) = Browser::open(view) else { return };
+        let manual =
+            "handle = \"manual\"\nname = \"Manual\"\n[backend]\nkind = \"search\"\ncontent = [\"builtin:manual\"]";
+        let served = Deployment::kitchen().and("agents/manual.toml", manual).serve();
         browser.go(&served.url("/"));
         browser.picture(&format!("front-{name}"));
         browser.find("#q").r#type(&format!("chickpea soup{ENTER}"));

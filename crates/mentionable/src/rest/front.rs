@@ -16,7 +16,7 @@ use super::answer::{HttpAnswer, Outcome};
 use super::errors::Failure;
 use super::failure_kind::FailureKind;
 use super::from_wire::is_words;
-use super::limits::AGENTS_PER_PAGE;
+use super::limits::{AGENTS_PER_PAGE, QUERY_BYTES_MAX};
 use super::media::Media;
 use super::refusal::VERSION;
 use super::render;
@@ -175,8 +175,9 @@ pub(crate) fn box_question<'a>(rest: &'a Rest, responder: &Responder<'_>) -> Opt
     let door = |handle: &str| rest.door_at(&format!("/~{handle}"));
     let mentioned = || first_mention(&question, &responder.request.site.domain).and_then(|it| door(it.as_str()));
     let chosen = named("agent").and_then(|handle| door(&handle)).or_else(mentioned);
-    // What is an address is fetched: once, for one agent.
-    let several = || QuestionToSeveral::new(rest, &question).filter(|_| is_words(&question));
+    // What is an address is fetched: once, for one agent. What is too long is refused where one agent is asked.
+    let fits = responder.request.query().len() <= QUERY_BYTES_MAX && is_words(&question);
+    let several = || QuestionToSeveral::new(rest, &question).filter(|_| fits);
     if let (None, Some(several)) = (chosen, several()) {
         return Some(BoxQuestion::OfSeveral(several));
     }

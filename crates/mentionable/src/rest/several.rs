@@ -81,7 +81,8 @@ pub(crate) async fn answer(rest: &Rest, responder: &Responder<'_>, asked: Questi
         account: account(responder, &rest.verifier),
     };
     let (begin, groups) = (page.begin(), page.groups());
-    let mut head = responder.answer_head(Media::Html, &language, None);
+    // Not with the default agent's own cache control: that is for its answers alone.
+    let mut head = responder.head_of(Media::Html, &language, None);
     render::security_fields(&mut head, responder.branding.found_policy());
     // It is the answer of no single agent, and holds more than the default one may show to other sites.
     head.remove(&X_MENTIONABLE_AGENT);

@@ -93,6 +93,9 @@ async fn a_mention_a_choice_and_an_address_are_for_one_agent() {
     for path in ["/?user=rain+%40nobody", "/?user=rain&agent=nobody", "/?user=rain&agent="] {
         assert_eq!(groups(asked(&place, path).await.is(200).text()).len(), 2, "{path}");
     }
+    let long = |bytes: usize| format!("/?user={}", "x".repeat(bytes - "user=".len()));
+    asked(&place, &long(8 * 1024)).await.is(200);
+    asked(&place, &long(8 * 1024 + 1)).await.is(303);
     let alone = Setup::default().with(finding("shop"), found(&["coat"])).start().await;
     assert_eq!(asked(&alone, "/?user=rain").await.is(303).field("location"), Some("/~echo?user=rain"));
 }

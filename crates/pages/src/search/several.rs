@@ -243,13 +243,13 @@ impl GroupWriter {
             ItemView::Item(item) => Some(item),
             ItemView::Json(_) => None,
         });
-        let applied = findings.map(|findings| findings.applied.as_slice()).unwrap_or_default();
         let marking = CardWords { words: &self.words, say: self.say, counts_clicks: self.brand.is_rated };
         let mut shown = 0;
         for (at, item) in items.take(GROUP_RESULTS_SHOWN).enumerate() {
             let reason = findings.and_then(|findings| findings.items.get(at)?.reason.as_ref());
             let number = group.from + at;
-            group.cards_html.push_str(&card(number, &item, reason, place, applied, marking));
+            // No limits are told above the cards, so that each says which it keeps.
+            group.cards_html.push_str(&card(number, &item, reason, place, &[], marking));
             shown = at + 1;
         }
         self.shown += shown;
