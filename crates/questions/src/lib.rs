@@ -1,7 +1,7 @@
 //! What people ask, for the operator who wants to know: how often each question was asked, whether it was answered,
-//! which results were clicked, and what people thought of the answer. Only where the operator turns it on, and without personal data: there is
-//! no address, no session, no identity and no time but the day, and what looks like a number of somebody's or an
-//! address is taken out of the text.
+//! which results were clicked, and what people thought of the answer. Only where the operator turns it on, and without
+//! personal data: there is no address, no session, no identity and no time but the day, and what looks like a number of
+//! somebody's or an address is taken out of the text.
 //!
 //! | file | holds |
 //! |---|---|

@@ -393,7 +393,7 @@ fn logging() -> Deployment {
 
 /// The lists of the log of questions, as its operator reads them.
 fn counted(served: &Served) -> Value {
-    served.deployment.run("admin", &["questions", "--json"]).json()
+    served.deployment.run("admin", ["questions", "--json"]).json()
 }
 
 #[test]
@@ -420,10 +420,10 @@ fn clicks_on_results_are_counted_with_and_without_a_script() {
     browser.find("#result-1 h3 a").click();
     within("the ping is counted", || (counted(&served)["clicks"] == 2).then_some(()));
     assert_quiet(&browser, "films.example");
-    let csv = served.deployment.run("admin", &["questions", "--csv", "clicked"]).fine();
+    let csv = served.deployment.run("admin", ["questions", "--csv", "clicked"]).fine();
     assert!(csv.starts_with("shown,clicked,place,agent,question,item\r\n"), "{csv}");
     assert_eq!(csv.lines().count(), 3, "{csv}");
-    let text = served.deployment.run("admin", &["questions"]).fine();
+    let text = served.deployment.run("admin", ["questions"]).fine();
     for heading in ["asked most", "without a good answer", "clicked most", "shown and never clicked"] {
         assert!(text.contains(heading), "{text}");
     }
@@ -455,7 +455,7 @@ fn a_click_that_somebody_makes_up_counts_nothing() {
     assert!(told["never_clicked"].as_array().unwrap().iter().all(|one| one["question"] == "sea"), "{told}");
     let quiet = cinema("results = 5").serve();
     let page = quiet.curl("/~agent?user=sea", &["-H", "Accept: text/html"]).with_status(200);
-    assert!(!page.text.contains("ping=") && !page.field("content-security-policy").unwrap().contains("connect-src"));
+    assert!(!page.text().contains("ping=") && !page.field("content-security-policy").unwrap().contains("connect-src"));
     quiet.curl(&path("sea", &shown), &post).with_status(404);
 }
 
@@ -480,7 +480,8 @@ fn what_narrows_a_search_down_is_called_as_people_do_in_the_language_of_the_page
         ("en", ["Diet", "Vegan", "Gluten-free", "Kind", "Recipe", "Instructions", "Genre", "Hausmannskost"]),
     ] {
         let wanted = format!("Accept-Language: {language}");
-        let page = served.curl("/~agent?user=suppe", &["-H", "Accept: text/html", "-H", &wanted]).with_status(200).text;
+        let page =
+            served.curl("/~agent?user=suppe", &["-H", "Accept: text/html", "-H", &wanted]).with_status(200).text();
         let facets = &page[page.find("class=\"facets\"").unwrap()..];
         for word in words {
             assert!(facets.contains(&format!(">{word}<")), "{language}: no {word} in {facets}");
@@ -488,5 +489,5 @@ fn what_narrows_a_search_down_is_called_as_people_do_in_the_language_of_the_page
     }
     let german = ["-H", "Accept: text/html", "-H", "Accept-Language: de"];
     let chosen = served.curl("/~agent?user=suppe&filter.suitableForDiet=https://schema.org/VeganDiet", &german);
-    assert!(chosen.text.contains("aria-label=\"Vegan entfernen\""), "{}", chosen.text);
+    assert!(chosen.text().contains("aria-label=\"Vegan entfernen\""), "{}", chosen.text());
 }
