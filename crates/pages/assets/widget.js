@@ -74,7 +74,7 @@ mark{background:none;color:inherit;font-weight:650;text-decoration:underline;tex
 .options{display:flex;flex-wrap:wrap;gap:.4rem;margin-top:.5rem}
 .options label{font-size:.875rem}
 .group{grid-column:1/-1}
-.group .title{padding:0 .6rem}
+.group > .title{padding:0 .6rem}
 .group > .soft, .group > .status{margin:0 .6rem}
 .group .cards{margin:0}
 .foot{display:flex;flex-wrap:wrap;gap:.25rem 1rem}
