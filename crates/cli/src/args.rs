@@ -28,7 +28,7 @@ use forecourt_settings::ProcessEnvironment;
 
 use crate::starters::Starter;
 
-pub(crate) use admin::{Admin, AdminWhat, HeldList, ReasonedAction};
+pub(crate) use admin::{Admin, AdminWhat, HeldList, QuestionList, ReasonedAction};
 pub(crate) use audit::{AcceptRecords, Audit, AuditWhat, ExportRecords, VerifyRecords};
 pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
 pub(crate) use conform::Conform;

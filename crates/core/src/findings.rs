@@ -17,6 +17,17 @@ pub struct SearchOptions {
     pub narrowing: SearchRefinement,
     /// Whether the text is the beginning of a question, and [`Findings::suggestions`] are all that is wanted.
     pub completes: bool,
+    /// Whether other agents are asked the same at once, by somebody who has chosen none of them.
+    #[serde(default)]
+    pub asks_several: bool,
+}
+
+impl SearchOptions {
+    /// Whether nobody has asked this one agent a whole question yet. Such a message uses up, pays and is asked for
+    /// nothing: it passes where the rules want nothing, or what was granted for a time.
+    pub fn is_tentative(&self) -> bool {
+        self.completes || self.asks_several
+    }
 }
 
 /// How much a search tells about its answer.

@@ -1,4 +1,5 @@
-//! What people ask: counted behind the gate, and rated with a thumb at `POST /~{handle}/feedback`. There is nothing of this unless `[questions]` turns it on.
+//! What people ask: counted behind the gate, rated with a thumb at `POST /~{handle}/feedback`, and whose results are clicked at
+//! `POST /~{handle}/click`. There is nothing of this unless `[questions]` turns it on.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -11,8 +12,8 @@ use axum::{Json, Router};
 use forecourt_agents::BuiltAgent;
 use forecourt_core::{Agent, Clock, Handle, SystemClock};
 use forecourt_host::Host;
-use forecourt_pages::feedback_path;
-use forecourt_questions::{LoggedAgent, QuestionLog, Rating, RatingOutcome};
+use forecourt_pages::{click_path, feedback_path};
+use forecourt_questions::{Click, ClickOutcome, LoggedAgent, QuestionLog, Rating, RatingOutcome};
 use forecourt_surface::HttpRoutes;
 use forecourt_surface::same_origin::is_foreign_form;
 use http::{HeaderMap, StatusCode, header};
@@ -26,6 +27,10 @@ use crate::settings::QuestionSettings;
 const FILE: &str = "questions.db";
 /// Bytes of a rating.
 const RATING_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of the query of a click.
+const CLICK_BYTES_MAX: usize = 8 * 1024;
+/// Where clicks on results go, for any agent.
+static CLICK_PATH: LazyLock<String> = LazyLock::new(|| click_path("/~{handle}"));
 /// Where thumbs go: the path that pages write, for any agent.
 static FEEDBACK_PATH: LazyLock<String> = LazyLock::new(|| feedback_path("/~{handle}"));
 
@@ -62,8 +67,55 @@ const FORM: &str =
 /// `POST /~{handle}/feedback`. A rating changes a counter and nothing else, and asks for no proof of who rates; pages
 /// of other sites can't send one all the same, since browsers say where a post is from.
 pub(crate) fn feedback_routes(log: Arc<QuestionLog>, host: Arc<Host>) -> HttpRoutes {
-    let router = Router::new().route(&FEEDBACK_PATH, post(rate)).with_state(Feedback { log, host });
-    HttpRoutes { paths: vec![&FEEDBACK_PATH], router }
+    let router = Router::new().route(&FEEDBACK_PATH, post(rate)).route(&CLICK_PATH, post(click));
+    HttpRoutes { paths: vec![&FEEDBACK_PATH, &CLICK_PATH], router: router.with_state(Feedback { log, host }) }
+}
+
+/// `POST /~{handle}/click?question=…&item=…`: what a link of a page tells, with whatever body. It has no cookie that
+/// counts and no answer but a status.
+async fn click(State(feedback): State<Feedback>, UrlPath(handle): UrlPath<String>, request: Request) -> Response {
+    let (head, _) = request.into_parts();
+    let no_store = [(header::CACHE_CONTROL, "no-store")];
+    match clicked(&feedback, &handle, &head.headers, head.uri.query().unwrap_or_default()).await {
+        Ok(()) => (StatusCode::NO_CONTENT, no_store).into_response(),
+        Err((status, why)) => (status, no_store, Json(json!({"error": why}))).into_response(),
+    }
+}
+
+async fn clicked(
+    feedback: &Feedback,
+    handle: &str,
+    headers: &HeaderMap,
+    query: &str,
+) -> Result<(), (StatusCode, &'static str)> {
+    if is_foreign_form(headers, feedback.host.site()) {
+        return Err((StatusCode::FORBIDDEN, "clicks on other sites' pages are not counted"));
+    }
+    let known = Handle::parse(handle).ok().filter(|handle| feedback.host.directory().find(handle).is_some());
+    let agent = known.ok_or((StatusCode::NOT_FOUND, "there is no such agent"))?;
+    let click = click_of(agent.as_str(), query)
+        .ok_or((StatusCode::BAD_REQUEST, "`question` and `item` are to be in the query, in at most 8192 bytes"))?;
+    let log = feedback.log.clone();
+    match tokio::task::spawn_blocking(move || log.click(&click, SystemClock.now())).await {
+        Ok(Ok(ClickOutcome::Counted)) => Ok(()),
+        Ok(Ok(ClickOutcome::NotShown)) => Err((StatusCode::NOT_FOUND, "this was not shown lately, or is counted")),
+        Ok(Ok(ClickOutcome::Full)) => Err((StatusCode::TOO_MANY_REQUESTS, "too many clicks at once")),
+        Ok(Err(error)) => {
+            tracing::error!(%error, "a click was lost");
+            Err((StatusCode::INTERNAL_SERVER_ERROR, "it could not be counted"))
+        }
+        Err(_) => Err((StatusCode::INTERNAL_SERVER_ERROR, "it could not be counted")),
+    }
+}
+
+/// The click that a query says. `None` for one that says none, or too much.
+fn click_of(agent: &str, query: &str) -> Option<Click> {
+    if query.len() > CLICK_BYTES_MAX {
+        return None;
+    }
+    let value = |name: &str| form_urlencoded::parse(query.as_bytes()).find(|(known, _)| known == name);
+    let (question, item) = (value("question")?.1.into_owned(), value("item")?.1.into_owned());
+    Some(Click { agent: agent.to_owned(), question, item })
 }
 
 async fn rate(State(feedback): State<Feedback>, UrlPath(handle): UrlPath<String>, request: Request) -> Response {
@@ -151,7 +203,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_query_says_one_click_within_its_bound() {
+        let click = click_of("chef", "question=a+b%3F&item=https%3A%2F%2Fx.example%2F&more=1").unwrap();
+        assert_eq!((click.question.as_str(), click.item.as_str()), ("a b?", "https://x.example/"));
+        assert!(click_of("chef", "question=a").is_none() && click_of("chef", "").is_none());
+        let long = |bytes: usize| format!("item=b&question={}", "x".repeat(bytes - "item=b&question=".len()));
+        assert!(click_of("chef", &long(CLICK_BYTES_MAX)).is_some());
+        assert!(click_of("chef", &long(CLICK_BYTES_MAX + 1)).is_none());
+    }
+
     proptest! {
+        #[test]
+        fn any_text_is_a_click_or_none(query in "\\PC{0,80}") {
+            let _ = click_of("chef", &query);
+        }
+
         #[test]
         fn any_bytes_are_a_thumb_or_none(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
             let _ = of_form(&bytes);

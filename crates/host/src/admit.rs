@@ -62,9 +62,9 @@ impl Host {
         passage: &Passage<'_>,
         message: Box<Message>,
     ) -> Result<Result<PassedMessage, Box<AdmissionRefusal>>, Error> {
-        if message.search.completes {
-            // On the heap, since most messages are whole questions.
-            return Box::pin(self.admit_half_typed(passage, message)).await;
+        if message.search.is_tentative() {
+            // On the heap, since most messages are whole questions to one agent.
+            return Box::pin(self.admit_tentative(passage, message)).await;
         }
         let resumes = message.submission.is_some() || passage.earlier.is_some_and(|task| waits_for(task).is_some());
         if resumes {
@@ -79,9 +79,10 @@ impl Host {
         }
     }
 
-    /// Holds the beginning of a question against the rules. Nobody has asked anything yet, so nothing is used up, paid,
-    /// or asked for: it passes where the rules want nothing, or what was granted for a time.
-    async fn admit_half_typed(
+    /// Holds the beginning of a question, or one that is asked of several agents, against the rules. Nobody has asked
+    /// this agent yet, so nothing is used up, paid, or asked for: it passes where the rules want nothing, or what was
+    /// granted for a time.
+    async fn admit_tentative(
         &self,
         passage: &Passage<'_>,
         mut message: Box<Message>,
@@ -97,7 +98,7 @@ impl Host {
                 }
                 Err((refused, Objection::Required(requirement))) => {
                     if !self.records.issuances.is_granted_to(&claimant(passage, &refused), &requirement).await? {
-                        let refusal = Box::new(needs_whole_question());
+                        let refusal = Box::new(needs_own_question(&refused));
                         return Ok(Err(Box::new(AdmissionRefusal {
                             message: refused,
                             refusal,
@@ -251,12 +252,24 @@ fn claimant<'a>(passage: &Passage<'a>, message: &Message) -> Claimant<'a> {
     Claimant::new(passage.card, message, passage.earlier, passage.is_answered)
 }
 
-/// The refusal of suggestions where a question itself would be asked for something, or use something up.
-fn needs_whole_question() -> PolicyPart {
-    let message = "Nothing is suggested here while you type: a question to this agent needs a consent or a payment \
-                   first. Send the whole question to be asked for it.";
-    let part = PolicyPart::new(RefusalKind::Forbidden, message);
-    PolicyPart { code: Some("mentionable:whole_question_needed".to_owned()), ..part }
+/// The code of the refusal of a question that is asked of several agents, where this one wants a consent or a payment
+/// first: [`forecourt_core::SearchOptions::asks_several`].
+pub const OWN_QUESTION_NEEDED: &str = "mentionable:own_question_needed";
+
+/// The refusal where a whole question to this agent alone would be asked for something, or use something up.
+fn needs_own_question(message: &Message) -> PolicyPart {
+    let (code, words) = match message.search.asks_several {
+        true => (
+            OWN_QUESTION_NEEDED,
+            "A question to this agent needs a consent or a payment first. Ask it alone to be asked for it.",
+        ),
+        false => (
+            "mentionable:whole_question_needed",
+            "Nothing is suggested here while you type: a question to this agent needs a consent or a payment first. \
+             Send the whole question to be asked for it.",
+        ),
+    };
+    PolicyPart { code: Some(code.to_owned()), ..PolicyPart::new(RefusalKind::Forbidden, words) }
 }
 
 /// What was said before it was asked for something, where the message brings no words of its own.

@@ -59,6 +59,7 @@ mod usage_viewers;
 mod work;
 
 pub use activity::{AgentActivity, AgentFailure, FAILURES_KEPT};
+pub use admit::OWN_QUESTION_NEEDED;
 pub use builder::HostBuilder;
 pub use conversations::{
     CONVERSATION_FIRST_WRITE_AFTER, CONVERSATION_WRITE_AFTER, CONVERSATIONS_CACHED_BYTES_MAX,

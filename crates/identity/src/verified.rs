@@ -1,6 +1,7 @@
 //! This module has the verifier's verdict about a request, and the issuers whose tokens it accepts.
 
-use forecourt_core::Sender;
+use forecourt_core::identity::Audience;
+use forecourt_core::{Address, Sender};
 use forecourt_jose::ProofError;
 use http::HeaderValue;
 
@@ -45,6 +46,17 @@ pub struct Person {
     pub name: String,
     /// The `Set-Cookie` that takes the place of their token, when that is due.
     pub cookie: Option<HeaderValue>,
+}
+
+impl Person {
+    /// The sender of what their browser asks of `agent`: its evidence is meant for that one.
+    pub fn asking(&self, agent: &Address) -> Sender {
+        let mut sender = self.sender.clone();
+        for evidence in &mut sender.identities {
+            evidence.audience = Audience::One(agent.to_string());
+        }
+        sender
+    }
 }
 
 /// An issuer whose bearer tokens are accepted, as cards name it.

@@ -22,6 +22,8 @@ const CONVERSATIONAL: &str = "ConversationalContext";
 const CONV_SEARCH: &str = "conv_search";
 /// Names of a version in `meta`, the current one first.
 const VERSION_KEYS: [&str; 2] = ["version", "api_version"];
+/// What of `meta` says that other agents are asked the same at once.
+const ASKS_SEVERAL: &str = "forecourt/asks_several";
 
 /// Reads a body as JSON.
 pub(crate) fn parse(body: &[u8]) -> Result<Value, ApiError> {
@@ -252,10 +254,11 @@ fn meta_of(mut fields: Fields, notes: &mut Vec<String>) -> Result<Meta, ApiError
         return Err(ApiError::wrong("meta.user", "a string or an object"));
     }
     let remember = fields.flag("remember")?.unwrap_or(true);
+    let asks_several = fields.flag(ASKS_SEVERAL)?.unwrap_or(false);
     let request_id = fields.short("request_id", NAME_BYTES_MAX)?;
     bounded("meta.session_context", written(&session), SESSION_BYTES_MAX)?;
     bounded("meta.user", user.as_ref().map_or(0, |user| user.to_string().len()), USER_BYTES_MAX)?;
-    Ok(Meta { session, user, remember, request_id })
+    Ok(Meta { session, user, remember, asks_several, request_id })
 }
 
 fn bounded(field: &'static str, bytes: usize, bytes_max: usize) -> Result<(), ApiError> {

@@ -55,10 +55,12 @@ pub(crate) fn message(ask: &Ask, card: &AgentCard, host: Option<&str>, envelope:
             wordless: !ask.style.summarize && ask.style.format == Format::ConversationalSearch,
             narrowing: if card.finds { narrowing(ask, host) } else { SearchRefinement::default() },
             completes: false,
+            asks_several: ask.meta.asks_several,
         },
         answers: answers(ask),
         submission: submission(ask, payment),
-        unrecorded: !ask.meta.remember,
+        // Nobody has asked this agent alone.
+        unrecorded: !ask.meta.remember || ask.meta.asks_several,
         ..Message::new(id, card.handle().clone(), parts, via, received_at)
     }
 }

@@ -38,6 +38,8 @@ pub(crate) const RETRY_AFTER_SECONDS: u64 = 5;
 pub(crate) const NAMED_AGENTS_MAX: usize = 50;
 /// Agents that are asked at once for one answer.
 pub(crate) const ASKED_AT_ONCE_MAX: usize = 16;
+/// Agents that one search box on another site asks.
+pub(crate) const BOX_AGENTS_MAX: usize = 8;
 /// Earlier questions that a session carries where no agent keeps the conversation.
 pub(crate) const CARRIED_MAX: usize = 5;
 /// Bytes of one of them with its filters, as JSON; a longer one is left out.

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use forecourt_core::{ClientAddr, Handle};
 use forecourt_host::HostedAgent;
-use forecourt_pages::{CARD_KINDS, FUNCTION_WORDS, WIDGET, clean};
+use forecourt_pages::{CARD_KINDS, FUNCTION_WORDS, WIDGET, clean, widget_words};
 use forecourt_surface::BaseUrl;
 use forecourt_surface::answer::HttpAnswer;
 use headers::{ETag, HeaderMapExt, IfNoneMatch};
@@ -19,7 +19,9 @@ use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 use url::form_urlencoded;
 
+use crate::limits::BOX_AGENTS_MAX;
 use crate::service::Service;
+use crate::site::ALL;
 
 /// Where the search box is.
 pub(crate) const SCRIPT_PATH: &str = WIDGET;
@@ -67,23 +69,44 @@ pub(crate) async fn about(State(service): State<Arc<Service>>, request: Request)
         let message = "too many requests from this network; try again in a minute";
         return failure(StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED", message.to_owned()).into_response();
     }
-    let asked = asked_agent(&head);
-    let directory = service.host.directory();
-    let resident = match asked.as_deref() {
-        None | Some("") => Some(directory.default_agent()),
-        Some(name) => handle(&service, name).and_then(|handle| directory.find(&handle)),
-    };
-    match resident {
-        None => {
-            let message = format!("no agent `{}` lives here", clean::line(&asked.unwrap_or_default()));
-            failure(StatusCode::NOT_FOUND, "NO_AGENT", message)
-        }
-        Some(resident) => match refused(&service, &head, resident) {
+    match asked_agents(&service, &asked(&head, "agent")) {
+        Err(answer) => *answer,
+        // Of several, the site has to be listed for each.
+        Ok(residents) => match residents.iter().find_map(|resident| refused(&service, &head, resident)) {
             Some(message) => failure(StatusCode::FORBIDDEN, "ORIGIN_NOT_LISTED", message),
-            None => written(StatusCode::OK, &description(&service, resident)),
+            None => written(StatusCode::OK, &description(&service, &residents, &asked(&head, "lang"))),
         },
     }
     .into_response()
+}
+
+/// The agents that a box asks: the one that is named, or several of them, or all that find things; at most
+/// [`BOX_AGENTS_MAX`]. Never none.
+fn asked_agents<'a>(service: &'a Service, asked: &str) -> Result<Vec<&'a Arc<HostedAgent>>, Box<HttpAnswer>> {
+    let directory = service.host.directory();
+    let names: Vec<&str> = asked.split([' ', ',']).filter(|name| !name.is_empty()).collect();
+    if names.iter().any(|name| name.eq_ignore_ascii_case(ALL)) {
+        let finding: Vec<_> = directory.iter().filter(|resident| resident.card.finds).take(BOX_AGENTS_MAX).collect();
+        return Ok(if finding.is_empty() { vec![directory.default_agent()] } else { finding });
+    }
+    if names.len() > BOX_AGENTS_MAX {
+        let message = format!("one box asks at most {BOX_AGENTS_MAX} agents");
+        return Err(Box::new(failure(StatusCode::BAD_REQUEST, "TOO_MANY_AGENTS", message)));
+    }
+    let unknown = |name: &str| {
+        let message = format!("no agent `{}` lives here", clean::line(name));
+        Box::new(failure(StatusCode::NOT_FOUND, "NO_AGENT", message))
+    };
+    let find =
+        |name: &&str| handle(service, name).and_then(|handle| directory.find(&handle)).ok_or_else(|| unknown(name));
+    let mut residents: Vec<&Arc<HostedAgent>> = Vec::with_capacity(names.len());
+    for resident in names.iter().map(find) {
+        let resident = resident?;
+        if !residents.iter().any(|known| Arc::ptr_eq(known, resident)) {
+            residents.push(resident);
+        }
+    }
+    Ok(if residents.is_empty() { vec![directory.default_agent()] } else { residents })
 }
 
 /// Why the page that a request comes from may not embed the search box. `None`: it may.
@@ -102,12 +125,22 @@ fn refused(service: &Service, head: &Parts, resident: &HostedAgent) -> Option<St
     ))
 }
 
-fn description(service: &Service, resident: &HostedAgent) -> Value {
-    let (card, branding) = (&resident.card, &service.pages.branding);
+/// What the box is told: the first agent, all of them where there are several, how the site looks, and the box's own words
+/// in the language that it asks for.
+fn description(service: &Service, residents: &[&Arc<HostedAgent>], lang: &str) -> Value {
+    let (card, branding) = (&residents[0].card, &service.pages.branding);
+    let agent = |resident: &&Arc<HostedAgent>| {
+        let card = &resident.card;
+        json!({"name": card.name, "page": format!("/~{}", card.handle()), "ask": format!("/~{}/ask", card.handle())})
+    };
+    let several: Vec<Value> = residents.iter().filter(|_| residents.len() > 1).map(agent).collect();
+    let name = if several.is_empty() { &card.name } else { &service.host.site().name };
     let accents = branding.accents();
     let (accent, on_accent) = accents.map_or((None, None), |(accent, on)| (Some(accent), Some(on)));
     json!({
-        "name": card.name,
+        "name": name,
+        "agents": several,
+        "words": widget_words(lang),
         "address": card.address,
         "description": card.description,
         "examples": card.examples,
@@ -121,10 +154,11 @@ fn description(service: &Service, resident: &HostedAgent) -> Value {
     })
 }
 
-/// The agent that the query names.
-fn asked_agent(head: &Parts) -> Option<String> {
+/// A value of the query; empty where there is none.
+fn asked(head: &Parts, name: &str) -> String {
     let query = head.uri.query().unwrap_or_default();
-    form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == "agent").map(|(_, name)| name.into_owned())
+    let value = form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == name).map(|(_, value)| value);
+    value.unwrap_or_default().into_owned()
 }
 
 /// `chef`, `@chef` and `@chef@this.host` alike.

@@ -129,13 +129,16 @@ pub(crate) struct Meta {
     pub(crate) user: Option<Value>,
     /// Whether the interaction may be remembered.
     pub(crate) remember: bool,
+    /// Whether the caller asks other agents the same at once, so that nothing may be used up for it: what the search box
+    /// for other sites says of its own questions.
+    pub(crate) asks_several: bool,
     /// The caller's name for the request.
     pub(crate) request_id: Option<String>,
 }
 
 impl Default for Meta {
     fn default() -> Self {
-        Self { session: Map::new(), user: None, remember: true, request_id: None }
+        Self { session: Map::new(), user: None, remember: true, asks_several: false, request_id: None }
     }
 }
 

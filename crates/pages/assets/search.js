@@ -32,6 +32,7 @@ function startSearch(form) {
     found.replaceChildren(...document.importNode(fresh, true).childNodes);
     unfold();
     addTools();
+    addClicks();
     return true;
   };
 
@@ -73,6 +74,18 @@ function startSearch(form) {
       (card.querySelector(".meta") || card.querySelector(".about-it")).append(button);
     }
   };
+
+  // A click on a result is a number at the host and nothing else. Not every browser sends the pings of its link.
+  const addClicks = () => found.querySelectorAll("a[ping]").forEach((link) => {
+    link.dataset.click = link.getAttribute("ping");
+    link.removeAttribute("ping");
+  });
+  const countClick = ({ target, button }) => {
+    const to = button < 2 && target.closest?.("a[data-click]")?.dataset.click;
+    if (to) fetch(to, { method: "POST", keepalive: true, credentials: "omit" }).catch(() => {});
+  };
+  found.addEventListener("click", countClick);
+  found.addEventListener("auxclick", countClick);
 
   // A thumb is a number at the host and nothing else; it does not lead anywhere.
   const rate = async (of, choice) => {

@@ -6,19 +6,11 @@
 
 const script = document.currentScript;
 const HOST = script?.src ? script.src.replace(/\/[^/]*$/, "") : location.origin;
-const MAX = { question: 500, results: 20, prev: 5, bytes: 2_000_000, options: 20, entries: 3, words: 24 };
+const MAX = { question: 500, results: 20, prev: 5, bytes: 2_000_000, options: 20, entries: 3, words: 24, group: 4, slow: 12000 };
 const TYPING_MS = 250;
 
-/* ---- words of its own ---- */
-
-const KEYS = "ask label searching one many none follow all over missed left read broken away busy retry by answer answers yes no new InStock OutOfStock PreOrder LimitedAvailability remove".split(" ");
-const said = (words) => Object.fromEntries(words.split("|").map((text, at) => [KEYS[at], text]));
-const WORDS = {
-	en: said("Ask|Ask {0}|Searching …|1 result|{0} results|Nothing found|Ask a follow-up …|All results|Start over|Not understood, so not checked: {0}|{0} left out that don’t say: {1}|Searched for “{0}”|The answer broke off before its end.|The search can’t be reached at the moment.|Too many questions at once. Please wait {0} seconds.|Try again|Answers by {0}|Answer|Answer and results|Yes|No|opens in a new tab|In stock|Out of stock|Pre-order|Few left|Remove {0}"),
-	de: said("Fragen|{0} fragen|Suche läuft …|1 Treffer|{0} Treffer|Nichts gefunden|Weiterfragen …|Alle Treffer|Neu beginnen|Nicht verstanden, also nicht geprüft: {0}|{0} weggelassen, die nichts dazu sagen: {1}|Gesucht nach „{0}“|Die Antwort brach vor dem Ende ab.|Die Suche ist im Moment nicht erreichbar.|Zu viele Fragen auf einmal. Bitte {0} Sekunden warten.|Noch einmal|Antworten von {0}|Antworten|Antwort und Treffer|Ja|Nein|öffnet einen neuen Tab|Auf Lager|Nicht lieferbar|Vorbestellbar|Nur noch wenige|{0} entfernen"),
-	fr: said("Demander|Demander à {0}|Recherche …|1 résultat|{0} résultats|Aucun résultat|Poser une autre question …|Tous les résultats|Recommencer|Non compris, donc non vérifié : {0}|{0} laissés de côté, qui ne précisent pas : {1}|Recherche : « {0} »|La réponse s’est interrompue.|La recherche est injoignable pour le moment.|Trop de questions à la fois. Patientez {0} secondes.|Réessayer|Réponses de {0}|Répondre|Réponse et résultats|Oui|Non|s’ouvre dans un nouvel onglet|En stock|Épuisé|Précommande|Derniers exemplaires|Retirer {0}"),
-	es: said("Preguntar|Preguntar a {0}|Buscando …|1 resultado|{0} resultados|Sin resultados|Seguir preguntando …|Todos los resultados|Empezar de nuevo|No entendido, y por tanto no comprobado: {0}|{0} omitidos que no indican: {1}|Búsqueda: «{0}»|La respuesta se cortó antes de terminar.|La búsqueda no está disponible en este momento.|Demasiadas preguntas a la vez. Espere {0} segundos.|Reintentar|Respuestas de {0}|Responder|Respuesta y resultados|Sí|No|se abre en una pestaña nueva|Disponible|Agotado|Reserva|Últimas unidades|Quitar {0}"),
-};
+// The words of the box come with the data of the host; what cards tell is in this order.
+const LANGUAGES = ["en", "de", "fr", "es"];
 const STOCK = { SoldOut: "OutOfStock", Discontinued: "OutOfStock", InStoreOnly: "InStock", OnlineOnly: "InStock", BackOrder: "PreOrder", PreSale: "PreOrder" };
 
 /* ---- style: adopted sheets, which no policy of the page forbids ---- */
@@ -81,6 +73,10 @@ div.picture{display:grid;place-items:center;color:var(--soft);font-size:1.5rem;f
 mark{background:none;color:inherit;font-weight:650;text-decoration:underline;text-decoration-color:var(--accent);text-decoration-thickness:2px;text-underline-offset:2px}
 .options{display:flex;flex-wrap:wrap;gap:.4rem;margin-top:.5rem}
 .options label{font-size:.875rem}
+.group{grid-column:1/-1}
+.group > .title{padding:0 .6rem}
+.group > .soft, .group > .status{margin:0 .6rem}
+.group .cards{margin:0}
 .foot{display:flex;flex-wrap:wrap;gap:.25rem 1rem}
 @container (min-width:43rem){.cards{grid-template-columns:1fr 1fr}}
 @media (max-width:26rem){.panel{padding:.75rem}.card{padding:.5rem .25rem}.picture{width:4.5rem;height:4.5rem}}
@@ -220,7 +216,7 @@ function told(value, form, lang, say) {
 }
 
 function factsOf(item, lang, data = {}) {
-	const kind = String(list(item["@type"])[0] || "").split(/[/:#]/).pop(), at = Math.max(0, Object.keys(WORDS).indexOf(lang.slice(0, 2)));
+	const kind = String(list(item["@type"])[0] || "").split(/[/:#]/).pop(), at = Math.max(0, LANGUAGES.indexOf(lang.slice(0, 2)));
 	const said = (words) => words?.[at];
 	const known = list(data.kinds).flatMap(({ names, facts }) => names.map((name) => [name, facts])).filter(([name]) => kind.endsWith(name)).sort(([a], [b]) => b.length - a.length)[0];
 	return (known?.[1] || []).map(({ of, as, label }) => {
@@ -291,26 +287,25 @@ class ForecourtAsk extends HTMLElement {
 	get #host() { return address(this.getAttribute("host"))?.href.replace(/\/+$/, "") || HOST; }
 	get #lang() { return this.getAttribute("lang") || this.closest("[lang]")?.lang || navigator.language || "en"; }
 	get #t() {
-		const words = WORDS[this.#lang.slice(0, 2).toLowerCase()] || WORDS.en;
-		const say = (key, ...values) => values.reduce((text, value, at) => text.replace(`{${at}}`, () => value), words[key]);
+		const words = this.#about?.words || {};
+		const say = (key, ...values) => values.reduce((text, value, at) => text.replace(`{${at}}`, () => value), words[key] || "");
 		say.has = (key) => Object.hasOwn(words, key);
 		return say;
 	}
 
 	#build() {
-		const t = this.#t;
 		const root = this.attachShadow({ mode: "open" });
 		root.adoptedStyleSheets = [SHEET];
 		const input = el("input", {
 			type: "search", part: "input", id: "q", maxlength: MAX.question, autocomplete: "off", enterkeyhint: "search", "aria-controls": "panel", "aria-expanded": "false", oninput: () => this.#typing(), onclick: () => this.#asked && this.#open(true),
 		});
-		const label = el("label.unseen", { for: "q" }, t("ask"));
-		const box = el("form.box", { part: "box", role: "search", onsubmit: (event) => { event.preventDefault(); this.#begin(input.value.trim(), true); } }, label, input, el("button", { part: "button" }, t("ask")));
-		const follow = el("input", { type: "text", maxlength: MAX.question, autocomplete: "off", enterkeyhint: "send", placeholder: t("follow"), "aria-label": t("follow") });
+		const label = el("label.unseen", { for: "q" });
+		const box = el("form.box", { part: "box", role: "search", onsubmit: (event) => { event.preventDefault(); this.#begin(input.value.trim(), true); } }, label, input, el("button", { part: "button" }));
+		const follow = el("input", { type: "text", maxlength: MAX.question, autocomplete: "off", enterkeyhint: "send" });
 		const status = el("p.status", { role: "status" });
 		const part = { input, label, follow, status, trail: el("p.trail"), said: el("div.said", { "aria-live": "polite" }), told: el("ul.told"), cards: el("ol.cards", { part: "cards" }), back: el("form"), foot: el("p.foot") };
-		part.goes = el("form.follow", { hidden: true, onsubmit: (event) => { event.preventDefault(); this.#goOn(follow.value); } }, el("div.box", follow, el("button", t("ask"))));
-		part.panel = el("section.panel", { part: "panel", id: "panel", hidden: true, "aria-label": t("answers") }, status, part.trail, part.said, part.told, part.back, part.cards, part.goes, part.foot);
+		part.goes = el("form.follow", { hidden: true, onsubmit: (event) => { event.preventDefault(); this.#goOn(follow.value); } }, el("div.box", follow, el("button")));
+		part.panel = el("section.panel", { part: "panel", id: "panel", hidden: true }, status, part.trail, part.said, part.told, part.back, part.cards, part.goes, part.foot);
 		part.all = el("div", { onkeydown: (event) => this.#keys(event) }, box, part.panel);
 		root.append(part.all);
 		this.#parts = part;
@@ -319,18 +314,21 @@ class ForecourtAsk extends HTMLElement {
 
 	// Who answers here, and whether this site may ask.
 	async #meet() {
-		const agent = this.getAttribute("agent") || "";
+		const query = new URLSearchParams({ agent: this.getAttribute("agent") || "", lang: this.#lang });
 		try {
-			const response = await fetch(`${this.#host}/widget.json?agent=${encodeURIComponent(agent)}`, asking);
+			const response = await fetch(`${this.#host}/widget.json?${query}`, asking);
 			const about = await response.json();
 			if (!response.ok) return this.#refused(about.error?.message || `status ${response.status}`);
 			this.#about = about;
 		} catch (error) {
 			return this.#refused(`${this.#host} can’t be reached (${error.message})`);
 		}
-		const { input, label } = this.#parts;
-		const asks = this.#t("label", this.#about.name);
+		const t = this.#t, { input, label, follow, panel, all } = this.#parts;
+		const asks = t("label", this.#about.name);
 		label.textContent = asks;
+		for (const button of all.querySelectorAll(".box button")) button.textContent = t("ask");
+		follow.placeholder = follow.ariaLabel = t("follow");
+		panel.ariaLabel = t("answers");
 		input.placeholder = this.getAttribute("placeholder") || `${asks} …`;
 		const pair = (pair) => (/^#\w{6},#\w{6}$/.test(pair) ? `light-dark(${pair})` : "");
 		const [accent, on] = [pair(this.#about.accent), pair(this.#about.on_accent)];
@@ -390,17 +388,32 @@ class ForecourtAsk extends HTMLElement {
 		all.classList.add("busy");
 		this.#open(true);
 		status.textContent = this.#t("searching");
-		const count = Math.min(MAX.results, Math.max(1, Number(this.getAttribute("results")) || (full ? 8 : 6)));
+		const agents = this.#several(text);
+		const count = agents.length ? MAX.group : Math.min(MAX.results, Math.max(1, Number(this.getAttribute("results")) || (full ? 8 : 6)));
 		const body = {
 			query: { ...answers, text, max_results: count },
 			context: { "@type": "ConversationalContext", prev: this.#prev },
-			prefer: { streaming: true, mode: full ? "list, summarize" : "list", "accept-language": this.#lang, "user-agent": "forecourt-ask" },
-			meta: { version: "0.55", remember: false },
+			prefer: { streaming: true, mode: full && !agents.length ? "list, summarize" : "list", "accept-language": this.#lang, "user-agent": "forecourt-ask" },
+			meta: { version: "0.55", remember: false, "forecourt/asks_several": agents.length > 0 },
 		};
-		const view = this.#view(text, full);
+		const view = this.#view(text, full, agents.length);
+		const asked = agents.map((agent) => this.#stream(agent.ask, body, own, view.group(agent)));
+		await Promise.all(agents.length ? asked : [this.#stream(this.#about.ask, body, own, view)]);
+		if (this.#running === own) { this.#running = null; all.classList.remove("busy"); view.done(); }
+	}
+
+	// The agents that a question is for, where there are several: a mention chooses one.
+	#several(text) {
+		const { agents } = this.#about, name = text.startsWith("@") && text.slice(1).split(/[\s,:@]/)[0].toLowerCase();
+		const named = agents.filter((agent) => agent.page === `/~${name}`);
+		return named.length ? named : agents;
+	}
+
+	async #stream(path, body, own, view) {
+		const signal = view.slow ? AbortSignal.any([own.signal, AbortSignal.timeout(view.slow)]) : own.signal;
 		try {
-			const response = await fetch(this.#host + this.#about.ask, {
-				...asking, method: "POST", signal: own.signal, headers: { "Content-Type": "application/json", Accept: "text/event-stream, application/json;q=0.5" }, body: JSON.stringify(body),
+			const response = await fetch(this.#host + path, {
+				...asking, method: "POST", signal, headers: { "Content-Type": "application/json", Accept: "text/event-stream, application/json;q=0.5" }, body: JSON.stringify(body),
 			});
 			if (!(response.headers.get("content-type") || "").startsWith("text/event-stream")) {
 				const failure = await response.json().catch(() => ({}));
@@ -420,11 +433,10 @@ class ForecourtAsk extends HTMLElement {
 			if (own.signal.aborted) return;
 			view.fail(this.#t(error instanceof TypeError ? "away" : "broken"));
 		}
-		if (this.#running === own) { this.#running = null; all.classList.remove("busy"); view.done(); }
 	}
 
 	// One answer on its way into the panel. What was there stays until the first of it comes.
-	#view(text, full) {
+	#view(text, full, several) {
 		const t = this.#t, lang = this.#lang;
 		const { panel, status, trail, said, told, cards, back, goes, foot } = this.#parts;
 		let [shown, begun, failed, asks, empty] = [0, false, false, false, false];
@@ -454,6 +466,17 @@ class ForecourtAsk extends HTMLElement {
 				entries.length ? el("p.soft", ...entries.map((entry) => el("span", ...marked(entry, words)))) : null,
 				facts.length ? el("p.soft", ...facts.map((fact) => el("span", fact))) : null));
 		};
+		const page = (path) => {
+			const all = new URL(this.#host + path);
+			all.searchParams.set("user", text);
+			for (const one of this.#prev) all.searchParams.append("prev", one);
+			return all.href;
+		};
+		const actionOf = (data) => {
+			const part = data._meta?.mentionable?.policy?.part, to = address(part?.url);
+			return to && el("a", { href: to.href, target: "_blank", rel: "noopener" }, word(part, "action_label") || to.host);
+		};
+		const isSummary = (item) => ["SearchSummary", "Summary", "Answer"].includes(list(item["@type"])[0]) && typeof item.text === "string";
 		const note = (...nodes) => told.append(el("li.warn", ...nodes));
 		// What was understood; a click asks the same without a limit that the question says.
 		const limits = (meta) => {
@@ -471,8 +494,7 @@ class ForecourtAsk extends HTMLElement {
 			take(item) {
 				if (!item || typeof item !== "object") return;
 				begin();
-				const kind = list(item["@type"])[0];
-				if (["SearchSummary", "Summary", "Answer"].includes(kind) && typeof item.text === "string") return said.replaceChildren(...prose(item.text));
+				if (isSummary(item)) return said.replaceChildren(...prose(item.text));
 				if (shown >= MAX.results) return;
 				shown += 1;
 				cards.append(card(item));
@@ -481,10 +503,10 @@ class ForecourtAsk extends HTMLElement {
 				begin();
 				empty = data.error?.code === "NO_RESULTS";
 				failed = !empty;
-				const action = address(data._meta?.mentionable?.policy?.part?.url);
+				const action = actionOf(data);
 				said.replaceChildren(...(empty ? prose(message) : [el("p.warn", ...inline(message))]));
 				if (empty) limits(data._meta || {});
-				if (action) said.append(el("p", el("a", { href: action.href, target: "_blank", rel: "noopener" }, word(data._meta.mentionable.policy.part, "action_label") || action.host)));
+				if (action) said.append(el("p", action));
 				if (failed && !action) said.append(el("p", el("button.quiet", { type: "button", onclick: () => this.#run(text, full) }, t("retry"))));
 			},
 			end: (data) => {
@@ -496,16 +518,34 @@ class ForecourtAsk extends HTMLElement {
 				const asked = data.elicitation;
 				if (asked) { asks = true; this.#askBack(asked); }
 			},
+			// One of several agents: its results under its name, and where it is asked alone.
+			group: ({ name, page: path }) => {
+				begin();
+				const link = (words) => el("a", { href: page(path), target: "_blank", rel: "noopener" }, words);
+				const line = el("p.soft", t("searching")), own = el("ol.cards");
+				cards.append(el("li.group", el("p.title", name), line, own, el("p.status", link(t("on", name)))));
+				let found = 0;
+				const say = (words, ...more) => { line.hidden = !words; line.replaceChildren(el("span", words), ...more); };
+				return {
+					slow: MAX.slow,
+					take(item) {
+						if (!item || typeof item !== "object" || isSummary(item) || found >= MAX.group) return;
+						found += 1;
+						shown += 1;
+						say("");
+						own.append(card(item));
+					},
+					fail: (message, data = {}) => say(data.error?.code === "NO_RESULTS" ? t("none") : message, ...[actionOf(data)].filter(Boolean)),
+					end: (data) => found || say(data.elicitation ? t("first", name) : t("none")),
+				};
+			},
 			done: () => {
 				begin();
 				const counted = empty ? t("none") : shown === 1 ? t("one") : t("many", shown);
 				status.textContent = failed || asks || (!shown && !empty) ? "" : counted;
-				goes.hidden = !full || failed;
-				const all = new URL(this.#host + this.#about.page);
-				all.searchParams.set("user", text);
-				for (const one of this.#prev) all.searchParams.append("prev", one);
+				goes.hidden = !full || failed || several > 0;
 				const by = this.#about.powered_by ? el("a", { href: this.#host + this.#about.page, target: "_blank", rel: "noopener" }, t("by", this.#about.address)) : null;
-				foot.replaceChildren(...[shown ? el("a", { href: all.href, target: "_blank", rel: "noopener" }, t("all")) : null, by].filter(Boolean));
+				foot.replaceChildren(...[shown && !several ? el("a", { href: page(this.#about.page), target: "_blank", rel: "noopener" }, t("all")) : null, by].filter(Boolean));
 			},
 		};
 	}

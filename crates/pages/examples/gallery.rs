@@ -334,6 +334,7 @@ fn front(brand: &Branding, chef: &AgentCard, gate: &AgentCard, language: &Langua
         brand,
         ask: agents.first(),
         name: "Demo kitchen",
+        asks_several: false,
         domain: chef.address.domain(),
         url: "https://demo.localhost:8443/",
         language,

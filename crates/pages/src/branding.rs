@@ -147,7 +147,8 @@ impl Branding {
         self
     }
 
-    /// The same for a site that counts thumbs under its answers, at [`crate::feedback_path`] of each agent.
+    /// The same for a site that counts thumbs under its answers, at [`crate::feedback_path`] of each agent, and clicks on
+    /// results, at [`crate::click_path`].
     #[must_use]
     pub fn rated(mut self, is_rated: bool) -> Self {
         self.is_rated = is_rated;
@@ -210,6 +211,11 @@ impl Branding {
     /// The same for pages from which nothing is sent.
     pub fn answer_policy(&self) -> &str {
         &self.answer_policy
+    }
+
+    /// `Content-Security-Policy` of pages with results: they have no script.
+    pub fn found_policy(&self) -> &'static str {
+        if self.is_rated { csp::FOUND_COUNTED } else { csp::FOUND }
     }
 
     /// The style that answers carry in themselves.

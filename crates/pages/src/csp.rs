@@ -16,8 +16,13 @@ pub const SEARCH: &str = "default-src 'none'; style-src 'self'; script-src 'self
 
 /// `Content-Security-Policy` of [`crate::SearchPage`] with results: an answer, so that it has no script,
 /// and what an item says can't become any.
-pub const FOUND: &str = "default-src 'none'; style-src 'self'; img-src 'self' https:; form-action 'self'; \
+pub(crate) const FOUND: &str = "default-src 'none'; style-src 'self'; img-src 'self' https:; form-action 'self'; \
                          base-uri 'none'; frame-ancestors 'none'";
+
+/// The same on a site that counts clicks on results: their links tell this origin of a click (`ping`), without a script.
+pub(crate) const FOUND_COUNTED: &str = "default-src 'none'; style-src 'self'; img-src 'self' https:; \
+                                        connect-src 'self'; form-action 'self'; base-uri 'none'; \
+                                        frame-ancestors 'none'";
 
 /// `Content-Security-Policy` of a picture, which may be opened by itself: an SVG can hold a script.
 pub const PICTURE: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";

@@ -21,6 +21,8 @@ pub struct FrontPage<'a> {
     pub name: &'a str,
     /// The agent that the box of this page asks.
     pub ask: Option<&'a AgentListItem<'a>>,
+    /// Whether its box asks several agents, unless one is chosen beside it.
+    pub asks_several: bool,
     /// Its domain.
     pub domain: &'a Domain,
     /// The URL of this page.
@@ -63,6 +65,9 @@ struct FrontTemplate {
     description: Option<String>,
     domain: String,
     ask: Option<AgentView>,
+    asks_several: bool,
+    /// Questions to try, of the agents in turn.
+    examples: Vec<Example>,
     url: String,
     agents: Vec<AgentView>,
     json_ld: Option<String>,
@@ -90,6 +95,8 @@ pub(crate) struct AgentView {
     pub(crate) curl: Option<String>,
     /// Whether it takes files.
     pub(crate) takes_files: bool,
+    /// Whether it finds things.
+    pub(crate) finds: bool,
     pub(crate) homepage: Option<String>,
 }
 
@@ -125,6 +132,7 @@ impl AgentView {
             endpoints: card.endpoints.iter().map(EndpointView::new).collect(),
             curl: ask.map(|url| curl(url, card)),
             takes_files: card.input_modes.iter().any(|mode| matches!(mode, ContentMode::File { .. })),
+            finds: card.finds,
             homepage: card.homepage.as_deref().and_then(clean::href),
         }
     }
@@ -179,6 +187,8 @@ impl FrontPage<'_> {
             name: clean::line(self.name),
             description: self.description().map(clean::line),
             ask: self.ask.map(|listed| AgentView::new(listed.card, listed.page, listed.ask)),
+            asks_several: self.asks_several,
+            examples: self.examples(),
             domain: self.domain.to_string(),
             url: clean::text(self.url).into_owned(),
             agents: self.views(),
@@ -215,6 +225,28 @@ impl FrontPage<'_> {
     fn description(&self) -> Option<&str> {
         let of_agent = || self.ask.map(|listed| listed.card.description.as_str());
         self.brand.description().or_else(of_agent).filter(|text| !text.is_empty())
+    }
+
+    /// Questions that the agents behind the box answer: one of each in turn, at most [`EXAMPLES_MAX`].
+    fn examples(&self) -> Vec<Example> {
+        let Some(ask) = self.ask else { return Vec::new() };
+        let beside = self.agents.iter().filter(|_| self.asks_several).filter(|listed| listed.card.finds);
+        let others = beside.filter(|listed| listed.card.address != ask.card.address);
+        let mut own: Vec<_> =
+            std::iter::once(ask).chain(others).map(|listed| examples(listed.card, listed.page).into_iter()).collect();
+        let mut told: Vec<Example> = Vec::new();
+        while told.len() < EXAMPLES_MAX {
+            let round: Vec<Example> = own.iter_mut().filter_map(Iterator::next).collect();
+            if round.is_empty() {
+                break;
+            }
+            for example in round {
+                if told.len() < EXAMPLES_MAX && told.iter().all(|known| known.text != example.text) {
+                    told.push(example);
+                }
+            }
+        }
+        told
     }
 
     fn views(&self) -> Vec<AgentView> {

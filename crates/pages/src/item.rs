@@ -1,7 +1,7 @@
 //! Data items as cards: a name, a link, a sentence and a few facts. Made for schema.org objects,
 //! content with any JSON.
 
-use forecourt_sentences::Sentences;
+use forecourt_sentences::{Sentences, SpokenLanguage};
 use serde_json::{Map, Value};
 
 use crate::clean;
@@ -12,6 +12,7 @@ use crate::limits::{
 mod action;
 mod glance;
 mod kinds;
+mod names;
 mod picture;
 mod price;
 
@@ -22,6 +23,8 @@ pub(crate) use price::Price;
 pub(crate) struct Item {
     pub(crate) title: String,
     pub(crate) url: Option<String>,
+    /// The address or the id as it is written, by which clicks on it are counted.
+    pub(crate) address: Option<String>,
     pub(crate) description: String,
     /// The facts that are read at a glance.
     pub(crate) brief: Vec<Fact>,
@@ -101,26 +104,18 @@ const HIDDEN: [&str; 16] = [
 
 /// Properties that take a closer look, or that a result shows apart.
 const NOT_BRIEF: [&str; 7] = ["matched", "offers", "inLanguage", "license", "keywords", "potentialAction", "actions"];
-/// What people call some properties of any kind of thing, in a word.
-const LABELS: [(&str, &str); 5] = [
-    ("aggregateRating", "Rating"),
-    ("datePublished", "Published"),
-    ("inLanguage", "Language"),
-    ("isPartOf", "From"),
-    ("offers", "Price"),
-];
 /// Facts of a thing of no known kind that its card tells.
 const BRIEF_SHOWN: usize = 3;
 /// Characters of a fact that is read at a glance.
 const BRIEF_CHARS_MAX: usize = 80;
 
-/// What is in a data part; a list becomes one card for each of its elements.
-pub(crate) fn views(data: &Value) -> Vec<ItemView> {
+/// What is in a data part, told in the words of `say`; a list becomes one card for each of its elements.
+pub(crate) fn views(data: &Value, say: Sentences) -> Vec<ItemView> {
     match data {
         Value::Array(items) if !items.is_empty() && items.iter().all(Value::is_object) => {
-            items.iter().map(view).collect()
+            items.iter().map(|item| view(item, say)).collect()
         }
-        other => vec![view(other)],
+        other => vec![view(other, say)],
     }
 }
 
@@ -139,12 +134,11 @@ fn in_order(fields: &Map<String, Value>) -> impl Iterator<Item = (&String, &Valu
 }
 
 /// Facts that are read at a glance: short ones, and no addresses.
-fn brief(fields: &Map<String, Value>) -> Vec<Fact> {
+fn brief(fields: &Map<String, Value>, say: Sentences) -> Vec<Fact> {
     let shown = in_order(fields).filter(|(key, _)| !NOT_BRIEF.contains(&key.as_str()));
     let facts = shown.filter_map(|(key, value)| {
-        let label = LABELS.iter().find(|(known, _)| known == key).map(|(_, label)| (*label).to_owned());
-        let label = label.unwrap_or_else(|| own_label(fields, key));
-        fact(key, value).map(|fact| Fact { label, ..fact })
+        let label = own_label(fields, key, say.language());
+        fact(key, value, say).map(|fact| Fact { label, ..fact })
     });
     let is_brief = |fact: &Fact| fact.value.chars().count() <= BRIEF_CHARS_MAX && !fact.value.contains("://");
     facts.filter(is_brief).take(RESULT_FACTS_MAX).collect()
@@ -155,13 +149,13 @@ pub(crate) fn json(value: &Value) -> String {
     clean::clip(&clean::text(&format!("{value:#}")), EXCERPT_CHARS_MAX)
 }
 
-fn view(data: &Value) -> ItemView {
-    let item = data.as_object().and_then(item);
+fn view(data: &Value, say: Sentences) -> ItemView {
+    let item = data.as_object().and_then(|fields| item(fields, say));
     item.map_or_else(|| ItemView::Json(json(data)), |item| ItemView::Item(Box::new(item)))
 }
 
 /// A card for an object with a name, or for one that wraps such an object.
-fn item(outer: &Map<String, Value>) -> Option<Item> {
+fn item(outer: &Map<String, Value>, say: Sentences) -> Option<Item> {
     // NLWeb's items wrap the object, and repeat its name and link, which are read first.
     let inner = match outer.get("schema_object") {
         Some(Value::Array(list)) => list.first().and_then(Value::as_object),
@@ -175,18 +169,24 @@ fn item(outer: &Map<String, Value>) -> Option<Item> {
         title: either(&["name", "headline", "title"])?,
         source: url.as_deref().and_then(host),
         url,
+        address: raw_word(outer, &["url", "@id"]).or_else(|| raw_word(fields, &["url", "@id"])).map(str::to_owned),
         description: either(&["description", "abstract", "text"]).unwrap_or_default(),
-        brief: brief(fields),
+        brief: brief(fields, say),
         image: picture::of(fields),
-        actions: action::of(fields),
+        actions: action::of(fields, say.language()),
         fields: fields.clone(),
     })
 }
 
 /// The first of `keys` that holds words.
 fn word(fields: &Map<String, Value>, keys: &[&str]) -> Option<String> {
+    raw_word(fields, keys).map(clean::line)
+}
+
+/// The same as it is written.
+fn raw_word<'f>(fields: &'f Map<String, Value>, keys: &[&str]) -> Option<&'f str> {
     let mut words = keys.iter().filter_map(|key| fields.get(*key)?.as_str());
-    words.find(|word| !word.trim().is_empty()).map(clean::line)
+    words.find(|word| !word.trim().is_empty())
 }
 
 fn kind(fields: &Map<String, Value>) -> Option<String> {
@@ -202,9 +202,12 @@ fn type_name(fields: &Map<String, Value>) -> Option<String> {
     Some(clean::line(name.rsplit(['/', ':', '#']).next().unwrap_or(name)))
 }
 
-/// What a property is called on its own kind of thing: without the name of that, `bookEdition` of a Book is its
-/// `Edition`.
-fn own_label(fields: &Map<String, Value>, key: &str) -> String {
+/// What a property is called on its own kind of thing: as people do, else without the name of that kind, `bookFormat` of
+/// a Book is its `Format`.
+fn own_label(fields: &Map<String, Value>, key: &str, language: SpokenLanguage) -> String {
+    if let Some(name) = names::property(key, language) {
+        return name.to_owned();
+    }
     let kind = kind(fields).unwrap_or_default().to_lowercase();
     let rest = key.get(..kind.len()).filter(|head| !kind.is_empty() && head.eq_ignore_ascii_case(&kind));
     let own = rest.map(|head| &key[head.len()..]).filter(|rest| rest.starts_with(char::is_uppercase));
@@ -224,49 +227,49 @@ fn entries(fields: &Map<String, Value>, holds: impl Fn(&str) -> bool) -> Option<
     })
 }
 
-fn fact(key: &str, value: &Value) -> Option<Fact> {
+fn fact(key: &str, value: &Value, say: Sentences) -> Option<Fact> {
     if key.starts_with('@') || HIDDEN.contains(&key) {
         return None;
     }
-    let value = clean::clip(&clean::line(&to_words(value)?), FACT_CHARS_MAX);
-    let label = words(&clean::line(key));
+    let value = clean::clip(&clean::line(&to_words(value, say)?), FACT_CHARS_MAX);
+    let label = names::property(key, say.language()).map_or_else(|| words(&clean::line(key)), str::to_owned);
     (!value.is_empty() && !label.is_empty()).then_some(Fact { label, value })
 }
 
 /// A value in words; `None` for what has none.
-fn to_words(value: &Value) -> Option<String> {
+fn to_words(value: &Value, say: Sentences) -> Option<String> {
     match value {
         Value::Null => None,
-        Value::Bool(true) => Some("yes".to_owned()),
-        Value::Bool(false) => Some("no".to_owned()),
+        Value::Bool(true) => Some(say.page_yes().to_lowercase()),
+        Value::Bool(false) => Some(say.page_no().to_lowercase()),
         Value::Number(number) => Some(number.to_string()),
-        Value::String(text) => Some(duration(text).unwrap_or_else(|| short_name(text).to_owned())),
-        Value::Array(values) => list_to_words(values),
-        Value::Object(fields) => object_to_words(fields),
+        Value::String(text) => Some(duration(text).unwrap_or_else(|| named(text, say))),
+        Value::Array(values) => list_to_words(values, say),
+        Value::Object(fields) => object_to_words(fields, say),
     }
 }
 
-fn list_to_words(values: &[Value]) -> Option<String> {
-    let said: Vec<String> = values.iter().take(FACT_VALUES_MAX).filter_map(scalar).collect();
+fn list_to_words(values: &[Value], say: Sentences) -> Option<String> {
+    let said: Vec<String> = values.iter().take(FACT_VALUES_MAX).filter_map(|value| scalar(value, say)).collect();
     let more = values.len().saturating_sub(FACT_VALUES_MAX);
     match (said.is_empty(), more) {
         (true, _) => None,
         (false, 0) => Some(said.join(", ")),
-        (false, more) => Some(format!("{} and {more} more", said.join(", "))),
+        (false, more) => Some(say.page_and_more(&said.join(", "), &more)),
     }
 }
 
 /// What an element of a list says: words, or the name of an object. No deeper.
-fn scalar(value: &Value) -> Option<String> {
+fn scalar(value: &Value, say: Sentences) -> Option<String> {
     match value {
         Value::Array(_) => None,
-        Value::Object(fields) => object_to_words(fields),
-        other => to_words(other),
+        Value::Object(fields) => object_to_words(fields, say),
+        other => to_words(other, say),
     }
 }
 
 /// A price, a rating or a name.
-fn object_to_words(fields: &Map<String, Value>) -> Option<String> {
+fn object_to_words(fields: &Map<String, Value>, say: Sentences) -> Option<String> {
     let plain = |key: &str| match fields.get(key)? {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -277,7 +280,7 @@ fn object_to_words(fields: &Map<String, Value>) -> Option<String> {
         None => plain("price"),
     };
     let rating = || match plain("ratingCount").or_else(|| plain("reviewCount")) {
-        Some(count) => Some(format!("{} ({count} ratings)", plain("ratingValue")?)),
+        Some(count) => Some(say.page_rated(&plain("ratingValue")?, &count)),
         None => plain("ratingValue"),
     };
     price().or_else(rating).or_else(|| plain("name")).or_else(|| plain("value"))
@@ -308,8 +311,14 @@ fn quantity(digits: &mut String, unit: &str) -> Option<Option<String>> {
     Some((number > 0).then(|| format!("{number} {unit}")))
 }
 
+/// A value in the words of a page, where it is a name of a vocabulary that is known; other text as it is.
+pub(crate) fn named(text: &str, say: Sentences) -> String {
+    let name = short_name(text);
+    names::value(name, say.language()).unwrap_or(name).to_owned()
+}
+
 /// `https://schema.org/VeganDiet` as `VeganDiet`; other text as it is.
-pub(crate) fn short_name(text: &str) -> &str {
+fn short_name(text: &str) -> &str {
     let bare = text.strip_prefix("https://schema.org/").or_else(|| text.strip_prefix("http://schema.org/"));
     bare.unwrap_or(text)
 }
@@ -346,21 +355,25 @@ mod tests {
 
     use super::*;
 
+    fn english() -> Sentences {
+        Sentences::in_language(SpokenLanguage::English)
+    }
+
     fn card(data: Value) -> Item {
-        match views(&data).into_iter().next() {
+        match views(&data, english()).into_iter().next() {
             Some(ItemView::Item(item)) => *item,
             _ => panic!("no card: {data}"),
         }
     }
 
     fn fact_of(value: Value) -> Option<String> {
-        fact("x", &value).map(|fact| fact.value)
+        fact("x", &value, english()).map(|fact| fact.value)
     }
 
     #[test]
     fn what_has_no_name_is_shown_as_json() {
         for data in [json!(null), json!(1), json!("x"), json!([]), json!([1]), json!({"a": 1}), json!({"name": 1})] {
-            assert!(matches!(views(&data)[..], [ItemView::Json(_)]), "{data}");
+            assert!(matches!(views(&data, english())[..], [ItemView::Json(_)]), "{data}");
         }
     }
 
@@ -378,11 +391,11 @@ mod tests {
         }));
         assert_eq!((item.title.as_str(), kind(&item.fields).as_deref()), ("Chana masala", Some("Recipe")));
         assert_eq!(item.source.as_deref(), Some("a.example"));
-        let said: Vec<_> = facts(&item.fields).iter().map(|f| format!("{}: {}", f.label, f.value)).collect();
+        let said: Vec<_> = facts(&item.fields, english()).iter().map(|f| format!("{}: {}", f.label, f.value)).collect();
         assert_eq!(said[0], "Total time: 1 h 30 min");
-        assert!(said.contains(&"Aggregate rating: 4.5 (10 ratings)".to_owned()), "{said:?}");
-        assert!(said.contains(&"Offers: 3 EUR".to_owned()), "{said:?}");
-        assert!(said.contains(&"Recipe ingredient: 1, 2, 3, 4, 5, 6 and 1 more".to_owned()), "{said:?}");
+        assert!(said.contains(&"Rating: 4.5 (10 ratings)".to_owned()), "{said:?}");
+        assert!(said.contains(&"Price: 3 EUR".to_owned()), "{said:?}");
+        assert!(said.contains(&"Ingredients: 1, 2, 3, 4, 5, 6 and 1 more".to_owned()), "{said:?}");
     }
 
     #[test]
@@ -400,11 +413,11 @@ mod tests {
     #[test]
     fn a_property_is_not_called_after_its_kind_of_thing() {
         let item = card(json!({
-            "@type": "Book", "name": "A", "bookEdition": "2nd", "bookish": "yes",
+            "@type": "Book", "name": "A", "bookFormat": "2nd", "bookish": "yes",
             "bookParts": ["one leaf", "two sheets", "https://a.example/leaf"],
         }));
         let labels: Vec<&str> = item.brief.iter().map(|fact| fact.label.as_str()).collect();
-        assert_eq!(labels, ["Edition", "Bookish", "Parts"][..labels.len()]);
+        assert_eq!(labels, ["Format", "Bookish", "Parts"][..labels.len()]);
         let found = item.entries(|text| text.contains("leaf")).unwrap();
         assert_eq!(found, ["one leaf"]);
         assert_eq!(item.entries(|_| false), None);
@@ -421,12 +434,12 @@ mod tests {
     fn a_wrapped_object_is_unwrapped() {
         let item = card(json!({"name": "A", "score": 3, "schema_object": [{"@type": "schema:Movie", "genre": "x"}]}));
         assert_eq!(kind(&item.fields).as_deref(), Some("Movie"));
-        assert_eq!(facts(&item.fields), [Fact { label: "Genre".to_owned(), value: "x".to_owned() }]);
+        assert_eq!(facts(&item.fields, english()), [Fact { label: "Genre".to_owned(), value: "x".to_owned() }]);
     }
 
     #[test]
     fn a_list_is_a_card_each() {
-        assert_eq!(views(&json!([{"name": "a"}, {"name": "b"}])).len(), 2);
+        assert_eq!(views(&json!([{"name": "a"}, {"name": "b"}]), english()).len(), 2);
     }
 
     #[test]
@@ -447,6 +460,26 @@ mod tests {
         }
         for text in ["P", "PT", "PM", "PT5", "PTM", "P5M", "PDD", "Pizza M", "PT99999999999999999999M"] {
             assert_eq!(fact_of(json!(text)).as_deref(), Some(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_schema_org_names_is_told_in_the_language_of_the_page() {
+        let german = Sentences::in_language(SpokenLanguage::German);
+        let item = json!({
+            "@type": "Recipe", "name": "A", "totalTime": "PT5M", "suitableForDiet": "https://schema.org/VeganDiet",
+            "glutenFree": true, "aggregateRating": {"ratingValue": 4, "ratingCount": 2}, "house_rule": "VeganDiner",
+        });
+        let said = facts(item.as_object().unwrap(), german);
+        let said: Vec<_> = said.iter().map(|fact| format!("{}: {}", fact.label, fact.value)).collect();
+        for wanted in [
+            "Gesamtzeit: 5 min",
+            "Ernährung: Vegan",
+            "Gluten free: ja",
+            "Bewertung: 4 (2 Bewertungen)",
+            "House rule: VeganDiner",
+        ] {
+            assert!(said.contains(&wanted.to_owned()), "{wanted} in {said:?}");
         }
     }
 }

@@ -11,7 +11,8 @@
 //! | [`ErrorPage`] | a fault, and what would be right | [`Branding::asking_policy`] |
 //! | [`FrontPage`] | the host and its agents; also as markdown | [`csp::PAGE`] |
 //! | [`AgentPage`] | one agent with a chat box; also as markdown | [`csp::PAGE`] |
-//! | [`SearchPage`] | one agent that finds things, and what it found | [`csp::SEARCH`], then [`csp::FOUND`] |
+//! | [`SearchPage`] | one agent that finds things, and what it found | [`csp::SEARCH`], then [`Branding::found_policy`] |
+//! | [`SeveralPage`] | a question to several agents, and what each found | [`Branding::found_policy`] |
 //! | [`AccountPage`] | signing in and out, and what went wrong with it | [`Branding::asking_policy`] |
 //! | [`HoldingsPage`] | what somebody agreed to and paid for | [`Branding::asking_policy`] |
 //! | [`ManualPage`] | a page of the program's own manual | [`Branding::asking_policy`] |
@@ -62,6 +63,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 mod visitor;
+mod widget_words;
 
 pub use account::{AccountPage, SIGN_IN, SIGN_OUT, sign_in_path};
 pub use agent_page::AgentPage;
@@ -75,17 +77,23 @@ pub use front::{AgentListItem, FrontPage};
 pub use highlight::FUNCTION_WORDS;
 pub use holdings::{HeldRow, HeldStatus, HoldingsOwner, HoldingsPage};
 pub use item::CARD_KINDS;
-pub use limits::EARLIER_MAX;
+pub use limits::{EARLIER_MAX, GROUP_RESULTS_SHOWN};
 pub use manual_page::{ManualGroup, ManualLink, ManualPage};
 pub use refusal::RefusalPage;
 pub use reply::ReplyPage;
-pub use search::{SearchAnswer, SearchPage, questions_without};
+pub use search::{AskedAgent, GroupAnswer, GroupWriter, SearchAnswer, SearchPage, SeveralPage, questions_without};
 pub use settings::PagesSettings;
 pub use visitor::{ACCOUNT, Account};
+pub use widget_words::widget_words;
 
 /// Where the thumbs under the answers of the agent at `path` are sent.
 pub fn feedback_path(path: &str) -> String {
     format!("{}/feedback", path.trim_end_matches('/'))
+}
+
+/// Where clicks on results of the agent at `path` are counted.
+pub fn click_path(path: &str) -> String {
+    format!("{}/click", path.trim_end_matches('/'))
 }
 
 /// How the pages of one deployment look, and who may embed its search box: `[pages]`.

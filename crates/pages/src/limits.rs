@@ -47,6 +47,14 @@ pub(crate) const EXCERPT_CHARS_MAX: usize = 20_000;
 pub(crate) const EXAMPLES_MAX: usize = 6;
 /// Results that one page of a search may show. Whoever wants more narrows down.
 pub(crate) const RESULTS_SHOWN_MAX: usize = 100;
+/// Results of one of several agents that are asked at once.
+pub const GROUP_RESULTS_SHOWN: usize = 4;
+/// Characters of the answer in words of one of them.
+pub(crate) const GROUP_CHARS_SHOWN: usize = 240;
+/// Results of one page of which clicks are counted, where a site does so: the first ones.
+pub(crate) const RESULTS_COUNTED_MAX: usize = 10;
+/// Bytes of an address that counts a click; longer ones would make the page too large.
+pub(crate) const CLICK_BYTES_MAX: usize = 1_024;
 /// Further results that a page of a search offers at once.
 pub(crate) const RESULTS_STEP: usize = 10;
 /// Properties to click on one page.

@@ -100,9 +100,9 @@ impl PartView {
 
     fn take(&mut self, part: &Part, kept_under: Option<&str>, say: Sentences) {
         match part {
-            Part::Data(data) => self.take_data(data),
+            Part::Data(data) => self.take_data(data, say),
             Part::Link(link) => self.links.push(link_view(link)),
-            Part::File(file) => self.files.push(file_view(file, kept_under)),
+            Part::File(file) => self.files.push(file_view(file, kept_under, say)),
             Part::Artifact(artifact) => self.take_artifact(artifact, say),
             Part::ToolCall(call) => self.calls.push(call_view(call)),
             Part::Policy(part) => self.refusal = Some(RefusalView::new(part, None, say)),
@@ -111,8 +111,8 @@ impl PartView {
         }
     }
 
-    fn take_data(&mut self, data: &Data) {
-        for shown in item::views(&data.data) {
+    fn take_data(&mut self, data: &Data, say: Sentences) {
+        for shown in item::views(&data.data, say) {
             match shown {
                 ItemView::Item(item) => self.items.push(*item),
                 ItemView::Json(json) => self.data.push(json),
@@ -147,10 +147,10 @@ fn link_view(link: &Link) -> LinkView {
     }
 }
 
-fn file_view(file: &File, kept_under: Option<&str>) -> FileView {
+fn file_view(file: &File, kept_under: Option<&str>, say: Sentences) -> FileView {
     let kept = || Some(format!("{}{}", kept_under?, escape::query(file.id.as_deref()?)));
     FileView {
-        name: clean::line(file.name.as_deref().unwrap_or("File")),
+        name: file.name.as_deref().map_or_else(|| say.page_file(), clean::line),
         mime: clean::line(&file.mime),
         size: size(&file.source, file.size_bytes),
         download: download(&file.source),

@@ -1,6 +1,7 @@
 //! What an agent asks back, as a form. The shapes are NLWeb's (4.1.3); of an unknown type, words are taken.
 
 use forecourt_core::{Ending, Question, SearchRefinement};
+use forecourt_sentences::Sentences;
 use serde_json::Value;
 
 use crate::limits::{OPTIONS_MAX, QUESTIONS_MAX};
@@ -53,6 +54,7 @@ impl QuestionView {
         question: &str,
         earlier: &[String],
         narrowing: &SearchRefinement,
+        say: Sentences,
     ) -> Option<Self> {
         let asked = ending.question()?;
         let name = |id: &str| format!("{FILTER_PREFIX}{}", clean::line(id));
@@ -62,18 +64,18 @@ impl QuestionView {
             [("user".to_owned(), clean::text(question).into_owned())].into_iter().chain(asked_before).chain(chosen);
         // Who has answered is not asked again, even if the answer narrows nothing down.
         let along = along.chain([(DECIDED.0.to_owned(), DECIDED.1.to_owned())]).collect();
-        let fields = fields(asked, |id, _| name(id), ("true", "false"));
+        let fields = fields(asked, |id, _| name(id), &YesNo::new(say, ["true", "false"]));
         Some(Self { html: lead(&asked.text, &fields), action: path.to_owned(), along, fields })
     }
 
     /// What any agent asks: the answers are the next turn of the conversation. When there are several
     /// questions, each is sent along with its answer.
-    pub(crate) fn turn(ending: &Ending, path: &str, session: Option<&str>) -> Option<Self> {
+    pub(crate) fn turn(ending: &Ending, path: &str, session: Option<&str>, say: Sentences) -> Option<Self> {
         let asked = ending.question()?;
-        let mut fields = fields(asked, |_, text| format!("{ANSWER_PREFIX}{text}"), ("yes", "no"));
+        let mut fields = fields(asked, |_, text| format!("{ANSWER_PREFIX}{text}"), &YesNo::new(say, ["yes", "no"]));
         if fields.is_empty() {
             let kind = Kind::Words { default: String::new() };
-            fields.push(Field { id: 0, name: String::new(), text: "Your answer".to_owned(), kind });
+            fields.push(Field { id: 0, name: String::new(), text: say.page_your_answer(), kind });
         }
         // One answer is a turn by itself; only several need their questions sent along.
         if let [only] = fields.as_mut_slice() {
@@ -81,6 +83,18 @@ impl QuestionView {
         }
         let along = session.map(|session| ("session".to_owned(), session.to_owned())).into_iter().collect();
         Some(Self { html: lead(&asked.text, &fields), action: path.to_owned(), along, fields })
+    }
+}
+
+/// A yes and a no: what is sent for each, and what it says.
+struct YesNo {
+    values: [&'static str; 2],
+    texts: [String; 2],
+}
+
+impl YesNo {
+    fn new(say: Sentences, values: [&'static str; 2]) -> Self {
+        Self { values, texts: [say.page_yes(), say.page_no()] }
     }
 }
 
@@ -96,12 +110,12 @@ fn lead(text: &str, fields: &[Field]) -> String {
 
 /// The questions that can be asked; one without text or, where there must be some, without options is
 /// left out.
-fn fields(asked: &Question, name: impl Fn(&str, &str) -> String, truth: (&str, &str)) -> Vec<Field> {
+fn fields(asked: &Question, name: impl Fn(&str, &str) -> String, truth: &YesNo) -> Vec<Field> {
     let asked = asked.questions.iter().take(QUESTIONS_MAX).enumerate();
     asked.filter_map(|(at, question)| field(at, question, &name, truth)).collect()
 }
 
-fn field(at: usize, question: &Value, name: impl Fn(&str, &str) -> String, truth: (&str, &str)) -> Option<Field> {
+fn field(at: usize, question: &Value, name: impl Fn(&str, &str) -> String, truth: &YesNo) -> Option<Field> {
     let word = |key: &str| question.get(key).and_then(Value::as_str).filter(|word| !word.trim().is_empty());
     let id = word("id").or(word("name")).unwrap_or_default();
     let text = clean::line(word("text").or(word("question")).or(question.as_str()).or(word("name"))?);
@@ -109,7 +123,7 @@ fn field(at: usize, question: &Value, name: impl Fn(&str, &str) -> String, truth
     Some(Field { id: at, name: name(id, &text), text, kind })
 }
 
-fn kind(question: &Value, kind: &str, truth: (&str, &str)) -> Option<Kind> {
+fn kind(question: &Value, kind: &str, truth: &YesNo) -> Option<Kind> {
     let default = question.get("default").unwrap_or(&Value::Null);
     Some(match kind {
         "single_select" | "multi_select" => {
@@ -117,12 +131,12 @@ fn kind(question: &Value, kind: &str, truth: (&str, &str)) -> Option<Kind> {
             (!options.is_empty()).then_some(Kind::Choice { several: kind == "multi_select", options })?
         }
         "boolean" => {
-            let choice = |value: &str, text: &str, says: bool| Choice {
-                value: value.to_owned(),
-                text: text.to_owned(),
+            let choice = |at: usize, says: bool| Choice {
+                value: truth.values[at].to_owned(),
+                text: truth.texts[at].clone(),
                 is_default: default.as_bool() == Some(says),
             };
-            Kind::Choice { several: false, options: vec![choice(truth.0, "Yes", true), choice(truth.1, "No", false)] }
+            Kind::Choice { several: false, options: vec![choice(0, true), choice(1, false)] }
         }
         "number" => Kind::Number { default: default.as_f64().map(|_| plain(default)).unwrap_or_default() },
         _ => Kind::Words { default: plain(default) },
@@ -153,7 +167,13 @@ fn plain(value: &Value) -> String {
 mod tests {
     use serde_json::json;
 
+    use forecourt_sentences::SpokenLanguage;
+
     use super::*;
+
+    fn english() -> Sentences {
+        Sentences::in_language(SpokenLanguage::English)
+    }
 
     fn asked(questions: Value) -> Ending {
         let questions = questions.as_array().cloned().unwrap_or_default();
@@ -161,7 +181,7 @@ mod tests {
     }
 
     fn form(questions: Value) -> QuestionView {
-        QuestionView::turn(&asked(questions), "/~a", Some("s")).unwrap()
+        QuestionView::turn(&asked(questions), "/~a", Some("s"), english()).unwrap()
     }
 
     fn defaults(field: &Field) -> Vec<&str> {
@@ -195,7 +215,7 @@ mod tests {
             {"text": "A?", "type": "multi_select", "options": []}, {"text": "A?", "type": "single_select", "options": {}}]);
         let form = form(broken);
         assert_eq!((form.fields.len(), form.fields[0].name.as_str()), (1, "user"));
-        assert!(QuestionView::turn(&Ending::Complete, "/~a", None).is_none());
+        assert!(QuestionView::turn(&Ending::Complete, "/~a", None, english()).is_none());
     }
 
     #[test]
@@ -203,7 +223,7 @@ mod tests {
         let narrowing =
             SearchRefinement { exactly: vec![("k".to_owned(), "v".to_owned())], ..SearchRefinement::default() };
         let asked = asked(json!([{"id": "genre", "text": "Which?", "type": "boolean"}]));
-        let form = QuestionView::filters(&asked, "/~a", "q", &[], &narrowing).unwrap();
+        let form = QuestionView::filters(&asked, "/~a", "q", &[], &narrowing, english()).unwrap();
         let along: Vec<(&str, &str)> = form.along.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         assert_eq!(along, [("user", "q"), ("filter.k", "v"), ("ask", "no")]);
         assert_eq!(form.fields[0].name, "filter.genre");
@@ -216,9 +236,9 @@ mod tests {
         let text = "24 films fit. Which genre? For example Drama.".to_owned();
         let asked = |questions: Vec<Value>| Ending::Question(Question { text: text.clone(), questions });
         let genre = json!({"text": "Which genre?", "type": "free_text"});
-        let one = QuestionView::turn(&asked(vec![genre.clone()]), "/~a", None).unwrap();
+        let one = QuestionView::turn(&asked(vec![genre.clone()]), "/~a", None, english()).unwrap();
         assert_eq!(one.html.trim(), "<p>24 films fit.</p>");
-        let two = QuestionView::turn(&asked(vec![genre.clone(), genre]), "/~a", None).unwrap();
+        let two = QuestionView::turn(&asked(vec![genre.clone(), genre]), "/~a", None, english()).unwrap();
         assert!(two.html.contains("For example"), "{}", two.html);
     }
 

@@ -3,7 +3,7 @@
 use askama::Template;
 use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{AgentCard, Language, Part, PolicyPart};
-use forecourt_sentences::Sentences;
+use forecourt_sentences::{Sentences, SpokenLanguage};
 
 use crate::asked::{AskOnView, AskedView};
 use crate::branding::Branding;
@@ -75,6 +75,9 @@ impl RefusalPage<'_> {
     }
 }
 
+/// The code of the host's own refusal of who asks too often. How long to wait is told beside it.
+const RATE_LIMITED: &str = "mentionable:rate_limited";
+
 /// A refusal, ready to be written into any page.
 pub(crate) struct RefusalView {
     pub(crate) kind: String,
@@ -105,17 +108,25 @@ impl RefusalView {
         let title = if title == part.kind.title() { say.refusal_title(part.kind()) } else { clean::line(title) };
         let message =
             if message.trim().is_empty() { say.refusal_declined() } else { clean::text(message).into_owned() };
+        let own = own_words(part, say);
         Self {
             kind: clean::line(part.kind()),
-            worded: language.map(|language| language.as_str().to_owned()),
+            worded: language.filter(|_| own.is_none()).map(|language| language.as_str().to_owned()),
             title,
-            message,
+            message: own.unwrap_or(message),
             action: action(part, say),
             price: None,
             challenges: challenges(&part.kind),
             wait: part.kind.retry_after_seconds().map(|seconds| span(seconds, say)),
         }
     }
+}
+
+/// What the host itself says in English alone, in the language of the page. `None`: the refusal has its own words, or the
+/// page is English.
+fn own_words(part: &PolicyPart, say: Sentences) -> Option<String> {
+    let is_own = part.code.as_deref() == Some(RATE_LIMITED) && part.message_translations.is_empty();
+    (is_own && say.language() != SpokenLanguage::English).then(|| say.refusal_too_fast())
 }
 
 fn action(part: &PolicyPart, say: Sentences) -> Option<Action> {

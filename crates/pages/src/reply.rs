@@ -76,7 +76,7 @@ impl ReplyPage<'_> {
             heading,
             asked,
             article: markdown::to_html_below(&text),
-            question: QuestionView::turn(&self.collected.ending, self.path, self.session),
+            question: QuestionView::turn(&self.collected.ending, self.path, self.session, say),
             failure: failure(&self.collected.ending, say),
             parts: PartView::of(self.collected, self.kept_under.as_deref(), say),
             transaction: self.transaction.map(clean::line),

@@ -8,6 +8,7 @@
 //! | `card.rs` | one item |
 //! | `citation.rs` | numbers in an answer that lead to the results they name |
 //! | `limits_told.rs` | the limits that hold, and those that don't |
+//! | `several.rs` | a question to several agents, whose answers are grouped |
 //! | `without.rs` | a question without one of its limits |
 //!
 //! The page is written from top to bottom and never changed afterwards, so that it can be sent as it
@@ -21,6 +22,7 @@ mod citation;
 mod facets;
 mod limits_told;
 mod link;
+mod several;
 mod told;
 mod without;
 
@@ -28,6 +30,7 @@ use askama::Template;
 use forecourt_core::{AgentCard, Language, SearchRefinement};
 use forecourt_sentences::Sentences;
 
+pub use several::{AskedAgent, GroupAnswer, GroupWriter, SeveralPage};
 pub use told::SearchAnswer;
 pub use without::questions_without;
 
@@ -41,7 +44,7 @@ use crate::{clean, escape, robots, script_words};
 use link::Place;
 use told::AnswerPage;
 
-/// The page of an agent with [`AgentCard::finds`]. Send with [`crate::csp::FOUND`], or with
+/// The page of an agent with [`AgentCard::finds`]. Send with [`Branding::found_policy`], or with
 /// [`crate::csp::SEARCH`] when nothing was asked yet.
 ///
 /// What [`Self::begin`] writes comes first, then what its [`SearchAnswer`] writes of each event, to the
@@ -110,7 +113,7 @@ impl SearchPage<'_> {
     /// The page up to what was found.
     pub fn begin(&self) -> String {
         let place = self.place();
-        let asked = clean::line(self.question);
+        let (asked, say) = (clean::line(self.question), words_in(self.language));
         let shared = front::shared(self.card, self.host_name, self.url);
         crate::template::finish(&Begin {
             language: self.language.as_str().to_owned(),
@@ -118,8 +121,8 @@ impl SearchPage<'_> {
             // A page with results is an answer, and answers are never listed.
             robots: robots::of(self.brand.is_indexed() && asked.is_empty()),
             title: self.title(&asked),
-            say: words_in(self.language),
-            words: script_words::of(words_in(self.language)),
+            say,
+            words: script_words::of(say),
             agent: self.agent(),
             question: asked.clone(),
             trail: place
@@ -128,13 +131,13 @@ impl SearchPage<'_> {
                 .map(|(question, url)| Earlier { question: clean::line(question), url })
                 .collect(),
             along: place.going_on().map(clean::line).collect(),
-            chosen: self.narrowing.exactly.iter().map(|(field, value)| chosen(&place, field, value)).collect(),
+            chosen: self.narrowing.exactly.iter().map(|one| chosen(&place, one, say)).collect(),
             all: place.widest(),
             json_ld: None,
             account: AccountView::new(&self.account),
             brand: self.brand.view(),
             shared: if asked.is_empty() { shared } else { OpenGraph { title: asked, ..shared } },
-            // Results show what items say, so their page may run no script ([`csp::FOUND`](crate::csp::FOUND)).
+            // Results show what items say, so their page may run no script ([`Branding::found_policy`]).
             has_script: self.question.is_empty(),
         })
     }
@@ -170,9 +173,9 @@ impl SearchPage<'_> {
     }
 }
 
-fn chosen(place: &Place, field: &str, value: &str) -> ChosenValue {
+fn chosen(place: &Place, (field, value): &(String, String), say: Sentences) -> ChosenValue {
     // Which properties are told as ranges is heard with the answer, so what was chosen goes by how it is written.
-    ChosenValue { value: facets::range_label(value), url: place.left(field, value) }
+    ChosenValue { value: facets::range_label(value, say), url: place.left(field, value) }
 }
 
 /// A name and a value of a query.

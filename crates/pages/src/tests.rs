@@ -205,6 +205,7 @@ fn own_pages(text: &str) -> Vec<String> {
     let front = FrontPage {
         brand: &brand,
         ask: Some(&AgentListItem { card: &card, page: "/~chef", ask: Some(text) }),
+        asks_several: true,
         name: text,
         domain: card.address.domain(),
         url: URL,
@@ -433,6 +434,7 @@ fn the_front_page_says_the_same_in_markdown() {
     let page = FrontPage {
         brand: &brand,
         ask: None,
+        asks_several: false,
         name: "Kitchen",
         domain: card.address.domain(),
         url: URL,
@@ -463,4 +465,45 @@ fn the_chat_has_the_title_of_every_kind_of_refusal() {
     let wanted: Map<String, Value> =
         rows.iter().map(|row| (row.code.to_string(), row.sample.kind.title().into())).collect();
     assert_eq!(words["titles"], Value::Object(wanted));
+}
+
+#[test]
+fn the_front_page_offers_questions_of_each_agent_that_its_box_asks() {
+    let (mut chef, mut shop, language, brand) = (card("Chef"), card("Shop"), Language::english(), Branding::default());
+    for (card, handle) in [(&mut chef, "chef"), (&mut shop, "shop")] {
+        card.finds = true;
+        card.address = forecourt_core::Address::parse(&format!("@{handle}@demo.localhost")).unwrap();
+        card.examples = (0..8).map(|n| format!("{handle} {n}")).collect();
+        card.skills.clear();
+    }
+    let agents = [
+        AgentListItem { card: &chef, page: "/~chef", ask: None },
+        AgentListItem { card: &shop, page: "/~shop", ask: None },
+    ];
+    let front = |asks_several: bool| {
+        let page = FrontPage {
+            brand: &brand,
+            ask: Some(&agents[0]),
+            asks_several,
+            name: "Kitchen",
+            domain: chef.address.domain(),
+            url: URL,
+            language: &language,
+            agents: &agents,
+            json_ld: None,
+            manual_url: None,
+            previous_page: None,
+            next_page: None,
+            account: Account::None,
+        };
+        let html = page.render();
+        let hero = html[..html.find("</header>").unwrap()].to_owned();
+        (
+            hero.matches("class=\"chip\"").count(),
+            hero.contains("shop 0"),
+            hero.contains("<option value=\"\">All of them"),
+        )
+    };
+    assert_eq!(front(true), (crate::limits::EXAMPLES_MAX, true, true));
+    assert_eq!(front(false), (crate::limits::EXAMPLES_MAX, false, false));
 }

@@ -9,6 +9,15 @@ pub const ITEM_BYTES_MAX: usize = 2_048;
 pub const QUESTIONS_MAX: u64 = 100_000;
 /// Rows of rated items.
 pub(crate) const RATINGS_MAX: u64 = 20_000;
+/// Rows of shown results: an agent, a question, an item and a day each. Together with [`QUESTION_BYTES_MAX`] and
+/// [`RESULT_BYTES_MAX`] their bound in the file, about 36 MiB.
+pub(crate) const RESULTS_MAX: u64 = 50_000;
+/// Results of one answer, the first ones, of which it is counted that they were shown.
+pub const RESULTS_NOTED_MAX: usize = 10;
+/// Bytes of the address or the id of a shown result; one with a longer one is not counted.
+pub const RESULT_BYTES_MAX: usize = 512;
+/// Clicks that are counted in a minute, of all callers together.
+pub(crate) const CLICKS_PER_MINUTE_MAX: u32 = 600;
 /// Days that the log may be kept.
 pub const KEEP_DAYS_MAX: u32 = 366;
 /// Digits in a row, with spaces and dashes between them, that are kept; more are taken for a number of a person.

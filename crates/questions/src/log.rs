@@ -9,7 +9,9 @@ use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::AnswerOutcome;
-use crate::limits::{ITEM_BYTES_MAX, QUESTIONS_MAX, RATINGS_MAX, RATINGS_PER_MINUTE_MAX, REPORTED_MAX, SUGGESTED_MAX};
+use crate::limits::{
+    ITEM_BYTES_MAX, QUESTIONS_MAX, RATINGS_MAX, RATINGS_PER_MINUTE_MAX, REPORTED_MAX, RESULTS_MAX, SUGGESTED_MAX,
+};
 use crate::normalized::normalized;
 use crate::people::AskerCounts;
 use crate::report::{MarkedQuestion, QuestionCount, QuestionReport};
@@ -30,6 +32,12 @@ const SCHEMA: &str = "
         good INTEGER NOT NULL DEFAULT 0, bad INTEGER NOT NULL DEFAULT 0,
         PRIMARY KEY (agent, day, question, item)
     ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS results (
+        agent TEXT NOT NULL, question TEXT NOT NULL, item TEXT NOT NULL, day INTEGER NOT NULL,
+        shown INTEGER NOT NULL DEFAULT 0, place INTEGER NOT NULL DEFAULT 0, clicked INTEGER NOT NULL DEFAULT 0,
+        places INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (agent, question, item, day)
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS results_day ON results (day);
     CREATE TABLE IF NOT EXISTS asked_by_several (
         agent TEXT NOT NULL, question TEXT NOT NULL, day INTEGER NOT NULL, PRIMARY KEY (agent, question)
     ) WITHOUT ROWID;
@@ -47,7 +55,7 @@ const SUGGESTED: &str = "
 /// How long another process may write before a question is not counted.
 const BUSY_TIME_MAX: Duration = Duration::from_secs(2);
 /// Seconds of a day.
-const DAY: i64 = 86_400;
+pub(crate) const DAY: i64 = 86_400;
 
 /// Why the log can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -57,21 +65,41 @@ pub struct Error(#[from] rusqlite::Error);
 /// The log of one deployment. Its file is opened when it is first needed.
 pub struct QuestionLog {
     file: PathBuf,
-    keep_days: u32,
+    pub(crate) keep_days: u32,
     /// Whether what several people ask is offered to others.
     suggests: bool,
     askers: Mutex<AskerCounts>,
     inner: Mutex<Option<Inner>>,
 }
 
-struct Inner {
-    db: Connection,
+pub(crate) struct Inner {
+    pub(crate) db: Connection,
     /// The day on which what is too old was last removed.
     swept: Option<i64>,
-    /// The minute of the last rating, and how many there were in it.
-    minute: (i64, u32),
+    rated: MinuteCount,
+    pub(crate) clicked: MinuteCount,
     questions_max: u64,
     ratings_max: u64,
+    pub(crate) results_max: u64,
+}
+
+/// How many there were in a minute. All callers share the bound: the log does not know who they are.
+#[derive(Debug, Default)]
+pub(crate) struct MinuteCount {
+    minute: i64,
+    pub(crate) count: u32,
+}
+
+impl MinuteCount {
+    /// Counts one more. Whether it is within the bound.
+    pub(crate) fn take(&mut self, now: Timestamp, max: u32) -> bool {
+        let minute = now.as_second().div_euclid(60);
+        if self.minute != minute {
+            *self = Self { minute, count: 0 };
+        }
+        self.count = self.count.saturating_add(1);
+        self.count <= max
+    }
 }
 
 /// A thumb up or down for an answer or for one of its items.
@@ -147,7 +175,7 @@ impl QuestionLog {
     }
 
     /// The opened file.
-    fn inner(&self) -> Result<MappedMutexGuard<'_, Inner>, Error> {
+    pub(crate) fn inner(&self) -> Result<MappedMutexGuard<'_, Inner>, Error> {
         let mut inner = self.inner.lock();
         if inner.is_none() {
             *inner = Some(Inner::open(&self.file)?);
@@ -187,7 +215,9 @@ impl QuestionLog {
         let Some(question) = normalized(&rating.question) else { return Ok(RatingOutcome::UnknownQuestion) };
         let mut inner = self.inner()?;
         inner.sweep(now.as_second().div_euclid(DAY), self.keep_days)?;
-        if !inner.may_rate(now) || rating.item.as_ref().is_some_and(|item| item.len() > ITEM_BYTES_MAX) {
+        if !inner.rated.take(now, RATINGS_PER_MINUTE_MAX)
+            || rating.item.as_ref().is_some_and(|item| item.len() > ITEM_BYTES_MAX)
+        {
             return Ok(RatingOutcome::Full);
         }
         // Only questions that were asked can be rated: else ratings would be a way to write into the log.
@@ -226,6 +256,7 @@ impl QuestionLog {
         let top = top.min(REPORTED_MAX);
         let whole = "SELECT COALESCE(SUM(asked), 0), COALESCE(SUM(nothing_found + not_understood), 0) FROM questions";
         let (asked, unanswered) = inner.db.query_row(whole, [], |row| Ok((count(row, 0)?, count(row, 1)?)))?;
+        let (clicks, average_place) = inner.clicks()?;
         Ok(QuestionReport {
             asked,
             unanswered,
@@ -236,6 +267,10 @@ impl QuestionLog {
                 "SUM(nothing_found + not_understood + bad)",
                 top,
             )?,
+            clicks,
+            average_place,
+            clicked_most: inner.clicked_most(top)?,
+            never_clicked: inner.never_clicked(top)?,
         })
     }
 
@@ -264,11 +299,19 @@ impl Inner {
         // `forecourt eval --log` reads the file while the daemon writes it.
         db.busy_timeout(BUSY_TIME_MAX)?;
         db.execute_batch(SCHEMA)?;
-        Ok(Self { db, swept: None, minute: (0, 0), questions_max: QUESTIONS_MAX, ratings_max: RATINGS_MAX })
+        Ok(Self {
+            db,
+            swept: None,
+            rated: MinuteCount::default(),
+            clicked: MinuteCount::default(),
+            questions_max: QUESTIONS_MAX,
+            ratings_max: RATINGS_MAX,
+            results_max: RESULTS_MAX,
+        })
     }
 
     /// Removes what is too old, once a day.
-    fn sweep(&mut self, today: i64, keep_days: u32) -> rusqlite::Result<()> {
+    pub(crate) fn sweep(&mut self, today: i64, keep_days: u32) -> rusqlite::Result<()> {
         // Rows have days and no hours, so that a second sweep on one day finds nothing.
         if self.swept == Some(today) {
             return Ok(());
@@ -277,6 +320,7 @@ impl Inner {
         let first = today - i64::from(keep_days) + 1;
         self.db.execute("DELETE FROM questions WHERE day < ?1", [first])?;
         self.db.execute("DELETE FROM ratings WHERE day < ?1", [first])?;
+        self.db.execute("DELETE FROM results WHERE day < ?1", [first])?;
         self.db.execute("DELETE FROM asked_by_several WHERE day < ?1", [first])?;
         self.swept = Some(today);
         Ok(())
@@ -294,6 +338,7 @@ impl Inner {
         if oldest < day {
             self.db.execute("DELETE FROM questions WHERE day = ?1", [oldest])?;
             self.db.execute("DELETE FROM ratings WHERE day = ?1", [oldest])?;
+            self.db.execute("DELETE FROM results WHERE day <= ?1", [oldest])?;
             self.db.execute("DELETE FROM asked_by_several WHERE day <= ?1", [oldest])?;
         }
         Ok(oldest < day)
@@ -306,24 +351,15 @@ impl Inner {
         Ok(known.is_some() || self.rows("ratings")? < self.ratings_max)
     }
 
-    fn rows(&self, table: &str) -> rusqlite::Result<u64> {
+    pub(crate) fn rows(&self, table: &str) -> rusqlite::Result<u64> {
         self.db.prepare_cached(&format!("SELECT COUNT(*) FROM {table}"))?.query_row([], |row| count(row, 0))
-    }
-
-    fn may_rate(&mut self, now: Timestamp) -> bool {
-        let minute = now.as_second().div_euclid(60);
-        if self.minute.0 != minute {
-            self.minute = (minute, 0);
-        }
-        // All callers share the bound: the log does not know who they are.
-        self.minute.1 += 1;
-        self.minute.1 <= RATINGS_PER_MINUTE_MAX
     }
 
     fn counted(&self, having: &str, order: &str, top: usize) -> rusqlite::Result<Vec<QuestionCount>> {
         let mut rows = self.db.prepare(&format!(
-            "SELECT agent, question, SUM(asked), SUM(nothing_found), SUM(not_understood), SUM(good), SUM(bad)
-             FROM questions GROUP BY agent, question HAVING {having} ORDER BY {order} DESC, agent, question LIMIT ?1"
+            "SELECT agent, question, SUM(asked), SUM(nothing_found), SUM(not_understood), SUM(good), SUM(bad),
+             (SELECT COALESCE(SUM(clicked), 0) FROM results AS r WHERE r.agent = q.agent AND r.question = q.question)
+             FROM questions AS q GROUP BY agent, question HAVING {having} ORDER BY {order} DESC, agent, question LIMIT ?1"
         ))?;
         let rows = rows.query_map([top as i64], |row| {
             Ok(QuestionCount {
@@ -334,6 +370,7 @@ impl Inner {
                 not_understood: count(row, 4)?,
                 good: count(row, 5)?,
                 bad: count(row, 6)?,
+                clicked: count(row, 7)?,
             })
         })?;
         rows.collect()
@@ -341,7 +378,7 @@ impl Inner {
 }
 
 /// A number of rows or of questions, which is never negative.
-fn count(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
+pub(crate) fn count(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(row.get::<_, i64>(column)?.unsigned_abs())
 }
 
@@ -487,7 +524,7 @@ mod tests {
         let long = |bytes: usize| log.rate(&rating("soup", Some(&"x".repeat(bytes)), true), day(1)).unwrap();
         log.inner().unwrap().ratings_max = 2;
         assert_eq!((long(ITEM_BYTES_MAX), long(ITEM_BYTES_MAX + 1)), (RatingOutcome::Counted, RatingOutcome::Full));
-        log.inner().unwrap().minute.1 = RATINGS_PER_MINUTE_MAX;
+        log.inner().unwrap().rated.count = RATINGS_PER_MINUTE_MAX;
         assert_eq!(rate("a"), RatingOutcome::Full);
     }
 

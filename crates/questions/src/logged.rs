@@ -5,12 +5,14 @@ use std::sync::Arc;
 use async_stream::stream;
 use forecourt_core::agent::AddressedFiles;
 use forecourt_core::findings::{Suggestion, SuggestionKind};
-use forecourt_core::{Admitted, Agent, Clock, Ending, Event, EventStream, Language, Part};
+use forecourt_core::{Admitted, Agent, Clock, Ending, Event, EventStream, Language, Part, Timestamp};
 use futures::StreamExt;
+use serde_json::Value;
 use tokio::task::spawn_blocking;
 
 use crate::AnswerOutcome;
-use crate::log::QuestionLog;
+use crate::limits::RESULTS_NOTED_MAX;
+use crate::log::{Error, QuestionLog};
 
 /// An agent, and the log that counts what it is asked.
 pub struct LoggedAgent {
@@ -67,13 +69,22 @@ impl Agent for LoggedAgent {
         }
         // A turn that goes on with a conversation ("japanese ones under 20") says nothing to anybody else.
         let stands_alone = admitted.message().history.is_empty();
+        let search = &admitted.message().search;
+        // Where several agents are asked at once, that one of them has nothing is no question without a result.
+        let (asks_several, on_page) = (search.asks_several, search.findings.with_facets());
         let who = admitted.message().sender.account();
         let mut events = self.agent.handle(admitted);
         Box::pin(stream! {
             let mut seen = AnswerObservation::default();
+            let mut shown = Vec::new();
             while let Some(event) = events.next().await {
+                // Only pages have links that tell of a click: what programs are given is never clicked.
+                if on_page && let Event::Part(Part::Data(data)) = &event {
+                    note_items(&mut shown, &data.data);
+                }
                 if let Some(outcome) = seen.outcome(&event, finds)
-                    && let Err(error) = log.count(&handle, &question, outcome, clock.now())
+                    && !(asks_several && outcome == AnswerOutcome::NothingFound)
+                    && let Err(error) = counted(&log, (&handle, &question), outcome, &shown, clock.now())
                 {
                     // Counting serves the operator: its failure must not cost the caller the answer.
                     tracing::warn!(%error, "a question could not be counted");
@@ -100,6 +111,36 @@ impl Agent for LoggedAgent {
     fn answer_language(&self, wanted: Option<&Language>, own: &Language) -> Language {
         self.agent.answer_language(wanted, own)
     }
+}
+
+/// Counts a question and the results that were shown for it.
+fn counted(
+    log: &QuestionLog,
+    (agent, question): (&str, &str),
+    outcome: AnswerOutcome,
+    shown: &[String],
+    now: Timestamp,
+) -> Result<(), Error> {
+    log.count(agent, question, outcome, now)?;
+    log.note_shown(agent, question, shown, now)
+}
+
+/// Notes the items of a data part as pages know them, [`RESULTS_NOTED_MAX`] at most.
+fn note_items(shown: &mut Vec<String>, data: &Value) {
+    let items = data.as_array().map_or(std::slice::from_ref(data), Vec::as_slice);
+    let room = RESULTS_NOTED_MAX.saturating_sub(shown.len());
+    // One without an address has its place all the same.
+    shown.extend(items.iter().take(room).map(|item| item_address(item).unwrap_or_default().to_owned()));
+}
+
+/// What an item is known by: its address, else its id, of itself or of the object that it wraps.
+fn item_address(item: &Value) -> Option<&str> {
+    fn own(fields: &Value) -> Option<&str> {
+        let texts = ["url", "@id"].iter().filter_map(|key| fields.get(*key)?.as_str());
+        texts.into_iter().find(|text| !text.trim().is_empty())
+    }
+    let wrapped = item.get("schema_object").map(|inner| inner.as_array().and_then(|all| all.first()).unwrap_or(inner));
+    own(item).or_else(|| own(wrapped?))
 }
 
 /// What has been seen of an answer so far, by which its outcome is told.
@@ -132,7 +173,9 @@ impl AnswerObservation {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_core::{Findings, Handle, Message, MessageId, Policy, Role, Timestamp, Turn};
+    use forecourt_core::{
+        Findings, FindingsDetail, Handle, Message, MessageId, Policy, Role, SearchOptions, Timestamp, Turn,
+    };
     use forecourt_testkit::{HandClock, ScriptedAgent, Step, card};
     use serde_json::json;
 
@@ -189,5 +232,34 @@ mod tests {
         };
         assert_eq!(suggested("japanese").await, ["japanese concerts"]);
         assert_eq!(log.report(9, HandClock::new().now()).unwrap().asked, 6, "it is counted all the same");
+    }
+
+    #[tokio::test]
+    async fn what_pages_show_is_counted_and_that_one_of_several_agents_has_nothing_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = Arc::new(QuestionLog::new(folder.path().join("questions.db"), 30));
+        let items = json!([{"url": "https://a.example/1"}, {"name": "no address"}, {"schema_object": [{"@id": "b"}]}]);
+        let found = vec![Step::Do(Event::Part(Part::data(items))), Step::Do(Event::Ending(Ending::Complete))];
+        let nothing = vec![Step::Do(Event::Ending(Ending::Complete))];
+        let ask = async |steps: &[Step], text: &str, findings: FindingsDetail, asks_several: bool| {
+            let id = MessageId::parse("m1").unwrap();
+            let handle = Handle::parse("chef").unwrap();
+            let search = SearchOptions { findings, asks_several, ..SearchOptions::default() };
+            let message = Message::new(id, handle, vec![Part::text(text)], "test", Timestamp::UNIX_EPOCH);
+            let message = Message { search, ..message };
+            let admitted = Policy::new(Vec::new()).admit(Arc::new(card("chef")), message, &[]).await.unwrap();
+            let inner = ScriptedAgent::new(steps.to_vec());
+            let agent = LoggedAgent::new(inner, true, log.clone(), Arc::new(HandClock::new()));
+            let _: Vec<Event> = agent.handle(admitted).collect().await;
+        };
+        ask(&found, "soup", FindingsDetail::Facets, false).await;
+        ask(&found, "cake", FindingsDetail::Summary, false).await;
+        ask(&nothing, "nowhere", FindingsDetail::Facets, true).await;
+        ask(&nothing, "here", FindingsDetail::Facets, false).await;
+        let report = log.report(9, HandClock::new().now()).unwrap();
+        let shown: Vec<_> = report.never_clicked.iter().map(|one| (one.item.as_str(), one.place)).collect();
+        assert_eq!(shown, [("b", 3.0), ("https://a.example/1", 1.0)], "programs are shown nothing to click");
+        let asked: Vec<&str> = report.top.iter().map(|one| one.question.as_str()).collect();
+        assert_eq!(asked, ["cake", "here", "soup"]);
     }
 }

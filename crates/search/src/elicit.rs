@@ -58,7 +58,7 @@ impl Elicitation<'_> {
     fn worded(&self, field: &str, options: &Options, total: usize) -> Question {
         let open = phrases().sentence("no_preference", self.say.language().code());
         let options: Vec<&str> = options.iter().map(|(value, _)| value.as_str()).chain([open]).collect();
-        let which = self.say.which(facets::question(field)).unwrap_or_default();
+        let which = self.say.which(facets::name(field)).unwrap_or_default();
         let text = self.say.ask_which(total, self.items, &which, &options.join(", "));
         let structured = json!({"id": field, "text": which, "type": "single_select", "options": options});
         Question { text, questions: vec![structured] }

@@ -219,7 +219,7 @@ impl SearchEngine {
         if !message.search.findings.with_facets() {
             return Ok(Some(findings));
         }
-        let Findings { total, counted, facets, orders, .. } = facets::collect(words.library, asked, found)?;
+        let Findings { total, counted, facets, orders, .. } = facets::collect(words.library, asked, found, words.say)?;
         Ok(Some(Findings { total, counted, facets, orders, items: words.explained(found), ..findings }))
     }
 }

@@ -7,6 +7,7 @@ use forecourt_core::Findings;
 use forecourt_core::findings::{self, ItemOrder};
 use forecourt_index::limits::FACET_VALUES_MAX;
 use forecourt_index::{Error, Facet, Library, Query};
+use forecourt_sentences::Sentences;
 use forecourt_vocabulary::PropertyTable;
 
 use super::facet_ranges::{self, Grouping};
@@ -15,30 +16,35 @@ use super::item_order;
 use super::request::SearchRequest;
 use crate::limits::FACETS_MAX;
 
-/// Properties that people tell items apart by, with what they are called, and the sentence that asks for one.
-const FACETS: [(&str, &str, &str); 14] = [
-    ("@type", "kind", "kind"),
-    ("suitableForDiet", "diet", "diet"),
-    ("recipeCategory", "kind of dish", "dish"),
-    ("recipeCuisine", "cuisine", "cuisine"),
-    ("genre", "genre", "genre"),
-    ("category", "category", "category"),
-    ("articleSection", "section", "section"),
-    ("brand.name", "brand", "brand"),
-    ("brand", "brand", "brand"),
-    ("color", "color", "color"),
-    ("size", "size", "size"),
-    ("location.address.addressLocality", "place", "place"),
-    ("educationalLevel", "level", "level"),
-    ("keywords", "topic", "topic"),
+/// Properties that people tell items apart by, with what sentences know them by: [`Sentences::facet`] and
+/// [`Sentences::which`].
+const FACETS: [(&str, &str); 14] = [
+    ("@type", KIND),
+    ("suitableForDiet", "diet"),
+    ("recipeCategory", "dish"),
+    ("recipeCuisine", "cuisine"),
+    ("genre", "genre"),
+    ("category", "category"),
+    ("articleSection", "section"),
+    ("brand.name", "brand"),
+    ("brand", "brand"),
+    ("color", "color"),
+    ("size", "size"),
+    ("location.address.addressLocality", "place"),
+    ("educationalLevel", "level"),
+    ("keywords", "topic"),
 ];
-/// Quantities that people narrow down by, with what they are called, and how their values are put together.
+/// Stands for a property that none of them is.
+const KIND: &str = "kind";
+/// Quantities that people narrow down by, with what sentences know them by, and how their values are put together.
 const QUANTITIES: [(&str, &str, Grouping); 4] = [
-    ("offers.price", "price", Grouping::Ranges),
+    (PRICE, "price", Grouping::Ranges),
     ("aggregateRating.ratingValue", "rating", Grouping::Stars),
     ("startDate", "when", Grouping::Months),
     ("datePublished", "year", Grouping::Years),
 ];
+/// The quantity that has a currency.
+const PRICE: &str = "offers.price";
 /// Paths that say the same of an item, that by which it is told first: what makes a thing may be a name or something with
 /// one.
 const SAME: [[&str; 2]; 1] = [["brand", "brand.name"]];
@@ -49,17 +55,14 @@ const COVERAGE_MIN: f64 = 0.1;
 
 /// The dot paths of all of them.
 pub(super) fn fields() -> [&'static str; FACETS.len()] {
-    FACETS.map(|(field, _, _)| field)
+    FACETS.map(|(field, _)| field)
 }
 
-/// The name of a property for people; `kind` for an unknown one.
-pub(super) fn label(field: &str) -> &'static str {
-    FACETS.iter().find(|(known, ..)| *known == field).map_or("kind", |(_, label, _)| label)
-}
-
-/// The sentence that asks for a value of a property.
-pub(super) fn question(field: &str) -> &'static str {
-    FACETS.iter().find(|(known, ..)| *known == field).map_or("kind", |(_, _, question)| question)
+/// What sentences know a property by.
+pub(super) fn name(field: &str) -> &'static str {
+    let quantities = QUANTITIES.iter().map(|(field, name, _)| (field, name));
+    let mut all = FACETS.iter().map(|(field, name)| (field, name)).chain(quantities);
+    all.find(|(known, _)| **known == field).map_or(KIND, |(_, name)| name)
 }
 
 /// The paths that say the same as this one, itself among them.
@@ -75,7 +78,12 @@ pub(super) fn known(name: &str) -> Option<&'static str> {
 
 /// How many items fit in all, in how many values were counted, the properties that tell them apart (those that something
 /// was chosen of, then the most telling first), and the orders that can be asked for.
-pub(super) fn collect(library: &Library, asked: &SearchRequest, found: &SearchResults) -> Result<Findings, Error> {
+pub(super) fn collect(
+    library: &Library,
+    asked: &SearchRequest,
+    found: &SearchResults,
+    say: Sentences,
+) -> Result<Findings, Error> {
     let text = if found.unmatched.is_some() { String::new() } else { asked.text.clone() };
     let query = Query { text, filters: found.applied.clone(), ..Query::default() };
     let quantities = QUANTITIES.map(|(field, ..)| field);
@@ -98,7 +106,8 @@ pub(super) fn collect(library: &Library, asked: &SearchRequest, found: &SearchRe
     let mut telling: Vec<(f64, Facet)> = all.into_iter().map(worth).collect();
     telling.retain(|(worth, _)| *worth > 0.0);
     telling.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let facets = telling.into_iter().take(FACETS_MAX).map(|(_, facet)| named(facet, currency.as_deref())).collect();
+    let facets =
+        telling.into_iter().take(FACETS_MAX).map(|(_, facet)| named(facet, currency.as_deref(), say)).collect();
     Ok(Findings { total: Some(counted.total), counted: counted.counted, facets, orders, ..Findings::default() })
 }
 
@@ -162,20 +171,23 @@ fn worth(facet: &Facet, counted: usize) -> f64 {
     items / counted * shares.map(|share| -share * share.log2()).sum::<f64>().max(f64::EPSILON)
 }
 
-fn named(facet: Facet, currency: Option<&str>) -> findings::Facet {
+/// A property as it is told, in the language of the answer. Of a price the currency is said, where all have one.
+fn named(facet: Facet, currency: Option<&str>, say: Sentences) -> findings::Facet {
     let quantity = QUANTITIES.iter().find(|(field, ..)| *field == facet.field);
     let is_ranges = quantity.is_some_and(|(.., grouping)| matches!(grouping, Grouping::Ranges | Grouping::Stars));
-    let quantity = quantity.map(|(_, label, _)| *label);
-    let label = match (quantity, currency) {
-        (Some("price"), Some(currency)) => format!("price ({currency})"),
-        (Some(label), _) => label.to_owned(),
-        (None, _) => label(&facet.field).to_owned(),
+    let name = name(&facet.field);
+    let label = say.facet(name).unwrap_or_else(|| name.to_owned());
+    let label = match currency.filter(|_| facet.field == PRICE) {
+        Some(currency) => format!("{label} ({currency})"),
+        None => label,
     };
     findings::Facet { label, field: facet.field, values: facet.values, is_ranges }
 }
 
 #[cfg(test)]
 mod tests {
+    use forecourt_sentences::SpokenLanguage;
+
     use super::*;
 
     fn facet(items: usize, counts: &[usize]) -> Facet {
@@ -198,8 +210,9 @@ mod tests {
         let numbers = [5.0, 12.0, 30.0, 80.0].map(|price| vec![price]).to_vec();
         let prices = grouped(Facet { field: "offers.price".to_owned(), items: 4, numbers, ..Facet::default() });
         assert!(prices.values.len() > 1, "{prices:?}");
-        assert_eq!(named(prices.clone(), Some("EUR")).label, "price (EUR)");
-        assert_eq!(named(prices, None).label, "price");
+        let label = |currency, language| named(prices.clone(), currency, Sentences::in_language(language)).label;
+        assert_eq!(label(Some("EUR"), SpokenLanguage::English), "price (EUR)");
+        assert_eq!(label(None, SpokenLanguage::German), "Preis");
         assert_eq!(orders(["offers.price"].into_iter()), [ItemOrder::Cheapest, ItemOrder::Dearest]);
         assert_eq!(orders(["startDate"].into_iter()), [ItemOrder::Newest, ItemOrder::Earliest]);
         assert!(orders(["x"].into_iter()).is_empty());
@@ -228,8 +241,14 @@ mod tests {
     #[test]
     fn every_property_is_known_by_its_name_and_has_a_label() {
         for field in fields() {
-            assert_eq!((known(field), label(field).is_empty()), (Some(field), false));
+            assert_eq!(known(field), Some(field));
         }
+        for field in fields().into_iter().chain(QUANTITIES.map(|(field, ..)| field)) {
+            for language in SpokenLanguage::ALL {
+                assert!(Sentences::in_language(language).facet(name(field)).is_some(), "{field} {language:?}");
+            }
+        }
+        assert_eq!(name("x"), KIND);
         assert_eq!(known("x"), None);
     }
 }

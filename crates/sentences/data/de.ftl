@@ -54,6 +54,25 @@ which-place = Welcher Ort?
 which-level = Welche Stufe?
 which-topic = Welches Thema?
 
+### What properties are called over their values
+facet-kind = Art
+facet-diet = Ernährung
+facet-dish = Art des Gerichts
+facet-cuisine = Küche
+facet-genre = Genre
+facet-category = Kategorie
+facet-section = Rubrik
+facet-brand = Marke
+facet-color = Farbe
+facet-size = Größe
+facet-place = Ort
+facet-level = Niveau
+facet-topic = Thema
+facet-price = Preis
+facet-rating = Bewertung
+facet-when = Wann
+facet-year = Jahr
+
 search-failed = Die Suche hinter diesem Agenten ist fehlgeschlagen.
 still-reading = Ich lese meine { $items } noch ein. Bitte fragen Sie gleich noch einmal.
 

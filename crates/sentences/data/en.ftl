@@ -60,6 +60,25 @@ which-place = Which place?
 which-level = Which level?
 which-topic = Which topic?
 
+### What properties are called over their values
+facet-kind = kind
+facet-diet = diet
+facet-dish = kind of dish
+facet-cuisine = cuisine
+facet-genre = genre
+facet-category = category
+facet-section = section
+facet-brand = brand
+facet-color = color
+facet-size = size
+facet-place = place
+facet-level = level
+facet-topic = topic
+facet-price = price
+facet-rating = rating
+facet-when = when
+facet-year = year
+
 ### Failures
 search-failed = The search behind this agent failed.
 still-reading = I am still reading my { $items }. Please ask again in a moment.

@@ -54,6 +54,25 @@ which-place = ¿Qué lugar?
 which-level = ¿Qué nivel?
 which-topic = ¿Qué tema?
 
+### What properties are called over their values
+facet-kind = tipo
+facet-diet = dieta
+facet-dish = tipo de plato
+facet-cuisine = cocina
+facet-genre = género
+facet-category = categoría
+facet-section = sección
+facet-brand = marca
+facet-color = color
+facet-size = talla
+facet-place = lugar
+facet-level = nivel
+facet-topic = tema
+facet-price = precio
+facet-rating = valoración
+facet-when = cuándo
+facet-year = año
+
 search-failed = La búsqueda de este agente falló.
 still-reading = Todavía estoy leyendo mis { $items }. Pregunte de nuevo en un momento.
 

@@ -54,6 +54,25 @@ which-place = Quel lieu ?
 which-level = Quel niveau ?
 which-topic = Quel thème ?
 
+### What properties are called over their values
+facet-kind = type
+facet-diet = régime
+facet-dish = type de plat
+facet-cuisine = cuisine
+facet-genre = genre
+facet-category = catégorie
+facet-section = rubrique
+facet-brand = marque
+facet-color = couleur
+facet-size = taille
+facet-place = lieu
+facet-level = niveau
+facet-topic = sujet
+facet-price = prix
+facet-rating = note
+facet-when = quand
+facet-year = année
+
 search-failed = La recherche de cet agent a échoué.
 still-reading = Je suis encore en train de lire mes { $items }. Reposez la question dans un instant.
 

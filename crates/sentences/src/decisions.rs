@@ -141,6 +141,8 @@ sentences! { DECISION_METHODS;
     span_days = "span-days" (count: u64);
     /// When a refusal may be over.
     refusal_try_again_in = "refusal-try-again-in" (time: &str);
+    /// A caller asks faster than the host allows.
+    refusal_too_fast = "refusal-too-fast" ();
     /// The heading over proofs that are taken.
     refusal_credentials = "refusal-credentials" ();
     /// The heading over what would be right.

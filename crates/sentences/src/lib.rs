@@ -12,6 +12,7 @@
 //! | `pages.rs` | the same of pages, from `data/pages/` |
 //! | `decisions.rs` | the same of consents, payments, refusals and signing in, from `data/decisions/` |
 //! | `payments.rs` | the same of the page on which people pay, from `data/payments/` |
+//! | `servers.rs` | the same of signing in at servers behind the host, from `data/servers/` |
 //! | `named.rs` | sentences that other data names: properties, availability, questions back |
 
 mod decisions;
@@ -20,6 +21,7 @@ mod pages;
 mod payments;
 mod say;
 mod sentences;
+mod servers;
 mod spoken;
 
 pub use sentences::Sentences;

@@ -35,6 +35,11 @@ impl Sentences {
         self.plain(&format!("which-{property}"))
     }
 
+    /// What a property is called over its values: `dish` for "kind of dish". `None` for one without a name.
+    pub fn facet(self, property: &str) -> Option<String> {
+        self.plain(&format!("facet-{property}"))
+    }
+
     fn plain(self, id: &str) -> Option<String> {
         message(self.language(), id, &FluentArgs::new())
     }
@@ -51,6 +56,7 @@ mod tests {
     use crate::payments::PAYMENT_METHODS;
     use crate::say::source;
     use crate::sentences::METHODS;
+    use crate::servers::SERVER_METHODS;
     use crate::{Sentences, SpokenLanguage};
 
     /// Of every message of a language, the values that it takes.
@@ -96,16 +102,20 @@ mod tests {
     #[test]
     fn every_method_says_a_sentence_that_is_there_with_its_values() {
         let english = placeholders(SpokenLanguage::English);
-        for (id, values) in METHODS.iter().chain(PAGE_METHODS).chain(DECISION_METHODS).chain(PAYMENT_METHODS) {
+        for (id, values) in
+            METHODS.iter().chain(PAGE_METHODS).chain(DECISION_METHODS).chain(PAYMENT_METHODS).chain(SERVER_METHODS)
+        {
             let values: BTreeSet<String> = values.iter().map(|value| (*value).to_owned()).collect();
             assert_eq!(english.get(*id), Some(&values), "{id}");
         }
-        let named = |id: &&String| id.starts_with("fact-") || id.starts_with("which-") || *id == "language-name";
+        let is_named = |id: &&String| ["fact-", "which-", "facet-"].iter().any(|family| id.starts_with(family));
+        let named = |id: &&String| is_named(id) || *id == "language-name";
         let said: BTreeSet<&str> = METHODS
             .iter()
             .chain(PAGE_METHODS)
             .chain(DECISION_METHODS)
             .chain(PAYMENT_METHODS)
+            .chain(SERVER_METHODS)
             .map(|(id, _)| *id)
             .collect();
         let unsaid: Vec<_> = english.keys().filter(|id| !said.contains(id.as_str()) && !named(id)).collect();

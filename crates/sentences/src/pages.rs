@@ -223,4 +223,22 @@ sentences! { PAGE_METHODS;
     page_clear = "page-clear" ();
     /// The button that copies what a result says, and where it is from.
     page_copy_quote = "page-copy-quote" ();
+    /// The choice of all agents beside the box.
+    page_all_of_them = "page-all-of-them" ();
+    /// The list of the agents that were asked.
+    page_who_was_asked = "page-who-was-asked" ();
+    /// The link that asks one of several agents alone.
+    page_go_on_with = "page-go-on-with" (name: &str);
+    /// One of several agents asks back.
+    page_asks_first = "page-asks-first" (name: &str);
+    /// One of several agents wants something first.
+    page_needs_own_question = "page-needs-own-question" (name: &str);
+    /// One of several agents takes too long.
+    page_too_slow = "page-too-slow" (name: &str);
+    /// Values of a list, and how many more there are.
+    page_and_more = "page-and-more" (values: &str, count: &usize);
+    /// A mean of ratings.
+    page_rated = "page-rated" (mean: &str, count: &str);
+    /// The label of the box in which a question of an agent is answered.
+    page_your_answer = "page-your-answer" ();
 }

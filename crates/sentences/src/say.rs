@@ -19,7 +19,8 @@ macro_rules! written {
             include_str!(concat!("../data/", $code, ".ftl")),
             include_str!(concat!("../data/pages/", $code, ".ftl")),
             include_str!(concat!("../data/decisions/", $code, ".ftl")),
-            include_str!(concat!("../data/payments/", $code, ".ftl"))
+            include_str!(concat!("../data/payments/", $code, ".ftl")),
+            include_str!(concat!("../data/servers/", $code, ".ftl"))
         )
     };
 }

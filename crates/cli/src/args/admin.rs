@@ -59,6 +59,19 @@ pub(crate) struct HeldList {
     pub csv: bool,
 }
 
+/// A list of the log of questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum QuestionList {
+    /// What was asked most.
+    Asked,
+    /// What was asked without a good answer.
+    Unanswered,
+    /// The results that were clicked most.
+    Clicked,
+    /// The results that were shown most and never clicked.
+    NeverClicked,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum AdminWhat {
     /// How it goes, at a glance. Exits with 1 when it is not ready.
@@ -106,6 +119,15 @@ pub(crate) enum AdminWhat {
         /// Only answers to this subject or network.
         #[arg(long)]
         who: Option<String>,
+    },
+    /// What people ask, and which results they click, where that is counted ([questions] in forecourt.toml).
+    Questions {
+        /// At most so many lines of each list, up to 200.
+        #[arg(long, default_value_t = 20)]
+        limit: usize,
+        /// Print this list as CSV (RFC 4180).
+        #[arg(long, value_name = "LIST", conflicts_with = "json")]
+        csv: Option<QuestionList>,
     },
     /// Contracts in force that were made with single callers.
     Contracts,

@@ -7,7 +7,7 @@ mod way;
 
 use serde_json::{Value, json};
 
-use self::tables::{CONSENTS, PAYMENTS};
+use self::tables::{CONSENTS, PAYMENTS, Table};
 use self::way::Way;
 use crate::args::{Admin, AdminWhat, HeldList, ReasonedAction};
 use crate::output::{Failure, Outcome, print_json, stdoutln};
@@ -41,6 +41,7 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
             let query = [("agent", agent.as_deref()), ("who", who.as_deref())];
             way.get(&with_query("/usage", &query)).await?
         }
+        AdminWhat::Questions { limit, .. } => way.get(&format!("/questions?limit={limit}")).await?,
         AdminWhat::Contracts => way.get("/contracts").await?,
         AdminWhat::Deliveries => way.get("/deliveries").await?,
         AdminWhat::Queue { id: Some(id), .. } => way.get(&format!("/queue/{}", part(id))).await?,
@@ -67,13 +68,22 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
             way.post(&format!("/{noun}/{name}/{verb}"), &json!({ "reason": reason })).await?
         }
     };
-    match (admin.json, &admin.what) {
-        (true, _) => print_json(&asked)?,
-        (false, AdminWhat::Consents(HeldList { csv: true, .. })) => stdoutln!("{}", csv::of(&CONSENTS, &asked)),
-        (false, AdminWhat::Payments(HeldList { csv: true, .. })) => stdoutln!("{}", csv::of(&PAYMENTS, &asked)),
-        (false, what) => stdoutln!("{}", shown::shown(what, &asked)),
+    match csv_table(&admin.what) {
+        _ if admin.json => print_json(&asked)?,
+        Some(table) => stdoutln!("{}", csv::of(table, &asked)),
+        None => stdoutln!("{}", shown::shown(&admin.what, &asked)),
     }
     verdict(&admin.what, &asked)
+}
+
+/// The table that is wanted as CSV, if one is.
+fn csv_table(what: &AdminWhat) -> Option<&'static Table> {
+    match what {
+        AdminWhat::Consents(HeldList { csv: true, .. }) => Some(&CONSENTS),
+        AdminWhat::Payments(HeldList { csv: true, .. }) => Some(&PAYMENTS),
+        AdminWhat::Questions { csv: Some(list), .. } => Some(shown::of_list(*list)),
+        _ => None,
+    }
 }
 
 /// Consents or payments, page after page where all of them are wanted.

@@ -32,12 +32,17 @@ struct Site {
 impl Site {
     /// Serves a page that embeds the box of the host at `host`, from a port of its own.
     fn open(listener: TcpListener, host: &str, attributes: &str) -> Self {
+        Self::asking(listener, host, "@agent", attributes)
+    }
+
+    /// The same with a box that asks these agents.
+    fn asking(listener: TcpListener, host: &str, agents: &str, attributes: &str) -> Self {
         let port = listener.local_addr().unwrap().port();
         let html = format!(
             "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
              <title>Rain &amp; Co</title><h1>Rain &amp; Co</h1><p>Gear for every weather.</p>\
              <p><input id=\"own\" aria-label=\"Newsletter\"></p>\
-             <script src=\"{host}/widget.js\" data-agent=\"@agent\" {attributes} async></script>"
+             <script src=\"{host}/widget.js\" data-agent=\"{agents}\" {attributes} async></script>"
         );
         let policy = format!(
             "default-src 'none'; script-src {host}; connect-src {host}; img-src http://localhost:{port}; base-uri 'none'; \
@@ -321,4 +326,41 @@ fn the_box_takes_the_font_of_its_page_and_the_colours_that_it_is_given() {
     let style = |property: &str| within_box(&browser, &format!("getComputedStyle($('form.box button')).{property}"));
     assert_eq!(style("fontFamily"), "Georgia, serif");
     assert_eq!((style("backgroundColor"), style("borderRadius")), (json!("rgb(168, 50, 30)"), json!("3px")));
+}
+
+#[test]
+fn one_box_asks_several_agents_and_groups_what_they_find() {
+    let Some(browser) = Browser::open(View::Desk) else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let films = json!({"@type": "Movie", "@id": "https://films.example/1", "url": "https://films.example/1", "name": "Rain Man"});
+    let gate = "handle = \"gate\"\nname = \"Gate\"\n[[policy.rules]]\nkind = \"require_consent\"\ntext = \"We keep it.\"\n\
+                version = \"1\"\n[backend]\nkind = \"search\"\ncontent = [\"goods.jsonl\"]";
+    let cinema = "handle = \"cinema\"\nname = \"Cinema\"\n[backend]\nkind = \"search\"\ncontent = [\"films.jsonl\"]";
+    let served = shop(listener.local_addr().unwrap().port(), "")
+        .and("agents/cinema.toml", cinema)
+        .and("films.jsonl", &films.to_string())
+        .and("agents/gate.toml", gate)
+        .serve();
+    let site = Site::asking(listener, &served.url(""), "all", "data-lang=\"en\" data-mode=\"inline\"");
+    browser.go(&site.url("localhost"));
+    becomes(&browser, "$('input')?.placeholder", &json!("Ask demo.localhost …"));
+    browser.press(&format!("/rain{ENTER}"));
+    becomes(&browser, "$('.busy') === null && $$('.group').length", &json!(3));
+    browser.picture("embed-several");
+    let groups = within_box(&browser, "$$('.group')");
+    let of = |name: &str| -> String {
+        let found = groups.as_array().unwrap().iter().map(|group| group.as_str().unwrap());
+        found.filter(|group| group.starts_with(name)).collect()
+    };
+    assert!(of("Agent").contains("Rain jacket"), "{groups}");
+    assert!(of("Cinema").contains("Rain Man") && of("Cinema").contains("Go on with Cinema"), "{groups}");
+    assert!(of("Gate").contains("consent or a payment first") && !of("Gate").contains("Rain jacket"), "{groups}");
+    assert_eq!(within_box(&browser, "$('.follow').hidden"), true, "one asks on with one agent");
+    browser.value("document.querySelector('forecourt-ask').shadowRoot.querySelector('input').value = ''");
+    browser.press(&format!("@cinema rain{ENTER}"));
+    becomes(&browser, "$('.busy') === null && $$('.group').length", &json!(1));
+    assert_eq!(within_box(&browser, "$('.group .title').textContent"), "Cinema");
+    let complaints = browser.complaints();
+    let is_expected = |line: &String| line.contains("missing.png") || line.contains("/~gate/ask");
+    assert!(complaints.iter().all(is_expected), "{complaints:#?}");
 }

@@ -309,3 +309,28 @@ fn several_questions_without_a_script() {
     assert!(page.contains("The menu") && page.contains("pixel.png"), "{page}");
     browser.picture("files-page");
 }
+
+#[test]
+fn one_box_asks_all_agents_that_find_things() {
+    for (view, name) in [(View::Desk, "desk"), (View::Phone, "phone"), (View::NoScript, "noscript")] {
+        let Some(browser) = Browser::open(view) else { return };
+        let manual =
+            "handle = \"manual\"\nname = \"Manual\"\n[backend]\nkind = \"search\"\ncontent = [\"builtin:manual\"]";
+        let served = Deployment::kitchen().and("agents/manual.toml", manual).serve();
+        browser.go(&served.url("/"));
+        browser.picture(&format!("front-{name}"));
+        browser.find("#q").r#type(&format!("chickpea soup{ENTER}"));
+        within("the answers of both", || (browser.all(".group").len() == 2).then_some(()));
+        assert!(browser.url().contains("user=chickpea+soup"), "{}", browser.url());
+        browser.picture(&format!("several-{name}"));
+        let chef = browser.find("#of-chef").text();
+        assert!(chef.contains("Chef") && chef.contains("Chickpea"), "{chef}");
+        if !matches!(view, View::NoScript) {
+            let wide = browser.value("document.documentElement.scrollWidth > document.documentElement.clientWidth");
+            assert_eq!(wide, false, "{name}");
+            assert_quiet(&browser, "");
+        }
+        browser.find("#of-chef .more a").click();
+        within("the page of one agent", || browser.url().contains("/~chef?user=chickpea").then_some(()));
+    }
+}

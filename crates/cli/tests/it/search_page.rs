@@ -385,3 +385,109 @@ fn a_thumb_is_a_form_where_no_script_runs() {
     browser.go(&quiet.url("/~agent?user=sea"));
     assert!(browser.all(".rate").is_empty());
 }
+
+/// A cinema that counts what people ask, and whose operator may read that.
+fn logging() -> Deployment {
+    cinema("results = 5").with("questions", "log = true").with("admin", "token = \"a-token-of-the-operator\"")
+}
+
+/// The lists of the log of questions, as its operator reads them.
+fn counted(served: &Served) -> Value {
+    served.deployment.run("admin", ["questions", "--json"]).json()
+}
+
+#[test]
+fn clicks_on_results_are_counted_with_and_without_a_script() {
+    let (served, browser) = looking!(View::Desk, logging());
+    browser.go(&served.url("/~agent"));
+    search(&browser, "sea ships");
+    settled(&browser, "5 of 24 results");
+    assert_eq!(browser.value("document.querySelectorAll('.result [ping]').length"), 0, "the script tells of clicks");
+    // Where it leads is not there; that it was clicked is told all the same.
+    browser.value("document.querySelector('#result-2 h3 a').setAttribute('target', '_blank')");
+    browser.find("#result-2 h3 a").click();
+    let clicked = || (counted(&served)["clicks"] == 1).then_some(());
+    within("the click is counted", clicked);
+    let told = counted(&served);
+    assert_eq!((&told["average_place"], &told["clicked_most"][0]["place"]), (&json!(2.0), &json!(2.0)));
+    assert_eq!((&told["top"][0]["clicked"], told["never_clicked"].as_array().unwrap().len()), (&json!(1), 4));
+    // A page without a script has links that tell by themselves, which its policy allows.
+    let page = served.curl("/~agent?user=sea%20ships", &["-H", "Accept: text/html"]).with_status(200);
+    assert!(page.field("content-security-policy").unwrap().contains("connect-src 'self'"));
+    assert!(!page.field("content-security-policy").unwrap().contains("script-src"));
+    browser.go(&served.url("/~agent?user=sea%20ships"));
+    browser.value("document.querySelector('#result-1 h3 a').setAttribute('target', '_blank')");
+    browser.find("#result-1 h3 a").click();
+    within("the ping is counted", || (counted(&served)["clicks"] == 2).then_some(()));
+    assert_quiet(&browser, "films.example");
+    let csv = served.deployment.run("admin", ["questions", "--csv", "clicked"]).fine();
+    assert!(csv.starts_with("shown,clicked,place,agent,question,item\r\n"), "{csv}");
+    assert_eq!(csv.lines().count(), 3, "{csv}");
+    let text = served.deployment.run("admin", ["questions"]).fine();
+    for heading in ["asked most", "without a good answer", "clicked most", "shown and never clicked"] {
+        assert!(text.contains(heading), "{text}");
+    }
+}
+
+#[test]
+fn a_click_that_somebody_makes_up_counts_nothing() {
+    let served = logging().serve();
+    served.curl("/~agent?user=sea", &["-H", "Accept: text/html"]).with_status(200);
+    let path = |question: &str, item: &str| format!("/~agent/click?question={question}&item={item}");
+    let shown = counted(&served)["never_clicked"][0]["item"].as_str().unwrap().to_owned();
+    let post = ["-X", "POST"];
+    for (path, status) in [
+        (path("sea", "https://evil.example/"), 404),
+        (path("nothing+that+was+asked", &shown), 404),
+        ("/~agent/click".to_owned(), 400),
+        ("/~nobody/click?question=sea&item=x".to_owned(), 404),
+    ] {
+        served.curl(&path, &post).with_status(status);
+    }
+    let of_another_site = [&post[..], &["-H", "sec-fetch-site: cross-site"]].concat();
+    served.curl(&path("sea", &shown), &of_another_site).with_status(403);
+    served.curl(&path("sea", &shown), &post).with_status(204);
+    served.curl(&path("sea", &shown), &post).with_status(404);
+    assert_eq!(counted(&served)["clicks"], 1, "no more often than it was shown");
+    // What programs are answered has no links to click, and is no result that nobody clicked.
+    served.curl("/~agent?user=ships", &["-H", "Accept: application/json"]).with_status(200);
+    let told = counted(&served);
+    assert!(told["never_clicked"].as_array().unwrap().iter().all(|one| one["question"] == "sea"), "{told}");
+    let quiet = cinema("results = 5").serve();
+    let page = quiet.curl("/~agent?user=sea", &["-H", "Accept: text/html"]).with_status(200);
+    assert!(!page.text().contains("ping=") && !page.field("content-security-policy").unwrap().contains("connect-src"));
+    quiet.curl(&path("sea", &shown), &post).with_status(404);
+}
+
+#[test]
+fn what_narrows_a_search_down_is_called_as_people_do_in_the_language_of_the_page() {
+    let recipe = |n: usize| {
+        let (kind, diet, genre) = match n % 2 {
+            0 => ("Recipe", "https://schema.org/VeganDiet", "Hausmannskost"),
+            _ => ("HowTo", "GlutenFreeDiet", "Haute Cuisine"),
+        };
+        json!({
+            "@type": kind, "@id": format!("https://r.example/{n}"), "name": format!("Suppe {n}"),
+            "suitableForDiet": diet, "genre": genre, "description": "Eine Suppe.",
+        })
+    };
+    let recipes: String = (0..12).map(|n| recipe(n).to_string() + "\n").collect();
+    let served = Deployment::of_backend("kind = \"search\"\ncontent = [\"r.jsonl\"]").and("r.jsonl", &recipes).serve();
+    for (language, words) in [
+        ("de", ["Ernährung", "Vegan", "Glutenfrei", "Art", "Rezept", "Anleitung", "Genre", "Hausmannskost"]),
+        ("fr", ["Régime", "Végane", "Sans gluten", "Type", "Recette", "Mode d’emploi", "Genre", "Hausmannskost"]),
+        ("es", ["Dieta", "Vegana", "Sin gluten", "Tipo", "Receta", "Instrucciones", "Género", "Hausmannskost"]),
+        ("en", ["Diet", "Vegan", "Gluten-free", "Kind", "Recipe", "Instructions", "Genre", "Hausmannskost"]),
+    ] {
+        let wanted = format!("Accept-Language: {language}");
+        let page =
+            served.curl("/~agent?user=suppe", &["-H", "Accept: text/html", "-H", &wanted]).with_status(200).text();
+        let facets = &page[page.find("class=\"facets\"").unwrap()..];
+        for word in words {
+            assert!(facets.contains(&format!(">{word}<")), "{language}: no {word} in {facets}");
+        }
+    }
+    let german = ["-H", "Accept: text/html", "-H", "Accept-Language: de"];
+    let chosen = served.curl("/~agent?user=suppe&filter.suitableForDiet=https://schema.org/VeganDiet", &german);
+    assert!(chosen.text().contains("aria-label=\"Vegan entfernen\""), "{}", chosen.text());
+}

@@ -10,7 +10,9 @@ use forecourt_identity::{Person, Verifier};
 use forecourt_oidc::delegated::DelegatedFlow;
 use forecourt_oidc::limits::{FLOW_TIME_MAX, PARAMETER_BYTES_MAX};
 use forecourt_pages::{AccountPage, Pages, csp, sign_in_path};
+use forecourt_sentences::{Sentences, SpokenLanguage};
 use forecourt_surface::answer::HttpAnswer;
+use forecourt_surface::negotiate;
 use forecourt_surface::refusal::add_fields;
 use forecourt_surface::{BaseUrl, Mount};
 use http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, SET_COOKIE};
@@ -44,12 +46,14 @@ struct Attempt {
 }
 
 /// What a page says.
-struct PageWords<'a> {
+struct PageWords {
     status: StatusCode,
-    title: &'a str,
+    title: String,
     message: String,
-    links: &'a [(&'a str, &'a str)],
-    posts: Option<(&'a str, &'a str)>,
+    /// Where to go on, and what that is called.
+    link: (String, String),
+    /// What can be done, where it is posted.
+    posts: Option<(String, String)>,
 }
 
 impl SignInPages {
@@ -100,33 +104,29 @@ impl<'a> Visit<'a> {
                 Err(failure) => self.failed(&failure, &upstream.name, cookie),
             };
         }
-        let (go, forget) = (format!("{}?{GO}=1", page_path(&upstream.name)), forget_path(&upstream.name));
+        let go = format!("{}?{GO}=1", page_path(&upstream.name));
         let has_signed_in = match broker.has_signed_in(&person).await {
             Ok(has) => has,
             Err(failure) => return self.failed(&failure, &upstream.name, cookie),
         };
-        let server = &upstream.name;
+        let (server, say) = (upstream.name.as_str(), self.words());
         let said = match has_signed_in {
             false => PageWords {
                 status: StatusCode::OK,
-                title: "Sign in at a server",
-                message: format!(
-                    "Programs that ask as you through this host can use the server \"{server}\" in your name once you \
-                     have signed in there. This host keeps what the server gives it sealed, shows it to that server \
-                     alone, and forgets it when you say so here."
-                ),
-                links: &[(&go, "Sign in there")],
+                title: say.server_sign_in_title(),
+                message: say.server_sign_in_why(server),
+                link: (go, say.server_sign_in()),
                 posts: None,
             },
             true => PageWords {
                 status: StatusCode::OK,
-                title: "You are signed in there",
-                message: format!("This host asks the server \"{server}\" in your name when programs of yours call it."),
-                links: &[(&go, "Sign in there anew")],
-                posts: Some((&forget, "Forget this sign-in")),
+                title: say.server_signed_in_title(),
+                message: say.server_signed_in_why(server),
+                link: (go, say.server_sign_in_anew()),
+                posts: Some((forget_path(&upstream.name), say.server_forget())),
             },
         };
-        self.say(&said, cookie)
+        self.page_of(&said, cookie)
     }
 
     /// Back from an authorization server. Whatever comes of it, the state is used up.
@@ -144,18 +144,15 @@ impl<'a> Visit<'a> {
         match self.finish(broker, &person, &attempt).await {
             Ok(()) => {
                 upstream.list_for(person);
+                let say = self.words();
                 let said = PageWords {
                     status: StatusCode::OK,
-                    title: "You are signed in there",
-                    message: format!(
-                        "The server \"{}\" is asked in your name from now on. You can close this page and go back to \
-                         the program that sent you here.",
-                        upstream.name
-                    ),
-                    links: &[(&page_path(&upstream.name), "See or end this sign-in")],
+                    title: say.server_signed_in_title(),
+                    message: say.server_signed_in_now(upstream.name.as_str()),
+                    link: (page_path(&upstream.name), say.server_see_sign_in()),
                     posts: None,
                 };
-                self.say(&said, cookie)
+                self.page_of(&said, cookie)
             }
             Err(failure) => self.failed(&failure, &upstream.name, cookie),
         }
@@ -174,14 +171,15 @@ impl<'a> Visit<'a> {
         };
         match broker.forget(&person).await {
             Ok(()) => {
+                let say = self.words();
                 let said = PageWords {
                     status: StatusCode::OK,
-                    title: "Forgotten",
-                    message: format!("This host does not ask the server \"{}\" in your name any more.", upstream.name),
-                    links: &[(&page_path(&upstream.name), "Sign in there again")],
+                    title: say.server_forgotten_title(),
+                    message: say.server_forgotten_why(upstream.name.as_str()),
+                    link: (page_path(&upstream.name), say.server_sign_in_again()),
                     posts: None,
                 };
-                self.say(&said, cookie)
+                self.page_of(&said, cookie)
             }
             Err(failure) => self.failed(&failure, &upstream.name, cookie),
         }
@@ -265,24 +263,31 @@ impl<'a> Visit<'a> {
     }
 
     fn nothing(&self) -> HttpAnswer {
-        let message = "At no server of this name do people sign in.".to_owned();
+        let say = self.words();
         let said = PageWords {
             status: StatusCode::NOT_FOUND,
-            title: "Not found",
-            message,
-            links: &[("/", "All agents")],
+            title: say.server_none_title(),
+            message: say.server_none_why(),
+            link: ("/".to_owned(), say.page_all_agents()),
             posts: None,
         };
-        self.say(&said, None)
+        self.page_of(&said, None)
     }
 
     fn failed(&self, failure: &SignInFailure, name: &Handle, cookie: Option<HeaderValue>) -> HttpAnswer {
-        let page = page_path(name);
-        self.say(&said_of(failure, &[(&page, "Begin anew")]), cookie)
+        let link = (page_path(name), self.words().server_begin_anew());
+        self.page_of(&said_of(failure, self.words(), link), cookie)
     }
 
     fn failed_somewhere(&self, failure: &SignInFailure) -> HttpAnswer {
-        self.say(&said_of(failure, &[("/", "All agents")]), None)
+        let link = ("/".to_owned(), self.words().page_all_agents());
+        self.page_of(&said_of(failure, self.words(), link), None)
+    }
+
+    /// The words of the page, in the language that the browser asks for.
+    fn words(&self) -> Sentences {
+        let spoken = negotiate::languages(&self.head.headers).iter().find_map(SpokenLanguage::of);
+        Sentences::in_language(spoken.unwrap_or(SpokenLanguage::English))
     }
 
     fn lead(&self, to: &str, cookie: Option<HeaderValue>) -> HttpAnswer {
@@ -291,43 +296,44 @@ impl<'a> Visit<'a> {
         HttpAnswer::whole(StatusCode::SEE_OTHER, head, "")
     }
 
-    fn say(&self, said: &PageWords<'_>, cookie: Option<HeaderValue>) -> HttpAnswer {
+    fn page_of(&self, said: &PageWords, cookie: Option<HeaderValue>) -> HttpAnswer {
         let brand = &self.pages.pages.branding;
+        let code = self.words().language().code();
+        let (path, label) = &said.link;
         let shown = AccountPage {
             brand,
             host_name: &self.host().site().name,
             url: &self.base().url(self.head.uri.path()),
-            language: &Language::english(),
-            title: said.title,
+            language: &Language::parse(code).unwrap_or_else(Language::english),
+            title: &said.title,
             message: &said.message,
-            links: said.links,
-            posts: said.posts,
+            links: &[(path, label)],
+            posts: said.posts.as_ref().map(|(path, label)| (path.as_str(), label.as_str())),
             signs_out: false,
             goes_on_to: None,
         };
         let mut head = fields(cookie);
         head.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-        head.insert(CONTENT_LANGUAGE, HeaderValue::from_static("en"));
+        head.insert(CONTENT_LANGUAGE, HeaderValue::from_static(code));
         head.extend(HeaderValue::from_str(brand.asking_policy()).ok().map(|policy| (CONTENT_SECURITY_POLICY, policy)));
         HttpAnswer::whole(said.status, head, shown.render())
     }
 }
 
-fn said_of<'a>(failure: &SignInFailure, links: &'a [(&'a str, &'a str)]) -> PageWords<'a> {
-    let status = match failure {
-        SignInFailure::Away | SignInFailure::Unkept(_) => StatusCode::SERVICE_UNAVAILABLE,
-        SignInFailure::Foreign => StatusCode::FORBIDDEN,
-        SignInFailure::Invalid | SignInFailure::Declined | SignInFailure::Stale => StatusCode::BAD_REQUEST,
-    };
-    let message = match failure {
+fn said_of(failure: &SignInFailure, say: Sentences, link: (String, String)) -> PageWords {
+    let (status, kind) = match failure {
+        SignInFailure::Away => (StatusCode::SERVICE_UNAVAILABLE, "away"),
+        SignInFailure::Foreign => (StatusCode::FORBIDDEN, "foreign"),
+        SignInFailure::Invalid => (StatusCode::BAD_REQUEST, "invalid"),
+        SignInFailure::Declined => (StatusCode::BAD_REQUEST, "declined"),
+        SignInFailure::Stale => (StatusCode::BAD_REQUEST, "stale"),
         // What is wrong with the store is for the log.
         SignInFailure::Unkept(error) => {
             tracing::warn!(%error, "a sign-in at a server could not be kept");
-            "Sign-ins can't be kept at the moment. Please try again later.".to_owned()
+            (StatusCode::SERVICE_UNAVAILABLE, "unkept")
         }
-        failure => failure.to_string(),
     };
-    PageWords { status, title: "Not signed in there", message, links, posts: None }
+    PageWords { status, title: say.server_failed_title(), message: say.server_failure(kind), link, posts: None }
 }
 
 /// The fields of pages that nobody keeps.

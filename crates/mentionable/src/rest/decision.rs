@@ -154,7 +154,7 @@ async fn decider(rest: &Rest, responder: &Responder<'_>, issuance: &Issuance) ->
     let Responder { request, route, person, .. } = responder;
     let (agent, now) = (&route.card.address, rest.host.clock().now());
     let proof = credentials::Request { head: request.parts, body: None, agent, now };
-    let sender = or_person(credentials::sender(&rest.verifier, rest.host.site(), proof).await?, *person);
+    let sender = or_person(credentials::sender(&rest.verifier, rest.host.site(), proof).await?, *person, agent);
     let has_conversation = conversation_cookie::waiting_thread(request.headers(), issuance).is_some();
     Ok(Decider::of(&sender, has_conversation))
 }

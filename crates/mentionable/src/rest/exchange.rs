@@ -49,7 +49,8 @@ pub(crate) async fn carry(
     // Before `resume`, which completes `ask`: a sign-in leads back to what this request itself said.
     let back = way_back(responder, &rest.verifier, &ask);
     let proof = credentials::Request { head: request.parts, body, agent: &route.card.address, now: received_at };
-    let sender = or_person(credentials::sender(&rest.verifier, host.site(), proof).await?, responder.person);
+    let sender = credentials::sender(&rest.verifier, host.site(), proof).await?;
+    let sender = or_person(sender, responder.person, &route.card.address);
     // Before what it resumes is used up: a repetition uses up nothing.
     let once = match key {
         // On the heap: few requests have a key.
@@ -122,8 +123,8 @@ async fn exchange(
     Ok(Ok((host.receive(message(ask, envelope)?, run).await?, form)))
 }
 
-/// What the head of a request says of its message.
-fn envelope(rest: &Rest, responder: &Responder<'_>, sender: Sender, received_at: Timestamp) -> Envelope {
+/// What the head of a request says of its message to the agent of the responder.
+pub(crate) fn envelope(rest: &Rest, responder: &Responder<'_>, sender: Sender, received_at: Timestamp) -> Envelope {
     let Responder { request, route, .. } = responder;
     Envelope {
         recipient: route.card.handle().clone(),
@@ -132,6 +133,7 @@ fn envelope(rest: &Rest, responder: &Responder<'_>, sender: Sender, received_at:
         finds: route.card.finds,
         with_facets: false,
         completes: false,
+        asks_several: false,
         hop: hops::read(request.headers()),
         id: rest.ids.next(),
         submission: None,

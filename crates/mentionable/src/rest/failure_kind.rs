@@ -85,6 +85,11 @@ impl FailureKind {
         say.page_failure_title(self.code())
     }
 
+    /// What a person is told of it in one line: the sentence, or the title where there is none.
+    pub(crate) fn words_in(self, say: Sentences) -> String {
+        self.message_in(say).unwrap_or_else(|| self.title_in(say))
+    }
+
     /// The whole sentence in the language of a page. `None` where the message of such a failure tells more than its kind.
     pub(crate) fn message_in(self, say: Sentences) -> Option<String> {
         match self {

@@ -29,6 +29,8 @@ pub(crate) struct Envelope {
     pub(crate) with_facets: bool,
     /// Whether what a half-typed question may become is all that is wanted.
     pub(crate) completes: bool,
+    /// Whether other agents are asked the same at once.
+    pub(crate) asks_several: bool,
     /// Agents in line before this one.
     pub(crate) hop: u32,
     /// Our id for the message; REST has none of its own.
@@ -68,10 +70,13 @@ pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, DecodeErr
             findings: if envelope.with_facets { FindingsDetail::Facets } else { FindingsDetail::None },
             narrowing: if envelope.finds { narrowing } else { SearchRefinement::default() },
             completes: envelope.completes,
+            asks_several: envelope.asks_several,
+            // A summary that a model has to make is worth its time and cost where one agent was chosen.
+            list_only: envelope.asks_several,
             ..SearchOptions::default()
         },
-        // Nobody has asked anything yet.
-        unrecorded: envelope.completes,
+        // Nobody has asked this agent anything yet.
+        unrecorded: envelope.completes || envelope.asks_several,
         ..Message::new(envelope.id, envelope.recipient, parts, TRANSPORT, envelope.received_at)
     })
 }
@@ -119,6 +124,11 @@ fn part(entry: Entry) -> PendingPart {
             PendingPart::Part(Part::Text(forecourt_core::Text { mime: words_of(mime), content: text }))
         }
     }
+}
+
+/// Whether an entry is words, and no address of something else.
+pub(crate) fn is_words(text: &str) -> bool {
+    !text.starts_with("data:") && !is_web_address(text)
 }
 
 /// Whether an entry is nothing but an address. One with words behind it ("https://… is this safe?")
@@ -189,6 +199,7 @@ mod tests {
             finds: false,
             with_facets: false,
             completes: false,
+            asks_several: false,
             hop: 0,
             id: MessageId::parse("m1").expect("an id"),
             submission: None,

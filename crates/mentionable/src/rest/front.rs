@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use forecourt_core::{AgentCard, Language, Site};
+use forecourt_core::{AgentCard, Language, Site, first_mention};
 use forecourt_pages::{AgentListItem, AgentPage, FAVICON, FrontPage, csp};
 use headers::{ETag, HeaderMapExt, IfNoneMatch};
 use http::header::CACHE_CONTROL;
-use http::{HeaderValue, StatusCode};
+use http::{HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
@@ -15,12 +15,14 @@ use super::agent_route;
 use super::answer::{HttpAnswer, Outcome};
 use super::errors::Failure;
 use super::failure_kind::FailureKind;
-use super::limits::AGENTS_PER_PAGE;
+use super::from_wire::is_words;
+use super::limits::{AGENTS_PER_PAGE, QUERY_BYTES_MAX};
 use super::media::Media;
 use super::refusal::VERSION;
 use super::render;
 use super::responder::Responder;
 use super::search;
+use super::several::{QuestionToSeveral, asked_together};
 use super::signed_in::account;
 use super::transport::Rest;
 use crate::{NAME, discovery};
@@ -30,9 +32,6 @@ pub(crate) fn front_page(rest: &Rest, responder: &Responder<'_>) -> Outcome {
     let request = &responder.request;
     rest.meter(request)?;
     let media = request.media()?;
-    if let Some(path) = asked_from_box(rest, responder, media) {
-        return Ok(responder.see_other(&path));
-    }
     let (base, site) = (request.base(), request.base().site());
     let number = page_number(request.query()).ok_or_else(Failure::no_such_page)?;
     let count = rest.listed.len();
@@ -64,6 +63,7 @@ pub(crate) fn front_page(rest: &Rest, responder: &Responder<'_>) -> Outcome {
         brand: responder.branding,
         name: &site.name,
         ask: agents.first().filter(|_| number == 1),
+        asks_several: asked_together(rest).len() > 1,
         domain: &site.domain,
         url: &url,
         language: &language,
@@ -155,15 +155,35 @@ fn listing(site: &Site, cards: &[Cow<'_, AgentCard>], next_page: Option<&str>) -
     listed
 }
 
-/// Where the box of this page leads: to the answer of the agent that was chosen beside it, else of the default one.
-fn asked_from_box(rest: &Rest, responder: &Responder<'_>, media: Media) -> Option<String> {
+/// What the box of this page asks.
+pub(crate) enum BoxQuestion<'a> {
+    /// One agent, whose page this is.
+    OfOne(String),
+    /// All that find things.
+    OfSeveral(QuestionToSeveral<'a>),
+}
+
+/// The question of the box, if there is one: to the agent that was chosen beside it or that it mentions, else to all that
+/// find things, else to the default one.
+pub(crate) fn box_question<'a>(rest: &'a Rest, responder: &Responder<'_>) -> Option<BoxQuestion<'a>> {
     let pairs = || form_urlencoded::parse(responder.request.query().as_bytes());
     let named = |name: &str| pairs().find(|(known, _)| known == name).map(|(_, value)| value);
-    let question = named("user").filter(|question| media == Media::Html && !question.trim().is_empty())?;
-    let chosen = named("agent").and_then(|handle| rest.door_at(&format!("/~{handle}")));
+    let question = named("user").filter(|question| !question.trim().is_empty())?;
+    if responder.request.media != Some(Media::Html) || responder.request.parts.method != Method::GET {
+        return None;
+    }
+    let door = |handle: &str| rest.door_at(&format!("/~{handle}"));
+    let mentioned = || first_mention(&question, &responder.request.site.domain).and_then(|it| door(it.as_str()));
+    let chosen = named("agent").and_then(|handle| door(&handle)).or_else(mentioned);
+    // What is an address is fetched: once, for one agent. What is too long is refused where one agent is asked.
+    let fits = responder.request.query().len() <= QUERY_BYTES_MAX && is_words(&question);
+    let several = || QuestionToSeveral::new(rest, &question).filter(|_| fits);
+    if let (None, Some(several)) = (chosen, several()) {
+        return Some(BoxQuestion::OfSeveral(several));
+    }
     let route = chosen.unwrap_or(&rest.default);
     let query: String = form_urlencoded::Serializer::new(String::new()).append_pair("user", &question).finish();
-    Some(format!("{}?{query}", route.path))
+    Some(BoxQuestion::OfOne(format!("{}?{query}", route.path)))
 }
 
 /// The page that a query asks for, from 1 on: the first where it names none. `None` for what is no page.

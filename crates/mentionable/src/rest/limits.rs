@@ -1,6 +1,8 @@
 //! The bounds of this transport, each with its unit. Those that several protocols share are in
 //! [`forecourt_core::limits`].
 
+use std::time::Duration;
+
 /// Bytes of a raw query string. REST 3.1.
 pub(crate) const QUERY_BYTES_MAX: usize = 8 * 1024;
 /// Bytes of a raw request body. REST 3.2.
@@ -41,6 +43,10 @@ pub(crate) const COOKIE_BYTES_MAX: usize = 8 * 1024;
 pub(crate) const FILE_IN_STREAM_BYTES_MAX: usize = 256 * 1024;
 /// Agents on one page of the front page.
 pub(crate) const AGENTS_PER_PAGE: usize = 100;
+/// Agents that one question of the front page is asked of.
+pub(crate) const ASKED_TOGETHER_MAX: usize = 8;
+/// How long each of them has. Whoever asks one alone waits as long as that agent may take.
+pub(crate) const ASKED_TOGETHER_TIME_MAX: Duration = Duration::from_secs(12);
 /// Seconds after which to come back, where nothing better is known.
 pub(crate) const RETRY_AFTER_SECONDS: u64 = 5;
 /// Questions of one turn that are put in words.

@@ -4,10 +4,8 @@
 //! opens, and a program reads the same results in the form that it wants. REST 3.1, 4.
 
 use bytes::Bytes;
-use forecourt_core::{Ending, Event, EventStream, Language, Part, Reply, SearchRefinement, Site, ThreadId};
-use forecourt_pages::{Account, SearchAnswer, SearchPage, csp};
-use forecourt_surface::BaseUrl;
-use forecourt_surface::base_url::PlainOrigin;
+use forecourt_core::{Ending, Event, EventStream, Language, Part, Reply, SearchRefinement, ThreadId};
+use forecourt_pages::{Account, SearchAnswer, SearchPage};
 use forecourt_surface::ending::{self, add_challenges};
 use forecourt_surface::refusal::add_fields;
 use futures::{Stream, StreamExt};
@@ -15,6 +13,7 @@ use http::StatusCode;
 
 use super::answer::{Content, HttpAnswer};
 use super::media::Media;
+use super::own_links::OwnLinks;
 use super::payment;
 use super::refusal;
 use super::render;
@@ -77,7 +76,7 @@ pub(crate) async fn answer(
     let first = events.next().await;
     let mut head = responder.answer_head(Media::Html, &language, thread.as_ref());
     // This policy allows no script, so that what an item or a question says can't become one.
-    render::security_fields(&mut head, csp::FOUND);
+    render::security_fields(&mut head, responder.branding.found_policy());
     let status = match &first {
         Some(Event::Ending(Ending::Refused(part))) => {
             add_fields(&mut head, part, canonical_host);
@@ -97,26 +96,21 @@ pub(crate) async fn answer(
         None => StatusCode::BAD_GATEWAY,
         Some(_) => StatusCode::OK,
     };
-    // Where the page came from the configured origin, refusals lead there as they are.
-    let base = responder.request.base();
-    let plain = base.plain().map(|plain| (responder.request.site.clone(), plain.clone()));
-    let answer = LedAnswer { answer, plain };
+    let answer = LedAnswer { answer, links: OwnLinks::of(responder) };
     HttpAnswer { status, head, content: Content::Frames(Box::pin(written(begin, answer, first, events, thread))) }
 }
 
 /// An answer whose refusals lead to the origin at which the page was asked for.
 struct LedAnswer {
     answer: SearchAnswer,
-    plain: Option<(Site, PlainOrigin)>,
+    links: OwnLinks,
 }
 
 impl LedAnswer {
     fn take(&mut self, event: Event) -> String {
-        self.answer.take(match (event, &self.plain) {
-            (Event::Ending(Ending::Refused(part)), Some((site, plain))) => {
-                Event::Ending(Ending::Refused(Box::new(BaseUrl::at(site, Some(plain)).refusal(&part))))
-            }
-            (event, _) => event,
+        self.answer.take(match event {
+            Event::Ending(ending) => Event::Ending(self.links.ending(ending)),
+            event => event,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Who is signed in, and the way there and back. REST 7.2, PolicyPart 3.3.1.
 
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{Ending, Event, PolicyPart, Reply, Sender};
+use forecourt_core::{Address, Ending, Event, PolicyPart, Reply, Sender};
 use forecourt_identity::sessions::BrowserRequest;
 use forecourt_identity::{Person, Verifier};
 use forecourt_pages::{Account, sign_in_path};
@@ -31,13 +31,13 @@ pub(crate) async fn person(rest: &Rest, head: &Parts) -> Result<Option<Person>, 
     found.map_err(|error| forecourt_core::Error::from(error).into())
 }
 
-/// The sender, or who is signed in where nothing in the request itself proves who sent it.
-pub(crate) fn or_person(sender: Sender, person: Option<&Person>) -> Sender {
+/// The sender to `agent`, or who is signed in where nothing in the request itself proves who sent it.
+pub(crate) fn or_person(sender: Sender, person: Option<&Person>, agent: &Address) -> Sender {
     match person {
         // A cookie is sent without being asked; what the request proves by itself counts before it.
         Some(person) if !sender.verified => {
             let Sender { peer, claimed_address, .. } = sender;
-            Sender { peer, claimed_address, ..person.sender.clone() }
+            Sender { peer, claimed_address, ..person.asking(agent) }
         }
         _ => sender,
     }

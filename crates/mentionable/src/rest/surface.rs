@@ -23,6 +23,7 @@ use super::body::{check_json, check_uncoded, read};
 use super::decision::{self, DecisionKind};
 use super::errors::Failure;
 use super::exchange::PostExtras;
+use super::front::BoxQuestion;
 use super::limits::{BODY_BYTES_MAX, WEBHOOK_BODY_BYTES_MAX};
 use super::media::Media;
 use super::once::IdempotencyKey;
@@ -31,7 +32,7 @@ use super::responder::Responder;
 use super::task::{self, TaskPath};
 use super::transport::Rest;
 use super::wire::DecodeError;
-use super::{artifact, callback, exchange, front, multipart, payment, query, signed_in, turns};
+use super::{artifact, callback, exchange, front, multipart, payment, query, several, signed_in, turns};
 
 /// The path patterns of agents; the tilde may come encoded, and a last slash changes nothing.
 const AGENT_PATHS: [&str; 6] =
@@ -205,8 +206,21 @@ async fn on_front(State(rest): State<Arc<Rest>>, request: Request) -> Response {
         Err(error) => return responder.respond(Err(error)).into_response(),
     };
     let responder = responder.to(person.as_ref());
-    let outcome = page(&responder, || front::front_page(&rest, &responder));
-    responder.respond(outcome).into_response()
+    responder.respond(front(&rest, &responder).await).into_response()
+}
+
+async fn front(rest: &Rest, responder: &Responder<'_>) -> Outcome {
+    match front::box_question(rest, responder) {
+        Some(question) => {
+            rest.meter(&responder.request)?;
+            match question {
+                BoxQuestion::OfOne(path) => Ok(responder.see_other(&path)),
+                // On the heap: most requests are for one page.
+                BoxQuestion::OfSeveral(asked) => Box::pin(several::answer(rest, responder, asked)).await,
+            }
+        }
+        None => page(responder, || front::front_page(rest, responder)),
+    }
 }
 
 async fn on_asset(State(rest): State<Arc<Rest>>, request: Request) -> Response {

@@ -19,6 +19,7 @@ mod refusals;
 mod search;
 mod security;
 mod sessions;
+mod several;
 mod streaming;
 mod support;
 mod vectors;

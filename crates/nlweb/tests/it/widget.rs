@@ -87,3 +87,47 @@ async fn its_script_is_for_every_page_and_is_not_sent_twice() {
     assert_eq!(place.send(request("POST", "/widget.js"), "").await.status.as_u16(), 405);
     assert_eq!(place.send(request("OPTIONS", "/widget.json"), "").await.status.as_u16(), 204);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_box_may_ask_several_agents_or_all_that_find_things() {
+    let finding = |handle: &str| AgentCard { finds: true, cors: true, ..card(handle) };
+    let saying = || ScriptedAgent::saying(["x"]);
+    let setup = Setup::default().with(card("shut"), saying()).with(finding("shop"), saying());
+    let place = setup.with(finding("films"), saying()).pages(&format!("embed = [\"{SHOP}\"]")).start().await;
+    let about =
+        async |query: &str, origin: &str| place.send(from("GET", &format!("/widget.json?{query}"), origin), "").await;
+    let named = |about: &Value| -> Vec<String> {
+        let agents = about["agents"].as_array().unwrap().iter();
+        agents.map(|agent| agent["ask"].as_str().unwrap().to_owned()).collect()
+    };
+    let all = about("agent=all&lang=de-CH", OTHER).await.json();
+    assert_eq!(named(&all), ["/~shop/ask", "/~films/ask"], "all that find things");
+    assert_eq!((&all["name"], &all["words"]["ask"]), (&json!("Demo"), &json!("Fragen")));
+    for several in ["agent=%40films+%40shop%40demo.localhost", "agent=films,shop,films"] {
+        assert_eq!(named(&about(several, OTHER).await.json()), ["/~films/ask", "/~shop/ask"], "{several}");
+    }
+    let one = about("agent=films", OTHER).await.json();
+    assert_eq!((named(&one).len(), &one["ask"], &one["words"]["ask"]), (0, &json!("/~films/ask"), &json!("Ask")));
+    assert_eq!(about("agent=films+shut", OTHER).await.status.as_u16(), 403, "a site is listed for each of them");
+    assert_eq!(about("agent=films+shut", SHOP).await.status.as_u16(), 200);
+    assert_eq!(about("agent=films+nobody", OTHER).await.status.as_u16(), 404);
+    let many = |count: usize| format!("agent={}", vec!["films"; count].join("+"));
+    assert_eq!(about(&many(8), OTHER).await.status.as_u16(), 200);
+    assert_eq!(about(&many(9), OTHER).await.status.as_u16(), 400);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_to_several_is_told_to_the_agent_as_that() {
+    let agent = ScriptedAgent::saying(["x"]);
+    let place = Setup::default().with(card("bot"), agent.clone()).start().await;
+    for (meta, several) in [(json!({"forecourt/asks_several": true}), true), (json!({}), false)] {
+        let body = json!({"query": {"text": "hi"}, "meta": meta}).to_string();
+        place.send(request("POST", "/~bot/ask").header("content-type", "application/json"), body).await;
+        let heard = agent.heard();
+        let heard = heard.last().unwrap();
+        assert_eq!((heard.search.asks_several, heard.unrecorded), (several, several));
+    }
+    let wrong = json!({"query": {"text": "hi"}, "meta": {"forecourt/asks_several": "yes"}}).to_string();
+    let answer = place.send(request("POST", "/~bot/ask").header("content-type", "application/json"), wrong).await;
+    assert_eq!(answer.status.as_u16(), 400);
+}

@@ -1,20 +1,21 @@
 //! What can be done with an item: `potentialAction` of schema.org, where it leads to a page.
 
+use forecourt_sentences::SpokenLanguage;
 use serde_json::{Map, Value};
 
-use super::Action;
+use super::{Action, names};
 use crate::clean;
 use crate::limits::ACTIONS_MAX;
 
 /// The actions that a person can follow, at most [`ACTIONS_MAX`].
-pub(super) fn of(fields: &Map<String, Value>) -> Vec<Action> {
+pub(super) fn of(fields: &Map<String, Value>, language: SpokenLanguage) -> Vec<Action> {
     let one = std::slice::from_ref;
     let given = fields.get("potentialAction");
     let actions = given.map(|value| value.as_array().map_or(one(value), Vec::as_slice)).unwrap_or_default();
-    actions.iter().filter_map(action).take(ACTIONS_MAX).collect()
+    actions.iter().filter_map(|given| action(given, language)).take(ACTIONS_MAX).collect()
 }
 
-fn action(value: &Value) -> Option<Action> {
+fn action(value: &Value, language: SpokenLanguage) -> Option<Action> {
     let target = match value.get("target").or(value.get("url"))? {
         Value::Array(targets) => targets.first()?,
         target => target,
@@ -22,7 +23,11 @@ fn action(value: &Value) -> Option<Action> {
     let url = target.as_str().or_else(|| target.get("urlTemplate").or(target.get("url"))?.as_str())?;
     // A template wants values that nobody here has.
     let url = clean::href(url).filter(|url| url.starts_with("http") && !url.contains('{'))?;
-    let kind = || value.get("@type")?.as_str()?.strip_suffix("Action").map(super::words);
+    let kind = || {
+        let name = value.get("@type")?.as_str()?;
+        let known = names::value(name, language).map(str::to_owned);
+        known.or_else(|| name.strip_suffix("Action").map(super::words))
+    };
     let name = value.get("name").and_then(Value::as_str).map(clean::line).filter(|name| !name.is_empty());
     Some(Action { name: name.or_else(kind).filter(|name| !name.is_empty())?, url })
 }
@@ -34,7 +39,7 @@ mod tests {
     use super::*;
 
     fn actions(given: Value) -> Vec<(String, String)> {
-        let found = of(json!({ "potentialAction": given }).as_object().unwrap());
+        let found = of(json!({ "potentialAction": given }).as_object().unwrap(), SpokenLanguage::English);
         found.into_iter().map(|action| (action.name, action.url)).collect()
     }
 

@@ -24,15 +24,15 @@ pub(super) fn of(fields: &Map<String, Value>, say: Sentences) -> Vec<Fact> {
 fn written(value: &Value, form: Form, say: Sentences) -> Option<String> {
     let language = say.language();
     match form {
-        Form::Plain => to_words(value).map(|text| known_word(&text, language)),
+        Form::Plain => to_words(value, say).map(|text| known_word(&text, language)),
         Form::Rating => rating(first(value), language),
         Form::Date => plain(first(value)).map(|text| date(&text, language).unwrap_or(text)),
         Form::Year => plain(first(value)).map(|text| text.chars().take_while(char::is_ascii_digit).take(4).collect()),
         Form::Place => place(first(value)),
         Form::Money => money(first(value), say),
-        Form::Area => quantity(first(value), language).or_else(|| to_words(value)),
+        Form::Area => quantity(first(value), language).or_else(|| to_words(value, say)),
         Form::Word => {
-            to_words(value).map(|text| known_word(text.rsplit(['/', '#']).next().unwrap_or_default(), language))
+            to_words(value, say).map(|text| known_word(text.rsplit(['/', '#']).next().unwrap_or_default(), language))
         }
     }
 }

@@ -96,7 +96,7 @@ pub(super) fn month(number: usize, language: SpokenLanguage) -> Option<&'static 
     KINDS.months[at].get(number.checked_sub(1)?).map(String::as_str)
 }
 
-fn in_language(said: &'static [String; 4], language: SpokenLanguage) -> &'static str {
+pub(super) fn in_language(said: &'static [String; 4], language: SpokenLanguage) -> &'static str {
     let said = SpokenLanguage::ALL.iter().zip(said).find(|(of, _)| **of == language);
     said.map_or("", |(_, said)| said.as_str())
 }

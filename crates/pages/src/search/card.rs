@@ -25,6 +25,17 @@ struct Card<'a> {
     glance: Vec<Fact>,
     say: Sentences,
     actions: &'a [Action],
+    /// Where a click is counted.
+    ping: Option<String>,
+}
+
+/// In which words cards are told, and which are marked in them.
+#[derive(Clone, Copy)]
+pub(super) struct CardWords<'a> {
+    pub(super) words: &'a Words,
+    pub(super) say: Sentences,
+    /// Whether this site counts clicks on them.
+    pub(super) counts_clicks: bool,
 }
 
 /// An item as an element of the list of results. That it has what was chosen, or what is `applied` to all of them, goes
@@ -35,9 +46,9 @@ pub(super) fn card(
     reason: Option<&MatchReason>,
     place: &Place,
     applied: &[AppliedLimit],
-    marking: (&Words, Sentences),
+    marking: CardWords<'_>,
 ) -> String {
-    let (words, say) = marking;
+    let CardWords { words, say, counts_clicks } = marking;
     let snippet = reason.map(|reason| clean::line(&reason.snippet)).filter(|snippet| !snippet.is_empty());
     let is_chosen = |fit: &&String| place.narrowing.exactly.iter().any(|(_, value)| value.eq_ignore_ascii_case(fit));
     // A fit is a limit, and what the item states in parentheses.
@@ -72,5 +83,6 @@ pub(super) fn card(
         why: reason.map(|reason| clean::line(&reason.why)).unwrap_or_default(),
         fits: fits.map(|fit| clean::line(fit)).collect(),
         actions: &item.actions,
+        ping: counts_clicks.then(|| place.click(item.address.as_deref()?)).flatten(),
     })
 }

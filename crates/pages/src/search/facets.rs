@@ -26,25 +26,26 @@ pub(super) struct ValueView {
 
 /// What there is to click, but for values that are too long to be read at a glance, and properties of which there is
 /// but one: clicking it would change nothing, unless it was chosen and can be left.
-pub(super) fn views(findings: &Findings, place: &Place) -> Vec<FacetView> {
-    let views = findings.facets.iter().map(|facet| view(facet, place));
+pub(super) fn views(findings: &Findings, place: &Place, say: Sentences) -> Vec<FacetView> {
+    let views = findings.facets.iter().map(|facet| view(facet, place, say));
     let tells = |view: &FacetView| view.open.len() > 1 || view.open.iter().any(|value| value.is_chosen);
     views.filter(tells).take(FACETS_SHOWN).collect()
 }
 
-fn view(facet: &Facet, place: &Place) -> FacetView {
+fn view(facet: &Facet, place: &Place, say: Sentences) -> FacetView {
     let fits = |value: &&(String, usize)| value.0.chars().count() <= FACET_VALUE_CHARS_MAX;
     let values = facet.values.iter().filter(fits).take(FACET_VALUES_SHOWN);
-    let mut open: Vec<ValueView> = values.map(|(value, items)| value_view(facet, value, *items, place)).collect();
+    let mut open: Vec<ValueView> = values.map(|(value, items)| value_view(facet, value, *items, place, say)).collect();
     // What is chosen can always be reached.
     open.sort_by_key(|value| !value.is_chosen);
     let folded = open.split_off(open.len().min(FACET_VALUES_OPEN));
     FacetView { label: capital(&clean::line(&facet.label)), open, folded }
 }
 
-fn value_view(facet: &Facet, value: &str, items: usize, place: &Place) -> ValueView {
+fn value_view(facet: &Facet, value: &str, items: usize, place: &Place, say: Sentences) -> ValueView {
     let (is_chosen, url) = (place.has(&facet.field, value), place.toggled(facet, value));
-    ValueView { value: if facet.is_ranges { range_label(value) } else { text_label(value) }, items, is_chosen, url }
+    let value = if facet.is_ranges { range_label(value, say) } else { text_label(value, say) };
+    ValueView { value, items, is_chosen, url }
 }
 
 /// An order to click.
@@ -78,17 +79,17 @@ fn order_label(order: ItemOrder, say: Sentences) -> String {
 }
 
 /// A value of a property that is told as ranges, as people read it.
-pub(super) fn range_label(value: &str) -> String {
+pub(super) fn range_label(value: &str, say: Sentences) -> String {
     match range(value) {
         Some((from, Some(to))) => format!("{from} – {to}"),
         Some((from, None)) => format!("{from} +"),
-        None => text_label(value),
+        None => text_label(value, say),
     }
 }
 
 /// Any other value as people read it.
-fn text_label(value: &str) -> String {
-    clean::line(item::short_name(value))
+fn text_label(value: &str, say: Sentences) -> String {
+    clean::line(&item::named(value, say))
 }
 
 fn capital(word: &str) -> String {
@@ -99,6 +100,7 @@ fn capital(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use forecourt_core::SearchRefinement;
+    use forecourt_sentences::SpokenLanguage;
 
     use super::*;
 
@@ -108,10 +110,14 @@ mod tests {
         Place { path: "/~a".to_owned(), question: "q".to_owned(), earlier: Vec::new(), narrowing }
     }
 
+    fn english() -> Sentences {
+        Sentences::in_language(SpokenLanguage::English)
+    }
+
     fn seen(values: usize, chosen: &[(&str, &str)]) -> Vec<FacetView> {
         let values = (0..values).map(|n| (format!("v{n}"), 100 - n)).collect();
         let facet = Facet { field: "genre".to_owned(), label: "genre".to_owned(), values, ..Facet::default() };
-        views(&Findings { facets: vec![facet], ..Findings::default() }, &place(chosen))
+        views(&Findings { facets: vec![facet], ..Findings::default() }, &place(chosen), english())
     }
 
     #[test]
@@ -131,7 +137,7 @@ mod tests {
         let long = |letters: usize| ("x".repeat(letters), 1);
         let values = vec![("y".to_owned(), 2), long(FACET_VALUE_CHARS_MAX), long(FACET_VALUE_CHARS_MAX + 1)];
         let facet = Facet { field: "a".to_owned(), values, ..Facet::default() };
-        let view = views(&Findings { facets: vec![facet], ..Findings::default() }, &place(&[])).remove(0);
+        let view = views(&Findings { facets: vec![facet], ..Findings::default() }, &place(&[]), english()).remove(0);
         assert_eq!((view.label.as_str(), view.open.len()), ("", 2));
     }
 
@@ -144,15 +150,21 @@ mod tests {
 
     #[test]
     fn names_of_a_vocabulary_are_short() {
-        assert_eq!(text_label("https://schema.org/VeganDiet"), "VeganDiet");
-        assert_eq!(text_label("A\u{202e}\nB"), "A B");
-        assert_eq!((range_label("20..50"), range_label("4+")), ("20 – 50".to_owned(), "4 +".to_owned()));
-        assert_eq!((text_label("16+"), range_label("x")), ("16+".to_owned(), "x".to_owned()));
+        let text = |value: &str| text_label(value, english());
+        let ranges = |value: &str| range_label(value, english());
+        assert_eq!(
+            (text("https://schema.org/VeganDiet"), text("http://schema.org/Odd")),
+            ("Vegan".to_owned(), "Odd".to_owned())
+        );
+        assert_eq!(text_label("Recipe", Sentences::in_language(SpokenLanguage::German)), "Rezept");
+        assert_eq!(text("A\u{202e}\nB"), "A B");
+        assert_eq!((ranges("20..50"), ranges("4+")), ("20 – 50".to_owned(), "4 +".to_owned()));
+        assert_eq!((text("16+"), ranges("x")), ("16+".to_owned(), "x".to_owned()));
     }
 
     #[test]
     fn orders_are_links_and_the_chosen_one_can_be_left() {
-        let say = Sentences::in_language(forecourt_sentences::SpokenLanguage::English);
+        let say = english();
         let of = |orders: &[ItemOrder], chosen| {
             let mut place = place(&[]);
             place.narrowing.order = chosen;

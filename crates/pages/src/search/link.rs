@@ -4,7 +4,8 @@ use forecourt_core::SearchRefinement;
 use forecourt_core::findings::{Facet, ItemOrder};
 
 use super::pair;
-use crate::limits::EARLIER_MAX;
+use crate::click_path;
+use crate::limits::{CLICK_BYTES_MAX, EARLIER_MAX};
 use crate::query::{DECIDED, EARLIER, FILTER_PREFIX, ORDER, RESULTS};
 
 /// A page of results.
@@ -106,6 +107,12 @@ impl Place {
         Self { question, ..self.clone() }.url(&narrowing)
     }
 
+    /// Where a click on an item is counted. `None` for one whose address would be too long.
+    pub(super) fn click(&self, item: &str) -> Option<String> {
+        let url = format!("{}?{}&{}", click_path(&self.path), pair("question", &self.question), pair("item", item));
+        Some(url).filter(|url| url.len() <= CLICK_BYTES_MAX)
+    }
+
     fn url(&self, narrowing: &SearchRefinement) -> String {
         let filters = narrowing.exactly.iter().map(|(field, value)| pair(&format!("{FILTER_PREFIX}{field}"), value));
         let results = narrowing.results.map(|results| pair(RESULTS, &results.to_string()));
@@ -194,6 +201,15 @@ mod tests {
         ] {
             assert_eq!(range(value), ends, "{value}");
         }
+    }
+
+    #[test]
+    fn a_click_says_its_question_and_its_item_within_its_bound() {
+        let place = place(&[]);
+        let url = place.click("https://a.example/?x=1&y").unwrap();
+        assert_eq!(url, "/~chef/click?question=a%20%26%20b&item=https%3A%2F%2Fa.example%2F%3Fx%3D1%26y");
+        let room = CLICK_BYTES_MAX - place.click("").unwrap().len();
+        assert!(place.click(&"x".repeat(room)).is_some() && place.click(&"x".repeat(room + 1)).is_none());
     }
 
     #[test]

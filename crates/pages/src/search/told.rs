@@ -4,7 +4,7 @@ use askama::Template;
 use forecourt_core::{CollectedReply, Ending, Event, Findings, Part};
 use forecourt_sentences::Sentences;
 
-use super::card::card;
+use super::card::{CardWords, card};
 use super::citation::cited;
 use super::facets::{self, FacetView, OrderView};
 use super::limits_told::LimitsTold;
@@ -13,7 +13,7 @@ use crate::branding::BrandView;
 use crate::front::AgentView;
 use crate::highlight::Words;
 use crate::item::{self, ItemView};
-use crate::limits::{RESULTS_SHOWN_MAX, RESULTS_STEP};
+use crate::limits::{RESULTS_COUNTED_MAX, RESULTS_SHOWN_MAX, RESULTS_STEP};
 use crate::part::PartView;
 use crate::question::{Kind, QuestionView};
 use crate::refusal::RefusalView;
@@ -187,7 +187,7 @@ impl SearchAnswer {
     /// What is told of the answer; told again, it takes the place of what was told before.
     fn found(&mut self, findings: Findings) -> String {
         let mut html = self.summary(&findings);
-        let facets = facets::views(&findings, &self.place);
+        let facets = facets::views(&findings, &self.place, self.page.say);
         let orders = facets::orders(&findings, &self.place, self.page.say);
         let has_some = !facets.is_empty() || !orders.is_empty();
         if has_some && !self.has_facets {
@@ -236,7 +236,7 @@ impl SearchAnswer {
         };
         let mut html = String::new();
         let mut is_shown = true;
-        for shown in item::views(&data.data) {
+        for shown in item::views(&data.data, self.page.say) {
             match shown {
                 ItemView::Item(item) => html.push_str(&self.item(&item)),
                 ItemView::Json(_) => is_shown = false,
@@ -261,7 +261,9 @@ impl SearchAnswer {
         let reason = self.findings.as_ref().and_then(|findings| findings.items.get(self.shown)?.reason.as_ref());
         self.shown += 1;
         let applied = self.findings.as_ref().map(|findings| findings.applied.as_slice()).unwrap_or_default();
-        let marking = (&self.page.words, self.page.say);
+        let first = self.shown <= RESULTS_COUNTED_MAX;
+        let counts_clicks = self.page.brand.is_rated && first;
+        let marking = CardWords { words: &self.page.words, say: self.page.say, counts_clicks };
         html.push_str(&card(self.shown, item, reason, &self.place, applied, marking));
         html
     }
@@ -286,7 +288,7 @@ impl SearchAnswer {
         html.push_str(&self.more());
         let failure = failure(&ending, self.page.say);
         let Place { path, question, earlier, narrowing } = &self.place;
-        let question = QuestionView::filters(&ending, path, question, earlier, narrowing);
+        let question = QuestionView::filters(&ending, path, question, earlier, narrowing, self.page.say);
         let refusal = match &ending {
             Ending::Refused(part) => Some(RefusalView::new(part, None, self.page.say)),
             _ => None,
@@ -328,7 +330,7 @@ impl SearchAnswer {
 }
 
 /// A number for people: `1,161`.
-fn grouped(number: usize) -> String {
+pub(super) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut said = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {

@@ -95,6 +95,24 @@ fn endings(text: &str) -> Vec<Ending> {
     ]
 }
 
+/// The page of a question to several agents, which end in every way, about nothing but `text`.
+fn several(text: &str) -> String {
+    let (card, language, brand) = (card(text), Language::english(), Branding::default().rated(true));
+    let agents = [AskedAgent { card: &card, path: "/~chef" }];
+    let (account, question) = (Account::SignedIn(text), text);
+    let page =
+        SeveralPage { brand: &brand, name: text, url: URL, language: &language, question, agents: &agents, account };
+    let mut answers = vec![GroupAnswer::NeedsOwnQuestion, GroupAnswer::Late, GroupAnswer::Failed(text.to_owned())];
+    for (ending, has_findings) in endings(text).into_iter().zip([true, false, true, true, true]) {
+        let reply = CollectedReply::new(vec![Part::text(text), item(text), Part::data(json!(text))], ending);
+        let findings = has_findings.then(|| Box::new(findings(text)));
+        answers.push(GroupAnswer::Reply(Box::new(CollectedReply { findings, ..reply })));
+    }
+    let mut groups = page.groups();
+    let told: String = answers.iter().map(|answer| groups.group(agents[0], answer)).collect();
+    page.begin() + &told + &groups.end()
+}
+
 /// Nothing of `text` became markup, left its origin or got a style.
 fn check(page: &str) {
     let tags = tags(page);
@@ -132,6 +150,17 @@ fn s8_2_no_payload_breaks_out_of_a_search() {
     let strings = naughty_strings();
     let payloads = cases.iter().filter_map(|case| case["markdown"].as_str());
     check_reflected(&payloads.chain(strings.iter().map(String::as_str)).collect::<Vec<_>>());
+}
+
+#[test]
+fn s8_2_no_payload_breaks_out_of_the_answers_of_several() {
+    for text in
+        naughty_strings().iter().map(String::as_str).chain(["\"><script>x</script>", "' onclick='x", "\u{202e}"])
+    {
+        check(&several(text));
+    }
+    let page = several(&"soup ".repeat(200));
+    assert!(page.matches("class=\"said\"").count() > 1 && !page.contains(&"soup ".repeat(49)), "{page}");
 }
 
 #[test]

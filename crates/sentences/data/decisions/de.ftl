@@ -82,6 +82,7 @@ span-days = { $count ->
 }
 
 refusal-try-again-in = Neuer Versuch möglich nach: { $time }.
+refusal-too-fast = Sie fragen schneller, als dieser Host erlaubt.
 refusal-credentials = Angenommene Nachweise
 refusal-right = Richtig wäre
 refusal-declined = Dieser Agent hat abgelehnt.

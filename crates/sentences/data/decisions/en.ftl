@@ -82,6 +82,7 @@ span-days = { $count ->
 }
 
 refusal-try-again-in = Try again in { $time }.
+refusal-too-fast = You ask faster than this host allows.
 refusal-credentials = Accepted credentials
 refusal-right = What would be right
 refusal-declined = This agent declined.

@@ -82,6 +82,7 @@ span-days = { $count ->
 }
 
 refusal-try-again-in = Inténtelo de nuevo en { $time }.
+refusal-too-fast = Pregunta más deprisa de lo que permite este host.
 refusal-credentials = Credenciales aceptadas
 refusal-right = Lo correcto sería
 refusal-declined = Este agente lo rechazó.

@@ -82,6 +82,7 @@ span-days = { $count ->
 }
 
 refusal-try-again-in = Nouvel essai possible dans { $time }.
+refusal-too-fast = Vous posez des questions plus vite que cet hôte ne le permet.
 refusal-credentials = Justificatifs acceptés
 refusal-right = Ce qui serait correct
 refusal-declined = Cet agent a refusé.

@@ -173,17 +173,50 @@ pub(super) async fn questions_page(ask: Ask) -> Result<Page, ApiError> {
     }
     let table = |heading: &'static str, of: Vec<questions::AskedOften>| {
         let row = |one: questions::AskedOften| {
-            let numbers = [one.asked, one.nothing_found, one.not_understood, one.good, one.bad].map(Cell::Number);
+            let numbers =
+                [one.asked, one.nothing_found, one.not_understood, one.good, one.bad, one.clicked].map(Cell::Number);
             [Cell::text(one.question), Cell::agent(&one.agent)].into_iter().chain(numbers).collect()
         };
-        let head = vec!["Question", "Agent", "Asked", "Nothing found", "Not understood", "Thumbs up", "Thumbs down"];
+        let head = vec![
+            "Question",
+            "Agent",
+            "Asked",
+            "Nothing found",
+            "Not understood",
+            "Thumbs up",
+            "Thumbs down",
+            "Clicks on results",
+        ];
         Section::table(heading, head, of.into_iter().map(row).collect(), "None.")
     };
-    let (count, unanswered, days) = (asked.asked, asked.unanswered, asked.keep_days);
-    let lead = format!("{count} questions in the last {days} days, {unanswered} without a good answer. On this node.");
+    let results = |heading: &'static str, of: Vec<questions::ShownResult>| {
+        let row = |one: questions::ShownResult| {
+            vec![
+                Cell::text(one.item),
+                Cell::text(one.question),
+                Cell::agent(&one.agent),
+                Cell::Number(one.shown),
+                Cell::Number(one.clicked),
+                Cell::text(format!("{:.1}", one.place)),
+            ]
+        };
+        let head = vec!["Result", "Question", "Agent", "Shown", "Clicked", "Place"];
+        Section::table(heading, head, of.into_iter().map(row).collect(), "None.")
+    };
+    let (count, unanswered, days, clicks) = (asked.asked, asked.unanswered, asked.keep_days, asked.clicks);
+    let place = asked.average_place.map(|place| format!(", at place {place:.1} on average")).unwrap_or_default();
+    let lead = format!(
+        "{count} questions in the last {days} days, {unanswered} without a good answer. Results were clicked {clicks} \
+         times{place}. On this node. `forecourt admin questions --csv` exports these lists."
+    );
     Ok(Page {
         lead: Some(lead),
-        sections: vec![table("Asked most", asked.top), table("Without a good answer", asked.without_good_answer)],
+        sections: vec![
+            table("Asked most", asked.top),
+            table("Without a good answer", asked.without_good_answer),
+            results("Clicked most", asked.clicked_most),
+            results("Shown and never clicked", asked.never_clicked),
+        ],
         ..Page::new("/console/questions", "What people ask")
     })
 }

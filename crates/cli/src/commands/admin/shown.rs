@@ -4,10 +4,11 @@ use forecourt_client::printable::line;
 use serde_json::{Value, json};
 
 use super::tables::{
-    ACTIONS, AGENTS, CERTIFICATES, CONSENTS, CONSOLE_SESSIONS, CONTENTS, CONTRACTS, DELIVERIES, EVENTS, HUBS, LIMITS,
-    NODES, PAYMENTS, PEOPLE, PROTOCOLS, QUESTIONS, REFUSALS, SERVERS, TASKS, Table, USAGE,
+    ACTIONS, AGENTS, ASKED, CERTIFICATES, CLICKED, CONSENTS, CONSOLE_SESSIONS, CONTENTS, CONTRACTS, DELIVERIES, EVENTS,
+    HUBS, LIMITS, NEVER_CLICKED, NODES, PAYMENTS, PEOPLE, PROTOCOLS, QUESTIONS, REFUSALS, SERVERS, TASKS, Table,
+    UNANSWERED, USAGE,
 };
-use crate::args::AdminWhat;
+use crate::args::{AdminWhat, QuestionList};
 
 /// Characters of a cell.
 const CELL_CHARS_MAX: usize = 60;
@@ -26,6 +27,7 @@ pub(super) fn shown(what: &AdminWhat, told: &Value) -> String {
         AdminWhat::Consents(_) => held(&CONSENTS, told),
         AdminWhat::Payments(_) => held(&PAYMENTS, told),
         AdminWhat::Usage { .. } => table(&USAGE, &json!({USAGE.rows: used(&told["answers"])})),
+        AdminWhat::Questions { .. } => questions(told),
         AdminWhat::Contracts => table(&CONTRACTS, told),
         AdminWhat::Deliveries => table(&DELIVERIES, told),
         AdminWhat::Queue { id: None, .. } => table(&QUESTIONS, told),
@@ -56,6 +58,29 @@ fn tasks(told: &Value) -> String {
 fn held(of: &Table, told: &Value) -> String {
     let rows = table(of, told);
     if told["next"].is_null() { rows } else { format!("{rows}\n\nthere are more; --all shows them") }
+}
+
+/// The table of a list of the log of questions.
+pub(super) fn of_list(list: QuestionList) -> &'static Table {
+    match list {
+        QuestionList::Asked => &ASKED,
+        QuestionList::Unanswered => &UNANSWERED,
+        QuestionList::Clicked => &CLICKED,
+        QuestionList::NeverClicked => &NEVER_CLICKED,
+    }
+}
+
+/// What people ask and click.
+fn questions(told: &Value) -> String {
+    if told["is_on"] == false {
+        return "questions are not counted: set `log = true` under [questions] in forecourt.toml".to_owned();
+    }
+    let lists = [QuestionList::Asked, QuestionList::Unanswered, QuestionList::Clicked, QuestionList::NeverClicked];
+    let headings = ["asked most", "without a good answer", "clicked most", "shown and never clicked"];
+    let tables =
+        lists.iter().zip(headings).map(|(list, heading)| format!("{heading}\n{}", table(of_list(*list), told)));
+    let facts = facts_without(told, &["top", "without_good_answer", "clicked_most", "never_clicked"]);
+    std::iter::once(facts).chain(tables).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Who is logged in, signed in and connected.

@@ -163,6 +163,38 @@ pub(super) const QUESTIONS: Table = Table {
     empty: "no question waits",
 };
 
+/// What was asked most.
+pub(super) const ASKED: Table = Table { rows: "top", columns: ASKED_COLUMNS, empty: "nothing" };
+
+/// What was asked without a good answer.
+pub(super) const UNANSWERED: Table = Table { rows: "without_good_answer", columns: ASKED_COLUMNS, empty: "nothing" };
+
+const ASKED_COLUMNS: &[(&str, &str)] = &[
+    ("ASKED", "asked"),
+    ("NOTHING FOUND", "nothing_found"),
+    ("NOT UNDERSTOOD", "not_understood"),
+    ("GOOD", "good"),
+    ("BAD", "bad"),
+    ("CLICKS", "clicked"),
+    ("AGENT", "agent"),
+    ("QUESTION", "question"),
+];
+
+/// The results that were clicked most.
+pub(super) const CLICKED: Table = Table { rows: "clicked_most", columns: RESULT_COLUMNS, empty: "nothing" };
+
+/// The results that were shown most and never clicked.
+pub(super) const NEVER_CLICKED: Table = Table { rows: "never_clicked", columns: RESULT_COLUMNS, empty: "nothing" };
+
+const RESULT_COLUMNS: &[(&str, &str)] = &[
+    ("SHOWN", "shown"),
+    ("CLICKED", "clicked"),
+    ("PLACE", "place"),
+    ("AGENT", "agent"),
+    ("QUESTION", "question"),
+    ("RESULT", "item"),
+];
+
 /// Who ran into which bound.
 pub(super) const LIMITS: Table = Table {
     rows: "limits",

@@ -77,7 +77,7 @@ fn judged(marked: MarkedQuestion) -> Option<JudgedQuestion> {
 }
 
 fn print(report: &QuestionReport) {
-    let QuestionReport { asked, unanswered, keep_days, top, without_good_answer } = report;
+    let QuestionReport { asked, unanswered, keep_days, top, without_good_answer, .. } = report;
     stdoutln!("{asked} questions in the last {keep_days} days, {unanswered} of them without a good answer");
     list("Asked most", top, |one| format!("{:>6}", one.asked));
     list("Without a good answer", without_good_answer, |one| {

@@ -151,6 +151,19 @@ fn a_person_signs_in_once_and_the_same_call_goes_on() {
         ["-X", "POST", "-H", &cookie, "-H", "Origin: https://evil.example", "-H", "Sec-Fetch-Site: cross-site"];
     served.curl_tls("/servers/far/sign-out", &foreign).with_status(403);
     assert!(ada.ask(PAGE, &[]).text().contains("Forget this sign-in"));
+    for (language, words) in [
+        ("de", "Diese Anmeldung vergessen"),
+        ("fr", "Oublier cette connexion"),
+        ("es", "Olvidar este inicio de sesión"),
+        ("ja", "Forget this sign-in"),
+    ] {
+        let page = ada.ask(PAGE, &["-H", &format!("Accept-Language: {language}")]);
+        let is_in = if language == "ja" { "en" } else { language };
+        assert!(page.text().contains(words) && page.text().contains(&format!("<html lang=\"{is_in}\"")), "{page:?}");
+        assert_eq!(page.named("content-language"), is_in);
+    }
+    let nowhere = ada.ask("/servers/nobody/sign-in", &["-H", "Accept-Language: de-CH, en;q=0.5"]).with_status(404);
+    assert!(nowhere.text().contains("Nicht gefunden"), "{nowhere:?}");
     ada.ask("/servers/far/sign-out", &["-X", "POST"]).with_status(200);
     assert_eq!(far.saw("revoked"), json!(1));
     assert!(text(&call(&served, &by_ada, false)).contains(PAGE));

@@ -3,26 +3,26 @@
 use forecourt_core::Error;
 use forecourt_oidc::OidcError;
 
-/// Why a sign-in came to nothing, as its page says it.
+/// Why a sign-in came to nothing. Its page says so in the language of whoever reads it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SignInFailure {
     /// The authorization server can't be asked.
-    #[error("The sign-in service of this server can't be asked at the moment. Please try again later.")]
+    #[error("the sign-in service of the server cannot be asked")]
     Away,
     /// What came back does not hold.
-    #[error("This sign-in did not hold. Please begin it anew.")]
+    #[error("the sign-in did not hold")]
     Invalid,
     /// The person said no there, or may not.
-    #[error("You were not signed in there.")]
+    #[error("the person was not signed in there")]
     Declined,
     /// Nothing is known of it, or it is somebody else's.
-    #[error("This sign-in has ended, was used already, or was begun by somebody else. Please begin it anew.")]
+    #[error("the sign-in has ended, was used already, or was begun by somebody else")]
     Stale,
     /// A page of another site asked for it.
-    #[error("This was asked by a page of another site, and was not done.")]
+    #[error("the request does not come from a page of this host")]
     Foreign,
     /// The store can't be asked, or has no room.
-    #[error("It could not be kept: {0}")]
+    #[error("it could not be kept: {0}")]
     Unkept(Error),
 }
 

@@ -1,4 +1,5 @@
-//! The beginning of a question, which asks what it may become: nothing is used up, paid or asked for it.
+//! The beginning of a question, and one that is asked of several agents at once: nothing is used up, paid or asked for
+//! it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -85,5 +86,20 @@ async fn a_consent_that_holds_lets_a_half_typed_question_pass() {
         assert!(!ask(&host, half_typed(message("Din"))).await.is_answer(), "it is nobody else's");
         setup.clock.advance(Duration::from_secs(61));
         assert!(!ask(&host, half_typed(in_thread("Din", refused.thread))).await.is_answer());
+    }
+}
+
+#[tokio::test]
+async fn a_question_to_several_agents_takes_no_credit_and_says_what_to_do() {
+    for (store, _folder) in stores() {
+        let (host, agent, _, thread) = paid_host(&store).await;
+        let search = SearchOptions { asks_several: true, ..SearchOptions::default() };
+        let asked = Message { search, unrecorded: true, ..in_thread("Dinner?", thread.clone()) };
+        let refused = ask(&host, asked).await;
+        assert_eq!(refused.refusal().code.as_deref(), Some("mentionable:own_question_needed"));
+        assert!(agent.heard().is_empty());
+        for _ in 0..4 {
+            assert!(ask(&host, in_thread("Dinner?", thread.clone())).await.is_answer(), "nothing was taken");
+        }
     }
 }
