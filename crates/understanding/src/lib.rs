@@ -25,7 +25,7 @@
 //! | `reader` | a question as tokens, and what they mean |
 //! | `reading` | what became of each word |
 //! | `amount`, `quantity` | numbers with units, and what is compared with them |
-//! | `moment`, `named_date`, `date` | dates |
+//! | `moment`, `plain_date`, `named_date`, `date_part`, `date_list`, `date` | dates |
 //! | `learnt`, [`mod@unit`] | what the items state of themselves, and the words for it |
 //! | `stated`, `stated_value` | limits of that: of amounts, and of values |
 //! | `near` | how far away something may be |
@@ -42,6 +42,8 @@ mod ages;
 mod amount;
 mod contradiction;
 mod date;
+mod date_list;
+mod date_part;
 mod draft;
 mod exclusion;
 mod filter;
@@ -65,6 +67,7 @@ mod paths;
 mod pattern;
 mod people;
 mod place;
+mod plain_date;
 mod quantity;
 mod question;
 mod reader;

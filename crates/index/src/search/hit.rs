@@ -110,6 +110,9 @@ fn satisfying(item: &Value, filter: &Filter, tongue: LanguageAnalyzer) -> Option
             .km_of(item)
             .map(|km| (filter.fields.first().cloned().unwrap_or_default(), format!("{km:.1} km")));
     }
+    if let Test::AnyOf(all) = &filter.test {
+        return all.iter().find_map(|one| satisfying(item, one, tongue));
+    }
     let mut found = None;
     facts::visit(item, |fact| {
         let asked = filter.fields.iter().any(|field| field == fact.path);
@@ -137,6 +140,8 @@ fn passes(fact: &facts::Fact<'_>, test: &Test, tongue: LanguageAnalyzer) -> bool
         Test::Without { .. } | Test::Unstated(_) | Test::OfClass(_) | Test::Overlaps { .. } | Test::Near { .. } => {
             false
         }
+        // Each of them was looked at by itself.
+        Test::AnyOf(_) => false,
         Test::NoneOf(values) => {
             fact.text.is_some_and(|text| values.iter().all(|value| fold_text(text) != fold_text(value)))
         }

@@ -185,6 +185,11 @@ fn unstated(snapshot: &Snapshot, filter: &Filter, others: &mut Vec<Filter>) -> O
         others.push(unstated);
         return Some(Vec::new());
     }
+    // What states none of the properties of which one would do.
+    if let Test::AnyOf(all) = &filter.test {
+        let each: Option<Vec<Vec<Predicate>>> = all.iter().map(|one| unstated(snapshot, one, others)).collect();
+        return each.map(|each| each.into_iter().flatten().collect());
+    }
     let any = match filter.test {
         Test::Within { .. } | Test::Near { .. } => {
             Filter { test: Test::Within { from: None, to: None }, ..filter.clone() }
