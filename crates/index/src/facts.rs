@@ -1,6 +1,7 @@
 //! The properties of an item, flattened to dot paths: what filters can ask about.
 
 mod derived;
+mod times;
 
 use std::collections::HashSet;
 
@@ -239,6 +240,14 @@ impl Walk<'_> {
         let last = derived::last_day(item).map(|day| (LAST_DAY, day));
         let price = derived::price(item).map(|price| (PRICE, price));
         for (path, number) in ages.into_iter().chain(days).flatten().chain(last).chain(price) {
+            path.clone_into(&mut self.path);
+            self.leaf(None, Some(number));
+        }
+        for (path, number, told) in times::begins(item).into_iter().flat_map(times::Begin::facts) {
+            path.clone_into(&mut self.path);
+            self.leaf(told.as_deref(), Some(number));
+        }
+        for (path, number) in times::opening(item) {
             path.clone_into(&mut self.path);
             self.leaf(None, Some(number));
         }

@@ -15,6 +15,7 @@ use crate::paths::EVENT_DAYS;
 use crate::plain_date::{NamedDate, Wording};
 use crate::quantity::within;
 use crate::reader::Reader;
+use crate::weekly;
 
 /// The dates that a question is limited to here.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
@@ -31,8 +32,14 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
                 (from.map(days_of), to.map(|day| days_of(day) + TO_MIDNIGHT))
             };
             let each = all.into_iter().map(|days| on_days(reader, path, ends(days), words.clone()));
-            let filter = Filter::any_of(each.collect(), words.clone());
-            Some(UnderstoodPart::limit(tokens, Rank::Quantity(Quantity::Date), filter))
+            let mut filters = vec![Filter::any_of(each.collect(), words.clone())];
+            let mut tokens = tokens;
+            // "Tonight", "on Friday evening": a time beside the day.
+            if let Some((time, end)) = weekly::of_date(reader, &tokens) {
+                filters.push(time);
+                tokens.end = end;
+            }
+            Some(UnderstoodPart::new(tokens, FoundMeaning::Limits(Rank::Quantity(Quantity::Date), filters)))
         }
         _ => {
             let is_limit = reader.states_facts() && !reader.is_name();

@@ -26,6 +26,7 @@
 //! | `reading` | what became of each word |
 //! | `amount`, `quantity` | numbers with units, and what is compared with them |
 //! | `moment`, `plain_date`, `named_date`, `date_part`, `date_list`, `date` | dates |
+//! | `clock`, `weekly` | times of day, days that come back, what is open |
 //! | `learnt`, [`mod@unit`] | what the items state of themselves, and the words for it |
 //! | `stated`, `stated_value` | limits of that: of amounts, and of values |
 //! | `near` | how far away something may be |
@@ -40,6 +41,7 @@
 
 mod ages;
 mod amount;
+mod clock;
 mod contradiction;
 mod date;
 mod date_list;
@@ -82,6 +84,7 @@ mod things;
 pub mod unit;
 mod value;
 mod wanted;
+mod weekly;
 mod without;
 
 pub use contradiction::{Contradiction, QuestionReading};
@@ -90,7 +93,10 @@ pub use filter::{ClassLimit, Filter, SortOrder, Test};
 pub use learnt::{LearntProperties, StatedProperty, StatedValues, UnnamedProperty, name_in_words, unnamed};
 pub use named::named;
 pub use parsed_question::ParsedQuestion;
-pub use paths::{AGES, CANCELLED_DAY, EVENT_DAYS, FOOD, FORBIDDING, LAST_DAY, PERMITTING, PLACE_PATHS};
+pub use paths::{
+    AGES, CANCELLED_DAY, DAY_MINUTES, EVENT_BEGINS, EVENT_DAYS, EVENT_WEEKDAYS, FOOD, FORBIDDING, LAST_DAY,
+    OPEN_SPANS_MAX, PERMITTING, PLACE_PATHS, open_span,
+};
 pub use question::understand;
 pub use reading::{PartRole, ReadPart};
 pub use scope::{QuestionScope, ReadingAids};

@@ -5,7 +5,7 @@ use forecourt_core::{Language, LazyJson, Timestamp};
 use forecourt_loaders::item::{SECTION, hash};
 use forecourt_understanding::{Filter, ParsedQuestion, ReadingAids, named, understand};
 use forecourt_vocabulary::WordProposal;
-use jiff::civil::Date;
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -133,10 +133,11 @@ impl Library {
         understand(text, self.aids(&self.scope(text), answer_in, None))
     }
 
-    /// The same for a question that was put at `now`: "this weekend" is the next one after it, in UTC.
+    /// The same for a question that was put at `now`: "this weekend" is the next one after it, and "open now" is that
+    /// minute, in UTC.
     pub fn understand_at(&self, text: &str, answer_in: &Language, now: Timestamp) -> ParsedQuestion {
-        let today = now.to_zoned(TimeZone::UTC).date();
-        understand(text, self.aids(&self.scope(text), answer_in, Some(today)))
+        let now = now.to_zoned(TimeZone::UTC).datetime();
+        understand(text, self.aids(&self.scope(text), answer_in, Some(now)))
     }
 
     /// How many items that otherwise fit a query were left out by each of its limits, because they don't state
@@ -172,9 +173,12 @@ impl Library {
         proposals(&self.known(), self.tongue, unanswered, |question| self.view(&Query::new(question)))
     }
 
-    fn aids<'a>(&'a self, known: &'a Scope, answer_in: &'a Language, today: Option<Date>) -> ReadingAids<'a> {
+    fn aids<'a>(&'a self, known: &'a Scope, answer_in: &'a Language, now: Option<DateTime>) -> ReadingAids<'a> {
         let learnt = known.known.learnt();
-        ReadingAids { known, vocabulary: &self.vocabulary, lexicon: &self.lexicon, answer_in, learnt, today }
+        let today = now.map(DateTime::date);
+        let minute = now.and_then(|now| u16::try_from(i32::from(now.hour()) * 60 + i32::from(now.minute())).ok());
+        let (vocabulary, lexicon) = (&*self.vocabulary, &self.lexicon);
+        ReadingAids { known, vocabulary, lexicon, answer_in, learnt, today, minute }
     }
 
     /// The constraints that a caller gives by a name and a value, such as `price` and `"less than $20"`. Empty
