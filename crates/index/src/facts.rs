@@ -1,6 +1,8 @@
 //! The properties of an item, flattened to dot paths: what filters can ask about.
 
 mod derived;
+mod money;
+mod offer;
 mod times;
 
 use std::collections::HashSet;
@@ -14,7 +16,7 @@ use forecourt_loaders::can_be_had;
 use forecourt_loaders::grounding::{self, GROUNDING, GroundedItem};
 use forecourt_loaders::item::{SECTION, type_name};
 use forecourt_loaders::limits::PATH_LEVELS_MAX;
-use forecourt_understanding::{AGES, EVENT_DAYS, LAST_DAY, measure, unit};
+use forecourt_understanding::{AGES, EVENT_DAYS, LAST_DAY, OFFERED, measure, unit};
 
 /// The fact that nobody can have an item. No property has such a name.
 pub(crate) const SOLD_OUT: &str = "\u{1}soldOut";
@@ -248,6 +250,14 @@ impl Walk<'_> {
             self.leaf(told.as_deref(), Some(number));
         }
         for (path, number) in times::opening(item) {
+            path.clone_into(&mut self.path);
+            self.leaf(None, Some(number));
+        }
+        if let Some(offered) = offer::offered(item) {
+            OFFERED.clone_into(&mut self.path);
+            self.leaf(Some(offered), None);
+        }
+        for (path, number) in money::pay(item).into_iter().flatten().chain(money::price_of_time(item)) {
             path.clone_into(&mut self.path);
             self.leaf(None, Some(number));
         }

@@ -29,6 +29,8 @@
 //! | `clock`, `weekly` | times of day, days that come back, what is open |
 //! | `learnt`, [`mod@unit`] | what the items state of themselves, and the words for it |
 //! | `stated`, `stated_value` | limits of that: of amounts, and of values |
+//! | `pay`, [`period`] | money for an hour up to a year |
+//! | `offered` | for rent, or for sale |
 //! | `near` | how far away something may be |
 //! | `paths` | properties that several rules know |
 //! | `things`, `without`, `wanted` | lists of things that must be absent, or there |
@@ -61,13 +63,16 @@ mod moment;
 mod named;
 mod named_date;
 mod near;
+mod offered;
 mod order;
 #[cfg(test)]
 mod paraphrases;
 mod parsed_question;
 mod paths;
 mod pattern;
+mod pay;
 mod people;
+pub mod period;
 mod place;
 mod plain_date;
 mod quantity;
@@ -94,8 +99,8 @@ pub use learnt::{LearntProperties, StatedProperty, StatedValues, UnnamedProperty
 pub use named::named;
 pub use parsed_question::ParsedQuestion;
 pub use paths::{
-    AGES, CANCELLED_DAY, DAY_MINUTES, EVENT_BEGINS, EVENT_DAYS, EVENT_WEEKDAYS, FOOD, FORBIDDING, LAST_DAY,
-    OPEN_SPANS_MAX, PERMITTING, PLACE_PATHS, open_span,
+    AGES, CANCELLED_DAY, DAY_MINUTES, EVENT_BEGINS, EVENT_DAYS, EVENT_WEEKDAYS, FOOD, FOR_RENT, FOR_SALE, FORBIDDING,
+    HOURLY_PRICE, LAST_DAY, MONTHLY_PRICE, OFFERED, OPEN_SPANS_MAX, PERMITTING, PLACE_PATHS, YEARLY_PAY, open_span,
 };
 pub use question::understand;
 pub use reading::{PartRole, ReadPart};

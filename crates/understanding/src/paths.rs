@@ -25,6 +25,19 @@ pub fn open_span(weekday: i8, span: usize) -> [String; 2] {
     ["from", "to"].map(|end| format!("{OPENING_TIMES}{weekday}.{span}.{end}"))
 }
 
+/// Where what somebody is paid lies, the least and the most, for a year: of what says for which time it is.
+pub const YEARLY_PAY: [&str; 2] = ["pay.from", "pay.to"];
+/// Where what something costs each month lies, of what says that it is paid by the day, week, month or year.
+pub const MONTHLY_PRICE: &str = "offers.monthly";
+/// Where it lies for what something is offered: [`FOR_RENT`] or [`FOR_SALE`].
+pub const OFFERED: &str = "offers.offered";
+/// What is offered for rent.
+pub const FOR_RENT: &str = "rent";
+/// What is offered for sale.
+pub const FOR_SALE: &str = "sale";
+/// Where what something costs each hour lies.
+pub const HOURLY_PRICE: &str = "offers.hourly";
+
 /// Where the last day lies on which an item is not over, in days since 1970.
 pub const LAST_DAY: &str = "lastDay";
 /// The last day of what was cancelled: before any day that a date can name, so that what took place long ago is after it.

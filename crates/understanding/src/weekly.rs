@@ -281,7 +281,7 @@ mod tests {
             ("conciertos por la tarde", "por la tarde (12:00 to 17:59)"),
             ("conciertos a partir de las 6 de la tarde", "a partir de las 6 de la tarde (18:00 to 23:59)"),
             ("concerts on weekdays", "on weekdays"),
-            ("concerts on Saturday mornings", "Saturday mornings (5:00 to 11:59)"),
+            ("concerts on Saturday mornings", "on Saturday mornings (5:00 to 11:59)"),
             ("Kurse samstags vormittags", "samstags vormittags (5:00 to 11:59)"),
         ] {
             assert_eq!(limits(text, &EVENTS), said, "{text}");

@@ -76,3 +76,57 @@ fn what_states_its_hours_is_found_by_them() {
         ],
     );
 }
+
+#[test]
+fn pay_and_rents_are_compared_whatever_time_they_are_for() {
+    let job = |id: &str, unit: &str, from: f64, to: f64| {
+        json!({"@type": "JobPosting", "@id": id, "name": format!("Job {id}"), "baseSalary": {"@type": "MonetaryAmount",
+            "currency": "EUR", "value": {"unitText": unit, "minValue": from, "maxValue": to}}})
+    };
+    let flat = |id: &str, rent: f64| {
+        json!({"@type": "Apartment", "@id": id, "name": format!("Flat {id}"), "offers": {"price": rent,
+            "priceSpecification": {"price": rent, "unitText": "MONTH"}}})
+    };
+    let town = shelf(&[
+        job("hourly", "HOUR", 18.0, 22.0),
+        job("monthly", "MONTH", 3_400.0, 3_900.0),
+        job("yearly", "YEAR", 60_000.0, 75_000.0),
+        flat("small", 650.0),
+        flat("large", 1_650.0),
+    ]);
+    check(
+        &town,
+        &[
+            ("jobs with a salary of at least 4,000 a month", &["yearly"]),
+            ("Gehalt ab 45.000 im Jahr", &["hourly", "monthly", "yearly"]),
+            ("salary over 60k", &["yearly"]),
+            ("Gehalt ab 20 € pro Stunde", &["hourly", "monthly", "yearly"]),
+            ("un salaire de plus de 5 000 € par mois", &["yearly"]),
+            ("salario de más de 70.000 al año", &["yearly"]),
+            ("under 900 a month", &["small"]),
+            ("Miete bis 2.000 Euro im Monat", &["large", "small"]),
+        ],
+    );
+}
+
+#[test]
+fn what_is_let_is_not_for_sale() {
+    let home = |id: &str, function: &str| {
+        json!({"@type": "House", "@id": id, "name": format!("House {id}"),
+            "offers": {"price": 1_000, "businessFunction": format!("http://purl.org/goodrelations/v1#{function}")}})
+    };
+    let homes = shelf(&[
+        home("let", "LeaseOut"),
+        home("sold", "Sell"),
+        json!({"@type": "House", "@id": "silent", "name": "House silent"}),
+    ]);
+    check(
+        &homes,
+        &[
+            ("a house to rent", &["let"]),
+            ("Haus zu verkaufen", &["sold"]),
+            ("maison à louer", &["let"]),
+            ("casa en venta", &["sold"]),
+        ],
+    );
+}
