@@ -13,6 +13,10 @@ const HOMES: &[&str] =
 /// Words in which a home stands beside what is done with it: they are looked for, too.
 const COMPOUNDS: &[&str] = &["wohnung", "wohnungen"];
 
+/// Words for whatever is let or sold, without accents.
+const ANY: &[&str] =
+    &["place", "places", "somewhere", "something", "anything", "etwas", "irgendwas", "quelque", "algo", "sitio"];
+
 /// What is offered for rent or for sale. Where no item says, it is told, but for things of a shop.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let asked = [(WordClass::ToRent, FOR_RENT), (WordClass::ForSale, FOR_SALE)];
@@ -25,7 +29,9 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     let is_one_word = end == at + 1;
     let holds = |value: &str| known.has_value(OFFERED, value);
     if holds(FOR_RENT) || holds(FOR_SALE) {
-        let start = reader.absorb(at, WordClass::LimitLead, floor);
+        // "A place to rent" is any of them.
+        let is_any = at > floor && reader.token(at - 1).is_some_and(|token| ANY.contains(&token.word.as_str()));
+        let start = if is_any { at - 1 } else { reader.absorb(at, WordClass::LimitLead, floor) };
         let words = reader.say(if offered == FOR_RENT { "for_rent" } else { "for_sale" }, &[]);
         let limit = UnderstoodPart::limit(start..end, Rank::Stated, Filter { words, ..Filter::is(OFFERED, offered) });
         let is_compound = COMPOUNDS.iter().any(|home| reader.written(at..end).to_lowercase().ends_with(home));
@@ -59,6 +65,7 @@ mod tests {
             ("maison à vendre", "maison", "for sale"),
             ("piso en alquiler", "piso", "for rent"),
             ("casa en venta", "casa", "for sale"),
+            ("the cheapest place to rent", "", "for rent"),
         ] {
             let found = understood(text, &HOMES);
             let limits: Vec<&str> = found.filters.iter().map(|filter| filter.words.as_str()).collect();
