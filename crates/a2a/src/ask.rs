@@ -30,7 +30,7 @@ use crate::model::{Configuration, Content, Message, Metadata, Part, Role, Send};
 /// A2A, as `ask` knows it.
 pub(crate) const CLIENT: AskClient = AskClient {
     name: NAME,
-    options: AskOptions { task: true, answers: false, payment: false, domain: true },
+    options: AskOptions { task: true, answers: false, payment: false, resumption: false, domain: true },
     tool: None,
     run: boxed,
 };

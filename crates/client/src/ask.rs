@@ -45,6 +45,8 @@ pub struct AskOptions {
     pub answers: bool,
     /// `--pay`.
     pub payment: bool,
+    /// `--state` and `--wait`: a question that goes on after a refusal.
+    pub resumption: bool,
     /// A domain instead of an agent: the host decides who answers.
     pub domain: bool,
 }

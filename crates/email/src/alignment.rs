@@ -138,7 +138,7 @@ impl Alignment {
     /// this agent, or lately. Whoever has a signed message of somebody could send it again, to anybody.
     pub(crate) fn bound(&self, mail: &InboundMail, mailbox: &Mailbox, now: Timestamp) -> Self {
         let Self::Aligned(signer) = self else { return self.clone() };
-        if !mail.readers.contains(mailbox) {
+        if !mail.readers.iter().any(|reader| reader.is_read_by(mailbox)) {
             return Self::None("the agent is not among the recipients that the message names (To, Cc)");
         }
         if !is_named(&signer.fields, HeaderName::To) && !is_named(&signer.fields, HeaderName::Cc) {

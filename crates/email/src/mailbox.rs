@@ -35,6 +35,17 @@ impl Mailbox {
         &self.local
     }
 
+    /// Whose mailbox it is, at this domain: what stands before the first `+`. Behind it people write what they sort
+    /// their mail by. RFC 5233 1.
+    pub(crate) fn user(&self) -> &str {
+        self.local.split('+').next().unwrap_or_default()
+    }
+
+    /// Whether mail to it is for the same user as mail to `other`.
+    pub(crate) fn is_read_by(&self, other: &Self) -> bool {
+        self.domain == other.domain && self.user() == other.user()
+    }
+
     /// The subject of evidence about it: of a kind of its own, so that what a mail server vouches for is never
     /// taken for what an agent's own key proves.
     pub(crate) fn subject(&self) -> String {
@@ -70,6 +81,19 @@ impl From<Mailbox> for String {
 #[cfg(test)]
 mod tests {
     use super::Mailbox;
+
+    #[test]
+    fn what_stands_behind_a_plus_sorts_mail_and_names_nobody() {
+        let mailbox = |text| Mailbox::parse(text).unwrap();
+        for (text, user) in [("shop@a.example", "shop"), ("Shop+x+y@a.example", "shop"), ("+x@a.example", "")] {
+            assert_eq!(mailbox(text).user(), user);
+        }
+        let shop = mailbox("shop@a.example");
+        assert!(mailbox("shop+orders@a.example").is_read_by(&shop));
+        for other in ["shops+x@a.example", "shop+x@b.example", "x+shop@a.example", "+shop@a.example"] {
+            assert!(!mailbox(other).is_read_by(&shop), "{other}");
+        }
+    }
 
     #[test]
     fn only_plain_mailboxes_are_read_and_case_is_folded() {

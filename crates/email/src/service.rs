@@ -61,14 +61,14 @@ impl Service {
         self.host.site().domain.as_str()
     }
 
-    /// The agent of a mailbox here.
+    /// The agent of a mailbox here, with or without `+something` behind its handle.
     pub(crate) fn agent(&self, address: &str) -> Result<Handle, SmtpReply> {
         let unknown = || SmtpReply::refused("5.1.1", "no such agent here");
         let mailbox = Mailbox::parse(address).ok_or_else(unknown)?;
         if *mailbox.domain() != self.host.site().domain {
             return Err(SmtpReply::refused("5.7.1", "mail for other domains is not taken here"));
         }
-        let handle = Handle::parse(mailbox.local()).map_err(|_| unknown())?;
+        let handle = Handle::parse(mailbox.user()).map_err(|_| unknown())?;
         self.host.directory().find(&handle).map(|agent| agent.card.handle().clone()).ok_or_else(unknown)
     }
 

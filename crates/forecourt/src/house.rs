@@ -18,7 +18,7 @@ use forecourt_host::HostedAgent;
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_questions::QuestionLog;
 use forecourt_rules::RuleServices;
-use forecourt_settings::Problems;
+use forecourt_settings::{Problem, Problems};
 
 use crate::agents::{AgentDefinition, Backing, attachable, build, context, siblings};
 pub use crate::content::Content;
@@ -31,7 +31,7 @@ use crate::manual;
 use crate::operated;
 use crate::payments::Payments;
 use crate::questions;
-use crate::rules::{AgentRules, RuleBuilder};
+use crate::rules::{AgentRules, HostRule, RuleBuilder, possible_proofs};
 use crate::server_gates;
 use crate::wires::Wires;
 
@@ -48,6 +48,7 @@ pub struct House {
     pub(crate) payments: Payments,
     /// What the rules before agents want, in their order.
     rule_summaries: Vec<(Handle, Vec<String>)>,
+    rule_doubts: Vec<Problem>,
     /// Who the agents are to other agents, by the order of the agents.
     pub(crate) identities: Vec<(Handle, AgentIdentitySettings)>,
     pub(crate) endpoints: Endpoints,
@@ -69,12 +70,9 @@ impl House {
         let siblings = siblings(&deployment.agents, &site, endpoints.host.clone());
         let host_rules = std::mem::take(&mut deployment.host_rules);
         let payments = Payments::new(&deployment.payments, &egress, &deployment.root)?;
-        let rules = RuleBuilder {
-            signs_in: deployment.identity.oidc.is_some(),
-            guards: guards::services(&egress, deployment.meters.models.clone()),
-            ..RuleBuilder::new(&host_rules, &site, deployment.countries.take(), payments.offer_builders())
-        };
+        let rules = rule_builder(&mut deployment, &host_rules, &site, &egress, &payments);
         problems.absorb(rules.check_names(&deployment.agents, &deployment.servers));
+        let rule_doubts = rules.doubts(&deployment.agents, &deployment.servers);
         let servers = std::mem::take(&mut deployment.servers);
         let servers = problems.absorb(server_gates::definitions(&deployment, servers, &site, &egress, &rules));
         problems.absorb(deployment.wires.set_servers(servers.unwrap_or_default()));
@@ -109,6 +107,7 @@ impl House {
             rules,
             payments,
             rule_summaries,
+            rule_doubts,
             identities,
             endpoints,
             contents,
@@ -140,6 +139,11 @@ impl House {
     /// The rules before each agent that has any, in the order in which they are asked, in a line each.
     pub fn rules(&self) -> &[(Handle, Vec<String>)] {
         &self.rule_summaries
+    }
+
+    /// Rules that nobody can ever meet, each where it is written.
+    pub fn rule_doubts(&self) -> &[Problem] {
+        &self.rule_doubts
     }
 
     /// The files of endpoints and recipes that were left out, and why. The others are served.
@@ -187,6 +191,21 @@ impl House {
     /// Unpacks what the program carries in itself for agents to answer from, into the data folder.
     pub fn unpack_manual(&self) -> std::io::Result<PathBuf> {
         manual::unpack(&self.deployment.data).map(|()| manual::folder(&self.deployment.data))
+    }
+}
+
+fn rule_builder<'a>(
+    deployment: &mut Deployment,
+    host_rules: &'a [HostRule],
+    site: &'a Site,
+    egress: &Egress,
+    payments: &Payments,
+) -> RuleBuilder<'a> {
+    RuleBuilder {
+        signs_in: deployment.identity.oidc.is_some(),
+        guards: guards::services(egress, deployment.meters.models.clone()),
+        possible: possible_proofs(&deployment.identity, payments),
+        ..RuleBuilder::new(host_rules, site, deployment.countries.take(), payments.offer_builders())
     }
 }
 

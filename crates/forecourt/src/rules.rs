@@ -7,15 +7,17 @@ use forecourt_core::Site;
 use forecourt_core::policy::OfferBuilder;
 use forecourt_core::{Glob, Handle, SystemClock};
 use forecourt_host::{ServerGuard, ServerRule};
+use forecourt_identity::IdentityConfig;
 use forecourt_rules::guard::Guardrail;
 use forecourt_rules::limits::{COUNTRY_FILE_BYTES_MAX, RULES_MAX};
 use forecourt_rules::{
-    BuiltRule, CountryTable, GuardServices, HostRuleSettings, RuleContext, RuleProblem, RuleServices, RuleSettings,
-    guardrails, rules,
+    BuiltRule, CountryTable, GuardServices, HostRuleSettings, PossibleProofs, RuleContext, RuleProblem, RuleServices,
+    RuleSettings, doubts, guardrails, rules,
 };
 use forecourt_settings::{Problem, Problems, Section, files};
 
 use crate::agents::AgentDefinition;
+use crate::payments::Payments;
 use crate::registry::sign_in_path;
 use crate::servers::ServerFile;
 use crate::settings::GeoSettings;
@@ -67,6 +69,8 @@ pub(crate) struct RuleBuilder<'a> {
     pub signs_in: bool,
     /// What guardrails are built from.
     pub guards: GuardServices,
+    /// What callers can bring at all.
+    pub possible: PossibleProofs,
 }
 
 /// What stands before one server.
@@ -77,6 +81,7 @@ pub(crate) struct ServerRules {
 }
 
 /// The rules before one agent, and what they want in a line each.
+#[derive(Default)]
 pub(crate) struct AgentRules {
     pub rules: Vec<BuiltRule>,
     pub guards: Vec<Arc<Guardrail>>,
@@ -93,7 +98,8 @@ impl<'a> RuleBuilder<'a> {
         offers: Vec<Arc<dyn OfferBuilder>>,
     ) -> Self {
         let guards = GuardServices::default();
-        Self { host, site, services: RuleServices::default(), countries, offers, signs_in: false, guards }
+        let (services, possible) = (RuleServices::default(), PossibleProofs::default());
+        Self { host, site, services, countries, offers, signs_in: false, guards, possible }
     }
 
     /// Fails when a rule of the host names an agent, or a server, that is not there.
@@ -112,11 +118,26 @@ impl<'a> RuleBuilder<'a> {
         problems.into_result(())
     }
 
+    /// The rules that nobody can ever meet, of the host and of each agent and server, each where it is written.
+    pub(crate) fn doubts(&self, agents: &[AgentDefinition], servers: &[ServerFile]) -> Vec<Problem> {
+        let of_host = self.host.iter().map(|rule| (&rule.settings.rule, &rule.section));
+        let of_agents = agents.iter().flat_map(|agent| {
+            let place = |index: usize| agent.rule_places.get(index).unwrap_or(&agent.section);
+            agent.settings.policy.rules.iter().enumerate().map(move |(index, rule)| (rule, place(index)))
+        });
+        let of_servers = servers.iter().flat_map(|server| &server.rules).map(|(rule, place)| (&rule.rule, place));
+        let all = of_host.chain(of_agents).chain(of_servers);
+        let told = |(rule, section): (&RuleSettings, &Section)| {
+            doubts(rule, &self.possible).iter().map(|doubt| place(section, doubt)).collect::<Vec<_>>()
+        };
+        all.flat_map(told).collect()
+    }
+
     /// The rules before an agent: the host's, then its own. Fails with everything that is wrong.
     pub(crate) fn build(&self, agent: &AgentDefinition) -> Result<AgentRules, Problems> {
         let handle = &agent.settings.handle;
         let mut problems = Problems::new();
-        let mut built = AgentRules { rules: Vec::new(), guards: Vec::new(), summaries: Vec::new(), wants_token: false };
+        let mut built = AgentRules::default();
         for (index, rule) in self.host.iter().enumerate().filter(|(_, rule)| rule.settings.is_before(handle)) {
             let of_host = std::slice::from_ref(&rule.settings.rule);
             let section = |_| rule.section.clone();
@@ -207,6 +228,15 @@ impl AgentRules {
             Ok(built) => self.guards.extend(built),
             Err(wrong) => wrong.into_iter().for_each(|problem| problems.push(place(&section(problem.index), &problem))),
         }
+    }
+}
+
+/// What callers can bring to this host at all.
+pub(crate) fn possible_proofs(identity: &IdentityConfig, payments: &Payments) -> PossibleProofs {
+    PossibleProofs {
+        issuers: identity.issuers().map(str::to_owned).collect(),
+        subject_prefixes: identity.subject_prefixes().collect(),
+        payment_families: payments.schemes().iter().map(|scheme| scheme.family().to_owned()).collect(),
     }
 }
 

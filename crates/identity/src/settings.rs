@@ -235,6 +235,21 @@ fn prefix(config: &BearerConfig) -> String {
     config.subject_prefix.clone().unwrap_or_else(|| default_prefix(&config.issuer))
 }
 
+impl IdentityConfig {
+    /// Who issues proofs that are believed here: of tokens, where people sign in, and Connectors.
+    pub fn issuers(&self) -> impl Iterator<Item = &str> {
+        let bearer = self.bearer.iter().map(|one| one.issuer.as_str());
+        let connectors = self.trusted_issuers.iter().map(|one| one.issuer.as_str());
+        bearer.chain(self.oidc.iter().map(|one| one.issuer.as_str())).chain(connectors)
+    }
+
+    /// What the subjects of tokens, of who signs in and of what Connectors forward begin with.
+    pub fn subject_prefixes(&self) -> impl Iterator<Item = String> {
+        let forwarded = self.trusted_issuers.iter().flat_map(|one| one.subject_prefixes.iter().cloned());
+        self.bearer.iter().map(prefix).chain(self.oidc.iter().map(OidcConfig::subject_prefix)).chain(forwarded)
+    }
+}
+
 /// Whether a subject under one of the prefixes can be the same text as one under the other.
 fn collide(one: &str, other: &str) -> bool {
     one.starts_with(other) || other.starts_with(one)

@@ -26,7 +26,7 @@ const WORDS_CHARS_MAX: usize = 500;
 /// MCP, as `ask` knows it.
 pub(crate) const CLIENT: AskClient = AskClient {
     name: NAME,
-    options: AskOptions { task: true, answers: false, payment: false, domain: true },
+    options: AskOptions { task: true, answers: false, payment: false, resumption: false, domain: true },
     tool: None,
     run: boxed,
 };

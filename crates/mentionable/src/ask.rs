@@ -1,6 +1,7 @@
 //! `forecourt ask --via rest`: one question to an agent, its answer as it comes, and its questions back.
 
 mod answer;
+mod decision;
 mod form;
 mod part;
 mod pay;
@@ -11,6 +12,7 @@ use forecourt_client::ask::{
     Addressee, AskArguments, AskCall, AskClient, AskOptions, AskTarget, JSON, STREAM, header_value,
 };
 use forecourt_client::output::{Failure, Outcome};
+use forecourt_client::refusal;
 use forecourt_egress::UpstreamRequest;
 use forecourt_host::SystemEntropy;
 use futures::future::BoxFuture;
@@ -27,7 +29,7 @@ static SESSION: HeaderName = HeaderName::from_static("x-mentionable-session");
 /// The REST transport, as `ask` knows it.
 pub(crate) const CLIENT: AskClient = AskClient {
     name: REST,
-    options: AskOptions { task: false, answers: true, payment: true, domain: false },
+    options: AskOptions { task: false, answers: true, payment: true, resumption: true, domain: false },
     tool: None,
     run: boxed,
 };
@@ -55,8 +57,20 @@ async fn run(call: AskCall) -> Outcome {
             pay::show_session(session);
         }
         let rest = printed?;
-        let Some(next) = question::answer(ask, rest).await? else { return Ok(()) };
-        ask = next;
+        ask = match &rest.policy {
+            Some(policy) => {
+                let refused = refusal::declined(policy, &to.label, &to.canonical_host);
+                let paid = session.as_deref();
+                let Some(next) = decision::done(&ask, &to, policy, rest.session.as_deref(), paid).await? else {
+                    return Err(refused);
+                };
+                next
+            }
+            None => match question::answer(ask, rest).await? {
+                Some(next) => next,
+                None => return Ok(()),
+            },
+        };
         request = self::request(&ask)?;
     }
 }
@@ -66,6 +80,9 @@ fn request(ask: &AskArguments) -> Result<UpstreamRequest, Failure> {
     let mut form = Form::new(&SystemEntropy);
     if let Some(session) = &ask.session {
         form.text("session", session);
+    }
+    if let Some(state) = &ask.state {
+        form.text("state", state);
     }
     if !ask.text.is_empty() {
         form.text("user", &ask.text.join(" "));

@@ -30,7 +30,7 @@ const PAGES: &str = "rest";
 /// NLWeb, as `ask` knows it.
 pub(crate) const CLIENT: AskClient = AskClient {
     name: NAME,
-    options: AskOptions { task: true, answers: false, payment: false, domain: true },
+    options: AskOptions { task: true, answers: false, payment: false, resumption: false, domain: true },
     tool: Some(AskTool {
         name: "ask",
         poll_name: "await",

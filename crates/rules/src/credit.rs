@@ -81,6 +81,14 @@ pub enum DeductionPeriod {
 }
 
 impl AutoDeduct {
+    /// The cap that is below what one message costs, if one is.
+    pub(crate) fn lowest_below(&self, credit: &CreditSettings) -> Option<&str> {
+        let amount = |text: &str| units(text, credit.decimals)?.parse::<u128>().ok();
+        let cost = amount(&credit.per_turn)?;
+        let caps = [&self.per_turn_max_usd, &self.period_max_usd];
+        caps.into_iter().find(|cap| amount(cap).is_some_and(|cap| cap < cost)).map(String::as_str)
+    }
+
     pub(crate) fn requirement(&self, rule: String) -> Result<Requirement, RuleProblem> {
         let amounts = [&self.per_turn_max_usd, &self.period_max_usd];
         if let Some(wrong) = amounts.into_iter().find(|amount| !is_amount(amount)) {

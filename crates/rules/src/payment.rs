@@ -78,6 +78,24 @@ impl PaymentRule {
         self.price.clone()
     }
 
+    /// The families that its ways to pay belong to: what stands before the first dot of a scheme, or the key of a
+    /// shorthand.
+    pub(crate) fn offered_families(&self) -> Vec<String> {
+        let family = |offer: &Map<String, Value>| match offer.get("scheme") {
+            Some(scheme) => scheme.as_str()?.split('.').next().map(str::to_owned),
+            None => offer.keys().next().cloned(),
+        };
+        self.offers.iter().filter_map(family).collect()
+    }
+
+    /// Caps that are lower than what one message costs.
+    pub(crate) fn caps_that_never_suffice(&self) -> Option<RuleProblem> {
+        let (credit, caps) = self.credit.as_ref().zip(self.auto_deduct.as_ref())?;
+        let low = caps.lowest_below(credit)?;
+        let text = format!("nothing can ever be deducted: `{low}` is below the {} of one message", credit.per_turn);
+        Some(RuleProblem::of("auto_deduct", text))
+    }
+
     pub(crate) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
         let name = words.name.clone().unwrap_or_else(|| "require_payment".to_owned());
         let covers = match self.per {

@@ -25,6 +25,10 @@ pub(crate) async fn run(ask: AskArguments) -> Outcome {
     if ask.pay && !options.payment {
         return Err(misplaced("--pay", |options| options.payment));
     }
+    if client.is_some() && !options.resumption && (ask.state.is_some() || ask.wait.is_some()) {
+        let flag = if ask.state.is_some() { "--state" } else { "--wait" };
+        return Err(misplaced(flag, |options| options.resumption));
+    }
     let Some(client) = client else {
         let known = listed(clients().map(|client| format!("`{}`", client.name)));
         return Err(Failure::usage(format!("`--via {}` is not there; there are {known}", ask.via)));

@@ -30,6 +30,7 @@
 //! | `admin`, `console` | the operator's API and its attackers; its pages in Chromium |
 //! | `agtp` | `agtp` and `manifest check` over TLS |
 //! | `agtp_command`, `ask` | the same and `ask`, against servers that misbehave |
+//! | `ask_decisions` | `ask` behind a consent or a payment: waits for its page, and goes on later |
 //! | `catalog` | `catalog diff`: what changed, what breaks, and exit codes |
 //! | `openapi` | `import openapi` and `export openapi` |
 //! | `pipes` | standard output that nobody reads, and what exit codes mean |
@@ -77,6 +78,7 @@ mod agtp;
 mod agtp_command;
 mod api_keys;
 mod ask;
+mod ask_decisions;
 mod backup;
 mod browser;
 mod catalog;

@@ -78,6 +78,24 @@ fn check_refuses_what_serve_would_refuse() {
 }
 
 #[test]
+fn check_warns_of_rules_that_nobody_can_ever_meet() {
+    let deployment = Deployment::of_backend("kind = \"echo\"\n");
+    let agent = deployment.read("agents/agent.toml");
+    let rules = "\n[[policy.rules]]\nkind = \"require_identity\"\nissuers = [\"https://login.example\"]\n\n\
+                 [[policy.rules]]\nkind = \"require_payment\"\nprice = \"1 USD\"\n\
+                 offers = [{ scheme = \"ln.bolt11\", payload = {} }]\n";
+    deployment.write("agents/agent.toml", &format!("{agent}{rules}"));
+    let checked = deployment.run("check", [deployment.path()]);
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+    for words in
+        ["agent.toml", "`https://login.example` is no issuer in [identity]", "payments of `ln` are not checked"]
+    {
+        assert!(checked.stderr.contains(words), "no {words:?} in {}", checked.stderr);
+    }
+    assert_eq!(checked.stderr.matches("warning:").count(), 2, "{}", checked.stderr);
+}
+
+#[test]
 fn serve_says_the_same_as_check() {
     let kitchen = Deployment::kitchen();
     kitchen.edit("agents/chef.toml", "results = 10", "resluts = 10");

@@ -50,12 +50,12 @@ impl Chain {
         Some(Self { input: child.stdin.take(), child, facts })
     }
 
-    fn fact(&self, name: &str) -> &str {
+    pub(crate) fn fact(&self, name: &str) -> &str {
         self.facts[name].as_str().unwrap()
     }
 
     /// A deployment with an agent that is paid through it.
-    fn deployment(&self) -> Deployment {
+    pub(crate) fn deployment(&self) -> Deployment {
         Deployment::gatehouse().open_to_loopback().with("payments", &self.settings()).and("agents/paid.toml", PAID)
     }
 
@@ -192,7 +192,7 @@ const SLOW: &str =
     "handle = \"slow\"\nname = \"Slow\"\n\n[backend]\nkind = \"command\"\ncommand = [\"sleep\", \"60\"]\n";
 
 /// The rule of [`PAID`] before another agent.
-fn paid_for(agent: &str) -> String {
+pub(crate) fn paid_for(agent: &str) -> String {
     format!("{agent}\n[[policy.rules]]{}", PAID.split("[[policy.rules]]").nth(1).unwrap())
 }
 

@@ -204,6 +204,11 @@ def answers():
     # A subdomain speaks for its owner where a policy says so: for the domain, not for the mailbox.
     taken(signed(compose(text="Hi"), domain="mail.sender.example"))
     assert "email-dmarc, domain)" in plain(inbox.one()[1])
+    # What stands behind a plus sorts somebody's mail: it is the same agent.
+    tagged = f"parrot+dinner@{HOST}"
+    taken(signed(compose(to=tagged, text="Hi")), to=tagged)
+    _, told = inbox.one()
+    assert told["From"] == f"Parrot <parrot@{HOST}>" and "You said: Hi" in plain(told), plain(told)
     # A mail server that hands over the same message again gets no second answer.
     taken(signed(again))
     html = compose()
@@ -247,6 +252,8 @@ def forged():
     lost.add("lost.example.")
     refused(451, signed(compose(sender="ann@lost.example"), domain="lost.example"), "DNS")
     refused(550, good, to=f"nobody@{HOST}", word="5.1.1")
+    refused(550, good, to=f"nobody+parrot@{HOST}", word="5.1.1")
+    refused(550, good, to=f"+parrot@{HOST}", word="5.1.1")
     refused(550, good, to="joe@else.example", word="5.7.1")
     refused(550, b"\r\n\r\nno head\r\n")
     # Whoever is refused by the agent is told at once, and by mail only who was proven.

@@ -9,6 +9,9 @@ use url::Url;
 use crate::network::{Trust, is_here};
 use crate::output::{Failure, Outcome};
 
+/// Seconds that `--wait` may name: a day, after which no decision is open any more.
+const WAIT_SECONDS_MAX: u64 = 24 * 60 * 60;
+
 /// What was typed behind `ask`. The words of its fields are those of `--help`.
 #[derive(Debug, Clone, Args)]
 pub struct AskArguments {
@@ -32,6 +35,15 @@ pub struct AskArguments {
     /// Continue the conversation of this token, printed at the end of an earlier answer.
     #[arg(long, allow_hyphen_values = true)]
     pub session: Option<String>,
+    /// Go on after a refusal that asked for a consent or a payment: with its state, once that is done on
+    /// the host's page. Without words the question that was refused is answered. Over rest.
+    #[arg(long, allow_hyphen_values = true)]
+    pub state: Option<String>,
+    /// Where a consent or a payment is wanted first, wait until that is done on the host's page, for
+    /// this many seconds at most, and go on. A person at a terminal is waited for without it. Over rest.
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "600",
+          value_parser = clap::value_parser!(u64).range(1..=WAIT_SECONDS_MAX))]
+    pub wait: Option<u64>,
     /// The language to answer in, such as `de`.
     #[arg(long)]
     pub lang: Option<String>,

@@ -3,7 +3,6 @@
 use forecourt_client::ask::AskTarget;
 use forecourt_client::output::{Failure, Outcome, ignore_broken_pipe, print_json};
 use forecourt_client::printable::{Words, line};
-use forecourt_client::refusal;
 use forecourt_core::{Ending, json};
 use forecourt_egress::UpstreamResponse;
 use http::StatusCode;
@@ -48,13 +47,17 @@ async fn whole(
     let bytes = bytes.map_err(|error| Failure::unreachable(format!("the answer broke off: {}", error.log_reason())))?;
     let value = if media_type == "application/json" { json::parse(&bytes).ok() } else { None };
     match value {
-        Some(value) if as_json => {
-            print_json(&value)?;
-            read(&value, status, to).map(drop)
-        }
-        Some(value) => {
+        Some(mut value) => {
+            if as_json {
+                print_json(&value)?;
+            }
+            if let Some(policy) = value.get_mut("policy") {
+                rest.policy = Some(policy.take());
+                return Ok(());
+            }
             value["parts"].as_array().into_iter().flatten().for_each(|part| rest.note(part));
-            show(&read(&value, status, to)?)
+            let words = read(&value, status, to)?;
+            if as_json { Ok(()) } else { show(&words) }
         }
         None if !status.is_success() => Err(failed(status, location, &String::from_utf8_lossy(&bytes))),
         // REST 5: reserved, and to be taken for no reply.
@@ -71,11 +74,8 @@ fn show(text: &str) -> Outcome {
     ignore_broken_pipe(words.say(text).and_then(|()| words.end()))
 }
 
-/// The words of an answer in JSON. Mentionable REST 4.4.
+/// The words of an answer in JSON that is no refusal. Mentionable REST 4.4.
 fn read(value: &Value, status: StatusCode, to: &AskTarget) -> Result<String, Failure> {
-    if let Some(policy) = value.get("policy") {
-        return Err(refusal::declined(policy, &to.label, &to.canonical_host));
-    }
     if !status.is_success() || value.get("error").is_some() {
         let error = value["error"].as_str().unwrap_or_default();
         let failure = match value["code"].as_str() {

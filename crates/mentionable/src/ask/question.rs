@@ -15,13 +15,16 @@ const WORD_CHARS_MAX: usize = 200;
 /// Characters of a token.
 const TOKEN_CHARS_MAX: usize = 300;
 
-/// How it can go on after an answer: the token of the conversation, and the questions that were asked back.
+/// How it can go on after an answer: the token of the conversation, the questions that were asked back, and what the
+/// agent wants first.
 #[derive(Debug, Default)]
 pub(super) struct AnswerRest {
     /// The conversation to go on with.
     pub(super) session: Option<String>,
     /// What the agent asks back.
     pub(super) questions: Vec<Value>,
+    /// The refusal, where that is the answer: a PolicyPart in JSON.
+    pub(super) policy: Option<Value>,
 }
 
 impl AnswerRest {
@@ -37,7 +40,7 @@ impl AnswerRest {
 /// The next message of a conversation, when the agent asked and somebody answered. `None` when there is none: then what
 /// to go on with is said.
 pub(super) async fn answer(ask: AskArguments, rest: AnswerRest) -> Result<Option<AskArguments>, Failure> {
-    let AnswerRest { session, questions } = rest;
+    let AnswerRest { session, questions, .. } = rest;
     let Some(session) = session.filter(|_| !ask.json) else { return Ok(None) };
     let fields: Vec<Field> = questions.iter().enumerate().filter_map(|(at, one)| field(at, one)).collect();
     let terminal = Terminal::new();

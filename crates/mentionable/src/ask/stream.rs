@@ -4,7 +4,6 @@ use forecourt_agents::sse_reader::{SseEvent, SseReader};
 use forecourt_client::ask::{AskTarget, ToolDisplay};
 use forecourt_client::output::{Failure, ignore_broken_pipe};
 use forecourt_client::printable::{Words, line};
-use forecourt_client::refusal;
 use forecourt_core::json;
 use forecourt_egress::UpstreamResponse;
 use futures::StreamExt;
@@ -45,7 +44,7 @@ pub(super) async fn print(mut incoming: UpstreamResponse, to: &AskTarget, pays: 
     match ended {
         Ok(End::Whole) => ignore_broken_pipe(display.show_parts()).map(|()| display.rest),
         Err(Break::Reader(error)) => ignore_broken_pipe(Err(error)).map(|()| AnswerRest::default()),
-        Ok(End::Refused(policy)) => Err(refusal::declined(&policy, &to.label, &to.canonical_host)),
+        Ok(End::Refused(policy)) => Ok(AnswerRest { policy: Some(policy), ..display.rest }),
         Err(Break::Stream(reason)) => {
             let failure = match display.error {
                 Some(error) => Failure::unreachable(format!("{} failed: {error}", to.label)),

@@ -10,11 +10,12 @@ use crate::output::Failure;
 /// The word that stands for standard input.
 const STDIN: &str = "-";
 
-/// The question with its words. `-` is standard input; so is nothing, unless a task, a file or an answer says what is
-/// wanted.
+/// The question with its words. `-` is standard input; so is nothing, unless a task, a state, a file or an answer says
+/// what is wanted.
 pub(super) fn complete(ask: AskArguments) -> Result<AskArguments, Failure> {
     let is_named = ask.text == [STDIN];
-    let is_wordless = ask.text.is_empty() && ask.task.is_none() && ask.answers.is_empty() && ask.attach.is_empty();
+    let goes_on = ask.task.is_some() || ask.state.is_some();
+    let is_wordless = ask.text.is_empty() && !goes_on && ask.answers.is_empty() && ask.attach.is_empty();
     if !is_named && !is_wordless {
         return Ok(ask);
     }
