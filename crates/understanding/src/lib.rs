@@ -29,7 +29,7 @@
 //! | `clock`, `weekly` | times of day, days that come back, what is open |
 //! | `learnt`, [`mod@unit`] | what the items state of themselves, and the words for it |
 //! | `stated`, `stated_value` | limits of that: of amounts, and of values |
-//! | `pay`, [`period`] | money for an hour up to a year |
+//! | `pay`, `yearly_pay`, [`period`] | money for an hour up to a year |
 //! | `offered` | for rent, or for sale |
 //! | `near` | how far away something may be |
 //! | `paths` | properties that several rules know |
@@ -91,6 +91,7 @@ mod value;
 mod wanted;
 mod weekly;
 mod without;
+mod yearly_pay;
 
 pub use contradiction::{Contradiction, QuestionReading};
 pub use exclusion::Exclusion;

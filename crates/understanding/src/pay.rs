@@ -4,16 +4,15 @@
 use forecourt_vocabulary::{PhraseMeaning, Quantity, Unit, WordClass};
 
 use crate::amount::{Comparison, Span};
-use crate::filter::{Filter, Test};
+use crate::filter::Filter;
 use crate::found::{Rank, UnderstoodPart};
 use crate::learnt::LearntMeaning;
 use crate::paths::{HOURLY_PRICE, MONTHLY_PRICE, YEARLY_PAY};
 use crate::period::Period;
 use crate::quantity::{self, within};
 use crate::reader::Reader;
+use crate::yearly_pay::{PAID, pay};
 
-/// The property of the vocabulary whose money is earned.
-pub(crate) const PAID: &str = "salary";
 /// Words between an amount and its time.
 const BETWEEN: &[&str] =
     &["gross", "net", "brutto", "netto", "brut", "bruts", "net", "nets", "bruto", "brutos", "neto"];
@@ -49,12 +48,6 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     let filter = filter(reader, &span, period, subject)?;
     let start = reader.absorb(at, WordClass::LimitLead, floor);
     Some(UnderstoodPart::limit(start..end, Rank::Paid, filter))
-}
-
-/// What is paid so much, where nothing says for which time: by how much it is.
-pub(crate) fn of_amount(reader: &Reader<'_>, from: Option<f64>, to: Option<f64>) -> Option<Filter> {
-    let period = Period::of_pay(from.or(to)?);
-    reader.aids.known.has_number(YEARLY_PAY[0]).then(|| pay((from, to), period, String::new()))
 }
 
 /// Where a word for pay ends: "salary", "Gehalt".
@@ -137,20 +130,10 @@ fn filter(reader: &Reader<'_>, span: &Span, period: Period, subject: MoneySubjec
     Some(Filter::any_of(all, words))
 }
 
-/// What is paid so much, whatever time that is told for.
-fn pay((from, to): (Option<f64>, Option<f64>), period: Period, words: String) -> Filter {
-    // A rounding must not leave out what is paid exactly so much.
-    let yearly = |end: Option<f64>, part: f64| end.map(|end| end * period.in_year() * part);
-    let test = Test::Overlaps { from: yearly(from, 1.0 - NEARLY), to: yearly(to, 1.0 + NEARLY), or_unstated: false };
-    Filter { fields: YEARLY_PAY.map(str::to_owned).into(), test, words }
-}
-
-/// How far two amounts may be apart that are one, as a part of them.
-const NEARLY: f64 = 1e-6;
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filter::Test;
     use crate::tests::{Stating, understood, understood_in};
 
     const JOBS: Stating = Stating(&["pay.from", "pay.to", "offers.price"]);

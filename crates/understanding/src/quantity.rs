@@ -8,8 +8,8 @@ use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::learnt::{LearntProperty, StatedValues};
 use crate::paths::{AGES, YEARLY_PAY};
-use crate::pay;
 use crate::reader::Reader;
+use crate::yearly_pay;
 
 /// What "quick" promises, in minutes.
 const QUICK_MINUTES: f64 = 30.0;
@@ -42,7 +42,7 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
             };
             let filter = Filter { fields, ..filter };
             // Pay that says for what time it is, is compared by that.
-            let pay = (quantity == Quantity::Price).then(|| pay::of_amount(reader, from, to)).flatten();
+            let pay = (quantity == Quantity::Price).then(|| yearly_pay::of_amount(reader, from, to)).flatten();
             let words = filter.words.clone();
             let filter = Filter::any_of(std::iter::once(filter).chain(pay).collect(), words);
             Some(UnderstoodPart::limit(start..span.end, Rank::Quantity(quantity), filter))
@@ -56,7 +56,8 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
 fn paid(reader: &Reader<'_>) -> Vec<String> {
     let says_period = reader.aids.known.has_number(YEARLY_PAY[0]);
     let is_paid = |property: &LearntProperty| {
-        property.id.as_deref() == Some(pay::PAID) && matches!(property.stated.values, StatedValues::Numbers { .. })
+        property.id.as_deref() == Some(yearly_pay::PAID)
+            && matches!(property.stated.values, StatedValues::Numbers { .. })
     };
     let paid = reader.aids.learnt.all().map(|(_, property)| property).filter(|property| is_paid(property));
     let paid = paid.filter(|_| !says_period).map(|property| property.stated.path.clone());
