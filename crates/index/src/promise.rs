@@ -46,7 +46,7 @@ mod tests {
         assert_eq!(of(json!({"name": "Glutenfreie Kekse"}), "de"), Some(Promise::Name));
         assert_eq!(of(json!({"name": "Biscuits sans gluten"}), "fr"), Some(Promise::Name));
         assert_eq!(of(json!({"name": "Galletas sin gluten"}), "es"), Some(Promise::Name));
-        let labelled = json!({"name": "Cookies", "suitableForDiet": "https://schema.org/GlutenFreeDiet"});
+        let labelled = json!({"name": "Rice cakes", "suitableForDiet": "https://schema.org/GlutenFreeDiet"});
         assert_eq!(of(labelled, "en"), Some(Promise::Source));
         assert_eq!(of(json!({"name": cookies, "recipeIngredient": ["rice", "sugar"]}), "en"), None);
         assert_eq!(of(json!({"name": "Cookies"}), "en"), None);
