@@ -13,7 +13,7 @@ const WORDS_MAX: usize = 16;
 
 /// A thing that nothing here is, and the broader one that was looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Broadened {
+pub(super) struct BroaderSubject {
     /// In the words of the question.
     pub(super) asked: String,
     /// As items say it.
@@ -25,7 +25,7 @@ pub(super) fn search(
     library: &Library,
     asked: &SearchRequest,
     query: &Query,
-) -> Result<Option<(Broadened, Query, Vec<Hit>)>, Error> {
+) -> Result<Option<(BroaderSubject, Query, Vec<Hit>)>, Error> {
     let words: Vec<&str> = content_words(&query.text).take(WORDS_MAX).collect();
     let lower: Vec<String> = words.iter().map(|word| folded(word)).collect();
     let lower: Vec<&str> = lower.iter().map(String::as_str).collect();
@@ -43,7 +43,7 @@ pub(super) fn search(
             let wider = Query { text, ..query.clone() };
             let hits = boost::search(library, &wider, &asked.leanings, &asked.unwanted)?;
             if !hits.is_empty() {
-                return Ok(Some((Broadened { asked: named.to_owned(), broader: name }, wider, hits)));
+                return Ok(Some((BroaderSubject { asked: named.to_owned(), broader: name }, wider, hits)));
             }
         }
     }

@@ -7,7 +7,7 @@ use forecourt_understanding::{Filter, Test};
 
 use super::beside_limits;
 use super::boost;
-use super::broader::{self, Broadened};
+use super::broader::{self, BroaderSubject};
 use super::current;
 use super::document::{self, SectionMatch};
 use super::fact_question::is_question;
@@ -44,7 +44,7 @@ pub(super) struct SearchResults {
     /// The words beside the limits, where nothing fits them and they were let go of.
     pub(super) unmatched: Option<String>,
     /// What nothing here is, and the broader thing that was looked for instead.
-    pub(super) broadened: Option<Broadened>,
+    pub(super) broadened: Option<BroaderSubject>,
     /// What things were asked for with, and none of them says that it has.
     pub(super) absent: Vec<String>,
 }
