@@ -1,6 +1,9 @@
 //! The properties of an item, flattened to dot paths: what filters can ask about.
 
 mod derived;
+mod money;
+mod offer;
+mod times;
 
 use std::collections::HashSet;
 
@@ -13,7 +16,7 @@ use forecourt_loaders::can_be_had;
 use forecourt_loaders::grounding::{self, GROUNDING, GroundedItem};
 use forecourt_loaders::item::{SECTION, type_name};
 use forecourt_loaders::limits::PATH_LEVELS_MAX;
-use forecourt_understanding::{AGES, EVENT_DAYS, LAST_DAY, measure, unit};
+use forecourt_understanding::{AGES, EVENT_DAYS, LAST_DAY, OFFERED, measure, unit};
 
 /// The fact that nobody can have an item. No property has such a name.
 pub(crate) const SOLD_OUT: &str = "\u{1}soldOut";
@@ -239,6 +242,22 @@ impl Walk<'_> {
         let last = derived::last_day(item).map(|day| (LAST_DAY, day));
         let price = derived::price(item).map(|price| (PRICE, price));
         for (path, number) in ages.into_iter().chain(days).flatten().chain(last).chain(price) {
+            path.clone_into(&mut self.path);
+            self.leaf(None, Some(number));
+        }
+        for (path, number, told) in times::begins(item).into_iter().flat_map(times::Begin::facts) {
+            path.clone_into(&mut self.path);
+            self.leaf(told.as_deref(), Some(number));
+        }
+        for (path, number) in times::opening(item) {
+            path.clone_into(&mut self.path);
+            self.leaf(None, Some(number));
+        }
+        if let Some(offered) = offer::offered(item) {
+            OFFERED.clone_into(&mut self.path);
+            self.leaf(Some(offered), None);
+        }
+        for (path, number) in money::pay(item).into_iter().flatten().chain(money::price_of_time(item)) {
             path.clone_into(&mut self.path);
             self.leaf(None, Some(number));
         }

@@ -23,6 +23,7 @@
 //! | `variants` | what the variants of an item state, told apart |
 //! | `address` | addresses that are one text, taken apart |
 //! | `classes` | of which classes of the vocabulary an item is |
+//! | `promise` | whether an item keeps a limit only because it says so |
 //! | `item_texts` | the texts of an item that are searched, and embedded |
 //! | `analysis` | text to words, by language |
 //! | `summary` | a text in fewer sentences of its own |
@@ -42,6 +43,7 @@ mod index;
 mod item_texts;
 mod library;
 pub mod limits;
+mod promise;
 mod proposals;
 mod pushed;
 mod report;
@@ -54,6 +56,7 @@ pub use forecourt_embed::CrossEncoder;
 pub use library::{
     EngineOptions, INDEX_VERSION, ItemsState, Library, NamedIds, Options, PutOutcome, RemoveOutcome, unpack,
 };
+pub use promise::Promise;
 pub use proposals::UnansweredQuestion;
 pub use pushed::{FollowedItem, FollowedRevision, PushedDocument, PushedItem};
 pub use report::{KindCount, LoadProgress, Progress, Report};

@@ -47,7 +47,7 @@ pub(crate) use explain::explain;
 pub(crate) use facets::facets;
 pub use facets::{Facet, Facets};
 pub use hit::{Hit, MatchedConstraint};
-pub(crate) use matching::{any_word_predicate, counted_left_out, left_out, matching_predicate};
+pub(crate) use matching::{any_word_predicate, counted_left_out, left_out, matching_predicate, says_all};
 pub(crate) use one_variant::limit_predicates;
 pub(crate) use plan::tongues;
 pub(crate) use probe::{Probe, parts};

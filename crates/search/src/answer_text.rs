@@ -2,7 +2,7 @@
 
 use forecourt_core::findings::{AppliedLimit, ItemFindings, MatchReason, SpellingCorrection};
 use forecourt_core::{AgentCard, Ending, Event, Findings, Language, Message, Part};
-use forecourt_index::{Correction, Hit, Library, MatchedConstraint, Query};
+use forecourt_index::{Correction, Hit, Library, MatchedConstraint, Promise, Query};
 use forecourt_sentences::{Sentences, SpokenLanguage};
 use forecourt_understanding::{Contradiction, Filter};
 
@@ -242,8 +242,8 @@ impl AnswerText<'_> {
     pub(super) fn reason(&self, hit: &Hit) -> MatchReason {
         MatchReason {
             snippet: hit.snippet.clone(),
-            fits: self.fits(hit, |matched| self.kept(matched)),
-            distance: hit.matched.iter().find(|matched| matched.is_distance).map(|matched| self.kept(matched)),
+            fits: self.fits(hit, |matched| self.kept(hit, matched)),
+            distance: hit.matched.iter().find(|matched| matched.is_distance).map(|matched| self.kept(hit, matched)),
             why: String::new(),
         }
     }
@@ -357,7 +357,13 @@ impl AnswerText<'_> {
             (not_understood, Sentences::not_understood),
         ];
         let told = told.iter().filter(|(limits, _)| !limits.is_empty());
-        let told: String = told.map(|(limits, sentence)| format!(" {}", sentence(self.say, limits))).collect();
+        let mut told: String = told.map(|(limits, sentence)| format!(" {}", sentence(self.say, limits))).collect();
+        let broadened = found.broadened.iter();
+        told.extend(
+            broadened.map(|one| format!(" {}", self.say.broader_shown(&plain(&one.asked), &plain(&one.broader)))),
+        );
+        let absent = found.absent.iter().map(|feature| format!(" {}", self.say.says_nothing_of(&plain(feature))));
+        told.extend(absent);
         let left_out = found.left_out.iter().filter(|left| left.items > 0);
         let left_out = left_out.map(|left| format!(" {}", self.say.left_out(left.items, &plain(&left.limit))));
         told + &left_out.collect::<String>() + &self.conflicts(asked)
@@ -401,7 +407,7 @@ impl AnswerText<'_> {
             let entries = mentioned.iter().map(|entry| plain(entry)).collect::<Vec<_>>().join("; ");
             lines.push(self.say.item_mentions(&entries));
         }
-        let fits = self.fits(hit, |matched| plain(&self.kept(matched)));
+        let fits = self.fits(hit, |matched| plain(&self.kept(hit, matched)));
         if !fits.is_empty() {
             lines.push(self.say.item_fits(&fits.join("; ")));
         }
@@ -431,8 +437,13 @@ impl AnswerText<'_> {
         }
     }
 
-    /// A constraint with the fact that satisfies it.
-    fn kept(&self, matched: &MatchedConstraint) -> String {
+    /// A constraint with the fact that satisfies it, or that it is a promise alone.
+    fn kept(&self, hit: &Hit, matched: &MatchedConstraint) -> String {
+        match self.library.promise(&hit.item, &matched.unwanted) {
+            Some(Promise::Name) => return self.say.promised_by_name(&matched.constraint),
+            Some(Promise::Source) => return self.say.promised_by_source(&matched.constraint),
+            None => {}
+        }
         match &matched.value {
             Some(found) if !matched.constraint.contains(found.as_str()) => {
                 format!("{} ({})", matched.constraint, value(self.say, found))

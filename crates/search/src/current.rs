@@ -54,10 +54,11 @@ fn first_day(current: &Filter) -> Option<f64> {
 /// Whether days that are asked for go on after a day and have not begun long ago: "this autumn" means what is still to come,
 /// and "since 2001" does not.
 fn goes_on(filter: &Filter, day: f64) -> bool {
-    match filter.test {
+    let goes_on = |one: &Filter| match one.test {
         Test::Overlaps { from: Some(from), to: Some(to), .. } => to >= day && from > day - DAYS_OF_YEAR,
         _ => false,
-    }
+    };
+    filter.alternatives().iter().any(goes_on)
 }
 
 #[cfg(test)]

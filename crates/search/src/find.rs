@@ -7,9 +7,11 @@ use forecourt_understanding::{Filter, Test};
 
 use super::beside_limits;
 use super::boost;
+use super::broader::{self, BroaderSubject};
 use super::current;
 use super::document::{self, SectionMatch};
 use super::fact_question::is_question;
+use super::features::{self, Features};
 use super::kind_named;
 use super::phrases::content;
 use super::request::NamedFilter;
@@ -41,6 +43,10 @@ pub(super) struct SearchResults {
     pub(super) left_out: Vec<LeftOut>,
     /// The words beside the limits, where nothing fits them and they were let go of.
     pub(super) unmatched: Option<String>,
+    /// What nothing here is, and the broader thing that was looked for instead.
+    pub(super) broadened: Option<BroaderSubject>,
+    /// What things were asked for with, and none of them says that it has.
+    pub(super) absent: Vec<String>,
 }
 
 /// What would have been found without a part of the question.
@@ -83,20 +89,27 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         sold_out_later: !found.applied.iter().any(boost::asks_availability),
         items_only: asked.items_only,
     };
-    let mut hits = boost::search(library, &query, &asked.leanings, &asked.unwanted)?;
-    if hits.is_empty()
-        && is_first_page_empty(library, asked, &query)?
-        && let Some(wordless) = beside_limits::without_words(library, asked, &query)?
-        && !wordless.is_empty()
-    {
-        hits = wordless;
-        query.text = String::new();
-        found.unmatched = Some(content(&asked.text)).filter(|words| !words.is_empty());
+    let features = Features::of(library, asked, &query.filters)?;
+    let leanings: Vec<String> = features.leanings().chain(asked.leanings.iter().cloned()).collect();
+    let mut hits = boost::search(library, &query, &leanings, &asked.unwanted)?;
+    if hits.is_empty() && is_first_page_empty(library, asked, &query)? {
+        if let Some((broadened, wider, wide)) = broader::search(library, asked, &query)? {
+            (query, hits, found.broadened) = (wider, wide, Some(broadened));
+        } else if let Some(wordless) =
+            beside_limits::without_words(library, asked, &query)?.filter(|all| !all.is_empty())
+        {
+            hits = wordless;
+            query.text = String::new();
+            found.unmatched = Some(content(&asked.text)).filter(|words| !words.is_empty());
+        }
     }
     // With filters, what is found keeps what was asked for in full, whatever the words are.
     let is_pinned = asked.adjustments.iter().any(|rule| rule.effect == Effect::Pin { even_alone: true });
-    if asked.offset == 0 && found.applied.is_empty() && !is_pinned && answers_nothing(library, &asked.text, &hits)? {
-        return Ok(SearchResults { is_off_topic: true, ..found });
+    if asked.offset == 0 && found.applied.is_empty() && !is_pinned && answers_nothing(library, &query.text, &hits)? {
+        let Some((broadened, wider, wide)) = broader::search(library, asked, &query)? else {
+            return Ok(SearchResults { is_off_topic: true, ..found });
+        };
+        (query, hits, found.broadened) = (wider, wide, Some(broadened));
     }
     let is_near = asked.offset == 0 && kind_named::is_of_another_kind(library, &query, &hits)?;
     let near = is_near.then(|| std::mem::take(&mut hits).into_iter().next()).flatten();
@@ -109,6 +122,9 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     // Counted for the first page alone: further ones leave out the same items.
     let left_out = if asked.offset == 0 { library.left_out(&query)? } else { Vec::new() };
     let corrections = library.corrections(&query)?;
+    found.absent = features.told(&hits);
+    // What none has is told once.
+    found.unmatched = found.unmatched.and_then(|words| features::without(&words, &found.absent));
     Ok(SearchResults { hits, has_more, relaxations, left_out, corrections, ..found })
 }
 

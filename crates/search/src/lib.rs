@@ -41,6 +41,7 @@
 mod answer_text;
 mod beside_limits;
 mod boost;
+mod broader;
 mod caller_context;
 mod contains;
 mod content_index;
@@ -58,6 +59,7 @@ mod fact_context;
 mod fact_data;
 mod fact_question;
 mod facts;
+mod features;
 mod filters;
 mod find;
 mod follow_up;

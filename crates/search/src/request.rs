@@ -203,7 +203,8 @@ impl NamedFilter {
 
 /// Whether a constraint bounds a quantity, or a distance.
 pub(super) fn is_limit(filter: &Filter) -> bool {
-    matches!(filter.test, Test::Within { .. } | Test::Near { .. } | Test::Overlaps { .. })
+    let bounds = |one: &Filter| matches!(one.test, Test::Within { .. } | Test::Near { .. } | Test::Overlaps { .. });
+    filter.alternatives().iter().all(bounds)
 }
 
 /// Adds a note, unless it is there.

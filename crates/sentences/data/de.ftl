@@ -20,6 +20,8 @@ with-time = { $item } ({ $time })
 limits-applied = Einschränkungen: { $limits }.
 limits-unknown = Nicht angewandt, weil kein Eintrag es hat: { $limits }.
 not-understood = Nicht verstanden und darum nicht angewandt: { $limits }.
+broader-shown = Nichts hier nennt „{ $asked }“; gezeigt wird, was „{ $broader }“ nennt.
+says-nothing-of = Keines davon sagt etwas von „{ $feature }“.
 searched-instead = Gesucht wurde nach { $word } statt { $written }.
 left-out = { $count ->
     [one] Ein Eintrag wurde ausgelassen, weil er nichts zu dieser Einschränkung angibt: { $limit }.
@@ -30,6 +32,8 @@ reading-without = Ohne „{ $limit }“: { $best }
 say-more = Mit *mehr* kommen die nächsten.
 item-mentions = Mit { $entries }
 item-fits = Passt: { $limits }
+promised-by-name = { $limit } (laut seinem Namen)
+promised-by-source = { $limit } (laut seiner Quelle)
 item-why = Warum: { $why }
 
 nothing-further = Das war alles: Zu dieser Frage gibt es keine weiteren { $items }.

@@ -24,6 +24,8 @@ with-time = { $item } ({ $time })
 limits-applied = Limits: { $limits }.
 limits-unknown = Not applied, since no item has it: { $limits }.
 not-understood = Not understood, and so not applied: { $limits }.
+broader-shown = Nothing here says “{ $asked }”; shown is what says “{ $broader }”.
+says-nothing-of = None of these says anything of “{ $feature }”.
 searched-instead = Searched for { $word } instead of { $written }.
 left-out = { $count ->
     [one] One item was left out, since it doesn't state what this limit asks about: { $limit }.
@@ -34,6 +36,8 @@ reading-without = Without “{ $limit }”: { $best }
 say-more = Say *more* for the next ones.
 item-mentions = With { $entries }
 item-fits = Fits: { $limits }
+promised-by-name = { $limit } (by its name)
+promised-by-source = { $limit } (as its source states)
 item-why = Why: { $why }
 
 ### Nothing was found

@@ -20,6 +20,8 @@ with-time = { $item } ({ $time })
 limits-applied = Límites: { $limits }.
 limits-unknown = No se aplica, porque ningún elemento lo tiene: { $limits }.
 not-understood = No entendido, y por eso no aplicado: { $limits }.
+broader-shown = Nada aquí menciona «{ $asked }»; se muestra lo que menciona «{ $broader }».
+says-nothing-of = Ninguno de estos dice nada de «{ $feature }».
 searched-instead = Se buscó { $word } en lugar de { $written }.
 left-out = { $count ->
     [one] Se dejó fuera 1 elemento, porque no indica nada sobre este límite: { $limit }.
@@ -30,6 +32,8 @@ reading-without = Sin «{ $limit }»: { $best }
 say-more = Diga *más* para ver los siguientes.
 item-mentions = Con { $entries }
 item-fits = Cumple: { $limits }
+promised-by-name = { $limit } (según su nombre)
+promised-by-source = { $limit } (según su fuente)
 item-why = Por qué: { $why }
 
 nothing-further = Eso es todo: no hay más { $items } para esta pregunta.

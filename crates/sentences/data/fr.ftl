@@ -20,6 +20,8 @@ with-time = { $item } ({ $time })
 limits-applied = Limites : { $limits }.
 limits-unknown = Pas appliqué, car aucun élément ne l'a : { $limits }.
 not-understood = Pas compris, donc pas appliqué : { $limits }.
+broader-shown = Rien ici ne mentionne « { $asked } » ; voici ce qui mentionne « { $broader } ».
+says-nothing-of = Aucun de ces résultats ne parle de « { $feature } ».
 searched-instead = Recherche faite pour { $word } au lieu de { $written }.
 left-out = { $count ->
     [one] { $count } élément a été écarté, car il n'indique rien sur cette limite : { $limit }.
@@ -30,6 +32,8 @@ reading-without = Sans « { $limit } » : { $best }
 say-more = Dites *encore* pour voir la suite.
 item-mentions = Avec { $entries }
 item-fits = Respecte : { $limits }
+promised-by-name = { $limit } (d'après son nom)
+promised-by-source = { $limit } (d'après sa source)
 item-why = Pourquoi : { $why }
 
 nothing-further = C'est tout : il n'y a pas d'autres { $items } pour cette question.

@@ -97,6 +97,10 @@ sentences! { METHODS;
     limits_unknown = "limits-unknown" (limits: &str);
     /// Limits that were not understood.
     not_understood = "not-understood" (limits: &str);
+    /// That a broader thing is shown than the one that was asked for.
+    broader_shown = "broader-shown" (asked: &str, broader: &str);
+    /// That nothing of what is shown says that it has something.
+    says_nothing_of = "says-nothing-of" (feature: &str);
     /// What was looked for instead of a word that no item has.
     searched_instead = "searched-instead" (word: &str, written: &str);
     /// Items that can't be judged by a limit.
@@ -111,6 +115,10 @@ sentences! { METHODS;
     item_mentions = "item-mentions" (entries: &str);
     /// Limits that an item keeps.
     item_fits = "item-fits" (limits: &str);
+    /// A limit that an item keeps by what it is called.
+    promised_by_name = "promised-by-name" (limit: &str);
+    /// A limit that an item keeps by what is said of it.
+    promised_by_source = "promised-by-source" (limit: &str);
     /// Why an item is here.
     item_why = "item-why" (why: &str);
 

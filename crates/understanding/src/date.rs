@@ -4,14 +4,18 @@ use forecourt_vocabulary::{Quantity, WordClass};
 use jiff::ToSpan;
 use jiff::civil::Date;
 
+use crate::date_list::{DateList, listed};
+use crate::date_part::{part, skip_leads};
 use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::measure::days_of;
 use crate::moment::TO_MIDNIGHT;
-use crate::named_date::{NamedDate, Wording, name, relative_end};
+use crate::named_date::{name, relative_end};
 use crate::paths::EVENT_DAYS;
+use crate::plain_date::{NamedDate, Wording};
 use crate::quantity::within;
 use crate::reader::Reader;
+use crate::weekly;
 
 /// The dates that a question is limited to here.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
@@ -23,13 +27,19 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     }
     let path = reader.path(Quantity::Date);
     match (path, limit) {
-        (Some(path), Some((from, to, words))) => {
-            let (from, to) = (from.map(days_of), to.map(|day| days_of(day) + TO_MIDNIGHT));
-            Some(UnderstoodPart::limit(
-                tokens,
-                Rank::Quantity(Quantity::Date),
-                on_days(reader, path, (from, to), words),
-            ))
+        (Some(path), Some((all, words))) => {
+            let ends = |(from, to): (Option<Date>, Option<Date>)| {
+                (from.map(days_of), to.map(|day| days_of(day) + TO_MIDNIGHT))
+            };
+            let each = all.into_iter().map(|days| on_days(reader, path, ends(days), words.clone()));
+            let mut filters = vec![Filter::any_of(each.collect(), words.clone())];
+            let mut tokens = tokens;
+            // "Tonight", "on Friday evening": a time beside the day.
+            if let Some((time, end)) = weekly::of_date(reader, &tokens) {
+                filters.push(time);
+                tokens.end = end;
+            }
+            Some(UnderstoodPart::new(tokens, FoundMeaning::Limits(Rank::Quantity(Quantity::Date), filters)))
         }
         _ => {
             let is_limit = reader.states_facts() && !reader.is_name();
@@ -53,8 +63,12 @@ fn on_days(reader: &Reader<'_>, path: &str, (from, to): (Option<f64>, Option<f64
 /// The properties that say when an event begins, or a course.
 const EVENT_STARTS: [&str; 2] = ["startDate", "hasCourseInstance.startDate"];
 
-/// The first day, the last day and their wording. `None`: the limit depends on today, which is not known.
-type Limit = Option<(Option<Date>, Option<Date>, String)>;
+/// First and last days of which any pair holds, and their wording. `None`: the limit depends on today, which is not known.
+type Limit = Option<(Vec<(Option<Date>, Option<Date>)>, String)>;
+
+fn one(first: Option<Date>, last: Option<Date>, words: String) -> Limit {
+    Some((vec![(first, last)], words))
+}
 
 fn limit(reader: &Reader<'_>, at: usize, floor: usize) -> Option<(Limit, std::ops::Range<usize>)> {
     let made = reader.skip(at, &[WordClass::Made]);
@@ -63,69 +77,75 @@ fn limit(reader: &Reader<'_>, at: usize, floor: usize) -> Option<(Limit, std::op
     if let Some(between) = class(WordClass::Between).and_then(|at| between(reader, at)) {
         return Some((between.0, absorbed(between.1)));
     }
-    let named = |class: WordClass| reader.class(made, class).and_then(|at| name(reader, skip_article(reader, at)));
+    let named = |class: WordClass| reader.class(made, class).and_then(|at| name(reader, skip_leads(reader, at)));
     if let Some(found) = named(WordClass::After) {
         let named = found?;
         // After a year is from the first day of the next one on: the named time itself is left out.
         let day = named.last.and_then(|last| last.checked_add(1.day()).ok());
-        return Some((Some((day, None, later(reader, day?))), absorbed(named.end)));
+        return Some((one(day, None, later(reader, day?)), absorbed(named.end)));
     }
     if let Some(found) = named(WordClass::Before) {
         let named = found?;
         let day = named.first.checked_sub(1.day()).ok();
-        return Some((Some((None, day, earlier(reader, day?))), absorbed(named.end)));
+        return Some((one(None, day, earlier(reader, day?)), absorbed(named.end)));
     }
     if let Some(Some(named)) = named(WordClass::Since) {
-        return Some((Some((Some(named.first), None, later(reader, named.first))), absorbed(named.end)));
+        return Some((one(Some(named.first), None, later(reader, named.first)), absorbed(named.end)));
     }
     if let Some(Some(named)) = named(WordClass::Until) {
-        return named.last.map(|last| (Some((None, Some(last), earlier(reader, last))), absorbed(named.end)));
+        return named.last.map(|last| (one(None, Some(last), earlier(reader, last)), absorbed(named.end)));
     }
-    let led = class(WordClass::AtTime).map(|at| skip_article(reader, at));
+    // "Early March" is a part of it, and "early" alone only leads to a date.
+    let begins_part = part(reader, made).is_some();
+    let led = class(WordClass::AtTime).filter(|_| !begins_part).map(|at| skip_leads(reader, at));
     let start = led.unwrap_or(made);
+    if let Some(list) = listed(reader, start).filter(|list| led.is_some() || list.stands_alone) {
+        let words = list_words(reader, &list, start);
+        let days = list.days.iter().map(|(first, last)| (Some(*first), Some(*last))).collect();
+        return Some((Some((days, words)), absorbed(list.end)));
+    }
     let named = name(reader, start).or_else(|| name(reader, made))?;
     let Some(named) = named else {
         let end = relative_end(reader, start).or_else(|| relative_end(reader, made))?;
         return Some((None, absorbed(end)));
     };
     if let Some(end) = reader.class(named.end, WordClass::OrLater) {
-        return Some((Some((Some(named.first), None, later(reader, named.first))), absorbed(end)));
+        return Some((one(Some(named.first), None, later(reader, named.first)), absorbed(end)));
     }
     if let (Some(end), Some(last)) = (reader.class(named.end, WordClass::OrEarlier), named.last) {
-        return Some((Some((None, Some(last), earlier(reader, last))), absorbed(end)));
-    }
-    if let Some(both) = joined(reader, &named).filter(|_| led.is_some() || named.stands_alone) {
-        let words = reader.say("date_between", &[&both.first.to_string(), &both.last?.to_string()]);
-        return Some((Some((Some(both.first), both.last, words)), absorbed(both.end)));
+        return Some((one(None, Some(last), earlier(reader, last)), absorbed(end)));
     }
     (led.is_some() || named.stands_alone).then(|| {
         let words = in_words(reader, &named, start);
-        (Some((Some(named.first), named.last, words)), absorbed(named.end))
+        (one(Some(named.first), named.last, words), absorbed(named.end))
     })
 }
 
-fn skip_article(reader: &Reader<'_>, at: usize) -> usize {
-    reader.skip(at, &[WordClass::Article, WordClass::AtTime])
-}
-
 fn between(reader: &Reader<'_>, at: usize) -> Option<(Limit, usize)> {
-    let low = name(reader, skip_article(reader, at))??;
+    let low = name(reader, skip_leads(reader, at))??;
     let to = reader.class(low.end, WordClass::To)?;
-    let high = name(reader, skip_article(reader, to))??;
+    let high = name(reader, skip_leads(reader, to))??;
     let (first, last) = (low.first.min(high.first), low.last?.max(high.last?));
     let words = reader.say("date_between", &[&spell(first, false), &spell(last, true)]);
-    Some((Some((Some(first), Some(last), words)), high.end))
+    Some((one(Some(first), Some(last), words), high.end))
 }
 
-/// "In January or February": two times of which one begins where the other ends are one.
-fn joined(reader: &Reader<'_>, named: &NamedDate) -> Option<NamedDate> {
-    let next = [WordClass::Or, WordClass::And].into_iter().find_map(|class| reader.class(named.end, class))?;
-    let other = name(reader, reader.skip(next, &[WordClass::AtTime]))??;
-    let (last, other_last) = (named.last?, other.last?);
-    let is_next = |end: Date, begin: Date| end.checked_add(1.day()).is_ok_and(|after| begin <= after);
-    let touch = is_next(last, other.first) && is_next(other_last, named.first);
-    let (first, last) = (named.first.min(other.first), Some(last.max(other_last)));
-    touch.then_some(NamedDate { first, last, ..other })
+/// Times that are told one by one; more of them are told as they are written.
+const TOLD_MAX: usize = 3;
+
+/// A list in words.
+fn list_words(reader: &Reader<'_>, list: &DateList, start: usize) -> String {
+    if let ([(first, _), .., (_, last)], true) = (list.days.as_slice(), list.days.len() > TOLD_MAX) {
+        let written = reader.written(start..list.end);
+        return reader.say("date_within", &[written, &first.to_string(), &last.to_string()]);
+    }
+    let one = |(first, last): &(Date, Date)| match first == last {
+        true => reader.say("date_in", &[&first.to_string()]),
+        false => reader.say("date_between", &[&first.to_string(), &last.to_string()]),
+    };
+    let mut each = list.days.iter().map(one);
+    let first = each.next().unwrap_or_default();
+    each.fold(first, |all, next| reader.say("or", &[&all, &next]))
 }
 
 fn later(reader: &Reader<'_>, day: Date) -> String {

@@ -249,6 +249,7 @@ impl Parts {
         for (rank, filter) in &limits {
             let note = match rank {
                 Rank::Quantity(quantity) => reader.say(&format!("{}_note", quantity.id()), &[]),
+                Rank::Paid => reader.say("pay_note", &[]),
                 _ if may_harm(reader, &filter.test) => reader.say("without_note", &[]),
                 _ => continue,
             };

@@ -1,5 +1,7 @@
 //! Constraints on items, and an order of them: what a question comes to, and what an index is asked.
 
+use crate::limits::ALTERNATIVES_MAX;
+
 /// An order by a quantity: "the cheapest".
 #[derive(Debug, Clone, PartialEq)]
 pub struct SortOrder {
@@ -95,6 +97,9 @@ pub enum Test {
         /// The most, if there is one.
         to: Option<f64>,
     },
+    /// One of these constraints, at most [`crate::limits::ALTERNATIVES_MAX`]: "on Friday or on Sunday". The fields are
+    /// those of all of them.
+    AnyOf(Vec<Filter>),
 }
 
 impl Filter {
@@ -122,6 +127,29 @@ impl Filter {
             (None, None) => format!("{field} known"),
         };
         Self { fields: vec![field], test: Test::Within { from, to }, words }
+    }
+
+    /// One of some constraints, said in these words. One alone is that one.
+    pub(crate) fn any_of(mut all: Vec<Self>, words: String) -> Self {
+        all.truncate(ALTERNATIVES_MAX);
+        if all.len() == 1 {
+            return Self { words, ..all.swap_remove(0) };
+        }
+        let mut fields: Vec<String> = Vec::new();
+        for field in all.iter().flat_map(|one| &one.fields) {
+            if !fields.contains(field) {
+                fields.push(field.clone());
+            }
+        }
+        Self { fields, test: Test::AnyOf(all), words }
+    }
+
+    /// The constraints of which one has to be kept: itself, where it names no others.
+    pub fn alternatives(&self) -> &[Self] {
+        match &self.test {
+            Test::AnyOf(all) => all,
+            _ => std::slice::from_ref(self),
+        }
     }
 
     /// What is passed by the items that don't state what this limit needs, so that they can be counted. `None`:

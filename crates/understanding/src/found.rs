@@ -10,6 +10,7 @@ use crate::filter::{Filter, SortOrder};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
     Quantity(Quantity),
+    Paid,
     Stated,
     Stock,
     Without,

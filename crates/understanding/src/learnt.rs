@@ -12,7 +12,10 @@ use forecourt_vocabulary::{ItemValue, LANGUAGES, PropertyTable, Quantity, Questi
 use self::known::KnownNames;
 pub use self::unnamed::{UnnamedProperty, name_in_words, unnamed};
 use crate::limits::{LEARNT_PROPERTIES_MAX, LEARNT_WORDS_MAX};
-use crate::paths::{AGES, EVENT_DAYS, LAST_DAY, PLACE_PATHS, SORT_PATHS};
+use crate::paths::{
+    AGES, EVENT_BEGINS, EVENT_DAYS, EVENT_WEEKDAYS, HOURLY_PRICE, LAST_DAY, MONTHLY_PRICE, OFFERED, OPENING_TIMES,
+    PLACE_PATHS, SORT_PATHS, YEARLY_PAY,
+};
 use crate::unit::Dimension;
 
 /// A property as items state it.
@@ -350,7 +353,13 @@ fn is_open(path: &str) -> bool {
         .chain(PLACE_PATHS.iter().copied())
         .any(|known| known == path);
     let last = path.rsplit('.').next().unwrap_or(path);
-    let is_derived = AGES.contains(&path) || EVENT_DAYS.contains(&path) || [LAST_DAY, URL_HOST].contains(&path);
+    let is_time = path.starts_with(OPENING_TIMES) || [EVENT_WEEKDAYS, EVENT_BEGINS].contains(&path);
+    let is_offer = YEARLY_PAY.contains(&path) || [MONTHLY_PRICE, HOURLY_PRICE, OFFERED].contains(&path);
+    let is_derived = is_time
+        || is_offer
+        || AGES.contains(&path)
+        || EVENT_DAYS.contains(&path)
+        || [LAST_DAY, URL_HOST].contains(&path);
     let is_name = is_derived || last == "name" || UNNAMED.contains(&last) || path.ends_with(".count");
     // The values of all properties of a site's own together: each is known by its name, too.
     let of_all = Dimension::of_path(path).map_or(path, |(_, path)| path);

@@ -25,9 +25,12 @@
 //! | `reader` | a question as tokens, and what they mean |
 //! | `reading` | what became of each word |
 //! | `amount`, `quantity` | numbers with units, and what is compared with them |
-//! | `moment`, `named_date`, `date` | dates |
+//! | `moment`, `plain_date`, `named_date`, `date_part`, `date_list`, `date` | dates |
+//! | `clock`, `weekly` | times of day, days that come back, what is open |
 //! | `learnt`, [`mod@unit`] | what the items state of themselves, and the words for it |
 //! | `stated`, `stated_value` | limits of that: of amounts, and of values |
+//! | `pay`, `yearly_pay`, [`period`] | money for an hour up to a year |
+//! | `offered` | for rent, or for sale |
 //! | `near` | how far away something may be |
 //! | `paths` | properties that several rules know |
 //! | `things`, `without`, `wanted` | lists of things that must be absent, or there |
@@ -40,8 +43,11 @@
 
 mod ages;
 mod amount;
+mod clock;
 mod contradiction;
 mod date;
+mod date_list;
+mod date_part;
 mod draft;
 mod exclusion;
 mod filter;
@@ -57,14 +63,18 @@ mod moment;
 mod named;
 mod named_date;
 mod near;
+mod offered;
 mod order;
 #[cfg(test)]
 mod paraphrases;
 mod parsed_question;
 mod paths;
 mod pattern;
+mod pay;
 mod people;
+pub mod period;
 mod place;
+mod plain_date;
 mod quantity;
 mod question;
 mod reader;
@@ -79,7 +89,9 @@ mod things;
 pub mod unit;
 mod value;
 mod wanted;
+mod weekly;
 mod without;
+mod yearly_pay;
 
 pub use contradiction::{Contradiction, QuestionReading};
 pub use exclusion::Exclusion;
@@ -87,7 +99,10 @@ pub use filter::{ClassLimit, Filter, SortOrder, Test};
 pub use learnt::{LearntProperties, StatedProperty, StatedValues, UnnamedProperty, name_in_words, unnamed};
 pub use named::named;
 pub use parsed_question::ParsedQuestion;
-pub use paths::{AGES, CANCELLED_DAY, EVENT_DAYS, FOOD, FORBIDDING, LAST_DAY, PERMITTING, PLACE_PATHS};
+pub use paths::{
+    AGES, CANCELLED_DAY, DAY_MINUTES, EVENT_BEGINS, EVENT_DAYS, EVENT_WEEKDAYS, FOOD, FOR_RENT, FOR_SALE, FORBIDDING,
+    HOURLY_PRICE, LAST_DAY, MONTHLY_PRICE, OFFERED, OPEN_SPANS_MAX, PERMITTING, PLACE_PATHS, YEARLY_PAY, open_span,
+};
 pub use question::understand;
 pub use reading::{PartRole, ReadPart};
 pub use scope::{QuestionScope, ReadingAids};

@@ -10,6 +10,10 @@ pub const QUERY_WORDS_MAX: usize = 64;
 pub const FILTERS_MAX: usize = 64;
 /// Values of one filter of which any may hold.
 pub const FILTER_VALUES_MAX: usize = 16;
+/// Constraints of which one has to be kept, such as the weekends of a quarter of a year: further ones are left out.
+pub const ALTERNATIVES_MAX: usize = 42;
+/// Dates of one list: "on the 3rd, the 10th or the 17th".
+pub(crate) const LISTED_DATES_MAX: usize = 12;
 /// Objects inside of one another in the value of a filter.
 pub const FILTER_LEVELS_MAX: usize = 4;
 /// Items that a question can ask for: "three soups".

@@ -1,45 +1,21 @@
-//! Times as they are named: years, months, days, decades, and those that are told from today.
+//! Times as they are named: dates, parts of them, decades, days of the week, and steps from today.
 
-use forecourt_vocabulary::{PhraseMeaning, Quantity, RelativeDate, Unit, WordClass};
+use forecourt_vocabulary::{PhraseMeaning, RelativeDate, Unit, WordClass};
 use jiff::ToSpan;
-use jiff::civil::{Date, Weekday};
+use jiff::civil::Date;
 
-use crate::moment::{days, decade, yearly_days};
+use crate::date_part::part;
+use crate::moment::{days, decade};
+use crate::plain_date::{NamedDate, Wording, YEARS, told_here, written, yearly};
 use crate::reader::Reader;
 
-/// Years that a question can mean.
-const YEARS: std::ops::RangeInclusive<f64> = 1_800.0..=2_099.0;
-/// Words between a thing and what it is called by, without accents.
-const OF: &[&str] = &["of", "de", "d", "du", "des", "del", "der", "von", "vom"];
 /// The most days, weeks or months from today that can be asked for.
 const STEPS_MAX: f64 = 1_000.0;
 
-/// A time that is named.
-#[derive(Debug, Clone)]
-pub(crate) struct NamedDate {
-    pub(crate) first: Date,
-    /// `None`: whatever comes later.
-    pub(crate) last: Option<Date>,
-    /// The token behind it.
-    pub(crate) end: usize,
-    pub(crate) wording: Wording,
-    /// Whether it can mean nothing but a date, so that no word has to lead to it.
-    pub(crate) stands_alone: bool,
-}
-
-/// How a date is worded in the note of the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wording {
-    /// As it is written.
-    Written,
-    Decade,
-    /// By its days.
-    Days,
-}
-
 /// The time that is named here. `Some(None)`: one that depends on what day it is, which nobody knows.
 pub(crate) fn name(reader: &Reader<'_>, at: usize) -> Option<Option<NamedDate>> {
-    if let Some(named) = decade_here(reader, at).or_else(|| written(reader, at)).or_else(|| yearly(reader, at)) {
+    let named = part(reader, at).or_else(|| decade_here(reader, at)).or_else(|| written(reader, at));
+    if let Some(named) = named.or_else(|| yearly(reader, at)) {
         return Some(Some(named));
     }
     relative_end(reader, at)?;
@@ -81,103 +57,6 @@ fn decade_here(reader: &Reader<'_>, at: usize) -> Option<NamedDate> {
     };
     let end = reader.class(end, WordClass::DecadeLead).unwrap_or(end);
     of(decade(number as i16), end, true).filter(|_| is_two_or_four)
-}
-
-/// "2010", "2010-05-01", "May 2010", "1 May 2010", "May 1, 2010", "12. März".
-fn written(reader: &Reader<'_>, at: usize) -> Option<NamedDate> {
-    let of = |(first, last): (Date, Date), end: usize, stands_alone: bool| NamedDate {
-        first,
-        last: Some(last),
-        end,
-        wording: Wording::Written,
-        stands_alone,
-    };
-    if let Some(year) = year(reader, at) {
-        let part = |at: usize| {
-            let token = reader.token(at + 1).filter(|token| token.is_joined && reader.is_mark(at, '-'))?;
-            i8::try_from(token.number()? as i64).ok().filter(|_| token.range.len() == 2)
-        };
-        return match (part(at + 1), part(at + 3)) {
-            (Some(month), Some(day)) => Some(of(days(year, Some(month), Some(day))?, at + 5, true)),
-            (Some(month), None) => Some(of(days(year, Some(month), None)?, at + 3, true)),
-            (None, _) => Some(of(days(year, None, None)?, at + 1, false)),
-        };
-    }
-    let (day, month_at) = match day_number(reader, at) {
-        Some((day, end)) => (Some(day), reader.skip(end, &[WordClass::AtTime])),
-        None => (None, at),
-    };
-    let month = |meaning: &PhraseMeaning| if let PhraseMeaning::Month(month) = meaning { Some(*month) } else { None };
-    let (month, behind) = reader.longest(month_at, month)?;
-    let behind = behind + usize::from(reader.is_mark(behind, '.'));
-    let (day, behind) = match day {
-        Some(day) => (Some(day), behind),
-        None => day_number(reader, behind).map_or((None, behind), |(day, end)| (Some(day), end)),
-    };
-    let year_at = reader.skip(behind + usize::from(reader.is_mark(behind, ',')), &[WordClass::AtTime]);
-    match year(reader, year_at) {
-        Some(year) => Some(of(days(year, Some(month), day)?, year_at + 1, true)),
-        None => {
-            let span = nearest(reader, month, day)?;
-            let stands_alone = day.is_some();
-            Some(NamedDate { wording: Wording::Days, ..of(span, behind, stands_alone) })
-        }
-    }
-}
-
-/// A month, or a day of it, of the year that is meant: what comes next where items take place, else what was
-/// last.
-fn nearest(reader: &Reader<'_>, month: i8, day: Option<i8>) -> Option<(Date, Date)> {
-    let today = reader.aids.today?;
-    let takes_place = reader.path(Quantity::Date).is_some_and(takes_place);
-    let step = if takes_place { 1 } else { -1 };
-    [0, step].into_iter().find_map(|years| {
-        let span = days(today.year() + years, Some(month), day)?;
-        let is_meant = if takes_place { span.1 >= today } else { span.0 <= today };
-        is_meant.then_some(span)
-    })
-}
-
-/// A holiday or a season, the one that comes next. Only where items take place: a Christmas recipe is one all year.
-fn yearly(reader: &Reader<'_>, at: usize) -> Option<NamedDate> {
-    let today = reader.aids.today?;
-    let takes_place = reader.path(Quantity::Date).is_some_and(takes_place);
-    let named = |meaning: &PhraseMeaning| if let PhraseMeaning::Yearly(days) = meaning { Some(*days) } else { None };
-    let (found, end) = if takes_place { reader.longest(at, named)? } else { return None };
-    // A market of Christmas is called so.
-    let is_of = at.checked_sub(1).and_then(|before| reader.token(before)).is_some_and(|word| OF.contains(&&*word.word));
-    if is_of && !found.stands_alone {
-        return None;
-    }
-    // A winter that began last year may not be over.
-    let spans = [-1, 0, 1].into_iter().filter_map(|years| yearly_days(found, today.year() + years));
-    let (first, last) = spans.into_iter().find(|(_, last)| *last >= today)?;
-    let stands_alone = found.stands_alone;
-    Some(NamedDate { first, last: Some(last), end, wording: Wording::Days, stands_alone })
-}
-
-/// Whether a date says when an item takes place.
-fn takes_place(path: &str) -> bool {
-    path.rsplit('.').next().is_some_and(|name| name.starts_with("start"))
-}
-
-fn year(reader: &Reader<'_>, at: usize) -> Option<i16> {
-    let token = reader.token(at)?;
-    let number = token.number().filter(|number| number.fract() == 0.0 && YEARS.contains(number))?;
-    // `2001x` and `1984th` are no years.
-    let is_plain =
-        token.range.len() == 4 && reader.token(at + 1).is_none_or(|next| !(next.is_joined && next.is_word()));
-    is_plain.then_some(number as i16)
-}
-
-/// The number of a day, with its ending.
-fn day_number(reader: &Reader<'_>, at: usize) -> Option<(i8, usize)> {
-    let token = reader.token(at)?;
-    let number = token.number().filter(|number| number.fract() == 0.0 && (1.0..=31.0).contains(number))?;
-    let has_ending = reader.token(at + 1).is_some_and(|next| next.is_joined);
-    let ending = reader.class(at + 1, WordClass::OrdinalEnding).filter(|_| has_ending);
-    let end = ending.unwrap_or_else(|| at + 1 + usize::from(reader.is_mark(at + 1, '.')));
-    Some((number as i8, end))
 }
 
 /// Where a time that is told from today ends.
@@ -225,9 +104,8 @@ fn relative(reader: &Reader<'_>, at: usize, today: Date) -> Option<NamedDate> {
         return of(today.min(other), Some(today.max(other)), end, true);
     }
     let told = |meaning: &PhraseMeaning| if let PhraseMeaning::Relative(date) = meaning { Some(*date) } else { None };
-    if let Some((date, end)) = reader.longest(at, told) {
-        let (first, last) = told_from(today, date)?;
-        return of(first, last, end, true);
+    if reader.longest(at, told).is_some() {
+        return told_here(reader, at);
     }
     let (day, end) = weekday(reader, at)?;
     // "Saturday, the 12th of December" is one day.
@@ -239,43 +117,4 @@ fn relative(reader: &Reader<'_>, at: usize, today: Date) -> Option<NamedDate> {
     let ahead = (i64::from(day) - i64::from(today.weekday().to_monday_one_offset())).rem_euclid(7);
     let day = today.checked_add(ahead.days()).ok()?;
     of(day, Some(day), end, false)
-}
-
-/// The first and the last day of what is told from today. Weeks begin with Monday.
-fn told_from(today: Date, date: RelativeDate) -> Option<(Date, Option<Date>)> {
-    let plus = |day: Date, days: i64| day.checked_add(days.days()).ok();
-    let monday = plus(today, 1 - i64::from(today.weekday().to_monday_one_offset()))?;
-    let week = |weeks: i64| Some((plus(monday, 7 * weeks)?, plus(monday, 7 * weeks + 6)));
-    let weekend = |weeks: i64| Some((plus(monday, 7 * weeks + 5)?, plus(monday, 7 * weeks + 6)));
-    let one = |days: i64| plus(today, days).map(|day| (day, Some(day)));
-    let month = |months: i64| {
-        let first = today.first_of_month().checked_add(months.months()).ok()?;
-        Some((first, Some(first.last_of_month())))
-    };
-    let year = |years: i64| {
-        let first = today.first_of_year().checked_add(years.years()).ok()?;
-        Some((first, Some(first.last_of_year())))
-    };
-    match date {
-        RelativeDate::Today => one(0),
-        RelativeDate::Tomorrow => one(1),
-        RelativeDate::Yesterday => one(-1),
-        // On a Sunday, what is left of the weekend is that day.
-        RelativeDate::ThisWeekend if today.weekday() == Weekday::Sunday => one(0),
-        RelativeDate::ThisWeekend => weekend(0),
-        RelativeDate::NextWeekend => weekend(1),
-        RelativeDate::ThisWeek => week(0),
-        RelativeDate::NextWeek => week(1),
-        RelativeDate::LastWeek => week(-1),
-        RelativeDate::ThisMonth => month(0),
-        RelativeDate::NextMonth => month(1),
-        RelativeDate::LastMonth => month(-1),
-        RelativeDate::ThisYear => year(0),
-        RelativeDate::NextYear => year(1),
-        RelativeDate::LastYear => year(-1),
-        RelativeDate::LastDecade => Some((today.checked_sub(10.years()).ok()?, Some(today))),
-        RelativeDate::Upcoming => Some((today, None)),
-        // These need a number behind them and are read by `steps`.
-        RelativeDate::Next | RelativeDate::Last => None,
-    }
 }

@@ -7,6 +7,37 @@ pub(crate) const SHARE_MIN: f64 = 0.5;
 pub const AGES: [&str; 2] = ["suitableAge.from", "suitableAge.to"];
 /// Where the first and the last day of an event lie, in days since 1970.
 pub const EVENT_DAYS: [&str; 2] = ["eventDays.from", "eventDays.to"];
+/// Where the days of the week lie on which something takes place, 1 (Monday) to 7.
+pub const EVENT_WEEKDAYS: &str = "eventDays.weekday";
+/// Where the moments of the week lie at which something begins, in minutes since Monday, 0 o'clock, by the clocks of
+/// where it is.
+pub const EVENT_BEGINS: &str = "eventDays.begins";
+/// Minutes of a day.
+pub const DAY_MINUTES: f64 = 1_440.0;
+/// Times of one day at which something is open, one after the other: before and after lunch.
+pub const OPEN_SPANS_MAX: usize = 3;
+/// What the paths of these times begin with.
+pub(crate) const OPENING_TIMES: &str = "openingTimes.";
+
+/// Where it lies when something is open on a day of the week, 1 (Monday) to 7, in minutes since 0 o'clock by the clocks
+/// of where it is: the beginning and the last minute of one of [`OPEN_SPANS_MAX`] spans.
+pub fn open_span(weekday: i8, span: usize) -> [String; 2] {
+    ["from", "to"].map(|end| format!("{OPENING_TIMES}{weekday}.{span}.{end}"))
+}
+
+/// Where what somebody is paid lies, the least and the most, for a year: of what says for which time it is.
+pub const YEARLY_PAY: [&str; 2] = ["pay.from", "pay.to"];
+/// Where what something costs each month lies, of what says that it is paid by the day, week, month or year.
+pub const MONTHLY_PRICE: &str = "offers.monthly";
+/// Where it lies for what something is offered: [`FOR_RENT`] or [`FOR_SALE`].
+pub const OFFERED: &str = "offers.offered";
+/// What is offered for rent.
+pub const FOR_RENT: &str = "rent";
+/// What is offered for sale.
+pub const FOR_SALE: &str = "sale";
+/// Where what something costs each hour lies.
+pub const HOURLY_PRICE: &str = "offers.hourly";
+
 /// Where the last day lies on which an item is not over, in days since 1970.
 pub const LAST_DAY: &str = "lastDay";
 /// The last day of what was cancelled: before any day that a date can name, so that what took place long ago is after it.

@@ -7,8 +7,9 @@ use crate::amount::{Comparison, Span};
 use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::learnt::{LearntProperty, StatedValues};
-use crate::paths::AGES;
+use crate::paths::{AGES, YEARLY_PAY};
 use crate::reader::Reader;
+use crate::yearly_pay;
 
 /// What "quick" promises, in minutes.
 const QUICK_MINUTES: f64 = 30.0;
@@ -34,25 +35,33 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
             let (from, to) = (from.map(|end| end * factor), to.map(|end| end * factor));
             let filter = within(path, from, to, words(reader, quantity, from, to));
             let fields = reader.table.paths(quantity).iter().filter(|other| reader.aids.known.has_number(other));
-            // Prices stand in several properties, of which an item has one: a limit of money holds for any of them.
-            let paid = reader.aids.learnt.all().map(|(_, property)| property).filter(|property| is_paid(property));
-            let paid = paid.map(|property| property.stated.path.clone());
             let fields = match quantity {
-                Quantity::Price => fields.cloned().chain(paid).collect(),
+                // Prices stand in several properties, of which an item has one: a limit of money holds for any of them.
+                Quantity::Price => fields.cloned().chain(paid(reader)).collect(),
                 _ => filter.fields.clone(),
             };
-            Some(UnderstoodPart::limit(start..span.end, Rank::Quantity(quantity), Filter { fields, ..filter }))
+            let filter = Filter { fields, ..filter };
+            // Pay that says for what time it is, is compared by that.
+            let pay = (quantity == Quantity::Price).then(|| yearly_pay::of_amount(reader, from, to)).flatten();
+            let words = filter.words.clone();
+            let filter = Filter::any_of(std::iter::once(filter).chain(pay).collect(), words);
+            Some(UnderstoodPart::limit(start..span.end, Rank::Quantity(quantity), filter))
         }
         QuantitySubject::NotChecked => Some(UnderstoodPart::new(start..span.end, FoundMeaning::NotUnderstood)),
         QuantitySubject::None => None,
     }
 }
 
-/// The property of the vocabulary whose money is earned: a limit of money holds for it, too.
-const PAID: &str = "salary";
-
-fn is_paid(property: &LearntProperty) -> bool {
-    property.id.as_deref() == Some(PAID) && matches!(property.stated.values, StatedValues::Numbers { .. })
+/// What is earned, where no item says for what time: a limit of money holds for it, too.
+fn paid(reader: &Reader<'_>) -> Vec<String> {
+    let says_period = reader.aids.known.has_number(YEARLY_PAY[0]);
+    let is_paid = |property: &LearntProperty| {
+        property.id.as_deref() == Some(yearly_pay::PAID)
+            && matches!(property.stated.values, StatedValues::Numbers { .. })
+    };
+    let paid = reader.aids.learnt.all().map(|(_, property)| property).filter(|property| is_paid(property));
+    let paid = paid.filter(|_| !says_period).map(|property| property.stated.path.clone());
+    paid.collect()
 }
 
 /// What is for people of an age, where items state the ages that they are for.

@@ -9,7 +9,8 @@ use crate::parsed_question::ParsedQuestion;
 use crate::reader::Reader;
 use crate::scope::ReadingAids;
 use crate::{
-    date, kind, left_over, near, order, people, place, quantity, stated, stated_value, stock, value, wanted, without,
+    date, kind, left_over, near, offered, order, pay, people, place, quantity, stated, stated_value, stock, value,
+    wanted, weekly, without,
 };
 
 /// A rule: what it finds at a token. The third argument is the token before which nothing may be taken.
@@ -17,6 +18,9 @@ type Rule = fn(&Reader<'_>, usize, usize) -> Option<UnderstoodPart>;
 
 /// The first one that finds something counts.
 const RULES: &[Rule] = &[
+    weekly::read_open,
+    weekly::read,
+    pay::read,
     stated::read_number,
     stated::read_end,
     order::read_count,
@@ -24,6 +28,7 @@ const RULES: &[Rule] = &[
     date::read,
     quantity::read,
     stock::read,
+    offered::read,
     stated_value::read_not,
     stated_value::read_value,
     quantity::read_level,

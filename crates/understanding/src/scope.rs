@@ -22,6 +22,8 @@ pub struct ReadingAids<'a> {
     pub learnt: &'a LearntProperties,
     /// The day that it is. Without it, "tomorrow" is not understood.
     pub today: Option<Date>,
+    /// The minute of that day. Without it, "now" is not understood.
+    pub minute: Option<u16>,
 }
 
 impl ReadingAids<'_> {

@@ -18,7 +18,7 @@ pub(crate) fn understood(text: &str, known: &dyn QuestionScope) -> ParsedQuestio
     understood_in(text, known, "en")
 }
 
-/// The same, said back in a language, on Monday, the 23rd of November 2026.
+/// The same, said back in a language, at noon of Monday, the 23rd of November 2026.
 pub(crate) fn understood_in(text: &str, known: &dyn QuestionScope, language: &str) -> ParsedQuestion {
     with_aids(known, language, |aids| understand(text, aids))
 }
@@ -40,6 +40,7 @@ fn with_aids<T>(known: &dyn QuestionScope, language: &str, read: impl FnOnce(Rea
         answer_in: &answer_in,
         learnt: &NOTHING,
         today,
+        minute: Some(12 * 60),
     })
 }
 
@@ -120,6 +121,43 @@ impl QuestionScope for Bare {
 
     fn share(&self, path: &str) -> f64 {
         f64::from(u8::from(path == self.0))
+    }
+
+    fn quantile(&self, _: &str, _: f64) -> Option<f64> {
+        None
+    }
+
+    fn finds(&self, _: &str, _: &[Filter]) -> bool {
+        false
+    }
+
+    fn is_name(&self, _: &str) -> bool {
+        false
+    }
+
+    fn states(&self, _: &str) -> bool {
+        false
+    }
+}
+
+/// An index of items that state numbers at these paths, or at paths that begin so with a dot.
+pub(crate) struct Stating(pub(crate) &'static [&'static str]);
+
+impl QuestionScope for Stating {
+    fn has_number(&self, path: &str) -> bool {
+        self.0.iter().any(|known| path == *known || (known.ends_with('.') && path.starts_with(known)))
+    }
+
+    fn has_word(&self, _: &str, _: &str) -> bool {
+        false
+    }
+
+    fn has_value(&self, path: &str, value: &str) -> bool {
+        self.0.iter().any(|known| known.split_once('=') == Some((path, value)))
+    }
+
+    fn share(&self, path: &str) -> f64 {
+        f64::from(u8::from(self.has_number(path)))
     }
 
     fn quantile(&self, _: &str, _: f64) -> Option<f64> {

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use crate::fold::folded;
 use crate::holiday::YearlyDays;
 use crate::property::Quantity;
+use crate::time_word::{DateWord, DayPart, TimeWord};
 use crate::token::{QuestionToken, tokens};
 use crate::vocabulary::Vocabulary;
 use crate::word_class::{RelativeDate, Unit, WordClass};
@@ -53,6 +54,16 @@ pub enum PhraseMeaning {
     Decade(i16),
     /// A holiday or a season.
     Yearly(YearlyDays),
+    /// A part of a month or a year, or one of its weeks.
+    DateWord(DateWord),
+    /// Every such day of the week, 1 (Monday) to 7: "on Sundays".
+    Every(i8),
+    /// A part of every day, and whether it is one only behind a day: "evening" of "Friday evening".
+    DayPart(DayPart, bool),
+    /// A word beside a time of day.
+    Time(TimeWord),
+    /// What an amount of money is paid for: an hour up to a year.
+    Period(Unit),
     /// A word with a task.
     Word(WordClass),
     /// Little (`false`) or much of a quantity, without a number: "cheap".
@@ -114,6 +125,15 @@ pub(crate) struct LanguageFile {
     decades: BTreeMap<String, i16>,
     #[serde(default)]
     holidays: BTreeMap<YearlyDays, Vec<String>>,
+    date_words: BTreeMap<DateWord, Vec<String>>,
+    /// Days of the week that come back, Monday first.
+    every: [Vec<String>; 7],
+    /// Parts of the day that say it by themselves.
+    times: BTreeMap<DayPart, Vec<String>>,
+    /// Those that say it only behind a day.
+    times_of_days: BTreeMap<DayPart, Vec<String>>,
+    time_words: BTreeMap<TimeWord, Vec<String>>,
+    periods: BTreeMap<Unit, Vec<String>>,
     words: BTreeMap<WordClass, Vec<String>>,
     level: BTreeMap<Quantity, LevelEntry>,
     order: BTreeMap<Quantity, OrderEntry>,
@@ -198,6 +218,12 @@ impl LanguageWords {
         months.iter().zip(1..).for_each(|(names, month)| self.phrases(names, &Means::Month(month)));
         weekdays.iter().zip(1..).for_each(|(names, day)| self.phrases(names, &Means::Weekday(day)));
         relative.iter().for_each(|(date, phrases)| self.phrases(phrases, &Means::Relative(*date)));
+        file.date_words.iter().for_each(|(word, phrases)| self.phrases(phrases, &Means::DateWord(*word)));
+        file.every.iter().zip(1..).for_each(|(names, day)| self.phrases(names, &Means::Every(day)));
+        file.times.iter().for_each(|(part, phrases)| self.phrases(phrases, &Means::DayPart(*part, false)));
+        file.times_of_days.iter().for_each(|(part, phrases)| self.phrases(phrases, &Means::DayPart(*part, true)));
+        file.time_words.iter().for_each(|(word, phrases)| self.phrases(phrases, &Means::Time(*word)));
+        file.periods.iter().for_each(|(unit, phrases)| self.phrases(phrases, &Means::Period(*unit)));
         for (quantity, LevelEntry { low, high }) in &file.level {
             self.phrases(low, &Means::Level(*quantity, false));
             self.phrases(high, &Means::Level(*quantity, true));

@@ -21,6 +21,7 @@
 //! | [`limits`] | every bound, with its unit |
 //! | `token.rs` | a question as words, numbers and marks |
 //! | `language.rs`, `word_class.rs` | words of questions, and wordings of limits, by language |
+//! | `time_word.rs` | times of day, parts of months, and days that come back every week |
 //! | `holiday.rs` | days and seasons that come back every year |
 //! | `property.rs` | which properties of items say what a question asks for |
 //! | `conversation.rs` | words around what is asked for: "more", "instead", "the second one" |
@@ -49,6 +50,7 @@ mod shipped;
 mod stem;
 mod synonym;
 mod synonym_table;
+mod time_word;
 mod token;
 mod vocabulary;
 mod word_class;
@@ -65,6 +67,7 @@ pub use proposal::{ProposedEntry, WordProposal};
 pub use roles::TextRole;
 pub use stem::ends_in_plural_s;
 pub use synonym::{NamedSubject, Synonym};
+pub use time_word::{DateWord, DayPart, TimeWord};
 pub use token::{QuestionToken, TokenKind, tokens};
 pub use vocabulary::Vocabulary;
 pub use word_class::{RelativeDate, Unit, WordClass};

@@ -141,6 +141,29 @@ impl OwnSynonyms {
         own.chain(inner.map(FoundGroup::Shipped)).collect()
     }
 
+    /// The groups of which the things of one are, one step up.
+    fn broader<'v>(&'v self, group: FoundGroup<'v>) -> Vec<FoundGroup<'v>> {
+        match group {
+            FoundGroup::Shipped(group) => SynonymTable::shipped().broader(group).map(FoundGroup::Shipped).collect(),
+            FoundGroup::Own(group) => {
+                let keys = group.broader.iter().filter_map(|word| phrase_key(word, 0));
+                keys.flat_map(|key| self.find(key, 0)).collect()
+            }
+        }
+    }
+
+    /// What the words of a question name, each with the words for the broader things that it is one of, one step up.
+    pub(crate) fn broader_in(&self, words: &[&str]) -> Vec<(Range<usize>, Vec<Synonym<'_>>)> {
+        let of = |subject: NamedSubject<'_>| {
+            let key = phrase_key(&words[subject.words.clone()].join(" "), subject.language)?;
+            let groups = self.find(key, subject.language);
+            let broader = groups.into_iter().flat_map(|group| self.broader(group)).flat_map(FoundGroup::words);
+            let broader = each_once(broader.map(|word| (word, false)));
+            (!broader.is_empty()).then_some((subject.words, broader))
+        };
+        self.subjects_in(words).into_iter().filter_map(of).collect()
+    }
+
     /// The other words for what a phrase names in a language. Empty: it names nothing.
     pub(crate) fn synonyms(&self, key: PhraseKey, language: usize) -> Vec<Synonym<'_>> {
         let groups = self.find(key, language);

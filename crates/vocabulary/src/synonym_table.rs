@@ -76,6 +76,12 @@ impl SynonymTable {
         lines.filter_map(|line| self.group(line))
     }
 
+    /// The groups of which each thing of this one is one. Looks through all of them.
+    pub(crate) fn broader(&'static self, group: ShippedGroup) -> impl Iterator<Item = ShippedGroup> {
+        let all = (0..self.lines().ends.len()).filter_map(|line| self.group(line));
+        all.filter(move |other| self.narrower(*other).any(|inner| inner.is_same(group)))
+    }
+
     fn entry(&self, at: usize) -> (u32, usize) {
         let bytes = &self.keys[at * ENTRY_BYTES..(at + 1) * ENTRY_BYTES];
         let key = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);

@@ -1,6 +1,7 @@
 //! All files of vocabulary together, and what they answer.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::class::{Area, Class, Diet, ItemKind, ItemProperty, ItemValue, WordsByLanguage};
@@ -12,7 +13,7 @@ use crate::judge::unknown_words;
 use crate::phrases::Phrases;
 use crate::roles::TextRoles;
 use crate::stem::phrase_key;
-use crate::synonym::{NamedSubject, OwnSynonyms};
+use crate::synonym::{NamedSubject, OwnSynonyms, Synonym};
 use crate::words::{LANGUAGES, compared};
 
 /// What words mean: what came with the program, and what a deployment added.
@@ -168,6 +169,12 @@ impl Vocabulary {
     /// words are in lower case and without accents. Looks up these words and nothing else.
     pub fn subjects_in(&self, words: &[&str]) -> Vec<NamedSubject<'_>> {
         self.synonyms.subjects_in(words)
+    }
+
+    /// What words of a question name, each with the words for the broader things that it is one of, one step up: pain, for
+    /// a headache. Looks through all groups, so ask where nothing else is found.
+    pub fn broader_in(&self, words: &[&str]) -> Vec<(Range<usize>, Vec<Synonym<'_>>)> {
+        self.synonyms.broader_in(words)
     }
 
     /// That a thing is absent, in words: "no nuts", "ohne Nüsse". English for languages without words.

@@ -149,6 +149,10 @@ pub enum WordClass {
     NotNeeded,
     /// What costs nothing.
     FreeOfCharge,
+    /// What somebody rents.
+    ToRent,
+    /// What somebody buys.
+    ForSale,
     /// In front of a size.
     Size,
     /// Beside a colour.

@@ -200,7 +200,7 @@ fn is_free(item: &Value) -> bool {
     })
 }
 
-fn takes_place(item: &Value) -> bool {
+pub(super) fn takes_place(item: &Value) -> bool {
     is_of(item, |kind| kind.ends_with("Event") || TAKES_PLACE.contains(&kind))
 }
 
@@ -214,13 +214,22 @@ fn is_of(item: &Value, is: impl Fn(&str) -> bool) -> bool {
     }
 }
 
-fn text<'v>(item: &'v Value, key: &str) -> Option<&'v str> {
+pub(super) fn text<'v>(item: &'v Value, key: &str) -> Option<&'v str> {
     let value = item.get(key)?;
     value.get(0).unwrap_or(value).as_str()
 }
 
+/// The values of a property, one or a list.
+pub(super) fn all<'v>(item: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
+    let value = item.get(key);
+    value.map_or(&[][..], |value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)).iter()
+}
+
 fn day(item: &Value, key: &str) -> Option<f64> {
-    measure::quantity(key, text(item, key)?).map(f64::floor)
+    let text = text(item, key)?.trim();
+    // The day by the clocks of where it is, which is how it is written, and not that of Greenwich.
+    let written = text.split_once('T').map_or(text, |(day, _)| day);
+    measure::quantity(key, written).map(f64::floor)
 }
 
 #[cfg(test)]

@@ -3,20 +3,22 @@
 use forecourt_core::findings::LeftOut;
 use forecourt_core::{Language, LazyJson, Timestamp};
 use forecourt_loaders::item::{SECTION, hash};
-use forecourt_understanding::{Filter, ParsedQuestion, ReadingAids, named, understand};
+use forecourt_understanding::{ClassLimit, Filter, ParsedQuestion, ReadingAids, named, understand};
 use forecourt_vocabulary::WordProposal;
-use jiff::civil::Date;
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::Library;
-use crate::analysis::{Words, fact_word};
+use crate::analysis::{LanguageAnalyzer, Words, fact_word};
 use crate::error::{Error, Result};
 use crate::limits::{ENGINE_COUNTED_MAX, LEFT_OUT_MAX};
+use crate::promise::Promise;
 use crate::proposals::{UnansweredQuestion, proposals};
 use crate::search::{
     Correction, ExplainedHit, Facets, Hit, Query, RankBy, Scope, WordCoverage, corrections, counted_left_out, explain,
-    facets, has_property, is_answered, keeps_words, knows_all, left_out, nearest, says, search, word_coverage,
+    facets, has_property, is_answered, keeps_words, knows_all, left_out, nearest, says, says_all, search,
+    word_coverage,
 };
 
 impl Library {
@@ -72,6 +74,12 @@ impl Library {
     /// Whether a text has all words of another one, in whichever form, in one of the languages of the items.
     pub fn says(&self, text: &str, words: &str) -> bool {
         says(&self.known(), text, words, self.tongue)
+    }
+
+    /// Whether some item has every word of a text, or another name of what it names, and passes the limits. Fails when the
+    /// index cannot be read.
+    pub fn says_all(&self, text: &str, filters: &[Filter]) -> Result<bool> {
+        Ok(says_all(&*self.view(&Query::new(text))?, text, filters))
     }
 
     /// How many items a query finds by words, and, if these are more than `over`, how they differ in some
@@ -133,10 +141,11 @@ impl Library {
         understand(text, self.aids(&self.scope(text), answer_in, None))
     }
 
-    /// The same for a question that was put at `now`: "this weekend" is the next one after it, in UTC.
+    /// The same for a question that was put at `now`: "this weekend" is the next one after it, and "open now" is that
+    /// minute, in UTC.
     pub fn understand_at(&self, text: &str, answer_in: &Language, now: Timestamp) -> ParsedQuestion {
-        let today = now.to_zoned(TimeZone::UTC).date();
-        understand(text, self.aids(&self.scope(text), answer_in, Some(today)))
+        let now = now.to_zoned(TimeZone::UTC).datetime();
+        understand(text, self.aids(&self.scope(text), answer_in, Some(now)))
     }
 
     /// How many items that otherwise fit a query were left out by each of its limits, because they don't state
@@ -172,9 +181,19 @@ impl Library {
         proposals(&self.known(), self.tongue, unanswered, |question| self.view(&Query::new(question)))
     }
 
-    fn aids<'a>(&'a self, known: &'a Scope, answer_in: &'a Language, today: Option<Date>) -> ReadingAids<'a> {
+    fn aids<'a>(&'a self, known: &'a Scope, answer_in: &'a Language, now: Option<DateTime>) -> ReadingAids<'a> {
         let learnt = known.known.learnt();
-        ReadingAids { known, vocabulary: &self.vocabulary, lexicon: &self.lexicon, answer_in, learnt, today }
+        let today = now.map(DateTime::date);
+        let minute = now.and_then(|now| u16::try_from(i32::from(now.hour()) * 60 + i32::from(now.minute())).ok());
+        let (vocabulary, lexicon) = (&*self.vocabulary, &self.lexicon);
+        ReadingAids { known, vocabulary, lexicon, answer_in, learnt, today, minute }
+    }
+
+    /// Where an item only promises that it is of none of these classes. `None`: it states what is in it.
+    pub fn promise(&self, item: &Value, limits: &[ClassLimit]) -> Option<Promise> {
+        let says = item.get("inLanguage").and_then(Value::as_str).map(LanguageAnalyzer::of);
+        let mut languages = says.into_iter().chain([self.tongue]).filter(|_| !limits.is_empty());
+        languages.find_map(|language| Promise::of(&self.vocabulary, item, limits, language.code()))
     }
 
     /// The constraints that a caller gives by a name and a value, such as `price` and `"less than $20"`. Empty

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::facts;
 use crate::index::{Snapshot, StoredItem};
 use forecourt_loaders::item;
-use forecourt_understanding::{Filter, Test};
+use forecourt_understanding::{ClassLimit, Filter, Test};
 
 /// One item that was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +52,8 @@ pub struct MatchedConstraint {
     pub value: Option<String>,
     /// Whether the value is how far away the item is.
     pub is_distance: bool,
+    /// The classes that the item must not be of, where that is the constraint.
+    pub unwanted: Vec<ClassLimit>,
 }
 
 /// Reads a document from the store and makes a hit of it.
@@ -100,7 +102,11 @@ fn as_asked(
 fn matched(item: &Value, filter: &Filter, tongue: LanguageAnalyzer) -> MatchedConstraint {
     let (field, value) = satisfying(item, filter, tongue).unzip();
     let is_distance = value.is_some() && matches!(filter.test, Test::Near { .. });
-    MatchedConstraint { constraint: filter.words.clone(), field, value, is_distance }
+    let unwanted = match &filter.test {
+        Test::Without { classes, .. } => classes.clone(),
+        _ => Vec::new(),
+    };
+    MatchedConstraint { constraint: filter.words.clone(), field, value, is_distance, unwanted }
 }
 
 /// The first fact of an item that passes a filter: its path and its value as text.
@@ -109,6 +115,9 @@ fn satisfying(item: &Value, filter: &Filter, tongue: LanguageAnalyzer) -> Option
         return circle
             .km_of(item)
             .map(|km| (filter.fields.first().cloned().unwrap_or_default(), format!("{km:.1} km")));
+    }
+    if let Test::AnyOf(all) = &filter.test {
+        return all.iter().find_map(|one| satisfying(item, one, tongue));
     }
     let mut found = None;
     facts::visit(item, |fact| {
@@ -137,6 +146,8 @@ fn passes(fact: &facts::Fact<'_>, test: &Test, tongue: LanguageAnalyzer) -> bool
         Test::Without { .. } | Test::Unstated(_) | Test::OfClass(_) | Test::Overlaps { .. } | Test::Near { .. } => {
             false
         }
+        // Each of them was looked at by itself.
+        Test::AnyOf(_) => false,
         Test::NoneOf(values) => {
             fact.text.is_some_and(|text| values.iter().all(|value| fold_text(text) != fold_text(value)))
         }

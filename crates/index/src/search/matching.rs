@@ -24,7 +24,7 @@ use forecourt_understanding::{Filter, Test};
 pub(super) fn matching(snapshot: &Snapshot, text: &str, filters: &[Filter]) -> Box<dyn Search> {
     let tongues = tongues(snapshot);
     let mut all: Vec<Clause> = vec![(Occur::Must, Box::new(AllQuery))];
-    all.extend(clauses(snapshot, &all_words(snapshot, text, &tongues)));
+    all.extend(clauses(snapshot, &all_words(snapshot, text, &tongues).known));
     all.extend(limit_clauses(snapshot, filters, &tongues));
     Box::new(BooleanQuery::new(all))
 }
@@ -32,7 +32,7 @@ pub(super) fn matching(snapshot: &Snapshot, text: &str, filters: &[Filter]) -> B
 /// What every item passes that has all words of a text and passes the filters.
 pub(crate) fn matching_predicate(snapshot: &Snapshot, text: &str, filters: &[Filter]) -> Predicate {
     let tongues = tongues(snapshot);
-    let mut all = all_words(snapshot, text, &tongues);
+    let mut all = all_words(snapshot, text, &tongues).known;
     all.extend(limit_predicates(&snapshot.summary, filters, &tongues));
     Predicate::All(all)
 }
@@ -48,27 +48,43 @@ pub(crate) fn any_word_predicate(snapshot: &Snapshot, query: &Query, default: La
     Ok(Predicate::All(all))
 }
 
+/// Whether some item has every word of a text, or another name of what it names, and passes the filters. A word that no
+/// item has is not left out, as it is elsewhere.
+pub(crate) fn says_all(snapshot: &Snapshot, text: &str, filters: &[Filter]) -> bool {
+    let words = all_words(snapshot, text, &tongues(snapshot));
+    words.are_all_known && !words.known.is_empty() && has_any(snapshot, text, filters)
+}
+
+/// What is asked of an item that has all words of a text.
+struct AllWords {
+    known: Vec<Predicate>,
+    /// Whether each word that says something is among them.
+    are_all_known: bool,
+}
+
 /// That all words of a text are there, of those that the index knows, or other names of what they name.
-fn all_words(snapshot: &Snapshot, text: &str, tongues: &[LanguageAnalyzer]) -> Vec<Predicate> {
+fn all_words(snapshot: &Snapshot, text: &str, tongues: &[LanguageAnalyzer]) -> AllWords {
     let words: Vec<&str> = content_words(text, tongues).take(QUERY_WORDS_MAX).collect();
     let folded: Vec<String> = words.iter().map(|word| fold_text(without_article(word))).collect();
     let subjects = subjects(snapshot, tongues, text, &folded.iter().map(String::as_str).collect::<Vec<_>>());
-    let (mut all, mut at) = (Vec::new(), 0);
+    let (mut all, mut at, mut are_all_known) = (Vec::new(), 0, true);
     while at < words.len() {
         let named = subjects.at(at).filter(|subject| subject.words.start == at && !subject.others.is_empty());
         let end = named.map_or(at + 1, |subject| subject.words.end);
         // What only ties words together is asked of nothing.
         let saying = words[at..end].iter().zip(&folded[at..end]).filter(|(_, folded)| !subjects.is_tie(folded));
+        let says_something = saying.clone().next().is_some();
         let own: Option<Vec<Predicate>> = saying.map(|(word, _)| any_stem(snapshot, word, tongues)).collect();
         let own = own.filter(|words| !words.is_empty()).map(Predicate::All);
         let others = named.into_iter().flat_map(|subject| &subject.others).map(OtherName::predicate);
         let names: Vec<Predicate> = own.into_iter().chain(others).collect();
-        if !names.is_empty() {
-            all.push(Predicate::Any(names));
+        match names.is_empty() {
+            false => all.push(Predicate::Any(names)),
+            true => are_all_known &= !says_something,
         }
         at = end;
     }
-    all
+    AllWords { known: all, are_all_known }
 }
 
 /// A word without what an apostrophe ties to it: "estomac" of "d'estomac", "chef" of "chef's".
@@ -184,6 +200,11 @@ fn unstated(snapshot: &Snapshot, filter: &Filter, others: &mut Vec<Filter>) -> O
     if let Some(unstated) = filter.unstated() {
         others.push(unstated);
         return Some(Vec::new());
+    }
+    // What states none of the properties of which one would do.
+    if let Test::AnyOf(all) = &filter.test {
+        let each: Option<Vec<Vec<Predicate>>> = all.iter().map(|one| unstated(snapshot, one, others)).collect();
+        return each.map(|each| each.into_iter().flatten().collect());
     }
     let any = match filter.test {
         Test::Within { .. } | Test::Near { .. } => {

@@ -53,6 +53,9 @@ pub(super) fn predicates(numbers: &BTreeSet<String>, filter: &Filter, tongues: &
         }
         Test::OfClass(classes) => vec![any(classes.iter().map(|class| fact(whole_fact(CLASS, class))))],
         Test::Within { from, to } => vec![any(fields().map(|field| within(field, *from, *to)))],
+        Test::AnyOf(all) => {
+            vec![any(all.iter().map(|one| Predicate::All(predicates(numbers, one, tongues))))]
+        }
     }
 }
 

@@ -129,9 +129,12 @@ impl VariantTest {
                 Self::NoneOf { keys: texts(), values: terms.collect() }
             }
             // Warnings, ages, days and where it is are those of the item as a whole.
-            Test::Without { .. } | Test::Unstated(_) | Test::Overlaps { .. } | Test::Near { .. } | Test::Permits => {
-                return None;
-            }
+            Test::Without { .. }
+            | Test::Unstated(_)
+            | Test::Overlaps { .. }
+            | Test::Near { .. }
+            | Test::Permits
+            | Test::AnyOf(_) => return None,
         })
     }
 

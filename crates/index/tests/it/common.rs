@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use forecourt_core::{Language, Timestamp};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_engines::{OpenSearch, OpenSearchOptions};
 use forecourt_index::{EngineOptions, Hit, Library, Options, Query, Report};
@@ -11,6 +12,7 @@ use forecourt_retrieval::Retriever;
 pub(crate) use forecourt_testkit::data;
 use forecourt_testkit::{HandClock, SearchEngine};
 use http::HeaderMap;
+use serde_json::Value;
 
 /// The folder of a sentence transformer: `FORECOURT_MINILM`. `None`, and a line that says so, without.
 pub(crate) fn minilm() -> Option<PathBuf> {
@@ -102,5 +104,34 @@ impl Shelf {
 
     pub(crate) fn names(&self, text: &str) -> Vec<String> {
         self.hits(text).into_iter().map(|hit| hit.name).collect()
+    }
+}
+
+/// Noon of Monday, the 23rd of November 2026.
+pub(crate) const NOW: &str = "2026-11-23T12:00:00Z";
+
+/// An index of these items.
+pub(crate) fn shelf(items: &[Value]) -> Shelf {
+    let shelf = Shelf::new();
+    shelf.put("a.jsonl", &items.iter().map(|item| format!("{item}\n")).collect::<String>());
+    shelf.index();
+    shelf
+}
+
+/// The ids of the items that keep what is understood of a question, and what is not understood.
+pub(crate) fn kept(shelf: &Shelf, question: &str) -> (Vec<String>, Vec<String>) {
+    let now: Timestamp = NOW.parse().unwrap();
+    let parsed = shelf.library.understand_at(question, &Language::english(), now);
+    assert!(!parsed.filters.is_empty() || !parsed.not_understood.is_empty(), "{question}: nothing is understood");
+    let query = Query { filters: parsed.filters, limit: 20, ..Query::default() };
+    let mut ids: Vec<String> = shelf.library.search(&query).unwrap().into_iter().map(|hit| hit.id).collect();
+    ids.sort();
+    (ids, parsed.not_understood)
+}
+
+#[track_caller]
+pub(crate) fn check(shelf: &Shelf, questions: &[(&str, &[&str])]) {
+    for (question, ids) in questions {
+        assert_eq!(kept(shelf, question).0, *ids, "{question}");
     }
 }

@@ -18,5 +18,6 @@ mod queries;
 mod reindex;
 mod retrieval;
 mod stated;
+mod times;
 mod understanding;
 mod variants;

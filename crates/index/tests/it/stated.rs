@@ -5,9 +5,7 @@ use forecourt_index::Query;
 use forecourt_understanding::LAST_DAY;
 use serde_json::{Value, json};
 
-use crate::common::Shelf;
-
-const NOW: &str = "2026-11-23T12:00:00Z";
+use crate::common::{NOW, Shelf, check, kept, shelf};
 
 fn measure(value: f64, unit: &str) -> Value {
     json!({"@type": "QuantitativeValue", "value": value, "unitCode": unit})
@@ -19,31 +17,6 @@ fn own(name: &str, value: &Value, unit: &str) -> Value {
 
 fn feature(name: &str, value: bool) -> Value {
     json!({"@type": "LocationFeatureSpecification", "name": name, "value": value})
-}
-
-fn shelf(items: &[Value]) -> Shelf {
-    let shelf = Shelf::new();
-    shelf.put("a.jsonl", &items.iter().map(|item| format!("{item}\n")).collect::<String>());
-    shelf.index();
-    shelf
-}
-
-/// The ids of the items that keep what is understood of a question, and what is not understood.
-fn kept(shelf: &Shelf, question: &str) -> (Vec<String>, Vec<String>) {
-    let now: Timestamp = NOW.parse().unwrap();
-    let parsed = shelf.library.understand_at(question, &Language::english(), now);
-    assert!(!parsed.filters.is_empty() || !parsed.not_understood.is_empty(), "{question}: nothing is understood");
-    let query = Query { filters: parsed.filters, limit: 20, ..Query::default() };
-    let mut ids: Vec<String> = shelf.library.search(&query).unwrap().into_iter().map(|hit| hit.id).collect();
-    ids.sort();
-    (ids, parsed.not_understood)
-}
-
-#[track_caller]
-fn check(shelf: &Shelf, questions: &[(&str, &[&str])]) {
-    for (question, ids) in questions {
-        assert_eq!(kept(shelf, question).0, *ids, "{question}");
-    }
 }
 
 fn homes() -> Shelf {

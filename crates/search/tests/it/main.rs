@@ -18,4 +18,5 @@ mod search;
 mod shop;
 mod sites;
 mod support;
+mod told;
 mod trade;

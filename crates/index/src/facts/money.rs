@@ -1,0 +1,106 @@
+//! What is paid for a time: what somebody earns, and what something costs each month or hour.
+
+use forecourt_understanding::period::Period;
+use forecourt_understanding::{HOURLY_PRICE, MONTHLY_PRICE, YEARLY_PAY, measure};
+use serde_json::Value;
+
+use super::derived::all;
+
+/// What somebody is paid, the least and the most, for a year. `None` where the item does not say for what time it is.
+pub(super) fn pay(item: &Value) -> Option<[(&'static str, f64); 2]> {
+    let mut stated = ["baseSalary", "estimatedSalary", "salary"].into_iter().flat_map(|key| all(item, key));
+    let (from, to) = stated.find_map(yearly)?;
+    Some([(YEARLY_PAY[0], from), (YEARLY_PAY[1], to)])
+}
+
+fn yearly(salary: &Value) -> Option<(f64, f64)> {
+    // The amount lies in a value of its own, or beside the currency.
+    let inner = salary.get("value").filter(|value| value.is_object()).unwrap_or(salary);
+    let times = period(inner).or_else(|| period(salary))?.in_year();
+    let end = |key: &str| number(inner.get(key)?);
+    let (from, to, value) = (end("minValue"), end("maxValue"), end("value").or_else(|| end("median")));
+    let from = from.or(value).or(to)?;
+    let to = to.or(value).unwrap_or(from);
+    (from <= to).then_some((from * times, to * times))
+}
+
+/// What something costs each month, or each hour, by the unit of its price.
+pub(super) fn price_of_time(item: &Value) -> Option<(&'static str, f64)> {
+    all(item, "offers").find_map(|offer| {
+        let of = |specified: &Value| Some((period(specified)?, price(specified)));
+        let (period, own) = all(offer, "priceSpecification").find_map(of).or_else(|| Some((period(offer)?, None)))?;
+        let price = own.or_else(|| price(offer))?;
+        Some(period.in_month().map_or((HOURLY_PRICE, price), |times| (MONTHLY_PRICE, price * times)))
+    })
+}
+
+fn price(value: &Value) -> Option<f64> {
+    number(value.get("price")?)
+}
+
+/// The time that an amount is for, by its unit, or that of the quantity that it is for.
+fn period(value: &Value) -> Option<Period> {
+    let of =
+        |value: &Value| ["unitText", "unitCode"].iter().find_map(|key| Period::of_text(value.get(*key)?.as_str()?));
+    of(value).or_else(|| of(value.get("referenceQuantity")?))
+}
+
+fn number(value: &Value) -> Option<f64> {
+    let number = match value {
+        Value::String(text) => measure::quantity("price", text),
+        value => value.as_f64(),
+    };
+    number.filter(|number| *number >= 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn pay_is_kept_for_a_year_where_it_says_for_what_time_it_is() {
+        let of = |salary: Value| pay(&json!({"baseSalary": salary})).map(|[(_, from), (_, to)]| (from, to));
+        for (salary, found) in [
+            (
+                json!({"value": {"unitText": "MONTH", "minValue": 3_000, "maxValue": "3,500"}}),
+                Some((36_000.0, 42_000.0)),
+            ),
+            (json!({"value": {"unitText": "HOUR", "value": 20}}), Some((41_600.0, 41_600.0))),
+            (json!({"unitText": "YEAR", "value": 50_000}), Some((50_000.0, 50_000.0))),
+            (json!({"unitText": "WEEK", "value": {"minValue": 500}}), Some((26_000.0, 26_000.0))),
+            (json!([{"value": {"unitCode": "ANN", "maxValue": 9}}]), Some((9.0, 9.0))),
+            (json!({"value": {"value": 3_000}}), None),
+            (json!({"value": {"unitText": "MONTH", "value": "by agreement"}}), None),
+            (json!(3_000), None),
+        ] {
+            assert_eq!(of(salary.clone()), found, "{salary}");
+        }
+    }
+
+    #[test]
+    fn a_price_for_a_time_is_kept_for_a_month_or_an_hour() {
+        let of = |offers: Value| price_of_time(&json!({"offers": offers}));
+        let specified = |unit: &str| json!({"price": 1_200, "priceSpecification": {"price": 1_200, "unitText": unit}});
+        assert_eq!(of(specified("MONTH")), Some((MONTHLY_PRICE, 1_200.0)));
+        assert_eq!(of(specified("YEAR")), Some((MONTHLY_PRICE, 100.0)));
+        assert_eq!(of(specified("HOUR")), Some((HOURLY_PRICE, 1_200.0)));
+        assert_eq!(of(specified("piece")), None);
+        let reference = json!([{"price": "50", "priceSpecification": [{"referenceQuantity": {"unitCode": "HUR"}}]}]);
+        assert_eq!(of(reference), Some((HOURLY_PRICE, 50.0)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_amounts_are_numbers_or_none(amount in any::<String>(), number in any::<f64>(), unit in "(HOUR|MONTH|x)?") {
+            for value in [json!(amount), json!(number)] {
+                let item = json!({"baseSalary": {"value": {"value": value, "unitText": unit}},
+                    "offers": {"price": value, "unitText": unit}});
+                prop_assert!(pay(&item).into_iter().flatten().all(|(_, yearly)| !yearly.is_nan()));
+                prop_assert!(price_of_time(&item).is_none_or(|(_, price)| !price.is_nan()));
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! For what something is offered: for rent, or for sale.
+
+use forecourt_loaders::item::type_name;
+use forecourt_understanding::{FOR_RENT, FOR_SALE};
+use serde_json::Value;
+
+use super::derived::{all, text};
+
+/// What business functions and actions are called that let something, in lower case.
+const LETS: &[&str] = &["leaseout", "rent", "rentaction", "lease"];
+/// The same of what sells it.
+const SELLS: &[&str] = &["sell", "sellaction", "buyaction"];
+/// How texts say that something is let, in lower case.
+const SAYS_LET: &[&str] = &[
+    "for rent",
+    "to rent",
+    "to let",
+    "for lease",
+    "zu vermieten",
+    "zur miete",
+    "mietwohnung",
+    "à louer",
+    "en location",
+    "en alquiler",
+    "se alquila",
+];
+/// The same of what is sold.
+const SAYS_SOLD: &[&str] = &[
+    "for sale",
+    "zu verkaufen",
+    "zum verkauf",
+    "zum kauf",
+    "eigentumswohnung",
+    "à vendre",
+    "en vente",
+    "en venta",
+    "se vende",
+];
+/// Names of properties of a site's own that hold such a text, as `rent` or `zur Miete`, in lower case.
+const NAMED: &[&str] =
+    &["offer type", "listing type", "offertype", "listingtype", "angebotsart", "transaction", "operación"];
+
+/// What an item says of it: its offers and actions, else how long it is let, else its category, its name, and properties of
+/// its own. Nothing is guessed from a price.
+pub(super) fn offered(item: &Value) -> Option<&'static str> {
+    let stated = all(item, "offers").find_map(|offer| by_function(offer.get("businessFunction")?));
+    let acted = || all(item, "potentialAction").find_map(|action| by_function(action.get("@type")?));
+    let let_for = || {
+        let is_let =
+            item.get("leaseLength").is_some() || all(item, "offers").any(|offer| offer.get("leaseLength").is_some());
+        is_let.then_some(FOR_RENT)
+    };
+    let said = || ["category", "name"].iter().find_map(|key| by_text(text(item, key)?));
+    stated.or_else(acted).or_else(let_for).or_else(|| own(item)).or_else(said)
+}
+
+fn by_function(function: &Value) -> Option<&'static str> {
+    let name = type_name(function.as_str()?).to_lowercase();
+    let name = name.rsplit('#').next().unwrap_or(&name);
+    let is = |names: &[&str]| names.contains(&name);
+    if is(LETS) { Some(FOR_RENT) } else { is(SELLS).then_some(FOR_SALE) }
+}
+
+fn by_text(text: &str) -> Option<&'static str> {
+    let text = text.to_lowercase();
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
+    match (says(SAYS_LET), says(SAYS_SOLD)) {
+        (true, false) => Some(FOR_RENT),
+        (false, true) => Some(FOR_SALE),
+        _ => None,
+    }
+}
+
+fn own(item: &Value) -> Option<&'static str> {
+    all(item, "additionalProperty").find_map(|one| {
+        let name = one.get("name")?.as_str()?.to_lowercase();
+        let value = one.get("value")?;
+        NAMED.contains(&name.as_str()).then(|| by_function(value).or_else(|| by_text(value.as_str()?))).flatten()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn items_say_in_many_ways_for_what_they_are_offered() {
+        for (item, found) in [
+            (json!({"offers": {"businessFunction": "http://purl.org/goodrelations/v1#LeaseOut"}}), Some(FOR_RENT)),
+            (json!({"offers": [{"businessFunction": "http://purl.org/goodrelations/v1#Sell"}]}), Some(FOR_SALE)),
+            (json!({"potentialAction": {"@type": "RentAction"}}), Some(FOR_RENT)),
+            (json!({"potentialAction": [{"@type": "ViewAction"}, {"@type": "SellAction"}]}), Some(FOR_SALE)),
+            (json!({"leaseLength": "P1Y"}), Some(FOR_RENT)),
+            (json!({"additionalProperty": [{"name": "Listing type", "value": "Rent"}]}), Some(FOR_RENT)),
+            (json!({"category": "Häuser zum Kauf"}), Some(FOR_SALE)),
+            (json!({"name": "Maison à louer"}), Some(FOR_RENT)),
+            (json!({"name": "For sale or for rent"}), None),
+            (json!({"name": "Flat", "offers": {"price": 650}}), None),
+            (json!({"name": ["Flat"], "offers": "x", "category": 7}), None),
+        ] {
+            assert_eq!(offered(&item), found, "{item}");
+        }
+    }
+}

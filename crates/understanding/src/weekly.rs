@@ -1,0 +1,353 @@
+//! Times of day and days that come back every week: "in the evening", "after 6 pm", "on Sundays", "open on Sunday
+//! mornings", "open now". Held against when an item begins, or when it is open, by the clocks of where it is.
+
+use forecourt_vocabulary::{DateWord, PhraseMeaning, Quantity, RelativeDate, TimeWord, WordClass};
+use jiff::ToSpan;
+
+use crate::clock::{ClockTime, LAST_MINUTE, Minutes, day_part, spell, time};
+use crate::date_part::{each, skip_leads};
+use crate::filter::{Filter, Test};
+use crate::found::{FoundMeaning, Rank, UnderstoodPart};
+use crate::paths::{DAY_MINUTES, EVENT_BEGINS, EVENT_WEEKDAYS, OPEN_SPANS_MAX, open_span};
+use crate::quantity::within;
+use crate::reader::Reader;
+
+/// Days of the week, Monday first.
+const WEEK: std::ops::RangeInclusive<i8> = 1..=7;
+/// The last day of the week of work.
+const FRIDAY: i8 = 5;
+
+/// Days of the week, and a time of them.
+#[derive(Debug, Default)]
+struct When {
+    days: Vec<i8>,
+    time: Option<ClockTime>,
+    /// Whether the days are those of one date.
+    is_dated: bool,
+    /// The token behind it.
+    end: usize,
+}
+
+/// What is open, then or now.
+pub(crate) fn read_open(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    let word = |at: usize, word| reader.longest(at, |meaning| (*meaning == PhraseMeaning::Time(word)).then_some(()));
+    let (when, words, end) = if let Some(((), end)) = word(at, TimeWord::OpenNow) {
+        let now = now(reader);
+        let words = now.as_ref().map(|now| said(reader, now, reader.written(at..end)));
+        (now, words, end)
+    } else if let Some(((), behind)) = word(at, TimeWord::Open) {
+        let when = when(reader, behind, true)?;
+        let (end, words) = (when.end, open_words(reader, &when, reader.written(behind..when.end)));
+        (Some(when), Some(words), end)
+    } else {
+        let when = when(reader, at, false)?;
+        let behind = reader.skip(when.end, &[WordClass::LimitLead]);
+        let ((), end) = word(behind, TimeWord::Open).or_else(|| word(when.end, TimeWord::Open))?;
+        let words = open_words(reader, &when, reader.written(at..when.end));
+        (Some(when), Some(words), end)
+    };
+    if reader.is_name() {
+        return None;
+    }
+    let start = reader.absorb(at, WordClass::LimitLead, floor);
+    let open = when.zip(words).and_then(|(when, words)| open(reader, &when, &words));
+    match open {
+        Some(filter) => Some(UnderstoodPart::limit(start..end, Rank::Stated, filter)),
+        // Days of events are theirs, whatever is called open on them.
+        None if reader.path(Quantity::Date).is_some_and(|path| path.contains("start")) => None,
+        None => reader.states_facts().then(|| UnderstoodPart::new(start..end, FoundMeaning::NotUnderstood)),
+    }
+}
+
+/// A time of day, or days that come back. The days of one date are read with it.
+pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    let when = when(reader, at, false)?;
+    // "Fridays in December" are dates.
+    if [at, skip_leads(reader, at)].into_iter().any(|at| each(reader, at).is_some()) {
+        return None;
+    }
+    let dates = reader.path(Quantity::Date);
+    let is_for_dates = when.is_dated && dates.is_some();
+    let says = !when.is_dated || opens(reader);
+    if is_for_dates || !says || reader.is_name() {
+        return None;
+    }
+    let start = reader.absorb(reader.absorb(at, WordClass::LimitLead, floor), WordClass::AtTime, floor);
+    let written = reader.written(at..when.end);
+    if let Some(filter) =
+        begins(reader, &when, written).or_else(|| open(reader, &when, &open_words(reader, &when, written)))
+    {
+        return Some(UnderstoodPart::limit(start..when.end, Rank::Stated, filter));
+    }
+    // What takes place, and says at no time.
+    let is_limit = reader.states_facts() && dates.is_some_and(|path| path.contains("start"));
+    is_limit.then(|| UnderstoodPart::new(start..when.end, FoundMeaning::NotUnderstood))
+}
+
+/// The time of a date: within its words ("tonight"), or behind it ("on Friday evening", "Freitag ab 18 Uhr").
+pub(crate) fn of_date(reader: &Reader<'_>, tokens: &std::ops::Range<usize>) -> Option<(Filter, usize)> {
+    let within = tokens.clone().find_map(|at| {
+        let time = day_part(reader, at, false).filter(|time| time.end <= tokens.end)?;
+        Some((at, time))
+    });
+    let behind = || {
+        let at = reader.skip(tokens.end, &[WordClass::LimitLead, WordClass::Article]);
+        let found = |at: usize| time(reader, at, false).or_else(|| day_part(reader, at, true));
+        Some(tokens.end).and_then(|end| found(end).map(|time| (end, time))).or_else(|| found(at).map(|time| (at, time)))
+    };
+    let (at, time) = within.or_else(behind)?;
+    let end = time.end.max(tokens.end);
+    let written = reader.written(at..time.end);
+    let when = When { time: Some(time), end, ..When::default() };
+    begins(reader, &when, written).map(|filter| (filter, end))
+}
+
+/// Days and a time, in either order.
+fn when(reader: &Reader<'_>, at: usize, may_be_bare: bool) -> Option<When> {
+    let mut found = When::default();
+    let mut at = at;
+    loop {
+        let begin = at;
+        if found.time.is_none()
+            && let Some(time) = time(reader, at, may_be_bare).or_else(|| day_part(reader, at, !found.days.is_empty()))
+        {
+            // "Tonight" is a day, too.
+            if let Some((days, _)) = dated(reader, at).filter(|(_, end)| *end == time.end) {
+                (found.days, found.is_dated) = (days, true);
+            } else if let Some((days, _)) = every(reader, at).filter(|(_, end)| *end == time.end) {
+                found.days = days;
+            }
+            // "Saturday mornings" are those of every week.
+            let is_plural = time.end == at + 1 && reader.token(at).is_some_and(|token| token.word.ends_with('s'));
+            found.is_dated &= !is_plural;
+            (at, found.end) = (time.end, time.end);
+            found.time = Some(time);
+        } else if found.days.is_empty() {
+            let led = reader.skip(at, &[WordClass::AtTime, WordClass::Article]);
+            let every = every(reader, at).or_else(|| every(reader, led));
+            let one = || dated(reader, at).or_else(|| dated(reader, led));
+            if let Some((days, end)) = every {
+                (found.days, at, found.end) = (days, end, end);
+            } else if let Some((days, end)) = one() {
+                (found.days, found.is_dated, at, found.end) = (days, true, end, end);
+            }
+        }
+        if at == begin {
+            return (found.end > 0).then_some(found);
+        }
+    }
+}
+
+/// Days that come back: "on Sundays", "Saturdays and Sundays", "weekdays".
+fn every(reader: &Reader<'_>, at: usize) -> Option<(Vec<i8>, usize)> {
+    let one = |at: usize| {
+        reader.longest(at, |meaning| match meaning {
+            PhraseMeaning::Every(day) => Some(vec![*day]),
+            PhraseMeaning::DateWord(DateWord::Weekends) => Some(vec![6, 7]),
+            PhraseMeaning::DateWord(DateWord::Weekdays) => Some(WEEK.filter(|day| *day <= FRIDAY).collect()),
+            _ => None,
+        })
+    };
+    let (mut days, mut end) = one(at)?;
+    let tie = |at: usize| [WordClass::Or, WordClass::And].iter().find_map(|class| reader.class(at, *class));
+    while let Some((more, behind)) =
+        tie(end).and_then(|next| one(next).or_else(|| one(reader.skip(next, &[WordClass::AtTime]))))
+    {
+        days.extend(more);
+        end = behind;
+    }
+    Some((days, end))
+}
+
+/// The days of the week of one date.
+fn dated(reader: &Reader<'_>, at: usize) -> Option<(Vec<i8>, usize)> {
+    let today = reader.aids.today?;
+    reader.longest(at, |meaning| match meaning {
+        PhraseMeaning::Weekday(day) => Some(vec![*day]),
+        PhraseMeaning::Relative(RelativeDate::Today) => Some(vec![today.weekday().to_monday_one_offset()]),
+        PhraseMeaning::Relative(RelativeDate::ThisWeekend) => Some(vec![6, 7]),
+        PhraseMeaning::Relative(RelativeDate::Tomorrow) => {
+            today.checked_add(1.day()).ok().map(|day| vec![day.weekday().to_monday_one_offset()])
+        }
+        _ => None,
+    })
+}
+
+/// This very minute. `None`: nobody knows what time it is.
+fn now(reader: &Reader<'_>) -> Option<When> {
+    let (today, minute) = (reader.aids.today?, reader.aids.minute?);
+    let time = ClockTime { spans: vec![(minute, minute)], is_until: false, end: 0 };
+    Some(When { days: vec![today.weekday().to_monday_one_offset()], time: Some(time), is_dated: true, end: 0 })
+}
+
+/// What begins then.
+fn begins(reader: &Reader<'_>, when: &When, written: &str) -> Option<Filter> {
+    let known = |path: &str| reader.aids.known.has_number(path);
+    let words = said(reader, when, written);
+    let Some(time) = &when.time else {
+        let days = when.days.iter().map(|day| (f64::from(*day), f64::from(*day)));
+        let all = days.map(|(from, to)| within(EVENT_WEEKDAYS, Some(from), Some(to), words.clone()));
+        return known(EVENT_WEEKDAYS).then(|| Filter::any_of(all.collect(), words.clone()));
+    };
+    let days = if when.days.is_empty() { WEEK.collect() } else { when.days.clone() };
+    let of = |day: i8, (from, to): Minutes| {
+        let midnight = f64::from(day - 1) * DAY_MINUTES;
+        within(EVENT_BEGINS, Some(midnight + f64::from(from)), Some(midnight + f64::from(to)), words.clone())
+    };
+    let all = days.iter().flat_map(|day| time.spans.iter().map(|span| of(*day, *span)));
+    known(EVENT_BEGINS).then(|| Filter::any_of(all.collect(), words.clone()))
+}
+
+/// Whether items state when they are open.
+fn opens(reader: &Reader<'_>) -> bool {
+    WEEK.clone().any(|day| reader.aids.known.has_number(&open_span(day, 0)[0]))
+}
+
+fn open_words(reader: &Reader<'_>, when: &When, written: &str) -> String {
+    reader.say("open_then", &[&said(reader, when, written)])
+}
+
+/// What is open then.
+fn open(reader: &Reader<'_>, when: &When, words: &str) -> Option<Filter> {
+    if !opens(reader) {
+        return None;
+    }
+    let days = if when.days.is_empty() { WEEK.collect() } else { when.days.clone() };
+    let whole = vec![(0, LAST_MINUTE)];
+    let spans = when.time.as_ref().map_or(&whole, |time| &time.spans);
+    let is_until = when.time.as_ref().is_some_and(|time| time.is_until);
+    let of = |fields: [String; 2], (from, to): Minutes| {
+        let from = if is_until { to } else { from };
+        let test = Test::Overlaps { from: Some(f64::from(from)), to: Some(f64::from(to)), or_unstated: false };
+        Filter { fields: fields.into(), test, words: words.to_owned() }
+    };
+    let stated = days.iter().flat_map(|day| (0..OPEN_SPANS_MAX).map(|span| open_span(*day, span)));
+    let stated = stated.filter(|fields| reader.aids.known.has_number(&fields[0]));
+    let all: Vec<Filter> = stated
+        .flat_map(|fields| spans.iter().map(move |span| (fields.clone(), *span)))
+        .map(|(fields, span)| of(fields, span))
+        .collect();
+    // On a day on which nothing is open, nothing keeps it.
+    let none = || Filter {
+        fields: open_span(days.first().copied().unwrap_or(1), 0).into(),
+        test: Test::OneOf(Vec::new()),
+        words: words.to_owned(),
+    };
+    Some(if all.is_empty() { none() } else { Filter::any_of(all, words.to_owned()) })
+}
+
+/// Days and times in words: as they are written, with the hours that this means.
+fn said(reader: &Reader<'_>, when: &When, written: &str) -> String {
+    let Some(time) = &when.time else { return written.to_owned() };
+    let (Some((from, _)), Some((_, to))) = (time.spans.first(), time.spans.last()) else { return written.to_owned() };
+    match from == to {
+        true => reader.say("clock_at", &[written, &spell(*from)]),
+        false => reader.say("clock_between", &[written, &spell(*from), &spell(*to)]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{Bare, Stating, understood};
+
+    const EVENTS: Stating = Stating(&["startDate", "eventDays."]);
+    const SHOPS: Stating = Stating(&["openingTimes.", "offers.price"]);
+
+    /// The words of the limits, and what is told as not understood.
+    fn limits(text: &str, known: &Stating) -> String {
+        let found = understood(text, known);
+        let told = found.not_understood.into_iter().map(|words| format!("? {words}"));
+        found.filters.into_iter().map(|filter| filter.words).chain(told).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn times_of_day_limit_when_something_begins() {
+        for (text, said) in [
+            ("concerts in the evening", "in the evening (17:00 to 23:59)"),
+            ("concerts after 6 pm", "after 6 pm (18:00 to 23:59)"),
+            ("concerts before noon", "before noon (0:00 to 11:59)"),
+            ("concerts between 6 and 8 pm", "between 6 and 8 pm (18:00 to 20:00)"),
+            ("concerts at 7:30 p.m.", "at 7:30 p.m (19:30)"),
+            ("concerts at 12 am", "at 12 am (0:00)"),
+            ("Konzerte ab 18 Uhr", "ab 18 Uhr (18:00 to 23:59)"),
+            ("Konzerte um 18.30 Uhr", "um 18.30 Uhr (18:30)"),
+            ("Konzerte am Abend", "am Abend (17:00 to 23:59)"),
+            ("Konzerte vor 12 Uhr mittags", "vor 12 Uhr mittags (0:00 to 11:59)"),
+            ("Konzerte um 8 Uhr abends", "um 8 Uhr abends (20:00)"),
+            ("concerts le matin", "le matin (5:00 to 11:59)"),
+            ("concerts après 18h30", "après 18h30 (18:30 to 23:59)"),
+            ("concerts de 18h à 20h", "de 18h à 20h (18:00 to 20:00)"),
+            ("conciertos por la tarde", "por la tarde (12:00 to 17:59)"),
+            ("conciertos a partir de las 6 de la tarde", "a partir de las 6 de la tarde (18:00 to 23:59)"),
+            ("concerts on weekdays", "on weekdays"),
+            ("concerts on Saturday mornings", "on Saturday mornings (5:00 to 11:59)"),
+            ("Kurse samstags vormittags", "samstags vormittags (5:00 to 11:59)"),
+        ] {
+            assert_eq!(limits(text, &EVENTS), said, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_day_and_its_time_are_two_limits() {
+        for (text, said) in [
+            ("concerts tonight", "from 2026-11-23; tonight (17:00 to 23:59)"),
+            ("concerts on Friday evening", "from 2026-11-27; evening (17:00 to 23:59)"),
+            ("concerts on Friday after 8 pm", "from 2026-11-27; after 8 pm (20:00 to 23:59)"),
+            ("Konzerte am Freitagabend", "from 2026-11-27; Freitagabend (17:00 to 23:59)"),
+            ("Konzerte morgen Abend", "from 2026-11-24; morgen Abend (17:00 to 23:59)"),
+            ("Konzerte am Freitag ab 18 Uhr", "from 2026-11-27; ab 18 Uhr (18:00 to 23:59)"),
+            ("concerts ce soir", "from 2026-11-23; ce soir (17:00 to 23:59)"),
+            ("conciertos mañana por la tarde", "from 2026-11-24; mañana por la tarde (12:00 to 17:59)"),
+        ] {
+            assert_eq!(limits(text, &EVENTS), said, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_open_is_asked_of_the_hours_of_each_day() {
+        for (text, said) in [
+            ("open on Sunday mornings", "open on Sunday mornings (5:00 to 11:59)"),
+            ("open now", "open now (12:00)"),
+            ("cafés open after 8", "open after 8 (20:00 to 23:59)"),
+            ("cafés open on Sundays", "open on Sundays"),
+            ("cafés open until 8 pm", "open until 8 pm (0:00 to 19:59)"),
+            ("cafés at 7 am on Monday", "open at 7 am on Monday (7:00)"),
+            ("sonntags geöffnet", "open sonntags"),
+            ("Cafés, jetzt geöffnet", "jetzt geöffnet (12:00)"),
+            ("Cafés nach 20 Uhr offen", "open nach 20 Uhr (20:00 to 23:59)"),
+            ("cafés ouverts le dimanche", "open le dimanche"),
+            ("cafés ouverts le dimanche matin", "open le dimanche matin (5:00 to 11:59)"),
+            ("cafés abiertos los domingos", "open los domingos"),
+            ("cafés abiertos ahora", "abiertos ahora (12:00)"),
+        ] {
+            assert_eq!(limits(text, &SHOPS), said, "{text}");
+        }
+        let shops = Stating(&["offers.price"]);
+        assert_eq!(limits("cafés open on Sundays", &shops), "? open on Sundays");
+    }
+
+    #[test]
+    fn a_time_that_no_item_states_is_told() {
+        let events = Stating(&["startDate", "offers.price"]);
+        for (text, told) in [
+            ("concerts in the evening", "? in the evening"),
+            ("Konzerte ab 18 Uhr", "? ab 18 Uhr"),
+            ("concerts après 18h", "? après 18h"),
+            ("conciertos por la noche", "? por la noche"),
+        ] {
+            assert_eq!(limits(text, &events), told, "{text}");
+        }
+        for text in ["open air concerts", "evening dress", "what do you have open", "for 8 people", "at 20 euros"] {
+            assert!(!understood(text, &Bare("startDate")).reading.iter().any(|part| part.role.told().contains(':')));
+        }
+    }
+
+    #[test]
+    fn days_that_come_back_are_days_of_the_week() {
+        let found = understood("courses on Sundays", &EVENTS);
+        assert_eq!(found.filters[0].test, Test::Within { from: Some(7.0), to: Some(7.0) });
+        let found = understood("courses on Sunday mornings", &EVENTS);
+        assert!(!found.filters.is_empty());
+    }
+}
