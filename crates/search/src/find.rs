@@ -83,7 +83,16 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         sold_out_later: !found.applied.iter().any(boost::asks_availability),
         items_only: asked.items_only,
     };
-    let mut hits = boost::search(library, &query, &asked.leanings, &asked.unwanted)?;
+    let mut hits = match query.order.is_some() && !query.text.trim().is_empty() {
+        true => kind_named::ordered(library, &query, asked)?,
+        false => boost::search(library, &query, &asked.leanings, &asked.unwanted)?,
+    };
+    let is_pinned = asked.adjustments.iter().any(|rule| rule.effect == Effect::Pin { even_alone: true });
+    let is_first = asked.offset == 0 && !is_pinned;
+    // A rocking chair under 100 is no other chair under 100.
+    if is_first && !found.applied.is_empty() && is_of_other_kinds(library, &asked.text, &hits)? {
+        hits.clear();
+    }
     if hits.is_empty()
         && is_first_page_empty(library, asked, &query)?
         && let Some(wordless) = beside_limits::without_words(library, asked, &query)?
@@ -94,8 +103,7 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         found.unmatched = Some(content(&asked.text)).filter(|words| !words.is_empty());
     }
     // With filters, what is found keeps what was asked for in full, whatever the words are.
-    let is_pinned = asked.adjustments.iter().any(|rule| rule.effect == Effect::Pin { even_alone: true });
-    if asked.offset == 0 && found.applied.is_empty() && !is_pinned && answers_nothing(library, &asked.text, &hits)? {
+    if is_first && found.applied.is_empty() && answers_nothing(library, &asked.text, &hits)? {
         return Ok(SearchResults { is_off_topic: true, ..found });
     }
     let is_near = asked.offset == 0 && kind_named::is_of_another_kind(library, &query, &hits)?;
@@ -185,6 +193,11 @@ fn answers_nothing(library: &Library, text: &str, hits: &[Hit]) -> Result<bool, 
         return Ok(false);
     }
     Ok(!library.is_answered(text, &hits[..hits.len().min(COVERED_ITEMS)])?)
+}
+
+/// Whether a text names a kind of thing that none of these is, though they share a word with it.
+fn is_of_other_kinds(library: &Library, text: &str, hits: &[Hit]) -> Result<bool, Error> {
+    Ok(!hits.is_empty() && library.names_lacking_kind(text)? && answers_nothing(library, text, hits)?)
 }
 
 /// What would be found with one part of the query less. `near`: the best that has some of its words and all its limits.
