@@ -61,6 +61,7 @@ mod facts;
 mod filters;
 mod find;
 mod follow_up;
+mod held_limits;
 mod index_slots;
 mod item_order;
 mod kind_named;
