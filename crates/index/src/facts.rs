@@ -42,6 +42,15 @@ const NO_FACTS: &[&str] = &[
     SECTION,
     HAS_VARIANT,
 ];
+/// Texts that say yes, and that say no, in lower case: sites write their truths in their own language.
+const YES: [&str; 5] = ["yes", "true", "ja", "oui", "sí"];
+const NO: [&str; 5] = ["no", "false", "nein", "non", "nee"];
+/// What lists of a site's own properties are called.
+const OWN_LISTS: [&str; 2] = ["additionalProperty.", "amenityFeature."];
+/// What the names of properties contain whose values are codes: `no` is Norwegian, and Norway.
+const CODES: [&str; 3] = ["language", "country", "code"];
+/// What says that something costs nothing.
+const FREE: &str = "isAccessibleForFree";
 /// The price that counts.
 const PRICE: &str = "offers.price";
 /// Prices before and after a sale: the one that counts is the offer's own.
@@ -261,12 +270,17 @@ impl Walk<'_> {
             path.clone_into(&mut self.path);
             self.leaf(None, Some(number));
         }
+        if derived::costs_nothing(item) {
+            FREE.clone_into(&mut self.path);
+            self.leaf(Some("true"), None);
+        }
         self.path.clear();
     }
 
     fn text(&mut self, text: &str) {
         let text = text.trim();
         let text = ENUMERATIONS.iter().find_map(|start| text.strip_prefix(start)).unwrap_or(text);
+        let text = truth(&self.path, text).unwrap_or(text);
         let number = measure::quantity(&self.path, text);
         match self.path.ends_with("@type") {
             true => self.leaf(Some(type_name(text)), None),
@@ -298,10 +312,49 @@ impl Walk<'_> {
     }
 }
 
+/// The truth that a text says which is no more than yes or no: `true`, `false`.
+fn truth(path: &str, text: &str) -> Option<&'static str> {
+    let said = |words: [&str; 5]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+    let truth = match () {
+        () if said(YES) => "true",
+        () if said(NO) => "false",
+        () => return None,
+    };
+    let own = OWN_LISTS.iter().find_map(|list| path.strip_prefix(list)).unwrap_or(path);
+    let is_code = CODES.iter().any(|code| own.to_lowercase().contains(code));
+    (!own.contains('.') && !is_code).then_some(truth)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_yes_is_a_truth_in_any_language_and_no_code() {
+        let property = |name: &str, value: &str| json!({"@type": "PropertyValue", "name": name, "value": value});
+        let item = json!({
+            "petsAllowed": "Yes", "isFamilyFriendly": "https://schema.org/False", "inLanguage": "no",
+            "address": {"addressCountry": "NO"}, "award": "No prize",
+            "additionalProperty": [property("Winterhart", "ja"), property("Country of origin", "no")],
+        });
+        let found = facts(item);
+        let said = |path: &str| {
+            let fact = found.iter().find(|fact| fact.0 == path);
+            fact.and_then(|fact| fact.1.as_deref())
+        };
+        for (path, text) in [
+            ("petsAllowed", "true"),
+            ("isFamilyFriendly", "false"),
+            ("additionalProperty.Winterhart", "true"),
+            ("additionalProperty.Country of origin", "no"),
+            ("inLanguage", "no"),
+            ("address.addressCountry", "NO"),
+            ("award", "No prize"),
+        ] {
+            assert_eq!(said(path), Some(text), "{path}");
+        }
+    }
 
     fn facts(item: Value) -> Vec<(String, Option<String>, Option<f64>)> {
         let mut out = Vec::new();

@@ -38,7 +38,7 @@ mod variant_tests;
 mod word_coverage;
 
 pub use adjustment::{Adjustment, Effect};
-pub(crate) use answered::is_answered;
+pub(crate) use answered::{is_answered, names_lacking_kind};
 pub(crate) use clauses::field_of;
 pub use complete::Completion;
 pub(crate) use complete::complete;

@@ -165,6 +165,9 @@ impl<'a> Conversation<'a> {
         if let Some(begun) = self.begun.clone().filter(|_| phrases().widens(text)) {
             return SearchIntent::Items(begun.unsaid());
         }
+        if let Some(asked) = self.asked.clone().filter(|_| phrases().recounts(text)) {
+            return SearchIntent::Items(SearchRequest { offset: 0, ..asked.unsaid() });
+        }
         if phrases().starts_over(text) {
             self.asked = None;
             return SearchIntent::Introduction;

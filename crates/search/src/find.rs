@@ -91,25 +91,35 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     };
     let features = Features::of(library, asked, &query.filters)?;
     let leanings: Vec<String> = features.leanings().chain(asked.leanings.iter().cloned()).collect();
-    let mut hits = boost::search(library, &query, &leanings, &asked.unwanted)?;
-    if hits.is_empty() && is_first_page_empty(library, asked, &query)? {
-        if let Some((broadened, wider, wide)) = broader::search(library, asked, &query)? {
-            (query, hits, found.broadened) = (wider, wide, Some(broadened));
-        } else if let Some(wordless) =
-            beside_limits::without_words(library, asked, &query)?.filter(|all| !all.is_empty())
-        {
+    let mut hits = match query.order.is_some() && !query.text.trim().is_empty() {
+        true => kind_named::ordered(library, &query, asked)?,
+        false => boost::search(library, &query, &leanings, &asked.unwanted)?,
+    };
+    let is_pinned = asked.adjustments.iter().any(|rule| rule.effect == Effect::Pin { even_alone: true });
+    let is_first = asked.offset == 0 && !is_pinned;
+    // A rocking chair under 100 is no other chair under 100.
+    if is_first && !found.applied.is_empty() && is_of_other_kinds(library, &asked.text, &hits)? {
+        hits.clear();
+    }
+    // One step up is nearer than whatever keeps the limits.
+    if hits.is_empty()
+        && is_first_page_empty(library, asked, &query)?
+        && !broaden(library, asked, &mut query, &mut hits, &mut found)?
+    {
+        let wordless = beside_limits::without_words(library, asked, &query)?;
+        if let Some(wordless) = wordless.filter(|all| !all.is_empty()) {
             hits = wordless;
             query.text = String::new();
             found.unmatched = Some(content(&asked.text)).filter(|words| !words.is_empty());
         }
     }
     // With filters, what is found keeps what was asked for in full, whatever the words are.
-    let is_pinned = asked.adjustments.iter().any(|rule| rule.effect == Effect::Pin { even_alone: true });
-    if asked.offset == 0 && found.applied.is_empty() && !is_pinned && answers_nothing(library, &query.text, &hits)? {
-        let Some((broadened, wider, wide)) = broader::search(library, asked, &query)? else {
-            return Ok(SearchResults { is_off_topic: true, ..found });
-        };
-        (query, hits, found.broadened) = (wider, wide, Some(broadened));
+    let is_words_alone = is_first && found.applied.is_empty() && found.broadened.is_none();
+    if is_words_alone
+        && answers_nothing(library, &asked.text, &hits)?
+        && !broaden(library, asked, &mut query, &mut hits, &mut found)?
+    {
+        return Ok(SearchResults { is_off_topic: true, ..found });
     }
     let is_near = asked.offset == 0 && kind_named::is_of_another_kind(library, &query, &hits)?;
     let near = is_near.then(|| std::mem::take(&mut hits).into_iter().next()).flatten();
@@ -126,6 +136,19 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     // What none has is told once.
     found.unmatched = found.unmatched.and_then(|words| features::without(&words, &found.absent));
     Ok(SearchResults { hits, has_more, relaxations, left_out, corrections, ..found })
+}
+
+/// Searches one step up in what things are kinds of; whether that found something.
+fn broaden(
+    library: &Library,
+    asked: &SearchRequest,
+    query: &mut Query,
+    hits: &mut Vec<Hit>,
+    found: &mut SearchResults,
+) -> Result<bool, Error> {
+    let Some((broadened, wider, wide)) = broader::search(library, asked, query)? else { return Ok(false) };
+    (*query, *hits, found.broadened) = (wider, wide, Some(broadened));
+    Ok(true)
 }
 
 /// Adds the filters by name that some item meets, and tells of the others.
@@ -201,6 +224,11 @@ fn answers_nothing(library: &Library, text: &str, hits: &[Hit]) -> Result<bool, 
         return Ok(false);
     }
     Ok(!library.is_answered(text, &hits[..hits.len().min(COVERED_ITEMS)])?)
+}
+
+/// Whether a text names a kind of thing that none of these is, though they share a word with it.
+fn is_of_other_kinds(library: &Library, text: &str, hits: &[Hit]) -> Result<bool, Error> {
+    Ok(!hits.is_empty() && library.names_lacking_kind(text)? && answers_nothing(library, text, hits)?)
 }
 
 /// What would be found with one part of the query less. `near`: the best that has some of its words and all its limits.

@@ -5,9 +5,9 @@ use forecourt_understanding::{Filter, ParsedQuestion, Test};
 use super::name_role::{Joining, head, is_same, joining, stands_for_itself, tokens};
 use super::phrase::{Phrase, PhrasePlace};
 use super::phrases::{content, is_short, phrases, points_back};
-use super::request::{ItemLookup, SearchRequest, TurnReading, is_limit, push_new};
+use super::request::{ItemLookup, SearchRequest, TurnReading, push_new};
 use super::wording;
-use super::{facets, request};
+use super::{facets, held_limits, request};
 use crate::limits::PHRASES_MAX;
 
 /// Words of a turn that only describes what was asked for.
@@ -38,6 +38,9 @@ pub(super) fn fresh(text: &str, reads: &dyn ItemLookup) -> SearchRequest {
 
 /// What is asked after `before` where this turn goes on with it. `None`: it is a question of its own.
 pub(super) fn next(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -> Option<SearchRequest> {
+    if let Some(asked) = phrases().dropped(text).and_then(|what| held_limits::without(before, what, reads)) {
+        return Some(asked);
+    }
     if let Some(replacement) = phrases().replacement(text) {
         return Some(replaced(before, replacement.new, replacement.old, reads));
     }
@@ -92,7 +95,7 @@ pub(super) fn narrowed(before: &SearchRequest, text: &str, reads: &dyn ItemLooku
     if only.is_none() && !is_addition(before, text, goes_on, &addition, reads) {
         return None;
     }
-    let mut asked = add(before, &addition);
+    let mut asked = add(before, &addition, reads);
     let is_bare = !goes_on && !addition.is_behind() && !addition.words.is_empty() && !content(&before.text).is_empty();
     if is_bare && joining(&before.text, &addition.words, reads) == Some(Joining::IsDescribed) {
         turn_round(&mut asked);
@@ -111,7 +114,9 @@ fn is_addition(
     addition: &Addition<'_>,
     reads: &dyn ItemLookup,
 ) -> bool {
-    if points_back(text) || addition.only_limits() {
+    // An order alone is one of what was asked for: "the cheapest".
+    let only_orders = addition.words.is_empty() && addition.parsed.order.is_some();
+    if points_back(text) || addition.only_limits() || only_orders {
         return true;
     }
     let begins = phrases().begins_with_limit(addition.rest);
@@ -135,13 +140,13 @@ fn is_addition(
 }
 
 /// The question with what the turn says too.
-fn add(before: &SearchRequest, addition: &Addition<'_>) -> SearchRequest {
+fn add(before: &SearchRequest, addition: &Addition<'_>, reads: &dyn ItemLookup) -> SearchRequest {
     let mut asked = SearchRequest { offset: 0, ..before.clone() };
     let ParsedQuestion { filters, notes, not_understood, unwanted, order, count, reading, .. } =
         addition.parsed.clone();
     let is_plural = addition.rest.trim().to_lowercase().ends_with('s');
     for filter in filters {
-        narrow(&mut asked.filters, filter, is_plural && addition.words.is_empty());
+        narrow(&mut asked.filters, filter, is_plural && addition.words.is_empty(), reads);
     }
     notes.into_iter().for_each(|note| push_new(&mut asked.notes, note));
     asked.not_understood = not_understood;
@@ -185,12 +190,11 @@ fn put(asked: &mut SearchRequest, phrase: Phrase) {
 
 /// Adds a constraint. Another limit on the same property takes the place of the earlier one, and so does another kind
 /// of thing where `is_kind`.
-fn narrow(filters: &mut Vec<Filter>, filter: Filter, is_kind: bool) {
+fn narrow(filters: &mut Vec<Filter>, filter: Filter, is_kind: bool, reads: &dyn ItemLookup) {
     let is_sort = |filter: &Filter| matches!(filter.test, Test::Is(_) | Test::IsOneOf { .. });
     let replaces = |other: &Filter| {
-        let are_limits = is_limit(other) && is_limit(&filter);
         let are_sorts = is_kind && is_sort(other) && is_sort(&filter);
-        (are_limits || are_sorts) && other.fields == filter.fields
+        (are_sorts && other.fields == filter.fields) || held_limits::replaces(&filter, other, reads)
     };
     filters.retain(|other| *other != filter && !replaces(other));
     filters.push(filter);
@@ -222,7 +226,7 @@ fn replaced(before: &SearchRequest, new: &str, old: Option<&str>, reads: &dyn It
         if let Some(old) = old {
             leave_out(&mut asked, old, reads);
         }
-        return add(&asked, &addition);
+        return add(&asked, &addition, reads);
     }
     let ParsedQuestion { not_understood, reading, .. } = addition.parsed.clone();
     let reading = TurnReading::new(addition.rest, reading);
@@ -241,7 +245,7 @@ fn replaced(before: &SearchRequest, new: &str, old: Option<&str>, reads: &dyn It
         }
     }
     for filter in &addition.parsed.filters {
-        narrow(&mut asked.filters, filter.clone(), true);
+        narrow(&mut asked.filters, filter.clone(), true, reads);
     }
     asked.text = wording::text(&asked.phrases);
     asked

@@ -4,7 +4,9 @@
 use forecourt_index::{Error, Hit, Library, Query};
 use serde_json::Value;
 
-use crate::limits::COVERED_ITEMS;
+use super::boost;
+use super::request::SearchRequest;
+use crate::limits::{CALLED_ITEMS_MAX, COVERED_ITEMS};
 
 /// Properties that say of what kind a thing is, in words of the site's own.
 const KINDS: [&str; 5] = ["category", "recipeCategory", "genre", "bodyType", "additionalType"];
@@ -22,6 +24,20 @@ pub(super) fn is_of_another_kind(library: &Library, query: &Query, hits: &[Hit])
     let unlimited = Query { filters: Vec::new(), offset: 0, limit: COVERED_ITEMS, ..query.clone() };
     let all = library.search(&unlimited)?;
     Ok(all.iter().any(|hit| kinds(hit).any(|kind| says_all(library, text, kind) && says_all(library, kind, text))))
+}
+
+/// What is found in the order of a query: of things that are called what the question names, no others. The cheapest desk
+/// is no bed "with room for a desk below", where there are desks.
+pub(super) fn ordered(library: &Library, query: &Query, asked: &SearchRequest) -> Result<Vec<Hit>, Error> {
+    let end = query.offset + query.limit;
+    let whole = Query { offset: 0, limit: end.max(CALLED_ITEMS_MAX), ..query.clone() };
+    let mut all = boost::search(library, &whole, &asked.leanings, &asked.unwanted)?;
+    let is_called: Vec<bool> = all.iter().map(|hit| says_all(library, &query.text, &told(hit))).collect();
+    if is_called.contains(&true) {
+        let mut is_called = is_called.into_iter();
+        all.retain(|_| is_called.next() == Some(true));
+    }
+    Ok(all.into_iter().skip(query.offset).take(query.limit).collect())
 }
 
 /// Whether `told` has every word of `wanted` that says something.

@@ -63,6 +63,10 @@ impl ItemLookup for LibraryParser<'_> {
         are_alike(self.library.vocabulary(), one, other)
     }
 
+    fn area_of(&self, class: &str) -> Option<String> {
+        self.library.vocabulary().class(class).map(|class| class.area.clone())
+    }
+
     fn language(&self) -> &str {
         self.answer_in.as_str()
     }

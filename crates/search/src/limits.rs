@@ -30,6 +30,8 @@ pub(crate) const FACETS_MAX: usize = 6;
 pub(crate) const FOLLOW_UPS_MAX: usize = 20;
 /// Names of items that are read to tell what a word of a follow-up adds to.
 pub(crate) const NAMES_READ: usize = 20;
+/// Items in the order of a question of which those are chosen that are called what it names.
+pub(crate) const CALLED_ITEMS_MAX: usize = 50;
 /// Items, from the first on, of which one has to answer a question for it to be answered at all.
 pub(crate) const COVERED_ITEMS: usize = 5;
 /// Items that are looked at to find the first of the shown ones by another order.

@@ -173,6 +173,8 @@ pub(super) trait ItemLookup: QuestionParser {
     fn is_about(&self, words: &[String]) -> bool;
     /// Whether one class of things has both words.
     fn are_alike(&self, one: &str, other: &str) -> bool;
+    /// The area of the vocabulary that a class belongs to, by its id.
+    fn area_of(&self, class: &str) -> Option<String>;
     /// The code of the language in which it is answered.
     fn language(&self) -> &str;
 }

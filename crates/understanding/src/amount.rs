@@ -4,6 +4,7 @@
 use forecourt_vocabulary::{PhraseMeaning, QuestionToken, Unit, WordClass};
 
 use crate::reader::Reader;
+use crate::unit;
 
 /// The ones that may follow tens in words: `twenty five`.
 const ONES: std::ops::RangeInclusive<f64> = 1.0..=9.0;
@@ -211,12 +212,39 @@ impl Reader<'_> {
         Some(Span { from, to, is_strict: false, comparison: Comparison::Compared, amount, end: high.end })
     }
 
+    /// The token behind a negation and the words of a limit that go with it: "does not cost", "no".
+    pub(crate) fn behind_not(&self, at: usize) -> Option<usize> {
+        let negations = [WordClass::Not, WordClass::AuxiliaryNot, WordClass::Without];
+        let behind = negations.iter().filter_map(|class| self.class(at, *class)).max()?;
+        Some(self.skip(behind, &[WordClass::Costs, WordClass::LimitLead, WordClass::Verb]))
+    }
+
+    /// The word for less or more here, and the token behind it. "Does not cost more than" is a most.
+    fn comparison(&self, at: usize) -> Option<(WordClass, usize)> {
+        use WordClass::{AtLeast, AtMost, LessThan, MoreThan};
+        let longest = |at: usize, classes: &[WordClass]| {
+            let led = classes.iter().filter_map(|class| Some((*class, self.class(at, *class)?)));
+            led.reduce(|best, next| if next.1 > best.1 { next } else { best })
+        };
+        longest(at, &[AtMost, LessThan, AtLeast, MoreThan, WordClass::Around])
+            .or_else(|| {
+                let (class, end) = longest(self.behind_not(at)?, &[MoreThan, LessThan])?;
+                Some((if class == MoreThan { AtMost } else { AtLeast }, end))
+            })
+            .or_else(|| {
+                // "Bis 50 cm": with a unit it is no day.
+                let end = self.class(at, WordClass::Until)?;
+                let number = self.amount(end)?;
+                let bytes = self.bytes(end..number.number_end);
+                let is_measured = number.unit.is_some() || unit::leading(self.text[bytes.end..].trim_start()).is_some();
+                is_measured.then_some((AtMost, end))
+            })
+    }
+
     /// A word for less or more, then an amount.
     fn compared(&self, at: usize) -> Option<Span> {
         use WordClass::{AtLeast, AtMost, LessThan, MoreThan};
-        let classes = [AtMost, LessThan, AtLeast, MoreThan, WordClass::Around];
-        let led = classes.iter().filter_map(|class| Some((*class, self.class(at, *class)?)));
-        let (class, end) = led.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+        let (class, end) = self.comparison(at)?;
         // `Around 20 to 30` is already as vague as its ends: they are not moved apart once more.
         if class == WordClass::Around
             && let Some(range) = self.range(end, false)

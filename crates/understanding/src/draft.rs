@@ -9,7 +9,7 @@ use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::limits::{FILTERS_MAX, NOT_UNDERSTOOD_MAX};
 use crate::parsed_question::ParsedQuestion;
-use crate::paths::FOOD;
+use crate::paths::{FOOD, SHARE_MIN};
 use crate::quantity;
 use crate::reader::Reader;
 use crate::reading::{self, PartRole, ReadPart};
@@ -20,15 +20,21 @@ const TIES: &[WordClass] = &[WordClass::And, WordClass::Or, WordClass::With, Wor
 /// Types of what is eaten or taken, beside what states its ingredients: in lower case, as an index compares values.
 const TAKEN_TYPES: &[&str] = &["menuitem", "drug", "dietarysupplement"];
 
+/// Filters that hold only if some item keeps them all beside the others.
+struct Wish {
+    /// The bytes that say them.
+    bytes: Range<usize>,
+    filters: Vec<Filter>,
+    /// Whether its words are searched for all the same.
+    keeps_words: bool,
+}
+
 /// A question while the rules go over what is left of it, one after the other.
 pub(crate) struct Draft<'k> {
     pub(crate) known: &'k dyn QuestionScope,
     aids: ReadingAids<'k>,
     pub(crate) out: ParsedQuestion,
-    /// Filters that hold only if some item keeps them all beside the others, with the bytes that say them.
-    wishes: Vec<(Range<usize>, Vec<Filter>)>,
-    /// What is left without the words of wishes.
-    beside_wishes: String,
+    wishes: Vec<Wish>,
     /// What was understood so far.
     taken: Vec<ReadPart>,
 }
@@ -38,28 +44,31 @@ impl<'k> Draft<'k> {
     /// What is over [`FILTERS_MAX`] stays text.
     pub(crate) fn new(aids: ReadingAids<'k>, found: Vec<UnderstoodPart>, reader: &Reader<'_>) -> Self {
         let mut parts = Parts::default();
-        let (mut cuts, mut all_cuts): (Vec<Range<usize>>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
+        let mut cuts: Vec<Range<usize>> = Vec::new();
         // Known before anything is taken: in `cheap, under 20 euros` the level comes first and the limit counts.
         let limited: Vec<Quantity> = found.iter().filter_map(limited_quantity).collect();
         let (mut wishes, mut taken) = (Vec::new(), Vec::new());
         for UnderstoodPart { tokens, keeps_words, meaning } in found {
             let bytes = reader.bytes(tokens.clone());
             if let FoundMeaning::Wishes(filters) = meaning {
-                all_cuts.push(bytes.clone());
-                wishes.push((bytes, filters));
+                wishes.push(Wish { bytes, filters, keeps_words });
             } else if let Some(role) = parts.take(meaning, reader, &tokens, &limited) {
                 if !keeps_words {
-                    all_cuts.push(bytes.clone());
                     cuts.push(bytes.clone());
                 }
                 taken.push(ReadPart { bytes, role });
             }
         }
-        let (text, beside_wishes) = (cut_out(reader.text, &cuts), cut_out(reader.text, &all_cuts));
+        let text = cut_out(reader.text, &cuts);
         let (filters, notes) = parts.filters(reader);
         let Parts { not_understood, unwanted, order, count, .. } = parts;
         let out = ParsedQuestion { text, filters, notes, not_understood, unwanted, order, count, ..Default::default() };
-        Self { known: aids.known, aids, out, wishes, beside_wishes, taken }
+        Self { known: aids.known, aids, out, wishes, taken }
+    }
+
+    /// A wording in the language of the answer.
+    pub(crate) fn say(&self, key: &str, values: &[&str]) -> String {
+        self.aids.lexicon.say(self.aids.answer_in.as_str(), key, values)
     }
 
     pub(crate) fn vocabulary(&self) -> &'k Vocabulary {
@@ -98,6 +107,9 @@ impl<'k> Draft<'k> {
 
     pub(crate) fn finish(mut self, reader: &Reader<'_>) -> ParsedQuestion {
         let original = reader.text;
+        // Wishes are tried before contradictions are looked for: one that no item keeps is no limit and contradicts
+        // nothing.
+        self.wish();
         let says_more = !self.out.filters.is_empty() || self.out.order.is_some() || self.out.count.is_some();
         let left = tidied(&self.out.text);
         let has_fillers = self.taken.iter().any(|part| part.role == PartRole::Filler) && !left.is_empty();
@@ -112,9 +124,6 @@ impl<'k> Draft<'k> {
         if self.out.text.is_empty() && !says_more {
             self.out.text = original.to_owned();
         }
-        // Wishes are tried before contradictions are looked for: one that no item keeps is no limit and contradicts
-        // nothing.
-        self.wish();
         self.out.reading = reading::whole(reader, std::mem::take(&mut self.taken));
         if !self.out.filters.is_empty() {
             self.out.contradictions = contradictions(&self.out.text, &self.out.filters, self.aids);
@@ -134,20 +143,32 @@ impl<'k> Draft<'k> {
         (0..tokens.len()).all(|at| ties(at) || (!tokens[at].is_word() && tokens[at].number().is_none()))
     }
 
-    /// Wishes hold where any item keeps them beside all limits.
+    /// Whether at least half of the items state what these filters ask about.
+    fn is_common(&self, filters: &[Filter]) -> bool {
+        filters.iter().flat_map(|filter| &filter.fields).all(|path| self.known.share(path) >= SHARE_MIN)
+    }
+
+    /// A wish holds where any item keeps it beside all limits and the wishes before it.
     fn wish(&mut self) {
         let wishes = std::mem::take(&mut self.wishes);
-        let filters: Vec<Filter> = wishes.iter().flat_map(|(_, filters)| filters.iter().cloned()).collect();
-        if wishes.is_empty() || !self.has_room(filters.len()) {
-            return;
-        }
-        let all: Vec<Filter> = self.out.filters.iter().cloned().chain(filters).collect();
-        if self.known.finds(&self.beside_wishes, &all) {
+        let words: Vec<Range<usize>> = wishes.iter().map(|wish| wish.bytes.clone()).collect();
+        let beside = cut_out(&self.out.text, &words);
+        for Wish { bytes, filters, keeps_words } in wishes {
+            let all: Vec<Filter> = self.out.filters.iter().chain(&filters).cloned().collect();
+            let is_kept = || match keeps_words {
+                true => self.known.finds(&beside, &all),
+                // What most items state is asked of all of them: "edible" of plants.
+                false => self.known.finds(&beside, &all) || (self.is_common(&filters) && self.known.finds("", &all)),
+            };
+            if !self.has_room(filters.len()) || !is_kept() {
+                continue;
+            }
+            if !keeps_words {
+                self.out.text = cut_out(&self.out.text, std::slice::from_ref(&bytes));
+            }
+            let words = filters.into_iter().map(|filter| filter.words).collect();
             self.out.filters = all;
-            self.taken.extend(wishes.into_iter().map(|(bytes, filters)| {
-                let words = filters.into_iter().map(|filter| filter.words).collect();
-                ReadPart { bytes, role: PartRole::Limit(words) }
-            }));
+            self.taken.push(ReadPart { bytes, role: PartRole::Limit(words) });
         }
     }
 }

@@ -1,5 +1,6 @@
 //! "movies about ships": the kind of item, where the index has items of that type.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -8,21 +9,38 @@ use crate::draft::Draft;
 use crate::filter::{Filter, Test};
 use crate::pattern::pattern;
 
-/// A word, and perhaps a preposition behind it.
-static WORD: LazyLock<Regex> = LazyLock::new(|| {
+static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\p{L}&]{1,30}"));
+/// What may stand behind a word that is a kind in the singular.
+static LEADS_ON: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"\b(\p{L}{3,30})\b(\s+(?:from|for|about|with|without|by|of|in|near|at|under|that|which|mit|ohne|in|ab|bis|unter|für|zur|zum|avec|sans|à|au|pour|en|de|dans|con|sin|para|por)\b|\s*[,?!.]|\s*$)?",
+        r"^(?:\s+(?:from|for|about|with|without|by|of|in|near|at|under|that|which|where|mit|wo|où|donde|ohne|in|ab|bis|unter|für|zur|zum|avec|sans|à|au|pour|en|de|dans|con|sin|para|por)\b|\s*[,?!.]|\s*$)",
     )
 });
+/// Words of the longest name of a kind: "bed and breakfast".
+const NAME_WORDS_MAX: usize = 4;
+/// Letters of a word that is a kind.
+const LETTERS_MIN: usize = 3;
 
-/// Takes out the first plural that is a kind, or the first such word in front of a preposition.
+/// Takes out the first plural that is a kind, or the first such word in front of a preposition. A name of several words
+/// leaves no doubt.
 pub(crate) fn read(draft: &mut Draft<'_>) {
+    let text = draft.out.text.as_str();
+    let words: Vec<Range<usize>> = WORD.find_iter(text).map(|word| word.range()).collect();
+    let is_gap = |between: &str| between.chars().all(|c| c.is_whitespace() || c == '-');
     // The word has to be a type of the index: `movies` limits nothing where no item is a `Movie`.
-    let found = WORD.captures_iter(&draft.out.text).find_map(|found| {
-        let word = found.get(1)?;
-        let leads_on = found.get(2).is_some();
-        let kind = forms(word.as_str(), leads_on).find_map(|form| kind(draft, &form))?;
-        Some((word.range(), kind))
+    let found = (0..words.len()).find_map(|first| {
+        let of_one = |two: &[Range<usize>]| is_gap(&text[two[0].end..two[1].start]);
+        let together = 1 + words[first..].windows(2).take_while(|two| of_one(two)).count();
+        (1..=together.min(NAME_WORDS_MAX)).rev().find_map(|count| {
+            let range = words[first].start..words[first + count - 1].end;
+            let name = &text[range.clone()];
+            // A gap is where a limit was: "restaurant with parking and ...".
+            let is_before_limit = text[range.end..].starts_with("  ");
+            let leads_on = count > 1 || is_before_limit || LEADS_ON.is_match(&text[range.end..]);
+            let is_word = name.chars().count() >= LETTERS_MIN;
+            let kind = forms(name, leads_on).filter(|_| is_word).find_map(|form| kind(draft, &form))?;
+            Some((range, kind))
+        })
     });
     if let Some((range, filter)) = found.filter(|_| draft.has_room(1)) {
         draft.take(range, vec![filter]);

@@ -7,7 +7,9 @@ mod unnamed;
 use std::collections::HashMap;
 
 use forecourt_core::findings::URL_HOST;
-use forecourt_vocabulary::{ItemValue, LANGUAGES, PropertyTable, Quantity, QuestionToken, Vocabulary, compared};
+use forecourt_vocabulary::{
+    ItemProperty, ItemValue, LANGUAGES, PropertyTable, Quantity, QuestionToken, Vocabulary, compared,
+};
 
 use self::known::KnownNames;
 pub use self::unnamed::{UnnamedProperty, name_in_words, unnamed};
@@ -55,6 +57,8 @@ pub(crate) struct LearntProperty {
     pub(crate) dimension: Option<Dimension>,
     /// Whether items that state it are not for those who name one of its values: a contraindication.
     pub(crate) rules_out: bool,
+    /// Whether who names an amount of it is served by more: what bears 150 kg bears 140 kg.
+    pub(crate) more_will_do: bool,
     /// Whether it is one of a list of features, of which each item states those that it has.
     pub(crate) is_feature: bool,
     /// The id of the property in the vocabulary, if it has one.
@@ -99,6 +103,10 @@ pub(crate) enum LearntMeaning {
     Ages(f64, f64),
     /// The least (`false`) or the most of the property at this place.
     End(usize, bool),
+    /// Less (`false`) of the property at this place than something else, or more.
+    Comparative(usize, bool),
+    /// What says no of the property at this place.
+    Absent(usize),
 }
 
 /// What the items of an index state, and the words for it.
@@ -113,6 +121,8 @@ pub struct LearntProperties {
 
 /// Bytes of a code of a language, such as `it`.
 const LANGUAGE_CODE_BYTES_MAX: usize = 3;
+/// How names begin of what says how much something can take.
+const MAXIMUM: [&str; 5] = ["maximum", "max", "maximale", "maximal", "máximo"];
 /// Lists of features: each names what an item has.
 const FEATURES: [&str; 2] = ["amenityFeature.", "additionalProperty."];
 /// Parts of paths that name no property by themselves.
@@ -175,40 +185,61 @@ impl LearntProperties {
         if let (StatedValues::Numbers { .. }, Some(last)) = (&stated.values, last_word(&own)) {
             LANGUAGES.iter().for_each(|code| self.phrase(code, last, LearntMeaning::ShortName(at)));
         }
-        if let (StatedValues::Numbers { .. }, Some(property)) = (&stated.values, known) {
-            for (code, is_most) in LANGUAGES.iter().flat_map(|code| [(code, false), (code, true)]) {
-                for phrase in property.ends(is_most, code) {
-                    self.phrase(code, phrase, LearntMeaning::End(at, is_most));
-                }
-            }
+        if let Some(property) = known {
+            self.add_told(at, property, &stated.values);
         }
         if let StatedValues::Texts(values) = &stated.values {
             if known.is_none_or(|property| !property.named_only) {
-                self.add_own_values(at, values, stated.path.to_lowercase().ends_with("language"));
+                self.add_own_values(at, values, names, stated.path.to_lowercase().ends_with("language"));
             }
             self.add_named_values(at, values, names);
         }
         let free_of = own.strip_suffix(" free").filter(|_| matches!(stated.values, StatedValues::Truth));
         let (free_of, id) = (free_of.map(str::to_owned), known.map(|property| property.id.clone()));
         let rules_out = known.is_some_and(|property| property.rules_out);
+        // "Maximum users: 6" is enough for five.
+        let is_maximum = MAXIMUM.iter().any(|word| own.split(' ').next() == Some(word));
+        let more_will_do = is_maximum || known.is_some_and(|property| property.more_will_do);
         let is_feature = FEATURES.iter().any(|list| stated.path.starts_with(list));
         self.properties.push(LearntProperty {
             stated,
             names: own_names,
             dimension,
             rules_out,
+            more_will_do,
             is_feature,
             id,
             free_of,
         });
     }
 
-    /// The values of a property, as items write them. Codes of languages are none that people say: "it" and "no" are words.
-    fn add_own_values(&mut self, at: usize, values: &[String], is_language: bool) {
-        let is_code = |value: &&String| is_language && value.len() <= LANGUAGE_CODE_BYTES_MAX;
-        let values: Vec<&String> = values.iter().filter(|value| !is_code(value)).collect();
-        for (code, value) in LANGUAGES.iter().flat_map(|code| values.iter().map(move |value| (code, *value))) {
-            self.phrase(code, value, LearntMeaning::Values(at, vec![value.clone()]));
+    /// What people say of the numbers of a property, and of what says no of it.
+    fn add_told(&mut self, at: usize, property: &ItemProperty, values: &StatedValues) {
+        let are_numbers = matches!(values, StatedValues::Numbers { .. });
+        for code in LANGUAGES {
+            for is_most in [false, true].into_iter().filter(|_| are_numbers) {
+                for phrase in property.ends(is_most, code) {
+                    self.phrase(code, phrase, LearntMeaning::End(at, is_most));
+                }
+                for phrase in property.comparatives(is_most, code) {
+                    self.phrase(code, phrase, LearntMeaning::Comparative(at, is_most));
+                }
+            }
+            for phrase in property.absent(code).iter().filter(|_| !are_numbers) {
+                self.phrase(code, phrase, LearntMeaning::Absent(at));
+            }
+        }
+    }
+
+    /// The values of a property, as items write them: a language for all spellings that items have of it. Codes of
+    /// languages are none that people say: "it" and "no" are words.
+    fn add_own_values(&mut self, at: usize, values: &[String], names: &KnownNames<'_>, is_language: bool) {
+        let is_code = |value: &String| is_language && value.len() <= LANGUAGE_CODE_BYTES_MAX;
+        for value in values.iter().filter(|value| !is_code(value)) {
+            let same = if is_language { names.spellings_among(value, values) } else { vec![value.clone()] };
+            for code in LANGUAGES {
+                self.phrase(code, value, LearntMeaning::Values(at, same.clone()));
+            }
         }
     }
 
@@ -239,11 +270,14 @@ impl LearntProperties {
                 _ => {}
             }
         }
+        // Known before any is added: several properties may have the same value.
+        let is_new = |(code, phrase, _): &(&'static str, String, LearntMeaning)| {
+            let language = LANGUAGES.iter().position(|known| known == code).unwrap_or_default();
+            !self.phrases[language].contains_key(&compared(phrase, code))
+        };
+        named.retain(is_new);
         for (code, phrase, meaning) in named {
-            let language = LANGUAGES.iter().position(|known| *known == code).unwrap_or_default();
-            if !self.phrases[language].contains_key(&compared(&phrase, code)) {
-                self.phrase(code, &phrase, meaning);
-            }
+            self.phrase(code, &phrase, meaning);
         }
     }
 

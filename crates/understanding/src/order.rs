@@ -12,6 +12,17 @@ use crate::value;
 /// Words between a superlative and what it goes by.
 const BY: &[&str] = &["by", "nach", "par", "por"];
 
+/// What may begin like an order and compares with an amount.
+const COMPARISONS: [WordClass; 7] = [
+    WordClass::AtMost,
+    WordClass::LessThan,
+    WordClass::AtLeast,
+    WordClass::MoreThan,
+    WordClass::Before,
+    WordClass::After,
+    WordClass::Since,
+];
+
 /// Words between a superlative and the unit that says once more what it goes by.
 const SAID_AGAIN_WORDS_MAX: usize = 8;
 
@@ -49,6 +60,11 @@ fn may_mean(quantity: Quantity) -> Vec<Quantity> {
 
 fn superlative(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let (quantity, descending, end) = extreme(reader, at)?;
+    // "Cheaper than 20 euros" is a limit, and "older people" are no order.
+    let goes_on = COMPARISONS.iter().filter_map(|class| reader.class(at, *class)).any(|other| other > end);
+    if goes_on || reader.learnt(at).any(|(_, other)| other > end) {
+        return None;
+    }
     let start = reader.absorb(at, WordClass::Article, floor);
     let known = may_mean(quantity).into_iter().find_map(|quantity| Some((quantity, reader.path(quantity)?)));
     let Some((quantity, first)) = known else {
@@ -122,6 +138,8 @@ mod tests {
         assert_eq!(left("the longest soup by minutes"), "soup");
         assert_eq!(left("schnellste Suppe nach Minuten"), "Suppe");
         assert_eq!(left("the cheapest wine by euros"), "wine");
+        assert_eq!(left("a cheaper wine"), "wine");
+        assert!(understood("wine cheaper than 20 euros", &Everything).order.is_none());
         assert_eq!(left("the cheapest wine by minutes"), "wine by minutes");
         assert_eq!(left("the cheapest and longest soup by minutes"), "and longest soup by minutes", "one order");
         assert_eq!(left("soup by minutes"), "soup by minutes");

@@ -19,6 +19,7 @@ const SEEN: &[&str] = &[
     "byArtist.name",
     "organizer.name",
     "instructor.name",
+    "agent.name",
     "hasCourseInstance.instructor.name",
     "hasCourseInstance.performer.name",
     "actor",
@@ -50,7 +51,13 @@ const NAMES_MAX: usize = 8;
 /// What leads to the names of those who can be seen, and to those of makers.
 static LEADS: LazyLock<[(Regex, &str, &[&str]); 2]> = LazyLock::new(|| {
     [
-        (pattern(r"\b(?:starring|featuring|with|mit|avec|con)\s+"), "with", SEEN),
+        (
+            pattern(
+                r"\b(?:starring|featuring|(?:with|mit|avec|con|bei|by|von|par|por)(?:\s+(?:the|der|dem|la|le|el|l')?\s*(?:trainer|coach|teacher|instructor|tutor|guide|actor|actress|singer|band|speaker|lehrer|lehrerin|trainerin|kursleiter|kursleiterin|leiter|leiterin|schauspieler|schauspielerin|sänger|sängerin|professeur|prof|formateur|formatrice|entraîneur|acteur|actrice|chanteur|chanteuse|profesor|profesora|entrenador|entrenadora|instructora?|actor|actriz|cantante))?)\s+",
+            ),
+            "with",
+            SEEN,
+        ),
         (pattern(r"\b(?:(?:directed|written|made|published)\s+)?(?:by|von|par|por|de)\s+"), "by", MAKERS),
     ]
 });
@@ -125,6 +132,8 @@ mod tests {
             ),
             ("a book by Ursula K. Le Guin?", "a book?", &["by Ursula K. Le Guin"]),
             ("Schiffe mit Bill Murray", "Schiffe", &["with Bill Murray"]),
+            ("ships with the actor Bill Murray", "ships", &["with Bill Murray"]),
+            ("Schiffe mit Schauspieler Bill Murray", "Schiffe", &["with Bill Murray"]),
             ("un livre de Ursula K. Le Guin", "un livre", &["by Ursula K. Le Guin"]),
         ] {
             let limits: Vec<String> = limits.iter().map(|limit| (*limit).to_owned()).collect();

@@ -1,7 +1,9 @@
 //! "in Berlin", "near Boise, Idaho": places that items are at, where the data has that place.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
+use forecourt_vocabulary::folded;
 use regex::Regex;
 
 use crate::draft::Draft;
@@ -10,6 +12,8 @@ use crate::paths::PLACE_PATHS;
 use crate::pattern::pattern;
 use crate::scope::QuestionScope;
 
+/// Letters of a place that stands alone: codes of countries are words.
+const LETTERS_MIN: usize = 3;
 /// Words of the longest place.
 const PLACE_WORDS_MAX: usize = 4;
 /// Countries whose code is often written for their name.
@@ -47,21 +51,99 @@ static LEAD: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\S*[^\s,.?!;:]"));
+/// What stands between two places, either of which will do.
+static OR: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^(?:\s*,\s*|\s+)(?:(?:or|and|oder|und|ou|et|o|u|y|e)\s+)?(?:(?:in|near|at|bei|à|en)\s+)?(?:the\s+)?")
+});
+/// Places in one list.
+const PLACES_MAX: usize = 8;
 
 pub(crate) fn read(draft: &mut Draft<'_>) {
     let text = &draft.out.text;
     let found = LEAD.find_iter(text).find_map(|lead| {
-        let rest = &text[lead.end()..];
-        let ends: Vec<usize> = WORD.find_iter(rest).take(PLACE_WORDS_MAX).map(|word| word.end()).collect();
-        // The longest first: `New York City` before `New York`.
-        ends.iter().rev().find_map(|end| {
-            let filter = filter(draft.known, &rest[..*end])?;
-            Some((lead.start()..lead.end() + end, filter))
-        })
+        let (filters, end) = places(draft.known, &text[lead.end()..]);
+        Some((lead.start()..lead.end() + end, any_of(filters, draft)?))
     });
+    let found = found.or_else(|| alone(draft)).or_else(|| elsewhere(draft));
     if let Some((range, filter)) = found.filter(|_| draft.has_room(1)) {
         draft.take(range, vec![filter]);
     }
+}
+
+/// A place that is all there is: "Paris", and "what about Paris?".
+fn alone(draft: &Draft<'_>) -> Option<(Range<usize>, Filter)> {
+    let text = draft.out.text.as_str();
+    let name = text.trim_matches(|c: char| !c.is_alphanumeric());
+    let start = text.find(name).filter(|_| name.chars().count() >= LETTERS_MIN)?;
+    Some((start..start + name.len(), filter(draft.known, name)?))
+}
+
+/// Words that lead to a place, and to hardly anything else that begins with a capital letter.
+static IN: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(?:in|à|en)\s+"));
+/// The part of the items that have to say where they are, for a name that none has to be another place.
+const PLACED_SHARE_MIN: f64 = 0.5;
+
+/// A place where no item is, of items that say where they are: its name is a word that neither they nor the vocabulary
+/// have. What is in Lyon is not in Rome, whatever else it shares with a question.
+fn elsewhere(draft: &Draft<'_>) -> Option<(Range<usize>, Filter)> {
+    let known = draft.known;
+    let fields: Vec<String> =
+        PLACE_PATHS.iter().filter(|path| known.share(path) > 0.0).map(|path| (*path).to_owned()).collect();
+    // An item states its place in several properties at once: the one that most have tells how many say it at all.
+    if fields.iter().map(|path| known.share(path)).fold(0.0, f64::max) < PLACED_SHARE_MIN {
+        return None;
+    }
+    let text = &draft.out.text;
+    IN.find_iter(text).find_map(|lead| {
+        let rest = &text[lead.end()..];
+        let end = WORD.find(rest)?.end();
+        let name = &rest[..end];
+        let is_name = name.chars().next().is_some_and(char::is_uppercase) && name.chars().any(char::is_lowercase);
+        let is_unknown = !known.has_written(name) && draft.vocabulary().subjects_in(&[&folded(name)]).is_empty();
+        let is_place = is_name && name.chars().all(char::is_alphabetic) && is_unknown;
+        let test = Test::Is(name.to_lowercase());
+        let words = format!("in {name}");
+        is_place.then(|| (lead.start()..lead.end() + end, Filter { fields: fields.clone(), test, words }))
+    })
+}
+
+/// The places that a text begins with, and where the last of them ends.
+fn places(known: &dyn QuestionScope, text: &str) -> (Vec<Filter>, usize) {
+    let (mut filters, mut end, mut from) = (Vec::new(), 0, 0);
+    while filters.len() < PLACES_MAX {
+        let rest = &text[from..];
+        let ends: Vec<usize> = WORD.find_iter(rest).take(PLACE_WORDS_MAX).map(|word| word.end()).collect();
+        // The longest first: `New York City` before `New York`.
+        let found = ends.iter().rev().find_map(|end| Some((filter(known, &rest[..*end])?, *end)));
+        let Some((filter, words)) = found else { break };
+        filters.push(filter);
+        end = from + words;
+        match OR.find(&text[end..]) {
+            Some(or) => from = end + or.end(),
+            None => break,
+        }
+    }
+    (filters, end)
+}
+
+/// What is at one of these places.
+fn any_of(mut filters: Vec<Filter>, draft: &Draft<'_>) -> Option<Filter> {
+    if filters.len() < 2 {
+        return filters.pop();
+    }
+    let mut fields: Vec<String> = Vec::new();
+    filters.iter().flat_map(|filter| &filter.fields).for_each(|field| {
+        if !fields.contains(field) {
+            fields.push(field.clone());
+        }
+    });
+    let places = filters.iter().filter_map(|filter| match &filter.test {
+        Test::Is(place) => Some(place.clone()),
+        _ => None,
+    });
+    let names: Vec<&str> = filters.iter().map(|filter| filter.words.trim_start_matches("in ")).collect();
+    let joined = names.iter().skip(1).fold(names[0].to_owned(), |all, name| draft.say("or", &[&all, name]));
+    Some(Filter { fields, test: Test::OneOf(places.collect()), words: format!("in {joined}") })
 }
 
 /// What is at a place. `None` when no item is.
@@ -85,7 +167,59 @@ fn at(known: &dyn QuestionScope, place: &str) -> Option<(String, Vec<String>)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::tests::parts;
+    use super::*;
+    use crate::tests::{parts, understood};
+
+    /// Hotels that say where they are.
+    struct Hotels;
+
+    impl QuestionScope for Hotels {
+        fn has_number(&self, _: &str) -> bool {
+            false
+        }
+        fn has_word(&self, _: &str, _: &str) -> bool {
+            false
+        }
+        fn has_value(&self, path: &str, value: &str) -> bool {
+            path == "address.addressLocality" && value.eq_ignore_ascii_case("lyon")
+        }
+        fn share(&self, path: &str) -> f64 {
+            f64::from(u8::from(path == "address.addressLocality"))
+        }
+        fn quantile(&self, _: &str, _: f64) -> Option<f64> {
+            None
+        }
+        fn finds(&self, _: &str, _: &[Filter]) -> bool {
+            false
+        }
+        fn has_written(&self, word: &str) -> bool {
+            ["Lyon", "Bauhaus", "lyon"].contains(&word)
+        }
+        fn is_name(&self, _: &str) -> bool {
+            false
+        }
+        fn states(&self, _: &str) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn a_name_that_no_item_has_is_a_place_where_none_is() {
+        let limits = |text: &str| {
+            let found = understood(text, &Hotels).filters.into_iter();
+            found.map(|filter| filter.words).collect::<Vec<_>>()
+        };
+        for (text, place) in
+            [("hotel in Rome near the station", "in Rome"), ("Hotel in Rom", "in Rom"), ("un hôtel à Rome", "in Rome")]
+        {
+            assert_eq!(limits(text), [place], "{text}");
+        }
+        assert_eq!(limits("hotel in Lyon"), ["in Lyon"]);
+        // A style that items have, things of the vocabulary, and words that are no names.
+        for text in ["hotel in Bauhaus", "Hotel in Leder", "hotel in style", "Zimmer in Blau", "hotel in EUR"] {
+            assert!(limits(text).is_empty(), "{text}: {:?}", limits(text));
+        }
+    }
 
     #[test]
     fn places_that_the_data_has_are_constraints() {
@@ -93,8 +227,13 @@ mod tests {
             ("concerts in Berlin", "concerts", "in Berlin"),
             ("concerts near New York please", "concerts please", "in New York"),
             ("hotels in Italy", "hotels", "in Italy"),
+            ("Berlin?", "", "in Berlin"),
             ("Konzerte in Berlin", "Konzerte", "in Berlin"),
             ("des concerts à Berlin", "des concerts", "in Berlin"),
+            ("concerts in Berlin or New York", "concerts", "in Berlin or New York"),
+            ("Konzerte in Berlin oder New York", "Konzerte", "in Berlin or New York"),
+            ("concerts à Berlin ou à New York", "concerts", "in Berlin or New York"),
+            ("concerts in Berlin or outdoors", "concerts or outdoors", "in Berlin"),
         ] {
             assert_eq!(parts(text), (left.to_owned(), vec![limit.to_owned()]), "{text}");
         }

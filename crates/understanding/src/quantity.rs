@@ -20,7 +20,10 @@ const THIRD: f64 = 1.0 / 3.0;
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     // "À partir de 20 euros" begins like "à 20 euros", and is no price by itself.
     let (asked, behind) = match (reader.span(at), asked_quantity(reader, at)) {
-        (Some(span), _) if span.comparison == Comparison::Compared => (None, at),
+        (Some(span), _) if span.comparison == Comparison::Compared => {
+            // "Does not cost more than 20": the words between say of what it is a limit.
+            (reader.behind_not(at).and_then(|behind| denied_quantity(reader, at, behind)), at)
+        }
         (_, asked) => asked,
     };
     let span = reader.span(behind)?;
@@ -85,10 +88,26 @@ fn is_age(reader: &Reader<'_>, span: &Span) -> bool {
         Some(Unit::YearOfAge) => true,
         // "My daughter is 5 years": beside somebody of an age, years are an age.
         Some(Unit::Year) => reader.names_ages() && span.comparison == Comparison::Bare,
+        // "She is 9": a bare number is an age behind what says who is so old.
+        None => reader.names_ages() && span.comparison == Comparison::Bare && says_how_old(reader, span),
         _ => false,
     };
     is_of_age && AGES.iter().all(|path| reader.aids.known.has_number(path))
 }
+
+/// Words in front of somebody's age.
+const IS_SO_OLD: &[&str] =
+    &["is", "s", "hes", "shes", "turns", "turning", "turned", "just", "aged", "age", "ist", "wird", "alter", "von"];
+
+/// Whether a number stands behind what somebody is, and nothing is counted by it.
+fn says_how_old(reader: &Reader<'_>, span: &Span) -> bool {
+    let Some(before) = span.amount.number_end.checked_sub(2).and_then(|at| reader.token(at)) else { return false };
+    let is_said = IS_SO_OLD.contains(&before.word.as_str()) && !span.amount.is_article;
+    is_said && reader.ends_clause(span.end) && (1.0..OLDEST).contains(&span.amount.value)
+}
+
+/// The age from which on nobody is asked for.
+const OLDEST: f64 = 100.0;
 
 /// Whether a question says how old somebody is.
 pub(crate) fn says_age(reader: &Reader<'_>) -> bool {
@@ -125,6 +144,11 @@ fn asked_quantity(reader: &Reader<'_>, at: usize) -> (Option<Option<Quantity>>, 
     let found = led.into_iter().filter_map(|(class, quantity)| Some((quantity, reader.class(at, class)?)));
     let longest = found.reduce(|best, next| if next.1 > best.1 { next } else { best });
     longest.map_or((None, at), |(quantity, end)| (Some(quantity), end))
+}
+
+/// The quantity that is named between a negation and what it compares.
+fn denied_quantity(reader: &Reader<'_>, at: usize, behind: usize) -> Option<Option<Quantity>> {
+    (at + 1..behind).find_map(|at| asked_quantity(reader, at).0.filter(Option::is_some))
 }
 
 fn quantity(reader: &Reader<'_>, span: &Span, asked: Option<Option<Quantity>>, has_lead: bool) -> QuantitySubject {
@@ -240,6 +264,17 @@ pub(crate) fn level(reader: &Reader<'_>, quantity: Quantity, is_high: bool) -> O
         _ => words(reader, quantity, from, to),
     };
     Some(within(path, from, to, words))
+}
+
+/// Where items say in words that they are as difficult as these tokens ask, and in which words.
+pub(crate) fn difficulty_in_words(reader: &Reader<'_>, at: usize, end: usize) -> Option<(Vec<String>, Vec<String>)> {
+    let mut meanings = reader.meanings(at).filter(|(_, behind)| *behind == end);
+    let is_high = meanings.find_map(|(meaning, _)| match meaning {
+        PhraseMeaning::Level(Quantity::Difficulty, is_high) => Some(*is_high),
+        _ => None,
+    })?;
+    let filter = level_in_words(reader, Quantity::Difficulty, is_high)?;
+    Some((filter.fields, reader.table.level(Quantity::Difficulty, is_high).to_vec()))
 }
 
 /// The same where items say it in words.

@@ -22,7 +22,7 @@ const DOMINANCE: f64 = 2.0;
 
 /// An amount of a property that is named, or whose unit only one has.
 pub(crate) fn read_number(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
-    let found = led_by_name(reader, at).or_else(|| {
+    let found = led_by_name(reader, at).or_else(|| led_by_comparative(reader, at)).or_else(|| {
         let mut stated = StatedAmount::read(reader, at)?;
         let named = stated.take_name(reader);
         Some((stated, named))
@@ -65,6 +65,33 @@ fn led_by_name(reader: &Reader<'_>, at: usize) -> Option<(StatedAmount, Vec<usiz
         stated.span = Span { from, to, comparison: Comparison::Compared, ..stated.span };
     }
     Some((stated, named.into_iter().map(|(at, _)| at).collect()))
+}
+
+/// Words between a comparative and what is compared with it.
+const THAN: &[&str] = &["than", "als", "wie", "que", "de", "a"];
+
+/// An amount behind a comparative of its property: "deeper than 25 cm", "not wider than a metre".
+fn led_by_comparative(reader: &Reader<'_>, at: usize) -> Option<(StatedAmount, Vec<usize>)> {
+    let comparative = |at: usize| {
+        let all = reader.learnt(at).filter_map(|(meaning, end)| match meaning {
+            LearntMeaning::Comparative(property, is_more) => Some((*property, *is_more, end)),
+            _ => None,
+        });
+        let all: Vec<(usize, bool, usize)> = all.collect();
+        let longest = all.iter().map(|(.., end)| *end).max()?;
+        let (_, is_more, _) = *all.iter().find(|(.., end)| *end == longest)?;
+        let of = all.into_iter().filter(|(_, more, end)| *end == longest && *more == is_more);
+        Some((of.map(|(property, ..)| property).collect::<Vec<_>>(), is_more, longest))
+    };
+    let plain = comparative(at).map(|found| (found, false));
+    let negated = || reader.behind_not(at).and_then(comparative).map(|found| (found, true));
+    let ((named, is_more, end), is_negated) = plain.or_else(negated)?;
+    reader.token(end).filter(|token| THAN.contains(&token.word.as_str()))?;
+    let mut stated = StatedAmount::read(reader, end + 1)?;
+    let value = Some(stated.span.amount.value);
+    let (from, to) = if is_more == is_negated { (None, value) } else { (value, None) };
+    stated.span = Span { from, to, comparison: Comparison::Compared, is_strict: !is_negated, ..stated.span };
+    Some((stated, named))
 }
 
 /// Words that compare, and whether what follows is the least.
@@ -187,7 +214,10 @@ impl StatedAmount {
     fn take_name(&mut self, reader: &Reader<'_>) -> Vec<usize> {
         let number_end = self.span.amount.number_end;
         // Behind the unit first: kilometres may be what a mileage is called, and "250 km range" is none.
-        for behind in [self.end, reader.skip(self.end, &[WordClass::Article]), number_end] {
+        // People are counted by what counts people: of "3 persons waterproof" the number is no water column.
+        let of_people = self.span.amount.unit == Some(Unit::Person);
+        let behind = [self.end, reader.skip(self.end, &[WordClass::Article]), number_end];
+        for behind in behind.into_iter().skip(if of_people { 2 } else { 0 }) {
             let named = names(reader, behind, is_numeric);
             if let Some((_, end)) = named.first() {
                 self.end = self.end.max(*end);
@@ -249,6 +279,10 @@ impl StatedAmount {
         let path = first.map_or("", |first| first.stated.path.as_str());
         let ends = |value: f64| self.ends(path, value * factor);
         let (from, to) = match self.span.comparison {
+            // What bears 150 kg bears somebody of 140 kg.
+            Comparison::Bare if first.is_some_and(|first| first.more_will_do) => {
+                (self.span.amount.value * factor, f64::MAX)
+            }
             Comparison::Bare if is_whole => ends(self.span.amount.value),
             Comparison::Bare => {
                 let value = self.span.amount.value * factor;
@@ -282,11 +316,29 @@ impl StatedAmount {
 /// Distances are told in them, whatever the base unit is.
 const KILOMETRES: (Dimension, f64) = (Dimension::Length, 1_000.0);
 
+/// What a comparative says of things that are not named.
+const ONES: &[&str] = &["one", "ones"];
+const SOMETHING: &[&str] = &["something", "anything", "etwas", "was", "quelque", "algo"];
+
+/// Whether a comparative is of what was shown before: "a wider one", "something wider".
+fn is_of_ones(reader: &Reader<'_>, at: usize, end: usize) -> bool {
+    let is = |at: usize, words: &[&str]| reader.token(at).is_some_and(|token| words.contains(&token.word.as_str()));
+    is(end, ONES) || (at > 0 && is(at - 1, SOMETHING) && reader.token(end).is_none())
+}
+
 /// The least or the most of a property.
 pub(crate) fn read_end(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
-    let (property, is_most, end) = reader.learnt(at).find_map(|(meaning, end)| match meaning {
+    let ends = reader.learnt(at).filter_map(|(meaning, end)| match meaning {
         LearntMeaning::End(property, is_most) => Some((reader.aids.learnt.get(*property), *is_most, end)),
+        LearntMeaning::Comparative(property, is_more) if is_of_ones(reader, at, end) => {
+            Some((reader.aids.learnt.get(*property), *is_more, end))
+        }
         _ => None,
+    });
+    // The longest phrase. Of one property in bare numbers and in a unit, the one in a unit: all items state that alike.
+    let (property, is_most, end) = ends.reduce(|best, next| {
+        let is_measured = next.2 == best.2 && best.0.dimension.is_none() && next.0.dimension.is_some();
+        if is_measured && next.0.name("en") == best.0.name("en") { next } else { best }
     })?;
     if reader.is_name() {
         return None;
@@ -321,6 +373,8 @@ mod tests {
             property("additionalProperty.sunProtectionFactor", whole()),
             property("comfortTemperature.celsius", whole()),
             property("vehicleModelDate", whole()),
+            property("width.metre", broken()),
+            property("additionalProperty.Maximum load.gram", broken()),
             property("petsAllowed", StatedValues::Truth),
             property("amenityFeature.garden", StatedValues::Truth),
             property("vehicleTransmission", texts(&["automatic", "manual"])),
@@ -353,6 +407,14 @@ mod tests {
             ("water column of 10 m or more", "water column: at least 10 m"),
             ("suncream factor 50 or more", "sun protection factor: at least 50"),
             ("sleeping bag down to minus 5 degrees", "comfort temperature: at most −5 degrees"),
+            ("desk wider than 120 cm", "width: at least 120 cm"),
+            ("desk not wider than 120 cm", "width: at most 120 cm"),
+            ("a desk that must not be wider than 1.2 m", "width: at most 1.2 m"),
+            ("Schreibtisch, nicht breiter als 120 cm", "width: at most 120 cm"),
+            ("bureau plus large que 120 cm", "width: at least 120 cm"),
+            ("mesa no más ancha que 120 cm", "width: at most 120 cm"),
+            ("a car that does not have more than 50,000 km", "mileage: at most 50,000 km"),
+            ("stool for somebody of 140 kg", "maximum load: at least 140 kg"),
         ] {
             let found = limits(text);
             assert!(found.iter().any(|words| words == limit), "{text}: {found:?}");
@@ -389,6 +451,37 @@ mod tests {
         for text in ["garden chairs", "rooms", "a car", "the fuel"] {
             assert_eq!(limits(text), Vec::<String>::new(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_value_is_asked_of_every_property_that_has_it_and_a_truth_has_words_for_its_no() {
+        let texts = |all: &[&str]| StatedValues::Texts(all.iter().map(|text| (*text).to_owned()).collect());
+        let property = |path: &str, values| StatedProperty { path: path.to_owned(), share: 0.9, values };
+        let learnt = LearntProperties::of(
+            vec![
+                property("about", texts(&["tennis", "yoga"])),
+                property("sport", texts(&["tennis", "football"])),
+                property("furnished", StatedValues::Truth),
+                property("inLanguage", texts(&["en", "english", "de"])),
+            ],
+            &Vocabulary::shipped(),
+        );
+        let found = |text: &str| understood_with(text, &Everything, &learnt).filters;
+        for text in ["tennis", "Tennis", "tenis"] {
+            assert_eq!(found(text)[0].fields, ["about", "sport"], "{text}");
+        }
+        assert_eq!(found("yoga")[0].fields, ["about"]);
+        for (text, test) in [
+            ("unfurnished", "false"),
+            ("unmöbliert", "false"),
+            ("sin amueblar", "false"),
+            ("furnished", "true"),
+            ("not furnished", "false"),
+        ] {
+            assert_eq!(found(text)[0].test, Test::Is(test.to_owned()), "{text}");
+        }
+        let Test::IsOneOf { values, .. } = &found("english")[0].test else { panic!("a value") };
+        assert_eq!(values, &["english", "en"]);
     }
 
     #[test]

@@ -41,8 +41,10 @@ pub(crate) fn read_not(reader: &Reader<'_>, at: usize, floor: usize) -> Option<U
 }
 
 /// Words for the items themselves between a negation and what they must not be: "without the ones in leather".
-const ONES: &[&str] =
-    &["ones", "those", "that", "are", "in", "made", "of", "die", "den", "aus", "celles", "ceux", "que", "los", "las"];
+const ONES: &[&str] = &[
+    "ones", "those", "that", "are", "in", "made", "of", "die", "den", "aus", "celles", "ceux", "que", "los", "las",
+    "be", "sea", "sean", "es", "son", "soit", "soient", "est", "sont", "ist", "sind", "sein",
+];
 
 pub(crate) fn behind_ones(reader: &Reader<'_>, mut at: usize) -> usize {
     while reader.token(at).is_some_and(|token| ONES.contains(&token.word.as_str())) {
@@ -60,6 +62,13 @@ pub(crate) fn read_value(reader: &Reader<'_>, at: usize, floor: usize) -> Option
     let behind = reader.skip(led.unwrap_or(at), &[WordClass::Article]);
     let is_led = led.is_some() || reader.is_behind(at, WordClass::And) || reader.is_behind(at, WordClass::Or);
     let mut said = PhraseLimit::read(reader, behind, is_led)?;
+    // "A book about a girl" is for anybody.
+    if is_about(reader, at, behind) {
+        said.ages = None;
+        if said.filters(reader).is_empty() {
+            return None;
+        }
+    }
     // "Red or blue": any of them.
     while let Some(next) = reader.class(said.end, WordClass::Or).and_then(|next| PhraseLimit::read(reader, next, true))
     {
@@ -78,18 +87,51 @@ pub(crate) fn read_value(reader: &Reader<'_>, at: usize, floor: usize) -> Option
         return Some(UnderstoodPart::new(at..said.end, FoundMeaning::Filler));
     }
     let filters = said.filters(reader);
+    if said.is_bare && said.values.is_none() {
+        return Some(UnderstoodPart::new(at..said.end, FoundMeaning::Wishes(filters)));
+    }
     let start = reader.absorb(at, WordClass::LimitLead, floor);
     (!filters.is_empty()).then(|| UnderstoodPart::new(start..said.end, FoundMeaning::Limits(Rank::Stated, filters)))
 }
 
+/// Words behind which people are those whom something is about, or by.
+const ABOUT: &[&str] = &["about", "of", "by", "on", "über", "von", "sur", "sobre", "acerca"];
+
+/// Whether the word at `behind` is what something is about. `at` is where its articles begin, and "of" is one of them.
+fn is_about(reader: &Reader<'_>, at: usize, behind: usize) -> bool {
+    (at.saturating_sub(1)..behind).any(|at| is_word(reader, at, ABOUT))
+}
+
+fn is_word(reader: &Reader<'_>, at: usize, words: &[&str]) -> bool {
+    reader.token(at).is_some_and(|token| words.contains(&token.word.as_str()))
+}
+
 /// What a phrase says of the items.
 struct PhraseLimit<'a> {
-    values: Option<(&'a LearntProperty, Vec<String>)>,
-    truth: Option<&'a LearntProperty>,
+    values: Option<StatedIn<'a>>,
+    /// A property, and whether it has to say yes.
+    truth: Option<(&'a LearntProperty, bool)>,
+    /// Whether the truth is one that nothing leads to: "hardy", and the "garden" of "garden chairs".
+    is_bare: bool,
     ages: Option<(f64, f64)>,
     colours: Vec<String>,
     written: String,
     end: usize,
+}
+
+/// Values, and the properties in which items state them: one says what it is `about`, and another of which `sport` it is.
+struct StatedIn<'a> {
+    properties: Vec<&'a LearntProperty>,
+    /// Where items say in other words how difficult they are, if that is meant.
+    other_paths: Vec<String>,
+    values: Vec<String>,
+}
+
+impl StatedIn<'_> {
+    fn paths(&self) -> Vec<String> {
+        let own = self.properties.iter().map(|property| &property.stated.path);
+        own.chain(&self.other_paths).cloned().collect()
+    }
 }
 
 impl<'a> PhraseLimit<'a> {
@@ -104,29 +146,30 @@ impl<'a> PhraseLimit<'a> {
         let colour = colour(reader, at).filter(|(_, end)| longest.is_none_or(|longest| *end >= longest));
         let end = colour.as_ref().map(|(_, end)| *end).or(longest)?;
         let mut said = Self {
-            values: None,
+            values: values(reader, at, end, is_led),
             truth: None,
+            is_bare: false,
             ages: None,
             colours: colour.into_iter().map(|(id, _)| id).collect(),
             written: reader.written(at..end).to_lowercase(),
             end,
         };
         if !said.colours.is_empty() {
+            said.values = None;
             return (!reader.is_name()).then_some(said);
         }
-        let learnt = reader.aids.learnt;
         for (meaning, _) in reader.learnt(at).filter(|(_, behind)| *behind == end) {
             match meaning {
-                LearntMeaning::Values(property, values) if said.values.is_none() => {
-                    let property = learnt.get(*property);
-                    let is_limit = property.stated.share >= SHARE_MIN || (property.is_feature && is_led);
-                    said.values = is_limit.then(|| (property, values.clone()));
-                }
                 LearntMeaning::Name(property) if said.truth.is_none() => {
-                    let property = learnt.get(*property);
-                    let is_told = !property.is_feature || is_led || end > at + 1;
-                    let is_said = property.is_truth() || property.is_warning();
-                    said.truth = (is_said && is_told).then_some(property);
+                    let property = reader.aids.learnt.get(*property);
+                    if property.is_truth() || property.is_warning() {
+                        said.truth = Some((property, true));
+                        said.is_bare = property.is_feature && !is_led && end == at + 1;
+                    }
+                }
+                LearntMeaning::Absent(property) if said.truth.is_none() => {
+                    let property = reader.aids.learnt.get(*property);
+                    said.truth = property.is_truth().then_some((property, false));
                 }
                 LearntMeaning::Ages(from, to) if AGES.iter().all(|path| reader.aids.known.has_number(path)) => {
                     said.ages = Some((*from, *to));
@@ -141,8 +184,10 @@ impl<'a> PhraseLimit<'a> {
     /// Takes another value of the same property. `false`: it is of another one.
     fn join(&mut self, other: Self) -> bool {
         let is_same = match (&mut self.values, other.values) {
-            (Some((property, values)), Some((next, more))) if property.stated.path == next.stated.path => {
-                values.extend(more);
+            (Some(one), Some(next)) if one.paths().iter().any(|path| next.paths().contains(path)) => {
+                let known = one.paths();
+                one.properties.extend(next.properties.into_iter().filter(|next| !known.contains(&next.stated.path)));
+                one.values.extend(next.values);
                 true
             }
             (None, None) if !self.colours.is_empty() && !other.colours.is_empty() => {
@@ -161,26 +206,25 @@ impl<'a> PhraseLimit<'a> {
     fn filters(&self, reader: &Reader<'_>) -> Vec<Filter> {
         let language = reader.aids.answer_in.as_str();
         let mut filters = Vec::new();
-        if let Some((property, values)) = self.values.as_ref().filter(|(property, _)| property.rules_out) {
-            let words = format!("{}: {}", property.name(language), reader.say("stated_not", &[&self.written]));
-            let test = Test::NoneOf(values.clone());
-            return vec![Filter { fields: vec![property.stated.path.clone()], test, words }];
+        if let Some(stated) = self.values.as_ref().filter(|stated| stated.properties[0].rules_out) {
+            let name = stated.properties[0].name(language);
+            let words = format!("{name}: {}", reader.say("stated_not", &[&self.written]));
+            return vec![Filter { fields: stated.paths(), test: Test::NoneOf(stated.values.clone()), words }];
         }
         if !self.colours.is_empty() {
             let ids: Vec<&str> = self.colours.iter().map(String::as_str).collect();
             filters.push(Filter::of_class(&ids, reader.say("of_colour", &[&self.written])));
         }
-        if let Some((property, values)) = &self.values {
-            let or_sorted_as = said_as(&self.written).chain(values.iter().cloned()).collect();
-            let test = Test::IsOneOf { values: values.clone(), or_sorted_as };
-            let words = reader.say("stated_is", &[property.name(language), &self.written]);
-            filters.push(Filter { fields: vec![property.stated.path.clone()], test, words });
-        } else if let Some(property) = self.truth.filter(|property| property.is_warning()) {
+        if let Some(stated) = &self.values {
+            let or_sorted_as = said_as(&self.written).chain(stated.values.iter().cloned()).collect();
+            let test = Test::IsOneOf { values: stated.values.clone(), or_sorted_as };
+            let words = reader.say("stated_is", &[stated.properties[0].name(language), &self.written]);
+            filters.push(Filter { fields: stated.paths(), test, words });
+        } else if let Some((property, _)) = self.truth.filter(|(property, _)| property.is_warning()) {
             let fields = vec![property.stated.path.clone()];
             filters.push(Filter { fields, test: Test::Permits, words: self.written.clone() });
-        } else if let Some(property) = self.truth {
-            let words = property.name(language).to_owned();
-            filters.push(Filter { words, ..Filter::is(&property.stated.path, "true") });
+        } else if let Some((property, is_so)) = self.truth {
+            filters.push(truth(reader, property, is_so, self.written.clone()));
         }
         filters.extend(self.ages.map(|(from, to)| ages(reader, from, to, &self.written)));
         filters
@@ -194,17 +238,53 @@ impl<'a> PhraseLimit<'a> {
             let language = reader.aids.answer_in.as_str();
             return Some(vec![Filter { words, ..exclusion.filter(reader.aids.vocabulary, language) }]);
         }
-        if let Some((property, values)) = &self.values {
-            let test = Test::NoneOf(values.clone());
-            return Some(vec![Filter { fields: vec![property.stated.path.clone()], test, words }]);
+        if let Some(stated) = &self.values {
+            return Some(vec![Filter { fields: stated.paths(), test: Test::NoneOf(stated.values.clone()), words }]);
         }
-        if let Some(property) = self.truth.filter(|property| property.is_truth()) {
-            return Some(vec![Filter { words, ..Filter::is(&property.stated.path, "false") }]);
+        if let Some((property, is_so)) = self.truth.filter(|(property, _)| property.is_truth()) {
+            return Some(vec![truth(reader, property, !is_so, words)]);
         }
         // For no children is for adults.
         let is_for_children = self.ages.is_some_and(|(_, to)| to < ADULT);
         is_for_children.then(|| vec![ages(reader, ADULT, f64::from(u8::MAX), &words)])
     }
+}
+
+/// The limit that a property says yes, in its name, or no, in these words.
+fn truth(reader: &Reader<'_>, property: &LearntProperty, is_so: bool, denied: String) -> Filter {
+    let words = if is_so { property.name(reader.aids.answer_in.as_str()).to_owned() } else { denied };
+    Filter { words, ..Filter::is(&property.stated.path, if is_so { "true" } else { "false" }) }
+}
+
+/// The values that a phrase names, and where items state them. What rules items out stands alone.
+fn values<'a>(reader: &Reader<'a>, at: usize, end: usize, is_led: bool) -> Option<StatedIn<'a>> {
+    let learnt = reader.aids.learnt;
+    let here = reader.learnt(at).filter(|(_, behind)| *behind == end);
+    let named = here.filter_map(|(meaning, _)| match meaning {
+        LearntMeaning::Values(property, values) => Some((learnt.get(*property), values)),
+        _ => None,
+    });
+    let named: Vec<(&LearntProperty, &Vec<String>)> = named.collect();
+    let is_limit = |property: &LearntProperty| property.stated.share >= SHARE_MIN || (property.is_feature && is_led);
+    let first = named.iter().find(|(property, _)| is_limit(property))?.0;
+    let mut stated = StatedIn { properties: vec![first], other_paths: Vec::new(), values: Vec::new() };
+    for (property, values) in named {
+        let is_first = property.stated.path == first.stated.path;
+        if !is_first && (first.rules_out || property.rules_out) {
+            continue;
+        }
+        if stated.properties.iter().all(|known| known.stated.path != property.stated.path) {
+            stated.properties.push(property);
+        }
+        stated.values.extend(values.iter().filter(|value| !stated.values.contains(value)).cloned().collect::<Vec<_>>());
+    }
+    // "Easy" and "for beginners" are one level, whichever of them items say.
+    if let Some((fields, words)) = quantity::difficulty_in_words(reader, at, end) {
+        let known = stated.paths();
+        stated.other_paths = fields.into_iter().filter(|path| !known.contains(path)).collect();
+        stated.values.extend(words.iter().filter(|word| !stated.values.contains(word)).cloned().collect::<Vec<_>>());
+    }
+    Some(stated)
 }
 
 /// The names of a phrase of values: "gel / cream" are two.
@@ -214,6 +294,8 @@ fn said_as(written: &str) -> impl Iterator<Item = String> {
 
 /// Endings of German adjectives.
 const ENDINGS: &[&str] = &["en", "er", "es", "em", "e"];
+/// Endings of Spanish and French adjectives, each with the one that colours are named by.
+const FORMS: &[(&str, &str)] = &[("a", "o"), ("os", "o"), ("as", "o"), ("s", ""), ("es", "")];
 
 /// A colour that a phrase names, and the token behind it.
 fn colour(reader: &Reader<'_>, at: usize) -> Option<(String, usize)> {
@@ -228,9 +310,12 @@ fn colour(reader: &Reader<'_>, at: usize) -> Option<(String, usize)> {
         let written = reader.written(at..end).to_lowercase();
         // "Die schwarzen": German colours agree with what they describe.
         let forms = ENDINGS.iter().filter_map(|ending| written.strip_suffix(ending)).filter(|stem| stem.len() > 2);
-        let class = std::iter::once(written.as_str())
-            .chain(forms)
-            .find_map(|form| vocabulary.class_named(form).filter(|class| class.area == COLOURS))?;
+        let agreeing =
+            FORMS.iter().filter_map(|(ending, base)| Some(format!("{}{base}", written.strip_suffix(ending)?)));
+        let forms = std::iter::once(written.clone()).chain(forms.map(str::to_owned)).chain(agreeing);
+        let class = forms
+            .filter(|form| form.chars().count() > 2)
+            .find_map(|form| vocabulary.class_named(&form).filter(|class| class.area == COLOURS))?;
         Some((class.id.clone(), end))
     })
 }

@@ -46,8 +46,15 @@ fn size(reader: &Reader<'_>, at: usize) -> Option<UnderstoodPart> {
     Some(UnderstoodPart::limit(tokens, Rank::Stock, Filter { fields, test: Test::Is(value), words }))
 }
 
+/// "Free museums", "free apps": the word stands at a kind of thing.
+fn free_kind(reader: &Reader<'_>, at: usize) -> Option<usize> {
+    let is_free = reader.token(at)?.word == "free" && reader.is_word(at + 1);
+    let kind = reader.token(at + 1).filter(|_| is_free)?;
+    reader.aids.vocabulary.kind_named(&kind.word).map(|_| at + 2)
+}
+
 fn free_of_charge(reader: &Reader<'_>, at: usize) -> Option<UnderstoodPart> {
-    let end = reader.class(at, WordClass::FreeOfCharge)?;
+    let end = reader.class(at, WordClass::FreeOfCharge).or_else(|| free_kind(reader, at))?;
     let (known, words) = (reader.aids.known, reader.say("free_of_charge", &[]));
     let paths = &reader.table.texts.free_of_charge;
     let path = paths.iter().find(|path| known.has_value(path, "true") || known.has_value(path, "false"));

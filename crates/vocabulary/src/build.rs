@@ -107,10 +107,14 @@ impl Builder {
                 add_new(&mut property.paths, value.paths);
                 property.rules_out |= value.rules_out;
                 property.named_only |= value.named_only;
+                property.more_will_do |= value.more_will_do;
                 for (code, words) in value.words {
                     add_words(property.names.entry(code.clone()).or_default(), words.names, is_own);
                     add_new(property.least.entry(code.clone()).or_default(), words.least);
-                    add_new(property.most.entry(code).or_default(), words.most);
+                    add_new(property.most.entry(code.clone()).or_default(), words.most);
+                    add_new(property.less.entry(code.clone()).or_default(), words.less);
+                    add_new(property.more.entry(code.clone()).or_default(), words.more);
+                    add_new(property.absent.entry(code).or_default(), words.absent);
                 }
             }
         }

@@ -127,12 +127,24 @@ pub struct ItemProperty {
     /// what other courses teach.
     #[serde(default)]
     pub named_only: bool,
+    /// Whether who names an amount of it is served by more: what bears 150 kg bears 140 kg.
+    #[serde(default)]
+    pub more_will_do: bool,
     /// Words for having least of it: "lightest".
     #[serde(default)]
     pub(crate) least: WordsByLanguage,
     /// Words for having most of it: "heaviest".
     #[serde(default)]
     pub(crate) most: WordsByLanguage,
+    /// Words for having less of it than something else: "lighter".
+    #[serde(default)]
+    pub(crate) less: WordsByLanguage,
+    /// Words for having more of it than something else: "heavier".
+    #[serde(default)]
+    pub(crate) more: WordsByLanguage,
+    /// Words for what says no of it: "unfurnished".
+    #[serde(default)]
+    pub(crate) absent: WordsByLanguage,
 }
 
 impl ItemProperty {
@@ -150,6 +162,17 @@ impl ItemProperty {
     pub fn ends(&self, is_most: bool, language: &str) -> &[String] {
         let ends = if is_most { &self.most } else { &self.least };
         ends.get(language).map_or(&[], Vec::as_slice)
+    }
+
+    /// Words for having less of it than something else, or more, in one language: "lighter".
+    pub fn comparatives(&self, is_more: bool, language: &str) -> &[String] {
+        let words = if is_more { &self.more } else { &self.less };
+        words.get(language).map_or(&[], Vec::as_slice)
+    }
+
+    /// Words for what says no of it, in one language: "unfurnished".
+    pub fn absent(&self, language: &str) -> &[String] {
+        self.absent.get(language).map_or(&[], Vec::as_slice)
     }
 }
 

@@ -86,6 +86,7 @@ struct WholePatterns {
     greeting: Vec<String>,
     more: Vec<String>,
     widen: Vec<String>,
+    recount: Vec<String>,
     any: Vec<String>,
     both: Vec<String>,
     start_over: Vec<String>,
@@ -100,6 +101,7 @@ struct WholePatterns {
 struct StartPatterns {
     addition: Vec<String>,
     only: Vec<String>,
+    drop: Vec<String>,
     limit: Vec<String>,
     replacement: Vec<String>,
     #[serde(rename = "self")]
@@ -112,6 +114,7 @@ struct StartPatterns {
 #[serde(deny_unknown_fields)]
 struct EndPatterns {
     replacement: Vec<String>,
+    drop: Vec<String>,
 }
 
 /// Patterns that stand anywhere, and words.
@@ -139,11 +142,14 @@ pub struct ConversationPhrases {
     greeting: Pattern,
     more: Pattern,
     widen: Pattern,
+    recount: Pattern,
     any: Pattern,
     both: Pattern,
     start_over: Pattern,
     addition: Pattern,
     only: Pattern,
+    drop_start: Pattern,
+    drop_end: Pattern,
     limit: Pattern,
     replacement_start: Pattern,
     replacement_end: Pattern,
@@ -189,9 +195,12 @@ impl ConversationPhrases {
             any: Pattern::whole(all(|file| &file.whole.any)),
             both: Pattern::whole(all(|file| &file.whole.both)),
             widen: Pattern::whole(all(|file| &file.whole.widen)),
+            recount: Pattern::whole(all(|file| &file.whole.recount)),
             start_over: Pattern::whole(all(|file| &file.whole.start_over)),
             addition: Pattern::of(r"^\s*(?:(?:", all(|file| &file.start.addition), r")\b[\s,]*)+"),
             only: Pattern::of(r"^\s*(?:", all(|file| &file.start.only), r")\b[\s,]*"),
+            drop_start: Pattern::of(r"^\s*(?:", all(|file| &file.start.drop), r")"),
+            drop_end: Pattern::of(r"(?:", all(|file| &file.end.drop), r")[\s!.?,]*$"),
             limit: Pattern::of(r"^\s*(?:", all(|file| &file.start.limit), r")\b\s*"),
             replacement_start: Pattern::of(r"^\s*(?:", all(|file| &file.start.replacement), r")"),
             replacement_end: Pattern::of(r"(?:", all(|file| &file.end.replacement), r")[\s!.?,]*$"),
@@ -235,6 +244,25 @@ impl ConversationPhrases {
     /// Whether a message goes back to the first question: "show me everything again".
     pub fn widens(&self, text: &str) -> bool {
         is_whole(&self.widen, text)
+    }
+
+    /// Whether a message asks how many there are of what was shown.
+    pub fn recounts(&self, text: &str) -> bool {
+        is_whole(&self.recount, text)
+    }
+
+    /// The limit that a message lets go of, in its words: "forget the parking", "the colour doesn't matter". `None`: it
+    /// lets go of none, which a message may also say of a thing that it rules out.
+    pub fn dropped<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let text = text.trim().trim_end_matches(['?', '!', '.', ' ']);
+        if text.len() > PHRASE_BYTES_MAX {
+            return None;
+        }
+        let rest = self.behind_addition(text);
+        let front = behind(&self.drop_start, rest);
+        let end = self.drop_end.find(front).map_or(front.len(), |found| found.start());
+        let what = front[..end].trim();
+        (what.len() < rest.trim().len() && !what.is_empty()).then_some(what)
     }
 
     /// Whether a message ends what was asked, and asks for nothing itself.

@@ -128,6 +128,8 @@ pub(crate) struct PropertyTable {
     pub(crate) rules_out: bool,
     #[serde(default)]
     pub(crate) named_only: bool,
+    #[serde(default)]
+    pub(crate) more_will_do: bool,
     #[serde(skip)]
     pub(crate) words: Vec<(String, PropertyWords)>,
 }
@@ -156,6 +158,12 @@ pub(crate) struct PropertyWords {
     pub(crate) least: Vec<String>,
     #[serde(default)]
     pub(crate) most: Vec<String>,
+    #[serde(default)]
+    pub(crate) less: Vec<String>,
+    #[serde(default)]
+    pub(crate) more: Vec<String>,
+    #[serde(default)]
+    pub(crate) absent: Vec<String>,
 }
 
 /// The names of something in one language.

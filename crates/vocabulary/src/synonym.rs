@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::file::SynonymGroup;
+use crate::fold::folded;
 use crate::limits::{COMPOUND_BYTES_MAX, NARROWER_MAX, PART_LETTERS_MIN, SYNONYM_SPAN_MAX};
 use crate::stem::{PhraseKey, joined_key, phrase_key, phrase_letters, stem};
 use crate::synonym_table::{ShippedGroup, SynonymTable};
@@ -16,6 +17,8 @@ pub struct NamedSubject<'v> {
     pub words: Range<usize>,
     /// The place among [`LANGUAGES`] of the language in which they name it.
     pub language: usize,
+    /// Whether they are one of its names as they are written, and not only by their stems.
+    pub is_written: bool,
     /// The other words, those that mean the same first.
     pub synonyms: Vec<Synonym<'v>>,
 }
@@ -65,6 +68,13 @@ impl<'v> FoundGroup<'v> {
         let words = self.words().into_iter().filter(|(of, _)| *of == language);
         let is_it = |word: &str| phrase_key(word, language) == Some(key) || joined_key(word, language) == Some(key);
         words.map(|(_, word)| word).any(|word| is_it(word) && letters >= phrase_letters(singular(word), language))
+    }
+
+    /// Whether one of its words is written like a phrase, but for the ending of a plural.
+    fn has_written(self, phrase: &str, language: usize) -> bool {
+        let phrase = folded(phrase);
+        let mut words = self.words().into_iter().filter(|(of, _)| *of == language).map(|(_, word)| folded(word));
+        words.any(|word| are_forms(&word, &phrase))
     }
 
     /// Its words, each with the place of its language.
@@ -166,7 +176,10 @@ impl OwnSynonyms {
 
     /// The other words for what a phrase names in a language. Empty: it names nothing.
     pub(crate) fn synonyms(&self, key: PhraseKey, language: usize) -> Vec<Synonym<'_>> {
-        let groups = self.find(key, language);
+        self.synonyms_of(&self.find(key, language))
+    }
+
+    fn synonyms_of<'v>(&'v self, groups: &[FoundGroup<'v>]) -> Vec<Synonym<'v>> {
         let same = groups.iter().flat_map(|group| group.words()).map(|word| (word, false));
         let narrower = groups.iter().flat_map(|group| self.narrower(*group)).flat_map(FoundGroup::words);
         each_once(same.chain(narrower.map(|word| (word, true))))
@@ -192,13 +205,21 @@ impl OwnSynonyms {
             let named = named.or_else(|| Some((at + 1, self.compound(words[at], language)?)));
             match named {
                 Some((end, synonyms)) => {
-                    found.push(NamedSubject { words: at..end, language, synonyms });
+                    let phrase = words[at..end].join(" ");
+                    let is_written = self.is_written(&phrase, language);
+                    found.push(NamedSubject { words: at..end, language, is_written, synonyms });
                     at = end;
                 }
                 None => at += 1,
             }
         }
         found
+    }
+
+    /// Whether a phrase is written like a word of a group.
+    fn is_written(&self, phrase: &str, language: usize) -> bool {
+        let groups = phrase_key(phrase, language).map(|key| self.find(key, language)).unwrap_or_default();
+        groups.iter().any(|group| group.has_written(phrase, language))
     }
 
     /// The longest phrase that begins at a word and names something, and where it ends.
@@ -218,7 +239,16 @@ impl OwnSynonyms {
                 found = Some((at + 1, key));
             }
         }
-        found.map(|(end, key)| (end, self.synonyms(key, language)))
+        found.map(|(end, key)| (end, self.written(key, language, &words[start..end].join(" "))))
+    }
+
+    /// The other words for what a phrase names as it is written: where words of several groups have its stem, those of
+    /// the groups that have it itself. An "étagère" is a shelf, and no "étage".
+    fn written(&self, key: PhraseKey, language: usize, phrase: &str) -> Vec<Synonym<'_>> {
+        let groups = self.find(key, language);
+        let exact: Vec<FoundGroup<'_>> =
+            groups.iter().filter(|group| group.has_written(phrase, language)).copied().collect();
+        self.synonyms_of(if exact.is_empty() { &groups } else { &exact })
     }
 
     /// What two words name that are written as one: a rain coat is a raincoat.
@@ -269,6 +299,12 @@ fn each_once<'v>(words: impl Iterator<Item = ((usize, &'v str), bool)>) -> Vec<S
 /// A word without what may be the ending of a plural.
 fn singular(word: &str) -> &str {
     PLURALS.iter().find_map(|plural| word.strip_suffix(plural)).unwrap_or(word)
+}
+
+/// Whether one of two words is the other with the ending of a plural.
+fn are_forms(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    long.strip_prefix(short).is_some_and(|ending| ending.is_empty() || ending == "e" || PLURALS.contains(&ending))
 }
 
 /// Endings of plurals, the longest first.
@@ -340,6 +376,23 @@ mod tests {
         let names = |words: &[&str]| own.subjects_in(words).iter().any(|subject| subject.words == (0..2));
         assert!(names(&["rain", "coat"]) && names(&["lap", "top"]));
         assert!(!names(&["green", "coat"]) && !names(&["rain"]));
+    }
+
+    #[test]
+    fn a_word_names_what_is_written_so_and_not_what_only_has_its_stem() {
+        let own = OwnSynonyms::default();
+        let names = |word: &str, other: &str| {
+            let subjects = own.subjects_in(&[word]);
+            let french =
+                subjects.into_iter().filter(|subject| LANGUAGES[subject.language] == "fr" && subject.is_written);
+            french.flat_map(|subject| subject.synonyms).any(|synonym| synonym.parts == [other])
+        };
+        for word in ["etagere", "etageres"] {
+            assert!(names(word, "shelf") && !names(word, "floor"), "{word}");
+        }
+        assert!(names("etage", "floor") && !names("etages", "shelf"));
+        // German has the stem alone.
+        assert!(own.subjects_in(&["etagere"]).iter().all(|subject| subject.is_written == (subject.language == 2)));
     }
 
     #[test]

@@ -131,6 +131,10 @@ const ENGLISH_GENERIC_WORDS: &[&str] = &[
     "meals",
     "movie",
     "movies",
+    "option",
+    "options",
+    "place",
+    "places",
     "product",
     "products",
     "recipe",
@@ -174,7 +178,7 @@ const OTHER_GENERIC_WORDS: &[(&str, &[&str])] = &[
         "fr",
         &[
             "article", "articles", "chose", "choses", "idée", "idées", "produit", "produits", "quelque", "recette",
-            "recettes", "remède", "remèdes", "truc", "trucs",
+            "recettes", "remède", "remèdes", "truc", "trucs", "endroit", "endroits",
         ],
     ),
     (
@@ -190,6 +194,7 @@ const OTHER_GENERIC_WORDS: &[(&str, &[&str])] = &[
             "producto",
             "productos",
             "receta",
+            "lugar",
             "recetas",
             "remedio",
             "remedios",

@@ -193,6 +193,20 @@ fn least_price(text: &str) -> Option<f64> {
     measure::quantity("price", amount[..end].trim_end_matches(['.', ',', '\'']))
 }
 
+/// Whether an item does not say that it is free, and the least that it is offered for is nothing.
+pub(super) fn costs_nothing(item: &Value) -> bool {
+    if item.get("isAccessibleForFree").is_some() {
+        return false;
+    }
+    let offers = item.get("offers");
+    let all = offers.and_then(Value::as_array).map_or(offers.map_or(&[][..], std::slice::from_ref), Vec::as_slice);
+    let prices = all.iter().filter_map(|offer| match offer.get("price")? {
+        Value::String(text) => measure::quantity("price", text),
+        price => price.as_f64(),
+    });
+    prices.reduce(f64::min) == Some(0.0)
+}
+
 fn is_free(item: &Value) -> bool {
     item.get("isAccessibleForFree").is_some_and(|free| match free {
         Value::Bool(free) => *free,
@@ -255,6 +269,21 @@ mod tests {
             ("Route 66", None),
         ] {
             assert_eq!(self::ages(&json!({"name": name})), ages, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_offered_for_nothing_costs_nothing() {
+        for (item, is) in [
+            (json!({"offers": {"price": 0}}), true),
+            (json!({"offers": [{"price": "0,00"}, {"price": 5}]}), true),
+            (json!({"offers": {"price": "0 EUR"}}), true),
+            (json!({"offers": {"price": 5}}), false),
+            (json!({"offers": {"availability": "InStock"}}), false),
+            (json!({"offers": {"price": 0}, "isAccessibleForFree": false}), false),
+            (json!({}), false),
+        ] {
+            assert_eq!(costs_nothing(&item), is, "{item}");
         }
     }
 

@@ -131,7 +131,7 @@ impl Sample {
                     let texts = self.texts.entry(fact.path.to_owned()).or_default();
                     texts.count += 1;
                     texts.bytes += text.len();
-                    texts.distinct.insert(text.to_lowercase());
+                    texts.add(&text.to_lowercase());
                 }
                 _ => {}
             }
@@ -171,8 +171,25 @@ const WARNING: &str = "Warning";
 /// Different values of a property whose values are limits, and the words of one.
 const VALUES_MAX: usize = 100;
 const VALUE_WORDS_MAX: usize = 4;
+/// Words of a value in a list that is one text: "Berlin, 10 minutes from the station" is none.
+const LIST_VALUE_WORDS_MAX: usize = 2;
+
+/// What stands between the values of a list that is one text.
+const BETWEEN_VALUES: [char; 2] = [',', ';'];
 
 impl Texts {
+    /// Takes a text: of a list, such as "partial shade, shade", each of its values.
+    fn add(&mut self, text: &str) {
+        let parts = || text.split(BETWEEN_VALUES).map(str::trim);
+        let is_value = |part: &str| !part.is_empty() && part.split_whitespace().count() <= LIST_VALUE_WORDS_MAX;
+        match parts().all(is_value) {
+            true => self.distinct.extend(parts().map(str::to_owned)),
+            false => {
+                self.distinct.insert(text.to_owned());
+            }
+        }
+    }
+
     /// What these texts are, if questions can limit by them: yes or no, or a few short ones.
     fn stated(&self, path: &str) -> Option<StatedValues> {
         if self.distinct.iter().all(|text| matches!(text.as_str(), "true" | "false")) {

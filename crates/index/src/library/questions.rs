@@ -17,8 +17,8 @@ use crate::promise::Promise;
 use crate::proposals::{UnansweredQuestion, proposals};
 use crate::search::{
     Correction, ExplainedHit, Facets, Hit, Query, RankBy, Scope, WordCoverage, corrections, counted_left_out, explain,
-    facets, has_property, is_answered, keeps_words, knows_all, left_out, nearest, says, says_all, search,
-    word_coverage,
+    facets, has_property, is_answered, keeps_words, knows_all, left_out, names_lacking_kind, nearest, says, says_all,
+    search, word_coverage,
 };
 
 impl Library {
@@ -98,6 +98,12 @@ impl Library {
         let ids: Vec<&str> = hits.iter().map(|hit| hit.id.as_str()).collect();
         let are_things = hits.iter().all(|hit| hit.item.get(SECTION).is_none());
         is_answered(&*self.view(&Query::new(text))?, text, &ids, are_things, self.tongue)
+    }
+
+    /// Whether a text names a kind of thing by several words of which the items lack one: a "rocking chair", where there
+    /// are chairs.
+    pub fn names_lacking_kind(&self, text: &str) -> Result<bool> {
+        Ok(names_lacking_kind(&*self.view(&Query::new(text))?, text, self.tongue))
     }
 
     /// The last day on which some item is not over, in days since 1970. `None`: none of them ever is.

@@ -4,7 +4,7 @@
 use super::other_names::OtherName;
 use super::plan::{head, words_of};
 use super::query_words::QueryWord;
-use crate::analysis::{LanguageAnalyzer, bare_word, is_generic_word, is_stop_word};
+use crate::analysis::{LanguageAnalyzer, bare_word, fold_text, is_generic_word, is_stop_word};
 use crate::error::Result;
 use crate::index::Snapshot;
 use forecourt_loaders::item::hash;
@@ -46,7 +46,7 @@ pub(crate) fn is_answered(
         return Ok(true);
     }
     let part = match is_headless {
-        _ if are_things && words.iter().any(|word| word.is_lacking) => COVERED_MIN_LACKING,
+        _ if are_things && lacks_subject(text, &words) => COVERED_MIN_LACKING,
         true => HEADLESS_COVERED_MIN,
         false => COVERED_MIN,
     };
@@ -65,18 +65,35 @@ pub(crate) fn is_answered(
     Ok(false)
 }
 
+/// Whether a text names a kind of thing by several words of which items lack one: a "rocking chair", where there are
+/// chairs.
+pub(crate) fn names_lacking_kind(snapshot: &Snapshot, text: &str, tongue: LanguageAnalyzer) -> bool {
+    words_of(snapshot, text, tongue).all().iter().any(|word| word.is_of_lacking_kind)
+}
+
+/// Whether a word is lacking of those that say what is asked for: in front of the first one that joins. "A cat for the
+/// flat" is answered by cats where nothing is a flat.
+fn lacks_subject(text: &str, words: &[&QueryWord]) -> bool {
+    let subject: Vec<String> = subject(text).iter().map(|word| fold_text(word)).collect();
+    words.iter().any(|word| word.is_lacking && subject.contains(&word.written))
+}
+
 /// Whether some item has the word that says what is asked for: the only one in front of a word that joins, as in "a canoe
 /// for two". Of several, either end may be it.
 fn knows_head(snapshot: &Snapshot, text: &str, tongue: LanguageAnalyzer) -> bool {
+    match subject(text).as_slice() {
+        [only] => words_of(snapshot, only, tongue).all().iter().any(QueryWord::is_known),
+        _ => true,
+    }
+}
+
+/// The words of a text that say what is asked for, in lower case: those in front of the first one that joins.
+fn subject(text: &str) -> Vec<String> {
     let words = head(text).split_whitespace().map(bare_word);
     // Whatever the items are in, people ask in their own language.
     let joins = LANGUAGES.map(LanguageAnalyzer::of);
     let says = |word: &String| !asks_for_anything(word) && !joins.iter().any(|tongue| is_stop_word(word, *tongue));
-    let subject: Vec<String> = words.skip_while(|word| !says(word)).take_while(says).collect();
-    match subject.as_slice() {
-        [only] => words_of(snapshot, only, tongue).all().iter().any(QueryWord::is_known),
-        _ => true,
-    }
+    words.skip_while(|word| !says(word)).take_while(says).collect()
 }
 
 /// Whether a word asks for nothing in particular in some language: a remedy for coughs is asked for by the coughs.

@@ -29,6 +29,8 @@ pub(super) struct QueryWord {
     pub(super) others: Vec<OtherName>,
     /// Whether it names something that no item is, under any name.
     pub(super) is_lacking: bool,
+    /// Whether that is named by several words: a "rocking chair", where all chairs are of other kinds.
+    pub(super) is_of_lacking_kind: bool,
     /// How much it says: the logarithm of how rare it is.
     pub(super) information: f32,
 }

@@ -106,7 +106,8 @@ impl SubjectSearch<'_> {
         let spoken = spoken(own, &named, text);
         // What ties words together says that the words around it are of its language, too.
         let is_sure = Some(spoken.language) == own || spoken.is_tied;
-        named.sort_by_key(|subject| (subject.language != spoken.language, subject.language));
+        // What is named as it is written goes before what only has the same stem.
+        named.sort_by_key(|subject| (subject.language != spoken.language, !subject.is_written, subject.language));
         let mut chosen: Vec<NamedSubject<'v>> = Vec::new();
         for subject in named {
             let is_taken = chosen
@@ -151,17 +152,19 @@ impl SubjectSearch<'_> {
             self.item_tongues().map(|tongue| self.stems(&written, tongue).into_iter().collect()).collect();
         let mut others: Vec<OtherName> = Vec::new();
         for Synonym { parts, language, is_narrower } in &named.synonyms {
-            if others.len() == OTHER_NAMES_MAX {
+            if others.len() >= OTHER_NAMES_MAX {
                 break;
             }
-            let Some(stems) = self.known(&parts.join(" "), *language) else { continue };
-            let has_asked = |asked: &BTreeSet<String>| asked.iter().all(|stem| stems.contains(stem));
-            // What has all words of the question in it is found by these.
-            if asked.iter().any(has_asked) || others.iter().any(|other| other.stems == stems) {
-                continue;
+            for stems in self.known_in_items(&parts.join(" "), *language, *is_narrower) {
+                let has_asked = |asked: &BTreeSet<String>| asked.iter().all(|stem| stems.contains(stem));
+                // What has all words of the question in it is found by these.
+                if asked.iter().any(has_asked) || others.iter().any(|other| other.stems == stems) {
+                    continue;
+                }
+                others.push(OtherName { stems, is_narrower: *is_narrower });
             }
-            others.push(OtherName { stems, is_narrower: *is_narrower });
         }
+        others.truncate(OTHER_NAMES_MAX);
         let is_read = LANGUAGES[named.language] == self.tongues[0].code();
         Subject { words: named.words.clone(), is_spoken: Some(named.language) == spoken, is_read, others }
     }
@@ -174,6 +177,22 @@ impl SubjectSearch<'_> {
     /// The languages that items are in.
     fn item_tongues(&self) -> impl Iterator<Item = LanguageAnalyzer> {
         self.snapshot.summary.tongues()
+    }
+
+    /// The same in each language in which items may write it: what is described in German is sorted in by the words of the
+    /// site, which are those of the language that its questions are read in.
+    /// Not of narrower things, of which there are many: some word of them means something else in another language.
+    fn known_in_items(&self, phrase: &str, language: usize, is_narrower: bool) -> Vec<Vec<String>> {
+        let mut all: Vec<Vec<String>> = self.known(phrase, language).into_iter().collect();
+        if !is_narrower && LANGUAGES[language] == self.tongues[0].code() {
+            let others = (0..LANGUAGES.len()).filter(|other| *other != language);
+            for stems in others.filter_map(|other| self.known(phrase, other)) {
+                if !all.contains(&stems) {
+                    all.push(stems);
+                }
+            }
+        }
+        all
     }
 
     /// The stems of a phrase in the language at a place of [`LANGUAGES`], if items are in that language and have each
@@ -222,9 +241,11 @@ fn spoken(own: Option<usize>, named: &[NamedSubject<'_>], text: &str) -> Questio
         words.iter().filter(|word| !word.is_empty() && is_stop_word(word, tongue)).count()
     });
     let votes = |language: usize| {
-        let named = named.iter().filter(|subject| subject.language == language).map(|subject| subject.words.len());
+        // A stem that two words share says less than the word itself.
+        let worth = |subject: &NamedSubject<'_>| subject.words.len() * if subject.is_written { VOTE } else { OWN_VOTE };
+        let named = named.iter().filter(|subject| subject.language == language).map(worth);
         let own = if own == Some(language) { OWN_VOTE } else { 0 };
-        VOTE * (named.sum::<usize>() + ties[language]) + own
+        named.sum::<usize>() + VOTE * ties[language] + own
     };
     // The first of those that have as many votes: `max_by_key` would take the last.
     let language = (0..LANGUAGES.len()).rev().max_by_key(|language| votes(*language)).unwrap_or_default();
@@ -236,7 +257,7 @@ mod tests {
     use super::*;
 
     fn named(language: usize, words: Range<usize>) -> NamedSubject<'static> {
-        NamedSubject { words, language, synonyms: Vec::new() }
+        NamedSubject { words, language, is_written: true, synonyms: Vec::new() }
     }
 
     #[test]

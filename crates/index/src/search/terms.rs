@@ -119,7 +119,15 @@ impl<'s> Terms<'s> {
         let is_foreign = subject.is_some_and(|subject| subject.is_spoken && !subject.is_read);
         let stems = if known.is_empty() { self.unknown(word, is_foreign) } else { known };
         let (information, is_lacking) = (self.information(&stems), stems.is_empty() && is_spoken);
-        QueryWord { written: word.to_owned(), stems, is_lacking, information, ..QueryWord::default() }
+        let is_of_lacking_kind = is_lacking && subject.is_some_and(|subject| subject.words.len() > 1);
+        QueryWord {
+            written: word.to_owned(),
+            stems,
+            is_lacking,
+            is_of_lacking_kind,
+            information,
+            ..QueryWord::default()
+        }
     }
 
     /// A word that is part of what has other names.

@@ -105,7 +105,9 @@ fn things_by_price_rating_sort_and_place() {
             ("hats by Blue Fox in Italy", "", &["by Blue Fox", "in Italy", "hats"]),
             ("anything near Porto between 5 and 10 euros", "anything", &["from 5 to 10", "in Porto"]),
             ("a hat for the sun", "a hat for the sun", &[]),
-            ("hats in Atlantis", "hats in Atlantis", &[]),
+            // All of them say where they are, and none is there.
+            ("hats in Atlantis", "", &["in Atlantis", "hats"]),
+            ("hats in atlantis", "hats in atlantis", &[]),
         ],
     );
     let italian = shelf.library.named("location", &json!("Italy"), &Language::english());

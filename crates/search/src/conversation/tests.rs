@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 use forecourt_understanding::{ClassLimit, Filter, ParsedQuestion, PartRole, ReadPart};
 use proptest::prelude::*;
 
+use forecourt_vocabulary::Vocabulary;
+
 use super::super::name_role::is_same;
 use super::*;
 
@@ -45,6 +47,10 @@ impl ItemLookup for Cook {
     fn are_alike(&self, one: &str, other: &str) -> bool {
         let meat = ["chicken", "beef"];
         meat.contains(&one) && meat.contains(&other)
+    }
+
+    fn area_of(&self, class: &str) -> Option<String> {
+        Vocabulary::shipped().class(class).map(|class| class.area.clone())
     }
 
     fn language(&self) -> &str {
@@ -160,6 +166,17 @@ fn a_follow_up_narrows_the_question_down() {
 fn another_limit_replaces_the_earlier_one() {
     let (_, filters, _) = asked("and under 20 minutes", &["soup under 30 minutes, no nuts", "only vegetarian ones"]);
     assert_eq!(filters, ["no nuts", "vegetarian", "under 20 minutes"]);
+}
+
+#[test]
+fn a_limit_may_be_let_go_of_and_what_was_shown_is_counted() {
+    let before = ["soup under 30 minutes, no nuts", "more"];
+    let (text, filters, offset) = asked("the minutes don't matter", &before);
+    assert_eq!((text.trim_matches([' ', ',']), filters, offset), ("soup", vec!["no nuts".to_owned()], 0));
+    let (text, filters, offset) = asked("how many are there?", &before);
+    assert_eq!((text.trim_matches([' ', ',']), filters.len(), offset), ("soup", 2, 0));
+    // Nobody lets go of what must be absent by the way.
+    assert!(asked("nuts don't matter", &before).1.contains(&"no nuts".to_owned()));
 }
 
 #[test]

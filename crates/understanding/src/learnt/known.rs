@@ -40,6 +40,15 @@ impl<'v> KnownNames<'v> {
         self.properties.get(own_name).copied()
     }
 
+    /// A value of a property as it is, with the other spellings of it that are among those of the property.
+    pub(super) fn spellings_among(&self, value: &String, stated: &[String]) -> Vec<String> {
+        let own = plain(value);
+        let same: Vec<&String> =
+            self.values.iter().filter(|known| known.is.contains(&own)).flat_map(|known| &known.is).collect();
+        let others = stated.iter().filter(|other| *other != value && same.contains(&&plain(other)));
+        std::iter::once(value).chain(others).cloned().collect()
+    }
+
     /// The values with names that are among those of a property, each with the ones that fit who asks for it.
     pub(super) fn values_among(&self, stated: &[String]) -> impl Iterator<Item = (&'v ItemValue, Vec<String>)> {
         let stated: Vec<(String, &String)> = stated.iter().map(|value| (plain(value), value)).collect();
@@ -81,6 +90,9 @@ mod tests {
         assert_eq!(among(&["coated tablet", "tabletop"]), [("tablets".to_owned(), tablets)]);
         let women = vec!["female".to_owned(), "unisex".to_owned()];
         assert!(among(&["female", "male", "unisex"]).contains(&("women".to_owned(), women)));
+        let spellings = ["en", "english", "de"].map(str::to_owned);
+        assert_eq!(known.spellings_among(&spellings[1], &spellings), ["english", "en"]);
+        assert_eq!(known.spellings_among(&"x".to_owned(), &spellings), ["x"]);
         assert_eq!(known.property("number of rooms").map(|property| property.id.as_str()), Some("rooms"));
         assert!(known.property("number of dwarfs").is_none());
     }

@@ -80,6 +80,43 @@ fn open_answers_leave_a_question_open() {
 }
 
 #[test]
+fn a_limit_is_let_go_of_by_its_name() {
+    for (text, what) in [
+        ("forget the parking", Some("parking")),
+        ("and drop the price limit", Some("price")),
+        ("any colour", Some("colour")),
+        ("the colour doesn't matter", Some("the colour")),
+        ("Sauna ist egal", Some("Sauna")),
+        ("egal welche Farbe", Some("Farbe")),
+        ("peu importe le prix", Some("prix")),
+        ("sans limite de prix", Some("prix")),
+        ("da igual el color", Some("color")),
+        ("la piscina no es necesaria", Some("la piscina")),
+        ("with parking", None),
+        ("without sauna", None),
+        ("", None),
+    ] {
+        assert_eq!(phrases().dropped(text), what, "{text}");
+    }
+}
+
+#[test]
+fn who_asks_how_many_there_are_asks_for_no_others() {
+    for text in [
+        "how many are there?",
+        "And how many of them are there",
+        "wie viele sind es?",
+        "combien y en a-t-il ?",
+        "¿cuántos hay?",
+    ] {
+        assert!(phrases().recounts(text), "{text}");
+    }
+    for text in ["how many rooms does it have", "wie viele Zimmer", "how many hotels with a pool"] {
+        assert!(!phrases().recounts(text), "{text}");
+    }
+}
+
+#[test]
 fn something_takes_the_place_of_something() {
     for (text, new, old) in [
         ("instead beef", "beef", None),

@@ -1,0 +1,206 @@
+//! Which limits of earlier turns still hold: another one of the same property takes their place, and a turn may let go of
+//! one.
+
+use forecourt_understanding::{Filter, PLACE_PATHS, Test};
+
+use super::name_role::is_same;
+use super::phrase::PhrasePlace;
+use super::phrases::content_words;
+use super::request::{ItemLookup, SearchRequest, is_limit};
+
+/// The area of the vocabulary whose classes are colours: a thing is of one, where a dish has many ingredients.
+const COLOURS: &str = "color";
+/// What people call limits of money, whichever language they speak.
+const MONEY: &[&str] =
+    &["price", "cost", "budget", "preis", "preisgrenze", "preislimit", "prix", "precio", "presupuesto"];
+/// How paths of prices begin.
+const PRICES: &str = "offers.price";
+/// What people call limits of places and of colours.
+const PLACES: &[&str] = &["place", "location", "city", "town", "ort", "stadt", "lieu", "ville", "lugar", "ciudad"];
+const COLOUR_NAMES: &[&str] = &["colour", "color", "farbe", "couleur"];
+
+/// Whether a limit takes the place of an earlier one: "in German" of "in English", "without sauna" of "with sauna".
+pub(super) fn replaces(filter: &Filter, earlier: &Filter, reads: &dyn ItemLookup) -> bool {
+    match (&filter.test, &earlier.test) {
+        _ if is_limit(filter) && is_limit(earlier) => filter.fields == earlier.fields,
+        (Test::IsOneOf { .. }, Test::IsOneOf { .. } | Test::NoneOf(_)) | (Test::NoneOf(_), Test::IsOneOf { .. }) => {
+            share_a_field(filter, earlier)
+        }
+        (Test::Is(value), Test::Is(other)) if is_truth(value) && is_truth(other) => filter.fields == earlier.fields,
+        (Test::Is(_) | Test::OneOf(_), Test::Is(_) | Test::OneOf(_)) => is_placed(filter) && is_placed(earlier),
+        (Test::OfClass(classes), Test::OfClass(others)) => are_colours(classes, reads) && are_colours(others, reads),
+        _ => false,
+    }
+}
+
+fn share_a_field(one: &Filter, other: &Filter) -> bool {
+    one.fields.iter().any(|field| other.fields.contains(field))
+}
+
+fn is_truth(value: &str) -> bool {
+    matches!(value, "true" | "false")
+}
+
+fn is_placed(filter: &Filter) -> bool {
+    filter.fields.iter().any(|field| PLACE_PATHS.contains(&field.as_str()))
+}
+
+fn are_colours(classes: &[String], reads: &dyn ItemLookup) -> bool {
+    classes.iter().all(|class| reads.area_of(class).is_some_and(|area| area == COLOURS))
+}
+
+/// The question without the limits that `what` names. `None`: it names none of them, or one of what must be absent, which
+/// nobody lets go of by the way.
+pub(super) fn without(before: &SearchRequest, what: &str, reads: &dyn ItemLookup) -> Option<SearchRequest> {
+    let said = reads.understand(what).filters;
+    let words: Vec<String> = content_words(what).map(str::to_lowercase).collect();
+    let is_dropped = |filter: &Filter| {
+        let is_same = |said: &Filter| said.fields.is_empty() && said.test == filter.test;
+        let is_said = said.iter().any(|said| share_a_field(said, filter) || is_same(said));
+        !matches!(filter.test, Test::Without { .. }) && (is_said || is_called(filter, &words, reads))
+    };
+    let dropped: Vec<Filter> = before.filters.iter().filter(|filter| is_dropped(filter)).cloned().collect();
+    if dropped.is_empty() {
+        return None;
+    }
+    let mut asked = SearchRequest { offset: 0, ..before.clone() }.unsaid();
+    asked.filters.retain(|filter| !dropped.contains(filter));
+    for phrase in &mut asked.phrases {
+        phrase.limits.retain(|limit| dropped.iter().all(|filter| filter.words != *limit));
+    }
+    asked.phrases.retain(|phrase| {
+        phrase.place == PhrasePlace::Subject || !(phrase.words.is_empty() && phrase.limits.is_empty())
+    });
+    Some(asked)
+}
+
+/// Whether one of these words says what a limit is of.
+fn is_called(filter: &Filter, words: &[String], reads: &dyn ItemLookup) -> bool {
+    let told = filter.words.to_lowercase();
+    let in_words = |word: &String| {
+        let mut all = told.split(|c: char| !c.is_alphanumeric()).filter(|told| !told.is_empty());
+        all.any(|told| is_same(told, word))
+    };
+    let names = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let is_colour = match &filter.test {
+        Test::OfClass(classes) => are_colours(classes, reads),
+        _ => false,
+    };
+    words.iter().any(in_words)
+        || (names(MONEY) && filter.fields.iter().any(|field| field.starts_with(PRICES)))
+        || (names(PLACES) && is_placed(filter))
+        || (names(COLOUR_NAMES) && is_colour)
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_core::Question;
+    use forecourt_understanding::ParsedQuestion;
+    use forecourt_vocabulary::Vocabulary;
+    use serde_json::Value;
+
+    use super::super::request::QuestionParser;
+    use super::*;
+
+    /// Understands nothing, and knows the vocabulary.
+    struct Words;
+
+    impl QuestionParser for Words {
+        fn understand(&self, text: &str) -> ParsedQuestion {
+            ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() }
+        }
+
+        fn named(&self, _: &str, _: &Value) -> Vec<Filter> {
+            Vec::new()
+        }
+
+        fn class_names(&self, class: &str) -> Vec<String> {
+            vec![class.to_owned()]
+        }
+    }
+
+    impl ItemLookup for Words {
+        fn names(&self, _: &str) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn has_items(&self, _: &[Filter]) -> bool {
+            false
+        }
+
+        fn asks_back(&self, _: &SearchRequest) -> Option<Question> {
+            None
+        }
+
+        fn is_about(&self, _: &[String]) -> bool {
+            false
+        }
+
+        fn are_alike(&self, _: &str, _: &str) -> bool {
+            false
+        }
+
+        fn area_of(&self, class: &str) -> Option<String> {
+            Vocabulary::shipped().class(class).map(|class| class.area.clone())
+        }
+
+        fn language(&self) -> &str {
+            "en"
+        }
+    }
+
+    fn one_of(field: &str, value: &str) -> Filter {
+        let test = Test::IsOneOf { values: vec![value.to_owned()], or_sorted_as: Vec::new() };
+        Filter { fields: vec![field.to_owned()], test, words: format!("{field}: {value}") }
+    }
+
+    #[test]
+    fn a_limit_takes_the_place_of_one_of_the_same_property() {
+        let none_of = Filter { test: Test::NoneOf(vec!["tablet".to_owned()]), ..one_of("form", "tablet") };
+        let most = |most: f64| Filter::within("offers.price", None, Some(most));
+        let at = |place: &str| Filter::is("address.addressLocality", place);
+        for (filter, earlier, is) in [
+            (one_of("inLanguage", "de"), one_of("inLanguage", "en"), true),
+            (one_of("form", "syrup"), one_of("inLanguage", "en"), false),
+            (none_of.clone(), one_of("form", "tablet"), true),
+            (none_of.clone(), none_of, false),
+            (Filter::is("sauna", "false"), Filter::is("sauna", "true"), true),
+            (Filter::is("pool", "true"), Filter::is("sauna", "true"), false),
+            (at("kos"), at("paris"), true),
+            (Filter::is("actor.name", "x"), Filter::is("actor.name", "y"), false),
+            (Filter::of_class(&["red"], "red"), Filter::of_class(&["blue"], "blue"), true),
+            (Filter::of_class(&["nuts"], "nuts"), Filter::of_class(&["dairy"], "dairy"), false),
+            (most(5.0), most(9.0), true),
+        ] {
+            assert_eq!(replaces(&filter, &earlier, &Words), is, "{filter:?} {earlier:?}");
+        }
+    }
+
+    #[test]
+    fn a_limit_is_let_go_of_by_what_it_is_called_and_never_one_of_what_must_be_absent() {
+        let absent = Test::Without { classes: Vec::new(), words: vec!["nuts".to_owned()] };
+        let filters = vec![
+            Filter { words: "at most 20".to_owned(), ..Filter::within("offers.price", None, Some(20.0)) },
+            Filter { words: "in Kos".to_owned(), ..Filter::is("address.addressLocality", "kos") },
+            Filter { words: "colour: red".to_owned(), ..Filter::of_class(&["red"], "") },
+            Filter { words: "no nuts".to_owned(), ..Filter { fields: Vec::new(), test: absent, words: String::new() } },
+        ];
+        let before = SearchRequest { filters, offset: 10, ..SearchRequest::default() };
+        for (what, dropped) in [
+            ("price", Some("at most 20")),
+            ("prix", Some("at most 20")),
+            ("city", Some("in Kos")),
+            ("Kos", Some("in Kos")),
+            ("colour", Some("colour: red")),
+            ("red", Some("colour: red")),
+            ("nuts", None),
+            ("sauna", None),
+        ] {
+            let asked = without(&before, what, &Words);
+            let kept = |filter: &&Filter| asked.as_ref().is_some_and(|asked| !asked.filters.contains(filter));
+            let gone: Vec<&str> = before.filters.iter().filter(kept).map(|filter| filter.words.as_str()).collect();
+            assert_eq!(gone, dropped.into_iter().collect::<Vec<_>>(), "{what}");
+            assert!(asked.is_none_or(|asked| asked.offset == 0), "{what}");
+        }
+    }
+}
