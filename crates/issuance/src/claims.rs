@@ -100,11 +100,18 @@ impl Issuances {
         Err(Error::unavailable())
     }
 
-    /// Gives a payment back of which nothing was taken.
-    pub(crate) async fn release(&self, settling: &Settling) -> Result<(), Error> {
-        let entry = self.claim_entry(&PaymentClaim { state: None, payment: None })?;
-        self.store.append_entry(&claim_stream(&settling.family, &settling.fingerprint), entry, None).await?;
-        Ok(())
+    /// Gives a payment back of which nothing was taken, once that is written: a facilitator that refused it may say
+    /// next that it took it, and until then that would be for this state. A payment that is not given back after all
+    /// pays for this state alone.
+    pub(crate) async fn give_back(&self, settling: &Settling) {
+        let stream = claim_stream(&settling.family, &settling.fingerprint);
+        let given_back = async {
+            let entry = self.claim_entry(&PaymentClaim { state: None, payment: None })?;
+            self.store.append_entry(&stream, entry, None).await.map_err(Error::from)
+        };
+        if let Err(error) = given_back.await {
+            tracing::warn!(%error, "a payment that was refused was not given back");
+        }
     }
 
     async fn claimed(&self, stream: &str) -> Result<Option<(u64, PaymentClaim)>, Error> {

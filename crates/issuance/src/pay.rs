@@ -172,15 +172,15 @@ impl Issuances {
                 Ok(IssuanceOutcome::Late(IssuanceStatus::Consumed))
             }
             Settlement::Refused(fault) => {
-                // Given back first: after a crash in between, the next answer to the same question does both again.
-                self.release(settling).await?;
                 let now = self.clock.now();
                 let step = record.step(IssuanceStatus::Issued, now, self.limits.payment_wait + EXPIRED_KEPT);
                 // What was reserved had the payment's own end: another one may be handed in for as long as at first.
                 let was_reserved = record.resolution.is_some();
                 let expires_at = if was_reserved { after(now, self.limits.payment_wait) } else { record.expires_at };
                 let issued = IssuanceRecord { settling: None, used: None, resolution: None, expires_at, ..step };
-                self.write(hash, &issued, number).await?;
+                if self.write(hash, &issued, number).await?.is_some() {
+                    self.give_back(settling).await;
+                }
                 Ok(self.refuse_payment(hash, record, fault))
             }
             Settlement::Unknown(reason) => {
