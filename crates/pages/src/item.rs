@@ -377,8 +377,8 @@ mod tests {
         }
     }
 
-    fn facts(fields: &Map<String, Value>) -> Vec<Fact> {
-        in_order(fields).filter_map(|(key, value)| fact(key, value)).collect()
+    fn facts(fields: &Map<String, Value>, say: Sentences) -> Vec<Fact> {
+        in_order(fields).filter_map(|(key, value)| fact(key, value, say)).collect()
     }
 
     #[test]
