@@ -77,18 +77,7 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     if !found.unmet.is_empty() {
         return Ok(found);
     }
-    let mut query = Query {
-        text: asked.text.clone(),
-        filters: current::with_current(library, &found.applied, asked.current.as_ref()),
-        // One more than is shown tells whether there are more.
-        limit: results + 1,
-        offset: asked.offset,
-        language: None,
-        order: asked.order.clone(),
-        adjustments: asked.adjustments.clone(),
-        sold_out_later: !found.applied.iter().any(boost::asks_availability),
-        items_only: asked.items_only,
-    };
+    let mut query = query_of(library, asked, &found.applied, results);
     let features = Features::of(library, asked, &query.filters)?;
     let leanings: Vec<String> = features.leanings().chain(asked.leanings.iter().cloned()).collect();
     let mut hits = match query.order.is_some() && !query.text.trim().is_empty() {
@@ -136,6 +125,22 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     // What none has is told once.
     found.unmatched = found.unmatched.and_then(|words| features::without(&words, &found.absent));
     Ok(SearchResults { hits, has_more, relaxations, left_out, corrections, ..found })
+}
+
+/// What is asked of the index, with the limits that hold.
+fn query_of(library: &Library, asked: &SearchRequest, applied: &[Filter], results: usize) -> Query {
+    Query {
+        text: asked.text.clone(),
+        filters: current::with_current(library, applied, asked.current.as_ref()),
+        // One more than is shown tells whether there are more.
+        limit: results + 1,
+        offset: asked.offset,
+        language: None,
+        order: asked.order.clone(),
+        adjustments: asked.adjustments.clone(),
+        sold_out_later: !applied.iter().any(boost::asks_availability),
+        items_only: asked.items_only,
+    }
 }
 
 /// Searches one step up in what things are kinds of; whether that found something.
