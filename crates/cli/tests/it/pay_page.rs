@@ -173,7 +173,8 @@ fn a_person_pays_with_the_wallet_of_their_browser_and_has_the_answer() {
 fn what_goes_wrong_in_a_wallet_is_told_and_nothing_is_lost() {
     let Some(payer) = Payer::begin(View::Phone, OLD_WALLET) else { return };
     assert_fits(&payer.browser);
-    assert!(payer.browser.find("#choice").text().contains("The wallet of this browser"));
+    // Wallets that announce themselves have a moment to do so first.
+    within("it is there", || payer.browser.find("#choice").text().contains("The wallet of this browser").then_some(()));
     for (code, said) in [
         (4001, "You said no in the wallet"),
         (-32002, "a question open already"),
