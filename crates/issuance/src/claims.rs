@@ -85,29 +85,42 @@ impl Issuances {
     pub(crate) async fn claim(&self, settling: &Settling, state: &StateHash) -> Result<bool, Error> {
         let stream = claim_stream(&settling.family, &settling.fingerprint);
         for _ in 0..TRIES_MAX {
-            let number = match self.claimed(&stream).await? {
-                None => 0,
-                Some((number, PaymentClaim { state: None, .. })) => number,
+            let (number, is_held) = match self.claimed(&stream).await? {
+                None => (0, false),
+                Some((number, PaymentClaim { state: None, .. })) => (number, false),
                 // The same payment for the same state is a repetition, and goes on; for another state it is used.
-                Some((_, PaymentClaim { state: Some(holder), .. })) => return Ok(holder == *state),
+                Some((number, PaymentClaim { state: Some(holder), .. })) if holder == *state => (number, true),
+                Some(_) => return Ok(false),
             };
             let payment = Some(canonical_hash(&settling.payload)?);
             let claim = PaymentClaim { state: Some(state.clone()), payment };
+            // A repetition is written, too: whoever is about to give the payment back sees that it is wanted again.
             if self.store.append_entry(&stream, self.claim_entry(&claim)?, Some(number)).await?.is_some() {
+                return Ok(true);
+            }
+            let is_ours = |(_, claim): (u64, PaymentClaim)| claim.state.as_ref() == Some(state);
+            if is_held && self.claimed(&stream).await?.is_some_and(is_ours) {
                 return Ok(true);
             }
         }
         Err(Error::unavailable())
     }
 
+    /// The number of the claim on a payment, to give it back by.
+    pub(crate) async fn claim_number(&self, settling: &Settling) -> Result<u64, Error> {
+        let claimed = self.claimed(&claim_stream(&settling.family, &settling.fingerprint)).await?;
+        Ok(claimed.map_or(0, |(number, _)| number))
+    }
+
     /// Gives a payment back of which nothing was taken, once that is written: a facilitator that refused it may say
-    /// next that it took it, and until then that would be for this state. A payment that is not given back after all
-    /// pays for this state alone.
-    pub(crate) async fn give_back(&self, settling: &Settling) {
+    /// next that it took it, and until then that would be for this state. `claim` is the number of its claim from before
+    /// that was written: whoever has claimed it since keeps it. A payment that is not given back after all pays for this
+    /// state alone.
+    pub(crate) async fn give_back(&self, settling: &Settling, claim: u64) {
         let stream = claim_stream(&settling.family, &settling.fingerprint);
         let given_back = async {
             let entry = self.claim_entry(&PaymentClaim { state: None, payment: None })?;
-            self.store.append_entry(&stream, entry, None).await.map_err(Error::from)
+            self.store.append_entry(&stream, entry, Some(claim)).await.map_err(Error::from)
         };
         if let Err(error) = given_back.await {
             tracing::warn!(%error, "a payment that was refused was not given back");

@@ -178,8 +178,9 @@ impl Issuances {
                 let was_reserved = record.resolution.is_some();
                 let expires_at = if was_reserved { after(now, self.limits.payment_wait) } else { record.expires_at };
                 let issued = IssuanceRecord { settling: None, used: None, resolution: None, expires_at, ..step };
+                let claim = self.claim_number(settling).await?;
                 if self.write(hash, &issued, number).await?.is_some() {
-                    self.give_back(settling).await;
+                    self.give_back(settling, claim).await;
                 }
                 Ok(self.refuse_payment(hash, record, fault))
             }
