@@ -82,8 +82,8 @@ pub enum DeductionPeriod {
 }
 
 impl AutoDeduct {
-    /// The cap that is below what one message costs, if one is.
-    pub(crate) fn lowest_below(&self, credit: &CreditSettings) -> Option<&str> {
+    /// The first cap that is below what one message costs.
+    pub(crate) fn first_below(&self, credit: &CreditSettings) -> Option<&str> {
         let amount = |text: &str| units(text, credit.decimals)?.parse::<u128>().ok();
         let cost = amount(&credit.per_turn)?;
         let caps = [&self.per_turn_max_usd, &self.period_max_usd];

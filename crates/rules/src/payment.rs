@@ -91,7 +91,7 @@ impl PaymentRule {
     /// Caps that are lower than what one message costs.
     pub(crate) fn caps_that_never_suffice(&self) -> Option<RuleProblem> {
         let (credit, caps) = self.credit.as_ref().zip(self.auto_deduct.as_ref())?;
-        let low = caps.lowest_below(credit)?;
+        let low = caps.first_below(credit)?;
         let text = format!("nothing can ever be deducted: `{low}` is below the {} of one message", credit.per_turn);
         Some(RuleProblem::of("auto_deduct", text))
     }
