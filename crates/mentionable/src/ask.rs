@@ -46,9 +46,9 @@ async fn run(call: AskCall) -> Outcome {
     let to = connect(&call).await?;
     let mut ask = call.arguments;
     ask.check_token(&to.endpoint)?;
-    let payer = if ask.pay { Some(Payer::new(&ask, &to)?) } else { None };
+    let mut payer = if ask.pay { Some(Payer::new(&ask, &to)?) } else { None };
     loop {
-        let PaidAnswer { incoming, session } = match &payer {
+        let PaidAnswer { incoming, session, is_paid } = match &payer {
             Some(payer) => payer.send(&to, request).await?,
             None => PaidAnswer::free(to.send(addressed(&to, request)).await.map_err(|error| to.unreachable(&error))?),
         };
@@ -59,6 +59,8 @@ async fn run(call: AskCall) -> Outcome {
         let rest = printed?;
         ask = match &rest.policy {
             Some(policy) => {
+                // What was agreed to is one payment: a host that refuses what was paid for is not paid again by itself.
+                payer = payer.filter(|_| !is_paid);
                 let refused = refusal::declined(policy, &to.label, &to.canonical_host);
                 let paid = session.as_deref();
                 let Some(next) = decision::done(&ask, &to, policy, rest.session.as_deref(), paid).await? else {

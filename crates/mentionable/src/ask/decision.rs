@@ -100,9 +100,12 @@ fn how_to_go_on(session: Option<&str>, state: &str) -> String {
 
 /// Looks at the page of a decision until it is no longer open.
 async fn decided(to: &AskTarget, url: &str) -> Standing {
+    let mut seconds = LOOK_SECONDS;
     loop {
+        // Before the first look, too: a page that is always done must not have the question asked without a pause.
+        pause(seconds).await;
         match look(to, url).await {
-            Standing::Open(seconds) => pause(seconds).await,
+            Standing::Open(later) => seconds = later,
             standing => return standing,
         }
     }

@@ -72,7 +72,7 @@ impl Payer {
         })?;
         show_receipt(&answer, &quote);
         let session = session_of(&answer).filter(|_| receipt_of(&answer).is_none());
-        Ok(PaidAnswer { incoming: answer, session })
+        Ok(PaidAnswer { incoming: answer, session, is_paid: true })
     }
 
     /// The first way to pay that this wallet can sign for, and the payment, which goes nowhere by itself.
@@ -151,12 +151,14 @@ pub(super) struct PaidAnswer {
     pub(super) incoming: UpstreamResponse,
     /// The conversation, where the head of a paid answer does not say that it was paid.
     pub(super) session: Option<String>,
+    /// Whether a payment was sent along.
+    pub(super) is_paid: bool,
 }
 
 impl PaidAnswer {
     /// An answer that nobody pays for.
     pub(super) fn free(incoming: UpstreamResponse) -> Self {
-        Self { incoming, session: None }
+        Self { incoming, session: None, is_paid: false }
     }
 }
 

@@ -49,7 +49,15 @@ pub(super) async fn answer(ask: AskArguments, rest: AnswerRest) -> Result<Option
         false => None,
     };
     if let Some(answers) = given.map(|given| lines(&fields, &given)).filter(|answers| !answers.is_empty()) {
-        return Ok(Some(AskArguments { session: Some(session), text: Vec::new(), attach: Vec::new(), answers, ..ask }));
+        return Ok(Some(AskArguments {
+            session: Some(session),
+            // It was used by the message that is answered.
+            state: None,
+            text: Vec::new(),
+            attach: Vec::new(),
+            answers,
+            ..ask
+        }));
     }
     stderrln!("continue with: --session {}", line(&session, TOKEN_CHARS_MAX));
     if !fields.is_empty() {
