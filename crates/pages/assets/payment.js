@@ -95,7 +95,9 @@
 
   function price() {
     const of = way();
-    const units = BigInt(of.amount) * BigInt((of.mayPayMore && chosen("times")) || 1);
+    // What is signed is what is said: of a token that can't be named, the offered price.
+    const times = (of.symbol !== null && of.mayPayMore && chosen("times")) || 1;
+    const units = BigInt(of.amount) * BigInt(times);
     const amount = amountOf(units, of);
     return { units, words: amount ? say(words.price_on, amount, of.network) : data.price };
   }
@@ -122,10 +124,18 @@
 
   function begin(wallet) {
     let stop;
-    const stopped = new Promise((_, reject) => (stop = () => reject(new Told(words.cancelled))));
+    let isStopped = false;
+    const stopped = new Promise((_, reject) => {
+      stop = () => {
+        isStopped = true;
+        reject(new Told(words.cancelled));
+      };
+    });
     stopped.catch(() => {});
     const own = { wallet, stop: () => stop() };
     own.ask = async (text, method, params) => {
+      // A window of the wallet must not open behind "cancelled".
+      if (isStopped) throw new Told(words.cancelled);
       tell(text, { waits: true });
       const silent = setTimeout(() => attempt === own && tell(`${text} ${say(words.silent, wallet.name)}`, { waits: true }), SILENT_AFTER_MS);
       try {

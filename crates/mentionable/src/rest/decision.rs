@@ -36,6 +36,7 @@ use super::transport::Rest;
 
 use form::{Decision, SubmittedForm};
 use programs::json_of;
+use wallet::WalletOffer;
 
 pub(crate) const DECISION_METHODS: &str = "GET, HEAD, POST, OPTIONS";
 
@@ -141,7 +142,8 @@ async fn open<'a>(rest: &'a Rest, responder: Responder<'a>, kind: DecisionKind) 
             let is_personal = kind == DecisionKind::Consent && rest.host.is_for_a_person(&issuance);
             let is_theirs = decider.proof == Decider::CONVERSATION
                 || (decider.subject.is_some() && decider.subject == issuance.holder.subject);
-            let credit = if is_theirs { rest.host.credit_of(&issuance).await? } else { None };
+            let is_shown = is_theirs && decision_media(&request)? == Media::Html;
+            let credit = if is_shown { rest.host.credit_of(&issuance).await? } else { None };
             let clock = &**rest.host.clock();
             Ok(OpenDecision { rest, kind, state, issuance, responder, clock, decider, is_personal, credit })
         }
@@ -232,7 +234,7 @@ impl OpenDecision<'_> {
         let holder = &issuance.holder;
         let waits = conversation_cookie::waiting_thread(request.headers(), issuance).is_some();
         let is_here = holder.subject.is_some() || waits;
-        let offer = self.wallet_offer();
+        let offer = if media == Media::Html { self.wallet_offer() } else { WalletOffer::default() };
         let wallet = WalletPanel {
             ways: serde_json::to_value(&offer.requests).unwrap_or_default(),
             payees: &offer.payees,

@@ -2,14 +2,13 @@
 //! a request says.
 
 use forecourt_core::policy::{CreditTerms, Demand, PaymentTerms};
+use forecourt_payments::x402::FAMILY;
 use forecourt_payments::{Units, WalletRequest};
 
 use super::OpenDecision;
 
 /// How many times the price may be paid ahead at once.
 const TIMES: [u32; 4] = [1, 5, 20, 50];
-/// The schemes whose payments a wallet of a browser signs.
-const FAMILY: &str = "x402";
 
 /// The ways to pay of a page, in words and for wallets.
 #[derive(Default)]
@@ -33,7 +32,7 @@ impl OpenDecision<'_> {
         let mut payees: Vec<String> = requests.iter().map(|request| request.pay_to.to_string()).collect();
         payees.sort();
         payees.dedup();
-        let amounts = credit.zip(requests.first()).map(|(credit, request)| amounts(credit, request));
+        let amounts = credit.map(|credit| amounts(credit, &requests));
         WalletOffer { networks, requests, payees, amounts: amounts.unwrap_or_default() }
     }
 }
@@ -42,9 +41,16 @@ fn credit_of(terms: &PaymentTerms) -> Option<&CreditTerms> {
     terms.credit.as_deref().filter(|_| terms.covers == forecourt_core::policy::PaidFor::Credit)
 }
 
-/// What may be paid ahead: no more than its caps let be spent in a period. Empty where there is nothing to choose.
-fn amounts(credit: &CreditTerms, request: &WalletRequest) -> Vec<(u32, String)> {
+/// What may be paid ahead: no more than its caps let be spent in a period. Empty where there is nothing to choose, and
+/// where the ways to pay are of several tokens, of which one amount would not be the same.
+fn amounts(credit: &CreditTerms, requests: &[WalletRequest]) -> Vec<(u32, String)> {
+    let Some(request) = requests.first() else { return Vec::new() };
     let (Some(symbol), Some(decimals)) = (&request.symbol, request.decimals) else { return Vec::new() };
+    let price = |of: &WalletRequest| (of.symbol.clone(), of.decimals, of.amount, of.may_pay_more);
+    let is_counted_so = credit.decimals.is_none_or(|counted| counted == decimals);
+    if !is_counted_so || requests.iter().any(|other| price(other) != price(request)) {
+        return Vec::new();
+    }
     let cap = credit.caps.as_ref().and_then(|caps| caps.period_max.parse::<Units>().ok());
     let amount = |times: u32| {
         let units = Units(request.amount.0.checked_mul(times.into())?);
