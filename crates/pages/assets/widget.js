@@ -394,7 +394,7 @@ class ForecourtAsk extends HTMLElement {
 			query: { ...answers, text, max_results: count },
 			context: { "@type": "ConversationalContext", prev: this.#prev },
 			prefer: { streaming: true, mode: full && !agents.length ? "list, summarize" : "list", "accept-language": this.#lang, "user-agent": "forecourt-ask" },
-			meta: { version: "0.55", remember: false, "forecourt/asks_several": agents.length > 0 },
+			meta: { version: "0.55", remember: false, "forecourt/asks_several": agents.length > 1 },
 		};
 		const view = this.#view(text, full, agents.length);
 		const asked = agents.map((agent) => this.#stream(agent.ask, body, own, view.group(agent)));

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use forecourt_core::Language;
 use forecourt_sentences::SpokenLanguage;
 use serde_json::Value;
 
@@ -12,8 +13,7 @@ static WORDS: LazyLock<Value> = LazyLock::new(|| {
 
 /// The words in the language of a tag such as `de-CH`, as an object; English where there are none in it.
 pub fn widget_words(tag: &str) -> &'static Value {
-    let primary = tag.split('-').next().unwrap_or_default();
-    let spoken = SpokenLanguage::ALL.into_iter().find(|spoken| spoken.code().eq_ignore_ascii_case(primary));
+    let spoken = Language::parse(tag).as_ref().and_then(SpokenLanguage::of);
     &WORDS[spoken.unwrap_or(SpokenLanguage::English).code()]
 }
 

@@ -54,6 +54,15 @@ pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, DecodeErr
         Some(parts) => parts.into_iter().map(with_url_read).collect(),
         None => current.into_iter().map(part).collect(),
     })?;
+    let search = SearchOptions {
+        findings: if envelope.with_facets { FindingsDetail::Facets } else { FindingsDetail::None },
+        narrowing: if envelope.finds { narrowing } else { SearchRefinement::default() },
+        completes: envelope.completes,
+        asks_several: envelope.asks_several,
+        // A summary that a model has to make is worth its time and cost where one agent was chosen.
+        list_only: envelope.asks_several,
+        ..SearchOptions::default()
+    };
     Ok(Message {
         thread: session.as_deref().and_then(ThreadId::parse),
         sender: envelope.sender,
@@ -66,17 +75,9 @@ pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, DecodeErr
         submission: envelope.submission,
         may_spend: envelope.may_spend,
         consents: envelope.consents,
-        search: SearchOptions {
-            findings: if envelope.with_facets { FindingsDetail::Facets } else { FindingsDetail::None },
-            narrowing: if envelope.finds { narrowing } else { SearchRefinement::default() },
-            completes: envelope.completes,
-            asks_several: envelope.asks_several,
-            // A summary that a model has to make is worth its time and cost where one agent was chosen.
-            list_only: envelope.asks_several,
-            ..SearchOptions::default()
-        },
         // Nobody has asked this agent anything yet.
-        unrecorded: envelope.completes || envelope.asks_several,
+        unrecorded: search.is_tentative(),
+        search,
         ..Message::new(envelope.id, envelope.recipient, parts, TRANSPORT, envelope.received_at)
     })
 }
