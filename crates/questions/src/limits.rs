@@ -10,8 +10,8 @@ pub const QUESTIONS_MAX: u64 = 100_000;
 /// Rows of rated items.
 pub(crate) const RATINGS_MAX: u64 = 20_000;
 /// Rows of shown results: an agent, a question, an item and a day each. Together with [`QUESTION_BYTES_MAX`] and
-/// [`RESULT_BYTES_MAX`] their bound in the file, about 36 MiB.
-pub(crate) const RESULTS_MAX: u64 = 50_000;
+/// [`RESULT_BYTES_MAX`] their bound in the file, about 40 MiB with the index by day, which has each key again.
+pub(crate) const RESULTS_MAX: u64 = 25_000;
 /// Results of one answer, the first ones, of which it is counted that they were shown.
 pub const RESULTS_NOTED_MAX: usize = 10;
 /// Bytes of the address or the id of a shown result; one with a longer one is not counted.

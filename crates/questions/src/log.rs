@@ -81,6 +81,9 @@ pub(crate) struct Inner {
     questions_max: u64,
     ratings_max: u64,
     pub(crate) results_max: u64,
+    /// There are at most so many rows of results: what was written since they were counted is added, and they are counted
+    /// anew when that leaves no room.
+    pub(crate) results_at_most: u64,
 }
 
 /// How many there were in a minute. All callers share the bound: the log does not know who they are.
@@ -307,6 +310,7 @@ impl Inner {
             questions_max: QUESTIONS_MAX,
             ratings_max: RATINGS_MAX,
             results_max: RESULTS_MAX,
+            results_at_most: u64::MAX,
         })
     }
 

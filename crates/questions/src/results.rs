@@ -96,16 +96,24 @@ impl Inner {
     }
 
     /// Whether the results of one more answer may be kept.
-    fn has_room_for_results(&self, day: i64) -> rusqlite::Result<bool> {
-        let fits = |rows: u64| rows.saturating_add(RESULTS_NOTED_MAX as u64) <= self.results_max;
-        if fits(self.rows("results")?) {
+    fn has_room_for_results(&mut self, day: i64) -> rusqlite::Result<bool> {
+        let (noted, max) = (RESULTS_NOTED_MAX as u64, self.results_max);
+        let fits = |rows: u64| rows.saturating_add(noted) <= max;
+        if !fits(self.results_at_most) {
+            self.results_at_most = self.rows("results")?;
+        }
+        if fits(self.results_at_most) {
+            self.results_at_most += noted;
             return Ok(true);
         }
         let oldest: Option<i64> = self.db.query_row("SELECT MIN(day) FROM results", [], |row| row.get(0))?;
         // As with questions: a flood on one day does not push out what the same day has counted.
         let Some(oldest) = oldest.filter(|oldest| *oldest < day) else { return Ok(false) };
         self.db.execute("DELETE FROM results WHERE day = ?1", [oldest])?;
-        Ok(fits(self.rows("results")?))
+        self.results_at_most = self.rows("results")?;
+        let has_room = fits(self.results_at_most);
+        self.results_at_most += if has_room { noted } else { 0 };
+        Ok(has_room)
     }
 
     /// Clicks in all, and at which place they were on average.
