@@ -53,6 +53,14 @@ fn are_colours(classes: &[String], reads: &dyn ItemLookup) -> bool {
 /// nobody lets go of by the way.
 pub(super) fn without(before: &SearchRequest, what: &str, reads: &dyn ItemLookup) -> Option<SearchRequest> {
     let said = reads.understand(what).filters;
+    // "Any under 30?" is another limit of what has one, and lets go of none.
+    let sets_another = |one: &Filter| {
+        before.filters.iter().any(|held| share_a_field(one, held))
+            && before.filters.iter().all(|held| held.test != one.test)
+    };
+    if said.iter().any(sets_another) {
+        return None;
+    }
     let words: Vec<String> = content_words(what).map(str::to_lowercase).collect();
     let is_dropped = |filter: &Filter| {
         let is_same = |said: &Filter| said.fields.is_empty() && said.test == filter.test;

@@ -80,7 +80,11 @@ fn compared(reader: &Reader<'_>, at: usize, may_be_bare: bool) -> Option<ClockTi
     // Who asks what is open after 8, or until 8, means the evening.
     let is_evening = !hour.is_certain && hour.minutes < NOON && (word == TimeWord::After || is_until);
     let minutes = if is_evening { hour.minutes + NOON } else { hour.minutes };
+    let is_midnight = hour.minutes > LAST_MINUTE;
     let spans = match word {
+        // What is open after midnight is so in the small hours.
+        TimeWord::After if is_midnight => vec![(0, 4 * HOUR)],
+        TimeWord::At if is_midnight => spans(DayPart::Midnight),
         TimeWord::After => vec![(minutes.min(LAST_MINUTE), LAST_MINUTE)],
         TimeWord::Before => vec![(0, minutes.saturating_sub(1))],
         _ => vec![(minutes.min(LAST_MINUTE), minutes.min(LAST_MINUTE))],

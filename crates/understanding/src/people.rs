@@ -48,9 +48,11 @@ const NAME_WORDS_MAX: usize = 5;
 /// People in one list.
 const NAMES_MAX: usize = 8;
 
-/// What leads to the names of those who can be seen, and to those of makers.
+/// What leads to the names of makers, and to those of who can be seen.
 static LEADS: LazyLock<[(Regex, &str, &[&str]); 2]> = LazyLock::new(|| {
     [
+        // First: "by" leads to makers, and to those who can be seen where nobody of that name made it.
+        (pattern(r"\b(?:(?:directed|written|made|published)\s+)?(?:by|von|par|por|de)\s+"), "by", MAKERS),
         (
             pattern(
                 r"\b(?:starring|featuring|(?:with|mit|avec|con|bei|by|von|par|por)(?:\s+(?:the|der|dem|la|le|el|l')?\s*(?:trainer|coach|teacher|instructor|tutor|guide|actor|actress|singer|band|speaker|lehrer|lehrerin|trainerin|kursleiter|kursleiterin|leiter|leiterin|schauspieler|schauspielerin|sänger|sängerin|professeur|prof|formateur|formatrice|entraîneur|acteur|actrice|chanteur|chanteuse|profesor|profesora|entrenador|entrenadora|instructora?|actor|actriz|cantante))?)\s+",
@@ -58,7 +60,6 @@ static LEADS: LazyLock<[(Regex, &str, &[&str]); 2]> = LazyLock::new(|| {
             "with",
             SEEN,
         ),
-        (pattern(r"\b(?:(?:directed|written|made|published)\s+)?(?:by|von|par|por|de)\s+"), "by", MAKERS),
     ]
 });
 static AND: LazyLock<Regex> =

@@ -53,7 +53,7 @@ static LEAD: LazyLock<Regex> = LazyLock::new(|| {
 static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\S*[^\s,.?!;:]"));
 /// What stands between two places, either of which will do.
 static OR: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^(?:\s*,\s*|\s+)(?:(?:or|and|oder|und|ou|et|o|u|y|e)\s+)?(?:(?:in|near|at|bei|à|en)\s+)?(?:the\s+)?")
+    pattern(r"^(?:\s*,\s*|\s+)(?P<tie>(?:or|and|oder|und|ou|et|o|u|y|e)\s+)?(?:(?:in|near|at|bei|à|en)\s+)?(?:the\s+)?")
 });
 /// Places in one list.
 const PLACES_MAX: usize = 8;
@@ -96,11 +96,20 @@ fn elsewhere(draft: &Draft<'_>) -> Option<(Range<usize>, Filter)> {
     let text = &draft.out.text;
     IN.find_iter(text).find_map(|lead| {
         let rest = &text[lead.end()..];
-        let end = WORD.find(rest)?.end();
-        let name = &rest[..end];
-        let is_name = name.chars().next().is_some_and(char::is_uppercase) && name.chars().any(char::is_lowercase);
-        let is_unknown = !known.has_written(name) && draft.vocabulary().subjects_in(&[&folded(name)]).is_empty();
-        let is_place = is_name && name.chars().all(char::is_alphabetic) && is_unknown;
+        let is_name = |word: &str| {
+            let is_unknown = !known.has_written(word) && draft.vocabulary().subjects_in(&[&folded(word)]).is_empty();
+            let is_capital = word.chars().next().is_some_and(char::is_uppercase);
+            is_capital && word.chars().any(char::is_lowercase) && word.chars().all(char::is_alphabetic) && is_unknown
+        };
+        // All words of a name: "San Sebastián".
+        let mut end = 0;
+        for word in WORD.find_iter(rest).take(PLACE_WORDS_MAX) {
+            if !is_name(word.as_str()) || !rest[end..word.start()].trim().is_empty() {
+                break;
+            }
+            end = word.end();
+        }
+        let (name, is_place) = (&rest[..end], end > 0);
         let test = Test::Is(name.to_lowercase());
         let words = format!("in {name}");
         is_place.then(|| (lead.start()..lead.end() + end, Filter { fields: fields.clone(), test, words }))
@@ -109,19 +118,22 @@ fn elsewhere(draft: &Draft<'_>) -> Option<(Range<usize>, Filter)> {
 
 /// The places that a text begins with, and where the last of them ends.
 fn places(known: &dyn QuestionScope, text: &str) -> (Vec<Filter>, usize) {
-    let (mut filters, mut end, mut from) = (Vec::new(), 0, 0);
+    let (mut filters, mut end, mut from): (Vec<Filter>, usize, usize) = (Vec::new(), 0, 0);
+    let mut is_tied = true;
     while filters.len() < PLACES_MAX {
         let rest = &text[from..];
         let ends: Vec<usize> = WORD.find_iter(rest).take(PLACE_WORDS_MAX).map(|word| word.end()).collect();
         // The longest first: `New York City` before `New York`.
         let found = ends.iter().rev().find_map(|end| Some((filter(known, &rest[..*end])?, *end)));
         let Some((filter, words)) = found else { break };
+        // "In Berlin, Germany" is one place.
+        if !is_tied && filters.first().is_some_and(|first| first.fields != filter.fields) {
+            break;
+        }
         filters.push(filter);
         end = from + words;
-        match OR.find(&text[end..]) {
-            Some(or) => from = end + or.end(),
-            None => break,
-        }
+        let Some(or) = OR.captures(&text[end..]) else { break };
+        (from, is_tied) = (end + or.get_match().end(), or.name("tie").is_some());
     }
     (filters, end)
 }
@@ -209,9 +221,13 @@ mod tests {
             let found = understood(text, &Hotels).filters.into_iter();
             found.map(|filter| filter.words).collect::<Vec<_>>()
         };
-        for (text, place) in
-            [("hotel in Rome near the station", "in Rome"), ("Hotel in Rom", "in Rom"), ("un hôtel à Rome", "in Rome")]
-        {
+        for (text, place) in [
+            ("hotel in Rome near the station", "in Rome"),
+            ("Hotel in Rom", "in Rom"),
+            ("un hôtel à Rome", "in Rome"),
+            ("hotel in San Sebastián", "in San Sebastián"),
+            ("hotel in Rome. Thanks", "in Rome"),
+        ] {
             assert_eq!(limits(text), [place], "{text}");
         }
         assert_eq!(limits("hotel in Lyon"), ["in Lyon"]);

@@ -16,7 +16,8 @@ pub(super) fn pay(item: &Value) -> Option<[(&'static str, f64); 2]> {
 fn yearly(salary: &Value) -> Option<(f64, f64)> {
     // The amount lies in a value of its own, or beside the currency.
     let inner = salary.get("value").filter(|value| value.is_object()).unwrap_or(salary);
-    let times = period(inner).or_else(|| period(salary))?.in_year();
+    let (period, many) = period(inner).or_else(|| period(salary))?;
+    let times = period.in_year() / many;
     let end = |key: &str| number(inner.get(key)?);
     let (from, to, value) = (end("minValue"), end("maxValue"), end("value").or_else(|| end("median")));
     let from = from.or(value).or(to)?;
@@ -28,8 +29,9 @@ fn yearly(salary: &Value) -> Option<(f64, f64)> {
 pub(super) fn price_of_time(item: &Value) -> Option<(&'static str, f64)> {
     all(item, "offers").find_map(|offer| {
         let of = |specified: &Value| Some((period(specified)?, price(specified)));
-        let (period, own) = all(offer, "priceSpecification").find_map(of).or_else(|| Some((period(offer)?, None)))?;
-        let price = own.or_else(|| price(offer))?;
+        let found = all(offer, "priceSpecification").find_map(of).or_else(|| Some((period(offer)?, None)));
+        let ((period, many), own) = found?;
+        let price = own.or_else(|| price(offer))? / many;
         Some(period.in_month().map_or((HOURLY_PRICE, price), |times| (MONTHLY_PRICE, price * times)))
     })
 }
@@ -38,11 +40,16 @@ fn price(value: &Value) -> Option<f64> {
     number(value.get("price")?)
 }
 
-/// The time that an amount is for, by its unit, or that of the quantity that it is for.
-fn period(value: &Value) -> Option<Period> {
+/// The time that an amount is for, by its unit, or that of the quantity that it is for, and how many of it.
+fn period(value: &Value) -> Option<(Period, f64)> {
     let of =
         |value: &Value| ["unitText", "unitCode"].iter().find_map(|key| Period::of_text(value.get(*key)?.as_str()?));
-    of(value).or_else(|| of(value.get("referenceQuantity")?))
+    if let Some(own) = of(value) {
+        return Some((own, 1.0));
+    }
+    let reference = value.get("referenceQuantity")?;
+    let many = reference.get("value").and_then(number).filter(|many| *many > 0.0);
+    Some((of(reference)?, many.unwrap_or(1.0)))
 }
 
 fn number(value: &Value) -> Option<f64> {
@@ -90,6 +97,10 @@ mod tests {
         assert_eq!(of(specified("piece")), None);
         let reference = json!([{"price": "50", "priceSpecification": [{"referenceQuantity": {"unitCode": "HUR"}}]}]);
         assert_eq!(of(reference), Some((HOURLY_PRICE, 50.0)));
+        let quarter = json!({"price": 90, "referenceQuantity": {"value": 3, "unitCode": "MON"}});
+        assert_eq!(of(json!({"price": 90, "priceSpecification": quarter})), Some((MONTHLY_PRICE, 30.0)));
+        let nothing = json!({"price": 90, "referenceQuantity": {"value": 0, "unitCode": "MON"}});
+        assert_eq!(of(json!({"priceSpecification": nothing})), Some((MONTHLY_PRICE, 90.0)));
     }
 
     proptest! {

@@ -185,7 +185,7 @@ fn time_of(text: &str) -> Option<u16> {
 fn minutes(text: &str) -> Option<u16> {
     let (hours, rest) = text.trim().split_once(':')?;
     let (hours, minutes): (u16, u16) = (hours.parse().ok()?, rest.get(..2)?.parse().ok()?);
-    (hours <= 24 && minutes < 60).then_some(hours * 60 + minutes).filter(|minutes| *minutes <= DAY)
+    (hours <= 24 && minutes < 60).then(|| hours * 60 + minutes).filter(|minutes| *minutes <= DAY)
 }
 
 #[cfg(test)]

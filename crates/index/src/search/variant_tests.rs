@@ -24,6 +24,8 @@ enum VariantTest {
     Within { keys: Vec<u64>, from: f64, to: f64 },
     /// It is of one of these classes.
     OfClass(Vec<u64>),
+    /// It passes one of these.
+    Any(Vec<Self>),
     /// It says of each class that it is not of it.
     Without(Vec<UnwantedClass>),
 }
@@ -122,6 +124,11 @@ impl VariantTest {
                 };
                 Self::Without(classes.iter().map(unwanted).collect())
             }
+            // "Under 50" of what is paid or earned: what one alternative asks of variants is asked of each of them.
+            Test::AnyOf(all) => {
+                let any: Vec<Self> = all.iter().filter_map(|one| Self::of(one, tongues)).collect();
+                (any.len() == all.len()).then_some(Self::Any(any))?
+            }
             Test::NoneOf(values) => {
                 let fields = filter.fields.iter();
                 let terms =
@@ -129,12 +136,9 @@ impl VariantTest {
                 Self::NoneOf { keys: texts(), values: terms.collect() }
             }
             // Warnings, ages, days and where it is are those of the item as a whole.
-            Test::Without { .. }
-            | Test::Unstated(_)
-            | Test::Overlaps { .. }
-            | Test::Near { .. }
-            | Test::Permits
-            | Test::AnyOf(_) => return None,
+            Test::Without { .. } | Test::Unstated(_) | Test::Overlaps { .. } | Test::Near { .. } | Test::Permits => {
+                return None;
+            }
         })
     }
 
@@ -153,6 +157,9 @@ impl VariantTest {
                 let said = stating(keys, variant, shared)?;
                 let is_within = |value: f64| (*from..=*to).contains(&value);
                 Some(pairs(said).any(|(key, bits)| keys.contains(&key) && is_within(f64::from_bits(bits))))
+            }
+            Self::Any(tests) => {
+                tests.iter().filter_map(|test| test.passes(variant, shared)).reduce(|any, passes| any || passes)
             }
             // A name of all ("Red shoe") holds for each of them.
             Self::OfClass(classes) => {

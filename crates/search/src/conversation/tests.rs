@@ -173,6 +173,8 @@ fn a_limit_may_be_let_go_of_and_what_was_shown_is_counted() {
     let before = ["soup under 30 minutes, no nuts", "more"];
     let (text, filters, offset) = asked("the minutes don't matter", &before);
     assert_eq!((text.trim_matches([' ', ',']), filters, offset), ("soup", vec!["no nuts".to_owned()], 0));
+    // Another limit of the same property is no word for the old one.
+    assert_eq!(asked("any under 20 minutes?", &before).1, ["no nuts", "under 20 minutes"]);
     let (text, filters, offset) = asked("how many are there?", &before);
     assert_eq!((text.trim_matches([' ', ',']), filters.len(), offset), ("soup", 2, 0));
 }
