@@ -78,6 +78,15 @@
     }
   }
 
+  // In whose name a form asks; nobody's where nothing is said.
+  function caller(form) {
+    const said = (name) => form.elements[name]?.value.trim() || null;
+    const scopes = said("scopes")?.split(/\s+/) ?? [], named = {};
+    for (const name of ["subject", "issuer", "method", "assurance"]) named[name] = said(name);
+    const met = said("met") !== null;
+    return met || scopes.length || Object.values(named).some(Boolean) ? { ...named, scopes, as_if_met: met } : null;
+  }
+
   const trial = document.querySelector("form.trial[data-stream]");
   trial?.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -96,7 +105,7 @@
       const answer = await fetch(trial.dataset.stream, {
         method: "POST",
         headers: { "content-type": "application/json", "accept": "text/event-stream", "x-csrf-token": csrf },
-        body: JSON.stringify({ text: trial.elements.text.value, conversation: conversation.value || null }),
+        body: JSON.stringify({ text: trial.elements.text.value, conversation: conversation.value || null, caller: caller(trial) }),
       });
       if (!answer.ok) {
         const told = await answer.json();

@@ -47,6 +47,10 @@ pub const LOOK_EVERY: Duration = Duration::from_secs(1);
 pub(crate) const STREAM_TIME_MAX: Duration = Duration::from_secs(10 * 60);
 /// Answers of the playground in the making at once.
 pub(crate) const TRIALS_MAX: usize = 8;
+/// Characters of each thing that is said of a caller whose place an operator takes in the playground.
+pub(crate) const TRIAL_CALLER_CHARS_MAX: usize = 500;
+/// Scopes of such a caller.
+pub(crate) const TRIAL_SCOPES_MAX: usize = 50;
 /// Characters of what is said in the playground.
 pub(crate) const TRIAL_CHARS_MAX: usize = 20_000;
 /// Bytes of a file of settings that is shown.

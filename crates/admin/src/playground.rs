@@ -1,13 +1,16 @@
-//! Agents, endpoints and tools, tried out: as an anonymous caller would, so that the operator sees what others see, and
-//! nobody is given more by it than they have.
+//! Agents, endpoints and tools, tried out: as an anonymous caller would or as one that is named, so that the operator sees
+//! what others see. Nothing is used up in anybody's name, and whose name was taken is written down.
 
+mod caller;
 mod values;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use forecourt_contract::Endpoint;
-use forecourt_core::{Ending, Event, Handle, Language, Message, MessageId, Part, Reply, Sender, ThreadId, Transport};
+use forecourt_core::{
+    Allowance, Ending, Event, Handle, Language, Message, MessageId, Part, Reply, Sender, ThreadId, Transport,
+};
 use forecourt_host::Run;
 use forecourt_surface::tool::{Tool, ToolCall, ToolEvent, ToolOutput};
 use forecourt_surface::{endpoint as endpoints, sse};
@@ -17,9 +20,11 @@ use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
+pub use caller::TrialCaller;
 pub use values::{Arguments, Playground, Triable, TriableAgent, TrialAnswer, TrialCall, Words};
 
 use crate::access::Command;
+use crate::account::{self, Came};
 use crate::api_error::ApiError;
 use crate::desk::Ask;
 use crate::form::{Field, fields};
@@ -77,7 +82,8 @@ fn of_endpoints(ask: &Ask) -> Vec<(String, Arc<Endpoint>)> {
 
 /// A place for a trial, and the answer to it.
 async fn begun(ask: &Command) -> Result<(OwnedSemaphorePermit, Reply), ApiError> {
-    let Words { text, conversation } = ask.body()?;
+    let Words { text, conversation, caller } = ask.body()?;
+    let caller = caller.map(TrialCaller::checked).transpose()?;
     let text = text.trim();
     if text.is_empty() || text.chars().count() > TRIAL_CHARS_MAX {
         return Err(ApiError::invalid(format!("`text` has 1 to {TRIAL_CHARS_MAX} characters")));
@@ -86,14 +92,21 @@ async fn begun(ask: &Command) -> Result<(OwnedSemaphorePermit, Reply), ApiError>
     let unknown = || ApiError::not_found(format!("there is no agent `{handle}`"));
     let handle = Handle::parse(handle).map_err(|_| unknown())?;
     let host = &ask.house.host;
-    host.directory().find(&handle).ok_or_else(unknown)?;
-    let id = MessageId::mint(&**host.entropy());
-    let mut message = Message::new(id, handle, vec![Part::markdown(text)], VIA, host.clock().now());
+    let resident = host.directory().find(&handle).ok_or_else(unknown)?;
+    let (id, now) = (MessageId::mint(&**host.entropy()), host.clock().now());
+    let mut message = Message::new(id, handle, vec![Part::markdown(text)], VIA, now);
     message.thread = conversation.as_deref().and_then(ThreadId::parse);
     // Credit and payments are for callers.
-    message.may_spend = false;
-    let slot = ask.desk.trials.clone().try_acquire_owned();
-    let slot = slot.map_err(|_| ApiError::unavailable("as many things are tried out as may be at once"))?;
+    message.allowance = Allowance::WithoutCredit;
+    let slot = trial(ask)?;
+    if let Some(caller) = caller {
+        message.sender = caller.sender(&resident.card.address.to_string(), host.site().domain.as_str(), now);
+        message.allowance = caller.allowance();
+        if let Some(told) = caller.told() {
+            let target = format!("agent @{} as {told}", resident.card.handle());
+            account::note(host, &ask.actor.name, "try", target, None, Came::Done).await;
+        }
+    }
     Ok((slot, host.receive(message, Run::without_task()).await?))
 }
 
@@ -161,21 +174,23 @@ pub(crate) async fn follow(ask: Command) -> Result<BoxStream<'static, Bytes>, Ap
 }
 
 pub(crate) async fn endpoint(ask: Command) -> Result<TrialCall, ApiError> {
-    let Arguments { arguments } = ask.body()?;
+    let Arguments { arguments, scopes } = ask.body()?;
+    let scopes = TrialCaller { scopes, ..TrialCaller::default() }.checked()?;
     let (begun_at, wanted) = (Instant::now(), ask.named("endpoint"));
     let found = of_endpoints(&ask).into_iter().find(|(id, _)| id == wanted);
     let (_, endpoint) = found.ok_or_else(unknown)?;
     let _slot = trial(&ask)?;
-    let output = endpoints::call(&ask.house.host, &endpoint, call(arguments)).await;
+    let output = endpoints::call(&ask.house.host, &endpoint, call(arguments, &scopes)).await;
     Ok(called(output, begun_at))
 }
 
 pub(crate) async fn tool(ask: Command) -> Result<TrialCall, ApiError> {
-    let Arguments { arguments } = ask.body()?;
+    let Arguments { arguments, scopes } = ask.body()?;
+    let scopes = TrialCaller { scopes, ..TrialCaller::default() }.checked()?;
     let begun_at = Instant::now();
     let tool = tools(&ask).into_iter().find(|tool| tool.name == ask.named("tool")).ok_or_else(unknown)?;
     let _slot = trial(&ask)?;
-    let mut events = (tool.call)(call(arguments));
+    let mut events = (tool.call)(call(arguments, &scopes));
     let mut output = None;
     while let Some(event) = events.next().await {
         if let ToolEvent::Done(done) = event {
@@ -195,11 +210,12 @@ fn unknown() -> ApiError {
     ApiError::not_found("there is nothing of this name to try out").hint("GET /api/v1/playground lists what there is")
 }
 
-fn call(arguments: Map<String, Value>) -> ToolCall {
+fn call(arguments: Map<String, Value>, scopes: &TrialCaller) -> ToolCall {
     ToolCall {
         arguments: Value::Object(arguments),
-        // The operator's own rights must not count here: a trial shows what a stranger gets.
-        sender: Sender::anonymous(),
+        // The operator's own rights must not count here: a trial shows what a stranger gets, who may have been granted
+        // something.
+        sender: Sender { authority: scopes.authority(), ..Sender::anonymous() },
         hop: 0,
         language: None::<Language>,
         via: VIA,

@@ -28,6 +28,13 @@ impl SearchOptions {
     pub fn is_tentative(&self) -> bool {
         self.completes || self.asks_several
     }
+
+    /// What of it holds for another agent that is asked in order to answer: what uses up nothing causes nothing that
+    /// does.
+    #[must_use]
+    pub fn handed_on(&self) -> Self {
+        Self { asks_several: self.is_tentative(), ..Self::default() }
+    }
 }
 
 /// How much a search tells about its answer.

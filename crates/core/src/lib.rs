@@ -97,7 +97,7 @@ pub use language::Language;
 pub use lazy_json::LazyJson;
 pub use maybe_boxed::{MaybeBoxed, at_once, in_time};
 pub use mention::{behind_mention, first_mention};
-pub use message::{ClientAddr, History, Message, Profile, Role, Sender, Transport, Turn};
+pub use message::{Allowance, ClientAddr, History, Message, Profile, Role, Sender, Transport, Turn};
 pub use part::{File, FileSource, Link, Part, Text, ToolCall, ToolOutcome};
 pub use policy::PolicyPart;
 pub use question::{FieldKind, Question, QuestionAnswer, QuestionField, QuestionOption};

@@ -25,11 +25,13 @@ use crate::policy::{PolicyResolution, Submission};
 use crate::question::{Question, QuestionAnswer};
 use crate::usage::UsageMeter;
 
+mod allowance;
 mod caller;
 mod history;
 mod json;
 mod notes;
 
+pub use allowance::Allowance;
 pub use history::History;
 pub use notes::GateNotes;
 
@@ -83,9 +85,8 @@ pub struct Message {
     pub unrecorded: bool,
     /// What the caller brings to go on after a refusal; claims for the host to check. No agent sees it.
     pub submission: Option<Box<Submission>>,
-    /// Whether the caller's prepaid credit may be spent on it. `false` where another site may have caused the request,
-    /// such as a link that a browser follows: a visit must not cost anything.
-    pub may_spend: bool,
+    /// What may be used up for it.
+    pub allowance: Allowance,
     /// What the browser that sent it keeps its consents by, where nobody is signed in. Filled from a cookie that counts,
     /// and from nothing else; it lets consents hold that were given there, and opens nothing. No agent sees it.
     pub consents: Option<ConsentToken>,
@@ -131,7 +132,7 @@ impl Message {
             annotations: Map::new(),
             unrecorded: false,
             submission: None,
-            may_spend: true,
+            allowance: Allowance::Whole,
             consents: None,
             policy_resolution: None,
             gate: GateNotes::default(),

@@ -62,9 +62,9 @@ impl Host {
         passage: &Passage<'_>,
         message: Box<Message>,
     ) -> Result<Result<PassedMessage, Box<AdmissionRefusal>>, Error> {
-        if message.search.is_tentative() {
+        if message.search.is_tentative() || message.allowance.is_tried_out() {
             // On the heap, since most messages are whole questions to one agent.
-            return Box::pin(self.admit_tentative(passage, message)).await;
+            return Box::pin(self.admit_unspent(passage, message)).await;
         }
         let resumes = message.submission.is_some() || passage.earlier.is_some_and(|task| waits_for(task).is_some());
         if resumes {
@@ -79,10 +79,10 @@ impl Host {
         }
     }
 
-    /// Holds the beginning of a question, or one that is asked of several agents, against the rules. Nobody has asked
-    /// this agent yet, so nothing is used up, paid, or asked for: it passes where the rules want nothing, or what was
-    /// granted for a time.
-    async fn admit_tentative(
+    /// Holds the beginning of a question, one that is asked of several agents, or one that an operator tries out against
+    /// the rules. No caller has asked this agent yet, so nothing is used up, paid, or asked for: it passes where the
+    /// rules want nothing, or what was granted for a time.
+    async fn admit_unspent(
         &self,
         passage: &Passage<'_>,
         mut message: Box<Message>,
@@ -97,8 +97,13 @@ impl Host {
                     return Ok(Err(self.refuse_for_good(passage, message, refusal)));
                 }
                 Err((refused, Objection::Required(requirement))) => {
-                    if !self.records.issuances.is_granted_to(&claimant(passage, &refused), &requirement).await? {
-                        let refusal = Box::new(needs_own_question(&refused));
+                    let is_met = refused.allowance.is_as_if_met()
+                        || self.records.issuances.is_granted_to(&claimant(passage, &refused), &requirement).await?;
+                    if !is_met {
+                        let refusal = Box::new(match refused.allowance.is_tried_out() {
+                            true => self.records.issuances.without_state(&requirement, passage.card.handle()),
+                            false => needs_own_question(&refused),
+                        });
                         return Ok(Err(Box::new(AdmissionRefusal {
                             message: refused,
                             refusal,

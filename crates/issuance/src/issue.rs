@@ -105,6 +105,17 @@ impl Issuances {
         with_fault(self.refusal(&record.requirement, &record.agent, state), Some(fault))
     }
 
+    /// What a caller is told who has to meet `requirement`, without a state: nothing is issued, and nobody can do it.
+    /// For operators who try out what callers meet.
+    pub fn without_state(&self, requirement: &Requirement, agent: &Handle) -> PolicyPart {
+        let return_to = self.site.url(&format!("/~{agent}"));
+        let kind = match &requirement.demand {
+            Demand::Consent(_) => RefusalKind::ConsentRequired { state: String::new(), return_to },
+            Demand::Payment(terms) => RefusalKind::PaymentRequired { accepted_payments: terms.accepted.clone() },
+        };
+        worded(PolicyPart::new(kind, requirement.message.clone()), requirement)
+    }
+
     fn refusal(&self, requirement: &Requirement, agent: &Handle, state: &StateToken) -> PolicyPart {
         let page = |name: &str| self.site.url(&format!("/{name}/{}", state.expose()));
         let part = match &requirement.demand {
@@ -122,8 +133,7 @@ impl Issuances {
                 part
             }
         };
-        let (title, message_translations) = (requirement.title.clone(), requirement.message_translations.clone());
-        PolicyPart { title, message_translations, ..part }
+        worded(part, requirement)
     }
 
     fn too_many(&self) -> PolicyPart {
@@ -135,6 +145,12 @@ impl Issuances {
         );
         PolicyPart { code: Some("mentionable:rate_limited".to_owned()), ..PolicyPart::new(kind, message) }
     }
+}
+
+/// A refusal with all that its rule says about it.
+fn worded(part: PolicyPart, requirement: &Requirement) -> PolicyPart {
+    let (title, message_translations) = (requirement.title.clone(), requirement.message_translations.clone());
+    PolicyPart { title, message_translations, ..part }
 }
 
 /// A refusal, with why the payment that came for it was not taken.

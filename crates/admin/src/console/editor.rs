@@ -232,6 +232,7 @@ fn of_file(opened: &OpenFile<'_>, reason: &str) -> Page {
             field("reason", "Why", "Kept with the version.", "text", reason),
             field("state", "", "", "hidden", opened.state),
         ],
+        more: None,
         buttons,
     };
     Page {

@@ -46,7 +46,7 @@ pub(super) async fn agent(
         Ok(actor) => actor,
         Err(response) => return *response,
     };
-    let page = of_agent(&desk, &actor, &handle, "", None).await;
+    let page = of_agent(&desk, &actor, &handle, ("", &BTreeMap::new()), None).await;
     render_page(&desk, page, &actor, &uri)
 }
 
@@ -62,9 +62,10 @@ pub(super) async fn ask_agent(State(desk): State<Arc<Desk>>, Path(handle): Path<
         let acting = access::permit(&actor, meant)?;
         let field = |name: &str| form.get(name).filter(|text| !text.is_empty());
         let (text, conversation) = (field("text").cloned().unwrap_or_default(), field("conversation"));
-        let words = json!({"text": text, "conversation": conversation});
+        let caller = caller_of(&form);
+        let words = json!({"text": text, "conversation": conversation, "caller": caller});
         let answered = playground::message(command(&desk, &actor, &[("handle", &handle)], words, acting)?).await?;
-        let mut page = of_agent(&desk, &actor, &handle, &text, answered.conversation.clone()).await?;
+        let mut page = of_agent(&desk, &actor, &handle, (&text, &form), answered.conversation.clone()).await?;
         page.facts =
             vec![("Ending", Cell::state(&answered.ending)), ("Took", Cell::text(format!("{} ms", answered.took_ms)))];
         if !answered.answer.is_empty() {
@@ -83,7 +84,7 @@ async fn of_agent(
     desk: &Arc<Desk>,
     actor: &Actor,
     handle: &str,
-    text: &str,
+    (text, written): (&str, &BTreeMap<String, String>),
     conversation: Option<String>,
 ) -> Result<Page, ApiError> {
     let all = playground::list(ask(desk, actor, &[], Value::Null)?).await?;
@@ -108,11 +109,15 @@ async fn of_agent(
         action: format!("/console/try/agents/{}", query(handle)),
         stream: format!("/api/v1/playground/agents/{}", query(handle)),
         fields,
+        more: Some(("As a caller of your choice", caller_fields(written))),
         buttons: TrialButton::alone("Ask"),
     };
     Ok(Page {
         crumb: Some(("/console/playground".to_owned(), "Playground".to_owned())),
-        lead: Some(format!("{}. You are an anonymous caller, and see what anybody sees.", found.name)),
+        lead: Some(format!(
+            "{}. You are an anonymous caller, or the one that you name below, and meet what they meet.",
+            found.name
+        )),
         sections: for_operators(actor),
         trial: (actor.role == Role::Operator).then_some(trial),
         ..Page::new("/console/playground", format!("Try @{handle}"))
@@ -160,7 +165,7 @@ pub(super) async fn call_thing(
                 return Ok(page);
             }
         };
-        let body = json!({ "arguments": arguments });
+        let body = json!({ "arguments": arguments, "scopes": scopes_of(&written) });
         let called = match kind.as_str() {
             "tools" => playground::tool(command(&desk, &actor, &[("tool", &id)], body, acting)?).await?,
             _ => playground::endpoint(command(&desk, &actor, &[("endpoint", &id)], body, acting)?).await?,
@@ -213,6 +218,7 @@ fn of_thing(actor: &Actor, kind: &str, thing: &Triable, form: &[Field], written:
         action: format!("/console/try/{kind}/{}", query(&thing.id)),
         stream: String::new(),
         fields: form.iter().map(field).collect(),
+        more: Some(("With scopes", vec![scopes_field(written)])),
         buttons: TrialButton::alone("Call"),
     };
     Page {
@@ -252,4 +258,65 @@ pub(super) fn render_page(desk: &Desk, page: Result<Page, ApiError>, actor: &Act
         Ok(page) => html(StatusCode::OK, page.of(desk).render(actor, uri, None)),
         Err(error) => failed(&error, actor, uri),
     }
+}
+
+/// The fields of a form that say in whose name something is asked: name, label and what it is about.
+const CALLER_FIELDS: [(&str, &str, &str); 4] = [
+    ("subject", "Who", "Such as ann@example.com or @chef@example.com. Empty: an anonymous caller."),
+    ("issuer", "Who says so", "Empty: this host."),
+    ("method", "How it was established", "A URN. Empty: by signing in."),
+    ("assurance", "How strong that is", "platform, domain, address, agent, oauth, wallet or delegated. Empty: oauth."),
+];
+/// The field of scopes.
+const SCOPES_FIELD: &str = "scopes";
+/// The field that has all consents and payments pass as if they were there.
+const MET_FIELD: &str = "met";
+/// What it says for that.
+const MET: &str = "as if agreed and paid";
+
+fn optional(name: &str, label: &str, about: &str, value: Option<&String>) -> TrialField {
+    TrialField {
+        name: name.to_owned(),
+        label: label.to_owned(),
+        about: about.to_owned(),
+        is_required: false,
+        kind: "text",
+        choices: Vec::new(),
+        value: value.cloned().unwrap_or_default(),
+    }
+}
+
+fn caller_fields(written: &BTreeMap<String, String>) -> Vec<TrialField> {
+    let named = CALLER_FIELDS.map(|(name, label, about)| optional(name, label, about, written.get(name)));
+    let about = "Nothing of what this caller has is used up, and nothing is asked of it.";
+    let met = TrialField {
+        kind: "choice",
+        choices: vec![MET.to_owned()],
+        ..optional(MET_FIELD, "Consents and payments", about, written.get(MET_FIELD))
+    };
+    named.into_iter().chain([scopes_field(written), met]).collect()
+}
+
+fn scopes_field(written: &BTreeMap<String, String>) -> TrialField {
+    optional(SCOPES_FIELD, "Scopes", "What the caller was granted, with spaces between.", written.get(SCOPES_FIELD))
+}
+
+fn scopes_of(written: &BTreeMap<String, String>) -> Vec<&str> {
+    written.get(SCOPES_FIELD).map(|text| text.split_whitespace().collect()).unwrap_or_default()
+}
+
+/// In whose name a form asks; nobody's where none of its fields says anything.
+fn caller_of(written: &BTreeMap<String, String>) -> Option<Value> {
+    let said = |name: &str| written.get(name).map(|text| text.trim()).filter(|text| !text.is_empty());
+    let names = CALLER_FIELDS.iter().map(|(name, ..)| *name).chain([SCOPES_FIELD, MET_FIELD]);
+    names.into_iter().any(|name| said(name).is_some()).then(|| {
+        json!({
+            "subject": said("subject"),
+            "issuer": said("issuer"),
+            "method": said("method"),
+            "assurance": said("assurance"),
+            "scopes": scopes_of(written),
+            "as_if_met": said(MET_FIELD).is_some(),
+        })
+    })
 }

@@ -152,8 +152,17 @@ pub(crate) struct Trial {
     /// Where its script sends it to follow the answer; empty where nothing streams.
     pub(crate) stream: String,
     pub(crate) fields: Vec<TrialField>,
+    /// Fields that are folded away, and what they are about.
+    pub(crate) more: Option<(&'static str, Vec<TrialField>)>,
     /// What it is sent by, the first of which is meant by the key for a new line.
     pub(crate) buttons: Vec<TrialButton>,
+}
+
+impl Trial {
+    /// Whether something is written into a field that is folded away.
+    pub(crate) fn has_more(&self) -> bool {
+        self.more.iter().flat_map(|(_, fields)| fields).any(|field| !field.value.is_empty())
+    }
 }
 
 /// A button of a form.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::caller::TrialCaller;
 use crate::nouns::tasks::TaskEvent;
 
 /// What can be tried out.
@@ -50,6 +51,9 @@ pub struct Words {
     /// The conversation to go on with: `conversation` of the answer before.
     #[serde(default)]
     pub conversation: Option<String>,
+    /// In whose name it is said; an anonymous caller's without it.
+    #[serde(default)]
+    pub caller: Option<TrialCaller>,
 }
 
 /// What an agent answered.
@@ -76,6 +80,9 @@ pub struct Arguments {
     /// By name, as the schema has it. Parameters of the path are among them.
     #[serde(default)]
     pub arguments: Map<String, Value>,
+    /// The scopes of an otherwise anonymous caller.
+    #[serde(default)]
+    pub scopes: Vec<String>,
 }
 
 /// What came of a call.

@@ -116,6 +116,8 @@ impl Inner {
             sender: meant_for(&asked.sender, &sibling.address),
             language: asked.language.clone(),
             hop: asked.hop.saturating_add(1),
+            search: asked.search.handed_on(),
+            allowance: asked.allowance,
             ..Message::new(id, sibling.handle().clone(), parts, asked.received_via, self.clock.now())
         }
     }
@@ -272,7 +274,7 @@ fn one_line(words: &str) -> String {
 mod tests {
     use forecourt_contract::{HostApi, HostHandle};
     use forecourt_core::message::Profile;
-    use forecourt_core::{Error, Handle, IdentityEvidence, Reply};
+    use forecourt_core::{Allowance, Error, Handle, IdentityEvidence, Reply, SearchOptions};
     use forecourt_testkit::{CountedEntropy, HandClock};
     use tokio::time::Instant;
 
@@ -344,6 +346,26 @@ mod tests {
         }
         for named in ["", "@", "pan", "@pantry@other.example", "@pantry@"] {
             assert!(tool.0.find(named).is_none(), "{named}");
+        }
+    }
+
+    #[test]
+    fn what_uses_up_nothing_causes_nothing_that_does() {
+        let tool = tool();
+        let id = MessageId::parse("m1").unwrap();
+        let mut asked = Message::new(id, Handle::parse("agent").unwrap(), Vec::new(), "test", tool.0.clock.now());
+        let handed_on = |asked: &Message| tool.0.message(&sibling("Pantry", String::new()), "?", asked);
+        assert_eq!((handed_on(&asked).allowance, handed_on(&asked).search.is_tentative()), (Allowance::Whole, false));
+        for allowance in [Allowance::WithoutCredit, Allowance::TriedOut { as_if_met: false }] {
+            asked.allowance = allowance;
+            assert_eq!(handed_on(&asked).allowance, allowance);
+        }
+        for search in [
+            SearchOptions { asks_several: true, ..SearchOptions::default() },
+            SearchOptions { completes: true, ..SearchOptions::default() },
+        ] {
+            asked.search = search;
+            assert!(handed_on(&asked).search.is_tentative() && !handed_on(&asked).search.completes);
         }
     }
 

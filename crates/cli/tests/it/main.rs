@@ -165,6 +165,7 @@ mod tasks;
 mod telemetry;
 mod three_nodes;
 mod tool;
+mod tried_out;
 mod trip;
 mod usage;
 mod vocabulary;

@@ -6,8 +6,8 @@ use forecourt_core::message::GateNotes;
 use forecourt_core::network::Network;
 use forecourt_core::policy::PolicyResolution;
 use forecourt_core::{
-    Account, CallerKey, Handle, Language, Message, MessageId, Part, QuestionAnswer, SearchOptions, Sender, ThreadId,
-    Timestamp, Transport, Turn,
+    Account, Allowance, CallerKey, Handle, Language, Message, MessageId, Part, QuestionAnswer, SearchOptions, Sender,
+    ThreadId, Timestamp, Transport, Turn,
 };
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -69,7 +69,7 @@ impl KeptMessage {
             answers: message.answers,
             annotations: message.annotations,
             unrecorded: message.unrecorded,
-            may_spend: message.may_spend,
+            may_spend: message.allowance.has_credit(),
             policy_resolution: message.policy_resolution,
         }
     }
@@ -95,7 +95,7 @@ impl KeptMessage {
             answers: self.answers,
             annotations: self.annotations,
             unrecorded: self.unrecorded,
-            may_spend: self.may_spend,
+            allowance: if self.may_spend { Allowance::Whole } else { Allowance::WithoutCredit },
             policy_resolution: self.policy_resolution,
             gate: GateNotes::arriving(self.continues),
             ..Message::new(self.id, self.recipient, self.parts, via, self.received_at)
@@ -140,7 +140,7 @@ mod tests {
             ..Sender::anonymous()
         };
         message.history = vec![Turn::text(Role::User, "before")].into();
-        (message.hop, message.unrecorded, message.may_spend) = (3, true, false);
+        (message.hop, message.unrecorded, message.allowance) = (3, true, Allowance::WithoutCredit);
         message.language = Language::parse("de");
         message.metadata.insert("a".to_owned(), json!({"b": 1}));
         message.gate = GateNotes::arriving(true);

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use forecourt_core::policy::{PaymentSubmission, Submission};
-use forecourt_core::{File, Link, Part, Reply, Sender, Timestamp};
+use forecourt_core::{Allowance, File, Link, Part, Reply, Sender, Timestamp};
 use forecourt_egress::hops;
 use forecourt_host::Run;
 use forecourt_surface::credentials;
@@ -138,7 +138,10 @@ pub(crate) fn envelope(rest: &Rest, responder: &Responder<'_>, sender: Sender, r
         id: rest.ids.next(),
         submission: None,
         // Any site can have a browser send a GET here; it must not use up what its person has paid for.
-        may_spend: !is_cross_site(request.headers(), request.site),
+        allowance: match is_cross_site(request.headers(), request.site) {
+            true => Allowance::WithoutCredit,
+            false => Allowance::Whole,
+        },
         consents: responder.person.is_none().then(|| browser(request).consent_token()).flatten(),
         received_at,
     }

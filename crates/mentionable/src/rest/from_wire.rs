@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use forecourt_core::policy::Submission;
 use forecourt_core::{
-    ConsentToken, File, FileSource, FindingsDetail, Handle, Language, Message, MessageId, Part, Role, SearchOptions,
-    SearchRefinement, Sender, ThreadId, Timestamp, Turn,
+    Allowance, ConsentToken, File, FileSource, FindingsDetail, Handle, Language, Message, MessageId, Part, Role,
+    SearchOptions, SearchRefinement, Sender, ThreadId, Timestamp, Turn,
 };
 use forecourt_egress::data_url;
 
@@ -37,8 +37,8 @@ pub(crate) struct Envelope {
     pub(crate) id: MessageId,
     /// What it brings to go on after a refusal: a state, a payment.
     pub(crate) submission: Option<Box<Submission>>,
-    /// Whether its caller's own credit may be used for it.
-    pub(crate) may_spend: bool,
+    /// What may be used up for it.
+    pub(crate) allowance: Allowance,
     /// What its browser keeps its consents by, where nobody is signed in.
     pub(crate) consents: Option<ConsentToken>,
     /// The host's clock.
@@ -73,7 +73,7 @@ pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, DecodeErr
         language: envelope.language,
         hop: envelope.hop,
         submission: envelope.submission,
-        may_spend: envelope.may_spend,
+        allowance: envelope.allowance,
         consents: envelope.consents,
         // Nobody has asked this agent anything yet.
         unrecorded: search.is_tentative(),
@@ -204,7 +204,7 @@ mod tests {
             hop: 0,
             id: MessageId::parse("m1").expect("an id"),
             submission: None,
-            may_spend: true,
+            allowance: Allowance::Whole,
             consents: None,
             received_at: SystemClock.now(),
         };

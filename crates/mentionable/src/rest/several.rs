@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use forecourt_core::{AgentCard, CollectedReply, Ending, Error, Message, Role, SearchRefinement};
+use forecourt_core::{AgentCard, Allowance, CollectedReply, Ending, Error, Message, Role, SearchRefinement};
 use forecourt_host::{Host, OWN_QUESTION_NEEDED, Run as HostRun};
 use forecourt_pages::{AskedAgent, GROUP_RESULTS_SHOWN, GroupAnswer, GroupWriter, SeveralPage};
 use forecourt_sentences::{Sentences, SpokenLanguage};
@@ -114,7 +114,10 @@ async fn message_to(rest: &Rest, responder: &Responder<'_>, question: &str) -> R
         ..Ask::default()
     };
     let envelope = envelope(rest, responder, sender, now);
-    Ok(message(ask, Envelope { with_facets: true, asks_several: true, may_spend: false, ..envelope })?)
+    Ok(message(
+        ask,
+        Envelope { with_facets: true, asks_several: true, allowance: Allowance::WithoutCredit, ..envelope },
+    )?)
 }
 
 /// What an agent says in its time. What it says later is not waited for, and the work for it ends.

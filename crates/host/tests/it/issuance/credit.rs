@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use forecourt_core::policy::{CreditTerms, DeductionCaps, DeductionPeriod, Demand, PaidFor, Requirement};
-use forecourt_core::{Message, Store, ThreadId};
+use forecourt_core::{Allowance, Message, Store, ThreadId};
 use forecourt_host::Host;
 use forecourt_testkit::ScriptedAgent;
 
@@ -56,7 +56,7 @@ async fn policy_f7_credit_is_not_spent_by_what_its_caller_may_not_have_sent() {
     for (store, _folder) in stores() {
         let (host, _, _, thread) = paid_host(&store).await;
         assert!(ask(&host, in_thread("Dinner?", thread.clone())).await.is_answer());
-        let linked = Message { may_spend: false, ..in_thread("Dinner?", thread.clone()) };
+        let linked = Message { allowance: Allowance::WithoutCredit, ..in_thread("Dinner?", thread.clone()) };
         assert!(!ask(&host, linked).await.is_answer());
         for _ in 0..3 {
             assert!(ask(&host, in_thread("Dinner?", thread.clone())).await.is_answer(), "nothing was taken");
