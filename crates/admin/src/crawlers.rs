@@ -68,6 +68,9 @@ pub struct CrawlerSeen {
     /// When it came last.
     #[schemars(with = "String")]
     pub last_at: Timestamp,
+    /// When its name was written into the list.
+    #[schemars(with = "String")]
+    listed_at: Timestamp,
 }
 
 /// Who came, on its way to the store.
@@ -180,9 +183,14 @@ async fn keep(ledger: &Ledger, seen: &CrawlerSeen) -> Result<(), Error> {
         let mut sum = before.map_or_else(|| seen.clone(), |(_, before)| before);
         if number > 0 {
             sum.merge(seen);
-        } else if !add_name(ledger, &stream, until).await? {
-            tracing::warn!(name = seen.name, "more than {CRAWLERS_MAX} crawlers came: this one is not listed");
-            return Ok(());
+        }
+        // Again long before that ends: the list outlives what it leads to.
+        if number == 0 || sum.last_at > clock::after(sum.listed_at, CRAWLERS_KEPT / 2) {
+            if !add_name(ledger, &stream, sum.last_at).await? {
+                tracing::warn!(name = seen.name, "more than {CRAWLERS_MAX} crawlers came: this one is not listed");
+                return Ok(());
+            }
+            sum.listed_at = sum.last_at;
         }
         let body = serde_json::to_value(&sum).map_err(Error::internal)?;
         if ledger.append(&stream, body, until, Some(number)).await?.is_some() {
@@ -193,7 +201,7 @@ async fn keep(ledger: &Ledger, seen: &CrawlerSeen) -> Result<(), Error> {
 }
 
 /// Lists a stream; `false` where there are too many.
-async fn add_name(ledger: &Ledger, stream: &str, until: Option<Timestamp>) -> Result<bool, Error> {
+async fn add_name(ledger: &Ledger, stream: &str, now: Timestamp) -> Result<bool, Error> {
     let first = ledger.entries(NAMES, Span::After(0), 1).await?;
     let last = ledger.last(NAMES).await?;
     if let (Some((first, _)), Some((last, _))) = (first.first(), last)
@@ -201,9 +209,8 @@ async fn add_name(ledger: &Ledger, stream: &str, until: Option<Timestamp>) -> Re
     {
         return Ok(false);
     }
-    // The name outlives what it leads to: it is written once, and that again and again.
-    let until = until.map(|until| clock::after(until, CRAWLERS_KEPT.saturating_mul(12)));
-    Ok(ledger.append(NAMES, stream.into(), until, None).await?.is_some())
+    let until = clock::after(now, CRAWLERS_KEPT * 2);
+    Ok(ledger.append(NAMES, stream.into(), Some(until), None).await?.is_some())
 }
 
 async fn last_of(ledger: &Ledger, stream: &str) -> Result<Option<(u64, CrawlerSeen)>, Error> {
@@ -225,6 +232,7 @@ impl CrawlerSeen {
             charged: 0,
             first_at: now,
             last_at: now,
+            listed_at: now,
         }
     }
 

@@ -218,7 +218,8 @@ fn rule_builder<'a>(
     }
 }
 
-/// The name under which it is kept what crawlers did at pages, which are no agent's. No handle may be so.
+/// The name under which it is kept what crawlers were asked for at pages, which are no agent's. An agent may be called so,
+/// too: what is asked for is told apart by its terms.
 const PAGES: &str = "pages";
 
 /// What the rules say to crawlers, and the rules before pages.

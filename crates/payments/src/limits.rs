@@ -36,8 +36,8 @@ pub const CRAWLER_PRICE_MAX: u64 = 1_000;
 pub const CRAWLER_PRICE_BYTES_MAX: usize = 64;
 /// How long it is remembered what a crawler owes that comes no more.
 pub const DEBT_KEPT: Duration = Duration::from_secs(400 * 24 * 60 * 60);
-/// Crawlers that may owe anything within [`DEBT_KEPT`].
-pub const DEBTORS_MAX: usize = 1_000;
+/// Entries of the list of crawlers that owe: one for each, and another one after half of [`DEBT_KEPT`].
+pub const DEBTORS_MAX: usize = 4_000;
 /// Steps of a debt that are looked through for a payment that was added already.
 pub(crate) const DEBTS_LOOKED_AT_MAX: usize = 64;
 /// How often a step of a debt is written anew that another node's came before.

@@ -8,7 +8,7 @@ use forecourt_core::policy::{
     PaymentScheme, PaymentSubmission, Receipt, Settlement,
 };
 use forecourt_core::store::{LedgerEntry, Span};
-use forecourt_core::{Bot, Clock, Sender, Store, StoreError, clock};
+use forecourt_core::{Bot, Clock, Sender, Store, StoreError, Timestamp, clock};
 use futures::future::BoxFuture;
 use http::HeaderMap;
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,9 @@ pub struct Debt {
     /// Answers that it was charged for.
     #[serde(default)]
     pub answers: u64,
+    /// When its name was written into the list of those who owe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    listed_at: Option<Timestamp>,
     /// The payment by which it last grew, to know it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     payment: Option<String>,
@@ -133,10 +136,9 @@ impl DebtLedger {
             if owed > cap.millionths() {
                 return Ok(DebtStep::OverCap);
             }
-            if number == 0 && !self.add_debtor(name).await? {
-                return Ok(DebtStep::OverCap);
-            }
+            let Some(listed_at) = self.list(name, debt.listed_at).await? else { return Ok(DebtStep::OverCap) };
             let answers = debt.answers.saturating_add(1);
+            let debt = Debt { listed_at: Some(listed_at), ..debt };
             if self.write(name, &Debt { owed, answers, payment: Some(payment.to_owned()), ..debt }, number).await? {
                 return Ok(DebtStep::Owed);
             }
@@ -144,19 +146,23 @@ impl DebtLedger {
         Err(StoreError::Unavailable("a debt that others write".to_owned()).into())
     }
 
-    /// Writes a name down, before it owes anything; `false` where there are too many.
-    async fn add_debtor(&self, name: &str) -> Result<bool, DebtError> {
+    /// Writes a name into the list before it owes anything, and again long before that ends: the list outlives what it
+    /// leads to. Gives when that was; `None` where there are too many.
+    async fn list(&self, name: &str, listed_at: Option<Timestamp>) -> Result<Option<Timestamp>, DebtError> {
         let now = self.clock.now();
+        if listed_at.is_some_and(|at| now < clock::after(at, DEBT_KEPT / 2)) {
+            return Ok(listed_at);
+        }
         let first = self.store.entries(DEBTORS, Span::After(0), 1, now).await?;
         let last = self.store.entries(DEBTORS, Span::Before(u64::MAX), 1, now).await?;
         // They expire in the order in which they came, so that the two tell how many there are.
         if let (Some((first, _)), Some((last, _))) = (first.first(), last.first())
             && last.saturating_sub(*first) + 1 >= DEBTORS_MAX as u64
         {
-            return Ok(false);
+            return Ok(None);
         }
-        let entry = LedgerEntry::new(name.into(), now).until(clock::after(now, DEBT_KEPT));
-        Ok(self.store.append_entry(DEBTORS, entry, None).await?.is_some())
+        let entry = LedgerEntry::new(name.into(), now).until(clock::after(now, DEBT_KEPT * 2));
+        Ok(self.store.append_entry(DEBTORS, entry, None).await?.map(|_| now))
     }
 
     /// Whether a payment is among the last that a debt grew by.
