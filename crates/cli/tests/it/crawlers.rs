@@ -131,8 +131,8 @@ fn certificate(folder: &Path) {
 
 /// A deployment that fetches directories from this machine, served, with the agents that sign.
 fn with_signers() -> Option<(Served, Signers)> {
-    let deployment = deployment()
-        .with("egress", "allow = [\"127.0.0.0/8\", \"::1/128\"]\nca_files = [\"bots-ca.pem\"]\ntotal_seconds = 2");
+    let deployment =
+        deployment().with("egress", "allow = [\"127.0.0.0/8\", \"::1/128\"]\nca_files = [\"bots-ca.pem\"]");
     let signers = Signers::start(deployment.path())?;
     Some((deployment.serve(), signers))
 }
@@ -268,6 +268,8 @@ fn a_verified_crawler_is_charged_what_it_agrees_to_and_owes_it() {
 fn two_hundred_at_once_owe_no_more_than_the_cap() {
     let Some((served, mut signers)) = with_signers() else { return };
     let path = "/manual/agents";
+    // The directory is known before: two hundred programs that begin at once leave a busy machine little time for it.
+    get(&served, path, &signers.sign(&served, path, "good", 0)).with_status(402);
     let signed: Vec<_> =
         (0..200).map(|_| with(signers.sign(&served, path, "good", 0), "crawler-max-price: USD 0.05")).collect();
     let answers: Vec<Answer> = thread::scope(|scope| {
