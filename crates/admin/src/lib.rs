@@ -19,6 +19,7 @@
 //! | `routes.rs` | every call of the API, in one table |
 //! | `api.rs`, `openapi.rs` | the table as JSON over HTTP, and as a document |
 //! | `live.rs` | changes as they happen |
+//! | `crawlers.rs` | which crawlers came, counted |
 //! | `playground.rs`, `form.rs` | agents and endpoints, tried out |
 //! | `console/` | the pages |
 //! | `limits.rs` | every bound, with its unit |
@@ -31,6 +32,7 @@ mod api_error;
 mod attempts;
 mod console;
 mod cookie;
+pub mod crawlers;
 mod desk;
 pub mod editor;
 mod entrance;

@@ -2,6 +2,7 @@
 
 pub mod actions;
 pub mod agents;
+pub mod bots;
 pub mod certificates;
 pub mod checks;
 pub mod config;

@@ -12,8 +12,9 @@ use crate::access::{Command, OperatorAsk};
 use crate::api_error::ApiError;
 use crate::desk::Ask;
 use crate::nouns::{
-    ActionOutcome, Why, actions, agents, certificates, config, consents, content, contracts, deliveries, deployment,
-    hubs, limits, nodes, overview, questions, queue, records, refusals, reload, servers, sessions, tasks, usage,
+    ActionOutcome, Why, actions, agents, bots, certificates, config, consents, content, contracts, deliveries,
+    deployment, hubs, limits, nodes, overview, questions, queue, records, refusals, reload, servers, sessions, tasks,
+    usage,
 };
 use crate::role::Role;
 use crate::verified::VerificationReport;
@@ -144,6 +145,8 @@ pub(crate) static ROUTES: &[Route] = &[
     route!(Look "/consents" consents::list => consents::Consents, "What callers agreed to for more than one message").with_query(consents::QUERY),
     route!(Act "/consents/{id}/withdraw" consents::withdraw => ActionOutcome, "Takes a consent back: whoever gave it is asked again").with_body(WHY),
     route!(Look "/payments" consents::payments => consents::Payments, "What callers paid, with where it stands and its receipt").with_query(consents::QUERY),
+    route!(Look "/bots" bots::list => bots::Bots, "Crawlers: who came, what they took, and what they owe"),
+    route!(Act "/bots/{id}/bill" bots::bill => ActionOutcome, "Takes what was billed off what a crawler owes").with_body(|schemas| schemas.subschema_for::<bots::Bill>()),
     route!(Look "/usage" usage::list => usage::Usages, "What language models used for answers, by who asked: tokens and costs").with_query(usage::QUERY),
     route!(Look "/contracts" contracts::list => contracts::Contracts, "Contracts in force that were made with single callers").with_query(contracts::QUERY),
     route!(Act "/contracts/{id}/end" contracts::end => ActionOutcome, "Revokes a contract on every node").with_body(WHY),

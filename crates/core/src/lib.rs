@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`address`] | `@agent@domain`, handles and domains |
 //! | [`agent_id`] | agents named by the hash of their origin |
+//! | [`bot`] | crawlers, by their own proof or by their own word |
 //! | [`caller`] | who a caller is, by the surest thing that is known of it |
 //! | [`message`] | a message, its sender and its history |
 //! | [`network`] | which addresses count as one caller |
@@ -36,6 +37,7 @@ pub mod address;
 pub mod agent;
 pub mod agent_id;
 pub mod authority;
+pub mod bot;
 pub mod bus;
 pub mod caller;
 mod card;
@@ -81,6 +83,7 @@ pub use address::{Address, Domain, Handle};
 pub use agent::{Agent, AgentCard, ContentMode, Endpoint, Skill};
 pub use agent_id::AgentId;
 pub use authority::Authority;
+pub use bot::{Bot, BotPurpose};
 pub use bus::{Bus, NoBus};
 pub use caller::CallerKey;
 pub use clock::{Clock, Entropy, MachineClock, MachineTime, SystemClock};

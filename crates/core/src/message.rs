@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use crate::account::Account;
 use crate::address::Handle;
 use crate::authority::Authority;
+use crate::bot::Bot;
 use crate::caller::CallerKey;
 use crate::credential::SubjectToken;
 use crate::findings::{SearchOptions, SearchRefinement};
@@ -205,6 +206,9 @@ pub struct Sender {
     /// The network address behind the request, for limits. Never serialized.
     #[serde(skip)]
     pub peer: Option<IpAddr>,
+    /// The crawler that it is, if it proved or says that it is one. Never serialized.
+    #[serde(skip)]
+    pub bot: Option<Box<Bot>>,
 }
 
 fn no_method() -> String {
@@ -226,6 +230,7 @@ impl Sender {
             token: None,
             claimed_address: None,
             peer: None,
+            bot: None,
         }
     }
 
@@ -273,6 +278,7 @@ impl Sender {
         self.authority = Authority::default();
         self.agent = None;
         self.token = None;
+        self.bot = None;
         self
     }
 }

@@ -16,12 +16,15 @@ use forecourt_core::{AgentCard, Handle, Policy};
 use forecourt_egress::Egress;
 use forecourt_host::HostedAgent;
 use forecourt_identity::agents::AgentIdentitySettings;
+use forecourt_identity::bots::KnownBots;
 use forecourt_questions::QuestionLog;
 use forecourt_rules::RuleServices;
 use forecourt_settings::{Problem, Problems};
 
 use crate::agents::{AgentDefinition, Backing, attachable, build, context, siblings};
 pub use crate::content::Content;
+use crate::crawl::{Crawl, CrawlTerms};
+use crate::crawl_doubts;
 use crate::deployment::Deployment;
 use crate::endpoints::Endpoints;
 use crate::guards;
@@ -46,6 +49,8 @@ pub struct House {
     pub(crate) rules: RuleServices,
     /// How they are paid.
     pub(crate) payments: Payments,
+    /// What the rules say to crawlers.
+    pub(crate) crawl: Arc<Crawl>,
     /// What the rules before agents want, in their order.
     rule_summaries: Vec<(Handle, Vec<String>)>,
     rule_doubts: Vec<Problem>,
@@ -73,6 +78,9 @@ impl House {
         let rules = rule_builder(&mut deployment, &host_rules, &site, &egress, &payments);
         problems.absorb(rules.check_names(&deployment.agents, &deployment.servers));
         let rule_doubts = rules.doubts(&deployment.agents, &deployment.servers);
+        let crawl = problems.absorb(crawl_of(&deployment, &host_rules, &rules, &site));
+        let rule_doubts =
+            rule_doubts.into_iter().chain(crawl_doubts(&deployment, &host_rules, crawl.as_deref())).collect();
         let servers = std::mem::take(&mut deployment.servers);
         let servers = problems.absorb(server_gates::definitions(&deployment, servers, &site, &egress, &rules));
         problems.absorb(deployment.wires.set_servers(servers.unwrap_or_default()));
@@ -106,6 +114,7 @@ impl House {
             agents,
             rules,
             payments,
+            crawl: crawl.unwrap_or_default(),
             rule_summaries,
             rule_doubts,
             identities,
@@ -207,6 +216,40 @@ fn rule_builder<'a>(
         possible: possible_proofs(&deployment.identity, payments),
         ..RuleBuilder::new(host_rules, site, deployment.countries.take(), payments.offer_builders())
     }
+}
+
+/// The name under which it is kept what crawlers were asked for at pages, which are no agent's. An agent may be called so,
+/// too: what is asked for is told apart by its terms.
+const PAGES: &str = "pages";
+
+/// What the rules say to crawlers, and the rules before pages.
+fn crawl_of(
+    deployment: &Deployment,
+    host_rules: &[HostRule],
+    rules: &RuleBuilder<'_>,
+    site: &Site,
+) -> Result<Arc<Crawl>, Problems> {
+    let known = known_bots(deployment);
+    let pages = Handle::parse(PAGES).map_err(|_| Problems::from(deployment.root.problem(None, "no handle")))?;
+    let gate = rules.build_pages(&pages)?;
+    let of_agents = deployment.agents.iter().flat_map(|agent| {
+        let handle = &agent.settings.handle;
+        agent.settings.policy.rules.iter().map(move |rule| (handle, rule))
+    });
+    let terms = CrawlTerms::new(host_rules.iter().map(|rule| &rule.settings), of_agents, known);
+    let description = format!("Pages of {}.", site.name);
+    let card = AgentCard { name: site.name.clone(), description, ..server_gates::card(&pages, site) };
+    Ok(Arc::new(Crawl::new(terms, gate, card)))
+}
+
+/// The crawlers that are known by name. What is wrong with those of the operator is told where proofs are set up.
+fn known_bots(deployment: &Deployment) -> KnownBots {
+    KnownBots::new(&deployment.identity.bots).unwrap_or_default()
+}
+
+fn crawl_doubts(deployment: &Deployment, host_rules: &[HostRule], crawl: Option<&Crawl>) -> Vec<Problem> {
+    let Some(crawl) = crawl else { return Vec::new() };
+    crawl_doubts::doubts(&crawl.terms, host_rules, &known_bots(deployment), &deployment.dir)
 }
 
 /// The agents of a house, as they are built one after another.

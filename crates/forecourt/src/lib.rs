@@ -17,6 +17,7 @@
 //! | [`reload`] | a deployment that is read again while it is served |
 //! | [`server`] | listeners, the operator's calls, the end |
 //! | `content_watcher` | the content of all agents, kept up to date |
+//! | `crawl` | crawlers: the rules before pages, what is told of them and counted |
 //! | `wellknown` | what programs look for on every host: robots.txt, llms.txt, the catalogs |
 //! | `certificates` | where the certificate of a deployment comes from |
 //! | [`storage`], [`data_folder`], [`serving`] | where state is kept, and who holds it |
@@ -44,6 +45,8 @@ mod agents;
 mod certificates;
 mod content;
 mod content_watcher;
+mod crawl;
+mod crawl_doubts;
 pub mod data_folder;
 pub mod deployment;
 pub mod domains;

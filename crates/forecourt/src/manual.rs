@@ -36,6 +36,7 @@ const GROUPS: &[Group] = &[
         &[
             ("policy.md", include_str!("../../../docs/manual/policy.md")),
             ("payment.md", include_str!("../../../docs/manual/payment.md")),
+            ("crawlers.md", include_str!("../../../docs/manual/crawlers.md")),
             ("identity.md", include_str!("../../../docs/manual/identity.md")),
         ],
     ),

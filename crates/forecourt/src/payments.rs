@@ -5,6 +5,7 @@ use std::sync::Arc;
 use forecourt_core::SystemClock;
 use forecourt_core::policy::{OfferBuilder, PaymentScheme};
 use forecourt_egress::Egress;
+use forecourt_payments::crawl::{self, CrawlerAccounts, DebtLedger};
 use forecourt_payments::{PaymentsSettings, SettingsError, X402, X402Offers};
 use forecourt_settings::{Problem, Problems, Section};
 
@@ -36,12 +37,20 @@ impl Payments {
 
     /// The builders that turn shorthands of offers, such as `x402 = { … }`, into ways to pay.
     pub(crate) fn offer_builders(&self) -> Vec<Arc<dyn OfferBuilder>> {
-        vec![self.offers.clone()]
+        vec![self.offers.clone(), Arc::new(CrawlerAccounts::offered())]
     }
 
-    /// The payment schemes that verify and settle payments; empty without a facilitator.
-    pub(crate) fn schemes(&self) -> Vec<Arc<dyn PaymentScheme>> {
-        self.scheme.iter().map(|scheme| scheme.clone() as Arc<dyn PaymentScheme>).collect()
+    /// The payment schemes that verify and settle payments: accounts of crawlers, which are kept in `debts`, and x402
+    /// where there is a facilitator.
+    pub(crate) fn schemes(&self, debts: &DebtLedger) -> Vec<Arc<dyn PaymentScheme>> {
+        let accounts: Arc<dyn PaymentScheme> = Arc::new(CrawlerAccounts::new(debts.clone()));
+        self.scheme.iter().map(|scheme| scheme.clone() as Arc<dyn PaymentScheme>).chain([accounts]).collect()
+    }
+
+    /// The families of payments that are taken.
+    pub(crate) fn families(&self) -> Vec<String> {
+        let x402 = self.scheme.iter().map(|scheme| scheme.family().to_owned());
+        x402.chain([crawl::FAMILY.to_owned()]).collect()
     }
 
     /// Warns of offers that the facilitator can't settle, or that it can't be asked. Refuses nothing.

@@ -9,10 +9,10 @@ use forecourt_core::{Glob, Handle, SystemClock};
 use forecourt_host::{ServerGuard, ServerRule};
 use forecourt_identity::IdentityConfig;
 use forecourt_rules::guard::Guardrail;
-use forecourt_rules::limits::{COUNTRY_FILE_BYTES_MAX, RULES_MAX};
+use forecourt_rules::limits::{COUNTRY_FILE_BYTES_MAX, RULE_PATHS_MAX, RULES_MAX};
 use forecourt_rules::{
-    BuiltRule, CountryTable, GuardServices, HostRuleSettings, PossibleProofs, RuleContext, RuleProblem, RuleServices,
-    RuleSettings, doubts, guardrails, rules,
+    BuiltRule, CountryTable, GuardServices, HostRuleSettings, PossibleProofs, RuleContext, RuleKind, RuleProblem,
+    RuleServices, RuleSettings, doubts, guardrails, rules,
 };
 use forecourt_settings::{Problem, Problems, Section, files};
 
@@ -178,6 +178,25 @@ impl<'a> RuleBuilder<'a> {
         problems.into_result(built)
     }
 
+    /// The rules before pages, in their order, each before its paths. Fails with everything that is wrong.
+    pub(crate) fn build_pages(&self, name: &Handle) -> Result<Vec<ServerRule>, Problems> {
+        let mut problems = Problems::new();
+        let mut built = ServerRules::default();
+        let before = |rule: &&HostRule| !rule.settings.paths.is_empty();
+        for (index, HostRule { settings, section }) in self.host.iter().enumerate().filter(|(_, rule)| before(rule)) {
+            if let Some((key, wrong)) = wrong_paths(settings) {
+                problems.push(section.problem(Some(key), wrong));
+                continue;
+            }
+            // People in a browser meet no such rule: there is no page for them to sign in.
+            let context = RuleContext { sign_in: None, ..self.context(name, format!("pages{index}")) };
+            if let Err(wrong) = built.add(&of_page(&settings.rule), &settings.paths, &context) {
+                wrong.into_iter().for_each(|problem| problems.push(place(section, &problem)));
+            }
+        }
+        problems.into_result(built.rules)
+    }
+
     fn context<'b>(&'b self, agent: &'b Handle, scope: String) -> RuleContext<'b> {
         RuleContext {
             site: self.site,
@@ -236,8 +255,37 @@ pub(crate) fn possible_proofs(identity: &IdentityConfig, payments: &Payments) ->
     PossibleProofs {
         issuers: identity.issuers().map(str::to_owned).collect(),
         subject_prefixes: identity.subject_prefixes().collect(),
-        payment_families: payments.schemes().iter().map(|scheme| scheme.family().to_owned()).collect(),
+        payment_families: payments.families(),
     }
+}
+
+/// A rule in the words of a page, where the operator wrote none: its own speak of an agent.
+fn of_page(rule: &RuleSettings) -> RuleSettings {
+    let mut rule = rule.clone();
+    if rule.words.message.is_none() {
+        rule.words.message = match &rule.kind {
+            RuleKind::RequirePayment(payment) => Some(format!("This page costs crawlers {}.", payment.price)),
+            RuleKind::Deny(_) => Some("This page is not for crawlers such as you.".to_owned()),
+            _ => None,
+        };
+    }
+    rule
+}
+
+/// What is wrong with a rule before pages, and at which key.
+fn wrong_paths(settings: &HostRuleSettings) -> Option<(&'static str, String)> {
+    let HostRuleSettings { agents, except, paths, rule } = settings;
+    if rule.scope.bots.is_empty() {
+        return Some(("paths", "such a rule names `bots`: people in a browser meet none".to_owned()));
+    }
+    if !agents.is_empty() || !except.is_empty() {
+        return Some(("paths", "a rule stands before pages or before agents: write two".to_owned()));
+    }
+    if paths.len() > RULE_PATHS_MAX {
+        return Some(("paths", format!("has {RULE_PATHS_MAX} patterns at most")));
+    }
+    let is_path = |path: &&Glob| !path.as_str().starts_with(['/', '*']);
+    paths.iter().find(is_path).map(|path| ("paths", format!("`{path}` begins with `/`, as paths do")))
 }
 
 fn place(section: &Section, problem: &RuleProblem) -> Problem {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use forecourt_admin::crawlers::LEDGER;
 use forecourt_bus::NatsBus;
 use forecourt_completions::budget::{BudgetRefusal, BudgetRefusals, BudgetStore};
 use forecourt_contract::HostServices;
@@ -11,6 +12,7 @@ use forecourt_egress::{Egress, Purpose};
 use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, LimitRefusal, OperatorWebhook, SystemEntropy};
 use forecourt_identity::agents::IdentityNotice;
 use forecourt_identity::api_keys::ApiKeys;
+use forecourt_identity::bots::SignatureAgents;
 use forecourt_identity::{HostKeys, OidcConfig, Verifier};
 use forecourt_payments::PaymentNetworks;
 use forecourt_settings::{Problem, Problems};
@@ -22,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::content::Content;
 use crate::content_watcher::ContentWatcher;
+use crate::crawl::CrawlBooks;
 use crate::deployment::Deployment;
 use crate::error::Error;
 use crate::house::House;
@@ -44,6 +47,8 @@ pub struct Running {
     reads: Arc<dyn StoreReads>,
     keys: Arc<ArcSwap<HostKeys>>,
     api_keys: Arc<ApiKeys>,
+    /// What crawlers did, and what they owe.
+    books: CrawlBooks,
     /// Where nodes agree on keys and agents, if there may be several.
     agreed: Option<Arc<dyn Store>>,
     /// What was pushed, where it is all nodes'.
@@ -101,20 +106,12 @@ impl Running {
             let nodes = NodeLinks::open(&house.deployment, &storage, &store, &*clock).await?;
             let lease = house.deployment.store.lease();
             let agreed = storage.agreed(&house.deployment, &store).await?;
-            // Nodes sign with one key: the first to write it into the store wins.
-            let keys = match &agreed {
-                Some(agreed) => shared::keys_of(agreed).await?.agree(&house.deployment.data).await?,
-                None => storage.keys()?,
-            };
-            let keys = Arc::new(ArcSwap::from_pointee(keys));
+            let keys = signing_keys(&storage, &house, agreed.as_ref(), (&store, &*clock)).await?;
             let content = content.map(|rows| Arc::new(SharedContent::new(rows, nodes.bus.clone())));
-            // So that a key file that disappears is missed, and no other key signs in silence.
-            if let (Storage::Kept(_), None) = (&storage, &agreed) {
-                remember_signing(&store, keys.load().current().kid(), clock.now()).await?;
-            }
             let standings = storage.standings(&house.deployment)?;
             let live = Arc::new(LiveHouse::default());
-            let Opening { mut builder, house } = Opening::of(house, &storage, &store)?;
+            let books = CrawlBooks::new(&store, clock.clone());
+            let Opening { mut builder, house } = Opening::of(house, &storage, &store, &books)?;
             builder.standings = standings;
             builder.bus = nodes.bus.clone();
             (builder.alone, builder.lease) = (nodes.alone, lease);
@@ -123,8 +120,15 @@ impl Running {
             let builder = builder.with_store_clock(clock.clone());
             let host = builder.start(stop.clone()).await.map_err(|error| Error::new(error.to_string()))?;
             let api_keys = Arc::new(ApiKeys::new(store.clone()));
-            let around =
-                Around { live: &live, storage: &storage, store: &store, keys: &keys, api_keys: &api_keys, stop: &stop };
+            let around = Around {
+                live: &live,
+                storage: &storage,
+                store: &store,
+                keys: &keys,
+                api_keys: &api_keys,
+                books: &books,
+                stop: &stop,
+            };
             around.agree(&house, &host, agreed.as_ref()).await?;
             let mounted = around.mount(house, host)?;
             if let Some(content) = &content {
@@ -142,6 +146,7 @@ impl Running {
                 store,
                 keys,
                 api_keys,
+                books,
                 agreed,
                 content,
                 nats: nodes.nats,
@@ -169,10 +174,10 @@ impl Running {
                 let text = format!("{} can't become {} while it is served", then.base, now.base);
                 return Err(Error::new(text).hint("restart the server to serve another domain or address"));
             }
-            let Opening { builder, house } = Opening::of(house, &self.storage, &self.store)?;
+            let Opening { builder, house } = Opening::of(house, &self.storage, &self.store, &self.books)?;
             let host = builder.replace(&before).await.map_err(|error| Error::new(error.to_string()))?;
-            let Self { live, storage, store, keys, api_keys, stop, .. } = self;
-            let around = Around { live, storage, store, keys, api_keys, stop };
+            let Self { live, storage, store, keys, api_keys, books, stop, .. } = self;
+            let around = Around { live, storage, store, keys, api_keys, books, stop };
             around.agree(&house, &host, self.agreed.as_ref()).await?;
             let mounted = around.mount(house, host)?;
             let agents = mounted.open.host.directory().iter().count();
@@ -193,6 +198,7 @@ impl Running {
         let mut latest = self.latest.lock();
         (latest.mount, latest.notices, latest.refused, latest.deployment) = (mount, notices, refused, deployment);
         let host = open.host.clone();
+        tokio::spawn(self.books.log.clone().keep(host.ledger(LEDGER), ended));
         self.live.open(open);
         host.open();
     }
@@ -292,6 +298,25 @@ impl Running {
     }
 }
 
+/// The keys that sign for the domain.
+async fn signing_keys(
+    storage: &Storage,
+    house: &House,
+    agreed: Option<&Arc<dyn Store>>,
+    (store, clock): (&Arc<dyn Store>, &dyn Clock),
+) -> Result<Arc<ArcSwap<HostKeys>>, Error> {
+    // Nodes sign with one key: the first to write it into the store wins.
+    let keys = match agreed {
+        Some(agreed) => shared::keys_of(agreed).await?.agree(&house.deployment.data).await?,
+        None => storage.keys()?,
+    };
+    // So that a key file that disappears is missed, and no other key signs in silence.
+    if let (Storage::Kept(_), None) = (storage, agreed) {
+        remember_signing(store, keys.current().kid(), clock.now()).await?;
+    }
+    Ok(Arc::new(ArcSwap::from_pointee(keys)))
+}
+
 /// Brings what was pushed here before it was all nodes' to the others, and what was pushed there to this one.
 async fn catch_up(content: &SharedContent, contents: &[Content]) -> Result<(), Error> {
     let behind =
@@ -307,7 +332,7 @@ struct Opening {
 }
 
 impl Opening {
-    fn of(mut house: House, storage: &Storage, store: &Arc<dyn Store>) -> Result<Self, Error> {
+    fn of(mut house: House, storage: &Storage, store: &Arc<dyn Store>, books: &CrawlBooks) -> Result<Self, Error> {
         let agents: Vec<HostedAgent> = std::mem::take(&mut house.agents);
         let deployment = &house.deployment;
         let default = deployment.top.default_agent.as_ref().ok_or_else(|| Error::new("there is no agent"))?;
@@ -323,7 +348,7 @@ impl Opening {
         builder.envelopes = deployment.wires.envelopes();
         builder.couriers = deployment.wires.couriers(&house.egress, &house.site);
         builder.rules = house.rules.clone();
-        builder.schemes = house.payments.schemes();
+        builder.schemes = house.payments.schemes(&books.debts);
         builder.people = deployment.identity.oidc.as_ref().map(OidcConfig::subject_prefix);
         house.payments.begin_check();
         Ok(Self { builder, house })
@@ -337,6 +362,7 @@ struct Around<'a> {
     store: &'a Arc<dyn Store>,
     keys: &'a Arc<ArcSwap<HostKeys>>,
     api_keys: &'a Arc<ApiKeys>,
+    books: &'a CrawlBooks,
     stop: &'a CancellationToken,
 }
 
@@ -349,11 +375,14 @@ impl Around<'_> {
 
     /// Sets up every protocol of a house on its host.
     fn mount(&self, house: House, host: Arc<Host>) -> Result<MountedHouse, Error> {
-        let House { deployment, egress, identities, endpoints, contents, questions, .. } = house;
+        let House { deployment, egress, identities, endpoints, contents, questions, crawl, .. } = house;
         endpoints.host.bind(self.live);
         let services = Arc::new(HostServices::new(endpoints.host.clone()));
         services.publish(host.clone());
         services.publish(Arc::new(BudgetStore(self.store.clone())));
+        services.publish(crawl);
+        services.publish(self.books.log.clone());
+        services.publish(self.books.debts.clone());
         // Checked when the deployment was read.
         if let Ok(networks) = PaymentNetworks::new(&deployment.payments) {
             services.publish(Arc::new(networks));
@@ -414,7 +443,8 @@ fn verifier(deployment: &Deployment, egress: &Arc<Egress>, store: &Arc<dyn Store
             Problems::from(problem.hint(hint))
         })?;
     }
-    let verifier = verifier.with_store(store.clone());
+    let agents = Arc::new(SignatureAgents::new(egress.clone()));
+    let verifier = verifier.with_store(store.clone()).with_signature_agents(agents);
     Ok(match deployment.wires.key_directory(egress) {
         Some(directory) => verifier.with_directory(directory),
         None => verifier,

@@ -34,7 +34,7 @@ pub(crate) fn definitions(
 }
 
 /// What is said of a server where something is issued for it, such as a consent.
-fn card(name: &Handle, site: &Site) -> AgentCard {
+pub(crate) fn card(name: &Handle, site: &Site) -> AgentCard {
     AgentCard {
         address: site.address(name),
         name: name.to_string(),

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `/robots.txt` (RFC 9309) | `robots.rs` |
 //! | `/llms.txt` | `llms.rs` |
+//! | `/license.xml` (RSL 1.0) | `crate::crawl` |
 //! | `/sitemap.xml` | `sitemap.rs` |
 //! | `/.well-known/api-catalog` (RFC 9727) | `api_catalog.rs` |
 //! | `/.well-known/ai-catalog.json` (AI Catalog 1.0) | `ai_catalog.rs` |
@@ -22,6 +23,8 @@ mod public;
 mod robots;
 mod sitemap;
 mod surface;
+
+pub(crate) use public::public_file;
 
 use forecourt_surface::{HttpRoutes, Mount};
 

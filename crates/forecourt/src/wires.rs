@@ -17,6 +17,7 @@ use forecourt_surface::tool::Tool;
 use forecourt_surface::{Listen, Mount, Protocol, PublishedDocument, RegistryEntry, ServerDefinition, Surface, Wire};
 use futures::future::BoxFuture;
 
+use crate::crawl;
 use crate::registry::{PAGES, PROTOCOLS, SERVED_BY};
 
 /// What metrics call the paths that say where tokens come from, which are no protocol's.
@@ -160,6 +161,10 @@ impl Wires {
                     }
                     (surface, _) => surface,
                 };
+                let surface = match surface {
+                    Surface::Http(routes) => Surface::Http(crawl::before(routes, mount)),
+                    surface => surface,
+                };
                 let paths = match &surface {
                     Surface::Http(routes) => routes.paths.as_slice(),
                     Surface::Stream { .. } | Surface::OwnHttp { .. } => &[],
@@ -177,7 +182,7 @@ impl Wires {
         classes.extend(metadata.paths.iter().map(|path| (IDENTITY, *path)));
         built.push(Surface::Http(metadata));
         for (name, routes) in PAGES {
-            let routes = routes(mount);
+            let routes = crawl::before(routes(mount), mount);
             for path in routes.paths.iter().filter(|path| !claimed.insert(**path)) {
                 problems.push(Problem::of_file(file, format!("a protocol claims the path {path} of {name}")));
             }

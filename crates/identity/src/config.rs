@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::bots::BotSettings;
 use crate::limits::SIGNATURE_AGE_MAX;
 use crate::oidc::OidcConfig;
 
@@ -24,6 +25,8 @@ pub struct IdentityConfig {
     pub oidc: Option<OidcConfig>,
     /// Signed requests of other agents (RFC 9421).
     pub http_signatures: HttpSignatureConfig,
+    /// Crawlers, by their signatures or their names.
+    pub bots: BotSettings,
     /// Whether each piece of forwarded evidence is good for one request only.
     pub one_time_evidence: bool,
 }

@@ -8,6 +8,7 @@
 //! | `api_keys/` | keys that the operator gives to programs |
 //! | `bearer.rs` | `Authorization: Bearer` |
 //! | `http_signature/` | signed requests, in and out |
+//! | `bots/` | crawlers, verified and by their own word |
 //! | `evidence/` | forwarded evidence |
 //! | `host_keys.rs` | keys of ours |
 //! | `agents/` | who agents are: those that live here, and those of elsewhere that are known |
@@ -21,6 +22,7 @@
 pub mod agents;
 pub mod api_keys;
 mod bearer;
+pub mod bots;
 mod canonical;
 mod card_keys;
 pub mod certificate;

@@ -30,6 +30,26 @@ pub const SIGNATURE_FIELDS_BYTES_MAX: usize = 16 * 1024;
 pub const SIGNATURE_AGE_MAX: Duration = Duration::from_secs(300);
 /// Bytes of a nonce.
 pub const NONCE_BYTES_MAX: usize = 256;
+/// Crawlers that an operator adds to those that are known by name.
+pub const KNOWN_BOTS_MAX: usize = 1_000;
+/// Characters of the name of a crawler.
+pub const BOT_NAME_CHARS_MAX: usize = 64;
+/// Bytes of a `User-Agent` in which a crawler's name is looked for.
+pub const USER_AGENT_BYTES_READ_MAX: usize = 512;
+/// How long the signature of a crawler, and that of its directory, may hold. Web Bot Auth.
+pub const BOT_SIGNATURE_LIFETIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+/// Bytes of the directory of a signature agent.
+pub const DIRECTORY_BYTES_MAX: usize = 64 * 1024;
+/// How long such a directory may take to fetch, from the lookup of its name to its last byte.
+pub const DIRECTORY_TIME_MAX: Duration = Duration::from_secs(5);
+/// How long a directory is kept at least, whatever its server says, and that there is none.
+pub const DIRECTORY_KEPT_MIN: Duration = Duration::from_secs(60);
+/// How long a directory is kept at most: a key that was withdrawn must end some time.
+pub const DIRECTORY_KEPT_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+/// Signature agents whose directories are kept; those that sign most stay.
+pub const DIRECTORIES_KEPT_MAX: u64 = 1_000;
+/// Directories of unknown signature agents that are fetched within a minute.
+pub const DIRECTORIES_PER_MINUTE_MAX: usize = 60;
 /// How long a replaced signing key is still published.
 pub const PREVIOUS_KEY_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a sign-in lasts.

@@ -10,6 +10,7 @@ use forecourt_jose::{Algorithm, KeySet, VerifyKey};
 
 use crate::api_keys::SUBJECT_PREFIX;
 use crate::bearer::{BearerIssuer, Keys};
+use crate::bots::{self, BotSettings, KnownBots};
 use crate::card_keys;
 use crate::config::{BearerConfig, HttpSignatureConfig, IdentityConfig, KeyConfig, TrustedIssuerConfig};
 use crate::evidence::{IssuerKeys, IssuerTrust, TrustedIssuer, TrustedIssuers};
@@ -34,6 +35,9 @@ pub(crate) struct CheckedConfig {
     pub(crate) signatures: Option<SignaturePolicy>,
     pub(crate) one_time_evidence: bool,
     pub(crate) oidc: Option<OidcSettings>,
+    pub(crate) bots: KnownBots,
+    /// Whether crawlers are verified by their signatures.
+    pub(crate) bot_signatures: bool,
 }
 
 /// Checks a configuration; key files are read relative to `base`.
@@ -50,6 +54,7 @@ pub(crate) fn check(
     let issuers = issuers.filter_map(|(n, one)| reader.issuer(one, &format!("trusted_issuers[{n}]"))).collect();
     let signatures = reader.signatures(&config.http_signatures);
     let oidc = config.oidc.as_ref().and_then(|one| reader.oidc(one, config));
+    let bots = reader.bots(&config.bots);
     match reader.problems.is_empty() {
         true => Ok(CheckedConfig {
             bearer,
@@ -57,6 +62,8 @@ pub(crate) fn check(
             signatures,
             one_time_evidence: config.one_time_evidence,
             oidc,
+            bots,
+            bot_signatures: config.bots.signatures,
         }),
         false => Err(reader.problems),
     }
@@ -131,10 +138,13 @@ impl Reader<'_> {
                 return self.wrong(format!("{key}.{name}"), "name at least one, and none that is empty");
             }
         }
-        // A Connector that could assert `key:` subjects could pose as the bearer of any API key of this host.
-        if let Some(prefix) = config.subject_prefixes.iter().find(|prefix| collide(prefix, SUBJECT_PREFIX)) {
-            let reason = format!("`{prefix}` collides with `{SUBJECT_PREFIX}`, which begins the subjects of API keys");
-            return self.wrong(format!("{key}.subject_prefixes"), reason);
+        // A Connector that could assert `key:` subjects could pose as the bearer of any API key of this host, and with
+        // `bot:` as any crawler.
+        for (taken, whose) in [(SUBJECT_PREFIX, "API keys"), (bots::SUBJECT_PREFIX, "crawlers")] {
+            if let Some(prefix) = config.subject_prefixes.iter().find(|prefix| collide(prefix, taken)) {
+                let reason = format!("`{prefix}` collides with `{taken}`, which begins the subjects of {whose}");
+                return self.wrong(format!("{key}.subject_prefixes"), reason);
+            }
         }
         let keys = match (&config.card_url, config.keys.is_empty()) {
             (Some(_), false) => return self.wrong(key.to_owned(), "give `card_url` or `keys`, not both"),
@@ -169,6 +179,13 @@ impl Reader<'_> {
         }
         let age_max = Duration::from_secs(config.age_seconds.get().into());
         config.enabled.then_some(SignaturePolicy { algorithms, age_max, require_nonce: config.require_nonce })
+    }
+
+    fn bots(&mut self, settings: &BotSettings) -> KnownBots {
+        KnownBots::new(settings).unwrap_or_else(|(at, reason)| {
+            self.wrong::<()>(format!("bots.known[{at}]"), reason);
+            KnownBots::default()
+        })
     }
 
     /// The provider at which people sign in, if no proof of another kind can name its people.
@@ -221,9 +238,9 @@ impl Reader<'_> {
 /// What parts the issuer from `sub` where no prefix is configured. No issuer has one: OpenID Connect Discovery 3.
 const ISSUER_END: char = '#';
 
-/// Beginnings of the subjects that this host gives out itself: addresses, agents of AGTP, senders of mail, and bearers of
-/// API keys.
-const OWN_SUBJECTS: [&str; 4] = ["@", "agtp://", "mailto:", SUBJECT_PREFIX];
+/// Beginnings of the subjects that this host gives out itself: addresses, agents of AGTP, senders of mail, bearers of
+/// API keys, and crawlers.
+const OWN_SUBJECTS: [&str; 5] = ["@", "agtp://", "mailto:", SUBJECT_PREFIX, bots::SUBJECT_PREFIX];
 
 /// `oauth:` and the whole issuer, to the letter, so that no two pairs of an issuer and a `sub` are the same text.
 fn default_prefix(issuer: &str) -> String {

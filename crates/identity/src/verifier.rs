@@ -6,8 +6,8 @@ use std::sync::Arc;
 use forecourt_core::message::Profile;
 use forecourt_core::store::StoreError;
 use forecourt_core::{
-    Address, AgentId, Authority, Domain, Entropy, Handle, IdentityEvidence, MaybeBoxed, Sender, Store, SubjectToken,
-    Timestamp, at_once, in_time,
+    Address, AgentId, Authority, Bot, Domain, Entropy, Handle, IdentityEvidence, MaybeBoxed, Sender, Store,
+    SubjectToken, Timestamp, at_once, in_time,
 };
 use forecourt_jose::ProofError;
 use futures::future::BoxFuture;
@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::agents::{AgentIdentity, KnownAgents};
 use crate::api_keys::{self, ApiKeyRefusal, ApiKeys};
 use crate::bearer;
+use crate::bots::{self, KnownBots, SignatureAgents, VerifiedBot};
 use crate::config::IdentityConfig;
 use crate::evidence::{self, UnverifiedEvidence};
 use crate::http_signature::{self, KeyDirectory};
@@ -41,6 +42,7 @@ pub struct Verifier {
     api_keys: Option<Arc<ApiKeys>>,
     sessions: Option<Sessions>,
     known: Option<KnownCeilings>,
+    signature_agents: Option<Arc<SignatureAgents>>,
 }
 
 /// The agents that are known, by whose scopes a sender is bounded that proves to be one of them.
@@ -57,6 +59,7 @@ struct Own {
     method: Option<&'static str>,
     key_id: Option<String>,
     token: Option<SubjectToken>,
+    bot: Option<Bot>,
 }
 
 impl Verifier {
@@ -68,7 +71,15 @@ impl Verifier {
         documents: Arc<dyn DocumentFetcher>,
     ) -> Result<Self, Vec<IdentityProblem>> {
         let checked = check(config, base, &documents)?;
-        Ok(Self { checked, directory: None, seen: None, api_keys: None, sessions: None, known: None })
+        Ok(Self {
+            checked,
+            directory: None,
+            seen: None,
+            api_keys: None,
+            sessions: None,
+            known: None,
+            signature_agents: None,
+        })
     }
 
     /// The same, finding the keys of signed requests in `directory`. Without one, signatures are not
@@ -77,6 +88,19 @@ impl Verifier {
     pub fn with_directory(mut self, directory: Arc<dyn KeyDirectory>) -> Self {
         self.directory = Some(directory);
         self
+    }
+
+    /// The same, verifying crawlers by the keys of these, where `[identity.bots]` has that. Without them, such
+    /// signatures are not looked at.
+    #[must_use]
+    pub fn with_signature_agents(mut self, agents: Arc<SignatureAgents>) -> Self {
+        self.signature_agents = Some(agents).filter(|_| self.checked.bot_signatures);
+        self
+    }
+
+    /// The crawlers that are known by name.
+    pub fn bots(&self) -> &KnownBots {
+        &self.checked.bots
     }
 
     /// The same, remembering in `store` what is good for one use. Without one, a nonce adds nothing,
@@ -244,6 +268,7 @@ impl Verifier {
                 sender.address = own.address;
                 sender.key_id = own.key_id;
                 sender.token = own.token;
+                sender.bot = own.bot.map(Box::new);
                 if let Some(method) = own.method {
                     sender.auth_method = method.to_owned();
                 }
@@ -309,6 +334,12 @@ impl Verifier {
             own.method = Some("http-message-signature");
             own.identities.push(signed.evidence);
         }
+        if let Some(bot) = self.bot(request).await.transpose().map_err(PresentedCredentials::InvalidSignature)? {
+            own.method.get_or_insert("web-bot-auth");
+            own.key_id.get_or_insert(bot.key_id);
+            own.bot = Some(bot.bot);
+            own.identities.push(bot.evidence);
+        }
         if let Some(evidence) = self.borne(request).await.transpose()? {
             if evidence.method == bearer::METHOD {
                 own.token = bearer::token(request.headers).and_then(Result::ok).map(SubjectToken::new);
@@ -334,6 +365,20 @@ impl Verifier {
         let key = format!("nonce:{} {nonce}", signed.address);
         let claimed = self.claim(&key, request.now, signed.until, policy.require_nonce).await;
         Some(claimed.map(|()| signed))
+    }
+
+    /// The crawler that signed a request, where such signatures are looked at and there is one. Web Bot Auth.
+    async fn bot(&self, request: &RequestProof<'_>) -> Option<Result<VerifiedBot, ProofError>> {
+        let agents = self.signature_agents.as_ref()?;
+        let bot = match bots::verify(agents, &self.checked.bots, request).await? {
+            Ok(bot) => bot,
+            Err(fault) => return Some(Err(fault)),
+        };
+        let Some(nonce) = &bot.nonce else { return Some(Ok(bot)) };
+        // After the signature holds, and by agent, as with other signatures.
+        let key = format!("nonce:{} {nonce}", bot.evidence.subject);
+        let claimed = self.claim(&key, request.now, bot.until, false).await;
+        Some(claimed.map(|()| bot))
     }
 
     /// The evidence of a bearer token, where tokens are looked at and there is one. RFC 6750.

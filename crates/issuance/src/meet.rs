@@ -55,7 +55,7 @@ impl Issuances {
                 _ => {}
             }
         }
-        for key in &claimant.keys {
+        for key in claimant.keys.iter().filter(|_| !self.pays_for_itself(message)) {
             if let Some(finding) = self.found(key, claimant, &terms).await? {
                 return Ok(finding);
             }
@@ -82,6 +82,12 @@ impl Issuances {
             Some(finding) => Ok(finding),
             None => Ok(asked_for),
         }
+    }
+
+    /// Whether a message brings a payment that is for nothing else, and needs none that is there already.
+    fn pays_for_itself(&self, message: &Message) -> bool {
+        let payment = message.submission.as_ref().and_then(|submission| submission.payment.as_ref());
+        payment.and_then(|payment| self.scheme(payment.family)).is_some_and(|scheme| !scheme.is_shared())
     }
 
     /// What was done about a state that no rule asks for: an agent's own refusal, say, or one of a rule that is

@@ -38,3 +38,8 @@ pub fn from_any_base64(text: &str) -> Option<Vec<u8>> {
 pub fn sha256(bytes: &[u8]) -> Vec<u8> {
     aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, bytes).as_ref().to_vec()
 }
+
+/// The thumbprint of an Ed25519 key. RFC 7638 3, RFC 8037 2.
+pub(crate) fn thumbprint(x: &str) -> String {
+    to_base64url(&sha256(format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}"#).as_bytes()))
+}

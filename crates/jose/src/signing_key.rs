@@ -12,7 +12,7 @@ use forecourt_core::{Entropy, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::encoding::{sha256, to_base64url};
+use crate::encoding::{thumbprint, to_base64url};
 use crate::verify_key::{KeyError, VerifyKey};
 
 /// An Ed25519 key with its private half. Never prints it.
@@ -131,9 +131,4 @@ impl PublicKey {
     pub fn is_good_at(&self, now: Timestamp) -> bool {
         self.not_after.is_none_or(|end| now < end)
     }
-}
-
-/// The thumbprint of an Ed25519 key. RFC 7638 3, RFC 8037 2.
-fn thumbprint(x: &str) -> String {
-    to_base64url(&sha256(format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}"#).as_bytes()))
 }

@@ -11,7 +11,7 @@ use rustls_pki_types::pem::PemObject;
 use serde_json::{Map, Value};
 
 use crate::algorithm::{Algorithm, Family};
-use crate::encoding::from_base64url;
+use crate::encoding::{from_base64url, thumbprint, to_base64url};
 
 /// A key that verifies signatures of one algorithm. Never prints what it holds, it may be a secret.
 #[derive(Clone)]
@@ -192,6 +192,11 @@ impl VerifyKey {
             Material::Edwards(key) => Some(key.to_bytes()),
             _ => None,
         }
+    }
+
+    /// The RFC 7638 thumbprint of an Ed25519 key; `None` for others.
+    pub fn thumbprint(&self) -> Option<String> {
+        self.edwards_bytes().map(|bytes| thumbprint(&to_base64url(&bytes)))
     }
 
     /// Whether it is a shared secret.

@@ -1,7 +1,7 @@
 //! Payments: what may be paid with, in the words of each family of schemes, and whether it was paid.
 //!
-//! One family is known, `x402`: a caller signs that a token may be moved, and a *facilitator* checks it and
-//! moves it. Nothing here decides who must pay or what for; that is the host's.
+//! Two families are known. Of `x402` a caller signs that a token may be moved, and a *facilitator* checks it and
+//! moves it; of `crawler` a verified crawler owes what it is charged. Nothing here decides who must pay or what for; that is the host's.
 //!
 //! | file | holds |
 //! |---|---|
@@ -14,10 +14,12 @@
 //! | `facilitator.rs`, `reason.rs` | the one who checks and settles, and what its words mean |
 //! | `chain.rs` | what the chain knows of a settlement that nobody answered for |
 //! | `scheme.rs` | all of it, as the host wants it |
+//! | `crawl/` | prices for crawlers, and what verified ones owe |
 //! | `quote.rs`, `wallet.rs` | the other side: who pays |
 //! | `wallet_request.rs` | what a page has a wallet in a browser sign |
 
 mod chain;
+pub mod crawl;
 mod facilitator;
 mod hex;
 mod keccak;

@@ -30,3 +30,15 @@ pub const WORD_CHARS_MAX: usize = 256;
 pub(crate) const FINALITY_SECONDS: u128 = 15 * 60;
 /// Blocks in which a settlement is looked up. Providers answer for no more at once.
 pub(crate) const LOG_BLOCKS_MAX: u128 = 9_000;
+/// US dollars of one price for crawlers, and of what one may owe.
+pub const CRAWLER_PRICE_MAX: u64 = 1_000;
+/// Bytes of a price in a field.
+pub const CRAWLER_PRICE_BYTES_MAX: usize = 64;
+/// How long it is remembered what a crawler owes that comes no more.
+pub const DEBT_KEPT: Duration = Duration::from_secs(400 * 24 * 60 * 60);
+/// Entries of the list of crawlers that owe: one for each, and another one after half of [`DEBT_KEPT`].
+pub const DEBTORS_MAX: usize = 4_000;
+/// Steps of a debt that are looked through for a payment that was added already.
+pub(crate) const DEBTS_LOOKED_AT_MAX: usize = 64;
+/// How often a step of a debt is written anew that another node's came before.
+pub(crate) const DEBT_TRIES_MAX: usize = 8;

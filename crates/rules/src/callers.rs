@@ -64,6 +64,11 @@ impl CallerRule {
         lists.chain(networks).collect::<Vec<_>>().join(", ")
     }
 
+    /// Whether all of its lists are empty.
+    pub fn lists_nobody(&self) -> bool {
+        [self.countries.len(), self.networks.len(), self.subjects.len(), self.languages.len()] == [0; 4]
+    }
+
     /// Lets nobody pass but who is listed.
     pub(crate) fn build_allow(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
         let lists = self.lists(context)?;
@@ -96,7 +101,7 @@ impl CallerRule {
     }
 
     fn lists(&self, context: &RuleContext<'_>) -> Result<CallerLists, RuleProblem> {
-        if [self.countries.len(), self.networks.len(), self.subjects.len(), self.languages.len()] == [0; 4] {
+        if self.lists_nobody() {
             let keys = "needs one of `countries`, `networks`, `subjects` and `languages`";
             return Err(RuleProblem::whole(keys));
         }

@@ -3,6 +3,7 @@
 //! Each kind has a file: its settings, and the rule that they become. A rule says what it wants of a message, and
 //! never whether that was done: the host keeps that.
 
+mod bots;
 mod callers;
 mod consent;
 mod countries;
@@ -31,6 +32,7 @@ use forecourt_core::policy::{OfferBuilder, Requirement};
 use forecourt_core::{AgentCard, Clock, Handle, Message, PolicyPart, Site};
 use futures::future::BoxFuture;
 
+pub use bots::BotScope;
 pub use callers::{CallerRule, UnknownCaller};
 pub use consent::ConsentRule;
 pub use countries::{Country, CountryTable, CountryTableError};
@@ -120,7 +122,11 @@ pub fn rules(settings: &[RuleSettings], context: &RuleContext<'_>) -> Result<Vec
             problems.push(RuleProblem { index, ..RuleProblem::whole(text) });
             break;
         }
-        let made = one.words.check().and_then(|()| build(index, one, RuleProduct::Gate, context));
+        let made = one
+            .words
+            .check()
+            .and_then(|()| one.scope.check())
+            .and_then(|()| build(index, one, RuleProduct::Gate, context));
         match made {
             Ok(Some(BuiltKind::Gate(rule))) => built.push(rule),
             Ok(_) => {}
@@ -158,8 +164,14 @@ fn build(
         return Ok(None);
     }
     // By its place among all rules of the list: guardrails, which are built apart, take theirs, too.
-    let scope = format!("{}#{index}", context.scope);
-    one.kind.build(&one.words, &RuleContext { scope, ..context.clone() }).map(Some)
+    let context = RuleContext { scope: format!("{}#{index}", context.scope), ..context.clone() };
+    match one.crawlers_kind().build(&one.words, &context)? {
+        BuiltKind::Gate(rule) => Ok(Some(BuiltKind::Gate(one.scope.around(rule)))),
+        BuiltKind::Guardrail(_) if !one.scope.is_everybody() => {
+            Err(RuleProblem::of("bots", "a guardrail judges what everybody says"))
+        }
+        guardrail => Ok(Some(guardrail)),
+    }
 }
 
 /// A rule that is a function of the agent and the message, and never waits.

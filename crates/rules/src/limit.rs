@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use forecourt_core::clock::whole_seconds;
 use forecourt_core::gate::{Rule, RuleVerdict};
 use forecourt_core::policy::{Objection, RefusalKind};
-use forecourt_core::{AgentCard, CallerKey, Message, PolicyPart, ThreadId};
+use forecourt_core::{AgentCard, Bot, CallerKey, Message, PolicyPart, ThreadId};
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,8 @@ pub enum LimitBy {
     Subject,
     /// A verified agent.
     Agent,
+    /// A crawler by its name, verified or not, from whatever addresses it comes.
+    Bot,
 }
 
 impl LimitBy {
@@ -49,6 +51,7 @@ impl LimitBy {
             Self::Session => "session",
             Self::Subject => "subject",
             Self::Agent => "agent",
+            Self::Bot => "bot",
         }
     }
 }
@@ -89,12 +92,14 @@ impl Rule for Limiter {
         // Rules are built before their host, and also where there is none, such as in `forecourt check`.
         let Some(services) = self.services.get() else { return Ok(()) };
         let sender = &message.sender;
+        let bot = sender.bot.as_ref().map(|bot| named(bot));
         let (subject, conversation) = match self.settings.by {
             LimitBy::Address => (None, None),
             // Only a conversation that goes on counts: each new one would begin with a fresh bucket.
             LimitBy::Session => (None, message.thread.as_ref().filter(|_| message.gate.continues()).map(ThreadId::key)),
             LimitBy::Subject => (sender.owner(), None),
             LimitBy::Agent => (verified_agent(message), None),
+            LimitBy::Bot => (bot.as_deref(), None),
         };
         let caller = CallerKey::of(subject, conversation, sender.network());
         services.take(&self.scope, &caller, self.quota).map_err(|wait| {
@@ -104,6 +109,12 @@ impl Rule for Limiter {
             Objection::from(part)
         })
     }
+}
+
+/// What a crawler counts as: one that only says who it is never as one that proved it.
+fn named(bot: &Bot) -> String {
+    let proof = if bot.is_verified { "verified" } else { "named" };
+    format!("{proof}:{}", bot.name)
 }
 
 /// The agent that a sender was proven to be.

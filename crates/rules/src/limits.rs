@@ -34,3 +34,7 @@ pub const GUARD_WINDOW_CHARS_MIN: usize = 80;
 pub const GUARD_WINDOW_CHARS_MAX: usize = 100_000;
 /// Characters of what was shown that are judged again with what follows: what a pattern fits may lie across.
 pub const GUARD_OVERLAP_CHARS: usize = 256;
+/// Crawlers that one rule names, and as many exceptions.
+pub const BOT_PATTERNS_MAX: usize = 100;
+/// Patterns of paths that one rule of the host stands before.
+pub const RULE_PATHS_MAX: usize = 100;

@@ -13,6 +13,9 @@ use crate::limits::OFFERS_MAX;
 use crate::span::Span;
 use crate::{BuiltRule, RuleContext, RuleProblem, RuleWords, requirement_unless_wrong, rule};
 
+/// The shorthand of the ways to pay that are for crawlers.
+const CRAWLER: &str = "crawler";
+
 /// What it costs, and for how long that is enough.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -27,7 +30,8 @@ pub struct PaymentRule {
     /// until then), or `before` the agent is asked. A period and credit are bought, so they are always paid before.
     pub charge: Option<ChargeSettings>,
     /// How it may be paid, the preferred way first: `{ scheme, payload }` as it stands on the wire, or one key
-    /// with a table that a payment scheme turns into such. At most 16.
+    /// with a table that a payment scheme turns into such. At most 16. `crawler = { owed_max = "25.00" }`: a verified
+    /// crawler may owe it, up to so many dollars, until it is billed.
     #[schemars(with = "Vec<OfferSettings>")]
     pub offers: Vec<Map<String, Value>>,
     /// With `per = "credit"`, and needed there: how credit is counted.
@@ -76,6 +80,17 @@ impl PaymentRule {
     /// What it costs.
     pub(crate) fn summary(&self) -> String {
         self.price.clone()
+    }
+
+    /// The same for crawlers, with its price in the words that they read, where it is in dollars.
+    pub(crate) fn for_crawlers(&self) -> Self {
+        let price = self.price.trim();
+        let is_dollars = price.starts_with('$') || price.starts_with("USD ") || price.ends_with(" USD");
+        let mut rule = self.clone();
+        if is_dollars && !self.offered_families().iter().any(|family| family == CRAWLER) {
+            rule.offers.push(Map::from_iter([(CRAWLER.to_owned(), Value::Object(Map::new()))]));
+        }
+        rule
     }
 
     /// The families that its ways to pay belong to: what stands before the first dot of a scheme, or the key of a

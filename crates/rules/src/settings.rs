@@ -4,6 +4,8 @@ use forecourt_core::{Glob, Handle};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::bots::BotScope;
+use crate::callers::CallerRule;
 use crate::kinds::RuleKind;
 use crate::words::RuleWords;
 
@@ -14,6 +16,9 @@ pub struct RuleSettings {
     /// What it says.
     #[serde(flatten)]
     pub words: RuleWords,
+    /// Whom it stands before.
+    #[serde(flatten)]
+    pub scope: BotScope,
     /// What it wants.
     #[serde(flatten)]
     pub kind: RuleKind,
@@ -30,6 +35,11 @@ pub struct HostRuleSettings {
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub except: Vec<Handle>,
+    /// The pages that it stands before instead of agents, by their paths: patterns in which `*` stands for any
+    /// characters, such as `/manual/*`. Such a rule names `bots`: people in a browser meet none. At most 100.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub paths: Vec<Glob>,
     /// The rule.
     #[serde(flatten)]
     pub rule: RuleSettings,
@@ -74,10 +84,24 @@ impl RuleSettings {
         matches!(&self.kind, RuleKind::RequireIdentity(rule) if rule.wants_token())
     }
 
+    /// Its kind as it is built: who is denied by a rule for crawlers that lists nobody is each of them, and what is paid
+    /// by them has a price that they can read.
+    pub(crate) fn crawlers_kind(&self) -> RuleKind {
+        match &self.kind {
+            kind if self.scope.is_everybody() => kind.clone(),
+            RuleKind::Deny(rule) if rule.lists_nobody() => {
+                RuleKind::Deny(CallerRule { subjects: vec!["*".to_owned()], ..rule.clone() })
+            }
+            RuleKind::RequirePayment(rule) => RuleKind::RequirePayment(rule.for_crawlers()),
+            kind => kind.clone(),
+        }
+    }
+
     /// Its kind, its name and what it wants, in one line.
     pub fn summary(&self) -> String {
         let name = self.words.name.as_ref().map(|name| format!("`{name}`"));
-        let parts = [Some(self.kind.name().to_owned()), name, Some(self.kind.summary())];
+        let (kind, bots) = (self.kind.summary(), self.scope.summary());
+        let parts = [Some(self.kind.name().to_owned()), name, Some(kind), Some(bots)];
         parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
 }
@@ -85,12 +109,12 @@ impl RuleSettings {
 impl HostRuleSettings {
     /// Whether it stands before this agent.
     pub fn is_before(&self, agent: &Handle) -> bool {
-        (self.agents.is_empty() || self.agents.contains(agent)) && !self.except.contains(agent)
+        self.paths.is_empty() && (self.agents.is_empty() || self.agents.contains(agent)) && !self.except.contains(agent)
     }
 }
 
 impl From<RuleKind> for RuleSettings {
     fn from(kind: RuleKind) -> Self {
-        Self { words: RuleWords::default(), kind }
+        Self { words: RuleWords::default(), scope: BotScope::default(), kind }
     }
 }

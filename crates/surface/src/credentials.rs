@@ -46,6 +46,11 @@ impl Request<'_> {
     }
 }
 
+/// The sender of a request that was verified before a wire got it, since its proof is good for one use. Whoever stands
+/// before the wires puts it into the extensions of the request.
+#[derive(Debug, Clone)]
+pub struct VerifiedBefore(pub Sender);
+
 /// The sender of a request: anonymous when it carries no proof. Fails with a refusal when a proof does not hold: a
 /// client that sends credentials must not silently get what an anonymous caller gets.
 pub fn sender<'a>(
@@ -53,10 +58,16 @@ pub fn sender<'a>(
     site: &'a Site,
     request: Request<'a>,
 ) -> MaybeBoxed<'a, Result<Sender, Box<PolicyPart>>> {
+    if let Some(VerifiedBefore(sender)) = request.head.extensions.get() {
+        return at_once(Ok(sender.clone()));
+    }
     // Over the fields that are there, of which most requests have few: looking up each of ours would hash six names.
     let says_nothing = !request.head.headers.keys().any(|name| FIELDS.contains(name));
     match says_nothing {
-        true => at_once(Ok(Sender { peer: request.peer(), ..Sender::anonymous() })),
+        true => {
+            let bot = verifier.bots().named(&request.head.headers).map(Box::new);
+            at_once(Ok(Sender { peer: request.peer(), bot, ..Sender::anonymous() }))
+        }
         false => in_time(|| proven(verifier, site, request)),
     }
 }
@@ -92,7 +103,11 @@ async fn proven(verifier: &Verifier, site: &Site, request: Request<'_>) -> Resul
             tracing::info!(%fault, "a signature did not hold");
             Err(Box::new(unsigned(site.canonical_host(), fault)))
         }
-        _ => Ok(Sender { peer, ..sender }),
+        _ => {
+            // What is proven comes before what is said.
+            let bot = sender.bot.clone().or_else(|| verifier.bots().named(&head.headers).map(Box::new));
+            Ok(Sender { peer, bot, ..sender })
+        }
     }
 }
 

@@ -19,6 +19,7 @@ pub(super) const NAV: &[(&str, &[(&str, &str)])] = &[
             ("/console/refusals", "Refusals"),
             ("/console/consents", "Consents"),
             ("/console/payments", "Payments"),
+            ("/console/bots", "Crawlers"),
             ("/console/limits", "Limits hit"),
             ("/console/sessions", "Sessions"),
             ("/console/questions", "What people ask"),

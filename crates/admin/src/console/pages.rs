@@ -1,5 +1,6 @@
 //! The pages: each reads the values that the API gives, and lays them out.
 
+mod bots;
 mod callers;
 mod consents;
 mod house;
@@ -47,6 +48,7 @@ pub(super) const PAGES: &[PageRoute] = &[
     page!("/console/refusals" callers::refusals_page),
     page!("/console/consents" consents::consents_page),
     page!("/console/payments" consents::payments_page),
+    page!("/console/bots" bots::bots_page),
     page!("/console/limits" callers::limits_page),
     page!("/console/sessions" callers::sessions_page),
     page!("/console/questions" callers::questions_page),

@@ -129,6 +129,23 @@ pub(crate) enum AdminWhat {
         #[arg(long, value_name = "LIST", conflicts_with = "json")]
         csv: Option<QuestionList>,
     },
+    /// Crawlers: who came, what they took, and what the verified ones owe.
+    Bots {
+        /// Print them as CSV (RFC 4180).
+        #[arg(long, conflicts_with = "json")]
+        csv: bool,
+    },
+    /// Takes what was billed off what a crawler owes.
+    Bill {
+        /// The crawler, by the host of its signature agent.
+        name: String,
+        /// How much, in US dollars. [default: everything]
+        #[arg(long)]
+        amount: Option<String>,
+        /// Why, such as the number of the bill: kept with what was done.
+        #[arg(long)]
+        reason: Option<String>,
+    },
     /// Contracts in force that were made with single callers.
     Contracts,
     /// Posts that wait to be made, and those that fail.

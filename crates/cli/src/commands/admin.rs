@@ -7,7 +7,7 @@ mod way;
 
 use serde_json::{Value, json};
 
-use self::tables::{CONSENTS, PAYMENTS, Table};
+use self::tables::{BOTS, CONSENTS, PAYMENTS, Table};
 use self::way::Way;
 use crate::args::{Admin, AdminWhat, HeldList, ReasonedAction};
 use crate::output::{Failure, Outcome, print_json, stdoutln};
@@ -42,6 +42,8 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
             way.get(&with_query("/usage", &query)).await?
         }
         AdminWhat::Questions { limit, .. } => way.get(&format!("/questions?limit={limit}")).await?,
+        AdminWhat::Bots { .. } => way.get("/bots").await?,
+        AdminWhat::Bill { name, amount, reason } => bill(&way, name, amount.as_deref(), reason.as_deref()).await?,
         AdminWhat::Contracts => way.get("/contracts").await?,
         AdminWhat::Deliveries => way.get("/deliveries").await?,
         AdminWhat::Queue { id: Some(id), .. } => way.get(&format!("/queue/{}", part(id))).await?,
@@ -82,9 +84,15 @@ fn csv_table(what: &AdminWhat) -> Option<&'static Table> {
     match what {
         AdminWhat::Consents(HeldList { csv: true, .. }) => Some(&CONSENTS),
         AdminWhat::Payments(HeldList { csv: true, .. }) => Some(&PAYMENTS),
+        AdminWhat::Bots { csv: true } => Some(&BOTS),
         AdminWhat::Questions { csv: Some(list), .. } => Some(shown::of_list(*list)),
         _ => None,
     }
+}
+
+/// Writes down what a crawler was billed.
+async fn bill(way: &Way, name: &str, amount: Option<&str>, reason: Option<&str>) -> Result<Value, Failure> {
+    way.post(&format!("/bots/{}/bill", part(name)), &json!({ "amount": amount, "reason": reason })).await
 }
 
 /// Consents or payments, page after page where all of them are wanted.

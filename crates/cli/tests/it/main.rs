@@ -45,6 +45,7 @@
 //! | `sharpened` | a search with a real language model |
 //! | `remote` | `ask --via a2a`, and agents that front others |
 //! | `items` | `ask --via nlweb`, and promises |
+//! | `crawlers` | rules before crawlers, signed by others' library, and people who meet none |
 //! | `packages` | the Debian package, the chart and the image |
 //! | `pay_page` | people pay with wallets in Chromium, on a real chain |
 //! | `pages` | what a person sees, in Chromium |
@@ -92,6 +93,7 @@ mod contributing;
 mod conventions;
 mod conversations;
 mod crash;
+mod crawlers;
 mod data;
 mod decisions;
 mod delegated;

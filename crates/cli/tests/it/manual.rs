@@ -35,6 +35,7 @@ pages! {
     conform => "docs/manual/conform.md",
     console => "docs/manual/console.md",
     content => "docs/manual/content.md",
+    crawlers => "docs/manual/crawlers.md",
     discovery => "docs/manual/discovery.md",
     email => "docs/manual/email.md",
     embed_widget => "docs/manual/embed-widget.md",

@@ -18,6 +18,12 @@ pub trait PaymentScheme: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Whether what one message of a holder reserved may pay for another one of theirs, which comes first. `false` where
+    /// every message pays for itself.
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     /// Which of `offers` this payment means: the index. The payer's own copy of the offer only selects.
     /// `Err` says in a code and a sentence why it means none.
     fn select(&self, offers: &[AcceptedPayment], payment: &PaymentSubmission) -> Result<usize, PaymentError>;

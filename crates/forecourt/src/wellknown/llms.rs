@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use forecourt_core::AgentCard;
+use forecourt_core::{AgentCard, BotPurpose};
 
 use super::listing::{SiteListing, one_line};
+use crate::crawl::{CrawlTerms, LICENSE_PATH, Place, TermVerdict};
 
 /// The whole document.
-pub(crate) fn llms_txt(listing: &SiteListing<'_>) -> String {
+pub(crate) fn llms_txt(listing: &SiteListing<'_>, terms: &CrawlTerms) -> String {
     let site = &listing.site;
     let mut text = format!("# {}\n\n", one_line(&site.name));
     let _ = writeln!(text, "> Agents of {} that answer questions. Each can be asked in plain language.\n", site.domain);
@@ -17,7 +18,39 @@ pub(crate) fn llms_txt(listing: &SiteListing<'_>) -> String {
     if listing.is_cut {
         let _ = writeln!(text, "\nThere are more agents than are listed here: [all of them]({}/)", site.base);
     }
+    if !terms.is_empty() {
+        add_terms(&mut text, terms, &site.base);
+    }
     text
+}
+
+/// On which terms pages may be read: for the whole site, and where something else holds.
+fn add_terms(text: &mut String, terms: &CrawlTerms, base: &str) {
+    let _ = writeln!(
+        text,
+        "\n## Terms\n\nFor crawlers, as a licence for programs: [{LICENSE_PATH}]({base}{LICENSE_PATH})\n"
+    );
+    let site = words(terms, "/");
+    let _ = writeln!(text, "- all pages: {site}");
+    for pattern in terms.patterns() {
+        let own = words(terms, pattern.as_str());
+        if own != site {
+            let _ = writeln!(text, "- `{}`: {own}", one_line(pattern.as_str()));
+        }
+    }
+}
+
+fn words(terms: &CrawlTerms, path: &str) -> String {
+    let word = |purpose: BotPurpose| {
+        let said = match terms.for_purpose(purpose, Place::Page(path)) {
+            TermVerdict::Free => "free".to_owned(),
+            TermVerdict::Refused => "refused".to_owned(),
+            TermVerdict::Priced(None) => "paid".to_owned(),
+            TermVerdict::Priced(Some(price)) => format!("{price} for each page"),
+        };
+        format!("{} {said}", purpose.name())
+    };
+    BotPurpose::ALL.map(word).join(", ")
 }
 
 fn agent(text: &mut String, card: &AgentCard) {

@@ -20,6 +20,7 @@ use super::public::public_file;
 use super::robots::robots;
 use super::sitemap::sitemap;
 use super::{ai_catalog, api_catalog, llms};
+use crate::crawl::{self, Crawl, LICENSE_PATH, LICENSE_TYPE};
 
 const ROBOTS_PATH: &str = "/robots.txt";
 const LLMS_PATH: &str = "/llms.txt";
@@ -37,14 +38,21 @@ struct WellKnown {
     robots: Option<String>,
     llms: Option<String>,
     security: Option<String>,
+    license: Option<String>,
+    /// What the rules say to crawlers.
+    crawl: Arc<Crawl>,
 }
 
 /// The routes. The operator's files are read once: a deployment that is read again reads them again.
 pub(crate) fn routes(mount: &Mount) -> HttpRoutes {
     let own = |name| public_file(&mount.folder, name);
     let (robots, llms, security) = (own("robots.txt"), own("llms.txt"), own("security.txt"));
-    let shared = Arc::new(WellKnown { host: mount.host.clone(), pages: mount.pages.clone(), robots, llms, security });
-    let paths = vec![ROBOTS_PATH, LLMS_PATH, SITEMAP_PATH, SECURITY_PATH, api_catalog::PATH, ai_catalog::PATH];
+    let license = own("license.xml");
+    let crawl = mount.services.get::<Crawl>().unwrap_or_default();
+    let (host, pages) = (mount.host.clone(), mount.pages.clone());
+    let shared = Arc::new(WellKnown { host, pages, robots, llms, security, license, crawl });
+    let paths =
+        vec![ROBOTS_PATH, LLMS_PATH, LICENSE_PATH, SITEMAP_PATH, SECURITY_PATH, api_catalog::PATH, ai_catalog::PATH];
     let router = paths.iter().fold(Router::new(), |router, path| router.route(path, any(on_document)));
     HttpRoutes { paths, router: router.with_state(shared) }
 }
@@ -72,12 +80,21 @@ impl WellKnown {
         let listing = || SiteListing::of(&self.host, base);
         let plain = |text: String| Ok(ServedDocument::new(PLAIN, FRESH, text));
         match path {
-            ROBOTS_PATH => plain(
-                self.robots
-                    .clone()
-                    .unwrap_or_else(|| robots(self.is_listed().then(|| base.url(SITEMAP_PATH)).as_deref())),
-            ),
-            LLMS_PATH => plain(self.llms.clone().unwrap_or_else(|| llms::llms_txt(&listing()))),
+            ROBOTS_PATH => plain(self.robots.clone().unwrap_or_else(|| {
+                let sitemap = self.is_listed().then(|| base.url(SITEMAP_PATH));
+                robots(&self.crawl.terms, &base.url(""), sitemap.as_deref())
+            })),
+            LLMS_PATH => plain(self.llms.clone().unwrap_or_else(|| llms::llms_txt(&listing(), &self.crawl.terms))),
+            LICENSE_PATH => match &self.license {
+                Some(own) => Ok(ServedDocument::new(LICENSE_TYPE, FRESH, own.clone())),
+                None if self.crawl.terms.is_empty() => Err(DocumentError::Absent("this host publishes no licence")),
+                None => {
+                    let listing = listing();
+                    let agents = listing.agents.iter().map(|card| card.handle());
+                    let xml = crawl::license(&self.crawl.terms, &base.url(""), agents);
+                    Ok(ServedDocument::new(LICENSE_TYPE, FRESH, xml))
+                }
+            },
             SITEMAP_PATH if self.is_listed() => {
                 Ok(ServedDocument::new(XML, FRESH, sitemap(&listing(), self.pages.has_manual)))
             }

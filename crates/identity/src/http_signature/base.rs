@@ -2,6 +2,7 @@
 
 use forecourt_jose::ProofError;
 use http::{HeaderMap, HeaderName};
+use sfv::{Dictionary, ListSerializer, Parser};
 use url::form_urlencoded;
 
 use super::fields::{Component, SignatureInput};
@@ -46,7 +47,7 @@ pub fn signature_base(input: &SignatureInput, message: &CoveredMessage<'_>) -> R
 
 impl CoveredMessage<'_> {
     /// The value of a component. RFC 9421 2.1, 2.2.
-    fn value(&self, component: &Component) -> Option<String> {
+    pub(crate) fn value(&self, component: &Component) -> Option<String> {
         match component.name.as_str() {
             "@method" => Some(self.method.to_owned()),
             "@target-uri" => Some(self.target_uri.to_owned()),
@@ -61,7 +62,10 @@ impl CoveredMessage<'_> {
             "@query-param" => self.query_parameter(component.query_parameter.as_deref()?),
             // An unknown derived component is refused, not left out: the signer meant it to be covered.
             derived if derived.starts_with('@') => None,
-            field => self.field(field),
+            field => match &component.key {
+                Some(key) => self.member(field, key),
+                None => self.field(field),
+            },
         }
     }
 
@@ -75,6 +79,14 @@ impl CoveredMessage<'_> {
         let values: Option<Vec<_>> =
             self.headers.get_all(&name).iter().map(|v| Some(v.to_str().ok()?.trim())).collect();
         values.filter(|values| !values.is_empty()).map(|values| values.join(", "))
+    }
+
+    /// One member of a field that is a dictionary. RFC 9421 2.1.2.
+    fn member(&self, name: &str, key: &str) -> Option<String> {
+        let members: Dictionary = Parser::new(&self.field(name)?).parse().ok()?;
+        let mut serializer = ListSerializer::new();
+        serializer.members([members.get(key)?]);
+        serializer.finish()
     }
 
     /// A parameter that occurs once, encoded anew. RFC 9421 2.2.8.

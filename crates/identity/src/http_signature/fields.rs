@@ -26,6 +26,8 @@ pub struct SignatureInput {
     pub keyid: Option<String>,
     /// `alg`: the algorithm.
     pub alg: Option<String>,
+    /// `tag`: what it is for.
+    pub tag: Option<String>,
     /// The nonce, at most [`NONCE_BYTES_MAX`] bytes.
     pub nonce: Option<String>,
     /// The signature.
@@ -41,6 +43,10 @@ pub struct Component {
     pub name: String,
     /// Which query parameter, for `@query-param`.
     pub query_parameter: Option<String>,
+    /// Which member of a field that is a dictionary, for `key`.
+    pub(crate) key: Option<String>,
+    /// Whether it is that of the request which the signed message answers, for `req`.
+    pub(crate) is_of_request: bool,
     /// The identifier as it stands in the signature base.
     pub(crate) identifier: String,
 }
@@ -48,11 +54,23 @@ pub struct Component {
 impl SignatureInput {
     /// The signatures of a message, at most [`SIGNATURES_MAX`]; empty when it has none.
     pub fn read(headers: &HeaderMap) -> Result<Vec<Self>, ProofError> {
-        read(headers)
+        read(headers, SignedMessage::Request)
+    }
+
+    /// The same of an answer, whose signatures may cover the request that it answers.
+    pub(crate) fn read_of_answer(headers: &HeaderMap) -> Result<Vec<Self>, ProofError> {
+        read(headers, SignedMessage::Answer)
     }
 }
 
-fn read(headers: &HeaderMap) -> Result<Vec<SignatureInput>, ProofError> {
+/// What is signed. RFC 9421 2.4: only an answer's signature covers parts of another message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SignedMessage {
+    Request,
+    Answer,
+}
+
+fn read(headers: &HeaderMap, of: SignedMessage) -> Result<Vec<SignatureInput>, ProofError> {
     let (Some(inputs), Some(signatures)) = (combined(headers, &SIGNATURE_INPUT)?, combined(headers, &SIGNATURE)?)
     else {
         // One field without the other is an error: its sender meant to sign, and must not pass as unsigned.
@@ -64,7 +82,7 @@ fn read(headers: &HeaderMap) -> Result<Vec<SignatureInput>, ProofError> {
     let pairs =
         inputs.iter().take(SIGNATURES_MAX).filter_map(|(label, input)| Some((label, input, signatures.get(label)?)));
     let read: Vec<_> =
-        pairs.map(|(label, input, signature)| one(label.as_str(), input, signature)).collect::<Result<_, _>>()?;
+        pairs.map(|(label, input, signature)| one(label.as_str(), input, signature, of)).collect::<Result<_, _>>()?;
     if read.is_empty() { Err(MALFORMED) } else { Ok(read) }
 }
 
@@ -79,7 +97,7 @@ fn combined(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, Pr
     }
 }
 
-fn one(label: &str, input: &ListEntry, signature: &ListEntry) -> Result<SignatureInput, ProofError> {
+fn one(label: &str, input: &ListEntry, signature: &ListEntry, of: SignedMessage) -> Result<SignatureInput, ProofError> {
     let (ListEntry::InnerList(list), ListEntry::Item(Item { bare_item: BareItem::ByteSequence(bytes), .. })) =
         (input, signature)
     else {
@@ -88,7 +106,7 @@ fn one(label: &str, input: &ListEntry, signature: &ListEntry) -> Result<Signatur
     if list.items.len() > COMPONENTS_MAX {
         return Err(MALFORMED);
     }
-    let components = list.items.iter().map(component).collect::<Result<Vec<_>, _>>()?;
+    let components = list.items.iter().map(|item| component(item, of)).collect::<Result<Vec<_>, _>>()?;
     // RFC 9421 2: each component may be covered once.
     let twice = |(at, c): (usize, &Component)| components[..at].iter().any(|e| e.identifier == c.identifier);
     if components.iter().enumerate().any(twice) {
@@ -100,6 +118,7 @@ fn one(label: &str, input: &ListEntry, signature: &ListEntry) -> Result<Signatur
         expires: moment(list, "expires")?,
         keyid: text(list, "keyid")?,
         alg: text(list, "alg")?,
+        tag: text(list, "tag")?,
         nonce: nonce(list)?,
         signature: bytes.clone(),
         parameters: serialize(list).ok_or(MALFORMED)?,
@@ -107,26 +126,31 @@ fn one(label: &str, input: &ListEntry, signature: &ListEntry) -> Result<Signatur
     })
 }
 
-/// A component identifier. Parameters that change what a component means (`sf`, `bs`, `key`, `req`,
-/// `tr`) are not supported, and a signature that uses one is refused rather than misread.
-fn component(item: &Item) -> Result<Component, ProofError> {
+/// A component identifier. Parameters that change what a component means (`sf`, `bs`, `tr`, and `req` in a request)
+/// are not supported, and a signature that uses one is refused rather than misread.
+fn component(item: &Item, of: SignedMessage) -> Result<Component, ProofError> {
     let BareItem::String(name) = &item.bare_item else { return Err(MALFORMED) };
     let name = name.as_str();
     // RFC 9421 2.3: the parameters are signed anyway, and must not be among the components.
     if name.is_empty() || name == "@signature-params" || name.bytes().any(|b| b.is_ascii_uppercase()) {
         return Err(MALFORMED);
     }
-    let mut query_parameter = None;
+    let (mut query_parameter, mut member, mut is_of_request) = (None, None, false);
     for (key, value) in &item.params {
         match (name, key.as_str(), value) {
             ("@query-param", "name", BareItem::String(value)) => query_parameter = Some(value.as_str().to_owned()),
+            (field, "key", BareItem::String(value)) if !field.starts_with('@') => {
+                member = Some(value.as_str().to_owned());
+            }
+            (_, "req", BareItem::Boolean(true)) if of == SignedMessage::Answer => is_of_request = true,
             _ => return Err(MALFORMED),
         }
     }
     if (name == "@query-param") != query_parameter.is_some() {
         return Err(MALFORMED);
     }
-    Ok(Component { name: name.to_owned(), query_parameter, identifier: sfv::FieldType::serialize(item) })
+    let identifier = sfv::FieldType::serialize(item);
+    Ok(Component { name: name.to_owned(), query_parameter, key: member, is_of_request, identifier })
 }
 
 fn moment(list: &InnerList, name: &str) -> Result<Option<Timestamp>, ProofError> {

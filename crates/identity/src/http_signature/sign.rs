@@ -52,6 +52,7 @@ impl RequestSigner {
             expires: None,
             keyid: None,
             alg: None,
+            tag: None,
             nonce: None,
             signature: Vec::new(),
         };
@@ -91,6 +92,7 @@ impl RequestSigner {
 impl Component {
     /// A component without parameters.
     fn plain(name: &str) -> Self {
-        Self { name: name.to_owned(), query_parameter: None, identifier: format!("\"{name}\"") }
+        let identifier = format!("\"{name}\"");
+        Self { name: name.to_owned(), query_parameter: None, key: None, is_of_request: false, identifier }
     }
 }

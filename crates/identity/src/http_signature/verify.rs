@@ -15,6 +15,9 @@ use crate::request::RequestProof;
 /// The method of evidence from a signed request.
 pub const METHOD: &str = "urn:mentionable:auth:agent-signature:v0.1";
 
+/// The `tag` of signatures of crawlers. Web Bot Auth.
+pub(crate) const CRAWLER_TAG: &str = "web-bot-auth";
+
 /// The owner of a key, as a `keyid` names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyId {
@@ -85,10 +88,13 @@ pub(crate) async fn verify(
     request: &RequestProof<'_>,
 ) -> Option<Result<VerifiedSignature, ProofError>> {
     let inputs = match SignatureInput::read(request.headers) {
-        Ok(inputs) if inputs.is_empty() => return None,
-        Ok(inputs) => inputs,
+        // Those of crawlers are verified by other keys, and say so. Alone, they are no signature of an agent.
+        Ok(inputs) => inputs.into_iter().filter(|input| input.tag.as_deref() != Some(CRAWLER_TAG)).collect::<Vec<_>>(),
         Err(fault) => return Some(Err(fault)),
     };
+    if inputs.is_empty() {
+        return None;
+    }
     let mut fault = ProofError::BadSignature;
     for input in &inputs {
         match verify_one(policy, directory, request, input).await {

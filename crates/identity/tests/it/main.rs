@@ -1,6 +1,7 @@
 //! Who is believed to be who, and by what proof.
 
 mod api_keys;
+mod bots;
 mod hostile;
 mod s5_host_keys;
 mod s7_bearer;

@@ -12,6 +12,7 @@ use super::answer::{HttpAnswer, Outcome, RestError};
 use super::from_wire::{Envelope, message};
 use super::media::Media;
 use super::once::{IdempotencyKey, KeyedCall};
+use super::payment;
 use super::reply;
 use super::responder::Responder;
 use super::resumption::{ResumedRequest, Resumption, resume};
@@ -51,6 +52,11 @@ pub(crate) async fn carry(
     let proof = credentials::Request { head: request.parts, body, agent: &route.card.address, now: received_at };
     let sender = credentials::sender(&rest.verifier, host.site(), proof).await?;
     let sender = or_person(sender, responder.person, &route.card.address);
+    let payment = match payment {
+        Some(payment) => Some(payment),
+        // The account of a crawler, which is verified by its signature of this request: no link can have one signed.
+        None => payment::agreed(request.headers(), &sender)?,
+    };
     // Before what it resumes is used up: a repetition uses up nothing.
     let once = match key {
         // On the heap: few requests have a key.

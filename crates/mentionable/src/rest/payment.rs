@@ -11,9 +11,10 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use forecourt_core::PolicyPart;
 use forecourt_core::json;
 use forecourt_core::policy::{PaymentSubmission, RefusalKind};
+use forecourt_core::{PolicyPart, Sender};
+use forecourt_payments::crawl;
 use forecourt_payments::x402::http::{self as x402, PAYMENT_REQUIRED, PAYMENT_SIGNATURE};
 use forecourt_payments::x402::{Version, submission};
 use http::{HeaderMap, HeaderValue};
@@ -33,6 +34,11 @@ const BODY_MEMBERS: [&str; 3] = ["x402Version", "error", "accepts"];
 pub(crate) fn from_headers(headers: &HeaderMap) -> Result<Option<PaymentSubmission>, Failure> {
     let found = x402::from_headers(headers).map_err(|error| Failure::bad_request(error.message))?;
     Ok(found.map(|(_, payment)| payment))
+}
+
+/// What a verified crawler agrees to be charged for a request. Fails when that can't be read.
+pub(crate) fn agreed(headers: &HeaderMap, sender: &Sender) -> Result<Option<PaymentSubmission>, Failure> {
+    crawl::submission(headers, sender).map_err(|error| Failure::bad_request(error.to_string()))
 }
 
 /// A payment as text, at most [`PAYMENT_BYTES_MAX`] bytes: JSON, or JSON in base64.
@@ -73,8 +79,11 @@ pub(crate) fn body_members(part: &PolicyPart) -> Map<String, Value> {
     offer
 }
 
-/// Adds the offer for clients of version 2. One longer than [`POLICY_FIELD_BYTES_MAX`] is in the body alone.
+/// Adds the offer for clients of version 2, and the price for crawlers. One longer than [`POLICY_FIELD_BYTES_MAX`] is in the body alone.
 pub(crate) fn add_offer(head: &mut HeaderMap, part: &PolicyPart) {
+    if let RefusalKind::PaymentRequired { accepted_payments } = &part.kind {
+        head.extend(crawl::price(accepted_payments).map(|price| (crawl::CRAWLER_PRICE, price.field())));
+    }
     let text = offer(part, 2).and_then(|offer| serde_json::to_vec(&offer).ok()).map(|bytes| STANDARD.encode(bytes));
     let short = text.filter(|text| text.len() <= POLICY_FIELD_BYTES_MAX);
     head.extend(short.and_then(|text| HeaderValue::from_str(&text).ok()).map(|value| (PAYMENT_REQUIRED, value)));
@@ -82,6 +91,10 @@ pub(crate) fn add_offer(head: &mut HeaderMap, part: &PolicyPart) {
 
 /// Adds the receipt in the words of the version that was paid with; version 1 where no header paid.
 pub(crate) fn add_receipt(head: &mut HeaderMap, asked: &HeaderMap, receipt: &Map<String, Value>) {
+    if let Some(charged) = crawl::charged(receipt) {
+        head.insert(crawl::CRAWLER_CHARGED, charged.field());
+        return;
+    }
     let version = if asked.contains_key(PAYMENT_SIGNATURE) { Version::V2 } else { Version::V1 };
     let field = x402::receipt(version, receipt).filter(|(_, value)| value.len() <= POLICY_FIELD_BYTES_MAX);
     head.extend(field);

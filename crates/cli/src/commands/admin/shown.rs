@@ -4,9 +4,9 @@ use forecourt_client::printable::line;
 use serde_json::{Value, json};
 
 use super::tables::{
-    ACTIONS, AGENTS, ASKED, CERTIFICATES, CLICKED, CONSENTS, CONSOLE_SESSIONS, CONTENTS, CONTRACTS, DELIVERIES, EVENTS,
-    FILES, HUBS, LIMITS, NEVER_CLICKED, NODES, PAYMENTS, PEOPLE, PROTOCOLS, QUESTIONS, REFUSALS, SERVERS, TASKS, Table,
-    UNANSWERED, USAGE, VERSIONS,
+    ACTIONS, AGENTS, ASKED, BOTS, CERTIFICATES, CLICKED, CONSENTS, CONSOLE_SESSIONS, CONTENTS, CONTRACTS, DELIVERIES,
+    EVENTS, FILES, HUBS, LIMITS, NEVER_CLICKED, NODES, PAYMENTS, PEOPLE, PROTOCOLS, QUESTIONS, REFUSALS, SERVERS,
+    TASKS, Table, UNANSWERED, USAGE, VERSIONS,
 };
 use crate::args::{AdminWhat, QuestionList};
 
@@ -28,6 +28,7 @@ pub(super) fn shown(what: &AdminWhat, told: &Value) -> String {
         AdminWhat::Payments(_) => held(&PAYMENTS, told),
         AdminWhat::Usage { .. } => table(&USAGE, &json!({USAGE.rows: used(&told["answers"])})),
         AdminWhat::Questions { .. } => questions(told),
+        AdminWhat::Bots { .. } => table(&BOTS, told),
         AdminWhat::Contracts => table(&CONTRACTS, told),
         AdminWhat::Deliveries => table(&DELIVERIES, told),
         AdminWhat::Queue { id: None, .. } => table(&QUESTIONS, told),

@@ -127,6 +127,25 @@ pub(super) const USAGE: Table = Table {
     empty: "no model was asked",
 };
 
+/// Crawlers that came.
+pub(super) const BOTS: Table = Table {
+    rows: "bots",
+    columns: &[
+        ("CRAWLER", "name"),
+        ("VERIFIED", "is_verified"),
+        ("PURPOSE", "purpose"),
+        ("REQUESTS", "requests"),
+        ("TAKEN", "taken"),
+        ("REFUSED", "refused"),
+        ("TOLD A PRICE", "prices_told"),
+        ("PAID", "paid"),
+        ("OWED", "owed"),
+        ("BILLED", "billed"),
+        ("LAST", "last_at"),
+    ],
+    empty: "no crawler came within 30 days",
+};
+
 /// Contracts that hold.
 pub(super) const CONTRACTS: Table = Table {
     rows: "contracts",
