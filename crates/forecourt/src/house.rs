@@ -284,9 +284,14 @@ impl AgentBuilder<'_> {
         card.via.extend(agent.of_hub.iter().flat_map(|hub| hub.via.iter().cloned()));
         let card = Arc::new(card);
         let time_max = Duration::from_secs(agent.settings.timeout_seconds.get().into());
+        let (finds, handle) = (built.finds, &agent.settings.handle);
         let agent_inside = match self.questions {
             Some(log) => questions::logged(built, log),
             None => built.agent,
+        };
+        let agent_inside = match finds {
+            true => self.deployment.meters.unfound.counted(handle, agent_inside),
+            false => agent_inside,
         };
         let hosted = HostedAgent::new(card, agent_inside, Policy::new(rules), time_max);
         let hosted = hosted.showing_usage(agent.settings.show_usage).whose_lost_tasks(agent.settings.on_lost);

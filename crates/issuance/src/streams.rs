@@ -19,6 +19,7 @@ use tokio::time::Instant;
 use crate::digest::sha256_hex;
 use crate::holder::HolderKey;
 use crate::limits::HOLDER_MARKS_READ_MAX;
+use crate::metrics::PaymentMetrics;
 use crate::record::IssuanceRecord;
 use crate::{Issuance, IssuanceStatus};
 
@@ -77,6 +78,8 @@ pub(crate) struct Desk {
     /// By what settlements are asked about.
     pub(crate) schemes: ArcSwap<Vec<Arc<dyn PaymentScheme>>>,
     pub(crate) audit: Audit,
+    /// What payments come to.
+    pub(crate) metrics: PaymentMetrics,
 }
 
 /// What [`Issuances`] are made of.
@@ -133,7 +136,8 @@ impl Issuances {
     pub fn new(parts: IssuanceParts) -> Self {
         let IssuanceParts { site, limits, schemes, people, run, store, clock, entropy, audit } = parts;
         let (watched, charging, news) = (Mutex::default(), Mutex::default(), Notify::new());
-        let desk = Desk { watched, charging, news, schemes: ArcSwap::default(), audit };
+        let desk =
+            Desk { watched, charging, news, schemes: ArcSwap::default(), audit, metrics: PaymentMetrics::default() };
         Self { store, clock, entropy, site, limits, schemes: Arc::new(schemes), people, run, desk: Arc::new(desk) }
     }
 
