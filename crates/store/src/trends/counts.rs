@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Metric;
 use crate::limits::{TRENDS_LABEL_CHARS_MAX, TRENDS_LABELS_MAX, TRENDS_NODE_BYTES_MAX};
@@ -33,19 +33,27 @@ pub struct Counts(BTreeMap<Series, u64>);
 impl Counts {
     /// Adds to a number; a level is set.
     pub fn add(&mut self, series: Series, count: u64) {
-        let kept = self.0.entry(series.clone()).or_default();
-        *kept = if series.metric.is_level() { count } else { kept.saturating_add(count) };
+        let is_level = series.metric.is_level();
+        let kept = self.0.entry(series).or_default();
+        *kept = if is_level { count } else { kept.saturating_add(count) };
     }
 
     /// Adds what was counted later.
-    pub fn add_later(&mut self, later: &Self) {
-        later.0.iter().for_each(|(series, count)| self.add(series.clone(), *count));
+    pub fn add_later(&mut self, later: Self) {
+        if self.is_empty() {
+            *self = later;
+        } else {
+            later.0.into_iter().for_each(|(series, count)| self.add(series, count));
+        }
     }
 
     /// Adds what was counted elsewhere at the same time: of levels, the highest.
     pub fn add_beside(&mut self, beside: &Self) {
         for (series, count) in &beside.0 {
-            let kept = self.0.entry(series.clone()).or_default();
+            let Some(kept) = self.0.get_mut(series) else {
+                self.0.insert(series.clone(), *count);
+                continue;
+            };
             *kept = if series.metric.is_level() { (*kept).max(*count) } else { kept.saturating_add(*count) };
         }
     }
@@ -131,18 +139,21 @@ impl Counts {
 
     /// What was kept. What a later version counts is left out.
     pub(super) fn from_value(value: &Value) -> Self {
-        let fields = |value: &Value| value.as_object().cloned().unwrap_or_else(Map::new);
         let mut counts = Self::default();
         for (name, by_first) in fields(value) {
-            let Some(metric) = Metric::from_name(&name) else { continue };
-            for (first, by_second) in fields(&by_first) {
-                for (second, count) in fields(&by_second) {
-                    counts.add(Series::new(metric, [&first, &second]), count.as_u64().unwrap_or_default());
+            let Some(metric) = Metric::from_name(name) else { continue };
+            for (first, by_second) in fields(by_first) {
+                for (second, count) in fields(by_second) {
+                    counts.add(Series::new(metric, [first, second]), count.as_u64().unwrap_or_default());
                 }
             }
         }
         counts
     }
+}
+
+fn fields(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
 }
 
 #[cfg(test)]
@@ -195,7 +206,7 @@ mod tests {
     fn a_level_is_the_last_one_in_time_and_the_highest_of_nodes() {
         let level = |count| Counts([(Series::new(Metric::Items, ["chef", ""]), count)].into());
         let mut counts = level(7);
-        counts.add_later(&level(5));
+        counts.add_later(level(5));
         assert_eq!(counts, level(5));
         counts.add_beside(&level(3));
         assert_eq!(counts, level(5));

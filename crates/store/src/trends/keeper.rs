@@ -89,6 +89,8 @@ impl TrendKeeper {
         // Another node may still write about a minute that has just ended. One that is later yet makes a second entry
         // of the same slice, which counts as well.
         let is_over = after(begin, to.step() + TRENDS_LATE_MAX) <= now;
+        // Of a node with a wrong clock, or from before the clock was set: what came behind it must not wait for that day.
+        let is_over = is_over || begin > after(now, TRENDS_LATE_MAX);
         // Once: a node that is begun and ended again and again must not fill the store.
         let is_due = is_over || (is_end && written.at.is_none_or(|at| at < begin));
         if !is_due {
@@ -98,7 +100,7 @@ impl TrendKeeper {
         for (number, entry) in page.iter().take_while(|(_, entry)| to.floor(entry.at) == begin) {
             upto = Some(Progress { number: *number, at: entry.at });
             for (node, counts) in nodes_of(&entry.body) {
-                nodes.entry(node).or_default().add_later(&counts);
+                nodes.entry(node).or_default().add_later(counts);
             }
         }
         let entry = entry(&fewer(nodes), begin, to, upto);

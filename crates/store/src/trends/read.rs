@@ -42,7 +42,7 @@ pub fn read(
             for (_, entry) in entries.into_iter().filter(|(_, entry)| entry.at >= begin) {
                 let nodes = slices.entry(resolution.floor(entry.at)).or_default();
                 for (node, counts) in nodes_of(&entry.body) {
-                    nodes.entry(node).or_default().add_later(&counts);
+                    nodes.entry(node).or_default().add_later(counts);
                 }
             }
         };

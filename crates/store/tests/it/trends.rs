@@ -104,6 +104,15 @@ async fn what_comes_late_counts_too(store: AnyStore) {
     assert_eq!((slices.len(), sum(&slices)), (1, 3));
 }
 
+/// What a wrong clock wrote holds nobody up.
+async fn what_is_to_come_holds_nobody_up(store: AnyStore) {
+    write(&store, "a", 1, noon() + 24 * HOUR).await;
+    write(&store, "b", 2, noon() + MINUTE).await;
+    roll_up(&store, noon() + HOUR).await;
+    assert_eq!(rows(&store, noon() + HOUR).await, [2, 2, 1]);
+    assert_eq!(sum(&at(&store, Resolution::Hour, noon(), noon() + HOUR).await), 3);
+}
+
 /// At the end of a node everything is rolled up, once for each slice however often it ends.
 async fn nothing_is_left_behind_at_an_end(store: AnyStore) {
     let keeper = TrendKeeper::new(store.clone());
@@ -172,6 +181,7 @@ macro_rules! suite {
             each_minute_counts_once_at_every_resolution
             several_nodes_add_up_and_are_told_apart
             what_comes_late_counts_too
+            what_is_to_come_holds_nobody_up
             nothing_is_left_behind_at_an_end
             what_is_old_is_forgotten_and_counting_begins_anew
             a_level_stays_a_level
