@@ -21,6 +21,7 @@ pub mod reload;
 pub mod servers;
 pub mod sessions;
 pub mod tasks;
+pub mod trends;
 pub mod usage;
 
 use schemars::JsonSchema;

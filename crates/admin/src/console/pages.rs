@@ -7,6 +7,7 @@ mod now;
 mod promises;
 mod queue;
 mod tasks;
+mod trends;
 
 use std::collections::BTreeMap;
 
@@ -35,6 +36,7 @@ macro_rules! page {
 /// The pages that read.
 pub(super) const PAGES: &[PageRoute] = &[
     page!("/console" now::overview_page),
+    page!("/console/trends" trends::trends_page),
     page!("/console/agents" now::agents_page),
     page!("/console/agents/{handle}" now::agent_page),
     page!("/console/tasks" tasks::tasks_page),

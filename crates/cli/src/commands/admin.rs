@@ -3,6 +3,7 @@
 mod csv;
 mod shown;
 mod tables;
+mod trends;
 mod way;
 
 use serde_json::{Value, json};
@@ -41,6 +42,10 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
             let query = [("agent", agent.as_deref()), ("who", who.as_deref())];
             way.get(&with_query("/usage", &query)).await?
         }
+        AdminWhat::Trends { span, agent, node, .. } => {
+            let query = [("span", span.as_deref()), ("agent", agent.as_deref()), ("node", node.as_deref())];
+            way.get(&with_query("/trends", &query)).await?
+        }
         AdminWhat::Questions { limit, .. } => way.get(&format!("/questions?limit={limit}")).await?,
         AdminWhat::Contracts => way.get("/contracts").await?,
         AdminWhat::Deliveries => way.get("/deliveries").await?,
@@ -71,6 +76,7 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
     match csv_table(&admin.what) {
         _ if admin.json => print_json(&asked)?,
         Some(table) => stdoutln!("{}", csv::of(table, &asked)),
+        None if matches!(admin.what, AdminWhat::Trends { csv: true, .. }) => stdoutln!("{}", trends::as_csv(&asked)),
         None => stdoutln!("{}", shown::shown(&admin.what, &asked)),
     }
     verdict(&admin.what, &asked)

@@ -6,8 +6,9 @@ use crate::browser::{Browser, ENTER, View};
 use crate::support::{Served, within};
 
 /// Pages with something on them, by what their pictures are called.
-const PAGES: [(&str, &str); 22] = [
+const PAGES: [(&str, &str); 23] = [
     ("overview", "/console"),
+    ("trends", "/console/trends?span=hour"),
     ("agents", "/console/agents"),
     ("agent", "/console/agents/gate"),
     ("tasks", "/console/tasks"),

@@ -164,6 +164,7 @@ mod tasks;
 mod telemetry;
 mod three_nodes;
 mod tool;
+mod trends;
 mod trip;
 mod usage;
 mod vocabulary;

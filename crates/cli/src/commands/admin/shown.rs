@@ -8,6 +8,7 @@ use super::tables::{
     HUBS, LIMITS, NEVER_CLICKED, NODES, PAYMENTS, PEOPLE, PROTOCOLS, QUESTIONS, REFUSALS, SERVERS, TASKS, Table,
     UNANSWERED, USAGE,
 };
+use super::trends;
 use crate::args::{AdminWhat, QuestionList};
 
 /// Characters of a cell.
@@ -27,6 +28,7 @@ pub(super) fn shown(what: &AdminWhat, told: &Value) -> String {
         AdminWhat::Consents(_) => held(&CONSENTS, told),
         AdminWhat::Payments(_) => held(&PAYMENTS, told),
         AdminWhat::Usage { .. } => table(&USAGE, &json!({USAGE.rows: used(&told["answers"])})),
+        AdminWhat::Trends { .. } => trends::shown(told),
         AdminWhat::Questions { .. } => questions(told),
         AdminWhat::Contracts => table(&CONTRACTS, told),
         AdminWhat::Deliveries => table(&DELIVERIES, told),
