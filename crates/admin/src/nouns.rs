@@ -8,6 +8,7 @@ pub mod config;
 pub mod consents;
 pub mod content;
 pub mod contracts;
+pub mod costs;
 pub mod deliveries;
 pub mod hubs;
 pub mod limits;

@@ -12,8 +12,8 @@ use crate::access::Command;
 use crate::api_error::ApiError;
 use crate::desk::Ask;
 use crate::nouns::{
-    ActionOutcome, Why, actions, agents, certificates, config, consents, content, contracts, deliveries, hubs, limits,
-    nodes, overview, questions, queue, records, refusals, reload, servers, sessions, tasks, trends, usage,
+    ActionOutcome, Why, actions, agents, certificates, config, consents, content, contracts, costs, deliveries, hubs,
+    limits, nodes, overview, questions, queue, records, refusals, reload, servers, sessions, tasks, trends, usage,
 };
 use crate::role::Role;
 use crate::verified::VerificationReport;
@@ -139,6 +139,7 @@ pub(crate) static ROUTES: &[Route] = &[
     route!(Look "/payments" consents::payments => consents::Payments, "What callers paid, with where it stands and its receipt").with_query(consents::QUERY),
     route!(Look "/usage" usage::list => usage::Usages, "What language models used for answers, by who asked: tokens and costs").with_query(usage::QUERY),
     route!(Look "/trends" trends::list => trends::Trends, "What happened over time on every node, for up to thirty days").with_query(trends::QUERY),
+    route!(Look "/costs" costs::list => costs::Costs, "What it costs: budgets and how far they last, models by agent, model and caller, and what was paid"),
     route!(Look "/contracts" contracts::list => contracts::Contracts, "Contracts in force that were made with single callers").with_query(contracts::QUERY),
     route!(Act "/contracts/{id}/end" contracts::end => ActionOutcome, "Revokes a contract on every node").with_body(WHY),
     route!(Look "/records" records::one => records::Records, "Signed records of what was answered, and up to when they were verified"),

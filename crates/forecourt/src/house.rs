@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_agents::budget::BudgetSettings;
 use forecourt_agents::siblings::Siblings;
 use forecourt_agents::tool::EndpointTool;
 use forecourt_agents::{BuiltAgent, Context, IndexedContent};
@@ -53,6 +54,8 @@ pub struct House {
     pub(crate) identities: Vec<(Handle, AgentIdentitySettings)>,
     pub(crate) endpoints: Endpoints,
     pub(crate) contents: Vec<Content>,
+    /// What agents' models may use, of those whose files bound it.
+    pub(crate) budgets: Vec<(Handle, BudgetSettings)>,
     /// What people ask.
     pub(crate) questions: Option<Arc<QuestionLog>>,
 }
@@ -98,7 +101,7 @@ impl House {
             problems.extend(endpoints.refused.clone());
         }
         let (egress, rules) = (Arc::new(egress), rules.services.clone());
-        let AgentsOfHouse { hosted: agents, contents, identities, rule_summaries, .. } = built;
+        let AgentsOfHouse { hosted: agents, contents, budgets, identities, rule_summaries, .. } = built;
         let whole = Self {
             deployment,
             site,
@@ -111,6 +114,7 @@ impl House {
             identities,
             endpoints,
             contents,
+            budgets,
             questions,
         };
         problems.into_result(whole)
@@ -213,6 +217,7 @@ fn rule_builder<'a>(
 struct AgentsOfHouse {
     hosted: Vec<HostedAgent>,
     contents: Vec<Content>,
+    budgets: Vec<(Handle, BudgetSettings)>,
     identities: Vec<(Handle, AgentIdentitySettings)>,
     rule_summaries: Vec<(Handle, Vec<String>)>,
     /// Which agent has which place in an engine outside.
@@ -224,6 +229,7 @@ impl AgentsOfHouse {
         Self {
             hosted: Vec::with_capacity(count),
             contents: Vec::new(),
+            budgets: Vec::new(),
             identities: Vec::with_capacity(count),
             rule_summaries: Vec::new(),
             engine_places: HashMap::new(),
@@ -279,6 +285,9 @@ impl AgentBuilder<'_> {
         if let Some(indexing) = built.indexing.clone() {
             all.claim_engine(&agent, &*indexing)?;
             all.contents.push(Content { handle: agent.settings.handle.clone(), indexing });
+        }
+        if !agent.settings.budget.is_empty() {
+            all.budgets.push((agent.settings.handle.clone(), agent.settings.budget.clone()));
         }
         let mut card = AgentCard { wants_token, ..card(&agent, self.site, &built, &self.deployment.wires) };
         card.via.extend(agent.of_hub.iter().flat_map(|hub| hub.via.iter().cloned()));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use forecourt_bus::NatsBus;
-use forecourt_completions::budget::{BudgetRefusal, BudgetRefusals, BudgetStore};
+use forecourt_completions::budget::{AgentBudgets, BudgetRefusal, BudgetRefusals, BudgetStore};
 use forecourt_contract::HostServices;
 use forecourt_core::{Clock, Store};
 use forecourt_egress::{Egress, Purpose};
@@ -349,11 +349,12 @@ impl Around<'_> {
 
     /// Sets up every protocol of a house on its host.
     fn mount(&self, house: House, host: Arc<Host>) -> Result<MountedHouse, Error> {
-        let House { deployment, egress, identities, endpoints, contents, questions, .. } = house;
+        let House { deployment, egress, identities, endpoints, contents, budgets, questions, .. } = house;
         endpoints.host.bind(self.live);
         let services = Arc::new(HostServices::new(endpoints.host.clone()));
         services.publish(host.clone());
         services.publish(Arc::new(BudgetStore(self.store.clone())));
+        services.publish(Arc::new(AgentBudgets(budgets)));
         // Checked when the deployment was read.
         if let Ok(networks) = PaymentNetworks::new(&deployment.payments) {
             services.publish(Arc::new(networks));

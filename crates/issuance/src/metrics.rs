@@ -3,15 +3,13 @@
 use std::sync::atomic::AtomicU64;
 
 use forecourt_core::Handle;
-use forecourt_core::policy::{Demand, Requirement};
+use forecourt_core::policy::{Demand, PaidFor, PaymentTerms, Requirement};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
 
-use crate::credit::credit_terms;
 use crate::deduction::{Amount, Deduction};
-use crate::streams::Issuances;
 
 /// The currency of a price that names none.
 const NO_CURRENCY: &str = "none";
@@ -32,6 +30,18 @@ struct PaymentLabels {
 }
 
 impl PaymentMetrics {
+    /// Names all of it in `registry`.
+    pub(crate) fn register(&self, registry: &mut Registry) {
+        let help = "Payments that were taken, by agent and currency";
+        registry.register("payments", help, self.payments.clone());
+        let help = "What payments came to, by agent, in units of the currency";
+        registry.register("payments_paid", help, self.paid.clone());
+        let help = "Deductions from credit that were given back, since their answers never came, by agent and currency";
+        registry.register("payments_returned", help, self.returned.clone());
+        let help = "What deductions that were given back came to, by agent, in units of the currency";
+        registry.register("payments_given_back", help, self.given_back.clone());
+    }
+
     /// A payment was taken: the price, unless `amount` in whole units bought more of it as credit.
     pub(crate) fn took(&self, agent: &Handle, requirement: &Requirement, amount: Option<&str>) {
         let Some((price, labels)) = priced(agent, requirement) else { return };
@@ -44,21 +54,6 @@ impl PaymentMetrics {
         let Some((price, labels)) = priced(&deduction.agent, &deduction.requirement) else { return };
         self.returned.get_or_create(&labels).inc();
         self.given_back.get_or_create(&labels).inc_by(price);
-    }
-}
-
-impl Issuances {
-    /// Names what payments come to in `registry`.
-    pub fn register_metrics(&self, registry: &mut Registry) {
-        let metrics = &self.desk.metrics;
-        let help = "Payments that were taken, by agent and currency";
-        registry.register("payments", help, metrics.payments.clone());
-        let help = "What payments came to, by agent, in units of the currency";
-        registry.register("payments_paid", help, metrics.paid.clone());
-        let help = "Deductions from credit that were given back, since their answers never came, by agent and currency";
-        registry.register("payments_returned", help, metrics.returned.clone());
-        let help = "What deductions that were given back came to, by agent, in units of the currency";
-        registry.register("payments_given_back", help, metrics.given_back.clone());
     }
 }
 
@@ -80,8 +75,11 @@ fn read(price: &str) -> (f64, String) {
 
 /// How many messages an amount pays for.
 fn turns(requirement: &Requirement, amount: Option<&str>) -> f64 {
-    let per_turn =
-        credit_terms(requirement).and_then(|terms| Amount::parse(&terms.per_turn)).and_then(Amount::as_float);
+    let Demand::Payment(PaymentTerms { credit: Some(credit), covers: PaidFor::Credit, .. }) = &requirement.demand
+    else {
+        return 1.0;
+    };
+    let per_turn = Amount::parse(&credit.per_turn).and_then(Amount::as_float);
     let amount = amount.and_then(Amount::parse).and_then(Amount::as_float);
     amount.zip(per_turn).filter(|(_, per_turn)| *per_turn > 0.0).map_or(1.0, |(amount, per_turn)| amount / per_turn)
 }
@@ -90,7 +88,7 @@ fn turns(requirement: &Requirement, amount: Option<&str>) -> f64 {
 mod tests {
     use std::collections::BTreeMap;
 
-    use forecourt_core::policy::{Charge, CreditTerms, PaidFor, PaymentTerms};
+    use forecourt_core::policy::{Charge, CreditTerms};
     use prometheus_client::encoding::text::encode;
 
     use super::*;
@@ -134,8 +132,7 @@ mod tests {
         let credit = CreditTerms { unit: "usdc".to_owned(), per_turn: "50000".to_owned(), decimals: None, caps: None };
         metrics.took(&chef, &requirement("0.05 USDC", Some(credit)), Some("500000"));
         let mut registry = Registry::default();
-        registry.register("payments", "", metrics.payments.clone());
-        registry.register("payments_paid", "", metrics.paid.clone());
+        metrics.register(&mut registry);
         let mut text = String::new();
         encode(&mut text, &registry).unwrap();
         let of = "{agent=\"chef\",currency=\"USDC\"}";

@@ -11,6 +11,7 @@ use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Account, Clock, Entropy, Error, Handle, Site, StateToken, Store, ThreadId, Timestamp};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
+use prometheus_client::registry::Registry;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -161,6 +162,11 @@ impl Issuances {
             run: self.run.clone(),
             desk: self.desk.clone(),
         }
+    }
+
+    /// Names what payments come to in `registry`.
+    pub fn register_metrics(&self, registry: &mut Registry) {
+        self.desk.metrics.register(registry);
     }
 
     pub(crate) fn is_draining(&self) -> bool {

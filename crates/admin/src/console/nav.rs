@@ -24,6 +24,7 @@ pub(super) const NAV: &[(&str, &[(&str, &str)])] = &[
             ("/console/sessions", "Sessions"),
             ("/console/questions", "What people ask"),
             ("/console/usage", "Model usage"),
+            ("/console/costs", "Costs"),
         ],
     ),
     (

@@ -2,6 +2,7 @@
 
 mod callers;
 mod consents;
+mod costs;
 mod house;
 mod now;
 mod promises;
@@ -52,6 +53,7 @@ pub(super) const PAGES: &[PageRoute] = &[
     page!("/console/sessions" callers::sessions_page),
     page!("/console/questions" callers::questions_page),
     page!("/console/usage" callers::usage_page),
+    page!("/console/costs" costs::costs_page),
     page!("/console/contracts" promises::contracts_page),
     page!("/console/records" promises::records_page),
     page!("/console/deliveries" promises::deliveries_page),

@@ -7,7 +7,7 @@ mod render;
 use forecourt_pages::clean;
 
 pub(crate) use cell::{Cell, Tone};
-pub(crate) use chart::ChartView;
+pub(crate) use chart::{ChartView, number};
 pub(crate) use render::sentence;
 
 use crate::api_error::ApiError;

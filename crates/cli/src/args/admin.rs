@@ -120,6 +120,8 @@ pub(crate) enum AdminWhat {
         #[arg(long)]
         who: Option<String>,
     },
+    /// What it costs: budgets and how far they last, models by agent, model and caller, and what was paid.
+    Costs,
     /// What happened over time on every node, for up to thirty days: requests, refusals, failures, time, tasks, tokens,
     /// costs, payments and content.
     Trends {

@@ -31,11 +31,11 @@ pub(super) struct TrendSampler {
     domain: String,
     /// The requests of all domains, which the registry of the first one alone has.
     requests: Arc<Registry>,
-    sampled: Mutex<Sampled>,
+    sampled: Mutex<Sample>,
 }
 
 /// What was counted when it was written last.
-struct Sampled {
+struct Sample {
     totals: Totals,
     at: Timestamp,
 }
@@ -53,7 +53,7 @@ impl TrendSampler {
             clock: host.clock().clone(),
             domain: host.site().domain.to_string(),
             requests: Arc::new(requests),
-            sampled: Mutex::new(Sampled { totals: Totals::default(), at }),
+            sampled: Mutex::new(Sample { totals: Totals::default(), at }),
         }
     }
 
@@ -89,7 +89,7 @@ impl TrendSampler {
         let mut sampled = self.sampled.lock().await;
         let now = self.clock.now();
         self.keeper.write(&node, totals.since(&sampled.totals), sampled.at, now).await?;
-        *sampled = Sampled { totals, at: now };
+        *sampled = Sample { totals, at: now };
         self.keeper.roll_up(now, is_end).await
     }
 }

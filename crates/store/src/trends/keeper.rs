@@ -30,7 +30,7 @@ struct Progress {
 
 /// How far a coarse stream is written.
 #[derive(Debug, Default)]
-struct Written {
+struct StreamEnd {
     /// The number of its last entry; 0 where there is none.
     last: u64,
     /// Which slice that is of.
@@ -109,12 +109,12 @@ impl TrendKeeper {
     }
 }
 
-async fn progress(store: &dyn Store, to: Resolution, now: Timestamp) -> Result<Written, StoreError> {
+async fn progress(store: &dyn Store, to: Resolution, now: Timestamp) -> Result<StreamEnd, StoreError> {
     let newest = store.entries(to.stream(), Span::Before(u64::MAX), 1, now).await?;
-    let Some((last, entry)) = newest.into_iter().next() else { return Ok(Written::default()) };
+    let Some((last, entry)) = newest.into_iter().next() else { return Ok(StreamEnd::default()) };
     let number = entry.body["upto"].as_u64();
     let at = entry.body["upto_at"].as_str().and_then(|text| text.parse().ok());
-    Ok(Written { last, at: Some(entry.at), upto: number.zip(at).map(|(number, at)| Progress { number, at }) })
+    Ok(StreamEnd { last, at: Some(entry.at), upto: number.zip(at).map(|(number, at)| Progress { number, at }) })
 }
 
 /// Entries of a stream that are in no coarser one yet, oldest first.

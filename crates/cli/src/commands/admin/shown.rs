@@ -4,9 +4,9 @@ use forecourt_client::printable::line;
 use serde_json::{Value, json};
 
 use super::tables::{
-    ACTIONS, AGENTS, ASKED, CERTIFICATES, CLICKED, CONSENTS, CONSOLE_SESSIONS, CONTENTS, CONTRACTS, DELIVERIES, EVENTS,
-    HUBS, LIMITS, NEVER_CLICKED, NODES, PAYMENTS, PEOPLE, PROTOCOLS, QUESTIONS, REFUSALS, SERVERS, TASKS, Table,
-    UNANSWERED, USAGE,
+    ACTIONS, AGENT_MONEY, AGENTS, ASKED, BUDGETS, CALLER_MONEY, CERTIFICATES, CLICKED, CONSENTS, CONSOLE_SESSIONS,
+    CONTENTS, CONTRACTS, DELIVERIES, EVENTS, HUBS, LIMITS, MODEL_MONEY, NEVER_CLICKED, NODES, PAYMENTS, PEOPLE,
+    PROTOCOLS, QUESTIONS, REFUSALS, SERVERS, TASKS, Table, UNANSWERED, USAGE,
 };
 use super::trends;
 use crate::args::{AdminWhat, QuestionList};
@@ -28,6 +28,9 @@ pub(super) fn shown(what: &AdminWhat, told: &Value) -> String {
         AdminWhat::Consents(_) => held(&CONSENTS, told),
         AdminWhat::Payments(_) => held(&PAYMENTS, told),
         AdminWhat::Usage { .. } => table(&USAGE, &json!({USAGE.rows: used(&told["answers"])})),
+        AdminWhat::Costs => {
+            [&BUDGETS, &AGENT_MONEY, &MODEL_MONEY, &CALLER_MONEY].map(|of| table(of, told)).join("\n\n")
+        }
         AdminWhat::Trends { .. } => trends::shown(told),
         AdminWhat::Questions { .. } => questions(told),
         AdminWhat::Contracts => table(&CONTRACTS, told),
