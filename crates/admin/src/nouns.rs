@@ -10,6 +10,7 @@ pub mod content;
 pub mod contracts;
 pub mod costs;
 pub mod deliveries;
+pub mod deployment;
 pub mod hubs;
 pub mod limits;
 pub mod nodes;

@@ -6,7 +6,7 @@ use crate::browser::{Browser, ENTER, View};
 use crate::support::{Served, within};
 
 /// Pages with something on them, by what their pictures are called.
-const PAGES: [(&str, &str); 23] = [
+const PAGES: [(&str, &str); 27] = [
     ("overview", "/console"),
     ("trends", "/console/trends?span=hour"),
     ("agents", "/console/agents"),
@@ -18,6 +18,7 @@ const PAGES: [(&str, &str); 23] = [
     ("sessions", "/console/sessions"),
     ("questions", "/console/questions"),
     ("usage", "/console/usage"),
+    ("costs", "/console/costs"),
     ("contracts", "/console/contracts"),
     ("records", "/console/records"),
     ("deliveries", "/console/deliveries"),
@@ -25,6 +26,9 @@ const PAGES: [(&str, &str); 23] = [
     ("servers", "/console/servers"),
     ("nodes", "/console/nodes"),
     ("certificates", "/console/certificates"),
+    ("deployment", "/console/deployment"),
+    ("edit", "/console/edit?file=agents%2Fgate.toml"),
+    ("version", "/console/deployment/versions/1"),
     ("config", "/console/config"),
     ("reload", "/console/reload"),
     ("actions", "/console/actions"),

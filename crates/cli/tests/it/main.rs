@@ -97,6 +97,7 @@ mod decisions;
 mod delegated;
 mod discovery;
 mod domains;
+mod editor;
 mod email;
 mod embed;
 mod endings;

@@ -314,3 +314,13 @@ pub(super) const CALLER_MONEY: Table = Table {
     columns: &[("CALLER", "who"), ("ANSWERS", "answers"), ("COST", "cost"), ("TOKENS", "tokens")],
     empty: "no model was asked for anybody",
 };
+
+/// Files that may be changed.
+pub(super) const FILES: Table = Table { rows: "files", columns: &[("FILE", "name")], empty: "no files" };
+
+/// What was served, the last first.
+pub(super) const VERSIONS: Table = Table {
+    rows: "versions",
+    columns: &[("VERSION", "number"), ("SERVED FROM", "at"), ("BY", "by"), ("WHY", "reason"), ("CHANGED", "changed")],
+    empty: "no versions are kept",
+};
