@@ -9,6 +9,7 @@ pub mod config;
 pub mod consents;
 pub mod content;
 pub mod contracts;
+pub mod costs;
 pub mod deliveries;
 pub mod deployment;
 pub mod hubs;
@@ -23,6 +24,7 @@ pub mod reload;
 pub mod servers;
 pub mod sessions;
 pub mod tasks;
+pub mod trends;
 pub mod usage;
 
 use schemars::JsonSchema;

@@ -12,9 +12,9 @@ use crate::access::{Command, OperatorAsk};
 use crate::api_error::ApiError;
 use crate::desk::Ask;
 use crate::nouns::{
-    ActionOutcome, Why, actions, agents, bots, certificates, config, consents, content, contracts, deliveries,
+    ActionOutcome, Why, actions, agents, bots, certificates, config, consents, content, contracts, costs, deliveries,
     deployment, hubs, limits, nodes, overview, questions, queue, records, refusals, reload, servers, sessions, tasks,
-    usage,
+    trends, usage,
 };
 use crate::role::Role;
 use crate::verified::VerificationReport;
@@ -148,6 +148,8 @@ pub(crate) static ROUTES: &[Route] = &[
     route!(Look "/bots" bots::list => bots::Bots, "Crawlers: who came, what they took, and what they owe"),
     route!(Act "/bots/{id}/bill" bots::bill => ActionOutcome, "Takes what was billed off what a crawler owes").with_body(|schemas| schemas.subschema_for::<bots::Bill>()),
     route!(Look "/usage" usage::list => usage::Usages, "What language models used for answers, by who asked: tokens and costs").with_query(usage::QUERY),
+    route!(Look "/trends" trends::list => trends::Trends, "What happened over time on every node, for up to thirty days").with_query(trends::QUERY),
+    route!(Look "/costs" costs::list => costs::Costs, "What it costs: budgets and how far they last, models by agent, model and caller, and what was paid"),
     route!(Look "/contracts" contracts::list => contracts::Contracts, "Contracts in force that were made with single callers").with_query(contracts::QUERY),
     route!(Act "/contracts/{id}/end" contracts::end => ActionOutcome, "Revokes a contract on every node").with_body(WHY),
     route!(Look "/records" records::one => records::Records, "Signed records of what was answered, and up to when they were verified"),

@@ -31,6 +31,8 @@ const TRIES_MAX: usize = 50;
 const RESERVED: Duration = Duration::from_secs(2 * 60 * 60);
 /// How long totals are kept behind the end of their period, for clocks that differ.
 const KEPT_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+/// The scope of the totals of all callers together.
+const ALL_CALLERS: &str = "all";
 /// Locks by which those of this process wait for each other before they meet in the store.
 const STRIPES: usize = 32;
 
@@ -90,8 +92,50 @@ struct Limits {
     micros_key: &'static str,
 }
 
-/// A bound and how full it is: its key in the settings, what was used and what may be.
-pub type UsedBudget = (&'static str, u64, u64);
+/// A bound and how full it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedBudget {
+    /// Its key in the settings.
+    pub key: &'static str,
+    /// Whether it bounds money, in millionths of a unit, and not tokens.
+    pub is_money: bool,
+    /// What was used so far; `None` for a bound of each caller, of whom none is told.
+    pub used: Option<u64>,
+    /// What may be used.
+    pub most: u64,
+    /// When its period ends.
+    pub ends_at: Timestamp,
+}
+
+/// The budgets of all agents that have one, as their files say: set up among the services of a house, for the operator.
+pub struct AgentBudgets(pub Vec<(Handle, BudgetSettings)>);
+
+/// What was used so far of each bound of an agent, by the totals of all nodes, what is set aside included.
+///
+/// The store being away is an error.
+pub fn used<'a>(
+    settings: &'a BudgetSettings,
+    agent: &'a Handle,
+    store: &'a dyn Store,
+    now: Timestamp,
+) -> BoxFuture<'a, Result<Vec<UsedBudget>, StoreError>> {
+    Box::pin(async move {
+        let mut all = Vec::new();
+        for limits in limits_of(settings).into_iter().filter(Limits::bounds) {
+            let (period, ends_at) = period(now, limits.by_month);
+            let total = match limits.by_caller {
+                true => None,
+                false => Some(last(store, &stream(agent, ALL_CALLERS, &period), now).await?.1),
+            };
+            let line = |key, is_money, used, most| UsedBudget { key, is_money, used, most, ends_at };
+            let tokens = total.map(|total| total.tokens);
+            all.extend(limits.tokens.map(|most| line(limits.tokens_key, false, tokens, most)));
+            let micros = total.map(|total| total.micros);
+            all.extend(limits.micros.map(|most| line(limits.micros_key, true, micros, most)));
+        }
+        Ok(all)
+    })
+}
 
 /// Tokens, and money in millionths of a unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -175,8 +219,7 @@ impl BudgetError {
 impl Budget {
     /// The budget of `agent`. `None` where nothing is bounded.
     pub fn new(settings: &BudgetSettings, agent: Handle, host: HostHandle, clock: Arc<dyn Clock>) -> Option<Self> {
-        let limits = limits_of(settings).into_iter().filter(|one| one.tokens.is_some() || one.micros.is_some());
-        let limits: Vec<_> = limits.collect();
+        let limits: Vec<_> = limits_of(settings).into_iter().filter(Limits::bounds).collect();
         (!limits.is_empty()).then(|| Self { limits, agent, host, clock, stripes: Default::default() })
     }
 
@@ -225,36 +268,17 @@ impl Budget {
         })
     }
 
-    /// What was used so far of each bound, for the operator: the key of the settings, what was used and what may be.
-    /// Callers are left out.
-    ///
-    /// # Errors
-    /// The store is away.
-    pub fn used(&self) -> BoxFuture<'_, Result<Vec<UsedBudget>, StoreError>> {
-        Box::pin(async move {
-            let store = self.host.service::<BudgetStore>().ok_or(StoreError::Unavailable("no store yet".to_owned()))?;
-            let mut used = Vec::new();
-            for limits in self.limits.iter().filter(|limits| !limits.by_caller) {
-                let line = self.line(*limits, "all");
-                let (_, total) = last(&*store.0, &line.stream, self.clock.now()).await?;
-                used.extend(limits.tokens.map(|most| (limits.tokens_key, total.tokens, most)));
-                used.extend(limits.micros.map(|most| (limits.micros_key, total.micros, most)));
-            }
-            Ok(used)
-        })
-    }
-
     fn lines(&self, message: &Message) -> Vec<Line> {
         let caller = message.sender.caller(None).stream_name().to_string();
         // A hash: who the caller is must not be readable from the name of a stream.
         let caller = URL_SAFE_NO_PAD.encode(&digest(&SHA256, caller.as_bytes()).as_ref()[..16]);
-        let scope = |limits: &Limits| if limits.by_caller { caller.as_str() } else { "all" };
+        let scope = |limits: &Limits| if limits.by_caller { caller.as_str() } else { ALL_CALLERS };
         self.limits.iter().map(|limits| self.line(*limits, scope(limits))).collect()
     }
 
     fn line(&self, limits: Limits, scope: &str) -> Line {
         let (period, ends_at) = period(self.clock.now(), limits.by_month);
-        Line { stream: format!("budget:{}:{scope}:{period}", self.agent), limits, ends_at }
+        Line { stream: stream(&self.agent, scope, &period), limits, ends_at }
     }
 
     /// Adds `spent` to a total in place of `before`. What is only set aside lapses, where it is the last word.
@@ -296,6 +320,11 @@ fn away(error: StoreError) -> BudgetError {
     BudgetError::Unavailable
 }
 
+/// The stream of a total: of all callers, or of one by its hash.
+fn stream(agent: &Handle, scope: &str, period: &str) -> String {
+    format!("budget:{agent}:{scope}:{period}")
+}
+
 /// The last total of a stream, and its number.
 async fn last(store: &dyn Store, stream: &str, now: Timestamp) -> Result<(u64, Spending), StoreError> {
     let page = store.entries(stream, Span::Before(u64::MAX), 1, now).await?;
@@ -317,6 +346,11 @@ fn period(now: Timestamp, by_month: bool) -> (String, Timestamp) {
 }
 
 impl Limits {
+    /// Whether anything is bounded.
+    fn bounds(&self) -> bool {
+        self.tokens.is_some() || self.micros.is_some()
+    }
+
     /// The key that `sum` is more than.
     fn exceeded(&self, sum: Spending) -> Option<&'static str> {
         let tokens = self.tokens.filter(|most| sum.tokens > *most).map(|_| self.tokens_key);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_agents::budget::BudgetSettings;
 use forecourt_agents::siblings::Siblings;
 use forecourt_agents::tool::EndpointTool;
 use forecourt_agents::{BuiltAgent, Context, IndexedContent};
@@ -58,6 +59,8 @@ pub struct House {
     pub(crate) identities: Vec<(Handle, AgentIdentitySettings)>,
     pub(crate) endpoints: Endpoints,
     pub(crate) contents: Vec<Content>,
+    /// What agents' models may use, of those whose files bound it.
+    pub(crate) budgets: Vec<(Handle, BudgetSettings)>,
     /// What people ask.
     pub(crate) questions: Option<Arc<QuestionLog>>,
 }
@@ -106,7 +109,7 @@ impl House {
             problems.extend(endpoints.refused.clone());
         }
         let (egress, rules) = (Arc::new(egress), rules.services.clone());
-        let AgentsOfHouse { hosted: agents, contents, identities, rule_summaries, .. } = built;
+        let AgentsOfHouse { hosted: agents, contents, budgets, identities, rule_summaries, .. } = built;
         let whole = Self {
             deployment,
             site,
@@ -120,6 +123,7 @@ impl House {
             identities,
             endpoints,
             contents,
+            budgets,
             questions,
         };
         problems.into_result(whole)
@@ -256,6 +260,7 @@ fn crawl_doubts(deployment: &Deployment, host_rules: &[HostRule], crawl: Option<
 struct AgentsOfHouse {
     hosted: Vec<HostedAgent>,
     contents: Vec<Content>,
+    budgets: Vec<(Handle, BudgetSettings)>,
     identities: Vec<(Handle, AgentIdentitySettings)>,
     rule_summaries: Vec<(Handle, Vec<String>)>,
     /// Which agent has which place in an engine outside.
@@ -267,6 +272,7 @@ impl AgentsOfHouse {
         Self {
             hosted: Vec::with_capacity(count),
             contents: Vec::new(),
+            budgets: Vec::new(),
             identities: Vec::with_capacity(count),
             rule_summaries: Vec::new(),
             engine_places: HashMap::new(),
@@ -323,13 +329,21 @@ impl AgentBuilder<'_> {
             all.claim_engine(&agent, &*indexing)?;
             all.contents.push(Content { handle: agent.settings.handle.clone(), indexing });
         }
+        if !agent.settings.budget.is_empty() {
+            all.budgets.push((agent.settings.handle.clone(), agent.settings.budget.clone()));
+        }
         let mut card = AgentCard { wants_token, ..card(&agent, self.site, &built, &self.deployment.wires) };
         card.via.extend(agent.of_hub.iter().flat_map(|hub| hub.via.iter().cloned()));
         let card = Arc::new(card);
         let time_max = Duration::from_secs(agent.settings.timeout_seconds.get().into());
+        let (finds, handle) = (built.finds, &agent.settings.handle);
         let agent_inside = match self.questions {
             Some(log) => questions::logged(built, log),
             None => built.agent,
+        };
+        let agent_inside = match finds {
+            true => self.deployment.meters.unfound.counted(handle, agent_inside),
+            false => agent_inside,
         };
         let hosted = HostedAgent::new(card, agent_inside, Policy::new(rules), time_max);
         let hosted = hosted.showing_usage(agent.settings.show_usage).whose_lost_tasks(agent.settings.on_lost);

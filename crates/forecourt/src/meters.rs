@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use forecourt_egress::EgressMetrics;
+use forecourt_questions::UnfoundQuestions;
 use forecourt_store::StoreMetrics;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
@@ -21,6 +22,8 @@ pub struct Meters {
     pub egress: Arc<EgressMetrics>,
     /// What language models use.
     pub models: Arc<ModelMetrics>,
+    /// What nothing was found for.
+    pub unfound: Arc<UnfoundQuestions>,
     /// What the store takes.
     pub store: Arc<StoreMetrics>,
     /// What a collector is told.
@@ -44,6 +47,7 @@ impl Meters {
         own.register("build", "Which version this is", build);
         self.egress.register(own);
         self.models.register(own);
+        self.unfound.register(own);
         self.store.register(own);
         self.exports.register(own);
         more(own);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use forecourt_admin::crawlers::LEDGER;
 use forecourt_bus::NatsBus;
-use forecourt_completions::budget::{BudgetRefusal, BudgetRefusals, BudgetStore};
+use forecourt_completions::budget::{AgentBudgets, BudgetRefusal, BudgetRefusals, BudgetStore};
 use forecourt_contract::HostServices;
 use forecourt_core::{Clock, Store};
 use forecourt_egress::{Egress, Purpose};
@@ -375,7 +375,7 @@ impl Around<'_> {
 
     /// Sets up every protocol of a house on its host.
     fn mount(&self, house: House, host: Arc<Host>) -> Result<MountedHouse, Error> {
-        let House { deployment, egress, identities, endpoints, contents, questions, crawl, .. } = house;
+        let House { deployment, egress, identities, endpoints, contents, budgets, questions, crawl, .. } = house;
         endpoints.host.bind(self.live);
         let services = Arc::new(HostServices::new(endpoints.host.clone()));
         services.publish(host.clone());
@@ -383,6 +383,7 @@ impl Around<'_> {
         services.publish(crawl);
         services.publish(self.books.log.clone());
         services.publish(self.books.debts.clone());
+        services.publish(Arc::new(AgentBudgets(budgets)));
         // Checked when the deployment was read.
         if let Ok(networks) = PaymentNetworks::new(&deployment.payments) {
             services.publish(Arc::new(networks));

@@ -12,6 +12,7 @@
 //! | `apply` | one deployment takes the place of another |
 //! | `sockets` | the listeners, and on which terms they are served |
 //! | `certificates` | what they show |
+//! | `trends` | what is counted, kept over time |
 //! | `operator` | what answers on the operator's listener; its routes are in `console`, `push`, `questions`, `queue` and `reload` |
 
 mod admin_router;
@@ -34,6 +35,7 @@ mod reloader;
 mod sockets;
 mod start;
 mod store_metrics;
+mod trends;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -261,6 +263,7 @@ impl Server {
             tokio::time::sleep(HANDED_OVER).await;
             let left = until.saturating_duration_since(Instant::now());
             join_all(hosts.iter().map(|host| host.finish(left))).await;
+            join_all(all.iter().map(|core| core.keep_last_trends())).await;
             self.shared.stop.cancel();
             let posts = join_all(hosts.iter().map(|host| host.stopped()));
             if timeout_at(until + POSTS_LAST, posts).await.is_err() {

@@ -13,7 +13,7 @@
 mod conventions;
 mod export;
 mod metrics;
-mod openmetrics;
+pub(crate) mod openmetrics;
 mod queue;
 mod traces;
 

@@ -198,6 +198,9 @@ impl Tasks {
             Ok(()) => Ok(task),
             Err(error) => Err(NotKept::of(task, error)),
         };
+        if let Ok(task) = &kept {
+            self.metrics.task_begun(&task.agent);
+        }
         let is_refused = kept.as_ref().is_err_and(|not_kept| not_kept.is_of_store);
         self.has_refused_task.store(is_refused, Ordering::Relaxed);
         kept

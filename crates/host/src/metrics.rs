@@ -24,6 +24,8 @@ pub struct Metrics {
     calls: Family<CallLabels, Counter>,
     running: Gauge<i64, AtomicI64>,
     tasks_running: Gauge<i64, AtomicI64>,
+    tasks_begun: Family<AgentLabel, Counter>,
+    tasks_ended: Family<TaskEndLabels, Counter>,
     deliveries: Family<DeliveryLabels, Counter>,
     nodes: Gauge<i64, AtomicI64>,
     leases_lost: Counter,
@@ -45,6 +47,17 @@ struct ReplyLabels {
     ending: &'static str,
     /// What failed answers failed of; empty for all others.
     cause: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct AgentLabel {
+    agent: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct TaskEndLabels {
+    agent: String,
+    ending: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -83,6 +96,9 @@ impl Metrics {
         registry.register("calls", "Calls by endpoint, protocol and outcome", self.calls.clone());
         registry.register("replies_running", "Answers in the making", self.running.clone());
         registry.register("tasks_running", "Background tasks running", self.tasks_running.clone());
+        registry.register("tasks_begun", "Background tasks that were begun, by agent", self.tasks_begun.clone());
+        let about = "Turns of background tasks that came to an end here, by agent and ending";
+        registry.register("tasks_ended", about, self.tasks_ended.clone());
         registry.register("deliveries", "Webhook posts by whose they are and outcome", self.deliveries.clone());
         registry.register("nodes", "Nodes of this deployment that are alive, this one included", self.nodes.clone());
         let lost = "Times that this node was silent for a lease, so that another one ended its tasks";
@@ -161,6 +177,17 @@ impl Metrics {
     /// Counts a background task until the guard is dropped.
     pub(crate) fn count_task(&self) -> GaugeGuard {
         GaugeGuard::new(&self.tasks_running)
+    }
+
+    /// A task is kept from here on.
+    pub(crate) fn task_begun(&self, agent: &Handle) {
+        self.tasks_begun.get_or_create(&AgentLabel { agent: agent.as_str().to_owned() }).inc();
+    }
+
+    /// A turn of a task ended, by [`Ending::code`].
+    pub(crate) fn task_ended(&self, agent: &Handle, code: &str) {
+        let labels = TaskEndLabels { agent: agent.as_str().to_owned(), ending: closed(code) };
+        self.tasks_ended.get_or_create(&labels).inc();
     }
 
     /// A post was made, or failed. `of` names whose it is: a protocol of this host, or the operator's.

@@ -1,6 +1,7 @@
 //! What the operator decides, and what the operator's own pages ask of a host beside what everybody may.
 
 use std::fmt;
+use std::sync::Arc;
 
 use forecourt_core::{Error, Handle, Message, Noun, PolicyPart, Timestamp};
 use futures::future::BoxFuture;
@@ -154,6 +155,7 @@ impl Host {
         registry.register("concurrency_limit_hits", help, self.tasks.in_flight.hits.counter());
         let help = "Callers refused by a bound of an agent, such as its budget, by the key of the bound";
         registry.register("agent_limit_hits", help, self.metrics.agent_limits.counter());
+        self.records.issuances.register_metrics(registry);
     }
 
     /// What an agent did since this process began.
@@ -183,6 +185,11 @@ impl Host {
     /// Has what is due be delivered now, and not when it is looked for next.
     pub fn wake_deliveries(&self) {
         self.wakeup.wake();
+    }
+
+    /// The name of this run of the host: it holds tasks, and is shown to nobody.
+    pub fn run(&self) -> Arc<str> {
+        self.tasks.lease.run()
     }
 
     /// Whether it is this very run of the host that is called so.

@@ -87,6 +87,7 @@ impl Work {
             tracing::error!(%error, "the end of a task was not kept");
         }
         self.tasks.metrics.ended(&self.task.agent, self.via, ending.code());
+        self.tasks.metrics.task_ended(&self.task.agent, ending.code());
         self.tasks.metrics.activity.failed(&self.task.agent, self.via, &ending, self.tasks.clock.now());
         // After the end is in the store: followers take a closed channel for a task that is settled there.
         self.tasks.delist(&self.task.id, &self.written);

@@ -198,6 +198,7 @@ impl Issuances {
     async fn write_charged(&self, hash: &StateHash, consumed: &IssuanceRecord, number: u64) -> Result<u64, Error> {
         if let Some(number) = self.write_surely(hash, consumed, number).await? {
             self.note(hash, consumed, AuditOutcome::Paid);
+            self.desk.metrics.took(&consumed.agent, &consumed.requirement, None);
             self.hold_payment(hash, consumed).await;
             return Ok(number);
         }

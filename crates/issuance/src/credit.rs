@@ -174,6 +174,9 @@ impl Issuances {
                 }
             };
             if self.write_credit(&deduction.stream, &entry, deduction.kept, number).await? {
+                if !is_answered {
+                    self.desk.metrics.gave_back(deduction);
+                }
                 return Ok(());
             }
         }

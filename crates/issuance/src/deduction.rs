@@ -21,6 +21,11 @@ impl Amount {
         is_number.then(|| text.parse().ok().map(Self))?
     }
 
+    /// About as much, for what is counted.
+    pub(crate) fn as_float(self) -> Option<f64> {
+        self.0.to_string().parse().ok()
+    }
+
     pub(crate) fn plus(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }

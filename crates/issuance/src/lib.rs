@@ -24,6 +24,7 @@ mod issue;
 mod limits;
 mod listed;
 mod meet;
+mod metrics;
 mod pay;
 mod reconcile;
 mod record;

@@ -215,6 +215,7 @@ impl Issuances {
             futures::try_join!(self.mark(hash, &paid), self.grant_period(&paid))?;
         }
         self.note(hash, &paid, AuditOutcome::Paid);
+        self.desk.metrics.took(&paid.agent, &paid.requirement, Some(&receipt.amount));
         self.hold_payment(hash, &paid).await;
         Ok(IssuanceOutcome::Verified(Some(receipt)))
     }

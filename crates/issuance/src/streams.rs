@@ -11,6 +11,7 @@ use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Account, Clock, Entropy, Error, Handle, Site, StateToken, Store, ThreadId, Timestamp};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
+use prometheus_client::registry::Registry;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -19,6 +20,7 @@ use tokio::time::Instant;
 use crate::digest::sha256_hex;
 use crate::holder::HolderKey;
 use crate::limits::HOLDER_MARKS_READ_MAX;
+use crate::metrics::PaymentMetrics;
 use crate::record::IssuanceRecord;
 use crate::{Issuance, IssuanceStatus};
 
@@ -77,6 +79,8 @@ pub(crate) struct Desk {
     /// By what settlements are asked about.
     pub(crate) schemes: ArcSwap<Vec<Arc<dyn PaymentScheme>>>,
     pub(crate) audit: Audit,
+    /// What payments come to.
+    pub(crate) metrics: PaymentMetrics,
 }
 
 /// What [`Issuances`] are made of.
@@ -133,7 +137,8 @@ impl Issuances {
     pub fn new(parts: IssuanceParts) -> Self {
         let IssuanceParts { site, limits, schemes, people, run, store, clock, entropy, audit } = parts;
         let (watched, charging, news) = (Mutex::default(), Mutex::default(), Notify::new());
-        let desk = Desk { watched, charging, news, schemes: ArcSwap::default(), audit };
+        let desk =
+            Desk { watched, charging, news, schemes: ArcSwap::default(), audit, metrics: PaymentMetrics::default() };
         Self { store, clock, entropy, site, limits, schemes: Arc::new(schemes), people, run, desk: Arc::new(desk) }
     }
 
@@ -157,6 +162,11 @@ impl Issuances {
             run: self.run.clone(),
             desk: self.desk.clone(),
         }
+    }
+
+    /// Names what payments come to in `registry`.
+    pub fn register_metrics(&self, registry: &mut Registry) {
+        self.desk.metrics.register(registry);
     }
 
     pub(crate) fn is_draining(&self) -> bool {

@@ -9,6 +9,7 @@
 //! | `results.rs` | which results were shown, and clicked |
 //! | [`normalized`] | a question as it is kept |
 //! | [`LoggedAgent`] | an agent whose questions are counted |
+//! | [`UnfoundQuestions`] | how many questions an agent found nothing for, with or without a log |
 //! | [`limits`] | every bound, with its unit |
 
 pub mod limits;
@@ -18,12 +19,14 @@ mod normalized;
 mod people;
 mod report;
 mod results;
+mod unfound;
 
 pub use log::{Error, QuestionLog, Rating, RatingOutcome};
 pub use logged::LoggedAgent;
 pub use normalized::normalized;
 pub use report::{MarkedQuestion, QuestionCount, QuestionReport, ResultCount};
 pub use results::{Click, ClickOutcome};
+pub use unfound::UnfoundQuestions;
 
 /// What became of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,6 +8,7 @@
 //! | `reads.rs` | what only the operator may ask |
 //! | `clock.rs` | how far the machine's clock was set, and what is moved for it |
 //! | `content.rs` | items that were pushed to agents, as rows that nodes follow |
+//! | `trends.rs` | what nodes counted over time, coarser with age |
 //! | `slim.rs` | what is written is written once |
 //! | `seal.rs` | what makes a row unreadable without the key |
 //! | `sealed/` | what of each thing is sealed, and under which label |
@@ -45,6 +46,7 @@ mod slim;
 mod sqlite;
 mod strangers;
 mod time;
+pub mod trends;
 mod turns;
 
 pub use clock::DOWNTIME_COUNTED_MAX;

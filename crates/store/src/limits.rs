@@ -88,3 +88,26 @@ pub(crate) const STRANGERS_BYTES_REMOVED_AT_ONCE: u64 = 4 * 1024 * 1024;
 pub(crate) const STRANGERS_TOLD_EVERY: Duration = Duration::from_secs(60);
 /// How old what is known of the size of the tables may be.
 pub(crate) const POSTGRES_SIZE_EVERY: Duration = Duration::from_secs(10);
+/// How long minutes of time series are kept: a day, and another one within which what a crash left is still rolled up.
+pub const TRENDS_MINUTES_KEPT: Duration = Duration::from_secs(2 * 24 * 3600);
+/// How long ten minutes of time series are kept: a week, and a day within which they are rolled up.
+pub const TRENDS_TENS_KEPT: Duration = Duration::from_secs(8 * 24 * 3600);
+/// How long hours of time series are kept.
+pub const TRENDS_HOURS_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+/// Values of one label of a metric that are told apart in an entry.
+pub const TRENDS_LABELS_MAX: usize = 24;
+/// Characters of a label.
+pub const TRENDS_LABEL_CHARS_MAX: usize = 80;
+/// Bytes, as JSON, of what one node counted in one slice: 12 KiB. A node that counts all day writes 2,880 minutes, 1,152
+/// ten minutes and 720 hours of these at most, 56 MiB; one with a few agents, one in fifty of that.
+pub const TRENDS_NODE_BYTES_MAX: usize = 12 * 1024;
+/// Nodes that are told apart in one slice that is rolled up: all of them together are within one entry.
+pub const TRENDS_NODES_MAX: usize = 16;
+/// Entries of series that are read for one answer, and for one slice that is rolled up.
+pub(crate) const TRENDS_READ_MAX: usize = 2_000;
+/// Entries of series that are read in one go.
+pub(crate) const TRENDS_PAGE: usize = 200;
+/// How long after its end a slice is rolled up: other nodes have written by then.
+pub(crate) const TRENDS_LATE_MAX: Duration = Duration::from_secs(120);
+/// Slices that are rolled up in one go.
+pub(crate) const TRENDS_ROLL_UPS_MAX: usize = 500;

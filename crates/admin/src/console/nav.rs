@@ -6,6 +6,7 @@ pub(super) const NAV: &[(&str, &[(&str, &str)])] = &[
         "Now",
         &[
             ("/console", "Overview"),
+            ("/console/trends", "Trends"),
             ("/console/agents", "Agents"),
             ("/console/tasks", "Tasks"),
             ("/console/servers", "Servers"),
@@ -24,6 +25,7 @@ pub(super) const NAV: &[(&str, &[(&str, &str)])] = &[
             ("/console/sessions", "Sessions"),
             ("/console/questions", "What people ask"),
             ("/console/usage", "Model usage"),
+            ("/console/costs", "Costs"),
         ],
     ),
     (

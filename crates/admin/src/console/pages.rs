@@ -3,11 +3,13 @@
 mod bots;
 mod callers;
 mod consents;
+mod costs;
 mod house;
 mod now;
 mod promises;
 mod queue;
 mod tasks;
+mod trends;
 
 use std::collections::BTreeMap;
 
@@ -37,6 +39,7 @@ macro_rules! page {
 /// The pages that read.
 pub(super) const PAGES: &[PageRoute] = &[
     page!("/console" now::overview_page),
+    page!("/console/trends" trends::trends_page),
     page!("/console/agents" now::agents_page),
     page!("/console/agents/{handle}" now::agent_page),
     page!("/console/tasks" tasks::tasks_page),
@@ -53,6 +56,7 @@ pub(super) const PAGES: &[PageRoute] = &[
     page!("/console/sessions" callers::sessions_page),
     page!("/console/questions" callers::questions_page),
     page!("/console/usage" callers::usage_page),
+    page!("/console/costs" costs::costs_page),
     page!("/console/contracts" promises::contracts_page),
     page!("/console/records" promises::records_page),
     page!("/console/deliveries" promises::deliveries_page),

@@ -1,11 +1,13 @@
 //! What pages are made of: values, which one template each turns into HTML.
 
 mod cell;
+mod chart;
 mod render;
 
 use forecourt_pages::clean;
 
 pub(crate) use cell::{Cell, Tone};
+pub(crate) use chart::{ChartView, number};
 pub(crate) use render::sentence;
 
 use crate::api_error::ApiError;
@@ -24,7 +26,11 @@ pub(crate) struct Page {
     pub(crate) hint: Option<String>,
     /// What leads to where one came from.
     pub(crate) crumb: Option<(String, String)>,
+    /// The same page in other words, by links.
+    pub(crate) tabs: Vec<Tab>,
     pub(crate) filters: Vec<Filter>,
+    /// What the filters leave as it is.
+    pub(crate) kept: Vec<(&'static str, String)>,
     pub(crate) tiles: Vec<Tile>,
     pub(crate) facts: Vec<(&'static str, Cell)>,
     pub(crate) actions: Vec<Act>,
@@ -47,6 +53,13 @@ pub(crate) struct Tile {
     pub(crate) note: String,
     pub(crate) href: String,
     pub(crate) tone: Tone,
+}
+
+/// A link to the same page in other words.
+pub(crate) struct Tab {
+    pub(crate) href: String,
+    pub(crate) label: &'static str,
+    pub(crate) is_current: bool,
 }
 
 /// A choice of what a list shows.
@@ -78,6 +91,7 @@ pub(crate) enum Body {
     Html(String),
     Log(Vec<ActivityLine>),
     List(Vec<String>),
+    Charts(Vec<ChartView>),
     /// Nothing, and what to do about that.
     Empty(String),
 }

@@ -47,6 +47,6 @@ pub(crate) async fn list(ask: Ask) -> Result<Nodes, ApiError> {
 }
 
 /// What a run is called where people read it: the beginning of its hash, since its own name is what holds tasks.
-pub(crate) fn mark(run: &str) -> String {
+pub fn mark(run: &str) -> String {
     hashed(run).chars().take(MARK_CHARS).collect()
 }

@@ -120,6 +120,24 @@ pub(crate) enum AdminWhat {
         #[arg(long)]
         who: Option<String>,
     },
+    /// What it costs: budgets and how far they last, models by agent, model and caller, and what was paid.
+    Costs,
+    /// What happened over time on every node, for up to thirty days: requests, refusals, failures, time, tasks, tokens,
+    /// costs, payments and content.
+    Trends {
+        /// hour, day, week or month: how far back.
+        #[arg(long, default_value = "day")]
+        span: Option<String>,
+        /// Only of this agent.
+        #[arg(long)]
+        agent: Option<String>,
+        /// Only of this node, as `admin nodes` calls it.
+        #[arg(long)]
+        node: Option<String>,
+        /// Print all numbers as CSV (RFC 4180).
+        #[arg(long, conflicts_with = "json")]
+        csv: bool,
+    },
     /// What people ask, and which results they click, where that is counted ([questions] in forecourt.toml).
     Questions {
         /// At most so many lines of each list, up to 200.

@@ -3,6 +3,7 @@
 mod csv;
 mod shown;
 mod tables;
+mod trends;
 mod way;
 
 use serde_json::{Value, json};
@@ -41,9 +42,11 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
             let query = [("agent", agent.as_deref()), ("who", who.as_deref())];
             way.get(&with_query("/usage", &query)).await?
         }
+        what @ AdminWhat::Trends { .. } => way.get(&trends_path(what)).await?,
         AdminWhat::Questions { limit, .. } => way.get(&format!("/questions?limit={limit}")).await?,
         AdminWhat::Bots { .. } => way.get("/bots").await?,
         AdminWhat::Bill { name, amount, reason } => bill(&way, name, amount.as_deref(), reason.as_deref()).await?,
+        AdminWhat::Costs => way.get("/costs").await?,
         AdminWhat::Contracts => way.get("/contracts").await?,
         AdminWhat::Deliveries => way.get("/deliveries").await?,
         AdminWhat::Queue { id: Some(id), .. } => way.get(&format!("/queue/{}", part(id))).await?,
@@ -71,12 +74,27 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
             way.post(&format!("/{noun}/{name}/{verb}"), &json!({ "reason": reason })).await?
         }
     };
-    match csv_table(&admin.what) {
-        _ if admin.json => print_json(&asked)?,
-        Some(table) => stdoutln!("{}", csv::of(table, &asked)),
-        None => stdoutln!("{}", shown::shown(&admin.what, &asked)),
+    match admin.json {
+        true => print_json(&asked)?,
+        false => stdoutln!("{}", written(&admin.what, &asked)),
     }
     verdict(&admin.what, &asked)
+}
+
+/// The call for what happened over time.
+fn trends_path(what: &AdminWhat) -> String {
+    let AdminWhat::Trends { span, agent, node, .. } = what else { return "/trends".to_owned() };
+    let query = [("span", span.as_deref()), ("agent", agent.as_deref()), ("node", node.as_deref())];
+    with_query("/trends", &query)
+}
+
+/// An answer as CSV where that is wanted, else for people.
+fn written(what: &AdminWhat, asked: &Value) -> String {
+    match csv_table(what) {
+        Some(table) => csv::of(table, asked),
+        None if matches!(what, AdminWhat::Trends { csv: true, .. }) => trends::as_csv(asked),
+        None => shown::shown(what, asked),
+    }
 }
 
 /// The table that is wanted as CSV, if one is.

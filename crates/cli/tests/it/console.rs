@@ -6,8 +6,9 @@ use crate::browser::{Browser, ENTER, View};
 use crate::support::{Served, within};
 
 /// Pages with something on them, by what their pictures are called.
-const PAGES: [(&str, &str); 25] = [
+const PAGES: [(&str, &str); 27] = [
     ("overview", "/console"),
+    ("trends", "/console/trends?span=hour"),
     ("agents", "/console/agents"),
     ("agent", "/console/agents/gate"),
     ("tasks", "/console/tasks"),
@@ -17,6 +18,7 @@ const PAGES: [(&str, &str); 25] = [
     ("sessions", "/console/sessions"),
     ("questions", "/console/questions"),
     ("usage", "/console/usage"),
+    ("costs", "/console/costs"),
     ("contracts", "/console/contracts"),
     ("records", "/console/records"),
     ("deliveries", "/console/deliveries"),

@@ -167,6 +167,7 @@ mod tasks;
 mod telemetry;
 mod three_nodes;
 mod tool;
+mod trends;
 mod tried_out;
 mod trip;
 mod usage;

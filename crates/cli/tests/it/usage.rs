@@ -180,3 +180,26 @@ fn the_operator_is_told_by_whom_and_what_it_cost_and_never_what_was_said() {
         assert!(!text.contains(QUESTION) && !text.contains("Fine."), "{text}");
     }
 }
+
+#[test]
+fn the_operator_is_told_how_far_a_budget_lasts_and_what_a_caller_cost() {
+    let provider = provider(2);
+    let budget = "budget.tokens_per_day = 100000\nbudget.cost_per_month = 10.0\nbudget.caller_tokens_per_day = 90000\n";
+    let served = serve(&provider, PRICE, budget);
+    ask(&served, "A2A", None);
+    let budgets = within("it is settled", || {
+        let told = api(&served, "/costs", &[]).with_status(200).json();
+        (told["budgets"][0]["used"] == 320.0).then(|| told["budgets"].as_array().unwrap().clone())
+    });
+    assert_eq!(budgets.len(), 3, "{budgets:?}");
+    assert_eq!((&budgets[0]["left"], &budgets[0]["budget"]), (&json!(99_680.0), &json!("budget.tokens_per_day")));
+    assert_eq!((&budgets[1]["unit"], &budgets[1]["used"]), (&json!("money"), &json!(COST)));
+    assert_eq!((&budgets[2]["used"], &budgets[2]["most"]), (&Value::Null, &json!(90_000.0)));
+    let callers = within("it is in the audit", || {
+        let told = api(&served, "/costs", &[]).json()["callers"].clone();
+        (told != json!([])).then_some(told)
+    });
+    assert_eq!((&callers[0]["tokens"], &callers[0]["cost"]), (&json!(320), &json!(COST)), "{callers}");
+    let shown = served.deployment.run("admin", ["costs"]).fine();
+    assert!(shown.contains("budget.caller_tokens_per_day") && !shown.contains(QUESTION), "{shown}");
+}

@@ -18,6 +18,7 @@ use super::list::SharedParts;
 use super::operator::OperatorView;
 use super::reloader::Reloader;
 use super::store_metrics::{StoreGauges, StoreLoadMetrics};
+use super::trends::TrendSampler;
 use super::{Addresses, DRAIN, console};
 use crate::data_folder;
 use crate::error::Error;
@@ -41,6 +42,7 @@ pub(crate) struct ServerCore {
     gauges: StoreGauges,
     pub(super) reloader: Arc<Reloader>,
     pub(super) operator: OperatorView,
+    trends: TrendSampler,
     registry: Mutex<Arc<Registry>>,
     pub(crate) stop: CancellationToken,
     /// Keeps other processes out of the data folder.
@@ -93,6 +95,7 @@ impl OpenedDomain {
             tokio::spawn(watch::keys(data.clone(), running.keys().clone(), stop.clone()));
         }
         let operator = OperatorView::new(&running, &reloader, &keeper, place, &shared, entrance, &data);
+        let trends = TrendSampler::new(&running, &shared.metrics);
         let core = Arc::new(ServerCore {
             name,
             meters: running.deployment().meters.clone(),
@@ -104,12 +107,14 @@ impl OpenedDomain {
             gauges,
             reloader,
             operator,
+            trends,
             registry: Mutex::default(),
             stop,
             lock: Mutex::new(Some(lock)),
         });
         core.count(false);
         tokio::spawn(HubFollower::new(core.clone()).run());
+        tokio::spawn(core.clone().keep_trends());
         Ok(core)
     }
 }
@@ -151,10 +156,23 @@ impl ServerCore {
         self.shared.list.is_first(&self.name)
     }
 
+    /// Keeps what is counted over time, a minute at a time, until this domain ends.
+    async fn keep_trends(self: Arc<Self>) {
+        while self.stop.run_until_cancelled(self.trends.next_minute()).await.is_some() {
+            self.trends.keep(self.registry(), false).await;
+        }
+    }
+
+    /// Keeps what was counted since the last minute, so that nothing is lost at an orderly end.
+    pub(super) async fn keep_last_trends(&self) {
+        self.trends.keep(self.registry(), true).await;
+    }
+
     /// Ends what is under way, and then everything.
     pub(super) async fn end(&self) {
         let host = self.running.host();
         host.finish(DRAIN).await;
+        self.keep_last_trends().await;
         self.stop.cancel();
         host.stopped().await;
         self.close();

@@ -3,27 +3,27 @@
 
 /// A family of metrics.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct FamilyText {
+pub(crate) struct FamilyText {
     /// Without the suffixes of its samples.
-    pub(super) name: String,
-    pub(super) help: String,
+    pub(crate) name: String,
+    pub(crate) help: String,
     /// `counter`, `gauge`, `histogram`, `info`…
-    pub(super) kind: String,
-    pub(super) unit: String,
-    pub(super) samples: Vec<SampleText>,
+    pub(crate) kind: String,
+    pub(crate) unit: String,
+    pub(crate) samples: Vec<SampleText>,
 }
 
 /// One line with a value.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct SampleText {
+pub(crate) struct SampleText {
     /// What its name has behind that of the family: `_total`, `_bucket`, or nothing.
-    pub(super) suffix: String,
-    pub(super) labels: Vec<(String, String)>,
-    pub(super) value: f64,
+    pub(crate) suffix: String,
+    pub(crate) labels: Vec<(String, String)>,
+    pub(crate) value: f64,
 }
 
 /// Reads a text of our own making. Lines that can't be read are left out.
-pub(super) fn read(text: &str) -> Vec<FamilyText> {
+pub(crate) fn read(text: &str) -> Vec<FamilyText> {
     let mut families: Vec<FamilyText> = Vec::new();
     for line in text.lines() {
         if let Some(about) = line.strip_prefix("# ") {

@@ -21,3 +21,4 @@ mod reads;
 mod runs;
 mod space;
 mod suite;
+mod trends;

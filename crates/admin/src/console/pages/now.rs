@@ -3,7 +3,7 @@
 use forecourt_host::{AgentFailure, HostedAgent};
 use forecourt_pages::escape::query;
 
-use super::{counts, tile, worry};
+use super::{counts, tile, trends, worry};
 use crate::api_error::ApiError;
 use crate::console::view::{Act, Cell, Page, Section, Tile, Tone};
 use crate::desk::Ask;
@@ -183,6 +183,8 @@ pub(super) async fn agents_page(ask: Ask) -> Result<Page, ApiError> {
 
 pub(super) async fn agent_page(ask: Ask) -> Result<Page, ApiError> {
     let now = ask.now();
+    let handle = ask.named("handle").trim_start_matches('@').to_owned();
+    let trends = trends::of_agent(&ask, &handle).await?;
     let detail = agents::one(ask).await?;
     let agent = &detail.agent;
     let failures = agent
@@ -198,26 +200,27 @@ pub(super) async fn agent_page(ask: Ask) -> Result<Page, ApiError> {
             Cell::maybe(change.reason.as_ref()),
         ]
     });
+    let sections = [
+        Section::table(
+            "Answers that failed lately",
+            vec!["When", "Over", "What the caller was told"],
+            failures.collect(),
+            "None since this node began.",
+        )
+        .lead("On this node, since it began."),
+        Section::table(
+            "Where it stood",
+            vec!["When", "From", "To", "By", "Why"],
+            changes.collect(),
+            "It has always been active.",
+        ),
+    ];
     Ok(Page {
         crumb: Some(("/console/agents".to_owned(), "Agents".to_owned())),
         lead: Some(agent.description.clone()).filter(|text| !text.is_empty()),
         facts: agent_facts(&detail),
         actions: agent_actions(agent),
-        sections: vec![
-            Section::table(
-                "Answers that failed lately",
-                vec!["When", "Over", "What the caller was told"],
-                failures.collect(),
-                "None since this node began.",
-            )
-            .lead("On this node, since it began."),
-            Section::table(
-                "Where it stood",
-                vec!["When", "From", "To", "By", "Why"],
-                changes.collect(),
-                "It has always been active.",
-            ),
-        ],
+        sections: trends.into_iter().chain(sections).collect(),
         is_live: true,
         ..Page::new("/console/agents", format!("@{}", agent.handle))
     })
@@ -245,6 +248,7 @@ fn agent_facts(detail: &agents::AgentDetail) -> Vec<(&'static str, Cell)> {
                 Cell::link(of("tasks"), "its tasks"),
                 Cell::link(of("refusals"), "its refusals"),
                 Cell::link(of("usage"), "what its models used"),
+                Cell::link(of("trends"), "what it did over time"),
                 Cell::link(format!("/console/try/agents/{handle}"), "try it"),
             ]),
         ),

@@ -11,9 +11,25 @@ pub(crate) enum Cell {
     Text(String),
     Code(String),
     Number(u64),
-    Link { href: String, text: String },
-    Time { iso: String, absolute: String, relative: String },
-    Badge { tone: Tone, text: String },
+    Link {
+        href: String,
+        text: String,
+    },
+    Time {
+        iso: String,
+        absolute: String,
+        relative: String,
+    },
+    Badge {
+        tone: Tone,
+        text: String,
+    },
+    /// What is spent and what will be, in percent of what may be.
+    Bar {
+        spent: u64,
+        coming: u64,
+        tone: Tone,
+    },
     Act(Box<Act>),
     Several(Vec<Cell>),
     Nothing,

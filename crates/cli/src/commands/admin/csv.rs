@@ -12,7 +12,7 @@ pub(super) fn of(table: &Table, told: &Value) -> String {
     [head].into_iter().chain(rows.map(row)).collect::<Vec<_>>().join("\r\n")
 }
 
-fn field(value: &Value) -> String {
+pub(super) fn field(value: &Value) -> String {
     let text = match value {
         Value::Null => return String::new(),
         Value::String(text) => text.as_str(),

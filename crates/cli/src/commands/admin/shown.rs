@@ -4,10 +4,11 @@ use forecourt_client::printable::line;
 use serde_json::{Value, json};
 
 use super::tables::{
-    ACTIONS, AGENTS, ASKED, BOTS, CERTIFICATES, CLICKED, CONSENTS, CONSOLE_SESSIONS, CONTENTS, CONTRACTS, DELIVERIES,
-    EVENTS, FILES, HUBS, LIMITS, NEVER_CLICKED, NODES, PAYMENTS, PEOPLE, PROTOCOLS, QUESTIONS, REFUSALS, SERVERS,
-    TASKS, Table, UNANSWERED, USAGE, VERSIONS,
+    ACTIONS, AGENT_MONEY, AGENTS, ASKED, BOTS, BUDGETS, CALLER_MONEY, CERTIFICATES, CLICKED, CONSENTS,
+    CONSOLE_SESSIONS, CONTENTS, CONTRACTS, DELIVERIES, EVENTS, FILES, HUBS, LIMITS, MODEL_MONEY, NEVER_CLICKED, NODES,
+    PAYMENTS, PEOPLE, PROTOCOLS, QUESTIONS, REFUSALS, SERVERS, TASKS, Table, UNANSWERED, USAGE, VERSIONS,
 };
+use super::trends;
 use crate::args::{AdminWhat, QuestionList};
 
 /// Characters of a cell.
@@ -27,6 +28,10 @@ pub(super) fn shown(what: &AdminWhat, told: &Value) -> String {
         AdminWhat::Consents(_) => held(&CONSENTS, told),
         AdminWhat::Payments(_) => held(&PAYMENTS, told),
         AdminWhat::Usage { .. } => table(&USAGE, &json!({USAGE.rows: used(&told["answers"])})),
+        AdminWhat::Costs => {
+            [&BUDGETS, &AGENT_MONEY, &MODEL_MONEY, &CALLER_MONEY].map(|of| table(of, told)).join("\n\n")
+        }
+        AdminWhat::Trends { .. } => trends::shown(told),
         AdminWhat::Questions { .. } => questions(told),
         AdminWhat::Bots { .. } => table(&BOTS, told),
         AdminWhat::Contracts => table(&CONTRACTS, told),

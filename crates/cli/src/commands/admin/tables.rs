@@ -290,6 +290,50 @@ pub(super) const ACTIONS: Table = Table {
     empty: "nothing was done yet",
 };
 
+/// Budgets, and how far they last.
+pub(super) const BUDGETS: Table = Table {
+    rows: "budgets",
+    columns: &[
+        ("AGENT", "agent"),
+        ("BUDGET", "budget"),
+        ("UNIT", "unit"),
+        ("MOST", "most"),
+        ("USED", "used"),
+        ("LEFT", "left"),
+        ("ENDS", "ends_at"),
+        ("AT THE END", "at_the_end"),
+        ("USED UP", "used_up_at"),
+    ],
+    empty: "no agent has a budget: `[budget]` in its file sets one",
+};
+
+/// What agents cost and were paid.
+pub(super) const AGENT_MONEY: Table = Table {
+    rows: "agents",
+    columns: &[
+        ("AGENT, 30 DAYS", "agent"),
+        ("MODELS COST", "cost"),
+        ("TOKENS", "tokens"),
+        ("PAID", "paid"),
+        ("GIVEN BACK", "given_back"),
+    ],
+    empty: "no model was asked and nothing was paid",
+};
+
+/// What models cost.
+pub(super) const MODEL_MONEY: Table = Table {
+    rows: "models",
+    columns: &[("MODEL, 30 DAYS", "model"), ("COST", "cost"), ("TOKENS", "tokens")],
+    empty: "no model was asked",
+};
+
+/// What callers cost.
+pub(super) const CALLER_MONEY: Table = Table {
+    rows: "callers",
+    columns: &[("CALLER", "who"), ("ANSWERS", "answers"), ("COST", "cost"), ("TOKENS", "tokens")],
+    empty: "no model was asked for anybody",
+};
+
 /// Files that may be changed.
 pub(super) const FILES: Table = Table { rows: "files", columns: &[("FILE", "name")], empty: "no files" };
 
