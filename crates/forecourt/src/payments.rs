@@ -5,6 +5,7 @@ use std::sync::Arc;
 use forecourt_core::SystemClock;
 use forecourt_core::policy::{OfferBuilder, PaymentScheme};
 use forecourt_egress::Egress;
+use forecourt_payments::card::{Card, CardOffers};
 use forecourt_payments::{PaymentsSettings, SettingsError, X402, X402Offers};
 use forecourt_settings::{Problem, Problems, Section};
 
@@ -12,6 +13,8 @@ use forecourt_settings::{Problem, Problems, Section};
 pub(crate) struct Payments {
     offers: Arc<X402Offers>,
     scheme: Option<Arc<X402>>,
+    card_offers: Arc<CardOffers>,
+    card: Option<Arc<Card>>,
 }
 
 /// Reads `[payments]`. Fails when it can't work.
@@ -26,22 +29,26 @@ fn problem(section: &Section, SettingsError { message, hint }: SettingsError) ->
 }
 
 impl Payments {
-    /// As `settings` say; without a facilitator nothing is taken.
+    /// As `settings` say; without a facilitator no tokens are taken, and without a provider no cards.
     pub(crate) fn new(settings: &PaymentsSettings, egress: &Egress, root: &Section) -> Result<Self, Problems> {
         let facilitator = settings.facilitator.as_ref();
         let scheme = facilitator.map(|_| X402::new(settings, egress.clone(), Arc::new(SystemClock)));
         let scheme = scheme.transpose().map_err(|error| problem(root, error))?.map(Arc::new);
-        Ok(Self { offers: Arc::new(X402Offers::new(settings.clone())), scheme })
+        let card = settings.card.is_on().then(|| Card::new(&settings.card, egress.clone(), Arc::new(SystemClock)));
+        let card = card.transpose().map_err(|error| problem(root, error))?.map(Arc::new);
+        let card_offers = Arc::new(CardOffers::new(settings.card.clone()));
+        Ok(Self { offers: Arc::new(X402Offers::new(settings.clone())), scheme, card_offers, card })
     }
 
-    /// The builders that turn shorthands of offers, such as `x402 = { … }`, into ways to pay.
+    /// The builders that turn shorthands of offers, such as `x402 = { … }` and `card = { … }`, into ways to pay.
     pub(crate) fn offer_builders(&self) -> Vec<Arc<dyn OfferBuilder>> {
-        vec![self.offers.clone()]
+        vec![self.offers.clone(), self.card_offers.clone()]
     }
 
-    /// The payment schemes that verify and settle payments; empty without a facilitator.
+    /// The payment schemes that verify and settle payments.
     pub(crate) fn schemes(&self) -> Vec<Arc<dyn PaymentScheme>> {
-        self.scheme.iter().map(|scheme| scheme.clone() as Arc<dyn PaymentScheme>).collect()
+        let x402 = self.scheme.iter().map(|scheme| scheme.clone() as Arc<dyn PaymentScheme>);
+        x402.chain(self.card.iter().map(|card| card.clone() as Arc<dyn PaymentScheme>)).collect()
     }
 
     /// Warns of offers that the facilitator can't settle, or that it can't be asked. Refuses nothing.
