@@ -71,6 +71,7 @@ pub(crate) fn closed() -> ApiError {
 pub(crate) struct SameOriginProof(());
 
 /// Proof that the caller has the role of an operator and passed [`meant`]. Only [`permit`] makes one.
+#[derive(Clone, Copy)]
 pub(crate) struct Acting(());
 
 /// A call that does something, by an operator who meant it. What does something takes one, and there is no other way to
@@ -88,6 +89,27 @@ impl Deref for Command {
 
     fn deref(&self) -> &Ask {
         &self.0
+    }
+}
+
+/// A call that looks at what only operators see. Only [`for_operators`] makes one.
+pub(crate) struct OperatorAsk(Ask);
+
+impl Deref for OperatorAsk {
+    type Target = Ask;
+
+    fn deref(&self) -> &Ask {
+        &self.0
+    }
+}
+
+/// A look at what only operators see, by one of them. It changes nothing, so that it does not matter which page asks: no
+/// other site reads what is answered.
+pub(crate) fn for_operators(ask: Ask) -> Result<OperatorAsk, ApiError> {
+    match ask.actor.role {
+        Role::Operator => Ok(OperatorAsk(ask)),
+        Role::Viewer => Err(ApiError::forbidden(format!("this is for operators, and {} is a viewer", ask.actor.name))
+            .hint("files of settings may hold secrets, which viewers are not shown")),
     }
 }
 

@@ -58,6 +58,11 @@ async fn answered(
             let ask = Ask { desk, house, actor, path, query, body: Value::Null };
             called(calls, ask, &head.headers).await
         }
+        Does::OperatorLook(calls) => {
+            let (desk, house, query) = (desk.clone(), desk.house()?, query(head.uri.query())?);
+            let ask = Ask { desk, house, actor, path, query, body: Value::Null };
+            called(calls, access::for_operators(ask)?, &head.headers).await
+        }
         Does::Act(calls) => {
             let given = head.headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok());
             // Before the body is read: whoever may not act does not make the host read one.

@@ -2,6 +2,7 @@
 
 mod assets;
 mod doorway;
+mod editor;
 mod login;
 mod login_provider;
 mod nav;
@@ -46,6 +47,7 @@ pub(crate) fn router(desk: Arc<Desk>) -> Router {
         .route("/console/do/{*path}", post(act))
         .route("/console/try/agents/{handle}", get(trial::agent).post(trial::ask_agent))
         .route("/console/try/{kind}/{id}", get(trial::thing).post(trial::call_thing))
+        .route("/console/edit", get(editor::form).post(editor::send))
         .route("/console/assets/{file}", get(assets::asset))
         .route("/console/{*path}", get(nothing));
     for page in pages::PAGES {

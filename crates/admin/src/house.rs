@@ -12,6 +12,7 @@ use forecourt_surface::tool::Tool;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
+use crate::editor::DeploymentEditor;
 use crate::limits::{SETTINGS_BYTES_MAX, SETTINGS_FILES_MAX};
 use crate::masked::masked;
 
@@ -34,6 +35,10 @@ pub trait DaemonControl: Send + Sync + 'static {
 
     /// Reads the deployment again, in the name of `by`; `None` where it can't be.
     fn reload(&self, by: String) -> BoxFuture<'static, Option<ReloadAnswer>>;
+
+    /// What changes the files of the deployment; `None` where the operator has not turned that on, and where the program
+    /// can't read them again.
+    fn editor(&self) -> Option<Arc<dyn DeploymentEditor>>;
 
     /// The certificates that listeners show.
     fn certificates(&self) -> Vec<CertificateInUse>;

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `house.rs` | what is asked of the program around: the house as it stands |
 //! | `desk.rs` | what every request is answered with |
+//! | `editor.rs` | the files of a deployment, changed: what is asked of the program around |
 //! | `access.rs`, `role.rs` | who asks, what they may do, and what is refused before anything is read |
 //! | `entrance.rs`, `provider/` | what opens all this: a token, a provider whose people have roles |
 //! | `login/` | to that provider and back |
@@ -31,6 +32,7 @@ mod attempts;
 mod console;
 mod cookie;
 mod desk;
+pub mod editor;
 mod entrance;
 mod form;
 mod house;

@@ -9,6 +9,7 @@ pub mod consents;
 pub mod content;
 pub mod contracts;
 pub mod deliveries;
+pub mod deployment;
 pub mod hubs;
 pub mod limits;
 pub mod nodes;

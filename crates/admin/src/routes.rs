@@ -8,12 +8,12 @@ use schemars::{Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::access::Command;
+use crate::access::{Command, OperatorAsk};
 use crate::api_error::ApiError;
 use crate::desk::Ask;
 use crate::nouns::{
-    ActionOutcome, Why, actions, agents, certificates, config, consents, content, contracts, deliveries, hubs, limits,
-    nodes, overview, questions, queue, records, refusals, reload, servers, sessions, tasks, usage,
+    ActionOutcome, Why, actions, agents, certificates, config, consents, content, contracts, deliveries, deployment,
+    hubs, limits, nodes, overview, questions, queue, records, refusals, reload, servers, sessions, tasks, usage,
 };
 use crate::role::Role;
 use crate::verified::VerificationReport;
@@ -38,6 +38,8 @@ pub(crate) struct Calls<A> {
 pub(crate) enum Does {
     /// It looks: `GET`, for viewers.
     Look(Calls<Ask>),
+    /// It looks at what may hold secrets: `GET`, for operators.
+    OperatorLook(Calls<OperatorAsk>),
     /// It acts: `POST`, for operators.
     Act(Calls<Command>),
 }
@@ -59,7 +61,7 @@ impl Route {
     /// The method that it is called with.
     pub(crate) fn verb(&self) -> &'static str {
         match self.does {
-            Does::Look(_) => "get",
+            Does::Look(_) | Does::OperatorLook(_) => "get",
             Does::Act(_) => "post",
         }
     }
@@ -71,13 +73,17 @@ impl Route {
 
     /// Who may make it.
     pub(crate) fn role(&self) -> Role {
-        if self.acts() { Role::Operator } else { Role::Viewer }
+        match self.does {
+            Does::Look(_) => Role::Viewer,
+            Does::OperatorLook(_) | Does::Act(_) => Role::Operator,
+        }
     }
 
     /// Whether it can be followed.
     pub(crate) fn is_followed(&self) -> bool {
         match &self.does {
             Does::Look(calls) => calls.follow.is_some(),
+            Does::OperatorLook(calls) => calls.follow.is_some(),
             Does::Act(calls) => calls.follow.is_some(),
         }
     }
@@ -116,6 +122,7 @@ macro_rules! route {
 }
 
 const WHY: SchemaOf = |schemas| schemas.subschema_for::<Why>();
+const EDIT: SchemaOf = |schemas| schemas.subschema_for::<deployment::Edit>();
 const FOLLOW_EVENTS: &[(&str, &str)] = &[("after", "Only events with numbers above this one")];
 
 /// The calls.
@@ -158,6 +165,11 @@ pub(crate) static ROUTES: &[Route] = &[
     route!(Look "/config" config::one => config::Config, "The settings as this node has read them, without secrets"),
     route!(Look "/reload" reload::one => reload::Reload, "When and how the deployment was read last"),
     route!(Act "/reload" reload::now => reload::ReloadOutcome, "Reads the deployment again; one with a mistake changes nothing").with_body(WHY),
+    route!(OperatorLook "/deployment" deployment::one => deployment::DeploymentFiles, "The files of the deployment as they are, and what was served before"),
+    route!(Act "/deployment/check" deployment::check => deployment::EditOutcome, "Says what would be wrong with files changed like that; writes nothing").with_body(EDIT),
+    route!(Act "/deployment/apply" deployment::apply => deployment::EditOutcome, "Writes files and reads the deployment again; with a mistake in them everything stays as it was").with_body(EDIT),
+    route!(OperatorLook "/deployment/versions/{version}" deployment::version => deployment::VersionDetail, "A version that was served, and what would change if it were put back"),
+    route!(Act "/deployment/versions/{version}/put-back" deployment::put_back => deployment::EditOutcome, "Puts the files back as they were in a version, and reads the deployment again").with_body(WHY),
     route!(Look "/actions" actions::list => actions::Actions, "What operators did").with_query(actions::QUERY),
     route!(Look "/playground" playground::list => playground::Playground, "What can be tried out: agents, endpoints and tools"),
     route!(Act "/playground/agents/{handle}" playground::message => playground::TrialAnswer, "Says something to an agent, as an anonymous caller would; as events, as it answers", follow playground::follow)

@@ -278,6 +278,11 @@ impl Place {
         Place { dir: folder.to_path_buf(), data, named_by }
     }
 
+    /// The same deployment with its files in another folder, and its state where it was.
+    pub(crate) fn at(&self, folder: &Path) -> Place {
+        Place { dir: folder.to_path_buf(), data: Some(self.data_dir()), named_by: self.named_by.clone() }
+    }
+
     /// Reads the deployment, with its sockets where these flags say.
     ///
     /// # Errors

@@ -67,6 +67,8 @@ pub struct Deployment {
     pub(crate) tls: Tls,
     /// What opens the operator's listener.
     pub(crate) entrance: EntranceSettings,
+    /// Whether operators change its files from the console.
+    pub(crate) editor: bool,
     /// Where the operator is told that a question waits.
     pub(crate) operator: Option<OperatorWebhook>,
     pub(crate) store: StoreSettings,

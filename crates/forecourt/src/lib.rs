@@ -48,6 +48,7 @@ pub mod data_folder;
 pub mod deployment;
 pub mod domains;
 mod domains_file;
+mod editor;
 mod endpoints;
 mod error;
 mod export_metrics;

@@ -26,13 +26,16 @@ pub(crate) use attempt::{CHANGED_SHOWN, attempt_problems, relative_path};
 pub(crate) use files::{FileLook, WatchedFiles};
 pub(crate) use fixed::FixedSettings;
 
+/// Reads the deployment in a folder.
+type ReadDeployment = dyn Fn(&Path) -> Result<Deployment, Problems> + Send + Sync;
+
 /// Where a deployment comes from, so that it can be read again.
 ///
 /// Make it before the deployment is read for the first time: what changes after that is taken up.
 #[derive(Clone)]
 pub struct ReloadSource {
     pub(crate) folder: PathBuf,
-    read: Arc<dyn Fn() -> Result<Deployment, Problems> + Send + Sync>,
+    read: Arc<ReadDeployment>,
     pub(crate) applied: Arc<dyn Fn(&Deployment) + Send + Sync>,
     /// The file that says what this deployment shares with others, if there is one.
     shared_file: Option<PathBuf>,
@@ -41,10 +44,11 @@ pub struct ReloadSource {
 }
 
 impl ReloadSource {
-    /// The deployment in `folder`, as `read` reads it: with the flags and the agents that it was served with.
+    /// The deployment in `folder`, as `read` reads it: with the flags and the agents that it was served with. It is given
+    /// the folder, since a change is read from a draft of it before it is made.
     pub fn new(
         folder: impl AsRef<Path>,
-        read: impl Fn() -> Result<Deployment, Problems> + Send + Sync + 'static,
+        read: impl Fn(&Path) -> Result<Deployment, Problems> + Send + Sync + 'static,
     ) -> Self {
         let folder = folder.as_ref().to_path_buf();
         let first = Arc::new((WatchedFiles::of(&folder, &[]).look(), FixedSettings::of(&folder, None)));
@@ -74,6 +78,16 @@ impl ReloadSource {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn read(&self) -> Result<Deployment, Problems> {
-        (self.read)()
+        self.read_in(&self.folder)
+    }
+
+    /// Reads a draft of it, which is in another folder.
+    pub(crate) fn read_in(&self, folder: &Path) -> Result<Deployment, Problems> {
+        (self.read)(folder)
+    }
+
+    /// The folder of its files.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 }

@@ -39,6 +39,7 @@ pub(super) const NAV: &[(&str, &[(&str, &str)])] = &[
             ("/console/content", "Content"),
             ("/console/nodes", "Nodes"),
             ("/console/certificates", "Certificates"),
+            ("/console/deployment", "Deployment"),
             ("/console/config", "Settings"),
             ("/console/reload", "Reload"),
             ("/console/actions", "What operators did"),

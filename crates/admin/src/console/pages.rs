@@ -14,6 +14,7 @@ use forecourt_pages::escape::query;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
+use super::editor;
 use super::view::{Cell, Page, Tile, Tone};
 use crate::api_error::ApiError;
 use crate::desk::Ask;
@@ -57,6 +58,8 @@ pub(super) const PAGES: &[PageRoute] = &[
     page!("/console/nodes" house::nodes_page),
     page!("/console/certificates" house::certificates_page),
     page!("/console/config" house::config_page),
+    page!("/console/deployment" editor::deployment_page),
+    page!("/console/deployment/versions/{version}" editor::version_page),
     page!("/console/reload" house::reload_page),
     page!("/console/actions" house::actions_page),
     page!("/console/playground" house::playground_page),

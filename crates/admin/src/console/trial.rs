@@ -10,7 +10,7 @@ use forecourt_pages::markdown;
 use http::{HeaderMap, StatusCode, Uri};
 use serde_json::{Value, json};
 
-use super::view::{ActivityLine, Body, Cell, Page, Section, Trial, TrialField};
+use super::view::{ActivityLine, Body, Cell, Page, Section, Trial, TrialButton, TrialField};
 use super::{failed, html, sent, visitor};
 use crate::access::{self, Acting, Command};
 use crate::api_error::ApiError;
@@ -19,13 +19,13 @@ use crate::form::{self, Field, FieldKind, PREFIX};
 use crate::playground::{self, Triable};
 use crate::role::{Actor, Role};
 
-fn ask(desk: &Arc<Desk>, actor: &Actor, path: &[(&str, &str)], body: Value) -> Result<Ask, ApiError> {
+pub(super) fn ask(desk: &Arc<Desk>, actor: &Actor, path: &[(&str, &str)], body: Value) -> Result<Ask, ApiError> {
     let path = path.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let (desk, house) = (desk.clone(), desk.house()?);
     Ok(Ask { desk, house, actor: actor.clone(), path, query: BTreeMap::new(), body })
 }
 
-fn command(
+pub(super) fn command(
     desk: &Arc<Desk>,
     actor: &Actor,
     path: &[(&str, &str)],
@@ -108,7 +108,7 @@ async fn of_agent(
         action: format!("/console/try/agents/{}", query(handle)),
         stream: format!("/api/v1/playground/agents/{}", query(handle)),
         fields,
-        button: "Ask",
+        buttons: TrialButton::alone("Ask"),
     };
     Ok(Page {
         crumb: Some(("/console/playground".to_owned(), "Playground".to_owned())),
@@ -213,7 +213,7 @@ fn of_thing(actor: &Actor, kind: &str, thing: &Triable, form: &[Field], written:
         action: format!("/console/try/{kind}/{}", query(&thing.id)),
         stream: String::new(),
         fields: form.iter().map(field).collect(),
-        button: "Call",
+        buttons: TrialButton::alone("Call"),
     };
     Page {
         crumb: Some(("/console/playground".to_owned(), "Playground".to_owned())),
@@ -247,7 +247,7 @@ fn for_operators(actor: &Actor) -> Vec<Section> {
     }
 }
 
-fn render_page(desk: &Desk, page: Result<Page, ApiError>, actor: &Actor, uri: &Uri) -> Response {
+pub(super) fn render_page(desk: &Desk, page: Result<Page, ApiError>, actor: &Actor, uri: &Uri) -> Response {
     match page {
         Ok(page) => html(StatusCode::OK, page.of(desk).render(actor, uri, None)),
         Err(error) => failed(&error, actor, uri),

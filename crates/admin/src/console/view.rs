@@ -72,12 +72,36 @@ pub(crate) enum Body {
         rows: Vec<Vec<Cell>>,
     },
     Text(String),
+    /// Lines of a unified diff, each with what it is marked by.
+    Diff(Vec<(DiffMark, String)>),
     /// HTML that was made safe.
     Html(String),
     Log(Vec<ActivityLine>),
     List(Vec<String>),
     /// Nothing, and what to do about that.
     Empty(String),
+}
+
+/// What a line of a diff is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DiffMark {
+    Same,
+    Added,
+    Gone,
+    Place,
+}
+
+impl DiffMark {
+    /// The lines of a unified diff. Each keeps its first character, so that it is understood without colours.
+    pub(crate) fn lines(diff: &str) -> Vec<(Self, String)> {
+        let mark = |line: &str| match line.as_bytes().first() {
+            Some(b'+') => Self::Added,
+            Some(b'-') => Self::Gone,
+            Some(b'@') => Self::Place,
+            _ => Self::Same,
+        };
+        diff.lines().map(|line| (mark(line), line.to_owned())).collect()
+    }
 }
 
 /// A line of what happened.
@@ -128,7 +152,23 @@ pub(crate) struct Trial {
     /// Where its script sends it to follow the answer; empty where nothing streams.
     pub(crate) stream: String,
     pub(crate) fields: Vec<TrialField>,
-    pub(crate) button: &'static str,
+    /// What it is sent by, the first of which is meant by the key for a new line.
+    pub(crate) buttons: Vec<TrialButton>,
+}
+
+/// A button of a form.
+pub(crate) struct TrialButton {
+    pub(crate) label: &'static str,
+    /// What `do` of the form says; nothing where there is one button alone.
+    pub(crate) does: &'static str,
+    pub(crate) is_main: bool,
+}
+
+impl TrialButton {
+    /// The one button of a form.
+    pub(crate) fn alone(label: &'static str) -> Vec<Self> {
+        vec![Self { label, does: "", is_main: true }]
+    }
 }
 
 /// A field of a form.
@@ -137,7 +177,7 @@ pub(crate) struct TrialField {
     pub(crate) label: String,
     pub(crate) about: String,
     pub(crate) is_required: bool,
-    /// `text`, `number`, `area`, `code`, `choice` or `hidden`.
+    /// `text`, `number`, `area`, `code`, `file`, `choice` or `hidden`.
     pub(crate) kind: &'static str,
     pub(crate) choices: Vec<String>,
     pub(crate) value: String,

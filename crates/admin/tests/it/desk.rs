@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use forecourt_admin::editor::DeploymentEditor;
 use forecourt_admin::{
     CertificateInUse, ConsoleUrl, DaemonControl, Desk, Entrance, EntranceSettings, OidcLoginSettings, OperatedHouse,
     ReloadAnswer, TelemetryState,
@@ -21,6 +22,8 @@ use http::{HeaderMap, HeaderName, Method, Request};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
+
+use crate::editor::MemoryEditor;
 
 pub(crate) const TOKEN: &str = "a-token-of-the-operator";
 /// Where browsers find it.
@@ -51,7 +54,7 @@ pub(crate) struct Away {
     pub(crate) cookie: String,
 }
 
-struct Around(OperatedHouse);
+struct Around(OperatedHouse, Option<Arc<MemoryEditor>>);
 
 impl DaemonControl for Around {
     fn now(&self) -> Option<OperatedHouse> {
@@ -78,6 +81,10 @@ impl DaemonControl for Around {
         Box::pin(async { Some(ReloadAnswer { is_applied: true, report: json!({}) }) })
     }
 
+    fn editor(&self) -> Option<Arc<dyn DeploymentEditor>> {
+        self.1.clone().map(|editor| editor as Arc<dyn DeploymentEditor>)
+    }
+
     fn certificates(&self) -> Vec<CertificateInUse> {
         Vec::new()
     }
@@ -86,6 +93,11 @@ impl DaemonControl for Around {
 impl Console {
     /// Opened by the token, and by the provider: `chiefs` are operators and `staff` are viewers.
     pub(crate) async fn open() -> Self {
+        Self::open_with(Some(Arc::default())).await
+    }
+
+    /// The same, where files are changed by this.
+    pub(crate) async fn open_with(editor: Option<Arc<MemoryEditor>>) -> Self {
         let provider = OpenIdProvider::start().await;
         let egress =
             EgressConfig { allow: vec!["127.0.0.0/8".parse().unwrap()], allow_http: true, ..EgressConfig::default() };
@@ -95,7 +107,7 @@ impl Console {
         let blueprint = Blueprint { residents: vec![echo], egress, node: Some(node), ..Blueprint::default() };
         let host = blueprint.start(None).await;
         let (of, services) = (host.mount.host.clone(), host.mount.services.clone());
-        let around = Arc::new(Around(OperatedHouse { host: of, services, contents: Vec::new() }));
+        let around = Arc::new(Around(OperatedHouse { host: of, services, contents: Vec::new() }, editor));
         let entrance = entrance(&provider, &host, |_| {});
         let desk = Desk::new(around, store, host.mount.data.clone(), entrance);
         let router = forecourt_admin::router(&desk);

@@ -2,6 +2,7 @@
 //! whole program, a certified provider and a browser are in the tests of the command line.
 
 mod desk;
+mod editor;
 mod login;
 mod roles;
 mod sessions;

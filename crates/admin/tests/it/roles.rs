@@ -5,18 +5,21 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, ORIGIN};
 
 use crate::desk::{Console, ORIGIN_OF_CONSOLE, TOKEN};
 
-/// Every call of the document, with names of nothing in it: verb and path.
-fn calls() -> Vec<(Method, String)> {
+/// Every call of the document, with names of nothing in it: verb, path, and whether it is for operators alone.
+fn calls() -> Vec<(Method, String, bool)> {
     let document = forecourt_admin::document();
     let mut calls = Vec::new();
     for (path, operations) in document["paths"].as_object().unwrap() {
-        for verb in operations.as_object().unwrap().keys() {
+        for (verb, operation) in operations.as_object().unwrap() {
             let path = path.split('/').map(|part| if part.starts_with('{') { "nobody" } else { part });
             let method = verb.to_uppercase().parse().unwrap();
-            calls.push((method, path.collect::<Vec<_>>().join("/")));
+            let is_for_operators = operation["description"].as_str().unwrap_or_default().contains("`operator`");
+            calls.push((method, path.collect::<Vec<_>>().join("/"), is_for_operators));
         }
     }
-    assert!(calls.len() > 30 && calls.iter().any(|(method, _)| method == Method::POST));
+    assert!(calls.len() > 30 && calls.iter().any(|(method, ..)| method == Method::POST));
+    let reads = calls.iter().filter(|(method, _, is_for_operators)| method == Method::GET && *is_for_operators);
+    assert_eq!(reads.count(), 2, "only files of settings are hidden from viewers");
     calls
 }
 
@@ -27,7 +30,7 @@ async fn of_all_calls_a_viewer_makes_those_that_look_and_an_operator_all() {
     for (cookie, may_act) in [(&viewer, false), (&operator, true)] {
         let csrf = console.csrf(cookie).await;
         let csrf_field = http::HeaderName::from_static("x-csrf-token");
-        for (method, path) in calls() {
+        for (method, path, is_for_operators) in calls() {
             let fields = [
                 (COOKIE, cookie.as_str()),
                 (ORIGIN, ORIGIN_OF_CONSOLE),
@@ -35,7 +38,8 @@ async fn of_all_calls_a_viewer_makes_those_that_look_and_an_operator_all() {
                 (csrf_field.clone(), csrf.as_str()),
             ];
             let answer = console.send(method.clone(), &path, &fields, "").await;
-            let is_refused = method == Method::POST && !may_act;
+            assert!(is_for_operators || method != Method::POST, "{path}");
+            let is_refused = is_for_operators && !may_act;
             assert_eq!(answer.status == 403, is_refused, "{method} {path}: {answer:?}");
             assert!(!matches!(answer.status, 401 | 405 | 500), "{method} {path}: {answer:?}");
             if method != Method::POST {

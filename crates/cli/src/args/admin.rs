@@ -155,6 +155,8 @@ pub(crate) enum AdminWhat {
     Certificates,
     /// The settings as they were read, without secrets.
     Config,
+    /// The files of the deployment that may be changed from the console, and what was served before.
+    Deployment,
     /// What operators did.
     Actions,
     /// Has the deployment read again. With a mistake in it nothing changes; exits with 1 then.
@@ -178,6 +180,9 @@ pub(crate) enum AdminWhat {
     Retry(ReasonedAction),
     /// Drops a delivery: nobody is told.
     Drop(ReasonedAction),
+    /// Puts the files of the deployment back as they were in a version, and has it read again. Exits with 1 where that is
+    /// refused: then nothing has changed.
+    PutBack(ReasonedAction),
     /// Takes a consent back: whoever gave it is asked again.
     WithdrawConsent(ReasonedAction),
     /// Ends a session of the console.

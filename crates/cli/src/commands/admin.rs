@@ -53,6 +53,7 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
         AdminWhat::Nodes => way.get("/nodes").await?,
         AdminWhat::Certificates => way.get("/certificates").await?,
         AdminWhat::Config => way.get("/config").await?,
+        AdminWhat::Deployment => way.get("/deployment").await?,
         AdminWhat::Actions => way.get("/actions").await?,
         AdminWhat::Reload { status: true, .. } => way.get("/reload").await?,
         AdminWhat::Reload { reason, .. } => way.post("/reload", &json!({ "reason": reason })).await?,
@@ -127,6 +128,7 @@ fn action(what: &AdminWhat) -> Option<(&'static str, &'static str, &ReasonedActi
         AdminWhat::Cancel(of) => ("tasks", "cancel", of),
         AdminWhat::Retry(of) => ("deliveries", "retry", of),
         AdminWhat::Drop(of) => ("deliveries", "drop", of),
+        AdminWhat::PutBack(of) => ("deployment/versions", "put-back", of),
         AdminWhat::WithdrawConsent(of) => ("consents", "withdraw", of),
         AdminWhat::EndSession(of) => ("sessions", "end", of),
         AdminWhat::EndContract(of) => ("contracts", "end", of),
@@ -140,7 +142,7 @@ fn verdict(what: &AdminWhat, asked: &Value) -> Outcome {
         AdminWhat::Status if asked["is_ready"] == false => {
             Err(Failure::yours("it is not ready").hint("`forecourt admin status` says what is missing"))
         }
-        AdminWhat::Reload { status: false, .. } if asked["is_applied"] == false => {
+        AdminWhat::Reload { status: false, .. } | AdminWhat::PutBack(_) if asked["is_applied"] == false => {
             Err(Failure::yours("the deployment was not taken up, and nothing has changed")
                 .hint("`forecourt check` finds the same mistakes without a server"))
         }

@@ -131,8 +131,8 @@ fn source(serve: &Serve, folder: &Path) -> ReloadSource {
 fn source_of(serve: &Serve, folder: &Path) -> ReloadSource {
     let (place, flags) = (serve.place.within(folder), serve.listen.clone());
     let (dir, shared) = (place.dir.clone(), place.named_by.as_ref().map(|folder| folder.join(FILE)));
-    let read = move || -> Result<Deployment, Problems> {
-        let deployment = place.read(&flags)?;
+    let read = move |folder: &Path| -> Result<Deployment, Problems> {
+        let deployment = place.at(folder).read(&flags)?;
         match logging::filter(deployment.log()) {
             Ok(_) => Ok(deployment),
             Err(wrong) => Err(Problem::of_file(&deployment.folder().join(FILE), wrong).into()),

@@ -13,7 +13,7 @@ const COOKIE: &str = "forecourt-console";
 pub(crate) fn deployment() -> Deployment {
     let slow = "handle = \"slow\"\nname = \"<script>alert('name')</script>\"\n\n[backend]\nkind = \"script\"\n\n\
                 [[backend.rule]]\ntext = \".*\"\nevents = [{ text = \"Begun.\" }, { wait_ms = 100000 }]\n";
-    Deployment::gatehouse().with("admin", &format!("token = \"{TOKEN}\"")).and("agents/slow.toml", slow)
+    Deployment::gatehouse().with("admin", &format!("token = \"{TOKEN}\"\neditor = true")).and("agents/slow.toml", slow)
 }
 
 pub(crate) fn url(served: &Served, path: &str) -> String {
@@ -53,7 +53,7 @@ fn every_call_of_the_document_exists_and_its_answers_are_as_it_says() {
     for (path, operations) in document["paths"].as_object().unwrap() {
         for (verb, operation) in operations.as_object().unwrap() {
             let known = path.replace("{handle}", "gate").replace("{task}", &task).replace("{tool}", "ask");
-            let known = known.replace("{id}", "0").replace("{endpoint}", "none");
+            let known = known.replace("{id}", "0").replace("{endpoint}", "none").replace("{version}", "1");
             let words: &[&str] = if verb == "post" { &["-X", "POST"] } else { &[] };
             // What ends this server's agents is called last, by another test.
             if known.ends_with("/retire") || known.ends_with("/suspend") {

@@ -6,7 +6,7 @@ use crate::browser::{Browser, ENTER, View};
 use crate::support::{Served, within};
 
 /// Pages with something on them, by what their pictures are called.
-const PAGES: [(&str, &str); 22] = [
+const PAGES: [(&str, &str); 25] = [
     ("overview", "/console"),
     ("agents", "/console/agents"),
     ("agent", "/console/agents/gate"),
@@ -24,6 +24,9 @@ const PAGES: [(&str, &str); 22] = [
     ("servers", "/console/servers"),
     ("nodes", "/console/nodes"),
     ("certificates", "/console/certificates"),
+    ("deployment", "/console/deployment"),
+    ("edit", "/console/edit?file=agents%2Fgate.toml"),
+    ("version", "/console/deployment/versions/1"),
     ("config", "/console/config"),
     ("reload", "/console/reload"),
     ("actions", "/console/actions"),

@@ -99,6 +99,7 @@ mod decisions;
 mod delegated;
 mod discovery;
 mod domains;
+mod editor;
 mod email;
 mod embed;
 mod endings;

@@ -89,6 +89,7 @@ struct OperationSettings {
     listen: Listen,
     tls: Tls,
     entrance: EntranceSettings,
+    editor: bool,
     operator: Option<OperatorWebhook>,
     store: StoreSettings,
     bus: BusSettings,
@@ -127,11 +128,12 @@ fn read_operation(
         _ => Ok(()),
     };
     let whole = (|| {
-        let (entrance, operator) = admin?;
+        let (entrance, editor, operator) = admin?;
         Some(OperationSettings {
             listen: listen?,
             tls: tls?,
             entrance,
+            editor,
             operator,
             store: store?,
             bus: bus?,
@@ -236,14 +238,14 @@ fn assemble(
         mut pages,
         wires,
     } = serving;
-    let branding = pages.branding.below(top.public_path()).named(top.site_name());
-    pages.branding = branding.rated(operation.questions.log);
+    pages.branding = pages.branding.below(top.public_path()).named(top.site_name()).rated(operation.questions.log);
     Deployment {
         dir: dir.to_path_buf(),
         top,
         listen: operation.listen,
         tls: operation.tls,
         entrance: operation.entrance,
+        editor: operation.editor,
         operator: operation.operator,
         store: operation.store,
         bus: operation.bus,
@@ -338,8 +340,8 @@ fn environment_overrides(environment: &dyn Environment) -> (Vec<EnvironmentOverr
     (top, agents.iter().map(EnvironmentOverride::inner).collect())
 }
 
-fn read_admin(section: &Section) -> Result<(EntranceSettings, Option<OperatorWebhook>), Problems> {
-    let AdminSettings { token, oidc, public_url, webhook, webhook_secret } = section.read()?;
+fn read_admin(section: &Section) -> Result<(EntranceSettings, bool, Option<OperatorWebhook>), Problems> {
+    let AdminSettings { token, oidc, public_url, editor, webhook, webhook_secret } = section.read()?;
     let mut problems = Problems::new();
     let token = token.and_then(|token| {
         let least = AdminToken::BYTES_MIN;
@@ -379,7 +381,7 @@ fn read_admin(section: &Section) -> Result<(EntranceSettings, Option<OperatorWeb
             Some(OperatorWebhook { url, secret })
         }
     };
-    problems.into_result((entrance, operator))
+    problems.into_result((entrance, editor, operator))
 }
 
 /// The public URL is an https origin with a plain path, and nothing more.

@@ -1,6 +1,5 @@
 //! One deployment takes the place of another, sockets and all, or nothing changes.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use forecourt_admin::Entrance;
@@ -137,9 +136,5 @@ fn other_address(deployment: &Deployment, before: &str) -> Problems {
 impl ReloadSource {
     fn tell_applied(&self, deployment: &Deployment) {
         (self.applied)(deployment);
-    }
-
-    fn folder(&self) -> &Path {
-        &self.folder
     }
 }

@@ -2,22 +2,25 @@
 
 use std::fs;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use forecourt_admin::editor::DeploymentEditor;
 use forecourt_admin::{CertificateInUse, DaemonControl, Desk, Entrance, OperatedHouse, ReloadAnswer, TelemetryState};
 use forecourt_bus::NatsBus;
 use forecourt_core::Bus;
 use forecourt_server::{ReadinessCheck, certificate_facts};
 use futures::future::BoxFuture;
 use serde_json::Value;
+use tokio::sync::Mutex;
 
 use super::reloader::Reloader;
+use crate::editor::FolderEditor;
 use crate::export_metrics::ExportMetrics;
 use crate::house::House;
 use crate::live::LiveHouse;
-use crate::operated::CertificatePaths;
-use crate::reload::{AttemptOutcome, ReloadTrigger};
+use crate::operated::{CertificatePaths, EditorSwitch};
+use crate::reload::{Attempt, AttemptOutcome, ReloadTrigger};
 use crate::running::Running;
 
 /// The daemon as the console and the admin API control it.
@@ -27,6 +30,10 @@ struct Around {
     readiness: ReadinessCheck,
     nats: Option<Arc<NatsBus>>,
     exports: Arc<ExportMetrics>,
+    /// Where state is kept.
+    data: PathBuf,
+    /// Changes of files, one after another.
+    edits: Arc<Mutex<()>>,
 }
 
 /// What opens the operator's surface of a house, whose listener is at this address.
@@ -43,8 +50,9 @@ pub(super) fn desk(
     entrance: Arc<Entrance>,
 ) -> Arc<Desk> {
     let (nats, exports) = (running.nats(), running.deployment().meters.exports.clone());
-    let around = Arc::new(Around { live: running.live().clone(), reloader, readiness, nats, exports });
-    Desk::new(around, running.reads().clone(), data.to_path_buf(), entrance)
+    let (live, data, edits) = (running.live().clone(), data.to_path_buf(), Arc::default());
+    let around = Arc::new(Around { live, reloader, readiness, nats, exports, data: data.clone(), edits });
+    Desk::new(around, running.reads().clone(), data, entrance)
 }
 
 impl DaemonControl for Around {
@@ -81,6 +89,17 @@ impl DaemonControl for Around {
             let is_applied = matches!(attempt.outcome, AttemptOutcome::Applied);
             Some(ReloadAnswer { is_applied, report: serde_json::to_value(attempt).unwrap_or_default() })
         })
+    }
+
+    fn editor(&self) -> Option<Arc<dyn DeploymentEditor>> {
+        let is_on = self.live.now()?.services.get::<EditorSwitch>().is_some_and(|switch| switch.0);
+        let source = self.reloader.source().filter(|_| is_on)?;
+        let reloader = self.reloader.clone();
+        let read_again = move |by| -> BoxFuture<'static, Option<Attempt>> {
+            let reloader = reloader.clone();
+            Box::pin(async move { reloader.reload_by(ReloadTrigger::Admin, Some(by)).await })
+        };
+        Some(Arc::new(FolderEditor::new(Arc::new(read_again), source, self.data.clone(), self.edits.clone())))
     }
 
     fn certificates(&self) -> Vec<CertificateInUse> {

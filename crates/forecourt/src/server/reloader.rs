@@ -1,11 +1,12 @@
 //! One attempt after another to serve a deployment as its files are, and the watch over the files.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::body::Bytes;
+use forecourt_admin::editor::EditedBy;
 use forecourt_core::Timestamp;
 use forecourt_host::topics;
 use forecourt_settings::Problems;
@@ -20,6 +21,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::ServerCore;
+use crate::editor::{ServedHouse, keep_version};
 use crate::error::Error;
 use crate::reload::{
     Attempt, AttemptOutcome, CHANGED_SHOWN, FileLook, FixedSettings, ReloadSource, ReloadTrigger, WatchedFiles,
@@ -40,6 +42,8 @@ pub(crate) struct Reloader {
     requests: mpsc::Sender<ReloadRequest>,
     /// Until somebody says where the deployment comes from.
     waiting: Mutex<Option<mpsc::Receiver<ReloadRequest>>>,
+    /// Where it comes from, once somebody has said so.
+    source: OnceLock<ReloadSource>,
     last: Mutex<Option<Attempt>>,
     watches: AtomicBool,
     attempts: Family<OutcomeLabel, Counter>,
@@ -47,6 +51,8 @@ pub(crate) struct Reloader {
 
 struct ReloadRequest {
     by: ReloadTrigger,
+    /// Who made the change that is to be read, where that is known.
+    who: Option<EditedBy>,
     answer: oneshot::Sender<Attempt>,
 }
 
@@ -72,6 +78,7 @@ impl Default for Reloader {
         Self {
             requests,
             waiting: Mutex::new(Some(waiting)),
+            source: OnceLock::new(),
             last: Mutex::default(),
             watches: AtomicBool::new(false),
             attempts: Family::default(),
@@ -83,13 +90,23 @@ impl Reloader {
     /// Has the deployment read again, and says what came of it. `None`: nobody said where it comes from, or the
     /// server is ending.
     pub(crate) async fn reload(&self, by: ReloadTrigger) -> Option<Attempt> {
+        self.reload_by(by, None).await
+    }
+
+    /// The same, in somebody's name.
+    pub(crate) async fn reload_by(&self, by: ReloadTrigger, who: Option<EditedBy>) -> Option<Attempt> {
         // Nobody works on requests yet: waiting here would never end.
         if self.waiting.lock().is_some() {
             return None;
         }
         let (answer, answered) = oneshot::channel();
-        self.requests.send(ReloadRequest { by, answer }).await.ok()?;
+        self.requests.send(ReloadRequest { by, who, answer }).await.ok()?;
         answered.await.ok()
+    }
+
+    /// Where the deployment comes from; `None` until somebody has said so.
+    pub(crate) fn source(&self) -> Option<ReloadSource> {
+        self.source.get().cloned()
     }
 
     /// The state of reloading for the operator: watch, houses, last attempt.
@@ -107,10 +124,12 @@ impl Reloader {
     pub(crate) async fn run(self: Arc<Self>, core: Arc<ServerCore>, source: ReloadSource) {
         let Some(requests) = self.waiting.lock().take() else { return };
         let stop = core.stop.clone();
+        let _ = self.source.set(source.clone());
         let (applied, fixed) = source.first.as_ref().clone();
         let seen = applied.clone();
         let mut work = ReloadWork { reloader: self, core, source, fixed, files: None, seen: seen.clone(), applied };
         work.settle(seen).await;
+        work.keep_version("start", None).await;
         stop.run_until_cancelled(work.run(requests)).await;
     }
 
@@ -194,8 +213,8 @@ impl ReloadWork {
             self.reloader.watches.store(watches, Ordering::Relaxed);
             tokio::select! {
                 request = requests.recv() => {
-                    let Some(ReloadRequest { by, answer }) = request else { return };
-                    let attempt = self.attempt(by).await;
+                    let Some(ReloadRequest { by, who, answer }) = request else { return };
+                    let attempt = self.attempt(by, who).await;
                     // Each node reads its own files, and looks at hubs itself.
                     if attempt.outcome == AttemptOutcome::Applied && by != ReloadTrigger::Hub {
                         bus.publish(topics::RELOAD, Bytes::from(node.clone()));
@@ -206,7 +225,7 @@ impl ReloadWork {
                 Some(from) = hints.next() => {
                     // A node hears its own message too, and has just read its files.
                     if *from != *node.as_bytes() {
-                        self.attempt(ReloadTrigger::Node).await;
+                        self.attempt(ReloadTrigger::Node, None).await;
                     }
                 }
                 () = tokio::time::sleep(wait), if watches => {
@@ -216,7 +235,7 @@ impl ReloadWork {
                     // `LOOK_SHARE`.
                     wait = LOOK_EVERY.max(begun.elapsed() * LOOK_SHARE);
                     if unrest.is_over(&self.seen, now, Instant::now()) {
-                        self.attempt(ReloadTrigger::Files).await;
+                        self.attempt(ReloadTrigger::Files, None).await;
                     }
                 }
             }
@@ -250,7 +269,7 @@ impl ReloadWork {
         written.chain(contents.iter().flat_map(|one| one.indexing.sources())).collect()
     }
 
-    async fn attempt(&mut self, by: ReloadTrigger) -> Attempt {
+    async fn attempt(&mut self, by: ReloadTrigger, who: Option<EditedBy>) -> Attempt {
         let (at, begun) = (self.core.running.host().clock().now(), Instant::now());
         // Looked at before: what is written from here on is seen by the next attempt.
         let (folder, others) = (self.source.folder.clone(), self.others());
@@ -260,12 +279,24 @@ impl ReloadWork {
         // Only then: files that were refused still count as changed against what is served.
         if result.is_ok() {
             self.applied = look.clone();
+            self.keep_version(by.as_str(), who).await;
         }
         let seen = if takes_note_of_files(by, result.is_ok()) { look } else { self.seen.clone() };
         self.settle(seen).await;
         let attempt = self.report(by, at, begun.elapsed(), &changed, result);
         self.reloader.note(&attempt);
         attempt
+    }
+
+    /// Keeps the files that are served now as a version, where the operator changes files from the console.
+    async fn keep_version(&self, by: &str, who: Option<EditedBy>) {
+        if !self.core.running.deployment().editor {
+            return;
+        }
+        let by = who.unwrap_or_else(|| EditedBy { who: by.to_owned(), reason: None });
+        let served = ServedHouse { at: self.core.running.host().clock().now(), by };
+        let (folder, data) = (self.source.folder.clone(), self.core.data.clone());
+        let _ = blocking(move || keep_version(&folder, &data, served)).await;
     }
 
     fn report(

@@ -18,6 +18,10 @@ pub struct AdminSettings {
     /// proxy, for one. On this machine it may be `http://`, such as `http://localhost:9080`. The provider of `oidc`
     /// sends people back there.
     pub public_url: Option<String>,
+    /// Whether operators change the files of this deployment from the console and by the API. Off by default: what agents
+    /// run is in those files, so that whoever is an operator can then have this machine run programs. `true` has what was
+    /// served kept in the data folder too, so that it can be put back.
+    pub editor: bool,
     /// Where you are told that a question waits for you, `https://…`: a post as soon as it is kept, and
     /// again for about an hour and a half while nobody takes it. Held to `[egress]`, as all webhooks are.
     pub webhook: Option<String>,

@@ -43,7 +43,9 @@ impl Tone {
     /// The tone of a state, whatever it is the state of.
     pub(crate) fn of(state: &str) -> Self {
         match state {
-            "active" | "completed" | "complete" | "done" | "paid" | "verified" | "resumed" | "accepted" => Self::Good,
+            "active" | "completed" | "complete" | "done" | "paid" | "verified" | "resumed" | "accepted" | "fine" => {
+                Self::Good
+            }
             "working" | "submitted" | "under_way" | "waiting" | "offered" | "issued" | "reserved" => Self::Busy,
             "suspended"
             | "deprecated"

@@ -5,7 +5,7 @@ use forecourt_pages::clean;
 use http::Uri;
 
 use super::super::{assets, nav};
-use super::{Act, Body, Cell, Page};
+use super::{Act, Body, Cell, DiffMark, Page};
 use crate::desk::Desk;
 use crate::role::{Actor, Role};
 
@@ -137,6 +137,7 @@ mod tests {
                     Body::Log(vec![ActivityLine { number: 1, kind: "text".to_owned(), text: evil.to_owned() }]),
                 ),
                 Section::new("text", Body::Text(evil.to_owned())),
+                Section::new("diff", Body::Diff(DiffMark::lines(&format!("+{evil}\n-{evil}\n {evil}\n@@{evil}")))),
                 Section::new("list", Body::List(vec![evil.to_owned()])),
                 Section::new("empty", Body::Empty(evil.to_owned())),
             ],

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::tables::{
     ACTIONS, AGENTS, ASKED, CERTIFICATES, CLICKED, CONSENTS, CONSOLE_SESSIONS, CONTENTS, CONTRACTS, DELIVERIES, EVENTS,
-    HUBS, LIMITS, NEVER_CLICKED, NODES, PAYMENTS, PEOPLE, PROTOCOLS, QUESTIONS, REFUSALS, SERVERS, TASKS, Table,
-    UNANSWERED, USAGE,
+    FILES, HUBS, LIMITS, NEVER_CLICKED, NODES, PAYMENTS, PEOPLE, PROTOCOLS, QUESTIONS, REFUSALS, SERVERS, TASKS, Table,
+    UNANSWERED, USAGE, VERSIONS,
 };
 use crate::args::{AdminWhat, QuestionList};
 
@@ -37,6 +37,8 @@ pub(super) fn shown(what: &AdminWhat, told: &Value) -> String {
         AdminWhat::Hubs => table(&HUBS, told),
         AdminWhat::Nodes => table(&NODES, told),
         AdminWhat::Certificates => table(&CERTIFICATES, told),
+        AdminWhat::Deployment => format!("{}\n\n{}", table(&FILES, told), table(&VERSIONS, told)),
+        AdminWhat::PutBack(_) => put_back(told),
         AdminWhat::Actions => table(&ACTIONS, told),
         AdminWhat::Config => files(&told["files"]),
         AdminWhat::Reload { status: false, .. } => reloaded(&told["report"]),
@@ -188,13 +190,30 @@ fn files(files: &Value) -> String {
 
 /// What came of reading a deployment again: each problem with its place.
 fn reloaded(report: &Value) -> String {
-    let mut lines = vec![format!(
+    let line = format!(
         "{} ({} changed, {} ms)",
         cell(&report["outcome"]),
         cell(&report["changed_count"]),
         cell(&report["took_ms"])
-    )];
-    for problem in report["problems"].as_array().into_iter().flatten() {
+    );
+    with_problems(line, report)
+}
+
+/// What came of putting files back.
+fn put_back(told: &Value) -> String {
+    let files: Vec<String> =
+        told["differences"].as_array().into_iter().flatten().map(|one| cell(&one["file"])).collect();
+    let line = match (told["is_applied"] == true, files.is_empty()) {
+        (true, true) => "the files are so already".to_owned(),
+        (true, false) => format!("served: {}", files.join(", ")),
+        (false, _) => "refused, and nothing has changed".to_owned(),
+    };
+    with_problems(line, told)
+}
+
+fn with_problems(first: String, told: &Value) -> String {
+    let mut lines = vec![first];
+    for problem in told["problems"].as_array().into_iter().flatten() {
         let text = |name: &str| problem[name].as_str().map(|text| line(text, 400)).unwrap_or_default();
         let place = match problem["line"].as_u64() {
             Some(number) => format!("{}:{number}", text("file")),

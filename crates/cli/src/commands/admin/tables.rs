@@ -270,3 +270,13 @@ pub(super) const ACTIONS: Table = Table {
     ],
     empty: "nothing was done yet",
 };
+
+/// Files that may be changed.
+pub(super) const FILES: Table = Table { rows: "files", columns: &[("FILE", "name")], empty: "no files" };
+
+/// What was served, the last first.
+pub(super) const VERSIONS: Table = Table {
+    rows: "versions",
+    columns: &[("VERSION", "number"), ("SERVED FROM", "at"), ("BY", "by"), ("WHY", "reason"), ("CHANGED", "changed")],
+    empty: "no versions are kept",
+};
