@@ -139,7 +139,7 @@ impl Issuances {
             let begun = self.begun(state, &record, scheme.family(), chosen, origin);
             // Once it is written, it is followed, which opens it.
             if self.write(&hash, &begun, number).await?.is_some() {
-                self.watch(&hash, false);
+                self.watch_checkout(&hash);
             }
         }
         Err(Error::unavailable())
@@ -189,9 +189,9 @@ impl Issuances {
         let is_over = |record: &IssuanceRecord| self.status(record) != IssuanceStatus::Issued;
         let late = self.last(hash).await?.is_some_and(|(_, record)| is_over(&record));
         // Nobody is waited for whose time is over, whatever its provider's clock says.
-        let followed = self.follow(hash, if late { Wish::Close } else { Wish::LookUp }).await?;
+        self.follow(hash, if late { Wish::Close } else { Wish::LookUp }).await?;
         // What was paid is watched by whoever took it.
-        Ok(matches!(followed, CheckoutState::Ended | CheckoutState::Refused(_) | CheckoutState::Paid(_)))
+        Ok(self.last(hash).await?.is_none_or(|(_, record)| record.checkout.is_none()))
     }
 
     /// Closes the checkout of a state, so that something else may be done about it. This alone decides between two ways

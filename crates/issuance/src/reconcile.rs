@@ -48,6 +48,14 @@ impl Issuances {
         }
     }
 
+    /// The same of a checkout, which anybody may open: they leave half of the room to payments that were made. One that
+    /// finds none is looked up when its payer comes back or its provider says so.
+    pub(crate) fn watch_checkout(&self, hash: &StateHash) {
+        if self.desk.watched.lock().len() < WATCHED_MAX / 2 {
+            self.watch(hash, false);
+        }
+    }
+
     /// Finds what an earlier run left indeterminate; gives how many there are.
     pub fn recover(&self) -> BoxFuture<'_, Result<usize, Error>> {
         Box::pin(self.watch_indeterminate())
