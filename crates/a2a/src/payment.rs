@@ -125,6 +125,12 @@ pub(crate) fn required(metadata: &Metadata) -> (Option<&Value>, bool) {
     (metadata.get(REQUIRED), status.is_none_or(|status| status == PAYMENT_REQUIRED))
 }
 
+/// Whether a receipt is one of x402, which says whether it succeeded; those of other schemes are told with the answer
+/// alone. x402 section 7.2.
+pub(crate) fn is_receipt(receipt: &Map<String, Value>) -> bool {
+    receipt.contains_key("success")
+}
+
 /// Tells of what was settled within a task. Nothing when nothing was. Where something more is asked for, that is how
 /// the payment stands.
 pub(crate) fn complete(metadata: &mut Metadata, receipts: Vec<Value>) {

@@ -192,12 +192,12 @@ fn status_message(task: &Task, outcome: &CollectedReply, offers: OfferOrder) -> 
     Some(Message { extensions, metadata, ..said(task, &name, parts) })
 }
 
-/// Every payment of a task, the first one first.
+/// Every payment of a task with x402, the first one first.
 fn receipts(task: &Task) -> Vec<Value> {
     let paid = task.turns.iter().filter_map(|turn| turn.annotations.get(RECEIPT));
     let paid_last = task.outcome.as_ref().and_then(|outcome| outcome.receipt.as_deref());
-    let paid = paid.filter(|receipt| receipt.is_object()).cloned();
-    paid.chain(paid_last.cloned().map(Value::Object)).collect()
+    let paid = paid.filter_map(Value::as_object).chain(paid_last).filter(|receipt| payment::is_receipt(receipt));
+    paid.cloned().map(Value::Object).collect()
 }
 
 /// A message of the agent within a task. `name` tells it from the others of the task.

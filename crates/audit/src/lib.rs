@@ -145,6 +145,8 @@ impl AuditOutcome {
             Self::Withdrawn => "withdrawn",
             Self::Reserved => "reserved",
             Self::Paid => "paid",
+            Self::Released => "released",
+            Self::GivenBack => "given_back",
             Self::Unpaid => "unpaid",
             Self::PaymentRefused => "payment_refused",
             Self::Unknown => "unknown",
@@ -176,6 +178,10 @@ pub enum AuditOutcome {
     Reserved,
     /// It was paid.
     Paid,
+    /// What a payment held was let go of, and nothing was taken.
+    Released,
+    /// What was taken was given back.
+    GivenBack,
     /// An answer was given, and it turned out that nothing was taken for it.
     Unpaid,
     /// A payment was refused, and nothing was taken.

@@ -30,4 +30,7 @@ pub use resolution::{
     Confirmation, ConsentConfirmation, PaymentConfirmation, PaymentSubmission, PolicyResolution, Submission,
 };
 pub use sanitize::{sanitize, sanitize_map};
-pub use scheme::{PaymentAuthorization, PaymentError, PaymentScheme, Receipt, Settlement};
+pub use scheme::{
+    Checkout, CheckoutAmount, CheckoutFinding, CheckoutOptions, CheckoutOrder, GivenBack, PaymentAuthorization,
+    PaymentError, PaymentNotice, PaymentScheme, Receipt, Settlement, transaction,
+};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use forecourt_core::SystemClock;
 use forecourt_core::policy::{OfferBuilder, PaymentScheme};
 use forecourt_egress::Egress;
+use forecourt_payments::card::{Card, CardOffers};
 use forecourt_payments::crawl::{self, CrawlerAccounts, DebtLedger};
 use forecourt_payments::{PaymentsSettings, SettingsError, X402, X402Offers};
 use forecourt_settings::{Problem, Problems, Section};
@@ -13,6 +14,8 @@ use forecourt_settings::{Problem, Problems, Section};
 pub(crate) struct Payments {
     offers: Arc<X402Offers>,
     scheme: Option<Arc<X402>>,
+    card_offers: Arc<CardOffers>,
+    card: Option<Arc<Card>>,
 }
 
 /// Reads `[payments]`. Fails when it can't work.
@@ -27,30 +30,38 @@ fn problem(section: &Section, SettingsError { message, hint }: SettingsError) ->
 }
 
 impl Payments {
-    /// As `settings` say; without a facilitator nothing is taken.
+    /// As `settings` say; without a facilitator no tokens are taken, and without a provider no cards.
     pub(crate) fn new(settings: &PaymentsSettings, egress: &Egress, root: &Section) -> Result<Self, Problems> {
         let facilitator = settings.facilitator.as_ref();
         let scheme = facilitator.map(|_| X402::new(settings, egress.clone(), Arc::new(SystemClock)));
         let scheme = scheme.transpose().map_err(|error| problem(root, error))?.map(Arc::new);
-        Ok(Self { offers: Arc::new(X402Offers::new(settings.clone())), scheme })
+        let card = settings.card.is_on().then(|| Card::new(&settings.card, egress.clone(), Arc::new(SystemClock)));
+        let card = card.transpose().map_err(|error| problem(root, error))?.map(Arc::new);
+        let card_offers = Arc::new(CardOffers::new(settings.card.clone()));
+        Ok(Self { offers: Arc::new(X402Offers::new(settings.clone())), scheme, card_offers, card })
     }
 
-    /// The builders that turn shorthands of offers, such as `x402 = { … }`, into ways to pay.
+    /// The builders that turn shorthands of offers, such as `x402 = { … }` and `card = { … }`, into ways to pay.
     pub(crate) fn offer_builders(&self) -> Vec<Arc<dyn OfferBuilder>> {
-        vec![self.offers.clone(), Arc::new(CrawlerAccounts::offered())]
+        vec![self.offers.clone(), self.card_offers.clone(), Arc::new(CrawlerAccounts::offered())]
     }
 
-    /// The payment schemes that verify and settle payments: accounts of crawlers, which are kept in `debts`, and x402
-    /// where there is a facilitator.
+    /// The payment schemes that verify and settle payments: x402 where there is a facilitator, cards where there is a
+    /// provider, and accounts of crawlers, which are kept in `debts`.
     pub(crate) fn schemes(&self, debts: &DebtLedger) -> Vec<Arc<dyn PaymentScheme>> {
         let accounts: Arc<dyn PaymentScheme> = Arc::new(CrawlerAccounts::new(debts.clone()));
-        self.scheme.iter().map(|scheme| scheme.clone() as Arc<dyn PaymentScheme>).chain([accounts]).collect()
+        self.of_providers().chain([accounts]).collect()
     }
 
     /// The families of payments that are taken.
     pub(crate) fn families(&self) -> Vec<String> {
-        let x402 = self.scheme.iter().map(|scheme| scheme.family().to_owned());
-        x402.chain([crawl::FAMILY.to_owned()]).collect()
+        self.of_providers().map(|scheme| scheme.family().to_owned()).chain([crawl::FAMILY.to_owned()]).collect()
+    }
+
+    /// The schemes of which somebody else moves the money.
+    fn of_providers(&self) -> impl Iterator<Item = Arc<dyn PaymentScheme>> {
+        let x402 = self.scheme.iter().map(|scheme| scheme.clone() as Arc<dyn PaymentScheme>);
+        x402.chain(self.card.iter().map(|card| card.clone() as Arc<dyn PaymentScheme>))
     }
 
     /// Warns of offers that the facilitator can't settle, or that it can't be asked. Refuses nothing.

@@ -1,9 +1,11 @@
 //! This module takes what people and wallets decide about consents and payments, for the host's own pages.
 
 use forecourt_audit::RequestOrigin;
-use forecourt_core::policy::PaymentSubmission;
+use forecourt_core::policy::{CheckoutOptions, PaymentSubmission};
 use forecourt_core::{ConsentToken, Error, Handle, StateToken};
-use forecourt_issuance::{HoldingFilter, Holdings, HoldingsOf, Issuance, IssuanceOutcome, ListedHoldings};
+use forecourt_issuance::{
+    CheckoutOutcome, HoldingFilter, Holdings, HoldingsOf, Issuance, IssuanceOutcome, ListedHoldings, NoticeOutcome,
+};
 use futures::future::BoxFuture;
 
 use crate::host::Host;
@@ -118,5 +120,35 @@ impl Host {
         origin: &'a RequestOrigin,
     ) -> BoxFuture<'a, Result<IssuanceOutcome, Error>> {
         self.records.issuances.pay(state, payment, origin)
+    }
+
+    /// What may be paid for an issuance at a checkout; `None` where there is none.
+    pub fn checkout_options(&self, issuance: &Issuance) -> Option<CheckoutOptions> {
+        self.records.issuances.checkout_options(issuance)
+    }
+
+    /// Opens a checkout for `times` the price of a state, as [`forecourt_issuance::Issuances::check_out`].
+    pub fn check_out<'a>(
+        &'a self,
+        state: &'a StateToken,
+        times: u32,
+        origin: &'a RequestOrigin,
+    ) -> BoxFuture<'a, Result<CheckoutOutcome, Error>> {
+        self.records.issuances.check_out(state, times, origin)
+    }
+
+    /// Looks what came of the checkout of a state; whether that is known.
+    pub fn look_again<'a>(&'a self, state: &'a StateToken) -> BoxFuture<'a, Result<bool, Error>> {
+        self.records.issuances.look_again(state)
+    }
+
+    /// Takes what a provider of payments sends by itself, as [`forecourt_issuance::Issuances::take_notice`].
+    pub fn take_notice<'a>(
+        &'a self,
+        family: &'a str,
+        field: &'a (dyn Fn(&str) -> Option<String> + Sync),
+        body: &'a [u8],
+    ) -> BoxFuture<'a, Result<NoticeOutcome, Error>> {
+        self.records.issuances.take_notice(family, field, body)
     }
 }

@@ -15,6 +15,8 @@ use crate::streams::Issuances;
 /// What is told behind a failure's own words where nothing was taken.
 const NOT_CHARGED: &str = "Nothing was charged.";
 /// The same where it was paid before.
+const GIVEN_BACK: &str = "What you paid is given back.";
+/// The same where it is kept.
 const OWED: &str =
     "What you paid is kept: send the message again with the same state, or the same payment, to be answered.";
 
@@ -137,9 +139,16 @@ impl UsedThings {
             return ending;
         }
         let (is_paid, is_kept) = (self.is_paid(), self.states.iter().any(|state| state.record.receipt.is_some()));
+        let is_given_back =
+            end == AnswerEnd::Unanswered && self.states.iter().any(|state| self.issuances.is_returnable(&state.record));
         self.settle(end).await;
         if end != AnswerEnd::Answered && is_paid {
-            add_words(&mut ending, if is_kept { OWED } else { NOT_CHARGED });
+            let words = match is_kept {
+                true if is_given_back => GIVEN_BACK,
+                true => OWED,
+                false => NOT_CHARGED,
+            };
+            add_words(&mut ending, words);
         }
         ending
     }
@@ -179,7 +188,13 @@ impl UsedThings {
                 // answer, and where it was taken already, since a host died or it would have run out, it is owed.
                 AnswerEnd::Left => !state.record.is_charged_after(),
             };
-            if let Err(error) = self.issuances.settle_use(state, is_used).await {
+            // What has failed is given back where it can be; else it stays good for another try.
+            let is_given_back = end == AnswerEnd::Unanswered && self.issuances.is_returnable(&state.record);
+            let settled = match is_given_back {
+                true => self.issuances.give_back_payment(&state.hash, &state.record, state.number).await,
+                false => self.issuances.settle_use(state, is_used).await,
+            };
+            if let Err(error) = settled {
                 tracing::warn!(%error, "the use of a consent or payment was not written to its end");
             }
         }

@@ -61,7 +61,7 @@ impl Issuances {
     ) -> Result<IssuanceOutcome, Error> {
         let Demand::Payment(terms) = &record.requirement.demand else { return Err(Error::unavailable()) };
         let Some(offer) = terms.accepted.get(settling.offer) else { return Err(Error::unavailable()) };
-        let PaymentAuthorization { payer, network, good_until } = authorization;
+        let PaymentAuthorization { payer, network, good_until, .. } = authorization;
         let confirmation = Confirmation::PaymentRequired(PaymentConfirmation {
             scheme: offer.scheme.clone(),
             original_payload: offer.payload.clone(),
@@ -78,6 +78,9 @@ impl Issuances {
         }
         self.mark(hash, &reserved).await?;
         self.note(hash, &reserved, AuditOutcome::Reserved);
+        if self.is_held(&reserved) {
+            self.watch(hash, false);
+        }
         Ok(IssuanceOutcome::Verified(None))
     }
 

@@ -149,6 +149,11 @@ fn state_of(record: &IssuanceRecord) -> Option<StateToken> {
     record.resolution.as_ref().map(|resolution| resolution.in_reply_to_state.clone())
 }
 
+/// Whether a payment was refused since it is that of another state.
+pub(crate) fn is_used_before(fault: &PaymentError) -> bool {
+    fault.code == USED
+}
+
 /// Why a payment pays for nothing any more, and since when, as far as that is known.
 pub(crate) fn used_before(record: Option<&IssuanceRecord>) -> PaymentError {
     let message = match record.and_then(|record| record.used.as_ref()) {

@@ -5,6 +5,7 @@ use forecourt_core::policy::{Confirmation, ConsentConfirmation, ConsentTerms, De
 use forecourt_core::{ConsentToken, Error, StateToken, Timestamp};
 use futures::future::BoxFuture;
 
+use crate::checkout::{CheckoutEnd, at_checkout};
 use crate::digest::canonical_hash;
 use crate::limits::{EXPIRED_KEPT, TRIES_MAX, VERIFIED_KEPT};
 use crate::record::IssuanceRecord;
@@ -128,6 +129,14 @@ impl Issuances {
             }
             if !self.may_decide(&record, origin) {
                 return Ok(Some(IssuanceOutcome::NotTheirs));
+            }
+            // What could still be paid is not declined.
+            if record.checkout.is_some() {
+                match self.end_checkout(&hash).await? {
+                    CheckoutEnd::Ended(..) => continue,
+                    CheckoutEnd::Late(status) => return Ok(Some(IssuanceOutcome::Late(status))),
+                    CheckoutEnd::Open => return Ok(Some(IssuanceOutcome::Refused(at_checkout()))),
+                }
             }
             let step = record.step(IssuanceStatus::Declined, self.clock.now(), EXPIRED_KEPT);
             let declined = IssuanceRecord { origin: origin.clone(), ..step };

@@ -47,8 +47,10 @@ pub enum HoldingStatus {
     Holds,
     /// It held, and was used, ran out or was taken back.
     Ended,
-    /// A payment of which nobody knows yet whether it arrived.
+    /// A payment of which nobody knows yet whether it arrived, or was given back.
     Pending,
+    /// A payment that was taken and given back.
+    GivenBack,
 }
 
 /// Prepaid credit that is left.
@@ -123,6 +125,8 @@ pub(crate) struct HoldingEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) receipt: Option<Map<String, Value>>,
     pub(crate) status: IssuanceStatus,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_refunded: bool,
     /// The proven subject that it was. A network is nobody's name, and is not kept for as long.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) who: String,
@@ -148,6 +152,7 @@ impl HoldingEntry {
             holders: Vec::new(),
             receipt: record.receipt.clone(),
             status: record.status,
+            is_refunded: record.is_refunded,
             who: record.subject.clone().unwrap_or_default(),
         }
     }

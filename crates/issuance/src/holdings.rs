@@ -150,7 +150,7 @@ impl Issuances {
                 let words = terms.in_words(&amount);
                 held.credit.push(CreditLeft { agent: entry.agent.clone(), unit: terms.unit, amount, words });
             }
-            let networks = self.networks_of(&entry.requirement);
+            let networks = self.networks_of(&entry);
             held.entries.extend(status.map(|status| entry.into_holding(at, status, networks)));
         }
         Ok(held)
@@ -175,6 +175,9 @@ impl Issuances {
 
     /// `None` for one that was refused in the end: nothing was paid.
     async fn payment_status(&self, entry: &HoldingEntry) -> Result<Option<HoldingStatus>, Error> {
+        if entry.is_refunded {
+            return Ok(Some(HoldingStatus::GivenBack));
+        }
         let status = match self.last(&entry.state).await? {
             Some((_, record)) => self.status(&record),
             // Forgotten once it was used or too old: it was paid, unless nobody ever found that out.

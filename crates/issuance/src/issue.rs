@@ -79,6 +79,10 @@ impl Issuances {
             receipt: None,
             settling: None,
             used: None,
+            checkout: None,
+            checkouts: 0,
+            is_returning: false,
+            is_refunded: false,
             origin: refused.origin,
             is_cut_off: false,
         };

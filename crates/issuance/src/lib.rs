@@ -9,6 +9,7 @@ use forecourt_core::{Handle, Language, Part, Sender, TaskId, ThreadId, Timestamp
 mod account;
 mod answer_mark;
 mod charge;
+mod checkout;
 mod claimant;
 mod claims;
 mod credit;
@@ -16,6 +17,7 @@ mod decide;
 mod deduction;
 mod digest;
 mod finding;
+mod give_back;
 mod grants;
 mod holder;
 mod holding;
@@ -25,6 +27,7 @@ mod limits;
 mod listed;
 mod meet;
 mod metrics;
+mod notice;
 mod pay;
 mod reconcile;
 mod record;
@@ -32,6 +35,7 @@ mod streams;
 mod used;
 
 pub use answer_mark::AnswerMark;
+pub use checkout::CheckoutOutcome;
 pub use claimant::Claimant;
 pub use digest::sha256_hex;
 pub use finding::{Finding, RequirementUse, Unmet};
@@ -42,6 +46,7 @@ pub use holding::{
 pub use issue::{RefusedMessage, with_fault};
 pub use limits::*;
 pub use meet::{SubmittedIssuance, waits_for};
+pub use notice::NoticeOutcome;
 pub use streams::{HostRun, IssuanceLimits, IssuanceParts, Issuances};
 pub use used::UsedUp;
 
@@ -90,6 +95,8 @@ pub struct Issuance {
     pub receipt: Option<serde_json::Map<String, serde_json::Value>>,
     /// Whether its payment is taken once the answer is complete, and was not yet.
     pub is_reserved: bool,
+    /// Whether a checkout is open at which it may be paid.
+    pub is_at_checkout: bool,
 }
 
 /// What came of a person's decision, or of a payment.

@@ -45,5 +45,13 @@ pub const SETTLE_TIME_MAX: Duration = Duration::from_secs(60);
 pub const SETTLE_TRIES_MAX: usize = 3;
 /// How long is waited between such tries.
 pub(crate) const SETTLE_RETRY_WAIT: Duration = Duration::from_secs(2);
+/// How long a checkout is open. Providers close none within half an hour, by their clocks.
+pub const CHECKOUT_TIME: Duration = Duration::from_secs(35 * 60);
+/// How long after that its payment is waited for.
+pub(crate) const CHECKOUT_GRACE: Duration = Duration::from_secs(10 * 60);
+/// Checkouts that are opened for one state, one after another.
+pub const CHECKOUTS_MAX: u32 = 16;
+/// How long it is remembered which notices of a provider came. Providers send one again for three days.
+pub const NOTICE_KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// How often a step is written anew that something else came before.
 pub(crate) const TRIES_MAX: usize = 8;

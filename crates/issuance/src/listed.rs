@@ -89,7 +89,7 @@ impl Issuances {
         if entry.status == crate::IssuanceStatus::Indeterminate && status != crate::HoldingStatus::Pending {
             return Ok(None);
         }
-        let (who, networks) = (entry.who.clone(), self.networks_of(&entry.requirement));
+        let (who, networks) = (entry.who.clone(), self.networks_of(&entry));
         Ok(Some(ListedHolding { number, who, holding: entry.into_holding(at, status, networks) }))
     }
 

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use forecourt_core::clock::after;
 use forecourt_core::policy::{
     AcceptedPayment, Confirmation, Demand, PaymentAuthorization, PaymentError, PaymentScheme, PaymentSubmission,
-    Receipt, Requirement, Settlement,
+    Receipt, Settlement,
 };
 use forecourt_core::{Error, StateToken};
 use forecourt_telemetry::going_on;
 use futures::future::BoxFuture;
 
+use crate::checkout::{CheckoutEnd, PaidBy, at_checkout};
 use crate::claims::used_before;
+use crate::holding::HoldingEntry;
 use crate::issue::fault;
 use crate::limits::{EXPIRED_KEPT, INDETERMINATE_KEPT, PAYMENT_BYTES_MAX, SETTLE_TIME_MAX, VERIFY_TIME_MAX};
 use crate::record::{IssuanceRecord, Settling};
@@ -55,15 +57,34 @@ impl Issuances {
         let hash = StateHash::of(state);
         let Some((number, last)) = self.last(&hash).await? else { return Ok(None) };
         let record = IssuanceRecord { origin, ..last };
+        self.pay_with(state, record, number, payment, PaidBy::Payer).await.map(Some)
+    }
+
+    /// Pays for a state as it stands at `number`.
+    pub(crate) async fn pay_with(
+        &self,
+        state: &StateToken,
+        record: IssuanceRecord,
+        number: u64,
+        payment: &PaymentSubmission,
+        by: PaidBy,
+    ) -> Result<IssuanceOutcome, Error> {
+        let hash = StateHash::of(state);
         let status = self.status(&record);
-        let Demand::Payment(terms) = &record.requirement.demand else { return Ok(Some(IssuanceOutcome::Late(status))) };
+        let Demand::Payment(terms) = record.requirement.demand.clone() else {
+            return Ok(IssuanceOutcome::Late(status));
+        };
         if status != IssuanceStatus::Issued {
-            return Ok(Some(IssuanceOutcome::Late(status)));
+            return Ok(IssuanceOutcome::Late(status));
         }
         // All that can be found out without taking money comes first: what fails here leaves the state as it was.
         let selected = match self.check(&terms.accepted, payment, &hash).await? {
             Ok(selected) => selected,
-            Err(fault) => return Ok(Some(self.refuse_payment(&hash, &record, fault))),
+            Err(fault) => return Ok(self.refuse_payment(&hash, &record, fault)),
+        };
+        let (number, record) = match self.alone(&hash, number, record, by).await? {
+            Ok(alone) => alone,
+            Err(outcome) => return Ok(outcome),
         };
         let settling = Settling {
             state: state.clone(),
@@ -73,10 +94,10 @@ impl Issuances {
             fingerprint: selected.fingerprint,
         };
         if !self.claim(&settling, &hash).await? {
-            return Ok(Some(self.refuse_payment(&hash, &record, used_before(None))));
+            return Ok(self.refuse_payment(&hash, &record, used_before(None)));
         }
         if terms.is_charged_after() {
-            return self.reserve(&hash, &record, number, settling, selected.authorization).await.map(Some);
+            return self.reserve(&hash, &record, number, settling, selected.authorization).await;
         }
         // Written before anything is taken: whatever happens from here on, somebody asks what came of it.
         self.list_indeterminate(&hash).await?;
@@ -84,14 +105,33 @@ impl Issuances {
         let indeterminate = IssuanceRecord { settling: Some(settling), ..step };
         let Some(number) = self.write(&hash, &indeterminate, number).await? else {
             // Somebody else was first. The claim stays with this state, whose payment it may be.
-            return self.late(&hash).await.map(Some);
+            return self.late(&hash).await;
         };
         self.mark(&hash, &indeterminate).await?;
         let offer = &terms.accepted[selected.offer];
         let settled = tokio::time::timeout(SETTLE_TIME_MAX, selected.scheme.settle(offer, payment)).await;
         // A settlement that timed out may have been made: it is asked about, and never taken for refused.
         let settled = settled.unwrap_or_else(|_| Settlement::Unknown("settling took too long".to_owned()));
-        self.conclude(&hash, &indeterminate, number, settled).await.map(Some)
+        self.conclude(&hash, &indeterminate, number, settled).await
+    }
+
+    /// The last step of a state as the one to go on from with a payment: one way to pay at a time, so that an open
+    /// checkout is closed first, and whoever paid there was first.
+    async fn alone(
+        &self,
+        hash: &StateHash,
+        number: u64,
+        record: IssuanceRecord,
+        by: PaidBy,
+    ) -> Result<Result<(u64, IssuanceRecord), IssuanceOutcome>, Error> {
+        if record.checkout.is_none() || by == PaidBy::Checkout {
+            return Ok(Ok((number, IssuanceRecord { checkout: None, ..record })));
+        }
+        Ok(match self.end_checkout(hash).await? {
+            CheckoutEnd::Ended(number, ended) => Ok((number, IssuanceRecord { origin: record.origin, ..*ended })),
+            CheckoutEnd::Late(status) => Err(IssuanceOutcome::Late(status)),
+            CheckoutEnd::Open => Err(self.refuse_payment(hash, &record, at_checkout())),
+        })
     }
 
     /// Which offer a payment means, and whether it is good for it and was not used for another state than this. Takes
@@ -106,6 +146,10 @@ impl Issuances {
             Ok(selected) => selected,
             Err(fault) => return Ok(Err(fault)),
         };
+        // What was paid for one state answers no other, whoever hands it in.
+        if selected.authorization.reference.as_deref().is_some_and(|reference| reference != hash.as_str()) {
+            return Ok(Err(fault("foreign_payment", "This payment was made for something else.", false)));
+        }
         // Before its facilitator is asked, which can only say that it was used.
         if let Some(fault) = self.used_elsewhere(payment.family, &selected.fingerprint, hash).await? {
             return Ok(Err(fault));
@@ -140,9 +184,12 @@ impl Issuances {
         Ok(IssuanceOutcome::Late(status))
     }
 
-    /// What people call the networks on which something may be paid.
-    pub(crate) fn networks_of(&self, requirement: &Requirement) -> Vec<String> {
-        let Demand::Payment(terms) = &requirement.demand else { return Vec::new() };
+    /// What people call the networks on which something may be paid; none for what was paid on none.
+    pub(crate) fn networks_of(&self, entry: &HoldingEntry) -> Vec<String> {
+        let Demand::Payment(terms) = &entry.requirement.demand else { return Vec::new() };
+        if entry.receipt.as_ref().is_some_and(|receipt| !receipt.contains_key("network")) {
+            return Vec::new();
+        }
         self.schemes.iter().flat_map(|scheme| scheme.networks(&terms.accepted)).collect()
     }
 
@@ -170,6 +217,11 @@ impl Issuances {
                     self.note(hash, &unpaid, AuditOutcome::Unpaid);
                 }
                 Ok(IssuanceOutcome::Late(IssuanceStatus::Consumed))
+            }
+            // What its provider holds is let go of before the state is open again.
+            Settlement::Refused(fault) if self.gives_back(&settling.family) => {
+                self.give_back_payment(hash, record, number).await?;
+                Ok(self.refuse_payment(hash, record, fault))
             }
             Settlement::Refused(fault) => {
                 let now = self.clock.now();
@@ -211,6 +263,9 @@ impl Issuances {
                 late => late,
             });
         }
+        if self.is_held(&paid) {
+            self.watch(hash, false);
+        }
         if paid.status == IssuanceStatus::Verified {
             futures::try_join!(self.mark(hash, &paid), self.grant_period(&paid))?;
         }
@@ -233,14 +288,22 @@ impl Issuances {
             receipt.confirmation.original_payload.clone_from(&offer.payload);
         }
         let confirmation = Confirmation::PaymentRequired(receipt.confirmation.clone());
-        let verified = IssuanceRecord { receipt: details, ..self.verified(&settling.state, record, confirmation, now) };
+        // By it the money can be given back, where its scheme does.
+        let kept = self.gives_back(&settling.family).then(|| settling.clone());
+        let step = self.verified(&settling.state, record, confirmation, now);
+        let verified = IssuanceRecord { receipt: details, settling: kept, ..step };
         match record.used.as_ref().is_some_and(|used| used.is_answered) {
             true => IssuanceRecord { status: IssuanceStatus::Consumed, ..verified },
             false => IssuanceRecord { used: None, ..verified },
         }
     }
 
-    fn refuse_payment(&self, hash: &StateHash, record: &IssuanceRecord, fault: PaymentError) -> IssuanceOutcome {
+    pub(crate) fn refuse_payment(
+        &self,
+        hash: &StateHash,
+        record: &IssuanceRecord,
+        fault: PaymentError,
+    ) -> IssuanceOutcome {
         tracing::info!(code = fault.code, agent = %record.agent, "a payment was refused");
         self.note(hash, record, AuditOutcome::PaymentRefused);
         IssuanceOutcome::Refused(fault)

@@ -48,6 +48,14 @@ impl Issuances {
         }
     }
 
+    /// The same of a checkout, which anybody may open: they leave half of the room to payments that were made. One that
+    /// finds none is looked up when its payer comes back or its provider says so.
+    pub(crate) fn watch_checkout(&self, hash: &StateHash) {
+        if self.desk.watched.lock().len() < WATCHED_MAX / 2 {
+            self.watch(hash, false);
+        }
+    }
+
     /// Finds what an earlier run left indeterminate; gives how many there are.
     pub fn recover(&self) -> BoxFuture<'_, Result<usize, Error>> {
         Box::pin(self.watch_indeterminate())
@@ -62,7 +70,7 @@ impl Issuances {
             for (_, entry) in page {
                 let hash: StateHash = serde_json::from_value(entry.body).map_err(Error::internal)?;
                 let last = self.last(&hash).await?;
-                if last.is_some_and(|(_, record)| record.status == IssuanceStatus::Indeterminate) {
+                if last.is_some_and(|(_, record)| self.is_followed(&record)) {
                     self.watch(&hash, false);
                     found += 1;
                 }
@@ -103,7 +111,7 @@ impl Issuances {
         // Taken out while they are asked about: the lock must not be held over an await.
         let due: Vec<WatchedSettlement> = self.desk.watched.lock().extract_if(.., |one| one.due <= now).collect();
         for mut one in due {
-            match self.ask(&one).await {
+            match self.ask(&one.hash, one.is_answered).await {
                 Ok(true) => {}
                 Ok(false) => {
                     one.wait = (one.wait * 2).min(WAIT_MAX);
@@ -119,24 +127,33 @@ impl Issuances {
         }
     }
 
-    /// Asks once; whether there is nothing left to ask.
-    async fn ask(&self, watched: &WatchedSettlement) -> Result<bool, Error> {
-        let hash = &watched.hash;
+    /// Whether something is open at a provider, so that it is to be asked about.
+    fn is_followed(&self, record: &IssuanceRecord) -> bool {
+        record.status == IssuanceStatus::Indeterminate || record.checkout.is_some() || self.is_held(record)
+    }
+
+    /// Asks once; whether there is nothing left to ask. `is_answered`: whether the answer that it pays for was given.
+    pub(crate) async fn ask(&self, hash: &StateHash, is_answered: bool) -> Result<bool, Error> {
         let Some((number, mut record)) = self.last(hash).await? else { return Ok(true) };
+        if record.checkout.is_some() {
+            return self.follow_checkout(hash).await;
+        }
         if record.status != IssuanceStatus::Indeterminate {
-            return Ok(true);
+            return self.release_unused(hash, &record, number).await;
         }
         if self.is_at_work(hash, &record) {
             return Ok(false);
         }
-        if watched.is_answered {
+        if record.is_returning {
+            return self.return_payment(hash, &record, number).await;
+        }
+        if is_answered {
             record = record.answered();
         }
         let (Some(settling), Demand::Payment(terms)) = (&record.settling, &record.requirement.demand) else {
             return Ok(true);
         };
-        let schemes = self.desk.schemes.load();
-        let scheme = schemes.iter().find(|scheme| scheme.family() == settling.family);
+        let scheme = self.scheme_now(&settling.family);
         // A scheme that the operator took out may come back: until it is forgotten, the settlement stays open.
         let (Some(scheme), Some(offer)) = (scheme, terms.accepted.get(settling.offer)) else { return Ok(false) };
         let payment = settling.payment(scheme.family());

@@ -50,6 +50,18 @@ pub(crate) struct IssuanceRecord {
     /// What used it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) used: Option<IssuanceUse>,
+    /// The checkout at which it is being paid. Nothing else may pay for it as long as that is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) checkout: Option<CheckoutStep>,
+    /// How many checkouts were opened for it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) checkouts: u32,
+    /// Whether its payment is being given back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_returning: bool,
+    /// Whether it was taken and given back: then the receipt is of that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_refunded: bool,
     /// The last request that took a step.
     #[serde(default)]
     pub(crate) origin: RequestOrigin,
@@ -68,6 +80,23 @@ pub(crate) struct Settling {
     /// Which of the offers it means.
     pub(crate) offer: usize,
     pub(crate) fingerprint: String,
+}
+
+/// A checkout, written down before it is opened, so that whoever goes on with it opens the same one.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct CheckoutStep {
+    /// Names it in the ledger too, so that whoever reads it knows the state that it is told of.
+    pub(crate) state: StateToken,
+    pub(crate) family: String,
+    /// Which of the offers is paid.
+    pub(crate) offer: usize,
+    /// What is paid, in the smallest unit.
+    pub(crate) amount: String,
+    /// When it closes.
+    pub(crate) until: Timestamp,
+    /// Its name at its provider, and its address; `None` as long as it may not have been opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) opened: Option<(String, String)>,
 }
 
 /// One use.
@@ -137,7 +166,8 @@ impl IssuanceRecord {
     pub(crate) fn entry(&self, now: Timestamp) -> Result<LedgerEntry, Error> {
         let body = serde_json::to_value(self).map_err(Error::internal)?;
         // What was paid for must not fail for want of the payer's room.
-        let is_payers = matches!(self.requirement.demand, Demand::Consent(_)) || self.status == IssuanceStatus::Issued;
+        let is_open = self.status == IssuanceStatus::Issued && self.checkout.is_none();
+        let is_payers = matches!(self.requirement.demand, Demand::Consent(_)) || is_open;
         let account = if is_payers { self.account.clone() } else { Account::HOST };
         Ok(LedgerEntry::new(body, now).until(self.kept_until).on(account))
     }
@@ -148,7 +178,7 @@ impl IssuanceRecord {
     }
 
     pub(crate) fn into_issuance(self, now: Timestamp) -> Issuance {
-        let is_reserved = self.is_reserved();
+        let (is_reserved, is_at_checkout) = (self.is_reserved(), self.checkout.is_some());
         Issuance {
             status: self.status(now),
             requirement: self.requirement,
@@ -162,6 +192,7 @@ impl IssuanceRecord {
             resolution: self.resolution,
             receipt: self.receipt,
             is_reserved,
+            is_at_checkout,
         }
     }
 }
@@ -171,6 +202,11 @@ impl Settling {
     pub(crate) fn payment(&self, family: &'static str) -> PaymentSubmission {
         PaymentSubmission { family, payload: self.payload.clone() }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// What was said, where it is short enough to be kept: whole or not at all, since half a question is another one.

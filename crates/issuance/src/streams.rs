@@ -115,6 +115,12 @@ impl StateHash {
         Self(sha256_hex(state.expose().as_bytes()))
     }
 
+    /// The hash that a reference of a checkout names.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let is_hash = text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        is_hash.then(|| Self(text.to_owned()))
+    }
+
     fn stream(&self) -> String {
         format!("issuance:{}", self.0)
     }

@@ -38,9 +38,11 @@ pub(crate) fn offer(structured: &mut Value, part: &PolicyPart) {
     }
 }
 
-/// Puts a receipt beside a result.
+/// Puts a receipt of x402 beside a result; those of other schemes have no place there.
 pub(crate) fn tell(meta: &mut Map<String, Value>, receipt: Map<String, Value>) {
-    meta.insert(RECEIPT.to_owned(), receipt.into());
+    if receipt.contains_key("success") {
+        meta.insert(RECEIPT.to_owned(), receipt.into());
+    }
 }
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ mod limits;
 mod links;
 mod media;
 mod multipart;
+mod notice;
 mod once;
 mod own_links;
 mod payment;

@@ -12,7 +12,7 @@ use forecourt_core::{
     Address, CollectedReply, Ending, File, Language, Link, Part, PolicyPart, Question, ToolCall, ToolOutcome,
 };
 use forecourt_pages::{
-    AgentListItem, AgentPage, Branding, DecisionPage, DecisionStatus, DecisionVisitor, ErrorPage, FrontPage,
+    AgentListItem, AgentPage, Branding, CardPanel, DecisionPage, DecisionStatus, DecisionVisitor, ErrorPage, FrontPage,
     RefusalPage, ReplyPage,
 };
 use serde_json::json;
@@ -250,6 +250,7 @@ fn decisions(card: &AgentCard) -> Vec<(&'static str, String)> {
     };
     let consent = requirement("Chef remembers what you ask. That needs your agreement.", consent);
     let payment = requirement("Chef's answers are made by a cook, who is paid for each of them.", payment);
+    let amounts = [(1, "0.50 EUR".to_owned())];
     let page = |requirement: &Requirement, status, fault| {
         DecisionPage {
             brand: &Branding::default(),
@@ -269,6 +270,7 @@ fn decisions(card: &AgentCard) -> Vec<(&'static str, String)> {
             visitor: DecisionVisitor::MayDecide,
             networks: &["Base".to_owned()],
             wallet: None,
+            by_card: Some(CardPanel { origin: "https://checkout.example", amounts: &amounts, is_begun: false }),
             credit: None,
         }
         .render()

@@ -1,9 +1,11 @@
 //! Where a person decides: what is asked, by whom, and what comes of either choice. PolicyPart 3.3.3, 3.3.4 and
 //! PolicyResolution 5.3, pattern 2.
 
+mod card;
 mod terms;
 mod wallet;
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use askama::Template;
@@ -19,6 +21,8 @@ use crate::escape;
 use crate::span::span;
 use crate::template::{self, Head};
 
+pub use card::CardPanel;
+use card::CardView;
 pub(crate) use terms::{Term, terms};
 pub use wallet::WalletPanel;
 use wallet::{WalletPage, WalletView};
@@ -86,6 +90,8 @@ pub struct DecisionPage<'a> {
     pub networks: &'a [String],
     /// How a wallet in the browser pays it. `None` where nobody can take such a payment here.
     pub wallet: Option<WalletPanel<'a>>,
+    /// How it is paid by card. `None` where it can't be.
+    pub by_card: Option<CardPanel<'a>>,
     /// What is left of what the person paid ahead, in words.
     pub credit: Option<&'a str>,
 }
@@ -116,7 +122,7 @@ struct DecisionTemplate {
 
 enum DemandView {
     Consent(ConsentView),
-    Payment(PaymentView),
+    Payment(Box<PaymentView>),
 }
 
 struct ConsentView {
@@ -141,6 +147,7 @@ struct PaymentView {
     /// Whether programs can pay at the page's own address.
     takes_x402: bool,
     wallet: Option<WalletView>,
+    card: Option<CardView>,
     credit: Option<String>,
     fault: Option<String>,
     receipt_callback: Option<String>,
@@ -187,8 +194,17 @@ impl DecisionPage<'_> {
     }
 
     /// What a browser may do with it.
-    pub fn policy(&self) -> &str {
-        self.wallet_script().map_or(self.brand.asking_policy(), |_| self.brand.paying_policy())
+    pub fn policy(&self) -> Cow<'_, str> {
+        let policy = self.wallet_script().map_or(self.brand.asking_policy(), |_| self.brand.paying_policy());
+        match self.card_panel() {
+            Some(card) => Cow::Owned(card.policy(policy)),
+            None => Cow::Borrowed(policy),
+        }
+    }
+
+    /// How it is paid by card, where there is still something to pay.
+    fn card_panel(&self) -> Option<&CardPanel<'_>> {
+        self.by_card.as_ref().filter(|_| self.status == DecisionStatus::Open)
     }
 
     /// What its script is for, where there is still something to pay with a wallet.
@@ -238,13 +254,15 @@ impl DecisionPage<'_> {
                 },
                 visitor: self.visitor_view(),
             }),
-            Demand::Payment(payment) => DemandView::Payment(self.payment_view(payment, say)),
+            Demand::Payment(payment) => DemandView::Payment(Box::new(self.payment_view(payment, say))),
         }
     }
 
     fn payment_view(&self, payment: &PaymentTerms, say: Sentences) -> PaymentView {
         let price = price_on(&clean::line(&payment.price), self.networks, say);
         let ask_again = self.ask_again();
+        // A card pays on no network.
+        let shown = if self.card_panel().is_some() { clean::line(&payment.price) } else { price.clone() };
         let page = WalletPage {
             url: self.url,
             path: self.path,
@@ -253,17 +271,20 @@ impl DecisionPage<'_> {
             is_charged_after: payment.is_charged_after(),
             receipt_callback: self.receipt_callback,
         };
-        let others = payment.accepted.iter().filter(|way| !way.scheme.starts_with(X402));
+        let card = self.card_panel();
+        let is_shown = |scheme: &str| scheme.starts_with(X402) || (card.is_some() && scheme.starts_with(CARD));
+        let others = payment.accepted.iter().filter(|way| !is_shown(&way.scheme));
         PaymentView {
             covers: covers(payment.covers, say),
             is_charged_after: payment.is_charged_after(),
             ways: others.map(|way| Way::of(&way.scheme, &way.payload, say)).collect(),
             takes_x402: takes_x402(payment),
             wallet: self.wallet_script().map(|panel| WalletView::new(panel, &page, &price, say)),
+            card: card.map(|panel| CardView::new(panel, say)),
             credit: self.credit.map(clean::line),
             fault: self.fault.map(clean::line),
             receipt_callback: self.receipt_callback.map(str::to_owned),
-            price,
+            price: shown,
         }
     }
 
@@ -294,6 +315,9 @@ fn without_repetition(rows: Vec<Term>, message: &str) -> Vec<Term> {
 
 /// The prefix of the schemes that programs pay at the page's own address.
 const X402: &str = "x402.";
+
+/// The prefix of the schemes that are paid by card.
+const CARD: &str = "card.";
 
 fn takes_x402(terms: &PaymentTerms) -> bool {
     terms.accepted.iter().any(|way| way.scheme.starts_with(X402))

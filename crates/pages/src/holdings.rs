@@ -28,8 +28,10 @@ pub enum HeldStatus {
     Holds,
     /// It ran out, was used, or was taken back.
     Ended,
-    /// A payment of which nobody knows yet whether it arrived.
+    /// A payment of which nobody knows yet whether it arrived, or was given back.
     Pending,
+    /// A payment that was given back.
+    GivenBack,
 }
 
 /// A consent or a payment, which of the two the requirement says.
@@ -192,6 +194,7 @@ fn state(requirement: &Requirement, status: HeldStatus, say: Sentences) -> Strin
         (true, HeldStatus::Holds) => "unused",
         (true, HeldStatus::Ended) => "paid",
         (true, HeldStatus::Pending) => "pending",
+        (true, HeldStatus::GivenBack) => "given_back",
     })
 }
 

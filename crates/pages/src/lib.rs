@@ -70,7 +70,7 @@ pub use agent_page::AgentPage;
 pub use asset::Asset;
 pub use branding::{Branding, FAVICON, WIDGET};
 pub use colour::Palette;
-pub use decision::{DecisionPage, DecisionStatus, DecisionVisitor, WalletPanel};
+pub use decision::{CardPanel, DecisionPage, DecisionStatus, DecisionVisitor, WalletPanel};
 pub use embed::EmbedOrigins;
 pub use error_page::ErrorPage;
 pub use front::{AgentListItem, FrontPage};

@@ -1,7 +1,8 @@
 //! Payments: what may be paid with, in the words of each family of schemes, and whether it was paid.
 //!
-//! Two families are known. Of `x402` a caller signs that a token may be moved, and a *facilitator* checks it and
-//! moves it; of `crawler` a verified crawler owes what it is charged. Nothing here decides who must pay or what for; that is the host's.
+//! Three families are known. Of `x402` a caller signs that a token may be moved, and a *facilitator* checks it and
+//! moves it; of `card` a person pays on a page of a provider's, which this host asks about it; of `crawler` a verified
+//! crawler owes what it is charged. Nothing here decides who must pay or what for; that is the host's.
 //!
 //! | file | holds |
 //! |---|---|
@@ -9,6 +10,7 @@
 //! | `hex.rs`, `keccak.rs` | addresses, nonces, and Ethereum's hash |
 //! | `x402/` | both versions of x402: what is asked for, what is signed, what a facilitator says |
 //! | `x402/http.rs` | where these stand in requests and answers over HTTP, as pure functions; each protocol has its own keys |
+//! | `card/` | cards: offers, the provider's interface, checkouts, its notices |
 //! | `settings.rs`, `networks.rs`, `offer.rs` | `[payments]`, and a price into offers |
 //! | `matching.rs` | which offer a payment means |
 //! | `facilitator.rs`, `reason.rs` | the one who checks and settles, and what its words mean |
@@ -18,6 +20,7 @@
 //! | `quote.rs`, `wallet.rs` | the other side: who pays |
 //! | `wallet_request.rs` | what a page has a wallet in a browser sign |
 
+pub mod card;
 mod chain;
 pub mod crawl;
 mod facilitator;
@@ -31,6 +34,7 @@ mod quote;
 mod reason;
 mod scheme;
 mod settings;
+mod settings_error;
 mod units;
 mod wallet;
 mod wallet_request;
@@ -41,7 +45,8 @@ pub use hex::{Address, Hex, HexError, Nonce};
 pub use offer::{Price, X402Offers, offers};
 pub use quote::Quote;
 pub use scheme::X402;
-pub use settings::{AssetSettings, NetworkSettings, PaymentsSettings, SettingsError};
+pub use settings::{AssetSettings, NetworkSettings, PaymentsSettings};
+pub use settings_error::SettingsError;
 pub use units::{Units, UnitsError};
 pub use wallet::{Wallet, WalletError};
 pub use wallet_request::{PaymentNetworks, WalletRequest};

@@ -26,6 +26,25 @@ pub const SETTLE_TIME_MAX: Duration = Duration::from_secs(60);
 pub const ANSWER_BYTES_MAX: usize = 256 * 1024;
 /// Characters of a reason or a transaction that are kept.
 pub const WORD_CHARS_MAX: usize = 256;
+/// How many times the price may be bought ahead at once, as credit.
+pub const CREDIT_TIMES: [u32; 4] = [1, 5, 20, 50];
+/// How long a provider of cards may take to answer, connection included: less than the host waits for it.
+pub const CARD_TIME_MAX: Duration = Duration::from_secs(15);
+/// How often a provider is asked once more that is at work on the same request, and how long is waited before.
+pub(crate) const CARD_TRIES_MAX: usize = 4;
+pub(crate) const CARD_RETRY_WAIT: Duration = Duration::from_millis(300);
+/// How long what a card authorised can be captured, by the shortest time of any card network, and a day less.
+pub(crate) const AUTHORIZATION_SECONDS: i64 = 4 * 24 * 60 * 60;
+/// Seconds by which the time of a notice may differ from ours.
+pub const NOTICE_TOLERANCE_SECONDS: i64 = 300;
+/// Bytes of a notice.
+pub const NOTICE_BYTES_MAX: usize = 256 * 1024;
+/// Signatures of a notice that are looked at.
+pub(crate) const NOTICE_SIGNATURES_MAX: usize = 8;
+/// Characters of a provider's name for something.
+pub(crate) const PROVIDER_ID_CHARS_MAX: usize = 255;
+/// Characters of what is paid for, as a checkout shows it.
+pub(crate) const PRODUCT_CHARS_MAX: usize = 200;
 /// Seconds after which a network does not take a block back.
 pub(crate) const FINALITY_SECONDS: u128 = 15 * 60;
 /// Blocks in which a settlement is looked up. Providers answer for no more at once.

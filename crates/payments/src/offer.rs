@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::hex::Address;
-use crate::settings::{AssetSettings, Network, PaymentsSettings, SettingsError};
+use crate::settings::{AssetSettings, Network, PaymentsSettings};
+use crate::settings_error::SettingsError;
 use crate::units::Units;
 use crate::x402::{FAMILY, RequirementsV1, RequirementsV2, SCHEME};
 

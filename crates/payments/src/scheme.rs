@@ -16,7 +16,8 @@ use crate::chain::{Chain, ChainFinding};
 use crate::facilitator::{Facilitator, FacilitatorError, FacilitatorQuestion, FacilitatorReply};
 use crate::matching::{Mismatch, StoredRequirements, chain_of, matching};
 use crate::reason::{MoneyState, fault_of, money_after};
-use crate::settings::{PaymentsSettings, SettingsError};
+use crate::settings::PaymentsSettings;
+use crate::settings_error::SettingsError;
 use crate::wallet_request::PaymentNetworks;
 use crate::x402::{FAMILY, PaymentCode, SignedPayment, Version, fault};
 
@@ -271,6 +272,7 @@ impl PaymentScheme for X402 {
             payer: Some(authorization.from.to_string()),
             good_until: end.and_then(|second| Timestamp::from_second(second).ok()),
             network: Some(signed.network),
+            reference: None,
         })
     }
 

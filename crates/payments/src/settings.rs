@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::card::CardSettings;
 use crate::hex::Address;
 use crate::limits::{TIMEOUT_SECONDS, TIMEOUT_SECONDS_MAX};
 use crate::networks::{CAIP2_PREFIX, chain_by_caip2, chain_by_name, known_by_chain};
+use crate::settings_error::SettingsError;
 
-/// `[payments]`: how agents are paid for with x402.
+/// `[payments]`: how agents are paid for, with x402 and by card.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PaymentsSettings {
@@ -26,6 +28,8 @@ pub struct PaymentsSettings {
     /// Networks by their x402 version 1 names, such as `base-sepolia`. `base` and `base-sepolia` are known with
     /// USDC and need no table; what is set here goes before what is known.
     pub networks: BTreeMap<String, NetworkSettings>,
+    /// Cards, by a provider with a hosted checkout.
+    pub card: CardSettings,
 }
 
 /// `[payments.networks.<name>]`: one network.
@@ -71,23 +75,13 @@ pub struct AssetSettings {
 
 impl Default for PaymentsSettings {
     fn default() -> Self {
-        Self { facilitator: None, pay_to: None, timeout_seconds: TIMEOUT_SECONDS, networks: BTreeMap::new() }
-    }
-}
-
-/// What is wrong with the section, or with what a rule asks for. Says what to do.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct SettingsError {
-    /// What is wrong.
-    pub message: String,
-    /// What to do about it.
-    pub hint: String,
-}
-
-impl SettingsError {
-    pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into() }
+        Self {
+            facilitator: None,
+            pay_to: None,
+            timeout_seconds: TIMEOUT_SECONDS,
+            networks: BTreeMap::new(),
+            card: CardSettings::default(),
+        }
     }
 }
 
@@ -183,6 +177,7 @@ impl PaymentsSettings {
             let message = format!("`timeout_seconds` is {}", self.timeout_seconds);
             return Err(SettingsError::new(message, format!("it is between 1 and {TIMEOUT_SECONDS_MAX}")));
         }
+        self.card.check()?;
         for network in self.networks()? {
             if let Some(url) = network.wallet_rpc.as_deref().filter(|url| !url.starts_with("https://")) {
                 let message = format!("`wallet_rpc` of the network `{}` is `{url}`", network.name);

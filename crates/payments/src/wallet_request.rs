@@ -12,7 +12,8 @@ use crate::keccak::keccak256;
 use crate::limits::{TIMEOUT_SECONDS_MAX, WALLET_REQUESTS_MAX};
 use crate::matching::chain_of;
 use crate::networks::known_by_chain;
-use crate::settings::{AssetSettings, Network, PaymentsSettings, SettingsError};
+use crate::settings::{AssetSettings, Network, PaymentsSettings};
+use crate::settings_error::SettingsError;
 use crate::units::Units;
 use crate::x402::{PaymentRequired, Requirements, Version, envelopes};
 

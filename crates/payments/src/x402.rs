@@ -18,6 +18,11 @@ use serde::{Deserialize, Serialize};
 /// The family of schemes that this module knows: what their names begin with, before the first dot.
 pub const FAMILY: &str = "x402";
 
+/// Whether a receipt is one of x402, which says whether it succeeded. x402 section 7.2.
+pub fn is_receipt(details: &serde_json::Map<String, serde_json::Value>) -> bool {
+    details.contains_key("success")
+}
+
 /// A version of the protocol. On the wire a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u64", into = "u64")]

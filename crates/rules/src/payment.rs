@@ -2,7 +2,8 @@
 //! know.
 
 use forecourt_core::policy::{
-    AcceptedPayment, Charge, Demand, Objection, OfferContext, PaidFor, PaymentTerms, Requirement, sanitize_map,
+    AcceptedPayment, Charge, CreditTerms, Demand, Objection, OfferContext, PaidFor, PaymentTerms, Requirement,
+    sanitize_map,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -121,7 +122,6 @@ impl PaymentRule {
         if self.price.trim().is_empty() {
             return Err(RuleProblem::of("price", "must say what it costs"));
         }
-        let accepted = self.accepted(context)?;
         let consent = match &self.auto_deduct {
             None => None,
             Some(_) if covers != PaidFor::Credit => {
@@ -139,6 +139,7 @@ impl PaymentRule {
             }
             None => None,
         };
+        let accepted = self.accepted(context, credit.as_deref())?;
         let price = self.price.clone();
         let payment = Requirement {
             rule: name,
@@ -162,10 +163,15 @@ impl PaymentRule {
         }
     }
 
-    fn accepted(&self, context: &RuleContext<'_>) -> Result<Vec<AcceptedPayment>, RuleProblem> {
+    fn accepted(
+        &self,
+        context: &RuleContext<'_>,
+        credit: Option<&CreditTerms>,
+    ) -> Result<Vec<AcceptedPayment>, RuleProblem> {
         let mut accepted = Vec::new();
+        let of = OfferContext { agent: context.agent, base: &context.site.base, price: &self.price, credit };
         for offer in &self.offers {
-            accepted.extend(read_offer(offer, &self.price, context).map_err(|text| RuleProblem::of("offers", text))?);
+            accepted.extend(read_offer(offer, &of, context).map_err(|text| RuleProblem::of("offers", text))?);
         }
         match accepted.len() {
             0 => Err(RuleProblem::of("offers", "must hold one way to pay at least")),
@@ -178,7 +184,7 @@ impl PaymentRule {
 /// The ways to pay that one offer stands for: itself, or what the scheme of its only key makes of it.
 fn read_offer(
     offer: &Map<String, Value>,
-    price: &str,
+    of: &OfferContext<'_>,
     context: &RuleContext<'_>,
 ) -> Result<Vec<AcceptedPayment>, String> {
     if offer.contains_key("scheme") {
@@ -197,6 +203,5 @@ fn read_offer(
     };
     let builder = context.offers.iter().find(|builder| builder.key() == key);
     let builder = builder.ok_or_else(|| format!("there is no payment scheme `{key}` (known: {})", known()))?;
-    let of = OfferContext { agent: context.agent, base: &context.site.base, price };
-    builder.offers(settings, &of).map_err(|reason| format!("{key}: {reason}"))
+    builder.offers(settings, of).map_err(|reason| format!("{key}: {reason}"))
 }

@@ -97,4 +97,16 @@ sentences! { PAYMENT_METHODS;
     pay_by_program = "pay-by-program" ();
     /// “Your credit”
     pay_credit_left = "pay-credit-left" ();
+    /// “Pay by card”
+    pay_with_card = "pay-with-card" ();
+    /// “Pay … by card”
+    pay_by_card = "pay-by-card" (price: &str);
+    /// “You pay on a page of our payment provider, and come back here. This site …”
+    pay_card_about = "pay-card-about" ();
+    /// The same, where it is taken once the answer is complete.
+    pay_card_after = "pay-card-after" ();
+    /// “You began to pay by card, and nothing was paid there so far.”
+    pay_card_begun = "pay-card-begun" ();
+    /// “Go on to the card payment”
+    pay_card_on = "pay-card-on" ();
 }

@@ -10,8 +10,18 @@ use crate::overrides::EnvironmentOverride;
 use crate::place::Place;
 
 /// Words in a key that make its value a secret, compared per part of a `snake_case` name.
-const SECRET_WORDS: [&str; 9] =
-    ["secret", "token", "password", "passphrase", "credential", "credentials", "authorization", "key", "dsn"];
+const SECRET_WORDS: [&str; 10] = [
+    "secret",
+    "secrets",
+    "token",
+    "password",
+    "passphrase",
+    "credential",
+    "credentials",
+    "authorization",
+    "key",
+    "dsn",
+];
 
 /// One settings file as it was read.
 #[derive(Debug)]

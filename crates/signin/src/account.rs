@@ -159,6 +159,7 @@ impl Visit<'_> {
                     HoldingStatus::Holds => HeldStatus::Holds,
                     HoldingStatus::Ended => HeldStatus::Ended,
                     HoldingStatus::Pending => HeldStatus::Pending,
+                    HoldingStatus::GivenBack => HeldStatus::GivenBack,
                 },
                 name: &one.name,
                 networks: &one.networks,
@@ -188,9 +189,10 @@ impl Visit<'_> {
     }
 }
 
-/// The name of the transaction, in a receipt of x402. Other schemes have words of their own, which the export holds.
+/// The name of the transaction, in a receipt of x402 or of a card. Other schemes have words of their own, which the
+/// export holds.
 fn transaction(receipt: &Map<String, Value>) -> Option<&str> {
-    receipt.get("transaction").and_then(Value::as_str).filter(|text| !text.is_empty())
+    forecourt_core::policy::transaction(receipt)
 }
 
 /// Everything as JSON, to be kept elsewhere.
@@ -213,6 +215,7 @@ fn exported(visitor: &Visitor, held: &Holdings) -> HttpAnswer {
                 HoldingStatus::Holds => "holds",
                 HoldingStatus::Ended => "ended",
                 HoldingStatus::Pending => "pending",
+                HoldingStatus::GivenBack => "given_back",
             });
             if let Some(receipt) = &one.receipt {
                 value["receipt"] = json!(receipt);

@@ -2,6 +2,7 @@
 
 mod ambient;
 mod bucket_server;
+mod card_provider;
 mod dear;
 pub mod haproxy;
 pub mod judged;
@@ -18,6 +19,7 @@ mod vectors;
 
 pub use ambient::{CountedEntropy, HandClock, HandMachine};
 pub use bucket_server::BucketServer;
+pub use card_provider::{CARD_KEY, CardBooks, CardFault, CardNotice, CardProvider, sign_notice};
 pub use dear::dear;
 pub use pebble::{Pebble, PebbleOptions};
 pub use port::free_port;

@@ -1,7 +1,7 @@
 //! What callers agreed to and paid for, everybody's, and taking a consent back.
 
 use forecourt_audit::{Decider, RequestOrigin};
-use forecourt_core::policy::Demand;
+use forecourt_core::policy::{Demand, transaction};
 use forecourt_core::{MessageId, Timestamp};
 use forecourt_issuance::{HoldingFilter, HoldingStatus, ListedHolding, ListedHoldings};
 use schemars::JsonSchema;
@@ -145,7 +145,7 @@ fn consent(listed: ListedHolding) -> Option<Consent> {
 fn payment(listed: ListedHolding) -> Option<Payment> {
     let ListedHolding { number, who, holding } = listed;
     let Demand::Payment(terms) = holding.requirement.demand else { return None };
-    let transaction = holding.receipt.as_ref().and_then(|receipt| receipt.get("transaction")).and_then(Value::as_str);
+    let transaction = holding.receipt.as_ref().and_then(transaction);
     Some(Payment {
         id: number,
         at: holding.at,
@@ -160,9 +160,10 @@ fn payment(listed: ListedHolding) -> Option<Payment> {
             HoldingStatus::Holds => "unused",
             HoldingStatus::Ended => "used",
             HoldingStatus::Pending => "pending",
+            HoldingStatus::GivenBack => "given_back",
         }
         .to_owned(),
-        transaction: transaction.filter(|text| !text.is_empty()).map(str::to_owned),
+        transaction: transaction.map(str::to_owned),
         receipt: holding.receipt,
     })
 }

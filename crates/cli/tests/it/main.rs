@@ -47,6 +47,7 @@
 //! | `items` | `ask --via nlweb`, and promises |
 //! | `crawlers` | rules before crawlers, signed by others' library, and people who meet none |
 //! | `packages` | the Debian package, the chart and the image |
+//! | `card_page` | people pay by card in Chromium, at a strict double of a provider |
 //! | `pay_page` | people pay with wallets in Chromium, on a real chain |
 //! | `pages` | what a person sees, in Chromium |
 //! | `site_pages` | the pages about a site itself: front page, search engines, languages |
@@ -83,6 +84,7 @@ mod ask;
 mod ask_decisions;
 mod backup;
 mod browser;
+mod card_page;
 mod catalog;
 mod certificates;
 mod conform;

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::kind::AcceptedPayment;
+use super::requirement::CreditTerms;
 use crate::address::Handle;
 
 /// Expands the table that an operator writes under one key of an offer, such as `x402`, into payment options.
@@ -25,4 +26,6 @@ pub struct OfferContext<'a> {
     pub base: &'a str,
     /// The price as a person reads it.
     pub price: &'a str,
+    /// How credit is counted, where that is what is bought.
+    pub credit: Option<&'a CreditTerms>,
 }

@@ -5,6 +5,7 @@ mod audit;
 mod binding;
 mod browsers;
 mod charged;
+mod checkouts;
 mod consent;
 mod crash;
 mod credit;

@@ -4,6 +4,7 @@
 //! A GET changes nothing. What is decided is decided by a POST, which leads back to the agent with the state
 //! echoed. A state that is unknown, used or too old has no page, and nobody is told which of these it is.
 
+mod checkout;
 mod form;
 mod kept_consent;
 mod programs;
@@ -93,6 +94,8 @@ struct OpenDecision<'a> {
     decider: Decider,
     /// Whether a person who signs in here was asked, and nobody else decides.
     is_personal: bool,
+    /// Whether it may have been paid at a checkout, and nobody knows yet.
+    is_unknown: bool,
     /// What is left of the credit of whoever was asked, where it is theirs to see.
     credit: Option<String>,
 }
@@ -133,7 +136,13 @@ async fn open<'a>(rest: &'a Rest, responder: Responder<'a>, kind: DecisionKind) 
     decision_media(&request)?;
     let text = request.parts.uri.path().strip_prefix(kind.prefix()).unwrap_or_default();
     let state = StateToken::parse(text).ok_or_else(Failure::no_such_decision)?;
-    let issuance = rest.host.issuance(&state).await?.ok_or_else(Failure::no_such_decision)?;
+    let mut issuance = rest.host.issuance(&state).await?.ok_or_else(Failure::no_such_decision)?;
+    // Whoever comes back from a checkout may be here before its provider says so: it is asked, and nothing that the
+    // request says counts.
+    let is_unknown = issuance.is_at_checkout && is_read(&request) && !rest.host.look_again(&state).await?;
+    if issuance.is_at_checkout {
+        issuance = rest.host.issuance(&state).await?.ok_or_else(Failure::no_such_decision)?;
+    }
     let is_over = matches!(issuance.status, IssuanceStatus::Consumed | IssuanceStatus::Expired);
     match !is_over && DecisionKind::of(&issuance) == kind {
         true => {
@@ -145,7 +154,19 @@ async fn open<'a>(rest: &'a Rest, responder: Responder<'a>, kind: DecisionKind) 
             let is_shown = is_theirs && decision_media(&request)? == Media::Html;
             let credit = if is_shown { rest.host.credit_of(&issuance).await? } else { None };
             let clock = &**rest.host.clock();
-            Ok(OpenDecision { rest, kind, state, issuance, responder, clock, decider, is_personal, credit })
+            let of = OpenDecision {
+                rest,
+                kind,
+                state,
+                issuance,
+                responder,
+                clock,
+                decider,
+                is_personal,
+                is_unknown,
+                credit,
+            };
+            Ok(of)
         }
         false => Err(Failure::no_such_decision().into()),
     }
@@ -185,6 +206,7 @@ async fn decide(rest: &Rest, decision: &OpenDecision<'_>, body: Body) -> Outcome
             (outcome, None)
         }
         Decision::Decline => (host.decline(state, &origin).await?, None),
+        Decision::CheckOut { times } => return checkout::begin(rest, decision, media, times, &origin).await,
         // Where nothing is paid a program is told what is to be, as a refusal tells it.
         Decision::Ask => return Ok(decision.payment_wanted(media, None)),
         Decision::Pay(payment) => (host.pay(state, &payment, &origin).await?, Some(payment)),
@@ -235,6 +257,7 @@ impl OpenDecision<'_> {
         let waits = conversation_cookie::waiting_thread(request.headers(), issuance).is_some();
         let is_here = holder.subject.is_some() || waits;
         let offer = if media == Media::Html { self.wallet_offer() } else { WalletOffer::default() };
+        let by_card = (media == Media::Html).then(|| self.card_options()).flatten();
         let wallet = WalletPanel {
             ways: serde_json::to_value(&offer.requests).unwrap_or_default(),
             payees: &offer.payees,
@@ -253,12 +276,13 @@ impl OpenDecision<'_> {
             token: &form_token(*kind, state),
             return_to: is_here.then_some(return_to.as_str()),
             time_left: Duration::try_from(left).unwrap_or_default(),
-            status: status(issuance.status, issuance.is_reserved),
+            status: if self.is_unknown { DecisionStatus::Pending } else { status(issuance) },
             fault: error.map(|error| error.message.as_str()),
             receipt_callback: callback,
             visitor: self.visitor(),
             networks: &offer.networks,
             wallet: (!offer.requests.is_empty()).then_some(wallet),
+            by_card: by_card.as_ref().map(|options| options.panel(issuance)),
             credit: self.credit.as_deref(),
         };
         // The page has words of its own; whatever else is sent is the requirement's words alone.
@@ -272,7 +296,7 @@ impl OpenDecision<'_> {
             Media::Markdown | Media::Stream => words(&self.refusal(), Some(&language)).into(),
             Media::Json => json_of(&self.to_json()),
         };
-        responder.page(media, page.policy(), &language, content)
+        responder.page(media, &page.policy(), &language, content)
     }
 
     /// Who looks, as the page tells it.
@@ -295,11 +319,16 @@ impl OpenDecision<'_> {
     }
 }
 
-fn status(status: IssuanceStatus, is_reserved: bool) -> DecisionStatus {
-    match status {
+/// Whether a request only reads.
+fn is_read(request: &RequestHead<'_>) -> bool {
+    matches!(request.parts.method, Method::GET | Method::HEAD)
+}
+
+fn status(issuance: &Issuance) -> DecisionStatus {
+    match issuance.status {
         IssuanceStatus::Issued => DecisionStatus::Open,
         IssuanceStatus::Indeterminate => DecisionStatus::Pending,
-        IssuanceStatus::Verified if is_reserved => DecisionStatus::Reserved,
+        IssuanceStatus::Verified if issuance.is_reserved => DecisionStatus::Reserved,
         IssuanceStatus::Verified => DecisionStatus::Done,
         IssuanceStatus::Consumed | IssuanceStatus::Declined | IssuanceStatus::Expired => DecisionStatus::Declined,
     }

@@ -31,6 +31,8 @@ pub(crate) const LINK_BYTES_MAX: usize = 4 * 1024;
 pub(crate) const POLICY_FIELD_BYTES_MAX: usize = 4 * 1024;
 /// Bytes of a payment as it is sent, in a header or a form.
 pub(crate) const PAYMENT_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of what a provider of payments sends by itself.
+pub(crate) const NOTICE_BODY_BYTES_MAX: usize = forecourt_payments::limits::NOTICE_BYTES_MAX;
 /// Bytes of what is posted to the page of a consent or a payment: a payment, percent-encoded.
 pub(crate) const DECISION_BODY_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of the address that a receipt is sent to.

@@ -16,7 +16,7 @@ use forecourt_core::policy::{PaymentSubmission, RefusalKind};
 use forecourt_core::{PolicyPart, Sender};
 use forecourt_payments::crawl;
 use forecourt_payments::x402::http::{self as x402, PAYMENT_REQUIRED, PAYMENT_SIGNATURE};
-use forecourt_payments::x402::{Version, submission};
+use forecourt_payments::x402::{Version, is_receipt, submission};
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
 
@@ -95,6 +95,10 @@ pub(crate) fn add_receipt(head: &mut HeaderMap, asked: &HeaderMap, receipt: &Map
         head.insert(crawl::CRAWLER_CHARGED, charged.field());
         return;
     }
+    // That of another scheme would be misread: it is told with the answer, and on the pages of this host.
+    if !is_receipt(receipt) {
+        return;
+    }
     let version = if asked.contains_key(PAYMENT_SIGNATURE) { Version::V2 } else { Version::V1 };
     let field = x402::receipt(version, receipt).filter(|(_, value)| value.len() <= POLICY_FIELD_BYTES_MAX);
     head.extend(field);
@@ -102,7 +106,7 @@ pub(crate) fn add_receipt(head: &mut HeaderMap, asked: &HeaderMap, receipt: &Map
 
 /// The transaction of a receipt, where it names one.
 pub(crate) fn transaction(receipt: &Map<String, Value>) -> Option<&str> {
-    receipt.get("transaction").and_then(Value::as_str).filter(|name| !name.is_empty())
+    forecourt_core::policy::transaction(receipt)
 }
 
 #[cfg(test)]

@@ -246,9 +246,14 @@ impl<'a> Responder<'a> {
 
     /// 303 to a path of this host, so that a reload does not post again. RFC 9110 15.4.4.
     pub(crate) fn see_other(&self, path: &str) -> HttpAnswer {
+        self.see_other_url(&self.request.base().path(path))
+    }
+
+    /// The same to another host, by its whole address.
+    pub(crate) fn see_other_url(&self, url: &str) -> HttpAnswer {
         let mut head = self.head_of(Media::Html, &Language::english(), None);
         render::security_fields(&mut head, self.branding.answer_policy());
-        if let Ok(location) = HeaderValue::from_str(&self.request.base().path(path)) {
+        if let Ok(location) = HeaderValue::from_str(url) {
             head.insert(LOCATION, location);
         }
         head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

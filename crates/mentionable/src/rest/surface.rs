@@ -32,7 +32,7 @@ use super::responder::Responder;
 use super::task::{self, TaskPath};
 use super::transport::Rest;
 use super::wire::DecodeError;
-use super::{artifact, callback, exchange, front, multipart, payment, query, several, signed_in, turns};
+use super::{artifact, callback, exchange, front, multipart, notice, payment, query, several, signed_in, turns};
 
 /// The path patterns of agents; the tilde may come encoded, and a last slash changes nothing.
 const AGENT_PATHS: [&str; 6] =
@@ -44,6 +44,8 @@ const ICON_PATH: &str = FAVICON;
 /// The pages on which people decide. Companion decision U16.
 const CONSENT_PATH: &str = "/consent/{state}";
 const PAYMENT_PATH: &str = "/pay/{state}";
+/// Where providers of payments tell by themselves that something happened.
+const NOTICE_PATH: &str = "/pay/events/{family}";
 
 const AGENT_METHODS: &str = "GET, HEAD, POST, OPTIONS";
 const PAGE_METHODS: &str = "GET, HEAD, OPTIONS";
@@ -54,12 +56,13 @@ pub(crate) fn routes(rest: Rest) -> HttpRoutes {
         Router::new().route(TASK_PATH, any(on_task)).route(FRONT_PATH, any(on_front)).route(ASSET_PATH, any(on_asset));
     router = router.route(ICON_PATH, any(on_asset));
     router = router.route(CONSENT_PATH, any(on_consent)).route(PAYMENT_PATH, any(on_payment));
+    router = router.route(NOTICE_PATH, any(on_notice));
     for path in AGENT_PATHS {
         router = router.route(path, any(on_agent));
     }
     let paths = AGENT_PATHS
         .into_iter()
-        .chain([TASK_PATH, FRONT_PATH, ASSET_PATH, ICON_PATH, CONSENT_PATH, PAYMENT_PATH])
+        .chain([TASK_PATH, FRONT_PATH, ASSET_PATH, ICON_PATH, CONSENT_PATH, PAYMENT_PATH, NOTICE_PATH])
         .collect();
     HttpRoutes { paths, router: router.fallback(on_nothing).with_state(Arc::new(rest)) }
 }
@@ -186,6 +189,13 @@ async fn on_consent(State(rest): State<Arc<Rest>>, request: Request) -> Response
 
 async fn on_payment(State(rest): State<Arc<Rest>>, request: Request) -> Response {
     on_decision(&rest, DecisionKind::Payment, request).await
+}
+
+async fn on_notice(State(rest): State<Arc<Rest>>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let responder = rest.responder(&rest.default, RequestHead::of_agent(rest.host.site(), &head));
+    let outcome = Box::pin(notice::take(&rest, &responder, body)).await;
+    responder.respond(outcome).into_response()
 }
 
 async fn on_decision(rest: &Rest, kind: DecisionKind, request: Request) -> Response {

@@ -68,6 +68,7 @@ fn seen_by(
         visitor,
         networks: &["Base".to_owned(), words.to_owned()],
         wallet: None,
+        by_card: None,
         credit: Some(words),
     }
     .render()
@@ -101,9 +102,58 @@ fn with_wallet(words: &str, language: Option<&str>, status: DecisionStatus) -> (
             amounts: &amounts,
             now: 1_767_225_600,
         }),
+        by_card: None,
         credit: Some(words),
     };
-    (page.render(), page.policy().to_owned())
+    (page.render(), page.policy().into_owned())
+}
+
+/// The page on which a card pays.
+fn with_card(amounts: &[(u32, String)], is_begun: bool, status: DecisionStatus) -> (String, String) {
+    let (brand, card, requirement) = (Branding::default(), card("chef"), payment("Pay."));
+    let page = DecisionPage {
+        brand: &brand,
+        card: &card,
+        url: "https://demo.localhost/pay/S",
+        language: None,
+        requirement: &requirement,
+        asked: &[],
+        agent_path: "/~chef",
+        path: "/pay/S",
+        token: "T",
+        return_to: None,
+        time_left: Duration::from_secs(600),
+        status,
+        fault: None,
+        receipt_callback: None,
+        visitor: DecisionVisitor::MayDecide,
+        networks: &[],
+        wallet: None,
+        by_card: Some(CardPanel { origin: "https://pay.example", amounts, is_begun }),
+        credit: None,
+    };
+    (page.render(), page.policy().into_owned())
+}
+
+#[test]
+fn a_card_is_paid_elsewhere_and_the_form_may_lead_there_alone() {
+    let one = [(1, "0.50 EUR".to_owned())];
+    let (page, policy) = with_card(&one, false, DecisionStatus::Open);
+    assert!(page.contains("Pay 0.50 EUR by card") && page.contains("never sees your card"), "{page}");
+    assert!(policy.contains("form-action 'self' https://pay.example;") && !policy.contains("script-src"), "{policy}");
+    let found = tags(&page);
+    assert!(find(&found, "input", "name", "times").is_some_and(|tag| tag.attribute("value") == Some("1")));
+    assert!(find(&found, "button", "value", "checkout").is_some());
+    assert!(!page.contains("can’t take this payment"), "{page}");
+    let (begun, _) = with_card(&one, true, DecisionStatus::Open);
+    assert!(begun.contains("Go on to the card payment") && begun.contains("nothing was paid there so far"));
+    let two = [(20, "1.00 EUR".to_owned()), (50, "2.50 EUR".to_owned())];
+    let (choice, _) = with_card(&two, false, DecisionStatus::Open);
+    assert!(choice.contains("1.00 EUR: this question and 19 more") && choice.contains("value=\"50\""), "{choice}");
+    for status in [DecisionStatus::Reserved, DecisionStatus::Done, DecisionStatus::Pending, DecisionStatus::Declined] {
+        let (page, policy) = with_card(&one, false, status);
+        assert!(!page.contains("checkout") && !policy.contains("pay.example"), "{page}");
+    }
 }
 
 fn open(requirement: &Requirement) -> String {

@@ -69,7 +69,8 @@ impl WalletView {
     }
 }
 
-fn amount(times: u32, price: &str, say: Sentences) -> String {
+/// So many times the price, and what that pays for.
+pub(super) fn amount(times: u32, price: &str, say: Sentences) -> String {
     let times = usize::try_from(times).unwrap_or(usize::MAX);
     say.pay_amount(times, price, times.saturating_sub(1))
 }

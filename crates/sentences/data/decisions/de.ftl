@@ -145,6 +145,7 @@ held-state = { $state ->
     [over] Beendet
     [unused] Bezahlt und noch nicht verwendet
     [pending] Wird bestätigt
+    [given_back] Zurückgegeben
    *[paid] Bezahlt
 }
 held-transaction = Transaktion

@@ -145,6 +145,7 @@ held-state = { $state ->
     [over] Over
     [unused] Paid, and not used yet
     [pending] Being confirmed
+    [given_back] Given back
    *[paid] Paid
 }
 held-transaction = Transaction

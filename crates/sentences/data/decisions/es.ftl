@@ -145,6 +145,7 @@ held-state = { $state ->
     [over] Terminado
     [unused] Pagado y aún sin usar
     [pending] En confirmación
+    [given_back] Devuelto
    *[paid] Pagado
 }
 held-transaction = Transacción

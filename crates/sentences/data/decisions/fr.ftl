@@ -145,6 +145,7 @@ held-state = { $state ->
     [over] Terminé
     [unused] Payé, pas encore utilisé
     [pending] En cours de confirmation
+    [given_back] Remboursé
    *[paid] Payé
 }
 held-transaction = Transaction

@@ -17,7 +17,9 @@ use super::{of_page, root, scratch};
 use crate::support::{Deployment, FREE_PORTS, Served, within};
 
 /// What a reader has in the environment.
-pub(super) const VARIABLES: [(&str, &str); 15] = [
+pub(super) const VARIABLES: [(&str, &str); 17] = [
+    ("STRIPE_KEY", "sk_test_0123456789abcdef"),
+    ("STRIPE_WEBHOOK", "whsec_0123456789abcdef"),
     ("PGPASSWORD", "a-password"),
     ("NATS_PASSWORD", "another-password"),
     ("FORECOURT_STORE_KEY", "5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e"),

@@ -130,6 +130,7 @@ fn an_issuance_is_shown_to_its_holder() {
         resolution: None,
         receipt: None,
         is_reserved: false,
+        is_at_checkout: false,
     };
     let (subject, nobody) = (signed_in("ada"), Sender::anonymous());
     assert!(of(Some("ada"), &ada).is_held_by(&subject, None));

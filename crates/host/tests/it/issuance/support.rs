@@ -158,7 +158,7 @@ impl PaymentScheme for Till {
     fn authorization(&self, payment: &PaymentSubmission) -> Result<PaymentAuthorization, PaymentError> {
         let end = payment.payload.get("until").and_then(Value::as_i64);
         let good_until = end.map(|second| forecourt_core::Timestamp::from_second(second).unwrap());
-        Ok(PaymentAuthorization { payer: Some("0xada".to_owned()), network: None, good_until })
+        Ok(PaymentAuthorization { payer: Some("0xada".to_owned()), network: None, good_until, reference: None })
     }
 
     fn verify<'a>(

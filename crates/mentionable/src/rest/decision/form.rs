@@ -26,6 +26,8 @@ pub(super) enum Decision {
     Decline,
     /// To pay, with this.
     Pay(PaymentSubmission),
+    /// To pay so many times the price at a checkout.
+    CheckOut { times: u32 },
     /// Nothing yet: a program asks what is to be paid.
     Ask,
 }
@@ -101,6 +103,11 @@ fn of_form(
     let decision = match (kind, field("decision")) {
         (DecisionKind::Consent, "accept") => Decision::Accept,
         (_, "decline") => Decision::Decline,
+        (DecisionKind::Payment, "checkout") => {
+            let times =
+                field("times").parse().map_err(|_| Failure::bad_request("`times` must be one of those of the page"))?;
+            Decision::CheckOut { times }
+        }
         (DecisionKind::Payment, "pay") => Decision::Pay(payment::of_text(field("payment"))?),
         _ => return Err(Failure::bad_request("`decision` must be one of the buttons of the page").into()),
     };

@@ -2,13 +2,11 @@
 //! a request says.
 
 use forecourt_core::policy::{CreditTerms, Demand, PaymentTerms};
+use forecourt_payments::limits::CREDIT_TIMES;
 use forecourt_payments::x402::FAMILY;
 use forecourt_payments::{Units, WalletRequest};
 
 use super::OpenDecision;
-
-/// How many times the price may be paid ahead at once.
-const TIMES: [u32; 4] = [1, 5, 20, 50];
 
 /// The ways to pay of a page, in words and for wallets.
 #[derive(Default)]
@@ -57,6 +55,6 @@ fn amounts(credit: &CreditTerms, requests: &[WalletRequest]) -> Vec<(u32, String
         let is_within = times == 1 || cap.is_none_or(|cap| units <= cap);
         is_within.then(|| (times, format!("{} {symbol}", units.to_price(decimals))))
     };
-    let amounts: Vec<_> = TIMES.into_iter().filter(|_| request.may_pay_more).filter_map(amount).collect();
+    let amounts: Vec<_> = CREDIT_TIMES.into_iter().filter(|_| request.may_pay_more).filter_map(amount).collect();
     if amounts.len() > 1 { amounts } else { Vec::new() }
 }

@@ -1,0 +1,138 @@
+//! A payment is given back: what is held for it is let go of, or what was taken is refunded. Written down before, so
+//! that it is asked for again until it is known to be done.
+
+use std::time::Duration;
+
+use forecourt_core::Error;
+use forecourt_core::clock::after;
+use forecourt_core::policy::{Demand, GivenBack, PaidFor};
+
+use crate::IssuanceStatus;
+use crate::limits::{EXPIRED_KEPT, INDETERMINATE_KEPT, SETTLE_TIME_MAX};
+use crate::record::IssuanceRecord;
+use crate::streams::{Issuances, StateHash};
+use forecourt_audit::AuditOutcome;
+
+impl Issuances {
+    /// Whether payments of a family have to be given back, or can be.
+    pub(crate) fn gives_back(&self, family: &str) -> bool {
+        self.scheme_now(family).is_some_and(|scheme| scheme.gives_back())
+    }
+
+    /// Whether what a payment for one answer holds or took can be given back. Of a period and of credit what was bought
+    /// is kept.
+    pub(crate) fn is_returnable(&self, record: &IssuanceRecord) -> bool {
+        let is_for_one = matches!(&record.requirement.demand, Demand::Payment(terms) if terms.covers == PaidFor::Turn);
+        // Where nobody knows whether it was taken, that is found out first.
+        let is_known = record.status != IssuanceStatus::Indeterminate;
+        is_for_one && is_known && record.settling.as_ref().is_some_and(|settling| self.gives_back(&settling.family))
+    }
+
+    /// Whether such a payment waits at its provider for an answer that is still to come.
+    pub(crate) fn is_held(&self, record: &IssuanceRecord) -> bool {
+        let is_unused = match record.status {
+            IssuanceStatus::Verified => true,
+            IssuanceStatus::Consumed => record.open_use().is_some(),
+            _ => false,
+        };
+        is_unused && self.is_returnable(record)
+    }
+
+    /// Gives back what is held for an answer that nobody came for; whether there is nothing left to do.
+    pub(crate) async fn release_unused(
+        &self,
+        hash: &StateHash,
+        record: &IssuanceRecord,
+        number: u64,
+    ) -> Result<bool, Error> {
+        if !self.is_held(record) {
+            return Ok(true);
+        }
+        let is_in_use = record.status == IssuanceStatus::Consumed && !record.is_cut_off;
+        if is_in_use || record.expires_at > self.clock.now() {
+            return Ok(false);
+        }
+        self.give_back_payment(hash, record, number).await.map(|()| true)
+    }
+
+    /// Writes that a payment is given back, and gives it back. What is left open is asked for again.
+    pub(crate) async fn give_back_payment(
+        &self,
+        hash: &StateHash,
+        record: &IssuanceRecord,
+        number: u64,
+    ) -> Result<(), Error> {
+        self.list_indeterminate(hash).await?;
+        let step = record.step(IssuanceStatus::Indeterminate, self.clock.now(), INDETERMINATE_KEPT);
+        let returning = IssuanceRecord { is_returning: true, used: None, checkout: None, ..step };
+        // Somebody else has moved it on.
+        let Some(number) = self.write_surely(hash, &returning, number).await? else { return Ok(()) };
+        let is_done = self.return_payment(hash, &returning, number).await?;
+        if !is_done {
+            self.watch(hash, false);
+        }
+        Ok(())
+    }
+
+    /// Asks for a payment to be given back; whether there is nothing left to ask.
+    pub(crate) async fn return_payment(
+        &self,
+        hash: &StateHash,
+        record: &IssuanceRecord,
+        number: u64,
+    ) -> Result<bool, Error> {
+        let (Some(settling), Demand::Payment(terms)) = (&record.settling, &record.requirement.demand) else {
+            return Ok(true);
+        };
+        let (scheme, offer) = (self.scheme_now(&settling.family), terms.accepted.get(settling.offer));
+        let (Some(scheme), Some(offer)) = (scheme, offer) else { return Ok(false) };
+        let payment = settling.payment(scheme.family());
+        let given_back = tokio::time::timeout(SETTLE_TIME_MAX, scheme.give_back(offer, &payment)).await;
+        match given_back.unwrap_or_else(|_| GivenBack::Unknown("giving back took too long".to_owned())) {
+            GivenBack::NotTaken => {
+                let released = self.returned(record, None);
+                if self.write(hash, &released, number).await?.is_some() {
+                    self.note(hash, &released, AuditOutcome::Released);
+                }
+                Ok(true)
+            }
+            GivenBack::Refunded(receipt) => {
+                let refunded = self.returned(record, Some(receipt));
+                if self.write(hash, &refunded, number).await?.is_some() {
+                    self.note(hash, &refunded, AuditOutcome::GivenBack);
+                    self.hold_payment(hash, &refunded).await;
+                }
+                Ok(true)
+            }
+            GivenBack::Unknown(reason) => {
+                tracing::warn!(reason, agent = %record.agent, "nobody knows whether a payment was given back");
+                Ok(false)
+            }
+        }
+    }
+
+    /// The step of what was given back. What was never taken may be paid anew; what was taken and refunded is over, so
+    /// that one state is paid once.
+    fn returned(
+        &self,
+        record: &IssuanceRecord,
+        refund: Option<serde_json::Map<String, serde_json::Value>>,
+    ) -> IssuanceRecord {
+        let now = self.clock.now();
+        let is_over = refund.is_some() || record.expires_at <= now;
+        let (wait, expires_at) = match is_over {
+            true => (Duration::ZERO, record.expires_at.min(now)),
+            false => (self.limits.payment_wait, after(now, self.limits.payment_wait)),
+        };
+        IssuanceRecord {
+            settling: None,
+            used: None,
+            resolution: None,
+            is_returning: false,
+            is_refunded: refund.is_some(),
+            receipt: refund,
+            expires_at,
+            ..record.step(IssuanceStatus::Issued, now, wait + EXPIRED_KEPT)
+        }
+    }
+}
