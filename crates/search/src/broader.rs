@@ -5,6 +5,7 @@ use forecourt_index::{Error, Hit, Library, Query};
 use forecourt_vocabulary::folded;
 
 use super::boost;
+use super::name_role::is_same;
 use super::phrases::content_words;
 use super::request::SearchRequest;
 
@@ -34,7 +35,11 @@ pub(super) fn search(
         if library.says_all(named, &query.filters)? {
             continue;
         }
-        for name in names.iter().map(|synonym| synonym.parts.join(" ")).filter(|name| library.knows_word(name)) {
+        let names: Vec<String> = names.iter().map(|synonym| synonym.parts.join(" ")).collect();
+        if names.iter().any(|name| is_end_of(name, named)) {
+            continue;
+        }
+        for name in names.into_iter().filter(|name| library.knows_word(name)) {
             let text = [&words[..range.start], &[name.as_str()], &words[range.end..]].concat().join(" ");
             // All of it: who asks for headache drops is not served with what drops.
             if !library.says_all(&text, &query.filters)? {
@@ -48,6 +53,13 @@ pub(super) fn search(
         }
     }
     Ok(None)
+}
+
+/// Whether a broader name is only a part of what was asked for: insurances of other things are no life insurance.
+fn is_end_of(name: &str, asked: &str) -> bool {
+    let words: Vec<&str> = asked.split_whitespace().collect();
+    let ends = [words.first(), words.last()];
+    words.len() > 1 && !name.contains(' ') && ends.into_iter().flatten().any(|word| is_same(word, name))
 }
 
 /// Words of a text with what stands between them: "mal de tête".
