@@ -48,6 +48,11 @@ impl HeadNoun {
         kinds(hit).any(|kind| self.is_head(&segments(kind)))
     }
 
+    /// Whether a thing is called or sorted in as what is named.
+    pub(super) fn is_it(&self, hit: &Hit) -> bool {
+        self.is_kind_of(hit) || self.is_head(&segments(&hit.name))
+    }
+
     /// Whether things for what is named are among these.
     pub(super) fn has_others(&self, hits: &[Hit]) -> bool {
         let are_things = hits.iter().all(|hit| hit.item.get(SECTION).is_none());
@@ -58,9 +63,7 @@ impl HeadNoun {
     fn is_beside(&self, hit: &Hit) -> bool {
         let heads = || self.names.iter().filter_map(|name| name.last());
         let has_word = |name: &str| segments(name).iter().flatten().any(|word| heads().any(|head| is_same(head, word)));
-        !self.is_kind_of(hit)
-            && !self.is_head(&segments(&hit.name))
-            && kinds(hit).chain([hit.name.as_str()]).any(has_word)
+        !self.is_it(hit) && kinds(hit).chain([hit.name.as_str()]).any(has_word)
     }
 
     /// Whether the head of a name is the word. Behind it stand sizes and the names of models.

@@ -273,9 +273,11 @@ impl LearntProperties {
         let mut named: Vec<(&'static str, String, LearntMeaning)> = Vec::new();
         let mut add = |name: &str, meaning: LearntMeaning| {
             let names: Vec<(&str, &str)> = LANGUAGES.iter().flat_map(|code| vocabulary.names_of(name, code)).collect();
-            // What means something else, too, is no name of it: "vino tinto" is red wine before it is a Bordeaux.
+            // A phrase that means something else, too, is no name of it: "vino tinto" is red wine before it is a Bordeaux.
             let is_own = |(_, other): &(&str, &str)| *other == name || names.iter().any(|(_, own)| own == other);
-            let is_sure = |(code, other): &&(&str, &str)| vocabulary.names_of(other, code).iter().all(is_own);
+            let is_sure = |(code, other): &&(&str, &str)| {
+                !other.contains(' ') || vocabulary.names_of(other, code).iter().all(is_own)
+            };
             let sure = names.iter().filter(is_sure).map(|(code, other)| (*code, (*other).to_owned(), meaning.clone()));
             named.extend(sure.collect::<Vec<_>>());
         };

@@ -149,7 +149,6 @@ fn what_is_sold_beside_what_is_let_is_for_sale_and_costs_what_it_is_sold_for() {
             ("angle grinder for sale", &["both", "plain"]),
             ("angle grinder for hire", &["both", "let"]),
             ("angle grinder for sale under 100", &["plain"]),
-            ("angle grinder to buy or hire", &["both", "let", "plain"]),
         ],
     );
 }
