@@ -16,7 +16,7 @@ use forecourt_loaders::can_be_had;
 use forecourt_loaders::grounding::{self, GROUNDING, GroundedItem};
 use forecourt_loaders::item::{SECTION, type_name};
 use forecourt_loaders::limits::PATH_LEVELS_MAX;
-use forecourt_understanding::{AGES, EVENT_DAYS, LAST_DAY, OFFERED, measure, unit};
+use forecourt_understanding::{AGES, EVENT_DAYS, LAST_DAY, OFFERED, PRICE_LEVEL, measure, unit};
 
 /// The fact that nobody can have an item. No property has such a name.
 pub(crate) const SOLD_OUT: &str = "\u{1}soldOut";
@@ -49,6 +49,8 @@ const NO: [&str; 5] = ["no", "false", "nein", "non", "nee"];
 const OWN_LISTS: [&str; 2] = ["additionalProperty.", "amenityFeature."];
 /// What the names of properties contain whose values are codes: `no` is Norwegian, and Norway.
 const CODES: [&str; 3] = ["language", "country", "code"];
+/// Bytes of the longest unit of a site's own.
+const OWN_UNIT_BYTES_MAX: usize = 8;
 /// What says that something costs nothing.
 const FREE: &str = "isAccessibleForFree";
 /// The price that counts.
@@ -130,6 +132,9 @@ fn key(fact: &Fact<'_>) -> (String, Option<String>, Option<u64>) {
 /// Visits the facts that an item, or a variant of one, states itself, at most [`FACTS_MAX`].
 pub(crate) fn visit_own(item: &Value, take: &mut dyn FnMut(Fact<'_>)) {
     let Value::Object(fields) = item else { return };
+    // Of what is sold and let, the price is that of the sale: what it costs for a time is kept apart.
+    let sold = offer::without_rents(item);
+    let fields = sold.as_ref().and_then(Value::as_object).unwrap_or(fields);
     let mut walk = Walk { path: String::new(), left: FACTS_MAX, take };
     for (key, value) in fields {
         if !NO_FACTS.contains(&key.as_str()) {
@@ -205,16 +210,31 @@ impl Walk<'_> {
             Value::String(text) => measure::quantity("value", text),
             _ => value.as_f64(),
         });
-        if let (Some((dimension, factor)), Some(number)) = (written, number) {
-            self.in_unit(dimension, number * factor);
+        match (written, number) {
+            (Some((dimension, factor)), Some(number)) => self.in_unit(dimension, number * factor),
+            // A unit of this site's own: "Wh".
+            (None, Some(number)) => {
+                let unit = ["unitText", "unitCode"].iter().find_map(|key| fields.get(*key)?.as_str()).map(str::trim);
+                let is_word = |unit: &&str| unit.len() <= OWN_UNIT_BYTES_MAX && unit.chars().all(char::is_alphabetic);
+                let is_own = OWN_LISTS.iter().any(|list| self.path.starts_with(list));
+                if let Some(unit) = unit.filter(is_word).filter(|unit| is_own && !unit.is_empty()) {
+                    self.beside(unit, number);
+                }
+            }
+            _ => {}
         }
     }
 
     fn in_unit(&mut self, dimension: unit::Dimension, number: f64) {
+        self.beside(dimension.id(), number);
+    }
+
+    /// A number under the name of its unit.
+    fn beside(&mut self, unit: &str, number: f64) {
         let before = self.path.len();
-        if self.left > 0 && before > 0 && before + dimension.id().len() < PATH_BYTES_MAX {
+        if self.left > 0 && before > 0 && before + unit.len() < PATH_BYTES_MAX {
             self.path.push('.');
-            self.path.push_str(dimension.id());
+            self.path.push_str(unit);
             self.leaf(None, Some(number));
             self.path.truncate(before);
         }
@@ -250,7 +270,8 @@ impl Walk<'_> {
         let days = derived::event_days(item).map(|(first, last)| [(EVENT_DAYS[0], first), (EVENT_DAYS[1], last)]);
         let last = derived::last_day(item).map(|day| (LAST_DAY, day));
         let price = derived::price(item).map(|price| (PRICE, price));
-        for (path, number) in ages.into_iter().chain(days).flatten().chain(last).chain(price) {
+        let level = derived::price_level(item).map(|level| (PRICE_LEVEL, level));
+        for (path, number) in ages.into_iter().chain(days).flatten().chain(last).chain(price).chain(level) {
             path.clone_into(&mut self.path);
             self.leaf(None, Some(number));
         }
@@ -262,7 +283,7 @@ impl Walk<'_> {
             path.clone_into(&mut self.path);
             self.leaf(None, Some(number));
         }
-        if let Some(offered) = offer::offered(item) {
+        for offered in offer::offered(item) {
             OFFERED.clone_into(&mut self.path);
             self.leaf(Some(offered), None);
         }
@@ -369,6 +390,7 @@ mod tests {
             ("geo.latitude".into(), None, Some(48.1)),
             ("offers.price".into(), Some("12.50".into()), Some(12.5)),
             ("offers.priceCurrency".into(), Some("EUR".into()), None),
+            (OFFERED.into(), Some("sale".into()), None),
         ];
         assert_eq!(facts(item), expected);
     }
@@ -420,7 +442,7 @@ mod tests {
             "hasVariant": [variant("red", 5), variant("blue", 5), {"size": "M", "color": "red"}]});
         let text = |path: &str, text: &str| (path.to_owned(), Some(text.to_owned()), None);
         let mut found = facts(item);
-        found.retain(|fact| fact.0 != "@type");
+        found.retain(|fact| fact.0 != "@type" && fact.0 != OFFERED);
         assert_eq!(
             found,
             [
@@ -438,7 +460,8 @@ mod tests {
     #[test]
     fn a_price_before_a_sale_is_no_fact() {
         let item = json!({"offers": {"price": 15, "priceSpecification": [{"price": 20}]}});
-        assert_eq!(facts(item), [("offers.price".to_owned(), None, Some(15.0))]);
+        let sold = (OFFERED.to_owned(), Some("sale".to_owned()), None);
+        assert_eq!(facts(item), [("offers.price".to_owned(), None, Some(15.0)), sold]);
     }
 
     #[test]

@@ -21,6 +21,7 @@ use forecourt_core::Language;
 use forecourt_core::findings::URL_HOST;
 use forecourt_understanding::QuestionScope as _;
 use forecourt_vocabulary::{QuestionLexicon, Vocabulary};
+use jiff::tz::TimeZone;
 use parking_lot::Mutex;
 
 use crate::analysis::LanguageAnalyzer;
@@ -64,6 +65,8 @@ pub struct Options {
     pub vocabulary: Option<Arc<Vocabulary>>,
     /// The engine outside that keeps the items. Without it, they are in the folder.
     pub engine: Option<EngineOptions>,
+    /// By whose clocks questions mean "today" and "open now". UTC when not given.
+    pub time_zone: Option<TimeZone>,
 }
 
 /// A state of the items: another one after each run that changed something, and with an engine after each look at all of
@@ -85,6 +88,7 @@ pub struct Library {
     snapshot: ArcSwap<Snapshot>,
     model: Option<Arc<Model>>,
     tongue: LanguageAnalyzer,
+    time_zone: TimeZone,
     vocabulary: Arc<Vocabulary>,
     /// What words of questions mean.
     lexicon: QuestionLexicon,
@@ -167,6 +171,7 @@ impl Library {
             snapshot,
             model,
             tongue,
+            time_zone: options.time_zone.unwrap_or(TimeZone::UTC),
             vocabulary,
             lexicon,
             pushed,

@@ -25,6 +25,18 @@ const KINDS: &[&str] = &[
 ];
 /// Words that ask for a thing of no kind.
 const ANYTHING: &[&str] = &[
+    "food",
+    "essen",
+    "nourriture",
+    "comida",
+    "somewhere",
+    "anywhere",
+    "place",
+    "places",
+    "irgendwo",
+    "sitio",
+    "lugar",
+    "endroit",
     "something",
     "anything",
     "everything",

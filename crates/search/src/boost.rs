@@ -8,6 +8,7 @@ use forecourt_understanding::Filter;
 use forecourt_vocabulary::PropertyTable;
 use serde_json::Value;
 
+use crate::head_noun::HeadNoun;
 use crate::limits::LEANING_ITEMS_MAX;
 use crate::unwanted::unwanted_later;
 
@@ -26,13 +27,23 @@ pub(super) fn search(
 ) -> Result<Vec<Hit>, Error> {
     // An order that the question asks for (`the cheapest`) is not changed by what is known of the caller.
     let leans = !leanings.is_empty() && query.order.is_none();
-    if !leans && unwanted.is_empty() || query.offset >= LEANING_ITEMS_MAX {
+    let head = HeadNoun::of(library, &query.text).filter(|_| query.order.is_none());
+    if query.offset >= LEANING_ITEMS_MAX {
         return library.search(query);
+    }
+    let page = library.search(query)?;
+    let head = head.filter(|head| head.has_others(&page));
+    if !leans && unwanted.is_empty() && head.is_none() {
+        return Ok(page);
     }
     let end = query.offset + query.limit;
     // From the first item on, whichever page is asked for: else an item could be on two pages or on none.
     let all = library.search(&Query { offset: 0, limit: end.max(LEANING_ITEMS_MAX), ..query.clone() })?;
     let mut all = if leans { lean(all, leanings) } else { all };
+    if let Some(head) = head {
+        let pinned = pinned(&all);
+        head.first(&mut all[pinned..]);
+    }
     if !unwanted.is_empty() {
         let pinned = pinned(&all);
         unwanted_later(&mut all[pinned..], unwanted, query.order.is_some(), library.vocabulary());

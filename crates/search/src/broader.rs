@@ -5,6 +5,8 @@ use forecourt_index::{Error, Hit, Library, Query};
 use forecourt_vocabulary::folded;
 
 use super::boost;
+use super::head_noun::HeadNoun;
+use super::name_role::is_same;
 use super::phrases::content_words;
 use super::request::SearchRequest;
 
@@ -34,20 +36,33 @@ pub(super) fn search(
         if library.says_all(named, &query.filters)? {
             continue;
         }
-        for name in names.iter().map(|synonym| synonym.parts.join(" ")).filter(|name| library.knows_word(name)) {
+        let names: Vec<String> = names.iter().map(|synonym| synonym.parts.join(" ")).collect();
+        let is_of_kind = names.iter().any(|name| is_end_of(name, named));
+        for name in names.into_iter().filter(|name| library.knows_word(name)) {
             let text = [&words[..range.start], &[name.as_str()], &words[range.end..]].concat().join(" ");
             // All of it: who asks for headache drops is not served with what drops.
             if !library.says_all(&text, &query.filters)? {
                 continue;
             }
             let wider = Query { text, ..query.clone() };
-            let hits = boost::search(library, &wider, &asked.leanings, &asked.unwanted)?;
+            let mut hits = boost::search(library, &wider, &asked.leanings, &asked.unwanted)?;
+            // For a knee pain, what is for pain; but insurances of other things are no life insurance.
+            if let Some(other) = HeadNoun::of(library, &name).filter(|_| is_of_kind) {
+                hits.retain(|hit| !other.is_it(hit));
+            }
             if !hits.is_empty() {
                 return Ok(Some((BroaderSubject { asked: named.to_owned(), broader: name }, wider, hits)));
             }
         }
     }
     Ok(None)
+}
+
+/// Whether a broader name is a part of what was asked for: a life insurance is one of the insurances.
+fn is_end_of(name: &str, asked: &str) -> bool {
+    let words: Vec<&str> = asked.split_whitespace().collect();
+    let ends = [words.first(), words.last()];
+    words.len() > 1 && !name.contains(' ') && ends.into_iter().flatten().any(|word| is_same(word, name))
 }
 
 /// Words of a text with what stands between them: "mal de tête".

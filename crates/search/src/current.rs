@@ -1,17 +1,17 @@
 //! What is over: it is left out.
 
-use forecourt_core::{Language, Timestamp};
+use forecourt_core::Language;
 use forecourt_index::Library;
-use forecourt_understanding::{CANCELLED_DAY, EVENT_DAYS, Filter, LAST_DAY, Test};
+use forecourt_understanding::{CANCELLED_DAY, EVENT_DAYS, Filter, LAST_DAY, Test, measure};
 use forecourt_vocabulary::{PropertyTable, Quantity, QuestionLexicon};
+use jiff::civil::Date;
 
-const SECONDS_OF_DAY: f64 = 86_400.0;
 /// Days before today on which a season, a month or a year may have begun that is not over.
 const DAYS_OF_YEAR: f64 = 366.0;
 
 /// That an item is not over on the day of a question, said in the language of the answer.
-pub(super) fn filter(asked_at: Timestamp, answer_in: &Language) -> Filter {
-    let day = (asked_at.as_second() as f64 / SECONDS_OF_DAY).floor();
+pub(super) fn filter(today: Date, answer_in: &Language) -> Filter {
+    let day = measure::days_of(today);
     let words = QuestionLexicon::shipped().say(answer_in.as_str(), "not_over", &[]);
     let test = Test::Overlaps { from: Some(day), to: None, or_unstated: true };
     Filter { fields: vec![LAST_DAY.to_owned(), LAST_DAY.to_owned()], test, words }

@@ -158,7 +158,12 @@ impl SearchEngine {
         let chosen = message.search.narrowing.order;
         let chosen = chosen.map(|order| item_order::sort_order(library, order, words.answer_in)).transpose()?.flatten();
         let order = chosen.or(asked.order.clone());
-        Ok(SearchRequest { current: Some(current::filter(now, words.answer_in)), adjustments, order, ..asked })
+        Ok(SearchRequest {
+            current: Some(current::filter(library.clock(now).date(), words.answer_in)),
+            adjustments,
+            order,
+            ..asked
+        })
     }
 
     /// The answer to a question about an item of an earlier answer.

@@ -87,12 +87,13 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     let is_pinned = asked.adjustments.iter().any(|rule| rule.effect == Effect::Pin { even_alone: true });
     let is_first = asked.offset == 0 && !is_pinned;
     // A rocking chair under 100 is no other chair under 100.
-    if is_first && !found.applied.is_empty() && is_of_other_kinds(library, &asked.text, &hits)? {
+    let is_otherwise = is_first && !found.applied.is_empty() && is_of_other_kinds(library, &asked.text, &hits)?;
+    if is_otherwise {
         hits.clear();
     }
     // One step up is nearer than whatever keeps the limits.
     if hits.is_empty()
-        && is_first_page_empty(library, asked, &query)?
+        && (is_otherwise || is_first_page_empty(library, asked, &query)?)
         && !broaden(library, asked, &mut query, &mut hits, &mut found)?
     {
         let wordless = beside_limits::without_words(library, asked, &query)?;

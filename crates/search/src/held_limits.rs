@@ -1,7 +1,7 @@
 //! Which limits of earlier turns still hold: another one of the same property takes their place, and a turn may let go of
 //! one.
 
-use forecourt_understanding::{Filter, PLACE_PATHS, Test};
+use forecourt_understanding::{Filter, OPENING_TIMES, PLACE_PATHS, Test};
 
 use super::name_role::is_same;
 use super::phrase::PhrasePlace;
@@ -22,12 +22,16 @@ const COLOUR_NAMES: &[&str] = &["colour", "color", "farbe", "couleur"];
 /// Whether a limit takes the place of an earlier one: "in German" of "in English", "without sauna" of "with sauna".
 pub(super) fn replaces(filter: &Filter, earlier: &Filter, reads: &dyn ItemLookup) -> bool {
     match (&filter.test, &earlier.test) {
+        // "Open now", after "open on Sunday".
+        _ if is_opening(filter) && is_opening(earlier) => true,
         _ if is_limit(filter) && is_limit(earlier) => filter.fields == earlier.fields,
         (Test::IsOneOf { .. }, Test::IsOneOf { .. } | Test::NoneOf(_)) | (Test::NoneOf(_), Test::IsOneOf { .. }) => {
             share_a_field(filter, earlier)
         }
         (Test::Is(value), Test::Is(other)) if is_truth(value) && is_truth(other) => filter.fields == earlier.fields,
-        (Test::Is(_) | Test::OneOf(_), Test::Is(_) | Test::OneOf(_)) => is_placed(filter) && is_placed(earlier),
+        (Test::Is(_) | Test::OneOf(_) | Test::AnyOf(_), Test::Is(_) | Test::OneOf(_) | Test::AnyOf(_)) => {
+            is_placed(filter) && is_placed(earlier)
+        }
         (Test::OfClass(classes), Test::OfClass(others)) => are_colours(classes, reads) && are_colours(others, reads),
         _ => false,
     }
@@ -39,6 +43,11 @@ fn share_a_field(one: &Filter, other: &Filter) -> bool {
 
 fn is_truth(value: &str) -> bool {
     matches!(value, "true" | "false")
+}
+
+/// Whether a limit is of when something is open.
+fn is_opening(filter: &Filter) -> bool {
+    !filter.fields.is_empty() && filter.fields.iter().all(|field| field.starts_with(OPENING_TIMES))
 }
 
 fn is_placed(filter: &Filter) -> bool {
@@ -103,7 +112,7 @@ fn is_called(filter: &Filter, words: &[String], reads: &dyn ItemLookup) -> bool 
 #[cfg(test)]
 mod tests {
     use forecourt_core::Question;
-    use forecourt_understanding::ParsedQuestion;
+    use forecourt_understanding::{ParsedQuestion, open_span};
     use forecourt_vocabulary::Vocabulary;
     use serde_json::Value;
 
@@ -167,6 +176,7 @@ mod tests {
         let none_of = Filter { test: Test::NoneOf(vec!["tablet".to_owned()]), ..one_of("form", "tablet") };
         let most = |most: f64| Filter::within("offers.price", None, Some(most));
         let at = |place: &str| Filter::is("address.addressLocality", place);
+        let open = |day: i8| Filter { test: Test::AnyOf(Vec::new()), fields: open_span(day, 0).into(), ..most(0.0) };
         for (filter, earlier, is) in [
             (one_of("inLanguage", "de"), one_of("inLanguage", "en"), true),
             (one_of("form", "syrup"), one_of("inLanguage", "en"), false),
@@ -179,6 +189,8 @@ mod tests {
             (Filter::of_class(&["red"], "red"), Filter::of_class(&["blue"], "blue"), true),
             (Filter::of_class(&["nuts"], "nuts"), Filter::of_class(&["dairy"], "dairy"), false),
             (most(5.0), most(9.0), true),
+            (open(3), open(7), true),
+            (open(3), most(9.0), false),
         ] {
             assert_eq!(replaces(&filter, &earlier, &Words), is, "{filter:?} {earlier:?}");
         }

@@ -2,18 +2,19 @@
 //! jacket under 60" is answered by no fleece jacket: it is nearest, and told as what it is.
 
 use forecourt_index::{Error, Hit, Library, Query};
-use serde_json::Value;
 
 use super::boost;
+use super::head_noun::{HeadNoun, KINDS, kinds};
 use super::request::SearchRequest;
 use crate::limits::{CALLED_ITEMS_MAX, COVERED_ITEMS};
-
-/// Properties that say of what kind a thing is, in words of the site's own.
-const KINDS: [&str; 5] = ["category", "recipeCategory", "genre", "bodyType", "additionalType"];
 
 /// Whether the words beside the limits of `query` are the kind of things that there are, of which none is in `hits`.
 pub(super) fn is_of_another_kind(library: &Library, query: &Query, hits: &[Hit]) -> Result<bool, Error> {
     let text = query.text.trim();
+    // What a limit says that they are is what they are: glasses for red wine are no wine.
+    if query.filters.iter().any(|filter| filter.fields.iter().any(|field| KINDS.contains(&field.as_str()))) {
+        return Ok(false);
+    }
     // One word alone has to be in every hit already.
     if hits.is_empty() || query.filters.is_empty() || library.word_coverage(text, "", "").len() < 2 {
         return Ok(false);
@@ -32,12 +33,23 @@ pub(super) fn ordered(library: &Library, query: &Query, asked: &SearchRequest) -
     let end = query.offset + query.limit;
     let whole = Query { offset: 0, limit: end.max(CALLED_ITEMS_MAX), ..query.clone() };
     let mut all = boost::search(library, &whole, &asked.leanings, &asked.unwanted)?;
-    let is_called: Vec<bool> = all.iter().map(|hit| says_all(library, &query.text, &told(hit))).collect();
-    if is_called.contains(&true) {
-        let mut is_called = is_called.into_iter();
-        all.retain(|_| is_called.next() == Some(true));
-    }
+    // The lightest bike is no lock of one.
+    let head = HeadNoun::of(library, &query.text);
+    let is_kind = |hit: &Hit| head.as_ref().is_some_and(|head| head.is_kind_of(hit));
+    let is_one_word = head.as_ref().is_some_and(HeadNoun::is_one_word);
+    let is_called = |hit: &Hit| says_all(library, &query.text, &told(hit)) || (is_one_word && is_kind(hit));
+    retain_any(&mut all, is_called);
+    retain_any(&mut all, is_kind);
     Ok(all.into_iter().skip(query.offset).take(query.limit).collect())
+}
+
+/// Keeps the hits of which something holds, where it holds of any.
+fn retain_any(hits: &mut Vec<Hit>, holds: impl Fn(&Hit) -> bool) {
+    let held: Vec<bool> = hits.iter().map(holds).collect();
+    if held.contains(&true) {
+        let mut held = held.into_iter();
+        hits.retain(|_| held.next() == Some(true));
+    }
 }
 
 /// Whether `told` has every word of `wanted` that says something.
@@ -48,11 +60,4 @@ fn says_all(library: &Library, wanted: &str, told: &str) -> bool {
 /// What an item is called, and of what kinds it is.
 fn told(hit: &Hit) -> String {
     kinds(hit).chain([hit.name.as_str()]).collect::<Vec<_>>().join("\n")
-}
-
-fn kinds(hit: &Hit) -> impl Iterator<Item = &str> {
-    KINDS.iter().filter_map(|key| hit.item.get(*key)).flat_map(|value| match value {
-        Value::Array(values) => values.iter().filter_map(Value::as_str).collect(),
-        value => value.as_str().into_iter().collect::<Vec<_>>(),
-    })
 }

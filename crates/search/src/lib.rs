@@ -63,6 +63,7 @@ mod features;
 mod filters;
 mod find;
 mod follow_up;
+mod head_noun;
 mod held_limits;
 mod index_slots;
 mod item_order;

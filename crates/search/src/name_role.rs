@@ -70,7 +70,7 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
         || matches!((short.strip_suffix('y'), long.strip_suffix("ies")), (Some(a), Some(b)) if a == b)
 }
 
-fn is_head_first(language: &str) -> bool {
+pub(super) fn is_head_first(language: &str) -> bool {
     HEAD_FIRST.iter().any(|code| language.starts_with(code))
 }
 
@@ -91,7 +91,7 @@ pub(super) fn tokens(text: &str) -> Vec<String> {
 }
 
 /// The words of a name, in parts: what it is comes in the first one.
-fn segments(name: &str) -> Vec<Vec<String>> {
+pub(super) fn segments(name: &str) -> Vec<Vec<String>> {
     let mut parts = vec![Vec::new()];
     for word in name.split_whitespace() {
         let (begins, ends) =

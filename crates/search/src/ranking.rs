@@ -10,7 +10,6 @@ use forecourt_index::{Adjustment, Effect, Error, ItemsState, Library, Query};
 use forecourt_settings::{Problems, Section};
 use forecourt_understanding::Filter;
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -101,7 +100,7 @@ impl RankingRules {
         if self.rules.is_empty() {
             return Vec::new();
         }
-        let (today, understood) = (now.to_zoned(TimeZone::UTC).date(), self.understood(library));
+        let (today, understood) = (library.clock(now).date(), self.understood(library));
         let rules = self.rules.iter().zip(&understood.items);
         let counting = rules.filter(|(rule, _)| rule.counts_on(today) && rule.is_for(library, question));
         counting.map(|(rule, items)| rule.adjustment(items.get_or_init(|| rule.filters(library).into()))).collect()
@@ -120,7 +119,7 @@ impl RankingRules {
 
     /// Rules that change nothing, and why, in a sentence each. Fails when the index cannot be read.
     pub(crate) fn idle(&self, library: &Library, now: Timestamp) -> Result<Vec<String>, Error> {
-        let today = now.to_zoned(TimeZone::UTC).date();
+        let today = library.clock(now).date();
         let mut told = Vec::new();
         for rule in &self.rules {
             if let Some(until) = rule.until.filter(|until| *until < today) {

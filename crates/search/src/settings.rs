@@ -15,6 +15,7 @@ use forecourt_index::{EngineOptions, Options};
 use forecourt_loaders::{ContentSource, URL_PLACES};
 use forecourt_settings::{Problems, Section};
 use forecourt_vocabulary::Vocabulary;
+use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use url::Url;
@@ -70,6 +71,9 @@ pub(super) struct SearchSettings {
     /// The language of items and questions that do not say theirs. Without it, that of the agent.
     #[schemars(with = "Option<String>")]
     language: Option<Language>,
+    /// The time zone by whose clocks "today", "tomorrow" and "open now" are meant, by its name in the time zone
+    /// database, such as `"Europe/Berlin"`. Without it, UTC.
+    time_zone: Option<String>,
     /// What several items are called in answers.
     #[serde(default = "item_label")]
     pub(super) item_label: String,
@@ -244,10 +248,21 @@ pub(super) fn read(
     let refresh = Duration::from_secs(60 * settings.refresh_minutes.min(REFRESH_MINUTES_MAX));
     let sites = Sites::new(context, sites, refresh);
     let vocabulary = vocabulary_of(context, &mut problems);
-    let options = Options { language: Some(language), model, vocabulary, engine, ..Options::default() };
+    let time_zone = settings.time_zone.as_deref().and_then(|name| zone(section, name, &mut problems));
+    let options = Options { language: Some(language), model, vocabulary, engine, time_zone, ..Options::default() };
     let rules = RankingRules::read(section, &settings.ranking, &mut problems);
     let index = ContentIndex::new(context, sources, options).with_sites(sites).with_rules(rules);
     problems.into_result((settings, index))
+}
+
+/// The time zone of a name.
+fn zone(section: &Section, name: &str, problems: &mut Problems) -> Option<TimeZone> {
+    let known = TimeZone::get(name).ok();
+    if known.is_none() {
+        let problem = section.problem(Some("time_zone"), format!("there is no time zone `{name}`"));
+        problems.push(problem.hint("it is a name of the time zone database, such as `Europe/Berlin` or `UTC`"));
+    }
+    known
 }
 
 /// What words mean in this deployment: what comes with the program, and its own files.

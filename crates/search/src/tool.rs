@@ -97,7 +97,7 @@ fn searched(
 ) -> Result<Value, forecourt_index::Error> {
     let language = Language::english();
     let understood = library.understand_at(query, &language, now);
-    let current = Some(current::filter(now, &language));
+    let current = Some(current::filter(library.clock(now).date(), &language));
     let (text, filters) = (understood.text, understood.filters);
     let asked = SearchRequest { text, filters, current, adjustments, ..SearchRequest::default() };
     let found: SearchResults = find(library, &asked, limit)?;

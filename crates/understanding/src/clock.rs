@@ -9,16 +9,21 @@ use crate::reader::Reader;
 const HOUR: u16 = 60;
 /// The last minute of a day.
 pub(crate) const LAST_MINUTE: u16 = DAY_MINUTES as u16 - 1;
+/// A day.
+const DAY: u16 = DAY_MINUTES as u16;
+/// Up to when it is the night of the day before.
+const SMALL_HOURS: u16 = 4 * HOUR;
 /// Half a day.
 const NOON: u16 = 12 * HOUR;
 
-/// Minutes of a day, the first and the last.
+/// Minutes since 0 o'clock of a day, the first and the last. Those of the small hours that belong to its night lie behind
+/// its end.
 pub(crate) type Minutes = (u16, u16);
 
 /// A part of a day, as it is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ClockTime {
-    /// Minutes since 0 o'clock, of which any will do.
+    /// Of which any will do.
     pub(crate) spans: Vec<Minutes>,
     /// Whether something has to go on up to its end: "open until 8".
     pub(crate) is_until: bool,
@@ -51,8 +56,8 @@ fn spans(part: DayPart) -> Vec<Minutes> {
         DayPart::Lunchtime => vec![(11 * HOUR + 30, 14 * HOUR)],
         DayPart::Afternoon => vec![(NOON, 18 * HOUR - 1)],
         DayPart::Evening => vec![(17 * HOUR, LAST_MINUTE)],
-        DayPart::Night => vec![(20 * HOUR, LAST_MINUTE), (0, 4 * HOUR)],
-        DayPart::Midnight => vec![(0, 0), (LAST_MINUTE, LAST_MINUTE)],
+        DayPart::Night => vec![(20 * HOUR, DAY + SMALL_HOURS)],
+        DayPart::Midnight => vec![(LAST_MINUTE, DAY)],
     }
 }
 
@@ -83,9 +88,11 @@ fn compared(reader: &Reader<'_>, at: usize, may_be_bare: bool) -> Option<ClockTi
     let is_midnight = hour.minutes > LAST_MINUTE;
     let spans = match word {
         // What is open after midnight is so in the small hours.
-        TimeWord::After if is_midnight => vec![(0, 4 * HOUR)],
+        TimeWord::After if is_midnight => vec![(DAY, DAY + SMALL_HOURS)],
         TimeWord::At if is_midnight => spans(DayPart::Midnight),
         TimeWord::After => vec![(minutes.min(LAST_MINUTE), LAST_MINUTE)],
+        // What is open until two in the morning is so on the next day.
+        TimeWord::Before if is_until && minutes < SMALL_HOURS => vec![(0, DAY + minutes.saturating_sub(1))],
         TimeWord::Before => vec![(0, minutes.saturating_sub(1))],
         _ => vec![(minutes.min(LAST_MINUTE), minutes.min(LAST_MINUTE))],
     };
@@ -175,7 +182,15 @@ fn with_clock(reader: &Reader<'_>, hour: u16, at: usize) -> (u16, usize, Option<
     }
 }
 
+/// What minutes are on each of the days on which they lie: one of the week, 1 (Monday) to 7, and the one behind it.
+pub(crate) fn on_days(day: i8, (from, to): Minutes) -> impl Iterator<Item = (i8, Minutes)> {
+    let own = (from <= LAST_MINUTE).then_some((day, (from, to.min(LAST_MINUTE))));
+    let next = (to >= DAY).then(|| (day % 7 + 1, (from.max(DAY) - DAY, to - DAY)));
+    own.into_iter().chain(next)
+}
+
 /// A minute of the day, as it is told: `18:30`.
 pub(crate) fn spell(minute: u16) -> String {
+    let minute = minute % DAY;
     format!("{}:{:02}", minute / HOUR, minute % HOUR)
 }

@@ -1,6 +1,6 @@
 //! "From 1999", "in the 90s", "since 2010", "between 1980 and 1985", "after 1 May 2021", "this weekend", "in March".
 
-use forecourt_vocabulary::{Quantity, WordClass};
+use forecourt_vocabulary::{PhraseMeaning, Quantity, RelativeDate, WordClass};
 use jiff::ToSpan;
 use jiff::civil::Date;
 
@@ -8,6 +8,7 @@ use crate::date_list::{DateList, listed};
 use crate::date_part::{part, skip_leads};
 use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
+use crate::learnt::{LearntProperty, StatedValues};
 use crate::measure::days_of;
 use crate::moment::TO_MIDNIGHT;
 use crate::named_date::{name, relative_end};
@@ -20,10 +21,19 @@ use crate::weekly;
 /// The dates that a question is limited to here.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let (limit, tokens) = limit(reader, at, floor)?;
+    // "Currently" says something of what takes place, and nothing of a shoe.
+    let is_now = |meaning: &PhraseMeaning| (*meaning == PhraseMeaning::Relative(RelativeDate::Now)).then_some(());
+    let is_event = EVENT_DAYS.iter().all(|path| reader.aids.known.has_number(path));
+    if !is_event && tokens.clone().any(|at| reader.longest(at, is_now).is_some()) {
+        return None;
+    }
     // A film `set in the 80s` is not one of the 80s.
     let is_story = tokens.start.checked_sub(1).is_some_and(|before| reader.is_single(before, WordClass::Story));
     if is_story {
         return None;
+    }
+    if let Some(part) = of_days_ahead(reader, &tokens, limit.as_ref()) {
+        return Some(part);
     }
     let path = reader.path(Quantity::Date);
     match (path, limit) {
@@ -41,11 +51,126 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
             }
             Some(UnderstoodPart::new(tokens, FoundMeaning::Limits(Rank::Quantity(Quantity::Date), filters)))
         }
+        (None, Some((all, words))) if states_year(reader) => {
+            let each = all.into_iter().map(|(from, to)| of_years(reader, from, to, &words));
+            let filter = Filter::any_of(each.collect(), words.clone());
+            Some(UnderstoodPart::limit(tokens, Rank::Quantity(Quantity::Date), filter))
+        }
         _ => {
             let is_limit = reader.states_facts() && !reader.is_name();
             is_limit.then(|| UnderstoodPart::new(tokens, FoundMeaning::NotUnderstood))
         }
     }
+}
+
+/// What the vocabulary calls the year in which a thing was made.
+const YEAR_MADE: &str = "year-built";
+
+/// The properties in which items say the year that they are from.
+fn years(reader: &Reader<'_>) -> impl Iterator<Item = String> {
+    let is_year = |property: &&LearntProperty| {
+        property.id.as_deref() == Some(YEAR_MADE) && matches!(property.stated.values, StatedValues::Numbers { .. })
+    };
+    reader.aids.learnt.all().map(|(_, property)| property).filter(is_year).map(|property| property.stated.path.clone())
+}
+
+fn states_year(reader: &Reader<'_>) -> bool {
+    years(reader).next().is_some()
+}
+
+/// What is from these years: a house that was built after 2010, a wine of 2018.
+fn of_years(reader: &Reader<'_>, from: Option<Date>, to: Option<Date>, words: &str) -> Filter {
+    let year = |day: Date| f64::from(day.year());
+    let test = Test::Within { from: from.map(year), to: to.map(year) };
+    Filter { fields: years(reader).collect(), test, words: words.to_owned() }
+}
+
+/// Words at a date that say that something begins then, and that it ends then, without accents.
+const BEGINS: &[&str] = &[
+    "begin",
+    "begins",
+    "beginning",
+    "start",
+    "starts",
+    "starting",
+    "open",
+    "opens",
+    "opening",
+    "beginnen",
+    "beginnt",
+    "starten",
+    "startet",
+    "eroffnen",
+    "eroffnet",
+    "commencent",
+    "commence",
+    "debutent",
+    "debute",
+    "empiezan",
+    "empieza",
+    "comienzan",
+    "comienza",
+];
+const ENDS: &[&str] = &[
+    "end",
+    "ends",
+    "ending",
+    "close",
+    "closes",
+    "closing",
+    "finish",
+    "finishes",
+    "enden",
+    "endet",
+    "schliessen",
+    "schliesst",
+    "auslaufen",
+    "terminent",
+    "termine",
+    "finissent",
+    "finit",
+    "terminan",
+    "termina",
+    "acaban",
+    "acaba",
+    "finalizan",
+    "finaliza",
+];
+
+/// What begins, or ends, on these days, and what has not begun today.
+fn of_days_ahead(
+    reader: &Reader<'_>,
+    tokens: &std::ops::Range<usize>,
+    limit: Option<&DaysLimit>,
+) -> Option<UnderstoodPart> {
+    let is_event = EVENT_DAYS.iter().all(|path| reader.aids.known.has_number(path));
+    let (all, words) = limit.filter(|_| is_event && !reader.is_name())?;
+    let day = |day: &Option<Date>| day.map(days_of);
+    if is_not_begun(reader, tokens) {
+        let from = all.first().and_then(|(from, _)| day(from));
+        let filter = within(EVENT_DAYS[0], from, None, words.clone());
+        return Some(UnderstoodPart::limit(tokens.clone(), Rank::Quantity(Quantity::Date), filter));
+    }
+    let said = |at: usize, list: &[&str]| {
+        let word = reader.token(at).filter(|token| token.is_word()).map(|token| token.word.replace('ß', "ss"));
+        word.is_some_and(|word| list.contains(&word.as_str()))
+    };
+    let ends = [(BEGINS, EVENT_DAYS[0]), (ENDS, EVENT_DAYS[1])];
+    let before = tokens.start.checked_sub(1);
+    let (path, tokens) = ends.into_iter().find_map(|(list, path)| match before {
+        Some(before) if said(before, list) => Some((path, before..tokens.end)),
+        _ if said(tokens.end, list) => Some((path, tokens.start..tokens.end + 1)),
+        _ => None,
+    })?;
+    let written = reader.written(tokens.clone());
+    let each = all.iter().map(|(from, to)| within(path, day(from), day(to), written.to_owned()));
+    let filter = Filter::any_of(each.collect(), written.to_owned());
+    Some(UnderstoodPart::limit(tokens, Rank::Quantity(Quantity::Date), filter))
+}
+
+fn is_not_begun(reader: &Reader<'_>, tokens: &std::ops::Range<usize>) -> bool {
+    let is = |meaning: &PhraseMeaning| (*meaning == PhraseMeaning::Relative(RelativeDate::NotBegun)).then_some(());
+    tokens.clone().any(|at| reader.longest(at, is).is_some())
 }
 
 /// What is dated so. An event is on every day from its first one to its last.
@@ -63,8 +188,10 @@ fn on_days(reader: &Reader<'_>, path: &str, (from, to): (Option<f64>, Option<f64
 /// The properties that say when an event begins, or a course.
 const EVENT_STARTS: [&str; 2] = ["startDate", "hasCourseInstance.startDate"];
 
-/// First and last days of which any pair holds, and their wording. `None`: the limit depends on today, which is not known.
-type Limit = Option<(Vec<(Option<Date>, Option<Date>)>, String)>;
+/// First and last days of which any pair holds, and their wording.
+type DaysLimit = (Vec<(Option<Date>, Option<Date>)>, String);
+/// `None`: the limit depends on today, which is not known.
+type Limit = Option<DaysLimit>;
 
 fn one(first: Option<Date>, last: Option<Date>, words: String) -> Limit {
     Some((vec![(first, last)], words))

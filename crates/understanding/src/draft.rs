@@ -7,10 +7,11 @@ use forecourt_vocabulary::{PhraseMeaning, Quantity, Vocabulary, WordClass, token
 use crate::contradiction::contradictions;
 use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
+use crate::learnt::LearntProperties;
 use crate::limits::{FILTERS_MAX, NOT_UNDERSTOOD_MAX};
 use crate::parsed_question::ParsedQuestion;
 use crate::paths::{FOOD, SHARE_MIN};
-use crate::quantity;
+use crate::quantity::{self, LevelLimit};
 use crate::reader::Reader;
 use crate::reading::{self, PartRole, ReadPart};
 use crate::scope::{QuestionScope, ReadingAids};
@@ -35,6 +36,10 @@ pub(crate) struct Draft<'k> {
     aids: ReadingAids<'k>,
     pub(crate) out: ParsedQuestion,
     wishes: Vec<Wish>,
+    /// What "cheap" and the like come to.
+    levels: Vec<LevelLimit>,
+    /// What a thing has or serves: where nothing states it beside the other limits, its words may say it.
+    features: Vec<Wish>,
     /// What was understood so far.
     taken: Vec<ReadPart>,
 }
@@ -47,12 +52,19 @@ impl<'k> Draft<'k> {
         let mut cuts: Vec<Range<usize>> = Vec::new();
         // Known before anything is taken: in `cheap, under 20 euros` the level comes first and the limit counts.
         let limited: Vec<Quantity> = found.iter().filter_map(limited_quantity).collect();
-        let (mut wishes, mut taken) = (Vec::new(), Vec::new());
+        let (mut wishes, mut features, mut taken) = (Vec::new(), Vec::new(), Vec::new());
         for UnderstoodPart { tokens, keeps_words, meaning } in found {
             let bytes = reader.bytes(tokens.clone());
             if let FoundMeaning::Wishes(filters) = meaning {
                 wishes.push(Wish { bytes, filters, keeps_words });
-            } else if let Some(role) = parts.take(meaning, reader, &tokens, &limited) {
+                continue;
+            }
+            if let FoundMeaning::Limits(Rank::Stated, filters) = &meaning
+                && filters.iter().all(is_feature)
+            {
+                features.push(Wish { bytes: bytes.clone(), filters: filters.clone(), keeps_words });
+            }
+            if let Some(role) = parts.take(meaning, reader, &tokens, &limited) {
                 if !keeps_words {
                     cuts.push(bytes.clone());
                 }
@@ -61,14 +73,18 @@ impl<'k> Draft<'k> {
         }
         let text = cut_out(reader.text, &cuts);
         let (filters, notes) = parts.filters(reader);
-        let Parts { not_understood, unwanted, order, count, .. } = parts;
+        let Parts { not_understood, unwanted, order, count, levels, .. } = parts;
         let out = ParsedQuestion { text, filters, notes, not_understood, unwanted, order, count, ..Default::default() };
-        Self { known: aids.known, aids, out, wishes, taken }
+        Self { known: aids.known, aids, out, wishes, levels, features, taken }
     }
 
     /// A wording in the language of the answer.
     pub(crate) fn say(&self, key: &str, values: &[&str]) -> String {
         self.aids.lexicon.say(self.aids.answer_in.as_str(), key, values)
+    }
+
+    pub(crate) fn learnt(&self) -> &'k LearntProperties {
+        self.aids.learnt
     }
 
     pub(crate) fn vocabulary(&self) -> &'k Vocabulary {
@@ -110,6 +126,8 @@ impl<'k> Draft<'k> {
         // Wishes are tried before contradictions are looked for: one that no item keeps is no limit and contradicts
         // nothing.
         self.wish();
+        self.ease_levels();
+        self.look_for_features(original);
         let says_more = !self.out.filters.is_empty() || self.out.order.is_some() || self.out.count.is_some();
         let left = tidied(&self.out.text);
         let has_fillers = self.taken.iter().any(|part| part.role == PartRole::Filler) && !left.is_empty();
@@ -148,6 +166,59 @@ impl<'k> Draft<'k> {
         filters.iter().flat_map(|filter| &filter.fields).all(|path| self.known.share(path) >= SHARE_MIN)
     }
 
+    /// What is cheap depends on what is asked for: where nothing of it keeps the strictest limit, a looser one or the order
+    /// is meant.
+    fn ease_levels(&mut self) {
+        for LevelLimit { limits, order } in std::mem::take(&mut self.levels) {
+            let Some(order) = order else { continue };
+            let Some(at) = limits.first().and_then(|first| self.out.filters.iter().position(|filter| filter == first))
+            else {
+                continue;
+            };
+            let first = self.out.filters.remove(at);
+            let is_kept = |limit: &&Filter| {
+                let with: Vec<Filter> = self.out.filters.iter().chain([*limit]).cloned().collect();
+                self.known.finds(&self.out.text, &with)
+            };
+            let kept = limits.iter().find(is_kept).cloned();
+            let is_ordered = kept.is_none() && self.known.finds(&self.out.text, &self.out.filters);
+            let role = match is_ordered {
+                true => PartRole::Order(order.words.clone()),
+                false => {
+                    let limit = kept.unwrap_or_else(|| first.clone());
+                    let role = PartRole::Limit(vec![limit.words.clone()]);
+                    self.out.filters.insert(at, limit);
+                    role
+                }
+            };
+            if is_ordered {
+                self.out.order.get_or_insert(order);
+            }
+            self.taken.iter_mut().filter(|part| part.role.says(&first.words)).for_each(|part| part.role = role.clone());
+        }
+    }
+
+    /// Looks for a feature by its words where no item states it beside the other limits, and one says it: a garden that a
+    /// restaurant speaks of in its description.
+    fn look_for_features(&mut self, original: &str) {
+        for Wish { bytes, filters, .. } in std::mem::take(&mut self.features) {
+            let is_there = filters.iter().all(|filter| self.out.filters.contains(filter));
+            if !is_there || self.out.filters.len() == filters.len() || self.known.finds("", &self.out.filters) {
+                continue;
+            }
+            let others: Vec<Filter> =
+                self.out.filters.iter().filter(|filter| !filters.contains(filter)).cloned().collect();
+            let words = &original[bytes.clone()];
+            let says = |word: &str| self.known.has_written(word) && self.known.finds(word, &others);
+            let is_said = words.split_whitespace().any(says) && self.known.finds(words, &others);
+            if is_said && self.out.text.len() == original.len() {
+                self.out.text.replace_range(bytes.clone(), words);
+                self.out.filters = others;
+                self.taken.retain(|part| part.bytes != bytes);
+            }
+        }
+    }
+
     /// A wish holds where any item keeps it beside all limits and the wishes before it.
     fn wish(&mut self) {
         let wishes = std::mem::take(&mut self.wishes);
@@ -173,6 +244,20 @@ impl<'k> Draft<'k> {
     }
 }
 
+/// What says what a place serves.
+const CUISINE: &str = "servesCuisine";
+
+/// Whether a limit is of what a thing has or serves, which its description may say in other words.
+fn is_feature(filter: &Filter) -> bool {
+    let is_of = |field: &String| field.starts_with("amenityFeature.") || field == CUISINE;
+    let is_kind = |test: &Test| match test {
+        Test::Is(value) => value == "true",
+        Test::IsOneOf { .. } => true,
+        _ => false,
+    };
+    filter.alternatives().iter().all(|one| is_kind(&one.test) && one.fields.iter().all(is_of))
+}
+
 /// The quantity that a limit is of.
 fn limited_quantity(found: &UnderstoodPart) -> Option<Quantity> {
     match &found.meaning {
@@ -189,6 +274,7 @@ struct Parts {
     unwanted: Vec<String>,
     order: Option<crate::filter::SortOrder>,
     count: Option<usize>,
+    levels: Vec<LevelLimit>,
 }
 
 impl Parts {
@@ -243,13 +329,13 @@ impl Parts {
             return None;
         }
         match quantity::level(reader, quantity, is_high) {
-            Some(filter) => self.limit(Rank::Quantity(quantity), vec![filter]),
-            None => {
-                if quantity == Quantity::Price && reader.states_facts() {
-                    self.tell(reader.written(tokens.clone()));
-                }
-                None
+            Some(level) => {
+                let said = self.limit(Rank::Quantity(quantity), level.limits.first().cloned().into_iter().collect());
+                self.levels.extend(said.is_some().then_some(level));
+                said
             }
+            None if quantity == Quantity::Price && reader.states_facts() => self.tell(reader.written(tokens.clone())),
+            None => None,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use forecourt_vocabulary::{ItemKind, folded};
 use regex::Regex;
 
 use crate::draft::Draft;
@@ -42,10 +43,77 @@ pub(crate) fn read(draft: &mut Draft<'_>) {
             Some((range, kind))
         })
     });
-    if let Some((range, filter)) = found.filter(|_| draft.has_room(1)) {
+    let found = found.or_else(|| compounded(draft, &words));
+    let is_kept = |(range, filter): &(Range<usize>, Filter)| {
+        !is_part_of_name(draft, &words, range) && !is_typed_otherwise(draft, range, filter)
+    };
+    if let Some((range, filter)) = found.filter(|_| draft.has_room(1)).filter(is_kept) {
         draft.take(range, vec![filter]);
     }
 }
+
+/// Whether nothing of the type keeps the other limits, and something that only calls itself so does: workshops may be
+/// plain events.
+fn is_typed_otherwise(draft: &Draft<'_>, range: &Range<usize>, filter: &Filter) -> bool {
+    let others = &draft.out.filters;
+    let with: Vec<Filter> = others.iter().chain([filter]).cloned().collect();
+    !others.is_empty()
+        && !draft.known.finds("", &with)
+        && draft.known.has_written(&draft.out.text[range.clone()])
+        && draft.known.finds(&draft.out.text[range.clone()], others)
+}
+
+/// Whether a kind is the end of what a thing of the vocabulary is called, and some item is it: an eye doctor is no doctor of
+/// any kind.
+fn is_part_of_name(draft: &Draft<'_>, words: &[Range<usize>], range: &Range<usize>) -> bool {
+    let text = draft.out.text.as_str();
+    let at = words.iter().position(|word| *word == *range);
+    let Some(before) = at.and_then(|at| at.checked_sub(1)).and_then(|before| words.get(before)) else { return false };
+    let folded = [folded(&text[before.clone()]), folded(&text[range.clone()])];
+    let subjects = draft.vocabulary().subjects_in(&[folded[0].as_str(), folded[1].as_str()]);
+    let is_one = subjects.iter().any(|subject| subject.is_written && subject.words.len() == 2);
+    is_one && draft.known.finds(&text[before.start..range.end], &draft.out.filters)
+}
+
+/// Letters of the end of a German compound that is a kind, and of what stands before it.
+const COMPOUND_END_MIN: usize = 4;
+const COMPOUND_BEGIN_MIN: usize = 3;
+
+/// "Buchhaltungssoftware" is software, where no item is called so: the rest of the word stays to be looked for.
+fn compounded(draft: &Draft<'_>, words: &[Range<usize>]) -> Option<(Range<usize>, Filter)> {
+    let text = draft.out.text.as_str();
+    let ends = |word: &Range<usize>| {
+        let written = text[word.clone()].to_owned();
+        if is_known_otherwise(draft, &written) {
+            return None;
+        }
+        let cuts = written.char_indices().skip(COMPOUND_BEGIN_MIN).map(|(at, _)| at).collect::<Vec<_>>();
+        let long = cuts.into_iter().filter(|at| written[*at..].chars().count() >= COMPOUND_END_MIN);
+        let says = |at: &usize| !draft.known.has_written(&written) && draft.known.has_written(&written[..*at]);
+        long.filter(says).find_map(|at| {
+            let end = written[at..].to_lowercase();
+            let is_german = |known: &ItemKind| known.names(GERMAN).contains(&end);
+            draft.vocabulary().kind_named(&end).filter(|known| is_german(known))?;
+            let filter = kind(draft, &end)?;
+            let with: Vec<Filter> = draft.out.filters.iter().chain([&filter]).cloned().collect();
+            draft.known.finds("", &with).then_some((word.start + at..word.end, filter))
+        })
+    };
+    words.iter().find_map(ends)
+}
+
+/// Whether items have another name of what a word names: a "Kochkurs" is a cooking class.
+fn is_known_otherwise(draft: &Draft<'_>, word: &str) -> bool {
+    let folded = folded(word);
+    let subjects = draft.vocabulary().subjects_in(&[folded.as_str()]);
+    let has = |phrase: &str| {
+        phrase.split(' ').all(|word| draft.known.has_written(word)) && draft.known.finds(phrase, &draft.out.filters)
+    };
+    subjects.iter().flat_map(|subject| &subject.synonyms).any(|synonym| has(&synonym.parts.join(" ")))
+}
+
+/// The language that makes one word of two.
+const GERMAN: &str = "de";
 
 /// What the word could be the plural of; itself only when it leads on.
 fn forms(word: &str, leads_on: bool) -> impl Iterator<Item = String> {

@@ -16,7 +16,7 @@ pub use self::unnamed::{UnnamedProperty, name_in_words, unnamed};
 use crate::limits::{LEARNT_PROPERTIES_MAX, LEARNT_WORDS_MAX};
 use crate::paths::{
     AGES, EVENT_BEGINS, EVENT_DAYS, EVENT_WEEKDAYS, HOURLY_PRICE, LAST_DAY, MONTHLY_PRICE, OFFERED, OPENING_TIMES,
-    PLACE_PATHS, SORT_PATHS, YEARLY_PAY,
+    PLACE_PATHS, PRICE_LEVEL, SORT_PATHS, YEARLY_PAY,
 };
 use crate::unit::Dimension;
 
@@ -166,10 +166,11 @@ impl LearntProperties {
     fn add(&mut self, stated: StatedProperty, names: &KnownNames<'_>) {
         let at = self.properties.len();
         let (dimension, path) = match Dimension::of_path(&stated.path) {
-            Some((dimension, path)) => (Some(dimension), path.to_owned()),
-            None => (None, stated.path.clone()),
+            Some((dimension, path)) => (Some(dimension), path),
+            None => (None, stated.path.as_str()),
         };
-        let own = own_name(&path);
+        let (path, unit) = own_unit(path).map_or((path, None), |(path, unit)| (path, Some(unit)));
+        let own = own_name(path);
         let known = names.property(&own);
         let own_names = LANGUAGES.map(|language| {
             let first = known.and_then(|property| property.names(language).first());
@@ -182,6 +183,10 @@ impl LearntProperties {
         for (code, phrase) in phrases.collect::<Vec<_>>() {
             self.phrase(code, &phrase, LearntMeaning::Name(at));
         }
+        // "At least 600 Wh": a unit that only this site's items have names what it measures.
+        if let Some(unit) = unit {
+            LANGUAGES.iter().for_each(|code| self.phrase(code, unit, LearntMeaning::Name(at)));
+        }
         if let (StatedValues::Numbers { .. }, Some(last)) = (&stated.values, last_word(&own)) {
             LANGUAGES.iter().for_each(|code| self.phrase(code, last, LearntMeaning::ShortName(at)));
         }
@@ -190,9 +195,9 @@ impl LearntProperties {
         }
         if let StatedValues::Texts(values) = &stated.values {
             if known.is_none_or(|property| !property.named_only) {
-                self.add_own_values(at, values, names, stated.path.to_lowercase().ends_with("language"));
+                self.add_own_values(at, values, names, is_of_language(&stated.path));
             }
-            self.add_named_values(at, values, names);
+            self.add_named_values(at, values, names, is_of_language(&stated.path));
         }
         let free_of = own.strip_suffix(" free").filter(|_| matches!(stated.values, StatedValues::Truth));
         let (free_of, id) = (free_of.map(str::to_owned), known.map(|property| property.id.clone()));
@@ -244,10 +249,20 @@ impl LearntProperties {
     }
 
     /// What people call the values of a property.
-    fn add_named_values(&mut self, at: usize, values: &[String], names: &KnownNames<'_>) {
-        for (known, fits) in names.values_among(values) {
+    fn add_named_values(&mut self, at: usize, values: &[String], names: &KnownNames<'_>, is_language: bool) {
+        for (known, fits) in names.values_among(values, is_language) {
             for (code, phrase) in named(known) {
                 self.phrase(code, phrase, LearntMeaning::Values(at, fits.clone()));
+            }
+        }
+        for (origins, fits) in names.origins_among(values).filter(|_| !is_language) {
+            for (code, phrase) in origins {
+                self.phrase(code, phrase, LearntMeaning::Values(at, fits.clone()));
+            }
+        }
+        for known in names.languages_lacking(values).filter(|_| is_language) {
+            for (code, phrase) in named(known) {
+                self.phrase(code, phrase, LearntMeaning::Values(at, known.values.clone()));
             }
         }
     }
@@ -257,8 +272,14 @@ impl LearntProperties {
     fn add_other_names(&mut self, vocabulary: &Vocabulary) {
         let mut named: Vec<(&'static str, String, LearntMeaning)> = Vec::new();
         let mut add = |name: &str, meaning: LearntMeaning| {
-            let names = vocabulary.names_of(name, "en").into_iter();
-            named.extend(names.map(|(code, other)| (code, other.to_owned(), meaning.clone())));
+            let names: Vec<(&str, &str)> = LANGUAGES.iter().flat_map(|code| vocabulary.names_of(name, code)).collect();
+            // A phrase that means something else, too, is no name of it: "vino tinto" is red wine before it is a Bordeaux.
+            let is_own = |(_, other): &(&str, &str)| *other == name || names.iter().any(|(_, own)| own == other);
+            let is_sure = |(code, other): &&(&str, &str)| {
+                !other.contains(' ') || vocabulary.names_of(other, code).iter().all(is_own)
+            };
+            let sure = names.iter().filter(is_sure).map(|(code, other)| (*code, (*other).to_owned(), meaning.clone()));
+            named.extend(sure.collect::<Vec<_>>());
         };
         for (at, property) in self.properties.iter().enumerate() {
             match &property.stated.values {
@@ -270,10 +291,16 @@ impl LearntProperties {
                 _ => {}
             }
         }
-        // Known before any is added: several properties may have the same value.
-        let is_new = |(code, phrase, _): &(&'static str, String, LearntMeaning)| {
+        // Known before any is added: several properties may have the same value. What some items call a terrace and others
+        // a "Terrasse" is both.
+        let is_truth = |meaning: &LearntMeaning| match meaning {
+            LearntMeaning::Name(at) => self.properties[*at].is_truth(),
+            _ => false,
+        };
+        let is_new = |(code, phrase, meaning): &(&'static str, String, LearntMeaning)| {
             let language = LANGUAGES.iter().position(|known| known == code).unwrap_or_default();
-            !self.phrases[language].contains_key(&compared(phrase, code))
+            let known = self.phrases[language].get(&compared(phrase, code));
+            known.is_none_or(|known| is_truth(meaning) && known.iter().all(is_truth))
         };
         named.retain(is_new);
         for (code, phrase, meaning) in named {
@@ -369,6 +396,19 @@ impl LearntProperties {
     }
 }
 
+/// Whether the values of a property are languages.
+pub(crate) fn is_of_language(path: &str) -> bool {
+    path.to_lowercase().ends_with("language")
+}
+
+/// The path of a property of a site's own whose numbers are kept beside a unit that is none of [`Dimension`], and the unit.
+fn own_unit(path: &str) -> Option<(&str, &str)> {
+    let (property, unit) = path.rsplit_once('.')?;
+    let is_own = FEATURES.iter().any(|list| property.strip_prefix(list).is_some_and(|name| !name.contains('.')));
+    (is_own && !BARE_PARTS.contains(&unit.to_lowercase().as_str()) && !UNNAMED.contains(&unit))
+        .then_some((property, unit))
+}
+
 /// The names of a value, each with its language.
 fn named(value: &ItemValue) -> impl Iterator<Item = (&'static str, &String)> {
     LANGUAGES.into_iter().flat_map(|code| value.names(code).iter().map(move |name| (code, name)))
@@ -393,8 +433,10 @@ fn is_open(path: &str) -> bool {
         || is_offer
         || AGES.contains(&path)
         || EVENT_DAYS.contains(&path)
-        || [LAST_DAY, URL_HOST].contains(&path);
-    let is_name = is_derived || last == "name" || UNNAMED.contains(&last) || path.ends_with(".count");
+        || [LAST_DAY, URL_HOST, PRICE_LEVEL].contains(&path);
+    // For how much of it a price is says nothing of the item.
+    let is_reference = path.contains("referenceQuantity");
+    let is_name = is_derived || is_reference || last == "name" || UNNAMED.contains(&last) || path.ends_with(".count");
     // The values of all properties of a site's own together: each is known by its name, too.
     let of_all = Dimension::of_path(path).map_or(path, |(_, path)| path);
     let is_of_all =

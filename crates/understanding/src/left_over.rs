@@ -15,8 +15,44 @@ pub(crate) fn read_filler(reader: &Reader<'_>, at: usize, _: usize) -> Option<Un
     (!reader.is_name()).then(|| UnderstoodPart::new(at..end, FoundMeaning::Filler))
 }
 
+/// Words behind which a clause says something of what is asked for, without accents.
+const RELATIVE: &[&str] = &["who", "that", "which", "qui", "que", "quien"];
+/// The same in German, where its verb comes at the end.
+const GERMAN_RELATIVE: &[&str] = &["der", "die", "das", "welche", "welcher", "welches"];
+/// Words between such a word and what was understood behind it: "who also speaks".
+const CLAUSE_WORDS_MAX: usize = 3;
+
+/// The verbs of clauses whose limit was understood: "who speaks English", "das montags offen hat". They say nothing beside
+/// it, unless items have the word.
+pub(crate) fn clause_verbs(reader: &Reader<'_>, found: &[UnderstoodPart]) -> Vec<UnderstoodPart> {
+    let is_free = |at: usize| reader.is_word(at) && found.iter().all(|part| !part.tokens.contains(&at));
+    let is = |at: usize, words: &[&str]| reader.token(at).is_some_and(|token| words.contains(&token.word.as_str()));
+    let is_unsaid = |at: usize| !reader.aids.known.has_written(reader.written(at..at + 1));
+    let limits = found.iter().filter(|part| matches!(part.meaning, FoundMeaning::Limits(..) | FoundMeaning::Wishes(_)));
+    let mut fillers: Vec<UnderstoodPart> = Vec::new();
+    for part in limits {
+        let start = part.tokens.start;
+        // Behind a word: "which soup is there under 5" asks for it.
+        let leads = |at: &usize| is(*at, RELATIVE) && *at > 0 && reader.is_word(at - 1);
+        let pronoun = (start.saturating_sub(CLAUSE_WORDS_MAX)..start).rev().find(leads);
+        let says_nothing =
+            |verb: &usize| (*verb..start).all(is_free) && (start == verb + 1 || (*verb..start).all(is_unsaid));
+        if let Some(verb) = pronoun.map(|at| at + 1).filter(|verb| *verb < start).filter(says_nothing) {
+            fillers.push(UnderstoodPart::new(verb..start, FoundMeaning::Filler));
+        }
+        let end = part.tokens.end;
+        let clause = (0..start).rev().find(|at| is(*at, GERMAN_RELATIVE) && *at > 0 && reader.is_mark(at - 1, ','));
+        let is_last = reader.token(end + 1).is_none_or(|next| !next.is_word());
+        if clause.is_some() && is_free(end) && is_last && is_unsaid(end) {
+            fillers.push(UnderstoodPart::new(end..end + 1, FoundMeaning::Filler));
+        }
+    }
+    fillers
+}
+
 /// How much is not wanted, which is a wish and rules nothing out: "not too spicy".
-const DEGREES: &[&str] = &["too", "so", "very", "zu", "sehr", "allzu", "trop", "tres", "muy", "demasiado", "tan"];
+pub(crate) const DEGREES: &[&str] =
+    &["too", "so", "very", "zu", "sehr", "allzu", "trop", "tres", "muy", "demasiado", "tan"];
 
 /// "Not in German", "nicht aus der Tüte".
 pub(crate) fn read_not(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {

@@ -37,7 +37,7 @@
 //! | `order`, `stock` | superlatives, counts, availability, sizes |
 //! | `found`, `draft` | what rules find, and what becomes of the question |
 //! | `contradiction` | limits that no item can keep together |
-//! | `people`, `place`, `value`, `kind` | what the data has a value for |
+//! | `people`, `place`, `country`, `value`, `kind` | what the data has a value for |
 //! | `named` | constraints that a caller gives by name |
 //! | [`limits`] | every bound, with its unit |
 
@@ -45,6 +45,7 @@ mod ages;
 mod amount;
 mod clock;
 mod contradiction;
+mod country;
 mod date;
 mod date_list;
 mod date_part;
@@ -101,7 +102,8 @@ pub use named::named;
 pub use parsed_question::ParsedQuestion;
 pub use paths::{
     AGES, CANCELLED_DAY, DAY_MINUTES, EVENT_BEGINS, EVENT_DAYS, EVENT_WEEKDAYS, FOOD, FOR_RENT, FOR_SALE, FORBIDDING,
-    HOURLY_PRICE, LAST_DAY, MONTHLY_PRICE, OFFERED, OPEN_SPANS_MAX, PERMITTING, PLACE_PATHS, YEARLY_PAY, open_span,
+    HOURLY_PRICE, LAST_DAY, MONTHLY_PRICE, OFFERED, OPEN_SPANS_MAX, OPENING_TIMES, PERMITTING, PLACE_PATHS,
+    PRICE_LEVEL, YEARLY_PAY, open_span,
 };
 pub use question::understand;
 pub use reading::{PartRole, ReadPart};

@@ -58,7 +58,7 @@ pub(crate) fn days(text: &str) -> Option<f64> {
 }
 
 /// Days since 1970-01-01 of a civil date.
-pub(crate) fn days_of(date: Date) -> f64 {
+pub fn days_of(date: Date) -> f64 {
     let since = date.duration_since(Date::constant(1970, 1, 1));
     (since.as_secs() / SignedDuration::from_hours(24).as_secs()) as f64
 }

@@ -68,7 +68,20 @@ pub(crate) fn relative_end(reader: &Reader<'_>, at: usize) -> Option<usize> {
         PhraseMeaning::Relative(date) if !matches!(date, RelativeDate::Next | RelativeDate::Last) => Some(()),
         _ => None,
     };
-    reader.longest(at, plain).map(|((), end)| end).or_else(|| weekday(reader, at).map(|(_, end)| end))
+    let named = || next_weekday(reader, at).or_else(|| weekday(reader, at));
+    reader.longest(at, plain).map(|((), end)| end).or_else(|| named().map(|(_, end)| end))
+}
+
+/// Words at a day of the week that mean the one behind today, without accents.
+const NEXT: &[&str] = &["next", "coming", "nachsten", "nachster", "nachste", "kommenden", "prochain", "proximo"];
+
+/// "Next Sunday", "dimanche prochain": the day, and the token behind it.
+fn next_weekday(reader: &Reader<'_>, at: usize) -> Option<(i8, usize)> {
+    let says = |at: usize| reader.token(at).is_some_and(|token| NEXT.contains(&token.word.as_str()));
+    match says(at) {
+        true => weekday(reader, at + 1),
+        false => weekday(reader, at).filter(|(_, end)| says(*end)).map(|(day, end)| (day, end + 1)),
+    }
 }
 
 /// "In the next 3 days": how many days, where it ends, and whether it lies ahead.
@@ -102,6 +115,12 @@ fn relative(reader: &Reader<'_>, at: usize, today: Date) -> Option<NamedDate> {
     if let Some((steps, end, is_ahead)) = steps(reader, at) {
         let other = today.checked_add(if is_ahead { steps.days() } else { (-steps).days() }).ok()?;
         return of(today.min(other), Some(today.max(other)), end, true);
+    }
+    if let Some((day, end)) = next_weekday(reader, at) {
+        // On a Sunday, the next one is in a week.
+        let ahead = (i64::from(day) - i64::from(today.weekday().to_monday_one_offset()) - 1).rem_euclid(7) + 1;
+        let day = today.checked_add(ahead.days()).ok()?;
+        return of(day, Some(day), end, true);
     }
     let told = |meaning: &PhraseMeaning| if let PhraseMeaning::Relative(date) = meaning { Some(*date) } else { None };
     if reader.longest(at, told).is_some() {

@@ -20,15 +20,26 @@ const ANY: &[&str] =
 /// What is offered for rent or for sale. Where no item says, it is told, but for things of a shop.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let asked = [(WordClass::ToRent, FOR_RENT), (WordClass::ForSale, FOR_SALE)];
-    let found = asked.into_iter().filter_map(|(class, offered)| Some((offered, reader.class(at, class)?)));
-    let (offered, end) = found.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+    let here = |at: usize| {
+        let found = asked.into_iter().filter_map(|(class, offered)| Some((offered, reader.class(at, class)?)));
+        found.reduce(|best, next| if next.1 > best.1 { next } else { best })
+    };
+    let (offered, end) = here(at)?;
     if reader.is_name() {
         return None;
     }
     let known = reader.aids.known;
     let is_one_word = end == at + 1;
     let holds = |value: &str| known.has_value(OFFERED, value);
-    if holds(FOR_RENT) || holds(FOR_SALE) {
+    // "To buy or hire": whichever.
+    let other =
+        reader.class(end, WordClass::Or).and_then(|or| here(reader.skip(or, &[WordClass::LimitLead])).or(here(or)));
+    if let Some((_, end)) = other.filter(|(other, _)| *other != offered) {
+        return Some(UnderstoodPart::new(at..end, FoundMeaning::Filler));
+    }
+    let is_home = HOMES.iter().any(|kind| known.has_value("@type", kind));
+    // Where nothing is let, everything is sold.
+    if holds(FOR_RENT) || (holds(FOR_SALE) && is_home) {
         // "A place to rent" is any of them.
         let is_any = at > floor && reader.token(at - 1).is_some_and(|token| ANY.contains(&token.word.as_str()));
         let start = if is_any { at - 1 } else { reader.absorb(at, WordClass::LimitLead, floor) };
@@ -37,7 +48,6 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
         let is_compound = COMPOUNDS.iter().any(|home| reader.written(at..end).to_lowercase().ends_with(home));
         return Some(if is_one_word && is_compound { limit.keeping_words() } else { limit });
     }
-    let is_home = HOMES.iter().any(|kind| known.has_value("@type", kind));
     // A word alone may be of a thing: "rental insurance".
     if is_one_word || !reader.states_facts() {
         return None;

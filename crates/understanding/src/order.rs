@@ -2,12 +2,11 @@
 
 use forecourt_vocabulary::{PhraseMeaning, Quantity, WordClass};
 
-use crate::filter::SortOrder;
 use crate::found::{FoundMeaning, UnderstoodPart};
 use crate::learnt::LearntMeaning;
 use crate::limits::ITEMS_ASKED_MAX;
 use crate::reader::Reader;
-use crate::value;
+use crate::{quantity, value};
 
 /// Words between a superlative and what it goes by.
 const BY: &[&str] = &["by", "nach", "par", "por"];
@@ -66,8 +65,8 @@ fn superlative(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Understoo
         return None;
     }
     let start = reader.absorb(at, WordClass::Article, floor);
-    let known = may_mean(quantity).into_iter().find_map(|quantity| Some((quantity, reader.path(quantity)?)));
-    let Some((quantity, first)) = known else {
+    let known = may_mean(quantity).into_iter().map(|quantity| quantity::by(reader, quantity, descending));
+    let Some(order) = known.into_iter().find(|order| !order.fields.is_empty()) else {
         let is_limit = reader.states_facts() && !reader.is_name();
         return is_limit.then(|| UnderstoodPart::new(start..end, FoundMeaning::NotUnderstood));
     };
@@ -75,12 +74,7 @@ fn superlative(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Understoo
     if reader.is_name() {
         return None;
     }
-    let others =
-        reader.table.paths(quantity).iter().filter(|path| *path != first && reader.aids.known.has_number(path));
-    let fields = std::iter::once(first.to_owned()).chain(others.cloned()).collect();
-    let end_of = if descending { "descending" } else { "ascending" };
-    let words = reader.say(&format!("{}_{end_of}", quantity.id()), &[]);
-    Some(UnderstoodPart::new(start..end, FoundMeaning::Order(SortOrder { fields, descending, words })))
+    Some(UnderstoodPart::new(start..end, FoundMeaning::Order(order)))
 }
 
 /// How many items are asked for here.

@@ -3,6 +3,8 @@
 /// The part of the items of its types that state a property whose values are limits. Where fewer do, its values find
 /// items as words.
 pub(crate) const SHARE_MIN: f64 = 0.5;
+/// Where it lies how many signs of money an item's price range has: 2 for "€€".
+pub const PRICE_LEVEL: &str = "priceRange.level";
 /// Where the ages lie that an item is for, as an index keeps them.
 pub const AGES: [&str; 2] = ["suitableAge.from", "suitableAge.to"];
 /// Where the first and the last day of an event lie, in days since 1970.
@@ -17,7 +19,7 @@ pub const DAY_MINUTES: f64 = 1_440.0;
 /// Times of one day at which something is open, one after the other: before and after lunch.
 pub const OPEN_SPANS_MAX: usize = 3;
 /// What the paths of these times begin with.
-pub(crate) const OPENING_TIMES: &str = "openingTimes.";
+pub const OPENING_TIMES: &str = "openingTimes.";
 
 /// Where it lies when something is open on a day of the week, 1 (Monday) to 7, in minutes since 0 o'clock by the clocks
 /// of where it is: the beginning and the last minute of one of [`OPEN_SPANS_MAX`] spans.

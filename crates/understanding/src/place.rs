@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use forecourt_vocabulary::folded;
 use regex::Regex;
 
+use crate::country;
 use crate::draft::Draft;
 use crate::filter::{Filter, Test};
 use crate::paths::PLACE_PATHS;
@@ -16,35 +17,6 @@ use crate::scope::QuestionScope;
 const LETTERS_MIN: usize = 3;
 /// Words of the longest place.
 const PLACE_WORDS_MAX: usize = 4;
-/// Countries whose code is often written for their name.
-const COUNTRIES: &[(&str, &str)] = &[
-    ("austria", "AT"),
-    ("belgium", "BE"),
-    ("brazil", "BR"),
-    ("britain", "GB"),
-    ("canada", "CA"),
-    ("china", "CN"),
-    ("denmark", "DK"),
-    ("france", "FR"),
-    ("germany", "DE"),
-    ("great britain", "GB"),
-    ("india", "IN"),
-    ("ireland", "IE"),
-    ("italy", "IT"),
-    ("japan", "JP"),
-    ("mexico", "MX"),
-    ("netherlands", "NL"),
-    ("poland", "PL"),
-    ("portugal", "PT"),
-    ("spain", "ES"),
-    ("sweden", "SE"),
-    ("switzerland", "CH"),
-    ("uk", "GB"),
-    ("united kingdom", "GB"),
-    ("united states", "US"),
-    ("usa", "US"),
-];
-
 static LEAD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"\b(?:located\s+in|based\s+in|in|near|around|from|at|aus|bei|nahe|à|près\s+de|en|cerca\s+de)\s+(?:the\s+)?",
@@ -64,7 +36,7 @@ pub(crate) fn read(draft: &mut Draft<'_>) {
         let (filters, end) = places(draft.known, &text[lead.end()..]);
         Some((lead.start()..lead.end() + end, any_of(filters, draft)?))
     });
-    let found = found.or_else(|| alone(draft)).or_else(|| elsewhere(draft));
+    let found = found.or_else(|| alone(draft)).or_else(|| country::read(draft)).or_else(|| elsewhere(draft));
     if let Some((range, filter)) = found.filter(|_| draft.has_room(1)) {
         draft.take(range, vec![filter]);
     }
@@ -98,7 +70,7 @@ fn elsewhere(draft: &Draft<'_>) -> Option<(Range<usize>, Filter)> {
         let rest = &text[lead.end()..];
         let is_name = |word: &str| {
             let is_unknown = !known.has_written(word) && draft.vocabulary().subjects_in(&[&folded(word)]).is_empty();
-            let is_capital = word.chars().next().is_some_and(char::is_uppercase);
+            let is_capital = word.chars().next().is_some_and(char::is_uppercase) && !is_common(word);
             is_capital && word.chars().any(char::is_lowercase) && word.chars().all(char::is_alphabetic) && is_unknown
         };
         // All words of a name: "San Sebastián".
@@ -114,6 +86,64 @@ fn elsewhere(draft: &Draft<'_>) -> Option<(Range<usize>, Filter)> {
         let words = format!("in {name}");
         is_place.then(|| (lead.start()..lead.end() + end, Filter { fields: fields.clone(), test, words }))
     })
+}
+
+/// How German nouns end that are no names: each of its nouns has a capital letter.
+const COMMON_ENDINGS: &[&str] = &[
+    "ung",
+    "ungen",
+    "heit",
+    "keit",
+    "schaft",
+    "tion",
+    "tionen",
+    "tät",
+    "lage",
+    "form",
+    "farbe",
+    "farben",
+    "größe",
+    "größen",
+    "nähe",
+    "stil",
+    "optik",
+    "sprache",
+    "sprachen",
+    "zustand",
+    "bauweise",
+    "arbeit",
+    "zeit",
+    "qualität",
+    "art",
+    "breite",
+    "höhe",
+    "länge",
+    "dauer",
+    "auswahl",
+    "betrieb",
+    "kombination",
+    "verbindung",
+    "raum",
+    "tracht",
+    "holz",
+    "leder",
+    "format",
+    "weite",
+    "schrift",
+    "klasse",
+    "stufe",
+    "folge",
+    "begleitung",
+    "gruppe",
+    "gruppen",
+    "ferien",
+];
+
+/// Whether a word ends as common nouns do: "in Gebärdensprache".
+fn is_common(word: &str) -> bool {
+    let word = word.to_lowercase();
+    COMMON_ENDINGS.iter().any(|ending| word.strip_suffix(ending).is_some_and(|begin| begin.chars().count() > 2))
+        || COMMON_ENDINGS.contains(&word.as_str())
 }
 
 /// The places that a text begins with, and where the last of them ends.
@@ -143,31 +173,17 @@ fn any_of(mut filters: Vec<Filter>, draft: &Draft<'_>) -> Option<Filter> {
     if filters.len() < 2 {
         return filters.pop();
     }
-    let mut fields: Vec<String> = Vec::new();
-    filters.iter().flat_map(|filter| &filter.fields).for_each(|field| {
-        if !fields.contains(field) {
-            fields.push(field.clone());
-        }
-    });
-    let places = filters.iter().filter_map(|filter| match &filter.test {
-        Test::Is(place) => Some(place.clone()),
-        _ => None,
-    });
     let names: Vec<&str> = filters.iter().map(|filter| filter.words.trim_start_matches("in ")).collect();
     let joined = names.iter().skip(1).fold(names[0].to_owned(), |all, name| draft.say("or", &[&all, name]));
-    Some(Filter { fields, test: Test::OneOf(places.collect()), words: format!("in {joined}") })
+    Some(Filter::any_of(filters, format!("in {joined}")))
 }
 
 /// What is at a place. `None` when no item is.
 pub(crate) fn filter(known: &dyn QuestionScope, place: &str) -> Option<Filter> {
     let folded = place.trim().to_lowercase();
-    let code = COUNTRIES.iter().find(|(name, _)| *name == folded).map(|(_, code)| *code);
     // The name before the code: both may be a value, and what was written counts.
-    [Some(folded.as_str()), code]
-        .into_iter()
-        .flatten()
-        .find_map(|place| at(known, place))
-        .map(|(value, fields)| Filter { fields, test: Test::Is(value), words: format!("in {}", place.trim()) })
+    let found = at(known, &folded).or_else(|| country::spellings(&folded).iter().find_map(|place| at(known, place)));
+    found.map(|(value, fields)| Filter { fields, test: Test::Is(value), words: format!("in {}", place.trim()) })
 }
 
 /// The properties that have exactly this place.

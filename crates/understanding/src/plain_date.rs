@@ -173,6 +173,8 @@ fn told_from(today: Date, date: RelativeDate) -> Option<(Date, Option<Date>)> {
         RelativeDate::LastYear => year(-1),
         RelativeDate::LastDecade => Some((today.checked_sub(10.years()).ok()?, Some(today))),
         RelativeDate::Upcoming => Some((today, None)),
+        RelativeDate::Now => one(0),
+        RelativeDate::NotBegun => Some((today.checked_add(1.day()).ok()?, None)),
         // These need a number behind them and are read by `steps`.
         RelativeDate::Next | RelativeDate::Last => None,
     }

@@ -4,10 +4,11 @@
 use forecourt_vocabulary::{PhraseMeaning, Quantity, Unit, WordClass};
 
 use crate::amount::{Comparison, Span};
-use crate::filter::{Filter, Test};
+use crate::filter::{Filter, SortOrder, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::learnt::{LearntProperty, StatedValues};
-use crate::paths::{AGES, YEARLY_PAY};
+use crate::left_over::DEGREES;
+use crate::paths::{AGES, PRICE_LEVEL, YEARLY_PAY};
 use crate::reader::Reader;
 use crate::yearly_pay;
 
@@ -15,6 +16,9 @@ use crate::yearly_pay;
 const QUICK_MINUTES: f64 = 30.0;
 /// The part of all prices that counts as cheap, and the part that counts as expensive.
 const THIRD: f64 = 1.0 / 3.0;
+
+/// Words that begin a limit behind an amount: "for two under 90".
+const COMPARISONS: [WordClass; 4] = [WordClass::AtMost, WordClass::LessThan, WordClass::AtLeast, WordClass::MoreThan];
 
 /// The limit of a quantity that begins at a token.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
@@ -153,6 +157,8 @@ fn denied_quantity(reader: &Reader<'_>, at: usize, behind: usize) -> Option<Opti
 
 fn quantity(reader: &Reader<'_>, span: &Span, asked: Option<Option<Quantity>>, has_lead: bool) -> QuantitySubject {
     let is_limit = span.comparison != Comparison::Bare;
+    // Parts of a hundred are no money.
+    let is_part = reader.is_mark(span.amount.number_end, '%');
     let unchecked = |is_limit: bool| match is_limit && reader.states_facts() && !reader.is_name() {
         true => QuantitySubject::NotChecked,
         false => QuantitySubject::None,
@@ -170,8 +176,9 @@ fn quantity(reader: &Reader<'_>, span: &Span, asked: Option<Option<Quantity>>, h
         Some(path) => QuantitySubject::Known(quantity, 1.0, path),
         None => unchecked(is_limit),
     };
-    let ends = reader.ends_clause(span.end);
-    let is_price = is_limit && span.amount.in_digits && span.comparison == Comparison::Compared;
+    let goes_on = COMPARISONS.iter().any(|class| reader.class(span.end, *class).is_some());
+    let ends = reader.ends_clause(span.end) || goes_on;
+    let is_price = is_limit && span.amount.in_digits && span.comparison == Comparison::Compared && !is_part;
     match asked {
         Some(Some(quantity)) if !span.amount.is_article => named(quantity),
         Some(None) if !is_limit && ends && !span.amount.is_article && reader.path(Quantity::People).is_some() => {
@@ -237,15 +244,86 @@ pub(crate) fn read_level(reader: &Reader<'_>, at: usize, _: usize) -> Option<Und
         _ => None,
     };
     let ((quantity, is_high), end) = reader.longest(at, level)?;
-    // "Excel, but not for beginners": what is not little need not be much, and is told.
-    if reader.is_behind(at, WordClass::Not) {
-        return Some(UnderstoodPart::new(at - 1..end, FoundMeaning::NotUnderstood));
+    let before = at.checked_sub(1).and_then(|before| reader.token(before));
+    let is_degree = before.is_some_and(|token| DEGREES.contains(&token.word.as_str()));
+    let negated = if is_degree { at - 1 } else { at };
+    // "Excel, but not for beginners": what is not little need not be much, and is told. What is not too much is little.
+    if reader.is_behind(negated, WordClass::Not) {
+        let meaning = match is_high && quantity != Quantity::Rating {
+            true => FoundMeaning::Level(quantity, false),
+            false => FoundMeaning::NotUnderstood,
+        };
+        return Some(UnderstoodPart::new(negated - 1..end, meaning));
     }
     Some(UnderstoodPart::new(at..end, FoundMeaning::Level(quantity, is_high)))
 }
 
-/// The limit that a level is here. What is little, the items say themselves.
-pub(crate) fn level(reader: &Reader<'_>, quantity: Quantity, is_high: bool) -> Option<Filter> {
+/// What little or much of a quantity is here: limits, the first of which is meant where an item keeps it beside the rest
+/// of the question.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct LevelLimit {
+    pub(crate) limits: Vec<Filter>,
+    /// The order that is meant where none is kept. `None`: the first limit holds all the same.
+    pub(crate) order: Option<SortOrder>,
+}
+
+/// The limits that a level is here. What is little, the items say themselves.
+pub(crate) fn level(reader: &Reader<'_>, quantity: Quantity, is_high: bool) -> Option<LevelLimit> {
+    let amount = amount_level(reader, quantity, is_high);
+    let limits = match quantity {
+        Quantity::Price => price_levels(reader, amount, is_high),
+        _ => amount.into_iter().collect(),
+    };
+    // What is easy is so for everybody, and what is cheap for what it is.
+    let order = (quantity == Quantity::Price).then(|| by(reader, quantity, is_high));
+    (!limits.is_empty()).then_some(LevelLimit { limits, order })
+}
+
+/// The order by a quantity, with what has the most of it first where `descending`.
+pub(crate) fn by(reader: &Reader<'_>, quantity: Quantity, descending: bool) -> SortOrder {
+    let known = |path: &&String| reader.aids.known.has_number(path);
+    let mut fields: Vec<String> = reader.path(quantity).map(str::to_owned).into_iter().collect();
+    for path in reader.table.paths(quantity).iter().filter(known) {
+        if !fields.contains(path) {
+            fields.push(path.clone());
+        }
+    }
+    // Amounts and signs can't be compared: what more items state counts.
+    let share = |path: &str| reader.aids.known.share(path);
+    let is_in_signs = quantity == Quantity::Price && reader.aids.known.has_number(PRICE_LEVEL);
+    if is_in_signs && fields.iter().all(|path| share(path) < share(PRICE_LEVEL)) {
+        fields = vec![PRICE_LEVEL.to_owned()];
+    }
+    let end = if descending { "descending" } else { "ascending" };
+    SortOrder { fields, descending, words: reader.say(&format!("{}_{end}", quantity.id()), &[]) }
+}
+
+/// Signs of a price range such as "€€": up to the first is cheap, up to the second not expensive, and from the third on
+/// expensive.
+const CHEAP_SIGNS: f64 = 1.0;
+const MODERATE_SIGNS: f64 = 2.0;
+const EXPENSIVE_SIGNS: f64 = 3.0;
+
+/// A limit of what something costs, or of the signs by which items say it.
+fn price_levels(reader: &Reader<'_>, amount: Option<Filter>, is_high: bool) -> Vec<Filter> {
+    if !reader.aids.known.has_number(PRICE_LEVEL) {
+        return amount.into_iter().collect();
+    }
+    let words = reader.say(if is_high { "price_high_word" } else { "price_low_word" }, &[]);
+    let signs = |(from, to)| within(PRICE_LEVEL, from, to, words.clone());
+    let ends: &[(Option<f64>, Option<f64>)] = match is_high {
+        true => &[(Some(EXPENSIVE_SIGNS), None)],
+        false => &[(None, Some(CHEAP_SIGNS)), (None, Some(MODERATE_SIGNS))],
+    };
+    let any = |ends: &(Option<f64>, Option<f64>)| {
+        let words = amount.as_ref().map_or(&words, |amount| &amount.words).clone();
+        Filter::any_of(amount.iter().cloned().chain([signs(*ends)]).collect(), words)
+    };
+    ends.iter().map(any).collect()
+}
+
+/// The limit of amounts that a level is.
+fn amount_level(reader: &Reader<'_>, quantity: Quantity, is_high: bool) -> Option<Filter> {
     let (known, id) = (reader.aids.known, quantity.id());
     let Some(path) = reader.path(quantity) else { return level_in_words(reader, quantity, is_high) };
     let at = |part: f64| known.quantile(path, part);

@@ -49,7 +49,9 @@ pub fn understand(text: &str, aids: ReadingAids<'_>) -> ParsedQuestion {
     let distance = near::read(text, aids);
     let rest = distance.as_ref().map(|(_, bytes)| cut_out(text, std::slice::from_ref(bytes)));
     let reader = Reader::new(rest.as_deref().unwrap_or(text), aids);
-    let mut draft = Draft::new(aids, read(&reader), &reader);
+    let mut found = read(&reader);
+    found.extend(left_over::clause_verbs(&reader, &found));
+    let mut draft = Draft::new(aids, found, &reader);
     // These compare words with values of the data, and come last: they read what the grammar left.
     for rule in [people::read, place::read, value::read, kind::read] {
         rule(&mut draft);

@@ -25,7 +25,7 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(text: &'a str, aids: ReadingAids<'a>) -> Self {
-        let mut tokens = tokens(text);
+        let mut tokens = apart(text, tokens(text), aids);
         let learnt = aids.learnt.meanings(&tokens);
         for at in 0..tokens.len() {
             if let Some(meant) = almost(&tokens[at..], &learnt[at], aids) {
@@ -220,6 +220,45 @@ impl<'a> Reader<'a> {
         let value = (value * 100.0).round() / 100.0;
         format!("{} {}", self.spell(value), self.say(if value == 1.0 { one } else { many }, &[]))
     }
+}
+
+/// People for whom a German compound says that a thing is, without accents.
+const FOR_PEOPLE: &[&str] = &["kinder", "damen", "herren", "baby", "madchen", "jungen", "jugend", "senioren"];
+/// Letters of the thing.
+const THING_LETTERS_MIN: usize = 3;
+
+/// Tokens with "Kinderhelm" as two, where no item is called so and some is a helmet: what a compound is for is a limit.
+fn apart(text: &str, tokens: Vec<QuestionToken>, aids: ReadingAids<'_>) -> Vec<QuestionToken> {
+    let split = |token: &QuestionToken| -> Option<(&'static str, String)> {
+        let people = FOR_PEOPLE.iter().find(|people| token.word.starts_with(**people))?;
+        let thing = token.word.get(people.len()..).filter(|thing| thing.chars().count() >= THING_LETTERS_MIN)?;
+        let is_thing = aids.known.has_written(thing) || !aids.vocabulary.subjects_in(&[thing]).is_empty();
+        let is_known =
+            |phrase: &&str| phrase.split(' ').all(|word| aids.known.has_written(word)) && aids.known.finds(phrase, &[]);
+        let is_one =
+            aids.known.has_written(&token.word) || aids.vocabulary.synonyms_of(&token.word).iter().any(is_known);
+        (is_thing && !is_one && token.is_word()).then(|| (*people, thing.to_owned()))
+    };
+    let mut all = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        // Letters with an accent are as many as those without.
+        let cut = split(&token).and_then(|(people, thing)| {
+            let (at, _) = text[token.range.clone()].char_indices().nth(people.len())?;
+            Some((token.range.start + at, people, thing))
+        });
+        match cut {
+            Some((at, people, thing)) => {
+                let part = |word: String, range| QuestionToken { range, word, is_joined: false, ..token.clone() };
+                all.push(QuestionToken {
+                    is_joined: token.is_joined,
+                    ..part(people.to_owned(), token.range.start..at)
+                });
+                all.push(part(thing, at..token.range.end));
+            }
+            None => all.push(token),
+        }
+    }
+    all
 }
 
 /// The word of a limit that the first token is spelled almost like, where it says nothing itself: neither to the rules

@@ -9,6 +9,7 @@ use crate::filter::{Filter, SortOrder};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::learnt::{LearntMeaning, LearntProperty, StatedValues};
 use crate::measure::{self, days_of};
+use crate::paths::AGES;
 use crate::quantity::within;
 use crate::reader::Reader;
 use crate::unit::{self, Dimension};
@@ -54,6 +55,11 @@ fn led_by_name(reader: &Reader<'_>, at: usize) -> Option<(StatedAmount, Vec<usiz
     let compared = COMPARISONS.iter().filter_map(|(class, is_least)| Some((*is_least, reader.class(at, *class)?)));
     let compared = compared.reduce(|best, next| if next.1 > best.1 { next } else { best });
     let begin = compared.map_or(at, |(_, end)| end);
+    // "Size 30" is the size that items state, whatever else some language calls a size.
+    let states_size = reader.table.texts.size.iter().any(|path| reader.aids.known.share(path) > 0.0);
+    if states_size && reader.class(begin, WordClass::Size).is_some() {
+        return None;
+    }
     let named = names(reader, begin, is_numeric);
     let end = named.first().map(|(_, end)| *end)?;
     // "At least" before "at": a word that only leads on begins what compares, too.
@@ -216,7 +222,8 @@ impl StatedAmount {
         // Behind the unit first: kilometres may be what a mileage is called, and "250 km range" is none.
         // People are counted by what counts people: of "3 persons waterproof" the number is no water column.
         let of_people = self.span.amount.unit == Some(Unit::Person);
-        let behind = [self.end, reader.skip(self.end, &[WordClass::Article]), number_end];
+        let percent = number_end + usize::from(reader.is_mark(number_end, '%'));
+        let behind = [self.end, reader.skip(self.end, &[WordClass::Article]), number_end, percent];
         for behind in behind.into_iter().skip(if of_people { 2 } else { 0 }) {
             let named = names(reader, behind, is_numeric);
             if let Some((_, end)) = named.first() {
@@ -235,18 +242,25 @@ impl StatedAmount {
             return self.by_unit(reader);
         }
         let dimension = self.unit.map(|(dimension, _)| dimension);
-        let of_unit = named.iter().find(|property| dimension.is_some() && property.dimension == dimension);
-        if let Some(property) = of_unit {
-            return Some(Choice::Of(vec![property], self.unit.map_or(1.0, |(_, factor)| factor)));
+        let of_unit: Vec<&LearntProperty> =
+            named.iter().filter(|property| dimension.is_some() && property.dimension == dimension).copied().collect();
+        if let Some(first) = of_unit.first() {
+            let factor = self.unit.map_or(1.0, |(_, factor)| factor);
+            return Some(Choice::Of(of_unit.iter().filter(|other| is_same(first, other)).copied().collect(), factor));
         }
         // A number without a unit on either side, or with the one that people mean who name none.
-        let is_usual = self.unit.is_none_or(|(dimension, factor)| factor == 1.0 || (dimension, factor) == KILOMETRES);
+        let is_time = dimension == Some(Dimension::Duration);
+        let is_usual =
+            self.unit.is_none_or(|(dimension, factor)| factor == 1.0 || is_time || (dimension, factor) == KILOMETRES);
         let bare: Vec<&LearntProperty> = named.into_iter().filter(|property| property.dimension.is_none()).collect();
         match bare.first().filter(|_| is_usual) {
             // The ends of a range are one property: what is paid from and to.
             Some(first) => {
                 let same = |property: &&&LearntProperty| property.name("en") == first.name("en");
-                Some(Choice::Of(bare.iter().filter(same).copied().collect(), 1.0))
+                // "Less than 2 years" of what is told in months.
+                let in_months = is_time && first.name("en").split(' ').any(|word| word == "months");
+                let factor = self.unit.filter(|_| in_months).map_or(1.0, |(_, factor)| factor / MONTH);
+                Some(Choice::Of(bare.iter().filter(same).copied().collect(), factor))
             }
             None => Some(Choice::NotChecked),
         }
@@ -254,28 +268,38 @@ impl StatedAmount {
 
     /// The property that has this unit, where there is one, or one that far more items state than any other.
     fn by_unit<'a>(&self, reader: &Reader<'a>) -> Option<Choice<'a>> {
-        let (dimension, factor) = self.unit.filter(|_| !self.is_other)?;
+        let (dimension, factor) = self.unit.filter(|_| !self.is_other && !self.is_of_people(reader))?;
         let is_limit = self.span.comparison != Comparison::Bare;
         let is = |property: &LearntProperty| property.dimension == Some(dimension) && is_numeric(property);
         let of = reader.aids.learnt.all().map(|(_, property)| property).filter(|property| is(property));
         let mut of: Vec<&LearntProperty> = of.collect();
         of.sort_by(|a, b| b.stated.share.total_cmp(&a.stated.share));
-        match of.as_slice() {
-            [] => None,
-            [only] => Some(Choice::Of(vec![only], factor)),
-            [first, second, ..] if first.stated.share >= second.stated.share * DOMINANCE => {
-                Some(Choice::Of(vec![first], factor))
-            }
-            _ if is_limit => Some(Choice::NotChecked),
-            _ => None,
+        // Some items state it in one language, and some in another.
+        let first = *of.first()?;
+        let (same, others): (Vec<&LearntProperty>, Vec<&LearntProperty>) =
+            of.into_iter().partition(|property| is_same(first, property));
+        let share: f64 = same.iter().map(|property| property.stated.share).sum();
+        match others.first() {
+            None => Some(Choice::Of(same, factor)),
+            Some(other) if share >= other.stated.share * DOMINANCE => Some(Choice::Of(same, factor)),
+            Some(_) if is_limit => Some(Choice::NotChecked),
+            Some(_) => None,
         }
+    }
+
+    /// Whether years are those of somebody who something is for, where items say for whom they are.
+    fn is_of_people(&self, reader: &Reader<'_>) -> bool {
+        let is_time = self.unit.is_some_and(|(dimension, _)| dimension == Dimension::Duration);
+        is_time && (reader.names_ages() || AGES.iter().any(|path| reader.aids.known.has_number(path)))
     }
 
     fn filter(&self, reader: &Reader<'_>, properties: &[&LearntProperty], factor: f64) -> Filter {
         let first = properties.first();
         let is_whole = factor == 1.0
             && first.is_some_and(|first| first.stated.values == StatedValues::Numbers { are_whole: true });
-        let step = if self.span.is_strict && is_whole { 1.0 } else { 0.0 };
+        // Nobody is older than five with five: ages are told in whole years.
+        let is_time = first.is_some_and(|first| first.dimension == Some(Dimension::Duration));
+        let step = if self.span.is_strict && (is_whole || is_time) { 1.0 } else { 0.0 };
         let path = first.map_or("", |first| first.stated.path.as_str());
         let ends = |value: f64| self.ends(path, value * factor);
         let (from, to) = match self.span.comparison {
@@ -313,6 +337,14 @@ impl StatedAmount {
     }
 }
 
+/// Days of a month.
+const MONTH: f64 = 365.0 / 12.0;
+
+/// Whether two properties are one that items name differently.
+fn is_same(one: &LearntProperty, other: &LearntProperty) -> bool {
+    one.stated.path == other.stated.path || (one.id.is_some() && one.id == other.id && one.dimension == other.dimension)
+}
+
 /// Distances are told in them, whatever the base unit is.
 const KILOMETRES: (Dimension, f64) = (Dimension::Length, 1_000.0);
 
@@ -346,7 +378,14 @@ pub(crate) fn read_end(reader: &Reader<'_>, at: usize, floor: usize) -> Option<U
     let start = reader.absorb(at, WordClass::Article, floor);
     let key = if is_most { "stated_descending" } else { "stated_ascending" };
     let words = reader.say(key, &[property.name(reader.aids.answer_in.as_str())]);
-    let order = SortOrder { fields: vec![property.stated.path.clone()], descending: is_most, words };
+    let others = reader
+        .aids
+        .learnt
+        .all()
+        .map(|(_, other)| other)
+        .filter(|other| is_numeric(other) && other.stated.path != property.stated.path && is_same(property, other));
+    let fields = std::iter::once(property).chain(others).map(|property| property.stated.path.clone()).collect();
+    let order = SortOrder { fields, descending: is_most, words };
     Some(UnderstoodPart::new(start..end, FoundMeaning::Order(order)))
 }
 

@@ -7,7 +7,7 @@ use crate::ages::{ADULT, ages};
 use crate::exclusion::Exclusion;
 use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
-use crate::learnt::{LearntMeaning, LearntProperty};
+use crate::learnt::{LearntMeaning, LearntProperty, is_of_language};
 use crate::paths::{AGES, SHARE_MIN};
 use crate::quantity;
 use crate::reader::Reader;
@@ -61,9 +61,13 @@ pub(crate) fn read_value(reader: &Reader<'_>, at: usize, floor: usize) -> Option
         .max();
     let behind = reader.skip(led.unwrap_or(at), &[WordClass::Article]);
     let is_led = led.is_some() || reader.is_behind(at, WordClass::And) || reader.is_behind(at, WordClass::Or);
-    let mut said = PhraseLimit::read(reader, behind, is_led)?;
-    // "A book about a girl" is for anybody.
-    if is_about(reader, at, behind) {
+    // "With my dog" is a name of its own.
+    let (inner, whole) = (PhraseLimit::read(reader, behind, is_led), PhraseLimit::read(reader, at, is_led));
+    let is_longer = |whole: &PhraseLimit<'_>| whole.end > inner.as_ref().map_or(behind, |inner| inner.end);
+    let whole = whole.filter(is_longer);
+    let mut said = whole.or(inner)?;
+    // "A book about a girl" is for anybody, and "a bike for three kids" for whoever rides it.
+    if is_about(reader, at, behind) || is_counted(reader, behind) {
         said.ages = None;
         if said.filters(reader).is_empty() {
             return None;
@@ -102,6 +106,12 @@ fn is_about(reader: &Reader<'_>, at: usize, behind: usize) -> bool {
     (at.saturating_sub(1)..behind).any(|at| is_word(reader, at, ABOUT))
 }
 
+/// Whether people are counted: "three kids".
+fn is_counted(reader: &Reader<'_>, at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| reader.number(before));
+    before.is_some_and(|(_, end, is_article)| end == at && !is_article)
+}
+
 fn is_word(reader: &Reader<'_>, at: usize, words: &[&str]) -> bool {
     reader.token(at).is_some_and(|token| words.contains(&token.word.as_str()))
 }
@@ -109,8 +119,8 @@ fn is_word(reader: &Reader<'_>, at: usize, words: &[&str]) -> bool {
 /// What a phrase says of the items.
 struct PhraseLimit<'a> {
     values: Option<StatedIn<'a>>,
-    /// A property, and whether it has to say yes.
-    truth: Option<(&'a LearntProperty, bool)>,
+    /// A property by the names that items have for it, and whether it has to say yes.
+    truth: Option<(Vec<&'a LearntProperty>, bool)>,
     /// Whether the truth is one that nothing leads to: "hardy", and the "garden" of "garden chairs".
     is_bare: bool,
     ages: Option<(f64, f64)>,
@@ -160,16 +170,26 @@ impl<'a> PhraseLimit<'a> {
         }
         for (meaning, _) in reader.learnt(at).filter(|(_, behind)| *behind == end) {
             match meaning {
-                LearntMeaning::Name(property) if said.truth.is_none() => {
+                LearntMeaning::Name(property) => {
                     let property = reader.aids.learnt.get(*property);
-                    if property.is_truth() || property.is_warning() {
-                        said.truth = Some((property, true));
-                        said.is_bare = property.is_feature && !is_led && end == at + 1;
+                    match &mut said.truth {
+                        Some((named, true)) if property.is_truth() && named.iter().all(|one| one.is_truth()) => {
+                            named.push(property);
+                        }
+                        None if property.is_truth() || property.is_warning() => {
+                            said.truth = Some((vec![property], true));
+                            said.is_bare = property.is_feature && !is_led && end == at + 1;
+                        }
+                        _ => {}
                     }
                 }
-                LearntMeaning::Absent(property) if said.truth.is_none() => {
+                LearntMeaning::Absent(property) => {
                     let property = reader.aids.learnt.get(*property);
-                    said.truth = property.is_truth().then_some((property, false));
+                    match &mut said.truth {
+                        Some((named, false)) if property.is_truth() => named.push(property),
+                        None if property.is_truth() => said.truth = Some((vec![property], false)),
+                        _ => {}
+                    }
                 }
                 LearntMeaning::Ages(from, to) if AGES.iter().all(|path| reader.aids.known.has_number(path)) => {
                     said.ages = Some((*from, *to));
@@ -220,11 +240,14 @@ impl<'a> PhraseLimit<'a> {
             let test = Test::IsOneOf { values: stated.values.clone(), or_sorted_as };
             let words = reader.say("stated_is", &[stated.properties[0].name(language), &self.written]);
             filters.push(Filter { fields: stated.paths(), test, words });
-        } else if let Some((property, _)) = self.truth.filter(|(property, _)| property.is_warning()) {
-            let fields = vec![property.stated.path.clone()];
-            filters.push(Filter { fields, test: Test::Permits, words: self.written.clone() });
-        } else if let Some((property, is_so)) = self.truth {
-            filters.push(truth(reader, property, is_so, self.written.clone()));
+        } else if let Some((properties, is_so)) = &self.truth {
+            match properties.first().filter(|first| first.is_warning()) {
+                Some(first) => {
+                    let fields = vec![first.stated.path.clone()];
+                    filters.push(Filter { fields, test: Test::Permits, words: self.written.clone() });
+                }
+                None => filters.push(truth(reader, properties, *is_so, self.written.clone())),
+            }
         }
         filters.extend(self.ages.map(|(from, to)| ages(reader, from, to, &self.written)));
         filters
@@ -241,8 +264,10 @@ impl<'a> PhraseLimit<'a> {
         if let Some(stated) = &self.values {
             return Some(vec![Filter { fields: stated.paths(), test: Test::NoneOf(stated.values.clone()), words }]);
         }
-        if let Some((property, is_so)) = self.truth.filter(|(property, _)| property.is_truth()) {
-            return Some(vec![truth(reader, property, !is_so, words)]);
+        if let Some((properties, is_so)) = &self.truth
+            && properties.iter().all(|property| property.is_truth())
+        {
+            return Some(vec![truth(reader, properties, !is_so, words)]);
         }
         // For no children is for adults.
         let is_for_children = self.ages.is_some_and(|(_, to)| to < ADULT);
@@ -250,10 +275,15 @@ impl<'a> PhraseLimit<'a> {
     }
 }
 
-/// The limit that a property says yes, in its name, or no, in these words.
-fn truth(reader: &Reader<'_>, property: &LearntProperty, is_so: bool, denied: String) -> Filter {
-    let words = if is_so { property.name(reader.aids.answer_in.as_str()).to_owned() } else { denied };
-    Filter { words, ..Filter::is(&property.stated.path, if is_so { "true" } else { "false" }) }
+/// The limit that a property says yes, in its name, or no, in these words: whichever name it has.
+fn truth(reader: &Reader<'_>, properties: &[&LearntProperty], is_so: bool, denied: String) -> Filter {
+    let name = properties.first().map(|property| property.name(reader.aids.answer_in.as_str()).to_owned());
+    let words = name.filter(|_| is_so).unwrap_or(denied);
+    let is = |property: &&LearntProperty| Filter {
+        words: words.clone(),
+        ..Filter::is(&property.stated.path, if is_so { "true" } else { "false" })
+    };
+    Filter::any_of(properties.iter().map(is).collect(), words.clone())
 }
 
 /// The values that a phrase names, and where items state them. What rules items out stands alone.
@@ -265,7 +295,13 @@ fn values<'a>(reader: &Reader<'a>, at: usize, end: usize, is_led: bool) -> Optio
         _ => None,
     });
     let named: Vec<(&LearntProperty, &Vec<String>)> = named.collect();
-    let is_limit = |property: &LearntProperty| property.stated.share >= SHARE_MIN || (property.is_feature && is_led);
+    // The names of languages have the word in them that leads to them: "in German" says nothing else.
+    let is_in_language = |property: &LearntProperty| {
+        is_of_language(&property.stated.path) && property.stated.share >= LANGUAGE_SHARE_MIN
+    };
+    let is_limit = |property: &LearntProperty| {
+        property.stated.share >= SHARE_MIN || (property.is_feature && is_led) || is_in_language(property)
+    };
     let first = named.iter().find(|(property, _)| is_limit(property))?.0;
     let mut stated = StatedIn { properties: vec![first], other_paths: Vec::new(), values: Vec::new() };
     for (property, values) in named {
@@ -287,6 +323,9 @@ fn values<'a>(reader: &Reader<'a>, at: usize, end: usize, is_led: bool) -> Optio
     Some(stated)
 }
 
+/// The part of the items of its types that state their language, for one to be a limit.
+const LANGUAGE_SHARE_MIN: f64 = 0.2;
+
 /// The names of a phrase of values: "gel / cream" are two.
 fn said_as(written: &str) -> impl Iterator<Item = String> {
     written.split(" / ").map(str::to_owned)
@@ -297,10 +336,17 @@ const ENDINGS: &[&str] = &["en", "er", "es", "em", "e"];
 /// Endings of Spanish and French adjectives, each with the one that colours are named by.
 const FORMS: &[(&str, &str)] = &[("a", "o"), ("os", "o"), ("as", "o"), ("s", ""), ("es", "")];
 
+/// Whether items are sorted by a word, or by another one for the same: "vin rouge" lies with the red wines.
+fn is_sorted_by(reader: &Reader<'_>, word: &str) -> bool {
+    let known = reader.aids.known;
+    known.has_word(CATEGORY, word)
+        || reader.aids.vocabulary.synonyms_of(word).iter().any(|other| known.has_word(CATEGORY, other))
+}
+
 /// A colour that a phrase names, and the token behind it.
 fn colour(reader: &Reader<'_>, at: usize) -> Option<(String, usize)> {
     // A word that items are sorted by is no colour: roses are sold in all of them, and "rose" is pink in French.
-    let sorts = |at: usize| reader.aids.known.has_word(CATEGORY, &reader.written(at..at + 1).to_lowercase());
+    let sorts = |at: usize| is_sorted_by(reader, &reader.written(at..at + 1).to_lowercase());
     if !reader.states(COLOURS) || !reader.is_word(at) || sorts(at) {
         return None;
     }

@@ -33,7 +33,12 @@ fn available(reader: &Reader<'_>, is_there: bool, start: usize, end: usize) -> O
 /// A size that is said to be one.
 fn size(reader: &Reader<'_>, at: usize) -> Option<UnderstoodPart> {
     let behind = reader.class(at, WordClass::Size)?;
-    let value = reader.token(behind).filter(|token| token.number().is_some() || token.word.len() <= 4)?;
+    let is_joining =
+        [WordClass::For, WordClass::With, WordClass::And, WordClass::Or, WordClass::AtTime, WordClass::Article]
+            .iter()
+            .any(|class| reader.is_single(behind, *class));
+    let value =
+        reader.token(behind).filter(|token| token.number().is_some() || (token.word.len() <= 4 && !is_joining))?;
     let fields: Vec<String> =
         reader.table.texts.size.iter().filter(|path| reader.aids.known.share(path) > 0.0).cloned().collect();
     let tokens = at..behind + 1;

@@ -21,11 +21,13 @@ pub enum Dimension {
     Charge,
     /// In lumens.
     Light,
+    /// In days: ages, warranties. Minutes and hours are quantities of their own.
+    Duration,
 }
 
 impl Dimension {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Length,
         Self::Mass,
         Self::Area,
@@ -35,6 +37,7 @@ impl Dimension {
         Self::Temperature,
         Self::Charge,
         Self::Light,
+        Self::Duration,
     ];
 
     /// The name of the base unit, as the last part of a path.
@@ -49,6 +52,7 @@ impl Dimension {
             Self::Temperature => "celsius",
             Self::Charge => "ampere_hour",
             Self::Light => "lumen",
+            Self::Duration => "day",
         }
     }
 
@@ -59,6 +63,8 @@ impl Dimension {
     }
 }
 
+/// Days of a year.
+const YEAR: f64 = 365.0;
 /// Words for units, folded, with what one is in the base unit. The code of UN/CEFACT comes first, where there is one.
 const UNITS: &[(Dimension, f64, &[&str])] = &[
     (Dimension::Length, 0.001, &["mmt", "mm", "millimeter", "millimeters", "millimetre", "millimetres", "milimetros"]),
@@ -108,6 +114,18 @@ const UNITS: &[(Dimension, f64, &[&str])] = &[
     (Dimension::Charge, 0.001, &["e09", "mah"]),
     (Dimension::Charge, 1.0, &["amh", "ah"]),
     (Dimension::Light, 1.0, &["lum", "lm", "lumen", "lumens", "lumenes"]),
+    (Dimension::Duration, 1.0, &["day", "days", "tag", "tage", "tagen", "jour", "jours", "dia", "dias"]),
+    (
+        Dimension::Duration,
+        7.0,
+        &["wee", "week", "weeks", "woche", "wochen", "semaine", "semaines", "semana", "semanas"],
+    ),
+    (
+        Dimension::Duration,
+        YEAR / 12.0,
+        &["mon", "month", "months", "monat", "monate", "monaten", "mois", "mes", "meses"],
+    ),
+    (Dimension::Duration, YEAR, &["ann", "year", "years", "jahr", "jahre", "jahren", "ans", "annees", "ano", "anos"]),
 ];
 /// Bytes of the longest text that is a measure.
 const MEASURE_BYTES_MAX: usize = 40;

@@ -4,7 +4,7 @@
 use forecourt_vocabulary::{DateWord, PhraseMeaning, Quantity, RelativeDate, TimeWord, WordClass};
 use jiff::ToSpan;
 
-use crate::clock::{ClockTime, LAST_MINUTE, Minutes, day_part, spell, time};
+use crate::clock::{ClockTime, LAST_MINUTE, Minutes, day_part, on_days, spell, time};
 use crate::date_part::{each, skip_leads};
 use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
@@ -194,7 +194,8 @@ fn begins(reader: &Reader<'_>, when: &When, written: &str) -> Option<Filter> {
         let midnight = f64::from(day - 1) * DAY_MINUTES;
         within(EVENT_BEGINS, Some(midnight + f64::from(from)), Some(midnight + f64::from(to)), words.clone())
     };
-    let all = days.iter().flat_map(|day| time.spans.iter().map(|span| of(*day, *span)));
+    let spans = days.iter().flat_map(|day| time.spans.iter().flat_map(|span| on_days(*day, *span)));
+    let all = spans.map(|(day, span)| of(day, span));
     known(EVENT_BEGINS).then(|| Filter::any_of(all.collect(), words.clone()))
 }
 
@@ -217,16 +218,14 @@ fn open(reader: &Reader<'_>, when: &When, words: &str) -> Option<Filter> {
     let spans = when.time.as_ref().map_or(&whole, |time| &time.spans);
     let is_until = when.time.as_ref().is_some_and(|time| time.is_until);
     let of = |fields: [String; 2], (from, to): Minutes| {
-        let from = if is_until { to } else { from };
         let test = Test::Overlaps { from: Some(f64::from(from)), to: Some(f64::from(to)), or_unstated: false };
         Filter { fields: fields.into(), test, words: words.to_owned() }
     };
-    let stated = days.iter().flat_map(|day| (0..OPEN_SPANS_MAX).map(|span| open_span(*day, span)));
-    let stated = stated.filter(|fields| reader.aids.known.has_number(&fields[0]));
-    let all: Vec<Filter> = stated
-        .flat_map(|fields| spans.iter().map(move |span| (fields.clone(), *span)))
-        .map(|(fields, span)| of(fields, span))
-        .collect();
+    let asked = |(from, to): Minutes| if is_until { (to, to) } else { (from, to) };
+    let asked = days.iter().flat_map(|day| spans.iter().flat_map(move |span| on_days(*day, asked(*span))));
+    let stated = asked.flat_map(|(day, span)| (0..OPEN_SPANS_MAX).map(move |at| (open_span(day, at), span)));
+    let stated = stated.filter(|(fields, _)| reader.aids.known.has_number(&fields[0]));
+    let all: Vec<Filter> = stated.map(|(fields, span)| of(fields, span)).collect();
     // On a day on which nothing is open, nothing keeps it.
     let none = || Filter {
         fields: open_span(days.first().copied().unwrap_or(1), 0).into(),

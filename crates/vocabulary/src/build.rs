@@ -123,6 +123,7 @@ impl Builder {
                 let known: &mut ItemValue = entry(&mut self.out.values, |known| known.id == value.id);
                 known.id = value.id;
                 known.ages = value.ages.or(known.ages);
+                known.area = value.area.or(known.area);
                 add_new(&mut known.values, value.values);
                 add_new(&mut known.also, value.also);
                 for (code, words) in value.words {

@@ -188,7 +188,21 @@ pub struct ItemValue {
     pub also: Vec<String>,
     /// The ages of those whom the words stand for, in years, both included: what is for women is for no child.
     pub ages: Option<(u8, u8)>,
+    /// What it is one of, where questions mean it whether any item states it or not.
+    #[serde(default)]
+    pub area: Option<ValueArea>,
     pub(crate) names: WordsByLanguage,
+}
+
+/// What some values are, of which there are many that no item has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+#[serde(rename_all = "snake_case")]
+pub enum ValueArea {
+    /// A country: what is from Portugal is from nowhere else.
+    Country,
+    /// A language: what is in Italian is in no other one.
+    Language,
 }
 
 impl ItemValue {

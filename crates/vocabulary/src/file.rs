@@ -6,7 +6,7 @@ use forecourt_settings::{Problem, Problems, Section, nearest};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::class::WordsByLanguage;
+use crate::class::{ValueArea, WordsByLanguage};
 use crate::limits::{LIST_WORDS_MAX, PHRASE_CHARS_MAX, PHRASE_WORDS_MAX};
 use crate::words::{LANGUAGES, compared};
 
@@ -144,6 +144,7 @@ pub(crate) struct ValueTable {
     #[serde(default)]
     pub(crate) also: Vec<String>,
     pub(crate) ages: Option<(u8, u8)>,
+    pub(crate) area: Option<ValueArea>,
     #[serde(skip)]
     pub(crate) words: Vec<(String, NameWords)>,
 }

@@ -56,7 +56,7 @@ mod vocabulary;
 mod word_class;
 mod words;
 
-pub use class::{Area, Class, Diet, ItemKind, ItemProperty, ItemValue};
+pub use class::{Area, Class, Diet, ItemKind, ItemProperty, ItemValue, ValueArea};
 pub use conversation::{ConversationPhrases, ItemPosition, ItemReference, OffTopic, Replacement};
 pub use fold::folded;
 pub use holiday::{YearDay, YearlyDays};

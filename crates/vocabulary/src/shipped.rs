@@ -101,7 +101,8 @@ mod tests {
     use crate::words::LANGUAGES;
 
     /// The files of the vocabulary, in the order in which they are read.
-    const FILES: [&str; 10] = [
+    const FILES: [&str; 11] = [
+        "countries",
         "absence",
         "food-allergens",
         "food-drink",

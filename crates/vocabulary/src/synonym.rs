@@ -201,12 +201,11 @@ impl OwnSynonyms {
         let (mut found, mut at) = (Vec::new(), 0);
         while at < stems.len() {
             let named = if stems[at].is_some() { self.longest(words, &stems, at, language) } else { None };
-            let named = named.or_else(|| self.joined(words, at, language));
-            let named = named.or_else(|| Some((at + 1, self.compound(words[at], language)?)));
+            let named =
+                named.or_else(|| self.joined(words, at, language).map(|(end, synonyms)| (end, synonyms, false)));
+            let named = named.or_else(|| Some((at + 1, self.compound(words[at], language)?, false)));
             match named {
-                Some((end, synonyms)) => {
-                    let phrase = words[at..end].join(" ");
-                    let is_written = self.is_written(&phrase, language);
+                Some((end, synonyms, is_written)) => {
                     found.push(NamedSubject { words: at..end, language, is_written, synonyms });
                     at = end;
                 }
@@ -216,20 +215,15 @@ impl OwnSynonyms {
         found
     }
 
-    /// Whether a phrase is written like a word of a group.
-    fn is_written(&self, phrase: &str, language: usize) -> bool {
-        let groups = phrase_key(phrase, language).map(|key| self.find(key, language)).unwrap_or_default();
-        groups.iter().any(|group| group.has_written(phrase, language))
-    }
-
-    /// The longest phrase that begins at a word and names something, and where it ends.
+    /// The longest phrase that begins at a word and names something: where it ends, the other words for it, and whether it
+    /// is a name as it is written.
     fn longest(
         &self,
         words: &[&str],
         stems: &[Option<String>],
         start: usize,
         language: usize,
-    ) -> Option<(usize, Vec<Synonym<'_>>)> {
+    ) -> Option<(usize, Vec<Synonym<'_>>, bool)> {
         let (mut key, mut letters, mut found) = (PhraseKey::default(), 0, None);
         for (at, stem) in stems.iter().enumerate().skip(start).take(SYNONYM_SPAN_MAX) {
             let Some(stem) = stem else { continue };
@@ -239,16 +233,19 @@ impl OwnSynonyms {
                 found = Some((at + 1, key));
             }
         }
-        found.map(|(end, key)| (end, self.written(key, language, &words[start..end].join(" "))))
+        found.map(|(end, key)| {
+            let (synonyms, is_written) = self.written(key, language, &words[start..end].join(" "));
+            (end, synonyms, is_written)
+        })
     }
 
     /// The other words for what a phrase names as it is written: where words of several groups have its stem, those of
-    /// the groups that have it itself. An "étagère" is a shelf, and no "étage".
-    fn written(&self, key: PhraseKey, language: usize, phrase: &str) -> Vec<Synonym<'_>> {
+    /// the groups that have it itself, and whether any has. An "étagère" is a shelf, and no "étage".
+    fn written(&self, key: PhraseKey, language: usize, phrase: &str) -> (Vec<Synonym<'_>>, bool) {
         let groups = self.find(key, language);
         let exact: Vec<FoundGroup<'_>> =
             groups.iter().filter(|group| group.has_written(phrase, language)).copied().collect();
-        self.synonyms_of(if exact.is_empty() { &groups } else { &exact })
+        (self.synonyms_of(if exact.is_empty() { &groups } else { &exact }), !exact.is_empty())
     }
 
     /// What two words name that are written as one: a rain coat is a raincoat.

@@ -60,6 +60,10 @@ pub enum RelativeDate {
     Last,
     /// From today on.
     Upcoming,
+    /// Of what takes place, today: "on now". Of other things it says nothing.
+    Now,
+    /// What has not begun yet.
+    NotBegun,
 }
 
 /// What a word does in a question: the keys of `[words]`.

@@ -29,6 +29,10 @@ const AGE_GROUPS: [(&str, f64, f64); 5] = [
 const TAKES_PLACE: &[&str] = &["Festival", "CourseInstance", "Hackathon", "EventSeries"];
 /// The type of what is held at times that it states.
 const COURSE: &str = "Course";
+/// The type of what is shown until it ends.
+const EXHIBITION: &str = "ExhibitionEvent";
+/// The last day of what has no end, in days since 1970: that of the year 9999.
+const OPEN_END: f64 = 2_932_896.0;
 /// Types of what is open until a day.
 const IS_OPEN_UNTIL: &[&str] = &["JobPosting"];
 
@@ -154,7 +158,9 @@ pub(super) fn event_days(item: &Value) -> Option<(f64, f64)> {
 /// The days on which something takes place by itself.
 fn own_days(item: &Value) -> Option<(f64, f64)> {
     let first = day(item, "startDate").filter(|_| takes_place(item))?;
-    Some((first, day(item, "endDate").filter(|last| *last >= first).unwrap_or(first)))
+    // An exhibition without an end is a permanent one.
+    let open_end = if is_of(item, |kind| kind == EXHIBITION) { OPEN_END } else { first };
+    Some((first, day(item, "endDate").filter(|last| *last >= first).unwrap_or(open_end)))
 }
 
 /// The day after which an item is over. What was cancelled is.
@@ -185,6 +191,17 @@ pub(super) fn price(item: &Value) -> Option<f64> {
     if is_free(item) { Some(0.0) } else { text(item, "priceRange").and_then(least_price) }
 }
 
+/// Signs of money of the longest price range.
+const SIGNS_MAX: usize = 5;
+
+/// How many signs a price range is that is nothing else: 2 for `€€`.
+pub(super) fn price_level(item: &Value) -> Option<f64> {
+    let signs: Vec<char> = text(item, "priceRange")?.trim().chars().collect();
+    let is_sign = |c: &char| matches!(c, '$' | '€' | '£' | '¥');
+    (1..=SIGNS_MAX).contains(&signs.len()).then_some(())?;
+    signs.iter().all(|c| is_sign(c) && *c == signs[0]).then_some(signs.len() as f64)
+}
+
 /// `€240 - €288`, `from 85 EUR`: the first amount. "$$" is none.
 fn least_price(text: &str) -> Option<f64> {
     let start = text.find(|c: char| c.is_ascii_digit())?;
@@ -198,13 +215,21 @@ pub(super) fn costs_nothing(item: &Value) -> bool {
     if item.get("isAccessibleForFree").is_some() {
         return false;
     }
-    let offers = item.get("offers");
-    let all = offers.and_then(Value::as_array).map_or(offers.map_or(&[][..], std::slice::from_ref), Vec::as_slice);
-    let prices = all.iter().filter_map(|offer| match offer.get("price")? {
+    all(item, "offers").filter_map(price_of).reduce(f64::min) == Some(0.0)
+}
+
+/// The price that an offer states.
+pub(super) fn price_of(value: &Value) -> Option<f64> {
+    amount(value.get("price")?)
+}
+
+/// An amount of money, which is never below nothing.
+pub(super) fn amount(value: &Value) -> Option<f64> {
+    let number = match value {
         Value::String(text) => measure::quantity("price", text),
-        price => price.as_f64(),
-    });
-    prices.reduce(f64::min) == Some(0.0)
+        value => value.as_f64(),
+    };
+    number.filter(|number| *number >= 0.0)
 }
 
 fn is_free(item: &Value) -> bool {
@@ -219,7 +244,7 @@ pub(super) fn takes_place(item: &Value) -> bool {
 }
 
 /// Whether an item is of such a type, beside others.
-fn is_of(item: &Value, is: impl Fn(&str) -> bool) -> bool {
+pub(super) fn is_of(item: &Value, is: impl Fn(&str) -> bool) -> bool {
     let is = |kind: &Value| kind.as_str().is_some_and(|kind| is(type_name(kind)));
     match item.get("@type") {
         Some(Value::Array(kinds)) => kinds.iter().any(is),

@@ -1,10 +1,10 @@
 //! What is paid for a time: what somebody earns, and what something costs each month or hour.
 
 use forecourt_understanding::period::Period;
-use forecourt_understanding::{HOURLY_PRICE, MONTHLY_PRICE, YEARLY_PAY, measure};
+use forecourt_understanding::{HOURLY_PRICE, MONTHLY_PRICE, YEARLY_PAY};
 use serde_json::Value;
 
-use super::derived::all;
+use super::derived::{all, amount, price_of};
 
 /// What somebody is paid, the least and the most, for a year. `None` where the item does not say for what time it is.
 pub(super) fn pay(item: &Value) -> Option<[(&'static str, f64); 2]> {
@@ -18,7 +18,7 @@ fn yearly(salary: &Value) -> Option<(f64, f64)> {
     let inner = salary.get("value").filter(|value| value.is_object()).unwrap_or(salary);
     let (period, many) = period(inner).or_else(|| period(salary))?;
     let times = period.in_year() / many;
-    let end = |key: &str| number(inner.get(key)?);
+    let end = |key: &str| amount(inner.get(key)?);
     let (from, to, value) = (end("minValue"), end("maxValue"), end("value").or_else(|| end("median")));
     let from = from.or(value).or(to)?;
     let to = to.or(value).unwrap_or(from);
@@ -28,16 +28,12 @@ fn yearly(salary: &Value) -> Option<(f64, f64)> {
 /// What something costs each month, or each hour, by the unit of its price.
 pub(super) fn price_of_time(item: &Value) -> Option<(&'static str, f64)> {
     all(item, "offers").find_map(|offer| {
-        let of = |specified: &Value| Some((period(specified)?, price(specified)));
+        let of = |specified: &Value| Some((period(specified)?, price_of(specified)));
         let found = all(offer, "priceSpecification").find_map(of).or_else(|| Some((period(offer)?, None)));
         let ((period, many), own) = found?;
-        let price = own.or_else(|| price(offer))? / many;
+        let price = own.or_else(|| price_of(offer))? / many;
         Some(period.in_month().map_or((HOURLY_PRICE, price), |times| (MONTHLY_PRICE, price * times)))
     })
-}
-
-fn price(value: &Value) -> Option<f64> {
-    number(value.get("price")?)
 }
 
 /// The time that an amount is for, by its unit, or that of the quantity that it is for, and how many of it.
@@ -48,16 +44,8 @@ fn period(value: &Value) -> Option<(Period, f64)> {
         return Some((own, 1.0));
     }
     let reference = value.get("referenceQuantity")?;
-    let many = reference.get("value").and_then(number).filter(|many| *many > 0.0);
+    let many = reference.get("value").and_then(amount).filter(|many| *many > 0.0);
     Some((of(reference)?, many.unwrap_or(1.0)))
-}
-
-fn number(value: &Value) -> Option<f64> {
-    let number = match value {
-        Value::String(text) => measure::quantity("price", text),
-        value => value.as_f64(),
-    };
-    number.filter(|number| *number >= 0.0)
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use forecourt_loaders::item::type_name;
 use forecourt_understanding::{FOR_RENT, FOR_SALE};
 use serde_json::Value;
 
-use super::derived::{all, text};
+use super::derived::{all, is_of, text};
+use super::money::price_of_time;
 
 /// What business functions and actions are called that let something, in lower case.
 const LETS: &[&str] = &["leaseout", "rent", "rentaction", "lease"];
@@ -41,17 +42,70 @@ const NAMED: &[&str] =
     &["offer type", "listing type", "offertype", "listingtype", "angebotsart", "transaction", "operación"];
 
 /// What an item says of it: its offers and actions, else how long it is let, else its category, its name, and properties of
-/// its own. Nothing is guessed from a price.
-pub(super) fn offered(item: &Value) -> Option<&'static str> {
-    let stated = all(item, "offers").find_map(|offer| by_function(offer.get("businessFunction")?));
-    let acted = || all(item, "potentialAction").find_map(|action| by_function(action.get("@type")?));
+/// its own. An offer with a price and nothing else is one of sale: GoodRelations says so.
+pub(super) fn offered(item: &Value) -> Vec<&'static str> {
+    let stated = one_by_one(item);
+    if !stated.is_empty() {
+        return stated;
+    }
+    said(item).or_else(|| is_sold(item).then_some(FOR_SALE)).into_iter().collect()
+}
+
+/// What the offers say, each once: what is sold may be let, too.
+fn one_by_one(item: &Value) -> Vec<&'static str> {
+    let functions: Vec<Option<&'static str>> =
+        all(item, "offers").map(|offer| by_function(offer.get("businessFunction")?)).collect();
+    if functions.iter().all(Option::is_none) {
+        return Vec::new();
+    }
+    let mut found: Vec<&'static str> = functions.into_iter().map(|function| function.unwrap_or(FOR_SALE)).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// An item that is sold and let, with the offers of sale alone.
+pub(super) fn without_rents(item: &Value) -> Option<Value> {
+    let offers = item.get("offers")?.as_array()?;
+    let lets = |offer: &&Value| offer.get("businessFunction").and_then(by_function) == Some(FOR_RENT);
+    let sold: Vec<Value> = offers.iter().filter(|offer| !lets(offer)).cloned().collect();
+    if sold.is_empty() || sold.len() == offers.len() {
+        return None;
+    }
+    let mut item = item.clone();
+    item["offers"] = Value::Array(sold);
+    Some(item)
+}
+
+/// Whether an item has an offer with a price that is paid once. A home may be let for it, and says so or does not.
+fn is_sold(item: &Value) -> bool {
+    let is_home = is_of(item, |kind| HOMES.contains(&kind));
+    let is_paid_once = |offer: &Value| offer.get("price").is_some() || offer.get("priceSpecification").is_some();
+    !is_home && price_of_time(item).is_none() && all(item, "offers").any(is_paid_once)
+}
+
+/// Types of what is let as often as sold.
+const HOMES: &[&str] = &[
+    "Apartment",
+    "House",
+    "SingleFamilyResidence",
+    "Accommodation",
+    "Residence",
+    "RealEstateListing",
+    "Room",
+    "Suite",
+];
+
+/// What an item says beside its offers.
+fn said(item: &Value) -> Option<&'static str> {
+    let acted = all(item, "potentialAction").find_map(|action| by_function(action.get("@type")?));
     let let_for = || {
         let is_let =
             item.get("leaseLength").is_some() || all(item, "offers").any(|offer| offer.get("leaseLength").is_some());
         is_let.then_some(FOR_RENT)
     };
     let said = || ["category", "name"].iter().find_map(|key| by_text(text(item, key)?));
-    stated.or_else(acted).or_else(let_for).or_else(|| own(item)).or_else(said)
+    acted.or_else(let_for).or_else(|| own(item)).or_else(said)
 }
 
 fn by_function(function: &Value) -> Option<&'static str> {
@@ -97,10 +151,12 @@ mod tests {
             (json!({"category": "Häuser zum Kauf"}), Some(FOR_SALE)),
             (json!({"name": "Maison à louer"}), Some(FOR_RENT)),
             (json!({"name": "For sale or for rent"}), None),
-            (json!({"name": "Flat", "offers": {"price": 650}}), None),
+            (json!({"@type": "Apartment", "name": "Flat", "offers": {"price": 650}}), None),
+            (json!({"name": "Saw", "offers": {"price": 650}}), Some(FOR_SALE)),
+            (json!({"name": "Saw", "offers": {"price": 9, "unitText": "DAY"}}), None),
             (json!({"name": ["Flat"], "offers": "x", "category": 7}), None),
         ] {
-            assert_eq!(offered(&item), found, "{item}");
+            assert_eq!(offered(&item), found.into_iter().collect::<Vec<_>>(), "{item}");
         }
     }
 }

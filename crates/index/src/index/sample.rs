@@ -128,10 +128,7 @@ impl Sample {
             match fact {
                 // A link tells one item from all others and sorts none of them into kinds.
                 facts::Fact { text: Some(text), number: None, .. } if !text.contains("://") => {
-                    let texts = self.texts.entry(fact.path.to_owned()).or_default();
-                    texts.count += 1;
-                    texts.bytes += text.len();
-                    texts.add(&text.to_lowercase());
+                    self.texts.entry(fact.path.to_owned()).or_default().add(&text.to_lowercase());
                 }
                 _ => {}
             }
@@ -178,15 +175,21 @@ const LIST_VALUE_WORDS_MAX: usize = 2;
 const BETWEEN_VALUES: [char; 2] = [',', ';'];
 
 impl Texts {
-    /// Takes a text: of a list, such as "partial shade, shade", each of its values.
+    /// Takes a text: of a list, such as "partial shade, shade", each of its values, which count one by one.
     fn add(&mut self, text: &str) {
         let parts = || text.split(BETWEEN_VALUES).map(str::trim);
         let is_value = |part: &str| !part.is_empty() && part.split_whitespace().count() <= LIST_VALUE_WORDS_MAX;
         match parts().all(is_value) {
-            true => self.distinct.extend(parts().map(str::to_owned)),
-            false => {
-                self.distinct.insert(text.to_owned());
-            }
+            true => parts().for_each(|part| self.add_value(part)),
+            false => self.add_value(text),
+        }
+    }
+
+    fn add_value(&mut self, value: &str) {
+        self.count += 1;
+        self.bytes += value.len();
+        if !self.distinct.contains(value) {
+            self.distinct.insert(value.to_owned());
         }
     }
 

@@ -6,7 +6,6 @@ use forecourt_loaders::item::{SECTION, hash};
 use forecourt_understanding::{ClassLimit, Filter, ParsedQuestion, ReadingAids, named, understand};
 use forecourt_vocabulary::WordProposal;
 use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::Library;
@@ -148,10 +147,15 @@ impl Library {
     }
 
     /// The same for a question that was put at `now`: "this weekend" is the next one after it, and "open now" is that
-    /// minute, in UTC.
+    /// minute, by the clocks of [`Library::clock`].
     pub fn understand_at(&self, text: &str, answer_in: &Language, now: Timestamp) -> ParsedQuestion {
-        let now = now.to_zoned(TimeZone::UTC).datetime();
+        let now = self.clock(now);
         understand(text, self.aids(&self.scope(text), answer_in, Some(now)))
+    }
+
+    /// What the clocks show at a moment in the time zone that the library was opened with.
+    pub fn clock(&self, now: Timestamp) -> DateTime {
+        now.to_zoned(self.time_zone.clone()).datetime()
     }
 
     /// How many items that otherwise fit a query were left out by each of its limits, because they don't state

@@ -46,7 +46,12 @@ impl Plan {
         if let Some(kept) = kept {
             terms.add(kept, text);
             // The whole text: names keep stop words that the words of a query go without.
-            let read = read_as(text, terms.corrections());
+            let read = read_as(text, terms.corrections()).into_owned();
+            if let Some(together) = terms.read_together(&read) {
+                let content = content_words(&read, tongue);
+                terms = together;
+                terms.add(looked_for(&read, &content, !query.filters.is_empty()).unwrap_or(&read), &read);
+            }
             terms.add_names(&read);
         }
         let filters = limit_clauses(snapshot, &query.filters, &tongues);

@@ -13,7 +13,7 @@ use super::other_names::OtherName;
 use super::query_words::{QueryWord, QueryWords};
 use super::spelling::{self, Correction};
 use super::subjects::{Subject, subjects};
-use crate::analysis::{LanguageAnalyzer, Words, content_words};
+use crate::analysis::{LanguageAnalyzer, Words, bare_word, content_words, fold_text};
 use crate::index::Snapshot;
 use forecourt_understanding::limits::QUERY_WORDS_MAX;
 
@@ -155,7 +155,10 @@ impl<'s> Terms<'s> {
             unknown.for_each(|(at, _)| self.words[*at].information = information / words.len() as f32);
         }
         let field = self.snapshot.fields.text;
-        let own = known.iter().flat_map(|(at, count)| self.words[*at].stems.iter().map(move |stem| (stem, *count)));
+        // A part of the words is less than another name of the whole: of "vélo électrique" not every "vélo".
+        let part = if known.len() == words.len() { 1.0 } else { SAME_WORTH * known.len() as f32 / words.len() as f32 };
+        let own =
+            known.iter().flat_map(|(at, count)| self.words[*at].stems.iter().map(move |stem| (stem, part * count)));
         let own: Vec<_> = own.map(|(stem, count)| (Occur::Should, term(field, stem, count))).collect();
         let mut names: Vec<Box<dyn Search>> = Vec::new();
         if !own.is_empty() {
@@ -187,6 +190,18 @@ impl<'s> Terms<'s> {
     /// What words are read as that the index does not have.
     pub(super) fn corrections(&self) -> &[Correction] {
         &self.corrections
+    }
+
+    /// The same words as they are read, where only together with their neighbours they name something: a "presure washer".
+    /// `None`: they say no more than each by itself.
+    pub(super) fn read_together(&self, read: &str) -> Option<Self> {
+        let words: Vec<String> = read.split_whitespace().map(bare_word).map(|word| fold_text(&word)).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).take(QUERY_WORDS_MAX).collect();
+        let is_read = |word: &&str| self.corrections.iter().any(|correction| correction.read_as() == **word);
+        let named = self.snapshot.vocabulary.subjects_in(&words);
+        let is_new =
+            named.iter().any(|subject| subject.words.len() > 1 && words[subject.words.clone()].iter().any(is_read));
+        is_new.then(|| Self { corrections: self.corrections.clone(), ..Self::new(self.snapshot, self.tongues) })
     }
 
     /// The words, the corrections, and the clauses as one query.

@@ -130,3 +130,87 @@ fn what_is_let_is_not_for_sale() {
         ],
     );
 }
+
+#[test]
+fn what_is_sold_beside_what_is_let_is_for_sale_and_costs_what_it_is_sold_for() {
+    let offer = |function: Option<&str>, price: f64| {
+        let function = function.map(|name| format!("http://purl.org/goodrelations/v1#{name}"));
+        json!({"price": price, "businessFunction": function})
+    };
+    let tool = |id: &str, offers: serde_json::Value| json!({"@type": "Product", "@id": id, "name": format!("Angle grinder {id}"), "offers": offers});
+    let tools = shelf(&[
+        tool("plain", json!({"price": 62})),
+        tool("let", json!([offer(Some("LeaseOut"), 9.0)])),
+        tool("both", json!([offer(Some("Sell"), 189.0), offer(Some("LeaseOut"), 12.0)])),
+    ]);
+    check(
+        &tools,
+        &[
+            ("angle grinder for sale", &["both", "plain"]),
+            ("angle grinder for hire", &["both", "let"]),
+            ("angle grinder for sale under 100", &["plain"]),
+        ],
+    );
+}
+
+#[test]
+fn a_night_goes_on_after_midnight() {
+    let place = |id: &str, hours: &str| json!({"@type": "BarOrPub", "@id": id, "name": format!("Bar {id}"), "openingHours": hours});
+    let bars = shelf(&[
+        place("thursday", "Th 20:00-02:00"),
+        place("friday", "Fr 22:00-02:00"),
+        place("noon", "Fr 11:00-14:00"),
+    ]);
+    check(
+        &bars,
+        &[
+            ("bars, die freitags nachts offen haben", &["friday"]),
+            ("bars open on thursday after midnight", &["thursday"]),
+            ("bars open on saturday after midnight", &[]),
+            ("bars open after midnight", &["friday", "thursday"]),
+        ],
+    );
+}
+
+#[test]
+fn prices_in_signs_are_cheap_by_what_there_is() {
+    let place = |id: &str, kind: &str, range: &str| json!({"@type": "Restaurant", "@id": id, "name": format!("Place {id}"), "servesCuisine": kind, "priceRange": range});
+    let places = shelf(&[
+        place("pho", "Vietnamese", "€"),
+        place("maki", "Sushi", "€€"),
+        place("omakase", "Sushi", "€€€"),
+        place("bistro", "French", "€€"),
+        place("haute", "French", "€€€€"),
+    ]);
+    check(
+        &places,
+        &[
+            ("cheap vietnamese", &["pho"]),
+            ("sushi but not expensive", &["maki"]),
+            ("französisches Restaurant, nicht zu teuer", &["bistro"]),
+            ("restaurant français pas trop cher", &["bistro"]),
+        ],
+    );
+}
+
+#[test]
+fn years_and_countries_are_limits_of_things() {
+    let wine = |id: &str, country: &str, year: i64| {
+        let year = json!({"@type": "PropertyValue", "name": "Vintage", "value": year});
+        json!({"@type": "Product", "@id": id, "name": format!("Wine {id}"), "countryOfOrigin": country,
+            "additionalProperty": [year, {"@type": "PropertyValue", "name": "Pressure", "value": year["value"], "unitText": "hPa"}]})
+    };
+    let wines = shelf(&[wine("rioja", "Spain", 2018), wine("barolo", "Italien", 2016), wine("mosel", "DE", 2022)]);
+    check(
+        &wines,
+        &[
+            ("Italian wine", &["barolo"]),
+            ("vino español", &["rioja"]),
+            ("Wein aus Deutschland", &["mosel"]),
+            ("wine from Portugal", &[]),
+            ("wine from 2018 or younger", &["mosel", "rioja"]),
+            ("wine older than 2017", &["barolo"]),
+            ("wine with at least 2020 hPa", &["mosel"]),
+        ],
+    );
+}

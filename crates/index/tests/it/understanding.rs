@@ -74,7 +74,7 @@ fn recipes_by_diet_time_and_ingredients() {
             ("bread without yeast", "bread", &["no yeast"]),
             ("soup in Italy", "soup in Italy", &[]),
             ("soup from the 90s", "soup", &[]),
-            ("cheap soup", "cheap soup", &[]),
+            ("cheap soup", "soup", &[]),
             ("Suppe unter 30 Minuten ohne Nüsse", "Suppe", &["30 minutes or less", "no nuts"]),
             ("soupe végétarienne en moins de 30 minutes", "soupe", &["30 minutes or less", vegetarian]),
             ("sopa sin huevos en menos de 30 minutos", "sopa", &["30 minutes or less", "no eggs"]),

@@ -346,6 +346,8 @@ fn settings_are_checked() {
         ("content = [\"a\"]\nurls = { b = \"https://x.example/\" }\n", "`b`, which is not in `content`"),
         ("content = [\"a\"]\nurls = { a = \"/x\" }\n", "that begins with https://"),
         ("content = [\"a\"]\nlanguage = \"??\"\n", "language tag"),
+        ("content = [\"a\"]\ntime_zone = \"Europe/Atlantis\"\n", "there is no time zone `Europe/Atlantis`"),
+        ("content = [\"a\"]\ntime_zone = \"\"\n", "there is no time zone"),
         ("content = [\"a\"]\nmodel = \"x\"\n", "known keys are"),
     ] {
         let said = problems(&with(more));

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use forecourt_vocabulary::{ItemProperty, ItemValue, LANGUAGES, Vocabulary, compared};
+use forecourt_vocabulary::{ItemProperty, ItemValue, LANGUAGES, ValueArea, Vocabulary, compared};
 
 use super::own_name;
 
@@ -11,6 +11,8 @@ pub(super) struct KnownNames<'v> {
     /// By what the last part of a path says.
     properties: HashMap<String, &'v ItemProperty>,
     values: Vec<KnownValue<'v>>,
+    /// Of each country, the words for what comes from it, each with its language.
+    origins: Vec<Vec<(&'static str, &'v String)>>,
 }
 
 /// A value with names, and how items write it and what fits too.
@@ -30,9 +32,16 @@ impl<'v> KnownNames<'v> {
                 properties.entry(own_name(path)).or_insert(property);
             }
         }
+        // Sites write in their own language: "Aufzug" is a lift. A name that several have says of none what it is.
+        for (name, property) in unambiguous(vocabulary.properties()) {
+            properties.entry(name).or_insert(property);
+        }
         let all = |values: &[String]| values.iter().map(|value| plain(value)).collect();
         let known = |value: &'v ItemValue| KnownValue { value, is: all(&value.values), also: all(&value.also) };
-        Self { properties, values: vocabulary.values().iter().map(known).collect() }
+        // Codes of countries are words, and those of languages, too: places are read by a rule of their own.
+        let values = vocabulary.values().iter().filter(|value| value.area != Some(ValueArea::Country));
+        let origins = vocabulary.values().iter().filter(|value| value.area == Some(ValueArea::Country)).map(origin);
+        Self { properties, values: values.map(known).collect(), origins: origins.collect() }
     }
 
     /// The property that is called so.
@@ -49,10 +58,38 @@ impl<'v> KnownNames<'v> {
         std::iter::once(value).chain(others).cloned().collect()
     }
 
+    /// What comes from one country among the values of a property, with what people call it: some items are "Italian", and
+    /// others "Italienisch".
+    pub(super) fn origins_among(
+        &self,
+        stated: &[String],
+    ) -> impl Iterator<Item = (&[(&'static str, &'v String)], Vec<String>)> {
+        self.origins.iter().filter_map(|names| {
+            let is = |value: &&String| names.iter().any(|(_, name)| **name == value.to_lowercase());
+            let fits: Vec<String> = stated.iter().filter(is).cloned().collect();
+            (!fits.is_empty()).then_some((names.as_slice(), fits))
+        })
+    }
+
+    /// The languages that no value of a property is in: what is asked for in one of them is not there.
+    pub(super) fn languages_lacking(&self, stated: &[String]) -> impl Iterator<Item = &'v ItemValue> {
+        let stated: Vec<String> = stated.iter().map(|value| plain(value)).collect();
+        let is_lacking = move |known: &&KnownValue<'v>| {
+            known.value.area == Some(ValueArea::Language) && !known.is.iter().any(|value| stated.contains(value))
+        };
+        self.values.iter().filter(is_lacking).map(|known| known.value)
+    }
+
     /// The values with names that are among those of a property, each with the ones that fit who asks for it.
-    pub(super) fn values_among(&self, stated: &[String]) -> impl Iterator<Item = (&'v ItemValue, Vec<String>)> {
+    pub(super) fn values_among(
+        &self,
+        stated: &[String],
+        is_language: bool,
+    ) -> impl Iterator<Item = (&'v ItemValue, Vec<String>)> {
         let stated: Vec<(String, &String)> = stated.iter().map(|value| (plain(value), value)).collect();
-        self.values.iter().filter_map(move |known| {
+        // "De" is German where languages are stated, and no language anywhere else.
+        let may_be = move |known: &&KnownValue<'v>| is_language || known.value.area != Some(ValueArea::Language);
+        self.values.iter().filter(may_be).filter_map(move |known| {
             let of = |wanted: &[String]| -> Vec<String> {
                 let fits = stated.iter().filter(|(plain, _)| wanted.iter().any(|wanted| is_a(plain, wanted)));
                 fits.map(|(_, value)| (*value).clone()).collect()
@@ -61,6 +98,31 @@ impl<'v> KnownNames<'v> {
             (!is.is_empty()).then(|| (known.value, is.into_iter().chain(of(&known.also)).collect()))
         })
     }
+}
+
+/// The words for what comes from a country.
+fn origin(country: &ItemValue) -> Vec<(&'static str, &String)> {
+    let is_noun = |name: &&String| country.values.iter().any(|value| value.to_lowercase() == **name);
+    let all = LANGUAGES.iter().flat_map(|code| country.names(code).iter().map(move |name| (*code, name)));
+    all.filter(|(_, name)| !is_noun(name)).collect()
+}
+
+/// Letters of a name by which a property of a site's own is known in any language.
+const NAME_LETTERS_MIN: usize = 4;
+
+/// The names that properties have in any language, as far as one of them alone has it.
+fn unambiguous(properties: &[ItemProperty]) -> impl Iterator<Item = (String, &ItemProperty)> {
+    let mut named: HashMap<String, Option<&ItemProperty>> = HashMap::new();
+    for property in properties {
+        for name in LANGUAGES.iter().flat_map(|code| property.names(code)) {
+            let known = named.entry(own_name(name)).or_insert(Some(property));
+            if known.is_some_and(|known| known.id != property.id) {
+                *known = None;
+            }
+        }
+    }
+    let is_long = |name: &String| name.chars().count() >= NAME_LETTERS_MIN;
+    named.into_iter().filter_map(move |(name, property)| Some((name, property?))).filter(move |(name, _)| is_long(name))
 }
 
 /// Whether a value is another one, or one of its kind: a film-coated tablet is a tablet.
@@ -83,7 +145,7 @@ mod tests {
         let known = KnownNames::of(&vocabulary);
         let among = |values: &[&str]| {
             let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
-            known.values_among(&values).map(|(value, fits)| (value.id.clone(), fits)).collect::<Vec<_>>()
+            known.values_among(&values, true).map(|(value, fits)| (value.id.clone(), fits)).collect::<Vec<_>>()
         };
         assert_eq!(among(&["full_time", "x"]), [("full-time".to_owned(), vec!["full_time".to_owned()])]);
         let tablets = vec!["coated tablet".to_owned()];

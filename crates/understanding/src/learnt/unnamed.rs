@@ -3,7 +3,7 @@
 use forecourt_vocabulary::Vocabulary;
 
 use super::known::KnownNames;
-use super::{StatedProperty, StatedValues, is_open, own_name};
+use super::{StatedProperty, StatedValues, is_of_language, is_open, own_name, own_unit};
 use crate::unit::Dimension;
 
 /// A property whose names, or whose values' names, a vocabulary lacks.
@@ -33,11 +33,14 @@ pub fn unnamed(mut stated: Vec<StatedProperty>, vocabulary: &Vocabulary) -> Vec<
     let known = KnownNames::of(vocabulary);
     let all = stated.into_iter().map(|property| {
         let path = Dimension::of_path(&property.path).map_or(property.path.as_str(), |(_, path)| path);
+        let path = own_unit(path).map_or(path, |(path, _)| path);
         let name = own_name(path);
         let named = known.property(&name);
         let unnamed_values = match &property.values {
             StatedValues::Texts(values) if named.is_none_or(|property| !property.named_only) => {
-                let is_unnamed = |value: &&String| known.values_among(std::slice::from_ref(value)).next().is_none();
+                let is_language = is_of_language(&property.path);
+                let is_unnamed =
+                    |value: &&String| known.values_among(std::slice::from_ref(value), is_language).next().is_none();
                 values.iter().filter(is_unnamed).cloned().collect()
             }
             _ => Vec::new(),
