@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use forecourt_contract::Endpoint;
 use forecourt_core::{
-    Allowance, Ending, Event, Handle, Language, Message, MessageId, Part, Reply, Sender, ThreadId, Transport,
+    Allowance, Ending, Event, Handle, Language, Message, MessageId, Part, Reply, ThreadId, Transport,
 };
 use forecourt_host::Run;
 use forecourt_surface::tool::{Tool, ToolCall, ToolEvent, ToolOutput};
@@ -97,15 +97,15 @@ async fn begun(ask: &Command) -> Result<(OwnedSemaphorePermit, Reply), ApiError>
     let mut message = Message::new(id, handle, vec![Part::markdown(text)], VIA, now);
     message.thread = conversation.as_deref().and_then(ThreadId::parse);
     // Credit and payments are for callers.
-    message.allowance = Allowance::WithoutCredit;
+    message.sender.allowance = Allowance::WithoutCredit;
     let slot = trial(ask)?;
     if let Some(caller) = caller {
         message.sender = caller.sender(&resident.card.address.to_string(), host.site().domain.as_str(), now);
-        message.allowance = caller.allowance();
-        if let Some(told) = caller.told() {
-            let target = format!("agent @{} as {told}", resident.card.handle());
-            account::note(host, &ask.actor.name, "try", target, None, Came::Done).await;
+        if caller.is_somebody() {
+            // Nothing is kept as theirs, and no conversation of theirs is read.
+            (message.thread, message.unrecorded) = (None, true);
         }
+        note(ask, &format!("agent @{}", resident.card.handle()), &caller).await;
     }
     Ok((slot, host.receive(message, Run::without_task()).await?))
 }
@@ -180,7 +180,8 @@ pub(crate) async fn endpoint(ask: Command) -> Result<TrialCall, ApiError> {
     let found = of_endpoints(&ask).into_iter().find(|(id, _)| id == wanted);
     let (_, endpoint) = found.ok_or_else(unknown)?;
     let _slot = trial(&ask)?;
-    let output = endpoints::call(&ask.house.host, &endpoint, call(arguments, &scopes)).await;
+    note(&ask, &format!("endpoint {} {}", endpoint.method, endpoint.path.as_str()), &scopes).await;
+    let output = endpoints::call(&ask.house.host, &endpoint, call(&ask, arguments, &scopes)).await;
     Ok(called(output, begun_at))
 }
 
@@ -190,7 +191,8 @@ pub(crate) async fn tool(ask: Command) -> Result<TrialCall, ApiError> {
     let begun_at = Instant::now();
     let tool = tools(&ask).into_iter().find(|tool| tool.name == ask.named("tool")).ok_or_else(unknown)?;
     let _slot = trial(&ask)?;
-    let mut events = (tool.call)(call(arguments, &scopes));
+    note(&ask, &format!("tool {}", tool.name), &scopes).await;
+    let mut events = (tool.call)(call(&ask, arguments, &scopes));
     let mut output = None;
     while let Some(event) = events.next().await {
         if let ToolEvent::Done(done) = event {
@@ -199,6 +201,13 @@ pub(crate) async fn tool(ask: Command) -> Result<TrialCall, ApiError> {
     }
     let output = output.ok_or_else(|| ApiError::internal("the tool ended without an answer"))?;
     Ok(called(output, begun_at))
+}
+
+/// Writes down whose place was taken.
+async fn note(ask: &Command, tried: &str, caller: &TrialCaller) {
+    if let Some(told) = caller.told() {
+        account::note(&ask.house.host, &ask.actor.name, "try", format!("{tried} as {told}"), None, Came::Done).await;
+    }
 }
 
 fn trial(ask: &Command) -> Result<OwnedSemaphorePermit, ApiError> {
@@ -210,12 +219,13 @@ fn unknown() -> ApiError {
     ApiError::not_found("there is nothing of this name to try out").hint("GET /api/v1/playground lists what there is")
 }
 
-fn call(arguments: Map<String, Value>, scopes: &TrialCaller) -> ToolCall {
+fn call(ask: &Command, arguments: Map<String, Value>, scopes: &TrialCaller) -> ToolCall {
+    let domain = ask.house.host.site().domain.as_str();
     ToolCall {
         arguments: Value::Object(arguments),
         // The operator's own rights must not count here: a trial shows what a stranger gets, who may have been granted
         // something.
-        sender: Sender { authority: scopes.authority(), ..Sender::anonymous() },
+        sender: scopes.sender(domain, domain, ask.now()),
         hop: 0,
         language: None::<Language>,
         via: VIA,

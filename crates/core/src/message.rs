@@ -86,8 +86,6 @@ pub struct Message {
     pub unrecorded: bool,
     /// What the caller brings to go on after a refusal; claims for the host to check. No agent sees it.
     pub submission: Option<Box<Submission>>,
-    /// What may be used up for it.
-    pub allowance: Allowance,
     /// What the browser that sent it keeps its consents by, where nobody is signed in. Filled from a cookie that counts,
     /// and from nothing else; it lets consents hold that were given there, and opens nothing. No agent sees it.
     pub consents: Option<ConsentToken>,
@@ -133,7 +131,6 @@ impl Message {
             annotations: Map::new(),
             unrecorded: false,
             submission: None,
-            allowance: Allowance::Whole,
             consents: None,
             policy_resolution: None,
             gate: GateNotes::default(),
@@ -209,6 +206,10 @@ pub struct Sender {
     /// The crawler that it is, if it proved or says that it is one. Never serialized.
     #[serde(skip)]
     pub bot: Option<Box<Bot>>,
+    /// What may be used up in its name. Part of the sender, so that code that hands a request on can't forget it. Never
+    /// serialized.
+    #[serde(skip)]
+    pub allowance: Allowance,
 }
 
 fn no_method() -> String {
@@ -231,6 +232,7 @@ impl Sender {
             claimed_address: None,
             peer: None,
             bot: None,
+            allowance: Allowance::Whole,
         }
     }
 

@@ -62,7 +62,7 @@ impl Host {
         passage: &Passage<'_>,
         message: Box<Message>,
     ) -> Result<Result<PassedMessage, Box<AdmissionRefusal>>, Error> {
-        if message.search.is_tentative() || message.allowance.is_tried_out() {
+        if message.search.is_tentative() || message.sender.allowance.is_tried_out() {
             // On the heap, since most messages are whole questions to one agent.
             return Box::pin(self.admit_unspent(passage, message)).await;
         }
@@ -97,10 +97,10 @@ impl Host {
                     return Ok(Err(self.refuse_for_good(passage, message, refusal)));
                 }
                 Err((refused, Objection::Required(requirement))) => {
-                    let is_met = refused.allowance.is_as_if_met()
+                    let is_met = refused.sender.allowance.is_as_if_met()
                         || self.records.issuances.is_granted_to(&claimant(passage, &refused), &requirement).await?;
                     if !is_met {
-                        let refusal = Box::new(match refused.allowance.is_tried_out() {
+                        let refusal = Box::new(match refused.sender.allowance.is_tried_out() {
                             true => self.records.issuances.without_state(&requirement, passage.card.handle()),
                             false => needs_own_question(&refused),
                         });

@@ -64,7 +64,7 @@ impl Issuances {
             return Ok(Finding::Met(Box::new(RequirementUse(MetBy::Granted))));
         }
         // After grants, and before a payment that comes along: nobody is charged for what credit pays for.
-        let credit = match message.allowance.has_credit() {
+        let credit = match message.sender.allowance.has_credit() {
             true => self.meet_by_credit(requirement, claimant).await?,
             false => None,
         };

@@ -1,7 +1,7 @@
 //! In whose name something is tried out.
 
 use forecourt_core::identity::{Audience, IdentityEvidence, Proof};
-use forecourt_core::scope::{Scope, ScopeSet};
+use forecourt_core::scope::Scope;
 use forecourt_core::{Allowance, Authority, Sender, Timestamp};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,6 +12,8 @@ use crate::limits::{TRIAL_CALLER_CHARS_MAX, TRIAL_SCOPES_MAX};
 
 /// How an agent is told that nothing proved who asks: an operator tries it out.
 const TRIED_OUT: &str = "tried-out";
+/// Who has scopes and no name.
+const NOBODY: &str = "tried-out:anybody";
 /// The method and the assurance of people who sign in, unless others are named.
 const METHOD: &str = "urn:mentionable:auth:oidc:v0.1";
 const ASSURANCE: &str = "oauth";
@@ -73,8 +75,12 @@ impl TrialCaller {
 
     /// What agents and rules are told of it; `audience` is whom it asks, and `host` this one.
     pub(super) fn sender(&self, audience: &str, host: &str, now: Timestamp) -> Sender {
-        let authority = self.authority();
-        let Some(subject) = self.subject.clone() else { return Sender { authority, ..Sender::anonymous() } };
+        let allowance = Allowance::TriedOut { as_if_met: self.as_if_met };
+        // Scopes are granted to somebody: without a name, to nobody whom a rule or a record could know.
+        let nobody = || (!self.scopes.is_empty()).then(|| NOBODY.to_owned());
+        let Some(subject) = self.subject.clone().or_else(nobody) else {
+            return Sender { allowance, ..Sender::anonymous() };
+        };
         let text = |text: &Option<String>, default: &str| text.clone().unwrap_or_else(|| default.to_owned());
         let evidence = IdentityEvidence {
             id: None,
@@ -94,21 +100,16 @@ impl TrialCaller {
         Sender {
             auth_method: TRIED_OUT.to_owned(),
             verified: true,
+            authority: Authority::of_evidence(std::slice::from_ref(&evidence)),
             identities: vec![evidence],
-            authority,
+            allowance,
             ..Sender::anonymous()
         }
     }
 
-    /// What it may do.
-    pub(super) fn authority(&self) -> Authority {
-        let scopes = self.scopes.iter().map(String::as_str);
-        Authority::granted(ScopeSet::parse_all(scopes).unwrap_or_default())
-    }
-
-    /// What may be used up in its name.
-    pub(super) fn allowance(&self) -> Allowance {
-        Allowance::TriedOut { as_if_met: self.as_if_met }
+    /// Whether it is somebody in particular.
+    pub(super) fn is_somebody(&self) -> bool {
+        self.subject.is_some()
     }
 
     /// Who it is, as it is written down that an operator took its place; `None` for nobody in particular.
@@ -142,7 +143,11 @@ mod tests {
     fn nobody_in_particular_has_proven_nothing() {
         let nobody = TrialCaller { subject: Some("  ".to_owned()), ..TrialCaller::default() }.checked().unwrap();
         let sender = nobody.sender("@a@demo.localhost", "demo.localhost", Timestamp::UNIX_EPOCH);
-        assert_eq!((sender, nobody.told()), (Sender::anonymous(), None));
+        assert_eq!((sender.owner(), sender.identities.len(), nobody.told()), (None, 0, None));
+        assert!(sender.allowance.is_tried_out());
+        let scoped = TrialCaller { scopes: vec!["orders:read".to_owned()], ..TrialCaller::default() };
+        let sender = scoped.sender("@a@demo.localhost", "demo.localhost", Timestamp::UNIX_EPOCH);
+        assert!(sender.verified && sender.authority.held().covers(&Scope::parse("orders:read").unwrap()));
         let ann = TrialCaller { subject: Some("ann@example.com".to_owned()), ..TrialCaller::default() };
         let sender = ann.sender("@a@demo.localhost", "demo.localhost", Timestamp::UNIX_EPOCH);
         assert_eq!((sender.owner(), sender.identities[0].proof.kind.as_str()), (Some("ann@example.com"), TRIED_OUT));

@@ -117,7 +117,6 @@ impl Inner {
             language: asked.language.clone(),
             hop: asked.hop.saturating_add(1),
             search: asked.search.handed_on(),
-            allowance: asked.allowance,
             ..Message::new(id, sibling.handle().clone(), parts, asked.received_via, self.clock.now())
         }
     }
@@ -355,10 +354,13 @@ mod tests {
         let id = MessageId::parse("m1").unwrap();
         let mut asked = Message::new(id, Handle::parse("agent").unwrap(), Vec::new(), "test", tool.0.clock.now());
         let handed_on = |asked: &Message| tool.0.message(&sibling("Pantry", String::new()), "?", asked);
-        assert_eq!((handed_on(&asked).allowance, handed_on(&asked).search.is_tentative()), (Allowance::Whole, false));
+        assert_eq!(
+            (handed_on(&asked).sender.allowance, handed_on(&asked).search.is_tentative()),
+            (Allowance::Whole, false)
+        );
         for allowance in [Allowance::WithoutCredit, Allowance::TriedOut { as_if_met: false }] {
-            asked.allowance = allowance;
-            assert_eq!(handed_on(&asked).allowance, allowance);
+            asked.sender.allowance = allowance;
+            assert_eq!(handed_on(&asked).sender.allowance, allowance);
         }
         for search in [
             SearchOptions { asks_several: true, ..SearchOptions::default() },

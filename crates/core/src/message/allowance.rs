@@ -1,7 +1,7 @@
 //! What a message may use up of what its caller has.
 
-/// What may be used up for a message, of credit and of consents and payments that were given and not used. What an agent
-/// asks of another one to answer it may use up no more.
+/// What may be used up in a sender's name, of credit and of consents and payments that were given and not used. It goes
+/// along with the sender: what an agent asks of others to answer may use up no more.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Allowance {
     /// Everything that its caller has.

@@ -40,6 +40,7 @@ fn proven() -> Sender {
         claimed_address: Some("@ann@claimed.example".into()),
         token: None,
         peer: Some([127, 0, 0, 1].into()),
+        ..Sender::anonymous()
     }
 }
 

@@ -53,6 +53,7 @@ impl KeptMessage {
             continues: message.gate.continues(),
             agent: message.sender.agent.clone(),
             peer: message.sender.peer,
+            may_spend: message.sender.allowance.has_credit(),
             sender: message.sender,
             id: message.id,
             thread: message.thread,
@@ -69,7 +70,6 @@ impl KeptMessage {
             answers: message.answers,
             annotations: message.annotations,
             unrecorded: message.unrecorded,
-            may_spend: message.allowance.has_credit(),
             policy_resolution: message.policy_resolution,
         }
     }
@@ -81,7 +81,9 @@ impl KeptMessage {
 
     /// The message, for its agent to be asked again.
     pub(crate) fn into_message(self) -> Message {
-        let sender = Sender { agent: self.agent, peer: self.peer, token: None, ..self.sender };
+        // What is tried out is never kept: it has no task.
+        let allowance = if self.may_spend { Allowance::Whole } else { Allowance::WithoutCredit };
+        let sender = Sender { agent: self.agent, peer: self.peer, token: None, allowance, ..self.sender };
         let via = transport(&self.received_via);
         Message {
             thread: self.thread,
@@ -95,7 +97,6 @@ impl KeptMessage {
             answers: self.answers,
             annotations: self.annotations,
             unrecorded: self.unrecorded,
-            allowance: if self.may_spend { Allowance::Whole } else { Allowance::WithoutCredit },
             policy_resolution: self.policy_resolution,
             gate: GateNotes::arriving(self.continues),
             ..Message::new(self.id, self.recipient, self.parts, via, self.received_at)
@@ -140,7 +141,7 @@ mod tests {
             ..Sender::anonymous()
         };
         message.history = vec![Turn::text(Role::User, "before")].into();
-        (message.hop, message.unrecorded, message.allowance) = (3, true, Allowance::WithoutCredit);
+        (message.hop, message.unrecorded, message.sender.allowance) = (3, true, Allowance::WithoutCredit);
         message.language = Language::parse("de");
         message.metadata.insert("a".to_owned(), json!({"b": 1}));
         message.gate = GateNotes::arriving(true);

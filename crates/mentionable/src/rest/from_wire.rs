@@ -65,7 +65,7 @@ pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, DecodeErr
     };
     Ok(Message {
         thread: session.as_deref().and_then(ThreadId::parse),
-        sender: envelope.sender,
+        sender: Sender { allowance: envelope.allowance, ..envelope.sender },
         history: history.map_or_else(
             || earlier.into_iter().map(asked_before).chain(runs.into_iter().filter_map(turn)).collect(),
             Into::into,
@@ -73,7 +73,6 @@ pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, DecodeErr
         language: envelope.language,
         hop: envelope.hop,
         submission: envelope.submission,
-        allowance: envelope.allowance,
         consents: envelope.consents,
         // Nobody has asked this agent anything yet.
         unrecorded: search.is_tentative(),

@@ -105,6 +105,6 @@ async fn policy_f7_what_another_site_may_have_sent_spends_nothing() {
         let request = get("/~bot?user=a").header("accept", "application/json");
         let request = header.into_iter().fold(request, |request, (name, value)| request.header(name, value));
         place.send(request).await.is(200);
-        assert_eq!(agent.heard().pop().unwrap().allowance.has_credit(), may_spend, "{header:?}");
+        assert_eq!(agent.heard().pop().unwrap().sender.allowance.has_credit(), may_spend, "{header:?}");
     }
 }

@@ -66,7 +66,7 @@ async fn a_question_without_a_name_is_asked_of_all_that_find_things() {
     let heard = &heard[0];
     assert!(heard.search.asks_several && heard.search.list_only && heard.search.narrowing.decided && heard.unrecorded);
     assert_eq!((heard.search.findings, heard.search.narrowing.results), (FindingsDetail::Facets, Some(4)));
-    assert_eq!((heard.text().as_str(), heard.allowance), ("rain", Allowance::WithoutCredit));
+    assert_eq!((heard.text().as_str(), heard.sender.allowance), ("rain", Allowance::WithoutCredit));
     let german = place.send(get("/?user=rain").header("accept", "text/html").header("accept-language", "de")).await;
     assert!(german.text().contains("Weiter mit The shop") && german.text().contains("4 von 12"), "{}", german.text());
     // No page but this one asks several.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use forecourt_core::policy::{CreditTerms, DeductionCaps, DeductionPeriod, Demand, PaidFor, Requirement};
-use forecourt_core::{Allowance, Message, Store, ThreadId};
+use forecourt_core::{Allowance, Store, ThreadId};
 use forecourt_host::Host;
 use forecourt_testkit::ScriptedAgent;
 
@@ -56,7 +56,8 @@ async fn policy_f7_credit_is_not_spent_by_what_its_caller_may_not_have_sent() {
     for (store, _folder) in stores() {
         let (host, _, _, thread) = paid_host(&store).await;
         assert!(ask(&host, in_thread("Dinner?", thread.clone())).await.is_answer());
-        let linked = Message { allowance: Allowance::WithoutCredit, ..in_thread("Dinner?", thread.clone()) };
+        let mut linked = in_thread("Dinner?", thread.clone());
+        linked.sender.allowance = Allowance::WithoutCredit;
         assert!(!ask(&host, linked).await.is_answer());
         for _ in 0..3 {
             assert!(ask(&host, in_thread("Dinner?", thread.clone())).await.is_answer(), "nothing was taken");

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use forecourt_core::policy::PaidFor;
-use forecourt_core::{Allowance, Message, SearchOptions};
+use forecourt_core::{Allowance, Message, SearchOptions, Sender};
 use forecourt_testkit::ScriptedAgent;
 
 use super::audit::records;
@@ -104,14 +104,17 @@ async fn a_question_to_several_agents_takes_no_credit_and_says_what_to_do() {
     }
 }
 
+/// What an operator tries out.
+fn tried_out(message: Message, as_if_met: bool) -> Message {
+    let sender = Sender { allowance: Allowance::TriedOut { as_if_met }, ..message.sender.clone() };
+    Message { sender, ..message }
+}
+
 #[tokio::test]
 async fn an_operator_who_tries_it_out_meets_what_a_caller_does_and_uses_nothing_up() {
     for (store, _folder) in stores() {
         let (host, agent, _, thread) = paid_host(&store).await;
-        let tried = |as_if_met: bool| Message {
-            allowance: Allowance::TriedOut { as_if_met },
-            ..in_thread("Dinner?", thread.clone())
-        };
+        let tried = |as_if_met: bool| tried_out(in_thread("Dinner?", thread.clone()), as_if_met);
         let refused = ask(&host, tried(false)).await;
         let refusal = refused.refusal();
         assert_eq!((refusal.kind(), refusal.data.get("state")), ("payment_required", None), "nobody can pay for it");
@@ -131,7 +134,7 @@ async fn trying_a_consent_out_issues_nothing() {
         let (rule, till) = (Wants::this(consent("1", Some(60))), Arc::<Till>::default());
         let setup = setup(&store, &rule, &till);
         let host = setup.host(ScriptedAgent::saying(["Soup."])).await;
-        let tried = |as_if_met: bool| Message { allowance: Allowance::TriedOut { as_if_met }, ..message("Dinner?") };
+        let tried = |as_if_met: bool| tried_out(message("Dinner?"), as_if_met);
         assert_eq!(ask(&host, tried(false)).await.refusal().kind(), "consent_required");
         assert!(ask(&host, tried(true)).await.is_answer());
         assert_eq!(ask(&host, tried(false)).await.refusal().kind(), "consent_required", "nothing was agreed to");
