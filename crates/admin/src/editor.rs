@@ -52,6 +52,8 @@ pub struct EditProblem {
 pub struct EditReport {
     /// Everything that is wrong. With anything in it nothing has changed.
     pub problems: Vec<EditProblem>,
+    /// The files as they were.
+    pub before: Texts,
     /// The files as they are, or would be.
     pub texts: Texts,
 }

@@ -17,10 +17,11 @@ use forecourt_admin::editor::{
     state_of,
 };
 use forecourt_core::Timestamp;
-use forecourt_settings::Problems;
+use forecourt_settings::{Problem, Problems};
 use futures::future::BoxFuture;
 use tokio::sync::Mutex;
 
+use crate::inspect;
 use crate::reload::{Attempt, AttemptProblem, FixedSettings, ReloadSource, attempt_problems};
 use draft::Draft;
 use versions::Versions;
@@ -66,8 +67,13 @@ impl FolderEditor {
         let folder = Folder { source: self.source.clone(), data: self.data.clone() };
         let turn = self.turn.clone();
         Box::pin(async move {
-            let _turn = turn.lock_owned().await;
-            let done = tokio::task::spawn_blocking(move || work(&folder)).await;
+            let turn = turn.lock_owned().await;
+            let in_turn = move || {
+                // Held until the work is done, also where nobody waits for it any more.
+                let _turn = turn;
+                work(&folder)
+            };
+            let done = tokio::task::spawn_blocking(in_turn).await;
             done.unwrap_or_else(|_| Err(EditError::Unavailable("looking at the files ended in a panic".to_owned())))
         })
     }
@@ -115,14 +121,17 @@ async fn apply(
     // Checked first: what is wrong by itself is never on disk, where another node or a restart would read it.
     let written = blocking(move || {
         let report = at.check(&change)?;
-        let before = at.texts()?;
-        if report.problems.is_empty() {
-            texts::write(at.source.folder(), &before, &report.texts)?;
+        // A check takes its time, and others change files meanwhile.
+        if at.texts()? != report.before {
+            return Err(EditError::Stale);
         }
-        Ok((before, report))
+        if report.problems.is_empty() {
+            texts::write(at.source.folder(), &report.before, &report.texts)?;
+        }
+        Ok(report)
     });
-    let (before, report) = written.await?;
-    if !report.problems.is_empty() || before == report.texts {
+    let report = written.await?;
+    if !report.problems.is_empty() || report.before == report.texts {
         return Ok(report);
     }
     let attempt = read_again(by).await;
@@ -131,9 +140,10 @@ async fn apply(
         Some(attempt) => attempt.problems.iter().map(problem).collect(),
         None => vec![nobody_reads()],
     };
-    let (now, texts) = (report.texts, before.clone());
-    blocking(move || texts::write(folder.source.folder(), &now, &before)).await?;
-    Ok(EditReport { problems, texts })
+    let EditReport { before, texts: now, .. } = report;
+    let refused = EditReport { problems, texts: before.clone(), before: before.clone() };
+    blocking(move || texts::put_back(folder.source.folder(), &now, &before)).await?;
+    Ok(refused)
 }
 
 fn nobody_reads() -> EditProblem {
@@ -178,24 +188,35 @@ impl Folder {
         texts::are_within_bounds(&texts)?;
         let changed = changed_files(&before, &texts);
         changed.iter().try_for_each(|name| texts::is_editable(name))?;
+        let is_hidden =
+            |name: &&String| !before.contains_key(*name) && self.source.folder().join(name).symlink_metadata().is_ok();
+        if let Some(name) = changed.iter().find(is_hidden) {
+            let why = "it is there, and too long or no text: change it where it is";
+            return Err(EditError::Invalid(format!("`{name}` is not changed from here: {why}")));
+        }
         if changed.is_empty() {
-            return Ok(EditReport { problems: Vec::new(), texts });
+            return Ok(EditReport { problems: Vec::new(), before, texts });
         }
         let draft = Draft::make(self.source.folder(), &self.data, &before, &texts)?;
-        let wrong = self.problems(&draft);
+        let wrong = self.problems(&draft, &changed);
         let problems = attempt_problems(&wrong, draft.folder()).iter().map(problem).collect();
-        Ok(EditReport { problems, texts })
+        Ok(EditReport { problems, before, texts })
     }
 
     /// Everything that is found in a draft without opening a socket or the store.
-    fn problems(&self, draft: &Draft) -> Problems {
+    fn problems(&self, draft: &Draft, changed: &[String]) -> Problems {
         let mut problems = Problems::new();
         let settings = FixedSettings::of(draft.folder(), self.source.shared_file().as_deref());
         problems.extend(self.source.first.1.changes(&settings, draft.folder()));
         let Some(mut deployment) = problems.absorb(self.source.read_in(draft.folder())) else { return problems };
         deployment.data.clone_from(&self.data);
+        problems.extend(inspect::inspect(&deployment));
         if let Some(house) = problems.absorb(deployment.build()) {
             problems.extend(house.content_problems());
+            // One that was broken before is left out now as well, and stands in nobody's way.
+            let is_changed =
+                |problem: &&Problem| changed.iter().any(|name| draft.folder().join(name) == problem.file());
+            problems.extend(house.refused_endpoints().iter().filter(is_changed).cloned());
         }
         problems
     }

@@ -15,7 +15,7 @@ use super::{sent, visitor};
 use crate::access;
 use crate::api_error::ApiError;
 use crate::desk::{Ask, Desk};
-use crate::editor::EditProblem;
+use crate::editor::{EditProblem, Texts, state_of};
 use crate::nouns::deployment::{self, DeploymentFiles, Difference, EditOutcome};
 use crate::role::Actor;
 
@@ -129,17 +129,10 @@ pub(super) async fn form(State(desk): State<Arc<Desk>>, uri: Uri, headers: Heade
         url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
     let page = async {
         let name = asked.get("file").map_or(NEW_FILE, String::as_str);
-        let files = files(&desk, &actor).await?;
-        let text = files.files.iter().find(|file| file.name == name).map(|file| file.text.clone());
-        Ok(of_file(
-            &OpenFile {
-                name,
-                text: text.as_deref().unwrap_or_default(),
-                state: &files.state,
-                is_there: text.is_some(),
-            },
-            "",
-        ))
+        let texts = texts(&desk, &actor).await?;
+        let (state, text) = (state_of(&texts), texts.get(name));
+        let (is_there, text) = (text.is_some(), text.map_or("", String::as_str));
+        Ok(of_file(&OpenFile { name, text, state: &state, is_there }, ""))
     };
     render_page(&desk, page.await, &actor, &uri)
 }
@@ -174,7 +167,11 @@ pub(super) async fn send(State(desk): State<Arc<Desk>>, request: Request) -> Res
         let is_stale = outcome.as_ref().is_err_and(|error| error.status == StatusCode::CONFLICT);
         // What was written stays on the page, whatever is wrong with it. Whoever has seen what others changed since may
         // apply it all the same.
-        let state = if is_applied || is_stale { files(&desk, &actor).await?.state } else { field("state") };
+        let state = match &outcome {
+            Ok(outcome) => outcome.state.clone(),
+            Err(_) if is_stale => state_of(&texts(&desk, &actor).await?),
+            Err(_) => field("state"),
+        };
         let opened = OpenFile { name: &name, text: &text, state: &state, is_there: does != REMOVE || !is_applied };
         let mut page = of_file(&opened, &reason);
         match outcome {
@@ -184,7 +181,8 @@ pub(super) async fn send(State(desk): State<Arc<Desk>>, request: Request) -> Res
                 if is_stale {
                     page.hint = Some("What is written here against the files as they are now stands below.".to_owned());
                     let again = command(&desk, &actor, &[], edit(None), acting)?;
-                    page.sections.extend(deployment::check(again).await?.differences.into_iter().map(difference));
+                    let differences = deployment::check(again).await.map(|outcome| outcome.differences);
+                    page.sections.extend(differences.unwrap_or_default().into_iter().map(difference));
                 }
             }
         }
@@ -193,8 +191,8 @@ pub(super) async fn send(State(desk): State<Arc<Desk>>, request: Request) -> Res
     render_page(&desk, page.await, &actor, &head.uri)
 }
 
-async fn files(desk: &Arc<Desk>, actor: &Actor) -> Result<DeploymentFiles, ApiError> {
-    deployment::one(access::for_operators(ask(desk, actor, &[], Value::Null)?)?).await
+async fn texts(desk: &Arc<Desk>, actor: &Actor) -> Result<Texts, ApiError> {
+    deployment::texts(access::for_operators(ask(desk, actor, &[], Value::Null)?)?).await
 }
 
 /// A file on the page.

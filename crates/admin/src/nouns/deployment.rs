@@ -58,6 +58,8 @@ pub struct EditOutcome {
     pub problems: Vec<EditProblem>,
     /// Each file that is new, other or gone, line by line.
     pub differences: Vec<Difference>,
+    /// What the files are now, in a word.
+    pub state: String,
 }
 
 /// How a file differs.
@@ -78,6 +80,11 @@ pub struct VersionDetail {
     pub differences: Vec<Difference>,
 }
 
+/// The files alone.
+pub(crate) async fn texts(ask: OperatorAsk) -> Result<Texts, ApiError> {
+    Ok(editor(&ask)?.texts().await?)
+}
+
 pub(crate) async fn one(ask: OperatorAsk) -> Result<DeploymentFiles, ApiError> {
     let editor = editor(&ask)?;
     let (texts, versions) = (editor.texts().await?, editor.versions().await?);
@@ -95,10 +102,9 @@ pub(crate) async fn version(ask: OperatorAsk) -> Result<VersionDetail, ApiError>
 
 pub(crate) async fn check(command: Command) -> Result<EditOutcome, ApiError> {
     let Edit { change, .. } = command.body()?;
-    let editor = editor(&command)?;
-    let before = editor.texts().await?;
-    let EditReport { problems, texts } = editor.check(change).await?;
-    Ok(EditOutcome { is_applied: false, problems, differences: differences(&before, &texts) })
+    let EditReport { problems, before, texts } = editor(&command)?.check(change).await?;
+    let differences = differences(&before, &texts);
+    Ok(EditOutcome { is_applied: false, problems, differences, state: state_of(&before) })
 }
 
 pub(crate) async fn apply(command: Command) -> Result<EditOutcome, ApiError> {
@@ -124,19 +130,23 @@ async fn make(
 ) -> Result<EditOutcome, ApiError> {
     let reason = reason(why.as_deref())?;
     let editor = editor(command)?;
-    let before = editor.texts().await?;
     let target = change.files.keys().cloned().collect::<Vec<_>>().join(", ");
     let by = EditedBy { who: command.actor.name.clone(), reason: reason.clone() };
-    let EditReport { problems, texts } = editor.apply(change, by).await?;
-    let came = match (problems.is_empty(), before == texts) {
-        (true, true) => Came::Already,
-        (true, false) => Came::Done,
-        (false, _) => Came::Refused,
+    let wanted = change.clone();
+    let report = editor.apply(change, by).await;
+    let came = match &report {
+        Ok(EditReport { problems, before, texts }) if problems.is_empty() && before == texts => Came::Already,
+        Ok(EditReport { problems, .. }) if problems.is_empty() => Came::Done,
+        Ok(_) | Err(_) => Came::Refused,
     };
     // The house may be another one by now.
     let host = command.desk.house()?.host;
     account::note(&host, &command.actor.name, action, target, reason.as_deref(), came).await;
-    Ok(EditOutcome { is_applied: problems.is_empty(), problems, differences: differences(&before, &texts) })
+    let EditReport { problems, before, texts } = report?;
+    let (is_applied, state) = (problems.is_empty(), state_of(&texts));
+    // What was refused is shown as it was wanted.
+    let wanted = if is_applied { texts } else { wanted.made_to(&before) };
+    Ok(EditOutcome { is_applied, problems, differences: differences(&before, &wanted), state })
 }
 
 fn editor(ask: &Ask) -> Result<Arc<dyn DeploymentEditor>, ApiError> {

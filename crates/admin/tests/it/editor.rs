@@ -54,7 +54,7 @@ impl MemoryEditor {
             message: "`wrong` is wrong".to_owned(),
             hint: Some("write what is right".to_owned()),
         };
-        Ok(EditReport { problems: wrong.map(problem).collect(), texts })
+        Ok(EditReport { problems: wrong.map(problem).collect(), before, texts })
     }
 }
 
@@ -69,9 +69,9 @@ impl DeploymentEditor for MemoryEditor {
 
     fn apply(&self, change: TextChange, by: EditedBy) -> BoxFuture<'static, Result<EditReport, EditError>> {
         let report = self.looked_at(&change);
-        if let Ok(EditReport { problems, texts }) = &report
+        if let Ok(EditReport { problems, before, texts }) = &report
             && problems.is_empty()
-            && *texts != self.now()
+            && texts != before
         {
             self.keep(texts.clone(), by);
         }
@@ -135,8 +135,9 @@ async fn a_change_is_checked_applied_written_down_and_put_back() {
         })
         .collect();
     assert_eq!(told[0], ["operator", "put back", "agents/a.toml", "back to version 1", "done"]);
-    assert_eq!(told[1], ["operator", "edit", "agents/a.toml", "new name", "done"]);
-    assert_eq!(told[2][4], "refused");
+    assert_eq!(told[1], ["operator", "edit", "agents/a.toml", "new name", "refused"]);
+    assert_eq!(told[2], ["operator", "edit", "agents/a.toml", "new name", "done"]);
+    assert_eq!(told[3][4], "refused");
 }
 
 #[tokio::test]

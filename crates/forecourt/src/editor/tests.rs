@@ -127,6 +127,10 @@ fn a_draft_is_checked_and_nothing_of_it_is_left() {
         let search = format!("handle = 'find'\nname = 'Find'\n[backend]\nkind = 'search'\ncontent = ['{content}']\n");
         assert_eq!(checked(&[("agents/find.toml", Some(&search))]), [], "{content}");
     }
+    // Files that are not shown are not replaced either.
+    site.write("site/agents/long.toml", &"#".repeat(FILE_BYTES_MAX + 1));
+    let hidden = editor.check(&change(&[("agents/long.toml", Some("x = 1"))]));
+    assert!(matches!(hidden, Err(EditError::Invalid(_))), "{hidden:?}");
     assert_eq!(site.texts(), before);
     assert_eq!(fs::read_dir(site.data().join("drafts")).unwrap().count(), 0);
 }
@@ -161,6 +165,21 @@ fn files_are_written_whole_as_closed_as_they_were_and_put_back_where_one_fails()
     assert!(matches!(texts::write(&folder, &now, &wrong), Err(EditError::Unavailable(_))));
     assert_eq!(site.texts(), now);
     assert_eq!(hidden_files(&folder), 0, "nothing half written is left");
+}
+
+#[test]
+fn what_somebody_else_has_changed_since_is_not_put_back() {
+    let site = Site::new();
+    let (folder, before) = (site.folder(), site.texts());
+    let mut written = before.clone();
+    for name in ["agents/a.toml", "agents/b.toml"] {
+        written.insert(name.to_owned(), "# ours".to_owned());
+    }
+    texts::write(&folder, &before, &written).unwrap();
+    site.write("site/agents/b.toml", "# theirs");
+    texts::put_back(&folder, &written, &before).unwrap();
+    assert!(!folder.join("agents/a.toml").exists());
+    assert_eq!(fs::read_to_string(folder.join("agents/b.toml")).unwrap(), "# theirs");
 }
 
 fn hidden_files(folder: &Path) -> usize {

@@ -108,21 +108,41 @@ pub(super) fn are_within_bounds(texts: &Texts) -> Result<(), EditError> {
 /// Makes the files of a folder from one state another. Each file is the old or the new one at any time. Where one can't be
 /// written, those before it are put back. Blocks.
 pub(super) fn write(folder: &Path, before: &Texts, now: &Texts) -> Result<(), EditError> {
-    let mut written = Vec::new();
+    let mut written: Vec<String> = Vec::new();
     for name in changed_files(before, now) {
         let done = set(&folder.join(&name), now.get(&name).map(String::as_str));
         if let Err(error) = done {
-            for name in written {
-                let path: &String = &name;
-                if let Err(error) = set(&folder.join(path), before.get(path).map(String::as_str)) {
-                    tracing::error!(%error, file = %path, "a file could not be put back");
-                }
-            }
-            return Err(EditError::Unavailable(format!("`{name}` can't be written: {error}; nothing was changed")));
+            let kept: Vec<String> = written.into_iter().filter(|name| set_as(folder, name, before).is_err()).collect();
+            let then = match kept.is_empty() {
+                true => "nothing was changed".to_owned(),
+                false => format!("{} could not be put back and must be by hand", kept.join(", ")),
+            };
+            return Err(EditError::Unavailable(format!("`{name}` can't be written: {error}; {then}")));
         }
         written.push(name);
     }
     Ok(())
+}
+
+/// Puts files back as they were before a change that was refused. Those that somebody else has changed since are left as
+/// they are. Blocks.
+pub(super) fn put_back(folder: &Path, written: &Texts, before: &Texts) -> Result<(), EditError> {
+    let is_ours = |name: &String| fs::read_to_string(folder.join(name)).ok().as_ref() == written.get(name);
+    let names = changed_files(written, before).into_iter().filter(is_ours);
+    let kept: Vec<String> = names.filter(|name| set_as(folder, name, before).is_err()).collect();
+    match kept.is_empty() {
+        true => Ok(()),
+        false => Err(EditError::Unavailable(format!(
+            "the change was refused, and {} could not be put back: a restart would read what is wrong",
+            kept.join(", ")
+        ))),
+    }
+}
+
+/// Has a file say what it says in a state of the files.
+fn set_as(folder: &Path, name: &str, texts: &Texts) -> std::io::Result<()> {
+    let done = set(&folder.join(name), texts.get(name).map(String::as_str));
+    done.inspect_err(|error| tracing::error!(%error, file = name, "a file could not be put back"))
 }
 
 /// Has a file say this, or takes it away.
