@@ -57,6 +57,8 @@ pub(crate) const TRIAL_CHARS_MAX: usize = 20_000;
 pub(crate) const SETTINGS_BYTES_MAX: usize = 256 * 1024;
 /// Lines that are shown before and after a line that differs.
 pub(crate) const DIFF_LINES_AROUND: usize = 3;
+/// Nodes that the choice of the trends page has: the last ones, since each start of one has a name of its own.
+pub(crate) const NODES_TOLD_MAX: usize = 32;
 /// Files of settings that are shown.
 pub(crate) const SETTINGS_FILES_MAX: usize = 500;
 /// Records of the audit that are looked through for one page of a list that is filtered.

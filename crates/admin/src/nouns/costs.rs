@@ -208,9 +208,10 @@ async fn callers(ask: &Ask) -> Result<(Vec<CallerMoney>, u64), ApiError> {
     // Each page looks at a bounded part of the audit, so that this ends, too.
     for _ in 0..ANSWERS_LOOKED_AT_MAX / crate::limits::PAGE_MAX {
         let Usages { answers: page, next } = usage::list(of_answers(ask, before)).await?;
-        answers += page.len();
-        let is_over = page.last().is_none_or(|last| last.at < since);
+        // A page may have none: only a part of the audit is looked at for it.
+        let is_over = page.last().is_some_and(|last| last.at < since);
         for answer in page.into_iter().filter(|answer| answer.at >= since) {
+            answers += 1;
             let own = all.entry(answer.who.clone()).or_default();
             own.who = answer.who;
             own.answers += 1;

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::api_error::ApiError;
 use crate::desk::Ask;
+use crate::limits::NODES_TOLD_MAX;
 use lines::{By, Series};
 pub use span::TrendSpan;
 
@@ -93,7 +94,12 @@ pub(crate) async fn of(
     let times = span.times(now);
     let since = times.first().copied().unwrap_or(now);
     let slices = read(&*ask.desk.reads, span.resolution(), since, now).await?;
-    let nodes: BTreeSet<&String> = slices.iter().flat_map(|slice| slice.nodes.keys()).collect();
+    // Each start of a node has a name of its own: the last ones are told.
+    let mut nodes = BTreeSet::new();
+    for slice in slices.iter().rev() {
+        let room = NODES_TOLD_MAX.saturating_sub(nodes.len());
+        nodes.extend(slice.nodes.keys().take(room));
+    }
     let nodes = nodes.into_iter().cloned().collect();
     let charts = charts(&slices, (span, &times), agent.as_deref(), node.as_deref());
     Ok(Trends { span: span.name().to_owned(), agent, node, step_seconds: span.step().as_secs(), times, nodes, charts })

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use forecourt_admin::nouns::nodes::mark;
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{Clock, StoreError, Timestamp};
+use forecourt_core::{Clock, Ending, StoreError, Timestamp};
 use forecourt_server::Metrics;
 use forecourt_store::trends::{Counts, Metric, Resolution, Series, TrendKeeper};
 use prometheus_client::registry::Registry;
@@ -135,7 +135,9 @@ impl Totals {
             }
             name => {
                 let Some((metric, labels, factor)) = plain(name) else { return };
-                samples.for_each(|sample| self.add(metric, sample, labels, factor));
+                let waits =
+                    |sample: &&SampleText| metric == Metric::TasksEnded && WAITING.contains(&label(sample, "ending"));
+                samples.filter(|sample| !waits(sample)).for_each(|sample| self.add(metric, sample, labels, factor));
             }
         }
     }
@@ -189,6 +191,9 @@ impl Totals {
 fn is_of_requests(family: &str) -> bool {
     family.starts_with("forecourt_http_") || family.starts_with("forecourt_stream_")
 }
+
+/// Endings with which a task waits for its caller: it has not ended.
+const WAITING: [&str; 2] = ["question", Ending::SIGN_IN];
 
 /// Families whose samples are counted as they are: what of, by which labels, and by which factor.
 fn plain(family: &str) -> Option<(Metric, [&'static str; 2], f64)> {

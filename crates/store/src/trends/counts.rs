@@ -106,10 +106,11 @@ impl Counts {
         folded
     }
 
-    /// Levels of several agents that are one add up.
+    /// Several agents are one.
     fn add_one_of_many(&mut self, series: Series, count: u64) {
+        let metric = series.metric;
         let kept = self.0.entry(series).or_default();
-        *kept = kept.saturating_add(count);
+        *kept = metric.together([*kept, count].into_iter());
     }
 
     /// The values of a label that keep their names.

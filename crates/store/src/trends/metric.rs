@@ -108,6 +108,14 @@ impl Metric {
     pub fn is_level(self) -> bool {
         matches!(self, Self::Items | Self::LoadAge)
     }
+
+    /// The count of several agents together: ages don't add up.
+    pub fn together(self, counts: impl Iterator<Item = u64>) -> u64 {
+        match self {
+            Self::LoadAge => counts.max().unwrap_or_default(),
+            _ => counts.fold(0, u64::saturating_add),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -67,7 +67,8 @@ impl Series {
                 let step = step.as_ref()?;
                 let counts = of.iter().filter_map(|(name, _)| step.get(name));
                 // A level that nobody told is not 0.
-                (!metric.is_level() || counts.clone().next().is_some()).then(|| value(metric, counts.sum()))
+                (!metric.is_level() || counts.clone().next().is_some())
+                    .then(|| value(metric, metric.together(counts.copied())))
             });
             line(format!("{prefix}{name}"), values.collect(), metric.is_level())
         };
