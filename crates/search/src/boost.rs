@@ -31,18 +31,22 @@ pub(super) fn search(
     if query.offset >= LEANING_ITEMS_MAX {
         return library.search(query);
     }
-    let page = library.search(query)?;
-    let head = head.filter(|head| head.has_others(&page));
-    if !leans && unwanted.is_empty() && head.is_none() {
-        return Ok(page);
+    let is_first = query.offset == 0;
+    if is_first && !leans && unwanted.is_empty() {
+        let page = library.search(query)?;
+        if head.as_ref().is_none_or(|head| !head.has_others(&page)) {
+            return Ok(page);
+        }
     }
     let end = query.offset + query.limit;
     // From the first item on, whichever page is asked for: else an item could be on two pages or on none.
     let all = library.search(&Query { offset: 0, limit: end.max(LEANING_ITEMS_MAX), ..query.clone() })?;
+    // By the first page, for the same reason.
+    let head = head.filter(|head| head.has_others(&all[..all.len().min(query.limit)]));
     let mut all = if leans { lean(all, leanings) } else { all };
     if let Some(head) = head {
-        let pinned = pinned(&all);
-        head.first(&mut all[pinned..]);
+        let (pinned, first) = (pinned(&all), all.len().min(LEANING_ITEMS_MAX));
+        head.first(&mut all[pinned.min(first)..first]);
     }
     if !unwanted.is_empty() {
         let pinned = pinned(&all);

@@ -67,7 +67,7 @@ pub(crate) fn read(draft: &Draft<'_>) -> Option<(Range<usize>, Filter)> {
     let tokens = tokens(text);
     (0..tokens.len()).find_map(|at| {
         let (named, end) = named(&tokens, at)?;
-        let start = lead(&tokens, at);
+        let start = lead(text, &tokens, at);
         let is_alone =
             tokens.iter().all(|token| !token.is_word() || (at..end).any(|of| tokens[of].range == token.range));
         let is_meant = !named.is_noun || start < at || is_alone;
@@ -88,10 +88,13 @@ fn named(tokens: &[QuestionToken], at: usize) -> Option<(NamedCountry, usize)> {
 }
 
 /// Where the words begin that lead to a name.
-fn lead(tokens: &[QuestionToken], at: usize) -> usize {
+fn lead(text: &str, tokens: &[QuestionToken], at: usize) -> usize {
     let is = |at: usize, words: &[&str]| tokens.get(at).is_some_and(|token| words.contains(&token.word.as_str()));
     let article = at.checked_sub(1).filter(|before| is(*before, ARTICLES)).unwrap_or(at);
-    article.checked_sub(1).filter(|before| is(*before, LEADS)).unwrap_or(at)
+    let led = article.checked_sub(1).filter(|before| is(*before, LEADS)).unwrap_or(at);
+    // "a turkey" is none: where the word is an article too, only a capital letter makes a country of the next one.
+    let is_article = is(led, &["a"]) && !text[tokens[at].range.clone()].starts_with(char::is_uppercase);
+    if is_article { at } else { led }
 }
 
 /// What is in a country or from it, by whichever properties say that.
