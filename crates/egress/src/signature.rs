@@ -1,6 +1,6 @@
 //! `X-Hub-Signature-256`: HMAC-SHA-256 over the exact bytes of a body. Mentionable REST 5.5.
 
-use aws_lc_rs::hmac;
+use aws_lc_rs::{constant_time, hmac};
 use http::HeaderName;
 
 /// The field that carries the signature.
@@ -13,6 +13,11 @@ pub fn sign(secret: &[u8], body: &[u8]) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
     let tag = hmac::sign(&key, body);
     tag.as_ref().iter().fold(PREFIX.to_owned(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+/// Whether a value is this signature, in constant time: for values of which several are given for one body.
+pub fn is_same(signature: &str, value: &str) -> bool {
+    constant_time::verify_slices_are_equal(signature.as_bytes(), value.as_bytes()).is_ok()
 }
 
 /// Whether `value` signs `body`, in constant time. Prefix and digits must be in lower case.

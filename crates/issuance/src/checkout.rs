@@ -321,7 +321,10 @@ impl Issuances {
             IssuanceOutcome::Refused(_) | IssuanceOutcome::Late(IssuanceStatus::Expired) => {}
             _ => return Ok(CheckoutState::Paid(outcome)),
         }
-        let Some((number, last)) = self.last(hash).await?.filter(|(_, last)| last.checkout.is_some()) else {
+        let Some((number, last)) = self.last(hash).await?.filter(|(_, last)| {
+            // Another one may have been opened since: nobody gives back what is paid there.
+            last.checkout.is_some() && last.checkouts == record.checkouts
+        }) else {
             return Ok(CheckoutState::Paid(outcome));
         };
         let fingerprint = match self.scheme_now(payment.family).map(|scheme| scheme.fingerprint(payment)) {

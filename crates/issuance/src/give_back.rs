@@ -45,6 +45,10 @@ impl Issuances {
         record: &IssuanceRecord,
         number: u64,
     ) -> Result<bool, Error> {
+        // The scheme may come back with the next reading of the deployment: until then nobody can let go of it.
+        if record.settling.as_ref().is_some_and(|settling| self.scheme_now(&settling.family).is_none()) {
+            return Ok(false);
+        }
         if !self.is_held(record) {
             return Ok(true);
         }

@@ -59,6 +59,18 @@ impl OfferBuilder for X402Offers {
         let description = rule.description.unwrap_or_else(|| format!("An answer of @{}", context.agent));
         let made = offers(&self.settings, price, &resource, &description)
             .map_err(|error| format!("{}; {}", error.message, error.hint))?;
+        if let Some(credit) = context.credit {
+            let network = network(&self.settings, rule.network.as_deref()).map_err(|error| error.message)?;
+            let (_, asset) = price_of(context.price, &network).map_err(|error| error.message)?;
+            // A token of six decimals that is counted in cents would be worth ten thousand times what was paid.
+            if credit.decimals != Some(asset.decimals) {
+                return Err(format!(
+                    "credit is counted in other units than this token, which has {} decimals: set `decimals = {0}` in \
+                     `credit`, and offer what is counted otherwise in a rule of its own",
+                    asset.decimals
+                ));
+            }
+        }
         self.made.lock().extend(made.iter().cloned());
         Ok(made)
     }

@@ -129,8 +129,8 @@ fn judged(path: &str, status: StatusCode, body: Option<Value>) -> Result<Value, 
     let error = body["error"].take();
     let word = |key: &str| error[key].as_str().map(brief);
     let code = word("code").or_else(|| word("type")).unwrap_or_else(|| status.as_u16().to_string());
-    // Its sentence is for the operator's log alone: it may repeat what was sent.
-    tracing::warn!(path, status = status.as_u16(), code, message = word("message"), "a provider of cards refused");
+    // Its sentence may repeat what was sent, which holds the state of a payment: no log has it.
+    tracing::warn!(path, status = status.as_u16(), code, field = word("param"), "a provider of cards refused");
     match status.as_u16() {
         401 | 403 | 429 => Err(ApiError::NotAsked(code)),
         400 | 402 | 404 => Err(ApiError::Refused(code)),

@@ -85,7 +85,8 @@ impl Card {
             Some(url) => Ok(Checkout { id: session.id, reference: order.reference.clone(), url }),
             None => {
                 tracing::error!("a checkout is not where [payments.card] `checkout_origin` says, or of somebody else");
-                Err(away())
+                // For good: nobody is sent there, so nobody can pay there, and the state is open for other ways.
+                Err(fault("unsupported_scheme", "The card payment could not be begun. Pay in another way.", false))
             }
         }
     }

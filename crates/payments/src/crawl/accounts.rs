@@ -291,7 +291,7 @@ impl PaymentScheme for CrawlerAccounts {
 
     fn authorization(&self, payment: &PaymentSubmission) -> Result<PaymentAuthorization, PaymentError> {
         let payer = AccountPayment::read(payment)?.bot.to_owned();
-        Ok(PaymentAuthorization { payer: Some(payer), network: None, good_until: None })
+        Ok(PaymentAuthorization { payer: Some(payer), network: None, good_until: None, reference: None })
     }
 
     fn verify<'a>(

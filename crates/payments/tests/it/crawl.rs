@@ -18,7 +18,7 @@ fn debts() -> DebtLedger {
 
 fn offers(price: &str, settings: Value) -> Result<Vec<AcceptedPayment>, String> {
     let agent: Handle = "pages".parse().unwrap();
-    let context = OfferContext { agent: &agent, base: "https://h.example", price };
+    let context = OfferContext { agent: &agent, base: "https://h.example", price, credit: None };
     CrawlerAccounts::offered().offers(settings.as_object().unwrap(), &context)
 }
 
