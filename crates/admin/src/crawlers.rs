@@ -1,6 +1,6 @@
 //! Which crawlers came, and what they took: counted in memory, and added to the store every minute, for every node.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use forecourt_core::store::{LedgerEntry, Span};
@@ -107,10 +107,26 @@ impl CrawlerLog {
     pub fn flush<'a>(&'a self, ledger: &'a Ledger) -> BoxFuture<'a, Result<(), Error>> {
         Box::pin(async move {
             let fresh: Vec<_> = self.fresh.lock().drain().collect();
-            let mut failed = None;
+            let (mut listed, mut failed) = (ListedNames::default(), None);
+            let mut others: Option<CrawlerSeen> = None;
             for (key, seen) in fresh {
-                if let Err(error) = keep(ledger, &seen).await {
-                    self.put_back(key, seen);
+                match keep(ledger, &mut listed, &seen).await {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        let seen = CrawlerSeen { purpose: None, ..seen };
+                        let at = seen.first_at;
+                        others.get_or_insert_with(|| CrawlerSeen::new(OTHERS, false, None, at)).merge(&seen);
+                    }
+                    Err(error) => {
+                        self.put_back(key, seen);
+                        failed = Some(error);
+                    }
+                }
+            }
+            if let Some(others) = others {
+                tracing::warn!("more than {CRAWLERS_MAX} crawlers came: the rest is counted together");
+                if let Err(error) = keep(ledger, &mut listed, &others).await {
+                    self.put_back((OTHERS.to_owned(), false), others);
                     failed = Some(error);
                 }
             }
@@ -149,32 +165,57 @@ impl CrawlerLog {
         }
     }
 
-    /// Everybody who came within [`CRAWLERS_KEPT`], who came last first.
+    /// Everybody who came within [`CRAWLERS_KEPT`], who came last first: at most [`CRAWLERS_MAX`], and those beyond as
+    /// one.
     pub fn all<'a>(&'a self, ledger: &'a Ledger) -> BoxFuture<'a, Result<Vec<CrawlerSeen>, Error>> {
         Box::pin(async move {
             self.flush(ledger).await?;
             let mut all: Vec<CrawlerSeen> = Vec::new();
-            let mut after = 0;
-            loop {
-                let names = ledger.entries(NAMES, Span::After(after), CRAWLERS_MAX).await?;
-                let Some((last, _)) = names.last() else { break };
-                after = *last;
-                for (_, entry) in names {
-                    let Some(stream) = entry.body.as_str() else { continue };
-                    let Some((_, seen)) = last_of(ledger, stream).await? else { continue };
-                    if !all.iter().any(|known| known.stream() == seen.stream()) {
-                        all.push(seen);
-                    }
-                }
+            for stream in names(ledger).await? {
+                all.extend(last_of(ledger, &stream).await?.map(|(_, seen)| seen));
             }
-            all.sort_by_key(|seen| std::cmp::Reverse(seen.last_at));
+            all.sort_by_cached_key(|seen| (std::cmp::Reverse(seen.last_at), seen.stream()));
             Ok(all)
         })
     }
 }
 
-/// Adds what was counted to what a crawler did before.
-async fn keep(ledger: &Ledger, seen: &CrawlerSeen) -> Result<(), Error> {
+/// The names in the list, read once somebody is to be added.
+#[derive(Default)]
+struct ListedNames(Option<HashSet<String>>);
+
+impl ListedNames {
+    /// Lists a stream; `false` where there are too many. By names: each has several entries while it comes, so that who
+    /// is in the list always stays.
+    async fn add(&mut self, ledger: &Ledger, seen: &CrawlerSeen, now: Timestamp) -> Result<bool, Error> {
+        let listed = match &mut self.0 {
+            Some(listed) => listed,
+            none => none.insert(names(ledger).await?),
+        };
+        let stream = seen.stream();
+        if listed.len() >= CRAWLERS_MAX && !listed.contains(&stream) && seen.name != OTHERS {
+            return Ok(false);
+        }
+        let until = clock::after(now, CRAWLERS_KEPT * 2);
+        let is_written = ledger.append(NAMES, stream.as_str().into(), Some(until), None).await?.is_some();
+        listed.insert(stream);
+        Ok(is_written)
+    }
+}
+
+/// The streams in the list, each once.
+async fn names(ledger: &Ledger) -> Result<HashSet<String>, Error> {
+    let (mut names, mut after) = (HashSet::new(), 0);
+    loop {
+        let entries = ledger.entries(NAMES, Span::After(after), CRAWLERS_MAX).await?;
+        let Some((last, _)) = entries.last() else { return Ok(names) };
+        after = *last;
+        names.extend(entries.iter().filter_map(|(_, entry)| entry.body.as_str().map(str::to_owned)));
+    }
+}
+
+/// Adds what was counted to what a crawler did before; `false` where it is not listed, and can't be.
+async fn keep(ledger: &Ledger, listed: &mut ListedNames, seen: &CrawlerSeen) -> Result<bool, Error> {
     let stream = seen.stream();
     let until = Some(clock::after(seen.last_at, CRAWLERS_KEPT));
     for _ in 0..CRAWLER_TRIES_MAX {
@@ -186,31 +227,17 @@ async fn keep(ledger: &Ledger, seen: &CrawlerSeen) -> Result<(), Error> {
         }
         // Again long before that ends: the list outlives what it leads to.
         if number == 0 || sum.last_at > clock::after(sum.listed_at, CRAWLERS_KEPT / 2) {
-            if !add_name(ledger, &stream, sum.last_at).await? {
-                tracing::warn!(name = seen.name, "more than {CRAWLERS_MAX} crawlers came: this one is not listed");
-                return Ok(());
+            if !listed.add(ledger, &sum, sum.last_at).await? {
+                return Ok(false);
             }
             sum.listed_at = sum.last_at;
         }
         let body = serde_json::to_value(&sum).map_err(Error::internal)?;
         if ledger.append(&stream, body, until, Some(number)).await?.is_some() {
-            return Ok(());
+            return Ok(true);
         }
     }
     Err(Error::unavailable())
-}
-
-/// Lists a stream; `false` where there are too many.
-async fn add_name(ledger: &Ledger, stream: &str, now: Timestamp) -> Result<bool, Error> {
-    let first = ledger.entries(NAMES, Span::After(0), 1).await?;
-    let last = ledger.last(NAMES).await?;
-    if let (Some((first, _)), Some((last, _))) = (first.first(), last)
-        && last.saturating_sub(*first) + 1 >= CRAWLERS_MAX as u64
-    {
-        return Ok(false);
-    }
-    let until = clock::after(now, CRAWLERS_KEPT * 2);
-    Ok(ledger.append(NAMES, stream.into(), Some(until), None).await?.is_some())
 }
 
 async fn last_of(ledger: &Ledger, stream: &str) -> Result<Option<(u64, CrawlerSeen)>, Error> {
@@ -270,6 +297,8 @@ impl CrawlerSeen {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use forecourt_core::{BotPurpose, Clock, SystemClock};
     use forecourt_store::Memory;
 
@@ -310,6 +339,25 @@ mod tests {
         assert_eq!(log.fresh.lock().len(), CRAWLERS_MAX + 1, "the rest is counted together");
         assert_eq!(log.fresh.lock()[&(OTHERS.to_owned(), false)].requests, 5);
         let listed = log.all(&ledger).await.unwrap().len();
-        assert_eq!(listed, CRAWLERS_MAX);
+        assert_eq!(listed, CRAWLERS_MAX + 1);
+    }
+
+    #[tokio::test]
+    async fn where_the_list_is_full_those_in_it_are_counted_on() {
+        let (ledger, now, log) = (ledger(), SystemClock.now(), CrawlerLog::default());
+        let count = |n: usize, at| log.count(&bot(&format!("b{n}.example"), true), CrawlOutcome::Refused, at);
+        (0..CRAWLERS_MAX).for_each(|n| count(n, now));
+        log.flush(&ledger).await.unwrap();
+        // Each is written into the list once more, as it is while it comes.
+        let later = clock::after(now, CRAWLERS_KEPT / 2 + Duration::from_secs(1));
+        (0..CRAWLERS_MAX).for_each(|n| count(n, later));
+        log.flush(&ledger).await.unwrap();
+        count(CRAWLERS_MAX, later);
+        count(CRAWLERS_MAX + 1, later);
+        let all = log.all(&ledger).await.unwrap();
+        let counted = |name: &str| all.iter().find(|seen| seen.name == name).map(|seen| seen.requests);
+        assert_eq!(all.len(), CRAWLERS_MAX + 1);
+        assert_eq!((counted("b0.example"), counted("b999.example")), (Some(2), Some(2)));
+        assert_eq!((counted(OTHERS), counted("b1000.example")), (Some(2), None));
     }
 }

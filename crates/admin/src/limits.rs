@@ -63,7 +63,7 @@ pub(crate) const NODES_TOLD_MAX: usize = 32;
 pub(crate) const SETTINGS_FILES_MAX: usize = 500;
 /// Records of the audit that are looked through for one page of a list that is filtered.
 pub(crate) const AUDIT_ENTRIES_LOOKED_AT_MAX: usize = 400;
-/// Crawlers that are counted, each by its name; those beyond together.
+/// Crawlers that are counted, each by its name and whether that is proven; those beyond together, as one more.
 pub const CRAWLERS_MAX: usize = 1_000;
 /// How long it is kept what a crawler did that comes no more.
 pub const CRAWLERS_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);

@@ -32,7 +32,7 @@ fn is_known(known: &KnownBots, name: &str) -> bool {
 /// Where a `robots.txt` of the operator's own lets crawlers read what rules refuse them.
 fn of_own_robots(terms: &CrawlTerms, folder: &Path) -> Option<Problem> {
     let text = public_file(folder, "robots.txt").filter(|_| !terms.is_empty())?;
-    let (everybody, groups) = terms.groups();
+    let (everybody, groups) = terms.groups().clone();
     let everybody = RobotsGroup { products: vec!["*".to_owned()], disallowed: everybody };
     let told = std::iter::once(everybody).chain(groups).flat_map(|RobotsGroup { products, disallowed }| {
         products.into_iter().flat_map(move |name| disallowed.clone().into_iter().map(move |path| (name.clone(), path)))

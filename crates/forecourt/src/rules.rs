@@ -15,6 +15,7 @@ use forecourt_rules::{
     RuleServices, RuleSettings, doubts, guardrails, rules,
 };
 use forecourt_settings::{Problem, Problems, Section, files};
+use forecourt_surface::agent_path::normal_path;
 
 use crate::agents::AgentDefinition;
 use crate::payments::Payments;
@@ -285,7 +286,13 @@ fn wrong_paths(settings: &HostRuleSettings) -> Option<(&'static str, String)> {
         return Some(("paths", format!("has {RULE_PATHS_MAX} patterns at most")));
     }
     let is_path = |path: &&Glob| !path.as_str().starts_with(['/', '*']);
-    paths.iter().find(is_path).map(|path| ("paths", format!("`{path}` begins with `/`, as paths do")))
+    if let Some(path) = paths.iter().find(is_path) {
+        return Some(("paths", format!("`{path}` begins with `/`, as paths do")));
+    }
+    // Each spelling of a path is held against them as this one.
+    let normal = |path: &Glob| normal_path(path.as_str()).into_owned();
+    let path = paths.iter().find(|path| normal(path) != path.as_str())?;
+    Some(("paths", format!("`{path}` is written `{}`, and stands for each spelling of it", normal(path))))
 }
 
 fn place(section: &Section, problem: &RuleProblem) -> Problem {

@@ -80,6 +80,12 @@ impl ServerGate {
         &self.card
     }
 
+    /// Whether anything stands before one thing that the server has.
+    pub fn is_before(&self, target: Target<'_>) -> bool {
+        let (rules, guards) = (self.rules.iter().map(|rule| &rule.tools), self.guards.iter().map(|guard| &guard.tools));
+        rules.chain(guards).any(|tools| target.is_behind(tools))
+    }
+
     /// The rules before one thing that the server has.
     fn policy(&self, target: Target<'_>) -> Policy {
         let before = self.rules.iter().filter(|rule| target.is_behind(&rule.tools));
@@ -113,7 +119,8 @@ pub struct ForwardPermit {
     guards: Option<Arc<ReplyGuards>>,
     /// How its end is counted; taken out once it is.
     end: Option<ForwardEnd>,
-    _slot: Slot,
+    /// Its place among what is under way, until it is given back.
+    slot: Option<Slot>,
     _running: GaugeGuard,
 }
 
@@ -210,7 +217,7 @@ impl Host {
         let (mark, receipt) = used.map(|UsedUp { mark, receipt, .. }| (mark, receipt)).unzip();
         let receipt = receipt.unwrap_or_default();
         let _running = self.metrics.count_running();
-        Ok(Ok(ForwardPermit { admitted, receipt, mark, guards, end: Some(end), _slot: slot, _running }))
+        Ok(Ok(ForwardPermit { admitted, receipt, mark, guards, end: Some(end), slot: Some(slot), _running }))
     }
 
     /// A call that was let through waits for a person who answers by calling again. A host that stops does not wait for
@@ -253,6 +260,11 @@ impl ForwardPermit {
         if let Some(mark) = &mut self.mark {
             mark.begin();
         }
+    }
+
+    /// Its place among what is under way is for others: what answers the call takes one of its own.
+    pub fn give_back_place(&mut self) {
+        self.slot = None;
     }
 
     /// The server turned the call away and did nothing: what it was let through by is not used.

@@ -18,8 +18,8 @@ pub use agents::{DirectoryFetcher, SignatureAgents};
 pub use directory::{DIRECTORY_PATH, DIRECTORY_TYPE};
 pub use known::KnownBots;
 pub use settings::{BotSettings, KnownBotSettings};
-pub use verify::METHOD;
-pub(crate) use verify::{VerifiedBot, verify};
+pub(crate) use verify::verify;
+pub use verify::{METHOD, VerifiedBot};
 
 /// What the subject of a verified crawler begins with; the host of its signature agent follows.
 pub const SUBJECT_PREFIX: &str = "bot:";

@@ -31,6 +31,9 @@ use crate::verified::{Person, PresentedCredentials, TokenIssuer, VerifiedSender}
 /// The hint of who calls. REST 7.4.
 pub const FROM_HEADER: HeaderName = HeaderName::from_static("x-mentionable-from");
 
+/// How a crawler is known that signs its requests.
+const CRAWLER_METHOD: &str = "web-bot-auth";
+
 /// The scheme of an agent's canonical URI. AGTP base 1, form 1.
 const AGENT_URI: &str = "agtp://";
 
@@ -247,13 +250,51 @@ impl Verifier {
 
     /// Who sent `request`. Never fails: what can't be proven leaves the sender anonymous.
     pub fn verify<'a>(&'a self, request: &'a RequestProof<'a>) -> BoxFuture<'a, VerifiedSender> {
-        Box::pin(self.sender(request))
+        Box::pin(self.sender(request, None))
     }
 
-    async fn sender(&self, request: &RequestProof<'_>) -> VerifiedSender {
+    /// The same for a request whose crawler was verified before, by [`Verifier::crawler`]: its nonce is used up.
+    /// Everything else is verified for the agent that `request` names.
+    pub fn verify_beside<'a>(
+        &'a self,
+        crawler: &'a VerifiedBot,
+        request: &'a RequestProof<'a>,
+    ) -> BoxFuture<'a, VerifiedSender> {
+        Box::pin(self.sender(request, Some(crawler)))
+    }
+
+    /// The crawler that signed a request, and uses up the nonce of that. `None` where such signatures are not looked at,
+    /// and where there is none. Web Bot Auth.
+    ///
+    /// # Errors
+    /// The check of its signature that failed.
+    pub fn crawler<'a>(
+        &'a self,
+        request: &'a RequestProof<'a>,
+    ) -> BoxFuture<'a, Option<Result<VerifiedBot, ProofError>>> {
+        Box::pin(self.bot(request))
+    }
+
+    /// A crawler as a sender to `agent`, by its signature alone.
+    pub fn crawler_sender(&self, crawler: &VerifiedBot, agent: &Address) -> Sender {
+        let identities = vec![crawler.evidence(agent)];
+        let (authority, agent) = self.authority(&identities);
+        Sender {
+            auth_method: CRAWLER_METHOD.to_owned(),
+            verified: true,
+            key_id: Some(crawler.key_id.clone()),
+            identities,
+            authority,
+            agent,
+            bot: Some(Box::new(crawler.bot.clone())),
+            ..Sender::anonymous()
+        }
+    }
+
+    async fn sender(&self, request: &RequestProof<'_>, crawler: Option<&VerifiedBot>) -> VerifiedSender {
         let mut sender = Sender::anonymous();
         sender.claimed_address = claimed_address(request.headers);
-        let presented = match self.own(request).await {
+        let presented = match self.own(request, crawler).await {
             Err(presented) => return VerifiedSender { sender, presented },
             Ok(own) => {
                 let presented =
@@ -326,7 +367,11 @@ impl Verifier {
 
     /// What the request proves by itself. A signature names an agent, so it comes first; a token
     /// beside it must hold too.
-    async fn own(&self, request: &RequestProof<'_>) -> Result<Own, PresentedCredentials> {
+    async fn own(
+        &self,
+        request: &RequestProof<'_>,
+        crawler: Option<&VerifiedBot>,
+    ) -> Result<Own, PresentedCredentials> {
         let mut own = Own::default();
         if let Some(signed) = self.signed(request).await.transpose().map_err(PresentedCredentials::InvalidSignature)? {
             own.address = signed.address.to_string();
@@ -334,11 +379,15 @@ impl Verifier {
             own.method = Some("http-message-signature");
             own.identities.push(signed.evidence);
         }
-        if let Some(bot) = self.bot(request).await.transpose().map_err(PresentedCredentials::InvalidSignature)? {
-            own.method.get_or_insert("web-bot-auth");
+        let crawler = match crawler {
+            Some(crawler) => Some(crawler.clone()),
+            None => self.bot(request).await.transpose().map_err(PresentedCredentials::InvalidSignature)?,
+        };
+        if let Some(bot) = crawler {
+            own.method.get_or_insert(CRAWLER_METHOD);
+            own.identities.push(bot.evidence(request.agent));
             own.key_id.get_or_insert(bot.key_id);
             own.bot = Some(bot.bot);
-            own.identities.push(bot.evidence);
         }
         if let Some(evidence) = self.borne(request).await.transpose()? {
             if evidence.method == bearer::METHOD {
@@ -376,7 +425,7 @@ impl Verifier {
         };
         let Some(nonce) = &bot.nonce else { return Some(Ok(bot)) };
         // After the signature holds, and by agent, as with other signatures.
-        let key = format!("nonce:{} {nonce}", bot.evidence.subject);
+        let key = format!("nonce:{} {nonce}", bot.subject());
         let claimed = self.claim(&key, request.now, bot.until, false).await;
         Some(claimed.map(|()| bot))
     }

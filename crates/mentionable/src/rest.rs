@@ -27,7 +27,6 @@
 //! of a response, refusals, errors and pages come from a [`responder::Responder`]. `surface.rs` alone has routes and
 //! handlers of the web framework; others know only its `Body`.
 
-mod agent_path;
 mod agent_route;
 mod answer;
 mod answers;

@@ -1,6 +1,7 @@
 //! This module finds out who sent an HTTP request, and refuses proofs that do not hold. REST 7. Verifying a proof is
 //! the crate `identity`'s.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
@@ -8,7 +9,9 @@ use forecourt_core::Site;
 use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{Address, ClientAddr, MaybeBoxed, PolicyPart, Sender, Timestamp, at_once, in_time};
 use forecourt_identity::api_keys::ApiKeyLimit;
+use forecourt_identity::bots::VerifiedBot;
 use forecourt_identity::{FROM_HEADER, PresentedCredentials, ProofError, RequestProof, VerifiedSender, Verifier};
+use futures::future::BoxFuture;
 use http::HeaderName;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
@@ -46,11 +49,6 @@ impl Request<'_> {
     }
 }
 
-/// The sender of a request that was verified before a wire got it, since its proof is good for one use. Whoever stands
-/// before the wires puts it into the extensions of the request.
-#[derive(Debug, Clone)]
-pub struct VerifiedBefore(pub Sender);
-
 /// The sender of a request: anonymous when it carries no proof. Fails with a refusal when a proof does not hold: a
 /// client that sends credentials must not silently get what an anonymous caller gets.
 pub fn sender<'a>(
@@ -58,9 +56,6 @@ pub fn sender<'a>(
     site: &'a Site,
     request: Request<'a>,
 ) -> MaybeBoxed<'a, Result<Sender, Box<PolicyPart>>> {
-    if let Some(VerifiedBefore(sender)) = request.head.extensions.get() {
-        return at_once(Ok(sender.clone()));
-    }
     // Over the fields that are there, of which most requests have few: looking up each of ours would hash six names.
     let says_nothing = !request.head.headers.keys().any(|name| FIELDS.contains(name));
     match says_nothing {
@@ -72,23 +67,58 @@ pub fn sender<'a>(
     }
 }
 
+/// The crawler that signed a request, for whoever stands before the wires: put into the extensions of the request, it
+/// tells [`sender`] what came of its signature, whose nonce is used up. Everything else that the request proves is
+/// verified by the wire, for the agent that is spoken to. Fails with a refusal when the signature does not hold.
+pub fn crawler<'a>(
+    verifier: &'a Verifier,
+    site: &'a Site,
+    request: Request<'a>,
+) -> BoxFuture<'a, Result<Option<VerifiedBot>, Box<PolicyPart>>> {
+    Box::pin(async move {
+        let target = ProofTarget::of(site, request.head);
+        let found = verifier.crawler(&target.proof(site, request)).await;
+        found.transpose().map_err(|fault| Box::new(unheld(site.canonical_host(), fault)))
+    })
+}
+
+/// The place of a request as its client wrote it, which proofs speak of.
+struct ProofTarget<'a> {
+    uri: String,
+    path: Cow<'a, str>,
+}
+
+impl<'a> ProofTarget<'a> {
+    /// From configuration, never from `Host`: a signature made for another host must not hold here.
+    fn of(site: &Site, head: &'a Parts) -> Self {
+        let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+        Self { uri: site.url(target), path: site.path(head.uri.path()) }
+    }
+
+    fn proof(&'a self, site: &'a Site, request: Request<'a>) -> RequestProof<'a> {
+        let Request { head, body, agent, now } = request;
+        RequestProof {
+            method: head.method.as_str(),
+            target_uri: &self.uri,
+            authority: site.canonical_host(),
+            path: &self.path,
+            query: head.uri.query(),
+            headers: &head.headers,
+            body,
+            agent,
+            now,
+        }
+    }
+}
+
 async fn proven(verifier: &Verifier, site: &Site, request: Request<'_>) -> Result<Sender, Box<PolicyPart>> {
-    let peer = request.peer();
-    let Request { head, body, agent, now } = request;
-    // From configuration, never from `Host`: a signature made for another host must not hold here.
-    let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
-    let proof = RequestProof {
-        method: head.method.as_str(),
-        target_uri: &site.url(target),
-        authority: site.canonical_host(),
-        path: &site.path(head.uri.path()),
-        query: head.uri.query(),
-        headers: &head.headers,
-        body,
-        agent,
-        now,
+    let (peer, head) = (request.peer(), request.head);
+    let target = ProofTarget::of(site, head);
+    let proof = target.proof(site, request);
+    let VerifiedSender { sender, presented } = match head.extensions.get::<VerifiedBot>() {
+        Some(crawler) => verifier.verify_beside(crawler, &proof).await,
+        None => verifier.verify(&proof).await,
     };
-    let VerifiedSender { sender, presented } = verifier.verify(&proof).await;
     // Before the two below: `KeysUnavailable` is also an invalid proof, and a 401 would have the client throw its token
     // away.
     if let Some(part) = refused_for_now(&presented) {
@@ -99,10 +129,7 @@ async fn proven(verifier: &Verifier, site: &Site, request: Request<'_>) -> Resul
             tracing::info!(%fault, "credentials did not hold");
             Err(Box::new(invalid(site.canonical_host())))
         }
-        PresentedCredentials::InvalidSignature(fault) => {
-            tracing::info!(%fault, "a signature did not hold");
-            Err(Box::new(unsigned(site.canonical_host(), fault)))
-        }
+        PresentedCredentials::InvalidSignature(fault) => Err(Box::new(unheld(site.canonical_host(), fault))),
         _ => {
             // What is proven comes before what is said.
             let bot = sender.bot.clone().or_else(|| verifier.bots().named(&head.headers).map(Box::new));
@@ -142,6 +169,17 @@ fn invalid(realm: &str) -> PolicyPart {
     let kind = RefusalKind::Unauthorized { auth_challenges: vec![challenge] };
     let message = "The credentials of this request do not hold. Send valid ones, or none at all.";
     PolicyPart { code: Some("oauth:invalid_token".to_owned()), ..PolicyPart::new(kind, message) }
+}
+
+/// The refusal of a request whose signature does not hold, or can't be checked now.
+fn unheld(realm: &str, fault: ProofError) -> PolicyPart {
+    match fault {
+        ProofError::KeysUnavailable => unchecked(),
+        fault => {
+            tracing::info!(%fault, "a signature did not hold");
+            unsigned(realm, fault)
+        }
+    }
 }
 
 /// The refusal of a signature that does not hold, which names the check that failed: everything that a signature is

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`protocol`] | [`Protocol`], the one line that each protocol adds to the registry, and [`Wire`], what it opens as |
 //! | [`credentials`] | who sent a request, by the proofs in its fields |
+//! | [`agent_path`] | which agent a path names, in each spelling of it |
 //! | [`base_url`] | the origin that URLs in an answer begin with |
 //! | [`protected_resource`] | who gives out tokens for what is at a path, RFC 9728 |
 //! | [`refusal`] | the status, the fields and the words of a refusal |
@@ -26,6 +27,7 @@
 //! | [`ending`] | an ending without an answer over HTTP: status and challenges |
 
 pub mod abandon;
+pub mod agent_path;
 pub mod answer;
 pub mod base_url;
 pub mod body;

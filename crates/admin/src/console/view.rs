@@ -135,6 +135,8 @@ pub(crate) struct Act {
     pub(crate) is_dangerous: bool,
     /// What else is to be chosen: a name, and what there is.
     pub(crate) choice: Option<(&'static str, Vec<&'static str>)>,
+    /// What is sent as it is shown, however it has changed: a name, and its value.
+    pub(crate) shown: Option<(&'static str, String)>,
     pub(crate) takes_reason: bool,
 }
 
@@ -146,6 +148,7 @@ impl Act {
             about: about.to_owned(),
             is_dangerous: false,
             choice: None,
+            shown: None,
             takes_reason: true,
         }
     }

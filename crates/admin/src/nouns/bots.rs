@@ -18,7 +18,7 @@ use crate::desk::{Ask, reason};
 /// The crawlers that came within 30 days, on every node.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Bots {
-    /// Who came last comes first. At most 1,000.
+    /// Who came last comes first. At most 1,000, those beyond as one, and those who owe and came no more.
     pub bots: Vec<BotSeen>,
 }
 

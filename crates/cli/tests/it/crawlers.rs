@@ -14,8 +14,12 @@ use crate::scripts::{RunningScript, client_script, library, run_checks};
 use crate::support::{Deployment, Served};
 use crate::wire::Answer;
 
-/// Rules before pages and before answers.
+/// Rules before pages and before answers, and a crawler that may owe.
 const RULES: &str = r#"
+[[identity.bots.known]]
+name = "ExampleBot"
+hosts = ["good.localhost"]
+
 [[policy]]
 kind = "deny"
 bots = ["purpose:training"]
@@ -95,7 +99,8 @@ impl Signers {
 
 /// A certificate of the hosts of signature agents, `bots.pem`, and that of its authority, `bots-ca.pem`.
 fn certificate(folder: &Path) {
-    let hosts = ["good", "unsigned", "wrong", "huge", "moved", "slow"].map(|host| format!("DNS:{host}.localhost"));
+    let hosts =
+        ["good", "stranger", "unsigned", "wrong", "huge", "moved", "slow"].map(|host| format!("DNS:{host}.localhost"));
     let names = format!("subjectAltName={}\nbasicConstraints=CA:FALSE\n", hosts.join(","));
     std::fs::write(folder.join("names"), names).unwrap();
     let new_key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
@@ -167,6 +172,29 @@ fn crawlers_that_name_themselves_meet_the_rules_and_people_do_not() {
         served.curl("/~echo?user=hello", &["-H", GOOGLEBOT, "-H", "Accept: application/json"]).with_status(402);
     assert_eq!(answer.named("crawler-price"), "USD 0.02");
     served.curl("/~echo?user=hello", &["-H", PERSON, "-H", "Accept: application/json"]).with_status(200);
+    served.curl("/~gate", &["-H", GPTBOT]).with_status(200);
+}
+
+#[test]
+fn a_rule_is_before_each_spelling_of_its_path() {
+    let rule =
+        "\n[[policy]]\nkind = \"deny\"\nbots = [\"*\"]\npaths = [\"/~echo\", \"/~echo/ask\", \"/manual/rules\"]\n";
+    let deployment = Deployment::gatehouse();
+    let text = deployment.read("forecourt.toml");
+    let served = deployment.and("forecourt.toml", &format!("{text}{rule}")).serve();
+    for path in [
+        "/~echo",
+        "/~echo/",
+        "/~ECHO",
+        "/%7Eecho",
+        "/~%65cho",
+        "/%7e%45cho/?user=hello",
+        "/manual/rul%65s",
+        "/~ECHO/%61sk/?query=a",
+    ] {
+        served.curl(path, &["-H", GPTBOT]).with_status(403);
+        assert_ne!(served.curl(path, &["-H", PERSON, "-H", "Accept: application/json"]).status, 403, "{path}");
+    }
     served.curl("/~gate", &["-H", GPTBOT]).with_status(200);
 }
 
@@ -251,10 +279,17 @@ fn a_verified_crawler_is_charged_what_it_agrees_to_and_owes_it() {
     let answer = get(&served, question, &with(agreed, "Accept: text/markdown")).with_status(200);
     assert_eq!((answer.text().as_str(), answer.named("crawler-charged").as_str()), ("hello", "USD 0.02"));
     assert_eq!(signers.asked("good"), 1, "one directory for all");
+    // One that nobody knows has a host name and no more.
+    let stranger = with(signers.sign(&served, path, "stranger", 0), "crawler-max-price: USD 0.05");
+    assert!(get(&served, path, &stranger).with_status(402).field("crawler-charged").is_none());
+    // Another wire verifies what is for its agent, and finds the nonce used up by this very request.
+    let asked = "/~gate/ask?query=hello";
+    let other = get(&served, asked, &with(signers.sign(&served, asked, "good", 0), "Accept: application/json"));
+    other.with_status(200);
 
     let bots = api(&served, "/bots", &[]).with_status(200).json();
     let bot = bots["bots"].as_array().unwrap().iter().find(|bot| bot["name"] == "good.localhost").unwrap().clone();
-    assert_eq!((&bot["is_verified"], &bot["owed"], &bot["taken"]), (&json!(true), &json!("0.04"), &json!(3)));
+    assert_eq!((&bot["is_verified"], &bot["owed"], &bot["taken"]), (&json!(true), &json!("0.04"), &json!(4)));
     let csv = served.deployment.run("admin", ["bots", "--csv"]).fine();
     assert!(csv.lines().any(|line| line.starts_with("good.localhost,true")), "{csv}");
     post(&served, "/bots/good.localhost/bill", &json!({"amount": "1.00"})).with_status(409);
@@ -363,6 +398,7 @@ fn check_tells_what_contradicts_the_rules() {
         ("kind = \"deny\"\nnetworks = [\"203.0.113.0/24\"]\npaths = [\"/manual/*\"]", "such a rule names `bots`"),
         ("kind = \"deny\"\nbots = [\"*\"]\nagents = [\"echo\"]\npaths = [\"/\"]", "write two"),
         ("kind = \"deny\"\nbots = [\"*\"]\npaths = [\"manual\"]", "begins with `/`"),
+        ("kind = \"deny\"\nbots = [\"*\"]\npaths = [\"/~Echo/\"]", "is written `/~echo`"),
         ("kind = \"deny\"\nbots = [\"purpose:profit\"]", "is no purpose"),
         (
             "kind = \"require_payment\"\nbots = [\"*\"]\nprice = \"$-1\"\noffers = [{ crawler = {} }]",

@@ -28,9 +28,14 @@ pub(super) enum Passage {
     Told(Box<Response>),
 }
 
-/// Holds a request for a page against the rules before it.
-pub(super) async fn pass(host: &Host, gate: &ServerGate, head: &Parts, sender: Sender, now: Timestamp) -> Passage {
-    let path = head.uri.path();
+/// Holds a request for a page against the rules before it, by its path in the spelling that they have.
+pub(super) async fn pass(
+    host: &Host,
+    gate: &ServerGate,
+    (head, path): (&Parts, &str),
+    sender: Sender,
+    now: Timestamp,
+) -> Passage {
     let told = |response| Passage::Told(Box::new(response));
     let payment = match brought(head, &sender) {
         Ok(payment) => payment,
@@ -44,7 +49,10 @@ pub(super) async fn pass(host: &Host, gate: &ServerGate, head: &Parts, sender: S
         ..Message::new(id, recipient, vec![Part::text(path)], TRANSPORT, now)
     };
     match host.forward(gate, Target::Tool(path), message).await {
-        Ok(Ok(permit)) => Passage::Open(Box::new(permit)),
+        Ok(Ok(mut permit)) => {
+            permit.give_back_place();
+            Passage::Open(Box::new(permit))
+        }
         Ok(Err(refused)) => told(refusal(&refused.part, host.site().canonical_host())),
         Err(error) => told(fault(&error)),
     }

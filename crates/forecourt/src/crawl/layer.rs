@@ -9,13 +9,16 @@ use std::task::{Context, Poll, ready};
 use axum::extract::Request;
 use axum::response::Response;
 use forecourt_admin::crawlers::{CrawlOutcome, CrawlerLog};
-use forecourt_core::{Bot, Handle};
+use forecourt_core::{Bot, Handle, PolicyPart, Sender, Timestamp};
+use forecourt_host::{ServerGate, Target};
 use forecourt_payments::crawl::{CRAWLER_CHARGED, Dollars};
 use forecourt_payments::x402::http::{PAYMENT_RESPONSE, X_PAYMENT_RESPONSE};
-use forecourt_surface::credentials::{self, VerifiedBefore};
+use forecourt_surface::agent_path::{agent_before, agent_named, normal_path};
+use forecourt_surface::credentials;
 use forecourt_surface::{BaseUrl, Mount};
 use futures::future::BoxFuture;
 use http::header::{HeaderName, LINK};
+use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use pin_project_lite::pin_project;
 use tower_layer::Layer;
@@ -125,10 +128,7 @@ where
     let (mut head, body) = request.into_parts();
     let host = &watch.mount.host;
     let (now, site) = (host.clock().now(), host.site());
-    let agent = watch.agent_at(head.uri.path()).unwrap_or_else(|| host.directory().default_agent().card.handle());
-    let agent = site.address(agent);
-    let proof = credentials::Request { head: &head, body: None, agent: &agent, now };
-    let sender = match credentials::sender(&watch.mount.verifier, site, proof).await {
+    let sender = match watch.sender(&mut head, now).await {
         Ok(sender) => sender,
         Err(part) => {
             let response = gate::refusal(&part, site.canonical_host());
@@ -136,14 +136,14 @@ where
             return Ok(response);
         }
     };
-    // A proof is good for one use: whoever verifies later is told what came of it.
-    head.extensions.insert(VerifiedBefore(sender.clone()));
     let uri = head.uri.clone();
     let Some(bot) = sender.bot.clone() else { return inner.call(Request::from_parts(head, body)).await };
-    let gate = watch.crawl.gate.as_ref().filter(|_| !is_open(head.uri.path()));
+    let path = normal_path(uri.path());
+    let is_before = |gate: &&ServerGate| !is_open(&path) && gate.is_before(Target::Tool(&path));
+    let gate = watch.crawl.gate.as_ref().filter(is_before);
     let mut response = match gate {
         None => inner.call(Request::from_parts(head, body)).await?,
-        Some(gate) => match gate::pass(host, gate, &head, sender, now).await {
+        Some(gate) => match gate::pass(host, gate, (&head, &*path), sender, now).await {
             Passage::Told(response) => *response,
             Passage::Open(permit) => {
                 let asked = head.headers.clone();
@@ -157,6 +157,12 @@ where
     Ok(response)
 }
 
+/// Whether a request is signed as those of crawlers are.
+fn is_tagged(headers: &HeaderMap) -> bool {
+    let has_tag = |value: &HeaderValue| value.to_str().is_ok_and(|text| text.contains(TAG));
+    headers.get_all("signature-input").iter().any(has_tag)
+}
+
 fn is_open(path: &str) -> bool {
     OPEN.iter().any(|open| path == *open || (open.ends_with('/') && path.starts_with(open)))
 }
@@ -164,29 +170,47 @@ fn is_open(path: &str) -> bool {
 impl Watch {
     /// Whether a request says that it comes from a crawler, or is signed as those of crawlers are.
     fn may_crawl(&self, headers: &HeaderMap) -> bool {
-        let is_tagged = |value: &HeaderValue| value.to_str().is_ok_and(|text| text.contains(TAG));
-        headers.get_all("signature-input").iter().any(is_tagged) || self.mount.verifier.bots().named(headers).is_some()
+        is_tagged(headers) || self.mount.verifier.bots().named(headers).is_some()
+    }
+
+    /// The crawler that sent a request, by its own signature alone or by its name. What else the request proves is
+    /// verified by the wire that it is for, which knows the agent that it is meant for.
+    async fn sender(&self, head: &mut Parts, now: Timestamp) -> Result<Sender, Box<PolicyPart>> {
+        let (host, verifier) = (&self.mount.host, &self.mount.verifier);
+        let agent = agent_before(head.uri.path()).and_then(|handle| host.directory().find(&handle));
+        let agent = host.site().address(agent.unwrap_or_else(|| host.directory().default_agent()).card.handle());
+        let proof = credentials::Request { head, body: None, agent: &agent, now };
+        let peer = proof.peer();
+        let verified =
+            if is_tagged(&head.headers) { credentials::crawler(verifier, host.site(), proof).await? } else { None };
+        Ok(match verified {
+            Some(crawler) => {
+                let sender = Sender { peer, ..verifier.crawler_sender(&crawler, &agent) };
+                // Its nonce is good for one use: whoever verifies later is told what came of it.
+                head.extensions.insert(crawler);
+                sender
+            }
+            None => Sender { peer, bot: verifier.bots().named(&head.headers).map(Box::new), ..Sender::anonymous() },
+        })
     }
 
     /// The agent whose address a path is.
     fn agent_at(&self, path: &str) -> Option<&Handle> {
-        let name =
-            path.strip_prefix("/~").or_else(|| path.strip_prefix("/%7E")).or_else(|| path.strip_prefix("/%7e"))?;
-        let handle = Handle::parse(name.strip_suffix('/').unwrap_or(name)).ok()?;
-        let found = self.mount.host.directory().find(&handle)?;
+        let found = self.mount.host.directory().find(&agent_named(path)?)?;
         Some(found.card.handle())
     }
 
     /// Says on which terms what is answered may be used.
     fn add_terms(&self, response: &mut Response, uri: &Uri) {
         let terms = &self.crawl.terms;
-        if terms.is_empty() || !response.status().is_success() || is_open(uri.path()) {
+        let path = normal_path(uri.path());
+        if terms.is_empty() || !response.status().is_success() || is_open(&path) {
             return;
         }
         let is_question = uri.query().is_some_and(|query| !query.is_empty());
-        let place = match self.agent_at(uri.path()).filter(|_| is_question) {
+        let place = match self.agent_at(&path).filter(|_| is_question) {
             Some(agent) => Place::Answers(agent),
-            None => Place::Page(uri.path()),
+            None => Place::Page(&path),
         };
         let head = response.headers_mut();
         head.extend(HeaderValue::from_str(&terms.usage(place)).ok().map(|value| (CONTENT_USAGE.clone(), value)));

@@ -1,6 +1,8 @@
 //! What the rules mean for a crawler at a path. Everything that crawlers are told comes from here, so that it can't say
 //! what the rules do not do.
 
+use std::sync::OnceLock;
+
 use forecourt_core::{Bot, BotPurpose, Glob, Handle};
 use forecourt_identity::bots::KnownBots;
 use forecourt_payments::crawl::Dollars;
@@ -13,7 +15,12 @@ use super::limits::ROBOTS_GROUPS_MAX;
 pub(crate) struct CrawlTerms {
     terms: Vec<CrawlTerm>,
     known: KnownBots,
+    /// The groups of `robots.txt`, once somebody asked for them.
+    groups: OnceLock<RobotsGroups>,
 }
+
+/// What any crawler may not read, and the groups of those of which other things hold.
+type RobotsGroups = (Vec<String>, Vec<RobotsGroup>);
 
 /// What one rule says.
 #[derive(Debug, Clone)]
@@ -77,7 +84,7 @@ impl CrawlTerms {
         });
         let agents = agents
             .filter_map(|(handle, rule)| CrawlTerm::of(rule, TermScope::Agents(vec![handle.clone()], Vec::new())));
-        Self { terms: host.chain(agents).collect(), known }
+        Self { terms: host.chain(agents).collect(), known, groups: OnceLock::new() }
     }
 
     /// Whether no rule says anything to crawlers.
@@ -113,7 +120,11 @@ impl CrawlTerms {
 
     /// The groups of `robots.txt`: what any crawler may not read, and then those of which other things hold, several
     /// with the same in one group.
-    pub(crate) fn groups(&self) -> (Vec<String>, Vec<RobotsGroup>) {
+    pub(crate) fn groups(&self) -> &RobotsGroups {
+        self.groups.get_or_init(|| self.find_groups())
+    }
+
+    fn find_groups(&self) -> RobotsGroups {
         let everybody = self.disallowed("", None);
         let mut groups: Vec<RobotsGroup> = Vec::new();
         for (name, purpose) in self.products() {
@@ -250,8 +261,9 @@ mod tests {
 
     #[test]
     fn robots_has_a_group_for_those_of_whom_something_else_holds() {
-        let (everybody, groups) = terms(&[rule(TRAINING)]).groups();
-        assert_eq!(everybody, Vec::<String>::new());
+        let terms = terms(&[rule(TRAINING)]);
+        let (everybody, groups) = terms.groups();
+        assert_eq!(everybody, &Vec::<String>::new());
         assert_eq!(groups.len(), 1);
         let RobotsGroup { products: names, disallowed } = &groups[0];
         assert_eq!(disallowed, &["/manual/"]);
@@ -261,9 +273,9 @@ mod tests {
     #[test]
     fn who_may_come_with_a_proof_is_not_told_to_stay_away() {
         let unproven = rule("kind = \"deny\"\nbots = [\"unverified\"]\npaths = [\"/*\"]\n");
-        assert_eq!(terms(&[unproven]).groups(), (Vec::new(), Vec::new()));
+        assert_eq!(terms(&[unproven]).groups(), &(Vec::new(), Vec::new()));
         let all = rule("kind = \"deny\"\nbots = [\"*\"]\npaths = [\"/*\"]\n");
-        assert_eq!(terms(&[all]).groups(), (vec!["/".to_owned()], Vec::new()));
+        assert_eq!(terms(&[all]).groups(), &(vec!["/".to_owned()], Vec::new()));
     }
 
     #[test]

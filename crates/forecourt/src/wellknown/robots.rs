@@ -21,11 +21,11 @@ pub(crate) fn robots(terms: &CrawlTerms, base: &str, sitemap: Option<&str>) -> S
     let mut text = String::new();
     for RobotsGroup { products, disallowed } in groups {
         products.iter().for_each(|name| line(&mut text, "User-agent", name));
-        group(&mut text, terms, &disallowed);
+        group(&mut text, terms, disallowed);
         text.push('\n');
     }
     text.push_str("User-agent: *\n");
-    group(&mut text, terms, &everybody);
+    group(&mut text, terms, everybody);
     if !terms.is_empty() {
         line(&mut text, "License", &format!("{base}{LICENSE_PATH}"));
     }

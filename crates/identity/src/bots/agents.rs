@@ -106,17 +106,26 @@ impl SignatureAgents {
             if now < kept.until {
                 return kept.keys.clone();
             }
-        } else if !self.may_fetch(now) {
-            // Not kept: nothing was asked.
+            // One that is known is not counted: a flood of unknown ones does not shut it out.
+            let entry = self.kept.entry_by_ref(agent);
+            let fetched = entry.or_insert_with_if(self.fetch(agent, now), |kept| kept.until <= now).await;
+            return fetched.into_value().keys.clone();
+        }
+        // What fails here is not kept: nothing was asked.
+        let fetched = self.kept.entry_by_ref(agent).or_try_insert_with(self.fetch_unknown(agent, now)).await;
+        fetched.map_err(|fault| *fault)?.into_value().keys.clone()
+    }
+
+    /// Fetches a directory that is not known yet. Counted within the fetch, since all who wait for one make one.
+    async fn fetch_unknown(&self, agent: &SignatureAgent, now: Timestamp) -> Result<Arc<CachedDirectory>, ProofError> {
+        if !self.may_fetch(now) {
             tracing::warn!("too many unknown signature agents within a minute");
             return Err(ProofError::KeysUnavailable);
         }
-        let entry = self.kept.entry_by_ref(agent);
-        let fetched = entry.or_insert_with_if(self.fetch(agent, now), |kept| kept.until <= now).await;
-        fetched.into_value().keys.clone()
+        Ok(self.fetch(agent, now).await)
     }
 
-    /// Counts a directory that is not known yet; `false` over the bound.
+    /// Counts a fetch of a directory that is not known yet; `false` over the bound.
     fn may_fetch(&self, now: Timestamp) -> bool {
         let minute = now.as_second().div_euclid(60);
         let mut fetched = self.fetched.lock();

@@ -1,7 +1,7 @@
 //! This module verifies that a request was signed by the signature agent that it names. Web Bot Auth, over RFC 9421.
 
 use forecourt_core::identity::{Audience, Proof};
-use forecourt_core::{Bot, IdentityEvidence, Timestamp};
+use forecourt_core::{Address, Bot, IdentityEvidence, Timestamp};
 use forecourt_jose::{Algorithm, ProofError};
 use http::{HeaderMap, HeaderName};
 use serde_json::Map;
@@ -18,15 +18,15 @@ use crate::request::RequestProof;
 pub const METHOD: &str = "urn:forecourt:auth:web-bot-auth";
 const SIGNATURE_AGENT: HeaderName = HeaderName::from_static("signature-agent");
 
-/// A crawler that was verified.
+/// A crawler that was verified by its signature of a request, which names no agent of this host.
 #[derive(Debug, Clone)]
-pub(crate) struct VerifiedBot {
+pub struct VerifiedBot {
     pub(crate) bot: Bot,
     pub(crate) nonce: Option<String>,
+    created: Timestamp,
     /// When the signature stops being acceptable.
     pub(crate) until: Timestamp,
     pub(crate) key_id: String,
-    pub(crate) evidence: IdentityEvidence,
 }
 
 /// Verifies the signatures of a request that are for this: the first one that holds counts. `None` when there is none.
@@ -80,9 +80,9 @@ async fn verify_one(
     Ok(VerifiedBot {
         bot: known.verified(&agent.host),
         nonce: input.nonce.clone(),
+        created,
         until,
         key_id: keyid.to_owned(),
-        evidence: evidence(&agent.host, keyid, input.nonce.clone(), request, (created, until)),
     })
 }
 
@@ -115,29 +115,32 @@ fn agent_of(headers: &HeaderMap, label: &str) -> Option<SignatureAgent> {
     }
 }
 
-fn evidence(
-    host: &str,
-    keyid: &str,
-    nonce: Option<String>,
-    request: &RequestProof<'_>,
-    (created, until): (Timestamp, Timestamp),
-) -> IdentityEvidence {
-    let mut fields = Map::new();
-    fields.insert("verified_by".to_owned(), request.agent.domain().as_str().into());
-    fields.insert("key_id".to_owned(), keyid.into());
-    IdentityEvidence {
-        id: nonce,
-        subject: format!("{SUBJECT_PREFIX}{host}"),
-        issuer: host.to_owned(),
-        method: METHOD.to_owned(),
-        assurance: "domain".to_owned(),
-        audience: Audience::One(request.agent.to_string()),
-        issued_at: created,
-        not_before: None,
-        expires_at: Some(until),
-        on_behalf_of: Vec::new(),
-        claims: Map::new(),
-        source: Map::new(),
-        proof: Proof { kind: "transport".to_owned(), fields },
+impl VerifiedBot {
+    /// What its signature proves to an agent.
+    pub(crate) fn evidence(&self, agent: &Address) -> IdentityEvidence {
+        let host = &self.bot.name;
+        let mut fields = Map::new();
+        fields.insert("verified_by".to_owned(), agent.domain().as_str().into());
+        fields.insert("key_id".to_owned(), self.key_id.as_str().into());
+        IdentityEvidence {
+            id: self.nonce.clone(),
+            subject: self.subject(),
+            issuer: host.clone(),
+            method: METHOD.to_owned(),
+            assurance: "domain".to_owned(),
+            audience: Audience::One(agent.to_string()),
+            issued_at: self.created,
+            not_before: None,
+            expires_at: Some(self.until),
+            on_behalf_of: Vec::new(),
+            claims: Map::new(),
+            source: Map::new(),
+            proof: Proof { kind: "transport".to_owned(), fields },
+        }
+    }
+
+    /// It, as the subject of evidence.
+    pub(crate) fn subject(&self) -> String {
+        format!("{SUBJECT_PREFIX}{}", self.bot.name)
     }
 }

@@ -11,13 +11,13 @@ use forecourt_core::in_place;
 use forecourt_host::Run;
 use forecourt_pages::FAVICON;
 use forecourt_surface::HttpRoutes;
+use forecourt_surface::agent_path::agent_named;
 use forecourt_surface::body::content_type;
 use forecourt_surface::protected_resource::ProtectedResource;
 use forecourt_surface::same_origin;
 use futures::future::BoxFuture;
 use http::{Method, StatusCode};
 
-use super::agent_path::agent_named;
 use super::answer::{HttpAnswer, Outcome};
 use super::body::{check_json, check_uncoded, read};
 use super::decision::{self, DecisionKind};

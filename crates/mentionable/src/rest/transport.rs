@@ -10,8 +10,8 @@ use forecourt_host::Host;
 use forecourt_identity::Verifier;
 use forecourt_pages::Pages;
 use forecourt_payments::PaymentNetworks;
+use forecourt_surface::agent_path::agent_named;
 
-use super::agent_path::agent_named;
 use super::agent_route::AgentRoute;
 use super::answer::RestError;
 use super::request::RequestHead;

@@ -159,7 +159,8 @@ impl DebtLedger {
         if let (Some((first, _)), Some((last, _))) = (first.first(), last.first())
             && last.saturating_sub(*first) + 1 >= DEBTORS_MAX as u64
         {
-            return Ok(None);
+            // Who is listed stays so: the list has it for as long again, and so outlives this step of its debt.
+            return Ok(listed_at.filter(|at| now < clock::after(*at, DEBT_KEPT)));
         }
         let entry = LedgerEntry::new(name.into(), now).until(clock::after(now, DEBT_KEPT * 2));
         Ok(self.store.append_entry(DEBTORS, entry, None).await?.map(|_| now))
@@ -190,10 +191,11 @@ fn stream(name: &str) -> String {
     format!("of:crawlers:debt:{name}")
 }
 
-/// What a request of `sender` pays by its account, where it may have one and agrees to a price: a verified crawler whose
-/// signature is good for this one request. Anybody else's fields mean nothing.
+/// What a request of `sender` pays by its account, where it may have one and agrees to a price: a verified crawler that
+/// is known, whose signature is good for this one request. Anybody else's fields mean nothing.
 pub fn submission(headers: &HeaderMap, sender: &Sender) -> Result<Option<PaymentSubmission>, AgreementError> {
-    let Some(Bot { name, is_verified: true, .. }) = sender.bot.as_deref() else { return Ok(None) };
+    // One that nobody knows is a host name and no more: those cost nothing, and each would have a cap of its own.
+    let Some(Bot { name, product: Some(_), is_verified: true, .. }) = sender.bot.as_deref() else { return Ok(None) };
     let Some(agreement) = Agreement::of(headers)? else { return Ok(None) };
     // Without a nonce a copy of the request would be charged as well.
     let nonce =

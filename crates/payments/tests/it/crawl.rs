@@ -8,7 +8,9 @@ use forecourt_core::policy::{
 };
 use forecourt_core::{Bot, Clock, Handle, IdentityEvidence, Sender, SystemClock};
 use forecourt_payments::crawl::{CrawlerAccounts, DebtError, DebtLedger, Dollars, submission};
+use forecourt_payments::limits::{DEBT_KEPT, DEBTORS_MAX};
 use forecourt_store::Memory;
+use forecourt_testkit::HandClock;
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value, json};
 
@@ -27,12 +29,16 @@ fn offer() -> AcceptedPayment {
 }
 
 fn sender(is_verified: bool, nonce: Option<&str>) -> Sender {
-    let bot = Bot { name: "bot.example".to_owned(), product: None, purpose: None, is_verified };
+    sender_of("bot.example", is_verified, nonce)
+}
+
+fn sender_of(host: &str, is_verified: bool, nonce: Option<&str>) -> Sender {
+    let bot = Bot { name: host.to_owned(), product: Some("ExampleBot".to_owned()), purpose: None, is_verified };
     let now = SystemClock.now();
     let evidence = IdentityEvidence {
         id: nonce.map(str::to_owned),
-        subject: "bot:bot.example".to_owned(),
-        issuer: "bot.example".to_owned(),
+        subject: format!("bot:{host}"),
+        issuer: host.to_owned(),
         method: "urn:forecourt:auth:web-bot-auth".to_owned(),
         assurance: "domain".to_owned(),
         audience: Audience::One("@pages@h.example".to_owned()),
@@ -48,9 +54,13 @@ fn sender(is_verified: bool, nonce: Option<&str>) -> Sender {
 }
 
 fn agreeing(price: &str, nonce: &str) -> PaymentSubmission {
+    agreeing_as("bot.example", price, nonce)
+}
+
+fn agreeing_as(host: &str, price: &str, nonce: &str) -> PaymentSubmission {
     let mut headers = HeaderMap::new();
     headers.insert("crawler-max-price", HeaderValue::from_str(price).unwrap());
-    submission(&headers, &sender(true, Some(nonce))).unwrap().unwrap()
+    submission(&headers, &sender_of(host, true, Some(nonce))).unwrap().unwrap()
 }
 
 #[test]
@@ -62,6 +72,9 @@ fn only_a_verified_crawler_with_a_nonce_has_an_account() {
     assert_eq!(submission(&headers, &sender(false, Some("n"))), Ok(None), "it only says who it is");
     assert_eq!(submission(&headers, &sender(true, None)), Ok(None), "a copy of it would be charged as well");
     assert_eq!(submission(&headers, &Sender::anonymous()), Ok(None));
+    let mut unknown = sender(true, Some("n"));
+    unknown.bot.as_mut().unwrap().product = None;
+    assert_eq!(submission(&headers, &unknown), Ok(None), "host names cost nothing");
     headers.append("crawler-max-price", HeaderValue::from_static("USD 0.06"));
     assert!(submission(&headers, &sender(true, Some("n"))).is_err());
     assert_eq!(submission(&headers, &Sender::anonymous()), Ok(None), "of others it means nothing");
@@ -139,4 +152,24 @@ async fn what_is_billed_is_not_owed_any_more() {
     let all = debts.all().await.unwrap();
     assert_eq!((all.len(), all[0].0.as_str(), all[0].1.billed), (1, "bot.example", 20_000));
     assert!(matches!(scheme.settle(&offer(), &agreeing("USD 0.05", "c")).await, Settlement::Settled(_)));
+}
+
+#[tokio::test]
+async fn where_the_list_of_debtors_is_full_those_in_it_stay() {
+    let clock = Arc::new(HandClock::new());
+    let scheme = CrawlerAccounts::new(DebtLedger::new(Arc::new(Memory::new()), clock.clone()));
+    let offer = offer();
+    let settle = async |host: &str, nonce: &str| scheme.settle(&offer, &agreeing_as(host, "USD 0.05", nonce)).await;
+    for n in 0..DEBTORS_MAX {
+        assert!(matches!(settle(&format!("b{n}.example"), "a").await, Settlement::Settled(_)), "{n}");
+    }
+    let is_over =
+        |settled: Settlement| matches!(settled, Settlement::Refused(fault) if fault.code == "owed_max_reached");
+    assert!(is_over(settle("one-more.example", "a").await));
+    // When it would be listed anew.
+    clock.advance(DEBT_KEPT / 2);
+    assert!(matches!(settle("b0.example", "b").await, Settlement::Settled(_)));
+    assert!(is_over(settle("one-more.example", "b").await));
+    clock.advance(DEBT_KEPT / 2);
+    assert!(is_over(settle("b0.example", "c").await), "its entry would end before its debt");
 }

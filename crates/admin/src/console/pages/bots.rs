@@ -15,7 +15,9 @@ pub(super) async fn bots_page(ask: Ask) -> Result<Page, ApiError> {
             "0.00" => Cell::Nothing,
             owed => {
                 let about = format!("Takes {owed} USD off what it owes. Send the bill first: nothing is sent here.");
-                Cell::Act(Box::new(Act::new(format!("/bots/{}/bill", query(&bot.name)), "Billed", &about)))
+                let billed = Act::new(format!("bots/{}/bill", query(&bot.name)), "Billed", &about);
+                // What came to it since is not on the bill.
+                Cell::Act(Box::new(Act { shown: Some(("amount", owed.to_owned())), ..billed }))
             }
         };
         vec![

@@ -163,6 +163,14 @@ mod tests {
     }
 
     #[test]
+    fn an_act_sends_what_it_shows() {
+        let bill = Act { shown: Some(("amount", "12.50".to_owned())), ..Act::new("bill".to_owned(), "Billed", "") };
+        let page = Page { actions: vec![bill], ..Page::new("", "t") };
+        let html = page.render(&visitor(Role::Operator), &"/console".parse().unwrap(), None);
+        assert!(html.contains("<input type=\"hidden\" name=\"amount\" value=\"12.50\">"), "{html}");
+    }
+
+    #[test]
     fn a_form_leads_back_to_its_page_without_what_was_told_there() {
         assert_eq!(without_done("/console/tasks?state=working&done=done"), "/console/tasks?state=working");
         assert_eq!(without_done("/console?done=done"), "/console");
