@@ -80,10 +80,9 @@ impl House {
         let payments = Payments::new(&deployment.payments, &egress, &deployment.root)?;
         let rules = rule_builder(&mut deployment, &host_rules, &site, &egress, &payments);
         problems.absorb(rules.check_names(&deployment.agents, &deployment.servers));
-        let rule_doubts = rules.doubts(&deployment.agents, &deployment.servers);
+        let mut rule_doubts = rules.doubts(&deployment.agents, &deployment.servers);
         let crawl = problems.absorb(crawl_of(&deployment, &host_rules, &rules, &site));
-        let rule_doubts =
-            rule_doubts.into_iter().chain(crawl_doubts(&deployment, &host_rules, crawl.as_deref())).collect();
+        rule_doubts.extend(crawl_doubts(&deployment, &host_rules, crawl.as_deref()));
         let servers = std::mem::take(&mut deployment.servers);
         let servers = problems.absorb(server_gates::definitions(&deployment, servers, &site, &egress, &rules));
         problems.absorb(deployment.wires.set_servers(servers.unwrap_or_default()));

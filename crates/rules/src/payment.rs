@@ -32,7 +32,7 @@ pub struct PaymentRule {
     pub charge: Option<ChargeSettings>,
     /// How it may be paid, the preferred way first: `{ scheme, payload }` as it stands on the wire, or one key
     /// with a table that a payment scheme turns into such. At most 16. `crawler = { owed_max = "25.00" }`: a verified
-    /// crawler may owe it, up to so many dollars, until it is billed.
+    /// crawler that is known by its host may owe it, up to so many dollars, until it is billed.
     #[schemars(with = "Vec<OfferSettings>")]
     pub offers: Vec<Map<String, Value>>,
     /// With `per = "credit"`, and needed there: how credit is counted.

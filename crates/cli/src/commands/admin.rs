@@ -63,8 +63,7 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
         AdminWhat::Reload { status: true, .. } => way.get("/reload").await?,
         AdminWhat::Reload { reason, .. } => way.post("/reload", &json!({ "reason": reason })).await?,
         AdminWhat::Answer { id, decision, reason } => {
-            let answer = json!({ "decision": decision, "reason": reason });
-            way.post(&format!("/queue/{}/answer", part(id)), &answer).await?
+            way.post(&format!("/queue/{}/answer", part(id)), &json!({ "decision": decision, "reason": reason })).await?
         }
         what => {
             let (noun, verb, ReasonedAction { name, reason }) = action(what)

@@ -138,9 +138,14 @@ fn every_call_of_the_document_refuses_a_viewer_what_it_does_for_an_operator() {
         for (path, operations) in document["paths"].as_object().unwrap() {
             let of_nothing = path.split('/').map(|part| if part.starts_with('{') { "nobody" } else { part });
             let path = of_nothing.collect::<Vec<_>>().join("/");
-            if operations.get("get").is_some() {
+            if let Some(get) = operations.get("get") {
                 let seen = visitor.ask(&path, &[]);
-                assert!(matches!(seen.status, 200 | 404), "{path}: {seen:?}");
+                // What may hold secrets is for operators, though it only looks.
+                let is_hidden = !may_act && get["description"].as_str().is_some_and(|text| text.contains("`operator`"));
+                assert!(
+                    if is_hidden { seen.status == 403 } else { matches!(seen.status, 200 | 404) },
+                    "{path}: {seen:?}"
+                );
             }
             if operations.get("post").is_some() {
                 acting += 1;
