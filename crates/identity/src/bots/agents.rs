@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::{Domain, Timestamp};
-use forecourt_egress::{Deadlines, Egress, EgressError, FetchedBody, Purpose, UpstreamRequest};
+use forecourt_egress::{Deadlines, Egress, EgressError, FetchedBody, Purpose, UpstreamRequest, freshness};
 use forecourt_jose::{KeySet, ProofError};
 use futures::future::BoxFuture;
-use http::HeaderMap;
 use http::HeaderValue;
-use http::header::{ACCEPT, CACHE_CONTROL};
+use http::header::ACCEPT;
 use moka::future::Cache;
 use parking_lot::Mutex;
 
@@ -156,20 +155,4 @@ impl SignatureAgents {
         let fresh = fresh.clamp(DIRECTORY_KEPT_MIN, DIRECTORY_KEPT_MAX);
         Arc::new(CachedDirectory { until: now.checked_add(fresh).unwrap_or(now), keys })
     }
-}
-
-/// How long an answer may be kept; not at all when it does not say. RFC 9111 5.2.2.
-fn freshness(headers: &HeaderMap) -> Duration {
-    let lines = headers.get_all(CACHE_CONTROL).iter().filter_map(|line| line.to_str().ok());
-    let mut fresh = Duration::ZERO;
-    for directive in lines.flat_map(|line| line.split(',')).map(|one| one.trim().to_ascii_lowercase()) {
-        match directive.split_once('=') {
-            None if directive == "no-store" || directive == "no-cache" => return Duration::ZERO,
-            Some(("max-age", seconds)) => {
-                fresh = Duration::from_secs(seconds.trim_matches('"').parse().unwrap_or_default());
-            }
-            _ => {}
-        }
-    }
-    fresh
 }

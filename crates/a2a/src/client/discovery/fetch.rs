@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use forecourt_agents::declined::UpstreamError;
 use forecourt_core::json;
-use forecourt_egress::{Deadlines, Egress, EgressError, Purpose, UpstreamRequest};
-use http::header::{ACCEPT, CACHE_CONTROL, ETAG, IF_NONE_MATCH};
+use forecourt_egress::{Deadlines, Egress, EgressError, Purpose, UpstreamRequest, freshness};
+use http::header::{ACCEPT, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::Value;
 use url::Url;
@@ -77,20 +77,4 @@ fn unavailable(error: &EgressError) -> DiscoveryError {
         EgressError::Unconnected(_) => DiscoveryError::Unreachable(error.log_reason()),
         _ => DiscoveryError::Unavailable(error.log_reason()),
     }
-}
-
-/// How long an answer may be kept; not at all when it does not say. RFC 9111 5.2.2.
-fn freshness(headers: &HeaderMap) -> Duration {
-    let lines = headers.get_all(CACHE_CONTROL).iter().filter_map(|line| line.to_str().ok());
-    let mut fresh = Duration::ZERO;
-    for directive in lines.flat_map(|line| line.split(',')).map(|one| one.trim().to_ascii_lowercase()) {
-        match directive.split_once('=') {
-            None if directive == "no-store" || directive == "no-cache" => return Duration::ZERO,
-            Some(("max-age", seconds)) => {
-                fresh = Duration::from_secs(seconds.trim_matches('"').parse().unwrap_or_default());
-            }
-            _ => {}
-        }
-    }
-    fresh
 }

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use forecourt_core::json;
-use forecourt_egress::{Deadlines, Egress, Purpose, UpstreamRequest};
-use http::HeaderMap;
-use http::header::CACHE_CONTROL;
+use forecourt_egress::{Deadlines, Egress, Purpose, UpstreamRequest, freshness};
 use serde_json::Value;
 
 use super::super::limits::DOCUMENT_TIME_MAX;
@@ -32,44 +30,4 @@ pub(super) async fn json(
     let value = json::parse(&fetched.bytes).ok().filter(Value::is_object);
     let value = value.ok_or_else(|| ResolveError::Unreadable { what, url: url.to_owned() })?;
     Ok(FetchedDocument { value, fresh: freshness(&fetched.headers) })
-}
-
-/// How long an answer may be kept; not at all when it does not say. RFC 9111 5.2.2.
-fn freshness(headers: &HeaderMap) -> Duration {
-    let lines = headers.get_all(CACHE_CONTROL).iter().filter_map(|line| line.to_str().ok());
-    let mut fresh = Duration::ZERO;
-    for directive in lines.flat_map(|line| line.split(',')).map(|one| one.trim().to_ascii_lowercase()) {
-        match directive.split_once('=') {
-            None if directive == "no-store" || directive == "no-cache" => return Duration::ZERO,
-            Some(("max-age", seconds)) => {
-                fresh = Duration::from_secs(seconds.trim_matches('"').parse().unwrap_or_default());
-            }
-            _ => {}
-        }
-    }
-    fresh
-}
-
-#[cfg(test)]
-mod tests {
-    use http::HeaderValue;
-
-    use super::*;
-
-    fn of(text: &'static str) -> u64 {
-        let mut headers = HeaderMap::new();
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static(text));
-        freshness(&headers).as_secs()
-    }
-
-    #[test]
-    fn servers_say_how_long_their_answers_hold() {
-        assert_eq!(of("public, max-age=3600"), 3600);
-        assert_eq!(of("Max-Age=\"60\", public"), 60);
-        assert_eq!(of("max-age=3600, no-store"), 0);
-        assert_eq!(of("no-cache"), 0);
-        assert_eq!(of("max-age=-1"), 0);
-        assert_eq!(of("max-age=99999999999999999999999"), 0);
-        assert_eq!(freshness(&HeaderMap::new()).as_secs(), 0);
-    }
 }
