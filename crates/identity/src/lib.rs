@@ -45,7 +45,7 @@ pub use bearer::METHOD as BEARER_METHOD;
 pub use config::{BearerConfig, HttpSignatureConfig, IdentityConfig, KeyConfig, TrustedIssuerConfig};
 pub use forecourt_jose::{Algorithm, KeyError, KeySet, ProofError, PublicKey, SigningKey, VerifyKey, jws};
 pub use host_keys::{HostKeys, HostKeysError};
-pub use http_signature::{FoundKeys, KeyDirectory, KeyId, RequestSigner};
+pub use http_signature::{CRAWLER_TAG, FoundKeys, KeyDirectory, KeyId, RequestSigner};
 pub use oidc::{Logout, OidcConfig, OidcSettings};
 pub use remote_keys::DocumentFetcher;
 pub use request::RequestProof;

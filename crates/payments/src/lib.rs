@@ -32,6 +32,7 @@ mod networks;
 mod offer;
 mod quote;
 mod reason;
+mod receipt;
 mod scheme;
 mod settings;
 mod settings_error;
@@ -44,6 +45,7 @@ pub use facilitator::{Facilitator, FacilitatorError, FacilitatorQuestion, Facili
 pub use hex::{Address, Hex, HexError, Nonce};
 pub use offer::{Price, X402Offers, offers};
 pub use quote::Quote;
+pub use receipt::receipt_field;
 pub use scheme::X402;
 pub use settings::{AssetSettings, NetworkSettings, PaymentsSettings};
 pub use settings_error::SettingsError;

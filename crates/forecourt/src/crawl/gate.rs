@@ -6,14 +6,14 @@ use axum::response::Response;
 use forecourt_core::policy::{PaymentSubmission, RefusalKind, Submission};
 use forecourt_core::{Ending, Error, Message, MessageId, Part, PolicyPart, Sender, Timestamp};
 use forecourt_host::{ForwardPermit, Host, ServerGate, Target};
-use forecourt_payments::crawl::{self, CRAWLER_CHARGED, CRAWLER_PRICE};
-use forecourt_payments::x402::Version;
-use forecourt_payments::x402::http::{self as x402, PAYMENT_SIGNATURE};
+use forecourt_payments::crawl::{self, CRAWLER_PRICE};
+use forecourt_payments::receipt_field;
+use forecourt_payments::x402::http as x402;
 use forecourt_surface::refusal::{add_fields, status, words};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// What messages that ask for pages came by.
 const TRANSPORT: &str = "page";
@@ -82,20 +82,11 @@ pub(super) async fn end(mut permit: ForwardPermit, mut response: Response, asked
         return refusal(&part, host);
     }
     if let Some(receipt) = receipt.get() {
-        add_receipt(response.headers_mut(), asked, receipt);
+        response.headers_mut().extend(receipt_field(asked, receipt));
         // Who has paid has it; nobody else gets it out of a cache.
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
     }
     response
-}
-
-fn add_receipt(head: &mut HeaderMap, asked: &HeaderMap, receipt: &Map<String, Value>) {
-    if let Some(charged) = crawl::charged(receipt) {
-        head.insert(CRAWLER_CHARGED, charged.field());
-        return;
-    }
-    let version = if asked.contains_key(PAYMENT_SIGNATURE) { Version::V2 } else { Version::V1 };
-    head.extend(x402::receipt(version, receipt));
 }
 
 /// A refusal as crawlers read it: Problem Details, with what clients of x402 look for beside them.

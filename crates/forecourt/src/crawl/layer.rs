@@ -11,6 +11,7 @@ use axum::response::Response;
 use forecourt_admin::crawlers::{CrawlOutcome, CrawlerLog};
 use forecourt_core::{Bot, Handle, PolicyPart, Sender, Timestamp};
 use forecourt_host::{ServerGate, Target};
+use forecourt_identity::CRAWLER_TAG;
 use forecourt_payments::crawl::{CRAWLER_CHARGED, Dollars};
 use forecourt_payments::x402::http::{PAYMENT_RESPONSE, X_PAYMENT_RESPONSE};
 use forecourt_surface::agent_path::{agent_before, agent_named, normal_path};
@@ -31,8 +32,6 @@ use super::terms::Place;
 
 /// The preferences for what an answer may be used for. IETF aipref.
 static CONTENT_USAGE: HeaderName = HeaderName::from_static("content-usage");
-/// What a crawler's signature is for, in `Signature-Input`.
-const TAG: &str = "web-bot-auth";
 /// What tells crawlers the terms, and what is for programs: never behind a rule before pages.
 const OPEN: [&str; 5] = ["/robots.txt", "/llms.txt", "/sitemap.xml", LICENSE_PATH, "/.well-known/"];
 
@@ -159,7 +158,7 @@ where
 
 /// Whether a request is signed as those of crawlers are.
 fn is_tagged(headers: &HeaderMap) -> bool {
-    let has_tag = |value: &HeaderValue| value.to_str().is_ok_and(|text| text.contains(TAG));
+    let has_tag = |value: &HeaderValue| value.to_str().is_ok_and(|text| text.contains(CRAWLER_TAG));
     headers.get_all("signature-input").iter().any(has_tag)
 }
 

@@ -18,5 +18,6 @@ pub use base::{CoveredMessage, signature_base};
 pub use digest::{content_digest, matches_digest};
 pub use fields::{Component, SignatureInput};
 pub use sign::RequestSigner;
-pub(crate) use verify::{CRAWLER_TAG, VerifiedSignature, verify};
+pub use verify::CRAWLER_TAG;
 pub use verify::{FoundKeys, KeyDirectory, KeyId, METHOD, SignaturePolicy};
+pub(crate) use verify::{VerifiedSignature, verify};

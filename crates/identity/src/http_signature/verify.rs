@@ -16,7 +16,7 @@ use crate::request::RequestProof;
 pub const METHOD: &str = "urn:mentionable:auth:agent-signature:v0.1";
 
 /// The `tag` of signatures of crawlers. Web Bot Auth.
-pub(crate) const CRAWLER_TAG: &str = "web-bot-auth";
+pub const CRAWLER_TAG: &str = "web-bot-auth";
 
 /// The owner of a key, as a `keyid` names it.
 #[derive(Debug, Clone, PartialEq, Eq)]

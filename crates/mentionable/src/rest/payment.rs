@@ -15,8 +15,9 @@ use forecourt_core::json;
 use forecourt_core::policy::{PaymentSubmission, RefusalKind};
 use forecourt_core::{PolicyPart, Sender};
 use forecourt_payments::crawl;
-use forecourt_payments::x402::http::{self as x402, PAYMENT_REQUIRED, PAYMENT_SIGNATURE};
-use forecourt_payments::x402::{Version, is_receipt, submission};
+use forecourt_payments::receipt_field;
+use forecourt_payments::x402::http::{self as x402, PAYMENT_REQUIRED};
+use forecourt_payments::x402::submission;
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
 
@@ -91,17 +92,8 @@ pub(crate) fn add_offer(head: &mut HeaderMap, part: &PolicyPart) {
 
 /// Adds the receipt in the words of the version that was paid with; version 1 where no header paid.
 pub(crate) fn add_receipt(head: &mut HeaderMap, asked: &HeaderMap, receipt: &Map<String, Value>) {
-    if let Some(charged) = crawl::charged(receipt) {
-        head.insert(crawl::CRAWLER_CHARGED, charged.field());
-        return;
-    }
-    // That of another scheme would be misread: it is told with the answer, and on the pages of this host.
-    if !is_receipt(receipt) {
-        return;
-    }
-    let version = if asked.contains_key(PAYMENT_SIGNATURE) { Version::V2 } else { Version::V1 };
-    let field = x402::receipt(version, receipt).filter(|(_, value)| value.len() <= POLICY_FIELD_BYTES_MAX);
-    head.extend(field);
+    let field = receipt_field(asked, receipt);
+    head.extend(field.filter(|(_, value)| value.len() <= POLICY_FIELD_BYTES_MAX));
 }
 
 /// The transaction of a receipt, where it names one.
