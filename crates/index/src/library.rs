@@ -48,7 +48,8 @@ static OPEN: LazyLock<Mutex<HashMap<PathBuf, OpenLibrary>>> = LazyLock::new(Mute
 /// How a library was opened, and the library for as long as somebody holds it.
 type OpenLibrary = (Options, Weak<Library>);
 
-/// How a library is opened. Two callers share an open library only when all of this is equal.
+/// How a library is opened. Two callers share an open library only when all of this is equal but for the time zone, on
+/// which nothing that is kept depends: that of the last one counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
     /// The language of items and queries that do not say theirs. English when not given.
@@ -67,6 +68,17 @@ pub struct Options {
     pub engine: Option<EngineOptions>,
     /// By whose clocks questions mean "today" and "open now". UTC when not given.
     pub time_zone: Option<TimeZone>,
+}
+
+impl Options {
+    /// Whether a library that was opened by these is the one that others want.
+    fn fit(&self, wanted: &Self) -> bool {
+        *self == Self { time_zone: self.time_zone.clone(), ..wanted.clone() }
+    }
+
+    fn zone(&self) -> TimeZone {
+        self.time_zone.clone().unwrap_or(TimeZone::UTC)
+    }
 }
 
 /// A state of the items: another one after each run that changed something, and with an engine after each look at all of
@@ -88,7 +100,7 @@ pub struct Library {
     snapshot: ArcSwap<Snapshot>,
     model: Option<Arc<Model>>,
     tongue: LanguageAnalyzer,
-    time_zone: TimeZone,
+    time_zone: ArcSwap<TimeZone>,
     vocabulary: Arc<Vocabulary>,
     /// What words of questions mean.
     lexicon: QuestionLexicon,
@@ -121,8 +133,9 @@ impl Library {
         // `InUse`.
         let mut open = OPEN.lock();
         open.retain(|_, (_, library)| library.strong_count() > 0);
-        let known = open.get(&key).filter(|(opened_by, _)| opened_by == options);
+        let known = open.get(&key).filter(|(opened_by, _)| opened_by.fit(options));
         if let Some(library) = known.and_then(|(_, library)| library.upgrade()) {
+            library.time_zone.store(Arc::new(options.zone()));
             return Ok(library);
         }
         let library = Arc::new(Self::open(dir, options.clone())?);
@@ -134,8 +147,10 @@ impl Library {
     pub fn opened(dir: &Path, options: &Options) -> Option<Arc<Self>> {
         let key = std::fs::canonicalize(dir).ok()?;
         let open = OPEN.lock();
-        let (_, library) = open.get(&key).filter(|(opened_by, _)| opened_by == options)?;
-        library.upgrade()
+        let (_, library) = open.get(&key).filter(|(opened_by, _)| opened_by.fit(options))?;
+        let library = library.upgrade()?;
+        library.time_zone.store(Arc::new(options.zone()));
+        Some(library)
     }
 
     /// Whether this process has the library in `dir` open, in whatever way.
@@ -158,6 +173,7 @@ impl Library {
             // Here and nowhere else: it reads every byte of the vectors.
             drop_damaged(&folder.vectors(), model)?;
         }
+        let time_zone = ArcSwap::from_pointee(options.zone());
         let vocabulary = options.vocabulary.unwrap_or_else(Vocabulary::shipped);
         let snapshot = Snapshot::take(&folder, &vocabulary, |columns| vectors(&folder, model.as_deref(), columns))?;
         let [indexing, writing, pushing, embedding, refreshing] = [const { Mutex::new(()) }; 5];
@@ -171,7 +187,7 @@ impl Library {
             snapshot,
             model,
             tongue,
-            time_zone: options.time_zone.unwrap_or(TimeZone::UTC),
+            time_zone,
             vocabulary,
             lexicon,
             pushed,

@@ -99,6 +99,7 @@ pub use exclusion::Exclusion;
 pub use filter::{ClassLimit, Filter, SortOrder, Test};
 pub use learnt::{LearntProperties, StatedProperty, StatedValues, UnnamedProperty, name_in_words, unnamed};
 pub use named::named;
+pub use offered::HOMES;
 pub use parsed_question::ParsedQuestion;
 pub use paths::{
     AGES, CANCELLED_DAY, DAY_MINUTES, EVENT_BEGINS, EVENT_DAYS, EVENT_WEEKDAYS, FOOD, FOR_RENT, FOR_SALE, FORBIDDING,

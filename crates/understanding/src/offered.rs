@@ -7,9 +7,20 @@ use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::paths::{FOR_RENT, FOR_SALE, OFFERED};
 use crate::reader::Reader;
 
-/// What is let and sold, in lower case: of other things that have a price it goes without saying that they are sold.
-const HOMES: &[&str] =
-    &["apartment", "house", "singlefamilyresidence", "accommodation", "residence", "realestatelisting"];
+/// Types of what is let as often as sold, in lower case: of other things that have a price it goes without saying that
+/// they are sold.
+pub const HOMES: &[&str] = &[
+    "apartment",
+    "house",
+    "singlefamilyresidence",
+    "accommodation",
+    "residence",
+    "realestatelisting",
+    "room",
+    "hotelroom",
+    "suite",
+    "vacationrental",
+];
 /// Words in which a home stands beside what is done with it: they are looked for, too.
 const COMPOUNDS: &[&str] = &["wohnung", "wohnungen"];
 

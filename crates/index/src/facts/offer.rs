@@ -1,7 +1,7 @@
 //! For what something is offered: for rent, or for sale.
 
 use forecourt_loaders::item::type_name;
-use forecourt_understanding::{FOR_RENT, FOR_SALE};
+use forecourt_understanding::{FOR_RENT, FOR_SALE, HOMES};
 use serde_json::Value;
 
 use super::derived::{all, is_of, text};
@@ -79,22 +79,10 @@ pub(super) fn without_rents(item: &Value) -> Option<Value> {
 
 /// Whether an item has an offer with a price that is paid once. A home may be let for it, and says so or does not.
 fn is_sold(item: &Value) -> bool {
-    let is_home = is_of(item, |kind| HOMES.contains(&kind));
+    let is_home = is_of(item, |kind| HOMES.contains(&kind.to_lowercase().as_str()));
     let is_paid_once = |offer: &Value| offer.get("price").is_some() || offer.get("priceSpecification").is_some();
     !is_home && price_of_time(item).is_none() && all(item, "offers").any(is_paid_once)
 }
-
-/// Types of what is let as often as sold.
-const HOMES: &[&str] = &[
-    "Apartment",
-    "House",
-    "SingleFamilyResidence",
-    "Accommodation",
-    "Residence",
-    "RealEstateListing",
-    "Room",
-    "Suite",
-];
 
 /// What an item says beside its offers.
 fn said(item: &Value) -> Option<&'static str> {

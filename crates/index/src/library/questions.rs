@@ -6,6 +6,7 @@ use forecourt_loaders::item::{SECTION, hash};
 use forecourt_understanding::{ClassLimit, Filter, ParsedQuestion, ReadingAids, named, understand};
 use forecourt_vocabulary::WordProposal;
 use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::Library;
@@ -155,7 +156,7 @@ impl Library {
 
     /// What the clocks show at a moment in the time zone that the library was opened with.
     pub fn clock(&self, now: Timestamp) -> DateTime {
-        now.to_zoned(self.time_zone.clone()).datetime()
+        now.to_zoned(TimeZone::clone(&self.time_zone.load())).datetime()
     }
 
     /// How many items that otherwise fit a query were left out by each of its limits, because they don't state
