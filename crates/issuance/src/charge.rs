@@ -208,7 +208,10 @@ impl Issuances {
         let Some((last, found)) = self.last(hash).await? else { return Ok(number) };
         match found.status {
             // Written here, though the store did not say so at first.
-            IssuanceStatus::Consumed if found.is_of_use(consumed) => self.note(hash, consumed, AuditOutcome::Paid),
+            IssuanceStatus::Consumed if found.is_of_use(consumed) => {
+                self.note(hash, consumed, AuditOutcome::Paid);
+                self.desk.metrics.took(&consumed.agent, &consumed.requirement, None);
+            }
             // Whoever took this run for dead has found out, and takes the answer for owed.
             IssuanceStatus::Verified if found.receipt.is_some() => {
                 return Ok(self.write_surely(hash, consumed, last).await?.unwrap_or(last));

@@ -194,6 +194,14 @@ impl Issuances {
         Ok(self.last(hash).await?.is_none_or(|(_, record)| record.checkout.is_none()))
     }
 
+    /// Looks a checkout up once; an error where nobody knows what came of it.
+    pub(crate) async fn look_up_checkout(&self, hash: &StateHash) -> Result<(), Error> {
+        match self.follow(hash, Wish::LookUp).await? {
+            CheckoutState::Unknown => Err(Error::unavailable()),
+            _ => Ok(()),
+        }
+    }
+
     /// Closes the checkout of a state, so that something else may be done about it. This alone decides between two ways
     /// to pay: what was paid at the checkout counts, and else it is surely closed before the other one goes on.
     pub(crate) async fn end_checkout(&self, hash: &StateHash) -> Result<CheckoutEnd, Error> {

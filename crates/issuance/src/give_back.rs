@@ -71,11 +71,24 @@ impl Issuances {
         let returning = IssuanceRecord { is_returning: true, used: None, checkout: None, ..step };
         // Somebody else has moved it on.
         let Some(number) = self.write_surely(hash, &returning, number).await? else { return Ok(()) };
-        let is_done = self.return_payment(hash, &returning, number).await?;
-        if !is_done {
+        let is_done = self.return_payment(hash, &returning, number).await;
+        if !matches!(is_done, Ok(true)) {
             self.watch(hash, false);
         }
-        Ok(())
+        is_done.map(drop)
+    }
+
+    /// Lets go of what is held for an answer that was given and can't be charged for any more: nobody else would. Once,
+    /// since its state is over; what that does not reach ends with the provider's own time.
+    pub(crate) async fn let_go(&self, record: &IssuanceRecord) {
+        let (Some(settling), Demand::Payment(terms)) = (&record.settling, &record.requirement.demand) else { return };
+        let scheme = self.scheme_now(&settling.family).filter(|scheme| scheme.gives_back());
+        let (Some(scheme), Some(offer)) = (scheme, terms.accepted.get(settling.offer)) else { return };
+        let payment = settling.payment(scheme.family());
+        let given_back = tokio::time::timeout(SETTLE_TIME_MAX, scheme.give_back(offer, &payment)).await;
+        if !matches!(given_back, Ok(GivenBack::NotTaken | GivenBack::Refunded(_))) {
+            tracing::error!(agent = %record.agent, "what is held for an answer that was not paid for is not let go of");
+        }
     }
 
     /// Asks for a payment to be given back; whether there is nothing left to ask.

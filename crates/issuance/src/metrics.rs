@@ -64,12 +64,13 @@ fn priced(agent: &Handle, requirement: &Requirement) -> Option<(f64, PaymentLabe
     Some((price, PaymentLabels { agent: agent.as_str().to_owned(), currency }))
 }
 
-/// A price such as `0.05 USDC` or `$0.05`: the number and what it is a number of.
+/// A price such as `0.05 USDC` or `$0.05`: the number and what it is a number of. Prices are words of the operator's for
+/// people: of a number that can be read in two ways, such as `1,000`, nothing adds up.
 fn read(price: &str) -> (f64, String) {
-    let is_digit = |character: char| character.is_ascii_digit() || character == '.';
-    let number: String = price.chars().skip_while(|c| !is_digit(*c)).take_while(|c| is_digit(*c)).collect();
-    let currency: String = price.chars().filter(|c| !is_digit(*c) && !c.is_whitespace()).collect();
-    let currency = if currency.is_empty() { NO_CURRENCY.to_owned() } else { currency };
+    let is_of_number = |character: char| character.is_ascii_digit() || matches!(character, '.' | ',');
+    let number: String = price.chars().skip_while(|c| !is_of_number(*c)).take_while(|c| is_of_number(*c)).collect();
+    let mut words = price.split(|c: char| is_of_number(c) || c.is_whitespace());
+    let currency = words.find(|word| !word.is_empty()).unwrap_or(NO_CURRENCY).to_owned();
     (number.parse().unwrap_or_default(), currency)
 }
 
@@ -118,6 +119,9 @@ mod tests {
             ("$0.05", 0.05, "$"),
             ("3", 3.0, NO_CURRENCY),
             ("free", 0.0, "free"),
+            ("0.05 USDC per message", 0.05, "USDC"),
+            ("1,000 USDC", 0.0, "USDC"),
+            ("0,05 EUR", 0.0, "EUR"),
             ("", 0.0, NO_CURRENCY),
         ] {
             assert_eq!(read(price), (number, currency.to_owned()), "{price}");

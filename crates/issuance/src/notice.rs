@@ -47,7 +47,7 @@ impl Issuances {
             if let Some(hash) = notice.reference.as_deref().and_then(StateHash::parse) {
                 let issuances = self.clone();
                 // Whoever sent it may not wait; money that is on its way is followed to its end all the same.
-                let asking = tokio::spawn(going_on(async move { issuances.ask(&hash, false).await }));
+                let asking = tokio::spawn(going_on(async move { issuances.look_up_notified(&hash).await }));
                 asking.await.map_err(Error::internal)??;
             }
             // Once it was looked up, so that a notice that could not be is good for another time.

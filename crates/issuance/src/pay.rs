@@ -215,6 +215,7 @@ impl Issuances {
                 if self.write(hash, &unpaid, number).await?.is_some() {
                     tracing::error!(code = fault.code, agent = %record.agent, "an answer was not paid for after all");
                     self.note(hash, &unpaid, AuditOutcome::Unpaid);
+                    self.let_go(record).await;
                 }
                 Ok(IssuanceOutcome::Late(IssuanceStatus::Consumed))
             }

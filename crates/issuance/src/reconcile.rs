@@ -7,7 +7,9 @@ use forecourt_core::Error;
 use forecourt_core::clock::after;
 use forecourt_core::policy::{Demand, Settlement};
 use forecourt_core::store::{LedgerEntry, Span};
+use futures::StreamExt;
 use futures::future::BoxFuture;
+use futures::stream;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -21,8 +23,10 @@ const LIST: &str = "issuances-indeterminate";
 /// How long the first wait is, and the longest.
 const WAIT_MIN: Duration = Duration::from_secs(5);
 const WAIT_MAX: Duration = Duration::from_secs(10 * 60);
-/// Settlements that are asked about at once.
+/// Settlements that are followed.
 const WATCHED_MAX: usize = 10_000;
+/// Of them, how many are asked about at once.
+const ASKED_AT_ONCE: usize = 16;
 
 impl Issuances {
     /// Puts an issuance on the list, before it is indeterminate, so that whoever starts next finds it.
@@ -110,21 +114,29 @@ impl Issuances {
         let now = Instant::now();
         // Taken out while they are asked about: the lock must not be held over an await.
         let due: Vec<WatchedSettlement> = self.desk.watched.lock().extract_if(.., |one| one.due <= now).collect();
-        for mut one in due {
-            match self.ask(&one.hash, one.is_answered).await {
-                Ok(true) => {}
-                Ok(false) => {
-                    one.wait = (one.wait * 2).min(WAIT_MAX);
-                    one.due = Instant::now() + one.wait;
-                    self.desk.watched.lock().push(one);
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "what came of a settlement was not found out");
-                    one.due = Instant::now() + one.wait;
-                    self.desk.watched.lock().push(one);
-                }
-            }
+        // Several at once: a provider that is slow for one must not hold up what another one took.
+        stream::iter(due).for_each_concurrent(ASKED_AT_ONCE, |one| self.ask_one(one)).await;
+    }
+
+    async fn ask_one(&self, mut one: WatchedSettlement) {
+        match self.ask(&one.hash, one.is_answered).await {
+            Ok(true) => return,
+            Ok(false) => one.wait = (one.wait * 2).min(WAIT_MAX),
+            Err(error) => tracing::warn!(%error, "what came of a settlement was not found out"),
         }
+        one.due = Instant::now() + one.wait;
+        self.desk.watched.lock().push(one);
+    }
+
+    /// Looks up what a notice of its provider's is about. An error where the provider could not be asked, so that the
+    /// notice is worth sending again.
+    pub(crate) async fn look_up_notified(&self, hash: &StateHash) -> Result<(), Error> {
+        let Some((_, record)) = self.last(hash).await? else { return Ok(()) };
+        if record.checkout.is_some() {
+            return self.look_up_checkout(hash).await;
+        }
+        let is_answered = self.desk.watched.lock().iter().any(|one| one.hash == *hash && one.is_answered);
+        self.ask(hash, is_answered).await.map(drop)
     }
 
     /// Whether something is open at a provider, so that it is to be asked about.
