@@ -185,6 +185,22 @@ async fn a_refund_that_nobody_answers_for_is_asked_for_until_it_is_made() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_hold_that_is_refused_after_the_answer_was_given_is_let_go_of() {
+    let shop = Shop::new(Charge::After, soup()).await;
+    shop.paid().await;
+    let message = with_state("", shop.refused.thread.clone(), &shop.state());
+    let mut reply = shop.host.receive(message, Run::without_task()).await.unwrap();
+    reply.events.next().await;
+    *shop.desk.is_away.lock() = true;
+    while reply.events.next().await.is_some() {}
+    assert_eq!(shop.desk.money(), [Money::Held]);
+    (*shop.desk.is_away.lock(), *shop.desk.refuses.lock()) = (false, true);
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    assert_eq!((shop.status().await, shop.desk.money()), (IssuanceStatus::Consumed, vec![Money::Nowhere]));
+    assert_eq!(shop.desk.captures(), 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_never_comes_for_the_answer_is_not_charged() {
     for charge in [Charge::After, Charge::Before] {
         let shop = Shop::new(charge, soup()).await;
@@ -401,6 +417,20 @@ async fn a_notice_says_look_and_counts_once() {
     assert_eq!(shop.status().await, IssuanceStatus::Verified);
     let nothing = shop.host.take_notice("other", &|_| None, b"").await.unwrap();
     assert_eq!(nothing, NoticeOutcome::NoScheme);
+}
+
+#[tokio::test]
+async fn a_notice_that_could_not_be_looked_up_is_worth_sending_again() {
+    let shop = Shop::new(Charge::After, soup()).await;
+    let id = shop.begin().await;
+    let reference = shop.desk.sessions.lock()[&id].reference.clone();
+    let field = |asked: &str| (asked == "notice").then(|| "n1".to_owned());
+    shop.desk.pay(&id);
+    *shop.desk.is_away.lock() = true;
+    assert!(shop.host.take_notice("desk", &field, reference.as_bytes()).await.is_err());
+    *shop.desk.is_away.lock() = false;
+    let taken = shop.host.take_notice("desk", &field, reference.as_bytes()).await.unwrap();
+    assert_eq!((taken, shop.status().await), (NoticeOutcome::Taken, IssuanceStatus::Verified));
 }
 
 #[tokio::test]

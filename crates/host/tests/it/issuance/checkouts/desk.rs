@@ -44,6 +44,8 @@ pub(super) struct Desk {
     pub(super) sessions: Mutex<BTreeMap<String, Session>>,
     /// Whether nothing that it is asked is answered.
     pub(super) is_away: Mutex<bool>,
+    /// Whether it refuses to charge what it holds.
+    pub(super) refuses: Mutex<bool>,
     /// What decides what fails; nothing does without it.
     pub(super) dice: Mutex<Option<Arc<Dice>>>,
 }
@@ -146,7 +148,7 @@ impl PaymentScheme for Desk {
         Box::pin(async move {
             let captured = self.work(|sessions| {
                 let session = sessions.get_mut(&id_of(payment)).unwrap();
-                if session.money == Money::Held {
+                if session.money == Money::Held && !*self.refuses.lock() {
                     (session.money, session.captures) = (Money::Taken, session.captures + 1);
                 }
                 session.money == Money::Taken
