@@ -8,6 +8,9 @@ use crate::place::Place;
 /// The most problems reported in one go; what comes after them is counted only.
 pub const PROBLEMS_MAX: usize = 100;
 
+/// What a sentence goes on with whose subject is a file.
+const VERBS: [&str; 4] = ["is ", "has ", "cannot ", "holds "];
+
 /// One thing to put right: what, where, and how if that is known.
 ///
 /// Never holds a value that came from the environment or from a key that names a secret.
@@ -64,7 +67,11 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}\n  --> {}", self.message, self.file.display())?;
+        // What is said of a whole file has it as its subject.
+        match self.place.is_none() && VERBS.iter().any(|verb| self.message.starts_with(verb)) {
+            true => write!(f, "error: {} {}", self.file.display(), self.message)?,
+            false => write!(f, "error: {}\n  --> {}", self.message, self.file.display())?,
+        }
         if let Some(Place { line, column, excerpt }) = &self.place {
             let gutter = line.to_string().len();
             write!(f, ":{line}:{column}\n{:gutter$} |\n{line} | {excerpt}\n{:gutter$} |", "", "")?;

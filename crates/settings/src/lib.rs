@@ -24,6 +24,7 @@ mod section;
 mod source;
 mod traced;
 mod tree;
+mod words;
 
 pub use client_secret::client_secret;
 pub use docs::{DocumentedSection, KeyReference, Reference, document};

@@ -12,6 +12,8 @@ use serde::de::{
 use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::{Error, Map, Number, Value};
 
+use crate::words::table_with;
+
 /// One step from a value to one in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -150,9 +152,27 @@ impl<'de> Deserializer<'de> for TracedDeserializer<'de, '_> {
         visitor.visit_unit()
     }
 
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        let read = self.deserialize_any(visitor);
+        // The name of a type means nothing to whoever writes settings; its keys do.
+        match (read, self.value) {
+            (Err(error), Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_))
+                if error.to_string().contains(", expected struct ") =>
+            {
+                Err(Error::invalid_type(self.unexpected(), &table_with(fields).as_str()))
+            }
+            (read, _) => read,
+        }
+    }
+
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct identifier
+        tuple_struct map identifier
     }
 }
 

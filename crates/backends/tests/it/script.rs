@@ -269,7 +269,7 @@ events = "none"
         "`result` or `error`, not both",
         "`wait_ms` is at most",
         "unknown key `txet`",
-        "`events` in [backend.rule[1]]: invalid type",
+        "`events` in [backend.rule[1]] has to be a list, and is",
         "agents/agent.toml:8:",
     ] {
         assert!(text.contains(wanted), "{wanted}\n{text}");

@@ -11,6 +11,7 @@ use crate::overrides::EnvironmentOverride;
 use crate::source::is_secret_key;
 use crate::traced::{Step, TracedError, deserialize};
 use crate::tree::{Entry, Kind, Node, Table, table_to_json};
+use crate::words::{self, in_words};
 
 /// Reads what is left of `section`. After each problem the offending key is left out and the rest is
 /// read again, so that one typing error does not hide the next.
@@ -62,7 +63,8 @@ pub struct JsonProblem {
 /// # Errors
 /// The first problem.
 pub fn from_json<T: DeserializeOwned>(value: &Value) -> Result<T, JsonProblem> {
-    deserialize(value).map_err(|TracedError { steps, message }| JsonProblem { path: display(&steps), message })
+    deserialize(value)
+        .map_err(|TracedError { steps, message }| JsonProblem { path: display(&steps), message: in_words(&message) })
 }
 
 /// Puts the text of a variable in the place of what TOML made of it: `8443` may be meant as a text. `false` when it
@@ -98,11 +100,14 @@ fn describe(section: &Section, steps: &[Step], message: &str) -> Problem {
         within(message).map(|key| steps.iter().cloned().chain([Step::Key(key)]).collect()).unwrap_or_default();
     let steps = if walk(&section.table, &inner).len() > steps.len() { &inner } else { steps };
     // serde quotes what it found in its messages.
-    let shown = if hides_value(section, steps) { without_value(message) } else { message.to_owned() };
-    match steps {
-        [] => at(section, steps, format!("{}: {shown}", section.name())),
-        _ => at(section, steps, format!("`{}`{}: {shown}", display(steps), of_table(section, &[]))),
-    }
+    let shown = if hides_value(section, steps) { without_value(message) } else { in_words(message) };
+    let whose = match steps {
+        [] => section.name(),
+        _ => format!("`{}`{}", display(steps), of_table(section, &[])),
+    };
+    // What goes on about the key itself is one sentence with it.
+    let apart = if ["has to be ", "is none of "].iter().any(|start| shown.starts_with(start)) { "" } else { ":" };
+    at(section, steps, format!("{whose}{apart} {shown}"))
 }
 
 /// The key that a message such as "`from`: …" begins with.
@@ -223,11 +228,7 @@ fn hides_value(section: &Section, steps: &[Step]) -> bool {
 
 /// What was expected, without what was found.
 fn without_value(message: &str) -> String {
-    let typed = ["invalid type:", "invalid value:", "invalid length", "unknown variant"];
-    match message.rsplit_once(", expected ") {
-        Some((_, expected)) if typed.iter().any(|start| message.starts_with(start)) => format!("expected {expected}"),
-        _ => "the value is not what this key takes".to_owned(),
-    }
+    words::without_value(message).unwrap_or_else(|| "the value is not what this key takes".to_owned())
 }
 
 fn remove(json: &mut Value, steps: &[Step]) -> bool {
