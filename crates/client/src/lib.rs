@@ -18,6 +18,7 @@
 pub mod ask;
 pub mod command;
 pub mod form;
+mod markdown;
 pub mod network;
 pub mod output;
 pub mod printable;

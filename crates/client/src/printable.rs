@@ -1,7 +1,9 @@
 //! This module shows what strangers wrote on somebody's terminal.
 
+use std::env::var_os;
 use std::io::{self, IsTerminal, Write};
 
+use crate::markdown::Rendering;
 use crate::output::is_obeyed;
 
 /// Text without what a terminal would obey: control characters other than line ends and tabs, and
@@ -29,10 +31,26 @@ pub fn shell_word(word: &str) -> String {
     }
 }
 
+/// Whether a terminal is to be told of colours and styles: unless `NO_COLOR` is set, or the terminal knows none.
+pub fn has_styles(is_terminal: bool) -> bool {
+    let is_set = |name: &str| var_os(name).is_some_and(|value| !value.is_empty());
+    is_terminal && !is_set("NO_COLOR") && var_os("TERM").is_none_or(|kind| kind != "dumb")
+}
+
+/// How words are shown.
+enum Look {
+    /// As they are, for a program that reads them.
+    Raw,
+    /// Without what a terminal would obey.
+    Printable,
+    /// So, and markdown as it is meant.
+    Rendered(Rendering),
+}
+
 /// Standard output for words that come in pieces: as they are in a pipe, printable on a terminal.
 pub struct Words {
     out: io::Stdout,
-    terminal: bool,
+    look: Look,
     ended: bool,
 }
 
@@ -46,7 +64,18 @@ impl Words {
     /// Standard output as it is now.
     pub fn new() -> Self {
         let out = io::stdout();
-        Self { terminal: out.is_terminal(), out, ended: true }
+        let look = if out.is_terminal() { Look::Printable } else { Look::Raw };
+        Self { look, out, ended: true }
+    }
+
+    /// Standard output for an answer in markdown, which a terminal shows as it is meant.
+    pub fn of_markdown() -> Self {
+        let out = io::stdout();
+        let look = match out.is_terminal() {
+            true => Look::Rendered(Rendering::new(has_styles(true))),
+            false => Look::Raw,
+        };
+        Self { look, out, ended: true }
     }
 
     /// Shows a piece at once. Fails when nobody reads any more.
@@ -55,9 +84,10 @@ impl Words {
             return Ok(());
         }
         self.ended = text.ends_with('\n');
-        match self.terminal {
-            true => self.out.write_all(printable(text).as_bytes())?,
-            false => self.out.write_all(text.as_bytes())?,
+        match &mut self.look {
+            Look::Raw => self.out.write_all(text.as_bytes())?,
+            Look::Printable => self.out.write_all(printable(text).as_bytes())?,
+            Look::Rendered(rendering) => self.out.write_all(rendering.push(&printable(text)).as_bytes())?,
         }
         self.out.flush()
     }

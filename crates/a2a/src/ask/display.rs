@@ -34,7 +34,7 @@ impl TaskDisplay {
     pub(super) fn new(ask: &AskArguments, canonical_host: &str, name: &str) -> Self {
         Self {
             unfolding: Unfolding::new(canonical_host, true),
-            words: Words::new(),
+            words: if ask.json { Words::new() } else { Words::of_markdown() },
             tools: ToolDisplay::default(),
             address: ask.agent.clone(),
             name: name.to_owned(),

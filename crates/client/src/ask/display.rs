@@ -58,7 +58,7 @@ pub struct AnswerDisplay<'a> {
 impl<'a> AnswerDisplay<'a> {
     /// Nothing is shown yet of the answer of `to`.
     pub fn new(to: &'a AskTarget, ask: &'a AskArguments) -> Self {
-        Self { words: Words::new(), to, ask, ends_with_words: false, promised: false }
+        Self { words: Words::of_markdown(), to, ask, ends_with_words: false, promised: false }
     }
 
     /// Shows pieces in their order.

@@ -70,7 +70,7 @@ async fn whole(
 }
 
 fn show(text: &str) -> Outcome {
-    let mut words = Words::new();
+    let mut words = Words::of_markdown();
     ignore_broken_pipe(words.say(text).and_then(|()| words.end()))
 }
 

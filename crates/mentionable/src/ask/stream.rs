@@ -87,7 +87,7 @@ struct StreamDisplay {
 
 impl Default for StreamDisplay {
     fn default() -> Self {
-        let (words, tools) = (Words::new(), ToolDisplay::default());
+        let (words, tools) = (Words::of_markdown(), ToolDisplay::default());
         Self { words, parts: Vec::new(), error: None, rest: AnswerRest::default(), tools, pays: false }
     }
 }

@@ -18,6 +18,7 @@ use tracing_subscriber::{EnvFilter, Layer, fmt, reload};
 use crate::output::Failure;
 use forecourt::settings::{Log, LogFormat};
 use forecourt::telemetry::{BoxedLayer, TelemetryLayers, may_be_sent};
+use forecourt_client::printable::has_styles;
 use forecourt_telemetry::{LinesOfRequests, TARGET};
 
 /// What the names of our own crates begin with.
@@ -71,7 +72,7 @@ fn lines<S>(log: &Log) -> Box<dyn Layer<S> + Send + Sync>
 where
     S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync,
 {
-    let colours = std::io::stderr().is_terminal();
+    let colours = has_styles(std::io::stderr().is_terminal());
     let lines = fmt::layer().with_ansi(colours).with_writer(std::io::stderr);
     match log.format {
         LogFormat::Text => LinesOfRequests::new(lines.with_target(false)).boxed(),

@@ -1,0 +1,413 @@
+//! Markdown for the eyes: headings, lists, emphasis, code and links as a terminal shows them, while the words come.
+//!
+//! It is no parser of documents. A line is read as it arrives and is never taken back, so only what can be told from
+//! the beginning of a line, or from a few characters that are held back, is rendered. Everything else is shown as it was
+//! written, which is what markdown is good at.
+
+/// Characters that are held back at most until it is known what they are: a link and its address.
+const HELD_CHARS_MAX: usize = 2_000;
+/// Columns of a line that divides.
+const DIVIDER_COLUMNS: usize = 40;
+
+/// What stands in a terminal's way of showing a style: how it begins and ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Style {
+    Bold,
+    Emphasis,
+    Code,
+    Address,
+    Name,
+}
+
+impl Style {
+    fn codes(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Bold => ("\u{1b}[1m", "\u{1b}[22m"),
+            Self::Emphasis => ("\u{1b}[3m", "\u{1b}[23m"),
+            Self::Code => ("\u{1b}[36m", "\u{1b}[39m"),
+            Self::Address => ("\u{1b}[2m", "\u{1b}[22m"),
+            Self::Name => ("\u{1b}[4m", "\u{1b}[24m"),
+        }
+    }
+}
+
+/// Where in a line it is.
+#[derive(Debug, PartialEq, Eq)]
+enum Place {
+    /// At its beginning, where a mark may stand.
+    Start,
+    /// Behind it.
+    Words,
+    /// In a block of code, which ends with a fence of this many marks.
+    Code(char, usize),
+}
+
+/// Turns pieces of markdown into text for a terminal. What strangers wrote must be printable before it comes here.
+#[derive(Debug)]
+pub(crate) struct Rendering {
+    place: Place,
+    /// What is not known yet.
+    held: String,
+    /// The styles that are on, the outer one first.
+    on: Vec<Style>,
+    /// The last character that was shown, for what may begin or end a word.
+    last: char,
+    has_styles: bool,
+}
+
+impl Rendering {
+    /// Nothing was written yet. Without styles, marks are taken away all the same.
+    pub(crate) fn new(has_styles: bool) -> Self {
+        Self { place: Place::Start, held: String::new(), on: Vec::new(), last: '\n', has_styles }
+    }
+
+    /// The text for a piece, as far as it is known.
+    pub(crate) fn push(&mut self, piece: &str) -> String {
+        let mut out = String::with_capacity(piece.len());
+        for c in piece.chars() {
+            self.take(c, &mut out);
+        }
+        out
+    }
+
+    fn take(&mut self, c: char, out: &mut String) {
+        match self.place {
+            Place::Start => self.start(c, out),
+            Place::Words => self.word(c, out),
+            Place::Code(mark, length) => self.code(c, mark, length, out),
+        }
+    }
+
+    /// A character at the beginning of a line.
+    fn start(&mut self, c: char, out: &mut String) {
+        if c != '\n' {
+            self.held.push(c);
+            if may_be_mark(&self.held) {
+                return;
+            }
+        }
+        let line = std::mem::take(&mut self.held);
+        let (indent, rest) = line.split_at(line.len() - line.trim_start_matches(' ').len());
+        if c == '\n' {
+            if is_divider(rest) {
+                out.push_str(&"─".repeat(DIVIDER_COLUMNS));
+            } else if let Some((mark, length)) = fence(rest) {
+                self.place = Place::Code(mark, length);
+                return;
+            } else {
+                self.words(&line, out);
+            }
+            return self.end_line(out);
+        }
+        // A fence with the name of a language behind it is known at the end of its line.
+        if fence(rest).is_some() {
+            self.held = line;
+            return;
+        }
+        self.place = Place::Words;
+        match block(rest) {
+            Some((Block::Heading, rest)) => {
+                self.switch(Style::Bold, out);
+                self.words(rest, out);
+            }
+            Some((Block::Item, rest)) => {
+                out.push_str(indent);
+                out.push_str("• ");
+                self.last = ' ';
+                self.words(rest, out);
+            }
+            Some((Block::Quote, rest)) => {
+                out.push_str("│ ");
+                self.last = ' ';
+                self.words(rest, out);
+            }
+            None => self.words(&line, out),
+        }
+    }
+
+    /// Characters that are no marks of blocks.
+    fn words(&mut self, text: &str, out: &mut String) {
+        text.chars().for_each(|c| self.word(c, out));
+    }
+
+    /// A character of a code block: lines go through whole, but for the fence that ends it.
+    fn code(&mut self, c: char, mark: char, length: usize, out: &mut String) {
+        if c != '\n' {
+            return self.held.push(c);
+        }
+        let line = std::mem::take(&mut self.held);
+        if fence(line.trim_start()).is_some_and(|(other, long)| other == mark && long >= length) {
+            self.place = Place::Start;
+            return;
+        }
+        self.switch(Style::Code, out);
+        out.push_str("  ");
+        out.push_str(&line);
+        self.switch(Style::Code, out);
+        out.push('\n');
+    }
+
+    /// A character within a line.
+    fn word(&mut self, c: char, out: &mut String) {
+        if c == '\n' {
+            let held = std::mem::take(&mut self.held);
+            self.show(&held, out);
+            return self.end_line(out);
+        }
+        if self.is_on(Style::Code) {
+            return if c == '`' { self.switch(Style::Code, out) } else { self.show_one(c, out) };
+        }
+        match self.held.chars().next() {
+            None => match c {
+                '`' => self.switch(Style::Code, out),
+                '*' | '_' | '[' | '!' | '\\' => self.held.push(c),
+                _ => self.show_one(c, out),
+            },
+            Some('[') => self.link(c, out),
+            Some('!') if c == '[' => {
+                self.held.clear();
+                self.held.push('[');
+            }
+            Some('\\') if c.is_ascii_punctuation() => {
+                self.held.clear();
+                self.show_one(c, out);
+            }
+            Some(mark @ ('*' | '_')) if self.held.len() == 1 && c == mark => self.held.push(c),
+            Some(mark @ ('*' | '_')) => self.emphasis(mark, c, out),
+            Some(_) => {
+                let held = std::mem::take(&mut self.held);
+                self.show(&held, out);
+                self.word(c, out);
+            }
+        }
+    }
+
+    /// One or two marks are held, and `c` comes behind them.
+    fn emphasis(&mut self, mark: char, c: char, out: &mut String) {
+        let held = std::mem::take(&mut self.held);
+        let style = if held.len() == 2 { Style::Bold } else { Style::Emphasis };
+        let within_word = mark == '_' && self.last.is_alphanumeric() && c.is_alphanumeric();
+        let begins = !self.is_on(style) && !c.is_whitespace() && !self.last.is_alphanumeric();
+        let ends = self.is_on(style) && !self.last.is_whitespace();
+        match !within_word && (begins || ends) {
+            true => self.switch(style, out),
+            false => self.show(&held, out),
+        }
+        self.word(c, out);
+    }
+
+    /// A character of what may be a link.
+    fn link(&mut self, c: char, out: &mut String) {
+        let is_named = self.held.ends_with(']') && !self.held.contains("](");
+        self.held.push(c);
+        if is_named && c != '(' || self.held.chars().count() > HELD_CHARS_MAX {
+            let held = std::mem::take(&mut self.held);
+            return self.show(&held, out);
+        }
+        let Some((name, address)) = link_of(&self.held) else { return };
+        let (name, address) = (bare(name), address.to_owned());
+        self.held.clear();
+        self.switch(Style::Name, out);
+        self.show(&name, out);
+        self.switch(Style::Name, out);
+        if !address.is_empty() && address != name {
+            out.push(' ');
+            self.switch(Style::Address, out);
+            self.show(&format!("({address})"), out);
+            self.switch(Style::Address, out);
+        }
+    }
+
+    fn end_line(&mut self, out: &mut String) {
+        for style in std::mem::take(&mut self.on).into_iter().rev() {
+            self.write(style.codes().1, out);
+        }
+        self.place = Place::Start;
+        self.show_one('\n', out);
+    }
+
+    fn is_on(&self, style: Style) -> bool {
+        self.on.contains(&style)
+    }
+
+    /// Turns a style on, or off when it is on.
+    fn switch(&mut self, style: Style, out: &mut String) {
+        let (begin, end) = style.codes();
+        if !self.is_on(style) {
+            self.on.push(style);
+            return self.write(begin, out);
+        }
+        self.on.retain(|other| *other != style);
+        self.write(end, out);
+        // Faint and bold end with the same code.
+        for other in self.on.clone().into_iter().filter(|other| other.codes().1 == end) {
+            self.write(other.codes().0, out);
+        }
+    }
+
+    fn write(&self, code: &str, out: &mut String) {
+        if self.has_styles {
+            out.push_str(code);
+        }
+    }
+
+    fn show(&mut self, text: &str, out: &mut String) {
+        text.chars().for_each(|c| self.show_one(c, out));
+    }
+
+    fn show_one(&mut self, c: char, out: &mut String) {
+        self.last = c;
+        out.push(c);
+    }
+}
+
+/// What a line is.
+enum Block {
+    Heading,
+    Item,
+    Quote,
+}
+
+/// Whether the beginning of a line may still become a mark.
+fn may_be_mark(held: &str) -> bool {
+    let rest = held.trim_start_matches(' ');
+    let Some(first) = rest.chars().next() else { return true };
+    let is_one = |mark: char| rest.chars().all(|c| c == mark);
+    match first {
+        '#' => rest.len() <= 6 && is_one('#'),
+        '-' | '*' | '_' | '`' | '~' => is_one(first),
+        '+' | '>' => rest.len() == 1,
+        _ => false,
+    }
+}
+
+/// What a line is by its mark, and what is behind that.
+fn block(line: &str) -> Option<(Block, &str)> {
+    let behind = line.trim_start_matches('#');
+    if behind.len() < line.len() {
+        return behind.strip_prefix(' ').map(|rest| (Block::Heading, rest));
+    }
+    if let Some(rest) = line.strip_prefix('>') {
+        return Some((Block::Quote, rest.strip_prefix(' ').unwrap_or(rest)));
+    }
+    let item = ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark));
+    item.map(|rest| (Block::Item, rest))
+}
+
+/// The mark and the length of a fence that a line begins with.
+fn fence(line: &str) -> Option<(char, usize)> {
+    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let length = line.chars().take_while(|c| *c == mark).count();
+    (length >= 3).then_some((mark, length))
+}
+
+fn is_divider(line: &str) -> bool {
+    line.len() >= 3 && ["-", "*", "_"].iter().any(|mark| line.replace(mark, "").is_empty())
+}
+
+/// The name and the address of a link that is whole.
+fn link_of(held: &str) -> Option<(&str, &str)> {
+    let (name, address) = held.strip_prefix('[')?.strip_suffix(')')?.split_once("](")?;
+    let open = address.matches('(').count();
+    let closed = address.matches(')').count();
+    (open == closed).then(|| (name, address.split_whitespace().next().unwrap_or_default()))
+}
+
+/// A name without the marks in it.
+fn bare(name: &str) -> String {
+    name.replace(['*', '`'], "").replace("\\[", "[").replace("\\]", "]")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The text of whole lines.
+    fn plain(text: &str) -> String {
+        let ended = if text.ends_with('\n') { "" } else { "\n" };
+        Rendering::new(false).push(&format!("{text}{ended}"))
+    }
+
+    fn styled(text: &str) -> String {
+        Rendering::new(true).push(text)
+    }
+
+    #[test]
+    fn marks_are_taken_away() {
+        for (written, shown) in [
+            ("# Soups\n", "Soups\n"),
+            ("Two **fine** *soups*, `now`.\n", "Two fine soups, now.\n"),
+            ("- one\n  - two\n", "• one\n  • two\n"),
+            ("1. **[Leek](https://a.example/x)**: 3 EUR\n", "1. Leek (https://a.example/x): 3 EUR\n"),
+            ("> so it is\n", "│ so it is\n"),
+            ("---\n", "────────────────────────────────────────\n"),
+            ("```rust\nlet a = *b;\n```\nend\n", "  let a = *b;\nend\n"),
+            ("![a cat](cat.png)\n", "a cat (cat.png)\n"),
+            ("<https://a.example> [https://a.example](https://a.example)\n", "<https://a.example> https://a.example\n"),
+            (r"\*no\* and \[x\]", "*no* and [x]"),
+            ("[wiki](https://a.example/b_(c)_d)\n", "wiki (https://a.example/b_(c)_d)\n"),
+        ] {
+            assert_eq!(plain(written).trim_end(), shown.trim_end(), "{written:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_mark_stays() {
+        for text in [
+            "2 * 3 * 4\n",
+            "snake_case_name\n",
+            "a [b] c\n",
+            "#hash\n",
+            "-5 degrees\n",
+            "| a | b |\n",
+            "wow!\n",
+            "a*b\n",
+        ] {
+            assert_eq!(plain(text), text);
+        }
+    }
+
+    #[test]
+    fn styles_end_with_their_line() {
+        assert_eq!(styled("# A\nb\n"), "\u{1b}[1mA\u{1b}[22m\nb\n");
+        assert_eq!(styled("**a\nb\n"), "\u{1b}[1ma\u{1b}[22m\nb\n");
+        assert_eq!(styled("`a\n"), "\u{1b}[36ma\u{1b}[39m\n");
+        // An address ends faint, and bold goes on.
+        let link = styled("**[a](b) c**.\n");
+        assert_eq!(link, "\u{1b}[1m\u{1b}[4ma\u{1b}[24m \u{1b}[2m(b)\u{1b}[22m\u{1b}[1m c\u{1b}[22m.\n");
+    }
+
+    #[test]
+    fn words_are_shown_before_their_line_ends() {
+        let mut rendering = Rendering::new(false);
+        assert_eq!(rendering.push("Thinking"), "Thinking");
+        assert_eq!(rendering.push(" of [soup"), " of ");
+        assert!(!rendering.held.is_empty());
+        assert_eq!(rendering.push("](https://a.example)"), "soup (https://a.example)");
+    }
+
+    #[test]
+    fn a_link_that_does_not_end_is_held_to_a_bound() {
+        let mut rendering = Rendering::new(false);
+        assert_eq!(rendering.push(&format!("[{}", "a".repeat(HELD_CHARS_MAX - 1))), "");
+        assert_eq!(rendering.push("b").len(), HELD_CHARS_MAX + 1);
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_make_no_difference(text in "[a-c *_`#>\\-\\[\\]()!\\\\\n~]{0,60}", at in 0_usize..60) {
+            let cut = text.char_indices().map(|(i, _)| i).nth(at).unwrap_or(text.len());
+            let mut rendering = Rendering::new(true);
+            let shown = format!("{}{}", rendering.push(&text[..cut]), rendering.push(&text[cut..]));
+            prop_assert_eq!(shown, styled(&text));
+        }
+
+        #[test]
+        fn letters_are_never_lost(text in "[a-c *_#>\\-\\[\\]!\n]{0,60}") {
+            let letters = |text: &str| text.chars().filter(char::is_ascii_lowercase).collect::<String>();
+            prop_assert_eq!(letters(&plain(&text)), letters(&text));
+        }
+    }
+}
