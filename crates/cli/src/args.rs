@@ -5,6 +5,7 @@ mod audit;
 mod catalog;
 mod conform;
 mod eval;
+mod examples;
 mod import;
 mod keys;
 mod openapi;
@@ -82,7 +83,8 @@ pub(crate) fn parse() -> Result<Invocation, clap::Error> {
 /// The whole command line, with the commands that protocols bring.
 pub(crate) fn command() -> clap::Command {
     let clients = CLIENT_COMMANDS.iter().copied().flatten();
-    clients.fold(Arguments::command(), |command, client| command.subcommand((client.command)()))
+    let all = clients.fold(Arguments::command(), |command, client| command.subcommand((client.command)()));
+    examples::with_examples(all)
 }
 
 #[derive(Debug, Subcommand)]
