@@ -76,6 +76,40 @@ fn the_debian_package_answers_after_it_was_installed_and_leaves_nothing_when_it_
     assert!(said.contains("all is well"), "{said}");
 }
 
+/// The one file of a folder whose name ends so.
+fn made(folder: &Path, ending: &str) -> PathBuf {
+    let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    names.into_iter().find(|path| path.to_string_lossy().ends_with(ending)).unwrap()
+}
+
+/// The program as both package managers put it into a path: it runs, and what it exits with arrives.
+#[test]
+fn the_wheel_and_the_package_of_npm_bring_the_program() {
+    if !["python3", "npm", "node", "objdump", "strip"].iter().all(|name| is_there(name)) {
+        eprintln!("skipped: a wheel and a package of npm need python3, npm and binutils");
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    let folder = out.path();
+    let mut command = Command::new(repository().join("dev/package"));
+    command.args(["--quick", "--binary", DYNAMIC, "--out"]).arg(folder).args(["wheel", "npm"]);
+    fine(command.output().unwrap());
+    let sums = Command::new("sha256sum").args(["--check", "--strict", "SHA256SUMS"]).current_dir(folder).output();
+    assert_eq!(fine(sums.unwrap()).matches(": OK").count(), 2);
+
+    fine(Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")).output().unwrap());
+    let pip = ["-m", "pip", "install", "--quiet", "--no-index", "--disable-pip-version-check"];
+    fine(Command::new(folder.join("venv/bin/python")).args(pip).arg(made(folder, ".whl")).output().unwrap());
+    let npm = ["install", "--silent", "--offline", "--no-audit", "--no-fund", "--prefix"];
+    fine(Command::new("npm").args(npm).arg(folder.join("node")).arg(made(folder, ".tgz")).output().unwrap());
+
+    for program in ["venv/bin/forecourt", "node/node_modules/.bin/forecourt"] {
+        let run = |words: &[&str]| Command::new(folder.join(program)).args(words).output().unwrap();
+        assert!(fine(run(&["--version"])).contains(env!("CARGO_PKG_VERSION")), "{program}");
+        assert_eq!(run(&["no-such-command"]).status.code(), Some(2), "{program}");
+    }
+}
+
 #[test]
 fn the_chart_renders_to_what_kubernetes_takes_and_its_deployment_is_right() {
     let python = repository().join(".cache/sdk/helm/bin/python");

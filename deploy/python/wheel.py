@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Writes a wheel that carries the program: `pip install` and `uvx` put it into the path.
+
+    wheel.py PROGRAM VERSION PLATFORM FOLDER README
+
+PLATFORM is a tag of wheels, such as manylinux_2_36_x86_64. Nothing but Python's own library is used, and the same
+program gives the same bytes (SOURCE_DATE_EPOCH)."""
+import base64
+import hashlib
+import os
+import sys
+import time
+import zipfile
+
+program, version, platform, folder, readme = sys.argv[1:]
+name = f"forecourt-{version}"
+moment = time.gmtime(max(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), 315532800))[:6]
+
+metadata = f"""Metadata-Version: 2.1
+Name: forecourt
+Version: {version}
+Summary: Makes a domain's agents, APIs and content askable, over five open protocols
+License: Apache-2.0
+Requires-Python: >=3.8
+Description-Content-Type: text/markdown
+
+{open(readme, encoding="utf-8").read()}"""
+tags = f"Wheel-Version: 1.0\nGenerator: forecourt\nRoot-Is-Purelib: false\nTag: py3-none-{platform}\n"
+files = [
+    (f"{name}.data/scripts/forecourt", open(program, "rb").read(), 0o755),
+    (f"{name}.dist-info/METADATA", metadata.encode(), 0o644),
+    (f"{name}.dist-info/WHEEL", tags.encode(), 0o644),
+]
+
+
+def digest(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+
+
+record = "".join(f"{path},sha256={digest(data)},{len(data)}\n" for path, data, _ in files)
+record += f"{name}.dist-info/RECORD,,\n"
+files.append((f"{name}.dist-info/RECORD", record.encode(), 0o644))
+
+wheel = f"{folder}/{name}-py3-none-{platform}.whl"
+level = 1 if os.environ.get("QUICK") else 9
+with zipfile.ZipFile(wheel + ".part", "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
+    for path, data, mode in files:
+        entry = zipfile.ZipInfo(path, moment)
+        entry.external_attr = (0o100000 | mode) << 16
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        archive.writestr(entry, data)
+os.rename(wheel + ".part", wheel)
+print(wheel)
