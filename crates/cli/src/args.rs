@@ -15,6 +15,7 @@ mod vocabulary;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use forecourt_client::ClientCommand;
@@ -49,12 +50,21 @@ pub(crate) use vocabulary::{SuggestWords, VocabularyArguments, VocabularyWhat};
 /// one with `forecourt init mysite`, start it with `forecourt serve mysite`, and talk to it with
 /// `forecourt ask @agent@your.domain "hello"`, a browser, or curl.
 #[derive(Debug, Parser)]
-#[command(name = "forecourt", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "forecourt", version = version(), max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = crate::output::EXIT_CODES)]
 pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// The version, and of what has been packed the commit and its day.
+fn version() -> &'static str {
+    static VERSION: LazyLock<String> = LazyLock::new(|| match option_env!("FORECOURT_COMMIT") {
+        Some(commit) => format!("{} ({commit})", env!("CARGO_PKG_VERSION")),
+        None => env!("CARGO_PKG_VERSION").to_owned(),
+    });
+    &VERSION
 }
 
 /// What was asked for.

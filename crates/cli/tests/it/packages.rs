@@ -95,7 +95,7 @@ fn the_wheel_and_the_package_of_npm_bring_the_program() {
     command.args(["--quick", "--binary", DYNAMIC, "--out"]).arg(folder).args(["wheel", "npm"]);
     fine(command.output().unwrap());
     let sums = Command::new("sha256sum").args(["--check", "--strict", "SHA256SUMS"]).current_dir(folder).output();
-    assert_eq!(fine(sums.unwrap()).matches(": OK").count(), 2);
+    assert_eq!(fine(sums.unwrap()).matches(": OK").count(), 3, "with the list of what it is made of");
 
     fine(Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")).output().unwrap());
     let pip = ["-m", "pip", "install", "--quiet", "--no-index", "--disable-pip-version-check"];
@@ -108,6 +108,35 @@ fn the_wheel_and_the_package_of_npm_bring_the_program() {
         assert!(fine(run(&["--version"])).contains(env!("CARGO_PKG_VERSION")), "{program}");
         assert_eq!(run(&["no-such-command"]).status.code(), Some(2), "{program}");
     }
+}
+
+#[test]
+fn the_script_installs_what_the_sums_name_and_nothing_else() {
+    if !is_there("readelf") {
+        eprintln!("skipped: readelf is not installed (binutils)");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (release, to) = (folder.path().join("release"), folder.path().join("bin"));
+    fine(package(&static_program(folder.path()), &release, "static"));
+    let install = || {
+        let mut script = Command::new("sh");
+        script.arg(repository().join("deploy/install.sh")).args(["--version", env!("CARGO_PKG_VERSION"), "--from"]);
+        script.arg(&release).arg("--to").arg(&to).output().unwrap()
+    };
+    assert!(fine(install()).contains("installed"));
+    assert_eq!(std::fs::read(to.join("forecourt")).unwrap(), std::fs::read(folder.path().join("static")).unwrap());
+
+    std::fs::remove_file(to.join("forecourt")).unwrap();
+    let archive = made(&release, ".tar.gz");
+    let mut bytes = std::fs::read(&archive).unwrap();
+    bytes.push(0);
+    std::fs::write(&archive, bytes).unwrap();
+    let refused = install();
+    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("nothing was installed"));
+    assert_eq!(std::fs::read_dir(&to).unwrap().count(), 0);
+    std::fs::remove_file(archive).unwrap();
+    assert!(!install().status.success());
 }
 
 #[test]
