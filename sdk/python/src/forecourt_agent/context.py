@@ -1,0 +1,367 @@
+"""What an agent's function is given beside the message: all that it may read, say, ask and call."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import logging
+from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
+
+from . import parts, question
+from .limits import PIECE_BYTES_MAX
+from .message import Message, Resolution, Sender, Turn
+from .outcomes import Declined, Failed, Finished, Refused, TurnEnded, Unanswered
+from .question import Field, FieldType
+from .state import State
+
+if TYPE_CHECKING:
+    from .run import Run
+
+Content = bytes | str | Iterable[bytes] | AsyncIterable[bytes]
+"""What a file is made of: all of it, or its pieces."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """An endpoint or an agent that the deployment lets this one call. `await tool(city="Porto")` calls it."""
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    _context: Context = field(repr=False, compare=False)
+
+    async def __call__(self, **arguments: Any) -> Any:
+        """Calls it. `CallError` where it fails or is refused."""
+        return await self._context.call(self.name, arguments)
+
+
+class Context:
+    """A conversation as its agent sees it. After an `ask` it is that of the turn that brought the answer."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self.log: logging.Logger = logging.getLogger(f"forecourt_agent.{run.agent.handle}")
+        """Into the host's log, with the id of the request."""
+        self.cancelled = asyncio.Event()
+        """Set when the caller has left, has cancelled, or time is up."""
+        self._made = 0
+
+    # What it may read.
+
+    @property
+    def message(self) -> Message:
+        """The message of the current turn. Before the first `ask` it is the one that the function was called with."""
+        return self._run.message
+
+    @property
+    def sender(self) -> Sender:
+        """Who sent it, and what was verified about them."""
+        return self.message.sender
+
+    @property
+    def history(self) -> Sequence[Turn]:
+        """The turns before, oldest first."""
+        return self.message.history
+
+    @property
+    def resolution(self) -> Resolution | None:
+        """The consent or payment that came with this turn, as the host has verified it."""
+        return self.message.resolution
+
+    @property
+    def language(self) -> str | None:
+        """The language in which the caller wants to be answered."""
+        return self.message.language
+
+    @property
+    def conversation(self) -> str | None:
+        """Names the conversation; `None` where there is none, and then nothing is kept."""
+        return self.message.conversation
+
+    @property
+    def request(self) -> str | None:
+        """The id under which the host's log knows this turn."""
+        return self.message.raw.get("request")
+
+    @property
+    def traceparent(self) -> str | None:
+        """The trace that this turn belongs to, for requests to other services (W3C Trace Context)."""
+        return self.message.raw.get("traceparent")
+
+    @property
+    def deadline(self) -> datetime | None:
+        """When the host will end this turn."""
+        return self._run.turn.deadline if self._run.turn else None
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds until the deadline."""
+        return self._run.turn.remaining if self._run.turn else None
+
+    @property
+    def state(self) -> State:
+        """What the agent keeps in this conversation: a dict, at most 65,536 bytes of JSON."""
+        return self._run.state
+
+    @property
+    def replaying(self) -> bool:
+        """Whether the function has been begun anew and is still on its way to the question that is open."""
+        return self._run.is_replaying
+
+    @property
+    def work(self) -> str | None:
+        """Names the work, the same in every try, where tasks outlive the daemon (`on_lost = "attach"`)."""
+        return self.message.raw.get("work")
+
+    @property
+    def journal_entries(self) -> Sequence[Any]:
+        """What earlier tries of this work have noted."""
+        return list(self.message.raw.get("journal") or ())
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """What the deployment lets this agent call."""
+        turn = self._run.turn
+        found = turn.tools if turn else ()
+        return [
+            Tool(str(one.get("name")), str(one.get("description") or ""), one.get("input_schema") or {}, self)
+            for one in found
+        ]
+
+    # What it says, at once.
+
+    def text(self, markdown: str) -> None:
+        """The next piece of the answer."""
+        if markdown:
+            self._run.say({"text": str(markdown)})
+
+    def progress(self, fraction: float | None = None, note: str | None = None) -> None:
+        """Shown while the caller waits: from 0 to 1, and a sentence."""
+        if fraction is not None and not 0 <= fraction <= 1:
+            raise ValueError(f"progress is a number from 0 to 1, unlike {fraction!r}")
+        self._run.say({key: value for key, value in {"progress": fraction, "note": note}.items() if value is not None})
+
+    def part(self, part: Mapping[str, Any]) -> None:
+        """A part of `forecourt_agent.parts`."""
+        if not part.get("kind"):
+            raise ValueError("a part needs a `kind`; `forecourt_agent.parts` makes them")
+        self._run.say({"part": dict(part)})
+
+    def item(self, thing: Mapping[str, Any]) -> None:
+        """Something of schema.org, such as a product, which protocols list as a result."""
+        self.part(parts.item(thing))
+
+    def data(self, value: Any) -> None:
+        """Structured data: any value that JSON holds."""
+        self.part(parts.data(value))
+
+    def link(self, url: str, title: str | None = None, description: str | None = None) -> None:
+        """A link."""
+        self.part(parts.link(url, title, description))
+
+    def source(self, url: str, title: str | None = None, description: str | None = None) -> None:
+        """A link on which the answer stands."""
+        self.part(parts.source(url, title, description))
+
+    def tool_call(
+        self,
+        name: str,
+        args: Any = None,
+        *,
+        id: str | None = None,
+        result: Any = None,
+        error: str | None = None,
+    ) -> str:
+        """Shows that a tool is at work; with its id again, what came of it. Returns the id."""
+        if result is not None and error is not None:
+            raise ValueError("a tool call has a `result` or an `error`, not both")
+        shown = {"id": id or self._new("t"), "name": name, "args": {} if args is None else args}
+        if error is not None:
+            shown["error"] = {"message": error}
+        elif result is not None:
+            shown["result"] = result
+        self._run.say({"tool_call": shown})
+        return str(shown["id"])
+
+    def usage(
+        self,
+        model: str,
+        input: int = 0,
+        output: int = 0,
+        *,
+        cached: int = 0,
+        provider: str | None = None,
+        cost: float | None = None,
+    ) -> None:
+        """What a request to a model has used: tokens, and cost where it is known. It counts in the host's budgets."""
+        if min(input, output, cached) < 0 or (cost is not None and not cost >= 0):
+            raise ValueError("tokens and costs can't be less than 0")
+        used: dict[str, Any] = {"model": model, "input_tokens": int(input), "output_tokens": int(output)}
+        more = {"cached_input_tokens": int(cached) or None, "provider": provider, "cost": cost}
+        self._run.say({"usage": used | {key: value for key, value in more.items() if value is not None}})
+
+    # What it waits for.
+
+    async def file(self, name: str, data: Content, mime: str | None = None, *, description: str | None = None) -> None:
+        """A file, in pieces of at most 256 KiB. Its media type follows from its name where it is left out."""
+        async with self.artifact(name, mime, description=description) as writer:
+            if isinstance(data, (bytes, bytearray, memoryview, str)):
+                await writer.write(data)
+            elif isinstance(data, AsyncIterable):
+                async for piece in data:
+                    await writer.write(piece)
+            else:
+                for piece in data:
+                    await writer.write(piece)
+
+    def artifact(self, name: str, mime: str | None = None, *, description: str | None = None) -> ArtifactWriter:
+        """A file that is written little by little: `async with ctx.artifact("a.csv") as file: await file.write(…)`."""
+        return ArtifactWriter(self, self._new("a"), name, mime or parts.mime_of(name), description)
+
+    @overload
+    async def ask(
+        self, text: str, *, type: Literal["number"], default: float | None = ..., attempts: int = ...
+    ) -> float: ...
+
+    @overload
+    async def ask(
+        self, text: str, *, type: Literal["boolean"], default: bool | None = ..., attempts: int = ...
+    ) -> bool: ...
+
+    @overload
+    async def ask(
+        self,
+        text: str,
+        options: Sequence[str | Mapping[str, str]],
+        *,
+        several: Literal[True],
+        default: list[str] | None = ...,
+        attempts: int = ...,
+    ) -> list[str]: ...
+
+    @overload
+    async def ask(
+        self,
+        text: str,
+        options: Sequence[str | Mapping[str, str]] = ...,
+        *,
+        default: str | None = ...,
+        attempts: int = ...,
+    ) -> str: ...
+
+    async def ask(
+        self,
+        text: str,
+        options: Sequence[str | Mapping[str, str]] = (),
+        *,
+        several: bool = False,
+        type: Literal["text", "number", "boolean"] = "text",
+        default: Any = None,
+        attempts: int = 3,
+    ) -> Any:
+        """Asks the caller, which ends the turn, and returns the answer in the next turn of the conversation.
+
+        With `options` the answer is one of them (or a list, with `several`); it is asked again, `attempts` times in
+        all, then `Unanswered` is raised. When the process was replaced meanwhile, the function has begun anew and is
+        given the answers so far: what stands before an `ask` has then run twice.
+        """
+        kind: FieldType = type if not options else "multi_select" if several else "single_select"
+        asked = Field(question.ONLY, text, kind, question.options(options), default)
+        is_plain = kind == "text" and default is None
+        answered = await self._answers(text, [asked], [] if is_plain else [asked.to_json()], attempts)
+        return answered[question.ONLY]
+
+    async def ask_form(
+        self, text: str, fields: Sequence[Mapping[str, Any] | Field], *, attempts: int = 3
+    ) -> dict[str, Any]:
+        """Asks for several things at once: fields of `id`, `text`, `type`, `options`, `default`. Returns them by id."""
+        form = [question.field(one) for one in fields]
+        if not form:
+            raise ValueError("a form needs a field")
+        return await self._answers(text, form, [one.to_json() for one in form], attempts)
+
+    async def call(self, tool: str, arguments: Mapping[str, Any] | None = None, **more: Any) -> Any:
+        """Calls one of `tools` through the host, in the caller's name. `CallError` where it fails or is refused."""
+        return await self._run.required_turn().call(tool, {**(arguments or {}), **more})
+
+    async def journal(self, value: Any) -> None:
+        """Notes how far the work has come, before what must not be done twice; returns once it is on disk."""
+        await self._run.required_turn().note(value)
+
+    # How it ends.
+
+    def refuse(self, refusal: Refused) -> NoReturn:
+        """Ends the turn with a refusal of `forecourt_agent.refuse`."""
+        raise refusal
+
+    def decline(self, sentence: str) -> NoReturn:
+        """Ends the turn: the agent won't do it, and asking again changes nothing."""
+        raise Declined(sentence)
+
+    def fail(self, sentence: str) -> NoReturn:
+        """Ends the turn: it failed, and the caller reads why."""
+        raise Failed(sentence)
+
+    def finish(self, markdown: str) -> NoReturn:
+        """Ends the turn with one message, without a task where a protocol has the choice."""
+        raise Finished(markdown)
+
+    async def _answers(
+        self, text: str, fields: Sequence[Field], shown: Sequence[Mapping[str, Any]], attempts: int
+    ) -> dict[str, Any]:
+        words = text
+        for _ in range(max(1, attempts)):
+            given = question.values_of(await self._run.answer(words, shown), fields)
+            try:
+                return {field.id: field.read(given.get(field.id)) for field in fields}
+            except ValueError as error:
+                words = f"{error}.\n\n{text}"
+        raise Unanswered(f"There was no answer to: {text}")
+
+    def _new(self, prefix: str) -> str:
+        self._made += 1
+        return f"{prefix}{self._made}"
+
+
+class ArtifactWriter:
+    """A file that is being written. Left by an error it is never whole."""
+
+    def __init__(self, context: Context, id: str, name: str, mime: str, description: str | None) -> None:
+        self._context, self._id, self._is_closed = context, id, False
+        self._about = {"name": name, "mime": mime, **({"description": description} if description else {})}
+        self._pieces = 0
+
+    async def write(self, content: bytes | bytearray | memoryview | str) -> None:
+        """Adds to the file."""
+        if self._is_closed:
+            raise TurnEnded("this file is closed")
+        raw = content.encode() if isinstance(content, str) else bytes(content)
+        for start in range(0, len(raw), PIECE_BYTES_MAX):
+            await self._send(raw[start : start + PIECE_BYTES_MAX], False)
+
+    async def close(self) -> None:
+        """Says that the file is whole."""
+        if not self._is_closed:
+            await self._send(b"", True)
+            self._is_closed = True
+
+    async def __aenter__(self) -> ArtifactWriter:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            await self.close()
+
+    async def _send(self, raw: bytes, is_last: bool) -> None:
+        piece: dict[str, Any] = {"id": self._id, **self._about, "data": base64.b64encode(raw).decode()}
+        if self._pieces:
+            piece["append"] = True
+        if is_last:
+            piece["last"] = True
+        self._pieces += 1
+        run = self._context._run
+        run.say({"artifact": piece})
+        await run.drain()

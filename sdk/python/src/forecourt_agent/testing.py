@@ -1,0 +1,342 @@
+"""A host in memory, for tests of agents: `async with host(helper) as h: answer = await h.say("hi")`."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import copy
+import inspect
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from . import parts
+from .agent import Agent, Function
+from .channel import Line, encoded
+from .limits import SUSPENDED
+from .logs import HostHandler, install
+from .message import Message
+from .outcomes import CallError, Refused
+from .runtime import Runtime
+from .turn import Turn
+
+EndingName = Literal["complete", "message", "question", "refused", "declined", "failed", "cancelled"]
+
+
+@dataclass(frozen=True)
+class AnswerFile:
+    """A file of an answer, whole."""
+
+    name: str
+    mime: str
+    content: bytes
+    description: str | None = None
+
+
+@dataclass
+class Question:
+    """What an agent asks back."""
+
+    text: str
+    fields: Sequence[Mapping[str, Any]]
+
+    @property
+    def options(self) -> list[str]:
+        """What the first field lets choose from."""
+        return [one["value"] for field in self.fields[:1] for one in field.get("options", ())]
+
+
+@dataclass
+class Answer:
+    """What an agent said in one turn."""
+
+    ending: EndingName = "complete"
+    text: str = ""
+    question: Question | None = None
+    refusal: Mapping[str, Any] | None = None
+    declined: str | None = None
+    error: str | None = None
+    parts: list[Mapping[str, Any]] = field(default_factory=list)
+    files: list[AnswerFile] = field(default_factory=list)
+    progress: list[Mapping[str, Any]] = field(default_factory=list)
+    tool_calls: list[Mapping[str, Any]] = field(default_factory=list)
+    usage: list[Mapping[str, Any]] = field(default_factory=list)
+    logs: list[Mapping[str, Any]] = field(default_factory=list)
+    journal: list[Any] = field(default_factory=list)
+    state: Any = None
+    lines: list[Line] = field(default_factory=list)
+
+    @property
+    def links(self) -> list[Mapping[str, Any]]:
+        """The links."""
+        return [part for part in self.parts if part.get("kind") == "link"]
+
+    @property
+    def data(self) -> list[Any]:
+        """The values of data parts."""
+        return [part["data"] for part in self.parts if part.get("kind") == "data"]
+
+    @property
+    def items(self) -> list[Mapping[str, Any]]:
+        """The things of schema.org among them."""
+        return [value for value in self.data if isinstance(value, dict) and "@type" in value]
+
+
+class Running:
+    """A turn that was begun."""
+
+    def __init__(self, conversation: Conversation, turn: Turn, channel: _Channel) -> None:
+        self._conversation, self._turn, self._channel = conversation, turn, channel
+
+    @property
+    def lines(self) -> list[Line]:
+        """What was said so far, as it goes to a host."""
+        return self._channel.lines
+
+    async def until(self, is_met: Callable[[list[Line]], bool]) -> None:
+        """Waits until what was said so far meets a condition, or the turn is over."""
+        while not is_met(self.lines) and not self._turn.ended.is_set():
+            self._channel.written.clear()
+            await self._channel.written.wait()
+
+    async def cancel(self, grace: float = 5.0) -> Answer:
+        """Cancels it as a host does when its caller leaves."""
+        await self._conversation._host.runtime.cancel(self._turn, grace)
+        answer = await self.answer()
+        answer.ending = "cancelled"
+        return answer
+
+    async def answer(self) -> Answer:
+        """Waits for its ending."""
+        await self._conversation._host.runtime.over(self._turn)
+        return self._conversation._take(self._turn, self._channel)
+
+
+class Conversation:
+    """One conversation with the agent, of which the host keeps history and state."""
+
+    def __init__(self, host: Host, name: str | None) -> None:
+        self._host, self.name = host, name
+        self.history: list[Mapping[str, Any]] = []
+        self.state: Any = None
+
+    async def say(self, text: str = "", **more: Any) -> Answer:
+        """Sends a message and waits for the answer. See `start` for what may come with it."""
+        return await self.start(text, **more).answer()
+
+    def start(
+        self,
+        text: str = "",
+        *,
+        files: Sequence[tuple[str, bytes]] = (),
+        data: Any = None,
+        answers: Mapping[str, Any] | None = None,
+        subject: str | None = None,
+        resolution: Mapping[str, Any] | None = None,
+        language: str | None = None,
+        more: Mapping[str, Any] | None = None,
+    ) -> Running:
+        """Sends a message. `subject` is a verified sender, `resolution` what the host verified, `more` other fields."""
+        said = [parts.text(text)] if text else []
+        said += [parts.file(name, content) for name, content in files]
+        said += [] if data is None else [parts.data(data)]
+        message = self._host._message(self, said, subject, answers)
+        optional = {"policy_resolution": resolution, "language": language, **(more or {})}
+        message |= {key: value for key, value in optional.items() if value is not None}
+        channel = _Channel(self._host)
+        # As over a wire: nothing of ours is shared with the agent.
+        turn = self._host.runtime.begin(Message(json.loads(json.dumps(message))), channel)
+        channel.turn = turn
+        return Running(self, turn, channel)
+
+    def _take(self, turn: Turn, channel: _Channel) -> Answer:
+        answer = _answer(channel.lines)
+        if answer.ending in ("complete", "message", "question") and not turn.is_cancelled and self.name is not None:
+            states = [line["state"] for line in channel.lines if "state" in line]
+            if states:
+                self.state = copy.deepcopy(states[-1])
+            words = answer.question.text if answer.question else answer.text
+            self.history += [
+                {"role": "user", "parts": list(turn.message.parts)},
+                {"role": "assistant", "parts": [parts.text(words), *answer.parts]},
+            ]
+        answer.state = self.state
+        return answer
+
+
+class Host(Conversation):
+    """A host in memory with one conversation under way; `conversation()` begins others."""
+
+    def __init__(
+        self,
+        agents: Sequence[Agent],
+        tools: Mapping[str, Callable[..., Any]] | None = None,
+        suspended: int = SUSPENDED,
+    ) -> None:
+        super().__init__(self, "conversation-1")
+        self.runtime = Runtime(agents, suspended)
+        self.tools = dict(tools or {})
+        self.calls: list[tuple[str, Mapping[str, Any]]] = []
+        self._suspended, self._conversations, self._messages = suspended, 1, 0
+        self._handler = HostHandler(logging.lastResort)
+
+    def conversation(self, is_kept: bool = True) -> Conversation:
+        """Another conversation; with `is_kept=False` messages that belong to none."""
+        self._conversations += 1
+        return Conversation(self, f"conversation-{self._conversations}" if is_kept else None)
+
+    async def restart(self) -> None:
+        """The process is replaced: functions that wait are gone, and what the host keeps is left."""
+        await self.runtime.restart(1.0)
+        self.runtime = Runtime(self.runtime.agents, self._suspended)
+
+    async def __aenter__(self) -> Host:
+        install(self._handler)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.runtime.restart(1.0)
+        logging.getLogger().removeHandler(self._handler)
+
+    def _message(
+        self,
+        conversation: Conversation,
+        said: list[Any],
+        subject: str | None,
+        answers: Mapping[str, Any] | None,
+    ) -> dict[str, Any]:
+        self._messages += 1
+        sender: dict[str, Any] = {"address": "", "auth_method": "none", "verified": False}
+        if subject is not None:
+            proven = {"subject": subject, "issuer": "test", "method": "urn:test", "assurance": "oauth"}
+            sender = {"address": "", "auth_method": "bearer", "verified": True, "identities": [proven]}
+        message: dict[str, Any] = {
+            "turn": self._messages,
+            "id": f"message-{self._messages}",
+            "sender": sender,
+            "recipient": f"@{self.runtime.agents[0].handle}@demo.localhost",
+            "parts": said,
+            "history": conversation.history,
+            "received_via": "rest",
+            "received_at": "2026-01-02T03:04:05Z",
+            "request": f"request-{self._messages}",
+            "timeout_ms": 120_000,
+            "tools": [_tool(name, function) for name, function in self.tools.items()],
+        }
+        if answers:
+            message["answers"] = [{"id": name, "value": value} for name, value in answers.items()]
+        if conversation.name is not None:
+            message["conversation"] = conversation.name
+        if conversation.state is not None:
+            message["state"] = conversation.state
+        return message
+
+
+def host(
+    *agents: Agent | Function,
+    tools: Mapping[str, Callable[..., Any]] | None = None,
+    suspended: int = SUSPENDED,
+) -> Host:
+    """A host for agents. `tools` are functions that they may call, by name; one may raise `CallError` or `Refused`."""
+    return Host([one if isinstance(one, Agent) else Agent(one) for one in agents], tools, suspended)
+
+
+class _Channel:
+    can_call = True
+
+    def __init__(self, host: Host) -> None:
+        self.lines: list[Line] = []
+        self.written = asyncio.Event()
+        self.turn: Turn | None = None
+        self._host, self._notes = host, 0
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def write(self, line: Line) -> None:
+        self.lines.append(json.loads(encoded(line)))
+        self.written.set()
+        if "call" in line:
+            self._later(self._call(self.lines[-1]["call"]))
+        if "journal" in line:
+            self._notes += 1
+            self._later(self._kept(self._notes))
+
+    async def drain(self) -> None:
+        await asyncio.sleep(0)
+
+    def _later(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _kept(self, count: int) -> None:
+        assert self.turn is not None
+        await self.turn.notes_kept(count)
+
+    async def _call(self, call: Mapping[str, Any]) -> None:
+        assert self.turn is not None
+        self._host.calls.append((call["tool"], call["arguments"]))
+        result: dict[str, Any] = {"id": call["id"]}
+        try:
+            content = self._host.tools[call["tool"]](**call["arguments"])
+            result["content"] = await content if inspect.isawaitable(content) else content
+        except Refused as refused:
+            result["error"] = {"message": str(refused), "policy": refused.part}
+        except (CallError, TypeError) as error:
+            result["error"] = {"message": str(error)}
+        self.turn.result(result)
+
+
+def _tool(name: str, function: Callable[..., Any]) -> dict[str, Any]:
+    taken: dict[str, Any] = {parameter: {} for parameter in inspect.signature(function).parameters}
+    return {
+        "name": name,
+        "description": function.__doc__ or name,
+        "input_schema": {"type": "object", "properties": taken},
+    }
+
+
+def _answer(lines: Sequence[Line]) -> Answer:
+    answer = Answer(lines=list(lines))
+    files: dict[str, tuple[Mapping[str, Any], bytearray]] = {}
+    for line in lines:
+        answer.text += line.get("text", "")
+        shown: Line = {key: line[key] for key in ("progress", "note") if key in line}
+        if shown:
+            answer.progress.append(shown)
+        for name in ("usage", "journal", "log", "tool_call", "part"):
+            if name in line:
+                _listed(answer, name).append(line[name])
+        if "artifact" in line:
+            piece = line["artifact"]
+            _, content = files.setdefault(piece["id"], (piece, bytearray()))
+            content += base64.b64decode(piece["data"])
+        _end(answer, line)
+    answer.files += [
+        AnswerFile(about["name"], about["mime"], bytes(content), about.get("description"))
+        for about, content in files.values()
+    ]
+    whole = [part for part in answer.parts if part["kind"] == "file" and "data" in part["bytes_ref"]]
+    answer.files += [AnswerFile(p["name"], p["mime"], base64.b64decode(p["bytes_ref"]["data"])) for p in whole]
+    answer.text += "".join(part.get("content", "") for part in answer.parts if part["kind"] == "text")
+    return answer
+
+
+def _listed(answer: Answer, name: str) -> list[Any]:
+    lists = {"log": answer.logs, "tool_call": answer.tool_calls, "part": answer.parts}
+    return lists.get(name) or (answer.usage if name == "usage" else lists.get(name, answer.journal))
+
+
+def _end(answer: Answer, line: Line) -> None:
+    if "message" in line:
+        answer.ending, answer.text = "message", answer.text + line["message"]
+    elif "question" in line:
+        asked = line["question"]
+        answer.ending, answer.question = "question", Question(asked["text"], asked["questions"])
+    elif "policy" in line:
+        answer.ending, answer.refusal = "refused", line["policy"]
+    elif "declined" in line:
+        answer.ending, answer.declined = "declined", line["declined"]["message"]
+    elif "error" in line:
+        answer.ending, answer.error = "failed", line["error"]["message"]
