@@ -101,10 +101,17 @@ class Kinds(unittest.IsolatedAsyncioTestCase):
             ("decline", "Never.", "declined"),
             ("fail", "No luck.", "failed"),
             ("finish", "Done.", "message"),
+            ("question", "Which?", "question"),
         ):
             async with host(ends(name, argument)) as h:
                 answer = await h.say("hi")
-                told = {answer.declined, answer.error, answer.text, (answer.refusal or {}).get("message")}
+                told = {
+                    answer.question and answer.question.text,
+                    answer.declined,
+                    answer.error,
+                    answer.text,
+                    (answer.refusal or {}).get("message"),
+                }
                 self.assertEqual(answer.ending, ending)
                 self.assertIn(str(argument), told)
 

@@ -13,11 +13,12 @@ helper.py --port 8701` those of the `http` backend.
 
 from . import parts, refuse
 from .agent import Agent, agent
+from .artifact import ArtifactWriter
 from .cli import run
-from .context import ArtifactWriter, Context, Tool
+from .context import Context, Tool
 from .endpoint import Endpoint, EndpointError, endpoint
 from .message import Evidence, File, Message, Resolution, Sender, Turn
-from .outcomes import CallError, Declined, Failed, Finished, Refused, StateError, TurnEnded, Unanswered
+from .outcomes import CallError, Declined, Failed, Finished, QuestionAsked, Refused, StateError, TurnEnded, Unanswered
 from .question import Field, Option
 from .state import State
 from .threads import SyncContext
@@ -39,6 +40,7 @@ __all__ = [
     "Finished",
     "Message",
     "Option",
+    "QuestionAsked",
     "Refused",
     "Resolution",
     "Sender",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import logging
 from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,9 +10,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 from . import parts, question
-from .limits import PIECE_BYTES_MAX
+from .artifact import ArtifactWriter
 from .message import Message, Resolution, Sender, Turn
-from .outcomes import Declined, Failed, Finished, Refused, TurnEnded, Unanswered
+from .outcomes import Declined, Failed, Finished, QuestionAsked, Refused, Unanswered
 from .question import Field, FieldType
 from .state import State
 
@@ -219,7 +218,7 @@ class Context:
 
     def artifact(self, name: str, mime: str | None = None, *, description: str | None = None) -> ArtifactWriter:
         """A file that is written little by little: `async with ctx.artifact("a.csv") as file: await file.write(…)`."""
-        return ArtifactWriter(self, self._new("a"), name, mime or parts.mime_of(name), description)
+        return ArtifactWriter(self._run, self._new("a"), name, mime or parts.mime_of(name), description)
 
     @overload
     async def ask(
@@ -309,6 +308,10 @@ class Context:
         """Ends the turn with one message, without a task where a protocol has the choice."""
         raise Finished(markdown)
 
+    def question(self, text: str, fields: Sequence[Mapping[str, Any] | Field] = ()) -> NoReturn:
+        """Ends the turn with a question for which nothing waits: unlike after `ask`, the next message begins anew."""
+        raise QuestionAsked(text, [question.field(one).to_json() for one in fields])
+
     async def _answers(
         self, text: str, fields: Sequence[Field], shown: Sequence[Mapping[str, Any]], attempts: int
     ) -> dict[str, Any]:
@@ -324,44 +327,3 @@ class Context:
     def _new(self, prefix: str) -> str:
         self._made += 1
         return f"{prefix}{self._made}"
-
-
-class ArtifactWriter:
-    """A file that is being written. Left by an error it is never whole."""
-
-    def __init__(self, context: Context, id: str, name: str, mime: str, description: str | None) -> None:
-        self._context, self._id, self._is_closed = context, id, False
-        self._about = {"name": name, "mime": mime, **({"description": description} if description else {})}
-        self._pieces = 0
-
-    async def write(self, content: bytes | bytearray | memoryview | str) -> None:
-        """Adds to the file."""
-        if self._is_closed:
-            raise TurnEnded("this file is closed")
-        raw = content.encode() if isinstance(content, str) else bytes(content)
-        for start in range(0, len(raw), PIECE_BYTES_MAX):
-            await self._send(raw[start : start + PIECE_BYTES_MAX], False)
-
-    async def close(self) -> None:
-        """Says that the file is whole."""
-        if not self._is_closed:
-            await self._send(b"", True)
-            self._is_closed = True
-
-    async def __aenter__(self) -> ArtifactWriter:
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            await self.close()
-
-    async def _send(self, raw: bytes, is_last: bool) -> None:
-        piece: dict[str, Any] = {"id": self._id, **self._about, "data": base64.b64encode(raw).decode()}
-        if self._pieces:
-            piece["append"] = True
-        if is_last:
-            piece["last"] = True
-        self._pieces += 1
-        run = self._context._run
-        run.say({"artifact": piece})
-        await run.drain()

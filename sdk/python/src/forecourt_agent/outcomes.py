@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -49,6 +49,17 @@ class Finished(Ending):
 
     def line(self) -> dict[str, Any]:
         return {"message": str(self)}
+
+
+class QuestionAsked(Ending):
+    """Ends the turn with a question. Nothing waits for the answer: the next message begins anew."""
+
+    def __init__(self, text: str, fields: Sequence[Mapping[str, Any]] = ()) -> None:
+        super().__init__(text)
+        self.fields = [dict(field) for field in fields]
+
+    def line(self) -> dict[str, Any]:
+        return {"question": {"text": str(self), "questions": self.fields}}
 
 
 class Unanswered(Declined):

@@ -16,7 +16,7 @@ from .channel import Line, encoded
 from .context import Context
 from .limits import ASKED_CHARS_MAX, HELD_BYTES_MAX
 from .message import Message
-from .outcomes import Ending, Finished, StateError, TurnEnded
+from .outcomes import Ending, Finished, QuestionAsked, StateError, TurnEnded
 from .state import Asked, State, kept_parts, read, written
 from .turn import Turn
 
@@ -182,7 +182,7 @@ class Run:
                 await self.agent.perform(self._first_message(), self.context)
             except Ending as raised:
                 self._end_replay()
-                if isinstance(raised, Finished):
+                if isinstance(raised, (Finished, QuestionAsked)):
                     self._keep_last()
                 return raised.line()
             self._end_replay()

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import copy
 import inspect
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from . import parts
 from .agent import Agent, Function
+from .answer import Answer, AnswerFile, Question, answer_of
 from .channel import Line, encoded
 from .limits import SUSPENDED
 from .logs import HostHandler, install
@@ -22,66 +21,7 @@ from .outcomes import CallError, Refused
 from .runtime import Runtime
 from .turn import Turn
 
-EndingName = Literal["complete", "message", "question", "refused", "declined", "failed", "cancelled"]
-
-
-@dataclass(frozen=True)
-class AnswerFile:
-    """A file of an answer, whole."""
-
-    name: str
-    mime: str
-    content: bytes
-    description: str | None = None
-
-
-@dataclass
-class Question:
-    """What an agent asks back."""
-
-    text: str
-    fields: Sequence[Mapping[str, Any]]
-
-    @property
-    def options(self) -> list[str]:
-        """What the first field lets choose from."""
-        return [one["value"] for field in self.fields[:1] for one in field.get("options", ())]
-
-
-@dataclass
-class Answer:
-    """What an agent said in one turn."""
-
-    ending: EndingName = "complete"
-    text: str = ""
-    question: Question | None = None
-    refusal: Mapping[str, Any] | None = None
-    declined: str | None = None
-    error: str | None = None
-    parts: list[Mapping[str, Any]] = field(default_factory=list)
-    files: list[AnswerFile] = field(default_factory=list)
-    progress: list[Mapping[str, Any]] = field(default_factory=list)
-    tool_calls: list[Mapping[str, Any]] = field(default_factory=list)
-    usage: list[Mapping[str, Any]] = field(default_factory=list)
-    logs: list[Mapping[str, Any]] = field(default_factory=list)
-    journal: list[Any] = field(default_factory=list)
-    state: Any = None
-    lines: list[Line] = field(default_factory=list)
-
-    @property
-    def links(self) -> list[Mapping[str, Any]]:
-        """The links."""
-        return [part for part in self.parts if part.get("kind") == "link"]
-
-    @property
-    def data(self) -> list[Any]:
-        """The values of data parts."""
-        return [part["data"] for part in self.parts if part.get("kind") == "data"]
-
-    @property
-    def items(self) -> list[Mapping[str, Any]]:
-        """The things of schema.org among them."""
-        return [value for value in self.data if isinstance(value, dict) and "@type" in value]
+__all__ = ["Answer", "AnswerFile", "Conversation", "Host", "Question", "Running", "host"]
 
 
 class Running:
@@ -152,7 +92,7 @@ class Conversation:
         return Running(self, turn, channel)
 
     def _take(self, turn: Turn, channel: _Channel) -> Answer:
-        answer = _answer(channel.lines)
+        answer = answer_of(channel.lines)
         if answer.ending in ("complete", "message", "question") and not turn.is_cancelled and self.name is not None:
             states = [line["state"] for line in channel.lines if "state" in line]
             if states:
@@ -295,48 +235,3 @@ def _tool(name: str, function: Callable[..., Any]) -> dict[str, Any]:
         "description": function.__doc__ or name,
         "input_schema": {"type": "object", "properties": taken},
     }
-
-
-def _answer(lines: Sequence[Line]) -> Answer:
-    answer = Answer(lines=list(lines))
-    files: dict[str, tuple[Mapping[str, Any], bytearray]] = {}
-    for line in lines:
-        answer.text += line.get("text", "")
-        shown: Line = {key: line[key] for key in ("progress", "note") if key in line}
-        if shown:
-            answer.progress.append(shown)
-        for name in ("usage", "journal", "log", "tool_call", "part"):
-            if name in line:
-                _listed(answer, name).append(line[name])
-        if "artifact" in line:
-            piece = line["artifact"]
-            _, content = files.setdefault(piece["id"], (piece, bytearray()))
-            content += base64.b64decode(piece["data"])
-        _end(answer, line)
-    answer.files += [
-        AnswerFile(about["name"], about["mime"], bytes(content), about.get("description"))
-        for about, content in files.values()
-    ]
-    whole = [part for part in answer.parts if part["kind"] == "file" and "data" in part["bytes_ref"]]
-    answer.files += [AnswerFile(p["name"], p["mime"], base64.b64decode(p["bytes_ref"]["data"])) for p in whole]
-    answer.text += "".join(part.get("content", "") for part in answer.parts if part["kind"] == "text")
-    return answer
-
-
-def _listed(answer: Answer, name: str) -> list[Any]:
-    lists = {"log": answer.logs, "tool_call": answer.tool_calls, "part": answer.parts}
-    return lists.get(name) or (answer.usage if name == "usage" else lists.get(name, answer.journal))
-
-
-def _end(answer: Answer, line: Line) -> None:
-    if "message" in line:
-        answer.ending, answer.text = "message", answer.text + line["message"]
-    elif "question" in line:
-        asked = line["question"]
-        answer.ending, answer.question = "question", Question(asked["text"], asked["questions"])
-    elif "policy" in line:
-        answer.ending, answer.refusal = "refused", line["policy"]
-    elif "declined" in line:
-        answer.ending, answer.declined = "declined", line["declined"]["message"]
-    elif "error" in line:
-        answer.ending, answer.error = "failed", line["error"]["message"]
