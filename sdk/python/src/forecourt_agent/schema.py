@@ -34,11 +34,11 @@ class SchemaError(TypeError):
 def schema_of(kind: Any, where: str = "it") -> Schema:
     """The schema of a type: plain ones, dates, lists, dicts, `Literal`, enums, unions, dataclasses, `TypedDict`, and
     models of pydantic. `Annotated` adds a description (a text) or keywords (a dict)."""
-    if kind in _PLAIN:
-        return dict(_PLAIN[kind])
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin is Annotated:
         return _annotated(inner, where)
+    if origin is None and kind in _PLAIN:
+        return dict(_PLAIN[kind])
     if origin is Literal:
         return {"enum": list(inner)}
     if origin in (Union, types.UnionType):
