@@ -203,6 +203,11 @@ class Files(unittest.IsolatedAsyncioTestCase):
             await ctx.file("words.md", "ä")
             await ctx.file("empty.txt", b"")
 
+        def sends_from_thread(message: Message, ctx: SyncContext) -> None:
+            ctx.file("rows.csv", (b"a,b\n" for _ in range(3)))
+
+        async with host(sends_from_thread) as h:
+            self.assertEqual((await h.say("hi")).files[0].content, b"a,b\n" * 3)
         async with host(sends) as h:
             answer = await h.say("hi")
         sizes = [(file.name, len(file.content)) for file in answer.files]

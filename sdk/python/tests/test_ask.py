@@ -165,6 +165,20 @@ class Replayed(unittest.IsolatedAsyncioTestCase):
             self.assertEqual((answer.text, len(answer.usage), answer.progress), ("yes", 1, []))
             self.assertEqual(answer.logs[0]["message"], "replaying: True")
 
+    async def test_the_current_message_is_that_of_the_answer_in_a_replay_too(self) -> None:
+        async def asks(message: Message, ctx: Context) -> str:
+            seen = []
+            for n in range(3):
+                await ctx.ask(f"{n}?")
+                seen.append(ctx.message.text)
+            return f"{message.text} {seen}"
+
+        async with host(asks) as h:
+            for said in ("hi", "a", "b"):
+                await h.say(said)
+            await h.restart()
+            self.assertEqual((await h.say("c")).text, "hi ['a', 'b', 'c']")
+
     async def test_a_turn_that_failed_changes_nothing_and_is_answered_again(self) -> None:
         fails = True
 
@@ -227,6 +241,18 @@ class Answers(unittest.IsolatedAsyncioTestCase):
             for said, meant in (("RED", "red"), ("blue", "b"), ("2", "b"), (" b. ", "b")):
                 await h.say("hi")
                 self.assertEqual((await h.say(said)).text, meant)
+
+    async def test_a_file_may_be_the_answer(self) -> None:
+        async def asks(message: Message, ctx: Context) -> str:
+            words = await ctx.ask("Which file?")
+            return f"{words!r} {[file.bytes() for file in ctx.message.files]}"
+
+        for is_replaced in (False, True):
+            async with host(asks) as h:
+                await h.say("hi")
+                if is_replaced:
+                    await h.restart()
+                self.assertEqual((await h.say(files=[("a.txt", b"x")])).text, "'' [b'x']")
 
     async def test_it_is_asked_again_and_then_given_up(self) -> None:
         async def asks(message: Message, ctx: Context) -> str:

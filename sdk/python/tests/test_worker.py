@@ -5,9 +5,13 @@ import json
 import os
 import sys
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 from typing import Any
+
+from forecourt_agent import limits
+from forecourt_agent.worker import Output
 
 SRC = str(Path(__file__).parents[1] / "src")
 
@@ -203,6 +207,25 @@ class Worker(unittest.IsolatedAsyncioTestCase):
             worker = await self.start("-m", "forecourt_agent", *arguments, text=text)
             status, errors, _ = await worker.over()
             self.assertEqual((status, errors.splitlines()[-1]), (2, f"error: {said}"))
+
+
+class Bounds(unittest.TestCase):
+    def test_what_the_host_leaves_unread_has_a_bound_and_endings_go_all_the_same(self) -> None:
+        read, write = os.pipe()
+        with os.fdopen(read, "rb") as reader, os.fdopen(write, "wb", buffering=0) as writer:
+            output = Output(writer)
+            room = limits.UNSENT_BYTES_MAX
+            piece = {"text": "x" * (1024 * 1024 - len('{"text":""}\n'))}
+            for _ in range(room // (1024 * 1024)):
+                output.write(piece)
+            with self.assertRaises(BufferError):
+                output.write(piece)
+            output.write({"end": True}, is_ending=True)
+            threading.Thread(target=output.close, args=(20,)).start()
+            lines = 0
+            while lines <= room // (1024 * 1024):
+                self.assertTrue(reader.readline())
+                lines += 1
 
 
 if __name__ == "__main__":

@@ -15,13 +15,14 @@ from . import parts, refuse
 from .agent import Agent, agent
 from .artifact import ArtifactWriter
 from .cli import run
-from .context import Context, Tool
+from .context import Context
 from .endpoint import Endpoint, EndpointError, endpoint
 from .message import Evidence, File, Message, Resolution, Sender, Turn
 from .outcomes import CallError, Declined, Failed, Finished, QuestionAsked, Refused, StateError, TurnEnded, Unanswered
 from .question import Field, Option
 from .state import State
 from .threads import SyncContext
+from .view import Tool
 
 __version__ = "0.1.0"
 

@@ -16,8 +16,9 @@ class Channel(Protocol):
     can_call: bool
     """Whether it can bring results of calls, and acknowledge notes."""
 
-    def write(self, line: Line) -> None:
-        """Sends a line, at once or a little later. `TypeError` or `ValueError` where it is no JSON."""
+    def write(self, line: Line, is_ending: bool = False) -> None:
+        """Sends a line, at once or a little later. `TypeError` or `ValueError` where it is no JSON, `BufferError`
+        where too much is unread; an ending always goes."""
 
     async def drain(self) -> None:
         """Waits until the host has read enough of what was written."""

@@ -175,9 +175,9 @@ class _Channel:
         self._changed = asyncio.Event()
         self._read = asyncio.Event()
 
-    def write(self, line: Line) -> None:
+    def write(self, line: Line, is_ending: bool = False) -> None:
         raw = b"".join(_events(line)) if self._is_events else encoded(line)
-        if self._size + len(raw) > UNSENT_BYTES_MAX:
+        if self._size + len(raw) > UNSENT_BYTES_MAX and not is_ending:
             raise BufferError(f"the host has left {self._size} bytes unread, and at most {UNSENT_BYTES_MAX} are held")
         self._pieces.append(raw)
         self._size += len(raw)

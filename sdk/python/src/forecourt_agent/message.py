@@ -243,7 +243,7 @@ class Message:
     @property
     def conversation(self) -> str | None:
         """Names the conversation, the same for all of its turns; `None` where there is none."""
-        return self.raw.get("conversation") or self.raw.get("thread_id")
+        return self.raw.get("conversation")
 
     @property
     def answers(self) -> Mapping[str, Any]:

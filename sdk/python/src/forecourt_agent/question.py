@@ -35,6 +35,8 @@ class Field:
     type: FieldType = "text"
     options: tuple[Option, ...] = ()
     default: Any = None
+    is_optional: bool = False
+    """Whether no words are an answer, too."""
 
     def to_json(self) -> dict[str, Any]:
         """The field as hosts read it."""
@@ -48,9 +50,9 @@ class Field:
         if isinstance(said, str) and not said.strip():
             said = None
         if said is None:
-            if self.default is None:
+            if self.default is None and not self.is_optional:
                 raise ValueError("Please answer")
-            return self.default
+            return "" if self.default is None else self.default
         if self.type == "single_select":
             return self._option(said)
         if self.type == "multi_select":

@@ -106,6 +106,7 @@ class Run:
                 self._drop_held()
                 self._asked.questions.append(asked)
                 self._asked.answers.append(answer)
+                self._take_message(answer)
                 return answer
             _log.warning("a replay ends: the function asks %r, and what was answered is %r", asked, known)
             self._end_replay()
@@ -225,9 +226,17 @@ class Run:
         if turn.message.conversation is not None and value != turn.message.raw.get("state"):
             turn.say({"state": value})
 
+    def _take_message(self, answer: Mapping[str, Any]) -> None:
+        """Has `ctx.message` be the answer's: what is kept of it, or the message of the turn for the last."""
+        turn = self.required_turn()
+        said = [{"kind": "text", "content": answer.get("text", "")}]
+        self.message = Message({**turn.message.raw, "parts": said}) if self._recorded else turn.message
+
     def _end_replay(self) -> None:
         """Says what was held back: the function took another way, so nobody has seen it."""
         self._recorded.clear()
+        if self.turn is not None:
+            self.message = self.turn.message
         held = list(self._held)
         self._drop_held()
         for line in held:

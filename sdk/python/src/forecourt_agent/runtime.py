@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 
@@ -12,6 +13,8 @@ from .limits import GRACE_SECONDS, SUSPENDED
 from .message import Message
 from .run import Run
 from .turn import Turn
+
+_log = logging.getLogger("forecourt_agent")
 
 _PATIENCE = 0.8
 """How much of the grace a function may use up, so that the host is told before it is over."""
@@ -42,7 +45,11 @@ class Runtime:
             )
             turn.end({"error": {"message": told}})
             return turn
-        self._running[turn] = self._resumed(agent, turn) or Run(agent, turn, self._park)
+        try:
+            self._running[turn] = self._resumed(agent, turn) or Run(agent, turn, self._park)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            _log.error("a message of the host can't be read", exc_info=error)
+            turn.end({"error": {"message": "The message could not be read."}})
         return turn
 
     async def over(self, turn: Turn) -> None:

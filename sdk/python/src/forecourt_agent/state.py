@@ -61,8 +61,17 @@ def read(value: Any) -> tuple[dict[str, Any], Asked | None]:
     ask = kept.pop(_ASK, None)
     if not isinstance(ask, dict) or not ask.get("asked"):
         return kept, None
-    before = copy.deepcopy(ask.get("before", kept))
-    return kept, Asked(ask.get("parts"), before, list(ask["asked"]), list(ask.get("answers") or ()))
+    before, parts = ask.get("before"), ask.get("parts")
+    questions: Any = ask["asked"]
+    answers: Any = ask.get("answers")
+    before = copy.deepcopy(kept) if before is None else before
+    is_read = isinstance(before, dict) and isinstance(parts, (list, type(None)))
+    is_read = is_read and _are(questions, str) and _are(answers, dict)
+    return kept, Asked(parts, before, questions, answers) if is_read else None
+
+
+def _are(values: Any, kind: type) -> bool:
+    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
 def written(values: Mapping[str, Any], asked: Asked | None) -> Any:

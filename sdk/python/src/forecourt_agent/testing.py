@@ -193,7 +193,7 @@ class _Channel:
         self._host, self._notes = host, 0
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def write(self, line: Line) -> None:
+    def write(self, line: Line, is_ending: bool = False) -> None:
         self.lines.append(json.loads(encoded(line)))
         self.written.set()
         if "call" in line:

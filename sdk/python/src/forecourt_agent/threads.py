@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextvars
+import functools
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from .context import Content, Context
+from .artifact import ArtifactWriter
+from .context import Context
 from .message import Message
 from .question import Field
 
@@ -111,8 +113,10 @@ class SyncContext:
         description: str | None = None,
     ) -> None:
         """A file, in pieces of at most 256 KiB."""
-        whole: Content = data if isinstance(data, (bytes, str)) else list(data)
-        self._bridge.run(lambda: self._context.file(name, whole, mime, description=description))
+        writer: ArtifactWriter = self._now(self._context.artifact, name, mime, description=description)
+        for piece in [data] if isinstance(data, (bytes, str)) else data:
+            self._bridge.run(functools.partial(writer.write, piece))
+        self._bridge.run(writer.close)
 
     def ask(
         self,

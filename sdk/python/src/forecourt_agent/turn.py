@@ -83,7 +83,7 @@ class Turn:
             return
         try:
             # Nobody reads how a turn ended that was cancelled, only that it has.
-            self._channel.write({"end": True} if self.is_cancelled else line)
+            self._channel.write({"end": True} if self.is_cancelled else line, is_ending=True)
         finally:
             self.ended.set()
             for call in self._calls.values():
@@ -108,9 +108,9 @@ class Turn:
             finally:
                 del self._calls[name]
 
-    def result(self, result: Mapping[str, Any]) -> None:
+    def result(self, result: Any) -> None:
         """Takes what a call came to. One that nobody waits for is passed over."""
-        answer = self._calls.get(str(result.get("id")))
+        answer = self._calls.get(str(result.get("id"))) if isinstance(result, Mapping) else None
         if answer is None or answer.done():
             return
         error = result.get("error")

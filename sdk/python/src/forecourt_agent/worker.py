@@ -41,13 +41,13 @@ class Output:
         self._thread = threading.Thread(target=self._send, name="output", daemon=True)
         self._thread.start()
 
-    def write(self, line: Line) -> None:
+    def write(self, line: Line, is_ending: bool = False) -> None:
         """Hands a line over. `BufferError` when the host has left too many unread."""
         raw = encoded(line)
         with self._changed:
             if self._is_closed:
                 return
-            if self._unsent + len(raw) > UNSENT_BYTES_MAX:
+            if self._unsent + len(raw) > UNSENT_BYTES_MAX and not is_ending:
                 raise BufferError(
                     f"the host has left {self._unsent} bytes unread, and at most {UNSENT_BYTES_MAX} are held"
                 )
@@ -112,8 +112,8 @@ class Worker:
         except ValueError as error:
             _log.error("the host wrote a line that is no JSON: %s", error)
             return
-        if not isinstance(line, dict):
-            _log.error("the host wrote a line that is no object")
+        if not isinstance(line, dict) or not isinstance(line.get("turn"), (int, str, type(None))):
+            _log.error("the host wrote a line that is no object with a turn")
             return
         number = line.get("turn")
         turn = self._turns.get(number)
@@ -127,6 +127,11 @@ class Worker:
             turn.result(line["result"])
         elif isinstance(line.get("journal"), int):
             self._later(turn.notes_kept(line["journal"]))
+
+    @property
+    def open_turns(self) -> int:
+        """Turns that have not ended."""
+        return len(self._turns)
 
     async def close(self) -> None:
         """The host is gone: what is open ends."""
@@ -155,9 +160,9 @@ class _TurnChannel:
     def __init__(self, output: Output, number: Any) -> None:
         self._output, self._number = output, number
 
-    def write(self, line: Line) -> None:
+    def write(self, line: Line, is_ending: bool = False) -> None:
         # Where each message has a process of its own (`mode = "each"`) turns have no numbers.
-        self._output.write(line if self._number is None else {"turn": self._number, **line})
+        self._output.write(line if self._number is None else {"turn": self._number, **line}, is_ending)
 
     async def drain(self) -> None:
         await self._output.drain()

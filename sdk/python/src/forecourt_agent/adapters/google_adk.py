@@ -13,10 +13,11 @@ from google.adk.tools import BaseTool, ToolContext
 from google.genai import types
 
 from ..agent import Agent
-from ..context import Context, Tool
+from ..context import Context
 from ..message import Message
 from ..outcomes import CallError
 from ..state import size_of
+from ..view import Tool
 
 _STATE = "adk"
 _APP = "forecourt"

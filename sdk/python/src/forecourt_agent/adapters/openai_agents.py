@@ -13,10 +13,11 @@ from agents.exceptions import InputGuardrailTripwireTriggered, OutputGuardrailTr
 from agents.items import ToolApprovalItem, ToolCallItem, ToolCallOutputItem
 
 from ..agent import Agent
-from ..context import Context, Tool
+from ..context import Context
 from ..message import Message
 from ..outcomes import CallError
 from ..schema import json_of
+from ..view import Tool
 
 
 def to_agent(
