@@ -264,14 +264,15 @@ class Answers(unittest.IsolatedAsyncioTestCase):
             except Unanswered:
                 return "none"
 
-        for function, ending, text in ((asks, "declined", ""), (catches, "complete", "none")):
+        given_up = "That is no answer to “Which?”, so let us begin anew."
+        for function, ending, text in ((asks, "message", given_up), (catches, "complete", "none")):
             async with host(function) as h:
                 await h.say("hi")
                 again = await h.say("c")
                 assert again.question is not None
                 self.assertEqual(again.question.text, "Please choose one of: a, b.\n\nWhich?")
                 last = await h.say("d")
-                self.assertEqual((last.ending, last.text), (ending, text))
+                self.assertEqual((last.ending, last.text, last.state), (ending, text, None))
 
     async def test_several_numbers_truths_and_defaults(self) -> None:
         async def asks(message: Message, ctx: Context) -> str:

@@ -164,6 +164,21 @@ class Endpoints(unittest.IsolatedAsyncioTestCase):
             with self.assertRaises(ValueError):
                 endpoint(method, path)
 
+    def test_a_file_below_functions_has_its_dotted_path(self) -> None:
+        text = (
+            "from forecourt_agent import endpoint\nfrom prices import PRICE\n"
+            "@endpoint('QUERY', '/prices')\ndef price() -> dict[str, int]:\n    return {'price': PRICE}\n"
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "functions", "stay", "night.py")
+            file.parent.mkdir(parents=True)
+            file.write_text(text)
+            file.parents[1].joinpath("prices.py").write_text("PRICE = 7\n")
+            shown = io.StringIO()
+            with redirect_stdout(shown):
+                main(["describe", str(file), "--json"])
+        self.assertEqual(json.loads(shown.getvalue())[0]["handler"]["function"], "stay.night.price")
+
     def test_describe_prints_files_that_are_toml(self) -> None:
         text = (
             "from forecourt_agent import endpoint\n"

@@ -224,7 +224,7 @@ class Context(ConversationView):
                 return {field.id: field.read(given.get(field.id)) for field in fields}
             except ValueError as error:
                 words = f"{error}.\n\n{text}"
-        raise Unanswered(f"There was no answer to: {text}")
+        raise Unanswered(f"That is no answer to “{text}”, so let us begin anew.")
 
     def _new(self, prefix: str) -> str:
         self._made += 1

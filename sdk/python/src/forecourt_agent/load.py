@@ -20,18 +20,27 @@ class LoadError(Exception):
 
 def module_of(path: str) -> ModuleType:
     """Runs a file as a module. Files beside it can be imported from it. What it raises goes to whoever calls."""
-    file = Path(path)
+    file = Path(path).resolve()
     if not file.is_file():
         raise LoadError(f"file not found: {path}")
-    spec = importlib.util.spec_from_file_location(file.stem, file)
+    root, name = _root(file)
+    spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise LoadError(f"not a Python file: {path}")
-    sys.path.insert(0, str(file.parent.resolve()))
+    sys.path.insert(0, str(root))
     module = importlib.util.module_from_spec(spec)
     # Under its name, so that dataclasses, pickles and `typing` find it.
-    sys.modules[file.stem] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def _root(file: Path) -> tuple[Path, str]:
+    """Where a module's imports begin, and its name: below `functions` the dotted path by which deployments know it."""
+    for folder in file.parents:
+        if folder.name == "functions":
+            return folder, ".".join(file.relative_to(folder).with_suffix("").parts)
+    return file.parent, file.stem
 
 
 def agents_of(path: str) -> list[Agent]:

@@ -62,8 +62,9 @@ class QuestionAsked(Ending):
         return {"question": {"text": str(self), "questions": self.fields}}
 
 
-class Unanswered(Declined):
-    """A question was not answered with one of its options, however often it was asked."""
+class Unanswered(Finished):
+    """A question was not answered with one of its options, however often it was asked. Ends the turn well, since one
+    that is declined would leave the conversation at the question."""
 
 
 class CallError(Exception):
