@@ -198,6 +198,10 @@ class Endpoints(unittest.IsolatedAsyncioTestCase):
             (told,) = json.loads(bracket + rest)
             self.assertEqual(main(["describe", str(file), "--out", folder]), 0)
             written = Path(folder, "rooms-of-house-book.toml").read_text()
+            self.assertEqual(main(["describe", str(file), "--out", folder]), 0)
+            Path(folder, "rooms-of-house-book.toml").write_text("# mine\n")
+            self.assertEqual(main(["describe", str(file), "--out", folder]), 2)
+            self.assertEqual(Path(folder, "rooms-of-house-book.toml").read_text(), "# mine\n")
         self.assertIn("# endpoints/rooms_of_house.book.toml".replace(".book", "-book"), toml)
         if sys.version_info >= (3, 11):
             import tomllib

@@ -12,6 +12,8 @@ from typing import Any
 from .endpoint import Endpoint
 from .load import LoadError, all_of, module_of
 
+_HEAD = "# Written by `forecourt_agent describe`: changes belong into the Python file.\n"
+
 
 def describe(file: str, as_json: bool, folder: str | None) -> int:
     """Prints the endpoints of a file, or writes a file for each into `folder`. `LoadError` where there is none."""
@@ -21,8 +23,10 @@ def describe(file: str, as_json: bool, folder: str | None) -> int:
     if folder is not None:
         for one in endpoints:
             path = Path(folder) / f"{one.name.replace('.', '-').replace('_', '-')}.toml"
+            if path.exists() and not path.read_text(encoding="utf-8").startswith(_HEAD):
+                raise LoadError(f"{path} is there and was written by hand: remove it, or print to standard output")
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(toml(one), encoding="utf-8")
+            path.write_text(_HEAD + toml(one), encoding="utf-8")
             print(path, file=sys.stderr)
     elif as_json:
         print(json.dumps([one.describe() for one in endpoints], indent=2, ensure_ascii=False))
