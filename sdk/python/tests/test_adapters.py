@@ -150,7 +150,7 @@ class LangGraph(unittest.IsolatedAsyncioTestCase):
         async with host(to_agent(graph.compile(checkpointer=MemorySaver()), "order")) as h:
             asked = await h.say("a shirt")
             assert asked.question is not None
-            self.assertEqual((asked.question.text, asked.question.options), ("Which size?", ["S", "M"]))
+            self.assertEqual((asked.question.text, asked.question.options), ("Which size? (S, M)", ["S", "M"]))
             await h.restart()
             self.assertEqual((await h.say("M")).text, "Ordered.")
 

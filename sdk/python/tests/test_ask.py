@@ -39,7 +39,7 @@ class Suspended(unittest.IsolatedAsyncioTestCase):
                 first = await h.say("a shirt")
                 self.assertEqual((first.ending, first.text), ("question", "Let me see. "))
                 assert first.question is not None
-                self.assertEqual((first.question.text, first.question.options), ("Which size?", ["S", "M"]))
+                self.assertEqual((first.question.text, first.question.options), ("Which size? (S, Medium)", ["S", "M"]))
                 second = await h.say("medium.")
                 self.assertEqual((second.ending, second.text), ("question", "Size M. "))
                 third = await h.say("3")
@@ -61,7 +61,7 @@ class Suspended(unittest.IsolatedAsyncioTestCase):
             self.assertEqual((await alone.say("a shirt")).ending, "question")
             answer = await alone.say("M")
             assert answer.question is not None
-            self.assertEqual((answer.question.text, h.runtime.suspended), ("Which size?", 0))
+            self.assertEqual((answer.question.text, h.runtime.suspended), ("Which size? (S, Medium)", 0))
 
     async def test_what_was_answered_elsewhere_meanwhile_is_not_resumed(self) -> None:
         async with host(shirts) as h:

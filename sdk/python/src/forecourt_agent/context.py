@@ -212,7 +212,8 @@ class Context(ConversationView):
 
     def question(self, text: str, fields: Sequence[Mapping[str, Any] | Field] = ()) -> NoReturn:
         """Ends the turn with a question for which nothing waits: unlike after `ask`, the next message begins anew."""
-        raise QuestionAsked(text, [question.field(one).to_json() for one in fields])
+        shown = [question.field(one).to_json() for one in fields]
+        raise QuestionAsked(question.in_words(text, shown), shown)
 
     async def _answers(
         self, text: str, fields: Sequence[Field], shown: Sequence[Mapping[str, Any]], attempts: int

@@ -14,6 +14,8 @@ FieldType = Literal["text", "number", "boolean", "single_select", "multi_select"
 # The words that people say for it in the host's four languages.
 _YES = {"yes", "y", "true", "1", "ok", "ja", "oui", "sí", "si", "vrai", "wahr", "verdadero"}
 _NO = {"no", "n", "false", "0", "nein", "non", "faux", "falsch", "falso"}
+OPTIONS_CHARS_MAX = 200
+"""Characters of options that are said in words."""
 ONLY = "answer"
 """The id of the field of a question that has one alone."""
 
@@ -121,6 +123,17 @@ def options(given: Sequence[str | Mapping[str, str]]) -> tuple[Option, ...]:
         return Option(option["value"], option.get("title") or option["value"])
 
     return tuple(one(option) for option in given)
+
+
+def in_words(text: str, fields: Sequence[Mapping[str, Any]]) -> str:
+    """The words of a question, with what may be chosen where it is one choice and not too long.
+
+    Hosts say a field once more behind the words, where its options are not among these and a protocol has no forms.
+    """
+    titles = [one["title"] for field in fields for one in field.get("options", ())] if len(fields) == 1 else []
+    shown = ", ".join(titles)
+    is_said = all(title in text for title in titles)
+    return text if is_said or len(shown) > OPTIONS_CHARS_MAX else f"{text} ({shown})"
 
 
 def said(message: Message) -> dict[str, Any]:

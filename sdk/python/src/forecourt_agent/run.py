@@ -122,15 +122,16 @@ class Run:
             raise RuntimeError("one question can be asked at a time")
         self._asked.questions.append(asked)
         self._keep(turn, self._asked)
-        # A code point that JSON can't have must fail before the turn is given away.
-        encoded({"question": {"text": text, "questions": list(fields)}})
+        line: Line = {"question": {"text": question.in_words(text, fields), "questions": list(fields)}}
+        # What JSON can't have must fail before the turn is given away.
+        encoded(line)
         self._next = asyncio.get_running_loop().create_future()
         self.turn = None
         if not self._park(self):
             # Nobody can come back to it: the question is asked, and the function ends here.
             self.context.cancelled.set()
             self._task.cancel()
-        turn.end({"question": {"text": text, "questions": list(fields)}})
+        turn.end(line)
         try:
             self.turn = await self._next
         finally:
