@@ -55,6 +55,11 @@ class Answer:
     state: Any = None
     lines: list[Line] = field(default_factory=list)
 
+    def lists(self) -> dict[str, list[Any]]:
+        """What comes several times, by its key in a line."""
+        named = {"usage": self.usage, "journal": self.journal, "log": self.logs}
+        return {**named, "tool_call": self.tool_calls, "part": self.parts}
+
     @property
     def links(self) -> list[Mapping[str, Any]]:
         """The links."""
@@ -80,9 +85,11 @@ def answer_of(lines: Sequence[Line]) -> Answer:
         shown: Line = {key: line[key] for key in ("progress", "note") if key in line}
         if shown:
             answer.progress.append(shown)
-        for name in ("usage", "journal", "log", "tool_call", "part"):
+        for name, several in answer.lists().items():
             if name in line:
-                _listed(answer, name).append(line[name])
+                several.append(line[name])
+        if line.get("part", {}).get("kind") == "text":
+            answer.text += line["part"].get("content", "")
         if "artifact" in line:
             piece = line["artifact"]
             _, content = files.setdefault(piece["id"], (piece, bytearray()))
@@ -94,13 +101,7 @@ def answer_of(lines: Sequence[Line]) -> Answer:
     ]
     whole = [part for part in answer.parts if part["kind"] == "file" and "data" in part["bytes_ref"]]
     answer.files += [AnswerFile(p["name"], p["mime"], base64.b64decode(p["bytes_ref"]["data"])) for p in whole]
-    answer.text += "".join(part.get("content", "") for part in answer.parts if part["kind"] == "text")
     return answer
-
-
-def _listed(answer: Answer, name: str) -> list[Any]:
-    lists = {"log": answer.logs, "tool_call": answer.tool_calls, "part": answer.parts}
-    return lists.get(name) or (answer.usage if name == "usage" else lists.get(name, answer.journal))
 
 
 def _end(answer: Answer, line: Line) -> None:
