@@ -69,7 +69,7 @@ fn the_python_library_keeps_what_it_promises() {
 fn the_python_library_serves_agents_of_others() {
     for name in ["agent-python", "adk"] {
         let Some(folder) = library(name) else { continue };
-        unittest(&folder.join("bin/python"), &["tests.test_adapters", "tests.test_tracing"]);
+        unittest(&folder.join("bin/python"), &["tests.test_adapters", "tests.test_protocol", "tests.test_tracing"]);
     }
 }
 

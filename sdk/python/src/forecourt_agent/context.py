@@ -80,7 +80,7 @@ class Context(ConversationView):
             raise ValueError("a tool call has a `result` or an `error`, not both")
         shown = {"id": id or self._new("t"), "name": name, "args": {} if args is None else args}
         if error is not None:
-            shown["error"] = {"message": error}
+            shown["error"] = error
         elif result is not None:
             shown["result"] = result
         self._run.say({"tool_call": shown})

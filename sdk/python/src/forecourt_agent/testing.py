@@ -162,6 +162,7 @@ class Host(Conversation):
             "received_via": "rest",
             "received_at": "2026-01-02T03:04:05Z",
             "request": f"request-{self._messages}",
+            "deadline": "2026-01-02T03:06:05Z",
             "timeout_ms": 120_000,
             "tools": [_tool(name, function) for name, function in self.tools.items()],
         }
