@@ -163,7 +163,14 @@ class Worker(unittest.IsolatedAsyncioTestCase):
         worker = await self.start()
         await worker.line()
         worker.tell(
-            b"\n", b"{nonsense\n", b"[1]\n", b"7\n", b"\xff\xfe\n", {"turn": 9, "cancel": {}}, {"turn": 9, "result": {}}
+            b"\n",
+            b"{nonsense\n",
+            b"[" * 100_000 + b"\n",
+            b"[1]\n",
+            b"7\n",
+            b"\xff\xfe\n",
+            {"turn": 9, "cancel": {}},
+            {"turn": 9, "result": {}},
         )
         worker.tell({"turn": 1}, message(2, "x"))
         self.assertEqual((await worker.until_end(2))[0], {"text": "said x"})

@@ -109,7 +109,7 @@ class Worker:
             return
         try:
             line = json.loads(raw)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             _log.error("the host wrote a line that is no JSON: %s", error)
             return
         if not isinstance(line, dict) or not isinstance(line.get("turn"), (int, str, type(None))):
