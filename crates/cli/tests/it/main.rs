@@ -72,6 +72,7 @@
 //! | `embed` | the search box on a site of another origin |
 //! | `manual` | every command, file and program of the README and the manual |
 //! | `plain_origin` | which addresses documents name that were fetched from a plain listener |
+//! | `sdk_python` | the library for agents in Python, and an agent made with it |
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
 
 mod admin;
@@ -155,6 +156,7 @@ mod rest;
 mod rules;
 mod scripts;
 mod sdk;
+mod sdk_python;
 mod search_page;
 mod sharpened;
 mod siblings;

@@ -58,6 +58,7 @@ pages! {
     payment => "docs/manual/payment.md",
     policy => "docs/manual/policy.md",
     proxies => "docs/manual/proxies.md",
+    python => "docs/manual/python.md",
     postgresql => "docs/manual/postgresql.md",
     talking => "docs/manual/talking.md",
     tasks => "docs/manual/tasks.md",

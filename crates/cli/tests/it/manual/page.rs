@@ -82,6 +82,11 @@ impl Page {
         if file.contains("openapi") {
             scratch::copy(&root().join("examples/migration"), &at.join("examples/migration"));
         }
+        // The library, which readers fetch from the index of packages.
+        if file.ends_with("manual/python.md") {
+            fs::create_dir(at.join("sdk")).unwrap();
+            symlink(root().join("sdk/python").canonicalize().unwrap(), at.join("sdk/python")).unwrap();
+        }
         // The page of an example is read in the example's folder.
         if let Some(folder) = file.strip_suffix("/README.md").filter(|folder| folder.starts_with("examples/migration/"))
         {

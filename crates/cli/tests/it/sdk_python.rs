@@ -1,0 +1,138 @@
+//! `forecourt-agent`, the library for agents in Python: its own tests, and an agent made with it behind the real
+//! program. `dev/sdk/setup` brings the libraries that it has adapters for.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::scripts::library;
+use crate::support::{Answer, Deployment, Ran, Served};
+
+const AGENT: &str = r#"
+import asyncio
+from forecourt_agent import agent, refuse
+
+@agent
+async def shirts(message, ctx):
+    print("between the lines")
+    if message.text == "members":
+        raise refuse.forbidden("Members only.")
+    if message.text == "wait":
+        try:
+            yield "Waiting."
+            await asyncio.sleep(3600)
+        finally:
+            open("finally", "w").close()
+    if message.text == "count":
+        ctx.state["n"] = ctx.state.get("n", 0) + 1
+        yield f"{ctx.state['n']}"
+        return
+    yield "With pleasure. "
+    size = await ctx.ask("Which size?", options=["S", "M"])
+    ctx.item({"@type": "Product", "name": f"Shirt {size}", "url": "https://shirts.example/1"})
+    await ctx.file("order.csv", (b"size," + size.encode() + b"\n" for _ in range(2)))
+    yield f"{message.text} in {size}."
+"#;
+
+const SETTINGS: &str = r#"
+handle = "shirts"
+name = "Shirts"
+
+[backend]
+kind = "command"
+command = ["python3", "-m", "forecourt_agent", "shirts.py"]
+mode = "worker"
+"#;
+
+fn sdk() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdk/python").canonicalize().unwrap()
+}
+
+/// An interpreter in the folder of the library, which sees the library's sources. It writes nothing there.
+fn python(interpreter: &Path) -> Command {
+    let mut command = Command::new(interpreter);
+    command.current_dir(sdk()).env("PYTHONPATH", "src").env("PYTHONDONTWRITEBYTECODE", "1");
+    command
+}
+
+fn unittest(interpreter: &Path, arguments: &[&str]) {
+    Ran::of(python(interpreter).args(["-W", "error::ResourceWarning", "-m", "unittest"]).args(arguments)).fine();
+}
+
+#[test]
+fn the_python_library_keeps_what_it_promises() {
+    unittest(Path::new("python3"), &["discover", "-s", "tests"]);
+}
+
+#[test]
+fn the_python_library_serves_agents_of_others() {
+    for name in ["agent-python", "adk"] {
+        let Some(folder) = library(name) else { continue };
+        unittest(&folder.join("bin/python"), &["tests.test_adapters", "tests.test_protocol", "tests.test_tracing"]);
+    }
+}
+
+#[test]
+fn the_python_library_is_typed_and_tidy() {
+    let Some(folder) = library("agent-python") else { return };
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mypy");
+    Ran::of(python(&folder.join("bin/python")).args(["-m", "mypy", "--cache-dir"]).arg(cache)).fine();
+    Ran::of(python(&folder.join("bin/ruff")).args(["check", "--no-cache"])).fine();
+    Ran::of(python(&folder.join("bin/ruff")).args(["format", "--check", "--no-cache"])).fine();
+}
+
+/// A deployment with the agent.
+fn shop() -> Served {
+    let search = format!("\n[backend.env]\nPYTHONPATH = \"{}\"\n", sdk().join("src").display());
+    Deployment::empty()
+        .and("forecourt.toml", "domain = \"demo.localhost\"\n")
+        .and("shirts.py", AGENT)
+        .and("agents/shirts.toml", &format!("{SETTINGS}{search}"))
+        .serve()
+}
+
+fn rest(served: &Served, session: &str, text: &str) -> Answer {
+    let (session, user) = (format!("session={session}"), format!("user={text}"));
+    served.curl("/~shirts", &["-H", "Accept: application/json", "-F", &session, "-F", &user])
+}
+
+/// Sends a message over A2A; the task, with the conversation and the task that it goes on with.
+fn a2a(served: &Served, text: &str, before: Option<&Value>) -> Value {
+    let mut message = json!({"messageId": text, "role": "ROLE_USER", "parts": [{"text": text}]});
+    if let Some(task) = before {
+        message["taskId"] = task["id"].clone();
+        message["contextId"] = task["contextId"].clone();
+    }
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}).to_string();
+    let fields = ["-H", "Content-Type: application/json", "-H", "A2A-Version: 1.0", "-d", &call];
+    let answer = served.curl("/a2a/shirts", &fields).json();
+    assert!(answer["result"]["task"].is_object(), "{answer}");
+    answer["result"]["task"].clone()
+}
+
+#[test]
+fn an_agent_in_python_asks_back_over_rest_and_keeps_its_state() {
+    let served = shop();
+    let first = rest(&served, "", "a shirt");
+    let asked = first.json();
+    assert!(asked.to_string().contains("Which size?"), "{asked}");
+    let session = asked["session"].as_str().expect("a session");
+    let answer = rest(&served, session, "m").json().to_string();
+    assert!(answer.contains("a shirt in M.") && answer.contains("order.csv") && answer.contains("Shirt M"), "{answer}");
+    assert!(!answer.contains("between the lines"), "{answer}");
+    for n in ["1", "2"] {
+        assert!(rest(&served, session, "count").json().to_string().contains(&format!("\"{n}\"")));
+    }
+    rest(&served, "", "members").with_status(403);
+}
+
+#[test]
+fn an_agent_in_python_asks_back_over_a2a() {
+    let served = shop();
+    let asked = a2a(&served, "a shirt", None);
+    assert_eq!(asked["status"]["state"], "TASK_STATE_INPUT_REQUIRED", "{asked}");
+    let done = a2a(&served, "S", Some(&asked));
+    assert_eq!(done["status"]["state"], "TASK_STATE_COMPLETED", "{done}");
+    assert!(done["artifacts"].to_string().contains("a shirt in S."), "{done}");
+}

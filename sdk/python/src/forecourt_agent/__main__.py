@@ -1,0 +1,7 @@
+"""`python -m forecourt_agent`."""
+
+import sys
+
+from .cli import main
+
+sys.exit(main())
