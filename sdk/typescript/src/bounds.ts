@@ -4,8 +4,8 @@
 export const SUSPENDED_MAX = 1_000;
 /** Bytes of `ctx.state` as JSON. */
 export const STATE_BYTES_MAX = 64 * 1024;
-/** Bytes of inline files in the first message that are kept for a replay. */
-export const REPLAYED_FILE_BYTES_MAX = 16 * 1024;
+/** Bytes of the first message's parts that are kept for a replay, as JSON; files lose their bytes first. */
+export const REPLAYED_BYTES_MAX = 16 * 1024;
 /** Characters of a question by which a replay knows it. */
 export const ASKED_CHARS_MAX = 200;
 /** Bytes that a replay holds until its next answered question. */
@@ -22,6 +22,8 @@ export const LOG_CHARS_MAX = 8 * 1024;
 export const PIECE_BYTES_MAX = 255 * 1024;
 /** Bytes of one line that the host may send. */
 export const LINE_BYTES_MAX = 64 * 1024 * 1024;
+/** Bytes of one line to the host. */
+export const LINE_OUT_BYTES_MAX = 16 * 1024 * 1024;
 /** Messages that one process answers at once, by itself and at most. */
 export const CONCURRENCY = 16;
 export const CONCURRENCY_MAX = 256;

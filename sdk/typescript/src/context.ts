@@ -243,6 +243,10 @@ export class Context<State extends object = JsonObject> {
 
   // What ends the turn. Each throws.
 
+  /** Ends the turn with a question for which nothing waits: the next message begins anew. */
+  question(text: string, fields: readonly Field[] = []): never {
+    throw new Ending({ question: questionOf(text, fields) }, text);
+  }
   refuse(refusal: Refusal): never {
     throw refusal;
   }

@@ -3,7 +3,7 @@
 
 import { AgentError, EndpointError } from "./endings.js";
 import { check, InvalidValue, jsonSchemaOf, type OutputOf, type Schema } from "./schema.js";
-import type { JsonObject } from "./wire.js";
+import type { Json, JsonObject } from "./wire.js";
 
 /** What an endpoint says of itself: agents choose by it. */
 export interface Semantic {
@@ -91,8 +91,10 @@ export function isEndpoint(value: unknown): value is EndpointDefinition {
 export async function answerEndpoint(endpoints: readonly EndpointDefinition[], path: string, input: JsonObject | { [key: string]: unknown }): Promise<Response> {
   const endpoint = endpoints.find((candidate) => candidate.matches(path)) as EndpointDefinition;
   const { errors = {}, input: inputs, output } = endpoint.options;
+  const parameters = parametersOf(endpoint, path);
+  if (!parameters) return failed(400, "the path is not percent-encoded UTF-8");
   try {
-    const given = await check(inputs, { ...parametersOf(endpoint, path), ...input });
+    const given = await check(inputs, { ...parameters, ...input });
     const result = await check(output, await endpoint.run(given)).catch((error: unknown) => {
       throw error instanceof InvalidValue ? new Error(`the output is wrong: ${error.message}`) : error;
     });
@@ -106,11 +108,26 @@ export async function answerEndpoint(endpoints: readonly EndpointDefinition[], p
   }
 }
 
-function parametersOf(endpoint: EndpointDefinition, path: string): Record<string, string> {
-  const names = endpoint.path.split("/");
-  const values = path.split("/").slice(1);
-  const pairs = names.map((name, at) => [/^\{(.+)\}$/.exec(name)?.[1], decodeURIComponent(values[at] ?? "")] as const);
-  return Object.fromEntries(pairs.filter(([name]) => name !== undefined) as [string, string][]);
+/** What the path says, with the types that the input declares. None where it can't be decoded. */
+function parametersOf(endpoint: EndpointDefinition, path: string): JsonObject | undefined {
+  const properties = (endpoint.inputSchema.properties ?? {}) as Record<string, { type?: string }>;
+  const values = path.split("/").slice(2);
+  const found: JsonObject = {};
+  for (const [at, segment] of endpoint.path.split("/").slice(1).entries()) {
+    const name = /^\{(.+)\}$/.exec(segment)?.[1];
+    if (name === undefined) continue;
+    try {
+      found[name] = typed(decodeURIComponent(values[at] ?? ""), properties[name]?.type);
+    } catch {
+      return undefined;
+    }
+  }
+  return found;
+}
+
+function typed(value: string, type: string | undefined): Json {
+  if ((type === "integer" || type === "number") && value.trim() !== "" && Number.isFinite(Number(value))) return Number(value);
+  return type === "boolean" && ["true", "false"].includes(value) ? value === "true" : value;
 }
 
 function failed(status: number, message: string, details?: JsonObject): Response {

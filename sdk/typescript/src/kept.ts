@@ -1,18 +1,18 @@
 // What the host keeps of a conversation for its agent: the author's own state and, while a question is open, what a
 // replay needs.
 
-import { ASKED_CHARS_MAX, REPLAYED_FILE_BYTES_MAX, STATE_BYTES_MAX } from "./bounds.js";
+import { ASKED_CHARS_MAX, REPLAYED_BYTES_MAX, STATE_BYTES_MAX } from "./bounds.js";
 import { AgentError } from "./endings.js";
 import type { Reply } from "./questions.js";
-import { encode, type Json, type JsonObject, type Line, type Part } from "./wire.js";
+import { bytesOf, encode, type Json, type JsonObject, type Line, type Part } from "./wire.js";
 
 /** The key of the state that is this library's own. */
 const ASK_KEY = "$ask";
 
 /** The questions that a function has asked so far; the last one is open. */
 export interface OpenQuestion {
-  /** Parts of the message at which it began. */
-  parts: Part[];
+  /** Parts of the message at which it began; null where they are too large to be kept. */
+  parts: Part[] | null;
   /** How each question began. */
   asked: string[];
   /** The replies to all but the last. */
@@ -51,7 +51,7 @@ export class KeptState {
     const all: { [key: string]: unknown } = open ? { ...this.value, [ASK_KEY]: open } : this.value;
     const state = Object.keys(all).length > 0 ? all : null;
     const text = encode({ state }).slice('{"state":'.length, -1);
-    const bytes = new TextEncoder().encode(text).length;
+    const bytes = bytesOf(text);
     if (bytes > STATE_BYTES_MAX) throw new AgentError(`ctx.state has ${bytes} bytes as JSON; ${STATE_BYTES_MAX} are kept at most`);
     if (text === this.#sent) return undefined;
     this.#sent = text;
@@ -64,18 +64,12 @@ export function beginningOf(question: string): string {
   return Array.from(question).slice(0, ASKED_CHARS_MAX).join("");
 }
 
-/** Parts of a message as they are kept: without the bytes of files where those are many. */
-export function keptParts(parts: readonly Part[]): Part[] {
-  let left = REPLAYED_FILE_BYTES_MAX;
-  return parts.map((part) => {
-    const source = part.bytes_ref as { data?: string } | undefined;
-    const size = source?.data?.length ?? 0;
-    left -= size;
-    if (size === 0 || left >= 0) return part;
-    left += size;
-    const { bytes_ref: _, ...rest } = part;
-    return rest as Part;
-  });
+/** Parts of a message as they are kept: without the bytes of files where those are many, or not at all. */
+export function keptParts(parts: readonly Part[]): Part[] | null {
+  const fits = (candidate: readonly Part[]) => bytesOf(JSON.stringify(candidate)) <= REPLAYED_BYTES_MAX;
+  if (fits(parts)) return [...parts];
+  const bare = parts.map(({ bytes_ref: _, ...rest }) => rest as Part);
+  return fits(bare) ? bare : null;
 }
 
 function isObject(value: unknown): value is JsonObject {
@@ -85,6 +79,6 @@ function isObject(value: unknown): value is JsonObject {
 function isOpenQuestion(value: unknown): value is JsonObject & OpenQuestion {
   if (!isObject(value)) return false;
   const { parts, asked, answers } = value;
-  const fit = Array.isArray(parts) && Array.isArray(asked) && Array.isArray(answers);
+  const fit = (parts === null || Array.isArray(parts)) && Array.isArray(asked) && Array.isArray(answers);
   return fit && asked.length === answers.length + 1;
 }

@@ -27,7 +27,7 @@ export class Run implements Stage {
   readonly #steps: AsyncIterator<unknown, unknown>;
   readonly #context: Context;
   /** The message at which it began. */
-  readonly #first: Part[];
+  readonly #first: Part[] | null;
   readonly #before: string;
   #kept: KeptState;
   #asked: string[] = [];
@@ -54,7 +54,7 @@ export class Run implements Stage {
       this.#asked = [...open.asked];
       this.#answers = [...open.answers, replyOf(message)];
       if (open.before) this.#kept.value = open.before;
-      message = new Message({ ...raw, parts: open.parts, answers: [] });
+      message = new Message({ ...raw, parts: open.parts ?? partsBefore(turn.message, open), answers: [] });
     }
     this.#first = keptParts(message.parts);
     this.#before = JSON.stringify(this.#kept.value);
@@ -190,8 +190,11 @@ export class Run implements Stage {
     const reason = (this.signal.reason as Cancelled | undefined) ?? WENT_ON;
     let last = ending;
     try {
-      const state = this.turn.message.conversation === undefined ? undefined : this.#kept.line(isKept ? this.#open() : undefined);
-      if (state && !this.signal.aborted) this.turn.write(state);
+      // The host keeps nothing of a turn that ends otherwise, and nothing without a conversation.
+      const isKeeping = ["end", "message", "question"].some((name) => name in ending) && !this.signal.aborted;
+      const hasPlace = this.turn.message.conversation !== undefined;
+      const state = isKeeping && hasPlace ? this.#kept.line(isKept ? this.#open() : undefined) : undefined;
+      if (state) this.turn.write(state);
     } catch (error) {
       [last, isKept] = [this.#endingOf(error), false];
     }
@@ -243,6 +246,14 @@ export class Run implements Stage {
     this.#step = undefined;
     void step.then(() => this.#leave()).catch(() => {});
   }
+}
+
+/** Parts of the message at which a function began, out of the history: each question since then has a turn. */
+function partsBefore(message: Message, open: OpenQuestion): Part[] {
+  const first = message.history.filter((turn) => turn.role === "user").at(-open.asked.length);
+  if (first) return first.parts;
+  const sentence = "This conversation can't be continued. Please start again.";
+  throw new Ending({ error: sentence }, sentence);
 }
 
 /** The steps of a function, of whatever form it is. */

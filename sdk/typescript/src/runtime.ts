@@ -2,7 +2,7 @@
 
 import type { AgentDefinition } from "./agent.js";
 import { SUSPENDED_MAX } from "./bounds.js";
-import { AgentError, Cancelled } from "./endings.js";
+import { AgentError, Cancelled, Ending } from "./endings.js";
 import { Run } from "./run.js";
 import { Turn } from "./turn.js";
 import type { Channel, WireMessage } from "./wire.js";
@@ -50,9 +50,15 @@ export class Runtime {
   async #drive(agent: AgentDefinition, turn: Turn): Promise<void> {
     const { conversation } = turn.message;
     const key = `${agent.handle} ${conversation}`;
-    const run = this.#runFor(agent, key, turn);
-    const isSuspended = await run.drive();
-    if (isSuspended) this.#suspend(key, run);
+    try {
+      const run = this.#runFor(agent, key, turn);
+      const isSuspended = await run.drive();
+      if (isSuspended) this.#suspend(key, run);
+    } catch (error) {
+      // It could not even begin: there is nothing left of what it was asked first.
+      if (!(error instanceof Ending)) console.error(error);
+      turn.end(error instanceof Ending ? error.line : { error: "The agent met an error." }, new Cancelled("failed"));
+    }
   }
 
   #runFor(agent: AgentDefinition, key: string, turn: Turn): Run {

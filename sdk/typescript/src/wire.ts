@@ -1,5 +1,8 @@
 // What travels between the host and a worker: version 2 of the worker protocol, docs/reference/worker.md.
 
+import { LINE_OUT_BYTES_MAX } from "./bounds.js";
+import { AgentError } from "./endings.js";
+
 /** Any JSON value. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
@@ -110,10 +113,18 @@ export interface Channel {
   drained(): Promise<void>;
 }
 
-/** JSON of a line that every reader takes: half a surrogate pair becomes U+FFFD. */
+/** JSON of a line that every reader takes: half a surrogate pair becomes U+FFFD. Throws over the host's bound. */
 export function encode(line: Line): string {
   const json = JSON.stringify(line);
+  if (json.length > LINE_OUT_BYTES_MAX || (json.length > LINE_OUT_BYTES_MAX / 3 && bytesOf(json) > LINE_OUT_BYTES_MAX)) {
+    throw new AgentError(`a line has more than ${LINE_OUT_BYTES_MAX} bytes: a file goes in pieces, by ctx.file`);
+  }
   // JSON writes half a pair as an escape, which strict readers refuse, and the whole answer with it.
   if (!/\\ud[89a-f]/.test(json)) return json;
   return JSON.stringify(line, (_key, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value));
+}
+
+/** Bytes of a text in UTF-8. */
+export function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
 }

@@ -148,6 +148,16 @@ test("an emoji that a model splits arrives whole, and half of one is replaced", 
   assert.deepEqual(answer.data, [{ half: "\ufffd" }]);
 });
 
+test("a line that the host would not take fails in the function's own line", async () => {
+  const max = 16 * 1024 * 1024 - '{"text":""}'.length;
+  const answer = await answerOf((_message, ctx) => {
+    assert.throws(() => ctx.text("x".repeat(max + 1)), /more than 16777216 bytes: a file goes in pieces/);
+    assert.throws(() => ctx.text("€".repeat(max / 3 + 1)), AgentError);
+    ctx.text("x".repeat(max));
+  });
+  assert.deepEqual([answer.text.length, answer.ending], [max, "complete"]);
+});
+
 test("several agents answer by handle", async () => {
   const agents = [agent(() => "chef", { handle: "chef" }), agent(() => "cook", { handle: "cook" })];
   assert.equal((await host(agents, { handle: "cook" }).say("hi")).text, "cook");

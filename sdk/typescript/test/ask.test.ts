@@ -162,6 +162,30 @@ test("a replay that goes another way shows what it says", async () => {
   assert.equal((await asker.say("y")).text, "y");
 });
 
+test("a first message that is too large is found in the history", async () => {
+  const echo = agent(async function* echo(message, ctx) { yield `${await ctx.ask("What?")} ${await ctx.ask("Who?")} ${message.text.length} ${message.files.length}`; });
+  const h = host(echo);
+  await h.say("x".repeat(20_000));
+  assert.equal((h.state as { $ask: { parts: null } }).$ask.parts, null);
+  await h.restart();
+  await h.say("a");
+  await h.restart();
+  assert.equal((await h.say("b")).text, "a b 20000 0");
+  const lost = h.conversation();
+  lost.state = { $ask: { parts: null, asked: ["What?"], answers: [] } };
+  assert.equal((await lost.say("a")).error, "This conversation can't be continued. Please start again.");
+  const files = h.conversation();
+  await files.say("hi", { files: [{ name: "a", data: "x".repeat(20_000) }] });
+  assert.deepEqual((files.state as { $ask: { parts: { name?: string; bytes_ref?: object }[] } }).$ask.parts.map((part) => [part.name, part.bytes_ref]), [[undefined, undefined], ["a", undefined]]);
+});
+
+test("a question for which nothing waits begins anew", async () => {
+  const h = host(agent((message, ctx) => (message.text === "ask" ? ctx.question("Which?", [{ id: "a", text: "A?", options: ["b"] }]) : message.text)));
+  const asked = await h.say("ask");
+  assert.deepEqual([asked.ending, asked.question?.questions.length, h.suspended, h.state], ["question", 1, 0, undefined]);
+  assert.equal((await h.say("b")).text, "b");
+});
+
 test("of more than may be suspended the oldest is closed, and is replayed", async () => {
   const closed: string[] = [];
   const h = host(agent(async function* helper(message, ctx) {
