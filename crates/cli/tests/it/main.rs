@@ -155,6 +155,7 @@ mod rest;
 mod rules;
 mod scripts;
 mod sdk;
+mod sdk_typescript;
 mod search_page;
 mod sharpened;
 mod siblings;
