@@ -28,15 +28,22 @@ export interface AgentDefinition {
 }
 
 /** Makes an agent of a function. Its handle is the function's name, unless it is given. */
-export function agent<State extends object = JsonObject>(run: AgentFunction<State>, options: { handle?: string } = {}): AgentDefinition {
+export function agent<State extends object = JsonObject>(
+  run: AgentFunction<State>,
+  options: { handle?: string } = {},
+): AgentDefinition {
   const handle = options.handle ?? handleOf(run.name);
-  if (!/^[a-z0-9_-]{1,30}$/.test(handle)) throw new AgentError(`invalid handle \`${handle}\`: 1 to 30 lower-case letters, digits, _ and -`);
+  if (!/^[a-z0-9_-]{1,30}$/.test(handle))
+    throw new AgentError(`invalid handle \`${handle}\`: 1 to 30 lower-case letters, digits, _ and -`);
   return { kind: "forecourt-agent", handle, run: run as unknown as AgentDefinition["run"] };
 }
 
 /** `bookARoom` and `book_a_room` are `book-a-room`. */
 function handleOf(name: string): string {
-  const words = name.replace(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, "-").replaceAll("_", "-").toLowerCase();
+  const words = name
+    .replace(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, "-")
+    .replaceAll("_", "-")
+    .toLowerCase();
   return words === "" || words === "default" ? "agent" : words;
 }
 

@@ -80,7 +80,12 @@ async function runService(file: string, values: Values): Promise<number> {
   await findOpenTelemetry();
   const { agents, endpoints } = await load(file);
   const host = values.host ?? "127.0.0.1";
-  const serving = await serve([...agents, ...endpoints], { port, host, suspendedMax, secret: process.env.FORECOURT_AGENT_SECRET || undefined });
+  const serving = await serve([...agents, ...endpoints], {
+    port,
+    host,
+    suspendedMax,
+    secret: process.env.FORECOURT_AGENT_SECRET || undefined,
+  });
   console.error(`serving ${file} at http://${host.includes(":") ? `[${host}]` : host}:${serving.port}/`);
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, resolve);

@@ -4,7 +4,8 @@ import { ArtifactWriter, writeAll, type FileData } from "./artifact.js";
 import { AgentError, Ending, Unanswered } from "./endings.js";
 import type { HistoryTurn, Message, Sender } from "./message.js";
 import { linesOf, mediaTypeOf, partLine } from "./parts.js";
-import { questionOf, readField, readForm, type Field, type Option, type Reply } from "./questions.js";
+import { askedAgain, fieldOf, questionOf, readField, readForm } from "./questions.js";
+import type { AskOptions, Field, Reply } from "./questions.js";
 import type { Refusal } from "./refuse.js";
 import type { Level, Turn } from "./turn.js";
 import type { Json, JsonObject, Line, Part, WireQuestion } from "./wire.js";
@@ -22,17 +23,6 @@ export interface Stage {
   log(level: Level, message: string, fields?: JsonObject): void;
   /** Ends the turn with a question; resolves in the turn that answers. */
   ask(question: WireQuestion): Promise<Reply>;
-}
-
-/** How a question is asked. */
-export interface AskOptions {
-  options?: readonly Option[];
-  /** Whether several options may be chosen: the answer is a list then. */
-  several?: boolean;
-  type?: "text" | "number" | "boolean";
-  default?: Json;
-  /** How often it is asked in all, where answers fit nothing. */
-  attempts?: number;
 }
 
 /** What a model used. Tokens. */
@@ -99,7 +89,14 @@ export class Context<State extends object = JsonObject> {
   }
   get resolution(): Resolution | undefined {
     const wire = this.message.raw.policy_resolution;
-    return wire && { kind: wire.kind, state: wire.in_reply_to_state, confirmation: wire.confirmation, verifiedBy: wire.verified_by };
+    return (
+      wire && {
+        kind: wire.kind,
+        state: wire.in_reply_to_state,
+        confirmation: wire.confirmation,
+        verifiedBy: wire.verified_by,
+      }
+    );
   }
   /** The id under which the host's log knows this turn. */
   get request(): string | undefined {
@@ -174,7 +171,9 @@ export class Context<State extends object = JsonObject> {
     this.#stage.say({ data: value });
   }
   link(url: string, title?: string, description?: string): void {
-    this.#stage.say({ link: { url, ...(title !== undefined && { title }), ...(description !== undefined && { description }) } });
+    this.#stage.say({
+      link: { url, ...(title !== undefined && { title }), ...(description !== undefined && { description }) },
+    });
   }
   /** A link that the answer stands on. */
   source(url: string, title?: string, description?: string): void {
@@ -183,7 +182,8 @@ export class Context<State extends object = JsonObject> {
   /** Shows a tool at work; the same `id` again says what came of it. Gives the id. */
   toolCall(name: string, args: unknown, call: { id?: string; result?: unknown; error?: string } = {}): string {
     const id = call.id ?? `t${(this.#named += 1)}`;
-    const outcome = call.error !== undefined ? { error: call.error } : call.result !== undefined ? { result: call.result } : {};
+    const outcome =
+      call.error !== undefined ? { error: call.error } : call.result !== undefined ? { result: call.result } : {};
     this.#stage.say({ tool_call: { id, name, args: args ?? {}, ...outcome } });
     return id;
   }
@@ -191,7 +191,10 @@ export class Context<State extends object = JsonObject> {
   usage(usage: Usage): void {
     const { model, provider, input, output, cached, cost } = usage;
     const tokens = { input_tokens: Math.round(input || 0), output_tokens: Math.round(output || 0) };
-    const more = { ...(cached !== undefined && { cached_input_tokens: cached }), ...(provider !== undefined && { provider }) };
+    const more = {
+      ...(cached !== undefined && { cached_input_tokens: cached }),
+      ...(provider !== undefined && { provider }),
+    };
     this.#stage.report({ usage: { model, ...tokens, ...more, ...(cost !== undefined && { cost }) } });
   }
 
@@ -205,7 +208,13 @@ export class Context<State extends object = JsonObject> {
   artifact(name: string, options: { mime?: string; description?: string } = {}): ArtifactWriter {
     const stage = this.#stage;
     const sink = { say: (line: Line) => stage.say(line), drained: () => stage.turn.drained() };
-    return new ArtifactWriter(sink, `a${(this.#named += 1)}`, name, options.mime ?? mediaTypeOf(name), options.description);
+    return new ArtifactWriter(
+      sink,
+      `a${(this.#named += 1)}`,
+      name,
+      options.mime ?? mediaTypeOf(name),
+      options.description,
+    );
   }
   /** Calls a tool of `tools` through the host, as the caller's own. Throws `CallError`. */
   async call(tool: string, args: JsonObject = {}): Promise<Json> {
@@ -229,7 +238,12 @@ export class Context<State extends object = JsonObject> {
     const fields = field.type === "text" && field.default === undefined ? [] : [field];
     let text = question;
     for (let attempt = 1; ; attempt += 1) {
-      const reply = await this.#stage.ask(questionOf(text, fields.map((field) => ({ ...field, text }))));
+      const reply = await this.#stage.ask(
+        questionOf(
+          text,
+          fields.map((field) => ({ ...field, text })),
+        ),
+      );
       const answer = readForm([field], reply)[field.id] ?? readField(field, reply.text);
       if (answer !== undefined) return answer;
       if (attempt >= (options.attempts ?? 3)) throw new Unanswered(question);
@@ -267,21 +281,4 @@ export class Context<State extends object = JsonObject> {
   say(value: unknown): void {
     for (const line of linesOf(value)) this.#stage.say(line);
   }
-}
-
-function fieldOf(question: string, options: AskOptions): Field {
-  if (!question.trim()) throw new AgentError("a question needs words");
-  const { options: choices, several, type, default: otherwise } = options;
-  if (choices?.length === 0) throw new AgentError("a question with options needs one at least");
-  if (choices && type) throw new AgentError("a question has options or a type, not both");
-  const kind = choices ? (several ? "multi_select" : "single_select") : (type ?? "text");
-  return { id: "answer", text: question, type: kind, ...(choices && { options: choices }), ...(otherwise !== undefined && { default: otherwise }) };
-}
-
-function askedAgain(question: string, field: Field): string {
-  const titles = (field.options ?? []).map((option) => (typeof option === "string" ? option : option.title));
-  if (titles.length > 0) return `Please choose ${field.type === "multi_select" ? "from" : "one of"}: ${titles.join(", ")}.`;
-  if (field.type === "number") return `${question} Please answer with a number.`;
-  if (field.type === "boolean") return `${question} Please answer with yes or no.`;
-  return question;
 }

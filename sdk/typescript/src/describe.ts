@@ -31,7 +31,8 @@ export function describe(endpoint: EndpointDefinition, base: string): JsonObject
     method: "POST",
     pass_reasons: true,
   };
-  if (Object.keys(errors).length > 0) handler.error_map = Object.fromEntries(Object.entries(errors).map(([name, status]) => [String(status), name]));
+  if (Object.keys(errors).length > 0)
+    handler.error_map = Object.fromEntries(Object.entries(errors).map(([name, status]) => [String(status), name]));
   return { endpoint: { ...contract, semantic: { ...said, is_idempotent: isIdempotent }, handler } };
 }
 
@@ -64,7 +65,9 @@ function inline(value: Json): string {
   if (isObject(value)) {
     // TOML has no null: what is null is left out.
     const members = Object.entries(value).filter(([, member]) => member !== null);
-    return members.length > 0 ? `{ ${members.map(([name, member]) => `${key(name)} = ${inline(member)}`).join(", ")} }` : "{}";
+    return members.length > 0
+      ? `{ ${members.map(([name, member]) => `${key(name)} = ${inline(member)}`).join(", ")} }`
+      : "{}";
   }
   if (typeof value === "string") return quoted(value);
   return String(value);
@@ -84,5 +87,5 @@ function isObject(value: Json): value is JsonObject {
 }
 
 function isSchema(value: Json): boolean {
-  return isObject(value) && ("type" in value && "properties" in value || "$ref" in value || "anyOf" in value);
+  return isObject(value) && (("type" in value && "properties" in value) || "$ref" in value || "anyOf" in value);
 }

@@ -53,16 +53,21 @@ export function endpoint<const Input extends Schema, const Output extends Schema
   options: EndpointOptions<Input, Output>,
   run: (input: OutputOf<Input>) => Promise<OutputOf<Output>> | OutputOf<Output>,
 ): EndpointDefinition {
-  if (!/^[A-Z]+(-[A-Z]+)*$/.test(method)) throw new AgentError(`invalid method \`${method}\`: capital letters, such as BOOK`);
+  if (!/^[A-Z]+(-[A-Z]+)*$/.test(method))
+    throw new AgentError(`invalid method \`${method}\`: capital letters, such as BOOK`);
   if (!/^(\/[^/?#\s]+)+$/.test(path)) throw new AgentError(`invalid path \`${path}\`: such as /rooms/{room_id}`);
   const statuses = Object.values(options.errors ?? {});
   const isWrong = (status: number) => !(status >= 400 && status <= 499) || KEPT_STATUSES.includes(status);
   if (statuses.some(isWrong) || new Set(statuses).size < statuses.length) {
-    throw new AgentError(`errors of ${method} ${path} have statuses from 400 to 499, each once, without ${KEPT_STATUSES.join(", ")}`);
+    throw new AgentError(
+      `errors of ${method} ${path} have statuses from 400 to 499, each once, without ${KEPT_STATUSES.join(", ")}`,
+    );
   }
   const inputSchema = closed(jsonSchemaOf(options.input, "input"));
   const declared = Object.keys((inputSchema.properties ?? {}) as JsonObject);
-  const missing = [...path.matchAll(/\{([^}]+)\}/g)].map((found) => found[1] as string).find((name) => !declared.includes(name));
+  const missing = [...path.matchAll(/\{([^}]+)\}/g)]
+    .map((found) => found[1] as string)
+    .find((name) => !declared.includes(name));
   if (missing !== undefined) throw new AgentError(`the input of ${method} ${path} does not declare \`${missing}\``);
   const own = new RegExp(`^/${method}${path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{[^}]+\}/g, "[^/]+")}$`);
   return {
@@ -88,7 +93,11 @@ export function isEndpoint(value: unknown): value is EndpointDefinition {
 }
 
 /** Answers a call that came over HTTP. */
-export async function answerEndpoint(endpoints: readonly EndpointDefinition[], path: string, input: JsonObject | { [key: string]: unknown }): Promise<Response> {
+export async function answerEndpoint(
+  endpoints: readonly EndpointDefinition[],
+  path: string,
+  input: JsonObject | { [key: string]: unknown },
+): Promise<Response> {
   const endpoint = endpoints.find((candidate) => candidate.matches(path)) as EndpointDefinition;
   const { errors = {}, input: inputs, output } = endpoint.options;
   const parameters = parametersOf(endpoint, path);
@@ -126,7 +135,8 @@ function parametersOf(endpoint: EndpointDefinition, path: string): JsonObject | 
 }
 
 function typed(value: string, type: string | undefined): Json {
-  if ((type === "integer" || type === "number") && value.trim() !== "" && Number.isFinite(Number(value))) return Number(value);
+  if ((type === "integer" || type === "number") && value.trim() !== "" && Number.isFinite(Number(value)))
+    return Number(value);
   return type === "boolean" && ["true", "false"].includes(value) ? value === "true" : value;
 }
 

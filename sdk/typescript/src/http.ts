@@ -18,11 +18,17 @@ export interface HandlerOptions {
 }
 
 /** Makes a `fetch` handler of agents (`POST /`) and endpoints (at their paths). */
-export function handler(served: ServedDefinition | readonly ServedDefinition[], options: HandlerOptions = {}): (request: Request) => Promise<Response> {
+export function handler(
+  served: ServedDefinition | readonly ServedDefinition[],
+  options: HandlerOptions = {},
+): (request: Request) => Promise<Response> {
   const all = [served].flat() as ServedDefinition[];
   const agents = all.filter(isAgent);
   const endpoints = all.filter(isEndpoint);
-  const runtime = agents.length > 0 || endpoints.length === 0 ? new Runtime(agents, options.suspendedMax ?? SUSPENDED_MAX) : undefined;
+  const runtime =
+    agents.length > 0 || endpoints.length === 0
+      ? new Runtime(agents, options.suspendedMax ?? SUSPENDED_MAX)
+      : undefined;
   return async (request) => {
     try {
       return await answer(request, runtime, endpoints, options);
@@ -50,7 +56,12 @@ class HttpError extends Error {
   }
 }
 
-async function answer(request: Request, runtime: Runtime | undefined, endpoints: EndpointDefinition[], options: HandlerOptions): Promise<Response> {
+async function answer(
+  request: Request,
+  runtime: Runtime | undefined,
+  endpoints: EndpointDefinition[],
+  options: HandlerOptions,
+): Promise<Response> {
   const path = new URL(request.url).pathname;
   const isAgents = runtime !== undefined && path === "/";
   const isKnown = isAgents || endpoints.some((endpoint) => endpoint.matches(path));
@@ -60,7 +71,8 @@ async function answer(request: Request, runtime: Runtime | undefined, endpoints:
   if (options.secret !== undefined) await checkSignature(request, body, options.secret);
   const value = jsonOf(request, body);
   if (!isAgents) return answerEndpoint(endpoints, path, value);
-  if (typeof value.id !== "string" || !Array.isArray(value.parts)) throw new HttpError(400, "the body is not a message");
+  if (typeof value.id !== "string" || !Array.isArray(value.parts))
+    throw new HttpError(400, "the body is not a message");
   return stream(runtime, value as unknown as WireMessage, request);
 }
 
@@ -82,7 +94,13 @@ async function checkSignature(request: Request, body: Uint8Array<ArrayBuffer>, s
   const refused = new HttpError(401, "the signature of the body (X-Hub-Signature-256) is missing or wrong");
   const hex = /^sha256=([0-9a-f]{64})$/i.exec(request.headers.get("x-hub-signature-256") ?? "")?.[1];
   if (!hex) throw refused;
-  const key = await crypto.subtle.importKey("raw", new TextEncoder().encode(secret), { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
+  const key = await crypto.subtle.importKey(
+    "raw",
+    new TextEncoder().encode(secret),
+    { name: "HMAC", hash: "SHA-256" },
+    false,
+    ["verify"],
+  );
   const signature = Uint8Array.from(hex.match(/../g) ?? [], (byte) => parseInt(byte, 16));
   // In constant time, as the platform does it.
   if (!(await crypto.subtle.verify("HMAC", key, signature, body))) throw refused;
@@ -93,7 +111,8 @@ function jsonOf(request: Request, body: Uint8Array): { [key: string]: unknown } 
   if (media !== "application/json") throw new HttpError(415, "the body must be application/json");
   try {
     const value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body)) as unknown;
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as { [key: string]: unknown };
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return value as { [key: string]: unknown };
   } catch {
     // Said below, as for what is no object.
   }
@@ -105,36 +124,47 @@ function stream(runtime: Runtime, message: WireMessage, request: Request): Respo
   const spell = isLines ? (line: Line) => `${encode(line)}\n` : eventOf;
   const encoder = new TextEncoder();
   let turn: Turn | undefined;
-  let wake = () => {};
+  const waiting: (() => void)[] = [];
+  const wake = () => {
+    for (const go of waiting.splice(0)) go();
+  };
   const leave = () => turn?.deliver({ cancel: { reason: "caller_left", grace_ms: LEAVE_MS_MAX } });
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      const channel: Channel = {
-        canCall: false,
-        write: (line) => {
-          const text = spell(line);
-          if (!request.signal.aborted) controller.enqueue(encoder.encode(text));
-        },
-        drained: () => ((controller.desiredSize ?? 1) > 0 || request.signal.aborted ? Promise.resolve() : new Promise((resolve) => (wake = resolve))),
-      };
-      turn = runtime.start(message, channel);
-      request.signal.addEventListener("abort", leave, { once: true });
-      void turn.settled.then(() => {
-        request.signal.removeEventListener("abort", leave);
-        try {
-          controller.close();
-        } catch {
-          // Whoever asked has left.
-        }
-      });
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const channel: Channel = {
+          canCall: false,
+          write: (line) => {
+            const text = spell(line);
+            if (!request.signal.aborted) controller.enqueue(encoder.encode(text));
+          },
+          drained: () =>
+            (controller.desiredSize ?? 1) > 0 || request.signal.aborted
+              ? Promise.resolve()
+              : new Promise((resolve) => waiting.push(resolve)),
+        };
+        turn = runtime.start(message, channel);
+        request.signal.addEventListener("abort", leave, { once: true });
+        void turn.settled.then(() => {
+          request.signal.removeEventListener("abort", leave);
+          try {
+            controller.close();
+          } catch {
+            // Whoever asked has left.
+          }
+        });
+      },
+      pull: () => wake(),
+      cancel: () => {
+        wake();
+        leave();
+      },
     },
-    pull: () => wake(),
-    cancel: () => {
-      wake();
-      leave();
-    },
-  }, { highWaterMark: 64 });
-  return new Response(body, { headers: { "content-type": isLines ? "application/x-ndjson" : "text/event-stream", "cache-control": "no-store" } });
+    { highWaterMark: 64 },
+  );
+  return new Response(body, {
+    headers: { "content-type": isLines ? "application/x-ndjson" : "text/event-stream", "cache-control": "no-store" },
+  });
 }
 
 /** A line as a server-sent event, named after its first key. */
@@ -144,5 +174,9 @@ function eventOf(line: Line): string {
   if (typeof text !== "string") return `event: ${name}\ndata: ${encode(line)}\n\n`;
   // Server-sent events know three ends of a line, and give a reader only one of them.
   if (/\r/.test(text)) return eventOf({ part: { kind: "text", mime: "text/markdown", content: text } });
-  return `${text.toWellFormed().split("\n").map((words) => `data: ${words}\n`).join("")}\n`;
+  return `${text
+    .toWellFormed()
+    .split("\n")
+    .map((words) => `data: ${words}\n`)
+    .join("")}\n`;
 }

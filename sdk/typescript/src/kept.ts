@@ -47,12 +47,14 @@ export class KeptState {
   /** The line that keeps it, where it changed. Throws where it is too large or is no object of JSON. */
   line(open?: OpenQuestion): Line | undefined {
     const own = Object.keys(this.value).find((key) => key.startsWith("$"));
-    if (own !== undefined) throw new AgentError(`the key \`${own}\` of ctx.state begins with $, which this library keeps for itself`);
+    if (own !== undefined)
+      throw new AgentError(`the key \`${own}\` of ctx.state begins with $, which this library keeps for itself`);
     const all: { [key: string]: unknown } = open ? { ...this.value, [ASK_KEY]: open } : this.value;
     const state = Object.keys(all).length > 0 ? all : null;
     const text = encode({ state }).slice('{"state":'.length, -1);
     const bytes = bytesOf(text);
-    if (bytes > STATE_BYTES_MAX) throw new AgentError(`ctx.state has ${bytes} bytes as JSON; ${STATE_BYTES_MAX} are kept at most`);
+    if (bytes > STATE_BYTES_MAX)
+      throw new AgentError(`ctx.state has ${bytes} bytes as JSON; ${STATE_BYTES_MAX} are kept at most`);
     if (text === this.#sent) return undefined;
     this.#sent = text;
     return { state };

@@ -17,7 +17,9 @@ export async function load(file: string): Promise<Loaded> {
   const all = [...new Set(exported)];
   const loaded = { agents: all.filter(isAgent), endpoints: all.filter(isEndpoint) };
   if (loaded.agents.length + loaded.endpoints.length === 0) {
-    throw new AgentError(`${file} exports no agent: write \`export default agent(async function* helper(message, ctx) { … })\``);
+    throw new AgentError(
+      `${file} exports no agent: write \`export default agent(async function* helper(message, ctx) { … })\``,
+    );
   }
   return loaded;
 }
@@ -28,7 +30,9 @@ async function imported(file: string): Promise<object> {
   } catch (error) {
     const { code } = error as { code?: string };
     if (code === "ERR_UNKNOWN_FILE_EXTENSION") {
-      throw new AgentError(`${file}: this Node (${process.versions.node}) does not run TypeScript: use Node 22.18 or newer, Deno or Bun, or compile it to JavaScript`);
+      throw new AgentError(
+        `${file}: this Node (${process.versions.node}) does not run TypeScript: use Node 22.18 or newer, Deno or Bun, or compile it to JavaScript`,
+      );
     }
     throw error;
   }

@@ -72,7 +72,8 @@ export class IncomingFile {
 
   /** Its bytes. Throws where they did not come along. */
   bytes(): Uint8Array {
-    if (this.#data === undefined) throw new Error(`the bytes of ${this.name ?? "the file"} did not come with the message`);
+    if (this.#data === undefined)
+      throw new Error(`the bytes of ${this.name ?? "the file"} did not come with the message`);
     return Uint8Array.from(atob(this.#data), (char) => char.charCodeAt(0));
   }
 

@@ -19,6 +19,17 @@ export interface Field {
   default?: Json;
 }
 
+/** How a question is asked. */
+export interface AskOptions {
+  options?: readonly Option[];
+  /** Whether several options may be chosen: the answer is a list then. */
+  several?: boolean;
+  type?: "text" | "number" | "boolean";
+  default?: Json;
+  /** How often it is asked in all, where answers fit nothing. */
+  attempts?: number;
+}
+
 /** What a turn says to a question: its words, and values that came by name. Kept for replays. */
 export interface Reply {
   text: string;
@@ -27,7 +38,9 @@ export interface Reply {
 
 /** The reply in a message: its words, and what came by name or as data. */
 export function replyOf(message: Message): Reply {
-  const objects = message.data.filter((value): value is JsonObject => value !== null && typeof value === "object" && !Array.isArray(value));
+  const objects = message.data.filter(
+    (value): value is JsonObject => value !== null && typeof value === "object" && !Array.isArray(value),
+  );
   const named = objects.flatMap((object) => Object.entries(object).map(([id, value]) => ({ id, value })));
   const values = [...message.answers, ...named];
   return values.length > 0 ? { text: message.text, values } : { text: message.text };
@@ -43,14 +56,16 @@ export function questionOf(text: string, fields: readonly Field[]): WireQuestion
 function wireField(field: Field): JsonObject {
   const type = kindOf(field);
   const wire: JsonObject = { id: field.id, text: field.text, type: type === "text" ? "free_text" : type };
-  if (field.options) wire.options = field.options.map((option) => (typeof option === "string" ? option : { ...option }));
+  if (field.options)
+    wire.options = field.options.map((option) => (typeof option === "string" ? option : { ...option }));
   if (field.default !== undefined) wire.default = field.default;
   return wire;
 }
 
 function kindOf(field: Field): NonNullable<Field["type"]> {
   if (field.type === undefined) return field.options ? "single_select" : "text";
-  if (field.type.endsWith("_select") && !field.options?.length) throw new AgentError(`the field \`${field.id}\` has no options`);
+  if (field.type.endsWith("_select") && !field.options?.length)
+    throw new AgentError(`the field \`${field.id}\` has no options`);
   return field.type;
 }
 
@@ -93,7 +108,9 @@ function namedLines(fields: readonly Field[], text: string): [string, string][] 
     // Questions are shown as a markdown list with code, and come back as they were copied.
     const bare = line.trim().replace(/^[-*\s`]+/, "");
     const last = found.at(-1);
-    const named = fields.map((field) => [field, behindName(bare, field)] as const).find(([, rest]) => rest !== undefined);
+    const named = fields
+      .map((field) => [field, behindName(bare, field)] as const)
+      .find(([, rest]) => rest !== undefined);
     if (named) found.push([named[0], named[1] ?? ""]);
     else if (bare && last && kindOf(last[0]) === "text") last[1] += `\n${line.trim()}`;
   }
@@ -134,7 +151,10 @@ export function readField(field: Field, value: Json): Json | undefined {
 
 /** The option that words name: by value, title, or number in the list. */
 function chosen(options: readonly Option[], words: string): string | undefined {
-  const plain = words.trim().replace(/[.!)]+$/, "").toLowerCase();
+  const plain = words
+    .trim()
+    .replace(/[.!)]+$/, "")
+    .toLowerCase();
   const all = options.map((option) => (typeof option === "string" ? { value: option, title: option } : option));
   const named = all.find((option) => [option.value, option.title].some((name) => name.toLowerCase() === plain));
   return (named ?? (/^\d{1,3}$/.test(plain) ? all[Number(plain) - 1] : undefined))?.value;
@@ -144,7 +164,36 @@ const YES = ["yes", "y", "true", "ja", "oui", "sí", "si"];
 const NO = ["no", "n", "false", "nein", "non"];
 
 function truth(words: string): boolean | undefined {
-  const plain = words.trim().replace(/[.!]+$/, "").toLowerCase();
+  const plain = words
+    .trim()
+    .replace(/[.!]+$/, "")
+    .toLowerCase();
   if (YES.includes(plain)) return true;
   return NO.includes(plain) ? false : undefined;
+}
+
+/** The one field of a question. */
+export function fieldOf(question: string, options: AskOptions): Field {
+  if (!question.trim()) throw new AgentError("a question needs words");
+  const { options: choices, several, type, default: otherwise } = options;
+  if (choices?.length === 0) throw new AgentError("a question with options needs one at least");
+  if (choices && type) throw new AgentError("a question has options or a type, not both");
+  const kind = choices ? (several ? "multi_select" : "single_select") : (type ?? "text");
+  return {
+    id: "answer",
+    text: question,
+    type: kind,
+    ...(choices && { options: choices }),
+    ...(otherwise !== undefined && { default: otherwise }),
+  };
+}
+
+/** The question once more, where the answer fitted nothing. */
+export function askedAgain(question: string, field: Field): string {
+  const titles = (field.options ?? []).map((option) => (typeof option === "string" ? option : option.title));
+  if (titles.length > 0)
+    return `Please choose ${field.type === "multi_select" ? "from" : "one of"}: ${titles.join(", ")}.`;
+  if (field.type === "number") return `${question} Please answer with a number.`;
+  if (field.type === "boolean") return `${question} Please answer with yes or no.`;
+  return question;
 }

@@ -39,7 +39,8 @@ export class Refusal extends Ending {
 
 function refusal(kind: string, message: string, options: RefusalOptions, more: { [key: string]: unknown }): Refusal {
   if (!message.trim()) throw new AgentError(`a refusal (${kind}) needs a message`);
-  if (options.url !== undefined && !options.url.startsWith("https://")) throw new AgentError("`url` of a refusal begins with https://");
+  if (options.url !== undefined && !options.url.startsWith("https://"))
+    throw new AgentError("`url` of a refusal begins with https://");
   const fields = {
     kind,
     message,
@@ -52,7 +53,8 @@ function refusal(kind: string, message: string, options: RefusalOptions, more: {
   };
   const data = { ...options.data, ...(more.data as JsonObject | undefined) };
   const bare = Object.keys(data).find((key) => !/^[^.]+\../.test(key));
-  if (bare !== undefined) throw new AgentError(`the key \`${bare}\` in \`data\` of a refusal needs a prefix, such as \`shop.${bare}\``);
+  if (bare !== undefined)
+    throw new AgentError(`the key \`${bare}\` in \`data\` of a refusal needs a prefix, such as \`shop.${bare}\``);
   const part: { [key: string]: unknown } = { ...fields, data: Object.keys(data).length > 0 ? data : undefined };
   const said = Object.entries(part).filter(([, value]) => value !== undefined);
   return new Refusal(Object.fromEntries(said) as JsonObject & { kind: string; message: string });
@@ -92,7 +94,10 @@ export function paymentRequired(
 ): Refusal {
   if (accepted.length === 0) throw new AgentError("`paymentRequired` needs one way to pay at least");
   if (accepted.some((way) => !way.scheme)) throw new AgentError("a way to pay needs the name of its scheme");
-  return refusal("payment_required", message, options, { accepted_payments: accepted, data: some({ "mentionable.price": options.price }) });
+  return refusal("payment_required", message, options, {
+    accepted_payments: accepted,
+    data: some({ "mentionable.price": options.price }),
+  });
 }
 
 /** Not for this caller. */
@@ -101,7 +106,10 @@ export function forbidden(message: string, options: RefusalOptions = {}): Refusa
 }
 
 /** Too often; again later. */
-export function tooManyRequests(message: string, options: RefusalOptions & { retryAfterSeconds?: number } = {}): Refusal {
+export function tooManyRequests(
+  message: string,
+  options: RefusalOptions & { retryAfterSeconds?: number } = {},
+): Refusal {
   return refusal("too_many_requests", message, options, { retry_after_seconds: options.retryAfterSeconds });
 }
 
@@ -111,7 +119,10 @@ export function unavailableForLegalReasons(message: string, options: RefusalOpti
 }
 
 /** Not now; again later. */
-export function serviceUnavailable(message: string, options: RefusalOptions & { retryAfterSeconds?: number } = {}): Refusal {
+export function serviceUnavailable(
+  message: string,
+  options: RefusalOptions & { retryAfterSeconds?: number } = {},
+): Refusal {
   return refusal("service_unavailable", message, options, { retry_after_seconds: options.retryAfterSeconds });
 }
 

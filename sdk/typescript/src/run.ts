@@ -72,7 +72,8 @@ export class Run implements Stage {
     return this.#kept.value;
   }
   set state(state: JsonObject) {
-    if (typeof state !== "object" || state === null || Array.isArray(state)) throw new AgentError("ctx.state is an object");
+    if (typeof state !== "object" || state === null || Array.isArray(state))
+      throw new AgentError("ctx.state is an object");
     this.#kept.value = state;
   }
 
@@ -100,7 +101,8 @@ export class Run implements Stage {
       const reply = this.#answers[this.#position++];
       if (reply) return Promise.resolve(reply);
     }
-    if (this.isReplaying) this.log("warn", "the function asks something else than before it was replaced: earlier answers are dropped");
+    if (this.isReplaying)
+      this.log("warn", "the function asks something else than before it was replaced: earlier answers are dropped");
     this.#endReplay();
     return new Promise((resolve, reject) => {
       this.#pending = { question, resolve, reject };
@@ -157,10 +159,13 @@ export class Run implements Stage {
     for (;;) {
       const woken = new Promise<void>((resolve) => (this.#wake = resolve));
       const step = (this.#step ??= this.signal.aborted ? this.#leave() : this.#steps.next());
-      const next = this.#pending || this.#isForced ? undefined : await Promise.race([step, woken]).catch((error: unknown) => {
-        this.#isOver = true;
-        throw error;
-      });
+      const next =
+        this.#pending || this.#isForced
+          ? undefined
+          : await Promise.race([step, woken]).catch((error: unknown) => {
+              this.#isOver = true;
+              throw error;
+            });
       if (this.#isForced) throw this.signal.reason;
       if (!next && this.#pending) return this.#pending.question;
       if (!next) continue;
@@ -205,7 +210,9 @@ export class Run implements Stage {
 
   #open(): OpenQuestion {
     const open: OpenQuestion = { parts: this.#first, asked: this.#asked, answers: this.#answers };
-    return JSON.stringify(this.#kept.value) === this.#before ? open : { ...open, before: JSON.parse(this.#before) as JsonObject };
+    return JSON.stringify(this.#kept.value) === this.#before
+      ? open
+      : { ...open, before: JSON.parse(this.#before) as JsonObject };
   }
 
   #endingOf(error: unknown): Line {
@@ -221,10 +228,13 @@ export class Run implements Stage {
   #whenCancelled(): { forced?: ReturnType<typeof setTimeout> } {
     const timer: { forced?: ReturnType<typeof setTimeout> } = {};
     this.turn.onCancel = ({ reason, grace_ms }: WireCancel) => {
-      timer.forced ??= setTimeout(() => {
-        this.#isForced = true;
-        this.#wake();
-      }, (grace_ms ?? 0) * GRACE_SHARE);
+      timer.forced ??= setTimeout(
+        () => {
+          this.#isForced = true;
+          this.#wake();
+        },
+        (grace_ms ?? 0) * GRACE_SHARE,
+      );
       this.#stop(new Cancelled(reason ?? "cancelled"));
     };
     return timer;
@@ -268,5 +278,7 @@ function isGenerator(value: unknown): boolean {
 }
 
 function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? String(error)) : `something that is no Error was thrown: ${String(error)}`;
+  return error instanceof Error
+    ? (error.stack ?? String(error))
+    : `something that is no Error was thrown: ${String(error)}`;
 }

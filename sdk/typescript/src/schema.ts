@@ -33,7 +33,10 @@ export async function check(schema: Schema, value: unknown): Promise<unknown> {
   if (!isStandard(schema)) return value;
   const checked = await schema["~standard"].validate(value);
   if (checked.issues === undefined) return checked.value;
-  const said = checked.issues.map((issue) => [(issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join("."), issue.message]);
+  const said = checked.issues.map((issue) => [
+    (issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join("."),
+    issue.message,
+  ]);
   throw new InvalidValue(said.map(([path, message]) => (path ? `${path}: ${message}` : message)).join("; "));
 }
 
@@ -89,7 +92,10 @@ function zod3Body(def: Zod3Definition, side: "input" | "output"): JsonObject {
     case "ZodString":
       return { type: "string", ...bounds(def, "minLength", "maxLength"), ...zod3Format(def) };
     case "ZodNumber":
-      return { type: def.checks?.some((check) => check.kind === "int") ? "integer" : "number", ...bounds(def, "minimum", "maximum") };
+      return {
+        type: def.checks?.some((check) => check.kind === "int") ? "integer" : "number",
+        ...bounds(def, "minimum", "maximum"),
+      };
     case "ZodBoolean":
       return { type: "boolean" };
     case "ZodNull":
@@ -131,11 +137,13 @@ function zod3Object(def: Zod3Definition, side: "input" | "output"): JsonObject {
   const fields = Object.entries(def.shape?.() ?? {});
   const properties = Object.fromEntries(fields.map(([name, field]) => [name, ofZod3(field, side)]));
   // A default makes a field optional for who writes it, and certain for who reads it.
-  const isRequired = (field: Zod3) => (side === "output" && field._def.typeName === "ZodDefault") || !field.isOptional();
+  const isRequired = (field: Zod3) =>
+    (side === "output" && field._def.typeName === "ZodDefault") || !field.isOptional();
   const required = fields.filter(([, field]) => isRequired(field)).map(([name]) => name);
   const object: JsonObject = { type: "object", properties };
   if (required.length > 0) object.required = required;
-  if (def.unknownKeys === "strict" || side === "output") object.additionalProperties = def.unknownKeys === "passthrough";
+  if (def.unknownKeys === "strict" || side === "output")
+    object.additionalProperties = def.unknownKeys === "passthrough";
   return object;
 }
 
@@ -148,7 +156,14 @@ function bounds(def: Zod3Definition, min: string, max: string): JsonObject {
   return found;
 }
 
-const FORMATS: Record<string, string> = { email: "email", url: "uri", uuid: "uuid", datetime: "date-time", date: "date", time: "time" };
+const FORMATS: Record<string, string> = {
+  email: "email",
+  url: "uri",
+  uuid: "uuid",
+  datetime: "date-time",
+  date: "date",
+  time: "time",
+};
 
 function zod3Format(def: Zod3Definition): JsonObject {
   const found: JsonObject = {};

@@ -23,7 +23,10 @@ export interface Serving {
 }
 
 /** Serves agents and endpoints over HTTP, for the host's `http` backend. */
-export async function serve(served: ServedDefinition | readonly ServedDefinition[], options: ServeOptions = {}): Promise<Serving> {
+export async function serve(
+  served: ServedDefinition | readonly ServedDefinition[],
+  options: ServeOptions = {},
+): Promise<Serving> {
   const answer = handler(served, options);
   const bounds = { maxHeaderSize: HEAD_BYTES_MAX, requestTimeout: REQUEST_MS_MAX, headersTimeout: REQUEST_MS_MAX };
   const server = createServer(bounds, (request, response) => void respond(answer, request, response));
@@ -35,7 +38,11 @@ export async function serve(served: ServedDefinition | readonly ServedDefinition
   return { port: (server.address() as AddressInfo).port, close: () => closed(server) };
 }
 
-async function respond(answer: (request: Request) => Promise<Response>, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+async function respond(
+  answer: (request: Request) => Promise<Response>,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
   const left = new AbortController();
   outgoing.once("close", () => left.abort());
   outgoing.on("error", () => left.abort());

@@ -2,15 +2,27 @@
 
 import type { AgentDefinition } from "./agent.js";
 import { SUSPENDED_MAX } from "./bounds.js";
+import { Answer, take } from "./answer.js";
 import { base64 } from "./artifact.js";
 import { mediaTypeOf } from "./parts.js";
-import type { Option } from "./questions.js";
 import { Runtime } from "./runtime.js";
 import type { Turn } from "./turn.js";
-import { encode, type FormAnswer, type Json, type JsonObject, type Line, type Part, type WireHistoryTurn, type WireMessage, type WireResolution } from "./wire.js";
+import {
+  encode,
+  type FormAnswer,
+  type Json,
+  type JsonObject,
+  type Line,
+  type Part,
+  type WireHistoryTurn,
+  type WireMessage,
+  type WireResolution,
+} from "./wire.js";
 
 /** A tool that the agent may call: its function, or that with a description. */
-export type TestTool = ((args: JsonObject) => unknown) | { description?: string; inputSchema?: JsonObject; run: (args: JsonObject) => unknown };
+export type TestTool =
+  | ((args: JsonObject) => unknown)
+  | { description?: string; inputSchema?: JsonObject; run: (args: JsonObject) => unknown };
 
 export interface HostOptions {
   tools?: Record<string, TestTool>;
@@ -18,6 +30,8 @@ export interface HostOptions {
   handle?: string;
   suspendedMax?: number;
 }
+
+export { Answer, type EndingName } from "./answer.js";
 
 /** What comes along with the words of a turn. */
 export interface SayOptions {
@@ -30,45 +44,6 @@ export interface SayOptions {
   language?: string;
   metadata?: JsonObject;
   timeoutMs?: number;
-}
-
-export type EndingName = "complete" | "message" | "question" | "refused" | "declined" | "failed" | "cancelled";
-
-/** What came of a turn. */
-export class Answer {
-  ending: EndingName = "complete";
-  text = "";
-  question?: { text: string; questions: (JsonObject & { options?: Option[] })[] };
-  refusal?: JsonObject;
-  declined?: string;
-  error?: string;
-  parts: Part[] = [];
-  progress: { progress?: number; note?: string }[] = [];
-  toolCalls: { id: string; name: string; args: Json; result?: Json; error?: string }[] = [];
-  usage: { model: string; input_tokens: number; output_tokens: number; [key: string]: unknown }[] = [];
-  logs: { level: string; message: string; fields?: JsonObject }[] = [];
-  journal: Json[] = [];
-  /** What the host keeps behind this turn; none where the turn keeps nothing. */
-  state?: Json;
-  /** Every line, as it was written. */
-  lines: Line[] = [];
-
-  get files(): { name: string; mime: string; bytes: Uint8Array; text: string; isWhole: boolean }[] {
-    return this.parts.filter((part) => part.kind === "file").map((part) => {
-      const bytes = Uint8Array.from(atob((part.bytes_ref as { data: string }).data), (char) => char.charCodeAt(0));
-      return { name: part.name as string, mime: part.mime as string, bytes, text: new TextDecoder().decode(bytes), isWhole: part.isWhole !== false };
-    });
-  }
-  get links(): { url: string; title?: string }[] {
-    return this.parts.filter((part) => part.kind === "link") as unknown as { url: string; title?: string }[];
-  }
-  get data(): Json[] {
-    return this.parts.filter((part) => part.kind === "data").map((part) => part.data as Json);
-  }
-  /** Data with an `@type`. */
-  get items(): JsonObject[] {
-    return this.data.filter((value): value is JsonObject => typeof value === "object" && value !== null && "@type" in value);
-  }
 }
 
 /** A turn that runs. */
@@ -113,7 +88,11 @@ export class Conversation {
       turn.deliver({ cancel: { reason, grace_ms: graceMs } });
       return ended.then(() => Object.assign(answer, { ending: "cancelled" }));
     };
-    return { cancel, soFar: answer, answer: () => ended.then(() => (isCancelled ? Object.assign(answer, { ending: "cancelled" }) : answer)) };
+    return {
+      cancel,
+      soFar: answer,
+      answer: () => ended.then(() => (isCancelled ? Object.assign(answer, { ending: "cancelled" }) : answer)),
+    };
   }
 
   #message(text: string, options: SayOptions): WireMessage {
@@ -121,9 +100,25 @@ export class Conversation {
     const parts: Part[] = text === "" ? [] : [{ kind: "text", mime: "text/plain", content: text, text }];
     parts.push(...files.map(filePart), ...data.map((value) => ({ kind: "data", data: value })));
     const history = structuredClone(this.#history);
-    const message: WireMessage = { id: `m${history.length / 2 + 1}`, conversation: this.#id, thread_id: this.#id, sender: senderOf(sender), parts, history };
-    const more = { state: this.state, answers, policy_resolution: resolution, language, metadata, timeout_ms: timeoutMs };
-    return JSON.parse(JSON.stringify({ ...message, ...more, received_via: "test", received_at: "2026-03-01T09:00:00Z" })) as WireMessage;
+    const message: WireMessage = {
+      id: `m${history.length / 2 + 1}`,
+      conversation: this.#id,
+      thread_id: this.#id,
+      sender: senderOf(sender),
+      parts,
+      history,
+    };
+    const more = {
+      state: this.state,
+      answers,
+      policy_resolution: resolution,
+      language,
+      metadata,
+      timeout_ms: timeoutMs,
+    };
+    return JSON.parse(
+      JSON.stringify({ ...message, ...more, received_via: "test", received_at: "2026-03-01T09:00:00Z" }),
+    ) as WireMessage;
   }
 
   /** As the host does: a turn that fails or is refused changes nothing. */
@@ -133,7 +128,10 @@ export class Conversation {
     if (last) this.state = (last.state as Json) ?? undefined;
     answer.state = this.state;
     const text = answer.question ? answer.question.text : answer.text;
-    this.#history.push({ role: "user", parts: message.parts }, { role: "assistant", parts: [{ kind: "text", content: text }, ...answer.parts] });
+    this.#history.push(
+      { role: "user", parts: message.parts },
+      { role: "assistant", parts: [{ kind: "text", content: text }, ...answer.parts] },
+    );
     return answer;
   }
 }
@@ -165,7 +163,9 @@ export class TestHost {
   }
   /** Another conversation, of another caller. */
   conversation(): Conversation {
-    return new Conversation(`conversation-${(this.#conversations += 1)}`, (message, answer) => this.#begin(message, answer));
+    return new Conversation(`conversation-${(this.#conversations += 1)}`, (message, answer) =>
+      this.#begin(message, answer),
+    );
   }
   /** What is kept of the host's own conversation. */
   get state(): Json | undefined {
@@ -231,66 +231,31 @@ export function host(agents: AgentDefinition | readonly AgentDefinition[], optio
 function senderOf(sender: SayOptions["sender"]): JsonObject {
   if (typeof sender === "object") return sender;
   if (sender === undefined) return { address: "", auth_method: "none", verified: false };
-  const evidence = { subject: sender, issuer: "test.localhost", method: "urn:test", assurance: "address", audience: "*", issued_at: "2026-03-01T09:00:00Z", proof: { type: "transport" } };
+  const evidence = {
+    subject: sender,
+    issuer: "test.localhost",
+    method: "urn:test",
+    assurance: "address",
+    audience: "*",
+    issued_at: "2026-03-01T09:00:00Z",
+    proof: { type: "transport" },
+  };
   return { address: sender, auth_method: "test", verified: true, identities: [evidence] };
 }
 
 function filePart({ name, data, mime }: { name: string; data: Uint8Array | string; mime?: string }): Part {
   const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
-  return { kind: "file", name, mime: mime ?? mediaTypeOf(name), size_bytes: bytes.length, bytes_ref: { kind: "inline", data: base64(bytes) } };
+  return {
+    kind: "file",
+    name,
+    mime: mime ?? mediaTypeOf(name),
+    size_bytes: bytes.length,
+    bytes_ref: { kind: "inline", data: base64(bytes) },
+  };
 }
 
 interface Call {
   id: string;
   tool: string;
   arguments: JsonObject;
-}
-
-/** Adds a line to what is known of an answer. */
-function take(answer: Answer, line: Line, artifacts: Map<string, Part>): void {
-  if ("progress" in line || "note" in line) answer.progress.push(line as Answer["progress"][number]);
-  if (typeof line.text === "string") answer.text += line.text;
-  if (line.part) answer.parts.push(line.part as Part);
-  if (line.link) answer.parts.push({ kind: "link", ...(line.link as object) });
-  if ("data" in line) answer.parts.push({ kind: "data", data: line.data });
-  if (line.artifact) takeArtifact(answer, line.artifact as Artifact, artifacts);
-  if (line.tool_call) takeToolCall(answer, line.tool_call as Answer["toolCalls"][number]);
-  if (line.usage) answer.usage.push(line.usage as Answer["usage"][number]);
-  if (line.log) answer.logs.push(line.log as Answer["logs"][number]);
-  if ("journal" in line) answer.journal.push(line.journal as Json);
-  takeEnding(answer, line);
-}
-
-interface Artifact {
-  id: string;
-  name?: string;
-  mime?: string;
-  data: string;
-  last?: boolean;
-}
-
-function takeArtifact(answer: Answer, piece: Artifact, artifacts: Map<string, Part>): void {
-  let part = artifacts.get(piece.id);
-  if (!part) {
-    part = { kind: "file", name: piece.name, mime: piece.mime, bytes_ref: { kind: "inline", data: "" } };
-    artifacts.set(piece.id, part);
-    answer.parts.push(part);
-  }
-  (part.bytes_ref as { data: string }).data += piece.data;
-  part.isWhole = piece.last === true;
-}
-
-function takeToolCall(answer: Answer, call: Answer["toolCalls"][number]): void {
-  const at = answer.toolCalls.findIndex((one) => one.id === call.id);
-  if (at >= 0) answer.toolCalls[at] = call;
-  else answer.toolCalls.push(call);
-}
-
-function takeEnding(answer: Answer, line: Line): void {
-  const said = (value: unknown) => (typeof value === "string" ? value : (value as { message: string }).message);
-  if (typeof line.message === "string") [answer.ending, answer.text] = ["message", answer.text + line.message];
-  if (line.question) [answer.ending, answer.question] = ["question", line.question as Answer["question"]];
-  if (line.policy) [answer.ending, answer.refusal] = ["refused", line.policy as JsonObject];
-  if (line.declined) [answer.ending, answer.declined] = ["declined", said(line.declined)];
-  if (line.error) [answer.ending, answer.error] = ["failed", said(line.error)];
 }

@@ -102,7 +102,12 @@ export class Turn {
   log(level: Level, message: string, fields?: JsonObject): void {
     this.#logged += 1;
     if (this.#logged > LOG_LINES_MAX + 1) return;
-    if (this.#logged > LOG_LINES_MAX) [level, message, fields] = ["warn", `more than ${LOG_LINES_MAX} lines in one turn: the rest is left out`, undefined];
+    if (this.#logged > LOG_LINES_MAX)
+      [level, message, fields] = [
+        "warn",
+        `more than ${LOG_LINES_MAX} lines in one turn: the rest is left out`,
+        undefined,
+      ];
     const log: Line = { level, message: message.slice(0, LOG_CHARS_MAX) };
     if (fields && JSON.stringify(fields).length <= LOG_CHARS_MAX) log.fields = fields;
     this.write({ log });

@@ -116,7 +116,10 @@ export interface Channel {
 /** JSON of a line that every reader takes: half a surrogate pair becomes U+FFFD. Throws over the host's bound. */
 export function encode(line: Line): string {
   const json = JSON.stringify(line);
-  if (json.length > LINE_OUT_BYTES_MAX || (json.length > LINE_OUT_BYTES_MAX / 3 && bytesOf(json) > LINE_OUT_BYTES_MAX)) {
+  if (
+    json.length > LINE_OUT_BYTES_MAX ||
+    (json.length > LINE_OUT_BYTES_MAX / 3 && bytesOf(json) > LINE_OUT_BYTES_MAX)
+  ) {
     throw new AgentError(`a line has more than ${LINE_OUT_BYTES_MAX} bytes: a file goes in pieces, by ctx.file`);
   }
   // JSON writes half a pair as an escape, which strict readers refuse, and the whole answer with it.

@@ -25,18 +25,24 @@ export function claimOutput(stdout: Writable = process.stdout, stderr: Writable 
   for (const name of ["log", "info", "debug", "dir", "table", "group", "warn", "error", "trace"] as const) {
     globalThis.console[name] = console[name].bind(console) as never;
   }
-  return { write, drained: () => drainOf(stdout) };
+  return { write, drained: drainOf(stdout) };
 }
 
-function drainOf(stream: Writable): Promise<void> {
-  if (!stream.writableNeedDrain) return Promise.resolve();
-  return new Promise((resolve) => {
-    const go = () => {
-      for (const event of ["drain", "close", "error"]) stream.off(event, go);
-      resolve();
-    };
-    for (const event of ["drain", "close", "error"]) stream.once(event, go);
-  });
+/** Waits until a stream has room, or is gone. Whoever waits at the same time waits for the same. */
+function drainOf(stream: Writable): () => Promise<void> {
+  let waiting: Promise<void> | undefined;
+  return () => {
+    if (!stream.writableNeedDrain || stream.destroyed) return Promise.resolve();
+    waiting ??= new Promise((resolve) => {
+      const go = () => {
+        for (const event of ["drain", "close", "error"]) stream.off(event, go);
+        waiting = undefined;
+        resolve();
+      };
+      for (const event of ["drain", "close", "error"]) stream.once(event, go);
+    });
+    return waiting;
+  };
 }
 
 /** Says what this worker is. Before the agents are loaded: until then the host gives it one message at most. */

@@ -25,7 +25,10 @@ test("a generator streams what it yields", async () => {
   assert.equal(answer.ending, "complete");
   assert.equal(answer.text, "You said: hia");
   assert.deepEqual(answer.items, [{ "@type": "Recipe", name: "Soup" }]);
-  assert.deepEqual(answer.links.map((link) => link.url), ["https://a.example"]);
+  assert.deepEqual(
+    answer.links.map((link) => link.url),
+    ["https://a.example"],
+  );
   assert.deepEqual(answer.data.at(-1), { x: 1 });
   assert.deepEqual(answer.lines.slice(0, 2), [{ text: "You said: " }, { text: "hi" }]);
 });
@@ -34,8 +37,14 @@ test("functions of any form are agents", async () => {
   const forms: AgentFunction[] = [
     () => "hello",
     async () => "hello",
-    function* () { yield "hel"; yield "lo"; },
-    async function* () { yield "hel"; return "lo"; },
+    function* () {
+      yield "hel";
+      yield "lo";
+    },
+    async function* () {
+      yield "hel";
+      return "lo";
+    },
     (_message, ctx) => ctx.text("hello"),
   ];
   for (const form of forms) assert.equal((await answerOf(form)).text, "hello");
@@ -48,8 +57,15 @@ test("a name is a handle", () => {
 });
 
 test("what means nothing fails the turn, and only the log says what it was", async () => {
-  for (const [value, name] of [[7, "a number"], [undefined, "undefined"], [null, "null"], [new Uint8Array(1), "Uint8Array (a file"]] as const) {
-    const answer = await answerOf(async function* () { yield value as never; });
+  for (const [value, name] of [
+    [7, "a number"],
+    [undefined, "undefined"],
+    [null, "null"],
+    [new Uint8Array(1), "Uint8Array (a file"],
+  ] as const) {
+    const answer = await answerOf(async function* () {
+      yield value as never;
+    });
     assert.equal(answer.error, "The agent met an error.");
     assert.match(answer.logs[0]?.message ?? "", new RegExp(`not ${name.replace("(", "\\(")}`));
   }
@@ -87,15 +103,24 @@ test("everything that can be said arrives", async () => {
     { id: "t2", name: "fail", args: {}, error: "no" },
   ]);
   assert.equal(answer.links.length, 2);
-  assert.deepEqual(answer.usage, [{ model: "m", input_tokens: 3, output_tokens: 4, cached_input_tokens: 1, provider: "p", cost: 0.1 }]);
+  assert.deepEqual(answer.usage, [
+    { model: "m", input_tokens: 3, output_tokens: 4, cached_input_tokens: 1, provider: "p", cost: 0.1 },
+  ]);
   assert.deepEqual(answer.logs, [{ level: "warn", message: "careful", fields: { a: 1 } }]);
-  assert.deepEqual(answer.files.map(({ name, mime, text, isWhole }) => [name, mime, text, isWhole]), [["a.csv", "text/csv", "a,b", true]]);
+  assert.deepEqual(
+    answer.files.map(({ name, mime, text, isWhole }) => [name, mime, text, isWhole]),
+    [["a.csv", "text/csv", "a,b", true]],
+  );
 });
 
 test("files come in pieces, and one that is not closed is not whole", async () => {
   const bytes = Uint8Array.from({ length: 600_000 }, (_, at) => at % 251);
   const answer = await answerOf(async (_message, ctx) => {
-    async function* pieces() { yield bytes.subarray(0, 7); yield bytes.subarray(7, 300_001); yield bytes.subarray(300_001); }
+    async function* pieces() {
+      yield bytes.subarray(0, 7);
+      yield bytes.subarray(7, 300_001);
+      yield bytes.subarray(300_001);
+    }
     await ctx.file("big.bin", pieces());
     await ctx.file("blob.txt", new Blob(["blob"]));
     const half = ctx.artifact("half.txt");
@@ -105,34 +130,65 @@ test("files come in pieces, and one that is not closed is not whole", async () =
   assert.deepEqual(big?.bytes, bytes);
   assert.equal(answer.lines.filter((line) => (line.artifact as { id: string } | undefined)?.id === "a1").length, 3);
   assert.equal(blob?.text, "blob");
-  assert.deepEqual(answer.files.map((file) => file.isWhole), [true, true]);
+  assert.deepEqual(
+    answer.files.map((file) => file.isWhole),
+    [true, true],
+  );
 });
 
 test("the message is read whole", async () => {
-  const sender = { address: "@ann@a.example", auth_method: "token", verified: true, identities: [{ subject: "ann", issuer: "a.example", method: "urn:x", assurance: "oauth", on_behalf_of: ["bob"], claims: { a: 1 } }] };
-  await answerOf((message, ctx) => {
-    assert.deepEqual([message.text, message.language, ctx.language], ["hi", "de", "de"]);
-    const [file] = message.files;
-    assert.deepEqual([file?.name, file?.mime, file?.size, file?.text()], ["a.txt", "text/plain", 3, "abc"]);
-    assert.deepEqual(message.data, [{ a: 1 }]);
-    assert.deepEqual([ctx.sender.verified, ctx.sender.subject, ctx.sender.identities[0]?.onBehalfOf], [true, "ann", ["bob"]]);
-    assert.equal(message.recipient, "@helper@test.localhost");
-    assert.ok((ctx.remaining ?? 0) > 59);
-  }, "hi", { language: "de", files: [{ name: "a.txt", data: "abc" }], data: [{ a: 1 }], sender, timeoutMs: 60_000 }).then((answer) => assert.equal(answer.ending, "complete", answer.logs[0]?.message));
+  const sender = {
+    address: "@ann@a.example",
+    auth_method: "token",
+    verified: true,
+    identities: [
+      {
+        subject: "ann",
+        issuer: "a.example",
+        method: "urn:x",
+        assurance: "oauth",
+        on_behalf_of: ["bob"],
+        claims: { a: 1 },
+      },
+    ],
+  };
+  await answerOf(
+    (message, ctx) => {
+      assert.deepEqual([message.text, message.language, ctx.language], ["hi", "de", "de"]);
+      const [file] = message.files;
+      assert.deepEqual([file?.name, file?.mime, file?.size, file?.text()], ["a.txt", "text/plain", 3, "abc"]);
+      assert.deepEqual(message.data, [{ a: 1 }]);
+      assert.deepEqual(
+        [ctx.sender.verified, ctx.sender.subject, ctx.sender.identities[0]?.onBehalfOf],
+        [true, "ann", ["bob"]],
+      );
+      assert.equal(message.recipient, "@helper@test.localhost");
+      assert.ok((ctx.remaining ?? 0) > 59);
+    },
+    "hi",
+    { language: "de", files: [{ name: "a.txt", data: "abc" }], data: [{ a: 1 }], sender, timeoutMs: 60_000 },
+  ).then((answer) => assert.equal(answer.ending, "complete", answer.logs[0]?.message));
 });
 
 test("an error tells the caller nothing of the inside", async () => {
-  const answer = await answerOf(() => { throw new Error("password is 1234"); });
+  const answer = await answerOf(() => {
+    throw new Error("password is 1234");
+  });
   assert.deepEqual(answer.lines.at(-1), { error: "The agent met an error." });
   assert.match(answer.logs[0]?.message ?? "", /password is 1234\n\s+at /);
   assert.equal((await answerOf((_message, ctx) => ctx.fail("No luck."))).error, "No luck.");
   assert.equal((await answerOf((_message, ctx) => ctx.decline("I won't."))).declined, "I won't.");
-  const finished = await answerOf(async function* (_message, ctx) { yield "a "; ctx.finish("b"); });
+  const finished = await answerOf(async function* (_message, ctx) {
+    yield "a ";
+    ctx.finish("b");
+  });
   assert.deepEqual([finished.ending, finished.text], ["message", "a b"]);
 });
 
 test("the log is bounded in a turn", async () => {
-  const answer = await answerOf((_message, ctx) => { for (let line = 0; line < 1_005; line += 1) ctx.log.info("x".repeat(9_000)); });
+  const answer = await answerOf((_message, ctx) => {
+    for (let line = 0; line < 1_005; line += 1) ctx.log.info("x".repeat(9_000));
+  });
   assert.equal(answer.logs.length, 1_001);
   assert.match(answer.logs.at(-1)?.message ?? "", /more than 1000 lines/);
   assert.equal(answer.logs[0]?.message.length, 8 * 1024);
@@ -161,44 +217,58 @@ test("a line that the host would not take fails in the function's own line", asy
 test("several agents answer by handle", async () => {
   const agents = [agent(() => "chef", { handle: "chef" }), agent(() => "cook", { handle: "cook" })];
   assert.equal((await host(agents, { handle: "cook" }).say("hi")).text, "cook");
-  assert.equal((await host(agents, { handle: "nobody" }).say("hi")).error, "This program has no such agent (known: chef, cook).");
+  assert.equal(
+    (await host(agents, { handle: "nobody" }).say("hi")).error,
+    "This program has no such agent (known: chef, cook).",
+  );
   assert.throws(() => host([agents[0]!, agents[0]!]), /same handle/);
   assert.throws(() => host([]), AgentError);
 });
 
 test("a cancelled turn ends where it waits, and its finally blocks run", async () => {
   const seen: string[] = [];
-  const h = host(agent(async function* helper(_message, ctx) {
-    try {
-      yield "working";
-      await new Promise((_resolve, reject) => ctx.signal.addEventListener("abort", () => reject(ctx.signal.reason)));
-    } catch (error) {
-      seen.push(`${(error as Cancelled).reason} ${error instanceof Cancelled}`);
-      throw error;
-    } finally {
-      ctx.usage({ model: "m", input: 1, output: 1 });
-      ctx.text("nobody hears this");
-      await new Promise(setImmediate);
-      seen.push("finally");
-    }
-  }));
+  const h = host(
+    agent(async function* helper(_message, ctx) {
+      try {
+        yield "working";
+        await new Promise((_resolve, reject) => ctx.signal.addEventListener("abort", () => reject(ctx.signal.reason)));
+      } catch (error) {
+        seen.push(`${(error as Cancelled).reason} ${error instanceof Cancelled}`);
+        throw error;
+      } finally {
+        ctx.usage({ model: "m", input: 1, output: 1 });
+        ctx.text("nobody hears this");
+        await new Promise(setImmediate);
+        seen.push("finally");
+      }
+    }),
+  );
   const turn = h.start("hi");
   await new Promise(setImmediate);
   const answer = await turn.cancel("caller_left");
   assert.deepEqual(seen, ["caller_left true", "finally"]);
-  assert.deepEqual(answer.lines, [{ text: "working" }, { usage: { model: "m", input_tokens: 1, output_tokens: 1 } }, { end: true }]);
+  assert.deepEqual(answer.lines, [
+    { text: "working" },
+    { usage: { model: "m", input_tokens: 1, output_tokens: 1 } },
+    { end: true },
+  ]);
 });
 
 test("a generator that only yields is ended at its next yield", async () => {
   let isClosed = false;
-  const h = host(agent(async function* endless() {
-    try {
-      for (;;) { await new Promise(setImmediate); yield "."; }
-    } finally {
-      yield "nobody hears this";
-      isClosed = true;
-    }
-  }));
+  const h = host(
+    agent(async function* endless() {
+      try {
+        for (;;) {
+          await new Promise(setImmediate);
+          yield ".";
+        }
+      } finally {
+        yield "nobody hears this";
+        isClosed = true;
+      }
+    }),
+  );
   const turn = h.start("hi");
   await new Promise(setImmediate);
   await turn.cancel();
@@ -208,7 +278,12 @@ test("a generator that only yields is ended at its next yield", async () => {
 test("a function that hears nothing of its cancel holds up nobody beyond the grace", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   let go = () => {};
-  const h = host(agent(async function* deaf() { await new Promise<void>((resolve) => (go = resolve)); yield "late"; }));
+  const h = host(
+    agent(async function* deaf() {
+      await new Promise<void>((resolve) => (go = resolve));
+      yield "late";
+    }),
+  );
   const turn = h.start("hi");
   await new Promise(setImmediate);
   const cancelled = turn.cancel("timeout", 1_000);
@@ -223,6 +298,10 @@ test("a function that hears nothing of its cancel holds up nobody beyond the gra
 });
 
 test("the journal is awaited", async () => {
-  const answer = await answerOf(async (_message, ctx) => { await ctx.journal({ step: 1 }); await ctx.journal(2); return "done"; });
+  const answer = await answerOf(async (_message, ctx) => {
+    await ctx.journal({ step: 1 });
+    await ctx.journal(2);
+    return "done";
+  });
   assert.deepEqual([answer.journal, answer.text], [[{ step: 1 }, 2], "done"]);
 });

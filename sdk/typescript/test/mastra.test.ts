@@ -21,32 +21,80 @@ type Chunk = { type: string; [key: string]: unknown };
 const usage = { inputTokens: { total: 7, cacheRead: 2 }, outputTokens: { total: 3 } };
 const finish = (reason: string): Chunk => ({ type: "finish", finishReason: { unified: reason, raw: reason }, usage });
 const start: Chunk = { type: "response-metadata", id: "r", modelId: "mock-1" };
-const words = (...texts: string[]): Chunk[] => [{ type: "text-start", id: "1" }, ...texts.map((delta) => ({ type: "text-delta", id: "1", delta })), { type: "text-end", id: "1" }];
-const call = (toolName: string, input: object): Chunk => ({ type: "tool-call", toolCallId: `call-${toolName}`, toolName, input: JSON.stringify(input) });
+const words = (...texts: string[]): Chunk[] => [
+  { type: "text-start", id: "1" },
+  ...texts.map((delta) => ({ type: "text-delta", id: "1", delta })),
+  { type: "text-end", id: "1" },
+];
+const call = (toolName: string, input: object): Chunk => ({
+  type: "tool-call",
+  toolCallId: `call-${toolName}`,
+  toolName,
+  input: JSON.stringify(input),
+});
 
 /** An agent of Mastra whose model answers with these streams, one a step. */
-async function mastraOf(steps: Chunk[][], tools: object = {}): Promise<{ mastra: MastraAgent; model: MockLanguageModelV3 }> {
+async function mastraOf(
+  steps: Chunk[][],
+  tools: object = {},
+): Promise<{ mastra: MastraAgent; model: MockLanguageModelV3 }> {
   const { Agent } = await imported("@mastra/core/agent");
   let step = 0;
-  const model = new MockLanguageModelV3({ doStream: async () => ({ stream: simulateReadableStream({ chunks: steps[step++] ?? [] }) }) as never });
-  return { mastra: new (Agent as new (options: object) => MastraAgent)({ id: "m", name: "m", instructions: "Be kind.", model, tools }), model };
+  const model = new MockLanguageModelV3({
+    doStream: async () => ({ stream: simulateReadableStream({ chunks: steps[step++] ?? [] }) }) as never,
+  });
+  return {
+    mastra: new (Agent as new (options: object) => MastraAgent)({
+      id: "m",
+      name: "m",
+      instructions: "Be kind.",
+      model,
+      tools,
+    }),
+    model,
+  };
 }
 
 test("an agent of Mastra streams, shows its tools, and calls the host's", { skip }, async () => {
   const { createTool } = await imported("@mastra/core/tools");
-  const { z } = await imported("zod") as unknown as typeof import("zod");
-  const weather = (createTool as (options: object) => object)({ id: "weather", description: "Weather.", inputSchema: z.object({ city: z.string() }), execute: async ({ city }: { city: string }) => ({ rain: city }) });
-  const steps = [[start, call("weather", { city: "Porto" }), call("book", { room: "7" }), finish("tool-calls")], [start, ...words("Book", "ed."), finish("stop")]];
+  const { z } = (await imported("zod")) as unknown as typeof import("zod");
+  const weather = (createTool as (options: object) => object)({
+    id: "weather",
+    description: "Weather.",
+    inputSchema: z.object({ city: z.string() }),
+    execute: async ({ city }: { city: string }) => ({ rain: city }),
+  });
+  const steps = [
+    [start, call("weather", { city: "Porto" }), call("book", { room: "7" }), finish("tool-calls")],
+    [start, ...words("Book", "ed."), finish("stop")],
+  ];
   const { mastra, model } = await mastraOf(steps, { weather });
   const asked: object[] = [];
   const inputSchema = { type: "object", properties: { room: { type: "string" } }, required: ["room"] };
-  const tools = { book: { description: "Books.", inputSchema, run: (args: object) => { asked.push(args); return { id: 1 }; } } };
+  const tools = {
+    book: {
+      description: "Books.",
+      inputSchema,
+      run: (args: object) => {
+        asked.push(args);
+        return { id: 1 };
+      },
+    },
+  };
   const h = host(toAgent(mastra, { handle: "helper" }), { tools });
   const answer = await h.say("hi");
   assert.equal(answer.text, "Booked.", answer.logs[0]?.message);
-  assert.deepEqual(answer.toolCalls, [{ id: "call-weather", name: "weather", args: { city: "Porto" }, result: { rain: "Porto" } }]);
+  assert.deepEqual(answer.toolCalls, [
+    { id: "call-weather", name: "weather", args: { city: "Porto" }, result: { rain: "Porto" } },
+  ]);
   assert.deepEqual(asked, [{ room: "7" }]);
-  assert.deepEqual(answer.usage.map(({ model, input_tokens, output_tokens }) => [model, input_tokens, output_tokens]), [["mock-1", 7, 3], ["mock-1", 7, 3]]);
+  assert.deepEqual(
+    answer.usage.map(({ model, input_tokens, output_tokens }) => [model, input_tokens, output_tokens]),
+    [
+      ["mock-1", 7, 3],
+      ["mock-1", 7, 3],
+    ],
+  );
   const offered = model.doStreamCalls[0]?.tools?.find((tool) => tool.name === "book") as { inputSchema: object };
   assert.deepEqual((offered.inputSchema as typeof inputSchema).properties, inputSchema.properties);
 });

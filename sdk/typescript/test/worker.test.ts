@@ -30,7 +30,14 @@ class Worker {
     this.process.stdin.write(`${JSON.stringify(line)}\n`);
   }
   message(turn: number, text: string, more: Line = {}): void {
-    this.say({ turn, id: `m${turn}`, parts: [{ kind: "text", content: text }], conversation: "c1", recipient: "@helper@a.example", ...more });
+    this.say({
+      turn,
+      id: `m${turn}`,
+      parts: [{ kind: "text", content: text }],
+      conversation: "c1",
+      recipient: "@helper@a.example",
+      ...more,
+    });
   }
   async end(): Promise<number> {
     this.process.stdin.end();
@@ -41,7 +48,9 @@ class Worker {
 
 test("a worker says hello, answers turns at once, and what it prints harms nobody", async () => {
   const worker = new Worker(fixture("helper.mjs"), "--concurrency", "3");
-  assert.deepEqual(await worker.line(), { hello: { protocol: 2, sdk: "forecourt-agent-typescript/0.1.0", concurrency: 3 } });
+  assert.deepEqual(await worker.line(), {
+    hello: { protocol: 2, sdk: "forecourt-agent-typescript/0.1.0", concurrency: 3 },
+  });
   worker.message(1, "wait", { conversation: "c1" });
   assert.deepEqual(await worker.line(), { turn: 1, text: "waiting" });
   worker.message(2, "print", { conversation: "c2" });
@@ -51,10 +60,15 @@ test("a worker says hello, answers turns at once, and what it prints harms nobod
   assert.deepEqual(await worker.line(), { turn: 1, log: { level: "info", message: "finally caller_left" } });
   assert.deepEqual(await worker.line(), { turn: 1, end: true });
   worker.message(3, "ask");
-  assert.deepEqual(((await worker.line()).state as Line).$ask, { parts: [{ kind: "text", content: "ask" }], asked: ["What?"], answers: [] });
+  assert.deepEqual(((await worker.line()).state as Line).$ask, {
+    parts: [{ kind: "text", content: "ask" }],
+    asked: ["What?"],
+    answers: [],
+  });
   assert.deepEqual(await worker.line(), { turn: 3, question: { text: "What?", questions: [] } });
   assert.equal(await worker.end(), 0);
-  for (const printed of ["a log", "an info", "a write", "a rejection that nobody handles"]) assert.match(worker.stderr, new RegExp(printed));
+  for (const printed of ["a log", "an info", "a write", "a rejection that nobody handles"])
+    assert.match(worker.stderr, new RegExp(printed));
 });
 
 test("lines that mean nothing are left out, and calls get their results", async () => {

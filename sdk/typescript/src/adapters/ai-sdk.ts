@@ -12,7 +12,10 @@ import { shown, turnsOf, type ModelEvent } from "./events.js";
 export type AiSdkOptions = Omit<Parameters<typeof streamText>[0], "messages" | "prompt" | "abortSignal">;
 
 /** An agent of a model: `toAgent({ model, tools }, { handle: "helper" })`. Options may depend on the turn. */
-export function toAgent(options: AiSdkOptions | ((message: Message, ctx: Context) => AiSdkOptions | Promise<AiSdkOptions>), named: { handle?: string } = {}): AgentDefinition {
+export function toAgent(
+  options: AiSdkOptions | ((message: Message, ctx: Context) => AiSdkOptions | Promise<AiSdkOptions>),
+  named: { handle?: string } = {},
+): AgentDefinition {
   return agent(async function* model(message, ctx) {
     const own = typeof options === "function" ? await options(message, ctx) : options;
     const tools = { ...hostTools(ctx), ...own.tools };
@@ -55,7 +58,10 @@ export function modelMessages(message: Message): ModelMessage[] {
 export function hostTools(ctx: Context): ToolSet {
   const made = ctx.tools.map((one) => {
     const { toolName, description, inputSchema } = one;
-    return [toolName, tool({ description, inputSchema: jsonSchema(inputSchema), execute: (args) => one(args as JsonObject) })] as const;
+    return [
+      toolName,
+      tool({ description, inputSchema: jsonSchema(inputSchema), execute: (args) => one(args as JsonObject) }),
+    ] as const;
   });
   return Object.fromEntries(made) as ToolSet;
 }
@@ -80,7 +86,12 @@ interface StreamPart {
   approvalId?: string;
   toolCall?: { toolName: string; input: unknown };
   file?: { mediaType: string; uint8Array: Uint8Array };
-  usage?: { inputTokens?: number; outputTokens?: number; cachedInputTokens?: number; inputTokenDetails?: { cacheReadTokens?: number } };
+  usage?: {
+    inputTokens?: number;
+    outputTokens?: number;
+    cachedInputTokens?: number;
+    inputTokenDetails?: { cacheReadTokens?: number };
+  };
   response?: { modelId?: string };
 }
 
@@ -93,8 +104,15 @@ async function* eventsOf(parts: AsyncIterable<StreamPart>, approvals: Approval[]
     else if (part.type === "tool-result" && !part.preliminary) yield { type: "result", ...call, result: part.output };
     else if (part.type === "tool-error") yield { type: "failure", ...call, error: part.error };
     else if (part.type === "source" && part.url) yield { type: "source", url: part.url, title: part.title };
-    else if (part.type === "file" && part.file) yield { type: "file", name: nameOf((files += 1), part.file.mediaType), mime: part.file.mediaType, bytes: part.file.uint8Array };
-    else if (part.type === "tool-approval-request" && part.toolCall) approvals.push({ approvalId: part.approvalId ?? "", ...part.toolCall });
+    else if (part.type === "file" && part.file)
+      yield {
+        type: "file",
+        name: nameOf((files += 1), part.file.mediaType),
+        mime: part.file.mediaType,
+        bytes: part.file.uint8Array,
+      };
+    else if (part.type === "tool-approval-request" && part.toolCall)
+      approvals.push({ approvalId: part.approvalId ?? "", ...part.toolCall });
     else if (part.type === "finish-step") yield usageOf(part);
     else if (part.type === "error") yield { type: "error", error: part.error };
   }
@@ -102,7 +120,13 @@ async function* eventsOf(parts: AsyncIterable<StreamPart>, approvals: Approval[]
 
 function usageOf({ usage = {}, response }: StreamPart): ModelEvent {
   const cached = usage.inputTokenDetails?.cacheReadTokens ?? usage.cachedInputTokens;
-  return { type: "usage", model: response?.modelId ?? "unknown", input: usage.inputTokens, output: usage.outputTokens, cached };
+  return {
+    type: "usage",
+    model: response?.modelId ?? "unknown",
+    input: usage.inputTokens,
+    output: usage.outputTokens,
+    cached,
+  };
 }
 
 function nameOf(count: number, mediaType: string): string {

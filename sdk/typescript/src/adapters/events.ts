@@ -53,17 +53,26 @@ export async function* shown(events: AsyncIterable<ModelEvent>, ctx: Context): A
 /** A turn for a model: who speaks, the words, and the files whose bytes are there. */
 export interface ModelTurn {
   role: "user" | "assistant";
-  content: string | ({ type: "text"; text: string } | { type: "file"; data: string; mediaType: string; filename?: string })[];
+  content:
+    string | ({ type: "text"; text: string } | { type: "file"; data: string; mediaType: string; filename?: string })[];
 }
 
 /** The conversation so far and the message, as models read them. Turns without anything to read are left out. */
 export function turnsOf(message: Message): ModelTurn[] {
   const before = message.history.map((turn): ModelTurn => ({ role: turn.role, content: turn.text }));
   const files = message.files.filter((file) => file.url === undefined);
-  const content = files.map((file) => ({ type: "file" as const, data: base64(file.bytes()), mediaType: file.mime, filename: file.name }));
+  const content = files.map((file) => ({
+    type: "file" as const,
+    data: base64(file.bytes()),
+    mediaType: file.mime,
+    filename: file.name,
+  }));
   const data = message.data.map((value) => ({ type: "text" as const, text: JSON.stringify(value) }));
   const words = message.text ? [{ type: "text" as const, text: message.text }] : [];
-  const now: ModelTurn = { role: "user", content: content.length + data.length === 0 ? message.text : [...words, ...data, ...content] };
+  const now: ModelTurn = {
+    role: "user",
+    content: content.length + data.length === 0 ? message.text : [...words, ...data, ...content],
+  };
   return [...before, now].filter((turn) => turn.content.length > 0);
 }
 
@@ -71,7 +80,9 @@ export function turnsOf(message: Message): ModelTurn[] {
 export function hostSchema(schema: JsonObject) {
   const given = () => schema;
   const validate = (value: unknown) => ({ value });
-  return { "~standard": { version: 1, vendor: "forecourt", validate, jsonSchema: { input: given, output: given } } } as const;
+  return {
+    "~standard": { version: 1, vendor: "forecourt", validate, jsonSchema: { input: given, output: given } },
+  } as const;
 }
 
 function sentence(error: unknown): string {

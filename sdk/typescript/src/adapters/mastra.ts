@@ -11,20 +11,29 @@ export interface MastraAgent {
 }
 
 /** An agent of an agent: `toAgent(mastraAgent, { handle: "helper" })`. What else is in `options` goes to its `stream`. */
-export function toAgent(asked: MastraAgent, { handle, ...options }: { handle?: string; [option: string]: unknown } = {}): AgentDefinition {
-  return agent(async function* mastra(message, ctx) {
-    const { toolsets, ...more } = options as { toolsets?: object };
-    const given = { ...more, toolsets: { ...toolsets, ...hostToolset(ctx) }, abortSignal: ctx.signal };
-    const { fullStream } = await asked.stream(turnsOf(message) as never, given as never);
-    yield* shown(eventsOf(fullStream as AsyncIterable<Chunk>), ctx);
-  }, { handle });
+export function toAgent(
+  asked: MastraAgent,
+  { handle, ...options }: { handle?: string; [option: string]: unknown } = {},
+): AgentDefinition {
+  return agent(
+    async function* mastra(message, ctx) {
+      const { toolsets, ...more } = options as { toolsets?: object };
+      const given = { ...more, toolsets: { ...toolsets, ...hostToolset(ctx) }, abortSignal: ctx.signal };
+      const { fullStream } = await asked.stream(turnsOf(message) as never, given as never);
+      yield* shown(eventsOf(fullStream as AsyncIterable<Chunk>), ctx);
+    },
+    { handle },
+  );
 }
 
 /** The tools of the host, as a toolset of Mastra's; none where there are none. */
 export function hostToolset(ctx: Context): Record<string, Record<string, unknown>> {
   const tools = ctx.tools.map((one) => {
     const { toolName: id, description, inputSchema } = one;
-    return [id, { id, description, inputSchema: hostSchema(inputSchema), execute: (args: JsonObject) => one(args) }] as const;
+    return [
+      id,
+      { id, description, inputSchema: hostSchema(inputSchema), execute: (args: JsonObject) => one(args) },
+    ] as const;
   });
   return tools.length > 0 ? { forecourt: Object.fromEntries(tools) } : {};
 }
@@ -60,9 +69,16 @@ async function* eventsOf(chunks: AsyncIterable<Chunk>): AsyncGenerator<ModelEven
     if (type === "text-delta") yield { type: "text", text: payload.text ?? "" };
     else if (type === "tool-call") yield { type: "call", ...call };
     else if (type === "tool-result" && !payload.isError) yield { type: "result", ...call, result: payload.result };
-    else if (type === "tool-result" || type === "tool-error") yield { type: "failure", ...call, error: payload.error ?? payload.result };
+    else if (type === "tool-result" || type === "tool-error")
+      yield { type: "failure", ...call, error: payload.error ?? payload.result };
     else if (type === "source" && payload.url) yield { type: "source", url: payload.url, title: payload.title };
-    else if (type === "file") yield { type: "file", name: payload.filename ?? `file-${(files += 1)}`, mime: payload.mimeType ?? "application/octet-stream", bytes: bytesOf(payload) };
+    else if (type === "file")
+      yield {
+        type: "file",
+        name: payload.filename ?? `file-${(files += 1)}`,
+        mime: payload.mimeType ?? "application/octet-stream",
+        bytes: bytesOf(payload),
+      };
     else if (type === "step-finish") yield usageOf(payload);
     else if (type === "error") yield { type: "error", error: payload.error };
   }
@@ -75,5 +91,11 @@ function bytesOf({ base64, data = "" }: NonNullable<Chunk["payload"]>): Uint8Arr
 
 function usageOf({ output, response, metadata }: NonNullable<Chunk["payload"]>): ModelEvent {
   const { inputTokens: input, outputTokens: outputTokens, cachedInputTokens: cached } = output?.usage ?? {};
-  return { type: "usage", model: response?.modelId ?? metadata?.modelId ?? "unknown", input, output: outputTokens, cached };
+  return {
+    type: "usage",
+    model: response?.modelId ?? metadata?.modelId ?? "unknown",
+    input,
+    output: outputTokens,
+    cached,
+  };
 }
