@@ -105,3 +105,39 @@ test("a model that fails is told in the log alone", { skip }, async () => {
   assert.equal(answer.error, "The agent met an error.");
   assert.match(answer.logs[0]?.message ?? "", /key 1234/);
 });
+
+test("a call that wants to be allowed is asked of the caller", { skip }, async () => {
+  const { createTool } = await imported("@mastra/core/tools");
+  const { z } = (await imported("zod")) as unknown as typeof import("zod");
+  const { Mastra } = (await imported("@mastra/core")) as { Mastra: new (options: object) => unknown };
+  const { InMemoryStore } = (await imported("@mastra/core/storage")) as { InMemoryStore: new () => unknown };
+  const booked: string[] = [];
+  const book = (createTool as (options: object) => object)({
+    id: "book",
+    description: "Books.",
+    inputSchema: z.object({ room: z.string() }),
+    requireApproval: true,
+    execute: async ({ room }: { room: string }) => {
+      booked.push(room);
+      return "ok";
+    },
+  });
+  for (const [said, text, calls] of [
+    ["yes", "Booked.", ["7"]],
+    ["no", "As you like.", []],
+  ] as const) {
+    booked.length = 0;
+    const steps = [
+      [start, call("book", { room: "7" }), finish("tool-calls")],
+      [start, ...words(text), finish("stop")],
+    ];
+    const { mastra } = await mastraOf(steps, { book });
+    new Mastra({ agents: { m: mastra }, storage: new InMemoryStore(), logger: false });
+    const h = host(toAgent(mastra, { handle: "helper" }));
+    const asked = await h.say("book it");
+    assert.equal(asked.question?.text, 'May I use book with {"room":"7"}?', JSON.stringify(asked.lines));
+    const answer = await h.say(said);
+    assert.equal(answer.text, text, JSON.stringify(answer.lines));
+    assert.deepEqual(booked, calls);
+  }
+});

@@ -1,13 +1,22 @@
 // Agents whose answers come from an agent of Mastra (package `@mastra/core`).
 
 import { agent, type AgentDefinition } from "../agent.js";
+import { AgentError } from "../endings.js";
 import type { Context } from "../context.js";
 import type { JsonObject } from "../wire.js";
 import { hostSchema, shown, turnsOf, type ModelEvent } from "./events.js";
 
 /** An agent of Mastra, as far as it is asked here. */
 export interface MastraAgent {
-  stream(messages: never, options?: never): Promise<{ fullStream: unknown }>;
+  stream(messages: never, options?: never): Promise<MastraStream>;
+  approveToolCall?(options: never): Promise<MastraStream>;
+  declineToolCall?(options: never): Promise<MastraStream>;
+}
+
+/** A stream of Mastra's, and the run that it belongs to. */
+export interface MastraStream {
+  fullStream: unknown;
+  runId?: string;
 }
 
 /** An agent of an agent: `toAgent(mastraAgent, { handle: "helper" })`. What else is in `options` goes to its `stream`. */
@@ -19,8 +28,18 @@ export function toAgent(
     async function* mastra(message, ctx) {
       const { toolsets, ...more } = options as { toolsets?: object };
       const given = { ...more, toolsets: { ...toolsets, ...hostToolset(ctx) }, abortSignal: ctx.signal };
-      const { fullStream } = await asked.stream(turnsOf(message) as never, given as never);
-      yield* shown(eventsOf(fullStream as AsyncIterable<Chunk>), ctx);
+      let stream = await asked.stream(turnsOf(message) as never, given as never);
+      for (;;) {
+        const approvals: NonNullable<Chunk["payload"]>[] = [];
+        yield* shown(eventsOf(stream.fullStream as AsyncIterable<Chunk>, approvals), ctx);
+        const [approval] = approvals;
+        if (!approval) return;
+        const { toolCallId, toolName, args } = approval;
+        const isApproved = await ctx.ask(`May I use ${toolName} with ${JSON.stringify(args)}?`, { type: "boolean" });
+        const decide = isApproved ? asked.approveToolCall : asked.declineToolCall;
+        if (!decide) throw new AgentError("this version of @mastra/core has no approvals");
+        stream = await decide.call(asked, { ...given, runId: stream.runId, toolCallId } as never);
+      }
     },
     { handle },
   );
@@ -61,12 +80,16 @@ interface Chunk {
   };
 }
 
-async function* eventsOf(chunks: AsyncIterable<Chunk>): AsyncGenerator<ModelEvent> {
+async function* eventsOf(
+  chunks: AsyncIterable<Chunk>,
+  approvals: NonNullable<Chunk["payload"]>[],
+): AsyncGenerator<ModelEvent> {
   let files = 0;
   for await (const { type, payload = {} } of chunks) {
     const { __mastraMetadata: _, ...args } = payload.args ?? {};
     const call = { id: payload.toolCallId ?? "", name: payload.toolName ?? "", args };
-    if (type === "text-delta") yield { type: "text", text: payload.text ?? "" };
+    if (type === "tool-call-approval") approvals.push({ ...payload, args });
+    else if (type === "text-delta") yield { type: "text", text: payload.text ?? "" };
     else if (type === "tool-call") yield { type: "call", ...call };
     else if (type === "tool-result" && !payload.isError) yield { type: "result", ...call, result: payload.result };
     else if (type === "tool-result" || type === "tool-error")
