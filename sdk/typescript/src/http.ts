@@ -17,19 +17,21 @@ export interface HandlerOptions {
   suspendedMax?: number;
 }
 
+/** A `fetch` handler. */
+export interface Handler {
+  (request: Request): Promise<Response>;
+  /** Cancels what runs, and ends what waits for an answer; resolves when their `finally` blocks have run. */
+  close(): Promise<void>;
+}
+
 /** Makes a `fetch` handler of agents (`POST /`) and endpoints (at their paths). */
-export function handler(
-  served: ServedDefinition | readonly ServedDefinition[],
-  options: HandlerOptions = {},
-): (request: Request) => Promise<Response> {
+export function handler(served: ServedDefinition | readonly ServedDefinition[], options: HandlerOptions = {}): Handler {
   const all = [served].flat() as ServedDefinition[];
   const agents = all.filter(isAgent);
   const endpoints = all.filter(isEndpoint);
-  const runtime =
-    agents.length > 0 || endpoints.length === 0
-      ? new Runtime(agents, options.suspendedMax ?? SUSPENDED_MAX)
-      : undefined;
-  return async (request) => {
+  const hasAgents = agents.length > 0 || endpoints.length === 0;
+  const runtime = hasAgents ? new Runtime(agents, options.suspendedMax ?? SUSPENDED_MAX) : undefined;
+  const respond = async (request: Request) => {
     try {
       return await answer(request, runtime, endpoints, options);
     } catch (error) {
@@ -38,6 +40,7 @@ export function handler(
       return new HttpError(500, "this service failed").response;
     }
   };
+  return Object.assign(respond, { close: async () => runtime?.leave("shutdown", LEAVE_MS_MAX) });
 }
 
 export type ServedDefinition = AgentDefinition | EndpointDefinition;
@@ -128,7 +131,10 @@ function stream(runtime: Runtime, message: WireMessage, request: Request): Respo
   const wake = () => {
     for (const go of waiting.splice(0)) go();
   };
-  const leave = () => turn?.deliver({ cancel: { reason: "caller_left", grace_ms: LEAVE_MS_MAX } });
+  const leave = () => {
+    wake();
+    turn?.deliver({ cancel: { reason: "caller_left", grace_ms: LEAVE_MS_MAX } });
+  };
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -155,10 +161,7 @@ function stream(runtime: Runtime, message: WireMessage, request: Request): Respo
         });
       },
       pull: () => wake(),
-      cancel: () => {
-        wake();
-        leave();
-      },
+      cancel: leave,
     },
     { highWaterMark: 64 },
   );

@@ -6,7 +6,7 @@ export { Context, type Log, type Resolution, type Tool, type Usage } from "./con
 export { describe } from "./describe.js";
 export { AgentError, CallError, Cancelled, EndpointError, Ending, Unanswered } from "./endings.js";
 export { endpoint, type EndpointDefinition, type EndpointOptions, type Semantic } from "./endpoint.js";
-export { handler, type HandlerOptions } from "./http.js";
+export { handler, type Handler, type HandlerOptions } from "./http.js";
 export { IncomingFile, Message, Sender, type HistoryTurn, type Identity, type IncomingLink } from "./message.js";
 export type { Yield } from "./parts.js";
 export type { AskOptions, Field, Option } from "./questions.js";

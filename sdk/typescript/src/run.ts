@@ -204,7 +204,7 @@ export class Run implements Stage {
       [last, isKept] = [this.#endingOf(error), false];
     }
     this.turn.end(last, reason);
-    if (!isKept && !this.#isOver) this.close("suspended");
+    if (!isKept && !this.#isOver) void this.close("suspended");
     return isKept;
   }
 
@@ -249,12 +249,13 @@ export class Run implements Stage {
     this.#wake();
   }
 
-  /** Ends it for good: its `finally` blocks run, and nobody hears of it. */
-  close(reason: string): void {
+  /** Ends it for good: nobody hears of it any more. Resolves once its `finally` blocks have run. */
+  async close(reason: string): Promise<void> {
     this.#stop(new Cancelled(reason));
     const step = this.#step ?? Promise.resolve();
     this.#step = undefined;
-    void step.then(() => this.#leave()).catch(() => {});
+    // What it throws now is its own reaction to being closed.
+    await step.then(() => this.#leave()).catch(() => {});
   }
 }
 

@@ -69,18 +69,18 @@ export class Runtime {
       return waiting;
     }
     // Another process has answered meanwhile: what waits here is behind.
-    waiting?.close("suspended");
+    void waiting?.close("suspended");
     return new Run(agent, turn);
   }
 
   #suspend(key: string, run: Run): void {
-    this.#suspended.get(key)?.close("suspended");
+    void this.#suspended.get(key)?.close("suspended");
     this.#suspended.delete(key);
     this.#suspended.set(key, run);
     for (const [oldest, one] of this.#suspended) {
       if (this.#suspended.size <= this.#suspendedMax) break;
       this.#suspended.delete(oldest);
-      one.close("suspended");
+      void one.close("suspended");
     }
   }
 
@@ -90,12 +90,15 @@ export class Runtime {
     return this.#agents.get(/^@?([^@]*)/.exec(recipient)?.[1] ?? "");
   }
 
-  /** Cancels what runs, and closes what waits. Resolves when all has ended. */
+  /** Cancels what runs, and closes what waits. Resolves when all has ended, or the grace is over. */
   async leave(reason: string, graceMs: number): Promise<void> {
     const running = [...this.#running];
     for (const turn of running) turn.deliver({ cancel: { reason, grace_ms: graceMs } });
-    for (const run of this.#suspended.values()) run.close(reason);
+    const waiting = [...this.#suspended.values()].map((run) => run.close(reason));
     this.#suspended.clear();
-    await Promise.all(running.map((turn) => turn.settled));
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise((resolve) => (timer = setTimeout(resolve, graceMs)));
+    await Promise.race([late, Promise.all([...waiting, ...running.map((turn) => turn.settled)])]);
+    clearTimeout(timer);
   }
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import type { ReadableStream as WebStream } from "node:stream/web";
 
-import { CONNECTIONS_MAX, HEAD_BYTES_MAX, REQUEST_MS_MAX } from "./bounds.js";
+import { CONNECTIONS_MAX, HEAD_BYTES_MAX, LEAVE_MS_MAX, REQUEST_MS_MAX } from "./bounds.js";
 import { handler, type HandlerOptions, type ServedDefinition } from "./http.js";
 
 export interface ServeOptions extends HandlerOptions {
@@ -35,7 +35,7 @@ export async function serve(
     server.once("error", reject);
     server.listen(options.port ?? 0, options.host ?? "127.0.0.1", resolve);
   });
-  return { port: (server.address() as AddressInfo).port, close: () => closed(server) };
+  return { port: (server.address() as AddressInfo).port, close: () => closed(server).then(answer.close) };
 }
 
 async function respond(
@@ -84,9 +84,14 @@ function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
   return new Request(url, { method, headers, body, duplex: "half", signal } as RequestInit);
 }
 
+/** Lets requests under way be answered for a while, and cuts off what is left. */
 function closed(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    server.close(() => resolve());
+    const timer = setTimeout(() => server.closeAllConnections(), LEAVE_MS_MAX);
+    server.close(() => {
+      clearTimeout(timer);
+      resolve();
+    });
     server.closeIdleConnections();
   });
 }

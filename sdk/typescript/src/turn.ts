@@ -115,6 +115,8 @@ export class Turn {
 
   /** What the host says of it. */
   deliver(news: WireNews): void {
+    // A function that waits for the next turn is not the concern of this one.
+    if (this.#hasEnded) return;
     if (news.result) this.#answer(news.result);
     if (typeof news.journal === "number") this.#notes.shift()?.resolve();
     if (news.cancel) this.onCancel(news.cancel);

@@ -219,3 +219,23 @@ test("endpoints answer at their method and path", async () => {
   assert.deepEqual(await call("/FETCH/floors/3", {}), [200, { above: 4 }]);
   assert.equal((await call("/BOOK/rooms/%ff", {}))[0], 400);
 });
+
+test("a service that is told to stop ends what waits, and then leaves", async () => {
+  const closed: string[] = [];
+  const waiting = agent(async function* helper(_message, ctx) {
+    try {
+      await ctx.ask("What?");
+    } finally {
+      for (let round = 0; round < 5; round += 1) await new Promise(setImmediate);
+      closed.push(String((ctx.signal.reason as { reason: string }).reason));
+    }
+  });
+  const serving = await serve(waiting);
+  const url = `http://127.0.0.1:${serving.port}/`;
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(url, { method: "POST", body: message("hi"), headers });
+  assert.match(await response.text(), /event: question/);
+  await serving.close();
+  assert.deepEqual(closed, ["shutdown"]);
+  await assert.rejects(fetch(url, { method: "POST", body: message("hi"), headers }));
+});
