@@ -167,7 +167,9 @@ export class Context<State extends object = JsonObject> {
     if (!("@type" in item)) throw new AgentError("an item has an @type; ctx.data takes other objects");
     this.#stage.say({ data: item });
   }
+  /** Any JSON; what is null or undefined is no data. */
   data(value: unknown): void {
+    if (value === null || value === undefined) throw new AgentError("ctx.data needs a value");
     this.#stage.say({ data: value });
   }
   link(url: string, title?: string, description?: string): void {

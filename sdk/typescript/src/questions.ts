@@ -56,10 +56,23 @@ export function questionOf(text: string, fields: readonly Field[]): WireQuestion
 function wireField(field: Field): JsonObject {
   const type = kindOf(field);
   const wire: JsonObject = { id: field.id, text: field.text, type: type === "text" ? "free_text" : type };
-  if (field.options)
-    wire.options = field.options.map((option) => (typeof option === "string" ? option : { ...option }));
-  if (field.default !== undefined) wire.default = field.default;
+  // By their titles alone: not every protocol shows an option that is an object, and titles are read as values are.
+  if (field.options) wire.options = titlesOf(field);
+  if (field.default !== undefined) wire.default = titleOf(field, field.default);
   return wire;
+}
+
+/** A default as it is shown: a value by its title. */
+function titleOf(field: Field, value: Json): Json {
+  if (Array.isArray(value)) return value.map((one) => titleOf(field, one));
+  const option = (field.options ?? []).find((one) => typeof one !== "string" && one.value === value);
+  return option === undefined || typeof option === "string" ? value : option.title;
+}
+
+function titlesOf(field: Field): string[] {
+  const titles = (field.options ?? []).map((option) => (typeof option === "string" ? option : option.title));
+  if (new Set(titles).size < titles.length) throw new AgentError(`two options of \`${field.id}\` have the same title`);
+  return titles;
 }
 
 function kindOf(field: Field): NonNullable<Field["type"]> {
@@ -190,7 +203,7 @@ export function fieldOf(question: string, options: AskOptions): Field {
 
 /** The question once more, where the answer fitted nothing. */
 export function askedAgain(question: string, field: Field): string {
-  const titles = (field.options ?? []).map((option) => (typeof option === "string" ? option : option.title));
+  const titles = titlesOf(field);
   if (titles.length > 0)
     return `Please choose ${field.type === "multi_select" ? "from" : "one of"}: ${titles.join(", ")}.`;
   if (field.type === "number") return `${question} Please answer with a number.`;

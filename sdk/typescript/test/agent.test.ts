@@ -77,6 +77,7 @@ test("what JSON can't hold fails in the function's own line", async () => {
   for (const value of [loop, { big: 1n }]) {
     const answer = await answerOf((_message, ctx) => {
       assert.throws(() => ctx.data(value), TypeError);
+      assert.throws(() => ctx.data(undefined), AgentError);
       return "caught";
     });
     assert.equal(answer.text, "caught");

@@ -19,9 +19,7 @@ test("a question ends the turn, and the next turn goes on behind it", async () =
   assert.equal(first.ending, "question");
   assert.deepEqual(first.question, {
     text: "Which size?",
-    questions: [
-      { id: "answer", text: "Which size?", type: "single_select", options: ["S", { value: "M", title: "Medium" }] },
-    ],
+    questions: [{ id: "answer", text: "Which size?", type: "single_select", options: ["S", "Medium"] }],
   });
   assert.equal(h.suspended, 1);
   const second = await h.say("medium");

@@ -86,6 +86,10 @@ test("whatever is answered to a form, only values that fit come out", () => {
   }
   assert.throws(() => questionOf("", [fields[0]!, fields[0]!]), /the same id/);
   assert.throws(() => questionOf("", [{ id: "a", text: "A?", type: "multi_select" }]), /has no options/);
+  assert.throws(
+    () => questionOf("", [{ id: "a", text: "A?", options: ["x", { value: "y", title: "x" }] }]),
+    /same title/,
+  );
 });
 
 test("a line is JSON that every reader takes", () => {
