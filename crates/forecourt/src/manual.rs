@@ -14,6 +14,7 @@ const GROUPS: &[Group] = &[
             ("getting-started.md", include_str!("../../../docs/manual/getting-started.md")),
             ("agents.md", include_str!("../../../docs/manual/agents.md")),
             ("python.md", include_str!("../../../docs/manual/python.md")),
+            ("typescript.md", include_str!("../../../docs/manual/typescript.md")),
             ("content.md", include_str!("../../../docs/manual/content.md")),
             ("talking.md", include_str!("../../../docs/manual/talking.md")),
             ("embed-widget.md", include_str!("../../../docs/manual/embed-widget.md")),

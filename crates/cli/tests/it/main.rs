@@ -157,6 +157,7 @@ mod rules;
 mod scripts;
 mod sdk;
 mod sdk_python;
+mod sdk_typescript;
 mod search_page;
 mod sharpened;
 mod siblings;

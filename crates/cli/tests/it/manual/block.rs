@@ -26,12 +26,13 @@ impl Block {
 
     /// The file that the first line of its text names: all of the file, or a part of it (`# in FILE`).
     pub(super) fn named_file(&self) -> Option<(&str, bool)> {
-        let name = self.text.lines().next()?.strip_prefix("# ")?;
+        let line = self.text.lines().next()?;
+        let name = line.strip_prefix("# ").or_else(|| line.strip_prefix("// "))?;
         let (name, is_part) = match name.strip_prefix("in ") {
             Some(name) => (name, true),
             None => (name, false),
         };
-        let is_path = !name.contains(' ') && [".toml", ".py"].iter().any(|ending| name.ends_with(ending));
+        let is_path = !name.contains(' ') && [".toml", ".py", ".mjs"].iter().any(|ending| name.ends_with(ending));
         is_path.then_some((name, is_part))
     }
 }

@@ -43,7 +43,15 @@ const PROGRAM_PORTS: [&str; 3] = ["8701", "8790", "8791"];
 /// Runs a page.
 #[track_caller]
 pub(super) fn run(file: &str) {
+    let library = match file.ends_with("typescript.md").then(crate::sdk_typescript::built) {
+        // It says that it is skipped.
+        Some(None) => return,
+        library => library.flatten(),
+    };
     let mut page = Page::new(file);
+    if let Some(library) = &library {
+        page.offer_package("forecourt-agent", library.path());
+    }
     for block in of_page(file) {
         if block.not_run.is_none() {
             page.block(&block);
@@ -105,6 +113,18 @@ impl Page {
         page
     }
 
+    /// Has `npm install NAME` bring a package that is not published yet.
+    fn offer_package(&self, name: &str, from: &Path) {
+        let npm = format!(
+            "#!/bin/sh\n[ \"$*\" = 'install {name}' ] || exit 64\nmkdir -p node_modules/.bin\n\
+             ln -s {from} node_modules/{name}\nln -s ../{name}/dist/cli.js node_modules/.bin/{name}\n",
+            from = from.display()
+        );
+        let program = self.at().join("bin/npm");
+        fs::write(&program, npm).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
     /// Has the files of an example name the port of this run.
     fn move_ports(&self) {
         for entry in walkdir::WalkDir::new(self.at()).into_iter().map(Result::unwrap) {
@@ -136,7 +156,7 @@ impl Page {
     fn block(&mut self, block: &Block) {
         let at = block.at();
         match (block.language.as_str(), block.named_file()) {
-            ("toml" | "python", Some((file, false))) => self.write(file, &block.text),
+            ("toml" | "python" | "js", Some((file, false))) => self.write(file, &block.text),
             ("toml", Some((file, true))) => scratch::check_part(&at, file, &block.text, &self.at().join("mysite")),
             ("python" | "js", None) => self.program(block),
             ("sh", _) => self.commands(block),
