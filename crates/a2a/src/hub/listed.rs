@@ -7,6 +7,7 @@ use forecourt_core::clean::is_hidden;
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::{ContentMode, Handle, Skill};
 use forecourt_egress::CheckedUrl;
+use serde::Serialize;
 use url::Url;
 
 use crate::card::{AgentRef, RemoteCard};
@@ -64,13 +65,18 @@ pub(super) fn listed(handle: &Handle, as_listed: &AgentRef, url: &Url, found: Op
         via: card.via.iter().take(HOPS_MAX as usize).map(|host| line(host, LISTED_NAME_CHARS_MAX)).collect(),
         etag: etag.filter(|etag| etag.len() <= LISTED_NAME_CHARS_MAX),
     };
-    while bytes(&agent) > LISTED_BYTES_MAX && agent.skills.pop().is_some() {}
+    // Each skill is measured once: of a long list, all are not written anew for each that is left out.
+    let mut size = bytes(&agent);
+    while size > LISTED_BYTES_MAX {
+        let Some(skill) = agent.skills.pop() else { break };
+        size = size.saturating_sub(bytes(&skill));
+    }
     agent
 }
 
-/// Bytes of an agent in the list.
-fn bytes(agent: &ListedAgent) -> usize {
-    serde_json::to_vec(agent).map_or(usize::MAX, |text| text.len())
+/// Bytes of an agent or a skill in the list.
+fn bytes(of: &impl Serialize) -> usize {
+    serde_json::to_vec(of).map_or(usize::MAX, |text| text.len())
 }
 
 fn named(name: &str, handle: &Handle) -> String {
@@ -137,6 +143,9 @@ mod tests {
     use crate::card;
 
     proptest! {
+        // Each card has thousands of letters, and up to eighty skills.
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn whatever_a_card_says_is_kept_within_bounds_and_clean(
             name in "\\PC{0,300}|.{1,20}",
