@@ -39,7 +39,9 @@ class Suspended(unittest.IsolatedAsyncioTestCase):
                 first = await h.say("a shirt")
                 self.assertEqual((first.ending, first.text), ("question", "Let me see. "))
                 assert first.question is not None
-                self.assertEqual((first.question.text, first.question.options), ("Which size? (S, Medium)", ["S", "M"]))
+                self.assertEqual(
+                    (first.question.text, first.question.options), ("Which size? (S, Medium)", ["S", "Medium"])
+                )
                 second = await h.say("medium.")
                 self.assertEqual((second.ending, second.text), ("question", "Size M. "))
                 third = await h.say("3")
@@ -280,12 +282,15 @@ class Answers(unittest.IsolatedAsyncioTestCase):
             number = await ctx.ask("How many?", type="number")
             is_sure = await ctx.ask("Sure?", type="boolean")
             word = await ctx.ask("Name?", default="Ada")
-            return f"{several} {number} {is_sure} {word}"
+            chosen = await ctx.ask("Which?", options=[{"value": "r", "title": "Red"}, "blue"], default="r")
+            return f"{several} {number} {is_sure} {word} {chosen}"
 
         async with host(asks) as h:
             for said in ("hi", "a, C", "2,5", "Ja", ""):
                 answer = await h.say(said)
-            self.assertEqual(answer.text, "['a', 'c'] 2.5 True Ada")
+            assert answer.question is not None
+            self.assertEqual(answer.question.fields[0]["default"], "Red")
+            self.assertEqual((await h.say("")).text, "['a', 'c'] 2.5 True Ada r")
 
     async def test_s4_1_3_forms_are_read_by_name_by_json_and_by_lines(self) -> None:
         fields: list[dict[str, Any]] = [

@@ -72,6 +72,7 @@ class Refused(unittest.IsolatedAsyncioTestCase):
         said: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
             ("progress", (1.5,), {}),
             ("part", ({"content": "no kind"},), {}),
+            ("data", (None,), {}),
             ("tool_call", ("x",), {"result": 1, "error": "e"}),
             ("usage", ("m", -1), {}),
             ("usage", ("m",), {"cost": float("nan")}),

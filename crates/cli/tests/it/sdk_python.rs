@@ -2,15 +2,18 @@
 //! program. `dev/sdk/setup` brings the libraries that it has adapters for.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 use crate::scripts::library;
-use crate::support::{Answer, Deployment, Ran, Served};
+use crate::support::{Deployment, Ran, Served, lines_of, within};
+use crate::wire::Answer;
 
 const AGENT: &str = r#"
-import asyncio
+import asyncio, os
 from forecourt_agent import agent, refuse
 
 @agent
@@ -24,6 +27,8 @@ async def shirts(message, ctx):
             await asyncio.sleep(3600)
         finally:
             open("finally", "w").close()
+    if message.text == "process":
+        ctx.finish(str(os.getpid()))
     if message.text == "count":
         ctx.state["n"] = ctx.state.get("n", 0) + 1
         yield f"{ctx.state['n']}"
@@ -125,6 +130,33 @@ fn an_agent_in_python_asks_back_over_rest_and_keeps_its_state() {
         assert!(rest(&served, session, "count").json().to_string().contains(&format!("\"{n}\"")));
     }
     rest(&served, "", "members").with_status(403);
+}
+
+#[test]
+fn a_question_of_an_agent_in_python_outlives_its_process() {
+    let served = shop();
+    let session = rest(&served, "", "a shirt").json()["session"].as_str().expect("a session").to_owned();
+    let process = rest(&served, "", "process").json()["parts"][0]["content"].as_str().unwrap().parse().unwrap();
+    kill(Pid::from_raw(process), Signal::SIGKILL).unwrap();
+    let answer = within("another process answers", || {
+        let answer = rest(&served, &session, "S").json();
+        answer["parts"].is_array().then(|| answer.to_string())
+    });
+    assert!(answer.contains("a shirt in S.") && !answer.contains("With pleasure"), "{answer}");
+}
+
+#[test]
+fn an_agent_in_python_is_cancelled_with_its_caller() {
+    let served = shop();
+    let url = served.url("/~shirts");
+    let mut caller = Command::new("curl");
+    caller.args(["-sN", "--noproxy", "*", &url, "-H", "Accept: text/event-stream", "-F", "user=wait"]);
+    let mut caller = caller.stdout(Stdio::piped()).spawn().unwrap();
+    let lines = lines_of(caller.stdout.take().unwrap());
+    assert!(lines.iter().any(|line| line.contains("Waiting.")));
+    caller.kill().unwrap();
+    caller.wait().unwrap();
+    within("`finally` has run", || served.deployment.path().join("finally").exists().then_some(()));
 }
 
 #[test]

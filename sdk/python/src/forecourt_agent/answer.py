@@ -32,7 +32,7 @@ class Question:
     @property
     def options(self) -> list[str]:
         """What the first field lets choose from."""
-        return [one["value"] for field in self.fields[:1] for one in field.get("options", ())]
+        return [one for field in self.fields[:1] for one in field.get("options", ())]
 
 
 @dataclass

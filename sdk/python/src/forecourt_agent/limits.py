@@ -18,10 +18,10 @@ CALLS_OPEN_MAX: Final = 32
 """Calls of tools at once in one turn. Further ones wait."""
 CALLS_MAX: Final = 200
 """Calls of tools in one turn."""
-LOG_LINES_MAX: Final = 1_000
+LOG_LINES_MAX: Final = 100
 """Lines that one turn writes into the host's log. One more says that there were others."""
-LOG_CHARS_MAX: Final = 8_192
-"""Characters of one line of a log. The rest is left out."""
+LOG_CHARS_MAX: Final = 1_000
+"""Characters of one line of a log, and of each of its fields. The rest is left out: of tracebacks their beginning."""
 PIECE_BYTES_MAX: Final = 262_144
 """Bytes of a file in one line."""
 LINE_BYTES_MAX: Final = 64 * 1024 * 1024

@@ -26,7 +26,9 @@ def source(url: str, title: str | None = None, description: str | None = None) -
 
 
 def data(value: Any, mime: str | None = None) -> Part:
-    """Structured data: any value that JSON holds."""
+    """Structured data: any value that JSON holds but `None`, which is no data. `ValueError` for that."""
+    if value is None:
+        raise ValueError("`None` is no data")
     return _given({"kind": "data", "mime": mime}) | {"data": value}
 
 

@@ -42,10 +42,15 @@ class Field:
 
     def to_json(self) -> dict[str, Any]:
         """The field as hosts read it."""
-        shown = {"id": self.id, "text": self.text, "type": self.type}
+        shown: dict[str, Any] = {"id": self.id, "text": self.text, "type": self.type}
         if self.options:
-            shown["options"] = [{"value": one.value, "title": one.title} for one in self.options]  # type: ignore[assignment]
-        return shown if self.default is None else shown | {"default": self.default}
+            # Titles alone: options of value and title are shown by some protocols and left out by others.
+            shown["options"] = [one.title for one in self.options]
+        if self.default is not None:
+            titles = {one.value: one.title for one in self.options}
+            several = [titles.get(one, one) for one in self.default] if isinstance(self.default, list) else None
+            shown["default"] = titles.get(self.default, self.default) if several is None else several
+        return shown
 
     def read(self, said: Any) -> Any:
         """The value that an answer means. `ValueError`, with what to say, where it means none."""
@@ -130,7 +135,7 @@ def in_words(text: str, fields: Sequence[Mapping[str, Any]]) -> str:
 
     Hosts say a field once more behind the words, where its options are not among these and a protocol has no forms.
     """
-    titles = [one["title"] for field in fields for one in field.get("options", ())] if len(fields) == 1 else []
+    titles: list[str] = [one for field in fields for one in field.get("options", ())] if len(fields) == 1 else []
     shown = ", ".join(titles)
     is_said = all(title in text for title in titles)
     return text if is_said or len(shown) > OPTIONS_CHARS_MAX else f"{text} ({shown})"

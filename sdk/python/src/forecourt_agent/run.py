@@ -200,7 +200,8 @@ class Run:
 
     def _failed(self, error: BaseException, told: str = "The agent met an error.") -> Line:
         # Its own words are for the log: they tell of the inside.
-        _log.error("the agent %s failed: %s", self.agent.handle, error or type(error).__name__, exc_info=error)
+        words = f"{type(error).__name__}: {error}"
+        _log.error("the agent %s failed: %s", self.agent.handle, words, exc_info=error)
         return {"error": {"message": told}}
 
     def _first_message(self) -> Message:
