@@ -90,6 +90,7 @@ fn served(library: &Path) -> Served {
     let deployment = Deployment::of_backend(&format!(
         "kind = \"command\"\ncommand = [\"node\", \"{program}\", \"tailor.mjs\"]\nmode = \"worker\"\n"
     ));
+    let deployment = deployment.with("admin", "token = \"operator-0123456789abcdef\"");
     deployment.write("tailor.mjs", AGENT);
     fs::create_dir(deployment.path().join("node_modules")).unwrap();
     symlink(library, deployment.path().join("node_modules/forecourt-agent")).unwrap();
