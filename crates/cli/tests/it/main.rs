@@ -73,6 +73,7 @@
 //! | `manual` | every command, file and program of the README and the manual |
 //! | `plain_origin` | which addresses documents name that were fetched from a plain listener |
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
+//! | `sdk_typescript` | our own library for agents in TypeScript: its tests, and an agent of it behind the daemon |
 
 mod admin;
 mod admin_login;
