@@ -8,16 +8,18 @@ export const STATE_BYTES_MAX = 64 * 1024;
 export const REPLAYED_BYTES_MAX = 16 * 1024;
 /** Characters of a question by which a replay knows it. */
 export const ASKED_CHARS_MAX = 200;
+/** Characters of options that are named in the words of a question. */
+export const OPTIONS_CHARS_MAX = 200;
 /** Bytes that a replay holds until its next answered question. */
 export const HELD_BYTES_MAX = 4 * 1024 * 1024;
 /** Calls of tools that may be open at once in one turn. */
 export const CALLS_OPEN_MAX = 32;
 /** Calls of tools in one turn. */
 export const CALLS_MAX = 200;
-/** Lines of the log in one turn. */
-export const LOG_LINES_MAX = 1_000;
-/** Characters of one line of the log. */
-export const LOG_CHARS_MAX = 8 * 1024;
+/** Lines of the log in one turn: as many as the host keeps. */
+export const LOG_LINES_MAX = 100;
+/** Characters of one line of the log, and of its fields as JSON. */
+export const LOG_CHARS_MAX = 1_000;
 /** Bytes of one piece of a file, before base64. A multiple of three, so that pieces can be joined. */
 export const PIECE_BYTES_MAX = 255 * 1024;
 /** Bytes of one line that the host may send. */

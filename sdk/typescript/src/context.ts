@@ -21,8 +21,8 @@ export interface Stage {
   /** Tells the host something that is real in a replay, too. */
   report(line: Line): void;
   log(level: Level, message: string, fields?: JsonObject): void;
-  /** Ends the turn with a question; resolves in the turn that answers. */
-  ask(question: WireQuestion): Promise<Reply>;
+  /** Ends the turn with a question; resolves in the turn that answers. A replay knows it by the author's `text`. */
+  ask(question: WireQuestion, text: string): Promise<Reply>;
 }
 
 /** What a model used. Tokens. */
@@ -240,12 +240,8 @@ export class Context<State extends object = JsonObject> {
     const fields = field.type === "text" && field.default === undefined ? [] : [field];
     let text = question;
     for (let attempt = 1; ; attempt += 1) {
-      const reply = await this.#stage.ask(
-        questionOf(
-          text,
-          fields.map((field) => ({ ...field, text })),
-        ),
-      );
+      const asked = fields.map((field) => ({ ...field, text }));
+      const reply = await this.#stage.ask(questionOf(text, asked), text);
       const answer = readForm([field], reply)[field.id] ?? readField(field, reply.text);
       if (answer !== undefined) return answer;
       if (attempt >= (options.attempts ?? 3)) throw new Unanswered(question);
@@ -254,7 +250,7 @@ export class Context<State extends object = JsonObject> {
   }
   /** Asks for several values at once. What is not answered and has no default is left out. */
   async askForm(text: string, fields: readonly Field[]): Promise<JsonObject> {
-    return readForm(fields, await this.#stage.ask(questionOf(text, fields)));
+    return readForm(fields, await this.#stage.ask(questionOf(text, fields), text));
   }
 
   // What ends the turn. Each throws.

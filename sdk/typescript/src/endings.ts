@@ -14,11 +14,11 @@ export class Ending extends Error {
   }
 }
 
-/** A question was not answered as often as it was asked. Where nobody catches it, the turn is declined. */
+/** A question was not answered as often as it was asked. Where nobody catches it, the conversation begins anew. */
 export class Unanswered extends Ending {
   constructor(question: string) {
-    const sentence = "I could not understand the answer, so I stop here.";
-    super({ declined: sentence }, `no usable answer to: ${question}`);
+    // A whole answer and no refusal: of a turn that is refused the host keeps nothing, so that the question would stay.
+    super({ message: `That is no answer to “${question}”, so let us begin anew.` }, `no usable answer to: ${question}`);
     this.name = "Unanswered";
   }
 }

@@ -1,6 +1,7 @@
 // Questions to callers, and what their answers mean. Mirrors how the host reads answers, so that a word that is typed
 // and a form that is filled in come to the same value.
 
+import { OPTIONS_CHARS_MAX } from "./bounds.js";
 import { AgentError } from "./endings.js";
 import type { Message } from "./message.js";
 import type { FormAnswer, Json, JsonObject, WireQuestion } from "./wire.js";
@@ -50,7 +51,17 @@ export function replyOf(message: Message): Reply {
 export function questionOf(text: string, fields: readonly Field[]): WireQuestion {
   const names = new Set(fields.map((field) => field.id));
   if (names.size < fields.length) throw new AgentError("two fields of a form have the same id");
-  return { text, questions: fields.map(wireField) };
+  const wire = { text, questions: fields.map(wireField) };
+  const [only] = fields;
+  return fields.length === 1 && only ? { ...wire, text: withOptions(text, only) } : wire;
+}
+
+/** A question that names its options, where these are few: then hosts without forms need not say it twice. */
+function withOptions(text: string, field: Field): string {
+  const titles = titlesOf(field);
+  const named = titles.join(", ");
+  const isSaid = titles.every((title) => text.includes(title)) || !text.includes(field.text);
+  return isSaid || named.length > OPTIONS_CHARS_MAX ? text : `${text} (${named})`;
 }
 
 function wireField(field: Field): JsonObject {

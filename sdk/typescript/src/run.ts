@@ -91,11 +91,11 @@ export class Run implements Stage {
     else this.turn.log(level, message, fields);
   }
 
-  ask(question: WireQuestion): Promise<Reply> {
+  ask(question: WireQuestion, text: string): Promise<Reply> {
     if (this.#pending) throw new AgentError("one question at a time: await the first ask");
     if (this.turn.hasEnded) throw new AgentError("the turn has ended");
     this.signal.throwIfAborted();
-    const beginning = beginningOf(question.text);
+    const beginning = beginningOf(text);
     if (this.isReplaying && this.#asked[this.#position] === beginning) {
       this.#dropHeld();
       const reply = this.#answers[this.#position++];

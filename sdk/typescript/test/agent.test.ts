@@ -188,11 +188,11 @@ test("an error tells the caller nothing of the inside", async () => {
 
 test("the log is bounded in a turn", async () => {
   const answer = await answerOf((_message, ctx) => {
-    for (let line = 0; line < 1_005; line += 1) ctx.log.info("x".repeat(9_000));
+    for (let line = 0; line < 105; line += 1) ctx.log.info("x".repeat(9_000));
   });
-  assert.equal(answer.logs.length, 1_001);
-  assert.match(answer.logs.at(-1)?.message ?? "", /more than 1000 lines/);
-  assert.equal(answer.logs[0]?.message.length, 8 * 1024);
+  assert.equal(answer.logs.length, 101);
+  assert.match(answer.logs.at(-1)?.message ?? "", /more than 100 lines/);
+  assert.equal(answer.logs[0]?.message.length, 1_000);
 });
 
 test("an emoji that a model splits arrives whole, and half of one is replaced", async () => {

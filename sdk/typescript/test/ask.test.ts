@@ -18,7 +18,7 @@ test("a question ends the turn, and the next turn goes on behind it", async () =
   const first = await h.say("shirt");
   assert.equal(first.ending, "question");
   assert.deepEqual(first.question, {
-    text: "Which size?",
+    text: "Which size? (S, Medium)",
     questions: [{ id: "answer", text: "Which size?", type: "single_select", options: ["S", "Medium"] }],
   });
   assert.equal(h.suspended, 1);
@@ -52,7 +52,7 @@ test("what was answered elsewhere meanwhile is not answered twice", async () => 
   assert.equal(answer.text, "5 of S for shirt, said in 4.");
 });
 
-test("an answer that fits nothing is asked for again, and then the turn is declined", async () => {
+test("an answer that fits nothing is asked for again, and then the conversation begins anew", async () => {
   const h = host(
     agent(async (_message, ctx) => `You took ${await ctx.ask("Which?", { options: ["tea", "milk"], attempts: 2 })}.`),
   );
@@ -63,7 +63,7 @@ test("an answer that fits nothing is asked for again, and then the turn is decli
   await h.say("drink");
   await h.say("beer");
   const last = await h.say("wine");
-  assert.deepEqual([last.ending, last.declined], ["declined", "I could not understand the answer, so I stop here."]);
+  assert.deepEqual([last.ending, last.text], ["message", "That is no answer to “Which?”, so let us begin anew."]);
 });
 
 test("Unanswered can be caught", async () => {

@@ -74,6 +74,7 @@
 //! | `plain_origin` | which addresses documents name that were fetched from a plain listener |
 //! | `sdk_python` | the library for agents in Python, and an agent made with it |
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
+//! | `sdk_typescript` | our own library for agents in TypeScript: its tests, and an agent of it behind the daemon |
 
 mod admin;
 mod admin_login;
