@@ -22,6 +22,11 @@ pub fn line(text: &str, chars_max: usize) -> String {
     words
 }
 
+/// How many there are of what a regular noun names: "1 agent", "2 agents".
+pub fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A word of a command that a shell takes as it is, and obeys nothing of. Ids and names come from strangers.
 pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@".contains(c);
@@ -112,6 +117,11 @@ mod tests {
         assert_eq!(shell_word("x; rm -rf ~"), "'x; rm -rf ~'");
         assert_eq!(shell_word("$(reboot)'"), r"'$(reboot)'\'''");
         assert_eq!(shell_word(""), "''");
+    }
+
+    #[test]
+    fn one_of_a_thing_is_singular() {
+        assert_eq!([0, 1, 2].map(|count| counted(count, "agent")), ["0 agents", "1 agent", "2 agents"]);
     }
 
     #[test]

@@ -16,7 +16,8 @@ use forecourt_synthesis::meaning::{self, EndpointMeanings};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{hubs, printable, reach, servers};
+use super::printable::{self, counted};
+use super::{hubs, reach, servers};
 use crate::args::Check;
 use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 
@@ -155,7 +156,7 @@ fn moved(moved: &[KeyMove], fix: bool) -> Outcome {
         let text = files::text_of(file).map_err(|problem| wrong(problem.message().to_owned()))?;
         let rewritten = rewrite(&text, of_file).map_err(wrong)?;
         replace(file, &rewritten).map_err(|error| wrong(error.to_string()))?;
-        stderrln!("rewrote {} of {}", counted(of_file.len(), "key"), file.display());
+        stderrln!("rewrote {} of {}", counted(of_file.len() as u64, "key"), file.display());
     }
     Ok(())
 }
@@ -167,10 +168,6 @@ fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     // The settings may hold secrets: the new file is as closed as the old one.
     std::fs::set_permissions(&beside, std::fs::metadata(file)?.permissions())?;
     std::fs::rename(&beside, file)
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 fn show(check: &Check, report: CheckReport, elsewhere: &Elsewhere) -> Outcome {
@@ -192,8 +189,8 @@ fn show(check: &Check, report: CheckReport, elsewhere: &Elsewhere) -> Outcome {
             "semantic_types": if check.explain { explained(&endpoints) } else { Value::Null },
         }));
     }
-    let count = if all.is_empty() { String::new() } else { format!(", {} endpoints", all.len()) };
-    stdoutln!("{} is fine: {} agents{count}", check.place.dir.display(), cards.len());
+    let count = if all.is_empty() { String::new() } else { format!(", {}", counted(all.len() as u64, "endpoint")) };
+    stdoutln!("{} is fine: {}{count}", check.place.dir.display(), counted(cards.len() as u64, "agent"));
     hubs.iter().for_each(|hubs| stdoutln!("for programs: {hubs}"));
     for card in cards {
         stdoutln!("\n{}  {}", card.address, card.name);

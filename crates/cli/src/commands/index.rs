@@ -8,7 +8,7 @@ use forecourt_agents::{FetchSummary, IndexReport, RankExplanation};
 use serde_json::json;
 
 use self::live::Live;
-use super::printable::{line, printable};
+use super::printable::{counted, line, printable};
 use crate::args::Index;
 use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 
@@ -116,7 +116,12 @@ fn report_fetched(content: &Content, fetched: &FetchSummary) {
         return;
     }
     let FetchSummary { pages, unchanged, items, skipped, warnings } = fetched;
-    stderrln!("@{}: {pages} pages ({unchanged} unchanged), {items} items on them, {skipped} left out", content.handle);
+    stderrln!(
+        "@{}: {} ({unchanged} unchanged), {} on them, {skipped} left out",
+        content.handle,
+        counted(*pages as u64, "page"),
+        counted(*items, "item")
+    );
     tell(warnings, *skipped);
 }
 
@@ -138,15 +143,15 @@ fn report(content: &Content, indexed: &IndexReport) {
         count => format!(", {count} overridden by hand"),
     };
     stderrln!(
-        "@{}: {items} items ({loaded} new, {updated} updated, {unchanged} unchanged, {removed} removed, \
-         {skipped} skipped{pushed})",
-        content.handle
+        "@{}: {} ({loaded} new, {updated} updated, {unchanged} unchanged, {removed} removed, {skipped} skipped{pushed})",
+        content.handle,
+        counted(*items, "item")
     );
     if !indexed.kinds.is_empty() {
-        let kinds = indexed.kinds.iter().map(|kind| {
-            let files = if kind.files == 1 { "file" } else { "files" };
-            format!("{} from {} {files} ({})", kind.items, kind.files, kind.kind)
-        });
+        let kinds = indexed
+            .kinds
+            .iter()
+            .map(|kind| format!("{} from {} ({})", kind.items, counted(kind.files, "file"), kind.kind));
         stderrln!("  {}", kinds.collect::<Vec<_>>().join(", "));
     }
     tell(warnings, *skipped);

@@ -10,6 +10,8 @@ use crate::output::{Failure, Outcome, stdoutln};
 
 /// The file that says who the deployment is. `HANDLE` stands for the default agent.
 const ABOUT: &str = include_str!("init/forecourt.toml");
+/// What a program that writes deployments has to know of this one. `HANDLE` stands for the default agent.
+const GUIDE: &str = include_str!("init/AGENTS.md");
 
 /// Writes the files, never over something that is there.
 pub(crate) fn run(init: &Init) -> Outcome {
@@ -26,6 +28,7 @@ pub(crate) fn run(init: &Init) -> Outcome {
     let local = |text: &str| text.replace("demo.localhost", domain.as_str());
     write(&dir.join("forecourt.toml"), &local(&ABOUT.replace("HANDLE", first.handle())))?;
     write(&dir.join(".gitignore"), ".forecourt/\n")?;
+    write(&dir.join("AGENTS.md"), &local(&GUIDE.replace("HANDLE", first.handle())))?;
     for starter in &starters {
         for (name, text) in starter.files() {
             write(&dir.join(name), &local(text))?;

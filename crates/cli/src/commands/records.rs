@@ -18,6 +18,7 @@ use forecourt_identity::HostKeys;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
+use super::printable::counted;
 use crate::args::{AcceptRecords, ExportRecords, Place, VerifyRecords};
 use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 
@@ -284,7 +285,9 @@ fn print(told: &Verification, place: &str) {
     }
     let Verification { segments, records, events, agents, .. } = told;
     let verdict = if told.is_fine() { "all is as it was written" } else { "not all is as it was written" };
-    stdoutln!("{place}: {records} records and {events} events of {agents} agents in {segments} files: {verdict}");
+    let (records, events) = (counted(*records, "record"), counted(*events, "event"));
+    let (agents, files) = (counted(*agents as u64, "agent"), counted(*segments as u64, "file"));
+    stdoutln!("{place}: {records} and {events} of {agents} in {files}: {verdict}");
 }
 
 fn as_json(told: &Verification, held_against: &[String]) -> Value {
