@@ -2,6 +2,7 @@
 
 use forecourt_core::policy::{AcceptedPayment, PaymentSubmission, RefusalKind};
 use forecourt_core::{Ending, Part, PolicyPart, Role, StateToken, Task};
+use forecourt_issuance::sha256_hex;
 use serde_json::{Map, Value};
 
 use crate::model::{Metadata, OperationError};
@@ -31,6 +32,12 @@ const FAULT: &str = "payment:";
 const SCHEME: &str = "x402.";
 /// The family of these schemes, as `PaymentScheme::family` names it.
 pub(crate) const FAMILY: &str = "x402";
+
+/// The family of mandates of AP2, as `PaymentScheme::family` names it.
+pub(crate) const MANDATE_FAMILY: &str = "ap2";
+/// What the keys of mandates begin with, and that of a mandate that pays.
+const MANDATES: &str = "ap2.mandates.";
+const PAYMENT_MANDATE: &str = "ap2.mandates.PaymentMandate";
 
 /// Whether an offer is to be paid by x402.
 pub(crate) fn is_x402(offer: &AcceptedPayment) -> bool {
@@ -76,6 +83,35 @@ pub(crate) fn take(metadata: &mut Metadata, request: &Metadata) -> Result<Option
         // Without its payload it lies in a mandate, which is for the agent to read.
         _ => Ok(None),
     }
+}
+
+/// Takes the mandates out of what was said to a task that waits for a payment by them: the keyed data of its parts,
+/// joined. `None` where none pays, or where an agent offered a cart of its own, whose mandates are for it to read. AP2
+/// v0.1.
+pub(crate) fn take_mandates(parts: &mut Vec<Part>, task: &Task) -> Option<PaymentSubmission> {
+    let state = state(task)?;
+    // The host's own carts go by the name of their state.
+    let name = sha256_hex(state.expose().as_bytes());
+    let is_ours = |offer: &AcceptedPayment| offer.payload.get("contents").is_some_and(|cart| cart["id"] == *name);
+    let RefusalKind::PaymentRequired { accepted_payments } = &refusal(task)?.kind else { return None };
+    let is_paid = |part: &Part| matches!(part, Part::Data(data) if data.data.has_member(PAYMENT_MANDATE));
+    if !accepted_payments.iter().any(is_ours) || !parts.iter().any(is_paid) {
+        return None;
+    }
+    let mut payload = Map::new();
+    parts.retain(|part| match part {
+        Part::Data(data) => match data.data.as_object() {
+            Some(said) if said.keys().any(|key| key.starts_with(MANDATES)) => {
+                payload.extend(
+                    said.iter().filter(|(key, _)| key.starts_with(MANDATES)).map(|(k, v)| (k.clone(), v.clone())),
+                );
+                false
+            }
+            _ => true,
+        },
+        _ => true,
+    });
+    Some(PaymentSubmission { family: MANDATE_FAMILY, payload })
 }
 
 /// Hands a payment on to an agent that asked for it.

@@ -32,5 +32,5 @@ pub use resolution::{
 pub use sanitize::{sanitize, sanitize_map};
 pub use scheme::{
     Checkout, CheckoutAmount, CheckoutFinding, CheckoutOptions, CheckoutOrder, GivenBack, PaymentAuthorization,
-    PaymentError, PaymentNotice, PaymentScheme, Receipt, Settlement, transaction,
+    PaymentError, PaymentNotice, PaymentScheme, PresentedTerms, Receipt, Settlement, transaction,
 };

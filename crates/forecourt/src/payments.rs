@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use forecourt_core::SystemClock;
 use forecourt_core::policy::{OfferBuilder, PaymentScheme};
 use forecourt_egress::Egress;
+use forecourt_identity::HostKeys;
+use forecourt_payments::ap2::{Ap2, Ap2Offers};
 use forecourt_payments::card::{Card, CardOffers};
 use forecourt_payments::crawl::{self, CrawlerAccounts, DebtLedger};
 use forecourt_payments::{PaymentsSettings, SettingsError, X402, X402Offers};
@@ -16,11 +19,14 @@ pub(crate) struct Payments {
     scheme: Option<Arc<X402>>,
     card_offers: Arc<CardOffers>,
     card: Option<Arc<Card>>,
+    ap2_offers: Arc<Ap2Offers>,
+    ap2: Option<Arc<Ap2>>,
 }
 
 /// Reads `[payments]`. Fails when it can't work.
 pub(crate) fn read_payments(section: &Section) -> Result<PaymentsSettings, Problems> {
-    let settings: PaymentsSettings = section.read()?;
+    let mut settings: PaymentsSettings = section.read()?;
+    settings.ap2.resolve_files(|file| section.resolve_path(file));
     settings.check().map_err(|error| problem(section, error))?;
     Ok(settings)
 }
@@ -38,17 +44,26 @@ impl Payments {
         let card = settings.card.is_on().then(|| Card::new(&settings.card, egress.clone(), Arc::new(SystemClock)));
         let card = card.transpose().map_err(|error| problem(root, error))?.map(Arc::new);
         let card_offers = Arc::new(CardOffers::new(settings.card.clone()));
-        Ok(Self { offers: Arc::new(X402Offers::new(settings.clone())), scheme, card_offers, card })
+        let ap2_offers = Arc::new(Ap2Offers::new(settings.clone()));
+        let ap2 = || Ap2::new(settings, scheme.clone(), egress, Arc::new(SystemClock));
+        let ap2 = settings.ap2.is_on().then(ap2).transpose().map_err(|error| problem(root, error))?.map(Arc::new);
+        Ok(Self { offers: Arc::new(X402Offers::new(settings.clone())), scheme, card_offers, card, ap2_offers, ap2 })
     }
 
     /// The builders that turn shorthands of offers, such as `x402 = { … }` and `card = { … }`, into ways to pay.
     pub(crate) fn offer_builders(&self) -> Vec<Arc<dyn OfferBuilder>> {
-        vec![self.offers.clone(), self.card_offers.clone(), Arc::new(CrawlerAccounts::offered())]
+        let crawlers = Arc::new(CrawlerAccounts::offered());
+        vec![self.offers.clone(), self.card_offers.clone(), self.ap2_offers.clone(), crawlers]
     }
 
     /// The payment schemes that verify and settle payments: x402 where there is a facilitator, cards where there is a
-    /// provider, and accounts of crawlers, which are kept in `debts`.
-    pub(crate) fn schemes(&self, debts: &DebtLedger) -> Vec<Arc<dyn PaymentScheme>> {
+    /// provider, mandates where something settles them, whose carts are signed with `keys`, and accounts of crawlers,
+    /// which are kept in `debts`.
+    pub(crate) fn schemes(&self, debts: &DebtLedger, keys: &Arc<ArcSwap<HostKeys>>) -> Vec<Arc<dyn PaymentScheme>> {
+        if let Some(ap2) = &self.ap2 {
+            let keys = keys.clone();
+            ap2.sign_with(Arc::new(move || keys.load().current().clone()));
+        }
         let accounts: Arc<dyn PaymentScheme> = Arc::new(CrawlerAccounts::new(debts.clone()));
         self.of_providers().chain([accounts]).collect()
     }
@@ -61,7 +76,8 @@ impl Payments {
     /// The schemes of which somebody else moves the money.
     fn of_providers(&self) -> impl Iterator<Item = Arc<dyn PaymentScheme>> {
         let x402 = self.scheme.iter().map(|scheme| scheme.clone() as Arc<dyn PaymentScheme>);
-        x402.chain(self.card.iter().map(|card| card.clone() as Arc<dyn PaymentScheme>))
+        let cards = self.card.iter().map(|card| card.clone() as Arc<dyn PaymentScheme>);
+        x402.chain(cards).chain(self.ap2.iter().map(|ap2| ap2.clone() as Arc<dyn PaymentScheme>))
     }
 
     /// Warns of offers that the facilitator can't settle, or that it can't be asked. Refuses nothing.

@@ -111,7 +111,7 @@ impl Running {
             let standings = storage.standings(&house.deployment)?;
             let live = Arc::new(LiveHouse::default());
             let books = CrawlBooks::new(&store, clock.clone());
-            let Opening { mut builder, house } = Opening::of(house, &storage, &store, &books)?;
+            let Opening { mut builder, house } = Opening::of(house, (&storage, &store), &books, &keys)?;
             builder.standings = standings;
             builder.bus = nodes.bus.clone();
             (builder.alone, builder.lease) = (nodes.alone, lease);
@@ -174,7 +174,7 @@ impl Running {
                 let text = format!("{} can't become {} while it is served", then.base, now.base);
                 return Err(Error::new(text).hint("restart the server to serve another domain or address"));
             }
-            let Opening { builder, house } = Opening::of(house, &self.storage, &self.store, &self.books)?;
+            let Opening { builder, house } = Opening::of(house, (&self.storage, &self.store), &self.books, &self.keys)?;
             let host = builder.replace(&before).await.map_err(|error| Error::new(error.to_string()))?;
             let Self { live, storage, store, keys, api_keys, books, stop, .. } = self;
             let around = Around { live, storage, store, keys, api_keys, books, stop };
@@ -332,7 +332,12 @@ struct Opening {
 }
 
 impl Opening {
-    fn of(mut house: House, storage: &Storage, store: &Arc<dyn Store>, books: &CrawlBooks) -> Result<Self, Error> {
+    fn of(
+        mut house: House,
+        (storage, store): (&Storage, &Arc<dyn Store>),
+        books: &CrawlBooks,
+        keys: &Arc<ArcSwap<HostKeys>>,
+    ) -> Result<Self, Error> {
         let agents: Vec<HostedAgent> = std::mem::take(&mut house.agents);
         let deployment = &house.deployment;
         let default = deployment.top.default_agent.as_ref().ok_or_else(|| Error::new("there is no agent"))?;
@@ -348,7 +353,7 @@ impl Opening {
         builder.envelopes = deployment.wires.envelopes();
         builder.couriers = deployment.wires.couriers(&house.egress, &house.site);
         builder.rules = house.rules.clone();
-        builder.schemes = house.payments.schemes(&books.debts);
+        builder.schemes = house.payments.schemes(&books.debts, keys);
         builder.people = deployment.identity.oidc.as_ref().map(OidcConfig::subject_prefix);
         house.payments.begin_check();
         Ok(Self { builder, house })

@@ -8,10 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::request::Request;
 use forecourt_audit::RequestOrigin;
-use forecourt_issuance::{Holder, RefusedMessage};
+use forecourt_issuance::{AGENT_RULE, Holder, RefusedMessage};
 
-/// The rule that an agent's own demand is told by.
-const RULE: &str = "agent";
 /// The keys of `data` by which an agent says what is agreed to, and for how many seconds.
 const SCOPE_KEY: &str = "mentionable.scope";
 const LIFETIME_KEY: &str = "mentionable.lifetime_seconds";
@@ -56,7 +54,7 @@ fn requirement(part: &PolicyPart) -> Requirement {
         }),
     };
     Requirement {
-        rule: RULE.to_owned(),
+        rule: AGENT_RULE.to_owned(),
         title: part.title.clone(),
         message: part.message.clone(),
         message_translations: part.message_translations.clone(),

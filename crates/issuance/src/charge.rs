@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use forecourt_core::clock::after;
 use forecourt_core::policy::{
-    AcceptedPayment, Confirmation, Demand, PaymentAuthorization, PaymentConfirmation, PaymentError, PaymentScheme,
+    AcceptedPayment, Confirmation, PaymentAuthorization, PaymentConfirmation, PaymentError, PaymentScheme,
     PaymentSubmission, Receipt, Settlement,
 };
 use forecourt_core::{Ending, Error, FailureCause};
@@ -59,8 +59,7 @@ impl Issuances {
         settling: Settling,
         authorization: PaymentAuthorization,
     ) -> Result<IssuanceOutcome, Error> {
-        let Demand::Payment(terms) = &record.requirement.demand else { return Err(Error::unavailable()) };
-        let Some(offer) = terms.accepted.get(settling.offer) else { return Err(Error::unavailable()) };
+        let Some(offer) = record.offers().get(settling.offer) else { return Err(Error::unavailable()) };
         let PaymentAuthorization { payer, network, good_until, .. } = authorization;
         let confirmation = Confirmation::PaymentRequired(PaymentConfirmation {
             scheme: offer.scheme.clone(),
@@ -71,9 +70,13 @@ impl Issuances {
         });
         let step = self.verified(&settling.state, record, confirmation, self.clock.now());
         let expires_at = good_until.map_or(step.expires_at, |end| step.expires_at.min(end));
+        let settling_family = settling.family.clone();
         let reserved = IssuanceRecord { expires_at, settling: Some(settling), ..step };
         if self.write(hash, &reserved, number).await?.is_none() {
             // Somebody else was first. The claim stays with this state, whose payment it may be.
+            if self.scheme(&settling_family).is_some_and(|scheme| scheme.holds()) {
+                self.let_go(&reserved).await;
+            }
             return self.late(hash).await;
         }
         self.mark(hash, &reserved).await?;
@@ -225,6 +228,8 @@ impl Issuances {
         let UsedState { hash, number, record } = state;
         let Some(settling) = record.settling.clone() else { return Err(Error::unavailable()) };
         self.conclude(&hash, &record, number, Settlement::Refused(fault.clone())).await?;
+        // As it is offered now.
+        let record = self.last(&hash).await?.map_or(record, |(_, last)| last);
         let part = self.refusal_again(&record, &settling.state, fault);
         Ok(ChargeOutcome::Withheld(Box::new(Ending::Refused(Box::new(part)))))
     }
@@ -264,11 +269,9 @@ impl Issuances {
         &self,
         record: &'a IssuanceRecord,
     ) -> Option<(Arc<dyn PaymentScheme>, &'a AcceptedPayment, PaymentSubmission)> {
-        let (Some(settling), Demand::Payment(terms)) = (&record.settling, &record.requirement.demand) else {
-            return None;
-        };
+        let settling = record.settling.as_ref()?;
         let scheme = self.scheme(&settling.family)?;
         let payment = settling.payment(scheme.family());
-        Some((scheme, terms.accepted.get(settling.offer)?, payment))
+        Some((scheme, record.offers().get(settling.offer)?, payment))
     }
 }

@@ -345,6 +345,7 @@ impl Issuances {
             payload: payment.payload.clone(),
             offer: step.offer,
             fingerprint,
+            claimed_as: None,
         };
         let refused = IssuanceRecord { settling: Some(settling), ..without_checkout(&last) };
         self.give_back_payment(hash, &refused, number).await?;

@@ -41,9 +41,10 @@ impl Issuances {
         submitted: Option<&StateHash>,
     ) -> Result<Option<Finding>, Error> {
         // What can't be read is told by whoever takes it.
-        let fingerprint = self.scheme(payment.family).and_then(|scheme| scheme.fingerprint(payment).ok());
-        let Some(fingerprint) = fingerprint else { return Ok(None) };
-        let claimed = self.claimed(&claim_stream(payment.family, &fingerprint)).await?;
+        let scheme = self.scheme(payment.family);
+        let named = scheme.and_then(|scheme| Some((scheme.claimed_as(), scheme.fingerprint(payment).ok()?)));
+        let Some((family, fingerprint)) = named else { return Ok(None) };
+        let claimed = self.claimed(&claim_stream(family, &fingerprint)).await?;
         let Some((_, PaymentClaim { state: Some(hash), payment: known })) = claimed else { return Ok(None) };
         let Some((number, record)) = self.last(&hash).await? else { return Ok(None) };
         let is_same = known.is_some_and(|known| canonical_hash(&payment.payload).is_ok_and(|hash| hash == known));
@@ -83,7 +84,7 @@ impl Issuances {
 
     /// Takes a payment for a state: `false` when another state has it, or had it and took the money.
     pub(crate) async fn claim(&self, settling: &Settling, state: &StateHash) -> Result<bool, Error> {
-        let stream = claim_stream(&settling.family, &settling.fingerprint);
+        let stream = claim_stream(settling.claimed_as(), &settling.fingerprint);
         for _ in 0..TRIES_MAX {
             let (number, is_held) = match self.claimed(&stream).await? {
                 None => (0, false),
@@ -108,7 +109,7 @@ impl Issuances {
 
     /// The number of the claim on a payment, to give it back by.
     pub(crate) async fn claim_number(&self, settling: &Settling) -> Result<u64, Error> {
-        let claimed = self.claimed(&claim_stream(&settling.family, &settling.fingerprint)).await?;
+        let claimed = self.claimed(&claim_stream(settling.claimed_as(), &settling.fingerprint)).await?;
         Ok(claimed.map_or(0, |(number, _)| number))
     }
 
@@ -117,7 +118,7 @@ impl Issuances {
     /// that was written: whoever has claimed it since keeps it. A payment that is not given back after all pays for this
     /// state alone.
     pub(crate) async fn give_back(&self, settling: &Settling, claim: u64) {
-        let stream = claim_stream(&settling.family, &settling.fingerprint);
+        let stream = claim_stream(settling.claimed_as(), &settling.fingerprint);
         let given_back = async {
             let entry = self.claim_entry(&PaymentClaim { state: None, payment: None })?;
             self.store.append_entry(&stream, entry, Some(claim)).await.map_err(Error::from)

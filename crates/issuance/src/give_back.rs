@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use forecourt_core::Error;
 use forecourt_core::clock::after;
-use forecourt_core::policy::{Demand, GivenBack, PaidFor};
+use forecourt_core::policy::{Demand, GivenBack, PaidFor, PaymentScheme};
 
-use crate::IssuanceStatus;
-use crate::limits::{EXPIRED_KEPT, INDETERMINATE_KEPT, SETTLE_TIME_MAX};
-use crate::record::IssuanceRecord;
+use crate::issue::fault;
+use crate::limits::{EXPIRED_KEPT, INDETERMINATE_KEPT, SETTLE_TIME_MAX, VERIFY_TIME_MAX};
+use crate::record::{IssuanceRecord, Settling};
 use crate::streams::{Issuances, StateHash};
+use crate::{IssuanceOutcome, IssuanceStatus};
 use forecourt_audit::AuditOutcome;
 
 impl Issuances {
@@ -78,12 +79,43 @@ impl Issuances {
         is_done.map(drop)
     }
 
+    /// Has a provider hold a payment that is taken later, where its scheme does. Written down before as one that is given
+    /// back, so that whatever cuts this off, what was held is let go of. The step from which it is reserved.
+    pub(crate) async fn hold(
+        &self,
+        hash: &StateHash,
+        record: IssuanceRecord,
+        number: u64,
+        settling: &Settling,
+        scheme: &dyn PaymentScheme,
+    ) -> Result<Result<(u64, IssuanceRecord), IssuanceOutcome>, Error> {
+        if !scheme.holds() {
+            return Ok(Ok((number, record)));
+        }
+        self.list_indeterminate(hash).await?;
+        let step = record.step(IssuanceStatus::Indeterminate, self.clock.now(), INDETERMINATE_KEPT);
+        let returning = IssuanceRecord { is_returning: true, settling: Some(settling.clone()), ..step };
+        let Some(number) = self.write(hash, &returning, number).await? else { return Ok(Err(self.late(hash).await?)) };
+        let Some(offer) = returning.offers().get(settling.offer) else { return Err(Error::unavailable()) };
+        let payment = settling.payment(scheme.family());
+        let held = tokio::time::timeout(VERIFY_TIME_MAX, scheme.hold(offer, &payment)).await;
+        let refused = match held {
+            Ok(Ok(())) => return Ok(Ok((number, IssuanceRecord { is_returning: false, settling: None, ..returning }))),
+            Ok(Err(refused)) => refused,
+            Err(_) => fault("hold_timed_out", "The payment could not be reserved in time.", true),
+        };
+        if !matches!(self.return_payment(hash, &returning, number).await, Ok(true)) {
+            self.watch(hash, false);
+        }
+        Ok(Err(self.refuse_payment(hash, &returning, refused)))
+    }
+
     /// Lets go of what is held for an answer that was given and can't be charged for any more: nobody else would. Once,
     /// since its state is over; what that does not reach ends with the provider's own time.
     pub(crate) async fn let_go(&self, record: &IssuanceRecord) {
-        let (Some(settling), Demand::Payment(terms)) = (&record.settling, &record.requirement.demand) else { return };
+        let Some(settling) = &record.settling else { return };
         let scheme = self.scheme_now(&settling.family).filter(|scheme| scheme.gives_back());
-        let (Some(scheme), Some(offer)) = (scheme, terms.accepted.get(settling.offer)) else { return };
+        let (Some(scheme), Some(offer)) = (scheme, record.offers().get(settling.offer)) else { return };
         let payment = settling.payment(scheme.family());
         let given_back = tokio::time::timeout(SETTLE_TIME_MAX, scheme.give_back(offer, &payment)).await;
         if !matches!(given_back, Ok(GivenBack::NotTaken | GivenBack::Refunded(_))) {
@@ -98,23 +130,21 @@ impl Issuances {
         record: &IssuanceRecord,
         number: u64,
     ) -> Result<bool, Error> {
-        let (Some(settling), Demand::Payment(terms)) = (&record.settling, &record.requirement.demand) else {
-            return Ok(true);
-        };
-        let (scheme, offer) = (self.scheme_now(&settling.family), terms.accepted.get(settling.offer));
+        let Some(settling) = &record.settling else { return Ok(true) };
+        let (scheme, offer) = (self.scheme_now(&settling.family), record.offers().get(settling.offer));
         let (Some(scheme), Some(offer)) = (scheme, offer) else { return Ok(false) };
         let payment = settling.payment(scheme.family());
         let given_back = tokio::time::timeout(SETTLE_TIME_MAX, scheme.give_back(offer, &payment)).await;
         match given_back.unwrap_or_else(|_| GivenBack::Unknown("giving back took too long".to_owned())) {
             GivenBack::NotTaken => {
-                let released = self.returned(record, None);
+                let released = self.returned(hash, record, None);
                 if self.write(hash, &released, number).await?.is_some() {
                     self.note(hash, &released, AuditOutcome::Released);
                 }
                 Ok(true)
             }
             GivenBack::Refunded(receipt) => {
-                let refunded = self.returned(record, Some(receipt));
+                let refunded = self.returned(hash, record, Some(receipt));
                 if self.write(hash, &refunded, number).await?.is_some() {
                     self.note(hash, &refunded, AuditOutcome::GivenBack);
                     self.hold_payment(hash, &refunded).await;
@@ -132,6 +162,7 @@ impl Issuances {
     /// that one state is paid once.
     fn returned(
         &self,
+        hash: &StateHash,
         record: &IssuanceRecord,
         refund: Option<serde_json::Map<String, serde_json::Value>>,
     ) -> IssuanceRecord {
@@ -149,6 +180,7 @@ impl Issuances {
             is_refunded: refund.is_some(),
             receipt: refund,
             expires_at,
+            offered: self.presented(&record.requirement, hash, expires_at),
             ..record.step(IssuanceStatus::Issued, now, wait + EXPIRED_KEPT)
         }
     }

@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use forecourt_core::clock::after;
-use forecourt_core::policy::{Demand, PaymentError, RefusalKind, Requirement, STATE_KEY};
-use forecourt_core::{AgentCard, Error, Handle, Language, Part, PolicyPart, StateToken, TaskId};
+use forecourt_core::policy::{
+    AcceptedPayment, Demand, PaymentError, PresentedTerms, RefusalKind, Requirement, STATE_KEY, Translation,
+};
+use forecourt_core::{AgentCard, Error, Handle, Language, Part, PolicyPart, StateToken, TaskId, Timestamp};
+use forecourt_sentences::{Sentences, SpokenLanguage};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
@@ -16,6 +19,8 @@ use crate::record::{IssuanceRecord, kept_parts};
 use crate::streams::{Issuances, StateHash};
 use forecourt_audit::{AuditOutcome, RequestOrigin};
 
+/// The name of the rule of what an agent requires.
+pub const AGENT_RULE: &str = "agent";
 /// What a caller with too many open ones is told to wait, in seconds.
 const RETRY_SECONDS: u64 = 60;
 
@@ -61,9 +66,11 @@ impl Issuances {
             return Ok((None, self.too_many()));
         }
         let state = StateToken::mint(&*self.entropy);
+        let hash = StateHash::of(&state);
         let record = IssuanceRecord {
             status: IssuanceStatus::Issued,
             terms: canonical_hash(&requirement.terms())?,
+            offered: self.presented(requirement, &hash, expires_at),
             requirement: requirement.clone(),
             agent: card.handle().clone(),
             subject: refused.holder.subject,
@@ -86,14 +93,35 @@ impl Issuances {
             origin: refused.origin,
             is_cut_off: false,
         };
-        let hash = StateHash::of(&state);
         // At once, so that the store commits them together.
         let (written, marked) = futures::join!(self.write(&hash, &record, 0), self.mark(&hash, &record));
         marked?;
         written?.ok_or_else(Error::unavailable)?;
         self.note(&hash, &record, AuditOutcome::Issued);
-        let part = self.refusal(requirement, card.handle(), &state);
+        let part = self.refusal(&record, &state);
         Ok((Some(state), part))
+    }
+
+    /// The ways to pay as a state offers them; none where their schemes add nothing to those of the requirement.
+    pub(crate) fn presented(
+        &self,
+        requirement: &Requirement,
+        hash: &StateHash,
+        until: Timestamp,
+    ) -> Vec<AcceptedPayment> {
+        // What an agent offers is its own to sign: this host signs what its operator sells, and nothing else.
+        let Demand::Payment(terms) = &requirement.demand else { return Vec::new() };
+        if requirement.rule == AGENT_RULE {
+            return Vec::new();
+        }
+        let made_for = PresentedTerms { reference: hash.as_str(), at: self.clock.now(), until };
+        let family = |offer: &AcceptedPayment| offer.scheme.split('.').next().and_then(|family| self.scheme(family));
+        let present = |offer: &AcceptedPayment| match family(offer) {
+            Some(scheme) => scheme.present(offer, &made_for),
+            None => offer.clone(),
+        };
+        let presented: Vec<_> = terms.accepted.iter().map(present).collect();
+        if presented == terms.accepted { Vec::new() } else { presented }
     }
 
     /// How long it may take to do what is required.
@@ -106,7 +134,7 @@ impl Issuances {
 
     /// What a state asks for once more, with why the payment that came for it was not taken.
     pub(crate) fn refusal_again(&self, record: &IssuanceRecord, state: &StateToken, fault: PaymentError) -> PolicyPart {
-        with_fault(self.refusal(&record.requirement, &record.agent, state), Some(fault))
+        with_fault(self.refusal(record, state), Some(fault))
     }
 
     /// What a caller is told who has to meet `requirement`, without a state: nothing is issued, and nobody can do it.
@@ -120,7 +148,8 @@ impl Issuances {
         worded(PolicyPart::new(kind, requirement.message.clone()), requirement)
     }
 
-    fn refusal(&self, requirement: &Requirement, agent: &Handle, state: &StateToken) -> PolicyPart {
+    fn refusal(&self, record: &IssuanceRecord, state: &StateToken) -> PolicyPart {
+        let (requirement, agent) = (&record.requirement, &record.agent);
         let page = |name: &str| self.site.url(&format!("/{name}/{}", state.expose()));
         let part = match &requirement.demand {
             Demand::Consent(_) => {
@@ -129,8 +158,8 @@ impl Issuances {
                 let kind = RefusalKind::ConsentRequired { state: state.expose().to_owned(), return_to };
                 PolicyPart { url: Some(page("consent")), ..PolicyPart::new(kind, requirement.message.clone()) }
             }
-            Demand::Payment(terms) => {
-                let kind = RefusalKind::PaymentRequired { accepted_payments: terms.accepted.clone() };
+            Demand::Payment(_) => {
+                let kind = RefusalKind::PaymentRequired { accepted_payments: record.offers().to_vec() };
                 let mut part =
                     PolicyPart { url: Some(page("pay")), ..PolicyPart::new(kind, requirement.message.clone()) };
                 part.data.insert(STATE_KEY.to_owned(), Value::from(state.expose()));
@@ -157,9 +186,16 @@ fn worded(part: PolicyPart, requirement: &Requirement) -> PolicyPart {
     PolicyPart { title, message_translations, ..part }
 }
 
-/// A refusal, with why the payment that came for it was not taken.
+/// A refusal, with why the payment that came for it was not taken: in each language that there is a sentence for it.
 pub fn with_fault(mut refusal: PolicyPart, fault: Option<PaymentError>) -> PolicyPart {
     if let Some(fault) = fault {
+        for language in SpokenLanguage::ALL {
+            let Some(words) = Sentences::in_language(language).payment_fault(&fault.code) else { continue };
+            let said = refusal.message_translations.get(language.code());
+            let (title, message) = said.map_or((&refusal.title, &refusal.message), |said| (&said.title, &said.message));
+            let told = Translation { title: title.clone(), message: format!("{words} {message}") };
+            refusal.message_translations.insert(language.code().to_owned(), told);
+        }
         refusal.message = format!("{} {}", sentence(&fault.message), refusal.message);
         refusal.code = Some(format!("payment:{}", fault.code));
     }

@@ -78,7 +78,8 @@ impl Issuances {
             return Ok(IssuanceOutcome::Late(status));
         }
         // All that can be found out without taking money comes first: what fails here leaves the state as it was.
-        let selected = match self.check(&terms.accepted, payment, &hash).await? {
+        let offers = record.offers().to_vec();
+        let selected = match self.check(&offers, payment, &hash).await? {
             Ok(selected) => selected,
             Err(fault) => return Ok(self.refuse_payment(&hash, &record, fault)),
         };
@@ -92,11 +93,16 @@ impl Issuances {
             payload: payment.payload.clone(),
             offer: selected.offer,
             fingerprint: selected.fingerprint,
+            claimed_as: Some(selected.scheme.claimed_as().to_owned()).filter(|family| family != payment.family),
         };
         if !self.claim(&settling, &hash).await? {
             return Ok(self.refuse_payment(&hash, &record, used_before(None)));
         }
         if terms.is_charged_after() {
+            let (number, record) = match self.hold(&hash, record, number, &settling, &*selected.scheme).await? {
+                Ok(held) => held,
+                Err(outcome) => return Ok(outcome),
+            };
             return self.reserve(&hash, &record, number, settling, selected.authorization).await;
         }
         // Written before anything is taken: whatever happens from here on, somebody asks what came of it.
@@ -108,7 +114,7 @@ impl Issuances {
             return self.late(&hash).await;
         };
         self.mark(&hash, &indeterminate).await?;
-        let offer = &terms.accepted[selected.offer];
+        let offer = &offers[selected.offer];
         let settled = tokio::time::timeout(SETTLE_TIME_MAX, selected.scheme.settle(offer, payment)).await;
         // A settlement that timed out may have been made: it is asked about, and never taken for refused.
         let settled = settled.unwrap_or_else(|_| Settlement::Unknown("settling took too long".to_owned()));
@@ -151,7 +157,7 @@ impl Issuances {
             return Ok(Err(fault("foreign_payment", "This payment was made for something else.", false)));
         }
         // Before its facilitator is asked, which can only say that it was used.
-        if let Some(fault) = self.used_elsewhere(payment.family, &selected.fingerprint, hash).await? {
+        if let Some(fault) = self.used_elsewhere(selected.scheme.claimed_as(), &selected.fingerprint, hash).await? {
             return Ok(Err(fault));
         }
         let offered = &offers[selected.offer];
@@ -230,7 +236,9 @@ impl Issuances {
                 // What was reserved had the payment's own end: another one may be handed in for as long as at first.
                 let was_reserved = record.resolution.is_some();
                 let expires_at = if was_reserved { after(now, self.limits.payment_wait) } else { record.expires_at };
-                let issued = IssuanceRecord { settling: None, used: None, resolution: None, expires_at, ..step };
+                let offered = self.presented(&record.requirement, hash, expires_at);
+                let issued =
+                    IssuanceRecord { settling: None, used: None, resolution: None, expires_at, offered, ..step };
                 let claim = self.claim_number(settling).await?;
                 if self.write(hash, &issued, number).await?.is_some() {
                     self.give_back(settling, claim).await;
@@ -280,11 +288,11 @@ impl Issuances {
     pub(crate) fn paid(&self, record: &IssuanceRecord, receipt: &mut Receipt) -> IssuanceRecord {
         let now = self.clock.now();
         let details = Some(receipt.details.clone());
-        let (Some(settling), Demand::Payment(terms)) = (&record.settling, &record.requirement.demand) else {
+        let Some(settling) = &record.settling else {
             return IssuanceRecord { receipt: details, ..record.clone() };
         };
         // The offer as it was made, whatever the scheme or its facilitator says that it was. PolicyPart 5.6.
-        if let Some(offer) = terms.accepted.get(settling.offer) {
+        if let Some(offer) = record.offers().get(settling.offer) {
             receipt.confirmation.scheme.clone_from(&offer.scheme);
             receipt.confirmation.original_payload.clone_from(&offer.payload);
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use forecourt_core::Error;
 use forecourt_core::clock::after;
-use forecourt_core::policy::{Demand, Settlement};
+use forecourt_core::policy::Settlement;
 use forecourt_core::store::{LedgerEntry, Span};
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -162,12 +162,10 @@ impl Issuances {
         if is_answered {
             record = record.answered();
         }
-        let (Some(settling), Demand::Payment(terms)) = (&record.settling, &record.requirement.demand) else {
-            return Ok(true);
-        };
+        let Some(settling) = &record.settling else { return Ok(true) };
         let scheme = self.scheme_now(&settling.family);
         // A scheme that the operator took out may come back: until it is forgotten, the settlement stays open.
-        let (Some(scheme), Some(offer)) = (scheme, terms.accepted.get(settling.offer)) else { return Ok(false) };
+        let (Some(scheme), Some(offer)) = (scheme, record.offers().get(settling.offer)) else { return Ok(false) };
         let payment = settling.payment(scheme.family());
         let settled = tokio::time::timeout(SETTLE_TIME_MAX, scheme.reconcile(offer, &payment)).await;
         match settled {

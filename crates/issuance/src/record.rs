@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use forecourt_core::clock::after;
-use forecourt_core::policy::{Charge, Demand, PaymentSubmission, PolicyResolution, Requirement};
+use forecourt_core::policy::{AcceptedPayment, Charge, Demand, PaymentSubmission, PolicyResolution, Requirement};
 use forecourt_core::store::LedgerEntry;
 use forecourt_core::{Account, Error, Handle, Language, Part, StateToken, TaskId, ThreadId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,9 @@ pub(crate) struct IssuanceRecord {
     pub(crate) requirement: Requirement,
     /// The hash of the requirement's terms.
     pub(crate) terms: String,
+    /// The ways to pay as this state offers them; empty where its scheme adds nothing to those of the requirement.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) offered: Vec<AcceptedPayment>,
     pub(crate) agent: Handle,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) subject: Option<String>,
@@ -80,6 +83,9 @@ pub(crate) struct Settling {
     /// Which of the offers it means.
     pub(crate) offer: usize,
     pub(crate) fingerprint: String,
+    /// The family under whose name it is claimed, where that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) claimed_as: Option<String>,
 }
 
 /// A checkout, written down before it is opened, so that whoever goes on with it opens the same one.
@@ -126,6 +132,15 @@ impl IssuanceRecord {
             // Money that is on its way has no end in time: an indeterminate one is never told as expired.
             IssuanceStatus::Issued | IssuanceStatus::Verified if is_over => IssuanceStatus::Expired,
             status => status,
+        }
+    }
+
+    /// The ways to pay, as they were offered. None for a consent.
+    pub(crate) fn offers(&self) -> &[AcceptedPayment] {
+        match &self.requirement.demand {
+            Demand::Payment(terms) if self.offered.is_empty() => &terms.accepted,
+            Demand::Payment(_) => &self.offered,
+            Demand::Consent(_) => &[],
         }
     }
 
@@ -177,8 +192,13 @@ impl IssuanceRecord {
         Holder { subject: self.subject.clone(), thread: self.thread.clone(), account: self.account.clone() }
     }
 
-    pub(crate) fn into_issuance(self, now: Timestamp) -> Issuance {
+    pub(crate) fn into_issuance(mut self, now: Timestamp) -> Issuance {
         let (is_reserved, is_at_checkout) = (self.is_reserved(), self.checkout.is_some());
+        if let Demand::Payment(terms) = &mut self.requirement.demand
+            && !self.offered.is_empty()
+        {
+            terms.accepted.clone_from(&self.offered);
+        }
         Issuance {
             status: self.status(now),
             requirement: self.requirement,
@@ -198,6 +218,11 @@ impl IssuanceRecord {
 }
 
 impl Settling {
+    /// The family under whose name it is claimed.
+    pub(crate) fn claimed_as(&self) -> &str {
+        self.claimed_as.as_deref().unwrap_or(&self.family)
+    }
+
     /// The payment, in the words of its scheme. `family` is the scheme's own name for itself.
     pub(crate) fn payment(&self, family: &'static str) -> PaymentSubmission {
         PaymentSubmission { family, payload: self.payload.clone() }

@@ -158,9 +158,9 @@ impl Issuances {
 fn is_what_was_offered(record: &IssuanceRecord) -> Result<bool, Error> {
     let Some(resolution) = &record.resolution else { return Ok(false) };
     Ok(match (&resolution.confirmation, &record.requirement.demand) {
-        (Confirmation::PaymentRequired(paid), Demand::Payment(terms)) => {
+        (Confirmation::PaymentRequired(paid), Demand::Payment(_)) => {
             let original = canonical_hash(&paid.original_payload)?;
-            let mut offers = terms.accepted.iter().filter(|offer| offer.scheme == paid.scheme);
+            let mut offers = record.offers().iter().filter(|offer| offer.scheme == paid.scheme);
             offers.any(|offer| canonical_hash(&offer.payload).is_ok_and(|offered| offered == original))
         }
         (Confirmation::ConsentRequired(given), Demand::Consent(terms)) => {

@@ -12,7 +12,7 @@ mod settings;
 mod webhook;
 mod wire;
 
-pub use currency::CURRENCIES;
+pub use currency::{CURRENCIES, Currency};
 pub use offer::CardOffers;
 pub use scheme::Card;
 pub use settings::CardSettings;

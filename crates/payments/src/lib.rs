@@ -1,8 +1,9 @@
 //! Payments: what may be paid with, in the words of each family of schemes, and whether it was paid.
 //!
-//! Three families are known. Of `x402` a caller signs that a token may be moved, and a *facilitator* checks it and
-//! moves it; of `card` a person pays on a page of a provider's, which this host asks about it; of `crawler` a verified
-//! crawler owes what it is charged. Nothing here decides who must pay or what for; that is the host's.
+//! Four families are known. Of `x402` a caller signs that a token may be moved, and a *facilitator* checks it and
+//! moves it; of `card` a person pays on a page of a provider's, which this host asks about it; of `ap2` a payer
+//! signs a mandate, which one of these or a payment processor settles; of `crawler` a verified crawler owes what it is
+//! charged. Nothing here decides who must pay or what for; that is the host's.
 //!
 //! | file | holds |
 //! |---|---|
@@ -11,6 +12,8 @@
 //! | `x402/` | both versions of x402: what is asked for, what is signed, what a facilitator says |
 //! | `x402/http.rs` | where these stand in requests and answers over HTTP, as pure functions; each protocol has its own keys |
 //! | `card/` | cards: offers, the provider's interface, checkouts, its notices |
+//! | `ap2/`, `ap2_settings.rs` | mandates: carts that this host signs, and payers' signatures that it verifies |
+//! | `submission.rs` | of which family a payment is |
 //! | `settings.rs`, `networks.rs`, `offer.rs` | `[payments]`, and a price into offers |
 //! | `matching.rs` | which offer a payment means |
 //! | `facilitator.rs`, `reason.rs` | the one who checks and settles, and what its words mean |
@@ -20,6 +23,8 @@
 //! | `quote.rs`, `wallet.rs` | the other side: who pays |
 //! | `wallet_request.rs` | what a page has a wallet in a browser sign |
 
+pub mod ap2;
+mod ap2_settings;
 pub mod card;
 mod chain;
 pub mod crawl;
@@ -36,11 +41,13 @@ mod receipt;
 mod scheme;
 mod settings;
 mod settings_error;
+mod submission;
 mod units;
 mod wallet;
 mod wallet_request;
 pub mod x402;
 
+pub use ap2_settings::{Ap2Issuer, Ap2Settings, SettledBy};
 pub use facilitator::{Facilitator, FacilitatorError, FacilitatorQuestion, FacilitatorReply, SupportedKind};
 pub use hex::{Address, Hex, HexError, Nonce};
 pub use offer::{Price, X402Offers, offers};
@@ -49,6 +56,7 @@ pub use receipt::receipt_field;
 pub use scheme::X402;
 pub use settings::{AssetSettings, NetworkSettings, PaymentsSettings};
 pub use settings_error::SettingsError;
+pub use submission::submission;
 pub use units::{Units, UnitsError};
 pub use wallet::{Wallet, WalletError};
 pub use wallet_request::{PaymentNetworks, WalletRequest};

@@ -45,6 +45,23 @@ pub(crate) const NOTICE_SIGNATURES_MAX: usize = 8;
 pub(crate) const PROVIDER_ID_CHARS_MAX: usize = 255;
 /// Characters of what is paid for, as a checkout shows it.
 pub(crate) const PRODUCT_CHARS_MAX: usize = 200;
+/// Who may vouch for payers of mandates.
+pub(crate) const AP2_ISSUERS_MAX: usize = 64;
+/// Bytes of the signature of a mandate.
+pub(crate) const AUTHORIZATION_BYTES_MAX: usize = 24 * 1024;
+/// Claims that a signature discloses by hash.
+pub(crate) const DISCLOSURES_MAX: usize = 64;
+/// Hashes that one signature covers.
+pub(crate) const TRANSACTION_DATA_MAX: usize = 8;
+/// Seconds by which the clock of a payer may differ from ours.
+pub(crate) const MANDATE_SKEW_SECONDS: i64 = 300;
+/// How long fetched keys of an issuer are taken for current, how long they serve while it is away, and how often it is
+/// asked at most for one that is not known.
+pub(crate) const KEYS_FRESH: Duration = Duration::from_secs(10 * 60);
+pub(crate) const KEYS_USABLE: Duration = Duration::from_secs(60 * 60);
+pub(crate) const KEYS_RETRY: Duration = Duration::from_secs(30);
+/// How long a payment processor may take to answer: less than the host waits for it.
+pub const PROCESSOR_TIME_MAX: Duration = Duration::from_secs(15);
 /// Seconds after which a network does not take a block back.
 pub(crate) const FINALITY_SECONDS: u128 = 15 * 60;
 /// Blocks in which a settlement is looked up. Providers answer for no more at once.

@@ -1,7 +1,7 @@
 //! Which of the host's own offers a payment means, and what is wrong with it when it means none. The payer's
 //! copy of an offer selects and is never used for anything else. PolicyPart 5.6, facts sheet 9.5.
 
-use forecourt_core::policy::{AcceptedPayment, PaymentError};
+use forecourt_core::policy::{AcceptedPayment, PaymentError, PaymentSubmission};
 use serde_json::Value;
 
 use crate::networks::chain_by_caip2;
@@ -44,6 +44,12 @@ impl Mismatch {
         let message = format!("nothing was asked for in version {number} of x402");
         Self { step: 0, fault: fault(PaymentCode::InvalidVersion, message) }
     }
+}
+
+/// Whether `payment` is of the very amount that `offer` asks for.
+pub(crate) fn pays_exactly(offer: &AcceptedPayment, payment: &PaymentSubmission) -> bool {
+    let Ok(signed) = SignedPayment::read(&payment.payload) else { return false };
+    matching(offer, &signed).is_ok_and(|(_, wanted)| wanted.amount() == signed.exact.authorization.value)
 }
 
 fn check(wanted: &Requirements, payment: &SignedPayment) -> Result<(), Mismatch> {

@@ -141,6 +141,12 @@ pub fn offers(
     Ok([first, second].into_iter().filter_map(accepted).collect())
 }
 
+/// What a price is in units of its token, and that token.
+pub(crate) fn asset_of(settings: &PaymentsSettings, price: Price<'_>) -> Result<(Units, AssetSettings), SettingsError> {
+    let network = network(settings, price.network)?;
+    price_of(price.price, &network).map(|(units, asset)| (units, asset.clone()))
+}
+
 fn accepted(envelope: Value) -> Option<AcceptedPayment> {
     let Value::Object(payload) = envelope else { return None };
     Some(AcceptedPayment { scheme: SCHEME.to_owned(), payload })

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::ap2_settings::Ap2Settings;
 use crate::card::CardSettings;
 use crate::hex::Address;
 use crate::limits::{TIMEOUT_SECONDS, TIMEOUT_SECONDS_MAX};
 use crate::networks::{CAIP2_PREFIX, chain_by_caip2, chain_by_name, known_by_chain};
 use crate::settings_error::SettingsError;
 
-/// `[payments]`: how agents are paid for, with x402 and by card.
+/// `[payments]`: how agents are paid for, with x402, by card and by mandates of AP2.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PaymentsSettings {
@@ -30,6 +31,8 @@ pub struct PaymentsSettings {
     pub networks: BTreeMap<String, NetworkSettings>,
     /// Cards, by a provider with a hosted checkout.
     pub card: CardSettings,
+    /// Mandates of AP2: payers whose signatures are verified here.
+    pub ap2: Ap2Settings,
 }
 
 /// `[payments.networks.<name>]`: one network.
@@ -81,6 +84,7 @@ impl Default for PaymentsSettings {
             timeout_seconds: TIMEOUT_SECONDS,
             networks: BTreeMap::new(),
             card: CardSettings::default(),
+            ap2: Ap2Settings::default(),
         }
     }
 }
@@ -178,6 +182,7 @@ impl PaymentsSettings {
             return Err(SettingsError::new(message, format!("it is between 1 and {TIMEOUT_SECONDS_MAX}")));
         }
         self.card.check()?;
+        self.ap2.check(self.facilitator.is_some())?;
         for network in self.networks()? {
             if let Some(url) = network.wallet_rpc.as_deref().filter(|url| !url.starts_with("https://")) {
                 let message = format!("`wallet_rpc` of the network `{}` is `{url}`", network.name);

@@ -1,4 +1,4 @@
-//! Sentences whose ids come from other data: properties, availability and questions back.
+//! Sentences whose ids come from other data: properties, availability, questions back and codes.
 
 use fluent_bundle::FluentArgs;
 
@@ -38,6 +38,11 @@ impl Sentences {
     /// What a property is called over its values: `dish` for "kind of dish". `None` for one without a name.
     pub fn facet(self, property: &str) -> Option<String> {
         self.plain(&format!("facet-{property}"))
+    }
+
+    /// Why a payment was refused, by the code of its scheme: `cart_expired`. `None` for a code without a sentence.
+    pub fn payment_fault(self, code: &str) -> Option<String> {
+        self.plain(&format!("payment-fault-{}", code.replace('_', "-")))
     }
 
     fn plain(self, id: &str) -> Option<String> {
@@ -108,7 +113,8 @@ mod tests {
             let values: BTreeSet<String> = values.iter().map(|value| (*value).to_owned()).collect();
             assert_eq!(english.get(*id), Some(&values), "{id}");
         }
-        let is_named = |id: &&String| ["fact-", "which-", "facet-"].iter().any(|family| id.starts_with(family));
+        let is_named =
+            |id: &&String| ["fact-", "which-", "facet-", "payment-fault-"].iter().any(|family| id.starts_with(family));
         let named = |id: &&String| is_named(id) || *id == "language-name";
         let said: BTreeSet<&str> = METHODS
             .iter()

@@ -40,6 +40,17 @@ impl Service {
         (state.is_some() || payment.is_some()).then(|| Box::new(Submission { state, payment }))
     }
 
+    /// Takes the mandates out of a message that goes on with `task`, and has one that pays say what it pays for.
+    pub(super) fn take_payment(&self, heard: &mut IncomingMessage, task: &TaskPermit) {
+        if heard.payment.is_none() && self.host.takes_payments(payment::MANDATE_FAMILY) {
+            heard.payment = payment::take_mandates(&mut heard.parts, task).map(PaymentAnswer::Submitted);
+        }
+        if let (Some(PaymentAnswer::Submitted(_)), Some(words)) = (&heard.payment, payment::paid_words(task)) {
+            // A payment says nothing of its own: it is for what was said.
+            heard.parts = words;
+        }
+    }
+
     /// Ends a task whose caller does not pay: what it was offered is withdrawn first, by the message `said`. Fails when
     /// it has paid already, or may have.
     pub(super) async fn rejected(

@@ -96,9 +96,8 @@ impl Service {
         {
             return self.rejected(caller, task, &heard.id).await;
         }
-        if let (Some(PaymentAnswer::Submitted(_)), Some(task)) = (&heard.payment, &routed.continues) {
-            // A payment says nothing of its own: it is for what was said.
-            heard.parts = payment::paid_words(task).unwrap_or(heard.parts);
+        if let Some(task) = &routed.continues {
+            self.take_payment(&mut heard, task);
         }
         let webhook = match configuration.push.clone() {
             Some(push) => Some(self.webhook(caller, push).await?),

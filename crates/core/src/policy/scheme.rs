@@ -24,6 +24,18 @@ pub trait PaymentScheme: Send + Sync + 'static {
         true
     }
 
+    /// The family under whose name its payments are claimed. Another one's where what it brings could be handed in as a
+    /// payment of that family as well.
+    fn claimed_as(&self) -> &'static str {
+        self.family()
+    }
+
+    /// An offer as one payer is shown it, made of what a rule says: bound to the state that it is made for, and signed
+    /// where the scheme signs its offers. It is kept as it was made.
+    fn present(&self, offer: &AcceptedPayment, _terms: &PresentedTerms<'_>) -> AcceptedPayment {
+        offer.clone()
+    }
+
     /// Which of `offers` this payment means: the index. The payer's own copy of the offer only selects.
     /// `Err` says in a code and a sentence why it means none.
     fn select(&self, offers: &[AcceptedPayment], payment: &PaymentSubmission) -> Result<usize, PaymentError>;
@@ -41,6 +53,24 @@ pub trait PaymentScheme: Send + Sync + 'static {
         offer: &'a AcceptedPayment,
         payment: &'a PaymentSubmission,
     ) -> BoxFuture<'a, Result<(), PaymentError>>;
+
+    /// Whether a payment that is taken once its answer is complete is held at a provider until then, by [`Self::hold`].
+    fn holds(&self) -> bool {
+        false
+    }
+
+    /// Has a provider hold what is taken later; asked again, nothing more. What it may have held all the same is given
+    /// back by [`Self::give_back`].
+    ///
+    /// # Errors
+    /// Why it is not held, or that nobody knows.
+    fn hold<'a>(
+        &'a self,
+        _offer: &'a AcceptedPayment,
+        _payment: &'a PaymentSubmission,
+    ) -> BoxFuture<'a, Result<(), PaymentError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 
     /// Takes the money. [`Settlement::Unknown`] when nobody can say whether it was taken: never an error.
     fn settle<'a>(&'a self, offer: &'a AcceptedPayment, payment: &'a PaymentSubmission) -> BoxFuture<'a, Settlement>;
@@ -102,6 +132,17 @@ pub trait PaymentScheme: Send + Sync + 'static {
         let message = "Nothing is taken from this scheme's providers.".to_owned();
         Err(PaymentError { code: "unsupported_scheme".to_owned(), message, is_passing: false })
     }
+}
+
+/// What an offer is made for.
+#[derive(Debug, Clone, Copy)]
+pub struct PresentedTerms<'a> {
+    /// Names the state, and opens nothing.
+    pub reference: &'a str,
+    /// When the offer is made.
+    pub at: Timestamp,
+    /// The moment from which it can't be paid any more.
+    pub until: Timestamp,
 }
 
 /// What became of a payment that was to be given back.

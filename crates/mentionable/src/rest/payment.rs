@@ -15,9 +15,8 @@ use forecourt_core::json;
 use forecourt_core::policy::{PaymentSubmission, RefusalKind};
 use forecourt_core::{PolicyPart, Sender};
 use forecourt_payments::crawl;
-use forecourt_payments::receipt_field;
 use forecourt_payments::x402::http::{self as x402, PAYMENT_REQUIRED};
-use forecourt_payments::x402::submission;
+use forecourt_payments::{receipt_field, submission};
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
 
@@ -56,9 +55,9 @@ pub(crate) fn of_text(text: &str) -> Result<PaymentSubmission, Failure> {
     of_value(read)
 }
 
-/// A payment as JSON, which must say its version.
+/// A payment as JSON, which says of which family it is.
 pub(crate) fn of_value(value: Value) -> Result<PaymentSubmission, Failure> {
-    submission(value).map(|(_, payment)| payment).map_err(|error| Failure::bad_request(error.message))
+    submission(value).map_err(|error| Failure::bad_request(error.message))
 }
 
 /// The first offer of a refusal in this version of x402, to the byte; of one whose payment was not taken, with why.
@@ -132,6 +131,13 @@ mod tests {
             }
         }
         assert!(matches!(from_headers(&HeaderMap::new()), Ok(None)));
+    }
+
+    #[test]
+    fn ap2_a_mandate_is_a_payment_as_json() {
+        let mandate = r#"{"ap2.mandates.PaymentMandate":{"user_authorization":"a.b.c"},"risk_data":"r"}"#;
+        let found = of_text(mandate).unwrap();
+        assert_eq!((found.family, found.payload.len()), ("ap2", 1));
     }
 
     #[test]

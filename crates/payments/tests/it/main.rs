@@ -1,5 +1,6 @@
 //! What the crate promises, from the outside.
 
+mod ap2;
 mod card;
 mod carriers;
 mod crawl;

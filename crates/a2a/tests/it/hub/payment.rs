@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use forecourt_core::gate::{Rule, RuleVerdict};
 use forecourt_core::policy::{
     AcceptedPayment, Charge, ConsentTerms, Demand, PaidFor, PaymentAuthorization, PaymentConfirmation, PaymentError,
-    PaymentScheme, PaymentSubmission, PaymentTerms, Receipt, Requirement, Settlement,
+    PaymentScheme, PaymentSubmission, PaymentTerms, PresentedTerms, Receipt, Requirement, Settlement,
 };
 use forecourt_core::{AgentCard, Message, StateToken};
 use forecourt_issuance::IssuanceStatus;
@@ -373,5 +373,93 @@ async fn ax3_cards_name_both_extensions_where_payments_are_taken_and_require_nei
         }
         let named = extensions(&poor, "/.well-known/agent-card.json", version).await;
         assert!(named.iter().all(|extension| !extension["uri"].as_str().unwrap().contains("x402")), "{named:?}");
+    }
+}
+
+/// A way to pay by mandates, whose carts are named after their states.
+#[derive(Default)]
+struct Mandates {
+    submitted: parking_lot::Mutex<Vec<Value>>,
+}
+
+impl PaymentScheme for Mandates {
+    fn family(&self) -> &'static str {
+        "ap2"
+    }
+
+    fn present(&self, offer: &AcceptedPayment, terms: &PresentedTerms<'_>) -> AcceptedPayment {
+        let contents = json!({"contents": {"id": terms.reference}, "merchant_authorization": "a.b.c"});
+        AcceptedPayment { scheme: offer.scheme.clone(), payload: object(contents) }
+    }
+
+    fn select(&self, _: &[AcceptedPayment], _: &PaymentSubmission) -> Result<usize, PaymentError> {
+        Ok(0)
+    }
+
+    fn fingerprint(&self, payment: &PaymentSubmission) -> Result<String, PaymentError> {
+        Ok(payment.payload["ap2.mandates.PaymentMandate"]["id"].to_string())
+    }
+
+    fn authorization(&self, _: &PaymentSubmission) -> Result<PaymentAuthorization, PaymentError> {
+        Ok(PaymentAuthorization::default())
+    }
+
+    fn verify<'a>(
+        &'a self,
+        _: &'a AcceptedPayment,
+        payment: &'a PaymentSubmission,
+    ) -> BoxFuture<'a, Result<(), PaymentError>> {
+        self.submitted.lock().push(Value::Object(payment.payload.clone()));
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn settle<'a>(&'a self, offer: &'a AcceptedPayment, _: &'a PaymentSubmission) -> BoxFuture<'a, Settlement> {
+        let confirmation = PaymentConfirmation {
+            scheme: offer.scheme.clone(),
+            original_payload: offer.payload.clone(),
+            transaction: None,
+            payer: None,
+            network: None,
+        };
+        let receipt = Receipt { confirmation, amount: "5".to_owned(), details: object(json!({"status": "captured"})) };
+        Box::pin(std::future::ready(Settlement::Settled(Box::new(receipt))))
+    }
+
+    fn reconcile<'a>(&'a self, offer: &'a AcceptedPayment, paid: &'a PaymentSubmission) -> BoxFuture<'a, Settlement> {
+        self.settle(offer, paid)
+    }
+}
+
+#[tokio::test]
+async fn ap2_a_payment_mandate_in_its_task_pays_and_reaches_no_agent() {
+    let offer = AcceptedPayment { scheme: "ap2.cart_mandate".to_owned(), payload: object(json!({"cart_terms": {}})) };
+    let (price, covers) = ("5 coins".to_owned(), PaidFor::Turn);
+    let terms = PaymentTerms { accepted: vec![offer], price, covers, credit: None, charge: Charge::After };
+    for wire in [Wire::Rpc03, Wire::Rpc10] {
+        let (agent, mandates) = (ScriptedAgent::saying(["soup"]), Arc::new(Mandates::default()));
+        let setup = Setup { schemes: vec![mandates.clone()], ..Setup::default() };
+        let rule = required("fee", Demand::Payment(terms.clone()));
+        let place = setup.guarded(card("shop"), agent.clone(), vec![rule]).start().await;
+        let refused = wire.at(&place).says("what soup is there?").await.task(wire);
+        let cart = refused["artifacts"][0]["parts"][0]["data"]["ap2.mandates.CartMandate"]["contents"]["id"].clone();
+        assert_eq!(cart.as_str().map(str::len), Some(64), "{refused}");
+        let mandate = |id: &str| {
+            let data = json!({"ap2.mandates.PaymentMandate": {"id": id, "secret": "s3cret"}, "risk_data": "r"});
+            let part = match wire == Wire::Rpc03 {
+                true => json!({"kind": "data", "data": data}),
+                false => json!({"data": data}),
+            };
+            json!({"taskId": refused["id"], "messageId": format!("m-{id}"), "parts": [part]})
+        };
+        let paid = wire.at(&place).says_with("", mandate("pm-1")).await.task(wire);
+        assert_eq!((state(&paid).as_str(), artifact_text(&paid).as_str()), ("completed", "soup"), "{paid}");
+        assert!(!paid.to_string().contains("s3cret"), "a mandate is kept nowhere: {paid}");
+        assert_eq!(
+            *mandates.submitted.lock(),
+            [json!({"ap2.mandates.PaymentMandate": {"id": "pm-1", "secret": "s3cret"}})]
+        );
+        let heard = agent.heard();
+        assert_eq!((heard.len(), heard[0].text()), (1, "what soup is there?".to_owned()));
+        assert!(!format!("{heard:?}").contains("s3cret"));
     }
 }

@@ -17,7 +17,8 @@ use super::{of_page, root, scratch};
 use crate::support::{Deployment, FREE_PORTS, Served, within};
 
 /// What a reader has in the environment.
-pub(super) const VARIABLES: [(&str, &str); 17] = [
+pub(super) const VARIABLES: [(&str, &str); 18] = [
+    ("PSP_SECRET", "psp-0123456789abcdef"),
     ("STRIPE_KEY", "sk_test_0123456789abcdef"),
     ("STRIPE_WEBHOOK", "whsec_0123456789abcdef"),
     ("PGPASSWORD", "a-password"),

@@ -1,6 +1,7 @@
 //! A payment is taken for an answer, and not for an attempt: each way in which an answer ends, charged after and before.
 
 mod chance;
+mod held;
 mod killed;
 mod late;
 

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use forecourt_core::gate::{Rule, RuleVerdict};
 use forecourt_core::policy::{
-    AcceptedPayment, Charge, ConsentTerms, Demand, PaidFor, PaymentAuthorization, PaymentConfirmation, PaymentError,
-    PaymentScheme, PaymentSubmission, PaymentTerms, Receipt, RefusalKind, Requirement, Settlement, Submission,
+    AcceptedPayment, Charge, ConsentTerms, Demand, GivenBack, PaidFor, PaymentAuthorization, PaymentConfirmation,
+    PaymentError, PaymentScheme, PaymentSubmission, PaymentTerms, PresentedTerms, Receipt, RefusalKind, Requirement,
+    Settlement, Submission,
 };
 use forecourt_core::{
     AgentCard, Ending, Event, Message, MessageId, Part, PolicyPart, Reply, StateToken, Store, ThreadId,
@@ -114,6 +115,15 @@ pub(super) struct Till {
     pub(super) reconciled: AtomicUsize,
     /// How long settling takes.
     pub(super) hangs: bool,
+    /// Whether a payment is held until its answer, and what holding it says, one after the other; then that it is held.
+    pub(super) holds: bool,
+    pub(super) hold_says: Mutex<Vec<PaymentError>>,
+    pub(super) held: AtomicUsize,
+    pub(super) released: AtomicUsize,
+    /// How long holding takes.
+    pub(super) hold_hangs: bool,
+    /// Whether an offer is bound to the state that it is made for.
+    pub(super) presents: bool,
     /// What is paid, where it is another amount than was asked for.
     pub(super) pays: Mutex<Option<String>>,
 }
@@ -144,6 +154,39 @@ impl Till {
 impl PaymentScheme for Till {
     fn family(&self) -> &'static str {
         "till"
+    }
+
+    fn present(&self, offer: &AcceptedPayment, terms: &PresentedTerms<'_>) -> AcceptedPayment {
+        let mut offer = offer.clone();
+        if self.presents {
+            offer.payload.insert("for".to_owned(), terms.reference.into());
+            offer.payload.insert("until".to_owned(), terms.until.to_string().into());
+        }
+        offer
+    }
+
+    fn holds(&self) -> bool {
+        self.holds
+    }
+
+    fn hold<'a>(&'a self, _: &'a AcceptedPayment, _: &'a PaymentSubmission) -> BoxFuture<'a, Result<(), PaymentError>> {
+        Box::pin(async move {
+            self.held.fetch_add(1, Ordering::SeqCst);
+            if self.hold_hangs {
+                std::future::pending::<()>().await;
+            }
+            let refused = self.hold_says.lock().pop();
+            refused.map_or(Ok(()), Err)
+        })
+    }
+
+    fn gives_back(&self) -> bool {
+        self.holds
+    }
+
+    fn give_back<'a>(&'a self, _: &'a AcceptedPayment, _: &'a PaymentSubmission) -> BoxFuture<'a, GivenBack> {
+        self.released.fetch_add(1, Ordering::SeqCst);
+        Box::pin(std::future::ready(GivenBack::NotTaken))
     }
 
     fn select(&self, offers: &[AcceptedPayment], payment: &PaymentSubmission) -> Result<usize, PaymentError> {

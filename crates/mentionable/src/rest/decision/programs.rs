@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use forecourt_core::policy::{Demand, PaymentError, RefusalKind};
 use forecourt_core::{Language, PolicyPart};
-use forecourt_issuance::{IssuanceOutcome, IssuanceStatus};
+use forecourt_issuance::{IssuanceOutcome, IssuanceStatus, with_fault};
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -57,11 +57,7 @@ impl OpenDecision<'_> {
             let page = self.page(media, error, callback.as_deref());
             return HttpAnswer { status: StatusCode::PAYMENT_REQUIRED, ..page };
         }
-        let mut part = self.refusal();
-        if let Some(error) = error {
-            part.code = Some(format!("payment:{}", error.code));
-            part.message = error.message.clone();
-        }
+        let part = with_fault(self.refusal(), error.cloned());
         self.responder.refused(media, &part, None)
     }
 

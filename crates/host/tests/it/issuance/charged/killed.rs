@@ -96,3 +96,31 @@ fn whenever_a_host_dies_there_is_one_charge_and_one_answer() {
         });
     }
 }
+
+#[test]
+fn a_host_that_dies_while_a_payment_is_held_lets_go_of_it() {
+    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let (thread, state) = process(async {
+        let till = Arc::new(Till { holds: true, hold_hangs: true, ..Till::default() });
+        let host = run(0, &store, &till).host(ScriptedAgent::saying(["Soup."])).await;
+        let refused = ask(&host, message("Dinner?")).await;
+        let (state, paid) = (refused.state(), coins("5", "a"));
+        let origin = Default::default();
+        let held = tokio::time::timeout(Duration::from_secs(1), host.pay(&state, &paid, &origin)).await;
+        assert!(held.is_err() && till.held.load(Ordering::SeqCst) == 1, "it is under way");
+        (refused.thread.clone(), state)
+    });
+    process(async {
+        let till = Arc::new(Till { holds: true, ..Till::default() });
+        let host = run(1, &store, &till).host(ScriptedAgent::saying(["Soup."])).await;
+        let status = async || host.issuance(&state).await.unwrap().unwrap().status;
+        assert_eq!(status().await, IssuanceStatus::Indeterminate);
+        assert!(!ask(&host, with_state("Dinner?", thread.clone(), &state)).await.is_answer());
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        assert_eq!((till.released.load(Ordering::SeqCst), status().await), (1, IssuanceStatus::Issued));
+        host.pay(&state, &coins("5", "b"), &Default::default()).await.unwrap();
+        assert!(ask(&host, with_state("Dinner?", thread.clone(), &state)).await.is_answer());
+        let counted = [&till.held, &till.settled, &till.released].map(|count| count.load(Ordering::SeqCst));
+        assert_eq!(counted, [1, 1, 1], "held and taken once, and let go of once");
+    });
+}
