@@ -179,6 +179,41 @@ impl TimedResponse {
         })
     }
 
+    /// The body as lines without their ends; empty ones are left out. Ends after the first failure. Once a line has come,
+    /// the service may be silent for `idle_later`.
+    pub fn lines(mut self, idle_later: Duration) -> BoxStream<'static, Result<Vec<u8>, UpstreamFailure>> {
+        Box::pin(stream! {
+            let mut line = Vec::new();
+            while let Some(chunk) = self.chunk().await {
+                let chunk = match chunk {
+                    Ok(chunk) => chunk,
+                    Err(failure) => {
+                        yield Err(failure);
+                        return;
+                    }
+                };
+                let mut pieces = chunk.split(|byte| *byte == b'\n').peekable();
+                while let Some(piece) = pieces.next() {
+                    if line.len() + piece.len() > FRAME_BYTES_MAX {
+                        yield Err(UpstreamFailure::TooLarge);
+                        return;
+                    }
+                    line.extend_from_slice(piece);
+                    // Behind the last piece there was no end yet.
+                    if pieces.peek().is_some() && !line.trim_ascii().is_empty() {
+                        self.timeouts.idle = idle_later;
+                        yield Ok(std::mem::take(&mut line));
+                    } else if pieces.peek().is_some() {
+                        line.clear();
+                    }
+                }
+            }
+            if !line.trim_ascii().is_empty() {
+                yield Ok(line);
+            }
+        })
+    }
+
     /// The body as server-sent events. Ends after the first failure. Once an event has come, the
     /// service may be silent for `idle_later`.
     pub fn events(mut self, idle_later: Duration) -> BoxStream<'static, Result<SseEvent, UpstreamFailure>> {

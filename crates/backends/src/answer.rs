@@ -23,14 +23,10 @@
 //!
 //! Parts are those of Mentionable's normalized message, such as
 //! `{"kind": "file", "mime": "image/png", "name": "a.png", "bytes_ref": {"kind": "inline", "data": "…base64…"}}`.
-//! Further keys are ignored.
+//! Further keys are warned about and ignored ([`crate::program::UnknownKeys`]).
 
-use async_stream::stream;
 use forecourt_core::part::ArtifactContent;
-use forecourt_core::{
-    Ending, Event, EventStream, File, FileSource, Link, Part, PolicyPart, Progress, Question, ToolCall,
-};
-use futures::{Stream, StreamExt};
+use forecourt_core::{Ending, Event, File, FileSource, Link, Part, PolicyPart, Progress, Question, ToolCall};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -54,7 +50,7 @@ pub(crate) fn events(value: Value, host: &str) -> Result<Vec<Event>, AnswerDecod
                 match value {
                     Value::Object(fields) => all.extend(object(fields, host)?),
                     Value::String(text) => all.push(Event::Text(text)),
-                    _ => return Err(unreadable("a list in an answer holds something else than objects and strings")),
+                    _ => return Err(malformed("a list in an answer holds something else than objects and strings")),
                 }
                 if is_ended(&all) {
                     break;
@@ -62,52 +58,45 @@ pub(crate) fn events(value: Value, host: &str) -> Result<Vec<Event>, AnswerDecod
             }
             Ok(all)
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {
-            Err(unreadable("an answer is an object, a string or a list"))
-        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => Err(malformed("an answer is an object, a string or a list")),
     }
-}
-
-/// Plays an answer of several values. Ends with the first ending among them; `Err` from `values` is
-/// an ending too, and an end without one is a failure.
-pub(crate) fn play(values: impl Stream<Item = Result<Value, Ending>> + Send + 'static, host: String) -> EventStream {
-    Box::pin(stream! {
-        let mut values = std::pin::pin!(values);
-        while let Some(value) = values.next().await {
-            for event in read(value, &host) {
-                let is_last = matches!(event, Event::Ending(_));
-                yield event;
-                if is_last {
-                    return;
-                }
-            }
-        }
-        // A program that stopped without an ending may have crashed: half an answer must not look whole.
-        yield Event::Ending(Ending::unfinished());
-    })
 }
 
 /// The events of a value, or the ending that it comes to when it can't be read.
-pub(crate) fn read(value: Result<Value, Ending>, host: &str) -> Vec<Event> {
-    match value.map(|value| events(value, host)) {
-        Ok(Ok(events)) => events,
-        Ok(Err(error)) => {
-            tracing::warn!(%error, "an agent's program answered something unreadable");
-            vec![Event::Ending(Ending::failed("The agent's program gave an answer that could not be read."))]
-        }
-        Err(ending) => vec![Event::Ending(ending)],
+pub(crate) fn read(value: Value, host: &str) -> Vec<Event> {
+    match events(value, host) {
+        Ok(events) => events,
+        Err(error) => vec![Event::Ending(unreadable(&error.0))],
     }
+}
+
+/// The ending of an answer that can't be read. The reason is for the log: it tells of the inside.
+pub(crate) fn unreadable(reason: &str) -> Ending {
+    tracing::warn!(reason, "an agent's program answered something unreadable");
+    Ending::failed("The agent's program gave an answer that could not be read.")
+}
+
+/// Whether a key means something in an answer.
+pub(crate) fn is_key(key: &str) -> bool {
+    KEYS.contains(&key)
+}
+
+/// Whether fields end an answer.
+pub(crate) fn ends(fields: &Map<String, Value>) -> bool {
+    let has = |key: &&str| fields.get(*key).is_some_and(|value| !value.is_null());
+    fields.contains_key("end") || ["message", "question", "policy", "declined", "error"].iter().any(has)
 }
 
 fn is_ended(events: &[Event]) -> bool {
     matches!(events.last(), Some(Event::Ending(_)))
 }
 
-fn unreadable(reason: impl Into<String>) -> AnswerDecodeError {
+fn malformed(reason: impl Into<String>) -> AnswerDecodeError {
     AnswerDecodeError(reason.into())
 }
 
-const KEYS: [&str; 13] = [
+/// The keys by which a program says its answer.
+pub(crate) const KEYS: [&str; 14] = [
     "progress",
     "note",
     "tool_call",
@@ -121,12 +110,13 @@ const KEYS: [&str; 13] = [
     "policy",
     "declined",
     "error",
+    "end",
 ];
 
 fn object(mut fields: Map<String, Value>, host: &str) -> Result<Vec<Event>, AnswerDecodeError> {
     // Keys beside the known ones are ignored, so an object with none of them is a typing error that would go unseen.
-    if !fields.contains_key("end") && !KEYS.iter().any(|key| fields.contains_key(*key)) {
-        return Err(unreadable("an object in an answer has none of the keys that mean something"));
+    if !KEYS.iter().any(|key| fields.contains_key(*key)) {
+        return Err(malformed("an object in an answer has none of the keys that mean something"));
     }
     let mut events = Vec::new();
     events.extend(progress(&mut fields)?);
@@ -178,7 +168,7 @@ fn read_part(key: &str, value: Value) -> Result<Part, AnswerDecodeError> {
 }
 
 fn read_policy(key: &str, fields: Map<String, Value>) -> Result<PolicyPart, AnswerDecodeError> {
-    PolicyPart::from_agent(fields).map_err(|error| unreadable(format!("`{key}`: {error}")))
+    PolicyPart::from_agent(fields).map_err(|error| malformed(format!("`{key}`: {error}")))
 }
 
 /// Adds a part as the event that it is: text is text, a refusal is an ending.
@@ -196,7 +186,7 @@ fn push_part(events: &mut Vec<Event>, part: Part, host: &str) -> Result<(), Answ
         Part::ToolCall(call) => Event::ToolCall(call),
         Part::Policy(policy) => Event::Ending(refusal(policy, host)?),
         // `Kept` refers to bytes that the host has stored: only the host may name them.
-        part if is_kept(&part) => return Err(unreadable("a part refers to a kept file, which only the host can")),
+        part if is_kept(&part) => return Err(malformed("a part refers to a kept file, which only the host can")),
         part => Event::Part(part),
     };
     events.push(event);
@@ -232,7 +222,7 @@ fn ending(fields: &mut Map<String, Value>, host: &str) -> Result<Option<Ending>,
 }
 
 fn refusal(policy: PolicyPart, host: &str) -> Result<Ending, AnswerDecodeError> {
-    policy.validate_of_agent(host).map_err(|error| unreadable(format!("a malformed refusal: {error}")))?;
+    policy.validate_of_agent(host).map_err(|error| malformed(format!("a malformed refusal: {error}")))?;
     Ok(Ending::Refused(Box::new(policy)))
 }
 
@@ -248,7 +238,7 @@ fn take(fields: &mut Map<String, Value>, key: &str) -> Option<Value> {
 }
 
 fn typed<T: DeserializeOwned>(key: &str, value: Value) -> Result<T, AnswerDecodeError> {
-    serde_json::from_value(value).map_err(|error| unreadable(format!("`{key}`: {error}")))
+    serde_json::from_value(value).map_err(|error| malformed(format!("`{key}`: {error}")))
 }
 
 #[cfg(test)]

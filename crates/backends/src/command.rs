@@ -4,14 +4,17 @@
 //! as JSON (`id`, `sender`, `recipient`, `parts`, `history` and so on). It writes its answer to
 //! standard output, one JSON value a line, with the keys of [`crate::answer`], such as
 //! `{"text": "Hello. "}`. What it writes to standard error goes to the log. Lines must be flushed to
-//! be seen; empty ones mean nothing.
+//! be seen; empty ones mean nothing. The protocol is written down in `docs/reference/worker.md`.
 //!
 //! - `mode = "each"`: a process for each message. Its input ends after the line. The answer is whole
 //!   when the program exits with status 0, or after an ending such as `{"end": true}`.
-//! - `mode = "worker"`: processes that stay and answer one message after the other, each. The message
+//! - `mode = "worker"`: processes that stay and answer many messages. The message
 //!   then holds a number, `turn`, and each line of its answer repeats it: `{"turn": 7, "text": "Hello."}`.
-//!   Every answer has to have an ending. No line reaches anybody but the caller whose turn it names: a
-//!   worker that leaves `turn` out, writes anything after its ending, fails or breaks off is replaced.
+//!   Every answer has to have an ending. No line reaches anybody but the caller whose turn it names.
+//!   - A worker whose first line is a `hello` ([`hello`]) speaks version 2 of the protocol: it is given several
+//!     messages at once, and told when one is not wanted any more ([`concurrent`]).
+//!   - Any other has version 1: one message after the other ([`alone`]). One that leaves `turn` out, writes anything
+//!     after its ending, fails or breaks off is replaced, and it is ended with a message that is not wanted any more.
 //! - With `on_lost = "attach"` the program notes how far it came ([`notes`]), and its input stays open.
 //! - `format = "text"` (with `mode = "each"`): the input is the text of the message, and the output is
 //!   the answer as it is.
@@ -20,30 +23,35 @@
 //! the answer, and sees `PATH`, `LANG`, `PYTHONUNBUFFERED` and the variables of `env`: nothing else of
 //! our environment.
 
+mod alone;
+mod concurrent;
+mod hello;
+mod input;
 mod lines;
 mod notes;
+mod places;
 mod pool;
 mod process;
 mod settings;
+mod sticky;
 mod turns;
 
 use std::sync::Arc;
 
 use async_stream::stream;
-use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, FailureCause, json};
+use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, FailureCause};
 use forecourt_process::LineError;
 use forecourt_settings::{Problems, Section};
-use serde_json::Value;
-use tokio::time::{Instant, timeout_at};
 
-use crate::answer;
+use crate::program::ProgramContext;
+use crate::tools::Toolbox;
 use forecourt_agents::backend::{Backend, BuiltAgent, Context};
 use forecourt_agents::declined::unavailable;
-use forecourt_agents::upstream::{CallTimeouts, UpstreamFailure};
+use forecourt_agents::upstream::UpstreamFailure;
+use input::AskedTurn;
 use notes::Notes;
 use pool::{Pool, Running};
-use settings::{CommandSettings, Format, Mode};
-use turns::TURN;
+use settings::{CommandSettings, Format};
 
 /// Starts a program that answers.
 pub const BACKEND: Backend = Backend {
@@ -57,118 +65,65 @@ pub const BACKEND: Backend = Backend {
 const WHO: &str = "The agent's program";
 
 fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
-    let settings::CheckedCommand { worker, mode, format, timeouts, processes } = settings::read(&section, context)?;
-    let pool = Pool::new(worker, mode, processes);
-    let command = Command { pool, mode, format, timeouts, host: context.host.clone(), goes_on: context.goes_on };
+    let (checked, toolbox) = settings::read(&section, context)?;
+    let attaches = checked.format == Format::Json;
+    let program = ProgramContext::new(context);
+    let pool = Arc::new(Pool::new(checked, program.clone()));
+    let command = CommandAgent { pool, program, toolbox, goes_on: context.goes_on };
     Ok(BuiltAgent {
         uses_tools: true,
         remembers: true,
         composes: true,
-        attaches: format == Format::Json,
-        ..BuiltAgent::new(CommandAgent(Arc::new(command))).with_files()
+        attaches,
+        ..BuiltAgent::new(command).with_files()
     })
 }
 
 /// The agent: what one answer needs goes into its stream.
-struct CommandAgent(Arc<Command>);
-
-struct Command {
-    pool: Pool,
-    mode: Mode,
-    format: Format,
-    timeouts: CallTimeouts,
-    host: String,
+struct CommandAgent {
+    pool: Arc<Pool>,
+    program: Arc<ProgramContext>,
+    /// What its workers may call.
+    toolbox: Toolbox,
     /// Whether its tasks go on after a loss.
     goes_on: bool,
 }
 
 impl Agent for CommandAgent {
     fn handle(&self, admitted: Admitted) -> EventStream {
-        let (mode, format) = (self.0.mode, self.0.format);
-        let notes = Notes::new(admitted.message().journal.clone(), self.0.goes_on);
-        self.0.clone().answer(notes, move |notes, turn| match format {
-            Format::Json => {
-                let mut message = admitted.message().to_json(&admitted.card().address);
-                notes.add_to(&mut message);
-                if mode == Mode::Worker {
-                    message[TURN] = turn.into();
-                }
-                format!("{message}\n")
-            }
-            Format::Text => admitted.message().text(),
-        })
+        let notes = Notes::new(admitted.message().journal.clone(), self.goes_on);
+        let (fields, admitted) = (self.program.fields(&admitted), Arc::new(admitted));
+        let reader = self.program.reader(admitted.clone());
+        let toolbox = Arc::new(self.toolbox.offered(admitted.message()));
+        answer(self.pool.clone(), AskedTurn { admitted, fields, reader, toolbox, notes })
     }
 }
 
-impl Command {
-    fn answer(
-        self: Arc<Self>,
-        notes: Notes,
-        input: impl FnOnce(&Notes, u64) -> String + Send + 'static,
-    ) -> EventStream {
-        Box::pin(stream! {
-            let mut running = match self.pool.start(notes, input, self.timeouts).await {
-                Ok(running) => running,
-                Err(ending) => {
-                    yield Event::Ending(ending);
-                    return;
+fn answer(pool: Arc<Pool>, mut asked: AskedTurn) -> EventStream {
+    Box::pin(stream! {
+        if let Err(ending) = asked.reader.admit().await {
+            yield Event::Ending(ending);
+            return;
+        }
+        match pool.start(asked).await {
+            Ok(Running::Concurrent(mut turn)) => {
+                while let Some(event) = turn.next().await {
+                    yield event;
                 }
-            };
-            let deadline = Instant::now() + self.timeouts.total;
-            loop {
-                for event in self.next(&mut running, deadline).await {
+            }
+            Ok(Running::Alone(mut turn)) => loop {
+                for event in turn.next().await {
                     if let Event::Ending(ending) = &event {
-                        self.pool.finish(running, is_orderly(ending));
+                        pool.finish(*turn, is_orderly(ending));
                         yield event;
                         return;
                     }
                     yield event;
                 }
-            }
-        })
-    }
-
-    /// The next events; an ending when the program has none.
-    async fn next(&self, running: &mut Running, deadline: Instant) -> Vec<Event> {
-        let output = match self.format {
-            Format::Json => running.line(self.timeouts, deadline).await,
-            Format::Text => running.text(self.timeouts, deadline).await,
-        };
-        match output {
-            Ok(None) => vec![Event::Ending(running.exit(self.timeouts).await)],
-            Ok(Some(bytes)) if self.format == Format::Text => {
-                vec![Event::Text(String::from_utf8_lossy(&bytes).into_owned())]
-            }
-            Ok(Some(line)) if line.trim_ascii().is_empty() => Vec::new(),
-            Ok(Some(line)) => match self.line(running, &line) {
-                (None, events) => events,
-                // Before what the line says besides.
-                (Some(note), events) => match timeout_at(deadline, running.keep(note)).await {
-                    Ok(Ok(())) => events,
-                    Ok(Err(ending)) => vec![Event::Ending(ending)],
-                    Err(_) => vec![Event::Ending(UpstreamFailure::Overtime.ending(WHO))],
-                },
             },
-            Err(error) => vec![Event::Ending(error.ending(WHO))],
+            Err(ending) => yield Event::Ending(ending),
         }
-    }
-
-    /// The note in a line, and its events, unless it is a late one of another answer.
-    fn line(&self, running: &mut Running, line: &[u8]) -> (Option<Value>, Vec<Event>) {
-        let value = json::parse(line).map_err(|error| unreadable(&error));
-        let judged = value.and_then(|value| running.judge(value).map_err(|error| unreadable(&error.to_string())));
-        match judged.transpose() {
-            Some(Ok(value)) => {
-                let (note, rest) = running.notes.split(value);
-                (note, rest.map(|rest| answer::read(Ok(rest), &self.host)).unwrap_or_default())
-            }
-            Some(unreadable) => (None, answer::read(unreadable, &self.host)),
-            None => {
-                tracing::debug!("an agent's worker wrote a line for an answer that has ended");
-                (None, Vec::new())
-            }
-        }
-    }
+    })
 }
 
 /// Whether the program ended its answer itself, so that it is fit for another.
@@ -178,6 +133,11 @@ fn is_orderly(ending: &Ending) -> bool {
 
 fn unreadable(reason: &str) -> Ending {
     tracing::warn!(reason, "an agent's program wrote a line that can't be read");
+    unreadable_line()
+}
+
+/// How turns end whose worker wrote a line that may be anybody's.
+fn unreadable_line() -> Ending {
     Ending::failed("The agent's program gave an answer that could not be read.")
 }
 

@@ -14,6 +14,7 @@
 //!   are named after the keys of [`crate::answer`] and hold the value in JSON: `event: part`,
 //!   `event: tool_call`, `event: progress` and so on. `event: end` ends the answer; a stream that
 //!   stops without it, or another ending, was broken off.
+//! - `application/x-ndjson`: such objects, one a line, as they happen. As with events, the answer needs an ending.
 //! - `text/plain` or `text/markdown`: the answer as it is.
 //!
 //! - 202 with `Location` (or `Operation-Location`): it works on the message, and tells there how that stands (RFC 9110,
@@ -46,7 +47,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::answer;
+use crate::program::{ProgramContext, play};
 use forecourt_agents::backend::{Backend, BuiltAgent, Context};
 use forecourt_agents::declined::UpstreamError;
 use forecourt_agents::limits::ANSWER_BYTES_MAX;
@@ -66,6 +67,8 @@ pub const BACKEND: Backend = Backend {
 
 /// How our own words call the service.
 const WHO: &str = "The service behind this agent";
+/// The media type of lines of JSON.
+const NDJSON: &str = "application/x-ndjson";
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Bytes of an answer that says why there is none.
 const ERROR_BYTES_MAX: usize = 64 * 1024;
@@ -83,7 +86,7 @@ fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
         timeouts,
         retries: settings.retries,
         knows_repeats: settings.knows_repeats,
-        host: context.host.clone(),
+        program: ProgramContext::new(context),
         clock: context.clock.clone(),
         entropy: context.entropy.clone(),
     };
@@ -110,7 +113,7 @@ struct Webhook {
     retries: usize,
     /// Whether the service does nothing twice for one `Idempotency-Key`.
     knows_repeats: bool,
-    host: String,
+    program: Arc<ProgramContext>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
 }
@@ -127,14 +130,16 @@ struct AskedService {
 impl Agent for HttpAgent {
     fn handle(&self, admitted: Admitted) -> EventStream {
         let message = admitted.message();
-        let request = self.0.request(message, message.to_json(&admitted.card().address));
+        let body = self.0.program.fields(&admitted).message(&admitted, self.0.timeouts.total);
+        let request = self.0.request(message, body);
         let asked = AskedService {
             request,
             hop: message.hop,
             token: message.sender.token.clone(),
             journal: message.journal.clone(),
         };
-        answer::play(self.0.clone().values(asked), self.0.host.clone())
+        let reader = self.0.program.reader(Arc::new(admitted));
+        play(self.0.clone().values(asked), reader)
     }
 
     /// The service reads bytes, and may reach what this host does not.
@@ -148,7 +153,10 @@ impl Webhook {
         let body = Bytes::from(body.to_string());
         let mut headers = self.headers.clone();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json, text/plain;q=0.5"));
+        headers.insert(
+            ACCEPT,
+            HeaderValue::from_static("text/event-stream, application/x-ndjson, application/json, text/plain;q=0.5"),
+        );
         // Ours and not the caller's own id: two callers may choose the same one. The same in every try of the work.
         let key = message.journal.work().map_or_else(|| ids::mint(&*self.entropy), str::to_owned);
         insert(&mut headers, IDEMPOTENCY_KEY, &key);
@@ -170,7 +178,12 @@ impl Webhook {
                     return;
                 }
             };
-            if response.status.is_success() && response.mime() == "text/event-stream" {
+            if response.status.is_success() && response.mime() == NDJSON {
+                let mut lines = response.lines(self.timeouts.idle);
+                while let Some(line) = lines.next().await {
+                    yield line_value(line);
+                }
+            } else if response.status.is_success() && response.mime() == "text/event-stream" {
                 let mut events = response.events(self.timeouts.idle);
                 while let Some(event) = events.next().await {
                     yield event_value(event);
@@ -278,6 +291,11 @@ fn event_value(event: Result<SseEvent, UpstreamFailure>) -> Result<Value, Ending
             Ok(if value.get(&name).is_some() { value } else { json!({ name: value }) })
         }
     }
+}
+
+/// The value of a line.
+fn line_value(line: Result<Vec<u8>, UpstreamFailure>) -> Result<Value, Ending> {
+    json::parse(&line.map_err(|error| error.ending(WHO))?).map_err(|error| unreadable(&error))
 }
 
 fn unreadable(reason: &str) -> Ending {

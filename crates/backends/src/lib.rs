@@ -13,7 +13,8 @@
 //! | [`search`] | answers from indexed content |
 //! | [`model`] | a language model with tools, search among them |
 //! | [`http`], [`command`] | somebody else's program, over a webhook or over its standard streams |
-//! | `answer` | the JSON in which such programs answer, the same for both |
+//! | `answer`, `program` | the JSON in which such programs answer, and what they are told, the same for both |
+//! | [`tools`] | what models and programs may call |
 //! | [`script`], [`echo`] | scripted events for demonstrations and tests, and repetition |
 //! | [`limits`] | every bound of these, with its unit |
 
@@ -23,5 +24,7 @@ pub mod echo;
 pub mod http;
 pub mod limits;
 pub mod model;
+mod program;
 pub mod script;
 pub mod search;
+pub mod tools;

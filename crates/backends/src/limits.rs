@@ -25,6 +25,23 @@ pub(crate) const SCRIPT_PATTERN_SIZE_MAX: usize = 1024 * 1024;
 pub(crate) const PROCESSES_MAX: usize = 256;
 /// Messages of one agent that wait for a program. One more is told to try again later.
 pub const PROCESSES_WAITING_MAX: usize = 64;
+/// Messages that one worker takes at once.
+pub const CONCURRENCY_MAX: usize = 256;
+/// Conversations of one agent of which it is remembered which worker had the last turn.
+pub(crate) const STICKY_CONVERSATIONS_MAX: usize = 10_000;
+/// Bytes of answers that wait for callers who read too slowly, all turns of one worker together. Over it, the turn with
+/// most of them is ended.
+pub(crate) const UNREAD_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// What each line that waits takes in memory beside its bytes.
+pub(crate) const UNREAD_LINE_BYTES: usize = 256;
+/// Models of one agent's program that are told apart in metrics.
+pub(crate) const PROGRAM_MODELS_MAX: usize = 16;
+/// Lines that a program may write into the log with `log` during one answer.
+pub(crate) const LOG_LINES_MAX: u32 = 100;
+/// Files of one answer that a program hands over in pieces at once.
+pub(crate) const OPEN_ARTIFACTS_MAX: usize = 32;
+/// Keys that nobody knows of which the operator is warned, for one agent.
+pub(crate) const KEYS_WARNED_MAX: usize = 100;
 /// Notes of one answer of a program: what is read of them fits into a pipe, so that a program which reads nothing of
 /// it is not waited for.
 pub const PROGRAM_NOTES_MAX: u64 = 1_000;

@@ -13,23 +13,16 @@
 //! | `settings.rs`, `limits.rs` | the keys, and every bound |
 //! | `messages.rs` | a message and its history in the words of the API |
 //! | `conversation.rs` | the same, cut so that the model can read it |
-//! | `toolbox.rs` | calls of tools, within bounds |
-//! | `endpoints.rs`, `ask_agent.rs`, `agent_answer.rs`, `allowed_domains.rs` | tools: endpoints of the host, and its other agents and those of other domains |
 //! | `earlier.rs` | what an answer notes of its rounds and calls, and how it goes on by that on another node |
 //! | `talk.rs` | one answer: rounds of asking, reading and calling |
 
-mod agent_answer;
-mod allowed_domains;
-mod ask_agent;
 mod conversation;
 mod earlier;
-mod endpoints;
 pub mod limits;
 mod messages;
 mod settings;
 mod silence;
 mod talk;
-mod toolbox;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,10 +35,10 @@ use forecourt_core::{Admitted, Agent, EventStream, Handle};
 use forecourt_settings::{MovedKey, Problems, Section};
 use futures::stream;
 
+use crate::tools::Toolbox;
 use messages::PromptSettings;
 use settings::{ModelParts, ModelSettings};
 use talk::AnswerRun;
-use toolbox::Toolbox;
 
 /// Asks a language model.
 pub const BACKEND: Backend = Backend {

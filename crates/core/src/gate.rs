@@ -12,6 +12,7 @@ use crate::mention::behind_mention;
 use crate::message::{Message, RECEIPT};
 use crate::part::Part;
 use crate::policy::{Objection, PolicyPart, PolicyResolution, Requirement};
+use crate::stop::StopSign;
 use crate::usage::UsageMeter;
 
 /// A rule's decision: `Ok` lets the message pass, an [`Objection`] stops it.
@@ -209,6 +210,13 @@ impl Admitted {
     #[must_use]
     pub fn with_journal(mut self, journal: WorkJournal) -> Self {
         self.message.journal = journal;
+        self
+    }
+
+    /// The same admission with a sign by which its agent learns why it is stopped.
+    #[must_use]
+    pub fn with_stop(mut self, stop: StopSign) -> Self {
+        self.message.stop = stop;
         self
     }
 

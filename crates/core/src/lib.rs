@@ -23,6 +23,8 @@
 //! | [`reply`] | the stream of events that answers a message, and its one ending |
 //! | [`task`] | work that outlives a connection, and its legal moves |
 //! | [`usage`] | what language models used for an answer |
+//! | [`agent_state`] | what an agent keeps in a conversation |
+//! | [`stop`] | why the work on a message is stopped before its end |
 //! | [`policy`] | refusals as content, and what is required instead |
 //! | [`gate`] | the rules before an agent, and the one value that opens it |
 //! | [`glob`] | patterns for names |
@@ -36,6 +38,7 @@ mod account;
 pub mod address;
 pub mod agent;
 pub mod agent_id;
+pub mod agent_state;
 pub mod authority;
 pub mod bot;
 pub mod bus;
@@ -72,6 +75,7 @@ pub mod reply;
 pub mod scope;
 pub mod site;
 pub mod standing;
+pub mod stop;
 pub mod store;
 pub mod task;
 mod task_state;
@@ -82,6 +86,7 @@ pub use account::Account;
 pub use address::{Address, Domain, Handle};
 pub use agent::{Agent, AgentCard, ContentMode, Endpoint, Skill};
 pub use agent_id::AgentId;
+pub use agent_state::{AgentState, AgentStateError};
 pub use authority::Authority;
 pub use bot::{Bot, BotPurpose};
 pub use bus::{Bus, NoBus};
@@ -110,6 +115,7 @@ pub use reply::{CollectedReply, Ending, Event, EventStream, FailureCause, Progre
 pub use scope::{Scope, ScopeSet};
 pub use site::Site;
 pub use standing::{LifecycleState, LifecycleTransition};
+pub use stop::{StopReason, StopSign};
 pub use store::{Store, StoreError};
 pub use task::{Task, TaskState};
 pub use usage::{AnswerUsage, ModelUsage, UsageMeter};

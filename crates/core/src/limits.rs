@@ -48,6 +48,8 @@ pub const ARTIFACT_BYTES_MAX: usize = 16 * 1024 * 1024;
 pub const TASK_TTL: Duration = Duration::from_secs(60 * 60);
 /// How long an idle conversation is kept. Mentionable hub card 3.3.
 pub const THREAD_TTL: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// Bytes, as JSON, of what an agent keeps in one conversation.
+pub const AGENT_STATE_BYTES_MAX: usize = 64 * 1024;
 /// Turns kept of one conversation.
 pub const THREAD_TURNS_MAX: usize = 200;
 /// Tasks running at once on this host.

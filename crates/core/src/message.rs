@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::account::Account;
 use crate::address::Handle;
+use crate::agent_state::AgentState;
 use crate::authority::Authority;
 use crate::bot::Bot;
 use crate::caller::CallerKey;
@@ -24,6 +25,7 @@ use crate::network::Network;
 use crate::part::Part;
 use crate::policy::{PolicyResolution, Submission};
 use crate::question::{Question, QuestionAnswer};
+use crate::stop::StopSign;
 use crate::usage::UsageMeter;
 
 mod allowance;
@@ -98,6 +100,10 @@ pub struct Message {
     pub usage: UsageMeter,
     /// Where agents note how far their work has come. Keeps nothing unless the host has set it.
     pub journal: WorkJournal,
+    /// Why the work is stopped before its end, once it is.
+    pub stop: StopSign,
+    /// What its agent keeps in the conversation. Set by the host alone, from its own records.
+    pub state: AgentState,
 }
 
 /// The annotation of a turn with the receipt of the payment by which it passed, in the words of its scheme. The host
@@ -136,6 +142,8 @@ impl Message {
             gate: GateNotes::default(),
             usage: UsageMeter::default(),
             journal: WorkJournal::default(),
+            stop: StopSign::default(),
+            state: AgentState::default(),
         }
     }
 
@@ -314,7 +322,7 @@ pub enum Role {
 
 /// Fields of a [`Turn`] in our own storage that the normalized message does not have: they are removed from what
 /// callers send and from what backends get.
-const OWN_FIELDS: [&str; 4] = ["question", "answers", "narrowing", "annotations"];
+const OWN_FIELDS: [&str; 5] = ["question", "answers", "narrowing", "annotations", "state"];
 
 /// One earlier turn. Mentionable normalized-message, `HistoricalMessage`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -344,6 +352,16 @@ pub struct Turn {
     /// [`Message::annotations`].
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub annotations: Map<String, Value>,
+    /// What the agent keeps in the conversation from this turn on, where it said so with this turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<Box<TurnState>>,
+}
+
+/// What an agent keeps from one turn on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TurnState {
+    /// The state; `null` for nothing any more.
+    pub value: Value,
 }
 
 impl Turn {
@@ -359,6 +377,7 @@ impl Turn {
             answers: Vec::new(),
             narrowing: SearchRefinement::default(),
             annotations: Map::new(),
+            state: None,
         }
     }
 

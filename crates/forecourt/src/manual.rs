@@ -78,6 +78,7 @@ const GROUPS: &[Group] = &[
             ("embedding.md", include_str!("../../../docs/manual/embedding.md")),
             ("configuration.md", include_str!("../../../docs/reference/config.md")),
             ("errors.md", include_str!("../../../docs/reference/errors.md")),
+            ("worker.md", include_str!("../../../docs/reference/worker.md")),
         ],
     ),
 ];

@@ -124,10 +124,18 @@ fn index(brand: &Branding) -> String {
 /// A page whose links lead to pages here, not to files of the source.
 fn linked(text: &str, brand: &Branding) -> String {
     let here = format!("]({}", brand.path(INDEX_PATH));
-    let moved =
-        [("](../reference/config.md", "configuration"), ("](../reference/errors.md", "errors"), ("](../manual/", "")];
-    let text = moved.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, &format!("{here}{to}")));
-    pages().fold(text, |text, page| text.replace(&format!("]({}.md", page.name), &format!("{here}{}", page.name)))
+    let moved = [
+        ("](../reference/config.md", "configuration"),
+        ("](../reference/errors.md", "errors"),
+        ("](../reference/worker.md", "worker"),
+        ("](../manual/", ""),
+    ];
+    // Pages first: the reference names them by their folder.
+    let text = pages().fold(text.to_owned(), |text, page| {
+        let to = format!("{here}{}", page.name);
+        ["](", "](../manual/"].iter().fold(text, |text, from| text.replace(&format!("{from}{}.md", page.name), &to))
+    });
+    moved.iter().fold(text, |text, (from, to)| text.replace(from, &format!("{here}{to}")))
 }
 
 #[cfg(test)]

@@ -44,7 +44,6 @@ impl Tasks {
                     drop(hand_over.send(Ok(BackgroundWork { task: id, logged })));
                     let (usage, receipt, journal) = (request.meter(), request.receipt.clone(), request.journal.clone());
                     let (account, used_before) = (request.account(), used_in_earlier_turns(&task));
-                    let (runs, catch_up, later_files) = (1, None, AtomicU64::new(0));
                     let work = Work {
                         tasks,
                         resident,
@@ -54,15 +53,16 @@ impl Tasks {
                         logged,
                         written,
                         stop,
+                        sign: request.stop.clone(),
                         slot,
                         receipt,
                         usage,
                         used_before,
                         journal,
                         account,
-                        runs,
-                        catch_up,
-                        later_files,
+                        runs: 1,
+                        catch_up: None,
+                        later_files: AtomicU64::new(0),
                     };
                     work.run(events).await;
                 }

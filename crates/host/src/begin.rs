@@ -36,7 +36,8 @@ impl Tasks {
         run: Run,
     ) -> Result<Reply, Error> {
         let (mark, receipt) = (used.map(|used| used.mark), request.receipt.clone());
-        let (admitted, usage) = (admitted.with_usage(request.meter()), request.shown_usage());
+        let admitted = admitted.with_usage(request.meter()).with_stop(request.stop.clone());
+        let usage = request.shown_usage();
         let admitted = match (&request.journal, request.resident.on_lost) {
             (Some(journal), OnLost::Attach) => admitted.with_journal(WorkJournal::new(journal.clone())),
             _ => admitted,

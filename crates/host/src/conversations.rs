@@ -9,9 +9,11 @@ use std::sync::Arc;
 use forecourt_core::caller::is_open_to;
 use forecourt_core::clock::after;
 use forecourt_core::limits::{HISTORY_BYTES_MAX, HISTORY_TURNS_MAX, THREAD_TTL, THREAD_TURNS_MAX};
+use forecourt_core::message::TurnState;
 use forecourt_core::store::{Account, ConversationAppend};
 use forecourt_core::{
-    Clock, CollectedReply, Ending, Entropy, Error, Handle, History, Message, Part, Role, Sender, Task, ThreadId, Turn,
+    AgentState, Clock, CollectedReply, Ending, Entropy, Error, Handle, History, Message, Part, Role, Sender, Task,
+    ThreadId, Turn,
 };
 
 use crate::directory::HostedAgent;
@@ -56,6 +58,7 @@ impl Conversations {
         let is_ours = |thread: &ThreadId| earlier.is_some() || thread.is_adopted();
         let (mut is_known, mut unknown) = (false, None);
         if resident.card.remembers {
+            message.state = AgentState::of(None);
             let (named, agent) = (message.thread.take(), resident.card.handle());
             let known = match &named {
                 // On the heap, since most messages begin a conversation.
@@ -70,6 +73,8 @@ impl Conversations {
                 }
                 Some(known) if is_open_to(known.owner.as_deref(), message.sender.owner()) => {
                     is_known = true;
+                    // Ours alone: history that came with the message is a caller's word.
+                    message.state = recalled_state(&known.turns);
                     if message.history.is_empty() {
                         message.history = known.turns;
                     }
@@ -98,7 +103,7 @@ impl Conversations {
 
     /// Adds a turn and its answer to their conversation. What was refused, declined or failed leaves no trace.
     pub(crate) async fn record(&self, resident: &HostedAgent, asked: UserTurn, answer: &CollectedReply) {
-        let UserTurn { thread, turn: asked, account, begins } = asked;
+        let UserTurn { thread, turn: asked, account, begins, state } = asked;
         let said = match &answer.ending {
             Ending::Complete | Ending::Message(_) => answer.text(),
             Ending::Question(question) => question.text.clone(),
@@ -109,6 +114,7 @@ impl Conversations {
         let mut reply = Turn::text(Role::Assistant, said);
         reply.timestamp = Some(now);
         reply.question = answer.ending.question().cloned().map(Box::new);
+        reply.state = state.next().map(|value| Box::new(TurnState { value }));
         let expires_at = after(now, THREAD_TTL);
         let owner = asked.sender.owner().map(str::to_owned);
         let addition =
@@ -139,6 +145,21 @@ pub(crate) struct UserTurn {
     pub(crate) account: Account,
     /// Whether nothing was kept of the conversation before.
     pub(crate) begins: bool,
+    /// What the agent keeps in the conversation.
+    pub(crate) state: AgentState,
+}
+
+/// What an agent has kept in a conversation: the last turn that says so counts. It is kept anew before that turn is the
+/// next to be left out.
+fn recalled_state(turns: &[Turn]) -> AgentState {
+    let found = turns.iter().rev().enumerate().find_map(|(age, turn)| Some((age, &turn.state.as_ref()?.value)));
+    let Some((age, value)) = found.filter(|(_, value)| !value.is_null()) else { return AgentState::of(None) };
+    let state = AgentState::of(Some(value.clone()));
+    if age >= THREAD_TURNS_MAX / 2 {
+        // It was within its bound when it was kept.
+        let _ = state.replace(value.clone());
+    }
+    state
 }
 
 /// The current turn as history will show it: attachments by name, not by bytes; nobody's address, and nobody's token.
@@ -178,6 +199,8 @@ fn trim(history: &mut History) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     fn turns(count: usize, bytes: usize) -> History {
@@ -191,6 +214,22 @@ mod tests {
             trim(&mut history);
             assert_eq!(history.len(), kept);
         }
+    }
+
+    #[test]
+    fn the_last_state_counts_and_one_that_grows_old_is_kept_anew() {
+        let with =
+            |value: Value| Turn { state: Some(Box::new(TurnState { value })), ..Turn::text(Role::Assistant, "a") };
+        let behind = |value: Value, turns: usize| {
+            let mut all = vec![with(json!(0)), with(value)];
+            all.extend(vec![Turn::text(Role::User, "b"); turns]);
+            let state = recalled_state(&all);
+            (state.kept().cloned(), state.next())
+        };
+        assert_eq!(behind(json!(1), THREAD_TURNS_MAX / 2 - 1), (Some(json!(1)), None));
+        assert_eq!(behind(json!(1), THREAD_TURNS_MAX / 2), (Some(json!(1)), Some(json!(1))));
+        assert_eq!(behind(Value::Null, THREAD_TURNS_MAX / 2), (None, None), "it was removed");
+        assert_eq!(recalled_state(&[]).kept(), None);
     }
 
     #[test]

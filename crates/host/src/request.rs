@@ -5,8 +5,8 @@ use std::sync::Arc;
 use forecourt_core::network::Network;
 use forecourt_core::store::Account;
 use forecourt_core::{
-    AnswerUsage, CallerKey, EventStream, Language, Message, MessageId, PaymentReceipt, Reply, Task, TaskId, ThreadId,
-    Transport, Turn, UsageMeter,
+    AgentState, AnswerUsage, CallerKey, EventStream, Language, Message, MessageId, PaymentReceipt, Reply, StopSign,
+    Task, TaskId, ThreadId, Transport, Turn, UsageMeter,
 };
 use parking_lot::Mutex;
 
@@ -51,6 +51,10 @@ pub(crate) struct Request {
     pub(crate) receipt: PaymentReceipt,
     /// What another run goes on by, where its agent is set so.
     pub(crate) journal: Option<Arc<Journal>>,
+    /// By what its agent learns why it is stopped. Nobody's for an answer that is never a task: then its caller left.
+    pub(crate) stop: StopSign,
+    /// What its agent keeps in the conversation.
+    state: AgentState,
 }
 
 impl Request {
@@ -84,6 +88,8 @@ impl Request {
             records: records.clone(),
             receipt: PaymentReceipt::default(),
             journal: None,
+            stop: if run.task == TaskMode::Never { StopSign::default() } else { StopSign::new() },
+            state: message.state.clone(),
         }
     }
 
@@ -120,7 +126,8 @@ impl Request {
     /// The turn to store with the answer; `None` where the conversation is not kept.
     pub(crate) fn remembered(&self) -> Option<UserTurn> {
         let (thread, turn) = self.thread.clone().zip(self.turn.clone()).filter(|_| self.is_remembered)?;
-        Some(UserTurn { thread, turn, account: self.account(), begins: !self.is_known })
+        let state = self.state.clone();
+        Some(UserTurn { thread, turn, account: self.account(), begins: !self.is_known, state })
     }
 
     /// Whose stored bytes count what is kept of it. Made when something is: of most messages nothing is.

@@ -228,7 +228,7 @@ impl Tasks {
         let events = match self.readmitted(&host, &resident, message, &stop).await {
             _ if stop.is_stopped() => stream::empty().boxed(),
             Ok(admitted) => {
-                let admitted = admitted.with_usage(request.meter());
+                let admitted = admitted.with_usage(request.meter()).with_stop(request.stop.clone());
                 let admitted = match resident.on_lost {
                     OnLost::Attach => admitted.with_journal(WorkJournal::new(journal.clone())),
                     OnLost::Fail | OnLost::Restart => admitted,
@@ -247,6 +247,7 @@ impl Tasks {
             logged: last,
             written,
             stop,
+            sign: request.stop.clone(),
             slot,
             receipt: PaymentReceipt::default(),
             usage,

@@ -10,7 +10,7 @@ use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::store::StoredArtifact;
 use forecourt_core::{
     Account, AnswerUsage, CollectedReply, Ending, Event, EventStream, FailureCause, File, FileSource, Part,
-    PaymentReceipt, StoreError, Task, Transport, UsageMeter,
+    PaymentReceipt, StopReason, StopSign, StoreError, Task, Transport, UsageMeter,
 };
 use forecourt_telemetry::spans;
 use futures::StreamExt;
@@ -40,6 +40,8 @@ pub(crate) struct Work {
     /// The number of the last event in the log.
     pub(crate) written: watch::Sender<u64>,
     pub(crate) stop: WorkStop,
+    /// By what the agent learns why it is stopped.
+    pub(crate) sign: StopSign,
     pub(crate) slot: Slot,
     /// The receipt of what is paid for it.
     pub(crate) receipt: PaymentReceipt,
@@ -230,6 +232,8 @@ impl Work {
     fn stopped(&self) -> Option<Ending> {
         let journal = self.journal.as_ref().filter(|journal| journal.is_kept());
         let (is_lost, is_draining) = (self.stop.is_lost(), self.tasks.is_draining());
+        // Before the agent is dropped, which looks at it.
+        self.sign.set(if is_lost || is_draining { StopReason::Shutdown } else { StopReason::Canceled });
         if let Some(journal) = journal.filter(|_| is_lost || is_draining) {
             journal.hand_over();
             return None;

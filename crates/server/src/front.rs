@@ -114,9 +114,10 @@ fn request_id(settings: &FrontSettings, peer: IpAddr, headers: &HeaderMap) -> Re
 /// What lines of the log say of a request. The path is not in it: it may hold a question, or an id that opens something.
 fn lines(class: RouteClass, method: &Method, id: &RequestId) -> RequestLines {
     let RouteClass { protocol, route } = class;
-    let (method, id) = (method_label(method), id.clone());
+    let method = method_label(method);
     RequestLines::new(
-        move || tracing::info_span!("request", %id, protocol, route, method, status = tracing::field::Empty),
+        id.clone(),
+        move |id| tracing::info_span!("request", %id, protocol, route, method, status = tracing::field::Empty),
     )
 }
 

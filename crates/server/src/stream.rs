@@ -81,9 +81,10 @@ impl StreamRequests {
     /// The same of a request that says by which span of its sender it was made.
     pub fn begin_within(&self, method: &'static str, parent: Option<RemoteParent>) -> StreamRequest {
         let id = RequestId::mint(&*self.entropy);
-        let (protocol, named) = (self.protocol, id.clone());
+        let protocol = self.protocol;
         let lines = RequestLines::new(
-            move || tracing::info_span!("request", id = %named, protocol, method, status = tracing::field::Empty),
+            id.clone(),
+            move |id| tracing::info_span!("request", %id, protocol, method, status = tracing::field::Empty),
         );
         let metrics = Arc::clone(&self.metrics);
         let theirs = parent.as_ref().map(RemoteParent::trace_id);

@@ -34,7 +34,28 @@ struct Current {
 
 /// What lines of the log say of the request that they belong to. Cheap to clone.
 #[derive(Clone)]
-pub struct RequestLines(Arc<Lazy<dyn Fn() -> Span + Send + Sync>>);
+pub struct RequestLines(Arc<Lazy<dyn RequestDescription>>);
+
+/// What lines say of a request, made when somebody asks for it.
+trait RequestDescription: Send + Sync {
+    fn span(&self) -> Span;
+    fn id(&self) -> String;
+}
+
+struct LazyDescription<I, M> {
+    id: I,
+    make: M,
+}
+
+impl<I: ToString + Send + Sync, M: Fn(&I) -> Span + Send + Sync> RequestDescription for LazyDescription<I, M> {
+    fn span(&self) -> Span {
+        (self.make)(&self.id)
+    }
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+}
 
 struct Lazy<M: ?Sized> {
     span: OnceLock<Span>,
@@ -44,8 +65,12 @@ struct Lazy<M: ?Sized> {
 }
 
 impl RequestLines {
-    /// Lines of a request whose span is made by `make`, with an empty field `status`.
-    pub fn new(make: impl Fn() -> Span + Send + Sync + 'static) -> Self {
+    /// Lines of the request with this id, whose span is made by `make`, with an empty field `status`.
+    pub fn new<I>(id: I, make: impl Fn(&I) -> Span + Send + Sync + 'static) -> Self
+    where
+        I: ToString + Send + Sync + 'static,
+    {
+        let make = LazyDescription { id, make };
         let lines = Self(Arc::new(Lazy { span: OnceLock::new(), status: AtomicU16::new(0), make }));
         if !IS_ASKED_FOR.load(Ordering::Relaxed) {
             lines.span();
@@ -61,13 +86,18 @@ impl RequestLines {
     /// The span, which is made if there is none yet.
     pub fn span(&self) -> &Span {
         self.0.span.get_or_init(|| {
-            let span = (self.0.make)();
+            let span = self.0.make.span();
             let status = self.0.status.load(Ordering::Relaxed);
             if status != 0 {
                 span.record("status", status);
             }
             span
         })
+    }
+
+    /// By what the log knows the request.
+    pub fn id(&self) -> String {
+        self.0.make.id()
     }
 
     /// Has lines that are written from here on tell the status of the answer.
@@ -255,7 +285,7 @@ mod tests {
     }
 
     fn request(id: u32) -> RequestLines {
-        RequestLines::new(move || info_span!("request", id, status = Empty))
+        RequestLines::new(id, |id| info_span!("request", id, status = Empty))
     }
 
     #[test]

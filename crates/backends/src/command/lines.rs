@@ -14,16 +14,26 @@ pub(super) struct Output {
     left: usize,
     /// The beginning of a character whose other bytes have not come yet.
     cut: Vec<u8>,
+    /// What was read ahead, to be read again.
+    ahead: Option<ReadLine>,
 }
+
+/// A line without its end. `None` at the end of the output.
+pub(super) type ReadLine = Result<Option<Vec<u8>>, UpstreamFailure>;
 
 impl Output {
     pub(super) fn new(stdout: ChildStdout) -> Self {
-        Self { reader: BufReader::new(stdout), left: ANSWER_BYTES_MAX, cut: Vec::new() }
+        Self { reader: BufReader::new(stdout), left: ANSWER_BYTES_MAX, cut: Vec::new(), ahead: None }
     }
 
     /// Begins another answer.
     pub(super) fn begin(&mut self) {
         self.left = ANSWER_BYTES_MAX;
+    }
+
+    /// Has a line be read again, which was read to see who speaks.
+    pub(super) fn push_back(&mut self, line: ReadLine) {
+        self.ahead = Some(line);
     }
 
     /// Whether nothing was written beyond what was read. An end is something too.
@@ -32,7 +42,10 @@ impl Output {
     }
 
     /// The next line without its end; the last one needs none. `None` at the end of the output.
-    pub(super) async fn line(&mut self) -> Result<Option<Vec<u8>>, UpstreamFailure> {
+    pub(super) async fn line(&mut self) -> ReadLine {
+        if let Some(line) = self.ahead.take() {
+            return line;
+        }
         let line = forecourt_process::line(&mut self.reader, FRAME_BYTES_MAX.min(self.left)).await;
         let line = line.map_err(line_failure)?;
         // An end of a line costs a byte, so that empty lines have a bound too.

@@ -15,7 +15,7 @@ use crate::limits::PROGRAM_NOTES_MAX;
 /// The key that names the work, the same in every try.
 const WORK: &str = "work";
 /// The key of notes: of earlier tries in a message, of one in a line of the program, of how many are kept in ours.
-const JOURNAL: &str = "journal";
+pub(super) const JOURNAL: &str = "journal";
 
 /// What is noted of one piece of work.
 pub(super) struct Notes {

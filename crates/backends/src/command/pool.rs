@@ -1,191 +1,178 @@
-//! How many processes run at once, and which of them may stay.
+//! The processes of one agent: which of them gets a message, and what becomes of each afterwards.
+
+mod greeting;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
+use forecourt_agents::upstream::CallTimeouts;
 use forecourt_core::{Ending, FailureCause};
-use forecourt_process::WaitQueue;
-use serde_json::Value;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::timeout;
 
-use super::notes::Notes;
-use super::process::{Process, Worker};
-use super::settings::Mode;
-use super::turns::UnnamedTurn;
-use super::{busy, crashed};
-use crate::limits::PROCESSES_WAITING_MAX;
-use forecourt_agents::upstream::{CallTimeouts, UpstreamFailure};
+use super::alone::{AloneStart, AloneTurn};
+use super::concurrent::{ConcurrentTurn, TurnSource, WorkerHome};
+use super::input::AskedTurn;
+use super::places::{Place, Places, ProcessSlot};
+use super::process::{AgentProgram, Process};
+use super::settings::{CheckedCommand, Format, Mode};
+use super::{busy, unreadable_line};
+use crate::program::ProgramContext;
+use greeting::Greeting;
 
 /// The processes of one agent.
 pub(super) struct Pool {
+    program: AgentProgram,
     mode: Mode,
-    slots: Arc<Semaphore>,
-    waiting: WaitQueue,
+    format: Format,
+    timeouts: CallTimeouts,
+    grace: Duration,
+    context: Arc<ProgramContext>,
+    pub(super) places: Arc<Places>,
     /// Turns that were given so far, by whose count each has a number.
     turns: AtomicU64,
-    workers: Arc<Workers>,
-}
-
-/// Workers without work, and what more are started from.
-struct Workers {
-    worker: Worker,
-    idle: Mutex<Vec<Process>>,
-    /// Whether the operator was told that they are replaced after each answer.
+    /// Processes that were started so far.
+    started: AtomicU64,
+    /// Whether the operator was told that workers are replaced after each answer.
     has_warned: AtomicBool,
 }
 
-/// A process at work on one answer. Dropping it ends the process.
-pub(super) struct Running {
-    process: Process,
-    mode: Mode,
-    slot: OwnedSemaphorePermit,
-    pub(super) notes: Notes,
-    /// The number of the turn, where the program is told it.
-    turn: Option<u64>,
+/// A message that a process answers. Dropping it cancels the turn, or ends the process.
+pub(super) enum Running {
+    /// The one message of its process.
+    Alone(Box<AloneTurn>),
+    /// One of several.
+    Concurrent(Box<ConcurrentTurn>),
 }
 
 impl Pool {
-    pub(super) fn new(worker: Worker, mode: Mode, processes: usize) -> Self {
-        let workers = Workers { worker, idle: Mutex::default(), has_warned: AtomicBool::new(false) };
+    pub(super) fn new(checked: CheckedCommand, context: Arc<ProgramContext>) -> Self {
+        let CheckedCommand { program, mode, format, timeouts, processes, concurrency, sticky, grace } = checked;
         Self {
+            program,
             mode,
-            slots: Arc::new(Semaphore::new(processes)),
-            waiting: WaitQueue::new(PROCESSES_WAITING_MAX),
+            format,
+            timeouts,
+            grace,
+            context,
+            places: Places::new(processes, concurrency, sticky),
             turns: AtomicU64::new(0),
-            workers: Arc::new(workers),
+            started: AtomicU64::new(0),
+            has_warned: AtomicBool::new(false),
         }
     }
 
-    /// Waits for a slot and hands the input that `input` makes for the number of the turn to a process, a
-    /// new one or an idle worker.
-    pub(super) async fn start(
-        &self,
-        notes: Notes,
-        input: impl FnOnce(&Notes, u64) -> String,
-        timeouts: CallTimeouts,
-    ) -> Result<Running, Ending> {
-        // As long as an answer may take, and not part of its time: that begins with the slot.
-        let slot = timeout(timeouts.total, self.slot()).await.map_err(|_| busy())??;
-        let idle = (self.mode == Mode::Worker).then(|| self.workers.idle()).flatten();
-        let mut process = match idle {
-            Some(process) => process,
-            None => self.workers.start()?,
-        };
+    /// Waits for a place and hands the message to the process there.
+    pub(super) async fn start(self: &Arc<Self>, asked: AskedTurn) -> Result<Running, Ending> {
+        // As long as an answer may take, and not part of its time: that begins with the place.
+        let place = self.places.get(asked.conversation());
+        let place = timeout(self.timeouts.total, place).await.map_err(|_| busy())??;
         let number = self.turns.fetch_add(1, Ordering::Relaxed);
-        let then_close = self.mode == Mode::Each && !notes.are_answered();
-        process.begin(number, input(&notes, number), then_close);
-        let turn = (self.mode == Mode::Worker).then_some(number);
-        Ok(Running { process, mode: self.mode, slot, notes, turn })
-    }
-
-    async fn slot(&self) -> Result<OwnedSemaphorePermit, Ending> {
-        let _place = self.waiting.place().ok_or_else(busy)?;
-        self.slots.clone().acquire_owned().await.map_err(|_| busy())
-    }
-
-    /// Ends an answer. A worker that ended it in good order stays, or is replaced; a process of one answer
-    /// gets a moment to tidy up; all others are ended now.
-    pub(super) fn finish(&self, running: Running, is_orderly: bool) {
-        let Running { mut process, mode, slot, .. } = running;
-        // Dropped, and so killed with its group: what a process of a failed answer still writes is for nobody.
-        if !is_orderly {
-            return;
-        }
-        let workers = self.workers.clone();
-        tokio::spawn(async move {
-            match mode {
-                Mode::Each => process.tidy().await,
-                Mode::Worker if process.is_ready().await => lock(&workers.idle).push(process),
-                Mode::Worker => workers.replace(process),
+        match place {
+            Place::Seat(seat) => {
+                self.places.note(asked.conversation().as_deref(), seat.worker.number);
+                let line = asked.line(Some(number), self.timeouts.total);
+                let turn =
+                    ConcurrentTurn::begin(seat.worker.clone(), Box::new(seat), asked.into_start(number, self.timeouts));
+                turn.tell(line);
+                Ok(Running::Concurrent(Box::new(turn)))
             }
-            // Only now: a slot is free when its process is gone, or idle again.
-            drop(slot);
-        });
+            Place::Idle(process, slot) => Ok(self.alone(*process, slot, asked, number)),
+            Place::New(slot) if self.mode == Mode::Each => Ok(self.alone(self.started()?, slot, asked, number)),
+            Place::New(slot) => {
+                let process = self.started()?;
+                Greeting::begin(self.clone(), process, slot, asked, number).await
+            }
+        }
     }
-}
 
-impl Workers {
-    fn start(&self) -> Result<Process, Ending> {
-        self.worker.start().map_err(|error| {
-            tracing::error!(%error, agent = %self.worker.agent, "an agent's program could not be started");
+    /// Begins the turn of a process that has no other.
+    fn alone(&self, mut process: Process, slot: ProcessSlot, asked: AskedTurn, number: u64) -> Running {
+        self.give(&mut process, &asked, number);
+        self.alone_turn(process, slot, asked, number)
+    }
+
+    /// Writes a message to a process that has no other.
+    pub(super) fn give(&self, process: &mut Process, asked: &AskedTurn, number: u64) {
+        let turn = (self.mode == Mode::Worker).then_some(number);
+        let then_close = self.mode == Mode::Each && !asked.notes.are_answered();
+        let line = match self.format {
+            Format::Json => asked.line(turn, self.timeouts.total),
+            Format::Text => asked.text(),
+        };
+        process.begin(number, line, then_close);
+    }
+
+    /// The turn of a process that was given its message and has no other.
+    pub(super) fn alone_turn(&self, process: Process, slot: ProcessSlot, asked: AskedTurn, number: u64) -> Running {
+        let (mode, format, timeouts) = (self.mode, self.format, self.timeouts);
+        let start = AloneStart { mode, format, notes: asked.notes, number, reader: asked.reader, timeouts };
+        Running::Alone(Box::new(AloneTurn::new(process, slot, start)))
+    }
+
+    /// What a worker that takes several messages has of its agent.
+    pub(super) fn home(&self) -> WorkerHome {
+        let (agent, program, grace) = (self.program.agent.clone(), self.context.clone(), self.grace);
+        let places: Weak<Places> = Arc::downgrade(&self.places);
+        let source: Weak<dyn TurnSource> = places;
+        WorkerHome { agent, program, grace, source }
+    }
+
+    pub(super) fn timeouts(&self) -> CallTimeouts {
+        self.timeouts
+    }
+
+    pub(super) fn grace(&self) -> Duration {
+        self.grace
+    }
+
+    /// The number of the next worker.
+    pub(super) fn worker_number(&self) -> u64 {
+        self.started.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The failure of a message whose worker greets in a way that can't be.
+    pub(super) fn refuse_greeting(&self, error: &super::hello::HelloError) -> Ending {
+        tracing::error!(agent = %self.program.agent, %error, "an agent's worker is refused for its `hello`");
+        unreadable_line()
+    }
+
+    fn started(&self) -> Result<Process, Ending> {
+        self.program.start().map_err(|error| {
+            tracing::error!(%error, agent = %self.program.agent, "an agent's program could not be started");
             FailureCause::Unreachable.ending("The agent's program could not be started.")
         })
     }
 
-    /// A worker that neither exited nor spoke while it had nothing to do. Those that did are ended: what
-    /// they wrote is for nobody.
-    fn idle(&self) -> Option<Process> {
-        let mut idle = lock(&self.idle);
-        std::iter::from_fn(|| idle.pop()).find_map(|mut worker| worker.is_idle().then_some(worker))
+    /// Ends the answer of a process that has no other. A worker that ended it in good order stays, or is replaced; a
+    /// process of one answer gets a moment to tidy up; all others are ended now.
+    pub(super) fn finish(self: &Arc<Self>, turn: AloneTurn, is_orderly: bool) {
+        // Dropped, and so killed with its group: what a process of a failed answer still writes is for nobody.
+        if !is_orderly {
+            return;
+        }
+        let (mut process, slot) = turn.into_process();
+        let pool = self.clone();
+        tokio::spawn(async move {
+            // The place goes along: it is free when its process is gone, or idle again.
+            match pool.mode {
+                Mode::Each => process.tidy().await,
+                Mode::Worker if process.is_ready().await => pool.places.keep(process, slot),
+                Mode::Worker => pool.replace(process, slot),
+            }
+        });
     }
 
     /// Ends a worker that can't be given another turn, and starts another in its place, so that the next
     /// message need not wait for that.
-    fn replace(&self, process: Process) {
+    fn replace(&self, process: Process, slot: ProcessSlot) {
         if !process.turns.may_go_on() && !self.has_warned.swap(true, Ordering::Relaxed) {
-            let agent = &self.worker.agent;
+            let agent = &self.program.agent;
             tracing::warn!(%agent, "an agent's worker is replaced after each answer, as its lines do not repeat `turn`");
         }
         drop(process);
-        if let Ok(process) = self.start() {
-            lock(&self.idle).push(process);
-        }
-    }
-}
-
-fn lock(idle: &Mutex<Vec<Process>>) -> MutexGuard<'_, Vec<Process>> {
-    idle.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Running {
-    /// Keeps a note of the program's, and tells it so.
-    pub(super) async fn keep(&mut self, note: Value) -> Result<(), Ending> {
-        let line = self.notes.keep(note, self.turn).await?;
-        self.process.tell(line);
-        Ok(())
-    }
-
-    /// The value of a line, if it is of this answer. `None`: it belongs to an earlier one.
-    pub(super) fn judge(&mut self, value: Value) -> Result<Option<Value>, UnnamedTurn> {
-        match self.mode {
-            Mode::Each => Ok(Some(value)),
-            Mode::Worker => self.process.turns.judge(value),
-        }
-    }
-
-    /// The next line of output.
-    pub(super) async fn line(
-        &mut self,
-        timeouts: CallTimeouts,
-        deadline: Instant,
-    ) -> Result<Option<Vec<u8>>, UpstreamFailure> {
-        let line = timeout(timeouts.idle, self.process.output.line());
-        timeout_at(deadline, line)
-            .await
-            .map_err(|_| UpstreamFailure::Overtime)?
-            .map_err(|_| UpstreamFailure::Stalled)?
-    }
-
-    /// The next piece of output.
-    pub(super) async fn text(
-        &mut self,
-        timeouts: CallTimeouts,
-        deadline: Instant,
-    ) -> Result<Option<Vec<u8>>, UpstreamFailure> {
-        let text = timeout(timeouts.idle, self.process.output.text());
-        timeout_at(deadline, text)
-            .await
-            .map_err(|_| UpstreamFailure::Overtime)?
-            .map_err(|_| UpstreamFailure::Stalled)?
-    }
-
-    /// The ending of an answer whose output has ended without one.
-    pub(super) async fn exit(&mut self, timeouts: CallTimeouts) -> Ending {
-        match (self.mode, self.process.exit(timeouts.idle).await) {
-            (Mode::Each, ending) => ending,
-            // A worker that leaves in the middle of an answer has not answered, whatever its status.
-            (Mode::Worker, _) => crashed(),
+        if let Ok(process) = self.started() {
+            self.places.keep(process, slot);
         }
     }
 }

@@ -17,7 +17,7 @@ use super::turns::Turns;
 use crate::limits::{STDERR_LINE_BYTES_MAX, STDERR_LINES_MAX, TIDY_TIME_MAX};
 
 /// The program of one agent, and whose it is.
-pub(super) struct Worker {
+pub(super) struct AgentProgram {
     pub(super) program: Program,
     /// Whose program it is, for the log.
     pub(super) agent: Handle,
@@ -31,13 +31,13 @@ pub(super) struct Process {
     pub(super) turns: Turns,
     /// The standard input, or the task that writes to it.
     input: Input,
-    /// Lines of standard error that may still go to the log.
-    complaints_left: Arc<AtomicU32>,
+    complaints: ComplaintsLeft,
     /// Whose program it is, for the log.
     agent: Handle,
 }
 
-enum Input {
+/// The standard input of a process.
+pub(super) enum Input {
     Free(ChildStdin),
     /// Gives the input back when all was written.
     Busy(JoinHandle<Option<ChildStdin>>),
@@ -46,7 +46,7 @@ enum Input {
 
 impl Input {
     /// Waits until all was written. `None` where it is closed.
-    async fn free(self) -> Option<ChildStdin> {
+    pub(super) async fn free(self) -> Option<ChildStdin> {
         match self {
             Self::Free(stdin) => Some(stdin),
             Self::Busy(writing) => writing.await.ok().flatten(),
@@ -55,24 +55,61 @@ impl Input {
     }
 }
 
-impl Worker {
+impl AgentProgram {
     /// Starts it. Fails when there is no such program, or no room for another process.
     pub(super) fn start(&self) -> std::io::Result<Process> {
         let RunningProgram { process, stdin, stdout, stderr } = self.program.start()?;
-        let complaints_left = Arc::new(AtomicU32::new(STDERR_LINES_MAX));
+        let complaints = ComplaintsLeft::new();
         let agent = self.agent.clone();
-        tokio::spawn(log_complaints(stderr, agent.clone(), complaints_left.clone()));
+        tokio::spawn(log_complaints(stderr, agent.clone(), complaints.clone()));
         let (output, input) = (Output::new(stdout), Input::Free(stdin));
-        Ok(Process { process, output, turns: Turns::default(), input, complaints_left, agent })
+        Ok(Process { process, output, turns: Turns::default(), input, complaints, agent })
+    }
+}
+
+/// What a process is made of, for who gives it several turns at once.
+pub(super) struct ProcessParts {
+    pub(super) process: forecourt_process::Process,
+    pub(super) output: Output,
+    pub(super) input: Input,
+    pub(super) complaints: ComplaintsLeft,
+}
+
+/// How many lines of its standard error may still go to the log. Clones are one and the same.
+#[derive(Clone)]
+pub(super) struct ComplaintsLeft(Arc<AtomicU32>);
+
+impl ComplaintsLeft {
+    pub(super) fn new() -> Self {
+        Self(Arc::new(AtomicU32::new(STDERR_LINES_MAX)))
+    }
+
+    /// Begins to count anew: another turn begins.
+    pub(super) fn renew(&self) {
+        self.0.store(STDERR_LINES_MAX, Ordering::Relaxed);
+    }
+
+    /// Writes a line of `agent` to the log, if there may be one more.
+    pub(super) fn log(&self, agent: &Handle, line: &[u8]) {
+        let may_log = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        if may_log.is_ok() {
+            tracing::warn!(%agent, "{}", printable(line));
+        }
     }
 }
 
 impl Process {
+    /// Takes it apart.
+    pub(super) fn into_parts(self) -> ProcessParts {
+        let Self { process, output, input, complaints, .. } = self;
+        ProcessParts { process, output, input, complaints }
+    }
+
     /// Begins the turn of that number: writes `text`, while the output is already being read.
     pub(super) fn begin(&mut self, number: u64, text: String, then_close: bool) {
         self.turns.begin(number);
         self.output.begin();
-        self.complaints_left.store(STDERR_LINES_MAX, Ordering::Relaxed);
+        self.complaints.renew();
         self.write(text, then_close);
     }
 
@@ -134,12 +171,6 @@ impl Process {
 
 /// Writes a program's standard error to the log, line by line. What goes over a bound is dropped, but
 /// read on, so that the program is never held up by it.
-async fn log_complaints(stderr: ChildStderr, agent: Handle, left: Arc<AtomicU32>) {
-    let log = |line: &[u8]| {
-        let may_log = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
-        if may_log.is_ok() {
-            tracing::warn!(%agent, "{}", printable(line));
-        }
-    };
-    each_line(stderr, STDERR_LINE_BYTES_MAX, log).await;
+async fn log_complaints(stderr: ChildStderr, agent: Handle, left: ComplaintsLeft) {
+    each_line(stderr, STDERR_LINE_BYTES_MAX, |line| left.log(&agent, line)).await;
 }

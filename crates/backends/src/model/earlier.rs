@@ -12,7 +12,7 @@ use forecourt_core::{AnswerUsage, EarlierTry, Ending, Event, FailureCause, Polic
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::toolbox::{Call, CallsSpent};
+use crate::tools::{Call, CallsSpent};
 
 /// One step of an answer.
 #[derive(Serialize, Deserialize)]

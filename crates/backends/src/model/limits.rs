@@ -1,11 +1,5 @@
 //! This module names every bound of the `model` backend.
 
-use std::time::Duration;
-
-/// Rounds of tool calls in one answer of a model.
-pub const TOOL_ROUNDS_MAX: usize = 8;
-/// Bytes of the result of one tool call, as a model reads it.
-pub const TOOL_RESULT_BYTES_MAX: usize = 32 * 1024;
 /// Bytes of text that a model may write in one answer.
 pub const MODEL_TEXT_BYTES_MAX: usize = 512 * 1024;
 /// Bytes of a model's instructions.
@@ -18,20 +12,3 @@ pub(crate) const IMAGES_MAX: usize = 8;
 pub(crate) const TOOL_RESULT_SHORT_BYTES: usize = 1_024;
 /// Earlier turns that are left out at once, so that what a provider has read before stays the same for a while.
 pub(crate) const HISTORY_STEP: usize = 4;
-
-/// Other agents that a model is told of, and may ask.
-pub const SIBLINGS_MAX: usize = 50;
-/// Endpoints that one model may call.
-pub const ENDPOINTS_MAX: usize = 100;
-/// Characters of the name, and of the description, by which another agent is introduced to a model.
-pub(crate) const SIBLING_WORDS_CHARS_MAX: usize = 200;
-/// How long another agent may take for an answer to a model.
-pub(crate) const SIBLING_TIME_MAX: Duration = Duration::from_secs(60);
-/// Bytes of JSON of another agent's answer that a model reads.
-pub(crate) const SIBLING_ANSWER_BYTES_MAX: usize = 24 * 1024;
-/// Domains whose agents a model may ask.
-pub const ELSEWHERE_DOMAINS_MAX: usize = 50;
-/// Questions to agents of other domains for one answer.
-pub const ELSEWHERE_CALLS_MAX: usize = 32;
-/// Bytes of a question to an agent of another domain.
-pub(crate) const ELSEWHERE_WORDS_BYTES_MAX: usize = 64 * 1024;

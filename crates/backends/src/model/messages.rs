@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::conversation::Conversation;
 use super::limits::{ATTACHMENT_TEXT_BYTES_MAX, IMAGES_MAX};
-use super::toolbox::Toolbox;
+use crate::tools::Toolbox;
 
 /// What each conversation begins with, and how much of it is sent.
 pub(super) struct PromptSettings {

@@ -12,16 +12,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::Model;
-use super::allowed_domains::{AllowedDomains, AskSettings};
-use super::ask_agent::AskAgent;
-use super::endpoints;
-use super::limits::{SIBLINGS_MAX, SYSTEM_BYTES_MAX};
+use super::limits::SYSTEM_BYTES_MAX;
 use super::messages::PromptSettings;
-use super::toolbox::Toolbox;
+use crate::tools::{AskSettings, SiblingsSetting, Toolbox, ask_agent, endpoints_named, siblings};
 use forecourt_agents::backend::{Context, IndexedContent};
 use forecourt_agents::limits::RETRIES_MAX;
 use forecourt_agents::settings::{count, seconds};
-use forecourt_agents::siblings::Sibling;
 use forecourt_agents::upstream::CallTimeouts;
 use forecourt_completions::budget::Budget;
 use forecourt_completions::chain::{Chain, FALLBACKS_MAX};
@@ -123,16 +119,6 @@ pub(super) struct ModelSettings {
     total_seconds: u64,
 }
 
-/// Which of the other agents a model may ask.
-#[derive(Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected `true`, `false` or a list of handles")]
-enum SiblingsSetting {
-    /// All of them, or none.
-    All(bool),
-    /// These.
-    These(Vec<String>),
-}
-
 fn max_tokens() -> u32 {
     DEFAULT_MAX_TOKENS
 }
@@ -183,17 +169,14 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<ModelParts, P
     let chain = chain(section, &settings, total_time, context, &mut problems);
     let index = index(section, &settings, context, &mut problems);
     let mut toolbox =
-        Toolbox { tools: endpoints::named(section, &settings.endpoints, &context.endpoints, &mut problems) };
+        Toolbox { tools: endpoints_named(section, &settings.endpoints, &context.endpoints, &mut problems) };
     if let Some(index) = &index {
         toolbox.tools.push(Arc::new(SearchTool::new(index.clone(), &settings.item_label)));
     }
     // Before the siblings are added, which come by default: only tools that the settings ask for must be kept.
     let tools_are_optional = toolbox.is_empty() && settings.siblings.is_none() && settings.ask.is_none();
     let siblings = siblings(section, settings.siblings.as_ref(), context, &mut problems);
-    let elsewhere = settings.ask.as_ref().map(|ask| AllowedDomains::read(section, ask, &mut problems));
-    if !siblings.is_empty() || elsewhere.is_some() {
-        toolbox.tools.push(Arc::new(AskAgent::new(siblings, elsewhere, context)));
-    }
+    toolbox.tools.extend(ask_agent(section, siblings, settings.ask.as_ref(), context, &mut problems));
     // Without a price a model would count as free, and a bound on costs would never hold.
     if context.budget.counts_costs() && chain.targets.iter().any(|target| target.price.is_none()) {
         let problem = section.problem(Some("price"), "`[budget]` bounds what this agent costs, and there is no price");
@@ -306,36 +289,4 @@ fn index(
     let vocabulary = vocabulary_of(context, problems);
     let options = Options { language: Some(context.language.clone()), model, vocabulary, ..Options::default() };
     Some(Arc::new(ContentIndex::new(context, content_sources, options)))
-}
-
-/// The agents that the model may ask. Those that the settings name have to be there.
-fn siblings(
-    section: &Section,
-    asked: Option<&SiblingsSetting>,
-    context: &Context,
-    problems: &mut Problems,
-) -> Vec<Sibling> {
-    let others = || context.siblings.beside(&context.handle);
-    let named = match asked {
-        Some(SiblingsSetting::All(false)) => return Vec::new(),
-        // Cut and not refused: another file in agents/ must not break this one.
-        Some(SiblingsSetting::All(true)) | None => return others().take(SIBLINGS_MAX).cloned().collect(),
-        Some(SiblingsSetting::These(named)) => named,
-    };
-    if named.len() > SIBLINGS_MAX {
-        problems.push(section.problem(Some("siblings"), format!("`siblings` names at most {SIBLINGS_MAX} agents")));
-        return Vec::new();
-    }
-    let mut found: Vec<Sibling> = Vec::new();
-    for name in named {
-        match others().find(|sibling| sibling.handle().as_str() == name.trim_start_matches('@')) {
-            Some(sibling) if !found.contains(sibling) => found.push(sibling.clone()),
-            Some(_) => {}
-            None => {
-                let message = format!("there is no agent `{name}` beside this one");
-                problems.push(section.problem(Some("siblings"), message));
-            }
-        }
-    }
-    found
 }

@@ -25,7 +25,7 @@ use super::conversation::{Conversation, FittedConversation, TooLong};
 use super::earlier::{self, EarlierAnswer};
 use super::limits::MODEL_TEXT_BYTES_MAX;
 use super::silence::Silence;
-use super::toolbox::{Call, CallsSpent, Toolbox};
+use crate::tools::{Call, CallsSpent, Toolbox};
 
 /// The state machine of one answer: ask the model, read its reply, call tools, ask again.
 pub(super) struct AnswerRun {

@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use forecourt_agents::Context;
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{Ending, Event, MessageId, Part, Role, Turn};
+use forecourt_core::{AgentState, Ending, Event, MessageId, Part, Role, Turn};
 use forecourt_egress::{Egress, EgressConfig, Resolve, Resolving, hops, signature};
 use futures::{Stream, StreamExt, stream};
 use tokio::sync::mpsc;
@@ -345,4 +345,44 @@ fn settings_are_checked() {
     }
     let (headers, shown) = ("headers = { Authorization = \"hunter2\\n\" }\n", "hunter2");
     assert!(!problems(&settings("https://a.example/", headers)).contains(shown));
+}
+
+/// Lines of JSON, cut anywhere.
+fn lines(texts: &'static [&'static str]) -> impl Fn() -> Response + Clone + Send + Sync + 'static {
+    move || {
+        let chunks =
+            stream::iter(texts.iter().map(|text| Ok::<_, std::io::Error>(Bytes::from_static(text.as_bytes()))));
+        ([(header::CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(chunks)).into_response()
+    }
+}
+
+#[tokio::test]
+async fn lines_of_json_are_an_answer_wherever_they_are_cut_and_need_an_ending() {
+    let whole = answer(lines(&["{\"text\": \"a\"}\n\n{\"te", "xt\": \"b\"}\r\n{\"end\"", ": true}"])).await;
+    assert_eq!((whole.text().as_str(), &whole.ending), ("ab", &Ending::Complete));
+    let short = answer(lines(&["{\"text\": \"a\"}\n"])).await;
+    assert_eq!(failure(&short), "the agent stopped before its answer was whole");
+    let broken = answer(lines(&["{\"text\": \"a\"}\n", "{broken\n"])).await;
+    assert_eq!((broken.text().as_str(), failure(&broken).contains("could not be read")), ("a", true));
+}
+
+#[tokio::test]
+async fn keys_that_mean_nothing_cost_no_answer_and_what_is_said_beside_it_is_not_in_it() {
+    let (url, mut heard) = service(lines(&[
+        "{\"txet\": 1}\n{\"usage\": {\"model\": \"m\", \"input_tokens\": 3}}\n{\"log\": {\"message\": \"at work\"}}\n",
+        "{\"state\": {\"size\": \"M\"}, \"text\": \"a\", \"colour\": 1}\n{\"artifact\": {\"id\": \"f\", \"data\": \"b25l\"}}\n",
+        "{\"end\": true}\n",
+    ]))
+    .await;
+    let mut asked = message(vec![Part::text("hi")]);
+    asked.state = AgentState::of(Some(serde_json::json!({"size": "S"})));
+    let state = asked.state.clone();
+    let all = events(&build(&settings(&url, ""), &context()), asked).await;
+    assert!(
+        matches!(&all[..], [Event::Text(_), Event::Part(Part::File(_)), Event::Ending(Ending::Complete)]),
+        "{all:?}"
+    );
+    assert_eq!(state.next(), Some(serde_json::json!({"size": "M"})));
+    let sent: serde_json::Value = serde_json::from_slice(&heard.recv().await.unwrap().1).unwrap();
+    assert_eq!((&sent["state"]["size"], &sent["timeout_ms"]), (&"S".into(), &120_000.into()));
 }

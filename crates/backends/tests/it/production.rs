@@ -9,7 +9,7 @@ use forecourt_agents::budget::BudgetSettings;
 use forecourt_agents::siblings::Siblings;
 use forecourt_agents::usage::{ModelCall, UsageRecorder};
 use forecourt_agents::{BuiltAgent, Context};
-use forecourt_backends::model::limits::{ELSEWHERE_CALLS_MAX, ELSEWHERE_DOMAINS_MAX};
+use forecourt_backends::tools::limits::{ELSEWHERE_CALLS_MAX, ELSEWHERE_DOMAINS_MAX};
 use forecourt_completions::budget::BudgetStore;
 use forecourt_completions::chain::FALLBACKS_MAX;
 use forecourt_contract::{HostApi, HostHandle, HostServices};
@@ -234,10 +234,10 @@ async fn one_that_stands_in_may_read_more() {
 }
 
 /// A model, what came of it, its tokens in and out, its cost.
-type Entry = (String, &'static str, u64, u64, u64);
+pub(crate) type Entry = (String, &'static str, u64, u64, u64);
 
 #[derive(Default)]
-struct Recorded(Mutex<Vec<Entry>>);
+pub(crate) struct Recorded(pub(crate) Mutex<Vec<Entry>>);
 
 impl UsageRecorder for Recorded {
     fn record(&self, call: &ModelCall<'_>) {
@@ -264,7 +264,7 @@ fn host(store: Arc<dyn Store>) -> HostHandle {
     handle
 }
 
-fn with_budget(budget: BudgetSettings, usage: Arc<Recorded>, store: &Arc<dyn Store>) -> Context {
+pub(crate) fn with_budget(budget: BudgetSettings, usage: Arc<Recorded>, store: &Arc<dyn Store>) -> Context {
     Context { budget, usage, siblings: Siblings::new([], host(store.clone())), ..context() }
 }
 

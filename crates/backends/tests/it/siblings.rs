@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use forecourt_agents::siblings::{Sibling, Siblings};
 use forecourt_agents::{BuiltAgent, Context};
-use forecourt_backends::model::limits::SIBLINGS_MAX;
+use forecourt_backends::tools::limits::SIBLINGS_MAX;
 use forecourt_contract::{HostApi, HostHandle};
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::policy::RefusalKind;
@@ -24,17 +24,17 @@ use serde_json::{Value, json};
 use crate::support::provider::{Server, calls, settings, text};
 use crate::support::{admitted, ask, build, context, failure, message, try_build};
 
-type Say = Box<dyn Fn() -> Result<EventStream, Error> + Send + Sync>;
+pub(crate) type Say = Box<dyn Fn() -> Result<EventStream, Error> + Send + Sync>;
 
 /// Carries to agents that say what a test wants, and keeps what they were sent.
 #[derive(Default)]
-struct Others {
+pub(crate) struct Others {
     say: HashMap<&'static str, Say>,
     sent: Mutex<Vec<Message>>,
 }
 
 impl Others {
-    fn with(
+    pub(crate) fn with(
         mut self,
         handle: &'static str,
         say: impl Fn() -> Result<EventStream, Error> + Send + Sync + 'static,
@@ -43,11 +43,11 @@ impl Others {
         self
     }
 
-    fn ending(self, handle: &'static str, ending: Ending) -> Self {
+    pub(crate) fn ending(self, handle: &'static str, ending: Ending) -> Self {
         self.with(handle, move || Ok(once(ending.clone())))
     }
 
-    fn sent(&self) -> Vec<Message> {
+    pub(crate) fn sent(&self) -> Vec<Message> {
         self.sent.lock().unwrap().clone()
     }
 }
@@ -82,12 +82,12 @@ fn beside(handles: &[&str]) -> Context {
 }
 
 /// The same, with the host that carries what they say to each other.
-fn hosted(handles: &[&str], host: HostHandle) -> Context {
+pub(crate) fn hosted(handles: &[&str], host: HostHandle) -> Context {
     Context { siblings: Siblings::new(handles.iter().map(|handle| sibling(handle)), host), ..context() }
 }
 
 /// The way to a host that is there for as long as the tests are.
-fn way_to<H: HostApi + 'static>(host: Arc<H>) -> HostHandle {
+pub(crate) fn way_to<H: HostApi + 'static>(host: Arc<H>) -> HostHandle {
     let handle = HostHandle::default();
     handle.bind(&host);
     std::mem::forget(host);

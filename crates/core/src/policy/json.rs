@@ -47,16 +47,17 @@ impl PolicyPart {
         let is_absent = |key: &str| fields.get(key).is_none_or(Value::is_null);
         let is_bare = is_absent("state") && fields.get("kind").is_some_and(|kind| kind == "consent_required");
         if is_bare {
-            // `from_json` demands both fields. The placeholder is cleared below, and an empty state is what makes a
-            // part bare.
+            // `from_json` demands both fields, and neither empty. The placeholders are cleared below, and an empty state
+            // is what makes a part bare.
             fields.insert("state".to_owned(), "of the host".into());
-            fields.insert("return_to".to_owned(), "".into());
+            fields.insert("return_to".to_owned(), "of the host".into());
         }
         let mut part = Self::from_json(fields)?;
-        if let RefusalKind::ConsentRequired { state, .. } = &mut part.kind
+        if let RefusalKind::ConsentRequired { state, return_to } = &mut part.kind
             && is_bare
         {
             state.clear();
+            return_to.clear();
         }
         Ok(part)
     }
@@ -128,5 +129,30 @@ impl Serialize for PolicyPart {
 impl<'de> Deserialize<'de> for PolicyPart {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::from_json(Map::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_agent(part: &Value) -> Result<PolicyPart, PolicyPartError> {
+        PolicyPart::from_agent(part.as_object().cloned().unwrap_or_default())
+    }
+
+    #[test]
+    fn an_agent_that_asks_for_a_consent_may_leave_state_and_page_to_the_host() {
+        for part in [
+            json!({"kind": "consent_required", "message": "Agree"}),
+            json!({"kind": "consent_required", "message": "Agree", "state": null, "return_to": ""}),
+        ] {
+            let read = of_agent(&part).unwrap();
+            assert!(read.is_bare(), "{part}");
+            let RefusalKind::ConsentRequired { state, return_to } = &read.kind else { panic!("{read:?}") };
+            assert_eq!((state.as_str(), return_to.as_str()), ("", ""));
+            assert_eq!(read.validate_of_agent("demo.localhost"), Ok(()));
+        }
+        let own = json!({"kind": "consent_required", "message": "Agree", "state": "mine"});
+        assert_eq!(of_agent(&own), Err(PolicyPartError::Missing("return_to")));
     }
 }

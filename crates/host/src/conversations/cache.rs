@@ -374,7 +374,8 @@ fn size(turn: &Turn) -> usize {
         part => part.as_text().map_or(TURN_BYTES, str::len),
     };
     let annotations: usize = turn.annotations.iter().map(|(key, value)| key.len() + json_size(value)).sum();
-    TURN_BYTES + annotations + turn.parts.iter().map(part).sum::<usize>()
+    let state = turn.state.as_ref().map_or(0, |state| json_size(&state.value));
+    TURN_BYTES + annotations + state + turn.parts.iter().map(part).sum::<usize>()
 }
 
 fn json_size(value: &Value) -> usize {

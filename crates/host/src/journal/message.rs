@@ -6,8 +6,8 @@ use forecourt_core::message::GateNotes;
 use forecourt_core::network::Network;
 use forecourt_core::policy::PolicyResolution;
 use forecourt_core::{
-    Account, Allowance, CallerKey, Handle, Language, Message, MessageId, Part, QuestionAnswer, SearchOptions, Sender,
-    ThreadId, Timestamp, Transport, Turn,
+    Account, AgentState, Allowance, CallerKey, Handle, Language, Message, MessageId, Part, QuestionAnswer,
+    SearchOptions, Sender, ThreadId, Timestamp, Transport, Turn,
 };
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,9 @@ pub(crate) struct KeptMessage {
     may_spend: bool,
     policy_resolution: Option<Box<PolicyResolution>>,
     continues: bool,
+    /// What its agent had kept in the conversation. Of an earlier version there is none.
+    #[serde(default)]
+    state: Option<Value>,
 }
 
 impl KeptMessage {
@@ -71,6 +74,7 @@ impl KeptMessage {
             annotations: message.annotations,
             unrecorded: message.unrecorded,
             policy_resolution: message.policy_resolution,
+            state: message.state.kept().cloned(),
         }
     }
 
@@ -99,6 +103,7 @@ impl KeptMessage {
             unrecorded: self.unrecorded,
             policy_resolution: self.policy_resolution,
             gate: GateNotes::arriving(self.continues),
+            state: AgentState::of(self.state),
             ..Message::new(self.id, self.recipient, self.parts, via, self.received_at)
         }
     }

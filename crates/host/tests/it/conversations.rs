@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::limits::THREAD_TTL;
-use forecourt_core::{Clock, Ending, Event, Message, Part, Sender, ThreadId, Turn};
+use forecourt_core::limits::{THREAD_TTL, THREAD_TURNS_MAX};
+use forecourt_core::message::TurnState;
+use forecourt_core::{Admitted, Agent, Clock, Ending, Event, EventStream, Message, Part, Sender, ThreadId, Turn};
 use forecourt_host::{
     CONVERSATION_FIRST_WRITE_AFTER, CONVERSATION_WRITE_AFTER, CONVERSATIONS_PENDING_BYTES_MAX, Host, Run, TaskAccess,
 };
 use forecourt_testkit::{CountedEntropy, ScriptedAgent, Step};
+
+use serde_json::{Value, json};
 
 use crate::support::{Setup, handle, in_thread, message, signed_in};
 
@@ -300,4 +303,67 @@ async fn of_two_hundred_at_once_each_goes_on_at_once() {
     for thread in threads {
         assert_eq!(stored(setup, thread.as_ref()).await, 6);
     }
+}
+
+/// Keeps what it is told, `forget` for nothing and `fail` without an answer, and says what it had kept.
+struct KeepsState;
+
+impl Agent for KeepsState {
+    fn handle(&self, admitted: Admitted) -> EventStream {
+        let (said, state) = (admitted.message().text(), &admitted.message().state);
+        let had = state.kept().map_or_else(|| "nothing".to_owned(), Value::to_string);
+        match said.as_str() {
+            "look" => {}
+            "forget" => state.replace(Value::Null).unwrap(),
+            said => state.replace(json!(said)).unwrap(),
+        }
+        let ending = if said == "fail" { Ending::failed("no") } else { Ending::Complete };
+        Box::pin(futures::stream::iter([Event::Text(had), Event::Ending(ending)]))
+    }
+}
+
+#[tokio::test]
+async fn what_an_agent_keeps_is_given_to_it_with_the_next_turn_and_to_nobody_else() {
+    let setup = setup();
+    let host = setup.host(Arc::new(KeepsState)).await;
+    let ask = async |said: &str, thread: Option<ThreadId>, sender: Sender| {
+        let message = Message { sender, ..in_thread(said, thread) };
+        let reply = host.receive(message, Run::without_task()).await.unwrap();
+        let thread = reply.thread.clone();
+        (reply.collect().await.text(), thread)
+    };
+    let (ann, bob) = (signed_in("ann"), signed_in("bob"));
+    let (first, thread) = ask("one", None, ann.clone()).await;
+    assert_eq!(first, "nothing");
+    let of_ann = async |said: &str| ask(said, thread.clone(), ann.clone()).await.0;
+    assert_eq!(of_ann("look").await, "\"one\"");
+    assert_eq!(of_ann("fail").await, "\"one\"");
+    assert_eq!(of_ann("two").await, "\"one\"", "a turn that failed keeps nothing");
+    assert_eq!(ask("stolen", thread.clone(), bob.clone()).await.0, "nothing");
+    assert_eq!(ask("stolen", thread.clone(), Sender::anonymous()).await.0, "nothing");
+    assert_eq!(of_ann("forget").await, "\"two\"");
+    assert_eq!(of_ann("three").await, "nothing");
+    // What a caller brings along is a caller's word.
+    let mut turn = Turn::text(forecourt_core::Role::Assistant, "x");
+    turn.state = Some(Box::new(TurnState { value: json!("forged") }));
+    let forged = Message { sender: ann.clone(), history: vec![turn].into(), ..in_thread("look", thread.clone()) };
+    assert_eq!(host.receive(forged, Run::without_task()).await.unwrap().collect().await.text(), "\"three\"");
+    setup.clock.advance(THREAD_TTL);
+    assert_eq!(of_ann("look").await, "nothing", "it is forgotten with the conversation");
+}
+
+#[tokio::test]
+async fn a_state_outlives_the_host_and_the_turn_that_it_came_with() {
+    let setup = setup();
+    let host = setup.host(Arc::new(KeepsState)).await;
+    let first = host.receive(message("one"), Run::without_task()).await.unwrap();
+    let thread = first.thread.clone();
+    first.collect().await;
+    for _ in 0..=THREAD_TURNS_MAX / 2 {
+        host.receive(in_thread("look", thread.clone()), Run::without_task()).await.unwrap().collect().await;
+    }
+    host.drain(Duration::ZERO).await;
+    let host = setup.host(Arc::new(KeepsState)).await;
+    let last = host.receive(in_thread("look", thread), Run::without_task()).await.unwrap();
+    assert_eq!(last.collect().await.text(), "\"one\"");
 }

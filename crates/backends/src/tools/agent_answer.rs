@@ -12,12 +12,12 @@ use forecourt_agents::tool::ToolResult;
 
 /// What the answer of `sibling` comes to. A refusal and a failure are told to the model, which then
 /// has to do without.
-pub(super) fn outcome(sibling: &Sibling, answer: CollectedReply) -> ToolResult {
+pub(crate) fn outcome(sibling: &Sibling, answer: CollectedReply) -> ToolResult {
     tool_result(&format!("@{}", sibling.handle()), answer)
 }
 
 /// Turns a collected answer of `who` into a tool result: at most `SIBLING_ANSWER_BYTES_MAX` of JSON, or the reason.
-pub(super) fn tool_result(who: &str, answer: CollectedReply) -> ToolResult {
+pub(crate) fn tool_result(who: &str, answer: CollectedReply) -> ToolResult {
     let CollectedReply { parts, ending, .. } = answer;
     let told = match ending {
         Ending::Complete => Ok(answered(who, &parts, None)),
@@ -33,7 +33,7 @@ pub(super) fn tool_result(who: &str, answer: CollectedReply) -> ToolResult {
 }
 
 /// Why the host carried nothing to `sibling`, and what to do instead.
-pub(super) fn delivery_error(sibling: &Sibling, error: &Error) -> String {
+pub(crate) fn delivery_error(sibling: &Sibling, error: &Error) -> String {
     let handle = sibling.handle();
     match error {
         Error::NotFound { .. } | Error::Gone { .. } => format!("@{handle} is not here any more; answer without it"),

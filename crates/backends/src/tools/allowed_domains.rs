@@ -14,16 +14,16 @@ use super::limits::{ELSEWHERE_CALLS_MAX, ELSEWHERE_DOMAINS_MAX};
 /// here.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct AskSettings {
+pub(crate) struct AskSettings {
     /// The domains whose agents it may ask, such as `["other.example"]`, at most 50; with a port where that is not
     /// 443.
-    pub(super) domains: Vec<String>,
+    pub(crate) domains: Vec<String>,
     /// How many questions it may ask them for one answer, at most 32.
     #[serde(default = "calls")]
-    pub(super) calls: usize,
+    pub(crate) calls: usize,
     /// Seconds that one of them may take for its answer.
     #[serde(default = "wait")]
-    pub(super) seconds: u64,
+    pub(crate) seconds: u64,
 }
 
 fn calls() -> usize {
@@ -36,18 +36,18 @@ fn wait() -> u64 {
 
 /// The checked settings.
 #[derive(Debug, Clone)]
-pub(super) struct AllowedDomains {
+pub(crate) struct AllowedDomains {
     /// Each with its port.
-    pub(super) domains: Vec<(Domain, u16)>,
+    pub(crate) domains: Vec<(Domain, u16)>,
     /// Questions for one answer.
-    pub(super) calls: usize,
+    pub(crate) calls: usize,
     /// For one question.
-    pub(super) time_max: Duration,
+    pub(crate) time_max: Duration,
 }
 
 impl AllowedDomains {
     /// Reads and checks the settings, which stand in `section`.
-    pub(super) fn read(section: &Section, settings: &AskSettings, problems: &mut Problems) -> Self {
+    pub(crate) fn read(section: &Section, settings: &AskSettings, problems: &mut Problems) -> Self {
         count(section, "calls", settings.calls, 1, ELSEWHERE_CALLS_MAX, problems);
         count(section, "domains", settings.domains.len(), 1, ELSEWHERE_DOMAINS_MAX, problems);
         let mut domains = Vec::new();
@@ -68,7 +68,7 @@ impl AllowedDomains {
     }
 
     /// The port at which agents of a domain are asked. `None`: they are not.
-    pub(super) fn port_of(&self, domain: &Domain) -> Option<u16> {
+    pub(crate) fn port_of(&self, domain: &Domain) -> Option<u16> {
         self.domains.iter().find(|(allowed, _)| allowed == domain).map(|(_, port)| *port)
     }
 }

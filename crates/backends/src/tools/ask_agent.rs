@@ -26,7 +26,7 @@ fn may_ask(message: &Message) -> bool {
 
 /// Asks one of these agents, or one of these domains.
 #[derive(Clone)]
-pub(super) struct AskAgent(Arc<Inner>, Arc<AtomicUsize>);
+pub(crate) struct AskAgent(Arc<Inner>, Arc<AtomicUsize>);
 
 struct Inner {
     siblings: Siblings,
@@ -41,7 +41,7 @@ struct Inner {
 
 impl AskAgent {
     /// A tool that asks one of `asked`, none of which is the agent of `context` itself, or an agent of `elsewhere`.
-    pub(super) fn new(asked: Vec<Sibling>, elsewhere: Option<AllowedDomains>, context: &Context) -> Self {
+    pub(crate) fn new(asked: Vec<Sibling>, elsewhere: Option<AllowedDomains>, context: &Context) -> Self {
         let (clock, entropy) = (context.clock.clone(), context.entropy.clone());
         let mut instructions = if asked.is_empty() { String::new() } else { introduction(&asked) };
         if let Some(allowed) = &elsewhere {

@@ -9,7 +9,7 @@ use forecourt_settings::{Problems, Section};
 use super::limits::ENDPOINTS_MAX;
 
 /// The tools for the endpoints that a section names under `endpoints`.
-pub(super) fn named(
+pub(crate) fn named(
     section: &Section,
     names: &[String],
     endpoints: &[EndpointTool],

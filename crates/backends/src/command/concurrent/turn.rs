@@ -1,0 +1,150 @@
+//! One turn in a worker that takes several at once, as its caller's side has it. Dropping it cancels the turn.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use forecourt_agents::upstream::{CallTimeouts, UpstreamFailure};
+use forecourt_core::{Admitted, Ending, Event, StopReason, StopSign};
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+
+use super::super::WHO;
+use super::super::notes::Notes;
+use super::super::turns::TURN;
+use super::calls::OpenCalls;
+use super::queue::{TurnItem, TurnQueue};
+use super::worker::{CancelReason, ConcurrentWorker, HeldPlace};
+use crate::program::AnswerReader;
+use crate::tools::Toolbox;
+
+/// What a turn begins with.
+pub(in super::super) struct TurnStart {
+    pub(in super::super) number: u64,
+    pub(in super::super) reader: AnswerReader,
+    pub(in super::super) notes: Notes,
+    pub(in super::super) admitted: Arc<Admitted>,
+    pub(in super::super) toolbox: Arc<Toolbox>,
+    pub(in super::super) timeouts: CallTimeouts,
+}
+
+/// A turn of a worker.
+pub(in super::super) struct ConcurrentTurn {
+    worker: Arc<ConcurrentWorker>,
+    number: u64,
+    queue: Arc<TurnQueue>,
+    notes: Notes,
+    calls: OpenCalls,
+    stop: StopSign,
+    timeouts: CallTimeouts,
+    deadline: Instant,
+    /// By when something has to be heard.
+    heard_by: Instant,
+    /// Events that are still to be told.
+    ready: VecDeque<Event>,
+    is_over: bool,
+    is_late: bool,
+}
+
+impl ConcurrentTurn {
+    /// Opens a turn in the worker whose place it has. Who has the turn writes the message.
+    pub(in super::super) fn begin(worker: Arc<ConcurrentWorker>, seat: HeldPlace, start: TurnStart) -> Self {
+        let TurnStart { number, reader, notes, admitted, toolbox, timeouts } = start;
+        let stop = admitted.message().stop.clone();
+        let queue = worker.begin(number, reader, notes.are_answered(), seat);
+        let now = Instant::now();
+        Self {
+            worker,
+            number,
+            queue,
+            notes,
+            calls: OpenCalls::new(admitted, toolbox),
+            stop,
+            timeouts,
+            deadline: now + timeouts.total,
+            heard_by: now + timeouts.first,
+            ready: VecDeque::new(),
+            is_over: false,
+            is_late: false,
+        }
+    }
+
+    /// Writes the message, or what else the worker is told.
+    pub(in super::super) fn tell(&self, line: String) {
+        self.worker.tell(line);
+    }
+
+    /// The next event. `None` after the ending.
+    pub(in super::super) async fn next(&mut self) -> Option<Event> {
+        while !self.is_over {
+            if let Some(event) = self.ready.pop_front() {
+                self.is_over = matches!(event, Event::Ending(_));
+                return Some(event);
+            }
+            if let Err(ending) = self.hear().await {
+                self.ready.push_back(Event::Ending(ending));
+            }
+        }
+        None
+    }
+
+    /// Waits for the next line.
+    async fn hear(&mut self) -> Result<(), Ending> {
+        // While the host works for it, nothing has to be heard of a worker.
+        let until = if self.calls.is_empty() { self.deadline.min(self.heard_by) } else { self.deadline };
+        let news = timeout_at(until, async {
+            tokio::select! {
+                biased;
+                done = self.calls.next() => Err(done),
+                item = self.queue.next() => Ok(item),
+            }
+        });
+        let Ok(news) = news.await else {
+            self.is_late = true;
+            let is_overtime = self.deadline <= Instant::now();
+            let failure = if is_overtime { UpstreamFailure::Overtime } else { UpstreamFailure::Stalled };
+            return Err(failure.ending(WHO));
+        };
+        self.heard_by = Instant::now() + self.timeouts.idle;
+        match news {
+            Ok(TurnItem::Events(events)) => self.ready.extend(events),
+            Ok(TurnItem::Note(note)) => self.keep(note).await?,
+            Ok(TurnItem::Call(call)) => self.ready.push_back(self.calls.begin(call)?),
+            Err((event, result)) => {
+                self.worker.tell(format!("{}\n", json!({ TURN: self.number, "result": result })));
+                self.ready.push_back(event);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a note of the worker's, and tells it so.
+    async fn keep(&mut self, note: Value) -> Result<(), Ending> {
+        let kept = timeout_at(self.deadline, self.notes.keep(note, Some(self.number))).await;
+        let Ok(line) = kept else {
+            self.is_late = true;
+            return Err(UpstreamFailure::Overtime.ending(WHO));
+        };
+        self.worker.tell(line?);
+        Ok(())
+    }
+
+    /// Why it ends before its end.
+    fn reason(&self) -> CancelReason {
+        match self.stop.reason() {
+            _ if self.is_late => CancelReason::Timeout,
+            // The host has ended it: a note could not be kept.
+            _ if self.is_over => CancelReason::Failed,
+            Some(StopReason::Canceled) => CancelReason::Canceled,
+            Some(StopReason::Shutdown) => CancelReason::Shutdown,
+            None => CancelReason::CallerLeft,
+        }
+    }
+}
+
+impl Drop for ConcurrentTurn {
+    fn drop(&mut self) {
+        // Nothing happens where the worker has ended it.
+        self.queue.close();
+        self.worker.cancel(self.number, self.reason());
+    }
+}
