@@ -8,9 +8,9 @@ mod way;
 
 use serde_json::{Value, json};
 
-use self::tables::{BOTS, CONSENTS, PAYMENTS, Table};
+use self::tables::{BOTS, CONSENTS, HITS, PAYMENTS, Table};
 use self::way::Way;
-use crate::args::{Admin, AdminWhat, HeldList, ReasonedAction};
+use crate::args::{Admin, AdminWhat, HeldList, ReasonedAction, SearchWords};
 use crate::output::{Failure, Outcome, print_json, stdoutln};
 
 /// Rows of a page of the API.
@@ -30,6 +30,13 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
             let limit = limit.to_string();
             let query = [("state", state.as_deref()), ("agent", agent.as_deref()), ("limit", Some(limit.as_str()))];
             way.get(&with_query("/tasks", &query)).await?
+        }
+        what @ (AdminWhat::Follow { .. } | AdminWhat::Search(_) | AdminWhat::Alerts { .. } | AdminWhat::Why { .. }) => {
+            way.get(&diagnosis_path(what)).await?
+        }
+        AdminWhat::Silence { rule, until, reason } => {
+            let order = json!({ "until": until, "reason": reason });
+            way.post(&format!("/alerts/{}/silence", part(rule)), &order).await?
         }
         AdminWhat::Sessions => way.get("/sessions").await?,
         AdminWhat::Refusals { agent, outcome } => {
@@ -80,6 +87,35 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
     verdict(&admin.what, &asked)
 }
 
+/// The call for what is wrong, or happened.
+fn diagnosis_path(what: &AdminWhat) -> String {
+    match what {
+        AdminWhat::Follow { task } => format!("/tasks/{}/history", part(task)),
+        AdminWhat::Search(words) => search_path(words),
+        AdminWhat::Why { agent, question, item } => {
+            let path = format!("/content/{}/why", part(agent.trim_start_matches('@')));
+            with_query(&path, &[("question", Some(question)), ("item", Some(item))])
+        }
+        _ => "/alerts".to_owned(),
+    }
+}
+
+/// The call for what happened, searched.
+fn search_path(words: &SearchWords) -> String {
+    let (text, limit) = (words.text.join(" "), words.limit.to_string());
+    let query = [
+        ("text", Some(text.as_str()).filter(|text| !text.is_empty())),
+        ("kind", words.kind.as_deref()),
+        ("agent", words.agent.as_deref()),
+        ("who", words.who.as_deref()),
+        ("since", words.since.as_deref()),
+        ("until", words.until.as_deref()),
+        ("cursor", words.cursor.as_deref()),
+        ("limit", Some(limit.as_str())),
+    ];
+    with_query("/search", &query)
+}
+
 /// The call for what happened over time.
 fn trends_path(what: &AdminWhat) -> String {
     let AdminWhat::Trends { span, agent, node, .. } = what else { return "/trends".to_owned() };
@@ -102,6 +138,7 @@ fn csv_table(what: &AdminWhat) -> Option<&'static Table> {
         AdminWhat::Consents(HeldList { csv: true, .. }) => Some(&CONSENTS),
         AdminWhat::Payments(HeldList { csv: true, .. }) => Some(&PAYMENTS),
         AdminWhat::Bots { csv: true } => Some(&BOTS),
+        AdminWhat::Search(SearchWords { csv: true, .. }) => Some(&HITS),
         AdminWhat::Questions { csv: Some(list), .. } => Some(shown::of_list(*list)),
         _ => None,
     }
@@ -151,6 +188,7 @@ fn action(what: &AdminWhat) -> Option<(&'static str, &'static str, &ReasonedActi
         AdminWhat::Resume(of) => ("agents", "resume", of),
         AdminWhat::Retire(of) => ("agents", "retire", of),
         AdminWhat::Cancel(of) => ("tasks", "cancel", of),
+        AdminWhat::Unsilence(of) => ("alerts", "unsilence", of),
         AdminWhat::Retry(of) => ("deliveries", "retry", of),
         AdminWhat::Drop(of) => ("deliveries", "drop", of),
         AdminWhat::PutBack(of) => ("deployment/versions", "put-back", of),
