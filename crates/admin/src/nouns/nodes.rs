@@ -116,7 +116,8 @@ fn compare(nodes: &mut [Node], now: Timestamp) {
     for node in nodes {
         let mut differs = Vec::new();
         match &node.report {
-            None => differs.push("report"),
+            // Of a deployment that has just begun nobody has said anything yet.
+            None => differs.extend(version.is_some().then_some("report")),
             Some(report) => {
                 let is_late = now.duration_since(report.at).as_secs() > LATE_SECONDS_MAX;
                 let is_apart = report.clock_seconds.is_some_and(|apart| apart.abs() > APART_SECONDS_MAX);
@@ -192,8 +193,10 @@ mod tests {
         assert_eq!(differs, ["", "", "version settings clock latency", "report"]);
         compare(&mut nodes, "2026-11-30T12:01:31Z".parse().unwrap());
         assert_eq!(nodes[0].differs, ["report"]);
-        let mut alone = vec![node("a", "2", "x", 0.0)];
-        compare(&mut alone, "2026-11-30T12:00:00Z".parse().unwrap());
-        assert!(alone[0].differs.is_empty());
+        for report in [node("a", "2", "x", 0.0).report, None] {
+            let mut alone = vec![Node { report, ..node("a", "2", "x", 0.0) }];
+            compare(&mut alone, "2026-11-30T12:00:00Z".parse().unwrap());
+            assert!(alone[0].differs.is_empty());
+        }
     }
 }
