@@ -27,7 +27,7 @@ pub(super) async fn alerts_page(ask: Ask) -> Result<Page, ApiError> {
     };
     let head = vec!["", "Rule", "What", "What to do", "Node", "Since", "Silenced until"];
     let none = "Nothing is firing. Rules are looked at once a minute; the first look is when a minute is over.";
-    let rule_head = vec!["Rule", "", "Firing", "For", "Silenced until", "", "Watches for"];
+    let rule_head = vec!["Rule", "", "Firing", "", "Silenced until", "For", "Watches for"];
     let no_rules = "There are no rules.";
     Ok(Page {
         lead: Some(LEAD.to_owned()),
@@ -75,9 +75,9 @@ fn row(state: RuleState, now: Timestamp) -> Vec<Cell> {
         Cell::text(&rule.rule),
         severity(&rule.severity),
         firing,
-        Cell::text(held),
-        silenced,
         Cell::Act(Box::new(act)),
+        silenced,
+        Cell::text(held),
         Cell::Code(rule.condition),
     ]
 }
