@@ -6,10 +6,12 @@
 //! | `rule.rs` | a rule as settings say it, checked |
 //! | `selector.rs` | which samples of a metric are meant |
 //! | `shipped.rs`, `shipped.toml` | the rules that hold where nothing else is said |
+//! | `check.rs` | the rules that a deployment goes by |
 //! | `history.rs` | what was counted in the last minutes |
 //! | `evaluator.rs` | from samples to what is firing |
 //! | `prometheus.rs` | the same rules for Prometheus |
 
+mod check;
 mod evaluator;
 mod history;
 mod prometheus;
@@ -17,9 +19,10 @@ mod rule;
 mod selector;
 mod shipped;
 
+pub(crate) use check::check_all;
 pub(crate) use evaluator::{AlertChange, AlertEvaluator};
 pub use prometheus::prometheus_rules;
-pub(crate) use rule::{AlertRule, check_all};
+pub(crate) use rule::AlertRule;
 pub use rule::{AlertSettings, Measure, Severity};
 
 use forecourt_admin::report::{AlertRuleInfo, AlertRules};

@@ -71,6 +71,7 @@ pub mod meters;
 pub mod model_metrics;
 mod named_file;
 mod nodes;
+mod openmetrics;
 mod operated;
 mod payments;
 mod prefix;

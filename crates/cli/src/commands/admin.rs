@@ -21,7 +21,17 @@ const HELD_MAX: usize = 100_000;
 /// Asks, and prints what there is or what came of it.
 pub(crate) async fn run(admin: Admin) -> Outcome {
     let way = Way::to(&admin)?;
-    let asked = match &admin.what {
+    let asked = asked(&way, &admin.what).await?;
+    match admin.json {
+        true => print_json(&asked)?,
+        false => stdoutln!("{}", written(&admin.what, &asked)),
+    }
+    verdict(&admin.what, &asked)
+}
+
+/// Asks for what is to be seen, or has it done.
+async fn asked(way: &Way, what: &AdminWhat) -> Result<Value, Failure> {
+    Ok(match what {
         AdminWhat::Status => way.get("/overview").await?,
         AdminWhat::Agents { handle: None } => way.get("/agents").await?,
         AdminWhat::Agents { handle: Some(handle) } => way.get(&format!("/agents/{}", part(handle))).await?,
@@ -34,17 +44,14 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
         what @ (AdminWhat::Follow { .. } | AdminWhat::Search(_) | AdminWhat::Alerts { .. } | AdminWhat::Why { .. }) => {
             way.get(&diagnosis_path(what)).await?
         }
-        AdminWhat::Silence { rule, until, reason } => {
-            let order = json!({ "until": until, "reason": reason });
-            way.post(&format!("/alerts/{}/silence", part(rule)), &order).await?
-        }
+        AdminWhat::Silence { rule, until, reason } => silence(way, rule, until, reason.as_deref()).await?,
         AdminWhat::Sessions => way.get("/sessions").await?,
         AdminWhat::Refusals { agent, outcome } => {
             let query = [("agent", agent.as_deref()), ("outcome", outcome.as_deref())];
             way.get(&with_query("/refusals", &query)).await?
         }
-        AdminWhat::Consents(list) => held(&way, "consents", list).await?,
-        AdminWhat::Payments(list) => held(&way, "payments", list).await?,
+        AdminWhat::Consents(list) => held(way, "consents", list).await?,
+        AdminWhat::Payments(list) => held(way, "payments", list).await?,
         AdminWhat::Usage { agent, who } => {
             let query = [("agent", agent.as_deref()), ("who", who.as_deref())];
             way.get(&with_query("/usage", &query)).await?
@@ -52,7 +59,7 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
         what @ AdminWhat::Trends { .. } => way.get(&trends_path(what)).await?,
         AdminWhat::Questions { limit, .. } => way.get(&format!("/questions?limit={limit}")).await?,
         AdminWhat::Bots { .. } => way.get("/bots").await?,
-        AdminWhat::Bill { name, amount, reason } => bill(&way, name, amount.as_deref(), reason.as_deref()).await?,
+        AdminWhat::Bill { name, amount, reason } => bill(way, name, amount.as_deref(), reason.as_deref()).await?,
         AdminWhat::Costs => way.get("/costs").await?,
         AdminWhat::Contracts => way.get("/contracts").await?,
         AdminWhat::Deliveries => way.get("/deliveries").await?,
@@ -79,12 +86,7 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
             let name = part(name.trim_start_matches('@'));
             way.post(&format!("/{noun}/{name}/{verb}"), &json!({ "reason": reason })).await?
         }
-    };
-    match admin.json {
-        true => print_json(&asked)?,
-        false => stdoutln!("{}", written(&admin.what, &asked)),
-    }
-    verdict(&admin.what, &asked)
+    })
 }
 
 /// The call for what is wrong, or happened.
@@ -142,6 +144,11 @@ fn csv_table(what: &AdminWhat) -> Option<&'static Table> {
         AdminWhat::Questions { csv: Some(list), .. } => Some(shown::of_list(*list)),
         _ => None,
     }
+}
+
+/// Has nobody told of the alerts of a rule.
+async fn silence(way: &Way, rule: &str, until: &str, reason: Option<&str>) -> Result<Value, Failure> {
+    way.post(&format!("/alerts/{}/silence", part(rule)), &json!({ "until": until, "reason": reason })).await
 }
 
 /// Writes down what a crawler was billed.

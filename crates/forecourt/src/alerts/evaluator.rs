@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::history::{Groups, History, grouped};
 use super::rule::{AlertBound, AlertRule, Measure};
-use crate::telemetry::openmetrics::FamilyText;
+use crate::openmetrics::FamilyText;
 
 /// Alerts of a node that are told at once.
 const FIRING_MAX: usize = 100;
@@ -297,9 +297,9 @@ fn quantiles(buckets: Groups) -> Groups {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rule::check_all;
+    use super::super::check::check_all;
     use super::*;
-    use crate::telemetry::openmetrics::read;
+    use crate::openmetrics::read;
 
     fn at(minute: i64) -> Timestamp {
         Timestamp::from_second(1_800_000_000 + minute * 60).unwrap()

@@ -6,7 +6,7 @@ use std::time::Duration;
 use forecourt_core::Timestamp;
 
 use super::selector::{Selector, label};
-use crate::telemetry::openmetrics::FamilyText;
+use crate::openmetrics::FamilyText;
 
 /// Numbers by the values of labels.
 pub(super) type Groups = BTreeMap<Vec<String>, f64>;
@@ -74,7 +74,7 @@ pub(super) fn grouped(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::telemetry::openmetrics::read;
+    use crate::openmetrics::read;
 
     fn at(minute: i64) -> Timestamp {
         Timestamp::from_second(minute * 60).unwrap()

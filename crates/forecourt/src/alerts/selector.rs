@@ -1,6 +1,6 @@
 //! Which samples of a metric are meant, as Prometheus writes it: a name, and tests of labels in braces.
 
-use crate::telemetry::openmetrics::{FamilyText, SampleText};
+use crate::openmetrics::{FamilyText, SampleText};
 
 /// A metric, and tests of the labels of its samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,7 +113,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::telemetry::openmetrics::read;
+    use crate::openmetrics::read;
 
     const TEXT: &str = "# TYPE replies counter\nreplies_total{agent=\"a\",ending=\"failed\"} 3\n\
                         replies_total{agent=\"a\",ending=\"complete\"} 5\n# TYPE wait histogram\n\

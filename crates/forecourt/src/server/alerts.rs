@@ -24,8 +24,8 @@ use serde_json::{Map, Value, json};
 
 use crate::alerts::{AlertChange, AlertEvaluator};
 use crate::live::OpenHouse;
+use crate::openmetrics::{FamilyText, read};
 use crate::running::Running;
-use crate::telemetry::openmetrics::{FamilyText, read};
 
 /// Posts to the operator about alerts in one minute. What begins or ends beyond them is in the log and on the console.
 const POSTS_MAX: usize = 20;

@@ -1,13 +1,14 @@
 //! This module has the reads that only the operator may do, in SQLite.
 
 use forecourt_core::store::{StoreFuture, TaskFilter, TaskPage};
-use forecourt_core::{Handle, StoreError, Task, TaskState, Timestamp};
+use forecourt_core::{Task, TaskState, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::Sqlite;
 use super::error::{SqliteError, corrupt};
 use super::rows::{self, TaskRow};
-use super::{summaries, tasks};
+use super::summaries::{self, handle};
+use super::tasks;
 use crate::reads::{
     ConversationPlace, ConversationSummary, QueuedDelivery, StoreLoad, StoreOverview, StoreReads, TaskSummary, name_of,
     reference_bytes,
@@ -137,8 +138,4 @@ fn overview(db: &Connection, now: Timestamp) -> Result<StoreOverview, SqliteErro
         conversations: conversations.unsigned_abs(),
         deliveries: deliveries.unsigned_abs(),
     })
-}
-
-pub(super) fn handle(text: &str) -> Result<Handle, StoreError> {
-    Handle::parse(text).map_err(|_| corrupt("a task is of no agent"))
 }

@@ -1,10 +1,9 @@
 //! This module has tasks and conversations as their operator searches them, in SQLite: rows without what is sealed in them.
 
-use forecourt_core::{TaskState, Timestamp};
+use forecourt_core::{Handle, StoreError, TaskState, Timestamp};
 use rusqlite::{Connection, params};
 
 use super::error::{SqliteError, corrupt};
-use super::reads::handle;
 use crate::reads::{ConversationPlace, ConversationSummary, TaskSummary, name_of};
 use crate::seal::Hash;
 use crate::time::{count, moment, nanos};
@@ -66,6 +65,11 @@ pub(super) fn conversations(
         });
     }
     Ok(all)
+}
+
+/// The agent of a row.
+pub(super) fn handle(text: &str) -> Result<Handle, StoreError> {
+    Handle::parse(text).map_err(|_| corrupt("a task is of no agent"))
 }
 
 /// A number as SQLite counts.
