@@ -73,6 +73,7 @@ async fn one(store: &dyn Store) -> anyhow::Result<()> {
         thread: None,
         owner: None,
         received_via: "bench".to_owned(),
+        trace: None,
         turns: vec![Turn::text(Role::User, "hello")],
         state: TaskState::Working,
         outcome: None,

@@ -84,7 +84,7 @@ async fn show(
         Err(error) => Err(error),
     };
     match shown {
-        Ok(page) => html(StatusCode::OK, page.of(desk).render(&visitor, uri, done.as_deref())),
+        Ok(page) => html(StatusCode::OK, page.of(desk).await.render(&visitor, uri, done.as_deref())),
         Err(error) => failed(&error, &visitor, uri),
     }
 }

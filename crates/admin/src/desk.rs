@@ -81,6 +81,7 @@ impl Desk {
 }
 
 /// A call, by somebody who may make it.
+#[derive(Clone)]
 pub(crate) struct Ask {
     pub(crate) desk: Arc<Desk>,
     pub(crate) house: OperatedHouse,

@@ -15,6 +15,7 @@
 //! | `sessions.rs`, `cookie.rs`, `secret.rs`, `attempts.rs` | who is logged in, and how a browser says so |
 //! | `address.rs` | where browsers find the console |
 //! | `nouns/` | the values, their reading and the actions, a noun each |
+//! | `report.rs` | how each node does, and what is firing there |
 //! | `account.rs` | what operators did, written down |
 //! | `routes.rs` | every call of the API, in one table |
 //! | `api.rs`, `openapi.rs` | the table as JSON over HTTP, and as a document |
@@ -46,6 +47,7 @@ pub mod nouns;
 mod openapi;
 pub mod playground;
 mod provider;
+pub mod report;
 mod role;
 mod routes;
 mod secret;

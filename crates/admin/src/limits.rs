@@ -63,6 +63,26 @@ pub(crate) const NODES_TOLD_MAX: usize = 32;
 pub(crate) const SETTINGS_FILES_MAX: usize = 500;
 /// Records of the audit that are looked through for one page of a list that is filtered.
 pub(crate) const AUDIT_ENTRIES_LOOKED_AT_MAX: usize = 400;
+/// Characters of a question whose answer is looked into, and of what names an item.
+pub const WHY_CHARS_MAX: usize = 1_000;
+/// Days for which an alert is silenced at most.
+pub const SILENCE_DAYS_MAX: u32 = 30;
+/// Silences that are read, the last ones.
+pub(crate) const SILENCES_READ_MAX: usize = 500;
+/// Nodes that the page of nodes has side by side.
+pub(crate) const NODES_BESIDE_MAX: usize = 12;
+/// Alerts that the head of a page names.
+pub(crate) const ALERTS_NAMED_MAX: usize = 3;
+/// Characters of each text that is searched for.
+pub const SEARCH_TEXT_CHARS_MAX: usize = 200;
+/// Records of each kind that one page of a search looks at. `next` goes on behind them.
+pub(crate) const SEARCH_LOOKED_AT_MAX: usize = 10_000;
+/// Deliveries that wait and that a search looks at.
+pub(crate) const DELIVERIES_LOOKED_AT_MAX: usize = 10_000;
+/// Records of the audit that are looked at for one task.
+pub(crate) const HISTORY_LOOKED_AT_MAX: usize = 50_000;
+/// Things of a kind that the history of a task tells.
+pub(crate) const HISTORY_TOLD_MAX: usize = 100;
 /// Crawlers that are counted, each by its name and whether that is proven; those beyond together, as one more.
 pub const CRAWLERS_MAX: usize = 1_000;
 /// How long it is kept what a crawler did that comes no more.

@@ -2,6 +2,7 @@
 
 pub mod actions;
 pub mod agents;
+pub mod alerts;
 pub mod bots;
 pub mod certificates;
 pub mod checks;
@@ -12,6 +13,7 @@ pub mod contracts;
 pub mod costs;
 pub mod deliveries;
 pub mod deployment;
+pub mod history;
 pub mod hubs;
 pub mod limits;
 pub mod nodes;
@@ -21,11 +23,13 @@ pub mod queue;
 pub mod records;
 pub mod refusals;
 pub mod reload;
+pub mod search;
 pub mod servers;
 pub mod sessions;
 pub mod tasks;
 pub mod trends;
 pub mod usage;
+pub mod why;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -12,9 +12,9 @@ use crate::access::{Command, OperatorAsk};
 use crate::api_error::ApiError;
 use crate::desk::Ask;
 use crate::nouns::{
-    ActionOutcome, Why, actions, agents, bots, certificates, config, consents, content, contracts, costs, deliveries,
-    deployment, hubs, limits, nodes, overview, questions, queue, records, refusals, reload, servers, sessions, tasks,
-    trends, usage,
+    ActionOutcome, Why, actions, agents, alerts, bots, certificates, config, consents, content, contracts, costs,
+    deliveries, deployment, history, hubs, limits, nodes, overview, questions, queue, records, refusals, reload,
+    search, servers, sessions, tasks, trends, usage, why,
 };
 use crate::role::Role;
 use crate::verified::VerificationReport;
@@ -138,7 +138,14 @@ pub(crate) static ROUTES: &[Route] = &[
     route!(Look "/tasks/{task}" tasks::one => tasks::TaskDetail, "A task, with what was said and what happened"),
     route!(Look "/tasks/{task}/events" tasks::events => tasks::TaskEvents, "Events of a task; as events, as they happen", follow live::task)
         .with_query(FOLLOW_EVENTS),
+    route!(Look "/tasks/{task}/history" history::one => history::TaskHistory, "What happened around a task: requests, refusals, consents, payments, models, posts, and tasks beside it"),
     route!(Act "/tasks/{task}/cancel" tasks::cancel => ActionOutcome, "Ends a task").with_body(WHY),
+    route!(Look "/alerts" alerts::list => alerts::Alerts, "Alerts that are firing on any node, and the rules that they go by"),
+    route!(Act "/alerts/{rule}/silence" alerts::silence => ActionOutcome, "Has nobody told of the alerts of a rule until a moment")
+        .with_body(|schemas| schemas.subschema_for::<alerts::SilenceOrder>()),
+    route!(Act "/alerts/{rule}/unsilence" alerts::unsilence => ActionOutcome, "Has the alerts of a rule told of again").with_body(WHY),
+    route!(Look "/search" search::list => search::SearchResults, "What happened, searched: tasks, refusals, consents, payments, models, conversations and deliveries, the last one first")
+        .with_query(search::QUERY),
     route!(Look "/sessions" sessions::list => sessions::Sessions, "Who is logged in here, who signed in to talk to agents, sessions of protocols, and conversations by number"),
     route!(Act "/sessions/{id}/end" sessions::end => ActionOutcome, "Ends a session of the console, or of somebody who signed in, on every node").with_body(WHY),
     route!(Look "/refusals" refusals::list => refusals::Refusals, "Who was refused or asked for something first, and who was let through").with_query(refusals::QUERY),
@@ -158,6 +165,8 @@ pub(crate) static ROUTES: &[Route] = &[
     route!(Act "/deliveries/{id}/retry" deliveries::retry => ActionOutcome, "Has a delivery tried now").with_body(WHY),
     route!(Act "/deliveries/{id}/drop" deliveries::discard => ActionOutcome, "Drops a delivery: nobody is told").with_body(WHY),
     route!(Look "/content" content::list => content::Contents, "Content behind agents on this node: what can be found, and what is wrong"),
+    route!(Look "/content/{agent}/why" why::one => why::WhyFound, "Why an item is found for a question, or is not, by the index of this node")
+        .with_query(why::QUERY),
     route!(Look "/hubs" hubs::list => hubs::Hubs, "Hubs elsewhere whose agents this host fronts, and how they do"),
     route!(Look "/servers" servers::list => servers::Servers, "Servers behind this host on this node, and how they do"),
     route!(Look "/limits" limits::list => limits::Limits, "Bounds that callers of this node ran into"),
@@ -165,7 +174,7 @@ pub(crate) static ROUTES: &[Route] = &[
     route!(Look "/queue/{id}" queue::one => queue::Question, "A question to the operator"),
     route!(Act "/queue/{id}/answer" queue::answer => ActionOutcome, "Answers a question, once").with_body(|schemas| schemas.subschema_for::<queue::Answer>()),
     route!(Look "/questions" questions::list => questions::QuestionStatistics, "What people ask and click, where that is counted").with_query(questions::QUERY),
-    route!(Look "/nodes" nodes::list => nodes::Nodes, "The nodes that share the store"),
+    route!(Look "/nodes" nodes::list => nodes::Nodes, "The nodes that share the store, side by side"),
     route!(Look "/certificates" certificates::list => certificates::Certificates, "Certificates that this node shows"),
     route!(Look "/config" config::one => config::Config, "The settings as this node has read them, without secrets"),
     route!(Look "/reload" reload::one => reload::Reload, "When and how the deployment was read last"),

@@ -151,6 +151,83 @@ pub struct RankExplanation {
     pub data: serde_json::Value,
 }
 
+/// Why an item is, or is not, found for a question.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ItemDiagnosis {
+    /// What became of each word of the question, in its order.
+    pub words: Vec<RankExplanation>,
+    /// The text that was looked for, beside the limits.
+    pub text: String,
+    /// The item, where there is one that goes by the name.
+    pub item: Option<DiagnosedItem>,
+    /// Items whose names are nearest to what was named, where none goes by it: id and name.
+    pub nearest: Vec<(String, String)>,
+    /// What was left out of the index and may be it, a sentence each.
+    pub left_out: Vec<String>,
+    /// What is found first, the best first.
+    pub first: Vec<FoundItem>,
+}
+
+/// An item of the index, and what a question comes to for it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DiagnosedItem {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Its link, if it has one.
+    pub url: Option<String>,
+    /// The file or the site that it is from; `None` for what was pushed, or where the file is gone.
+    pub source: Option<String>,
+    /// When that was written last.
+    pub written_at: Option<Timestamp>,
+    /// Each limit of the question.
+    pub limits: Vec<LimitCheck>,
+    /// Words of the question that it has: the field, the word, and what that adds to its score.
+    pub matched: Vec<(String, String, f32)>,
+    /// Words of the question that it does not have.
+    pub lacks: Vec<String>,
+    /// Its place, from 1; `None` where it is not found, or far behind.
+    pub rank: Option<usize>,
+    /// The score of its place.
+    pub score: Option<f32>,
+    /// Other ways to ask, and its place for each.
+    pub ways: Vec<QuestionWay>,
+}
+
+/// Whether an item passes a limit of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LimitCheck {
+    /// The limit, in words.
+    pub limit: String,
+    /// The properties that it asks about.
+    pub properties: Vec<String>,
+    /// What the item states of them.
+    pub values: Vec<String>,
+    /// Whether it passes.
+    pub passes: bool,
+}
+
+/// Another way to ask a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuestionWay {
+    /// What is different, in words.
+    pub asks: String,
+    /// The place of the item, from 1; `None` where it is not found.
+    pub rank: Option<usize>,
+}
+
+/// An item that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundItem {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Its score.
+    pub score: f32,
+}
+
 /// The documents of a judged set, as items, and where their index goes.
 #[derive(Debug, Clone, Copy)]
 pub struct JudgedCorpus<'a> {
@@ -227,6 +304,11 @@ pub trait IndexedContent: Send + Sync {
     /// How a question is read, and why items rank as they do for it.
     fn explain(&self, _question: &str) -> Result<QuestionExplanation, IndexingError> {
         Ok(QuestionExplanation::default())
+    }
+
+    /// Why the item of this id, link or name is found for a question, or is not. Reads from disk.
+    fn diagnose(&self, _question: &str, _item: &str) -> Result<ItemDiagnosis, IndexingError> {
+        Err(IndexingError("this content can't say why something is found".to_owned()))
     }
 
     /// Where the deployment's own words take the place of those of the program, a sentence each with both places.

@@ -34,6 +34,7 @@ pub mod upstream;
 pub mod usage;
 
 pub use backend::{
-    Backend, BuiltAgent, Context, EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexedKind,
-    IndexingError, JudgedCorpus, QuestionExplanation, QuestionRanker, RankExplanation,
+    Backend, BuiltAgent, Context, DiagnosedItem, EmbeddingProgress, FetchSummary, FoundItem, IndexReport,
+    IndexedContent, IndexedKind, IndexingError, ItemDiagnosis, JudgedCorpus, LimitCheck, QuestionExplanation,
+    QuestionRanker, QuestionWay, RankExplanation,
 };

@@ -30,7 +30,7 @@ use forecourt_settings::ProcessEnvironment;
 
 use crate::starters::Starter;
 
-pub(crate) use admin::{Admin, AdminWhat, HeldList, QuestionList, ReasonedAction};
+pub(crate) use admin::{Admin, AdminWhat, HeldList, QuestionList, ReasonedAction, SearchWords};
 pub(crate) use audit::{AcceptRecords, Audit, AuditWhat, ExportRecords, VerifyRecords};
 pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
 pub(crate) use conform::Conform;
@@ -259,6 +259,8 @@ pub(crate) enum ReferenceTopic {
     Config,
     /// Every code that a caller can meet, as each protocol spells it
     Errors,
+    /// The alerts that are shipped, as rules of Prometheus
+    Alerts,
 }
 
 /// Which deployment, and where its state is.

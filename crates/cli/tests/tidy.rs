@@ -433,6 +433,16 @@ fn the_reference_of_settings_is_what_the_types_say() {
 }
 
 #[test]
+fn the_alerts_of_prometheus_are_those_of_the_program() {
+    let printed = Command::new(env!("CARGO_BIN_EXE_forecourt")).args(["reference", "alerts"]).output().unwrap();
+    let kept = fs::read_to_string(root().join("deploy/monitoring/alerts.yml")).unwrap();
+    assert!(
+        kept == String::from_utf8(printed.stdout).unwrap(),
+        "alerts.yml is out of date; write it again with: forecourt reference alerts > deploy/monitoring/alerts.yml"
+    );
+}
+
+#[test]
 fn examples_pass_the_check() {
     // The agents of an embedding program are in its code.
     let embedded = root().join("examples/embed");

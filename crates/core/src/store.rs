@@ -20,7 +20,7 @@ mod list;
 
 pub use crate::account::Account;
 pub use crate::quota::{QuotaBound, cost};
-pub use ledger::{LedgerEntry, Span};
+pub use ledger::{LedgerEntry, Span, number_at};
 pub use list::{Cursor, TaskFilter, TaskPage};
 
 /// The future of a store operation. When it is ready with `Ok`, the write is durable.

@@ -42,6 +42,9 @@ pub struct Task {
     pub account: Account,
     /// The protocol it was begun over.
     pub received_via: String,
+    /// The trace of the request that began it, where requests are traced: 32 hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
     /// What was said in it, oldest first: the request, under the caller's message id; when the task
     /// was continued, what the agent asked and the caller's next turn. At most
     /// [`crate::limits::TASK_TURNS_MAX`].

@@ -26,6 +26,7 @@ use serde_json::Value;
 
 use self::read::{read_agents, read_top};
 use crate::agents::{self, AgentDefinition, Backing, HubMembership};
+use crate::alerts::AlertPlan;
 use crate::domains_file::DomainsFile;
 use crate::hubs::{HUBS, HubFile, HubLists, OpenHub, read_hubs};
 use crate::meters::Meters;
@@ -71,6 +72,8 @@ pub struct Deployment {
     pub(crate) editor: bool,
     /// Where the operator is told that a question waits.
     pub(crate) operator: Option<OperatorWebhook>,
+    /// What is worth an alert, and where the operator is told of it.
+    pub(crate) alerts: AlertPlan,
     pub(crate) store: StoreSettings,
     pub(crate) bus: BusSettings,
     pub(crate) questions: QuestionSettings,

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`deployment`], [`settings`] | the files, and what a program adds to them |
 //! | `agents` | one agent as it is defined, and what answers for it |
+//! | [`alerts`] | rules over what is counted, and what is firing |
 //! | `hubs` | agents of hubs elsewhere: the files, the lists, the agents that come of them |
 //! | [`hub_survey`] | a hub that is looked at once, for who imports it |
 //! | [`house`] | everything built |
@@ -42,6 +43,7 @@
 //! ```
 
 mod agents;
+pub mod alerts;
 mod certificates;
 mod content;
 mod content_watcher;
@@ -69,6 +71,7 @@ pub mod meters;
 pub mod model_metrics;
 mod named_file;
 mod nodes;
+mod openmetrics;
 mod operated;
 mod payments;
 mod prefix;

@@ -40,6 +40,7 @@ pub(crate) fn publish(mount: &Mount, deployment: &Deployment) {
     // Read now and kept: the console shows what this house was built from, and not what the files say since.
     mount.services.publish(Arc::new(ReadSettings::of(&deployment.dir)));
     mount.services.publish(Arc::new(deployment.hub_lists.states(&deployment.open_hubs)));
+    mount.services.publish(Arc::new(deployment.alerts.told()));
     mount.services.publish(Arc::new(EditorSwitch(deployment.editor)));
     let own = deployment.tls.files().map(|files| files.certificate);
     let certificate = own.unwrap_or_else(|| deployment.data.join(LOCAL_CERTIFICATE));

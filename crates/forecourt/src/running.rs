@@ -457,14 +457,16 @@ fn verifier(deployment: &Deployment, egress: &Arc<Egress>, store: &Arc<dyn Store
     })
 }
 
-/// Where the operator is told that a question waits. Fails when it can never be reached.
+/// Where the operator is told that a question waits. Fails when that, or where alerts are told, can never be reached.
 fn operator(deployment: &Deployment, egress: &Egress) -> Result<Option<OperatorWebhook>, Problems> {
-    let Some(webhook) = &deployment.operator else { return Ok(None) };
-    egress.foresees(Purpose::Webhook, &webhook.url).map_err(|error| {
-        // The address itself may hold a secret.
-        let text = format!("`webhook` in [admin] can't be reached: {error}");
-        let problem = Problem::of_file(deployment.root.file(), text);
-        Problems::from(problem.hint("it must be https; networks of your own are opened by `allow` in [egress]"))
-    })?;
-    Ok(Some(webhook.clone()))
+    for (key, webhook) in [("webhook", &deployment.operator), ("alert_webhook", &deployment.alerts.webhook)] {
+        let Some(webhook) = webhook else { continue };
+        egress.foresees(Purpose::Webhook, &webhook.url).map_err(|error| {
+            // The address itself may hold a secret.
+            let text = format!("`{key}` in [admin] can't be reached: {error}");
+            let problem = Problem::of_file(deployment.root.file(), text);
+            Problems::from(problem.hint("it must be https; networks of your own are opened by `allow` in [egress]"))
+        })?;
+    }
+    Ok(deployment.operator.clone())
 }

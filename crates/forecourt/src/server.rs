@@ -16,6 +16,7 @@
 //! | `operator` | what answers on the operator's listener; its routes are in `console`, `push`, `questions`, `queue` and `reload` |
 
 mod admin_router;
+mod alerts;
 mod apply;
 mod certificates;
 mod console;

@@ -7,13 +7,12 @@
 //! | `export.rs` | one request to the collector |
 //! | `queue.rs` | what waits to be sent |
 //! | `traces.rs` | which spans are made and recorded |
-//! | `openmetrics.rs`, `metrics.rs` | the operator's metrics, read again and sent |
+//! | `metrics.rs` | the operator's metrics, read again and sent |
 //! | `conventions.rs` | which of them OpenTelemetry has names for |
 
 mod conventions;
 mod export;
 mod metrics;
-pub(crate) mod openmetrics;
 mod queue;
 mod traces;
 

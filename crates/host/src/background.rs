@@ -185,6 +185,7 @@ impl Tasks {
             owner: request.owner.clone(),
             account: request.account(),
             received_via: request.via.to_owned(),
+            trace: request.trace.clone(),
             turns: vec![turn],
             state: TaskState::Working,
             outcome: None,

@@ -112,7 +112,9 @@ impl Tasks {
                 false => Ok(()),
             };
         }
-        if self.lease.watch(&*self.store).await? > 0 {
+        let ended = self.lease.watch(&*self.store).await?;
+        if ended > 0 {
+            self.metrics.count_ended_nodes(ended);
             self.run_ended.notify_one();
         }
         // Asked for each time: whoever ended a run may have died before it ended the run's tasks.

@@ -29,6 +29,7 @@ pub struct Metrics {
     deliveries: Family<DeliveryLabels, Counter>,
     nodes: Gauge<i64, AtomicI64>,
     leases_lost: Counter,
+    nodes_ended: Counter,
     taken_up: Counter,
     clock_skew: Gauge<f64, AtomicU64>,
     /// The same for the operator, by agent.
@@ -103,6 +104,8 @@ impl Metrics {
         registry.register("nodes", "Nodes of this deployment that are alive, this one included", self.nodes.clone());
         let lost = "Times that this node was silent for a lease, so that another one ended its tasks";
         registry.register("leases_lost", lost, self.leases_lost.clone());
+        let ended = "Nodes that were silent for a lease, so that this one ended their runs";
+        registry.register("nodes_ended", ended, self.nodes_ended.clone());
         let taken_up = "Tasks of lost nodes and of earlier runs that this node went on with";
         registry.register("tasks_taken_up", taken_up, self.taken_up.clone());
         let skew = "The wall clock of this machine less the store's time";
@@ -162,6 +165,11 @@ impl Metrics {
     /// Another node ended the tasks of this one.
     pub(crate) fn count_lost_lease(&self) {
         self.leases_lost.inc();
+    }
+
+    /// This node ended the runs of so many others.
+    pub(crate) fn count_ended_nodes(&self, count: usize) {
+        self.nodes_ended.inc_by(count as u64);
     }
 
     /// A task of a run that is gone goes on here.

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use forecourt_core::{Error, Handle, Message, Noun, PolicyPart, Timestamp};
 use futures::future::BoxFuture;
 use prometheus_client::registry::Registry;
+use serde_json::{Map, Value};
 
 use crate::activity::AgentActivity;
 use crate::host::Host;
 use crate::lifecycle::{Attest, LifecycleChange, LifecycleOutcome};
 use crate::limits_hit::LimitHit;
-use crate::operator_queue::{OperatorAnswer, OperatorAnswerOutcome, OperatorQuestion};
+use crate::operator_queue::{OperatorAnswer, OperatorAnswerOutcome, OperatorQuestion, OperatorWebhook};
 
 /// Sessions that a protocol keeps, told to the operator by how many there are. A protocol publishes it among the
 /// host's services.
@@ -180,6 +181,17 @@ impl Host {
         self.metrics.agent_limits.note(limit, caller);
         let record = self.records.guarded_record(agent, message);
         self.records.note_guarded(record, limit, part);
+    }
+
+    /// Queues a post for the operator, signed and made again as those that a question waits: `details` is its body, and it
+    /// is of use for a day. Once this is done, it will be made.
+    pub fn tell_operator(
+        &self,
+        webhook: OperatorWebhook,
+        details: Map<String, Value>,
+    ) -> BoxFuture<'_, Result<(), Error>> {
+        let notice = webhook.notice(details, &*self.entropy, self.clock.now());
+        self.notify(notice)
     }
 
     /// Has what is due be delivered now, and not when it is looked for next.

@@ -8,6 +8,7 @@ use forecourt_core::{
     AgentState, AnswerUsage, CallerKey, EventStream, Language, Message, MessageId, PaymentReceipt, Reply, StopSign,
     Task, TaskId, ThreadId, Transport, Turn, UsageMeter,
 };
+use forecourt_telemetry::current_trace;
 use parking_lot::Mutex;
 
 use crate::conversations::{UserTurn, as_turn};
@@ -26,6 +27,8 @@ pub(crate) struct Request {
     pub(crate) via: Transport,
     /// The id of the message.
     pub(crate) id: MessageId,
+    /// The trace that it belongs to.
+    pub(crate) trace: Option<String>,
     /// The places that its work takes.
     pub(crate) slots: CallerSlots,
     pub(crate) owner: Option<String>,
@@ -72,6 +75,7 @@ impl Request {
             thread: message.thread.clone(),
             via: message.received_via,
             id: message.id.clone(),
+            trace: current_trace(),
             owner: message.sender.owner().map(str::to_owned),
             network: message.sender.network(),
             // What goes on with a task is of that one, whatever its client calls it.

@@ -61,7 +61,7 @@ pub use proposals::UnansweredQuestion;
 pub use pushed::{FollowedItem, FollowedRevision, PushedDocument, PushedItem};
 pub use report::{KindCount, LoadProgress, Progress, Report};
 pub use search::{
-    Adjustment, Completion, Correction, Effect, ExplainedHit, Facet, Facets, Hit, MatchedConstraint, Query, RankBy,
-    WordCoverage,
+    Adjustment, Completion, Correction, Diagnosis, Effect, ExplainedHit, Facet, Facets, Hit, LimitVerdict,
+    MatchedConstraint, Query, RankBy, WordCoverage,
 };
 pub use summary::{SummaryWish, summary};

@@ -110,3 +110,5 @@ pub const PROFILE_SECONDS: i64 = 30;
 pub const ENGINE_COUNTED_MAX: usize = 10_000;
 /// Times that what an engine keeps of all items is read and kept again when another node was faster.
 pub const SUMMARY_ATTEMPTS: u32 = 16;
+/// Values of an item that are told beside a limit of a question which it keeps or not.
+pub const DIAGNOSED_VALUES_MAX: usize = 10;

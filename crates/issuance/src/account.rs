@@ -85,6 +85,6 @@ impl Issuances {
     }
 }
 
-fn shown(hash: &StateHash) -> String {
+pub(crate) fn shown(hash: &StateHash) -> String {
     hash.as_str().chars().take(SHOWN_DIGITS).collect()
 }

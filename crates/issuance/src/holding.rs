@@ -82,6 +82,8 @@ pub struct ListedHolding {
     pub number: u64,
     /// Who it was: the proven subject; empty for somebody who proved nothing.
     pub who: String,
+    /// What tells its steps in the audit from those of others, as [`forecourt_audit::AuditRecord::state`].
+    pub state: String,
     /// What it is.
     pub holding: Holding,
 }
@@ -93,6 +95,8 @@ pub struct ListedHoldings {
     pub listed: Vec<ListedHolding>,
     /// The number before which to go on; `None` at the end.
     pub next: Option<u64>,
+    /// When the last entry that was looked at was written.
+    pub looked_back_to: Option<Timestamp>,
 }
 
 /// Which of everybody's consents and payments are wanted.
@@ -106,6 +110,8 @@ pub struct HoldingFilter<'a> {
     pub who: Option<&'a str>,
     /// Given or paid at this moment or later.
     pub since: Option<Timestamp>,
+    /// Given or paid before this moment.
+    pub until: Option<Timestamp>,
 }
 
 /// An entry of a holder's list.

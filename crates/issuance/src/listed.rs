@@ -1,9 +1,13 @@
 //! This module lists everybody's consents and payments, for operators.
 
-use forecourt_core::store::{LedgerEntry, Span};
+use std::time::Duration;
+
+use forecourt_core::clock::after;
+use forecourt_core::store::{LedgerEntry, Span, number_at};
 use forecourt_core::{Account, Error, Timestamp};
 use futures::future::BoxFuture;
 
+use crate::account::shown;
 use crate::holding::{HoldingEntry, HoldingFilter, ListedHolding, ListedHoldings};
 use crate::limits::HOLDINGS_LOOKED_AT_MAX;
 use crate::streams::Issuances;
@@ -13,6 +17,8 @@ use forecourt_audit::RequestOrigin;
 const ALL: &str = "holdings-of-all";
 /// Entries that are read in one go.
 const READ_MAX: usize = 100;
+/// How far entries of several nodes may lie out of their order.
+const ENTRIES_APART_MAX: Duration = Duration::from_secs(60);
 
 impl HoldingFilter<'_> {
     fn wants(&self, entry: &HoldingEntry) -> bool {
@@ -32,25 +38,32 @@ impl Issuances {
         limit: usize,
     ) -> BoxFuture<'a, Result<ListedHoldings, Error>> {
         Box::pin(async move {
-            let (mut before, mut looked_at, mut listed) = (before, 0, Vec::new());
+            let (mut before, mut looked_at, mut looked_back_to, mut listed) = (before, 0, None, Vec::new());
+            if let Some(until) = filter.until {
+                let now = self.clock.now();
+                before = before.min(number_at(&*self.store, ALL, after(until, ENTRIES_APART_MAX), now).await?);
+            }
             while looked_at < HOLDINGS_LOOKED_AT_MAX {
                 let entries = self.store.entries(ALL, Span::Before(before), READ_MAX, self.clock.now()).await?;
                 let is_last = entries.len() < READ_MAX;
                 for (number, entry) in entries {
                     if filter.since.is_some_and(|since| entry.at < since) {
-                        return Ok(ListedHoldings { listed, next: None });
+                        return Ok(ListedHoldings { listed, next: None, looked_back_to });
                     }
                     if listed.len() == limit {
-                        return Ok(ListedHoldings { listed, next: Some(before) });
+                        return Ok(ListedHoldings { listed, next: Some(before), looked_back_to });
                     }
-                    (before, looked_at) = (number, looked_at + 1);
+                    (before, looked_at, looked_back_to) = (number, looked_at + 1, Some(entry.at));
+                    if filter.until.is_some_and(|until| entry.at >= until) {
+                        continue;
+                    }
                     listed.extend(self.listed(filter, number, entry).await?);
                 }
                 if is_last {
-                    return Ok(ListedHoldings { listed, next: None });
+                    return Ok(ListedHoldings { listed, next: None, looked_back_to });
                 }
             }
-            Ok(ListedHoldings { listed, next: Some(before) })
+            Ok(ListedHoldings { listed, next: Some(before), looked_back_to })
         })
     }
 
@@ -90,7 +103,8 @@ impl Issuances {
             return Ok(None);
         }
         let (who, networks) = (entry.who.clone(), self.networks_of(&entry));
-        Ok(Some(ListedHolding { number, who, holding: entry.into_holding(at, status, networks) }))
+        let state = shown(&entry.state);
+        Ok(Some(ListedHolding { number, who, state, holding: entry.into_holding(at, status, networks) }))
     }
 
     pub(crate) async fn list_for_operator(

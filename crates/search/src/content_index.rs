@@ -11,18 +11,19 @@ use forecourt_index::{
     Error, ExplainedHit, FollowedItem, FollowedRevision, INDEX_VERSION, KindCount, Library, LoadProgress, NamedIds,
     Options, PushedDocument, PutOutcome, Query, RemoveOutcome, Report, UnansweredQuestion, unpack,
 };
-use forecourt_loaders::{ContentSource, look};
+use forecourt_loaders::{ContentSource, files, look};
 use forecourt_understanding::{ParsedQuestion, ReadPart};
 use forecourt_vocabulary::Vocabulary;
 
+use super::diagnosis::diagnose;
 use super::index_slots::{IndexSlots, mark_file};
 use super::ranking::RankingRules;
 use super::sites::Sites;
-use crate::limits::WARNINGS_MAX;
+use crate::limits::{DIAGNOSED_LEFT_OUT, WARNINGS_MAX};
 use crate::ranker::LibraryRanker;
 use forecourt_agents::backend::{
-    Context, EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexedKind, IndexingError, JudgedCorpus,
-    QuestionExplanation, QuestionRanker, RankExplanation,
+    Context, EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexedKind, IndexingError, ItemDiagnosis,
+    JudgedCorpus, QuestionExplanation, QuestionRanker, RankExplanation,
 };
 
 /// Items whose places are explained.
@@ -108,6 +109,25 @@ impl ContentIndex {
             return Vec::new();
         }
         self.rules.idle(library, self.clock.now()).unwrap_or_else(|error| vec![error.to_string()])
+    }
+
+    /// A question as it is asked of the index, and what became of its words.
+    fn asked(&self, library: &Library, question: &str) -> (Query, Vec<ReadPart>) {
+        let parsed = library.understand_at(question, &Language::english(), self.clock.now());
+        let ParsedQuestion { text, filters, order, reading, .. } = parsed;
+        let adjustments = self.rules.adjustments(library, question, self.clock.now());
+        let asked =
+            Query { text, filters, order, limit: EXPLAINED, adjustments, sold_out_later: true, ..Query::default() };
+        (asked, reading)
+    }
+
+    /// What was left out of the index that says something of this name.
+    fn left_out_like(&self, name: &str) -> Vec<String> {
+        let name = name.trim().to_lowercase();
+        let report = self.last_report();
+        let told = report.iter().flat_map(|report| report.warnings.iter().chain(&report.left_out)).cloned();
+        let all = told.chain(self.left_out());
+        all.filter(|told| told.to_lowercase().contains(&name)).take(DIAGNOSED_LEFT_OUT).collect()
     }
 
     /// Everything that is indexed.
@@ -269,16 +289,20 @@ impl IndexedContent for ContentIndex {
 
     fn explain(&self, question: &str) -> Result<QuestionExplanation, IndexingError> {
         let library = self.library().map_err(failed)?;
-        let english = Language::english();
-        let parsed = library.understand_at(question, &english, self.clock.now());
-        let ParsedQuestion { text, filters, order, reading, .. } = parsed;
-        let adjustments = self.rules.adjustments(&library, question, self.clock.now());
-        let asked =
-            Query { text, filters, order, limit: EXPLAINED, adjustments, sold_out_later: true, ..Query::default() };
+        let (asked, reading) = self.asked(&library, question);
         let explained = library.explain(&asked);
         let told = |one: &ExplainedHit| RankExplanation { text: one.to_string(), data: serde_json::json!(one) };
         let items = explained.map_err(failed)?.iter().map(told).collect();
         Ok(QuestionExplanation { words: reading.iter().map(|part| read_part(question, part)).collect(), items })
+    }
+
+    fn diagnose(&self, question: &str, item: &str) -> Result<ItemDiagnosis, IndexingError> {
+        let library = self.library().map_err(failed)?;
+        let (asked, reading) = self.asked(&library, question);
+        let files = files(&self.all_sources()).map(|files| files.read).unwrap_or_default();
+        let found = diagnose(&library, &asked, item, &files).map_err(failed)?;
+        let words = reading.iter().map(|part| read_part(question, part)).collect();
+        Ok(ItemDiagnosis { words, left_out: self.left_out_like(item), ..found })
     }
 
     fn word_notices(&self) -> Vec<String> {

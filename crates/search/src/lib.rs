@@ -48,6 +48,7 @@ mod content_index;
 mod conversation;
 mod cross_rerank;
 mod current;
+mod diagnosis;
 mod document;
 mod elicit;
 mod elicited;

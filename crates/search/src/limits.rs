@@ -126,3 +126,9 @@ pub(crate) const SUMMARIZED_MAX: usize = 10;
 pub(crate) const SUMMARY_BYTES_MAX: usize = 4 * 1024;
 /// Items that a cross-encoder reads for one question.
 pub(crate) const CROSS_ENCODER_ITEMS: usize = 30;
+/// Items that are told first beside one whose place is asked about.
+pub(crate) const DIAGNOSED_FIRST: usize = 10;
+/// Items that are told where none goes by a name.
+pub(crate) const DIAGNOSED_NEAREST: usize = 10;
+/// Sentences about what was left out of an index that are told about one item.
+pub(crate) const DIAGNOSED_LEFT_OUT: usize = 10;

@@ -53,5 +53,8 @@ pub use clock::DOWNTIME_COUNTED_MAX;
 pub use memory::Memory;
 pub use metered::{MeteredStore, StoreMetrics};
 pub use postgres::{Database, LeaseClock, Postgres, PostgresOptions, SqlParameter, StoreKey};
-pub use reads::{PoolLoad, QueuedDelivery, StoreLoad, StoreOverview, StoreReads, reference};
+pub use reads::{
+    ConversationPlace, ConversationSummary, PoolLoad, QueuedDelivery, StoreLoad, StoreOverview, StoreReads,
+    TaskSummary, conversation_reference, reference,
+};
 pub use sqlite::{SCHEMA_VERSION, Sqlite, SqliteOptions, copy_database, schema_version};

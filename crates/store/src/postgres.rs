@@ -35,6 +35,7 @@ mod reads;
 mod schema;
 mod size;
 mod store;
+mod summaries;
 mod tasks;
 mod threads;
 mod tls;

@@ -3,7 +3,7 @@
 
 use aws_lc_rs::digest::{SHA256, digest};
 use forecourt_core::store::{StoreFuture, TaskFilter, TaskPage, Webhook};
-use forecourt_core::{Handle, Store, Task, TaskId, TaskState, Timestamp};
+use forecourt_core::{Handle, Store, Task, TaskId, TaskState, ThreadId, Timestamp};
 
 /// Bytes of a hash of a task's id that make its reference.
 const REFERENCE_BYTES: usize = 8;
@@ -11,8 +11,17 @@ const REFERENCE_BYTES: usize = 8;
 /// The name of a task for its operator, in lists, URLs and logs: the first 16 hexadecimal digits of the SHA-256 of its
 /// id. Unlike the id it is no capability.
 pub fn reference(task: &TaskId) -> String {
-    let hash = digest(&SHA256, task.expose().as_bytes());
-    hash.as_ref().iter().take(REFERENCE_BYTES).map(|byte| format!("{byte:02x}")).collect()
+    name_of(digest(&SHA256, task.expose().as_bytes()).as_ref())
+}
+
+/// The name of a conversation for its operator, made as that of a task is. It opens nothing.
+pub fn conversation_reference(thread: &ThreadId) -> String {
+    name_of(digest(&SHA256, thread.key().as_bytes()).as_ref())
+}
+
+/// The beginning of a hash, as it is written.
+pub(crate) fn name_of(hash: &[u8]) -> String {
+    hash.iter().take(REFERENCE_BYTES).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The bytes that a reference stands for. `None` when it is none.
@@ -34,6 +43,19 @@ pub trait StoreReads: Store {
 
     /// At most `limit` deliveries that wait, with ids above `after`, in the order in which they were queued.
     fn deliveries(&self, after: u64, limit: usize) -> StoreFuture<'_, Vec<QueuedDelivery>>;
+
+    /// At most `limit` tasks of everybody with numbers below `before`, the last begun first. None of them is opened: what
+    /// was said in it stays sealed. [`u64::MAX`]: from the end.
+    fn task_summaries(&self, before: u64, limit: usize, now: Timestamp) -> StoreFuture<'_, Vec<TaskSummary>>;
+
+    /// At most `limit` conversations of everybody behind `place`, those that were gone on with last first. None of them
+    /// is opened.
+    fn conversation_summaries(
+        &self,
+        place: ConversationPlace,
+        limit: usize,
+        now: Timestamp,
+    ) -> StoreFuture<'_, Vec<ConversationSummary>>;
 
     /// Counts of tasks, conversations and deliveries.
     fn overview(&self, now: Timestamp) -> StoreFuture<'_, StoreOverview>;
@@ -89,6 +111,67 @@ pub struct QueuedDelivery {
     pub due_at: Timestamp,
     /// Whether somebody has taken it and not settled it yet.
     pub is_claimed: bool,
+}
+
+/// What is known of a task without opening it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskSummary {
+    /// Its place among all tasks of the store: later ones have higher numbers.
+    pub number: u64,
+    /// Its [`reference()`].
+    pub task: String,
+    /// The [`conversation_reference`] of the conversation that it belongs to.
+    pub conversation: Option<String>,
+    /// The agent that works on it.
+    pub agent: Handle,
+    /// The proven subject that began it, if there was one.
+    pub owner: Option<String>,
+    /// Its state.
+    pub state: TaskState,
+    /// The run that works on it, or did last.
+    pub run: String,
+    /// When it was accepted.
+    pub created_at: Timestamp,
+    /// When its state last changed.
+    pub updated_at: Timestamp,
+}
+
+/// What is known of a conversation without opening it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConversationSummary {
+    /// Its place among all conversations of the store.
+    pub number: u64,
+    /// Its [`conversation_reference`].
+    pub conversation: String,
+    /// The agent that it is with.
+    pub agent: Handle,
+    /// The proven subject whose it is, if there is one.
+    pub owner: Option<String>,
+    /// Turns that are kept of it.
+    pub turns: u64,
+    /// Until when it is kept: each turn moves that.
+    pub expires_at: Timestamp,
+}
+
+impl ConversationSummary {
+    /// Its place in a list of [`StoreReads::conversation_summaries`].
+    pub fn place(&self) -> ConversationPlace {
+        ConversationPlace { expires_at: self.expires_at, number: self.number }
+    }
+}
+
+/// A place in a list of conversations: behind the one that is kept until a moment and, of those, has this number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ConversationPlace {
+    /// Until when the conversation before this place is kept.
+    pub expires_at: Timestamp,
+    /// The number of the conversation before this place.
+    pub number: u64,
+}
+
+impl ConversationPlace {
+    /// Before all of them.
+    pub const FIRST: Self = Self { expires_at: Timestamp::MAX, number: u64::MAX };
 }
 
 /// Counts of what a store holds.

@@ -34,6 +34,7 @@ mod rows;
 mod runs;
 mod schema;
 mod store;
+mod summaries;
 mod tasks;
 mod threads;
 mod unnamed;

@@ -23,7 +23,7 @@ mod w3c;
 
 pub use lines::{EnteredLines, LinedWork, LinesOfRequests, RequestLines};
 pub use methods::{METHODS_MAX, OTHER_METHOD, know_methods, known_method};
-pub use outgoing::{OutgoingContext, inject, outgoing};
+pub use outgoing::{OutgoingContext, current_trace, inject, outgoing};
 pub use policy::{SampledFlag, TracePolicy, is_on, policy, start};
 pub use request::{CarriedWork, EnteredTrace, RequestTrace, going_on};
 pub use w3c::{RemoteParent, TRACEPARENT, TRACESTATE};

@@ -29,6 +29,12 @@ pub fn outgoing() -> Option<OutgoingContext> {
     Some(OutgoingContext { traceparent, tracestate: (!state.is_empty()).then_some(state) })
 }
 
+/// The id of the trace that what happens now belongs to, 32 hexadecimal digits. `None` while nobody traces, and outside
+/// of every request.
+pub fn current_trace() -> Option<String> {
+    current().map(|context| context.trace_id().to_string())
+}
+
 /// Writes [`outgoing`] into the headers of a request, over what was there.
 pub fn inject(headers: &mut HeaderMap) {
     let Some(OutgoingContext { traceparent, tracestate }) = outgoing() else { return };

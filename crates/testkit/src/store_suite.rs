@@ -176,6 +176,7 @@ pub fn some_task() -> Task {
         owner: None,
         account: Account::HOST,
         received_via: "rest".to_owned(),
+        trace: None,
         turns: vec![Turn::text(Role::User, "What is for dinner?")],
         state: TaskState::Working,
         outcome: None,

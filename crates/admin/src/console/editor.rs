@@ -134,7 +134,7 @@ pub(super) async fn form(State(desk): State<Arc<Desk>>, uri: Uri, headers: Heade
         let (is_there, text) = (text.is_some(), text.map_or("", String::as_str));
         Ok(of_file(&OpenFile { name, text, state: &state, is_there }, ""))
     };
-    render_page(&desk, page.await, &actor, &uri)
+    render_page(&desk, page.await, &actor, &uri).await
 }
 
 /// Checks, applies or removes, and shows what came of it beside what was written.
@@ -188,7 +188,7 @@ pub(super) async fn send(State(desk): State<Arc<Desk>>, request: Request) -> Res
         }
         Ok(page)
     };
-    render_page(&desk, page.await, &actor, &head.uri)
+    render_page(&desk, page.await, &actor, &head.uri).await
 }
 
 async fn texts(desk: &Arc<Desk>, actor: &Actor) -> Result<Texts, ApiError> {

@@ -6,7 +6,9 @@ pub(super) const NAV: &[(&str, &[(&str, &str)])] = &[
         "Now",
         &[
             ("/console", "Overview"),
+            ("/console/alerts", "Alerts"),
             ("/console/trends", "Trends"),
+            ("/console/search", "Search"),
             ("/console/agents", "Agents"),
             ("/console/tasks", "Tasks"),
             ("/console/servers", "Servers"),
@@ -40,6 +42,7 @@ pub(super) const NAV: &[(&str, &[(&str, &str)])] = &[
         "House",
         &[
             ("/console/content", "Content"),
+            ("/console/why", "Why not found?"),
             ("/console/nodes", "Nodes"),
             ("/console/certificates", "Certificates"),
             ("/console/deployment", "Deployment"),

@@ -1,15 +1,19 @@
 //! The pages: each reads the values that the API gives, and lays them out.
 
+mod alerts;
 mod bots;
 mod callers;
 mod consents;
 mod costs;
 mod house;
+mod nodes;
 mod now;
 mod promises;
 mod queue;
+mod search;
 mod tasks;
 mod trends;
+mod why;
 
 use std::collections::BTreeMap;
 
@@ -40,6 +44,8 @@ macro_rules! page {
 pub(super) const PAGES: &[PageRoute] = &[
     page!("/console" now::overview_page),
     page!("/console/trends" trends::trends_page),
+    page!("/console/alerts" alerts::alerts_page),
+    page!("/console/search" search::search_page),
     page!("/console/agents" now::agents_page),
     page!("/console/agents/{handle}" now::agent_page),
     page!("/console/tasks" tasks::tasks_page),
@@ -61,7 +67,8 @@ pub(super) const PAGES: &[PageRoute] = &[
     page!("/console/records" promises::records_page),
     page!("/console/deliveries" promises::deliveries_page),
     page!("/console/content" house::content_page),
-    page!("/console/nodes" house::nodes_page),
+    page!("/console/why" why::why_page),
+    page!("/console/nodes" nodes::nodes_page),
     page!("/console/certificates" house::certificates_page),
     page!("/console/config" house::config_page),
     page!("/console/deployment" editor::deployment_page),

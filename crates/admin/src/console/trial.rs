@@ -47,7 +47,7 @@ pub(super) async fn agent(
         Err(response) => return *response,
     };
     let page = of_agent(&desk, &actor, &handle, ("", &BTreeMap::new()), None).await;
-    render_page(&desk, page, &actor, &uri)
+    render_page(&desk, page, &actor, &uri).await
 }
 
 /// Says something to an agent, and shows what came.
@@ -77,7 +77,7 @@ pub(super) async fn ask_agent(State(desk): State<Arc<Desk>>, Path(handle): Path<
         page.sections.push(Section::new("What happened", Body::Log(log)));
         Ok(page)
     };
-    render_page(&desk, page.await, &actor, &head.uri)
+    render_page(&desk, page.await, &actor, &head.uri).await
 }
 
 async fn of_agent(
@@ -139,7 +139,7 @@ pub(super) async fn thing(
         let (thing, form) = found(&desk, &actor, &kind, &id).await?;
         Ok(of_thing(&actor, &kind, &thing, &form, &BTreeMap::new()))
     };
-    render_page(&desk, page.await, &actor, &uri)
+    render_page(&desk, page.await, &actor, &uri).await
 }
 
 /// Calls an endpoint or a tool, and shows what came.
@@ -181,7 +181,7 @@ pub(super) async fn call_thing(
         }
         Ok(page)
     };
-    render_page(&desk, page.await, &actor, &head.uri)
+    render_page(&desk, page.await, &actor, &head.uri).await
 }
 
 async fn found(desk: &Arc<Desk>, actor: &Actor, kind: &str, id: &str) -> Result<(Triable, Vec<Field>), ApiError> {
@@ -253,9 +253,9 @@ fn for_operators(actor: &Actor) -> Vec<Section> {
     }
 }
 
-pub(super) fn render_page(desk: &Desk, page: Result<Page, ApiError>, actor: &Actor, uri: &Uri) -> Response {
+pub(super) async fn render_page(desk: &Desk, page: Result<Page, ApiError>, actor: &Actor, uri: &Uri) -> Response {
     match page {
-        Ok(page) => html(StatusCode::OK, page.of(desk).render(actor, uri, None)),
+        Ok(page) => html(StatusCode::OK, page.of(desk).await.render(actor, uri, None)),
         Err(error) => failed(&error, actor, uri),
     }
 }

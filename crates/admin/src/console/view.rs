@@ -4,6 +4,8 @@ mod cell;
 mod chart;
 mod render;
 
+use std::borrow::Cow;
+
 use forecourt_pages::clean;
 
 pub(crate) use cell::{Cell, Tone};
@@ -44,6 +46,17 @@ pub(crate) struct Page {
     pub(crate) trial: Option<Trial>,
     /// The domain that is shown: a daemon may have several.
     pub(crate) domain: String,
+    /// What is firing, at the head of it.
+    pub(crate) firing: Option<FiringLine>,
+}
+
+/// What is firing, on a line.
+pub(crate) struct FiringLine {
+    pub(crate) tone: Tone,
+    /// How many alerts.
+    pub(crate) count: String,
+    /// The first of them.
+    pub(crate) named: Vec<String>,
 }
 
 /// A number on the overview, which leads somewhere.
@@ -81,7 +94,7 @@ pub(crate) struct Section {
 /// What a part shows.
 pub(crate) enum Body {
     Table {
-        head: Vec<&'static str>,
+        head: Vec<Cow<'static, str>>,
         rows: Vec<Vec<Cell>>,
     },
     Text(String),
@@ -133,8 +146,8 @@ pub(crate) struct Act {
     /// What it means, before it is done.
     pub(crate) about: String,
     pub(crate) is_dangerous: bool,
-    /// What else is to be chosen: a name, and what there is.
-    pub(crate) choice: Option<(&'static str, Vec<&'static str>)>,
+    /// What else is to be chosen: what it is called, a name, and what there is.
+    pub(crate) choice: Option<(&'static str, &'static str, Vec<&'static str>)>,
     /// What is sent as it is shown, however it has changed: a name, and its value.
     pub(crate) shown: Option<(&'static str, String)>,
     pub(crate) takes_reason: bool,
@@ -221,10 +234,11 @@ impl Section {
     /// A table; where it has no rows, what to do about that.
     pub(crate) fn table(
         heading: impl Into<String>,
-        head: Vec<&'static str>,
+        head: Vec<impl Into<Cow<'static, str>>>,
         rows: Vec<Vec<Cell>>,
         empty: &str,
     ) -> Self {
+        let head = head.into_iter().map(Into::into).collect();
         let body = if rows.is_empty() { Body::Empty(empty.to_owned()) } else { Body::Table { head, rows } };
         Self::new(heading, body)
     }

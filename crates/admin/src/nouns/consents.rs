@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::search::moment;
 use super::{ActionOutcome, Why};
 use crate::access::Command;
 use crate::account::{self, Came};
@@ -90,17 +91,18 @@ pub(crate) const QUERY: &[(&str, &str)] = &[
     ("agent", "Only those to this agent"),
     ("who", "Only those of whose name this is a part"),
     ("since", "Only those of this day or moment and later, such as 2026-11-30"),
+    ("until", "Only those up to this day, its end included, or before this moment"),
     ("before", "What `next` of the page before was"),
     ("limit", "At most so many, up to 200"),
 ];
 
 pub(crate) async fn list(ask: Ask) -> Result<Consents, ApiError> {
-    let ListedHoldings { listed, next } = read(&ask, false).await?;
+    let ListedHoldings { listed, next, .. } = read(&ask, false).await?;
     Ok(Consents { consents: listed.into_iter().filter_map(consent).collect(), next })
 }
 
 pub(crate) async fn payments(ask: Ask) -> Result<Payments, ApiError> {
-    let ListedHoldings { listed, next } = read(&ask, true).await?;
+    let ListedHoldings { listed, next, .. } = read(&ask, true).await?;
     Ok(Payments { payments: listed.into_iter().filter_map(payment).collect(), next })
 }
 
@@ -109,16 +111,11 @@ async fn read(ask: &Ask, payments: bool) -> Result<ListedHoldings, ApiError> {
         payments,
         agent: ask.query("agent").map(|agent| agent.trim_start_matches('@')),
         who: ask.query("who"),
-        since: ask.query("since").map(moment).transpose()?,
+        since: ask.query("since").map(|text| moment("since", text, false)).transpose()?,
+        until: ask.query("until").map(|text| moment("until", text, true)).transpose()?,
     };
     let (before, limit) = (ask.number("before")?.unwrap_or(u64::MAX), ask.limit()?);
     ask.house.host.listed_holdings(filter, before, limit).await.map_err(away)
-}
-
-/// A day, from its first moment in UTC on, or a moment.
-fn moment(text: &str) -> Result<Timestamp, ApiError> {
-    let read = text.parse().or_else(|_| format!("{text}T00:00:00Z").parse());
-    read.map_err(|_| ApiError::invalid("`since` is a day such as 2026-11-30, or a moment such as 2026-11-30T12:00:00Z"))
 }
 
 fn away(error: forecourt_core::Error) -> ApiError {
@@ -127,7 +124,7 @@ fn away(error: forecourt_core::Error) -> ApiError {
 }
 
 fn consent(listed: ListedHolding) -> Option<Consent> {
-    let ListedHolding { number, who, holding } = listed;
+    let ListedHolding { number, who, holding, .. } = listed;
     let Demand::Consent(terms) = holding.requirement.demand else { return None };
     Some(Consent {
         id: number,
@@ -143,7 +140,7 @@ fn consent(listed: ListedHolding) -> Option<Consent> {
 }
 
 fn payment(listed: ListedHolding) -> Option<Payment> {
-    let ListedHolding { number, who, holding } = listed;
+    let ListedHolding { number, who, holding, .. } = listed;
     let Demand::Payment(terms) = holding.requirement.demand else { return None };
     let transaction = holding.receipt.as_ref().and_then(transaction);
     Some(Payment {

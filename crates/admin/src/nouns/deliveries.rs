@@ -58,7 +58,7 @@ pub(crate) async fn list(ask: Ask) -> Result<Deliveries, ApiError> {
     Ok(Deliveries { deliveries: found.iter().map(seen).collect(), total, next })
 }
 
-fn seen(queued: &QueuedDelivery) -> Delivery {
+pub(crate) fn seen(queued: &QueuedDelivery) -> Delivery {
     let state = match queued {
         QueuedDelivery { is_claimed: true, .. } => "under_way",
         QueuedDelivery { attempts: 0, .. } => "waiting",

@@ -42,6 +42,8 @@ pub struct Overview {
     pub questions_waiting: u64,
     /// Nodes that share the store.
     pub nodes: u64,
+    /// Alerts that are firing on any node and not silenced.
+    pub alerts_firing: u64,
     /// Pairs of a bound and a caller that ran into it, on this node.
     pub limits_hit: u64,
 }
@@ -77,6 +79,7 @@ pub(crate) async fn one(ask: Ask) -> Result<Overview, ApiError> {
         deliveries: seen.deliveries,
         questions_waiting: waiting as u64,
         nodes: reads.runs().await?.len() as u64,
+        alerts_firing: super::alerts::heard(&ask.house).await.len() as u64,
         limits_hit: host.limits_hit().len() as u64,
     })
 }

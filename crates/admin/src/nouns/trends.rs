@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::api_error::ApiError;
 use crate::desk::Ask;
 use crate::limits::NODES_TOLD_MAX;
+pub(crate) use latency::of_counts as latency_of;
 use lines::{By, Series};
 pub use span::TrendSpan;
 

@@ -13,6 +13,7 @@ use forecourt_admin::{
 use forecourt_core::{Clock, Timestamp};
 use forecourt_egress::EgressConfig;
 use forecourt_server::AdminToken;
+use forecourt_store::Memory;
 use forecourt_testhost::openid::{CLIENT, OpenIdProvider};
 use forecourt_testhost::{Blueprint, MountedHost, Node, resident};
 use forecourt_testkit::{ScriptedAgent, card};
@@ -33,6 +34,7 @@ pub(crate) const SECOND: Duration = Duration::from_secs(1);
 pub(crate) struct Console {
     pub(crate) provider: OpenIdProvider,
     pub(crate) host: MountedHost,
+    pub(crate) store: Arc<Memory>,
     desk: Arc<Desk>,
     router: Router,
 }
@@ -109,9 +111,9 @@ impl Console {
         let (of, services) = (host.mount.host.clone(), host.mount.services.clone());
         let around = Arc::new(Around(OperatedHouse { host: of, services, contents: Vec::new() }, editor));
         let entrance = entrance(&provider, &host, |_| {});
-        let desk = Desk::new(around, store, host.mount.data.clone(), entrance);
+        let desk = Desk::new(around, store.clone(), host.mount.data.clone(), entrance);
         let router = forecourt_admin::router(&desk);
-        Self { provider, host, desk, router }
+        Self { provider, host, store, desk, router }
     }
 
     /// Has it opened by other settings from here on.
@@ -170,6 +172,21 @@ impl Console {
         let answer = self.form("/console/login", &[], &format!("token={TOKEN}")).await;
         assert_eq!(answer.status, 303, "{answer:?}");
         answer.session().expect("a session")
+    }
+
+    /// What the API answers to whoever carries the token: the status and the value.
+    pub(crate) async fn asks(&self, path: &str) -> (u16, Value) {
+        let bearer = format!("Bearer {TOKEN}");
+        let answer = self.send(Method::GET, path, &[(http::header::AUTHORIZATION, &bearer)], "").await;
+        (answer.status, serde_json::from_str(&answer.body).unwrap_or_default())
+    }
+
+    /// Has the API do something, by whoever carries the token.
+    pub(crate) async fn orders(&self, path: &str, body: &Value) -> (u16, Value) {
+        let bearer = format!("Bearer {TOKEN}");
+        let fields = [(http::header::AUTHORIZATION, bearer.as_str()), (http::header::CONTENT_TYPE, "application/json")];
+        let answer = self.send(Method::POST, path, &fields, &body.to_string()).await;
+        (answer.status, serde_json::from_str(&answer.body).unwrap_or_default())
     }
 
     /// Goes away to the provider.

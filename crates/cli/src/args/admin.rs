@@ -59,6 +59,37 @@ pub(crate) struct HeldList {
     pub csv: bool,
 }
 
+/// What is searched for, and how it is listed.
+#[derive(Debug, Args)]
+pub(crate) struct SearchWords {
+    /// Only what has all of these words.
+    pub text: Vec<String>,
+    /// Only of these kinds, with commas between: task, refusal, step, usage, consent, payment, conversation, delivery.
+    #[arg(long)]
+    pub kind: Option<String>,
+    /// Only with this agent.
+    #[arg(long)]
+    pub agent: Option<String>,
+    /// Only of callers of whose name this is a part.
+    #[arg(long)]
+    pub who: Option<String>,
+    /// Only from this day or moment on, such as 2026-11-30.
+    #[arg(long)]
+    pub since: Option<String>,
+    /// Only up to this day, its end included, or before this moment.
+    #[arg(long)]
+    pub until: Option<String>,
+    /// What was told at the end of the page before.
+    #[arg(long)]
+    pub cursor: Option<String>,
+    /// At most so many, up to 200.
+    #[arg(long, default_value_t = 50)]
+    pub limit: usize,
+    /// Print them as CSV (RFC 4180).
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+}
+
 /// A list of the log of questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum QuestionList {
@@ -95,6 +126,42 @@ pub(crate) enum AdminWhat {
         /// At most so many, up to 200.
         #[arg(long, default_value_t = 50)]
         limit: usize,
+    },
+    /// What happened around a task: requests, trace, refusals, consents, payments, models, posts, other tasks.
+    Follow {
+        /// The task, by its name in the list.
+        task: String,
+    },
+    /// What happened, searched: tasks, refusals, consents, payments, models, conversations, deliveries, the last one
+    /// first. By names, ids and states; what was said is not searched.
+    Search(SearchWords),
+    /// Alerts that are firing, and with `--rules` what they go by.
+    Alerts {
+        /// The rules instead.
+        #[arg(long)]
+        rules: bool,
+    },
+    /// Has nobody told of the alerts of a rule until a moment.
+    Silence {
+        /// The rule.
+        rule: String,
+        /// A moment such as 2026-11-30T12:00:00Z, or a time from now such as 8h or 7d; at most 30 days.
+        #[arg(long)]
+        until: String,
+        /// Why: kept with what was done.
+        #[arg(long)]
+        reason: Option<String>,
+    },
+    /// Has the alerts of a rule told of again.
+    Unsilence(ReasonedAction),
+    /// Why an item is found for a question, or is not.
+    Why {
+        /// The agent.
+        agent: String,
+        /// The question.
+        question: String,
+        /// The item: its id, its link or its name.
+        item: String,
     },
     /// Who is logged in to the console, and sessions of protocols.
     Sessions,

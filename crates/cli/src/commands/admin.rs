@@ -8,9 +8,9 @@ mod way;
 
 use serde_json::{Value, json};
 
-use self::tables::{BOTS, CONSENTS, PAYMENTS, Table};
+use self::tables::{BOTS, CONSENTS, HITS, PAYMENTS, Table};
 use self::way::Way;
-use crate::args::{Admin, AdminWhat, HeldList, ReasonedAction};
+use crate::args::{Admin, AdminWhat, HeldList, ReasonedAction, SearchWords};
 use crate::output::{Failure, Outcome, print_json, stdoutln};
 
 /// Rows of a page of the API.
@@ -21,7 +21,17 @@ const HELD_MAX: usize = 100_000;
 /// Asks, and prints what there is or what came of it.
 pub(crate) async fn run(admin: Admin) -> Outcome {
     let way = Way::to(&admin)?;
-    let asked = match &admin.what {
+    let asked = asked(&way, &admin.what).await?;
+    match admin.json {
+        true => print_json(&asked)?,
+        false => stdoutln!("{}", written(&admin.what, &asked)),
+    }
+    verdict(&admin.what, &asked)
+}
+
+/// Asks for what is to be seen, or has it done.
+async fn asked(way: &Way, what: &AdminWhat) -> Result<Value, Failure> {
+    Ok(match what {
         AdminWhat::Status => way.get("/overview").await?,
         AdminWhat::Agents { handle: None } => way.get("/agents").await?,
         AdminWhat::Agents { handle: Some(handle) } => way.get(&format!("/agents/{}", part(handle))).await?,
@@ -31,13 +41,17 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
             let query = [("state", state.as_deref()), ("agent", agent.as_deref()), ("limit", Some(limit.as_str()))];
             way.get(&with_query("/tasks", &query)).await?
         }
+        what @ (AdminWhat::Follow { .. } | AdminWhat::Search(_) | AdminWhat::Alerts { .. } | AdminWhat::Why { .. }) => {
+            way.get(&diagnosis_path(what)).await?
+        }
+        AdminWhat::Silence { rule, until, reason } => silence(way, rule, until, reason.as_deref()).await?,
         AdminWhat::Sessions => way.get("/sessions").await?,
         AdminWhat::Refusals { agent, outcome } => {
             let query = [("agent", agent.as_deref()), ("outcome", outcome.as_deref())];
             way.get(&with_query("/refusals", &query)).await?
         }
-        AdminWhat::Consents(list) => held(&way, "consents", list).await?,
-        AdminWhat::Payments(list) => held(&way, "payments", list).await?,
+        AdminWhat::Consents(list) => held(way, "consents", list).await?,
+        AdminWhat::Payments(list) => held(way, "payments", list).await?,
         AdminWhat::Usage { agent, who } => {
             let query = [("agent", agent.as_deref()), ("who", who.as_deref())];
             way.get(&with_query("/usage", &query)).await?
@@ -45,7 +59,7 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
         what @ AdminWhat::Trends { .. } => way.get(&trends_path(what)).await?,
         AdminWhat::Questions { limit, .. } => way.get(&format!("/questions?limit={limit}")).await?,
         AdminWhat::Bots { .. } => way.get("/bots").await?,
-        AdminWhat::Bill { name, amount, reason } => bill(&way, name, amount.as_deref(), reason.as_deref()).await?,
+        AdminWhat::Bill { name, amount, reason } => bill(way, name, amount.as_deref(), reason.as_deref()).await?,
         AdminWhat::Costs => way.get("/costs").await?,
         AdminWhat::Contracts => way.get("/contracts").await?,
         AdminWhat::Deliveries => way.get("/deliveries").await?,
@@ -72,12 +86,36 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
             let name = part(name.trim_start_matches('@'));
             way.post(&format!("/{noun}/{name}/{verb}"), &json!({ "reason": reason })).await?
         }
-    };
-    match admin.json {
-        true => print_json(&asked)?,
-        false => stdoutln!("{}", written(&admin.what, &asked)),
+    })
+}
+
+/// The call for what is wrong, or happened.
+fn diagnosis_path(what: &AdminWhat) -> String {
+    match what {
+        AdminWhat::Follow { task } => format!("/tasks/{}/history", part(task)),
+        AdminWhat::Search(words) => search_path(words),
+        AdminWhat::Why { agent, question, item } => {
+            let path = format!("/content/{}/why", part(agent.trim_start_matches('@')));
+            with_query(&path, &[("question", Some(question)), ("item", Some(item))])
+        }
+        _ => "/alerts".to_owned(),
     }
-    verdict(&admin.what, &asked)
+}
+
+/// The call for what happened, searched.
+fn search_path(words: &SearchWords) -> String {
+    let (text, limit) = (words.text.join(" "), words.limit.to_string());
+    let query = [
+        ("text", Some(text.as_str()).filter(|text| !text.is_empty())),
+        ("kind", words.kind.as_deref()),
+        ("agent", words.agent.as_deref()),
+        ("who", words.who.as_deref()),
+        ("since", words.since.as_deref()),
+        ("until", words.until.as_deref()),
+        ("cursor", words.cursor.as_deref()),
+        ("limit", Some(limit.as_str())),
+    ];
+    with_query("/search", &query)
 }
 
 /// The call for what happened over time.
@@ -102,9 +140,15 @@ fn csv_table(what: &AdminWhat) -> Option<&'static Table> {
         AdminWhat::Consents(HeldList { csv: true, .. }) => Some(&CONSENTS),
         AdminWhat::Payments(HeldList { csv: true, .. }) => Some(&PAYMENTS),
         AdminWhat::Bots { csv: true } => Some(&BOTS),
+        AdminWhat::Search(SearchWords { csv: true, .. }) => Some(&HITS),
         AdminWhat::Questions { csv: Some(list), .. } => Some(shown::of_list(*list)),
         _ => None,
     }
+}
+
+/// Has nobody told of the alerts of a rule.
+async fn silence(way: &Way, rule: &str, until: &str, reason: Option<&str>) -> Result<Value, Failure> {
+    way.post(&format!("/alerts/{}/silence", part(rule)), &json!({ "until": until, "reason": reason })).await
 }
 
 /// Writes down what a crawler was billed.
@@ -151,6 +195,7 @@ fn action(what: &AdminWhat) -> Option<(&'static str, &'static str, &ReasonedActi
         AdminWhat::Resume(of) => ("agents", "resume", of),
         AdminWhat::Retire(of) => ("agents", "retire", of),
         AdminWhat::Cancel(of) => ("tasks", "cancel", of),
+        AdminWhat::Unsilence(of) => ("alerts", "unsilence", of),
         AdminWhat::Retry(of) => ("deliveries", "retry", of),
         AdminWhat::Drop(of) => ("deliveries", "drop", of),
         AdminWhat::PutBack(of) => ("deployment/versions", "put-back", of),

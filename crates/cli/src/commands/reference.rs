@@ -28,6 +28,7 @@ pub(crate) fn run(arguments: &ReferenceArguments) -> Outcome {
     match arguments.what {
         ReferenceTopic::Config => stdout(format_args!("{}", markdown())),
         ReferenceTopic::Errors => stdout(format_args!("{}", errors::markdown())),
+        ReferenceTopic::Alerts => stdout(format_args!("{}", forecourt::alerts::prometheus_rules())),
     }
     Ok(())
 }

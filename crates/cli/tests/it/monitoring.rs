@@ -61,7 +61,7 @@ fn unit_of(name: &str) -> &'static str {
     match name {
         "process_cpu" | "process_start_time" | "deliveries_overdue" => "_seconds",
         "http_server_request_duration" | "gen_ai_client_operation_duration" => "_seconds",
-        "process_resident_memory" | "process_virtual_memory" => "_bytes",
+        "process_resident_memory" | "process_virtual_memory" | "disk_free" | "disk_size" => "_bytes",
         _ => "",
     }
 }

@@ -84,6 +84,16 @@ fn a_webhook_that_can_never_be_reached_is_refused_and_not_shown() {
         ("webhook = \"https://hooks.example/T0P\"".to_owned(), "needs `webhook_secret`"),
         (secret.to_owned(), "needs `webhook` beside it"),
         ("webhook = \"https://hooks.example/\"\nwebhook_secret = \"short\"".to_owned(), "16 to 256 bytes"),
+        ("alert_webhook = \"https://hooks.example/T0P\"".to_owned(), "`alert_webhook` needs `webhook_secret`"),
+        (
+            format!("alert_webhook = \"http://hooks.example/T0P\"\n{secret}"),
+            "`alert_webhook` in [admin] can't be reached",
+        ),
+        ("alerts_off = [\"Nothing\"]".to_owned(), "no rule that is shipped"),
+        (
+            "[[admin.alert]]\nname = \"A\"\nmetric = \"a{\"\nover = 1\nsummary = \"s\"".to_owned(),
+            "`metric` of the alert `A` has no `}`",
+        ),
     ] {
         let text = Deployment::gatehouse().with("admin", &lines).run("check", ["."]).failed(1);
         assert!(text.contains(said) && !text.contains("a-secret-for-posts"), "{lines}: {text}");

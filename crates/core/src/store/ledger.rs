@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::Account;
+use super::{Account, Store, StoreError, StoreFuture};
 
 /// An entry of a stream, written once and never changed.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,4 +49,27 @@ pub enum Span {
     After(u64),
     /// Those with numbers below this one, newest first. [`u64::MAX`]: from the end.
     Before(u64),
+}
+
+/// The number of the first entry of a stream that was written at a moment or later; behind the last one where there is
+/// none. Entries of several nodes may lie a little out of their order, so that whoever needs all of a moment begins
+/// before it. Reads a few dozen entries at most, however long the stream is.
+pub fn number_at<'a>(store: &'a dyn Store, stream: &'a str, at: Timestamp, now: Timestamp) -> StoreFuture<'a, u64> {
+    Box::pin(search_number(store, stream, at, now))
+}
+
+async fn search_number(store: &dyn Store, stream: &str, at: Timestamp, now: Timestamp) -> Result<u64, StoreError> {
+    let first = store.entries(stream, Span::After(0), 1, now).await?;
+    let last = store.entries(stream, Span::Before(u64::MAX), 1, now).await?;
+    let (Some((first, _)), Some((last, _))) = (first.first(), last.first()) else { return Ok(1) };
+    let (mut low, mut high) = (*first, last + 1);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match store.entries(stream, Span::After(middle - 1), 1, now).await?.first() {
+            Some((number, entry)) if entry.at < at => low = number + 1,
+            // What is between has expired.
+            _ => high = middle,
+        }
+    }
+    Ok(low)
 }

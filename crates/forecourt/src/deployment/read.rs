@@ -21,6 +21,7 @@ use forecourt_settings::{
 
 use super::{AGENTS_MAX, DATA, Deployment};
 use crate::agents::{AgentDefinition, Backing};
+use crate::alerts::{AlertPlan, check_all};
 use crate::domains_file::{DomainsFile, SHARED, divided, several_instead_of_one};
 use crate::meters::Meters;
 use crate::payments::read_payments;
@@ -88,9 +89,7 @@ impl Tables {
 struct OperationSettings {
     listen: Listen,
     tls: Tls,
-    entrance: EntranceSettings,
-    editor: bool,
-    operator: Option<OperatorWebhook>,
+    operator: OperatorParts,
     store: StoreSettings,
     bus: BusSettings,
     questions: QuestionSettings,
@@ -128,13 +127,10 @@ fn read_operation(
         _ => Ok(()),
     };
     let whole = (|| {
-        let (entrance, editor, operator) = admin?;
         Some(OperationSettings {
             listen: listen?,
             tls: tls?,
-            entrance,
-            editor,
-            operator,
+            operator: admin?,
             store: store?,
             bus: bus?,
             questions: questions?,
@@ -235,21 +231,19 @@ fn assemble(
         host_rules,
         countries,
         payments,
-        mut pages,
+        pages,
         wires,
     } = serving;
-    pages.branding = pages.branding.below(top.public_path()).named(top.site_name()).rated(operation.questions.log);
     Deployment {
         dir: dir.to_path_buf(),
-        top,
         listen: operation.listen,
         tls: operation.tls,
-        entrance: operation.entrance,
-        editor: operation.editor,
-        operator: operation.operator,
+        entrance: operation.operator.entrance,
+        editor: operation.operator.editor,
+        operator: operation.operator.questions,
+        alerts: operation.operator.alerts,
         store: operation.store,
         bus: operation.bus,
-        questions: operation.questions,
         log: operation.log,
         monitoring: operation.metrics,
         reload: operation.reload,
@@ -262,7 +256,8 @@ fn assemble(
         http,
         functions,
         payments,
-        pages: pages.into(),
+        pages: branded(pages, &top, operation.questions.log).into(),
+        questions: operation.questions,
         host_rules,
         countries,
         wires,
@@ -276,7 +271,14 @@ fn assemble(
         own_addresses: Vec::new(),
         data: dir.join(DATA),
         root,
+        top,
     }
+}
+
+/// Pages that say whose they are, and whether answers are rated.
+fn branded(mut pages: Pages, top: &TopSettings, are_rated: bool) -> Pages {
+    pages.branding = pages.branding.below(top.public_path()).named(top.site_name()).rated(are_rated);
+    pages
 }
 
 /// Reads what is left at the top of the file.
@@ -340,16 +342,26 @@ fn environment_overrides(environment: &dyn Environment) -> (Vec<EnvironmentOverr
     (top, agents.iter().map(EnvironmentOverride::inner).collect())
 }
 
-fn read_admin(section: &Section) -> Result<(EntranceSettings, bool, Option<OperatorWebhook>), Problems> {
-    let AdminSettings { token, oidc, public_url, editor, webhook, webhook_secret } = section.read()?;
+/// What of a deployment is for its operator alone.
+struct OperatorParts {
+    entrance: EntranceSettings,
+    editor: bool,
+    /// Where the operator is told that a question waits.
+    questions: Option<OperatorWebhook>,
+    alerts: AlertPlan,
+}
+
+fn read_admin(section: &Section) -> Result<OperatorParts, Problems> {
+    let settings: AdminSettings = section.read()?;
+    let AdminSettings { token, oidc, public_url, editor, webhook, webhook_secret, alert_webhook, .. } = &settings;
     let mut problems = Problems::new();
-    let token = token.and_then(|token| {
+    let token = token.as_ref().and_then(|token| {
         let least = AdminToken::BYTES_MIN;
         let wrong =
             || section.problem(Some("token"), format!("a token has at least {least} characters, and no spaces"));
-        problems.absorb(AdminToken::new(&token).ok_or_else(wrong))
+        problems.absorb(AdminToken::new(token).ok_or_else(wrong))
     });
-    let login = oidc.and_then(|oidc| {
+    let login = oidc.clone().and_then(|oidc| {
         let wrong = |found: Vec<(&str, String)>| {
             let (section, mut problems) = (section.clone().take_or_empty("oidc"), Problems::new());
             problems.extend(found.into_iter().map(|(key, text)| section.problem(Some(key), text)));
@@ -357,31 +369,43 @@ fn read_admin(section: &Section) -> Result<(EntranceSettings, bool, Option<Opera
         };
         problems.absorb(oidc.check().map_err(wrong))
     });
-    let url = public_url.and_then(|text| {
+    let url = public_url.as_ref().and_then(|text| {
         let wrong = |right: String| section.problem(Some("public_url"), format!("`public_url` {right}"));
-        problems.absorb(ConsoleUrl::parse(&text).map_err(wrong))
+        problems.absorb(ConsoleUrl::parse(text).map_err(wrong))
     });
     let entrance = EntranceSettings { token, login, url };
-    let operator = match (webhook, webhook_secret) {
-        (None, None) => None,
-        (None, Some(_)) => {
-            problems.push(section.problem(Some("webhook_secret"), "`webhook_secret` needs `webhook` beside it"));
-            None
-        }
-        (Some(_), None) => {
-            let problem = section.problem(Some("webhook"), "`webhook` needs `webhook_secret` beside it");
-            problems.push(problem.hint("write webhook_secret = \"${FORECOURT_WEBHOOK_SECRET}\""));
-            None
-        }
-        (Some(url), Some(secret)) => {
-            if !SECRET_BYTES.contains(&secret.len()) {
-                let text = format!("a secret has {} to {} bytes", SECRET_BYTES.start(), SECRET_BYTES.end());
-                problems.push(section.problem(Some("webhook_secret"), text));
-            }
-            Some(OperatorWebhook { url, secret })
-        }
+    let to = |url: &Option<String>| Some(OperatorWebhook { url: url.clone()?, secret: webhook_secret.clone()? });
+    let (questions, told) = (to(webhook), to(alert_webhook));
+    problems.extend(webhook_problems(section, &settings));
+    let rules = check_all(&settings.alert, &settings.alerts_off);
+    let rules = rules.unwrap_or_else(|wrong| {
+        problems.extend(wrong.into_iter().map(|(key, text)| section.problem(Some(key), text)));
+        Vec::new()
+    });
+    let alerts = AlertPlan { rules, webhook: told };
+    problems.into_result(OperatorParts { entrance, editor: *editor, questions, alerts })
+}
+
+/// What is wrong with where the operator is told, and with what signs that.
+fn webhook_problems(section: &Section, settings: &AdminSettings) -> Vec<Problem> {
+    let AdminSettings { webhook, alert_webhook, webhook_secret, .. } = settings;
+    let Some(secret) = webhook_secret else {
+        let told = [("webhook", webhook), ("alert_webhook", alert_webhook)];
+        let without = told.into_iter().filter(|(_, url)| url.is_some()).map(|(key, _)| {
+            let problem = section.problem(Some(key), format!("`{key}` needs `webhook_secret` beside it"));
+            problem.hint("write webhook_secret = \"${FORECOURT_WEBHOOK_SECRET}\"")
+        });
+        return without.collect();
     };
-    problems.into_result((entrance, editor, operator))
+    if webhook.is_none() && alert_webhook.is_none() {
+        let text = "`webhook_secret` needs `webhook` beside it, or `alert_webhook`";
+        return vec![section.problem(Some("webhook_secret"), text)];
+    }
+    if SECRET_BYTES.contains(&secret.len()) {
+        return Vec::new();
+    }
+    let text = format!("a secret has {} to {} bytes", SECRET_BYTES.start(), SECRET_BYTES.end());
+    vec![section.problem(Some("webhook_secret"), text)]
 }
 
 /// The public URL is an https origin with a plain path, and nothing more.

@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
 
+use super::alerts::AlertKeeper;
 use super::certificates::CertificateKeeper;
 use super::content_metrics::ContentMetrics;
 use super::hub_metrics::HubMetrics;
@@ -43,6 +44,7 @@ pub(crate) struct ServerCore {
     pub(super) reloader: Arc<Reloader>,
     pub(super) operator: OperatorView,
     trends: TrendSampler,
+    alerts: AlertKeeper,
     registry: Mutex<Arc<Registry>>,
     pub(crate) stop: CancellationToken,
     /// Keeps other processes out of the data folder.
@@ -96,6 +98,7 @@ impl OpenedDomain {
         }
         let operator = OperatorView::new(&running, &reloader, &keeper, place, &shared, entrance, &data);
         let trends = TrendSampler::new(&running, &shared.metrics);
+        let alerts = AlertKeeper::new(data.clone());
         let core = Arc::new(ServerCore {
             name,
             meters: running.deployment().meters.clone(),
@@ -108,6 +111,7 @@ impl OpenedDomain {
             reloader,
             operator,
             trends,
+            alerts,
             registry: Mutex::default(),
             stop,
             lock: Mutex::new(Some(lock)),
@@ -141,6 +145,7 @@ impl ServerCore {
             registry.register_collector(Box::new(HubMetrics { live: self.running.live().clone() }));
             registry.register_collector(Box::new(self.gauges.clone()));
             registry.register_collector(Box::new(StoreLoadMetrics(self.running.reads().clone())));
+            registry.register_collector(Box::new(self.alerts.metrics()));
             self.reloader.register(registry);
             self.keeper.register(registry);
             if is_first {
@@ -156,10 +161,12 @@ impl ServerCore {
         self.shared.list.is_first(&self.name)
     }
 
-    /// Keeps what is counted over time, a minute at a time, until this domain ends.
+    /// Keeps what is counted over time, and looks whether any of it is worth an alert, a minute at a time, until this
+    /// domain ends.
     async fn keep_trends(self: Arc<Self>) {
         while self.stop.run_until_cancelled(self.trends.next_minute()).await.is_some() {
             self.trends.keep(self.registry(), false).await;
+            self.alerts.look(&self.running, self.registry()).await;
         }
     }
 

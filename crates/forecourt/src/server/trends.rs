@@ -15,8 +15,8 @@ use prometheus_client::registry::Registry;
 use tokio::sync::Mutex;
 
 use crate::live::LiveHouse;
+use crate::openmetrics::{FamilyText, SampleText, read};
 use crate::running::Running;
-use crate::telemetry::openmetrics::{FamilyText, SampleText, read};
 
 /// How long the store may take at the end of a domain before the last minute is let go of.
 const LAST_WRITE_MAX: Duration = Duration::from_secs(5);

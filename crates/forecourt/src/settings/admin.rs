@@ -4,6 +4,8 @@ use forecourt_admin::OidcLoginSettings;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::alerts::AlertSettings;
+
 /// `[admin]`: calls on the operator's listener that change something, and what the operator is told.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -26,6 +28,13 @@ pub struct AdminSettings {
     /// again for about an hour and a half while nobody takes it. Held to `[egress]`, as all webhooks are.
     pub webhook: Option<String>,
     /// What signs those posts, in `X-Hub-Signature-256`: 16 to 256 bytes, best from the environment, as
-    /// `"${FORECOURT_WEBHOOK_SECRET}"`. Needed beside `webhook`.
+    /// `"${FORECOURT_WEBHOOK_SECRET}"`. Needed beside `webhook` and `alert_webhook`.
     pub webhook_secret: Option<String>,
+    /// Where you are told that an alert begins and ends, `https://…`: a post for each, at most 20 a minute from each node,
+    /// signed and made again as those to `webhook`.
+    pub alert_webhook: Option<String>,
+    /// Names of shipped alerts that nobody wants.
+    pub alerts_off: Vec<String>,
+    /// Alerts of your own, beside those that are shipped: at most 50.
+    pub alert: Vec<AlertSettings>,
 }

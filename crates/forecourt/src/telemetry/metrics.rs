@@ -19,8 +19,8 @@ use tokio_util::sync::CancellationToken;
 use super::SCOPE;
 use super::conventions::ConventionalMetric;
 use super::export::Exporter;
-use super::openmetrics::{FamilyText, SampleText, read};
 use crate::export_metrics::Signal;
+use crate::openmetrics::{FamilyText, SampleText, read};
 
 /// The labels of one series: names and values.
 type Labels = Vec<(String, String)>;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use forecourt_core::clock::after;
 use forecourt_core::store::{Account, Notification, Webhook};
-use forecourt_core::{Clock, Entropy, Error, Store, ids};
+use forecourt_core::{Clock, Entropy, Error, Store, Timestamp, ids};
 use serde_json::{Map, Value, json};
 
 use super::OperatorQuestion;
@@ -24,6 +24,23 @@ pub struct OperatorWebhook {
     pub url: String,
     /// What signs each post.
     pub secret: String,
+}
+
+impl OperatorWebhook {
+    /// A post of these details, due now.
+    pub(crate) fn notice(self, details: Map<String, Value>, entropy: &dyn Entropy, due_at: Timestamp) -> Notification {
+        let Self { url, secret } = self;
+        let webhook = Webhook {
+            id: ids::mint(entropy),
+            protocol: OPERATOR.to_owned(),
+            url,
+            secret: Some(secret),
+            callback: false,
+            retries: QUESTION_RETRIES,
+            details,
+        };
+        Notification { webhook, account: Account::HOST, due_at, expires_at: after(due_at, NOTICE_TTL) }
+    }
 }
 
 /// Never prints the secret, nor the URL, which may hold one.
@@ -45,25 +62,10 @@ pub(crate) struct OperatorNotifier {
 impl OperatorNotifier {
     /// Queues the post that a question waits. Once this is done, it will be made.
     pub(crate) async fn notify(&self, asked: &OperatorQuestion) -> Result<(), Error> {
-        let due_at = self.clock.now();
-        let (webhook, account) = (self.webhook(asked), Account::HOST);
-        let notice = Notification { webhook, account, due_at, expires_at: after(due_at, NOTICE_TTL) };
+        let notice = self.webhook.clone().notice(summary(asked), &*self.entropy, self.clock.now());
         self.store.enqueue(notice).await?;
         self.wakeup.wake();
         Ok(())
-    }
-
-    fn webhook(&self, asked: &OperatorQuestion) -> Webhook {
-        let OperatorWebhook { url, secret } = self.webhook.clone();
-        Webhook {
-            id: ids::mint(&*self.entropy),
-            protocol: OPERATOR.to_owned(),
-            url,
-            secret: Some(secret),
-            callback: false,
-            retries: QUESTION_RETRIES,
-            details: summary(asked),
-        }
     }
 }
 

@@ -16,9 +16,9 @@ use crate::limits::{ENGINE_COUNTED_MAX, LEFT_OUT_MAX};
 use crate::promise::Promise;
 use crate::proposals::{UnansweredQuestion, proposals};
 use crate::search::{
-    Correction, ExplainedHit, Facets, Hit, Query, RankBy, Scope, WordCoverage, corrections, counted_left_out, explain,
-    facets, has_property, is_answered, keeps_words, knows_all, left_out, names_lacking_kind, nearest, says, says_all,
-    search, word_coverage,
+    Correction, Diagnosis, ExplainedHit, Facets, Hit, Query, RankBy, Scope, WordCoverage, corrections,
+    counted_left_out, diagnose, explain, facets, has_property, is_answered, keeps_words, knows_all, left_out,
+    names_lacking_kind, nearest, says, says_all, search, word_coverage,
 };
 
 impl Library {
@@ -37,6 +37,12 @@ impl Library {
     /// Slower than a search.
     pub fn explain(&self, query: &Query) -> Result<Vec<ExplainedHit>> {
         explain(&*self.view(query)?, self.model.as_deref(), query, self.tongue)
+    }
+
+    /// What a query comes to for the item with this id, whether it finds it or not. `None`: it is not here, nor among the
+    /// candidates that an engine gives for this query.
+    pub fn diagnose(&self, query: &Query, id: &str) -> Result<Option<Diagnosis>> {
+        diagnose(&*self.view(query)?, self.model.as_deref(), query, hash(&[id.as_bytes()]), self.tongue)
     }
 
     /// The words of a query that no item has, and what is looked for instead. A word that an item has is never

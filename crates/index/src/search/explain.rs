@@ -65,7 +65,7 @@ fn one_of(snapshot: &Snapshot, plan: &Plan, query: &Query, one: &RankedDoc, list
 }
 
 /// The clauses that a document satisfies, the weightiest first.
-fn terms(snapshot: &Snapshot, plan: &Plan, address: DocAddress) -> Vec<(String, String, f32)> {
+pub(super) fn terms(snapshot: &Snapshot, plan: &Plan, address: DocAddress) -> Vec<(String, String, f32)> {
     let mut terms = Vec::new();
     for clause in plan.clauses() {
         let Some(score) = score(snapshot, clause, address) else { continue };
@@ -88,7 +88,7 @@ fn terms(snapshot: &Snapshot, plan: &Plan, address: DocAddress) -> Vec<(String, 
 }
 
 /// What a clause adds to the score of a document. `None`: the document does not satisfy it, or it can't be read.
-fn score(snapshot: &Snapshot, clause: &dyn Search, address: DocAddress) -> Option<f32> {
+pub(super) fn score(snapshot: &Snapshot, clause: &dyn Search, address: DocAddress) -> Option<f32> {
     let weight = clause.weight(EnableScoring::enabled_from_searcher(&snapshot.searcher)).ok()?;
     // Not by the library's explanation: it looks for the document behind the first one of each part of a clause, and stops
     // the program where that is further on.

@@ -4,7 +4,9 @@ use forecourt_core::store::{StoreFuture, TaskFilter, TaskPage};
 use forecourt_core::{Task, Timestamp};
 
 use super::Memory;
-use crate::reads::{QueuedDelivery, StoreLoad, StoreOverview, StoreReads};
+use crate::reads::{
+    ConversationPlace, ConversationSummary, QueuedDelivery, StoreLoad, StoreOverview, StoreReads, TaskSummary,
+};
 
 impl StoreReads for Memory {
     fn tasks_of_all(&self, filter: TaskFilter, now: Timestamp) -> StoreFuture<'_, TaskPage> {
@@ -18,6 +20,19 @@ impl StoreReads for Memory {
 
     fn deliveries(&self, after: u64, limit: usize) -> StoreFuture<'_, Vec<QueuedDelivery>> {
         self.step(move |kept| Ok(kept.deliveries(after, limit)))
+    }
+
+    fn task_summaries(&self, before: u64, limit: usize, now: Timestamp) -> StoreFuture<'_, Vec<TaskSummary>> {
+        self.step(move |kept| Ok(kept.task_summaries(before, limit, now)))
+    }
+
+    fn conversation_summaries(
+        &self,
+        place: ConversationPlace,
+        limit: usize,
+        now: Timestamp,
+    ) -> StoreFuture<'_, Vec<ConversationSummary>> {
+        self.step(move |kept| Ok(kept.conversation_summaries(place, limit, now)))
     }
 
     fn overview(&self, now: Timestamp) -> StoreFuture<'_, StoreOverview> {

@@ -8,7 +8,10 @@ use super::Postgres;
 use super::call::Param;
 use super::read::{column, hash_column, number};
 use super::tasks::{COLUMNS, sealed_task};
-use crate::reads::{QueuedDelivery, StoreLoad, StoreOverview, StoreReads, reference_bytes};
+use crate::reads::{
+    ConversationPlace, ConversationSummary, QueuedDelivery, StoreLoad, StoreOverview, StoreReads, TaskSummary, name_of,
+    reference_bytes,
+};
 use crate::seal::Hash;
 use crate::sealed::{corrupt, webhooks};
 use crate::time::{count, moment, nanos};
@@ -49,6 +52,19 @@ impl StoreReads for Postgres {
         })
     }
 
+    fn task_summaries(&self, before: u64, limit: usize, now: Timestamp) -> StoreFuture<'_, Vec<TaskSummary>> {
+        Box::pin(self.summed_up_tasks(before, limit, now))
+    }
+
+    fn conversation_summaries(
+        &self,
+        place: ConversationPlace,
+        limit: usize,
+        now: Timestamp,
+    ) -> StoreFuture<'_, Vec<ConversationSummary>> {
+        Box::pin(self.summed_up_conversations(place, limit, now))
+    }
+
     fn overview(&self, now: Timestamp) -> StoreFuture<'_, StoreOverview> {
         Box::pin(self.counted(now))
     }
@@ -79,7 +95,7 @@ impl Postgres {
         Ok(Some(QueuedDelivery {
             id: number(row, 0)?,
             webhook,
-            task: task.map(|task| task.iter().take(8).map(|byte| format!("{byte:02x}")).collect()),
+            task: task.map(|task| name_of(&task)),
             agent: agent.as_deref().map(handle).transpose()?,
             attempts: u32::try_from(number(row, 1)?).unwrap_or(u32::MAX),
             due_at: moment(column(row, 2)?),
@@ -109,6 +125,6 @@ impl Postgres {
     }
 }
 
-fn handle(text: &str) -> Result<Handle, StoreError> {
+pub(super) fn handle(text: &str) -> Result<Handle, StoreError> {
     Handle::parse(text).map_err(|_| corrupt("an agent's name is none"))
 }

@@ -17,6 +17,8 @@ struct Body {
     id: TaskId,
     thread: Option<ThreadId>,
     received_via: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    trace: Option<String>,
     #[serde(default)]
     turns: Vec<Turn>,
     /// The request, in rows of version 1, which had no turns.
@@ -81,8 +83,8 @@ impl NewTask {
         let webhooks = NewWebhook::all(seal, &name, webhooks)?;
         let outcome = seal_outcome(seal, &name, task.outcome.as_ref())?;
         let thread = task.thread.as_ref().map(|thread| hash(thread.key()));
-        let (id, received_via, turns) = (task.id, task.received_via, task.turns);
-        let body = Body { id, thread: task.thread, received_via, turns, request: Vec::new() };
+        let (id, received_via, trace, turns) = (task.id, task.received_via, task.trace, task.turns);
+        let body = Body { id, thread: task.thread, received_via, trace, turns, request: Vec::new() };
         Ok(Self {
             hash: name,
             thread,
@@ -161,6 +163,7 @@ impl SealedTask {
             // The store has only a keyed hash of the account, from which it can't be told.
             account: Account::HOST,
             received_via: body.received_via,
+            trace: body.trace,
             turns: Body::turns(body.turns, body.request),
             state: TaskState::from_name(&self.state).ok_or_else(|| corrupt("a task is in no known state"))?,
             outcome,

@@ -1,14 +1,18 @@
 //! This module has the reads that only the operator may do, in SQLite.
 
 use forecourt_core::store::{StoreFuture, TaskFilter, TaskPage};
-use forecourt_core::{Handle, StoreError, Task, TaskState, Timestamp};
+use forecourt_core::{Task, TaskState, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::Sqlite;
 use super::error::{SqliteError, corrupt};
 use super::rows::{self, TaskRow};
+use super::summaries::{self, handle};
 use super::tasks;
-use crate::reads::{QueuedDelivery, StoreLoad, StoreOverview, StoreReads, reference_bytes};
+use crate::reads::{
+    ConversationPlace, ConversationSummary, QueuedDelivery, StoreLoad, StoreOverview, StoreReads, TaskSummary, name_of,
+    reference_bytes,
+};
 use crate::seal::{Hash, Seal};
 use crate::sealed::webhooks;
 use crate::time::{count, moment, nanos};
@@ -34,6 +38,19 @@ impl StoreReads for Sqlite {
     fn deliveries(&self, after: u64, limit: usize) -> StoreFuture<'_, Vec<QueuedDelivery>> {
         let seal = self.seal.clone();
         Box::pin(self.readers.read(move |db| deliveries(db, &seal, after, limit)))
+    }
+
+    fn task_summaries(&self, before: u64, limit: usize, now: Timestamp) -> StoreFuture<'_, Vec<TaskSummary>> {
+        Box::pin(self.readers.read(move |db| summaries::tasks(db, before, limit, now)))
+    }
+
+    fn conversation_summaries(
+        &self,
+        place: ConversationPlace,
+        limit: usize,
+        now: Timestamp,
+    ) -> StoreFuture<'_, Vec<ConversationSummary>> {
+        Box::pin(self.readers.read(move |db| summaries::conversations(db, place, limit, now)))
     }
 
     fn overview(&self, now: Timestamp) -> StoreFuture<'_, StoreOverview> {
@@ -85,7 +102,7 @@ fn deliveries(db: &Connection, seal: &Seal, after: u64, limit: usize) -> Result<
         all.push(QueuedDelivery {
             id: row.get::<_, i64>(0)?.unsigned_abs(),
             webhook,
-            task: task.map(|task| task.iter().take(8).map(|byte| format!("{byte:02x}")).collect()),
+            task: task.map(|task| name_of(&task)),
             agent: agent.as_deref().map(handle).transpose()?,
             attempts: row.get(1)?,
             due_at: moment(row.get(2)?),
@@ -121,8 +138,4 @@ fn overview(db: &Connection, now: Timestamp) -> Result<StoreOverview, SqliteErro
         conversations: conversations.unsigned_abs(),
         deliveries: deliveries.unsigned_abs(),
     })
-}
-
-fn handle(text: &str) -> Result<Handle, StoreError> {
-    Handle::parse(text).map_err(|_| corrupt("a task is of no agent"))
 }

@@ -530,3 +530,10 @@ fn leases_are_the_databases_unless_a_test_says_otherwise() {
     assert_eq!(options("postgres://x").lease_clock, LeaseClock::Database);
     let _: Timestamp = start();
 }
+
+#[tokio::test]
+async fn what_the_operator_searches_is_read_back_page_by_page() {
+    let Some(server) = PostgresServer::shared() else { return };
+    let store = open(&server.fresh()).await;
+    crate::reads::summaries_go_back_page_by_page_and_open_nothing(store).await;
+}

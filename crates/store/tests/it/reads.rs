@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use forecourt_core::store::{Cursor, Notification, TaskChange, TaskFilter};
-use forecourt_core::{Account, Task, TaskState};
-use forecourt_store::{Memory, Sqlite, SqliteOptions, StoreReads, reference};
+use forecourt_core::store::{Cursor, LedgerEntry, Notification, TaskChange, TaskFilter, number_at};
+use forecourt_core::{Account, Role, Task, TaskState, Turn};
+use forecourt_store::{
+    ConversationPlace, Memory, Sqlite, SqliteOptions, StoreReads, conversation_reference, reference,
+};
 use forecourt_testkit::store_suite::{addition, after, chef, handle, outcome, some_task, some_thread, start, webhook};
 
 /// Runs a case on every store.
@@ -135,6 +137,76 @@ async fn an_overview_counts_what_can_be_read() {
         assert_eq!((seen.conversations, seen.deliveries), (1, 1));
         let later = store.overview(after(3600)).await.unwrap();
         assert!(later.tasks.is_empty() && later.conversations == 0);
+    })
+    .await;
+}
+
+/// Tasks and conversations are listed by what is not sealed, page by page.
+pub(crate) async fn summaries_go_back_page_by_page_and_open_nothing(store: Arc<dyn StoreReads>) {
+    let thread = some_thread();
+    let of = |owner: Option<&str>, at: u64| Task {
+        owner: owner.map(str::to_owned),
+        thread: Some(thread.clone()),
+        created_at: after(at),
+        updated_at: after(at + 1),
+        ..some_task()
+    };
+    let tasks = [of(Some("ann"), 1), of(None, 2), Task { expires_at: after(9), ..of(None, 3) }];
+    for task in &tasks {
+        store.create_task(task.clone(), Vec::new()).await.unwrap();
+    }
+    let first = store.task_summaries(u64::MAX, 2, start()).await.unwrap();
+    let told: Vec<_> = first.iter().map(|one| (one.task.clone(), one.created_at)).collect();
+    assert_eq!(told, [(reference(&tasks[2].id), after(3)), (reference(&tasks[1].id), after(2))]);
+    let rest = store.task_summaries(first[1].number, 2, start()).await.unwrap();
+    assert_eq!(rest.len(), 1);
+    let last = &rest[0];
+    assert_eq!((last.owner.as_deref(), last.state, last.run.as_str()), (Some("ann"), TaskState::Working, "run-1"));
+    assert_eq!((last.conversation.clone(), last.updated_at), (Some(conversation_reference(&thread)), after(2)));
+    assert_eq!(store.task_summaries(u64::MAX, 9, after(9)).await.unwrap().len(), 2, "one has expired");
+    assert!(store.task_summaries(0, 9, start()).await.unwrap().is_empty());
+
+    let others = [some_thread(), some_thread()];
+    for (other, ends) in others.iter().zip([20, 30]) {
+        let said = addition(vec![Turn::text(Role::User, "Hello."), Turn::text(Role::Assistant, "Hi.")], 9, after(ends));
+        store.append_turns(other, &chef(), said).await.unwrap();
+    }
+    let page = store.conversation_summaries(ConversationPlace::FIRST, 1, start()).await.unwrap();
+    assert_eq!((page[0].conversation.clone(), page[0].turns), (conversation_reference(&others[1]), 2));
+    let rest = store.conversation_summaries(page[0].place(), 9, start()).await.unwrap();
+    assert_eq!((rest.len(), rest[0].conversation.clone()), (1, conversation_reference(&others[0])));
+    assert!(store.conversation_summaries(rest[0].place(), 9, start()).await.unwrap().is_empty());
+    assert_eq!(store.conversation_summaries(ConversationPlace::FIRST, 9, after(25)).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn summaries_are_read_back_page_by_page() {
+    on_each(summaries_go_back_page_by_page_and_open_nothing).await;
+}
+
+#[tokio::test]
+async fn the_number_of_a_moment_is_found_in_a_stream_however_much_of_it_has_expired() {
+    on_each(|store| async move {
+        let at = async |second, now| number_at(&*store, "s", after(second), after(now)).await.unwrap();
+        assert_eq!(at(5, 0).await, 1, "nothing is written yet");
+        for second in 0..40 {
+            let entry = LedgerEntry::new(serde_json::json!(second), after(second));
+            // The first ten, and some of those between, expire.
+            let entry = if second < 10 || second % 7 == 0 { entry.until(after(100)) } else { entry };
+            store.append_entry("s", entry, None).await.unwrap();
+        }
+        for now in [50, 200] {
+            for second in [0, 1, 12, 21, 22, 38, 39] {
+                let found = at(second, now).await;
+                let before =
+                    store.entries("s", forecourt_core::store::Span::Before(found), 50, after(now)).await.unwrap();
+                let behind =
+                    store.entries("s", forecourt_core::store::Span::After(found - 1), 50, after(now)).await.unwrap();
+                assert!(before.iter().all(|(_, entry)| entry.at < after(second)), "{second} at {now}");
+                assert!(behind.iter().all(|(_, entry)| entry.at >= after(second)), "{second} at {now}");
+            }
+        }
+        assert_eq!(at(40, 50).await, 41, "behind all of them");
     })
     .await;
 }

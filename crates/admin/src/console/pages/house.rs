@@ -1,4 +1,4 @@
-//! The house itself: content, nodes, certificates, settings, reload, what operators did; and the playground.
+//! The house itself: content, certificates, settings, reload, what operators did; and the playground.
 
 use forecourt_pages::escape::query;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::{more, pretty};
 use crate::api_error::ApiError;
 use crate::console::view::{Act, Body, Cell, Page, Section, Tone};
 use crate::desk::Ask;
-use crate::nouns::{actions, certificates, config, content, nodes, reload};
+use crate::nouns::{actions, certificates, config, content, reload};
 use crate::playground;
 
 pub(super) async fn content_page(ask: Ask) -> Result<Page, ApiError> {
@@ -44,26 +44,6 @@ pub(super) async fn content_page(ask: Ask) -> Result<Page, ApiError> {
     let empty = "No agent here answers from content. `forecourt init --with search` makes one that does.";
     sections.insert(0, Section::table("Indexes of this node", head, rows, empty));
     Ok(Page { sections, ..Page::new("/console/content", "Content") })
-}
-
-pub(super) async fn nodes_page(ask: Ask) -> Result<Page, ApiError> {
-    let row = |node: nodes::Node| {
-        vec![
-            Cell::Code(node.node),
-            if node.is_this { Cell::text("this one") } else { Cell::Nothing },
-            Cell::Number(node.beats),
-            Cell::Number(node.tasks),
-        ]
-    };
-    let rows = nodes::list(ask).await?.nodes.into_iter().map(row).collect();
-    let head = vec!["Node", "", "Signs of life", "Tasks at work"];
-    let lead = "Runs of the program that share the store. One whose signs of life do not rise has died.";
-    Ok(Page {
-        lead: Some(lead.to_owned()),
-        sections: vec![Section::table("Nodes", head, rows, "None has said that it is alive.")],
-        is_live: true,
-        ..Page::new("/console/nodes", "Nodes")
-    })
 }
 
 pub(super) async fn certificates_page(ask: Ask) -> Result<Page, ApiError> {

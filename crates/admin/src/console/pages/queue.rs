@@ -41,7 +41,7 @@ pub(super) async fn question_page(ask: Ask) -> Result<Page, ApiError> {
         "Answer",
         "It is answered once; `deferred` leaves it waiting. Whoever asked reads the reason.",
     );
-    answer.choice = Some(("decision", vec!["accepted", "rejected", "deferred"]));
+    answer.choice = Some(("Decision", "decision", vec!["accepted", "rejected", "deferred"]));
     let mut facts = vec![
         ("Why you", Cell::text(asked.reason.replace('_', " "))),
         ("Urgency", Cell::state(&asked.urgency)),

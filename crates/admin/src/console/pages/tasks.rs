@@ -1,13 +1,15 @@
 //! Tasks: all of them, and one.
 
-use forecourt_core::TaskState;
+use forecourt_core::{TaskState, Timestamp};
 use forecourt_pages::escape::query;
 use forecourt_pages::markdown;
 
-use super::{more, pretty};
+use super::{more, pretty, search};
 use crate::api_error::ApiError;
 use crate::console::view::{Act, ActivityLine, Body, Cell, Filter, Page, Section};
 use crate::desk::Ask;
+use crate::nouns::history::{self, TaskHistory};
+use crate::nouns::search::SearchHit;
 use crate::nouns::tasks;
 use crate::nouns::usage::words;
 
@@ -46,6 +48,7 @@ pub(super) async fn tasks_page(ask: Ask) -> Result<Page, ApiError> {
 
 pub(super) async fn task_page(ask: Ask) -> Result<Page, ApiError> {
     let now = ask.now();
+    let around = history::one(ask.clone()).await?;
     let tasks::TaskDetail { line, turns, answer, ending, failure, refusal, usage, events, last_event } =
         tasks::one(ask).await?;
     let state = TaskState::from_name(&line.state);
@@ -74,10 +77,12 @@ pub(super) async fn task_page(ask: Ask) -> Result<Page, ApiError> {
         true => log.lead(format!("The first {shown} of {last_event} events.")),
         false => log,
     });
+    let found_by = found_by(&around);
+    sections.extend(beside(around, now));
     Ok(Page {
         crumb: Some(("/console/tasks".to_owned(), "Tasks".to_owned())),
         alert: failure.map(|reason| format!("Failed: {reason}")),
-        facts: vec![
+        facts: [
             ("Agent", Cell::agent(&line.agent)),
             ("State", Cell::state(&line.state)),
             ("Ending", ending.as_deref().map_or(Cell::Nothing, Cell::state)),
@@ -89,11 +94,62 @@ pub(super) async fn task_page(ask: Ask) -> Result<Page, ApiError> {
             ("Node", Cell::Code(line.node.clone())),
             ("Models used", if usage.is_empty() { Cell::Nothing } else { Cell::text(words(&usage)) }),
             ("See", Cell::link(format!("/console/refusals?agent={}", query(&line.agent)), "refusals of this agent")),
-        ],
+        ]
+        .into_iter()
+        .chain(found_by)
+        .collect(),
         actions: if is_final { Vec::new() } else { vec![cancel.dangerous()] },
         sections,
         // From behind what is shown, so that no event appears twice.
         follow: (!is_settled).then(|| format!("/api/v1/tasks/{}/events?after={shown}", line.task)),
         ..Page::new("/console/tasks", format!("Task {}", line.task))
     })
+}
+
+/// What a task is found by elsewhere.
+fn found_by(around: &TaskHistory) -> Vec<(&'static str, Cell)> {
+    let trace = around.trace.clone().map_or(Cell::text("not traced"), Cell::Code);
+    let of = |text: &str| Cell::link(format!("/console/search?text={}", query(text)), text);
+    let conversation = around.conversation.as_deref().map_or(Cell::Nothing, of);
+    let requests = around.requests.iter().map(|request| of(request)).collect();
+    vec![("Trace, as in the access log", trace), ("Requests", Cell::Several(requests)), ("Conversation", conversation)]
+}
+
+const NOTHING_AROUND: &str = "No refusal, consent, payment, model, post or other task belongs to it.";
+
+/// What happened around a task, a section for each thing that there was.
+fn beside(around: TaskHistory, now: Timestamp) -> Vec<Section> {
+    let hits = |heading: &'static str, hits: Vec<SearchHit>, empty: &str| {
+        let rows = hits.into_iter().map(|hit| search::row(hit, now)).collect();
+        Section::table(heading, search::HEAD.to_vec(), rows, empty)
+    };
+    let related = around.related.into_iter().map(|related| {
+        let task = related.task;
+        vec![
+            Cell::text(related.relation.replace('_', " ")),
+            Cell::task(&task.task),
+            Cell::agent(&task.agent),
+            Cell::state(&task.state),
+            Cell::time(task.created_at, now),
+        ]
+    });
+    let posts = around.deliveries.into_iter().map(|post| {
+        let attempts = format!("{} of {}", post.attempts, post.attempts_max);
+        vec![Cell::text(post.to), Cell::state(&post.state), Cell::text(attempts), Cell::time(post.due_at, now)]
+    });
+    let records = hits("Refusals, consents and payments on its way", around.records, "");
+    let records = match around.is_whole {
+        true => records,
+        false => records.lead("So much happened around it that only a part was looked at."),
+    };
+    let head = vec!["How", "Task", "Agent", "State", "Begun"];
+    let all = vec![
+        records,
+        hits("Consents and payments used for it", around.holdings, ""),
+        hits("Models used for it", around.usage, ""),
+        Section::table("Posts that tell of it and wait", vec!["To", "State", "Attempts", "Next"], posts.collect(), ""),
+        Section::table("Other tasks", head, related.collect(), ""),
+    ];
+    let found: Vec<Section> = all.into_iter().filter(|section| !matches!(section.body, Body::Empty(_))).collect();
+    if found.is_empty() { vec![Section::new("Around it", Body::Empty(NOTHING_AROUND.to_owned()))] } else { found }
 }

@@ -5,14 +5,20 @@ use forecourt_pages::clean;
 use http::Uri;
 
 use super::super::{assets, nav};
-use super::{Act, Body, Cell, DiffMark, Page};
+use super::{Act, Body, Cell, DiffMark, FiringLine, Page, Tone};
 use crate::desk::Desk;
+use crate::limits::ALERTS_NAMED_MAX;
+use crate::nouns::alerts::{self, NodeAlert};
 use crate::role::{Actor, Role};
 
 impl Page {
-    /// The same, which says whose desk it is of.
-    pub(crate) fn of(self, desk: &Desk) -> Self {
-        Self { domain: desk.domain(), ..self }
+    /// The same, which says whose desk it is of, and what is firing there.
+    pub(crate) async fn of(self, desk: &Desk) -> Self {
+        let firing = match desk.house() {
+            Ok(house) => firing_line(&alerts::heard(&house).await),
+            Err(_) => None,
+        };
+        Self { domain: desk.domain(), firing, ..self }
     }
 
     /// The whole page, as `visitor` sees it. `done`: what came of the form that led here.
@@ -32,6 +38,21 @@ impl Page {
         };
         shell.render().unwrap_or_default()
     }
+}
+
+/// What is firing, on a line; none where nothing is.
+fn firing_line(firing: &[NodeAlert]) -> Option<FiringLine> {
+    let is_critical = firing.iter().any(|one| one.alert.severity == "critical");
+    let count = match firing.len() {
+        0 => return None,
+        1 => "An alert is firing".to_owned(),
+        count => format!("{count} alerts are firing"),
+    };
+    let mut named: Vec<String> = firing.iter().map(|one| clean::line(&one.alert.summary)).collect();
+    // Several nodes may say the same.
+    named.dedup();
+    named.truncate(ALERTS_NAMED_MAX);
+    Some(FiringLine { tone: if is_critical { Tone::Bad } else { Tone::Warn }, count, named })
 }
 
 /// Where a form leads back to: this page, without what came of the form before.
@@ -87,7 +108,10 @@ impl Shell<'_> {
     /// A value as HTML.
     fn cell(&self, cell: &Cell) -> String {
         match cell {
-            Cell::Several(cells) => cells.iter().map(|cell| self.cell(cell)).collect::<Vec<_>>().join(" "),
+            // One box: narrow screens put each child of a cell on a line of its own.
+            Cell::Several(cells) => {
+                format!("<span>{}</span>", cells.iter().map(|cell| self.cell(cell)).collect::<Vec<_>>().join(" "))
+            }
             cell => {
                 CellView { cell, may_act: self.may_act, csrf: self.csrf, back: &self.back }.render().unwrap_or_default()
             }
@@ -143,6 +167,7 @@ mod tests {
             ],
             filters: vec![Filter { name: "x", label: "X", value: evil.to_owned(), choices: vec![evil.to_owned()] }],
             actions: vec![Act::new(evil.to_owned(), evil, evil)],
+            firing: Some(FiringLine { tone: Tone::Bad, count: evil.to_owned(), named: vec![evil.to_owned()] }),
             ..Page::new("", evil)
         };
         let html = page.render(

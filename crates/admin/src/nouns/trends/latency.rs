@@ -26,6 +26,12 @@ pub(super) fn lines(series: &Series) -> Vec<Line> {
     TOLD.into_iter().filter_map(line).collect()
 }
 
+/// The seconds that half of the requests of some counts stay below, and nineteen of twenty.
+pub(crate) fn of_counts(counts: &Counts) -> [Option<f64>; 2] {
+    let buckets = buckets(counts);
+    TOLD.map(|(_, part)| below(&buckets, part))
+}
+
 fn buckets(counts: &Counts) -> Buckets {
     let mut buckets = Buckets::new();
     for (series, count) in counts.iter().filter(|(series, _)| series.metric == Metric::Latency) {

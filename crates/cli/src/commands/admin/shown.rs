@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 
 use super::tables::{
     ACTIONS, AGENT_MONEY, AGENTS, ASKED, BOTS, BUDGETS, CALLER_MONEY, CERTIFICATES, CLICKED, CONSENTS,
-    CONSOLE_SESSIONS, CONTENTS, CONTRACTS, DELIVERIES, EVENTS, FILES, HUBS, LIMITS, MODEL_MONEY, NEVER_CLICKED, NODES,
-    PAYMENTS, PEOPLE, PROTOCOLS, QUESTIONS, REFUSALS, SERVERS, TASKS, Table, UNANSWERED, USAGE, VERSIONS,
+    CONSOLE_SESSIONS, CONTENTS, CONTRACTS, DELIVERIES, EVENTS, FILES, FIRING, HITS, HUBS, LIMITS, MODEL_MONEY,
+    NEVER_CLICKED, NODES, PAYMENTS, PEOPLE, PROTOCOLS, QUESTIONS, REFUSALS, RELATED, RULES, SERVERS, TASK_HOLDINGS,
+    TASK_RECORDS, TASK_USAGE, TASKS, Table, UNANSWERED, USAGE, VERSIONS, WHY_FIRST, WHY_LIMITS, WHY_NEAREST, WHY_WAYS,
+    WHY_WORDS,
 };
 use super::trends;
 use crate::args::{AdminWhat, QuestionList};
@@ -23,6 +25,11 @@ pub(super) fn shown(what: &AdminWhat, told: &Value) -> String {
         AdminWhat::Agents { handle: None } => table(&AGENTS, told),
         AdminWhat::Tasks { task: None, .. } => tasks(told),
         AdminWhat::Tasks { .. } => format!("{}\n\n{}", facts_without(told, &["events", "turns"]), table(&EVENTS, told)),
+        AdminWhat::Follow { .. } => followed(told),
+        AdminWhat::Search(_) => hits(told),
+        AdminWhat::Alerts { rules: false } => table(&FIRING, told),
+        AdminWhat::Alerts { rules: true } => table(&RULES, told),
+        AdminWhat::Why { .. } => why(told),
         AdminWhat::Sessions => sessions(told),
         AdminWhat::Refusals { .. } => table(&REFUSALS, told),
         AdminWhat::Consents(_) => held(&CONSENTS, told),
@@ -41,7 +48,7 @@ pub(super) fn shown(what: &AdminWhat, told: &Value) -> String {
         AdminWhat::Content => table(&CONTENTS, told),
         AdminWhat::Servers => table(&SERVERS, told),
         AdminWhat::Hubs => table(&HUBS, told),
-        AdminWhat::Nodes => table(&NODES, told),
+        AdminWhat::Nodes => table(&NODES, &json!({NODES.rows: nodes(&told["nodes"])})),
         AdminWhat::Certificates => table(&CERTIFICATES, told),
         AdminWhat::Deployment => format!("{}\n\n{}", table(&FILES, told), table(&VERSIONS, told)),
         AdminWhat::PutBack(_) => put_back(told),
@@ -60,6 +67,59 @@ fn tasks(told: &Value) -> String {
     let listed = told["tasks"].as_array().map_or(0, Vec::len) as u64;
     let total = told["total"].as_u64().unwrap_or(0);
     if listed < total { format!("{rows}\n\n{listed} of {total}; --limit shows more") } else { rows }
+}
+
+/// What happened, and how to go on.
+fn hits(told: &Value) -> String {
+    let rows = table(&HITS, told);
+    let back = told["looked_back_to"].as_str().map(|at| format!("looked back to {}; ", line(at, CELL_CHARS_MAX)));
+    match told["next"].as_str() {
+        None => rows,
+        Some(next) => format!("{rows}\n\n{}there is more: --cursor {}", back.unwrap_or_default(), line(next, 400)),
+    }
+}
+
+/// What happened around a task.
+fn followed(told: &Value) -> String {
+    let without = ["records", "holdings", "usage", "deliveries", "related", "task"];
+    let tables = [&TASK_RECORDS, &TASK_HOLDINGS, &TASK_USAGE, &DELIVERIES, &RELATED].map(|of| table(of, told));
+    format!("{}\n{}\n\n{}", facts(&told["task"]), facts_without(told, &without), tables.join("\n\n"))
+}
+
+/// Why an item is found, or is not.
+fn why(told: &Value) -> String {
+    let item = &told["item"];
+    let words = told["words"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let words: Vec<String> = words.map(|text| line(text, CHECK_CHARS_MAX)).collect();
+    let left_out = told["left_out"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let left_out = left_out.map(|text| format!("left out: {}", line(text, CHECK_CHARS_MAX)));
+    let mut parts = vec![line(told["verdict"].as_str().unwrap_or_default(), CHECK_CHARS_MAX)];
+    parts.extend(left_out);
+    if item.is_null() {
+        parts.push(table(&WHY_NEAREST, told));
+    } else {
+        parts.push(facts_without(item, &["limits", "matched", "ways"]));
+        parts.extend([&WHY_LIMITS, &WHY_WORDS, &WHY_WAYS].map(|of| table(of, item)));
+    }
+    parts.push(words.join("\n"));
+    parts.push(table(&WHY_FIRST, told));
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n\n")
+}
+
+/// Nodes, each with what it said of itself.
+fn nodes(nodes: &Value) -> Value {
+    let line = |node: &Value| {
+        let mut line = node["report"].clone();
+        if !line.is_object() {
+            line = json!({});
+        }
+        if let (Some(line), Some(node)) = (line.as_object_mut(), node.as_object()) {
+            line.extend(node.clone());
+        }
+        line
+    };
+    nodes.as_array().into_iter().flatten().map(line).collect()
 }
 
 /// Consents or payments, and whether there are more.

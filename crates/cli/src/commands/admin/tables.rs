@@ -262,11 +262,124 @@ pub(super) const HUBS: Table = Table {
     empty: "no hub is followed",
 };
 
-/// The nodes of the deployment.
+/// The nodes of the deployment, each with what it said of itself beside it.
 pub(super) const NODES: Table = Table {
     rows: "nodes",
-    columns: &[("NODE", "node"), ("THIS", "is_this"), ("SIGNS OF LIFE", "beats"), ("TASKS", "tasks")],
+    columns: &[
+        ("NODE", "node"),
+        ("THIS", "is_this"),
+        ("VERSION", "version"),
+        ("SINCE", "started_at"),
+        ("SETTINGS", "settings"),
+        ("LOAD", "load"),
+        ("REQUESTS", "requests"),
+        ("REFUSALS", "refusals"),
+        ("P50", "latency_p50"),
+        ("P95", "latency_p95"),
+        ("TASKS", "tasks"),
+        ("WAIT", "store_waiting"),
+        ("CLOCK", "clock_seconds"),
+        ("DIFFERS", "differs"),
+    ],
     empty: "no node",
+};
+
+/// What happened, as it is found.
+pub(super) const HITS: Table = Table { rows: "hits", columns: HIT_COLUMNS, empty: "nothing" };
+
+const HIT_COLUMNS: &[(&str, &str)] = &[
+    ("WHEN", "at"),
+    ("WHAT", "kind"),
+    ("AGENT", "agent"),
+    ("OUTCOME", "outcome"),
+    ("OF", "who"),
+    ("TASK", "task"),
+    ("STATE", "state"),
+    ("ABOUT", "about"),
+];
+
+/// Refusals and steps on the way of a task.
+pub(super) const TASK_RECORDS: Table =
+    Table { rows: "records", columns: HIT_COLUMNS, empty: "no refusal, consent or payment" };
+
+/// Consents and payments that were used for a task.
+pub(super) const TASK_HOLDINGS: Table =
+    Table { rows: "holdings", columns: HIT_COLUMNS, empty: "no consent or payment was used" };
+
+/// What models used for a task.
+pub(super) const TASK_USAGE: Table = Table { rows: "usage", columns: HIT_COLUMNS, empty: "no model was asked" };
+
+/// Tasks beside one.
+pub(super) const RELATED: Table = Table {
+    rows: "related",
+    columns: &[
+        ("HOW", "relation"),
+        ("OTHER TASK", "task"),
+        ("AGENT", "agent"),
+        ("STATE", "state"),
+        ("BEGUN", "created_at"),
+    ],
+    empty: "no other task",
+};
+
+/// Alerts that are firing.
+pub(super) const FIRING: Table = Table {
+    rows: "firing",
+    columns: &[
+        ("SEVERITY", "severity"),
+        ("RULE", "rule"),
+        ("NODE", "node"),
+        ("SINCE", "since"),
+        ("SILENCED", "silenced_until"),
+        ("WHAT", "summary"),
+    ],
+    empty: "nothing is firing",
+};
+
+/// The rules that alerts go by.
+pub(super) const RULES: Table = Table {
+    rows: "rules",
+    columns: &[
+        ("RULE", "rule"),
+        ("SEVERITY", "severity"),
+        ("FIRING", "firing"),
+        ("SILENCED", "silenced_until"),
+        ("SECONDS", "for_seconds"),
+        ("WATCHES FOR", "condition"),
+    ],
+    empty: "no rule",
+};
+
+/// Limits of a question, and whether an item passes.
+pub(super) const WHY_LIMITS: Table = Table {
+    rows: "limits",
+    columns: &[("LIMIT", "limit"), ("PASSES", "passes"), ("THE ITEM STATES", "values"), ("ASKED OF", "properties")],
+    empty: "the question has no limits",
+};
+
+/// Words of a question that an item has.
+pub(super) const WHY_WORDS: Table = Table {
+    rows: "matched",
+    columns: &[("WORD", "word"), ("WHERE", "field"), ("ADDS", "adds")],
+    empty: "it has none of the words",
+};
+
+/// Other ways to ask.
+pub(super) const WHY_WAYS: Table =
+    Table { rows: "ways", columns: &[("ASKED OTHERWISE", "asks"), ("PLACE", "rank")], empty: "" };
+
+/// What is found first.
+pub(super) const WHY_FIRST: Table = Table {
+    rows: "first",
+    columns: &[("PLACE", "rank"), ("NAME", "name"), ("SCORE", "score"), ("ID", "id")],
+    empty: "nothing is found",
+};
+
+/// What is called almost so.
+pub(super) const WHY_NEAREST: Table = Table {
+    rows: "nearest",
+    columns: &[("CALLED ALMOST SO", "name"), ("ID", "id")],
+    empty: "nothing is called almost so",
 };
 
 /// Certificates, with the days that are left.

@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use forecourt_core::store::{TaskFilter, TaskPage};
 use forecourt_core::{Task, Timestamp};
 
-use super::KeptEntry;
-use crate::reads::{QueuedDelivery, StoreOverview, reference};
+use super::{KeptEntry, Record};
+use crate::reads::{
+    ConversationPlace, ConversationSummary, QueuedDelivery, StoreOverview, TaskSummary, conversation_reference,
+    reference,
+};
 
 impl KeptEntry {
     pub(in crate::memory) fn tasks_of_all(&self, filter: &TaskFilter, now: Timestamp) -> TaskPage {
@@ -33,6 +36,51 @@ impl KeptEntry {
             })
         });
         shown.take(limit).collect()
+    }
+
+    pub(in crate::memory) fn task_summaries(&self, before: u64, limit: usize, now: Timestamp) -> Vec<TaskSummary> {
+        let is_there = |record: &&Record| record.task.expires_at > now && record.place.unsigned_abs() < before;
+        let mut found: Vec<&Record> = self.tasks.values().filter(is_there).collect();
+        found.sort_by_key(|record| std::cmp::Reverse(record.place));
+        let summary = |record: &Record| {
+            let task = &record.task;
+            TaskSummary {
+                number: record.place.unsigned_abs(),
+                task: reference(&task.id),
+                conversation: task.thread.as_ref().map(conversation_reference),
+                agent: task.agent.clone(),
+                owner: task.owner.clone(),
+                state: task.state,
+                run: task.run.clone(),
+                created_at: task.created_at,
+                updated_at: task.updated_at,
+            }
+        };
+        found.into_iter().take(limit).map(summary).collect()
+    }
+
+    pub(in crate::memory) fn conversation_summaries(
+        &self,
+        place: ConversationPlace,
+        limit: usize,
+        now: Timestamp,
+    ) -> Vec<ConversationSummary> {
+        let mut found: Vec<_> = self.threads.iter().filter(|(_, thread)| thread.expires_at > now).collect();
+        // Numbers go by names here: nobody counts the conversations of a store that forgets all of them.
+        found.sort_by_cached_key(|((id, agent), _)| (conversation_reference(id), agent.to_string()));
+        let summary = |(((id, agent), thread), number): ((&(_, _), &super::Thread), u64)| ConversationSummary {
+            number,
+            conversation: conversation_reference(id),
+            agent: Clone::clone(agent),
+            owner: thread.owner.clone(),
+            turns: thread.turns.len() as u64,
+            expires_at: thread.expires_at,
+        };
+        let mut all: Vec<ConversationSummary> = found.into_iter().zip(1..).map(summary).collect();
+        all.retain(|one| one.place() < place);
+        all.sort_by_key(|one| std::cmp::Reverse(one.place()));
+        all.truncate(limit);
+        all
     }
 
     pub(in crate::memory) fn overview(&self, now: Timestamp) -> StoreOverview {

@@ -1,0 +1,412 @@
+//! From what was counted to what is firing, once a minute.
+
+use std::collections::BTreeMap;
+
+use forecourt_admin::report::FiringAlert;
+use forecourt_core::Timestamp;
+use parking_lot::Mutex;
+
+use super::history::{Groups, History, grouped};
+use super::rule::{AlertBound, AlertRule, Measure};
+use crate::openmetrics::FamilyText;
+
+/// Alerts of a node that are told at once.
+const FIRING_MAX: usize = 100;
+/// The part of requests that [`Measure::Quantile`] is about.
+const PART: f64 = 0.95;
+/// The label of buckets.
+const BUCKET: &str = "le";
+
+/// Evaluates rules, and remembers since when what they watch for is so.
+#[derive(Default)]
+pub(crate) struct AlertEvaluator {
+    watched: Mutex<WatchState>,
+}
+
+#[derive(Default)]
+struct WatchState {
+    rules: Vec<WatchedRule>,
+    active: BTreeMap<AlertName, ActiveAlert>,
+    begun: Option<Timestamp>,
+}
+
+/// A rule, with what was counted for it in the last minutes.
+struct WatchedRule {
+    rule: AlertRule,
+    part: History,
+    whole: History,
+}
+
+/// The rule and the labels of an alert.
+type AlertName = (String, BTreeMap<String, String>);
+
+/// Something that is so.
+struct ActiveAlert {
+    since: Timestamp,
+    is_firing: bool,
+    told: FiringAlert,
+}
+
+/// What a minute changed.
+#[derive(Debug, Default)]
+pub(crate) struct AlertChange {
+    /// What is firing now.
+    pub(crate) firing: Vec<FiringAlert>,
+    /// Of that, what was not before.
+    pub(crate) begun: Vec<FiringAlert>,
+    /// What was and is no more.
+    pub(crate) ended: Vec<FiringAlert>,
+}
+
+impl AlertEvaluator {
+    /// Takes what is counted at `now`, and says what follows. `node` is who counted.
+    pub(crate) fn evaluate(
+        &self,
+        rules: &[AlertRule],
+        families: &[FamilyText],
+        node: &str,
+        now: Timestamp,
+    ) -> AlertChange {
+        let mut watched = self.watched.lock();
+        watched.follow(rules, now);
+        let mut seen: BTreeMap<AlertName, FiringAlert> = BTreeMap::new();
+        for of in &mut watched.rules {
+            of.take(families, now);
+            for (group, value) in of.measured(families, now) {
+                if of.rule.bound.is_crossed(value) && seen.len() < FIRING_MAX {
+                    let told = of.rule.told(&group, value, node, now);
+                    seen.entry((told.rule.clone(), told.labels.clone())).or_insert(told);
+                }
+            }
+        }
+        watched.settle(seen, now)
+    }
+
+    /// How many alerts of each rule are firing; of rules without any 0.
+    pub(crate) fn firing_by_rule(&self) -> BTreeMap<String, u64> {
+        let watched = self.watched.lock();
+        let mut all: BTreeMap<String, u64> = watched.rules.iter().map(|of| (of.rule.name.clone(), 0)).collect();
+        for ((rule, _), _) in watched.active.iter().filter(|(_, active)| active.is_firing) {
+            *all.entry(rule.clone()).or_default() += 1;
+        }
+        all
+    }
+}
+
+impl WatchState {
+    /// Goes by these rules from here on. What was counted for a rule that stays is kept.
+    fn follow(&mut self, rules: &[AlertRule], now: Timestamp) {
+        // Counters begin at 0 with the process; for a rule that comes later, what they had before is unknown.
+        let is_first = self.begun.replace(now).is_none();
+        let mut before = std::mem::take(&mut self.rules);
+        for rule in rules {
+            let known = before.iter().position(|of| of.rule == *rule).map(|at| before.swap_remove(at));
+            self.rules.push(known.unwrap_or_else(|| {
+                let begun = now.checked_sub(rule.within).unwrap_or(now);
+                let history = || if is_first { History::begun(begun) } else { History::default() };
+                WatchedRule { rule: rule.clone(), part: history(), whole: history() }
+            }));
+        }
+        let is_known = |rule: &str| rules.iter().any(|known| known.name == rule);
+        self.active.retain(|(rule, _), _| is_known(rule));
+    }
+
+    /// What is firing by what is so now.
+    fn settle(&mut self, seen: BTreeMap<AlertName, FiringAlert>, now: Timestamp) -> AlertChange {
+        let mut change = AlertChange::default();
+        let gone: Vec<AlertName> = self.active.keys().filter(|name| !seen.contains_key(name)).cloned().collect();
+        for name in gone {
+            change.ended.extend(self.active.remove(&name).filter(|active| active.is_firing).map(|active| active.told));
+        }
+        for (name, told) in seen {
+            let held_for = self.rules.iter().find(|of| of.rule.name == name.0).map(|of| of.rule.held_for);
+            let active = self.active.entry(name).or_insert_with(|| ActiveAlert {
+                since: now,
+                is_firing: false,
+                told: told.clone(),
+            });
+            active.told = FiringAlert { since: active.since, ..told };
+            let is_due = now.duration_since(active.since).unsigned_abs() >= held_for.unwrap_or_default();
+            if is_due && !active.is_firing {
+                active.is_firing = true;
+                change.begun.push(active.told.clone());
+            }
+            if active.is_firing {
+                change.firing.push(active.told.clone());
+            }
+        }
+        change
+    }
+}
+
+impl WatchedRule {
+    fn take(&mut self, families: &[FamilyText], now: Timestamp) {
+        let rule = &self.rule;
+        let sum = |a: f64, b: f64| a + b;
+        let labels = match rule.measure {
+            Measure::Increase | Measure::Rate | Measure::Share => rule.by.clone(),
+            Measure::Quantile => rule.by.iter().cloned().chain([BUCKET.to_owned()]).collect(),
+            Measure::Value | Measure::Distance | Measure::SecondsUntil => return,
+        };
+        self.part.add(now, grouped(families, &rule.part, &labels, sum));
+        if let Some(whole) = &rule.whole {
+            self.whole.add(now, grouped(families, whole, &rule.whole_by, sum));
+        }
+    }
+
+    /// What is measured now, by the labels of the rule.
+    fn measured(&self, families: &[FamilyText], now: Timestamp) -> Groups {
+        let rule = &self.rule;
+        let grown = || self.part.growth(rule.within);
+        match rule.measure {
+            Measure::Value => rule.levels(families),
+            Measure::Distance => grouped(families, &rule.part, &rule.by, |a, b| a.abs().max(b.abs()))
+                .into_iter()
+                .map(|(group, value)| (group, value.abs()))
+                .collect(),
+            Measure::SecondsUntil => {
+                let now = Timestamp::as_millisecond(now) as f64 / 1_000.0;
+                let left = grouped(families, &rule.part, &rule.by, f64::min).into_iter();
+                left.map(|(group, at)| (group, at - now)).collect()
+            }
+            Measure::Increase => grown().map(|(groups, _)| groups).unwrap_or_default(),
+            Measure::Rate => {
+                let in_a_second = |(groups, seconds): (Groups, f64)| {
+                    groups.into_iter().map(|(group, count)| (group, count / seconds)).collect()
+                };
+                grown().map(in_a_second).unwrap_or_default()
+            }
+            Measure::Share => self.shares().unwrap_or_default(),
+            Measure::Quantile => grown().map(|(groups, _)| quantiles(groups)).unwrap_or_default(),
+        }
+    }
+
+    fn shares(&self) -> Option<Groups> {
+        let rule = &self.rule;
+        let (parts, _) = self.part.growth(rule.within)?;
+        let (wholes, _) = self.whole.growth(rule.within)?;
+        let share = |(group, part): (Vec<String>, f64)| {
+            let named = rule.by.iter().zip(&group).filter(|(label, _)| rule.whole_by.contains(label));
+            let of: Vec<String> = named.map(|(_, value)| value.clone()).collect();
+            let whole = wholes.get(&of).copied().filter(|whole| *whole > 0.0)?;
+            Some((group, part / whole))
+        };
+        Some(parts.into_iter().filter_map(share).collect())
+    }
+}
+
+impl AlertRule {
+    /// Numbers as they are, each the one nearest to the bound, divided by those of `whole`.
+    fn levels(&self, families: &[FamilyText]) -> Groups {
+        let nearest = |a: f64, b: f64| match self.bound {
+            AlertBound::Over(_) => a.max(b),
+            AlertBound::Under(_) => a.min(b),
+        };
+        let parts = grouped(families, &self.part, &self.by, nearest);
+        let Some(whole) = &self.whole else { return parts };
+        let wholes = grouped(families, whole, &self.by, nearest);
+        let divided = |(group, part): (Vec<String>, f64)| {
+            let whole = wholes.get(&group).copied().filter(|whole| *whole > 0.0)?;
+            Some((group, part / whole))
+        };
+        parts.into_iter().filter_map(divided).collect()
+    }
+
+    /// An alert in words.
+    fn told(&self, group: &[String], value: f64, node: &str, now: Timestamp) -> FiringAlert {
+        let labels: BTreeMap<String, String> = self.by.iter().cloned().zip(group.iter().cloned()).collect();
+        let mut summary = self.summary.replace("{instance}", &format!("node {node}"));
+        summary = summary.replace("{value}", &self.unit().words(value));
+        for (label, value) in &labels {
+            summary = summary.replace(&format!("{{{label}}}"), value);
+        }
+        FiringAlert {
+            rule: self.name.clone(),
+            severity: self.severity.name().to_owned(),
+            labels,
+            value,
+            since: now,
+            summary,
+            description: self.description.clone(),
+        }
+    }
+
+    /// What its values are of.
+    pub(super) fn unit(&self) -> Unit {
+        let metric = self.part.metric.as_str();
+        match self.measure {
+            Measure::Share => Unit::Percent,
+            _ if self.whole.is_some() || metric.ends_with("_ratio") => Unit::Percent,
+            Measure::Quantile | Measure::SecondsUntil => Unit::Seconds,
+            Measure::Value | Measure::Distance if metric.ends_with("_seconds") => Unit::Seconds,
+            _ => Unit::Count,
+        }
+    }
+}
+
+/// What a value is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    Percent,
+    Seconds,
+    Count,
+}
+
+impl Unit {
+    fn words(self, value: f64) -> String {
+        match self {
+            Self::Percent => format!("{:.0} %", value * 100.0),
+            Self::Seconds => match value.abs() {
+                seconds if seconds < 120.0 => format!("{:.1} s", value).replace(".0 s", " s"),
+                seconds if seconds < 7_200.0 => format!("{:.0} min", value / 60.0),
+                seconds if seconds < 172_800.0 => format!("{:.0} h", value / 3_600.0),
+                _ => format!("{:.0} days", value / 86_400.0),
+            },
+            Self::Count if value.fract() == 0.0 => format!("{value:.0}"),
+            Self::Count => format!("{value:.2}"),
+        }
+    }
+}
+
+/// What [`PART`] of those in the buckets of each group stayed below, as if those of a bucket were spread evenly in it.
+fn quantiles(buckets: Groups) -> Groups {
+    let mut by_group: BTreeMap<Vec<String>, Vec<(f64, f64)>> = BTreeMap::new();
+    for (mut group, count) in buckets {
+        let bound = group.pop().and_then(|text| text.parse().ok()).unwrap_or(f64::INFINITY);
+        by_group.entry(group).or_default().push((bound, count));
+    }
+    let quantile = |(group, mut buckets): (Vec<String>, Vec<(f64, f64)>)| {
+        buckets.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let all = buckets.last().map(|(_, count)| *count).filter(|all| *all > 0.0)?;
+        let (wanted, mut lower, mut below) = (all * PART, 0.0, 0.0);
+        for (bound, count) in buckets {
+            if count >= wanted {
+                // Of those behind the last bound nothing is known but that.
+                let upper = if bound.is_finite() { bound } else { lower };
+                return Some((
+                    group,
+                    lower + (upper - lower) * (wanted - below) / (count - below).max(f64::MIN_POSITIVE),
+                ));
+            }
+            (lower, below) = (bound, count);
+        }
+        None
+    };
+    by_group.into_iter().filter_map(quantile).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::check_all;
+    use super::*;
+    use crate::openmetrics::read;
+
+    fn at(minute: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + minute * 60).unwrap()
+    }
+
+    /// What is firing in each minute, by rule and summary.
+    fn run(texts: impl IntoIterator<Item = String>) -> Vec<Vec<String>> {
+        let (evaluator, rules) = (AlertEvaluator::default(), check_all(&[], &[]).unwrap());
+        let one = |(text, minute): (String, i64)| {
+            let change = evaluator.evaluate(&rules, &read(&text), "n1", at(minute));
+            change.firing.iter().map(|alert| format!("{}: {}", alert.rule, alert.summary)).collect()
+        };
+        texts.into_iter().zip(0..).map(one).collect()
+    }
+
+    #[test]
+    fn a_level_alerts_once_it_has_been_so_for_long_enough() {
+        let up = |up: u8| format!("# TYPE forecourt_bus_up gauge\nforecourt_bus_up {up}\n");
+        let told = run([1, 0, 0, 0, 1].map(up));
+        let away = vec!["ForecourtBusAway: node n1 has no bus".to_owned()];
+        assert_eq!(told, [vec![], vec![], away.clone(), away, vec![]]);
+    }
+
+    #[test]
+    fn a_share_is_of_what_was_counted_in_the_window() {
+        let counted = |minute: u64| {
+            format!(
+                "# TYPE forecourt_replies counter\n\
+                 forecourt_replies_total{{agent=\"chef\",ending=\"complete\"}} {}\n\
+                 forecourt_replies_total{{agent=\"chef\",ending=\"failed\"}} {}\n\
+                 forecourt_replies_total{{agent=\"echo\",ending=\"failed\"}} {}\n\
+                 forecourt_replies_total{{agent=\"echo\",ending=\"complete\"}} {}\n",
+                minute * 8,
+                minute * 2,
+                minute,
+                minute * 99
+            )
+        };
+        let told = run((0..12).map(counted));
+        assert_eq!(told[11], ["ForecourtAnswersFail: @chef fails to answer 20 % of its messages"]);
+        assert_eq!(told[4], [""; 0]);
+    }
+
+    #[test]
+    fn growth_times_and_what_is_wrong_at_once() {
+        let of = |minute: u64| {
+            format!(
+                "# TYPE forecourt_http_panics counter\nforecourt_http_panics_total {}\n\
+                 # TYPE forecourt_clock_skew_seconds gauge\nforecourt_clock_skew_seconds -3700\n\
+                 # TYPE forecourt_certificate_expiry_seconds gauge\n\
+                 forecourt_certificate_expiry_seconds{{name=\"a.example\"}} {}\n\
+                 # TYPE forecourt_disk_free_bytes gauge\nforecourt_disk_free_bytes 5\n\
+                 # TYPE forecourt_disk_size_bytes gauge\nforecourt_disk_size_bytes 100\n\
+                 # TYPE forecourt_budget_used_ratio gauge\n\
+                 forecourt_budget_used_ratio{{agent=\"chef\",budget=\"budget.cost_per_day\"}} 0.95\n",
+                u64::from(minute > 1),
+                1_800_000_000 + 5 * 86_400
+            )
+        };
+        let told = run((0..70).map(of));
+        let has = |minute: usize, rule: &str| told[minute].iter().any(|told| told.starts_with(rule));
+        assert!(!has(1, "ForecourtPanics") && has(2, "ForecourtPanics") && has(16, "ForecourtPanics"));
+        assert!(!has(20, "ForecourtPanics"), "it is long ago");
+        assert!(!has(0, "ForecourtClockWrong") && has(1, "ForecourtClockWrong"));
+        assert!(!has(59, "ForecourtCertificateEnds") && has(60, "ForecourtCertificateEnds"));
+        assert!(!has(4, "ForecourtDiskLow") && has(5, "ForecourtDiskLow") && has(0, "ForecourtBudgetNearlySpent"));
+        let words = told[69].join("\n");
+        for part in ["is 62 min from the store's", "ends in 5 days", "5 % of the disk", "95 % of budget.cost_per_day"] {
+            assert!(words.contains(part), "{part}: {words}");
+        }
+    }
+
+    #[test]
+    fn of_nineteen_in_twenty_the_slowest_is_told() {
+        let of = |minute: u64| {
+            let (fast, all) = (minute * 90, minute * 100);
+            let bucket = |le: &str, count: u64| {
+                format!("forecourt_http_request_seconds_bucket{{domain=\"d\",protocol=\"a2a\",le=\"{le}\"}} {count}\n")
+            };
+            let head = "# TYPE forecourt_http_request_seconds histogram\n";
+            format!("{head}{}{}{}", bucket("2.048", fast), bucket("8.192", all), bucket("+Inf", all))
+        };
+        let told = run((0..15).map(of));
+        assert!(told[12][0].starts_with("ForecourtSlow: One in twenty requests to d over a2a"), "{told:?}");
+        let groups =
+            |counts: &[(&str, f64)]| counts.iter().map(|(le, count)| (vec![(*le).to_owned()], *count)).collect();
+        assert_eq!(quantiles(groups(&[("1", 95.0), ("2", 100.0), ("+Inf", 100.0)]))[&vec![]], 1.0);
+        assert_eq!(quantiles(groups(&[("1", 0.0), ("+Inf", 3.0)]))[&vec![]], 1.0);
+        assert!(quantiles(groups(&[("1", 0.0), ("+Inf", 0.0)])).is_empty());
+    }
+
+    #[test]
+    fn what_begins_and_ends_is_told_once_and_counted_by_rule() {
+        let (evaluator, rules) = (AlertEvaluator::default(), check_all(&[], &[]).unwrap());
+        let text =
+            "# TYPE forecourt_budget_used_ratio gauge\nforecourt_budget_used_ratio{agent=\"<b>\",budget=\"b\"} 1\n";
+        let turn = |text: &str, minute| evaluator.evaluate(&rules, &read(text), "n1", at(minute));
+        let first = turn(text, 0);
+        assert_eq!((first.begun.len(), first.firing.len(), first.ended.len()), (1, 1, 0));
+        assert_eq!(evaluator.firing_by_rule()["ForecourtBudgetNearlySpent"], 1);
+        let second = turn(text, 1);
+        assert_eq!((second.begun.len(), second.firing[0].since), (0, at(0)));
+        let third = turn("", 2);
+        assert_eq!(
+            (third.firing.len(), third.ended.len(), evaluator.firing_by_rule()["ForecourtBudgetNearlySpent"]),
+            (0, 1, 0)
+        );
+        assert!(evaluator.evaluate(&[], &read(text), "n1", at(3)).firing.is_empty(), "no rule, no alert");
+    }
+}
