@@ -30,8 +30,9 @@
 //! | `learnt`, [`mod@unit`] | what the items state of themselves, and the words for it |
 //! | `stated`, `stated_value` | limits of that: of amounts, and of values |
 //! | `pay`, `yearly_pay`, [`period`] | money for an hour up to a year |
+//! | `hours` | hours of work a week |
 //! | `offered` | for rent, or for sale |
-//! | `near` | how far away something may be |
+//! | `near`, `distance` | how far away something may be |
 //! | `paths` | properties that several rules know |
 //! | `things`, `without`, `wanted` | lists of things that must be absent, or there |
 //! | `order`, `stock` | superlatives, counts, availability, sizes |
@@ -49,10 +50,12 @@ mod country;
 mod date;
 mod date_list;
 mod date_part;
+mod distance;
 mod draft;
 mod exclusion;
 mod filter;
 mod found;
+mod hours;
 #[cfg(test)]
 mod inversions;
 mod kind;
@@ -102,9 +105,9 @@ pub use named::named;
 pub use offered::HOMES;
 pub use parsed_question::ParsedQuestion;
 pub use paths::{
-    AGES, CANCELLED_DAY, DAY_MINUTES, EVENT_BEGINS, EVENT_DAYS, EVENT_WEEKDAYS, FOOD, FOR_RENT, FOR_SALE, FORBIDDING,
-    HOURLY_PRICE, LAST_DAY, MONTHLY_PRICE, OFFERED, OPEN_SPANS_MAX, OPENING_TIMES, PERMITTING, PLACE_PATHS,
-    PRICE_LEVEL, YEARLY_PAY, open_span,
+    AGES, CANCELLED_DAY, DAY_MINUTES, EVENT_BEGINS, EVENT_DAYS, EVENT_EVERY, EVENT_SERIES, EVENT_WEEKDAYS, FOOD,
+    FOR_RENT, FOR_SALE, FORBIDDING, HOURLY_PRICE, LAST_DAY, MONTHLY_PRICE, OFFERED, OPEN_SPANS_MAX, OPENING_TIMES,
+    PERMITTING, PLACE_PATHS, PRICE_LEVEL, WORK_HOURS, YEARLY_PAY, open_span,
 };
 pub use question::understand;
 pub use reading::{PartRole, ReadPart};

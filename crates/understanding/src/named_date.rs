@@ -55,6 +55,11 @@ fn decade_here(reader: &Reader<'_>, at: usize) -> Option<NamedDate> {
             reader.class(ending, WordClass::DecadeEnding).filter(|_| joined)?
         }
     };
+    // "10er-Karte" is one for ten of something.
+    let is_part_of_word = reader.is_mark(end, '-') && reader.class(end + 1, WordClass::DecadeLead).is_none();
+    if is_part_of_word && reader.token(end + 1).is_some_and(|next| next.is_word() && next.is_joined) {
+        return None;
+    }
     let end = reader.class(end, WordClass::DecadeLead).unwrap_or(end);
     of(decade(number as i16), end, true).filter(|_| is_two_or_four)
 }

@@ -24,8 +24,9 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     // "Loyer" is of what is rented, and "à" of anything.
     let is_cost = costs.is_some() && reader.token(at).is_some_and(|token| token.word.chars().count() > 1);
     let led = named.or(costs).or_else(|| reader.class(at, WordClass::For)).unwrap_or(at);
-    let led = if named.is_some() { reader.skip(led, &[WordClass::LimitLead, WordClass::Article]) } else { led };
-    let mut span = [led, at].into_iter().find_map(|at| reader.span(at).or_else(|| up_to(reader, at)))?;
+    // "At least" before "at": a word that only leads on begins what compares, too.
+    let behind = if named.is_some() { reader.skip(led, &[WordClass::LimitLead, WordClass::Article]) } else { led };
+    let mut span = [led, behind, at].into_iter().find_map(|at| reader.span(at).or_else(|| up_to(reader, at)))?;
     let is_money = matches!(span.amount.unit, None | Some(Unit::Money)) && !span.amount.is_article;
     let period = period(reader, span.end).or_else(|| period(reader, span.amount.end));
     let mut end = period.map_or(span.end, |(_, end)| end.max(span.end));
@@ -34,7 +35,9 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     if span.comparison == Comparison::Bare {
         (span, end) = compared_behind(reader, span, end);
     }
-    let is_pay = (named.or(named_behind)).is_some() && reader.aids.known.has_number(YEARLY_PAY[0]);
+    // Where nothing has a price, money is what is earned.
+    let is_earned = span.amount.unit == Some(Unit::Money) && reader.path(Quantity::Price).is_none();
+    let is_pay = (named.or(named_behind).is_some() || is_earned) && reader.aids.known.has_number(YEARLY_PAY[0]);
     let is_limit = period.is_some() || (is_pay && span.comparison != Comparison::Bare);
     if !is_money || !is_limit || reader.is_name() {
         return None;

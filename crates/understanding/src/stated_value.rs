@@ -300,7 +300,10 @@ fn values<'a>(reader: &Reader<'a>, at: usize, end: usize, is_led: bool) -> Optio
         is_of_language(&property.stated.path) && property.stated.share >= LANGUAGE_SHARE_MIN
     };
     let is_limit = |property: &LearntProperty| {
-        property.stated.share >= SHARE_MIN || (property.is_feature && is_led) || is_in_language(property)
+        property.stated.share >= SHARE_MIN
+            || property.stated_if_so
+            || (property.is_feature && is_led)
+            || is_in_language(property)
     };
     let first = named.iter().find(|(property, _)| is_limit(property))?.0;
     let mut stated = StatedIn { properties: vec![first], other_paths: Vec::new(), values: Vec::new() };
