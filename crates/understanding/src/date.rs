@@ -197,6 +197,9 @@ const LAST_DAYS: &[&str] = &[
     "vencen",
     "vence",
 ];
+/// What it is that closes then, without accents.
+const APPLICATIONS: &[&str] =
+    &["application", "applications", "bewerbung", "bewerbungen", "candidatures", "solicitudes"];
 /// Words between such a word and the day.
 const BETWEEN_MAX: usize = 3;
 
@@ -211,7 +214,11 @@ fn closing(reader: &Reader<'_>, tokens: &std::ops::Range<usize>, limit: Option<&
     };
     let before = (tokens.start.saturating_sub(BETWEEN_MAX)..tokens.start).find(|at| says(*at));
     let tokens = match before {
-        Some(before) => before..tokens.end,
+        Some(before) => {
+            let named = before.checked_sub(1).and_then(|at| reader.token(at));
+            let is_named = named.is_some_and(|token| APPLICATIONS.contains(&token.word.as_str()));
+            before - usize::from(is_named)..tokens.end
+        }
         None if says(tokens.end) => tokens.start..tokens.end + 1,
         None => return None,
     };

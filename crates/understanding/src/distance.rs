@@ -97,7 +97,15 @@ fn behind(reader: &Reader<'_>, at: usize) -> Option<UnderstoodPart> {
 /// "Near the beach".
 fn near(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     reader.token(at).filter(|token| NEAR.contains(&folded(&token.word).as_str()))?;
-    let (to, end) = thing(reader, between(reader, at + 1))?;
+    let begin = between(reader, at + 1);
+    // "Aux portes des pistes (moins de 500 m)" says how far.
+    if let Some(told) = behind(reader, begin) {
+        return Some(UnderstoodPart {
+            tokens: reader.absorb(at, WordClass::LimitLead, floor)..told.tokens.end,
+            ..told
+        });
+    }
+    let (to, end) = thing(reader, begin)?;
     let first = to.first()?;
     let name = first.name(reader.aids.answer_in.as_str());
     let far = format!("{} km", reader.spell(NEAR_METRES / 1_000.0));

@@ -15,7 +15,7 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\p{L}&]{1,30}"));
 /// What may stand behind a word that is a kind in the singular.
 static LEADS_ON: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"^(?:\s+(?:from|for|about|with|without|by|of|in|near|at|under|that|which|where|mit|wo|où|donde|ohne|in|ab|bis|unter|für|zur|zum|avec|sans|à|au|pour|en|de|dans|con|sin|para|por)\b|\s*[,?!.]|\s*$)",
+        r"^(?:\s+(?:has|have|is|are|hat|haben|ist|sind|from|for|about|with|without|by|of|in|near|at|under|that|which|where|mit|wo|où|donde|ohne|in|ab|bis|unter|für|zur|zum|avec|sans|à|au|pour|en|de|dans|con|sin|para|por)\b|\s*[,?!.]|\s*$)",
     )
 });
 /// The type of what says when something comes back: among the types of a kind, what has one is of it.

@@ -56,8 +56,9 @@ fn decade_here(reader: &Reader<'_>, at: usize) -> Option<NamedDate> {
         }
     };
     // "10er-Karte" is one for ten of something.
-    let is_part_of_word = reader.is_mark(end, '-') && reader.class(end + 1, WordClass::DecadeLead).is_none();
-    if is_part_of_word && reader.token(end + 1).is_some_and(|next| next.is_word() && next.is_joined) {
+    let next = end + usize::from(reader.is_mark(end, '-'));
+    let is_part_of_word = reader.token(next).is_some_and(|next| next.is_word() && next.is_joined);
+    if is_part_of_word && reader.class(next, WordClass::DecadeLead).is_none() {
         return None;
     }
     let end = reader.class(end, WordClass::DecadeLead).unwrap_or(end);

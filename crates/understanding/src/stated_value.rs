@@ -198,7 +198,11 @@ impl<'a> PhraseLimit<'a> {
             }
         }
         let says = said.values.is_some() || said.truth.is_some() || said.ages.is_some();
-        (says && !reader.is_name()).then_some(said)
+        // "Part time" alone is what items state, though some are called so, too.
+        let is_whole = at == 0
+            && end == reader.tokens.len()
+            && said.values.as_ref().is_some_and(|stated| stated.properties[0].id.is_some());
+        (says && (is_whole || !reader.is_name())).then_some(said)
     }
 
     /// Takes another value of the same property. `false`: it is of another one.

@@ -177,6 +177,11 @@ const OTHER_GENERIC_WORDS: &[(&str, &[&str])] = &[
             "wurde",
             "wurden",
             "zeug",
+            "zeig",
+            "zeige",
+            "suche",
+            "finde",
+            "empfiehl",
         ],
     ),
     (
@@ -207,6 +212,10 @@ const OTHER_GENERIC_WORDS: &[(&str, &[&str])] = &[
             "lesquels",
             "laquelle",
             "lequel",
+            "montre",
+            "montrez",
+            "cherche",
+            "trouve",
         ],
     ),
     (
@@ -228,6 +237,10 @@ const OTHER_GENERIC_WORDS: &[(&str, &[&str])] = &[
             "recetas",
             "remedio",
             "remedios",
+            "muéstrame",
+            "busco",
+            "dame",
+            "enséñame",
         ],
     ),
 ];
