@@ -104,9 +104,60 @@ const QUESTIONS: &[&str] = &[
 ];
 /// Verbs behind them that name nothing either.
 const VERBS: &[&str] = &[
-    "is", "are", "was", "were", "do", "does", "did", "has", "have", "can", "will", "there", "be", "been", "ist",
-    "sind", "war", "waren", "wird", "werden", "wurde", "wurden", "hat", "haben", "gibt", "es", "kann", "est", "sont",
-    "était", "a", "ont", "y", "il", "t", "été", "hay", "son", "está", "están", "fue", "fueron", "tiene", "tienen",
+    "is",
+    "are",
+    "was",
+    "were",
+    "do",
+    "does",
+    "did",
+    "has",
+    "have",
+    "can",
+    "will",
+    "there",
+    "be",
+    "been",
+    "ist",
+    "sind",
+    "war",
+    "waren",
+    "wird",
+    "werden",
+    "wurde",
+    "wurden",
+    "hat",
+    "haben",
+    "gibt",
+    "es",
+    "kann",
+    "est",
+    "sont",
+    "était",
+    "a",
+    "ont",
+    "s",
+    "on",
+    "you",
+    "long",
+    "much",
+    "lange",
+    "habt",
+    "ihr",
+    "los",
+    "longtemps",
+    "y",
+    "il",
+    "t",
+    "été",
+    "hay",
+    "son",
+    "está",
+    "están",
+    "fue",
+    "fueron",
+    "tiene",
+    "tienen",
 ];
 
 /// The best items for the limits of a query alone, where its words let go of. `None`: they say what is wanted.
@@ -139,7 +190,9 @@ fn asks_for_anything(text: &str) -> bool {
 
 /// Whether a text is a question word, with nothing but verbs behind it: "Welche wurden", "when does".
 fn only_asks(text: &str) -> bool {
-    let mut words = text.split_whitespace().map(bare).filter(|word| !word.is_empty()).map(str::to_lowercase);
+    // "What's" and "quels sont-ils" are two words each.
+    let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut words = parts.map(str::to_lowercase);
     let is = |words: &[&str], word: &String| words.contains(&word.as_str());
     words.next().is_some_and(|word| is(QUESTIONS, &word)) && words.all(|word| is(QUESTIONS, &word) || is(VERBS, &word))
 }
@@ -177,7 +230,9 @@ mod tests {
 
     #[test]
     fn a_question_word_and_its_verbs_name_nothing() {
-        for text in ["Wann?", "Welche wurden", "Welches hat", "which are there", "¿Cuáles son?", "lesquelles sont"] {
+        for text in
+            ["Wann?", "Welche wurden", "Welches hat", "which are there", "¿Cuáles son?", "lesquelles sont", "what's on"]
+        {
             assert!(only_asks(text), "{text}");
         }
         for text in ["hat", "which hat stand", "Welche Suppe", "", "is it"] {

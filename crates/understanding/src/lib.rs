@@ -38,6 +38,7 @@
 //! | `order`, `stock` | superlatives, counts, availability, sizes |
 //! | `found`, `draft` | what rules find, and what becomes of the question |
 //! | `contradiction` | limits that no item can keep together |
+//! | `elsewhere` | places that are ruled out |
 //! | `people`, `place`, `country`, `value`, `kind` | what the data has a value for |
 //! | `named` | constraints that a caller gives by name |
 //! | [`limits`] | every bound, with its unit |
@@ -52,6 +53,7 @@ mod date_list;
 mod date_part;
 mod distance;
 mod draft;
+mod elsewhere;
 mod exclusion;
 mod filter;
 mod found;

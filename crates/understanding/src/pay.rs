@@ -168,6 +168,33 @@ mod tests {
     }
 
     #[test]
+    fn where_only_pay_is_stated_money_is_earned() {
+        const PAID_ALONE: Stating = Stating(&["pay.from", "pay.to"]);
+        for (text, said) in [
+            ("jobs over £30,000", "at least 30000 a year"),
+            ("jobs paying at least £20 an hour", "at least 20 an hour"),
+            ("Stellen ab 2.500 Euro", "at least 2500 a month"),
+        ] {
+            let found = limits(text, &PAID_ALONE);
+            assert_eq!(found.first().map(|filter| filter.words.as_str()), Some(said), "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_night_is_what_a_bed_is_paid_for_and_no_time_of_day() {
+        for (text, said) in [
+            ("house under 350 euros a night", "at most 350 a night"),
+            ("Haus bis 350 Euro pro Nacht", "at most 350 a night"),
+            ("maison à moins de 350 € la nuit", "at most 350 a night"),
+            ("casa por menos de 350 euros la noche", "at most 350 a night"),
+        ] {
+            let found = limits(text, &HOMES);
+            assert_eq!(found.len(), 1, "{text}: {found:?}");
+            assert_eq!(found[0].words, said, "{text}");
+        }
+    }
+
+    #[test]
     fn rents_are_compared_by_the_month() {
         for (text, said, most) in [
             ("flat under 900 a month", "at most 900 a month", 900.0),

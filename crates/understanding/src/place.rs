@@ -258,6 +258,13 @@ mod tests {
     }
 
     #[test]
+    fn a_place_is_known_by_its_names_in_other_languages() {
+        let known = filter(&Hotels, "Lyons").map(|filter| (filter.words, filter.test));
+        assert_eq!(known, Some(("in Lyons".to_owned(), Test::Is("lyon".to_owned()))));
+        assert!(filter(&Hotels, "Schottland").is_none());
+    }
+
+    #[test]
     fn places_that_the_data_has_are_constraints() {
         for (text, left, limit) in [
             ("concerts in Berlin", "concerts", "in Berlin"),

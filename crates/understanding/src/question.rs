@@ -9,8 +9,8 @@ use crate::parsed_question::ParsedQuestion;
 use crate::reader::Reader;
 use crate::scope::ReadingAids;
 use crate::{
-    date, distance, hours, kind, left_over, near, offered, order, pay, people, place, quantity, stated, stated_value,
-    stock, value, wanted, weekly, without,
+    date, distance, elsewhere, hours, kind, left_over, near, offered, order, pay, people, place, quantity, stated,
+    stated_value, stock, value, wanted, weekly, without,
 };
 
 /// A rule: what it finds at a token. The third argument is the token before which nothing may be taken.
@@ -32,6 +32,7 @@ const RULES: &[Rule] = &[
     quantity::read,
     stock::read,
     offered::read,
+    elsewhere::read,
     stated_value::read_not,
     stated_value::read_value,
     quantity::read_level,

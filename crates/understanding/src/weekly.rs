@@ -335,6 +335,30 @@ mod tests {
     }
 
     #[test]
+    fn days_can_be_ruled_out() {
+        for (text, said) in [
+            ("concerts not on Sundays", "not on Sundays"),
+            ("Konzerte nicht am Sonntag", "not am Sonntag"),
+            ("concerts except Mondays", "not Mondays"),
+        ] {
+            assert_eq!(limits(text, &EVENTS), said, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_comes_back_every_week_is_there_on_its_days() {
+        let on = |text: &str| match &understood(text, &EVENTS).filters[0].test {
+            Test::AnyOf(all) => all.iter().skip(1).map(|one| (one.fields[0].clone(), one.test.clone())).collect(),
+            _ => Vec::new(),
+        };
+        let day = |path: &str, day: f64| (path.to_owned(), Test::Within { from: Some(day), to: Some(day) });
+        assert_eq!(on("concerts on Friday"), [day(EVENT_EVERY, 5.0), day(EVENT_SERIES, 5.0)]);
+        // Between two dates only what is asked for by its day.
+        assert_eq!(on("concerts tomorrow"), [day(EVENT_EVERY, 2.0)]);
+        assert!(on("concerts in 2025").is_empty());
+    }
+
+    #[test]
     fn a_day_and_its_time_are_two_limits() {
         for (text, said) in [
             ("concerts tonight", "from 2026-11-23; tonight (17:00 to 23:59)"),
