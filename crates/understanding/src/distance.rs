@@ -22,6 +22,8 @@ const BETWEEN: &[&str] = &[
 ];
 /// Words for what is near, without accents, in front of [`BETWEEN`].
 const NEAR: &[&str] = &["near", "close", "nearby", "nahe", "nah", "proche", "pres", "cerca", "portes", "pied", "nahe"];
+/// Words in front of a distance that begin other limits, too, without accents.
+const LEADS: &[&str] = &["a", "at", "within", "in", "im", "auf", "dans"];
 /// Metres that are near, where nobody says how many.
 const NEAR_METRES: f64 = 1_000.0;
 /// Words of [`BETWEEN`] that stand together.
@@ -74,7 +76,9 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
 
 /// "Less than 300 m from the beach".
 fn ahead(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
-    let amount = length(reader, at)?;
+    // "A 300 m" would be a price.
+    let behind = is(reader, at, LEADS).then_some(at + 1);
+    let amount = length(reader, at).or_else(|| length(reader, behind?))?;
     let (to, end) = thing(reader, between(reader, amount.end))?;
     let start = reader.absorb(at, WordClass::LimitLead, floor);
     limit(reader, amount, &to, start..between(reader, end))
@@ -197,6 +201,7 @@ mod tests {
             ("house 300 m from the beach", "distance de la plage: at most 300 m"),
             ("Haus höchstens 300 Meter vom Strand entfernt", "distance de la plage: at most 300 Meter"),
             ("casa a menos de 2 km de la playa", "distance de la plage: at most 2 km"),
+            ("casa a 300 m de la playa", "distance de la plage: at most 300 m"),
             ("chalet, pistes à moins de 500 m", "distance des pistes: at most 500 m"),
             ("chalet aux portes des pistes (moins de 500 m)", "distance des pistes: at most 500 m"),
             ("house near the beach", "distance de la plage: at most 1 km"),

@@ -215,14 +215,13 @@ impl LearntProperties {
         // "Maximum users: 6" is enough for five.
         let is_maximum = MAXIMUM.iter().any(|word| own.split(' ').next() == Some(word));
         let more_will_do = is_maximum || known.is_some_and(|property| property.more_will_do);
-        let stated_if_so = known.is_some_and(|property| property.stated_if_so);
         self.properties.push(LearntProperty {
             stated,
             names: own_names,
             dimension,
             rules_out,
             more_will_do,
-            stated_if_so,
+            stated_if_so: known.is_some_and(|property| property.stated_if_so),
             is_feature,
             id,
             distance_to: distance::target(&own).filter(|_| dimension == Some(Dimension::Length)),
