@@ -4,6 +4,7 @@ mod derived;
 mod money;
 mod offer;
 mod times;
+mod work;
 
 use std::collections::HashSet;
 
@@ -283,11 +284,17 @@ impl Walk<'_> {
             path.clone_into(&mut self.path);
             self.leaf(None, Some(number));
         }
+        for (path, number) in times::weekly(item) {
+            path.clone_into(&mut self.path);
+            self.leaf(None, Some(number));
+        }
         for offered in offer::offered(item) {
             OFFERED.clone_into(&mut self.path);
             self.leaf(Some(offered), None);
         }
-        for (path, number) in money::pay(item).into_iter().flatten().chain(money::price_of_time(item)) {
+        for (path, number) in
+            money::pay(item).into_iter().chain(work::hours(item)).flatten().chain(money::price_of_time(item))
+        {
             path.clone_into(&mut self.path);
             self.leaf(None, Some(number));
         }

@@ -62,6 +62,104 @@ const ANYTHING: &[&str] = &[
     "cosas",
 ];
 
+/// Words that ask, and name nothing.
+const QUESTIONS: &[&str] = &[
+    "when",
+    "where",
+    "which",
+    "what",
+    "who",
+    "how",
+    "wann",
+    "wo",
+    "wer",
+    "wie",
+    "was",
+    "welche",
+    "welcher",
+    "welches",
+    "welchen",
+    "welchem",
+    "quand",
+    "où",
+    "qui",
+    "que",
+    "comment",
+    "quel",
+    "quelle",
+    "quels",
+    "quelles",
+    "lequel",
+    "laquelle",
+    "lesquels",
+    "lesquelles",
+    "cuándo",
+    "dónde",
+    "quién",
+    "quiénes",
+    "cuál",
+    "cuáles",
+    "qué",
+    "cómo",
+];
+/// Verbs behind them that name nothing either.
+const VERBS: &[&str] = &[
+    "is",
+    "are",
+    "was",
+    "were",
+    "do",
+    "does",
+    "did",
+    "has",
+    "have",
+    "can",
+    "will",
+    "there",
+    "be",
+    "been",
+    "ist",
+    "sind",
+    "war",
+    "waren",
+    "wird",
+    "werden",
+    "wurde",
+    "wurden",
+    "hat",
+    "haben",
+    "gibt",
+    "es",
+    "kann",
+    "est",
+    "sont",
+    "était",
+    "a",
+    "ont",
+    "s",
+    "on",
+    "you",
+    "long",
+    "much",
+    "lange",
+    "habt",
+    "ihr",
+    "los",
+    "longtemps",
+    "y",
+    "il",
+    "t",
+    "été",
+    "hay",
+    "son",
+    "está",
+    "están",
+    "fue",
+    "fueron",
+    "tiene",
+    "tienen",
+];
+
 /// The best items for the limits of a query alone, where its words let go of. `None`: they say what is wanted.
 pub(super) fn without_words(
     library: &Library,
@@ -78,7 +176,7 @@ pub(super) fn without_words(
 
 /// Whether the words describe what the limits name, and are not what is wanted itself.
 fn only_describe(library: &Library, asked: &SearchRequest) -> bool {
-    if asks_for_anything(&asked.text) {
+    if asks_for_anything(&asked.text) || only_asks(&asked.text) {
         return true;
     }
     // A Japanese course is none of those here where nothing is Japanese.
@@ -88,6 +186,15 @@ fn only_describe(library: &Library, asked: &SearchRequest) -> bool {
 fn asks_for_anything(text: &str) -> bool {
     let first = text.split_whitespace().map(bare).find(|word| !word.is_empty());
     first.is_some_and(|word| ANYTHING.contains(&word.to_lowercase().as_str()))
+}
+
+/// Whether a text is a question word, with nothing but verbs behind it: "Welche wurden", "when does".
+fn only_asks(text: &str) -> bool {
+    // "What's" and "quels sont-ils" are two words each.
+    let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut words = parts.map(str::to_lowercase);
+    let is = |words: &[&str], word: &String| words.contains(&word.as_str());
+    words.next().is_some_and(|word| is(QUESTIONS, &word)) && words.all(|word| is(QUESTIONS, &word) || is(VERBS, &word))
 }
 
 fn says_what(filter: &Filter) -> bool {
@@ -120,6 +227,18 @@ fn bare(word: &str) -> &str {
 mod tests {
     use super::super::request::TurnReading;
     use super::*;
+
+    #[test]
+    fn a_question_word_and_its_verbs_name_nothing() {
+        for text in
+            ["Wann?", "Welche wurden", "Welches hat", "which are there", "¿Cuáles son?", "lesquelles sont", "what's on"]
+        {
+            assert!(only_asks(text), "{text}");
+        }
+        for text in ["hat", "which hat stand", "Welche Suppe", "", "is it"] {
+            assert!(!only_asks(text), "{text}");
+        }
+    }
 
     #[test]
     fn who_asks_for_anything_names_no_thing() {

@@ -1,6 +1,6 @@
 //! "From 1999", "in the 90s", "since 2010", "between 1980 and 1985", "after 1 May 2021", "this weekend", "in March".
 
-use forecourt_vocabulary::{PhraseMeaning, Quantity, RelativeDate, WordClass};
+use forecourt_vocabulary::{PhraseMeaning, Quantity, RelativeDate, WordClass, folded};
 use jiff::ToSpan;
 use jiff::civil::Date;
 
@@ -12,7 +12,7 @@ use crate::learnt::{LearntProperty, StatedValues};
 use crate::measure::days_of;
 use crate::moment::TO_MIDNIGHT;
 use crate::named_date::{name, relative_end};
-use crate::paths::EVENT_DAYS;
+use crate::paths::{EVENT_DAYS, LAST_DAY};
 use crate::plain_date::{NamedDate, Wording};
 use crate::quantity::within;
 use crate::reader::Reader;
@@ -35,15 +35,23 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     if let Some(part) = of_days_ahead(reader, &tokens, limit.as_ref()) {
         return Some(part);
     }
+    if let Some(part) = closing(reader, &tokens, limit.as_ref()) {
+        return Some(part);
+    }
     let path = reader.path(Quantity::Date);
     match (path, limit) {
         (Some(path), Some((all, words))) => {
             let ends = |(from, to): (Option<Date>, Option<Date>)| {
                 (from.map(days_of), to.map(|day| days_of(day) + TO_MIDNIGHT))
             };
-            let each = all.into_iter().map(|days| on_days(reader, path, ends(days), words.clone()));
+            let is_weekday = is_weekday(reader, &tokens);
+            let each = all.into_iter().map(|days| on_days(reader, path, ends(days), is_weekday, &words));
             let mut filters = vec![Filter::any_of(each.collect(), words.clone())];
             let mut tokens = tokens;
+            // German verbs come last: "seit dem 1. Dezember ausgeschrieben".
+            if reader.is_single(tokens.end, WordClass::Made) && reader.ends_clause(tokens.end + 1) {
+                tokens.end += 1;
+            }
             // "Tonight", "on Friday evening": a time beside the day.
             if let Some((time, end)) = weekly::of_date(reader, &tokens) {
                 filters.push(time);
@@ -168,21 +176,97 @@ fn of_days_ahead(
     Some(UnderstoodPart::limit(tokens, Rank::Quantity(Quantity::Date), filter))
 }
 
+/// Nouns for the last day on which something is open, without accents.
+const LAST_DAYS: &[&str] = &[
+    "deadline",
+    "expire",
+    "expires",
+    "expiring",
+    "bewerbungsschluss",
+    "bewerbungsfrist",
+    "frist",
+    "einsendeschluss",
+    "limite",
+    "cloture",
+    "cloturent",
+    "expirent",
+    "expire",
+    "plazo",
+    "cierran",
+    "cierra",
+    "vencen",
+    "vence",
+];
+/// What it is that closes then, without accents.
+const APPLICATIONS: &[&str] =
+    &["application", "applications", "bewerbung", "bewerbungen", "candidatures", "solicitudes"];
+/// Words between such a word and the day.
+const BETWEEN_MAX: usize = 3;
+
+/// What is open until one of these days, where items are open until one: "applications closing by 12 December".
+fn closing(reader: &Reader<'_>, tokens: &std::ops::Range<usize>, limit: Option<&DaysLimit>) -> Option<UnderstoodPart> {
+    let known = |path: &str| reader.aids.known.has_number(path);
+    let (all, _) = limit.filter(|_| known(LAST_DAY) && !known(EVENT_DAYS[0]) && !reader.is_name())?;
+    let today = reader.aids.today?;
+    let says = |at: usize| {
+        let word = reader.token(at).filter(|token| token.is_word()).map(|token| folded(&token.word).replace('ß', "ss"));
+        word.is_some_and(|word| [ENDS, LAST_DAYS].iter().any(|list| list.contains(&word.as_str())))
+    };
+    let before = (tokens.start.saturating_sub(BETWEEN_MAX)..tokens.start).find(|at| says(*at));
+    let tokens = match before {
+        Some(before) => {
+            let named = before.checked_sub(1).and_then(|at| reader.token(at));
+            let is_named = named.is_some_and(|token| APPLICATIONS.contains(&token.word.as_str()));
+            before - usize::from(is_named)..tokens.end
+        }
+        None if says(tokens.end) => tokens.start..tokens.end + 1,
+        None => return None,
+    };
+    // A day without a year is the next one.
+    let ahead = |day: Date| {
+        if day < today { day.checked_add(1.year()).ok().filter(|next| *next >= today).unwrap_or(day) } else { day }
+    };
+    let written = reader.written(tokens.clone());
+    let each = all.iter().map(|(from, to)| {
+        let (from, to) = (from.map(ahead), to.map(ahead));
+        let from = if from.is_none() { Some(today) } else { from };
+        within(LAST_DAY, from.map(days_of), to.map(|day| days_of(day) + TO_MIDNIGHT), written.to_owned())
+    });
+    let filter = Filter::any_of(each.collect(), written.to_owned());
+    Some(UnderstoodPart::limit(tokens, Rank::Quantity(Quantity::Date), filter))
+}
+
 fn is_not_begun(reader: &Reader<'_>, tokens: &std::ops::Range<usize>) -> bool {
     let is = |meaning: &PhraseMeaning| (*meaning == PhraseMeaning::Relative(RelativeDate::NotBegun)).then_some(());
     tokens.clone().any(|at| reader.longest(at, is).is_some())
 }
 
 /// What is dated so. An event is on every day from its first one to its last.
-fn on_days(reader: &Reader<'_>, path: &str, (from, to): (Option<f64>, Option<f64>), words: String) -> Filter {
+fn on_days(
+    reader: &Reader<'_>,
+    path: &str,
+    (from, to): (Option<f64>, Option<f64>),
+    is_weekday: bool,
+    words: &str,
+) -> Filter {
+    let words = words.to_owned();
     let is_event = EVENT_STARTS.contains(&path) && EVENT_DAYS.iter().all(|path| reader.aids.known.has_number(path));
     match is_event {
         true => {
             let fields = EVENT_DAYS.iter().map(|path| (*path).to_owned()).collect();
-            Filter { fields, test: Test::Overlaps { from, to, or_unstated: false }, words }
+            let dated = Filter { fields, test: Test::Overlaps { from, to, or_unstated: false }, words: words.clone() };
+            let weekly = weekly::on_days_of(reader, (from, to), is_weekday, &words);
+            Filter::any_of(std::iter::once(dated).chain(weekly).collect(), words)
         }
         false => within(path, from, to, words),
     }
+}
+
+/// Whether a date is a day of the week and nothing more: "on Monday". What comes back on Mondays is meant, too.
+fn is_weekday(reader: &Reader<'_>, tokens: &std::ops::Range<usize>) -> bool {
+    let is = |meaning: &PhraseMeaning| matches!(meaning, PhraseMeaning::Weekday(_)).then_some(());
+    let is_written = |at: usize| reader.token(at).is_some_and(|token| token.number().is_some());
+    tokens.clone().any(|at| reader.longest(at, is).is_some()) && !tokens.clone().any(is_written)
 }
 
 /// The properties that say when an event begins, or a course.

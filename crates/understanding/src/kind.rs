@@ -8,15 +8,18 @@ use regex::Regex;
 
 use crate::draft::Draft;
 use crate::filter::{Filter, Test};
+use crate::paths::EVENT_EVERY;
 use crate::pattern::pattern;
 
 static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\p{L}&]{1,30}"));
 /// What may stand behind a word that is a kind in the singular.
 static LEADS_ON: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"^(?:\s+(?:from|for|about|with|without|by|of|in|near|at|under|that|which|where|mit|wo|où|donde|ohne|in|ab|bis|unter|für|zur|zum|avec|sans|à|au|pour|en|de|dans|con|sin|para|por)\b|\s*[,?!.]|\s*$)",
+        r"^(?:\s+(?:has|have|is|are|hat|haben|ist|sind|from|for|about|with|without|by|of|in|near|at|under|that|which|where|mit|wo|où|donde|ohne|in|ab|bis|unter|für|zur|zum|avec|sans|à|au|pour|en|de|dans|con|sin|para|por)\b|\s*[,?!.]|\s*$)",
     )
 });
+/// The type of what says when something comes back: among the types of a kind, what has one is of it.
+const SCHEDULE: &str = "Schedule";
 /// Words of the longest name of a kind: "bed and breakfast".
 const NAME_WORDS_MAX: usize = 4;
 /// Letters of a word that is a kind.
@@ -128,8 +131,19 @@ fn forms(word: &str, leads_on: bool) -> impl Iterator<Item = String> {
 fn kind(draft: &Draft<'_>, word: &str) -> Option<Filter> {
     let known = draft.known;
     let has = |kind: &String| known.has_value("@type", &kind.to_lowercase());
-    let named = draft.vocabulary().kind_named(word).map(|kind| kind.types.iter().filter(|kind| has(kind)).cloned());
-    let named: Vec<String> = named.into_iter().flatten().collect();
+    let types = draft.vocabulary().kind_named(word).map_or(&[][..], |kind| &kind.types);
+    let named: Vec<String> = types.iter().filter(|kind| has(kind)).cloned().collect();
+    // A class may be an event that comes back every week.
+    if types.iter().any(|kind| kind == SCHEDULE) && known.has_number(EVENT_EVERY) {
+        let words = named.first().or(types.first())?.clone();
+        let weekly = Filter { words: words.clone(), ..Filter::within(EVENT_EVERY, Some(1.0), Some(7.0)) };
+        let typed = (!named.is_empty()).then(|| Filter {
+            fields: vec!["@type".to_owned()],
+            test: Test::OneOf(named),
+            words: words.clone(),
+        });
+        return Some(Filter::any_of(typed.into_iter().chain([weekly]).collect(), words));
+    }
     match named.as_slice() {
         [] => {
             let mut chars = word.chars();

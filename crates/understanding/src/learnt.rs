@@ -13,10 +13,11 @@ use forecourt_vocabulary::{
 
 use self::known::KnownNames;
 pub use self::unnamed::{UnnamedProperty, name_in_words, unnamed};
+use crate::distance;
 use crate::limits::{LEARNT_PROPERTIES_MAX, LEARNT_WORDS_MAX};
 use crate::paths::{
-    AGES, EVENT_BEGINS, EVENT_DAYS, EVENT_WEEKDAYS, HOURLY_PRICE, LAST_DAY, MONTHLY_PRICE, OFFERED, OPENING_TIMES,
-    PLACE_PATHS, PRICE_LEVEL, SORT_PATHS, YEARLY_PAY,
+    AGES, EVENT_BEGINS, EVENT_DAYS, EVENT_EVERY, EVENT_SERIES, EVENT_WEEKDAYS, HOURLY_PRICE, LAST_DAY, MONTHLY_PRICE,
+    OFFERED, OPENING_TIMES, PLACE_PATHS, PRICE_LEVEL, SORT_PATHS, WORK_HOURS, YEARLY_PAY,
 };
 use crate::unit::Dimension;
 
@@ -59,10 +60,14 @@ pub(crate) struct LearntProperty {
     pub(crate) rules_out: bool,
     /// Whether who names an amount of it is served by more: what bears 150 kg bears 140 kg.
     pub(crate) more_will_do: bool,
+    /// Whether only items that have it state it: its values are limits however few do.
+    pub(crate) stated_if_so: bool,
     /// Whether it is one of a list of features, of which each item states those that it has.
     pub(crate) is_feature: bool,
     /// The id of the property in the vocabulary, if it has one.
     pub(crate) id: Option<String>,
+    /// What it is the distance to: "beach".
+    pub(crate) distance_to: Option<String>,
     /// What an item is free of that says yes: "sugar".
     free_of: Option<String>,
 }
@@ -183,6 +188,10 @@ impl LearntProperties {
         for (code, phrase) in phrases.collect::<Vec<_>>() {
             self.phrase(code, &phrase, LearntMeaning::Name(at));
         }
+        let is_feature = FEATURES.iter().any(|list| stated.path.starts_with(list));
+        if known.is_none() && is_feature && stated.values == StatedValues::Truth {
+            self.add_kind_names(at, &own, names);
+        }
         // "At least 600 Wh": a unit that only this site's items have names what it measures.
         if let Some(unit) = unit {
             LANGUAGES.iter().for_each(|code| self.phrase(code, unit, LearntMeaning::Name(at)));
@@ -197,7 +206,8 @@ impl LearntProperties {
             if known.is_none_or(|property| !property.named_only) {
                 self.add_own_values(at, values, names, is_of_language(&stated.path));
             }
-            self.add_named_values(at, values, names, is_of_language(&stated.path));
+            let id = known.map(|property| property.id.as_str());
+            self.add_named_values(at, values, names, (id, is_of_language(&stated.path)));
         }
         let free_of = own.strip_suffix(" free").filter(|_| matches!(stated.values, StatedValues::Truth));
         let (free_of, id) = (free_of.map(str::to_owned), known.map(|property| property.id.clone()));
@@ -205,17 +215,34 @@ impl LearntProperties {
         // "Maximum users: 6" is enough for five.
         let is_maximum = MAXIMUM.iter().any(|word| own.split(' ').next() == Some(word));
         let more_will_do = is_maximum || known.is_some_and(|property| property.more_will_do);
-        let is_feature = FEATURES.iter().any(|list| stated.path.starts_with(list));
         self.properties.push(LearntProperty {
             stated,
             names: own_names,
             dimension,
             rules_out,
             more_will_do,
+            stated_if_so: known.is_some_and(|property| property.stated_if_so),
             is_feature,
             id,
+            distance_to: distance::target(&own).filter(|_| dimension == Some(Dimension::Length)),
             free_of,
         });
+    }
+
+    /// What people call the kind of a feature: "piscine privée" is a pool, and "private garden" a garden. Its first word says
+    /// it, or its last one.
+    fn add_kind_names(&mut self, at: usize, own: &str, names: &KnownNames<'_>) {
+        let Some((first, last)) = own.split_once(' ').map(|(first, rest)| (first, rest.rsplit(' ').next())) else {
+            return;
+        };
+        // What is counted is no feature: a bed is none of bed linen.
+        let is_counted = |property: &ItemProperty| property.paths.iter().any(|path| path.starts_with("numberOf"));
+        let kind = [Some(first), last].into_iter().flatten().find_map(|word| names.property(word));
+        for code in LANGUAGES {
+            for phrase in kind.filter(|kind| !is_counted(kind)).map_or(&[][..], |kind| kind.names(code)) {
+                self.phrase(code, phrase, LearntMeaning::Name(at));
+            }
+        }
     }
 
     /// What people say of the numbers of a property, and of what says no of it.
@@ -249,8 +276,14 @@ impl LearntProperties {
     }
 
     /// What people call the values of a property.
-    fn add_named_values(&mut self, at: usize, values: &[String], names: &KnownNames<'_>, is_language: bool) {
-        for (known, fits) in names.values_among(values, is_language) {
+    fn add_named_values(
+        &mut self,
+        at: usize,
+        values: &[String],
+        names: &KnownNames<'_>,
+        (id, is_language): (Option<&str>, bool),
+    ) {
+        for (known, fits) in names.values_among(values, id, is_language) {
             for (code, phrase) in named(known) {
                 self.phrase(code, phrase, LearntMeaning::Values(at, fits.clone()));
             }
@@ -427,8 +460,11 @@ fn is_open(path: &str) -> bool {
         .chain(PLACE_PATHS.iter().copied())
         .any(|known| known == path);
     let last = path.rsplit('.').next().unwrap_or(path);
-    let is_time = path.starts_with(OPENING_TIMES) || [EVENT_WEEKDAYS, EVENT_BEGINS].contains(&path);
-    let is_offer = YEARLY_PAY.contains(&path) || [MONTHLY_PRICE, HOURLY_PRICE, OFFERED].contains(&path);
+    let is_time =
+        path.starts_with(OPENING_TIMES) || [EVENT_WEEKDAYS, EVENT_BEGINS, EVENT_EVERY, EVENT_SERIES].contains(&path);
+    let is_offer = YEARLY_PAY.contains(&path)
+        || WORK_HOURS.contains(&path)
+        || [MONTHLY_PRICE, HOURLY_PRICE, OFFERED].contains(&path);
     let is_derived = is_time
         || is_offer
         || AGES.contains(&path)

@@ -30,13 +30,15 @@
 //! | `learnt`, [`mod@unit`] | what the items state of themselves, and the words for it |
 //! | `stated`, `stated_value` | limits of that: of amounts, and of values |
 //! | `pay`, `yearly_pay`, [`period`] | money for an hour up to a year |
+//! | `hours` | hours of work a week |
 //! | `offered` | for rent, or for sale |
-//! | `near` | how far away something may be |
+//! | `near`, `distance` | how far away something may be |
 //! | `paths` | properties that several rules know |
 //! | `things`, `without`, `wanted` | lists of things that must be absent, or there |
 //! | `order`, `stock` | superlatives, counts, availability, sizes |
 //! | `found`, `draft` | what rules find, and what becomes of the question |
 //! | `contradiction` | limits that no item can keep together |
+//! | `elsewhere` | places that are ruled out |
 //! | `people`, `place`, `country`, `value`, `kind` | what the data has a value for |
 //! | `named` | constraints that a caller gives by name |
 //! | [`limits`] | every bound, with its unit |
@@ -49,10 +51,13 @@ mod country;
 mod date;
 mod date_list;
 mod date_part;
+mod distance;
 mod draft;
+mod elsewhere;
 mod exclusion;
 mod filter;
 mod found;
+mod hours;
 #[cfg(test)]
 mod inversions;
 mod kind;
@@ -102,9 +107,9 @@ pub use named::named;
 pub use offered::HOMES;
 pub use parsed_question::ParsedQuestion;
 pub use paths::{
-    AGES, CANCELLED_DAY, DAY_MINUTES, EVENT_BEGINS, EVENT_DAYS, EVENT_WEEKDAYS, FOOD, FOR_RENT, FOR_SALE, FORBIDDING,
-    HOURLY_PRICE, LAST_DAY, MONTHLY_PRICE, OFFERED, OPEN_SPANS_MAX, OPENING_TIMES, PERMITTING, PLACE_PATHS,
-    PRICE_LEVEL, YEARLY_PAY, open_span,
+    AGES, CANCELLED_DAY, DAY_MINUTES, EVENT_BEGINS, EVENT_DAYS, EVENT_EVERY, EVENT_SERIES, EVENT_WEEKDAYS, FOOD,
+    FOR_RENT, FOR_SALE, FORBIDDING, HOURLY_PRICE, LAST_DAY, MONTHLY_PRICE, OFFERED, OPEN_SPANS_MAX, OPENING_TIMES,
+    PERMITTING, PLACE_PATHS, PRICE_LEVEL, WORK_HOURS, YEARLY_PAY, open_span,
 };
 pub use question::understand;
 pub use reading::{PartRole, ReadPart};

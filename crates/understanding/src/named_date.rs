@@ -55,6 +55,12 @@ fn decade_here(reader: &Reader<'_>, at: usize) -> Option<NamedDate> {
             reader.class(ending, WordClass::DecadeEnding).filter(|_| joined)?
         }
     };
+    // "10er-Karte" is one for ten of something.
+    let next = end + usize::from(reader.is_mark(end, '-'));
+    let is_part_of_word = reader.token(next).is_some_and(|next| next.is_word() && next.is_joined);
+    if is_part_of_word && reader.class(next, WordClass::DecadeLead).is_none() {
+        return None;
+    }
     let end = reader.class(end, WordClass::DecadeLead).unwrap_or(end);
     of(decade(number as i16), end, true).filter(|_| is_two_or_four)
 }

@@ -1,6 +1,6 @@
 //! Superlatives and counts: "the cheapest", "most recent", "three soups", "top 5".
 
-use forecourt_vocabulary::{PhraseMeaning, Quantity, WordClass};
+use forecourt_vocabulary::{PhraseMeaning, Quantity, WordClass, folded};
 
 use crate::found::{FoundMeaning, UnderstoodPart};
 use crate::learnt::LearntMeaning;
@@ -74,7 +74,28 @@ fn superlative(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Understoo
     if reader.is_name() {
         return None;
     }
-    Some(UnderstoodPart::new(start..end, FoundMeaning::Order(order)))
+    Some(UnderstoodPart::new(start..behind_first(reader, end), FoundMeaning::Order(order)))
+}
+
+/// Words behind a superlative that say that it is an order, without accents: "cheapest first".
+const FIRST: &[&[&str]] = &[
+    &["first"],
+    &["zuerst"],
+    &["voran"],
+    &["d", "abord"],
+    &["dabord"],
+    &["en", "premier"],
+    &["en", "premiere"],
+    &["primero"],
+    &["primera"],
+];
+
+/// The token behind such words, where they stand here.
+pub(crate) fn behind_first(reader: &Reader<'_>, at: usize) -> usize {
+    let begin = at + usize::from(reader.is_mark(at, ','));
+    let is = |at: usize, word: &str| reader.token(at).is_some_and(|token| folded(&token.word) == word);
+    let found = FIRST.iter().find(|words| words.iter().enumerate().all(|(of, word)| is(begin + of, word)));
+    found.map_or(at, |words| begin + words.len())
 }
 
 /// How many items are asked for here.

@@ -14,6 +14,12 @@ pub const EVENT_WEEKDAYS: &str = "eventDays.weekday";
 /// Where the moments of the week lie at which something begins, in minutes since Monday, 0 o'clock, by the clocks of
 /// where it is.
 pub const EVENT_BEGINS: &str = "eventDays.begins";
+/// Where the days of the week lie on which something comes back every week without an end, 1 (Monday) to 7.
+pub const EVENT_EVERY: &str = "eventDays.every";
+/// Where those lie on which something comes back every week between two dates.
+pub const EVENT_SERIES: &str = "eventDays.series";
+/// Where the least and the most hours of work a week lie.
+pub const WORK_HOURS: [&str; 2] = ["workHours.from", "workHours.to"];
 /// Minutes of a day.
 pub const DAY_MINUTES: f64 = 1_440.0;
 /// Times of one day at which something is open, one after the other: before and after lunch.
@@ -151,6 +157,9 @@ pub const PLACE_PATHS: &[&str] = &[
     "jobLocation.address.addressLocality",
     "jobLocation.address.addressRegion",
     "jobLocation.address.addressCountry",
+    "hasCourseInstance.location.address.addressLocality",
+    "hasCourseInstance.location.address.addressRegion",
+    "hasCourseInstance.location.name",
     "availableAtOrFrom.address.addressLocality",
     "areaServed.name",
     "areaServed",

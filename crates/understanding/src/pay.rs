@@ -24,8 +24,9 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     // "Loyer" is of what is rented, and "à" of anything.
     let is_cost = costs.is_some() && reader.token(at).is_some_and(|token| token.word.chars().count() > 1);
     let led = named.or(costs).or_else(|| reader.class(at, WordClass::For)).unwrap_or(at);
-    let led = if named.is_some() { reader.skip(led, &[WordClass::LimitLead, WordClass::Article]) } else { led };
-    let mut span = [led, at].into_iter().find_map(|at| reader.span(at).or_else(|| up_to(reader, at)))?;
+    // "At least" before "at": a word that only leads on begins what compares, too.
+    let behind = if named.is_some() { reader.skip(led, &[WordClass::LimitLead, WordClass::Article]) } else { led };
+    let mut span = [led, behind, at].into_iter().find_map(|at| reader.span(at).or_else(|| up_to(reader, at)))?;
     let is_money = matches!(span.amount.unit, None | Some(Unit::Money)) && !span.amount.is_article;
     let period = period(reader, span.end).or_else(|| period(reader, span.amount.end));
     let mut end = period.map_or(span.end, |(_, end)| end.max(span.end));
@@ -34,7 +35,9 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     if span.comparison == Comparison::Bare {
         (span, end) = compared_behind(reader, span, end);
     }
-    let is_pay = (named.or(named_behind)).is_some() && reader.aids.known.has_number(YEARLY_PAY[0]);
+    // Where nothing has a price, money is what is earned.
+    let is_earned = span.amount.unit == Some(Unit::Money) && reader.path(Quantity::Price).is_none();
+    let is_pay = (named.or(named_behind).is_some() || is_earned) && reader.aids.known.has_number(YEARLY_PAY[0]);
     let is_limit = period.is_some() || (is_pay && span.comparison != Comparison::Bare);
     if !is_money || !is_limit || reader.is_name() {
         return None;
@@ -161,6 +164,33 @@ mod tests {
             assert_eq!(found[0].words, said, "{text}");
             let Test::Overlaps { from: Some(from), to: None, .. } = found[0].test else { panic!("{found:?}") };
             assert!((from - yearly).abs() < 1.0, "{text}: {from}");
+        }
+    }
+
+    #[test]
+    fn where_only_pay_is_stated_money_is_earned() {
+        const PAID_ALONE: Stating = Stating(&["pay.from", "pay.to"]);
+        for (text, said) in [
+            ("jobs over £30,000", "at least 30000 a year"),
+            ("jobs paying at least £20 an hour", "at least 20 an hour"),
+            ("Stellen ab 2.500 Euro", "at least 2500 a month"),
+        ] {
+            let found = limits(text, &PAID_ALONE);
+            assert_eq!(found.first().map(|filter| filter.words.as_str()), Some(said), "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_night_is_what_a_bed_is_paid_for_and_no_time_of_day() {
+        for (text, said) in [
+            ("house under 350 euros a night", "at most 350 a night"),
+            ("Haus bis 350 Euro pro Nacht", "at most 350 a night"),
+            ("maison à moins de 350 € la nuit", "at most 350 a night"),
+            ("casa por menos de 350 euros la noche", "at most 350 a night"),
+        ] {
+            let found = limits(text, &HOMES);
+            assert_eq!(found.len(), 1, "{text}: {found:?}");
+            assert_eq!(found[0].words, said, "{text}");
         }
     }
 

@@ -66,6 +66,31 @@ static AND: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(?:\s*,\s*(?:and\s+)?|\s+(?:and|und|et|y|&)\s+)(?:with\s+|by\s+)?"));
 static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\S*[^\s,.?!;:]"));
 
+/// Somebody who teaches, told by one name: "Wann unterrichtet Clara?", "courses that Clara teaches".
+static TEACHES: LazyLock<[Regex; 2]> = LazyLock::new(|| {
+    [
+        pattern(
+            r"\b(?:(?:taught|led|given|run|held)\s+by|does|unterrichtet|gibt|leitet|hält|macht|enseigne|donne|anime|enseña|imparte|da)\s+(\p{L}[\p{L}'-]+)(?:\s+(?:teach|give|lead|run))?\b",
+        ),
+        pattern(
+            r"\b(\p{L}[\p{L}'-]+)\s+(?:teaches|gives|leads|runs|unterrichtet|gibt|leitet|hält|enseigne|donne|anime|enseña|imparte)\b",
+        ),
+    ]
+});
+
+/// The limit of who teaches, and the bytes that say it.
+fn teacher(draft: &Draft<'_>) -> Option<(Range<usize>, Filter)> {
+    let text = draft.out.text.as_str();
+    TEACHES.iter().flat_map(|lead| lead.captures_iter(text)).find_map(|found| {
+        let name = found.get(1).filter(|name| name.as_str().starts_with(char::is_uppercase))?.as_str();
+        let fields: Vec<String> =
+            SEEN.iter().filter(|path| draft.known.has_word(path, name)).map(|path| (*path).to_owned()).collect();
+        let words = draft.say("with", &[name]);
+        let filter = Filter { fields, test: Test::Mentions(name.to_owned()), words };
+        (!filter.fields.is_empty()).then(|| Some((found.get(0)?.range(), filter))).flatten()
+    })
+}
+
 pub(crate) fn read(draft: &mut Draft<'_>) {
     for (lead, word, paths) in &*LEADS {
         // Room for a whole list: half of a list of names would be another question.
@@ -74,6 +99,9 @@ pub(crate) fn read(draft: &mut Draft<'_>) {
         {
             draft.take(range, filters);
         }
+    }
+    if let Some((range, filter)) = teacher(draft).filter(|_| draft.has_room(1)) {
+        draft.take(range, vec![filter]);
     }
 }
 

@@ -18,6 +18,8 @@ pub enum Period {
     Hour,
     /// A day.
     Day,
+    /// A night in a bed.
+    Night,
     /// A week.
     Week,
     /// A month.
@@ -30,6 +32,7 @@ pub enum Period {
 const NAMES: &[(Period, &[&str])] = &[
     (Period::Hour, &["hur", "hour", "hourly", "h", "hr", "stunde", "heure", "hora"]),
     (Period::Day, &["day", "daily", "d", "tag", "jour", "dia"]),
+    (Period::Night, &["night", "nightly", "nacht", "nuit", "nuitee", "noche"]),
     (Period::Week, &["wee", "week", "weekly", "woche", "semaine", "semana"]),
     (Period::Month, &["mon", "month", "monthly", "pcm", "monat", "mois", "mes"]),
     (Period::Year, &["ann", "year", "yearly", "annual", "annually", "jahr", "an", "annee", "ano"]),
@@ -50,6 +53,7 @@ impl Period {
         Some(match unit {
             Unit::Hour => Self::Hour,
             Unit::Day => Self::Day,
+            Unit::Night => Self::Night,
             Unit::Week => Self::Week,
             Unit::Month => Self::Month,
             Unit::Year => Self::Year,
@@ -70,7 +74,7 @@ impl Period {
     pub fn in_year(self) -> f64 {
         match self {
             Self::Hour => WEEK_HOURS * YEAR_WEEKS,
-            Self::Day => WORK_DAYS * YEAR_WEEKS,
+            Self::Day | Self::Night => WORK_DAYS * YEAR_WEEKS,
             Self::Week => YEAR_WEEKS,
             Self::Month => 12.0,
             Self::Year => 1.0,
@@ -82,7 +86,7 @@ impl Period {
     pub fn in_month(self) -> Option<f64> {
         Some(match self {
             Self::Hour => return None,
-            Self::Day => MONTH_DAYS,
+            Self::Day | Self::Night => MONTH_DAYS,
             Self::Week => YEAR_WEEKS / 12.0,
             Self::Month => 1.0,
             Self::Year => 1.0 / 12.0,
@@ -94,6 +98,7 @@ impl Period {
         match self {
             Self::Hour => "hour",
             Self::Day => "day",
+            Self::Night => "night",
             Self::Week => "week",
             Self::Month => "month",
             Self::Year => "year",

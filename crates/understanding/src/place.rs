@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use forecourt_vocabulary::folded;
+use forecourt_vocabulary::{folded, place_names};
 use regex::Regex;
 
 use crate::country;
@@ -19,13 +19,15 @@ const LETTERS_MIN: usize = 3;
 const PLACE_WORDS_MAX: usize = 4;
 static LEAD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"\b(?:located\s+in|based\s+in|in|near|around|from|at|aus|bei|nahe|à|près\s+de|en|cerca\s+de)\s+(?:the\s+)?",
+        r"\b(?:located\s+in|based\s+in|in|on|near|around|from|at|auf|aus|bei|im|an|nahe|à|au|sur|dans|près\s+de|en|cerca\s+de)\s+(?:(?:the|der|dem|den|la|le|les|el|los|las)\s+|l['’])?",
     )
 });
 static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\S*[^\s,.?!;:]"));
 /// What stands between two places, either of which will do.
 static OR: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^(?:\s*,\s*|\s+)(?P<tie>(?:or|and|oder|und|ou|et|o|u|y|e)\s+)?(?:(?:in|near|at|bei|à|en)\s+)?(?:the\s+)?")
+    pattern(
+        r"^(?:\s*,\s*|\s+)(?P<tie>(?:or|and|oder|und|ou|et|o|u|y|e)\s+)?(?:(?:in|on|near|at|auf|bei|im|an|à|au|sur|dans|en)\s+)?(?:(?:the|der|dem|den|la|le|les|el|los|las)\s+|l['’])?",
+    )
 });
 /// Places in one list.
 const PLACES_MAX: usize = 8;
@@ -177,9 +179,15 @@ fn any_of(mut filters: Vec<Filter>, draft: &Draft<'_>) -> Option<Filter> {
 /// What is at a place. `None` when no item is.
 pub(crate) fn filter(known: &dyn QuestionScope, place: &str) -> Option<Filter> {
     let folded = place.trim().to_lowercase();
+    let words = format!("in {}", place.trim());
     // The name before the code: both may be a value, and what was written counts.
-    let found = at(known, &folded).or_else(|| country::spellings(&folded).iter().find_map(|place| at(known, place)));
-    found.map(|(value, fields)| Filter { fields, test: Test::Is(value), words: format!("in {}", place.trim()) })
+    let own = at(known, &folded).or_else(|| country::spellings(&folded).iter().find_map(|place| at(known, place)));
+    // What a place is called in other languages, and what lies in a region.
+    let others = place_names(&folded).into_iter().filter(|name| name.to_lowercase() != folded);
+    let all = own.into_iter().chain(others.filter_map(|name| at(known, &name.to_lowercase())));
+    let all = all.map(|(value, fields)| Filter { fields, test: Test::Is(value), words: words.clone() });
+    let all: Vec<Filter> = all.collect();
+    (!all.is_empty()).then(|| Filter::any_of(all, words))
 }
 
 /// The properties that have exactly this place.
@@ -247,6 +255,13 @@ mod tests {
         for text in ["hotel in Bauhaus", "Hotel in Leder", "hotel in style", "Zimmer in Blau", "hotel in EUR"] {
             assert!(limits(text).is_empty(), "{text}: {:?}", limits(text));
         }
+    }
+
+    #[test]
+    fn a_place_is_known_by_its_names_in_other_languages() {
+        let known = filter(&Hotels, "Lyons").map(|filter| (filter.words, filter.test));
+        assert_eq!(known, Some(("in Lyons".to_owned(), Test::Is("lyon".to_owned()))));
+        assert!(filter(&Hotels, "Schottland").is_none());
     }
 
     #[test]

@@ -45,6 +45,7 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
             let fields = match quantity {
                 // Prices stand in several properties, of which an item has one: a limit of money holds for any of them.
                 Quantity::Price => fields.cloned().chain(paid(reader)).collect(),
+                Quantity::People => rooms_for(reader),
                 _ => filter.fields.clone(),
             };
             let filter = Filter { fields, ..filter };
@@ -57,6 +58,21 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
         QuantitySubject::NotChecked => Some(UnderstoodPart::new(start..span.end, FoundMeaning::NotUnderstood)),
         QuantitySubject::None => None,
     }
+}
+
+/// The property of the vocabulary that says for how many people there is room.
+pub(crate) const CAPACITY: &str = "capacity";
+
+/// Where items say for how many people something is.
+pub(crate) fn rooms_for(reader: &Reader<'_>) -> Vec<String> {
+    let known = reader.table.paths(Quantity::People).iter().filter(|path| reader.aids.known.has_number(path));
+    let is_room = |property: &LearntProperty| {
+        property.id.as_deref() == Some(CAPACITY)
+            && property.dimension.is_none()
+            && matches!(property.stated.values, StatedValues::Numbers { .. })
+    };
+    let learnt = reader.aids.learnt.all().map(|(_, property)| property).filter(|property| is_room(property));
+    known.cloned().chain(learnt.map(|property| property.stated.path.clone())).collect()
 }
 
 /// What is earned, where no item says for what time: a limit of money holds for it, too.

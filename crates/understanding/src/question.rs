@@ -9,8 +9,8 @@ use crate::parsed_question::ParsedQuestion;
 use crate::reader::Reader;
 use crate::scope::ReadingAids;
 use crate::{
-    date, kind, left_over, near, offered, order, pay, people, place, quantity, stated, stated_value, stock, value,
-    wanted, weekly, without,
+    date, distance, elsewhere, hours, kind, left_over, near, offered, order, pay, people, place, quantity, stated,
+    stated_value, stock, value, wanted, weekly, without,
 };
 
 /// A rule: what it finds at a token. The third argument is the token before which nothing may be taken.
@@ -19,8 +19,11 @@ type Rule = fn(&Reader<'_>, usize, usize) -> Option<UnderstoodPart>;
 /// The first one that finds something counts.
 const RULES: &[Rule] = &[
     weekly::read_open,
+    weekly::read_not,
     weekly::read,
+    hours::read,
     pay::read,
+    distance::read,
     stated::read_number,
     stated::read_end,
     order::read_count,
@@ -29,6 +32,7 @@ const RULES: &[Rule] = &[
     quantity::read,
     stock::read,
     offered::read,
+    elsewhere::read,
     stated_value::read_not,
     stated_value::read_value,
     quantity::read_level,

@@ -60,7 +60,9 @@ impl<'a> Reader<'a> {
 
     /// The first token of an amount that ends in front of a token: its number, with a sign of money.
     pub(crate) fn first_number(&self, from: usize, end: usize) -> usize {
-        (from..end).find(|at| self.number(*at).is_some() || self.is_mark(*at, '-')).unwrap_or(from)
+        let is_number = |at: &usize| self.number(*at).is_some_and(|(.., is_article)| !is_article);
+        let first = (from..end).find(|at| is_number(at) || self.is_mark(*at, '-'));
+        first.or_else(|| (from..end).find(|at| self.number(*at).is_some())).unwrap_or(from)
     }
 
     /// Where the longest phrase of a class ends that begins here.

@@ -9,10 +9,12 @@ use crate::filter::{Filter, SortOrder};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::learnt::{LearntMeaning, LearntProperty, StatedValues};
 use crate::measure::{self, days_of};
-use crate::paths::AGES;
-use crate::quantity::within;
+use crate::order;
+use crate::paths::{AGES, YEARLY_PAY};
+use crate::quantity::{self, CAPACITY, within};
 use crate::reader::Reader;
 use crate::unit::{self, Dimension};
+use crate::yearly_pay::PAID;
 
 /// What says that a number is below nothing.
 const MINUS: &[&str] = &["minus", "-", "moins", "menos"];
@@ -132,13 +134,13 @@ fn is_numeric(property: &LearntProperty) -> bool {
 }
 
 /// An amount with its unit, as it was written.
-struct StatedAmount {
-    span: Span,
-    unit: Option<(Dimension, f64)>,
+pub(crate) struct StatedAmount {
+    pub(crate) span: Span,
+    pub(crate) unit: Option<(Dimension, f64)>,
     /// Whether it is money, or a time, which have rules of their own.
     is_other: bool,
     /// The tokens of the amount, from its first number on.
-    end: usize,
+    pub(crate) end: usize,
     written: String,
 }
 
@@ -161,7 +163,7 @@ enum Choice<'a> {
 }
 
 impl StatedAmount {
-    fn read(reader: &Reader<'_>, at: usize) -> Option<Self> {
+    pub(crate) fn read(reader: &Reader<'_>, at: usize) -> Option<Self> {
         let span = reader.span(at).or_else(|| below_nothing(reader, at))?;
         if span.amount.is_article {
             return None;
@@ -293,7 +295,7 @@ impl StatedAmount {
         is_time && (reader.names_ages() || AGES.iter().any(|path| reader.aids.known.has_number(path)))
     }
 
-    fn filter(&self, reader: &Reader<'_>, properties: &[&LearntProperty], factor: f64) -> Filter {
+    pub(crate) fn filter(&self, reader: &Reader<'_>, properties: &[&LearntProperty], factor: f64) -> Filter {
         let first = properties.first();
         let is_whole = factor == 1.0
             && first.is_some_and(|first| first.stated.values == StatedValues::Numbers { are_whole: true });
@@ -325,7 +327,17 @@ impl StatedAmount {
         };
         let name = first.map_or("", |first| first.name(reader.aids.answer_in.as_str()));
         let filter = within(path, from, to, reader.say(key, &[name, &self.written]));
-        Filter { fields: properties.iter().map(|property| property.stated.path.clone()).collect(), ..filter }
+        let own = properties.iter().map(|property| property.stated.path.clone());
+        // Items say in one of several ways how many people there is room for.
+        let is_room = first.is_some_and(|first| first.id.as_deref() == Some(CAPACITY));
+        let others = if is_room { quantity::rooms_for(reader) } else { Vec::new() };
+        let mut fields: Vec<String> = own.collect();
+        others.into_iter().for_each(|path| {
+            if !fields.contains(&path) {
+                fields.push(path)
+            }
+        });
+        Filter { fields, ..filter }
     }
 
     /// The first and the last value that a number stands for: a year is all of its days.
@@ -384,9 +396,12 @@ pub(crate) fn read_end(reader: &Reader<'_>, at: usize, floor: usize) -> Option<U
         .all()
         .map(|(_, other)| other)
         .filter(|other| is_numeric(other) && other.stated.path != property.stated.path && is_same(property, other));
-    let fields = std::iter::once(property).chain(others).map(|property| property.stated.path.clone()).collect();
+    let own = std::iter::once(property).chain(others).map(|property| property.stated.path.clone());
+    // Pay for an hour is no less than pay for a year.
+    let is_paid = property.id.as_deref() == Some(PAID) && reader.aids.known.has_number(YEARLY_PAY[0]);
+    let fields = if is_paid { vec![YEARLY_PAY[usize::from(is_most)].to_owned()] } else { own.collect() };
     let order = SortOrder { fields, descending: is_most, words };
-    Some(UnderstoodPart::new(start..end, FoundMeaning::Order(order)))
+    Some(UnderstoodPart::new(start..order::behind_first(reader, end), FoundMeaning::Order(order)))
 }
 
 #[cfg(test)]

@@ -198,7 +198,11 @@ impl<'a> PhraseLimit<'a> {
             }
         }
         let says = said.values.is_some() || said.truth.is_some() || said.ages.is_some();
-        (says && !reader.is_name()).then_some(said)
+        // "Part time" alone is what items state, though some are called so, too.
+        let is_whole = at == 0
+            && end == reader.tokens.len()
+            && said.values.as_ref().is_some_and(|stated| stated.properties[0].id.is_some());
+        (says && (is_whole || !reader.is_name())).then_some(said)
     }
 
     /// Takes another value of the same property. `false`: it is of another one.
@@ -300,7 +304,10 @@ fn values<'a>(reader: &Reader<'a>, at: usize, end: usize, is_led: bool) -> Optio
         is_of_language(&property.stated.path) && property.stated.share >= LANGUAGE_SHARE_MIN
     };
     let is_limit = |property: &LearntProperty| {
-        property.stated.share >= SHARE_MIN || (property.is_feature && is_led) || is_in_language(property)
+        property.stated.share >= SHARE_MIN
+            || property.stated_if_so
+            || (property.is_feature && is_led)
+            || is_in_language(property)
     };
     let first = named.iter().find(|(property, _)| is_limit(property))?.0;
     let mut stated = StatedIn { properties: vec![first], other_paths: Vec::new(), values: Vec::new() };

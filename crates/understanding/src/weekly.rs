@@ -8,7 +8,8 @@ use crate::clock::{ClockTime, LAST_MINUTE, Minutes, day_part, on_days, spell, ti
 use crate::date_part::{each, skip_leads};
 use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
-use crate::paths::{DAY_MINUTES, EVENT_BEGINS, EVENT_WEEKDAYS, OPEN_SPANS_MAX, open_span};
+use crate::measure::days_of;
+use crate::paths::{DAY_MINUTES, EVENT_BEGINS, EVENT_EVERY, EVENT_SERIES, EVENT_WEEKDAYS, OPEN_SPANS_MAX, open_span};
 use crate::quantity::within;
 use crate::reader::Reader;
 
@@ -16,6 +17,11 @@ use crate::reader::Reader;
 const WEEK: std::ops::RangeInclusive<i8> = 1..=7;
 /// The last day of the week of work.
 const FRIDAY: i8 = 5;
+
+/// Days of a week.
+const WEEK_DAYS: f64 = 7.0;
+/// Days from a Monday to the first day of 1970.
+const SINCE_MONDAY: f64 = 3.0;
 
 /// Days of the week, and a time of them.
 #[derive(Debug, Default)]
@@ -68,7 +74,7 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     }
     let dates = reader.path(Quantity::Date);
     let is_for_dates = when.is_dated && dates.is_some();
-    let says = !when.is_dated || opens(reader);
+    let says = !when.is_dated || opens(reader) || reader.aids.known.has_number(EVENT_WEEKDAYS);
     if is_for_dates || !says || reader.is_name() {
         return None;
     }
@@ -82,6 +88,22 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     // What takes place, and says at no time.
     let is_limit = reader.states_facts() && dates.is_some_and(|path| path.contains("start"));
     is_limit.then(|| UnderstoodPart::new(start..when.end, FoundMeaning::NotUnderstood))
+}
+
+/// Days of the week on which it must not be: "not on Sundays", "außer montags".
+pub(crate) fn read_not(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    let lead = [WordClass::Not, WordClass::Without].iter().filter_map(|class| reader.class(at, *class)).max()?;
+    let behind = reader.skip(lead, &[WordClass::AtTime, WordClass::Article]);
+    let (days, end) = every(reader, behind).or_else(|| dated(reader, behind))?;
+    let is_stated = reader.aids.known.has_number(EVENT_WEEKDAYS) && !reader.is_name();
+    if !is_stated || reader.number(end).is_some() {
+        return None;
+    }
+    let words = reader.say("stated_not", &[reader.written(lead..end)]);
+    let others = WEEK.filter(|day| !days.contains(day)).map(f64::from);
+    let all = others.map(|day| within(EVENT_WEEKDAYS, Some(day), Some(day), words.clone()));
+    let start = reader.absorb(at, WordClass::WithoutLead, floor);
+    Some(UnderstoodPart::limit(start..end, Rank::Stated, Filter::any_of(all.collect(), words)))
 }
 
 /// The time of a date: within its words ("tonight"), or behind it ("on Friday evening", "Freitag ab 18 Uhr").
@@ -171,6 +193,31 @@ fn dated(reader: &Reader<'_>, at: usize) -> Option<(Vec<i8>, usize)> {
         }
         _ => None,
     })
+}
+
+/// What comes back every week on some of these days, in days since 1970: without an end, where they are not over; between
+/// two dates, where a day of the week is all that is asked for.
+pub(crate) fn on_days_of(
+    reader: &Reader<'_>,
+    (from, to): (Option<f64>, Option<f64>),
+    is_weekday: bool,
+    words: &str,
+) -> Vec<Filter> {
+    let is_over = to.zip(reader.aids.today).is_some_and(|(to, today)| to < days_of(today));
+    let known = |path: &str| reader.aids.known.has_number(path);
+    let paths = [(EVENT_EVERY, !is_over), (EVENT_SERIES, is_weekday)];
+    let days: Vec<f64> = match from.zip(to) {
+        Some((from, to)) if to - from < WEEK_DAYS => {
+            let count = (to.floor() - from.floor()) as usize + 1;
+            (0..count).map(|day| (from.floor() + day as f64 + SINCE_MONDAY).rem_euclid(WEEK_DAYS) + 1.0).collect()
+        }
+        _ => Vec::new(),
+    };
+    let of = |path: &str| match days.as_slice() {
+        [] => vec![within(path, Some(1.0), Some(WEEK_DAYS), words.to_owned())],
+        days => days.iter().map(|day| within(path, Some(*day), Some(*day), words.to_owned())).collect::<Vec<_>>(),
+    };
+    paths.into_iter().filter(|(path, is_meant)| *is_meant && known(path)).flat_map(|(path, _)| of(path)).collect()
 }
 
 /// This very minute. `None`: nobody knows what time it is.
@@ -281,10 +328,34 @@ mod tests {
             ("conciertos a partir de las 6 de la tarde", "a partir de las 6 de la tarde (18:00 to 23:59)"),
             ("concerts on weekdays", "on weekdays"),
             ("concerts on Saturday mornings", "on Saturday mornings (5:00 to 11:59)"),
-            ("Kurse samstags vormittags", "samstags vormittags (5:00 to 11:59)"),
+            ("Kurse samstags vormittags", "samstags vormittags (5:00 to 11:59); Course"),
         ] {
             assert_eq!(limits(text, &EVENTS), said, "{text}");
         }
+    }
+
+    #[test]
+    fn days_can_be_ruled_out() {
+        for (text, said) in [
+            ("concerts not on Sundays", "not on Sundays"),
+            ("Konzerte nicht am Sonntag", "not am Sonntag"),
+            ("concerts except Mondays", "not Mondays"),
+        ] {
+            assert_eq!(limits(text, &EVENTS), said, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_comes_back_every_week_is_there_on_its_days() {
+        let on = |text: &str| match &understood(text, &EVENTS).filters[0].test {
+            Test::AnyOf(all) => all.iter().skip(1).map(|one| (one.fields[0].clone(), one.test.clone())).collect(),
+            _ => Vec::new(),
+        };
+        let day = |path: &str, day: f64| (path.to_owned(), Test::Within { from: Some(day), to: Some(day) });
+        assert_eq!(on("concerts on Friday"), [day(EVENT_EVERY, 5.0), day(EVENT_SERIES, 5.0)]);
+        // Between two dates only what is asked for by its day.
+        assert_eq!(on("concerts tomorrow"), [day(EVENT_EVERY, 2.0)]);
+        assert!(on("concerts in 2025").is_empty());
     }
 
     #[test]

@@ -108,6 +108,7 @@ impl Builder {
                 property.rules_out |= value.rules_out;
                 property.named_only |= value.named_only;
                 property.more_will_do |= value.more_will_do;
+                property.stated_if_so |= value.stated_if_so;
                 for (code, words) in value.words {
                     add_words(property.names.entry(code.clone()).or_default(), words.names, is_own);
                     add_new(property.least.entry(code.clone()).or_default(), words.least);
@@ -124,6 +125,7 @@ impl Builder {
                 known.id = value.id;
                 known.ages = value.ages.or(known.ages);
                 known.area = value.area.or(known.area);
+                known.only_of = value.only_of.or(known.only_of.take());
                 add_new(&mut known.values, value.values);
                 add_new(&mut known.also, value.also);
                 for (code, words) in value.words {

@@ -130,6 +130,9 @@ pub struct ItemProperty {
     /// Whether who names an amount of it is served by more: what bears 150 kg bears 140 kg.
     #[serde(default)]
     pub more_will_do: bool,
+    /// Whether only items that have it state it, so that its values are limits however few do: work from home.
+    #[serde(default)]
+    pub stated_if_so: bool,
     /// Words for having least of it: "lightest".
     #[serde(default)]
     pub(crate) least: WordsByLanguage,
@@ -191,6 +194,9 @@ pub struct ItemValue {
     /// What it is one of, where questions mean it whether any item states it or not.
     #[serde(default)]
     pub area: Option<ValueArea>,
+    /// The id of the only property whose value it is: "no requirements" is said of experience, and of schools.
+    #[serde(default)]
+    pub only_of: Option<String>,
     pub(crate) names: WordsByLanguage,
 }
 

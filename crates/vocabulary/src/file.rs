@@ -130,6 +130,8 @@ pub(crate) struct PropertyTable {
     pub(crate) named_only: bool,
     #[serde(default)]
     pub(crate) more_will_do: bool,
+    #[serde(default)]
+    pub(crate) stated_if_so: bool,
     #[serde(skip)]
     pub(crate) words: Vec<(String, PropertyWords)>,
 }
@@ -145,6 +147,7 @@ pub(crate) struct ValueTable {
     pub(crate) also: Vec<String>,
     pub(crate) ages: Option<(u8, u8)>,
     pub(crate) area: Option<ValueArea>,
+    pub(crate) only_of: Option<String>,
     #[serde(skip)]
     pub(crate) words: Vec<(String, NameWords)>,
 }

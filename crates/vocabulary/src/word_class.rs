@@ -12,6 +12,7 @@ pub enum Unit {
     Minute,
     Hour,
     Day,
+    Night,
     Week,
     Month,
     Money,

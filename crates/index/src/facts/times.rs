@@ -2,7 +2,9 @@
 //! is how items write it.
 
 use forecourt_loaders::item::type_name;
-use forecourt_understanding::{DAY_MINUTES, EVENT_BEGINS, EVENT_WEEKDAYS, OPEN_SPANS_MAX, open_span};
+use forecourt_understanding::{
+    DAY_MINUTES, EVENT_BEGINS, EVENT_EVERY, EVENT_SERIES, EVENT_WEEKDAYS, OPEN_SPANS_MAX, open_span,
+};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use serde_json::Value;
@@ -84,6 +86,26 @@ fn scheduled(schedule: &Value) -> Vec<Begin> {
     let minute = text(schedule, "startTime").and_then(time_of);
     let days = all(schedule, "byDay").filter_map(Value::as_str).filter_map(day_named);
     days.map(|weekday| Begin { weekday, minute }).collect()
+}
+
+/// The days of the week on which an item comes back every week, 1 (Monday) to 7: without an end, or between two dates.
+pub(super) fn weekly(item: &Value) -> Vec<(&'static str, f64)> {
+    let is_dated = |one: &Value| ["startDate", "endDate"].iter().any(|key| one.get(*key).is_some());
+    let schedules = |one: &'_ Value, is_within: bool| -> Vec<(&'static str, f64)> {
+        let all = ["eventSchedule", "courseSchedule"].into_iter().flat_map(|key| all(one, key)).take(HELD_MAX);
+        let each = all.flat_map(|schedule| {
+            let path = if is_within || is_dated(schedule) { EVENT_SERIES } else { EVENT_EVERY };
+            scheduled(schedule).into_iter().map(move |begin| (path, (begin.weekday + 1) as f64))
+        });
+        each.collect()
+    };
+    let mut found = schedules(item, is_dated(item));
+    for one in ["hasCourseInstance", "subEvent"].into_iter().flat_map(|key| all(item, key)).take(HELD_MAX) {
+        found.extend(schedules(one, is_dated(one)));
+    }
+    found.sort_unstable_by(|(path, day), (other, next)| path.cmp(other).then(day.total_cmp(next)));
+    found.dedup();
+    found
 }
 
 /// The minutes of each day of the week at which an item is open, Monday first, as paths and numbers.
@@ -224,6 +246,26 @@ mod tests {
             (json!({"@type": "Event", "startDate": "soon"}), vec![]),
         ] {
             assert_eq!(told(&item), begins, "{item}");
+        }
+    }
+
+    #[test]
+    fn what_comes_back_every_week_says_on_which_days_and_whether_it_ends() {
+        let monday = json!({"byDay": "https://schema.org/Monday", "startTime": "18:00"});
+        for (item, found) in [
+            (json!({"@type": "Event", "eventSchedule": monday}), vec![(EVENT_EVERY, 1.0)]),
+            (
+                json!({"@type": "Event", "eventSchedule": {"byDay": ["Mo", "We"], "startDate": "2026-12-01"}}),
+                vec![(EVENT_SERIES, 1.0), (EVENT_SERIES, 3.0)],
+            ),
+            (
+                json!({"hasCourseInstance": {"startDate": "2027-01-18", "courseSchedule": monday}}),
+                vec![(EVENT_SERIES, 1.0)],
+            ),
+            (json!({"hasCourseInstance": {"courseSchedule": monday}}), vec![(EVENT_EVERY, 1.0)]),
+            (json!({"@type": "Event", "startDate": "2026-12-04"}), vec![]),
+        ] {
+            assert_eq!(weekly(&item), found, "{item}");
         }
     }
 

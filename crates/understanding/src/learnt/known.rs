@@ -84,12 +84,18 @@ impl<'v> KnownNames<'v> {
     pub(super) fn values_among(
         &self,
         stated: &[String],
+        of: Option<&str>,
         is_language: bool,
     ) -> impl Iterator<Item = (&'v ItemValue, Vec<String>)> {
         let stated: Vec<(String, &String)> = stated.iter().map(|value| (plain(value), value)).collect();
         // "De" is German where languages are stated, and no language anywhere else.
-        let may_be = move |known: &&KnownValue<'v>| is_language || known.value.area != Some(ValueArea::Language);
-        self.values.iter().filter(may_be).filter_map(move |known| {
+        let may_be_language =
+            move |known: &&KnownValue<'v>| is_language || known.value.area != Some(ValueArea::Language);
+        // Some words say something of one property alone.
+        let may_be = move |known: &&KnownValue<'v>| {
+            may_be_language(known) && known.value.only_of.as_deref().is_none_or(|only| of == Some(only))
+        };
+        self.values.iter().filter(move |known| may_be(known)).filter_map(move |known| {
             let of = |wanted: &[String]| -> Vec<String> {
                 let fits = stated.iter().filter(|(plain, _)| wanted.iter().any(|wanted| is_a(plain, wanted)));
                 fits.map(|(_, value)| (*value).clone()).collect()
@@ -145,7 +151,7 @@ mod tests {
         let known = KnownNames::of(&vocabulary);
         let among = |values: &[&str]| {
             let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
-            known.values_among(&values, true).map(|(value, fits)| (value.id.clone(), fits)).collect::<Vec<_>>()
+            known.values_among(&values, None, true).map(|(value, fits)| (value.id.clone(), fits)).collect::<Vec<_>>()
         };
         assert_eq!(among(&["full_time", "x"]), [("full-time".to_owned(), vec!["full_time".to_owned()])]);
         let tablets = vec!["coated tablet".to_owned()];

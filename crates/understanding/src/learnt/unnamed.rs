@@ -39,8 +39,9 @@ pub fn unnamed(mut stated: Vec<StatedProperty>, vocabulary: &Vocabulary) -> Vec<
         let unnamed_values = match &property.values {
             StatedValues::Texts(values) if named.is_none_or(|property| !property.named_only) => {
                 let is_language = is_of_language(&property.path);
+                let id = named.map(|property| property.id.as_str());
                 let is_unnamed =
-                    |value: &&String| known.values_among(std::slice::from_ref(value), is_language).next().is_none();
+                    |value: &&String| known.values_among(std::slice::from_ref(value), id, is_language).next().is_none();
                 values.iter().filter(is_unnamed).cloned().collect()
             }
             _ => Vec::new(),

@@ -105,7 +105,8 @@ impl ReferencePatterns {
         let label = || is_label(rest).then(|| rest.len() - rest.trim_start().len() + label.len());
         let behind = thing.or_else(label);
         // Without a thing behind it, it is one only where nothing else follows.
-        let end = behind.or_else(|| self.is_choice(rest).then_some(0))?;
+        let is_asked_of = || self.is_asked_of(&text[..range.start]).then_some(0);
+        let end = behind.or_else(|| self.is_choice(rest).then_some(0)).or_else(is_asked_of)?;
         Some((position, range.start..range.end + end.min(rest.len())))
     }
 
@@ -116,6 +117,13 @@ impl ReferencePatterns {
             rest = &rest[found.end()..];
         }
         rest.trim().is_empty()
+    }
+
+    /// Whether a question begins with a verb and an article, so that what follows is asked of that one: "does the second".
+    fn is_asked_of(&self, before: &str) -> bool {
+        let words: Vec<&str> = before.split_whitespace().collect();
+        let [verb, article] = words.as_slice() else { return false };
+        self.question.is_match(verb) && !verb.starts_with(['w', 'W', 'q', 'Q']) && self.is_choice(article)
     }
 
     fn asks(&self, text: &str) -> bool {
