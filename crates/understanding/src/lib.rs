@@ -37,7 +37,7 @@
 //! | `order`, `stock` | superlatives, counts, availability, sizes |
 //! | `found`, `draft` | what rules find, and what becomes of the question |
 //! | `contradiction` | limits that no item can keep together |
-//! | `people`, `place`, `country`, `value`, `kind` | what the data has a value for |
+//! | `people`, `maker`, `place`, `country`, `value`, `kind` | what the data has a value for |
 //! | `named` | constraints that a caller gives by name |
 //! | [`limits`] | every bound, with its unit |
 
@@ -59,6 +59,7 @@ mod kind;
 mod learnt;
 mod left_over;
 pub mod limits;
+mod maker;
 pub mod measure;
 mod moment;
 mod named;
