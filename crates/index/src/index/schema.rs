@@ -9,7 +9,7 @@ use crate::analysis::{facts_tokenizer, pairs_tokenizer, spelled_tokenizer, words
 use crate::columns::{HASH, KEY, ORIGIN, VARIANTS};
 
 /// Raised whenever fields, tokenizing or facts change: an index of another version is built anew.
-pub(crate) const VERSION: u32 = 10;
+pub(crate) const VERSION: u32 = 11;
 
 const NUMBERS: &str = "numbers";
 
