@@ -115,3 +115,22 @@ async fn one_step_up_is_taken_where_nothing_is_what_was_asked_for() {
     let (text, ids) = answer(&music, "instruments", "en").await;
     assert!(ids == ["guitar"] && !text.contains("shown is what says"), "{text}");
 }
+
+#[tokio::test]
+async fn a_word_that_nothing_has_is_told_and_the_rest_is_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let lamp = |id: &str, brand: Value, price: u32| json!({"@type": "Product", "@id": id, "name": format!("Lamp {id}"), "brand": brand, "category": "Home > Lamps", "offers": {"price": price, "priceCurrency": "EUR"}});
+    let items = [
+        lamp("one", json!("Kronos"), 10),
+        lamp("two", json!({"@type": "Brand", "name": "Kronos"}), 20),
+        lamp("three", json!("Vega"), 30),
+    ];
+    let shop = agent(&folder, &items);
+    let (text, ids) = answer(&shop, "frobnicated lamps for running", "en").await;
+    assert!(ids.len() == 3 && text.contains("frobnicated"), "{text}");
+    for question in ["lamps from Kronos", "Kronos lamp", "a Kronos set"] {
+        let (text, mut ids) = answer(&shop, question, "en").await;
+        ids.sort();
+        assert_eq!(ids, ["one", "two"], "{question}: {text}");
+    }
+}
