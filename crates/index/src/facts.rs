@@ -52,6 +52,10 @@ const OWN_LISTS: [&str; 2] = ["additionalProperty.", "amenityFeature."];
 const CODES: [&str; 3] = ["language", "country", "code"];
 /// Bytes of the longest unit of a site's own.
 const OWN_UNIT_BYTES_MAX: usize = 8;
+/// Whole numbers of a range that are facts, each of them.
+const RANGE_NUMBERS_MAX: usize = 24;
+/// What the paths of money begin with: an hour there is what is paid for, and no time that something takes.
+const MONEY: [&str; 3] = ["offers", "baseSalary", "estimatedSalary"];
 /// What says that something costs nothing.
 const FREE: &str = "isAccessibleForFree";
 /// The price that counts.
@@ -207,6 +211,8 @@ impl Walk<'_> {
     /// A value beside its unit, as `weight.gram`.
     fn measure(&mut self, fields: &Map<String, Value>) {
         let written = ["unitCode", "unitText"].iter().find_map(|key| unit::unit(fields.get(*key)?.as_str()?));
+        let is_paid = MONEY.iter().any(|path| self.path.starts_with(path));
+        let written = written.filter(|(dimension, _)| !(is_paid && *dimension == unit::Dimension::Time));
         let number = fields.get("value").and_then(|value| match value {
             Value::String(text) => measure::quantity("value", text),
             _ => value.as_f64(),
@@ -217,7 +223,7 @@ impl Walk<'_> {
             (None, Some(number)) => {
                 let unit = ["unitText", "unitCode"].iter().find_map(|key| fields.get(*key)?.as_str()).map(str::trim);
                 let is_word = |unit: &&str| unit.len() <= OWN_UNIT_BYTES_MAX && unit.chars().all(char::is_alphabetic);
-                let is_own = OWN_LISTS.iter().any(|list| self.path.starts_with(list));
+                let is_own = self.is_own();
                 if let Some(unit) = unit.filter(is_word).filter(|unit| is_own && !unit.is_empty()) {
                     self.beside(unit, number);
                 }
@@ -317,8 +323,29 @@ impl Walk<'_> {
                 address::names(&self.path, text).iter().for_each(|name| self.leaf(Some(name), None));
             }
         }
-        if let Some((dimension, number)) = unit::measured(text).filter(|_| number.is_none()) {
+        if number.is_some() {
+            return;
+        }
+        if let Some((dimension, number)) = unit::measured(text) {
             self.in_unit(dimension, number);
+        } else if let Some((dimension, from, to)) = unit::measured_range(text) {
+            [from, to].into_iter().for_each(|number| self.in_unit(dimension, number));
+        } else if let Some((from, to)) = unit::bare_range(text).filter(|_| self.is_own()) {
+            self.range(from, to);
+        }
+    }
+
+    /// Whether the path is that of a property of a site's own.
+    fn is_own(&self) -> bool {
+        OWN_LISTS.iter().any(|list| self.path.starts_with(list))
+    }
+
+    /// What lies in a range: each whole number of a short one, so that a game for 2 to 5 is one for 3, else both ends.
+    fn range(&mut self, from: f64, to: f64) {
+        let is_short = from.fract() == 0.0 && to.fract() == 0.0 && to - from < RANGE_NUMBERS_MAX as f64;
+        match is_short {
+            true => (0..=(to - from) as usize).for_each(|step| self.leaf(None, Some(from + step as f64))),
+            false => [from, to].into_iter().for_each(|number| self.leaf(None, Some(number))),
         }
     }
 
@@ -357,6 +384,28 @@ fn truth(path: &str, text: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn ranges_in_texts_have_what_lies_in_them_and_pay_is_no_time() {
+        let property = |name: &str, value: Value| json!({"@type": "PropertyValue", "name": name, "value": value});
+        let timed = json!({"@type": "PropertyValue", "name": "Long", "value": 2, "unitCode": "HUR"});
+        let item = json!({
+            "telephone": "555-1234",
+            "baseSalary": {"value": {"value": 20, "unitText": "HOUR"}},
+            "additionalProperty": [property("Players", json!("2-4")), property("Playing time", json!("20 to 30 minutes")),
+                property("Years", json!("1900-2000")), timed],
+        });
+        let mut numbers: Vec<(String, f64)> = Vec::new();
+        visit(&item, |fact| numbers.extend(fact.number.map(|number| (fact.path.to_owned(), number))));
+        let of = |path: &str| -> Vec<f64> {
+            numbers.iter().filter(|(known, _)| known == path).map(|(_, number)| *number).collect()
+        };
+        assert_eq!(of("additionalProperty.Players"), [2.0, 3.0, 4.0]);
+        assert_eq!(of("additionalProperty.Playing time.minute"), [20.0, 30.0]);
+        assert_eq!(of("additionalProperty.Years"), [1_900.0, 2_000.0], "a long one has its ends");
+        assert_eq!(of("additionalProperty.Long.minute"), [120.0]);
+        assert!(of("telephone").is_empty() && of("baseSalary.value.minute").is_empty());
+    }
 
     #[test]
     fn a_yes_is_a_truth_in_any_language_and_no_code() {

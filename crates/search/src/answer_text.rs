@@ -455,7 +455,7 @@ impl AnswerText<'_> {
 
 /// What the question says and nothing could be held against, in its words.
 fn not_understood(asked: &SearchRequest, found: &SearchResults) -> Vec<String> {
-    asked.not_understood.iter().chain(&found.unmatched).cloned().collect()
+    asked.not_understood.iter().chain(&found.unmatched).chain(&found.unknown).cloned().collect()
 }
 
 /// A limit that holds, and the words in which the newest question says it.

@@ -4,6 +4,7 @@
 
 use forecourt_index::{Error, Hit, Library, Query};
 use forecourt_understanding::{Filter, PartRole, ReadPart};
+use forecourt_vocabulary::{ItemValue, LANGUAGES, folded};
 
 use super::boost;
 use super::phrases::content_words;
@@ -176,11 +177,66 @@ pub(super) fn without_words(
 
 /// Whether the words describe what the limits name, and are not what is wanted itself.
 fn only_describe(library: &Library, asked: &SearchRequest) -> bool {
-    if asks_for_anything(&asked.text) || only_asks(&asked.text) {
+    if asks_for_anything(&asked.text) || only_asks(&asked.text) || is_any_thing(&asked.text) {
         return true;
     }
-    // A Japanese course is none of those here where nothing is Japanese.
-    asked.filters.iter().any(says_what) && described(asked).iter().all(|word| library.knows_word(word))
+    // A Japanese course is none of those here where nothing is Japanese; a word that nobody knows is told.
+    let is_open = |word: &&str| library.knows_word(word) || !has_meaning(library, word);
+    asked.filters.iter().any(says_what) && described(asked).iter().all(is_open)
+}
+
+/// Words for whatever the limits name, in lower case: the set of "a set by Kronos".
+const ANY_THING: &[&str] = &[
+    "set",
+    "sets",
+    "kit",
+    "kits",
+    "model",
+    "models",
+    "item",
+    "items",
+    "product",
+    "products",
+    "one",
+    "ones",
+    "type",
+    "kind",
+    "version",
+    "modell",
+    "modelle",
+    "artikel",
+    "produkt",
+    "produkte",
+    "stück",
+    "exemplar",
+    "modèle",
+    "modèles",
+    "article",
+    "articles",
+    "produit",
+    "produits",
+    "modelo",
+    "modelos",
+    "artículo",
+    "artículos",
+    "producto",
+    "productos",
+];
+
+/// Whether the words stand for whatever the limits name.
+fn is_any_thing(text: &str) -> bool {
+    let mut words = content_words(text).map(str::to_lowercase).peekable();
+    words.peek().is_some() && words.all(|word| ANY_THING.contains(&word.as_str()))
+}
+
+/// Whether the vocabulary knows what a word means: then it is known that no item is it.
+fn has_meaning(library: &Library, word: &str) -> bool {
+    let (vocabulary, lower) = (library.vocabulary(), folded(word));
+    let is_named =
+        |value: &ItemValue| LANGUAGES.iter().any(|code| value.names(code).iter().any(|name| folded(name) == lower));
+    !vocabulary.subjects_in(&[lower.as_str()]).is_empty()
+        || vocabulary.class_named(&lower).is_some()
+        || vocabulary.values().iter().any(is_named)
 }
 
 fn asks_for_anything(text: &str) -> bool {
@@ -251,6 +307,13 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(asks_for_anything(text), is, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_word_for_any_thing_says_nothing_beside_the_limits() {
+        for (text, is) in [("set", true), ("die Modelle", true), ("a train set", false), ("", false)] {
+            assert_eq!(is_any_thing(text), is, "{text}");
         }
     }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use forecourt_index::{Error, Hit, Library, Query};
-use forecourt_understanding::Filter;
+use forecourt_understanding::{AGES, Filter, Test};
 use forecourt_vocabulary::PropertyTable;
 use serde_json::Value;
 
@@ -32,7 +32,8 @@ pub(super) fn search(
         return library.search(query);
     }
     let is_first = query.offset == 0;
-    if is_first && !leans && unwanted.is_empty() {
+    let age = asked_age(&query.filters).filter(|_| query.order.is_none());
+    if is_first && !leans && unwanted.is_empty() && age.is_none() {
         let page = library.search(query)?;
         if head.as_ref().is_none_or(|head| !head.has_others(&page)) {
             return Ok(page);
@@ -44,6 +45,11 @@ pub(super) fn search(
     // By the first page, for the same reason.
     let head = head.filter(|head| head.has_others(&all[..all.len().min(query.limit)]));
     let mut all = if leans { lean(all, leanings) } else { all };
+    if let Some(age) = age {
+        let behind = pinned(&all)..all.len().min(LEANING_ITEMS_MAX);
+        all[behind.clone()].iter_mut().for_each(|hit| hit.score *= nearness(&hit.item, age));
+        all[behind].sort_by(|a, b| b.score.total_cmp(&a.score));
+    }
     if let Some(head) = head {
         let (pinned, first) = (pinned(&all), all.len().min(LEANING_ITEMS_MAX));
         head.first(&mut all[pinned.min(first)..first]);
@@ -53,6 +59,28 @@ pub(super) fn search(
         unwanted_later(&mut all[pinned..], unwanted, query.order.is_some(), library.vocabulary());
     }
     Ok(all.into_iter().skip(query.offset).take(query.limit).collect())
+}
+
+/// What a thing counts that is for much younger people, or does not say from which age on it is, as part of its score.
+const YOUNGER_WORTH: f32 = 0.5;
+
+/// The one age that is asked for. `None`: none is, or several are.
+fn asked_age(filters: &[Filter]) -> Option<f64> {
+    filters.iter().find_map(|filter| match filter.test {
+        Test::Overlaps { from: Some(from), to: Some(to), .. } if filter.fields == AGES && from == to => Some(from),
+        _ => None,
+    })
+}
+
+/// How near the age from which on a thing is meant for somebody lies to theirs: of what is for six and what is for three
+/// years on, the first is the better present for somebody of six.
+fn nearness(item: &Value, age: f64) -> f32 {
+    let places = ["/audience/suggestedMinAge", "/suggestedMinAge", "/audience/suggestedAge/minValue"];
+    let from = places.iter().find_map(|place| item.pointer(place)?.as_f64());
+    match from.filter(|from| (0.0..=age).contains(from) && age > 0.0) {
+        Some(from) => 1.0 - (1.0 - YOUNGER_WORTH) * ((age - from) / age) as f32,
+        None => YOUNGER_WORTH,
+    }
 }
 
 /// How many of these hits are pinned, from the first on: nothing puts another one before them.
@@ -128,6 +156,13 @@ mod tests {
         assert_eq!(order(hits(), &["sweet"]), ["Sweet soup", "Plain soup", "Other"]);
         assert_eq!(order(hits(), &["soups", "pea"]), ["Plain soup", "Sweet soup", "Other"]);
         assert_eq!(order(vec![hit("a", 1.0), hit("sweet", 0.5)], &["sweet"]), ["a", "sweet"], "it is no trump");
+    }
+
+    #[test]
+    fn what_begins_nearest_to_an_age_is_best_for_it() {
+        let worth = |from: f64| nearness(&json!({"audience": {"suggestedMinAge": from}}), 6.0);
+        assert!(worth(6.0) > worth(3.0) && worth(3.0) > worth(1.0) && worth(0.0) >= YOUNGER_WORTH);
+        assert!((nearness(&json!({}), 6.0) - YOUNGER_WORTH).abs() < f32::EPSILON);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use forecourt_index::{
     Options, PushedDocument, PutOutcome, Query, RemoveOutcome, Report, UnansweredQuestion, unpack,
 };
 use forecourt_loaders::{ContentSource, files, look};
-use forecourt_understanding::{ParsedQuestion, ReadPart};
+use forecourt_understanding::{ParsedQuestion, PartRole, ReadPart};
 use forecourt_vocabulary::Vocabulary;
 
 use super::diagnosis::diagnose;
@@ -20,6 +20,7 @@ use super::index_slots::{IndexSlots, mark_file};
 use super::ranking::RankingRules;
 use super::sites::Sites;
 use crate::limits::{DIAGNOSED_LEFT_OUT, WARNINGS_MAX};
+use crate::phrases::content_words;
 use crate::ranker::LibraryRanker;
 use forecourt_agents::backend::{
     Context, EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexedKind, IndexingError, ItemDiagnosis,
@@ -293,7 +294,8 @@ impl IndexedContent for ContentIndex {
         let explained = library.explain(&asked);
         let told = |one: &ExplainedHit| RankExplanation { text: one.to_string(), data: serde_json::json!(one) };
         let items = explained.map_err(failed)?.iter().map(told).collect();
-        Ok(QuestionExplanation { words: reading.iter().map(|part| read_part(question, part)).collect(), items })
+        let words: Result<Vec<_>, Error> = reading.iter().map(|part| read_part(&library, question, part)).collect();
+        Ok(QuestionExplanation { words: words.map_err(failed)?, items })
     }
 
     fn diagnose(&self, question: &str, item: &str) -> Result<ItemDiagnosis, IndexingError> {
@@ -301,7 +303,8 @@ impl IndexedContent for ContentIndex {
         let (asked, reading) = self.asked(&library, question);
         let files = files(&self.all_sources()).map(|files| files.read).unwrap_or_default();
         let found = diagnose(&library, &asked, item, &files).map_err(failed)?;
-        let words = reading.iter().map(|part| read_part(question, part)).collect();
+        let words: Result<Vec<_>, Error> = reading.iter().map(|part| read_part(&library, question, part)).collect();
+        let words = words.map_err(failed)?;
         Ok(ItemDiagnosis { words, left_out: self.left_out_like(item), ..found })
     }
 
@@ -483,15 +486,24 @@ fn kind((kind, count): (&&str, &KindCount)) -> IndexedKind {
     IndexedKind { kind: (*kind).to_owned(), files: count.files, items: count.items }
 }
 
-/// What became of a part of a question.
-fn read_part(question: &str, part: &ReadPart) -> RankExplanation {
+/// What became of a part of a question. Of what is looked for, the words that no item has are told.
+fn read_part(library: &Library, question: &str, part: &ReadPart) -> Result<RankExplanation, Error> {
     let words = question.get(part.bytes.clone()).unwrap_or_default();
     let (role, told) = (part.role.id(), part.role.told());
-    let text = match told.is_empty() {
-        true => format!("“{words}”: {role}"),
-        false => format!("“{words}”: {role} ({told})"),
+    let mut unknown: Vec<&str> = Vec::new();
+    for word in content_words(words).filter(|_| part.role == PartRole::Subject) {
+        if !library.says_all(word, &[])? {
+            unknown.push(word);
+        }
+    }
+    let meaning = if told.is_empty() { String::new() } else { format!(" ({told})") };
+    let lacking = match unknown.is_empty() {
+        true => String::new(),
+        false => format!(", in no item: {}", unknown.join(", ")),
     };
-    RankExplanation { text, data: serde_json::json!({"words": words, "role": role, "meaning": told}) }
+    let text = format!("“{words}”: {role}{meaning}{lacking}");
+    let data = serde_json::json!({"words": words, "role": role, "meaning": told, "in_no_item": unknown});
+    Ok(RankExplanation { text, data })
 }
 
 fn failed(error: Error) -> IndexingError {

@@ -224,7 +224,8 @@ impl<'a> Conversation<'a> {
                 (which, found.is_question.then(|| text.to_owned()))
             }
             // "The cheapest of these": the first of the shown ones in that order.
-            None if points_back(text) => {
+            // "Sort them by price" is of the whole list.
+            None if points_back(text) && !sorts(text) => {
                 let parsed = self.reads.understand(text);
                 let is_all = content(&parsed.text).is_empty() && parsed.filters.is_empty();
                 (ShownItem::First(parsed.order.filter(|_| is_all)?), None)
@@ -384,6 +385,14 @@ fn with_named(mut asked: SearchRequest, named: MessageFilters) -> SearchRequest 
     asked.named.drain(..asked.named.len().saturating_sub(QUESTION_FILTERS_MAX));
     let was_asked_back = asked.was_asked_back || named.decided;
     SearchRequest { unread: named.unread, results: named.results.or(asked.results), was_asked_back, ..asked }
+}
+
+/// How words begin that ask for a list in another order, in lower case.
+const SORTS: [&str; 8] = ["sort", "order", "trie", "class", "orden", "arrange", "zuerst", "anordn"];
+
+/// Whether a turn asks for the list in another order, rather than for the first of it.
+fn sorts(text: &str) -> bool {
+    text.to_lowercase().split_whitespace().any(|word| SORTS.iter().any(|begin| word.starts_with(begin)))
 }
 
 /// Whether a constraint holds for a whole conversation: whatever must be absent, where it was told of the caller, and

@@ -2,8 +2,10 @@
 
 use forecourt_core::findings::LeftOut;
 use forecourt_index::{Correction, Effect, Error, Hit, Library, Query};
+use forecourt_loaders::item::SECTION;
 use forecourt_sentences::Sentences;
-use forecourt_understanding::{Filter, Test};
+use forecourt_understanding::{Filter, PartRole, Test};
+use forecourt_vocabulary::folded;
 
 use super::beside_limits;
 use super::boost;
@@ -12,8 +14,9 @@ use super::current;
 use super::document::{self, SectionMatch};
 use super::fact_question::is_question;
 use super::features::{self, Features};
+use super::head_noun::HeadNoun;
 use super::kind_named;
-use super::phrases::content;
+use super::phrases::{content, content_words};
 use super::request::NamedFilter;
 use super::request::SearchRequest;
 use crate::limits::COVERED_ITEMS;
@@ -43,6 +46,8 @@ pub(super) struct SearchResults {
     pub(super) left_out: Vec<LeftOut>,
     /// The words beside the limits, where nothing fits them and they were let go of.
     pub(super) unmatched: Option<String>,
+    /// Words that say what is asked for and that no item has: they are told.
+    pub(super) unknown: Vec<String>,
     /// What nothing here is, and the broader thing that was looked for instead.
     pub(super) broadened: Option<BroaderSubject>,
     /// What things were asked for with, and none of them says that it has.
@@ -122,10 +127,29 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     // Counted for the first page alone: further ones leave out the same items.
     let left_out = if asked.offset == 0 { library.left_out(&query)? } else { Vec::new() };
     let corrections = library.corrections(&query)?;
-    found.absent = features.told(&hits);
-    // What none has is told once.
-    found.unmatched = found.unmatched.and_then(|words| features::without(&words, &found.absent));
+    tell_lacking(library, asked, features, (&hits, &corrections), &mut found)?;
     Ok(SearchResults { hits, has_more, relaxations, left_out, corrections, ..found })
+}
+
+/// Tells what nothing of what was found has: features, and words that no item has.
+fn tell_lacking(
+    library: &Library,
+    asked: &SearchRequest,
+    features: Features,
+    (hits, corrections): (&[Hit], &[Correction]),
+    found: &mut SearchResults,
+) -> Result<(), Error> {
+    let are_things = !hits.is_empty() && hits.iter().all(|hit| hit.item.get(SECTION).is_none());
+    let unknown = if are_things { unknown_words(library, asked, corrections)? } else { Vec::new() };
+    found.absent = features.told(hits);
+    // What none has is told once.
+    found.unmatched = found.unmatched.take().and_then(|words| features::without(&words, &found.absent));
+    let is_told = |word: &String| {
+        let told = found.absent.iter().chain(&found.unmatched);
+        told.chain(found.broadened.iter().map(|one| &one.asked)).any(|told| told.split(' ').any(|other| other == word))
+    };
+    found.unknown = unknown.into_iter().filter(|word| !is_told(word)).collect();
+    Ok(())
 }
 
 /// What is asked of the index, with the limits that hold.
@@ -229,7 +253,37 @@ fn answers_nothing(library: &Library, text: &str, hits: &[Hit]) -> Result<bool, 
     if hits.is_empty() || library.has_model() {
         return Ok(false);
     }
-    Ok(!library.is_answered(text, &hits[..hits.len().min(COVERED_ITEMS)])?)
+    let first = &hits[..hits.len().min(COVERED_ITEMS)];
+    if library.is_answered(text, first)? {
+        return Ok(false);
+    }
+    // What is asked for is here; what else is said of it, nobody knows, and it is told.
+    let are_things = first.iter().all(|hit| hit.item.get(SECTION).is_none());
+    let head = HeadNoun::of(library, text).filter(|_| are_things);
+    let is_here = head.is_some_and(|head| first.iter().any(|hit| head.is_it(hit)));
+    Ok(!is_here || library.names_lacking_kind(text)?)
+}
+
+/// Letters of a word that is told where no item has it.
+const TOLD_LETTERS_MIN: usize = 3;
+
+/// The words that say what is asked for and that no item has, nor another name of what they name. With a model nothing is
+/// told: it finds what is said in other words.
+fn unknown_words(library: &Library, asked: &SearchRequest, corrections: &[Correction]) -> Result<Vec<String>, Error> {
+    let mut unknown = Vec::new();
+    if library.has_model() || asked.offset > 0 {
+        return Ok(unknown);
+    }
+    let reading = &asked.reading;
+    let subjects = reading.parts().filter(|part| part.role == PartRole::Subject).filter_map(|part| reading.words(part));
+    for word in subjects.flat_map(content_words) {
+        let is_read = corrections.iter().any(|correction| correction.written == folded(word));
+        let is_word = word.chars().count() >= TOLD_LETTERS_MIN && word.chars().all(char::is_alphabetic);
+        if is_word && !is_read && !unknown.iter().any(|known| known == word) && !library.says_all(word, &[])? {
+            unknown.push(word.to_owned());
+        }
+    }
+    Ok(unknown)
 }
 
 /// Whether a text names a kind of thing that none of these is, though they share a word with it.

@@ -101,10 +101,14 @@ fn head_last(phrase: &str, language: &str) -> Vec<String> {
     first
 }
 
-/// What an item says of its kind.
+/// What stands between the steps of a path of kinds: "Computers > Laptops".
+const STEPS: [char; 4] = ['>', '/', '|', '›'];
+
+/// What an item says of its kind. Of a path of kinds each step, the last and narrowest first.
 pub(super) fn kinds(hit: &Hit) -> impl Iterator<Item = &str> {
-    KINDS.iter().filter_map(|key| hit.item.get(*key)).flat_map(|value| match value {
+    let kinds = KINDS.iter().filter_map(|key| hit.item.get(*key)).flat_map(|value| match value {
         Value::Array(values) => values.iter().filter_map(Value::as_str).collect(),
         value => value.as_str().into_iter().collect::<Vec<_>>(),
-    })
+    });
+    kinds.flat_map(|kind| kind.rsplit(STEPS).map(str::trim).filter(|step| !step.is_empty()))
 }

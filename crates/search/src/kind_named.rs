@@ -24,7 +24,8 @@ pub(super) fn is_of_another_kind(library: &Library, query: &Query, hits: &[Hit])
     }
     let unlimited = Query { filters: Vec::new(), offset: 0, limit: COVERED_ITEMS, ..query.clone() };
     let all = library.search(&unlimited)?;
-    Ok(all.iter().any(|hit| kinds(hit).any(|kind| says_all(library, text, kind) && says_all(library, kind, text))))
+    let is_kind = |hit: &Hit| kinds(hit).any(|kind| says_all(library, text, kind) && says_all(library, kind, text));
+    Ok(all.iter().any(is_kind))
 }
 
 /// What is found in the order of a query: of things that are called what the question names, no others. The cheapest desk

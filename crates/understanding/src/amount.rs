@@ -3,6 +3,8 @@
 
 use forecourt_vocabulary::{PhraseMeaning, QuestionToken, Unit, WordClass};
 
+use crate::learnt::LearntMeaning;
+use crate::plain_date::YEARS;
 use crate::reader::Reader;
 use crate::unit;
 
@@ -10,6 +12,11 @@ use crate::unit;
 const ONES: std::ops::RangeInclusive<f64> = 1.0..=9.0;
 /// How far `about` reaches below and above an amount, as a part of it.
 const AROUND: f64 = 0.25;
+
+/// Letters of the code of a currency.
+const CODE_BYTES: usize = 3;
+/// Words that begin a range, and alone its least end.
+const FROM: &[&str] = &["from"];
 
 /// What "thousand" stands for.
 const MANY: f64 = 1_000.0;
@@ -154,7 +161,16 @@ impl Reader<'_> {
 
     /// The token behind a currency sign.
     fn currency(&self, at: usize) -> Option<usize> {
-        ['$', '€', '£', '¥'].iter().any(|sign| self.is_mark(at, *sign)).then_some(at + 1)
+        let is_sign = ['$', '€', '£', '¥'].iter().any(|sign| self.is_mark(at, *sign));
+        // "EUR 50".
+        let is_code = || {
+            let code = self.token(at).filter(|token| token.is_word() && token.range.len() == CODE_BYTES);
+            let is_upper =
+                code.is_some_and(|code| self.text[code.range.clone()].bytes().all(|b| b.is_ascii_uppercase()));
+            is_upper && self.token(at + 1).is_some_and(|next| next.number().is_some())
+        };
+        let is_money = || self.unit(at).is_some_and(|(unit, _)| unit == Unit::Money);
+        (is_sign || (is_code() && is_money())).then_some(at + 1)
     }
 
     /// Hours and minutes: "1h30", "1 hour 20 minutes", "an hour and a half".
@@ -236,8 +252,18 @@ impl Reader<'_> {
                 let end = self.class(at, WordClass::Until)?;
                 let number = self.amount(end)?;
                 let bytes = self.bytes(end..number.number_end);
-                let is_measured = number.unit.is_some() || unit::leading(self.text[bytes.end..].trim_start()).is_some();
+                let names = |(meaning, _): (&LearntMeaning, usize)| matches!(meaning, LearntMeaning::Name(_));
+                let is_measured = number.unit.is_some()
+                    || unit::leading(self.text[bytes.end..].trim_start()).is_some()
+                    || self.learnt(number.number_end).any(names);
                 is_measured.then_some((AtMost, end))
+            })
+            .or_else(|| {
+                // "From 50 euros", "from 5 kg up"; "from 1999" is a year.
+                let is_from = self.token(at).is_some_and(|token| FROM.contains(&token.word.as_str()));
+                let number = if is_from { self.amount(at + 1)? } else { return None };
+                let is_year = number.unit.is_none() && YEARS.contains(&number.value) && self.ends_clause(number.end);
+                (!is_year && !number.is_article).then_some((AtLeast, at + 1))
             })
     }
 
@@ -245,6 +271,8 @@ impl Reader<'_> {
     fn compared(&self, at: usize) -> Option<Span> {
         use WordClass::{AtLeast, AtMost, LessThan, MoreThan};
         let (class, end) = self.comparison(at)?;
+        // "Max. 20 kg".
+        let end = end + usize::from(self.is_mark(end, '.'));
         // `Around 20 to 30` is already as vague as its ends: they are not moved apart once more.
         if class == WordClass::Around
             && let Some(range) = self.range(end, false)

@@ -13,7 +13,7 @@ use crate::measure::days_of;
 use crate::moment::TO_MIDNIGHT;
 use crate::named_date::{name, relative_end};
 use crate::paths::{EVENT_DAYS, LAST_DAY};
-use crate::plain_date::{NamedDate, Wording};
+use crate::plain_date::{NamedDate, Wording, day_number};
 use crate::quantity::within;
 use crate::reader::Reader;
 use crate::weekly;
@@ -27,9 +27,9 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     if !is_event && tokens.clone().any(|at| reader.longest(at, is_now).is_some()) {
         return None;
     }
-    // A film `set in the 80s` is not one of the 80s.
+    // A film `set in the 80s` is not one of the 80s; a concert takes place then.
     let is_story = tokens.start.checked_sub(1).is_some_and(|before| reader.is_single(before, WordClass::Story));
-    if is_story {
+    if is_story && !is_event {
         return None;
     }
     if let Some(part) = of_days_ahead(reader, &tokens, limit.as_ref()) {
@@ -285,8 +285,12 @@ fn limit(reader: &Reader<'_>, at: usize, floor: usize) -> Option<(Limit, std::op
     let made = reader.skip(at, &[WordClass::Made]);
     let class = |class| reader.class(made, class);
     let absorbed = |end: usize| reader.absorb(reader.absorb(at, WordClass::Made, floor), WordClass::AtTime, floor)..end;
-    if let Some(between) = class(WordClass::Between).and_then(|at| between(reader, at)) {
+    let led_range = class(WordClass::Between).and_then(|at| between(reader, at));
+    if let Some(between) = led_range.or_else(|| bare_range(reader, made)) {
         return Some((between.0, absorbed(between.1)));
+    }
+    if let Some((limit, end)) = from_day(reader, made) {
+        return Some((limit, absorbed(end)));
     }
     let named = |class: WordClass| reader.class(made, class).and_then(|at| name(reader, skip_leads(reader, at)));
     if let Some(found) = named(WordClass::After) {
@@ -332,11 +336,52 @@ fn limit(reader: &Reader<'_>, at: usize, floor: usize) -> Option<(Limit, std::op
     })
 }
 
+/// Words behind which what takes place from a day on is meant.
+const FROM: &[&str] = &["from", "vom"];
+/// Words that may stand behind that day.
+const ON: &[&str] = &["on", "an"];
+
+/// "From 11 December", of what takes place: on that day or later.
+fn from_day(reader: &Reader<'_>, at: usize) -> Option<(Limit, usize)> {
+    let is = |at: usize, words: &[&str]| reader.token(at).is_some_and(|token| words.contains(&token.word.as_str()));
+    let takes_place = EVENT_DAYS.iter().all(|path| reader.aids.known.has_number(path));
+    let led = if takes_place && is(at, FROM) { skip_leads(reader, at + 1) } else { return None };
+    let named = name(reader, led)??;
+    let is_day = named.last == Some(named.first);
+    let end = named.end + usize::from(is(named.end, ON));
+    let end = reader.class(end, WordClass::OrLater).unwrap_or(end);
+    is_day.then(|| (one(Some(named.first), None, later(reader, named.first)), end))
+}
+
+/// "1 to 10 December", with nothing in front of it.
+fn bare_range(reader: &Reader<'_>, at: usize) -> Option<(Limit, usize)> {
+    let (_, behind) = day_number(reader, at)?;
+    let low_end = name(reader, at).flatten().map_or(behind, |low| low.end);
+    // "The 1st and the 10th" are two days.
+    let is_list = [WordClass::And, WordClass::Or].iter().any(|class| reader.class(low_end, *class).is_some());
+    if is_list { None } else { between(reader, at) }
+}
+
 fn between(reader: &Reader<'_>, at: usize) -> Option<(Limit, usize)> {
-    let low = name(reader, skip_leads(reader, at))??;
-    let to = reader.class(low.end, WordClass::To)?;
+    let begin = skip_leads(reader, at);
+    let low = name(reader, begin).flatten();
+    // "Between the 1st and the 10th of December": the month is told once.
+    let (low_end, day) = match &low {
+        Some(low) => (low.end, None),
+        None => day_number(reader, begin).map(|(day, end)| (end, Some(day)))?,
+    };
+    let to = reader.class(low_end, WordClass::To)?;
     let high = name(reader, skip_leads(reader, to))??;
-    let (first, last) = (low.first.min(high.first), low.last?.max(high.last?));
+    let low = match (low, day) {
+        (Some(low), _) => (low.first, low.last?),
+        (None, Some(day)) => {
+            let first = Date::new(high.first.year(), high.first.month(), day).ok();
+            let first = first.filter(|first| high.last == Some(high.first) && *first <= high.first)?;
+            (first, first)
+        }
+        (None, None) => return None,
+    };
+    let (first, last) = (low.0.min(high.first), low.1.max(high.last?));
     let words = reader.say("date_between", &[&spell(first, false), &spell(last, true)]);
     Some((one(Some(first), Some(last), words), high.end))
 }

@@ -39,7 +39,7 @@
 //! | `found`, `draft` | what rules find, and what becomes of the question |
 //! | `contradiction` | limits that no item can keep together |
 //! | `elsewhere` | places that are ruled out |
-//! | `people`, `place`, `country`, `value`, `kind` | what the data has a value for |
+//! | `people`, `maker`, `place`, `country`, `value`, `kind` | what the data has a value for |
 //! | `named` | constraints that a caller gives by name |
 //! | [`limits`] | every bound, with its unit |
 
@@ -64,6 +64,7 @@ mod kind;
 mod learnt;
 mod left_over;
 pub mod limits;
+mod maker;
 pub mod measure;
 mod moment;
 mod named;

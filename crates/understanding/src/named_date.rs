@@ -15,7 +15,10 @@ const STEPS_MAX: f64 = 1_000.0;
 /// The time that is named here. `Some(None)`: one that depends on what day it is, which nobody knows.
 pub(crate) fn name(reader: &Reader<'_>, at: usize) -> Option<Option<NamedDate>> {
     let named = part(reader, at).or_else(|| decade_here(reader, at)).or_else(|| written(reader, at));
-    if let Some(named) = named.or_else(|| yearly(reader, at)) {
+    // "Im kommenden Dezember", "next March": the one that comes.
+    let is_next = reader.token(at).is_some_and(|token| NEXT.contains(&token.word.as_str()));
+    let month = || if is_next { written(reader, at + 1) } else { None };
+    if let Some(named) = named.or_else(|| yearly(reader, at)).or_else(month) {
         return Some(Some(named));
     }
     relative_end(reader, at)?;

@@ -25,7 +25,7 @@ const PLACE_WORDS_MAX: usize = 5;
 
 static DISTANCE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"\b(?:(?:within|inside|less\s+than|at\s+most|up\s+to|im\s+umkreis\s+von|innerhalb\s+von|weniger\s+als|höchstens|à\s+moins\s+de|dans\s+un\s+rayon\s+de|a\s+menos\s+de|en\s+un\s+radio\s+de|a)\s+)?(\d{1,5}(?:[.,]\d{1,2})?)\s*(km|kms|kilomet(?:er|re)s?|kilómetros?|kilometern?|mi|miles?|meilen|m|met(?:er|re)s?|metern|mètres?|metros?)\s+(?:away\s+from|from|of|around|um|von|vom|entfernt\s+von|autour\s+de|de\s+la|du|del|de)(?:\s+)|\b(\d{1,5}(?:[.,]\d{1,2})?)\s*(km|m)\s+d['’]",
+        r"\b(?:(?:within|inside|less\s+than|at\s+most|up\s+to|under|(?:no|not)\s+(?:more|farther|further)\s+than|in\s+an?|nicht\s+(?:weiter|mehr)\s+als|maximal|max\.?|bis(?:\s+zu)?|in\s+einem\s+umkreis\s+von|pas\s+à\s+plus\s+de|au\s+plus\s+à|jusqu['’]à|à|a\s+no\s+más\s+de|como\s+máximo\s+a|hasta|im\s+umkreis\s+von|innerhalb\s+von|weniger\s+als|höchstens|à\s+moins\s+de|dans\s+un\s+rayon\s+de|a\s+menos\s+de|en\s+un\s+radio\s+de|a)\s+)?(\d{1,5}(?:[.,]\d{1,2})?)\s*(km|kms|kilom[eè]t(?:er|re)s?|kilómetros?|kilometern?|mi|miles?|meilen|m|met(?:er|re)s?|metern|mètres?|metros?)\s+(?:(?:maximum|max|au\s+plus|au\s+maximum|como\s+máximo)\s+)?(?:away\s+from|from|of|around|radius\s+(?:of|around)|um|von|vom|entfernt\s+von|autour\s+de|alrededor\s+de|de\s+la|du|del|de)(?:\s+)|\b(\d{1,5}(?:[.,]\d{1,2})?)\s*(km|m)\s+d['’]",
     )
 });
 static NEAR: LazyLock<Regex> = LazyLock::new(|| {

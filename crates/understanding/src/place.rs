@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use forecourt_vocabulary::{folded, place_names};
+use forecourt_vocabulary::{LANGUAGES, folded, place_names};
 use regex::Regex;
 
 use crate::country;
@@ -72,7 +72,8 @@ fn elsewhere(draft: &Draft<'_>) -> Option<(Range<usize>, Filter)> {
         let rest = &text[lead.end()..];
         let is_name = |word: &str| {
             let is_unknown = !known.has_written(word) && draft.vocabulary().subjects_in(&[&folded(word)]).is_empty();
-            let is_capital = word.chars().next().is_some_and(char::is_uppercase) && !is_common(word);
+            let is_common = is_common(word) || is_compound(draft, word);
+            let is_capital = word.chars().next().is_some_and(char::is_uppercase) && !is_common;
             is_capital && word.chars().any(char::is_lowercase) && word.chars().all(char::is_alphabetic) && is_unknown
         };
         // All words of a name: "San Sebastián".
@@ -143,6 +144,37 @@ fn is_common(word: &str) -> bool {
     COMMON_ENDINGS.iter().any(|ending| word.strip_suffix(ending).is_some_and(|begin| begin.chars().count() > 2))
         || COMMON_ENDINGS.contains(&word.as_str())
 }
+
+/// How German places end whose ends are words of their own.
+const PLACE_ENDINGS: &[&str] = &[
+    "burg", "berg", "dorf", "stadt", "heim", "hausen", "furt", "bach", "feld", "kirchen", "hafen", "brück", "brücken",
+    "tal", "wald", "see", "stein", "ried",
+];
+/// Letters of the noun at the end of a compound, and of what stands before it.
+const NOUN_LETTERS_MIN: usize = 4;
+const BEFORE_LETTERS_MIN: usize = 3;
+
+/// Whether a word ends with a German noun that the vocabulary or an item has: each German noun has a capital letter, and
+/// what is in "Doppelzimmern" is in no place of that name.
+fn is_compound(draft: &Draft<'_>, word: &str) -> bool {
+    let word = word.to_lowercase();
+    if PLACE_ENDINGS.iter().any(|ending| word.ends_with(ending)) {
+        return false;
+    }
+    let german = LANGUAGES.iter().position(|code| *code == GERMAN);
+    let is_noun = |tail: &str| {
+        let tail = folded(tail);
+        let subjects = draft.vocabulary().subjects_in(&[tail.as_str()]);
+        subjects.iter().any(|subject| subject.is_written && Some(subject.language) == german)
+    };
+    let tails = word.char_indices().skip(BEFORE_LETTERS_MIN).map(|(at, _)| &word[at..]);
+    tails
+        .filter(|tail| tail.chars().count() >= NOUN_LETTERS_MIN)
+        .any(|tail| draft.known.has_written(tail) || is_noun(tail))
+}
+
+/// The language in which nouns have capital letters.
+const GERMAN: &str = "de";
 
 /// The places that a text begins with, and where the last of them ends.
 fn places(known: &dyn QuestionScope, text: &str) -> (Vec<Filter>, usize) {
@@ -225,7 +257,7 @@ mod tests {
             false
         }
         fn has_written(&self, word: &str) -> bool {
-            ["Lyon", "Bauhaus", "lyon"].contains(&word)
+            ["Lyon", "Bauhaus", "lyon", "bauhaus"].contains(&word)
         }
         fn is_name(&self, _: &str) -> bool {
             false
@@ -244,6 +276,8 @@ mod tests {
         for (text, place) in [
             ("hotel in Rome near the station", "in Rome"),
             ("Hotel in Rom", "in Rom"),
+            ("Hotel in Salzburg", "in Salzburg"),
+            ("hotel in Barcelona", "in Barcelona"),
             ("un hôtel à Rome", "in Rome"),
             ("hotel in San Sebastián", "in San Sebastián"),
             ("hotel in Rome. Thanks", "in Rome"),
@@ -252,7 +286,15 @@ mod tests {
         }
         assert_eq!(limits("hotel in Lyon"), ["in Lyon"]);
         // A style that items have, things of the vocabulary, and words that are no names.
-        for text in ["hotel in Bauhaus", "Hotel in Leder", "hotel in style", "Zimmer in Blau", "hotel in EUR"] {
+        for text in [
+            "hotel in Bauhaus",
+            "Hotel in Altbauhaus",
+            "Hotel in Kunstleder",
+            "Hotel in Leder",
+            "hotel in style",
+            "Zimmer in Blau",
+            "hotel in EUR",
+        ] {
             assert!(limits(text).is_empty(), "{text}: {:?}", limits(text));
         }
     }

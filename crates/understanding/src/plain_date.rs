@@ -11,6 +11,8 @@ use crate::reader::Reader;
 pub(crate) const YEARS: std::ops::RangeInclusive<f64> = 1_800.0..=2_099.0;
 /// Words between a thing and what it is called by, without accents.
 const OF: &[&str] = &["of", "de", "d", "du", "des", "del", "der", "von", "vom"];
+/// Months of a year.
+const MONTHS: i8 = 12;
 /// A time that is named.
 #[derive(Debug, Clone)]
 pub(crate) struct NamedDate {
@@ -43,6 +45,9 @@ pub(crate) fn written(reader: &Reader<'_>, at: usize) -> Option<NamedDate> {
         wording: Wording::Written,
         stands_alone,
     };
+    if let Some(numeric) = numeric(reader, at) {
+        return Some(numeric);
+    }
     if let Some(year) = year(reader, at) {
         let part = |at: usize| {
             let token = reader.token(at + 1).filter(|token| token.is_joined && reader.is_mark(at, '-'))?;
@@ -74,6 +79,34 @@ pub(crate) fn written(reader: &Reader<'_>, at: usize) -> Option<NamedDate> {
             Some(NamedDate { wording: Wording::Days, ..of(span, behind, stands_alone) })
         }
     }
+}
+
+/// "28.11.2026", "28.11.", "28/11/2026": a day in numbers.
+fn numeric(reader: &Reader<'_>, at: usize) -> Option<NamedDate> {
+    let start = reader.token(at).filter(|token| token.number().is_some())?.range.start;
+    let text = &reader.text[start..];
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let first = digits(text);
+    let mark = text[first..].chars().next().filter(|mark| matches!(mark, '.' | '/'))?;
+    let rest = &text[first + 1..];
+    let second = digits(rest);
+    let behind = rest[second..].strip_prefix(mark);
+    let year_digits = behind.map_or(0, digits);
+    let is_day = (1..=2).contains(&first) && (1..=2).contains(&second) && matches!(year_digits, 0 | 4);
+    // "28.11" and "1/2" may be any numbers.
+    let is_told = year_digits == 4 || (mark == '.' && behind.is_some());
+    if !is_day || !is_told {
+        return None;
+    }
+    let (one, other): (i8, i8) = (text[..first].parse().ok()?, rest[..second].parse().ok()?);
+    let (day, month) = if other > MONTHS { (other, one) } else { (one, other) };
+    let span = match year_digits {
+        0 => nearest(reader, month, Some(day))?,
+        _ => days(behind?[..year_digits].parse().ok()?, Some(month), Some(day))?,
+    };
+    let end = start + first + 1 + second + 1 + year_digits;
+    let wording = Wording::Days;
+    Some(NamedDate { first: span.0, last: Some(span.1), end: reader.token_at(end), wording, stands_alone: true })
 }
 
 /// A month, or a day of it, of the year that is meant: what comes next where items take place, else what was

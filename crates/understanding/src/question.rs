@@ -9,8 +9,8 @@ use crate::parsed_question::ParsedQuestion;
 use crate::reader::Reader;
 use crate::scope::ReadingAids;
 use crate::{
-    date, distance, elsewhere, hours, kind, left_over, near, offered, order, pay, people, place, quantity, stated,
-    stated_value, stock, value, wanted, weekly, without,
+    date, distance, elsewhere, hours, kind, left_over, maker, near, offered, order, pay, people, place, quantity,
+    stated, stated_value, stock, value, wanted, weekly, without,
 };
 
 /// A rule: what it finds at a token. The third argument is the token before which nothing may be taken.
@@ -57,7 +57,7 @@ pub fn understand(text: &str, aids: ReadingAids<'_>) -> ParsedQuestion {
     found.extend(left_over::clause_verbs(&reader, &found));
     let mut draft = Draft::new(aids, found, &reader);
     // These compare words with values of the data, and come last: they read what the grammar left.
-    for rule in [people::read, place::read, value::read, kind::read] {
+    for rule in [people::read, maker::read, place::read, value::read, kind::read] {
         rule(&mut draft);
     }
     if let Some((filter, bytes)) = distance {

@@ -1,7 +1,7 @@
 //! Limits of the amounts that items state themselves, by the words that were learnt from them: "at least 3 rooms",
 //! "mileage under 50,000 km", "the lightest".
 
-use forecourt_vocabulary::{QuestionToken, Unit, WordClass};
+use forecourt_vocabulary::{Quantity, QuestionToken, Unit, WordClass};
 use jiff::civil::Date;
 
 use crate::amount::{Comparison, Span};
@@ -25,7 +25,8 @@ const DOMINANCE: f64 = 2.0;
 
 /// An amount of a property that is named, or whose unit only one has.
 pub(crate) fn read_number(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
-    let found = led_by_name(reader, at).or_else(|| led_by_comparative(reader, at)).or_else(|| {
+    let named = led_by_name(reader, at).or_else(|| denied_name(reader, at));
+    let found = named.or_else(|| led_by_comparative(reader, at)).or_else(|| {
         let mut stated = StatedAmount::read(reader, at)?;
         let named = stated.take_name(reader);
         Some((stated, named))
@@ -65,8 +66,10 @@ fn led_by_name(reader: &Reader<'_>, at: usize) -> Option<(StatedAmount, Vec<usiz
     let named = names(reader, begin, is_numeric);
     let end = named.first().map(|(_, end)| *end)?;
     // "At least" before "at": a word that only leads on begins what compares, too.
-    let led = || StatedAmount::read(reader, reader.skip(end, &[WordClass::Article, WordClass::LimitLead]));
-    let mut stated = StatedAmount::read(reader, end).or_else(led)?;
+    let led = |classes: &[WordClass]| StatedAmount::read(reader, reader.skip(end, classes));
+    let mut stated = StatedAmount::read(reader, end)
+        .or_else(|| led(&[WordClass::Article]))
+        .or_else(|| led(&[WordClass::Article, WordClass::LimitLead]))?;
     if let Some((is_least, _)) = compared.filter(|_| stated.span.comparison == Comparison::Bare) {
         let value = Some(stated.span.amount.value);
         let (from, to) = if is_least { (value, None) } else { (None, value) };
@@ -75,6 +78,23 @@ fn led_by_name(reader: &Reader<'_>, at: usize) -> Option<(StatedAmount, Vec<usiz
     Some((stated, named.into_iter().map(|(at, _)| at).collect()))
 }
 
+/// "Does not weigh more than 2 kg": a limit of a property that is denied.
+fn denied_name(reader: &Reader<'_>, at: usize) -> Option<(StatedAmount, Vec<usize>)> {
+    let behind = reader.behind_not(at)?;
+    let (mut stated, named) = led_by_name(reader, behind)?;
+    let Span { from, to, comparison, .. } = stated.span;
+    // "Not at least 2 kg" is nothing that people say.
+    if comparison != Comparison::Compared || from.is_some() == to.is_some() {
+        return None;
+    }
+    stated.span = Span { from: to, to: from, is_strict: false, ..stated.span };
+    Some((stated, named))
+}
+
+/// Words between an amount and the name of what it is of.
+const OF: &[&str] = &["in", "of", "de", "d", "en", "an"];
+/// What stands between a comparative and what it is compared with in clauses: "nicht breiter ist als 80 cm".
+const IS: &[&str] = &["ist", "sind", "sein", "is", "kostet", "wiegt"];
 /// Words between a comparative and what is compared with it.
 const THAN: &[&str] = &["than", "als", "wie", "que", "de", "a"];
 
@@ -94,6 +114,7 @@ fn led_by_comparative(reader: &Reader<'_>, at: usize) -> Option<(StatedAmount, V
     let plain = comparative(at).map(|found| (found, false));
     let negated = || reader.behind_not(at).and_then(comparative).map(|found| (found, true));
     let ((named, is_more, end), is_negated) = plain.or_else(negated)?;
+    let end = end + usize::from(reader.token(end).is_some_and(|token| IS.contains(&token.word.as_str())));
     reader.token(end).filter(|token| THAN.contains(&token.word.as_str()))?;
     let mut stated = StatedAmount::read(reader, end + 1)?;
     let value = Some(stated.span.amount.value);
@@ -173,7 +194,7 @@ impl StatedAmount {
         let rest = &reader.text[behind..];
         let gap = rest.len() - rest.trim_start().len();
         let unit = unit::leading(&rest[gap..]);
-        let is_other = matches!(span.amount.unit, Some(Unit::Money | Unit::Cent | Unit::Minute | Unit::Hour));
+        let is_other = matches!(span.amount.unit, Some(Unit::Money | Unit::Cent));
         let unit_bytes = unit.map(|(_, _, bytes)| behind + gap + bytes);
         let unit_end = unit_bytes.map_or(number_end, |end| reader.token_at(end));
         let end = span.end.max(unit_end);
@@ -208,7 +229,9 @@ impl StatedAmount {
             return;
         }
         let value = self.span.amount.value;
-        let (less, more) = (reader.class(self.end, WordClass::OrLess), reader.class(self.end, WordClass::OrMore));
+        let class = |class| reader.class(self.end, class);
+        let less = class(WordClass::OrLess).or_else(|| class(WordClass::OrEarlier));
+        let more = class(WordClass::OrMore).or_else(|| class(WordClass::OrLater));
         let (from, to, end) = match (less, more) {
             (Some(end), _) => (None, Some(value), end),
             (None, Some(end)) => (Some(value), None, end),
@@ -225,8 +248,11 @@ impl StatedAmount {
         // People are counted by what counts people: of "3 persons waterproof" the number is no water column.
         let of_people = self.span.amount.unit == Some(Unit::Person);
         let percent = number_end + usize::from(reader.is_mark(number_end, '%'));
-        let behind = [self.end, reader.skip(self.end, &[WordClass::Article]), number_end, percent];
-        for behind in behind.into_iter().skip(if of_people { 2 } else { 0 }) {
+        // "80 cm in width", "80 cm de ancho".
+        let is_tie = reader.token(self.end).is_some_and(|token| OF.contains(&token.word.as_str()));
+        let tied = self.end + usize::from(is_tie);
+        let behind = [self.end, reader.skip(self.end, &[WordClass::Article]), tied, number_end, percent];
+        for behind in behind.into_iter().skip(if of_people { 3 } else { 0 }) {
             let named = names(reader, behind, is_numeric);
             if let Some((_, end)) = named.first() {
                 self.end = self.end.max(*end);
@@ -243,6 +269,9 @@ impl StatedAmount {
         if named.is_empty() {
             return self.by_unit(reader);
         }
+        if let Some(load) = self.load(reader, &named) {
+            return Some(load);
+        }
         let dimension = self.unit.map(|(dimension, _)| dimension);
         let of_unit: Vec<&LearntProperty> =
             named.iter().filter(|property| dimension.is_some() && property.dimension == dimension).copied().collect();
@@ -252,8 +281,9 @@ impl StatedAmount {
         }
         // A number without a unit on either side, or with the one that people mean who name none.
         let is_time = dimension == Some(Dimension::Duration);
-        let is_usual =
-            self.unit.is_none_or(|(dimension, factor)| factor == 1.0 || is_time || (dimension, factor) == KILOMETRES);
+        let is_usual = self
+            .unit
+            .is_none_or(|(dimension, factor)| factor == 1.0 || is_time || IN_USE.contains(&(dimension, factor)));
         let bare: Vec<&LearntProperty> = named.into_iter().filter(|property| property.dimension.is_none()).collect();
         match bare.first().filter(|_| is_usual) {
             // The ends of a range are one property: what is paid from and to.
@@ -268,9 +298,25 @@ impl StatedAmount {
         }
     }
 
+    /// "For a child that weighs 40 kg": what bears somebody, where items say what they bear.
+    fn load<'a>(&self, reader: &Reader<'a>, named: &[&LearntProperty]) -> Option<Choice<'a>> {
+        let (dimension, factor) = self.unit.filter(|(dimension, _)| *dimension == Dimension::Mass)?;
+        let is_weight = named.iter().any(|property| property.id.as_deref() == Some(WEIGHT));
+        let is_somebody = is_weight && self.span.comparison == Comparison::Bare && reader.names_ages();
+        let bears = |property: &&LearntProperty| property.more_will_do && property.dimension == Some(dimension);
+        let of: Vec<&LearntProperty> = reader.aids.learnt.all().map(|(_, property)| property).filter(bears).collect();
+        (is_somebody && !of.is_empty()).then_some(Choice::Of(of, factor))
+    }
+
     /// The property that has this unit, where there is one, or one that far more items state than any other.
     fn by_unit<'a>(&self, reader: &Reader<'a>) -> Option<Choice<'a>> {
         let (dimension, factor) = self.unit.filter(|_| !self.is_other && !self.is_of_people(reader))?;
+        // How long a dish takes or a film lasts has a rule of its own.
+        let is_known =
+            || [Quantity::Time, Quantity::Length].into_iter().any(|quantity| reader.path(quantity).is_some());
+        if dimension == Dimension::Time && is_known() {
+            return None;
+        }
         let is_limit = self.span.comparison != Comparison::Bare;
         let is = |property: &LearntProperty| property.dimension == Some(dimension) && is_numeric(property);
         let of = reader.aids.learnt.all().map(|(_, property)| property).filter(|property| is(property));
@@ -349,6 +395,8 @@ impl StatedAmount {
     }
 }
 
+/// What the vocabulary calls how heavy a thing is.
+const WEIGHT: &str = "weight";
 /// Days of a month.
 const MONTH: f64 = 365.0 / 12.0;
 
@@ -357,8 +405,8 @@ fn is_same(one: &LearntProperty, other: &LearntProperty) -> bool {
     one.stated.path == other.stated.path || (one.id.is_some() && one.id == other.id && one.dimension == other.dimension)
 }
 
-/// Distances are told in them, whatever the base unit is.
-const KILOMETRES: (Dimension, f64) = (Dimension::Length, 1_000.0);
+/// Units in which numbers are told without one, whatever the base unit is: kilometres, and hours.
+const IN_USE: [(Dimension, f64); 2] = [(Dimension::Length, 1_000.0), (Dimension::Time, 60.0)];
 
 /// What a comparative says of things that are not named.
 const ONES: &[&str] = &["one", "ones"];

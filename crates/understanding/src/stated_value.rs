@@ -19,12 +19,16 @@ const CATEGORY: &str = "category";
 
 /// A value, a yes, an age or a colour that is negated: "not automatic", "no pets allowed".
 pub(crate) fn read_not(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
-    let lead = [WordClass::Without, WordClass::Not].into_iter().filter_map(|class| reader.class(at, class)).max()?;
+    // "Doesn't have a balcony".
+    let denied = reader.class(at, WordClass::AuxiliaryNot).and_then(|end| reader.class(end, WordClass::Verb));
+    let plain = [WordClass::Without, WordClass::Not].into_iter().filter_map(|class| reader.class(at, class)).max();
+    let lead = denied.max(plain)?;
     // "Without prescription" is a value of its own.
     if reader.learnt(at).any(|(meaning, end)| end > lead && matches!(meaning, LearntMeaning::Values(..))) {
         return None;
     }
     let behind = behind_ones(reader, reader.skip(lead, &[WordClass::Article, WordClass::For]));
+    let behind = behind_one(reader, behind);
     let mut said = PhraseLimit::read(reader, behind, true)?;
     // "Neither black nor blue": none of them.
     let ties = |at: usize| [WordClass::Or, WordClass::And].iter().find_map(|class| reader.class(at, *class));
@@ -46,6 +50,11 @@ const ONES: &[&str] = &[
     "be", "sea", "sean", "es", "son", "soit", "soient", "est", "sont", "ist", "sind", "sein",
 ];
 
+/// Past the number one that is an article: "ohne eine Terrasse".
+fn behind_one(reader: &Reader<'_>, at: usize) -> usize {
+    reader.number(at).filter(|(_, end, is_article)| *is_article && *end == at + 1).map_or(at, |(_, end, _)| end)
+}
+
 pub(crate) fn behind_ones(reader: &Reader<'_>, mut at: usize) -> usize {
     while reader.token(at).is_some_and(|token| ONES.contains(&token.word.as_str())) {
         at += 1;
@@ -60,6 +69,7 @@ pub(crate) fn read_value(reader: &Reader<'_>, at: usize, floor: usize) -> Option
         .filter_map(|class| reader.class(at, class))
         .max();
     let behind = reader.skip(led.unwrap_or(at), &[WordClass::Article]);
+    let behind = if led.is_some() { behind_one(reader, behind) } else { behind };
     let is_led = led.is_some() || reader.is_behind(at, WordClass::And) || reader.is_behind(at, WordClass::Or);
     // "With my dog" is a name of its own.
     let (inner, whole) = (PhraseLimit::read(reader, behind, is_led), PhraseLimit::read(reader, at, is_led));
@@ -303,10 +313,13 @@ fn values<'a>(reader: &Reader<'a>, at: usize, end: usize, is_led: bool) -> Optio
     let is_in_language = |property: &LearntProperty| {
         is_of_language(&property.stated.path) && property.stated.share >= LANGUAGE_SHARE_MIN
     };
+    // "IP67", "USB-C 3": a code says nothing else, whatever stands in front of it.
+    let written = reader.written(at..end);
+    let is_code = written.contains(char::is_numeric) && written.contains(char::is_alphabetic);
     let is_limit = |property: &LearntProperty| {
         property.stated.share >= SHARE_MIN
             || property.stated_if_so
-            || (property.is_feature && is_led)
+            || (property.is_feature && (is_led || is_code))
             || is_in_language(property)
     };
     let first = named.iter().find(|(property, _)| is_limit(property))?.0;
@@ -321,10 +334,14 @@ fn values<'a>(reader: &Reader<'a>, at: usize, end: usize, is_led: bool) -> Optio
         }
         stated.values.extend(values.iter().filter(|value| !stated.values.contains(value)).cloned().collect::<Vec<_>>());
     }
+    // Some items say whose they are in a text, and others in a thing that has a name.
+    let with_name = stated.properties.iter().map(|property| format!("{}.name", property.stated.path));
+    let has_value = |path: &String| stated.values.iter().any(|value| reader.aids.known.has_value(path, value));
+    stated.other_paths = with_name.filter(has_value).collect();
     // "Easy" and "for beginners" are one level, whichever of them items say.
     if let Some((fields, words)) = quantity::difficulty_in_words(reader, at, end) {
         let known = stated.paths();
-        stated.other_paths = fields.into_iter().filter(|path| !known.contains(path)).collect();
+        stated.other_paths.extend(fields.into_iter().filter(|path| !known.contains(path)));
         stated.values.extend(words.iter().filter(|word| !stated.values.contains(word)).cloned().collect::<Vec<_>>());
     }
     Some(stated)

@@ -19,15 +19,19 @@ pub enum Dimension {
     Temperature,
     /// In ampere hours.
     Charge,
+    /// In volts.
+    Voltage,
     /// In lumens.
     Light,
-    /// In days: ages, warranties. Minutes and hours are quantities of their own.
+    /// In days: ages, warranties.
     Duration,
+    /// In minutes: how long something lasts or takes.
+    Time,
 }
 
 impl Dimension {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Length,
         Self::Mass,
         Self::Area,
@@ -36,8 +40,10 @@ impl Dimension {
         Self::Data,
         Self::Temperature,
         Self::Charge,
+        Self::Voltage,
         Self::Light,
         Self::Duration,
+        Self::Time,
     ];
 
     /// The name of the base unit, as the last part of a path.
@@ -51,8 +57,10 @@ impl Dimension {
             Self::Data => "byte",
             Self::Temperature => "celsius",
             Self::Charge => "ampere_hour",
+            Self::Voltage => "volt",
             Self::Light => "lumen",
             Self::Duration => "day",
+            Self::Time => "minute",
         }
     }
 
@@ -113,7 +121,15 @@ const UNITS: &[(Dimension, f64, &[&str])] = &[
     (Dimension::Temperature, 1.0, &["cel", "°c", "°", "degree", "degrees", "grad", "degres", "grados"]),
     (Dimension::Charge, 0.001, &["e09", "mah"]),
     (Dimension::Charge, 1.0, &["amh", "ah"]),
+    (Dimension::Voltage, 1.0, &["vlt", "v", "volt", "volts", "voltios"]),
     (Dimension::Light, 1.0, &["lum", "lm", "lumen", "lumens", "lumenes"]),
+    (Dimension::Time, 1.0 / 60.0, &["sec", "secs", "second", "seconds", "sekunde", "sekunden", "secondes", "segundos"]),
+    (Dimension::Time, 1.0, &["min", "mins", "minute", "minutes", "minuten", "minuto", "minutos"]),
+    (
+        Dimension::Time,
+        60.0,
+        &["hur", "h", "hr", "hrs", "std", "hour", "hours", "stunde", "stunden", "heure", "heures", "hora", "horas"],
+    ),
     (Dimension::Duration, 1.0, &["day", "days", "tag", "tage", "tagen", "jour", "jours", "dia", "dias"]),
     (
         Dimension::Duration,
@@ -154,9 +170,48 @@ pub(crate) fn leading(text: &str) -> Option<(Dimension, f64, usize)> {
     ends.into_iter().find_map(|end| unit(&text[..end]).map(|(dimension, factor)| (dimension, factor, end)))
 }
 
-/// A text that is one number and its unit, in the base unit: `10,000 mm` is 10 metres.
-pub fn measured(text: &str) -> Option<(Dimension, f64)> {
+/// Words in front of a measure that leave it what it is, folded: "up to 18 hours".
+const MEASURE_LEADS: &[&str] = &[
+    "up to", "about", "approx.", "approx", "ca.", "ca", "circa", "max.", "max", "bis zu", "bis", "etwa", "environ",
+    "jusqu'a", "hasta", "unos", "~",
+];
+/// What stands between the ends of a range, folded.
+const RANGE_TIES: &[&str] = &[" - ", "-", " – ", "–", " to ", " bis ", " a "];
+
+/// A text without the words in front of a measure.
+fn without_lead(text: &str) -> &str {
     let text = text.trim();
+    let Some(at) = text.find(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '−')) else { return text };
+    let lead = forecourt_vocabulary::folded(&text[..at]);
+    if MEASURE_LEADS.contains(&lead.trim()) { &text[at..] } else { text }
+}
+
+/// The two numbers of a text that is a range, and what stands behind them: `2-5`, `20 to 30 minutes`.
+fn range(text: &str) -> Option<(f64, f64, &str)> {
+    let text = without_lead(text);
+    let is_digit = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',');
+    let (low, rest) = text.split_at(text.find(|c: char| !is_digit(c))?);
+    let tie = RANGE_TIES.iter().filter_map(|tie| rest.strip_prefix(tie)).next().or_else(|| rest.strip_prefix(" à "))?;
+    let end = tie.find(|c: char| !is_digit(c)).unwrap_or(tie.len());
+    let (from, to) = (decimal(low)?, decimal(&tie[..end])?);
+    (from < to && text.len() <= MEASURE_BYTES_MAX).then(|| (from, to, tie[end..].trim()))
+}
+
+/// The ends of a text that is a range of bare numbers: the `2-5` of a game for so many players.
+pub fn bare_range(text: &str) -> Option<(f64, f64)> {
+    range(text).filter(|(_, _, behind)| behind.is_empty()).map(|(from, to, _)| (from, to))
+}
+
+/// The ends of a text that is a range with its unit, in the base unit: `20 to 30 minutes`.
+pub fn measured_range(text: &str) -> Option<(Dimension, f64, f64)> {
+    let (from, to, behind) = range(text)?;
+    let (dimension, factor) = unit(behind)?;
+    Some((dimension, from * factor, to * factor))
+}
+
+/// A text that is one number and its unit, in the base unit: `10,000 mm` is 10 metres, and `up to 18 hours` are 18.
+pub fn measured(text: &str) -> Option<(Dimension, f64)> {
+    let text = without_lead(text);
     let begins = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '−'));
     if text.len() > MEASURE_BYTES_MAX || !begins {
         return None;
@@ -201,12 +256,27 @@ mod tests {
             ("80 m²", Dimension::Area, 80.0),
             ("-5 °C", Dimension::Temperature, -5.0),
             ("0.75 l", Dimension::Volume, 0.75),
+            ("up to 18 hours", Dimension::Time, 1_080.0),
+            ("bis zu 90 Minuten", Dimension::Time, 90.0),
         ] {
             let (found, base) = measured(text).unwrap_or_else(|| panic!("{text}"));
             assert!(found == dimension && (base - value).abs() < 1e-6, "{text}: {base}");
         }
         for text in ["7 dwarfs", "mm", "12", "1.2.3 x kg", "a 5 kg bag", ""] {
             assert_eq!(measured(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn ranges_have_two_ends() {
+        assert_eq!(
+            (bare_range("2-5"), bare_range("1 to 4"), bare_range("2 – 8")),
+            (Some((2.0, 5.0)), Some((1.0, 4.0)), Some((2.0, 8.0)))
+        );
+        assert_eq!(measured_range("20 to 30 minutes"), Some((Dimension::Time, 20.0, 30.0)));
+        assert_eq!(measured_range("1 à 2 heures"), Some((Dimension::Time, 60.0, 120.0)));
+        for text in ["5-2", "2-", "2-5 dwarfs", "a 2-5", "2", ""] {
+            assert_eq!((bare_range(text), measured_range(text)), (None, None), "{text}");
         }
     }
 
@@ -232,6 +302,8 @@ mod tests {
         fn any_text_is_a_finite_measure_or_none(text in any::<String>(), number in "[0-9.,−-]{0,12} ?(mm|kg|m²|°C)") {
             prop_assert!(measured(&text).is_none_or(|(_, value)| value.is_finite()));
             prop_assert!(measured(&number).is_none_or(|(_, value)| value.is_finite()));
+            prop_assert!(measured_range(&number).is_none_or(|(_, from, to)| from < to));
+            prop_assert!(bare_range(&text).is_none_or(|(from, to)| from < to));
             leading(&text);
         }
     }

@@ -37,11 +37,13 @@ struct When {
 /// What is open, then or now.
 pub(crate) fn read_open(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let word = |at: usize, word| reader.longest(at, |meaning| (*meaning == PhraseMeaning::Time(word)).then_some(()));
-    let (when, words, end) = if let Some(((), end)) = word(at, TimeWord::OpenNow) {
+    // "Still open after 10" is then, and not now.
+    let is_now = |((), end): &((), usize)| when(reader, *end, true).is_none_or(|then| then.time.is_none());
+    let (when, words, end) = if let Some(((), end)) = word(at, TimeWord::OpenNow).filter(is_now) {
         let now = now(reader);
         let words = now.as_ref().map(|now| said(reader, now, reader.written(at..end)));
         (now, words, end)
-    } else if let Some(((), behind)) = word(at, TimeWord::Open) {
+    } else if let Some(((), behind)) = word(at, TimeWord::OpenNow).or_else(|| word(at, TimeWord::Open)) {
         let when = when(reader, behind, true)?;
         let (end, words) = (when.end, open_words(reader, &when, reader.written(behind..when.end)));
         (Some(when), Some(words), end)
@@ -141,6 +143,8 @@ fn when(reader: &Reader<'_>, at: usize, may_be_bare: bool) -> Option<When> {
             }
             // "Saturday mornings" are those of every week.
             let is_plural = time.end == at + 1 && reader.token(at).is_some_and(|token| token.word.ends_with('s'));
+            let is_told = at.checked_sub(1).is_some_and(|before| is_relative(reader, before));
+            let is_plural = is_plural && !is_told;
             found.is_dated &= !is_plural;
             (at, found.end) = (time.end, time.end);
             found.time = Some(time);
@@ -179,6 +183,11 @@ fn every(reader: &Reader<'_>, at: usize) -> Option<(Vec<i8>, usize)> {
         end = behind;
     }
     Some((days, end))
+}
+
+/// Whether a day is told from today here: "tomorrow".
+fn is_relative(reader: &Reader<'_>, at: usize) -> bool {
+    reader.meanings(at).any(|(meaning, _)| matches!(meaning, PhraseMeaning::Relative(_)))
 }
 
 /// The days of the week of one date.

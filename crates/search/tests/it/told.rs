@@ -3,7 +3,7 @@
 
 use forecourt_agents::BuiltAgent;
 use forecourt_core::reply::collect;
-use forecourt_core::{Language, Message, Part};
+use forecourt_core::{Language, Message, Part, Role, Turn};
 use serde_json::{Value, json};
 
 use crate::support::{build, in_folder, message, stream};
@@ -114,4 +114,41 @@ async fn one_step_up_is_taken_where_nothing_is_what_was_asked_for() {
     );
     let (text, ids) = answer(&music, "instruments", "en").await;
     assert!(ids == ["guitar"] && !text.contains("shown is what says"), "{text}");
+}
+
+#[tokio::test]
+async fn a_word_that_nothing_has_is_told_and_the_rest_is_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let lamp = |id: &str, brand: Value, price: u32| json!({"@type": "Product", "@id": id, "name": format!("Lamp {id}"), "brand": brand, "category": "Home > Lamps", "offers": {"price": price, "priceCurrency": "EUR"}});
+    let items = [
+        lamp("one", json!("Kronos"), 10),
+        lamp("two", json!({"@type": "Brand", "name": "Kronos"}), 20),
+        lamp("three", json!("Vega"), 30),
+    ];
+    let shop = agent(&folder, &items);
+    let (text, ids) = answer(&shop, "frobnicated lamps for running", "en").await;
+    assert!(ids.len() == 3 && text.contains("frobnicated"), "{text}");
+    for question in ["lamps from Kronos", "Kronos lamp", "a Kronos set"] {
+        let (text, mut ids) = answer(&shop, question, "en").await;
+        ids.sort();
+        assert_eq!(ids, ["one", "two"], "{question}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_is_sorted_and_not_answered_by_its_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let lamp = |id: &str, price: u32| json!({"@type": "Product", "@id": id, "name": format!("Lamp {id}"), "offers": {"price": price, "priceCurrency": "EUR"}});
+    let shop = agent(&folder, &[lamp("dear", 30), lamp("cheap", 10), lamp("middle", 20)]);
+    for turn in ["sort them by price, cheapest first", "sort these by price"] {
+        let history =
+            vec![Turn::text(Role::User, "lamps".to_owned()), Turn::text(Role::Assistant, "Three.".to_owned())];
+        let asked = Message { history: history.into(), ..message(vec![Part::text(turn.to_owned())]) };
+        let answer = collect(stream(&shop, asked).await).await;
+        let ids = answer.parts.iter().filter_map(|part| match part {
+            Part::Data(data) => data.data["@id"].as_str().map(str::to_owned),
+            _ => None,
+        });
+        assert_eq!(ids.collect::<Vec<_>>(), ["cheap", "middle", "dear"], "{turn}: {}", answer.text());
+    }
 }
