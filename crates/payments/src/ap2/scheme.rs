@@ -228,7 +228,7 @@ impl PaymentScheme for Ap2 {
         })
     }
 
-    fn gives_back(&self) -> bool {
+    fn gives_back(&self, _: &AcceptedPayment) -> bool {
         self.holds()
     }
 

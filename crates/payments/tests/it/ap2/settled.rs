@@ -68,7 +68,7 @@ async fn ap2_a_verified_mandate_is_held_and_taken_once() {
     let paid = market.payment(&cart, |_| {});
     assert_eq!(market.ap2.select(&[market.cart('b'), cart.clone()], &paid).unwrap(), 1);
     assert_eq!(market.ap2.select(&[market.cart('b')], &paid).unwrap_err().code, "other_cart");
-    assert!(market.ap2.holds() && market.ap2.gives_back());
+    assert!(market.ap2.holds() && market.ap2.gives_back(&cart));
     assert_eq!(market.ap2.authorization(&paid).unwrap().reference, Some("a".repeat(64)));
     for _ in 0..2 {
         assert_eq!(market.ap2.hold(&cart, &paid).await, Ok(()));
@@ -170,7 +170,7 @@ async fn ap2_x402_settles_exactly_the_cart() {
         assert_eq!(market.ap2.verify(&cart, &paid).await, Ok(()), "version {version}");
         assert_eq!(market.ap2.claimed_as(), "x402", "it could be handed in by itself");
     }
-    assert!(!market.ap2.holds() && !market.ap2.gives_back());
+    assert!(!market.ap2.holds() && !market.ap2.gives_back(&cart));
     let paid = market.payment(&cart, |_| {});
     let Settlement::Settled(receipt) = market.ap2.settle(&cart, &paid).await else { panic!() };
     assert_eq!((receipt.amount.as_str(), &receipt.details["success"]), ("10000", &json!(true)));
