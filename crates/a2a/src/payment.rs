@@ -6,6 +6,7 @@ use forecourt_issuance::sha256_hex;
 use serde_json::{Map, Value};
 
 use crate::model::{Metadata, OperationError};
+use crate::policy::mandates;
 
 /// What the keys begin with; none of a caller's is passed on.
 const KEYS: &str = "x402.payment.";
@@ -86,18 +87,52 @@ pub(crate) fn take(metadata: &mut Metadata, request: &Metadata) -> Result<Option
 }
 
 /// Takes the mandates out of what was said to a task that waits for a payment by them: the keyed data of its parts,
-/// joined. `None` where none pays, or where an agent offered a cart of its own, whose mandates are for it to read. AP2
-/// v0.1.
-pub(crate) fn take_mandates(parts: &mut Vec<Part>, task: &Task) -> Option<PaymentSubmission> {
-    let state = state(task)?;
-    // The host's own carts go by the name of their state.
-    let name = sha256_hex(state.expose().as_bytes());
-    let is_ours = |offer: &AcceptedPayment| offer.payload.get("contents").is_some_and(|cart| cart["id"] == *name);
-    let RefusalKind::PaymentRequired { accepted_payments } = &refusal(task)?.kind else { return None };
+/// joined. `None` where none pays, or where an agent offered a cart of its own, whose mandates are for it to read. Fails
+/// where nobody asked for the mandate: it is a bearer of money, and no agent is to see or keep it. AP2 v0.1.
+pub(crate) fn take_mandates(
+    parts: &mut Vec<Part>,
+    task: Option<&Task>,
+) -> Result<Option<PaymentSubmission>, OperationError> {
     let is_paid = |part: &Part| matches!(part, Part::Data(data) if data.data.has_member(PAYMENT_MANDATE));
-    if !accepted_payments.iter().any(is_ours) || !parts.iter().any(is_paid) {
-        return None;
+    if !parts.iter().any(is_paid) {
+        return Ok(None);
     }
+    match task.map(open_cart) {
+        Some(OpenCart::Ours) => Ok(Some(mandates_of(parts))),
+        Some(OpenCart::Agents) => Ok(None),
+        Some(OpenCart::None) | None => {
+            Err(OperationError::param("message.taskId", "must name the task that asks for this payment mandate"))
+        }
+    }
+}
+
+/// Whose cart a task waits to be paid.
+enum OpenCart {
+    Ours,
+    Agents,
+    None,
+}
+
+fn open_cart(task: &Task) -> OpenCart {
+    let Some(RefusalKind::PaymentRequired { accepted_payments }) = refusal(task).map(|part| &part.kind) else {
+        return OpenCart::None;
+    };
+    // The host's own carts go by the name of their state.
+    let name = state(task).map(|state| sha256_hex(state.expose().as_bytes()));
+    let is_ours = |offer: &AcceptedPayment| {
+        let id = offer.payload.get("contents").and_then(|cart| cart["id"].as_str());
+        id.is_some() && id == name.as_deref()
+    };
+    if accepted_payments.iter().any(is_ours) {
+        return OpenCart::Ours;
+    }
+    match accepted_payments.iter().any(|offer| offer.scheme.starts_with(mandates::SCHEME)) {
+        true => OpenCart::Agents,
+        false => OpenCart::None,
+    }
+}
+
+fn mandates_of(parts: &mut Vec<Part>) -> PaymentSubmission {
     let mut payload = Map::new();
     parts.retain(|part| match part {
         Part::Data(data) => match data.data.as_object() {
@@ -111,7 +146,7 @@ pub(crate) fn take_mandates(parts: &mut Vec<Part>, task: &Task) -> Option<Paymen
         },
         _ => true,
     });
-    Some(PaymentSubmission { family: MANDATE_FAMILY, payload })
+    PaymentSubmission { family: MANDATE_FAMILY, payload }
 }
 
 /// Hands a payment on to an agent that asked for it.

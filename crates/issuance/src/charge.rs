@@ -70,20 +70,21 @@ impl Issuances {
         });
         let step = self.verified(&settling.state, record, confirmation, self.clock.now());
         let expires_at = good_until.map_or(step.expires_at, |end| step.expires_at.min(end));
-        let settling_family = settling.family.clone();
+        let is_held = self.scheme(&settling.family).is_some_and(|scheme| scheme.holds());
         let reserved = IssuanceRecord { expires_at, settling: Some(settling), ..step };
         if self.write(hash, &reserved, number).await?.is_none() {
             // Somebody else was first. The claim stays with this state, whose payment it may be.
-            if self.scheme(&settling_family).is_some_and(|scheme| scheme.holds()) {
+            if is_held {
                 self.let_go(&reserved).await;
             }
             return self.late(hash).await;
         }
-        self.mark(hash, &reserved).await?;
-        self.note(hash, &reserved, AuditOutcome::Reserved);
+        // Before anything that may fail: from here on somebody lets go of what nobody comes for.
         if self.is_held(&reserved) {
             self.watch(hash, false);
         }
+        self.mark(hash, &reserved).await?;
+        self.note(hash, &reserved, AuditOutcome::Reserved);
         Ok(IssuanceOutcome::Verified(None))
     }
 
@@ -98,7 +99,15 @@ impl Issuances {
         }
         let issuances = self.clone();
         // Whoever asked may go away in the middle; money that is on its way is followed to its end all the same.
-        let charging = tokio::spawn(going_on(async move { issuances.charge_now(state).await }));
+        let charging = tokio::spawn(going_on(async move {
+            let hash = state.hash.clone();
+            let charged = issuances.charge_now(state).await;
+            if charged.is_err() {
+                // The store failed, and the money may be taken by now.
+                issuances.watch(&hash, false);
+            }
+            charged
+        }));
         charging.await.map_err(Error::internal)?
     }
 

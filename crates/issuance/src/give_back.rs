@@ -14,10 +14,16 @@ use crate::streams::{Issuances, StateHash};
 use crate::{IssuanceOutcome, IssuanceStatus};
 use forecourt_audit::AuditOutcome;
 
+/// What is told of a payment that its provider did not hold in time.
+const HOLD_TIMED_OUT: &str =
+    "The payment could not be reserved in time, and nothing was taken. Sign a new one for what is offered now.";
+
 impl Issuances {
-    /// Whether payments of a family have to be given back, or can be.
-    pub(crate) fn gives_back(&self, family: &str) -> bool {
-        self.scheme_now(family).is_some_and(|scheme| scheme.gives_back())
+    /// Whether what pays for it has to be given back where it is not taken, or can be.
+    pub(crate) fn gives_back(&self, record: &IssuanceRecord) -> bool {
+        let Some(settling) = &record.settling else { return false };
+        let (scheme, offer) = (self.scheme_now(&settling.family), record.offers().get(settling.offer));
+        scheme.zip(offer).is_some_and(|(scheme, offer)| scheme.gives_back(offer))
     }
 
     /// Whether what a payment for one answer holds or took can be given back. Of a period and of credit what was bought
@@ -26,7 +32,7 @@ impl Issuances {
         let is_for_one = matches!(&record.requirement.demand, Demand::Payment(terms) if terms.covers == PaidFor::Turn);
         // Where nobody knows whether it was taken, that is found out first.
         let is_known = record.status != IssuanceStatus::Indeterminate;
-        is_for_one && is_known && record.settling.as_ref().is_some_and(|settling| self.gives_back(&settling.family))
+        is_for_one && is_known && self.gives_back(record)
     }
 
     /// Whether such a payment waits at its provider for an answer that is still to come.
@@ -72,9 +78,15 @@ impl Issuances {
         let returning = IssuanceRecord { is_returning: true, used: None, checkout: None, ..step };
         // Somebody else has moved it on.
         let Some(number) = self.write_surely(hash, &returning, number).await? else { return Ok(()) };
-        let is_done = self.return_payment(hash, &returning, number).await;
+        self.return_or_follow(hash, &returning, number).await
+    }
+
+    /// Asks for a payment to be given back; what is left open is told to its operator, and asked for again.
+    async fn return_or_follow(&self, hash: &StateHash, returning: &IssuanceRecord, number: u64) -> Result<(), Error> {
+        let is_done = self.return_payment(hash, returning, number).await;
         if !matches!(is_done, Ok(true)) {
             self.watch(hash, false);
+            self.hold_payment(hash, returning).await;
         }
         is_done.map(drop)
     }
@@ -93,19 +105,27 @@ impl Issuances {
             return Ok(Ok((number, record)));
         }
         self.list_indeterminate(hash).await?;
-        let step = record.step(IssuanceStatus::Indeterminate, self.clock.now(), INDETERMINATE_KEPT);
-        let returning = IssuanceRecord { is_returning: true, settling: Some(settling.clone()), ..step };
+        let now = self.clock.now();
+        let step = record.step(IssuanceStatus::Indeterminate, now, INDETERMINATE_KEPT);
+        let (settling, holding_since) = (Some(settling.clone()), Some(now));
+        let returning = IssuanceRecord { is_returning: true, holding_since, settling, ..step };
         let Some(number) = self.write(hash, &returning, number).await? else { return Ok(Err(self.late(hash).await?)) };
-        let Some(offer) = returning.offers().get(settling.offer) else { return Err(Error::unavailable()) };
+        let asked = returning.settling.as_ref();
+        let offer = asked.and_then(|settling| returning.offers().get(settling.offer));
+        let (Some(settling), Some(offer)) = (asked, offer) else { return Err(Error::unavailable()) };
         let payment = settling.payment(scheme.family());
         let held = tokio::time::timeout(VERIFY_TIME_MAX, scheme.hold(offer, &payment)).await;
         let refused = match held {
-            Ok(Ok(())) => return Ok(Ok((number, IssuanceRecord { is_returning: false, settling: None, ..returning }))),
+            Ok(Ok(())) => {
+                let held = IssuanceRecord { is_returning: false, holding_since: None, settling: None, ..returning };
+                return Ok(Ok((number, held)));
+            }
             Ok(Err(refused)) => refused,
-            Err(_) => fault("hold_timed_out", "The payment could not be reserved in time.", true),
+            // What is let go of is so for good: the same payment is of no use a minute later.
+            Err(_) => fault("hold_timed_out", HOLD_TIMED_OUT, false),
         };
-        if !matches!(self.return_payment(hash, &returning, number).await, Ok(true)) {
-            self.watch(hash, false);
+        if let Err(error) = self.return_or_follow(hash, &returning, number).await {
+            tracing::warn!(%error, "what may be held is not let go of yet");
         }
         Ok(Err(self.refuse_payment(hash, &returning, refused)))
     }
@@ -114,7 +134,7 @@ impl Issuances {
     /// since its state is over; what that does not reach ends with the provider's own time.
     pub(crate) async fn let_go(&self, record: &IssuanceRecord) {
         let Some(settling) = &record.settling else { return };
-        let scheme = self.scheme_now(&settling.family).filter(|scheme| scheme.gives_back());
+        let scheme = self.scheme_now(&settling.family).filter(|_| self.gives_back(record));
         let (Some(scheme), Some(offer)) = (scheme, record.offers().get(settling.offer)) else { return };
         let payment = settling.payment(scheme.family());
         let given_back = tokio::time::timeout(SETTLE_TIME_MAX, scheme.give_back(offer, &payment)).await;
@@ -177,6 +197,7 @@ impl Issuances {
             used: None,
             resolution: None,
             is_returning: false,
+            holding_since: None,
             is_refunded: refund.is_some(),
             receipt: refund,
             expires_at,

@@ -89,6 +89,7 @@ impl Issuances {
             checkout: None,
             checkouts: 0,
             is_returning: false,
+            holding_since: None,
             is_refunded: false,
             origin: refused.origin,
             is_cut_off: false,

@@ -92,33 +92,60 @@ impl Issuances {
             family: payment.family.to_owned(),
             payload: payment.payload.clone(),
             offer: selected.offer,
-            fingerprint: selected.fingerprint,
+            fingerprint: selected.fingerprint.clone(),
             claimed_as: Some(selected.scheme.claimed_as().to_owned()).filter(|family| family != payment.family),
         };
         if !self.claim(&settling, &hash).await? {
             return Ok(self.refuse_payment(&hash, &record, used_before(None)));
         }
-        if terms.is_charged_after() {
-            let (number, record) = match self.hold(&hash, record, number, &settling, &*selected.scheme).await? {
-                Ok(held) => held,
-                Err(outcome) => return Ok(outcome),
-            };
-            return self.reserve(&hash, &record, number, settling, selected.authorization).await;
+        let paid = match terms.is_charged_after() {
+            true => self.hold_and_reserve(&hash, record, number, settling, selected).await,
+            false => self.settle_now(&hash, &record, number, settling, selected).await,
+        };
+        if paid.is_err() {
+            // The store failed, and money may be held or taken by now: somebody asks what came of it.
+            self.watch(&hash, false);
         }
+        paid
+    }
+
+    async fn hold_and_reserve(
+        &self,
+        hash: &StateHash,
+        record: IssuanceRecord,
+        number: u64,
+        settling: Settling,
+        selected: SelectedPayment,
+    ) -> Result<IssuanceOutcome, Error> {
+        match self.hold(hash, record, number, &settling, &*selected.scheme).await? {
+            Ok((number, held)) => self.reserve(hash, &held, number, settling, selected.authorization).await,
+            Err(outcome) => Ok(outcome),
+        }
+    }
+
+    async fn settle_now(
+        &self,
+        hash: &StateHash,
+        record: &IssuanceRecord,
+        number: u64,
+        settling: Settling,
+        selected: SelectedPayment,
+    ) -> Result<IssuanceOutcome, Error> {
         // Written before anything is taken: whatever happens from here on, somebody asks what came of it.
-        self.list_indeterminate(&hash).await?;
+        self.list_indeterminate(hash).await?;
+        let payment = settling.payment(selected.scheme.family());
         let step = record.step(IssuanceStatus::Indeterminate, self.clock.now(), INDETERMINATE_KEPT);
         let indeterminate = IssuanceRecord { settling: Some(settling), ..step };
-        let Some(number) = self.write(&hash, &indeterminate, number).await? else {
+        let Some(number) = self.write(hash, &indeterminate, number).await? else {
             // Somebody else was first. The claim stays with this state, whose payment it may be.
-            return self.late(&hash).await;
+            return self.late(hash).await;
         };
-        self.mark(&hash, &indeterminate).await?;
-        let offer = &offers[selected.offer];
-        let settled = tokio::time::timeout(SETTLE_TIME_MAX, selected.scheme.settle(offer, payment)).await;
+        self.mark(hash, &indeterminate).await?;
+        let offer = indeterminate.offers().get(selected.offer).ok_or_else(Error::unavailable)?;
+        let settled = tokio::time::timeout(SETTLE_TIME_MAX, selected.scheme.settle(offer, &payment)).await;
         // A settlement that timed out may have been made: it is asked about, and never taken for refused.
         let settled = settled.unwrap_or_else(|_| Settlement::Unknown("settling took too long".to_owned()));
-        self.conclude(&hash, &indeterminate, number, settled).await
+        self.conclude(hash, &indeterminate, number, settled).await
     }
 
     /// The last step of a state as the one to go on from with a payment: one way to pay at a time, so that an open
@@ -226,7 +253,7 @@ impl Issuances {
                 Ok(IssuanceOutcome::Late(IssuanceStatus::Consumed))
             }
             // What its provider holds is let go of before the state is open again.
-            Settlement::Refused(fault) if self.gives_back(&settling.family) => {
+            Settlement::Refused(fault) if self.gives_back(record) => {
                 self.give_back_payment(hash, record, number).await?;
                 Ok(self.refuse_payment(hash, record, fault))
             }
@@ -249,6 +276,7 @@ impl Issuances {
                 tracing::warn!(reason, agent = %record.agent, "nobody knows whether a payment was settled");
                 self.note(hash, record, AuditOutcome::Unknown);
                 self.watch(hash, is_answered);
+                self.hold_payment(hash, record).await;
                 Ok(IssuanceOutcome::Late(IssuanceStatus::Indeterminate))
             }
         }
@@ -298,7 +326,7 @@ impl Issuances {
         }
         let confirmation = Confirmation::PaymentRequired(receipt.confirmation.clone());
         // By it the money can be given back, where its scheme does.
-        let kept = self.gives_back(&settling.family).then(|| settling.clone());
+        let kept = self.gives_back(record).then(|| settling.clone());
         let step = self.verified(&settling.state, record, confirmation, now);
         let verified = IssuanceRecord { receipt: details, settling: kept, ..step };
         match record.used.as_ref().is_some_and(|used| used.is_answered) {

@@ -153,7 +153,8 @@ impl Issuances {
         if record.status != IssuanceStatus::Indeterminate {
             return self.release_unused(hash, &record, number).await;
         }
-        if self.is_at_work(hash, &record) {
+        // To let go of it is final: not while its provider may be at work on holding it.
+        if self.is_at_work(hash, &record) || record.is_being_held(self.clock.now()) {
             return Ok(false);
         }
         if record.is_returning {
@@ -173,7 +174,11 @@ impl Issuances {
                 self.conclude(hash, &record, number, settlement).await?;
                 Ok(true)
             }
-            Ok(Settlement::Unknown(_)) | Err(_) => Ok(false),
+            Ok(Settlement::Unknown(reason)) => {
+                tracing::warn!(reason, agent = %record.agent, "nobody knows yet what came of a settlement");
+                Ok(false)
+            }
+            Err(_) => Ok(false),
         }
     }
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::holder::Holder;
+use crate::limits::SETTLE_TIME_MAX;
 use crate::{Issuance, IssuanceStatus};
 use forecourt_audit::RequestOrigin;
 
@@ -62,6 +63,9 @@ pub(crate) struct IssuanceRecord {
     /// Whether its payment is being given back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_returning: bool,
+    /// Since when a provider is being asked to hold it. As long as that may take nobody else gives it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) holding_since: Option<Timestamp>,
     /// Whether it was taken and given back: then the receipt is of that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_refunded: bool,
@@ -133,6 +137,11 @@ impl IssuanceRecord {
             IssuanceStatus::Issued | IssuanceStatus::Verified if is_over => IssuanceStatus::Expired,
             status => status,
         }
+    }
+
+    /// Whether its provider may be at work on holding it at `now`, for the run that asked.
+    pub(crate) fn is_being_held(&self, now: Timestamp) -> bool {
+        self.holding_since.is_some_and(|since| now < after(since, SETTLE_TIME_MAX))
     }
 
     /// The ways to pay, as they were offered. None for a consent.

@@ -19,7 +19,8 @@ pub struct Ap2Settings {
     pub settle: Option<SettledBy>,
     /// What people call you, in carts and in mandates. Your domain, unless it is set.
     pub merchant_name: Option<String>,
-    /// The processor: the URL to which `/authorize`, `/capture` and `/release` are added. By https, or on this machine.
+    /// The processor: the URL to which `/authorize`, `/capture` and `/release` are added. By https, or on this machine where
+    /// `[egress]` lets out to it. Published in every cart.
     pub processor: Option<String>,
     /// What this host shows the processor as a bearer token, best as `"${PSP_SECRET}"` or `"${file:psp.secret}"`.
     pub processor_secret: Option<String>,

@@ -60,6 +60,8 @@ pub(crate) const MANDATE_SKEW_SECONDS: i64 = 300;
 pub(crate) const KEYS_FRESH: Duration = Duration::from_secs(10 * 60);
 pub(crate) const KEYS_USABLE: Duration = Duration::from_secs(60 * 60);
 pub(crate) const KEYS_RETRY: Duration = Duration::from_secs(30);
+/// How long fetching them may take: less than the host waits for a payment to be checked.
+pub(crate) const KEYS_TIME_MAX: Duration = Duration::from_secs(5);
 /// How long a payment processor may take to answer: less than the host waits for it.
 pub const PROCESSOR_TIME_MAX: Duration = Duration::from_secs(15);
 /// Seconds after which a network does not take a block back.

@@ -40,15 +40,24 @@ impl Service {
         (state.is_some() || payment.is_some()).then(|| Box::new(Submission { state, payment }))
     }
 
-    /// Takes the mandates out of a message that goes on with `task`, and has one that pays say what it pays for.
-    pub(super) fn take_payment(&self, heard: &mut IncomingMessage, task: &TaskPermit) {
-        if heard.payment.is_none() && self.host.takes_payments(payment::MANDATE_FAMILY) {
-            heard.payment = payment::take_mandates(&mut heard.parts, task).map(PaymentAnswer::Submitted);
+    /// Takes the mandates out of a message that goes on with `task`, and has one that pays say what it pays for. Fails for
+    /// a payment that no task asked for.
+    pub(super) fn take_payment(
+        &self,
+        heard: &mut IncomingMessage,
+        task: Option<&TaskPermit>,
+    ) -> Result<(), OperationError> {
+        if self.host.takes_payments(payment::MANDATE_FAMILY) {
+            let paid = payment::take_mandates(&mut heard.parts, task.map(|task| &**task))?;
+            heard.payment = heard.payment.take().or(paid.map(PaymentAnswer::Submitted));
         }
-        if let (Some(PaymentAnswer::Submitted(_)), Some(words)) = (&heard.payment, payment::paid_words(task)) {
+        if let (Some(PaymentAnswer::Submitted(_)), Some(words)) =
+            (&heard.payment, task.and_then(|task| payment::paid_words(task)))
+        {
             // A payment says nothing of its own: it is for what was said.
             heard.parts = words;
         }
+        Ok(())
     }
 
     /// Ends a task whose caller does not pay: what it was offered is withdrawn first, by the message `said`. Fails when

@@ -96,9 +96,7 @@ impl Service {
         {
             return self.rejected(caller, task, &heard.id).await;
         }
-        if let Some(task) = &routed.continues {
-            self.take_payment(&mut heard, task);
-        }
+        self.take_payment(&mut heard, routed.continues.as_ref())?;
         let webhook = match configuration.push.clone() {
             Some(push) => Some(self.webhook(caller, push).await?),
             None => None,

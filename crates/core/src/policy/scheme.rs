@@ -79,9 +79,9 @@ pub trait PaymentScheme: Send + Sync + 'static {
     fn reconcile<'a>(&'a self, offer: &'a AcceptedPayment, payment: &'a PaymentSubmission)
     -> BoxFuture<'a, Settlement>;
 
-    /// Whether a payment that is not taken has to be given back, since the scheme holds money for it, and one that was
+    /// Whether a payment for `offer` that is not taken has to be given back, since money is held for it, and one that was
     /// taken can be: then [`Self::give_back`] is asked to.
-    fn gives_back(&self) -> bool {
+    fn gives_back(&self, _offer: &AcceptedPayment) -> bool {
         false
     }
 

@@ -116,13 +116,13 @@ pub(crate) async fn answer(rest: &Rest, responder: Responder<'_>, kind: Decision
     if method == Method::OPTIONS {
         return responder.options(DECISION_METHODS);
     }
-    let decision = match open(rest, responder, kind).await {
+    let mut decision = match open(rest, responder, kind).await {
         Ok(decision) => decision,
         Err(error) => return private(responder.respond(Err(error))),
     };
     let outcome = match *method {
         Method::GET | Method::HEAD => decision.page_answer(None),
-        Method::POST => Box::pin(decide(rest, &decision, body)).await,
+        Method::POST => Box::pin(decide(rest, &mut decision, body)).await,
         _ => Err(Failure::method(DECISION_METHODS).into()),
     };
     private(decision.responder.respond(outcome))
@@ -188,14 +188,13 @@ fn decision_media(request: &RequestHead<'_>) -> Result<Media, Failure> {
 }
 
 /// What a POST decides. Checked in this order: who posts, in what form, with which token.
-async fn decide(rest: &Rest, decision: &OpenDecision<'_>, body: Body) -> Outcome {
-    let OpenDecision { kind, state, responder, .. } = decision;
-    let request = &responder.request;
+async fn decide(rest: &Rest, decision: &mut OpenDecision<'_>, body: Body) -> Outcome {
+    let (kind, state, request) = (decision.kind, &decision.state.clone(), &decision.responder.request);
     if same_origin::is_foreign_form(request.headers(), request.site) {
         return Err(Failure::cross_site().into());
     }
     let media = decision_media(request)?;
-    let SubmittedForm { decision: choice, callback } = form::read(request.parts, body, *kind, state).await?;
+    let SubmittedForm { decision: choice, callback } = form::read(request.parts, body, kind, state).await?;
     let host = &rest.host;
     let origin = RequestOrigin::new(TRANSPORT, &rest.ids.next()).by(decision.decider.clone());
     let mut kept = None;
@@ -215,6 +214,10 @@ async fn decide(rest: &Rest, decision: &OpenDecision<'_>, body: Body) -> Outcome
         // What is only reserved stays here: whoever has it could have the money taken, and get the answer.
         let told = receipt.is_some().then_some(payment);
         receipt::hand_over(&rest.egress, callback, state, told).await;
+    }
+    if let (IssuanceOutcome::Refused(_), Some(_), Some(now)) = (&outcome, &paid, host.issuance(state).await?) {
+        // What was let go of is offered anew, and what was offered before can't be paid any more.
+        decision.issuance = now;
     }
     let mut answer = decision.decided(media, outcome, paid.is_some(), callback.is_some())?;
     answer.head.extend(kept.map(|cookie| (SET_COOKIE, cookie)));

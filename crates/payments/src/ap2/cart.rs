@@ -14,6 +14,8 @@ use super::{PROCESSOR_METHOD, SCHEME, X402_METHOD};
 
 /// The member that holds the terms, in an offer that was not shown to anybody yet.
 const TERMS: &str = "cart_terms";
+/// The member of a way to pay that says which processor it is.
+const PROCESSOR_URL: &str = "payment_processor_url";
 
 /// What a cart is made of; the same for everybody.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -200,11 +202,19 @@ impl Cart {
 
     /// What it asks of payers of x402: an offer for each version.
     pub(super) fn x402_offers(&self) -> Vec<AcceptedPayment> {
-        let methods = self.contents.payment_request.method_data.iter();
-        let x402 = methods.filter(|data| data.supported_methods == X402_METHOD);
-        let offer =
-            |data: &MethodData| AcceptedPayment { scheme: crate::x402::SCHEME.to_owned(), payload: data.data.clone() };
-        x402.map(offer).collect()
+        x402_offers(&self.contents.payment_request.method_data)
+    }
+
+    /// The processor that settles it, by its URL; `None` where that is x402.
+    pub(super) fn processor(&self) -> Option<&str> {
+        let mut methods = self.contents.payment_request.method_data.iter();
+        let by_processor = methods.find(|data| data.supported_methods == PROCESSOR_METHOD)?;
+        by_processor.data.get(PROCESSOR_URL)?.as_str()
+    }
+
+    /// Days within which it is refunded.
+    pub(super) fn refund_days(&self) -> Option<u32> {
+        self.contents.payment_request.details.total.refund_period
     }
 
     /// Whether a payer's copy says the same: the contents, and the signature where it has one.
@@ -242,9 +252,17 @@ pub(super) fn is_hash_of(text: &str, value: &Value) -> bool {
     from_base64url(text).is_some_and(|bytes| bytes == digest) || text.eq_ignore_ascii_case(&hex())
 }
 
+/// What ways to pay ask of payers of x402: an offer for each that is one.
+pub(super) fn x402_offers(methods: &[MethodData]) -> Vec<AcceptedPayment> {
+    let x402 = methods.iter().filter(|data| data.supported_methods == X402_METHOD);
+    let offer =
+        |data: &MethodData| AcceptedPayment { scheme: crate::x402::SCHEME.to_owned(), payload: data.data.clone() };
+    x402.map(offer).collect()
+}
+
 /// The way to pay by a processor, whose address a payer may want to know.
 pub(super) fn processor_method(processor: &str) -> MethodData {
-    let data = Map::from_iter([("payment_processor_url".to_owned(), Value::from(processor))]);
+    let data = Map::from_iter([(PROCESSOR_URL.to_owned(), Value::from(processor))]);
     MethodData { supported_methods: PROCESSOR_METHOD.to_owned(), data }
 }
 

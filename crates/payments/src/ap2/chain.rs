@@ -26,6 +26,8 @@ pub(super) fn check(mandates: &Mandates, cart: &Cart, now: Timestamp) -> Result<
         (total.amount.currency == cart.total().currency, MandateCode::Currency),
         (is_equal(total.amount.digits(), cart.total().digits()), MandateCode::Amount),
         (cart.is_merchant(&paid.merchant_agent), MandateCode::Payee),
+        // Left out, it is the cart's.
+        (total.refund_period.is_none_or(|days| days <= cart.refund_days().unwrap_or(0)), MandateCode::RefundPeriod),
         (cart.takes(&paid.payment_response.method_name), MandateCode::Method),
         (signed_at.is_some_and(|at| is_while_open(at, cart, now)), MandateCode::SignedAt),
     ];

@@ -49,6 +49,12 @@ impl Claim {
         }
     }
 
+    /// Why nobody is asked about it: for the operator, in the log.
+    pub(super) fn settled_elsewhere(&self) -> String {
+        let by = self.cart.processor().unwrap_or("x402");
+        format!("the cart {} is settled by {by}, and [payments.ap2] names something else by now", self.cart.id())
+    }
+
     /// What a processor is asked about.
     pub(super) fn order(&self) -> ProcessorOrder {
         let named = fingerprint(&self.mandates, &self.authorization);

@@ -53,6 +53,8 @@ pub(crate) enum MandateCode {
     CartAltered,
     /// The time of the cart is over.
     CartExpired,
+    /// Something else settled it than settles now.
+    CartOutdated,
     /// Another amount.
     Amount,
     /// Another currency.
@@ -61,6 +63,8 @@ pub(crate) enum MandateCode {
     AmountPending,
     /// Somebody else is paid.
     Payee,
+    /// With a longer time for refunds.
+    RefundPeriod,
     /// By a method that is not offered.
     Method,
     /// The intent is not covered by the signature.
@@ -86,7 +90,7 @@ pub(crate) enum MandateCode {
 impl MandateCode {
     /// All of them.
     #[cfg(test)]
-    pub(crate) const ALL: [Self; 37] = [
+    pub(crate) const ALL: [Self; 39] = [
         Self::Unreadable,
         Self::AuthorizationMissing,
         Self::AuthorizationUnreadable,
@@ -110,10 +114,12 @@ impl MandateCode {
         Self::OtherCart,
         Self::CartAltered,
         Self::CartExpired,
+        Self::CartOutdated,
         Self::Amount,
         Self::Currency,
         Self::AmountPending,
         Self::Payee,
+        Self::RefundPeriod,
         Self::Method,
         Self::IntentUnsigned,
         Self::IntentExpired,
@@ -152,10 +158,12 @@ impl MandateCode {
             Self::OtherCart => "other_cart",
             Self::CartAltered => "cart_altered",
             Self::CartExpired => "cart_expired",
+            Self::CartOutdated => "cart_outdated",
             Self::Amount => "mandate_amount",
             Self::Currency => "mandate_currency",
             Self::AmountPending => "amount_pending",
             Self::Payee => "mandate_payee",
+            Self::RefundPeriod => "mandate_refund",
             Self::Method => "mandate_method",
             Self::IntentUnsigned => "intent_unsigned",
             Self::IntentExpired => "intent_expired",
@@ -175,6 +183,11 @@ impl MandateCode {
         let message = Sentences::in_language(SpokenLanguage::English).payment_fault(code);
         let is_passing = matches!(self, Self::KeysUnavailable | Self::ProcessorUnavailable | Self::CredentialEarly);
         PaymentError { code: code.to_owned(), message: message.unwrap_or_else(|| code.to_owned()), is_passing }
+    }
+
+    /// The same where this mandate is of no use later either.
+    pub(crate) fn lasting(self) -> PaymentError {
+        PaymentError { is_passing: false, ..self.fault() }
     }
 }
 

@@ -31,6 +31,11 @@ struct IntentMandate {
     _risk: Option<Value>,
 }
 
+/// When an intent ends; `None` where it can't be read, which [`check`] refuses.
+pub(super) fn until(intent: &Value) -> Option<Timestamp> {
+    IntentMandate::deserialize(intent).ok()?.intent_expiry.parse().ok()
+}
+
 /// Whether a cart is within what its payer wished for, at `now`.
 pub(super) fn check(intent: &Value, cart: &Cart, now: Timestamp) -> Result<(), MandateCode> {
     let intent = IntentMandate::deserialize(intent).map_err(|_| MandateCode::IntentLimit)?;

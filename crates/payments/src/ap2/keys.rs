@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::code::MandateCode;
 use crate::ap2_settings::{Ap2Issuer, Ap2Settings};
-use crate::limits::{KEYS_FRESH, KEYS_RETRY, KEYS_USABLE};
+use crate::limits::{KEYS_FRESH, KEYS_RETRY, KEYS_TIME_MAX, KEYS_USABLE};
 use crate::settings_error::SettingsError;
 
 /// The issuers that are trusted, with their keys.
@@ -95,7 +95,12 @@ impl RemoteKeys {
         if let Some(keys) = known(KEYS_FRESH) {
             return Ok(keys);
         }
-        let _one_at_a_time = self.fetching.lock().await;
+        let _one_at_a_time = match (self.fetching.try_lock(), known(KEYS_USABLE)) {
+            (Ok(guard), _) => guard,
+            // Somebody else is fetching them: nobody waits for that who has some to go on with.
+            (Err(_), Some(keys)) => return Ok(keys),
+            (Err(_), None) => self.fetching.lock().await,
+        };
         // Again: the fetch that was waited for may have brought it.
         if let Some(keys) = known(KEYS_FRESH) {
             return Ok(keys);
@@ -118,7 +123,8 @@ impl RemoteKeys {
     }
 
     async fn fetch(&self) -> Result<KeySet, String> {
-        let found = self.egress.get(Purpose::Document, &self.url).await.map_err(|error| error.log_reason())?;
+        let fetched = tokio::time::timeout(KEYS_TIME_MAX, self.egress.get(Purpose::Document, &self.url)).await;
+        let found = fetched.map_err(|_| "it took too long".to_owned())?.map_err(|error| error.log_reason())?;
         KeySet::from_public_jwks(&found.bytes).map_err(|fault| fault.to_string())
     }
 }
@@ -127,4 +133,54 @@ impl RemoteKeys {
 fn is_within(then: Option<Timestamp>, now: Timestamp, time: Duration) -> bool {
     let age = then.map(|then| now.as_second() - then.as_second());
     age.is_some_and(|age| (0..time.as_secs().cast_signed()).contains(&age))
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_egress::EgressConfig;
+    use forecourt_jose::SigningKey;
+    use forecourt_testkit::CountedEntropy;
+    use serde_json::json;
+    use tokio::net::TcpListener;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// Keys that were fetched at the second 0, behind a server that takes connections and never answers.
+    async fn kept() -> (RemoteKeys, TcpListener) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("https://{}/jwks", listener.local_addr().unwrap());
+        let allow = vec!["127.0.0.0/8".parse().unwrap()];
+        // Longer than keys may take.
+        let connect_seconds = 20.try_into().unwrap();
+        let config = EgressConfig { allow, connect_seconds, ..EgressConfig::default() };
+        let egress = Egress::builder(config).build().unwrap();
+        let jwks = json!({"keys": [SigningKey::generate(&CountedEntropy::default()).public().to_jwk()]});
+        let keys = Some(Arc::new(KeySet::from_public_jwks(jwks.to_string().as_bytes()).unwrap()));
+        let kept = CachedKeys { keys, fetched_at: Some(Timestamp::UNIX_EPOCH), tried_at: None };
+        (RemoteKeys { egress, url, kept: Mutex::new(kept), fetching: tokio::sync::Mutex::default() }, listener)
+    }
+
+    fn after(time: Duration) -> Timestamp {
+        Timestamp::from_second(time.as_secs().cast_signed()).unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn ap2_keys_that_can_still_be_used_are_so_while_fetching_is_slow() {
+        let (keys, _listener) = kept().await;
+        let algorithm = Algorithm::from_jose("EdDSA").unwrap();
+        let asked = async |now: Duration| {
+            let begun = Instant::now();
+            (keys.with(None, algorithm, after(now)).await.map(drop), begun.elapsed())
+        };
+        assert_eq!(asked(KEYS_FRESH - Duration::from_secs(1)).await, (Ok(()), Duration::ZERO));
+        let guard = keys.fetching.lock().await;
+        assert_eq!(asked(KEYS_FRESH).await, (Ok(()), Duration::ZERO), "somebody else fetches them");
+        drop(guard);
+        let (found, waited) = asked(KEYS_FRESH).await;
+        assert!(
+            found.is_ok() && (Duration::from_secs(1)..=KEYS_TIME_MAX + Duration::from_millis(10)).contains(&waited)
+        );
+        assert_eq!(asked(KEYS_USABLE).await.0, Err(MandateCode::KeysUnavailable), "a key may have been withdrawn");
+    }
 }

@@ -121,7 +121,19 @@ impl Processor {
             Ok(value)
         };
         let authorization = settings.processor_secret.as_ref().map(bearer).transpose()?;
+        // Told now, and not to the first payer.
+        egress.foresees(Purpose::Service, url).map_err(|error| {
+            let message = format!("ap2: `processor` can't be reached: {error}");
+            let hint = "networks of your own, this machine among them, are opened by `allow` in [egress], http there by \
+                        `allow_http`, and other ports than 443 elsewhere by `ports`";
+            SettingsError::new(message, hint)
+        })?;
         Ok(Self { egress, base: url.trim_end_matches('/').to_owned(), authorization })
+    }
+
+    /// Whether it is the one at `url`.
+    pub(super) fn is_at(&self, url: &str) -> bool {
+        self.base == url.trim_end_matches('/')
     }
 
     /// Asks for something, and says where the payment stands then.

@@ -11,12 +11,12 @@ use forecourt_egress::Egress;
 use forecourt_jose::{Algorithm, SigningKey};
 use futures::future::BoxFuture;
 
-use super::cart::{Cart, CartTerms};
+use super::cart::{Cart, CartTerms, x402_offers};
 use super::claim::{Claim, fingerprint, inner, payer, read, unavailable};
 use super::code::MandateCode;
 use super::keys::TrustedIssuers;
 use super::processor::{Processor, ProcessorRequest, ProcessorStatus};
-use super::{FAMILY, chain};
+use super::{FAMILY, PROCESSOR_METHOD, X402_METHOD, chain, intent};
 use crate::ap2_settings::SettledBy;
 use crate::scheme::X402;
 use crate::settings::PaymentsSettings;
@@ -77,6 +77,7 @@ impl Ap2 {
         let now = self.clock.now();
         // By our own records first: a mandate that is for something else costs nobody a fetch.
         chain::check(mandates, cart, now)?;
+        self.check_settler(cart)?;
         let keys = self.issuers.keys(authorization.issuer(), authorization.key(), now).await?;
         let signed = authorization.verify(&keys, &self.algorithms, now)?;
         chain::check_signed(&signed, mandates, cart, now)?;
@@ -89,7 +90,19 @@ impl Ap2 {
         }
     }
 
+    /// Whether a cart is settled by what settles now. Another one knows nothing of it, and would take the money again.
+    fn check_settler(&self, cart: &Cart) -> Result<(), MandateCode> {
+        let is_ours = match &self.settler {
+            Settler::X402(_) => cart.takes(X402_METHOD),
+            Settler::Processor(processor) => cart.processor().is_some_and(|url| processor.is_at(url)),
+        };
+        if is_ours { Ok(()) } else { Err(MandateCode::CartOutdated) }
+    }
+
     async fn settle_claim(&self, offer: &AcceptedPayment, claim: &Claim, is_repeated: bool) -> Settlement {
+        if self.check_settler(&claim.cart).is_err() {
+            return Settlement::Unknown(claim.settled_elsewhere());
+        }
         match &self.settler {
             Settler::X402(x402) => {
                 let (inner, payment) = match claim.x402(x402) {
@@ -107,18 +120,23 @@ impl Ap2 {
     }
 
     async fn hold_claim(&self, claim: &Claim) -> Result<(), PaymentError> {
+        self.check_settler(&claim.cart)?;
         let Settler::Processor(processor) = &self.settler else { return Ok(()) };
         match processor.ask(&claim.order(), ProcessorRequest::Authorize(&claim.bundle())).await {
             Ok(ProcessorStatus::Authorized | ProcessorStatus::Captured) => Ok(()),
-            Ok(ProcessorStatus::Pending) => Err(MandateCode::ProcessorUnavailable.fault()),
+            // What is not held is let go of for good, so that this mandate is of no use a minute later.
+            Ok(ProcessorStatus::Pending) => Err(MandateCode::ProcessorUnavailable.lasting()),
             Ok(ProcessorStatus::Declined | ProcessorStatus::Released | ProcessorStatus::Refunded) => {
                 Err(MandateCode::Declined.fault())
             }
-            Err(error) => Err(unavailable(error)),
+            Err(error) => Err(PaymentError { is_passing: false, ..unavailable(error) }),
         }
     }
 
     async fn release_claim(&self, claim: &Claim) -> GivenBack {
+        if self.check_settler(&claim.cart).is_err() {
+            return GivenBack::Unknown(claim.settled_elsewhere());
+        }
         let Settler::Processor(processor) = &self.settler else { return GivenBack::NotTaken };
         match processor.ask(&claim.order(), ProcessorRequest::Release).await {
             Ok(ProcessorStatus::Released) => GivenBack::NotTaken,
@@ -136,8 +154,12 @@ impl PaymentScheme for Ap2 {
 
     fn networks(&self, offers: &[AcceptedPayment]) -> Vec<String> {
         let Settler::X402(x402) = &self.settler else { return Vec::new() };
-        let carts = offers.iter().filter_map(Cart::read);
-        x402.networks(&carts.flat_map(|cart| cart.x402_offers()).collect::<Vec<_>>())
+        // As a rule has them, and as a payer was shown them.
+        let asked = |offer: &AcceptedPayment| match CartTerms::read(offer) {
+            Some(terms) => x402_offers(&terms.method_data),
+            None => Cart::read(offer).map(|cart| cart.x402_offers()).unwrap_or_default(),
+        };
+        x402.networks(&offers.iter().flat_map(asked).collect::<Vec<_>>())
     }
 
     /// A payment of x402 in a mandate could be taken out of it, and handed in by itself.
@@ -177,13 +199,19 @@ impl PaymentScheme for Ap2 {
         let (mandates, authorization) = read(payment)?;
         // A cart has the name of its state, so that it pays for no other, whoever offers it.
         let reference = Some(mandates.contents.payment_details_id.clone());
-        Ok(match &self.settler {
-            Settler::X402(x402) => PaymentAuthorization { reference, ..x402.authorization(&inner(&mandates)?)? },
-            Settler::Processor(_) => {
-                let payer = Some(payer(&authorization));
-                PaymentAuthorization { payer, reference, ..PaymentAuthorization::default() }
+        let paid = match &self.settler {
+            Settler::X402(x402) => x402.authorization(&inner(&mandates)?)?,
+            // One that something else settles says nothing that holds here.
+            Settler::Processor(_) if mandates.contents.payment_response.method_name != PROCESSOR_METHOD => {
+                return Err(MandateCode::Method.fault());
             }
-        })
+            Settler::Processor(_) => {
+                PaymentAuthorization { payer: Some(payer(&authorization)), ..PaymentAuthorization::default() }
+            }
+        };
+        // What its payer allowed ends with the intent, whatever the payment itself says.
+        let ends = [paid.good_until, mandates.intent.as_ref().and_then(intent::until)];
+        Ok(PaymentAuthorization { reference, good_until: ends.into_iter().flatten().min(), ..paid })
     }
 
     fn verify<'a>(
@@ -228,8 +256,9 @@ impl PaymentScheme for Ap2 {
         })
     }
 
-    fn gives_back(&self) -> bool {
-        self.holds()
+    /// By its cart, and not by what settles now: what was held elsewhere is still to be given back there.
+    fn gives_back(&self, offer: &AcceptedPayment) -> bool {
+        Cart::read(offer).is_some_and(|cart| cart.processor().is_some())
     }
 
     fn give_back<'a>(&'a self, offer: &'a AcceptedPayment, payment: &'a PaymentSubmission) -> BoxFuture<'a, GivenBack> {

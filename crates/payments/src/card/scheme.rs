@@ -403,7 +403,7 @@ impl PaymentScheme for Card {
         })
     }
 
-    fn gives_back(&self) -> bool {
+    fn gives_back(&self, _: &AcceptedPayment) -> bool {
         true
     }
 

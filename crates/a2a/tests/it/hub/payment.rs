@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use forecourt_core::gate::{Rule, RuleVerdict};
 use forecourt_core::policy::{
     AcceptedPayment, Charge, ConsentTerms, Demand, PaidFor, PaymentAuthorization, PaymentConfirmation, PaymentError,
-    PaymentScheme, PaymentSubmission, PaymentTerms, PresentedTerms, Receipt, Requirement, Settlement,
+    PaymentScheme, PaymentSubmission, PaymentTerms, PresentedTerms, Receipt, RefusalKind, Requirement, Settlement,
 };
-use forecourt_core::{AgentCard, Message, StateToken};
+use forecourt_core::{AgentCard, Ending, Event, Message, PolicyPart, StateToken};
 use forecourt_issuance::IssuanceStatus;
-use forecourt_testkit::{ScriptedAgent, card};
+use forecourt_testkit::{ScriptedAgent, Step, card};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
@@ -451,6 +451,10 @@ async fn ap2_a_payment_mandate_in_its_task_pays_and_reaches_no_agent() {
             };
             json!({"taskId": refused["id"], "messageId": format!("m-{id}"), "parts": [part]})
         };
+        // Where no cart is open nobody is to see it.
+        let mut nowhere = mandate("pm-0");
+        nowhere.as_object_mut().unwrap().remove("taskId");
+        wire.at(&place).says_with("", nowhere).await.is_fault(wire, -32602);
         let paid = wire.at(&place).says_with("", mandate("pm-1")).await.task(wire);
         assert_eq!((state(&paid).as_str(), artifact_text(&paid).as_str()), ("completed", "soup"), "{paid}");
         assert!(!paid.to_string().contains("s3cret"), "a mandate is kept nowhere: {paid}");
@@ -461,5 +465,27 @@ async fn ap2_a_payment_mandate_in_its_task_pays_and_reaches_no_agent() {
         let heard = agent.heard();
         assert_eq!((heard.len(), heard[0].text()), (1, "what soup is there?".to_owned()));
         assert!(!format!("{heard:?}").contains("s3cret"));
+    }
+}
+
+#[tokio::test]
+async fn ap2_a_payment_mandate_for_the_cart_of_an_agent_is_for_that_agent_and_one_for_none_is_for_nobody() {
+    for (scheme, is_for_agent) in [("ap2.cart_mandate", true), ("stripe.card", false)] {
+        let offer = AcceptedPayment { scheme: scheme.to_owned(), payload: object(json!({"contents": {"id": "own"}})) };
+        let part = PolicyPart::new(RefusalKind::PaymentRequired { accepted_payments: vec![offer] }, "Pay me.");
+        let agent = ScriptedAgent::new(vec![Step::Do(Event::Ending(Ending::Refused(Box::new(part))))]);
+        let setup = Setup { schemes: vec![Arc::new(Mandates::default())], ..Setup::default() };
+        let place = setup.guarded(card("shop"), agent.clone(), Vec::new()).start().await;
+        let wire = Wire::Rpc10;
+        let refused = wire.at(&place).says("soup?").await.task(wire);
+        let data = json!({"ap2.mandates.PaymentMandate": {"id": "pm", "secret": "s3cret"}});
+        let fields = json!({"taskId": refused["id"], "messageId": "m-2", "parts": [{"data": data}]});
+        let answered = wire.at(&place).says_with("", fields).await;
+        match is_for_agent {
+            true => drop(answered.task(wire)),
+            false => answered.is_fault(wire, -32602),
+        }
+        let heard = format!("{:?}", agent.heard());
+        assert_eq!((heard.contains("s3cret"), agent.heard().len()), (is_for_agent, 1 + usize::from(is_for_agent)));
     }
 }

@@ -122,6 +122,8 @@ pub(super) struct Till {
     pub(super) released: AtomicUsize,
     /// How long holding takes.
     pub(super) hold_hangs: bool,
+    /// What is done while it is held.
+    pub(super) while_held: Mutex<Option<Box<dyn Fn() + Send + Sync>>>,
     /// Whether an offer is bound to the state that it is made for.
     pub(super) presents: bool,
     /// What is paid, where it is another amount than was asked for.
@@ -175,12 +177,15 @@ impl PaymentScheme for Till {
             if self.hold_hangs {
                 std::future::pending::<()>().await;
             }
+            if let Some(meanwhile) = &*self.while_held.lock() {
+                meanwhile();
+            }
             let refused = self.hold_says.lock().pop();
             refused.map_or(Ok(()), Err)
         })
     }
 
-    fn gives_back(&self) -> bool {
+    fn gives_back(&self, _: &AcceptedPayment) -> bool {
         self.holds
     }
 

@@ -58,6 +58,23 @@ async fn policy5_3_a_payment_that_is_not_taken_is_told_on_the_page() {
 }
 
 #[tokio::test]
+async fn policy5_3_what_is_let_go_of_is_offered_anew_with_the_refusal() {
+    let shop = wanting(payment()).await;
+    shop.till.holds.store(true, Ordering::SeqCst);
+    let path = page_of(shop.place.ask("/~bot?user=a", "application/json").await.is(402).text());
+    let offered = |answer: &Value| answer["policy"]["accepted_payments"][0]["payload"]["cart"].as_u64().unwrap();
+    let looks = || request(Method::GET, &path).header("accept", "application/json");
+    let before = shop.place.send(looks()).await.is(200).json();
+    let paying = request(Method::POST, &path)
+        .header("accept", "application/json")
+        .header("x-payment", STANDARD.encode(signed("a")));
+    let refused = shop.place.send(paying).await.is(402).json();
+    let now = shop.place.send(looks()).await.is(200).json();
+    assert_ne!(offered(&refused), offered(&before));
+    assert_eq!(offered(&refused), offered(&now));
+}
+
+#[tokio::test]
 async fn policy5_3_nobody_pays_twice_for_what_nobody_knows() {
     let shop = wanting(payment_before()).await;
     *shop.till.says.lock() = Some(Settlement::Unknown("no answer".to_owned()));

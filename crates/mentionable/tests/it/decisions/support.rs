@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use forecourt_core::gate::{Rule, RuleVerdict};
 use forecourt_core::policy::{
     AcceptedPayment, Charge, ConsentTerms, Demand, PaidFor, PaymentAuthorization, PaymentConfirmation, PaymentError,
-    PaymentScheme, PaymentSubmission, PaymentTerms, Receipt, Requirement, Settlement,
+    PaymentScheme, PaymentSubmission, PaymentTerms, PresentedTerms, Receipt, Requirement, Settlement,
 };
 use forecourt_core::{AgentCard, Message};
 use forecourt_testkit::{ScriptedAgent, card};
@@ -74,11 +74,36 @@ pub(super) struct Till {
     pub(super) settled: AtomicUsize,
     /// What settling says once instead.
     pub(super) says: Mutex<Option<Settlement>>,
+    /// Whether offers are made for their state, anew each time, and a payment is to be held, which always fails.
+    pub(super) holds: AtomicBool,
+    presented: AtomicUsize,
 }
 
 impl PaymentScheme for Till {
     fn family(&self) -> &'static str {
         "x402"
+    }
+
+    fn present(&self, offer: &AcceptedPayment, _: &PresentedTerms<'_>) -> AcceptedPayment {
+        let mut offer = offer.clone();
+        if self.holds() {
+            offer.payload.insert("cart".to_owned(), self.presented.fetch_add(1, Ordering::SeqCst).into());
+        }
+        offer
+    }
+
+    fn holds(&self) -> bool {
+        self.holds.load(Ordering::SeqCst)
+    }
+
+    fn hold<'a>(&'a self, _: &'a AcceptedPayment, _: &'a PaymentSubmission) -> BoxFuture<'a, Result<(), PaymentError>> {
+        let message = "It was declined.".to_owned();
+        let declined = PaymentError { code: "processor_declined".to_owned(), message, is_passing: false };
+        Box::pin(std::future::ready(Err(declined)))
+    }
+
+    fn gives_back(&self, _: &AcceptedPayment) -> bool {
+        self.holds()
     }
 
     fn select(&self, _: &[AcceptedPayment], _: &PaymentSubmission) -> Result<usize, PaymentError> {

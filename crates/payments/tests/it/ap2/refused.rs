@@ -65,6 +65,16 @@ async fn ap2_what_pays_for_something_else_is_refused() {
                 |d| d.contents["payment_details_total"]["pending"] = true.into(),
                 Some("amount_pending"),
             ),
+            (
+                "a longer time for refunds",
+                |d| d.contents["payment_details_total"]["refund_period"] = 1.into(),
+                Some("mandate_refund"),
+            ),
+            (
+                "the time for refunds left out",
+                |d| drop(d.contents["payment_details_total"].as_object_mut().unwrap().remove("refund_period")),
+                None,
+            ),
             ("another payee", |d| d.contents["merchant_agent"] = "Evil Shop".into(), Some("mandate_payee")),
             (
                 "another method",

@@ -1,8 +1,13 @@
 //! What a host signs, and mandates that were verified: held, taken and given back once, by a processor or by x402.
 
+use std::sync::Arc;
+
 use forecourt_core::policy::{GivenBack, PaymentScheme, Settlement};
+use forecourt_egress::{Egress, EgressConfig};
 use forecourt_jose::jws::Jws;
-use forecourt_testkit::ProcessorFault;
+use forecourt_payments::PaymentsSettings;
+use forecourt_payments::ap2::{Ap2, INTENT_KEY};
+use forecourt_testkit::{HandClock, ProcessorFault};
 use serde_json::{Value, json};
 
 use super::{Market, hash};
@@ -68,7 +73,7 @@ async fn ap2_a_verified_mandate_is_held_and_taken_once() {
     let paid = market.payment(&cart, |_| {});
     assert_eq!(market.ap2.select(&[market.cart('b'), cart.clone()], &paid).unwrap(), 1);
     assert_eq!(market.ap2.select(&[market.cart('b')], &paid).unwrap_err().code, "other_cart");
-    assert!(market.ap2.holds() && market.ap2.gives_back());
+    assert!(market.ap2.holds() && market.ap2.gives_back(&cart));
     assert_eq!(market.ap2.authorization(&paid).unwrap().reference, Some("a".repeat(64)));
     for _ in 0..2 {
         assert_eq!(market.ap2.hold(&cart, &paid).await, Ok(()));
@@ -170,7 +175,7 @@ async fn ap2_x402_settles_exactly_the_cart() {
         assert_eq!(market.ap2.verify(&cart, &paid).await, Ok(()), "version {version}");
         assert_eq!(market.ap2.claimed_as(), "x402", "it could be handed in by itself");
     }
-    assert!(!market.ap2.holds() && !market.ap2.gives_back());
+    assert!(!market.ap2.holds() && !market.ap2.gives_back(&cart));
     let paid = market.payment(&cart, |_| {});
     let Settlement::Settled(receipt) = market.ap2.settle(&cart, &paid).await else { panic!() };
     assert_eq!((receipt.amount.as_str(), &receipt.details["success"]), ("10000", &json!(true)));
@@ -204,4 +209,80 @@ async fn ap2_x402_settles_exactly_the_cart() {
         let paid = market.payment(&cart, |draft| draft.contents["payment_response"]["details"] = details);
         assert_eq!(market.ap2.verify(&cart, &paid).await.unwrap_err().code, code, "{what}");
     }
+}
+
+#[tokio::test]
+async fn ap2_what_another_one_settles_is_kept_for_it_and_asked_of_nobody_else() {
+    let of = [Market::with_processor().await, Market::with_processor().await, Market::with_x402().await];
+    for (made, now) in [(0, 1), (0, 2), (2, 0)] {
+        let (made, now) = (&of[made], &of[now]);
+        let cart = made.cart('a');
+        let paid = made.payment(&cart, |_| {});
+        assert_eq!(made.ap2.hold(&cart, &paid).await, Ok(()));
+        assert_eq!(now.ap2.verify(&cart, &paid).await.unwrap_err().code, "cart_outdated");
+        if now.ap2.holds() {
+            assert_eq!(now.ap2.hold(&cart, &paid).await.unwrap_err().code, "cart_outdated");
+        }
+        // That it holds money goes by its cart.
+        assert_eq!(now.ap2.gives_back(&cart), made.ap2.gives_back(&cart));
+        for settled in [now.ap2.settle(&cart, &paid).await, now.ap2.reconcile(&cart, &paid).await] {
+            let Settlement::Unknown(reason) = settled else { panic!("{settled:?}") };
+            assert!(reason.contains("[payments.ap2] names something else by now"), "{reason}");
+        }
+        assert!(matches!(now.ap2.give_back(&cart, &paid).await, GivenBack::Unknown(_)));
+        assert!(now.processor.books.lock().asked.is_empty() && now.facilitator.books.lock().transfers.is_empty());
+        assert!(matches!(made.ap2.settle(&cart, &paid).await, Settlement::Settled(_)), "where it was made for");
+        of.iter().for_each(|market| market.processor.books.lock().asked.clear());
+        of.iter().for_each(|market| market.facilitator.books.lock().transfers.clear());
+    }
+    // What it says of itself is not taken for what holds here, so that no answer begins on it.
+    let (processor, x402) = (&of[0], &of[2]);
+    assert!(processor.ap2.authorization(&x402.payment(&x402.cart('b'), |_| {})).is_err());
+    assert!(x402.ap2.authorization(&processor.payment(&processor.cart('b'), |_| {})).is_err());
+}
+
+#[tokio::test]
+async fn ap2_networks_are_named_before_and_after_a_cart_is_signed() {
+    let market = Market::with_x402().await;
+    let named = market.ap2.networks(&[market.cart('a')]);
+    assert_eq!((named.len(), market.ap2.networks(&[market.terms()])), (1, named));
+}
+
+#[tokio::test]
+async fn ap2_a_payment_ends_with_what_its_payer_allowed() {
+    for market in [Market::with_processor().await, Market::with_x402().await] {
+        let ends = |until: Option<&str>| {
+            let paid = market.payment(&market.cart('a'), |draft| {
+                if let Some(until) = until {
+                    let intent = json!({"natural_language_description": "Rice.", "intent_expiry": until});
+                    draft.beside.insert(INTENT_KEY.to_owned(), intent);
+                }
+            });
+            market.ap2.authorization(&paid).unwrap().good_until
+        };
+        let (soon, late) = ("2026-01-01T00:00:30Z", "2126-01-01T00:00:00Z");
+        assert_eq!(ends(Some(soon)), Some(soon.parse().unwrap()));
+        let without = ends(None);
+        assert_eq!(ends(Some(late)), without.or(Some(late.parse().unwrap())));
+    }
+}
+
+#[test]
+fn ap2_a_processor_that_can_not_be_reached_is_told_before_anybody_pays() {
+    let text = "[ap2]\nsettle = \"processor\"\nprocessor = \"http://127.0.0.1:9500/ap2\"\n\
+                [[ap2.issuers]]\nissuer = \"a\"\njwks_url = \"https://a.example/jwks\"";
+    let settings: PaymentsSettings = toml::from_str(text).unwrap();
+    let made = |config: EgressConfig| {
+        let egress = Egress::builder(config).build().unwrap();
+        Ap2::new(&settings, None, &egress, Arc::new(HandClock::new())).map(drop)
+    };
+    let allow = || vec!["127.0.0.0/8".parse().unwrap()];
+    for config in [EgressConfig::default(), EgressConfig { allow: allow(), ..EgressConfig::default() }] {
+        let error = made(config).unwrap_err();
+        assert!(
+            error.message.contains("`processor` can't be reached") && error.hint.contains("`allow_http`"),
+            "{error:?}"
+        );
+    }
+    assert!(made(EgressConfig { allow: allow(), allow_http: true, ..EgressConfig::default() }).is_ok());
 }

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use forecourt_core::policy::{AcceptedPayment, Charge, RefusalKind};
 use forecourt_core::{Ending, Event, PolicyPart, Store};
-use forecourt_issuance::{IssuanceOutcome, IssuanceStatus};
+use forecourt_issuance::{IssuanceOutcome, IssuanceStatus, VERIFIED_KEPT};
 use forecourt_store::Memory;
 use forecourt_testkit::{ScriptedAgent, Step};
 use serde_json::json;
 
 use super::super::support::{Till, Wants, ask, coins, fee, refused_payment, setup, submitting, with_state};
+use crate::faulty::FaultyStore;
 use crate::support::{Setup, message};
 
 fn counted(till: &Till) -> [usize; 3] {
@@ -71,6 +73,52 @@ async fn of_two_hundred_who_pay_one_state_one_is_held_and_taken() {
     let answers = futures::future::join_all((0..12).map(again)).await;
     assert_eq!(answers.into_iter().filter(|answer| matches!(answer, Ok(true))).count(), 1);
     assert_eq!(counted(&till), [1, 1, 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_a_payment_is_being_held_nobody_else_lets_go_of_it() {
+    let (store, rule): (Arc<dyn Store>, _) = (Arc::new(Memory::new()), Wants::this(fee("5", Charge::After)));
+    let node = async |till: &Arc<Till>| {
+        let setup = Setup { alone: false, ..setup(&store, &rule, till) };
+        let agent = ScriptedAgent::saying(["Soup."]);
+        setup.host_with(agent, setup.clock.clone(), Arc::new(forecourt_host::SystemEntropy)).await
+    };
+    let slow = Arc::new(Till { holds: true, hold_hangs: true, ..Till::default() });
+    let one = node(&slow).await;
+    let state = ask(&one, message("Dinner?")).await.state();
+    let (host, paid) = (one.clone(), state.clone());
+    let paying = tokio::spawn(async move { host.pay(&paid, &coins("5", "a"), &Default::default()).await.unwrap() });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let other = Arc::new(Till { holds: true, ..Till::default() });
+    let two = node(&other).await;
+    tokio::time::sleep(Duration::from_secs(15)).await;
+    assert_eq!((counted(&slow), counted(&other)), ([1, 0, 0], [0, 0, 0]), "it is under way");
+    let IssuanceOutcome::Refused(fault) = paying.await.unwrap() else { panic!() };
+    assert_eq!((fault.code.as_str(), counted(&slow)), ("hold_timed_out", [1, 0, 1]), "by whoever asked");
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let status = two.issuance(&state).await.unwrap().unwrap().status;
+    assert_eq!((counted(&other), status), ([0, 0, 0], IssuanceStatus::Issued));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_held_while_the_store_fails_is_let_go_of() {
+    // It is lost that it is held, or that this was written.
+    for fails in [FaultyStore::set_away, FaultyStore::set_mute] {
+        let store = Arc::new(FaultyStore::of(Arc::new(Memory::new())));
+        let till = Arc::new(Till { holds: true, ..Till::default() });
+        let failing = store.clone();
+        *till.while_held.lock() = Some(Box::new(move || fails(&failing, true)));
+        let kept: Arc<dyn Store> = store.clone();
+        let setup = setup(&kept, &Wants::this(fee("5", Charge::After)), &till);
+        let host = setup.host(ScriptedAgent::saying(["Soup."])).await;
+        let state = ask(&host, message("Dinner?")).await.state();
+        assert!(host.pay(&state, &coins("5", "a"), &Default::default()).await.is_err());
+        fails(&store, false);
+        // Nobody comes for the answer.
+        setup.clock.advance(VERIFIED_KEPT + Duration::from_secs(1));
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        assert_eq!(counted(&till), [1, 0, 1]);
+    }
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use forecourt_core::policy::{Charge, PaymentScheme};
 use forecourt_core::{Event, Message, StateToken, Store, ThreadId};
 use forecourt_host::Run;
-use forecourt_issuance::IssuanceStatus;
+use forecourt_issuance::{IssuanceStatus, SETTLE_TIME_MAX};
 use forecourt_store::Memory;
 use forecourt_testkit::{CountedEntropy, HandClock, ScriptedAgent, Step};
 use futures::StreamExt;
@@ -112,11 +112,17 @@ fn a_host_that_dies_while_a_payment_is_held_lets_go_of_it() {
     });
     process(async {
         let till = Arc::new(Till { holds: true, ..Till::default() });
-        let host = run(1, &store, &till).host(ScriptedAgent::saying(["Soup."])).await;
+        let setup = run(1, &store, &till);
+        let host = setup.host(ScriptedAgent::saying(["Soup."])).await;
         let status = async || host.issuance(&state).await.unwrap().unwrap().status;
         assert_eq!(status().await, IssuanceStatus::Indeterminate);
         assert!(!ask(&host, with_state("Dinner?", thread.clone(), &state)).await.is_answer());
+        // As long as it may still be under way at its provider nobody gets in between.
+        setup.clock.advance(SETTLE_TIME_MAX - Duration::from_secs(2));
         tokio::time::sleep(Duration::from_secs(10)).await;
+        assert_eq!((till.released.load(Ordering::SeqCst), status().await), (0, IssuanceStatus::Indeterminate));
+        setup.clock.advance(Duration::from_secs(1));
+        tokio::time::sleep(Duration::from_secs(20)).await;
         assert_eq!((till.released.load(Ordering::SeqCst), status().await), (1, IssuanceStatus::Issued));
         host.pay(&state, &coins("5", "b"), &Default::default()).await.unwrap();
         assert!(ask(&host, with_state("Dinner?", thread.clone(), &state)).await.is_answer());

@@ -177,7 +177,7 @@ impl PaymentScheme for Desk {
         self.settle(offer, payment)
     }
 
-    fn gives_back(&self) -> bool {
+    fn gives_back(&self, _: &AcceptedPayment) -> bool {
         true
     }
 
