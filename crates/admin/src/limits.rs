@@ -81,6 +81,8 @@ pub(crate) const SEARCH_LOOKED_AT_MAX: usize = 10_000;
 pub(crate) const DELIVERIES_LOOKED_AT_MAX: usize = 10_000;
 /// Records of the audit that are looked at for one task.
 pub(crate) const HISTORY_LOOKED_AT_MAX: usize = 50_000;
+/// Characters of a caller's name in records of the audit, which has no more of it ([`forecourt_audit::AuditRecord::who`]).
+pub(crate) const WHO_CHARS_MAX: usize = 256;
 /// Things of a kind that the history of a task tells.
 pub(crate) const HISTORY_TOLD_MAX: usize = 100;
 /// Crawlers that are counted, each by its name and whether that is proven; those beyond together, as one more.
