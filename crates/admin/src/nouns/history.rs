@@ -68,6 +68,7 @@ pub struct RelatedTask {
 
 pub(crate) async fn one(ask: Ask) -> Result<TaskHistory, ApiError> {
     let permit = tasks::permit(&ask).await?;
+    let _place = ask.desk.place()?;
     let task = permit.task().clone();
     let requests: Vec<String> = task.turns.iter().filter_map(|turn| turn.id.clone()).collect();
     let found = recorded(&ask, &task).await?;

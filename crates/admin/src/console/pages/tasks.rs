@@ -48,7 +48,8 @@ pub(super) async fn tasks_page(ask: Ask) -> Result<Page, ApiError> {
 
 pub(super) async fn task_page(ask: Ask) -> Result<Page, ApiError> {
     let now = ask.now();
-    let around = history::one(ask.clone()).await?;
+    // Without what is around it, it is still a task.
+    let around = history::one(ask.clone()).await;
     let tasks::TaskDetail { line, turns, answer, ending, failure, refusal, usage, events, last_event } =
         tasks::one(ask).await?;
     let state = TaskState::from_name(&line.state);
@@ -77,8 +78,11 @@ pub(super) async fn task_page(ask: Ask) -> Result<Page, ApiError> {
         true => log.lead(format!("The first {shown} of {last_event} events.")),
         false => log,
     });
-    let found_by = found_by(&around);
-    sections.extend(beside(around, now));
+    let found_by = around.as_ref().map(found_by).unwrap_or_default();
+    sections.extend(match around {
+        Ok(around) => beside(around, now),
+        Err(error) => vec![Section::new("Around it", Body::Empty(format!("It can't be looked at: {}", error.message)))],
+    });
     Ok(Page {
         crumb: Some(("/console/tasks".to_owned(), "Tasks".to_owned())),
         alert: failure.map(|reason| format!("Failed: {reason}")),
