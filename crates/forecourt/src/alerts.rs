@@ -19,7 +19,7 @@ mod rule;
 mod selector;
 mod shipped;
 
-pub(crate) use check::check_all;
+pub(crate) use check::{AlertProblem, check_all};
 pub(crate) use evaluator::{AlertChange, AlertEvaluator};
 pub use prometheus::prometheus_rules;
 pub(crate) use rule::AlertRule;
