@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use forecourt_core::Timestamp;
 use forecourt_core::clock::after;
 use forecourt_core::store::Span;
+use forecourt_core::{Error, Timestamp};
 use forecourt_host::Host;
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
@@ -127,13 +127,16 @@ pub(crate) async fn heard(house: &OperatedHouse) -> Vec<NodeAlert> {
     firing.into_iter().filter(|one| one.silenced_until.is_none()).collect()
 }
 
-/// The rules that are silenced at the moment. Where the store does not say, none is.
-pub fn silenced(host: &Host) -> BoxFuture<'_, BTreeSet<String>> {
-    Box::pin(async move { silences(host).await.map(|silences| silences.into_keys().collect()).unwrap_or_default() })
+/// The rules that are silenced at the moment.
+///
+/// # Errors
+/// The store does not say.
+pub fn silenced(host: &Host) -> BoxFuture<'_, Result<BTreeSet<String>, Error>> {
+    Box::pin(async move { Ok(silences(host).await?.into_keys().collect()) })
 }
 
 /// The rules that are silenced now.
-async fn silences(host: &Host) -> Result<BTreeMap<String, Silence>, ApiError> {
+async fn silences(host: &Host) -> Result<BTreeMap<String, Silence>, Error> {
     let now = host.clock().now();
     let entries = host.ledger(OWNER).entries(SILENCES, Span::Before(u64::MAX), SILENCES_READ_MAX).await?;
     let mut all = BTreeMap::new();
