@@ -233,3 +233,21 @@ async fn a_task_is_not_told_what_others_did_under_the_same_id_of_a_message() {
         assert_eq!(states, [own], "{told}");
     }
 }
+
+#[tokio::test]
+async fn a_search_takes_a_place_and_a_task_is_shown_without_its_history_where_there_is_none() {
+    let (console, task) = eventful().await;
+    let (cookie, name) = (console.with_token().await, reference(&task.id));
+    let (page, history) = (format!("/console/tasks/{name}"), format!("/api/v1/tasks/{name}/history"));
+    let mut places = Vec::new();
+    for _ in 0..8 {
+        assert_eq!((console.asks("/api/v1/search").await.0, console.asks(&history).await.0), (200, 200));
+        places.push(console.tries_out().await);
+    }
+    assert_eq!((console.asks("/api/v1/search").await.0, console.asks(&history).await.0), (503, 503));
+    let shown = console.get(&page, &[&cookie]).await;
+    assert!(shown.status == 200 && shown.body.contains("It can&#39;t be looked at"), "{}", shown.body);
+    places.pop();
+    assert_eq!(console.asks("/api/v1/search").await.0, 200);
+    assert!(console.get(&page, &[&cookie]).await.body.contains("payments on its way"));
+}
