@@ -9,7 +9,7 @@ use forecourt_store::StoreReads;
 use parking_lot::{Mutex, RwLock};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::api_error::ApiError;
 use crate::attempts::Attempts;
@@ -72,6 +72,12 @@ impl Desk {
     /// The house as it stands now.
     pub(crate) fn house(&self) -> Result<OperatedHouse, ApiError> {
         self.around.now().ok_or_else(|| ApiError::unavailable("the host is starting or stopping"))
+    }
+
+    /// A place of the playground, for what is as much work as a trial: held until it is dropped.
+    pub(crate) fn place(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        let place = self.trials.clone().try_acquire_owned();
+        place.map_err(|_| ApiError::unavailable("too much is looked at already").hint("try it again in a moment"))
     }
 
     /// The domain whose desk it is; nothing while there is no house.

@@ -45,7 +45,7 @@ pub(crate) const STREAMS_MAX: usize = 32;
 pub const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long a stream stays open; a browser comes again by itself.
 pub(crate) const STREAM_TIME_MAX: Duration = Duration::from_secs(10 * 60);
-/// Answers of the playground in the making at once.
+/// Answers of the playground in the making at once, and looks through much of what is kept.
 pub(crate) const TRIALS_MAX: usize = 8;
 /// Characters of each thing that is said of a caller whose place an operator takes in the playground.
 pub(crate) const TRIAL_CALLER_CHARS_MAX: usize = 500;
@@ -77,10 +77,14 @@ pub(crate) const ALERTS_NAMED_MAX: usize = 3;
 pub const SEARCH_TEXT_CHARS_MAX: usize = 200;
 /// Records of each kind that one page of a search looks at. `next` goes on behind them.
 pub(crate) const SEARCH_LOOKED_AT_MAX: usize = 10_000;
+/// The same of consents, and of payments: for each one it is read where it stands.
+pub(crate) const SEARCH_HOLDINGS_LOOKED_AT_MAX: usize = 2_000;
 /// Deliveries that wait and that a search looks at.
 pub(crate) const DELIVERIES_LOOKED_AT_MAX: usize = 10_000;
 /// Records of the audit that are looked at for one task.
 pub(crate) const HISTORY_LOOKED_AT_MAX: usize = 50_000;
+/// Characters of a caller's name in records of the audit, which has no more of it ([`forecourt_audit::AuditRecord::who`]).
+pub(crate) const WHO_CHARS_MAX: usize = 256;
 /// Things of a kind that the history of a task tells.
 pub(crate) const HISTORY_TOLD_MAX: usize = 100;
 /// Crawlers that are counted, each by its name and whether that is proven; those beyond together, as one more.

@@ -9,18 +9,21 @@
 //! | `check.rs` | the rules that a deployment goes by |
 //! | `history.rs` | what was counted in the last minutes |
 //! | `evaluator.rs` | from samples to what is firing |
+//! | `posts.rs` | from what is firing to what the operator is told |
 //! | `prometheus.rs` | the same rules for Prometheus |
 
 mod check;
 mod evaluator;
 mod history;
+mod posts;
 mod prometheus;
 mod rule;
 mod selector;
 mod shipped;
 
-pub(crate) use check::check_all;
+pub(crate) use check::{AlertProblem, check_all};
 pub(crate) use evaluator::{AlertChange, AlertEvaluator};
+pub(crate) use posts::AlertPosts;
 pub use prometheus::prometheus_rules;
 pub(crate) use rule::AlertRule;
 pub use rule::{AlertSettings, Measure, Severity};

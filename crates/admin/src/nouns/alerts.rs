@@ -1,9 +1,11 @@
 //! Alerts that are firing, on which node, by which rules; and silencing them for a time.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use forecourt_core::Timestamp;
+use forecourt_core::clock::after;
 use forecourt_core::store::Span;
+use forecourt_core::{Error, Timestamp};
 use forecourt_host::Host;
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
@@ -125,13 +127,16 @@ pub(crate) async fn heard(house: &OperatedHouse) -> Vec<NodeAlert> {
     firing.into_iter().filter(|one| one.silenced_until.is_none()).collect()
 }
 
-/// The rules that are silenced at the moment. Where the store does not say, none is.
-pub fn silenced(host: &Host) -> BoxFuture<'_, BTreeSet<String>> {
-    Box::pin(async move { silences(host).await.map(|silences| silences.into_keys().collect()).unwrap_or_default() })
+/// The rules that are silenced at the moment.
+///
+/// # Errors
+/// The store does not say.
+pub fn silenced(host: &Host) -> BoxFuture<'_, Result<BTreeSet<String>, Error>> {
+    Box::pin(async move { Ok(silences(host).await?.into_keys().collect()) })
 }
 
 /// The rules that are silenced now.
-async fn silences(host: &Host) -> Result<BTreeMap<String, Silence>, ApiError> {
+async fn silences(host: &Host) -> Result<BTreeMap<String, Silence>, Error> {
     let now = host.clock().now();
     let entries = host.ledger(OWNER).entries(SILENCES, Span::Before(u64::MAX), SILENCES_READ_MAX).await?;
     let mut all = BTreeMap::new();
@@ -150,7 +155,7 @@ pub(crate) async fn silence(ask: Command) -> Result<ActionOutcome, ApiError> {
     let (rule, why, now) = (known(&ask).await?, reason(why.as_deref())?, ask.now());
     let until = moment(&until, now)?;
     let silence = Silence { rule: rule.clone(), until, by: ask.actor.name.clone(), reason: why.clone() };
-    keep(&ask.house.host, &silence, until).await?;
+    keep(&ask.house.host, &silence).await?;
     account::note(&ask.house.host, &ask.actor.name, "silence", format!("alert {rule}"), why.as_deref(), Came::Done)
         .await;
     let until = until.strftime("%Y-%m-%d %H:%M UTC");
@@ -163,8 +168,7 @@ pub(crate) async fn unsilence(ask: Command) -> Result<ActionOutcome, ApiError> {
     let (came, words) = match silences(host).await?.remove(&rule) {
         None => (Came::Already, format!("{rule} is not silenced")),
         Some(before) => {
-            // Kept for as long as what it takes back.
-            keep(host, &Silence { until: now, by: ask.actor.name.clone(), ..before.clone() }, before.until).await?;
+            keep(host, &Silence { until: now, by: ask.actor.name.clone(), ..before }).await?;
             (Came::Done, format!("{rule} is heard again"))
         }
     };
@@ -172,7 +176,10 @@ pub(crate) async fn unsilence(ask: Command) -> Result<ActionOutcome, ApiError> {
     Ok(ActionOutcome::new(came, words))
 }
 
-async fn keep(host: &Host, silence: &Silence, kept: Timestamp) -> Result<(), ApiError> {
+/// Keeps a word about a rule for as long as any silence lasts: were it gone before one that it takes the place of, that
+/// one would count again.
+async fn keep(host: &Host, silence: &Silence) -> Result<(), ApiError> {
+    let kept = after(host.clock().now(), Duration::from_secs(u64::from(SILENCE_DAYS_MAX) * 24 * 60 * 60));
     let body = serde_json::to_value(silence).map_err(|_| ApiError::internal("a silence can't be written"))?;
     host.ledger(OWNER).append(SILENCES, body, Some(kept), None).await?;
     Ok(())

@@ -19,7 +19,9 @@ use super::search::{SearchHit, of_holding, of_record};
 use super::tasks::{self, TaskLine};
 use crate::api_error::ApiError;
 use crate::desk::Ask;
-use crate::limits::{DELIVERIES_LOOKED_AT_MAX, EVENTS_MAX, HISTORY_LOOKED_AT_MAX, HISTORY_TOLD_MAX, PAGE_MAX};
+use crate::limits::{
+    DELIVERIES_LOOKED_AT_MAX, EVENTS_MAX, HISTORY_LOOKED_AT_MAX, HISTORY_TOLD_MAX, PAGE_MAX, WHO_CHARS_MAX,
+};
 
 /// How long before its task somebody may have been asked for a consent or a payment.
 const BEFORE: Duration = Duration::from_secs(60 * 60);
@@ -66,9 +68,10 @@ pub struct RelatedTask {
 
 pub(crate) async fn one(ask: Ask) -> Result<TaskHistory, ApiError> {
     let permit = tasks::permit(&ask).await?;
+    let _place = ask.desk.place()?;
     let task = permit.task().clone();
     let requests: Vec<String> = task.turns.iter().filter_map(|turn| turn.id.clone()).collect();
-    let found = recorded(&ask, &task, &requests).await?;
+    let found = recorded(&ask, &task).await?;
     let (mut records, mut usage) = (Vec::new(), Vec::new());
     for record in found.records {
         let hit = of_record(record);
@@ -98,7 +101,8 @@ struct TaskRecords {
 }
 
 /// The records of its requests, and of the issuances that these name.
-async fn recorded(ask: &Ask, task: &Task, requests: &[String]) -> Result<TaskRecords, ApiError> {
+async fn recorded(ask: &Ask, task: &Task) -> Result<TaskRecords, ApiError> {
+    let own = TaskOrigin::of(task);
     let now = ask.now();
     let since = task.created_at.checked_sub(BEFORE).unwrap_or(Timestamp::MIN);
     let mut before = number_at(&*ask.desk.reads, AUDIT_STREAM, after(task.updated_at, BEHIND), now).await?;
@@ -111,25 +115,46 @@ async fn recorded(ask: &Ask, task: &Task, requests: &[String]) -> Result<TaskRec
             let batch: Vec<AuditRecord> = serde_json::from_value(entry.body).unwrap_or_default();
             looked_at += batch.len().max(1);
             // Other people's records of this hour are let go of at once, but for those that a state may lead to.
-            let may_belong = |record: &AuditRecord| {
-                record.agent == task.agent && (record.state.is_some() || is_of(record, requests))
-            };
+            let may_belong =
+                |record: &AuditRecord| record.agent == task.agent && (record.state.is_some() || own.is_of(record));
             kept.extend(batch.into_iter().rev().filter(may_belong));
         }
         if is_whole {
             break;
         }
     }
-    let named = kept.iter().filter(|record| is_of(record, requests)).filter_map(|record| record.state.clone());
+    let named = kept.iter().filter(|record| own.is_of(record)).filter_map(|record| record.state.clone());
     let states: HashSet<String> = named.collect();
-    kept.retain(|record| is_of(record, requests) || record.state.as_ref().is_some_and(|state| states.contains(state)));
+    kept.retain(|record| own.is_of(record) || record.state.as_ref().is_some_and(|state| states.contains(state)));
     kept.reverse();
     kept.truncate(HISTORY_TOLD_MAX);
     Ok(TaskRecords { records: kept, states, is_whole })
 }
 
-fn is_of(record: &AuditRecord, requests: &[String]) -> bool {
-    record.origin.request.as_ref().is_some_and(|request| requests.contains(request))
+/// By what records of a task's own requests are known. An id of a request alone is not enough: callers choose it.
+struct TaskOrigin<'a> {
+    requests: HashSet<&'a str>,
+    via: &'a str,
+    /// As records have it; none where nobody proved who they are.
+    who: Option<String>,
+}
+
+impl<'a> TaskOrigin<'a> {
+    fn of(task: &'a Task) -> Self {
+        Self {
+            requests: task.turns.iter().filter_map(|turn| turn.id.as_deref()).collect(),
+            via: &task.received_via,
+            who: task.owner.as_ref().map(|owner| owner.chars().take(WHO_CHARS_MAX).collect()),
+        }
+    }
+
+    fn is_of(&self, record: &AuditRecord) -> bool {
+        let AuditRecord { origin, who, .. } = record;
+        origin.request.as_deref().is_some_and(|request| self.requests.contains(request))
+            // Records of earlier versions do not say it.
+            && origin.transport.as_deref().is_none_or(|via| via == self.via)
+            && self.who.as_ref().is_none_or(|own| own == who)
+    }
 }
 
 /// The consents and payments of these issuances.

@@ -40,9 +40,7 @@ pub(crate) async fn look_through(ask: Command) -> Result<VerificationReport, Api
             .hint("records are kept of what is answered over AGTP"));
     }
     // It takes a place of the playground: reading a long log is as much work as a trial.
-    let Ok(_one_at_a_time) = ask.desk.trials.clone().try_acquire_owned() else {
-        return Err(ApiError::unavailable("too much is looked at already"));
-    };
+    let _one_at_a_time = ask.desk.place()?;
     let shared = match host.is_alone() {
         true => None,
         false => Some(verify_shared(&host.ledger(HEADS), None, &[], up_to).await.map_err(away)?),

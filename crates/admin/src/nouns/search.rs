@@ -78,5 +78,6 @@ pub(crate) async fn list(ask: Ask) -> Result<SearchResults, ApiError> {
     let limit = ask.limit()?;
     let wanted = filter::SearchFilter::of(&ask)?;
     let places = ask.query("cursor").map(cursor::read).transpose()?;
+    let _place = ask.desk.place()?;
     merge::page(&ask, &wanted, places, limit).await
 }

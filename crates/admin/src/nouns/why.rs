@@ -143,9 +143,7 @@ pub(crate) async fn one(ask: Ask) -> Result<WhyFound, ApiError> {
             .hint("`forecourt admin content` lists those there are")
     })?;
     // It takes a place of the playground: it is several searches in one.
-    let Ok(_place) = ask.desk.trials.clone().try_acquire_owned() else {
-        return Err(ApiError::unavailable("too much is looked at already"));
-    };
+    let _place = ask.desk.place()?;
     let asked = (question.clone(), named.clone());
     // An index is read on threads that may wait for disks.
     let found = tokio::task::spawn_blocking(move || (content.diagnose(&asked.0, &asked.1), content.read_at())).await;

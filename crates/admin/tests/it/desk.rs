@@ -167,6 +167,17 @@ impl Console {
         self.router.clone().oneshot(request).await.unwrap().into_body()
     }
 
+    /// Says something in the playground, and reads nothing of the answer: its place is taken until that is dropped.
+    pub(crate) async fn tries_out(&self) -> Body {
+        let request = Request::post("/api/v1/playground/agents/echo").header(HOST, "127.0.0.1:9080");
+        let request = request.header(http::header::AUTHORIZATION, format!("Bearer {TOKEN}"));
+        let request = request.header(http::header::CONTENT_TYPE, "application/json");
+        let request = request.header(http::header::ACCEPT, "text/event-stream").body(json!({"text": "hi"}).to_string());
+        let answer = self.router.clone().oneshot(request.unwrap().map(Body::from)).await.unwrap();
+        assert_eq!(answer.status(), 200);
+        answer.into_body()
+    }
+
     /// Logs in with the token; gives the cookie.
     pub(crate) async fn with_token(&self) -> String {
         let answer = self.form("/console/login", &[], &format!("token={TOKEN}")).await;

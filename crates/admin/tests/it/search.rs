@@ -41,6 +41,7 @@ impl Console {
             agent: handle("echo"),
             owner: Some(owner.to_owned()),
             thread,
+            received_via: "a2a".to_owned(),
             turns: vec![Turn { id: Some(request.to_owned()), ..turn }],
             trace: Some("4bf92f3577b34da6a3ce929d0e0e4736".to_owned()),
             created_at: now,
@@ -198,6 +199,7 @@ async fn what_fits_little_is_looked_for_a_bounded_part_at_a_time() {
 #[tokio::test]
 async fn a_task_is_followed_to_its_requests_issuances_models_and_neighbours() {
     let (console, task) = eventful().await;
+    console.writes(&[record(console.now(), "ann@a.example", AuditOutcome::Used, None, "m-1")]).await;
     let path = format!("/api/v1/tasks/{}/history", reference(&task.id));
     let (status, told) = console.asks(&path).await;
     assert_eq!(status, 200, "{told}");
@@ -209,4 +211,43 @@ async fn a_task_is_followed_to_its_requests_issuances_models_and_neighbours() {
     assert_eq!((&related["relation"], &related["agent"]), (&json!("same_conversation"), &json!("echo")));
     assert!(!told.to_string().contains(SAID) && !told.to_string().contains(task.id.expose()), "{told}");
     assert_eq!(console.asks("/api/v1/tasks/0000000000000000/history").await.0, 404);
+}
+
+#[tokio::test]
+async fn a_task_is_not_told_what_others_did_under_the_same_id_of_a_message() {
+    let console = Console::open().await;
+    let long = "a".repeat(300);
+    let (ann, bob) = (console.keeps_task(&long, None, "1").await, console.keeps_task("bob", None, "1").await);
+    let mut rest = record(console.now(), "bob", AuditOutcome::Refused, Some("0000000d"), "1");
+    rest.origin.transport = Some("mentionable".to_owned());
+    let batch = [
+        record(console.now(), &long[..256], AuditOutcome::Resumed, Some("0000000a"), "1"),
+        record(console.now(), "bob", AuditOutcome::Resumed, Some("0000000b"), "1"),
+        record(console.now(), "", AuditOutcome::Refused, Some("0000000c"), "1"),
+        rest,
+    ];
+    console.writes(&batch).await;
+    for (task, own) in [(ann, "0000000a"), (bob, "0000000b")] {
+        let (_, told) = console.asks(&format!("/api/v1/tasks/{}/history", reference(&task.id))).await;
+        let states: Vec<_> = told["records"].as_array().unwrap().iter().map(|hit| hit["state"].clone()).collect();
+        assert_eq!(states, [own], "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_search_takes_a_place_and_a_task_is_shown_without_its_history_where_there_is_none() {
+    let (console, task) = eventful().await;
+    let (cookie, name) = (console.with_token().await, reference(&task.id));
+    let (page, history) = (format!("/console/tasks/{name}"), format!("/api/v1/tasks/{name}/history"));
+    let mut places = Vec::new();
+    for _ in 0..8 {
+        assert_eq!((console.asks("/api/v1/search").await.0, console.asks(&history).await.0), (200, 200));
+        places.push(console.tries_out().await);
+    }
+    assert_eq!((console.asks("/api/v1/search").await.0, console.asks(&history).await.0), (503, 503));
+    let shown = console.get(&page, &[&cookie]).await;
+    assert!(shown.status == 200 && shown.body.contains("It can&#39;t be looked at"), "{}", shown.body);
+    places.pop();
+    assert_eq!(console.asks("/api/v1/search").await.0, 200);
+    assert!(console.get(&page, &[&cookie]).await.body.contains("payments on its way"));
 }

@@ -94,6 +94,14 @@ fn a_webhook_that_can_never_be_reached_is_refused_and_not_shown() {
             "[[admin.alert]]\nname = \"A\"\nmetric = \"a{\"\nover = 1\nsummary = \"s\"".to_owned(),
             "`metric` of the alert `A` has no `}`",
         ),
+        (
+            ["warning", "critical"]
+                .map(|severity| {
+                    format!("[[admin.alert]]\nname = \"A\"\nmetric = \"a\"\nover = 1\nseverity = \"{severity}\"\nsummary = \"s\"")
+                })
+                .join("\n"),
+            "than the one of its name in line",
+        ),
     ] {
         let text = Deployment::gatehouse().with("admin", &lines).run("check", ["."]).failed(1);
         assert!(text.contains(said) && !text.contains("a-secret-for-posts"), "{lines}: {text}");

@@ -6,24 +6,53 @@ use super::shipped::shipped;
 /// Rules of a deployment, beside those that are shipped.
 pub(crate) const ALERT_RULES_MAX: usize = 50;
 
-/// The shipped rules that `off` does not name, and a deployment's own ones, or what is wrong with which key.
-pub(crate) fn check_all(own: &[AlertSettings], off: &[String]) -> Result<Vec<AlertRule>, Vec<(&'static str, String)>> {
+/// What is wrong with the rules of a deployment.
+#[derive(Debug)]
+pub(crate) struct AlertProblem {
+    /// The key of `[admin]`.
+    pub(crate) key: &'static str,
+    /// Which of its own rules, counted from 0, where it is one.
+    pub(crate) item: Option<usize>,
+    /// The other one that it does not go with, of which the line is told behind the text.
+    pub(crate) beside: Option<usize>,
+    /// What is wrong.
+    pub(crate) text: String,
+}
+
+impl AlertProblem {
+    fn of(key: &'static str, text: String) -> Self {
+        Self { key, item: None, beside: None, text }
+    }
+}
+
+/// The shipped rules that `off` does not name, and a deployment's own ones, or what is wrong with them.
+pub(crate) fn check_all(own: &[AlertSettings], off: &[String]) -> Result<Vec<AlertRule>, Vec<AlertProblem>> {
     let mut wrong = Vec::new();
     if own.len() > ALERT_RULES_MAX {
-        wrong.push(("alert", format!("there are at most {ALERT_RULES_MAX} rules")));
+        wrong.push(AlertProblem::of("alert", format!("there are at most {ALERT_RULES_MAX} rules")));
     }
     let mut rules = shipped();
     for name in off {
         match rules.iter().any(|rule| rule.name == *name) {
             true => rules.retain(|rule| rule.name != *name),
-            false => wrong.push(("alerts_off", format!("`{name}` is no rule that is shipped"))),
+            false => wrong.push(AlertProblem::of("alerts_off", format!("`{name}` is no rule that is shipped"))),
         }
     }
     rules.retain(|rule| !own.iter().any(|own| own.name == rule.name));
-    for settings in own {
+    for (item, settings) in own.iter().enumerate() {
+        let name = &settings.name;
+        let problem = |beside, text| AlertProblem { item: Some(item), beside, ..AlertProblem::of("alert", text) };
         match settings.check() {
             Ok(rule) => rules.push(rule),
-            Err((key, text)) => wrong.push(("alert", format!("`{key}` of the alert `{}` {text}", settings.name))),
+            Err((key, text)) => wrong.push(problem(None, format!("`{key}` of the alert `{name}` {text}"))),
+        }
+        // Rules of one name are one alert.
+        let told = |of: &AlertSettings| (of.severity, of.for_seconds);
+        if let Some(first) = own[..item].iter().position(|first| first.name == *name)
+            && told(&own[first]) != told(settings)
+        {
+            let text = format!("the alert `{name}` has another `severity` or `for_seconds` than the one of its name");
+            wrong.push(problem(Some(first), text));
         }
     }
     if wrong.is_empty() { Ok(rules) } else { Err(wrong) }
@@ -47,8 +76,18 @@ mod tests {
         let slow = AlertSettings { name: "ForecourtSlow".to_owned(), ..of("over = 9") };
         let rules = check_all(&[slow], &[]).unwrap();
         assert_eq!(rules.iter().find(|rule| rule.name == "ForecourtSlow").unwrap().bound, AlertBound::Over(9.0));
-        assert!(check_all(&[], &["Nothing".to_owned()]).unwrap_err()[0].1.contains("no rule that is shipped"));
+        assert!(check_all(&[], &["Nothing".to_owned()]).unwrap_err()[0].text.contains("no rule that is shipped"));
         assert!(check_all(&vec![of("over = 1"); ALERT_RULES_MAX], &[]).is_ok());
         assert!(check_all(&vec![of("over = 1"); ALERT_RULES_MAX + 1], &[]).is_err());
+    }
+
+    #[test]
+    fn rules_of_one_name_hurry_alike_and_hold_for_as_long() {
+        let other = |lines: &str| check_all(&[of("over = 1"), of("under = 0"), of(lines)], &[]);
+        assert!(other("over = 2").is_ok());
+        for lines in ["over = 2\nseverity = \"critical\"", "over = 2\nfor_seconds = 60"] {
+            let wrong = other(lines).unwrap_err();
+            assert_eq!((wrong.len(), wrong[0].item, wrong[0].beside), (1, Some(2), Some(0)), "{lines}");
+        }
     }
 }

@@ -10,8 +10,11 @@ use super::history::{Groups, History, grouped};
 use super::rule::{AlertBound, AlertRule, Measure};
 use crate::openmetrics::FamilyText;
 
-/// Alerts of a node that are told at once.
-const FIRING_MAX: usize = 100;
+/// Alerts of one rule that a node tells at once, the first ones: one rule takes no place of another.
+const FIRING_PER_RULE_MAX: usize = 20;
+/// Looks in a row at which something is no more so before its alert ends: one that comes back meanwhile never ended, and
+/// nor did one that could not be measured for a moment.
+const LOOKS_TO_END: u8 = 3;
 /// The part of requests that [`Measure::Quantile`] is about.
 const PART: f64 = 0.95;
 /// The label of buckets.
@@ -38,12 +41,14 @@ struct WatchedRule {
 }
 
 /// The rule and the labels of an alert.
-type AlertName = (String, BTreeMap<String, String>);
+pub(super) type AlertName = (String, BTreeMap<String, String>);
 
 /// Something that is so.
 struct ActiveAlert {
     since: Timestamp,
     is_firing: bool,
+    /// Looks in a row at which it was no more so.
+    missed: u8,
     told: FiringAlert,
 }
 
@@ -68,18 +73,21 @@ impl AlertEvaluator {
         now: Timestamp,
     ) -> AlertChange {
         let mut watched = self.watched.lock();
-        watched.follow(rules, now);
+        let removed = watched.follow(rules, now);
         let mut seen: BTreeMap<AlertName, FiringAlert> = BTreeMap::new();
         for of in &mut watched.rules {
             of.take(families, now);
             for (group, value) in of.measured(families, now) {
-                if of.rule.bound.is_crossed(value) && seen.len() < FIRING_MAX {
+                if of.rule.bound.is_crossed(value) {
                     let told = of.rule.told(&group, value, node, now);
                     seen.entry((told.rule.clone(), told.labels.clone())).or_insert(told);
                 }
             }
         }
-        watched.settle(seen, now)
+        watched.bound(&mut seen);
+        let mut change = watched.settle(seen, now);
+        change.ended.extend(removed);
+        change
     }
 
     /// How many alerts of each rule are firing; of rules without any 0.
@@ -94,8 +102,9 @@ impl AlertEvaluator {
 }
 
 impl WatchState {
-    /// Goes by these rules from here on. What was counted for a rule that stays is kept.
-    fn follow(&mut self, rules: &[AlertRule], now: Timestamp) {
+    /// Goes by these rules from here on, and gives what was firing by one that is no more. What was counted for a rule
+    /// that stays is kept.
+    fn follow(&mut self, rules: &[AlertRule], now: Timestamp) -> Vec<FiringAlert> {
         // Counters begin at 0 with the process; for a rule that comes later, what they had before is unknown.
         let is_first = self.begun.replace(now).is_none();
         let mut before = std::mem::take(&mut self.rules);
@@ -107,24 +116,52 @@ impl WatchState {
                 WatchedRule { rule: rule.clone(), part: history(), whole: history() }
             }));
         }
-        let is_known = |rule: &str| rules.iter().any(|known| known.name == rule);
-        self.active.retain(|(rule, _), _| is_known(rule));
+        let is_removed = |(rule, _): &AlertName| !rules.iter().any(|known| known.name == *rule);
+        let removed: Vec<AlertName> = self.active.keys().filter(|name| is_removed(name)).cloned().collect();
+        let removed = removed.iter().filter_map(|name| self.active.remove(name));
+        removed.filter(|active| active.is_firing).map(|active| active.told).collect()
+    }
+
+    /// Leaves so many of each rule: those that were there before, so that none ends for another one, and then the first.
+    fn bound(&self, seen: &mut BTreeMap<AlertName, FiringAlert>) {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for (rule, _) in self.active.keys() {
+            *counts.entry(rule.clone()).or_default() += 1;
+        }
+        seen.retain(|name, _| {
+            if self.active.contains_key(name) {
+                return true;
+            }
+            let count = counts.entry(name.0.clone()).or_default();
+            *count += 1;
+            *count <= FIRING_PER_RULE_MAX
+        });
     }
 
     /// What is firing by what is so now.
     fn settle(&mut self, seen: BTreeMap<AlertName, FiringAlert>, now: Timestamp) -> AlertChange {
         let mut change = AlertChange::default();
-        let gone: Vec<AlertName> = self.active.keys().filter(|name| !seen.contains_key(name)).cloned().collect();
-        for name in gone {
-            change.ended.extend(self.active.remove(&name).filter(|active| active.is_firing).map(|active| active.told));
+        let is_over = |name: &AlertName, active: &mut ActiveAlert| {
+            if seen.contains_key(name) {
+                return false;
+            }
+            active.missed += 1;
+            !active.is_firing || active.missed >= LOOKS_TO_END
+        };
+        for (_, active) in self.active.extract_if(.., is_over).filter(|(_, active)| active.is_firing) {
+            change.ended.push(active.told);
         }
+        let missed = self.active.iter().filter(|(name, _)| !seen.contains_key(name));
+        change.firing.extend(missed.map(|(_, active)| active.told.clone()));
         for (name, told) in seen {
             let held_for = self.rules.iter().find(|of| of.rule.name == name.0).map(|of| of.rule.held_for);
             let active = self.active.entry(name).or_insert_with(|| ActiveAlert {
                 since: now,
                 is_firing: false,
+                missed: 0,
                 told: told.clone(),
             });
+            active.missed = 0;
             active.told = FiringAlert { since: active.since, ..told };
             let is_due = now.duration_since(active.since).unsigned_abs() >= held_for.unwrap_or_default();
             if is_due && !active.is_firing {
@@ -318,9 +355,10 @@ mod tests {
     #[test]
     fn a_level_alerts_once_it_has_been_so_for_long_enough() {
         let up = |up: u8| format!("# TYPE forecourt_bus_up gauge\nforecourt_bus_up {up}\n");
-        let told = run([1, 0, 0, 0, 1].map(up));
-        let away = vec!["ForecourtBusAway: node n1 has no bus".to_owned()];
-        assert_eq!(told, [vec![], vec![], away.clone(), away, vec![]]);
+        let told = run([1, 0, 0, 0, 1, 1, 0, 1, 1, 1].map(up));
+        let is_told: Vec<usize> = told.iter().map(Vec::len).collect();
+        assert_eq!(told[2], ["ForecourtBusAway: node n1 has no bus"]);
+        assert_eq!(is_told, [0, 0, 1, 1, 1, 1, 1, 1, 1, 0], "it ends at the third look in a row that finds it well");
     }
 
     #[test]
@@ -402,11 +440,38 @@ mod tests {
         assert_eq!(evaluator.firing_by_rule()["ForecourtBudgetNearlySpent"], 1);
         let second = turn(text, 1);
         assert_eq!((second.begun.len(), second.firing[0].since), (0, at(0)));
-        let third = turn("", 2);
+        for minute in [2, 3] {
+            let still = turn("", minute);
+            assert_eq!((still.begun.len(), still.firing.len(), still.ended.len()), (0, 1, 0));
+        }
+        let last = turn("", 4);
         assert_eq!(
-            (third.firing.len(), third.ended.len(), evaluator.firing_by_rule()["ForecourtBudgetNearlySpent"]),
+            (last.firing.len(), last.ended.len(), evaluator.firing_by_rule()["ForecourtBudgetNearlySpent"]),
             (0, 1, 0)
         );
-        assert!(evaluator.evaluate(&[], &read(text), "n1", at(3)).firing.is_empty(), "no rule, no alert");
+        turn(text, 5);
+        let without = evaluator.evaluate(&[], &read(text), "n1", at(6));
+        assert_eq!((without.firing.len(), without.ended.len()), (0, 1), "no rule, no alert");
+    }
+
+    #[test]
+    fn one_rule_takes_no_place_of_another_and_none_ends_for_a_new_one() {
+        let (evaluator, rules) = (AlertEvaluator::default(), check_all(&[], &[]).unwrap());
+        let turn = |agents: std::ops::Range<usize>, minute| {
+            let line = |n| format!("forecourt_budget_used_ratio{{agent=\"a{n:03}\",budget=\"b\"}} 1\n");
+            let spent: String = agents.map(line).collect();
+            let text = format!(
+                "# TYPE forecourt_budget_used_ratio gauge\n{spent}# TYPE forecourt_clock_skew_seconds gauge\n\
+                 forecourt_clock_skew_seconds 99\n"
+            );
+            let change = evaluator.evaluate(&rules, &read(&text), "n1", at(minute));
+            let of = |rule: &str| change.firing.iter().filter(|alert| alert.rule == rule).count();
+            (of("ForecourtBudgetNearlySpent"), of("ForecourtClockWrong"), change.ended.len())
+        };
+        assert_eq!(turn(100..100 + FIRING_PER_RULE_MAX, 0), (FIRING_PER_RULE_MAX, 0, 0));
+        // What comes now comes first in every order, and there is no room for it.
+        for minute in 1..6 {
+            assert_eq!(turn(0..100 + FIRING_PER_RULE_MAX, minute), (FIRING_PER_RULE_MAX, 1, 0));
+        }
     }
 }

@@ -11,8 +11,8 @@ use crate::openmetrics::FamilyText;
 /// Numbers by the values of labels.
 pub(super) type Groups = BTreeMap<Vec<String>, f64>;
 
-/// Groups of a rule that are told apart; further ones are left out.
-const GROUPS_MAX: usize = 500;
+/// Groups of a rule of which it is remembered what they had; further ones are left out.
+const GROUPS_MAX: usize = 2_000;
 /// Samples that are kept: a minute each, as far back as a rule may look, and the one before.
 const SAMPLES_MAX: usize = 17;
 /// How much of a minute a sample may be late.
@@ -28,7 +28,18 @@ impl History {
         Self([(at, Groups::new())].into())
     }
 
-    pub(super) fn add(&mut self, at: Timestamp, groups: Groups) {
+    /// Keeps what was counted at `at`: of more than [`GROUPS_MAX`] groups those that were kept before, then the first.
+    pub(super) fn add(&mut self, at: Timestamp, mut groups: Groups) {
+        if groups.len() > GROUPS_MAX {
+            let known = self.0.back().map(|(_, known)| known);
+            let is_known = |group: &Vec<String>| known.is_some_and(|known| known.contains_key(group));
+            let mut room = GROUPS_MAX - groups.keys().filter(|group| is_known(group)).count();
+            groups.retain(|group, _| {
+                let is_kept = is_known(group) || room > 0;
+                room -= usize::from(is_kept && !is_known(group));
+                is_kept
+            });
+        }
         self.0.push_back((at, groups));
         while self.0.len() > SAMPLES_MAX {
             self.0.pop_front();
@@ -43,12 +54,15 @@ impl History {
         let base = before.clone().find(|(at, _)| *at <= since).or_else(|| before.last());
         let (begun, base) = base?;
         let seconds = now.duration_since(*begun).as_secs_f64();
-        // What was not counted before has begun in between. A counter that is lower than before began anew.
+        // What was not counted before has begun in between, unless it was left out. A counter that is lower than before
+        // began anew.
+        let is_full = base.len() >= GROUPS_MAX;
         let grown = |(group, count): (&Vec<String>, &f64)| {
-            let before = base.get(group).copied().filter(|before| before <= count).unwrap_or_default();
-            (group.clone(), count - before)
+            let known = base.get(group).copied();
+            let before = known.filter(|before| before <= count).unwrap_or_default();
+            (known.is_some() || !is_full).then(|| (group.clone(), count - before))
         };
-        (seconds > 0.0).then(|| (newest.iter().map(grown).collect(), seconds))
+        (seconds > 0.0).then(|| (newest.iter().filter_map(grown).collect(), seconds))
     }
 }
 
@@ -62,11 +76,7 @@ pub(super) fn grouped(
     let mut groups = Groups::new();
     for sample in selector.samples(families).filter(|sample| sample.value.is_finite()) {
         let group: Vec<String> = labels.iter().map(|name| label(sample, name).to_owned()).collect();
-        if let Some(kept) = groups.get_mut(&group) {
-            *kept = together(*kept, sample.value);
-        } else if groups.len() < GROUPS_MAX {
-            groups.insert(group, sample.value);
-        }
+        groups.entry(group).and_modify(|kept| *kept = together(*kept, sample.value)).or_insert(sample.value);
     }
     groups
 }
@@ -100,11 +110,31 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_groups_are_told_apart() {
-        let text: String = (0..=GROUPS_MAX).map(|n| format!("a{{b=\"{n}\"}} 1\n")).collect();
-        let families = read(&format!("# TYPE a gauge\n{text}"));
+    fn samples_are_put_together_by_their_labels() {
+        let families =
+            read("# TYPE a gauge\na{b=\"1\",c=\"1\"} 1\na{b=\"1\",c=\"2\"} 2\na{b=\"2\"} 3\na{b=\"3\"} NaN\n");
         let selector = Selector::parse("a").unwrap();
-        assert_eq!(grouped(&families, &selector, &["b".to_owned()], f64::max).len(), GROUPS_MAX);
-        assert_eq!(grouped(&families, &selector, &[], |a, b| a + b)[&vec![]], (GROUPS_MAX + 1) as f64);
+        let groups = grouped(&families, &selector, &["b".to_owned()], f64::max);
+        assert_eq!(groups, [(vec!["1".to_owned()], 2.0), (vec!["2".to_owned()], 3.0)].into());
+        assert_eq!(grouped(&families, &selector, &[], |a, b| a + b), [(vec![], 6.0)].into());
+    }
+
+    #[test]
+    fn so_many_groups_are_remembered_and_one_that_was_left_out_is_not_taken_for_new() {
+        let of = |groups: std::ops::Range<usize>, count: f64| -> Groups {
+            groups.map(|n| (vec![format!("{n:05}")], count)).collect()
+        };
+        let window = Duration::from_secs(60);
+        let mut history = History::begun(at(0));
+        history.add(at(1), of(1..GROUPS_MAX + 1, 5.0));
+        assert_eq!(history.growth(window).unwrap().0, of(1..GROUPS_MAX + 1, 5.0), "all that there is room for");
+        // One that comes first in the order pushes out none that is known.
+        history.add(at(2), of(0..GROUPS_MAX + 1, 6.0));
+        assert_eq!(history.growth(window).unwrap().0, of(1..GROUPS_MAX + 1, 1.0));
+        // One of those goes, and what takes its place was counted long before.
+        history.add(at(3), of(0..GROUPS_MAX, 7.0));
+        assert_eq!(history.growth(window).unwrap().0, of(1..GROUPS_MAX, 1.0));
+        history.add(at(4), of(0..GROUPS_MAX, 9.0));
+        assert_eq!(history.growth(window).unwrap().0, of(0..GROUPS_MAX, 2.0));
     }
 }

@@ -21,7 +21,7 @@ use forecourt_settings::{
 
 use super::{AGENTS_MAX, DATA, Deployment};
 use crate::agents::{AgentDefinition, Backing};
-use crate::alerts::{AlertPlan, check_all};
+use crate::alerts::{AlertPlan, AlertProblem, check_all};
 use crate::domains_file::{DomainsFile, SHARED, divided, several_instead_of_one};
 use crate::meters::Meters;
 use crate::payments::read_payments;
@@ -379,11 +379,22 @@ fn read_admin(section: &Section) -> Result<OperatorParts, Problems> {
     problems.extend(webhook_problems(section, &settings));
     let rules = check_all(&settings.alert, &settings.alerts_off);
     let rules = rules.unwrap_or_else(|wrong| {
-        problems.extend(wrong.into_iter().map(|(key, text)| section.problem(Some(key), text)));
+        problems.extend(wrong.into_iter().map(|wrong| alert_problem(section, wrong)));
         Vec::new()
     });
     let alerts = AlertPlan { rules, webhook: told };
     problems.into_result(OperatorParts { entrance, editor: *editor, questions, alerts })
+}
+
+/// What is wrong with a rule, with its line, and that of the one that it does not go with.
+fn alert_problem(section: &Section, wrong: AlertProblem) -> Problem {
+    let AlertProblem { key, item, beside, text } = wrong;
+    let beside = beside.and_then(|beside| section.item_problem(key, beside, "").line());
+    let text = beside.map_or_else(|| text.clone(), |line| format!("{text} in line {line}"));
+    match item {
+        Some(item) => section.item_problem(key, item, text),
+        None => section.problem(Some(key), text),
+    }
 }
 
 /// What is wrong with where the operator is told, and with what signs that.

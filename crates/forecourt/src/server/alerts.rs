@@ -5,6 +5,7 @@ use std::fmt;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use forecourt_admin::ReadSettings;
@@ -13,22 +14,22 @@ use forecourt_admin::nouns::nodes::mark;
 use forecourt_admin::report::{self, FiringAlert, NodeReport};
 use forecourt_completions::budget::{AgentBudgets, used};
 use forecourt_core::Timestamp;
-use forecourt_host::Host;
+use forecourt_host::{Host, OperatorWebhook};
 use nix::sys::statvfs::statvfs;
+use parking_lot::Mutex;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::{Registry, Unit};
-use serde_json::{Map, Value, json};
 
-use crate::alerts::{AlertChange, AlertEvaluator};
+use crate::alerts::{AlertChange, AlertEvaluator, AlertPosts};
 use crate::live::OpenHouse;
 use crate::openmetrics::{FamilyText, read};
 use crate::running::Running;
 
-/// Posts to the operator about alerts in one minute. What begins or ends beyond them is in the log and on the console.
-const POSTS_MAX: usize = 20;
+/// How long the store may take for each thing that a look asks of it: one that hangs stops no evaluation.
+const STORE_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// How much of each budget is spent: agent, key and part.
 type BudgetParts = Vec<(String, &'static str, f64)>;
@@ -37,18 +38,19 @@ type BudgetParts = Vec<(String, &'static str, f64)>;
 pub(super) struct AlertKeeper {
     evaluator: Arc<AlertEvaluator>,
     budgets: Arc<ArcSwap<BudgetParts>>,
+    posts: Mutex<AlertPosts>,
     data: PathBuf,
 }
 
 impl AlertKeeper {
     /// Of the domain whose state is in `data`.
     pub(super) fn new(data: PathBuf) -> Self {
-        Self { evaluator: Arc::default(), budgets: Arc::default(), data }
+        Self { evaluator: Arc::default(), budgets: Arc::default(), posts: Mutex::default(), data }
     }
 
     /// What is counted for alerts, and by them.
     pub(super) fn metrics(&self) -> AlertMetrics {
-        let Self { evaluator, budgets, data } = self;
+        let Self { evaluator, budgets, data, .. } = self;
         AlertMetrics { evaluator: evaluator.clone(), budgets: budgets.clone(), data: data.clone() }
     }
 
@@ -56,7 +58,10 @@ impl AlertKeeper {
     pub(super) async fn look(&self, running: &Running, registry: Arc<Registry>) {
         let Some(house) = running.live().now() else { return };
         let now = house.host.clock().now();
-        self.count_budgets(running, &house, now).await;
+        // What can't be counted in time stays as it was: a budget that is absent would be one that is kept.
+        if in_time(self.count_budgets(running, &house, now)).await.is_none() {
+            tracing::warn!("how much of budgets is spent is not known anew");
+        }
         // Encoding looks at disks, where content is counted.
         let families = tokio::task::spawn_blocking(move || {
             let mut text = String::new();
@@ -70,23 +75,46 @@ impl AlertKeeper {
         log(&change);
         let settings = house.services.get::<ReadSettings>();
         let report = NodeReport { alerts: change.firing.clone(), ..told(&families, &node, settings.as_deref(), now) };
-        if let Err(error) = report::write(&house.host, &report).await {
-            tracing::warn!(%error, "the other nodes are not told how this one does");
+        match in_time(report::write(&house.host, &report)).await {
+            Some(Ok(())) => {}
+            Some(Err(error)) => tracing::warn!(%error, "the other nodes are not told how this one does"),
+            None => tracing::warn!("the other nodes are not told in time how this one does"),
         }
         if let Some(webhook) = &deployment.alerts.webhook {
-            let posts = posts(&change, &node, &silenced(&house.host).await);
-            for details in posts {
-                tell(&house.host, webhook.clone(), details).await;
+            self.tell(&house.host, webhook, &change, &node).await;
+        }
+    }
+
+    /// Queues what the operator is to be told. Where the store takes none of it, or does not say what is silenced, the
+    /// next look does.
+    async fn tell(&self, host: &Host, webhook: &OperatorWebhook, change: &AlertChange, node: &str) {
+        let Some(Ok(silenced)) = in_time(silenced(host)).await else {
+            tracing::warn!(
+                "the operator is not told of alerts in this minute: the store does not say which are silenced"
+            );
+            return;
+        };
+        let due = self.posts.lock().due(&change.firing, &silenced, node);
+        for post in due {
+            match in_time(host.tell_operator(webhook.clone(), post.details())).await {
+                Some(Ok(())) => self.posts.lock().queued(post),
+                Some(Err(error)) => tracing::warn!(%error, "the operator is not told of an alert yet"),
+                None => {
+                    tracing::warn!("the operator is not told of an alert yet: the store takes too long");
+                    return;
+                }
             }
         }
     }
 
     async fn count_budgets(&self, running: &Running, house: &OpenHouse, now: Timestamp) {
         let budgets = house.services.get::<AgentBudgets>();
-        let mut parts = BudgetParts::new();
+        let (mut parts, earlier) = (BudgetParts::new(), self.budgets.load_full());
         for (agent, settings) in budgets.iter().flat_map(|budgets| &budgets.0) {
-            // What can't be counted is absent: a number of before would look like one of now.
-            let bounds = used(settings, agent, &**running.reads(), now).await.unwrap_or_default();
+            let Ok(bounds) = used(settings, agent, &**running.reads(), now).await else {
+                parts.extend(earlier.iter().filter(|(of, ..)| *of == agent.to_string()).cloned());
+                continue;
+            };
             let part = |used: u64, most: u64| used as f64 / most.max(1) as f64;
             parts.extend(bounds.iter().filter_map(|of| Some((agent.to_string(), of.key, part(of.used?, of.most)))));
         }
@@ -94,10 +122,8 @@ impl AlertKeeper {
     }
 }
 
-async fn tell(host: &Host, webhook: forecourt_host::OperatorWebhook, details: Map<String, Value>) {
-    if let Err(error) = host.tell_operator(webhook, details).await {
-        tracing::warn!(%error, "the operator is not told of an alert");
-    }
+async fn in_time<T>(asked: impl Future<Output = T>) -> Option<T> {
+    tokio::time::timeout(STORE_WAIT_MAX, asked).await.ok()
 }
 
 fn log(change: &AlertChange) {
@@ -107,24 +133,6 @@ fn log(change: &AlertChange) {
     for FiringAlert { rule, summary, .. } in &change.ended {
         tracing::info!(rule, summary, "an alert has ended");
     }
-}
-
-/// What the operator is told of what began and ended, but for what is silenced.
-fn posts(change: &AlertChange, node: &str, silenced: &std::collections::BTreeSet<String>) -> Vec<Map<String, Value>> {
-    let begun = change.begun.iter().map(|alert| (alert, "firing"));
-    let all = begun.chain(change.ended.iter().map(|alert| (alert, "ended")));
-    let heard = all.filter(|(alert, _)| !silenced.contains(&alert.rule));
-    let details = |(alert, state): (&FiringAlert, &str)| {
-        let mut details = Map::new();
-        details.insert("event".to_owned(), "alert".into());
-        details.insert("state".to_owned(), state.into());
-        details.insert("node".to_owned(), node.into());
-        if let Value::Object(alert) = json!(alert) {
-            details.extend(alert);
-        }
-        details
-    };
-    heard.take(POSTS_MAX).map(details).collect()
 }
 
 /// How this node does, by what it counts.
@@ -205,34 +213,7 @@ impl Collector for AlertMetrics {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
-
-    fn alert(rule: &str) -> FiringAlert {
-        FiringAlert {
-            rule: rule.to_owned(),
-            severity: "warning".to_owned(),
-            labels: [("agent".to_owned(), "chef".to_owned())].into(),
-            value: 0.5,
-            since: Timestamp::UNIX_EPOCH,
-            summary: "s".to_owned(),
-            description: String::new(),
-        }
-    }
-
-    #[test]
-    fn the_operator_is_told_what_begins_and_ends_within_a_bound_and_not_what_is_silenced() {
-        let change =
-            AlertChange { begun: vec![alert("A"), alert("B")], ended: vec![alert("A")], ..AlertChange::default() };
-        let told = posts(&change, "n1", &BTreeSet::from(["B".to_owned()]));
-        let told: Vec<_> =
-            told.iter().map(|post| (post["rule"].as_str(), post["state"].as_str(), &post["node"])).collect();
-        assert_eq!(told, [(Some("A"), Some("firing"), &json!("n1")), (Some("A"), Some("ended"), &json!("n1"))]);
-        let many = |count| AlertChange { begun: vec![alert("A"); count], ..AlertChange::default() };
-        let count = |of| posts(&many(of), "n1", &BTreeSet::new()).len();
-        assert_eq!((count(POSTS_MAX), count(POSTS_MAX + 1)), (POSTS_MAX, POSTS_MAX));
-    }
 
     #[test]
     fn a_node_says_how_it_does_by_what_it_counts() {

@@ -164,10 +164,18 @@ impl ServerCore {
     /// Keeps what is counted over time, and looks whether any of it is worth an alert, a minute at a time, until this
     /// domain ends.
     async fn keep_trends(self: Arc<Self>) {
-        while self.stop.run_until_cancelled(self.trends.next_minute()).await.is_some() {
-            self.trends.keep(self.registry(), false).await;
-            self.alerts.look(&self.running, self.registry()).await;
-        }
+        // Beside each other: a store that does not take what is counted keeps nobody from hearing of it.
+        let keep = async {
+            while self.stop.run_until_cancelled(self.trends.next_minute()).await.is_some() {
+                self.trends.keep(self.registry(), false).await;
+            }
+        };
+        let look = async {
+            while self.stop.run_until_cancelled(self.trends.next_minute()).await.is_some() {
+                self.alerts.look(&self.running, self.registry()).await;
+            }
+        };
+        tokio::join!(keep, look);
     }
 
     /// Keeps what was counted since the last minute, so that nothing is lost at an orderly end.

@@ -48,7 +48,7 @@ pub(super) async fn tasks_page(ask: Ask) -> Result<Page, ApiError> {
 
 pub(super) async fn task_page(ask: Ask) -> Result<Page, ApiError> {
     let now = ask.now();
-    let around = history::one(ask.clone()).await?;
+    let (found_by, around) = around(history::one(ask.clone()).await, now);
     let tasks::TaskDetail { line, turns, answer, ending, failure, refusal, usage, events, last_event } =
         tasks::one(ask).await?;
     let state = TaskState::from_name(&line.state);
@@ -77,8 +77,7 @@ pub(super) async fn task_page(ask: Ask) -> Result<Page, ApiError> {
         true => log.lead(format!("The first {shown} of {last_event} events.")),
         false => log,
     });
-    let found_by = found_by(&around);
-    sections.extend(beside(around, now));
+    sections.extend(around);
     Ok(Page {
         crumb: Some(("/console/tasks".to_owned(), "Tasks".to_owned())),
         alert: failure.map(|reason| format!("Failed: {reason}")),
@@ -104,6 +103,17 @@ pub(super) async fn task_page(ask: Ask) -> Result<Page, ApiError> {
         follow: (!is_settled).then(|| format!("/api/v1/tasks/{}/events?after={shown}", line.task)),
         ..Page::new("/console/tasks", format!("Task {}", line.task))
     })
+}
+
+/// What a task is found by elsewhere, and what happened around it. Where that can't be looked at, it is still a task.
+fn around(history: Result<TaskHistory, ApiError>, now: Timestamp) -> (Vec<(&'static str, Cell)>, Vec<Section>) {
+    match history {
+        Ok(history) => (found_by(&history), beside(history, now)),
+        Err(error) => {
+            let text = format!("It can't be looked at: {}", error.message);
+            (Vec::new(), vec![Section::new("Around it", Body::Empty(text))])
+        }
+    }
 }
 
 /// What a task is found by elsewhere.

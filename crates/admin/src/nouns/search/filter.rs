@@ -65,7 +65,8 @@ pub(super) struct SearchFilter {
     /// In lower case; all of them.
     words: Vec<String>,
     pub(super) agent: Option<String>,
-    who: Option<String>,
+    /// In lower case.
+    pub(super) who: Option<String>,
     kinds: Vec<SearchKind>,
     pub(super) since: Option<Timestamp>,
     pub(super) until: Option<Timestamp>,

@@ -10,7 +10,6 @@ use super::sources::{Place, SOURCES, Source};
 use super::{SearchHit, SearchResults};
 use crate::api_error::ApiError;
 use crate::desk::Ask;
-use crate::limits::SEARCH_LOOKED_AT_MAX;
 
 /// A source that is read as far as somebody wants.
 struct SourceReader {
@@ -32,7 +31,9 @@ impl SourceReader {
 
     /// Looks until something is found, all was seen, or as much as one page looks at.
     async fn look(&mut self, ask: &Ask, wanted: &SearchFilter) -> Result<(), ApiError> {
-        while let (true, Some(from)) = (self.found.is_empty() && self.looked_at < SEARCH_LOOKED_AT_MAX, self.read) {
+        while let (true, Some(from)) =
+            (self.found.is_empty() && self.looked_at < self.source.looked_at_max(), self.read)
+        {
             let batch = self.source.read(ask, wanted, from).await?;
             self.looked_at += batch.looked_at.max(1);
             self.back_to = batch.back_to.unwrap_or(self.back_to);

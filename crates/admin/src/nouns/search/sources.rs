@@ -15,7 +15,7 @@ use super::filter::SearchFilter;
 use super::{SearchHit, SearchKind};
 use crate::api_error::ApiError;
 use crate::desk::Ask;
-use crate::limits::{DELIVERIES_LOOKED_AT_MAX, PAGE_MAX};
+use crate::limits::{DELIVERIES_LOOKED_AT_MAX, PAGE_MAX, SEARCH_HOLDINGS_LOOKED_AT_MAX, SEARCH_LOOKED_AT_MAX};
 use crate::nouns::deliveries;
 use crate::nouns::nodes::mark;
 use crate::nouns::usage;
@@ -81,6 +81,14 @@ impl Source {
             Self::Payments => wanted.has(SearchKind::Payment),
             Self::Conversations => wanted.has(SearchKind::Conversation),
             Self::Deliveries => wanted.has(SearchKind::Delivery),
+        }
+    }
+
+    /// As much as one page looks at.
+    pub(super) fn looked_at_max(self) -> usize {
+        match self {
+            Self::Consents | Self::Payments => SEARCH_HOLDINGS_LOOKED_AT_MAX,
+            _ => SEARCH_LOOKED_AT_MAX,
         }
     }
 
@@ -209,8 +217,13 @@ pub(crate) fn of_record(record: AuditRecord) -> SearchHit {
 }
 
 async fn holdings(ask: &Ask, wanted: &SearchFilter, from: Place, payments: bool) -> Result<Batch, ApiError> {
-    let filter =
-        HoldingFilter { payments, agent: wanted.agent.as_deref(), who: None, since: wanted.since, until: wanted.until };
+    let filter = HoldingFilter {
+        payments,
+        agent: wanted.agent.as_deref(),
+        who: wanted.who.as_deref(),
+        since: wanted.since,
+        until: wanted.until,
+    };
     let page = ask.house.host.listed_holdings(filter, from.number, HOLDINGS_PER_READ).await?;
     let next = page.next.map(Place::before);
     // A page that is not full was looked for as far as one look goes.
