@@ -5,6 +5,7 @@ use forecourt_core::{Ending, Event, json};
 use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::concurrent::TurnTimes;
 use super::notes::Notes;
 use super::places::ProcessSlot;
 use super::process::Process;
@@ -34,15 +35,15 @@ pub(super) struct AloneStart {
     pub(super) notes: Notes,
     pub(super) number: u64,
     pub(super) reader: AnswerReader,
-    pub(super) timeouts: CallTimeouts,
+    pub(super) times: TurnTimes,
 }
 
 impl AloneTurn {
     /// The turn of a process that was given the message.
     pub(super) fn new(process: Process, slot: ProcessSlot, start: AloneStart) -> Self {
-        let AloneStart { mode, format, notes, number, reader, timeouts } = start;
+        let AloneStart { mode, format, notes, number, reader, times } = start;
+        let TurnTimes { timeouts, deadline } = times;
         let turn = (mode == Mode::Worker).then_some(number);
-        let deadline = Instant::now() + timeouts.total;
         Self { process, slot, mode, format, notes, turn, reader, timeouts, deadline }
     }
 

@@ -4,27 +4,25 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use forecourt_agents::upstream::{CallTimeouts, UpstreamFailure};
-use forecourt_core::{Admitted, Ending, Event, StopReason, StopSign};
+use forecourt_core::{Ending, Event, StopReason, StopSign};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::super::WHO;
+use super::super::input::AskedTurn;
 use super::super::notes::Notes;
 use super::super::turns::TURN;
 use super::calls::OpenCalls;
 use super::queue::{TurnItem, TurnQueue};
+use super::turns::TurnStart;
 use super::worker::{CancelReason, ConcurrentWorker, HeldPlace};
-use crate::program::AnswerReader;
-use crate::tools::Toolbox;
 
-/// What a turn begins with.
-pub(in super::super) struct TurnStart {
-    pub(in super::super) number: u64,
-    pub(in super::super) reader: AnswerReader,
-    pub(in super::super) notes: Notes,
-    pub(in super::super) admitted: Arc<Admitted>,
-    pub(in super::super) toolbox: Arc<Toolbox>,
+/// When a turn has to have said something, and to be over.
+#[derive(Clone, Copy)]
+pub(in super::super) struct TurnTimes {
     pub(in super::super) timeouts: CallTimeouts,
+    /// When its answer has to be whole: the message may have waited for the process to say hello.
+    pub(in super::super) deadline: Instant,
 }
 
 /// A turn of a worker.
@@ -46,31 +44,40 @@ pub(in super::super) struct ConcurrentTurn {
 }
 
 impl ConcurrentTurn {
-    /// Opens a turn in the worker whose place it has. Who has the turn writes the message.
-    pub(in super::super) fn begin(worker: Arc<ConcurrentWorker>, seat: HeldPlace, start: TurnStart) -> Self {
-        let TurnStart { number, reader, notes, admitted, toolbox, timeouts } = start;
-        let stop = admitted.message().stop.clone();
-        let queue = worker.begin(number, reader, notes.are_answered(), seat);
-        let now = Instant::now();
-        Self {
+    /// Opens a turn in the worker whose place it has, and writes the message unless that was written before.
+    ///
+    /// # Errors
+    /// The worker takes no message any more: this one is given back, for another worker.
+    pub(in super::super) fn begin(
+        worker: Arc<ConcurrentWorker>,
+        seat: HeldPlace,
+        number: u64,
+        (asked, message): (AskedTurn, Option<String>),
+        TurnTimes { timeouts, deadline }: TurnTimes,
+    ) -> Result<Self, Box<AskedTurn>> {
+        let AskedTurn { admitted, fields, reader, toolbox, notes } = asked;
+        let start = TurnStart { number, reader, notes_are_kept: notes.are_answered(), seat };
+        let queue = match worker.begin(start, message) {
+            Ok(queue) => queue,
+            Err(start) => {
+                let reader = start.reader;
+                return Err(Box::new(AskedTurn { admitted, fields, reader, toolbox, notes }));
+            }
+        };
+        Ok(Self {
             worker,
             number,
             queue,
             notes,
+            stop: admitted.message().stop.clone(),
             calls: OpenCalls::new(admitted, toolbox),
-            stop,
             timeouts,
-            deadline: now + timeouts.total,
-            heard_by: now + timeouts.first,
+            deadline,
+            heard_by: Instant::now() + timeouts.first,
             ready: VecDeque::new(),
             is_over: false,
             is_late: false,
-        }
-    }
-
-    /// Writes the message, or what else the worker is told.
-    pub(in super::super) fn tell(&self, line: String) {
-        self.worker.tell(line);
+        })
     }
 
     /// The next event. `None` after the ending.

@@ -25,8 +25,17 @@ pub(super) struct WorkerTurns {
     unread: Arc<AtomicUsize>,
     /// Whether it is given no turn any more.
     pub(super) is_retiring: bool,
-    /// Why it is gone, once it is.
-    pub(super) gone: Option<Ending>,
+    /// Whether it is gone.
+    pub(super) is_gone: bool,
+}
+
+/// What a turn begins with.
+pub(in super::super) struct TurnStart {
+    pub(in super::super) number: u64,
+    pub(in super::super) reader: AnswerReader,
+    /// Whether its notes are kept.
+    pub(in super::super) notes_are_kept: bool,
+    pub(in super::super) seat: Box<dyn Send>,
 }
 
 /// A turn that has not ended.
@@ -54,7 +63,7 @@ pub(super) struct LineOutcome {
 impl WorkerTurns {
     pub(super) fn new() -> Self {
         let unread = Arc::new(AtomicUsize::new(0));
-        Self { open: HashMap::new(), queues: Vec::new(), unread, is_retiring: false, gone: None }
+        Self { open: HashMap::new(), queues: Vec::new(), unread, is_retiring: false, is_gone: false }
     }
 
     /// Whether it has no turn.
@@ -68,18 +77,9 @@ impl WorkerTurns {
     }
 
     /// Opens a turn.
-    pub(super) fn begin(
-        &mut self,
-        number: u64,
-        reader: AnswerReader,
-        notes_are_kept: bool,
-        seat: Box<dyn Send>,
-    ) -> Arc<TurnQueue> {
+    pub(super) fn begin(&mut self, start: TurnStart) -> Arc<TurnQueue> {
+        let TurnStart { number, reader, notes_are_kept, seat } = start;
         let queue = TurnQueue::new(self.unread.clone());
-        if let Some(ending) = &self.gone {
-            queue.end(ending.clone());
-            return queue;
-        }
         self.queues.retain(|(_, queue)| queue.strong_count() > 0);
         self.queues.push((number, Arc::downgrade(&queue)));
         let (queue_of_turn, left, is_canceled) = (queue.clone(), ANSWER_BYTES_MAX, false);
@@ -103,7 +103,7 @@ impl WorkerTurns {
 
     /// Ends all turns: the worker is gone.
     pub(super) fn end_all(&mut self, ending: &Ending) -> Vec<OpenTurn> {
-        self.gone = Some(ending.clone());
+        self.is_gone = true;
         let all: Vec<OpenTurn> = self.open.drain().map(|(_, turn)| turn).collect();
         all.iter().for_each(|turn| turn.queue.end(ending.clone()));
         all
