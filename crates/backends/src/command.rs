@@ -43,6 +43,7 @@ use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, FailureCause};
 use forecourt_process::LineError;
 use forecourt_settings::{Problems, Section};
 
+use crate::answer::for_log;
 use crate::program::ProgramContext;
 use crate::tools::Toolbox;
 use forecourt_agents::backend::{Backend, BuiltAgent, Context};
@@ -132,6 +133,7 @@ fn is_orderly(ending: &Ending) -> bool {
 }
 
 fn unreadable(reason: &str) -> Ending {
+    let reason = for_log(reason);
     tracing::warn!(reason, "an agent's program wrote a line that can't be read");
     unreadable_line()
 }

@@ -315,7 +315,7 @@ async fn a_second_greeting_and_stray_lines_harm_nobody() {
 
 #[tokio::test]
 async fn a_line_that_may_be_anybodys_ends_the_worker_with_all_of_its_turns() {
-    for broken in ["{\"turn\": 1, ", "[1]", "\"text\"", r#"{"text": "whose?"}"#] {
+    for broken in ["{\"turn\": 1, ", "[1]", "\"text\"", r#"{"text": "whose?"}"#, r#"{"usage": {"model": "m"}}"#] {
         let worker = worker("processes = 1\n");
         std::fs::write(worker.path("wrong"), "").unwrap();
         let other = worker.begun("until never").await;

@@ -16,6 +16,7 @@ use super::super::process::ComplaintsLeft;
 use super::super::turns::TURN;
 use super::queue::TurnQueue;
 use super::turns::{LineOutcome, TurnStart, WorkerTurns};
+use crate::answer::for_log;
 use crate::limits::{INPUT_BYTES_MAX, INPUT_MORE_BYTES_MAX, TIDY_TIME_MAX};
 use crate::program::ProgramContext;
 
@@ -269,7 +270,7 @@ impl ConcurrentWorker {
                     self.complain("a worker's `hello` is its first line, and there is one");
                     Ok(())
                 }
-                None if !self.home.program.keys.has_known(&fields) => Ok(()),
+                None if !self.home.program.keys.say_anything(&fields) => Ok(()),
                 None => Err(self.broken("a line without the `turn` that it answers", text)),
             },
             (Ok(Value::Array(_) | Value::String(_)), _) => Err(self.broken("a line without its `turn`", text)),
@@ -297,6 +298,7 @@ impl ConcurrentWorker {
 
     fn broken(&self, reason: &str, line: &[u8]) -> BrokenWorker {
         let line = printable(&line[..line.len().min(LINE_BYTES_LOGGED_MAX)]);
+        let reason = for_log(reason);
         tracing::error!(agent = %self.home.agent, reason, line, "an agent's worker wrote a line that can't be read, and is ended");
         BrokenWorker
     }
