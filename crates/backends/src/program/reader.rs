@@ -100,6 +100,16 @@ impl AnswerReader {
         Ok(is_known.then_some(fields))
     }
 
+    /// Bytes of files that are not whole yet, which nobody can take.
+    pub(crate) fn open_bytes(&self) -> usize {
+        self.artifacts.open_bytes()
+    }
+
+    /// Lets go of what was read and not told yet: nobody wants the answer any more.
+    pub(crate) fn let_go(&mut self) {
+        self.artifacts.clear();
+    }
+
     /// Takes what counts of a line even where nobody wants the answer any more.
     pub(crate) fn take_costs(&mut self, fields: &mut Map<String, Value>) {
         self.asides.take_costs(fields);

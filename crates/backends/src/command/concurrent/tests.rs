@@ -15,7 +15,7 @@ use super::turns::TurnStart;
 use super::worker::{ConcurrentWorker, TurnSource, WorkerHome};
 use crate::command::places::{Place, Places, WaitingLine};
 use crate::command::process::ComplaintsLeft;
-use crate::limits::{INPUT_BYTES_MAX, INPUT_MORE_BYTES_MAX, PROCESSES_WAITING_MAX};
+use crate::limits::{INPUT_BYTES_MAX, INPUT_MORE_BYTES_MAX, PROCESSES_WAITING_MAX, UNREAD_LINE_BYTES};
 use crate::program::ProgramContext;
 
 /// A worker with the turns 1 and 2, and what is written to it.
@@ -157,6 +157,49 @@ fn a_worker_that_reads_nothing_is_given_no_message_over_its_bound_and_ended_over
         worker.tell("x".repeat(INPUT_BYTES_MAX));
         worker.written(1);
         assert!(worker.begin(another, Some("x".to_owned())).is_ok(), "at its bound");
+    });
+}
+
+#[test]
+fn files_in_pieces_count_as_what_they_are_until_they_are_taken() {
+    let piece = |turn: u64, more: Value| {
+        let mut piece = json!({"id": "a", "data": "eHh4".repeat(1_000)});
+        piece.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({"turn": turn, "artifact": piece}).to_string()
+    };
+    let last = json!({"turn": 1, "artifact": {"id": "a", "append": true, "last": true}}).to_string();
+    run(async {
+        let Opened { places: _places, worker, turns, .. } = opened().await;
+        let take = |line: &str| assert!(worker.take(line.as_bytes()).is_ok());
+        take(&piece(1, json!({})));
+        assert!(matches!(turns[0].next().await, TurnItem::Events(none) if none.is_empty()));
+        assert_eq!(turns[0].bytes(), 3_000, "open");
+        take(&last);
+        assert_eq!(turns[0].bytes(), 3_000 + UNREAD_LINE_BYTES, "whole");
+        assert!(matches!(turns[0].next().await, TurnItem::Events(whole) if whole.len() == 1));
+        assert_eq!(turns[0].bytes(), 0, "taken");
+        for number in [1, 2] {
+            take(&piece(number, json!({})));
+        }
+        // Of an answer that failed, and of one that nobody wants.
+        take(r#"{"turn": 1, "error": "no"}"#);
+        worker.cancel(2, super::worker::CancelReason::CallerLeft);
+        while turns[0].next().now_or_never().is_some() {}
+        assert_eq!(turns.each_ref().map(|turn| turn.bytes()), [0, 0]);
+    });
+}
+
+#[test]
+fn a_refusal_as_a_part_is_the_last_word_of_a_turn() {
+    run(async {
+        let Opened { places: _places, worker, turns: _turns, mut written, .. } = opened().await;
+        let refused = |turn: u64| json!({"turn": turn, "part": {"kind": "forbidden", "message": "no"}}).to_string();
+        assert!(worker.take(refused(1).as_bytes()).is_ok());
+        assert!(written.try_recv().is_err(), "nothing is cancelled that is over");
+        worker.cancel(2, super::worker::CancelReason::CallerLeft);
+        assert!(worker.take(refused(2).as_bytes()).is_ok());
+        worker.retire();
+        assert!(worker.ended.notified().now_or_never().is_some(), "it has no turn any more");
     });
 }
 

@@ -6,7 +6,8 @@ use std::sync::{Arc, Weak};
 
 use forecourt_agents::limits::ANSWER_BYTES_MAX;
 use forecourt_agents::upstream::UpstreamFailure;
-use forecourt_core::{Ending, Event, FailureCause};
+use forecourt_core::part::{Artifact, ArtifactContent};
+use forecourt_core::{Ending, Event, FailureCause, File, FileSource, Part};
 use serde_json::{Map, Value};
 
 use super::super::notes::JOURNAL;
@@ -91,7 +92,7 @@ impl WorkerTurns {
     /// Marks a turn as one that nobody wants any more; `false` where it is over or marked already.
     pub(super) fn cancel(&mut self, number: u64) -> bool {
         let Some(turn) = self.open.get_mut(&number).filter(|turn| !turn.is_canceled) else { return false };
-        turn.is_canceled = true;
+        turn.let_go();
         turn.queue.close();
         true
     }
@@ -130,7 +131,7 @@ impl WorkerTurns {
             // What was ended by an unreadable line may go on in the worker, unless that line was its last word.
             TurnProgress::Ended if by_worker => outcome.over.extend(self.open.remove(&number)),
             TurnProgress::Ended => {
-                turn.is_canceled = true;
+                turn.let_go();
                 outcome.canceled.push(number);
             }
         }
@@ -146,7 +147,7 @@ impl WorkerTurns {
             tracing::warn!(turn = number, "an answer is ended: its caller reads too slowly, and too much of it waits");
             queue.cut(FailureCause::OverBound.ending("The answer was read too slowly: too much of it waited."));
             if let Some(turn) = self.open.get_mut(&number).filter(|turn| !turn.is_canceled) {
-                turn.is_canceled = true;
+                turn.let_go();
                 outcome.canceled.push(number);
             }
         }
@@ -159,6 +160,13 @@ enum TurnProgress {
 }
 
 impl OpenTurn {
+    /// Keeps nothing for a caller any more: nobody wants the answer.
+    fn let_go(&mut self) {
+        self.is_canceled = true;
+        self.reader.let_go();
+        self.queue.set_open(0);
+    }
+
     fn take(&mut self, mut fields: Map<String, Value>, bytes: usize) -> TurnProgress {
         // An end of a line costs a byte, so that empty lines have a bound too.
         let Some(left) = self.left.checked_sub(bytes + 1) else {
@@ -183,7 +191,29 @@ impl OpenTurn {
         }
         let events = if is_all { Vec::new() } else { self.reader.read(Value::Object(fields)) };
         let is_ended = matches!(events.last(), Some(Event::Ending(_)));
+        // A file that came in pieces is larger than its last line.
+        let bytes = bytes.max(inline_bytes(&events));
         self.queue.push(TurnItem::Events(events), bytes);
+        self.queue.set_open(self.reader.open_bytes());
         if is_ended { TurnProgress::Ended } else { TurnProgress::GoesOn }
     }
+}
+
+/// The files of an open turn go with it.
+impl Drop for OpenTurn {
+    fn drop(&mut self) {
+        self.queue.set_open(0);
+    }
+}
+
+/// Bytes of the files in events.
+fn inline_bytes(events: &[Event]) -> usize {
+    let bytes = |event: &Event| match event {
+        Event::Part(
+            Part::File(File { source: FileSource::Inline(bytes), .. })
+            | Part::Artifact(Artifact { content: ArtifactContent::Bytes(FileSource::Inline(bytes)), .. }),
+        ) => bytes.len(),
+        _ => 0,
+    };
+    events.iter().map(bytes).sum()
 }
