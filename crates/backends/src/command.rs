@@ -115,7 +115,8 @@ fn answer(pool: Arc<Pool>, mut asked: AskedTurn) -> EventStream {
             Ok(Running::Alone(mut turn)) => loop {
                 for event in turn.next().await {
                     if let Event::Ending(ending) = &event {
-                        pool.finish(*turn, is_orderly(ending));
+                        let is_orderly = is_orderly(ending) && !turn.is_cut;
+                        pool.finish(*turn, is_orderly);
                         yield event;
                         return;
                     }

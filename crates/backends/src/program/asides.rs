@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::spending::BudgetWatch;
 use super::usage::{AnswerUsage, ProgramUsage, UsageLine};
 use crate::answer::for_log;
 use crate::limits::LOG_LINES_MAX;
@@ -60,7 +61,17 @@ impl Asides {
 
     /// Asks whether the agent may use anything of models.
     pub(super) async fn admit(&mut self) -> Result<(), Ending> {
-        self.usage.admit(self.admitted.message()).await
+        self.usage.admit(self.admitted.clone()).await
+    }
+
+    /// Tells when the agent has used more of models than it may.
+    pub(super) fn watch(&self) -> BudgetWatch {
+        self.usage.watch()
+    }
+
+    /// Has what models used be counted.
+    pub(super) fn count(&self) {
+        self.usage.count();
     }
 
     /// Takes out of a line what counts even where nobody wants the answer any more; whether there was any.

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::artifacts::{ARTIFACT, OpenArtifacts};
 use super::asides::Asides;
 use super::keys::UnknownKeys;
+use super::spending::BudgetWatch;
 use crate::answer;
 
 /// The key of notes, which are taken out before where they are kept.
@@ -38,6 +39,17 @@ impl AnswerReader {
     /// What the agent may use of models is used up.
     pub(crate) async fn admit(&mut self) -> Result<(), Ending> {
         self.asides.admit().await
+    }
+
+    /// Tells when the agent has used more of models than it may. Of an answer that was admitted.
+    pub(crate) fn watch(&self) -> BudgetWatch {
+        self.asides.watch()
+    }
+
+    /// Has what models used be counted, as far as it was read; behind the events of what was read, so that an answer
+    /// which is whole with them stays so.
+    pub(crate) fn count(&self) {
+        self.asides.count();
     }
 
     /// The events of a value: none where it means nothing, and an ending where it can't be read.

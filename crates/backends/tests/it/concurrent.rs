@@ -492,6 +492,52 @@ async fn what_a_worker_tells_counts_towards_its_budget_and_none_is_asked_once_th
 }
 
 #[tokio::test]
+async fn usage_counts_as_it_is_told_and_an_answer_that_uses_up_all_is_ended() {
+    for hello in ["{\"protocol\": 2, \"concurrency\": 8}", ""] {
+        let (store, told): (Arc<dyn Store>, _) = (Arc::new(Memory::new()), Arc::new(Recorded::default()));
+        let budget = BudgetSettings { tokens_per_day: Some(20), ..BudgetSettings::default() };
+        let Context { budget, siblings, usage, .. } = with_budget(budget, told.clone(), &store);
+        let greeting = if hello.is_empty() { String::new() } else { format!("raw(hello={hello})\n") };
+        let worker = program(&format!("{WORKER}\n{greeting}main()\n"), "", |context| Context {
+            budget,
+            siblings,
+            usage,
+            ..context
+        });
+        let line = |tokens: u64| {
+            let usage = json!({"model": "m", "input_tokens": tokens});
+            format!("say {{\"turn\": TURN, \"text\": \"so far\", \"usage\": {usage}}}")
+        };
+        // While it is open, and with what is set aside for it.
+        let open = worker.begun(&line(19)).await;
+        let refused = async {
+            loop {
+                if let Ending::Refused(part) = worker.ask("pid").await.ending {
+                    return part;
+                }
+            }
+        };
+        let part = tokio::time::timeout(Duration::from_secs(30), refused).await.unwrap();
+        assert_eq!(part.code.as_deref(), Some("mentionable:budget_exhausted"), "{hello}");
+        drop(open);
+        // Nothing is set aside for it any more: one is admitted, and ended with more than there is.
+        let ended = async {
+            loop {
+                let answer = worker.ask(&line(2)).await;
+                if !answer.text().is_empty() {
+                    return answer;
+                }
+            }
+        };
+        let ended = tokio::time::timeout(Duration::from_secs(30), ended).await.unwrap();
+        assert!(
+            matches!(&ended.ending, Ending::Refused(part) if part.code.as_deref() == Some("mentionable:budget_exhausted")),
+            "{ended:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_worker_whose_budget_nobody_knows_is_not_asked() {
     // Without a store nobody can say what is left.
     let budget = BudgetSettings { tokens_per_day: Some(10), ..BudgetSettings::default() };

@@ -16,6 +16,7 @@ use super::calls::OpenCalls;
 use super::queue::{TurnItem, TurnQueue};
 use super::turns::TurnStart;
 use super::worker::{CancelReason, ConcurrentWorker, HeldPlace};
+use crate::program::BudgetWatch;
 
 /// When a turn has to have said something, and to be over.
 #[derive(Clone, Copy)]
@@ -23,6 +24,16 @@ pub(in super::super) struct TurnTimes {
     pub(in super::super) timeouts: CallTimeouts,
     /// When its answer has to be whole: the message may have waited for the process to say hello.
     pub(in super::super) deadline: Instant,
+}
+
+/// What a turn may hear of.
+enum TurnNews {
+    /// A line of its worker's.
+    Item(TurnItem),
+    /// A call is done: how callers see it, and what the worker is told.
+    Called(Event, Value),
+    /// More was used of models than there is.
+    UsedUp(Ending),
 }
 
 /// A turn of a worker.
@@ -33,6 +44,7 @@ pub(in super::super) struct ConcurrentTurn {
     notes: Notes,
     calls: OpenCalls,
     stop: StopSign,
+    budget: BudgetWatch,
     timeouts: CallTimeouts,
     deadline: Instant,
     /// By when something has to be heard.
@@ -56,6 +68,7 @@ impl ConcurrentTurn {
         TurnTimes { timeouts, deadline }: TurnTimes,
     ) -> Result<Self, Box<AskedTurn>> {
         let AskedTurn { admitted, fields, reader, toolbox, notes } = asked;
+        let budget = reader.watch();
         let start = TurnStart { number, reader, notes_are_kept: notes.are_answered(), seat };
         let queue = match worker.begin(start, message) {
             Ok(queue) => queue,
@@ -71,6 +84,7 @@ impl ConcurrentTurn {
             notes,
             stop: admitted.message().stop.clone(),
             calls: OpenCalls::new(admitted, toolbox),
+            budget,
             timeouts,
             deadline,
             heard_by: Instant::now() + timeouts.first,
@@ -101,8 +115,9 @@ impl ConcurrentTurn {
         let news = timeout_at(until, async {
             tokio::select! {
                 biased;
-                done = self.calls.next() => Err(done),
-                item = self.queue.next() => Ok(item),
+                (event, result) = self.calls.next() => TurnNews::Called(event, result),
+                item = self.queue.next() => TurnNews::Item(item),
+                ending = self.budget.used_up() => TurnNews::UsedUp(ending),
             }
         });
         let Ok(news) = news.await else {
@@ -113,10 +128,11 @@ impl ConcurrentTurn {
         };
         self.heard_by = Instant::now() + self.timeouts.idle;
         match news {
-            Ok(TurnItem::Events(events)) => self.ready.extend(events),
-            Ok(TurnItem::Note(note)) => self.keep(note).await?,
-            Ok(TurnItem::Call(call)) => self.ready.push_back(self.calls.begin(call)?),
-            Err((event, result)) => {
+            TurnNews::Item(TurnItem::Events(events)) => self.ready.extend(events),
+            TurnNews::Item(TurnItem::Note(note)) => self.keep(note).await?,
+            TurnNews::Item(TurnItem::Call(call)) => self.ready.push_back(self.calls.begin(call)?),
+            TurnNews::UsedUp(ending) => return Err(ending),
+            TurnNews::Called(event, result) => {
                 self.worker.tell(format!("{}\n", json!({ TURN: self.number, "result": result })));
                 self.ready.push_back(event);
             }

@@ -120,6 +120,7 @@ impl WorkerTurns {
         fields.remove(TURN);
         if turn.is_canceled {
             turn.reader.take_costs(&mut fields);
+            turn.reader.count();
             if answer::ends(&fields) {
                 outcome.over.extend(self.open.remove(&number));
             }
@@ -195,6 +196,7 @@ impl OpenTurn {
         let bytes = bytes.max(inline_bytes(&events));
         self.queue.push(TurnItem::Events(events), bytes);
         self.queue.set_open(self.reader.open_bytes());
+        self.reader.count();
         if is_ended { TurnProgress::Ended } else { TurnProgress::GoesOn }
     }
 }
