@@ -27,8 +27,11 @@
 
 use forecourt_core::part::ArtifactContent;
 use forecourt_core::{Ending, Event, File, FileSource, Link, Part, PolicyPart, Progress, Question, ToolCall};
+use forecourt_process::printable;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+
+use crate::limits::STDERR_LINE_BYTES_MAX;
 
 /// Characters of a reason that a program gives for its failure.
 const REASON_CHARS_MAX: usize = 500;
@@ -72,8 +75,14 @@ pub(crate) fn read(value: Value, host: &str) -> Vec<Event> {
 
 /// The ending of an answer that can't be read. The reason is for the log: it tells of the inside.
 pub(crate) fn unreadable(reason: &str) -> Ending {
+    let reason = for_log(reason);
     tracing::warn!(reason, "an agent's program answered something unreadable");
     Ending::failed("The agent's program gave an answer that could not be read.")
+}
+
+/// What a program wrote, or an error that quotes it, as a line of the log: cut, and without what could forge another.
+pub(crate) fn for_log(text: &str) -> String {
+    printable(&text.as_bytes()[..text.len().min(STDERR_LINE_BYTES_MAX)])
 }
 
 /// Whether a key means something in an answer.
@@ -81,10 +90,18 @@ pub(crate) fn is_key(key: &str) -> bool {
     KEYS.contains(&key)
 }
 
-/// Whether fields end an answer.
+/// Whether fields end an answer, by the word of who wrote them: a refusal does as a part, too.
 pub(crate) fn ends(fields: &Map<String, Value>) -> bool {
     let has = |key: &&str| fields.get(*key).is_some_and(|value| !value.is_null());
-    fields.contains_key("end") || ["message", "question", "policy", "declined", "error"].iter().any(has)
+    let parts = fields.get("parts").and_then(Value::as_array).into_iter().flatten();
+    fields.contains_key("end")
+        || ["message", "question", "policy", "declined", "error"].iter().any(has)
+        || parts.chain(fields.get("part")).any(is_refusal)
+}
+
+/// Whether a part is a refusal.
+fn is_refusal(part: &Value) -> bool {
+    part.get("kind").and_then(Value::as_str).is_some_and(PolicyPart::knows)
 }
 
 fn is_ended(events: &[Event]) -> bool {
@@ -160,9 +177,7 @@ fn all_parts(fields: &mut Map<String, Value>) -> Result<Vec<Part>, AnswerDecodeE
 /// A part of an answer. A refusal may leave its state to the host.
 fn read_part(key: &str, value: Value) -> Result<Part, AnswerDecodeError> {
     match value {
-        Value::Object(fields) if fields.get("kind").and_then(Value::as_str).is_some_and(PolicyPart::knows) => {
-            read_policy(key, fields).map(Part::Policy)
-        }
+        value if is_refusal(&value) => read_policy(key, typed(key, value)?).map(Part::Policy),
         value => typed(key, value),
     }
 }
@@ -297,6 +312,32 @@ mod tests {
         let after = json!([{"parts": [refusal, {"kind": "text", "text": "late"}], "text": "early"}, "later"]);
         let [Event::Text(early), Event::Ending(Ending::Refused(part))] = &all(after)[..] else { panic!("a refusal") };
         assert_eq!((early.as_str(), part.kind()), ("early", "forbidden"));
+    }
+
+    #[test]
+    fn what_ends_an_answer_is_known_before_it_is_read() {
+        let refusal = json!({"kind": "forbidden", "message": "no"});
+        let text = json!({"kind": "text", "text": "a"});
+        for (value, is_end) in [
+            (json!({"part": refusal}), true),
+            (json!({"parts": [text, refusal]}), true),
+            (json!({"parts": [text], "part": text}), false),
+            (json!({"text": "a", "message": null}), false),
+            (json!({"end": null}), true),
+            (json!({"declined": "no"}), true),
+        ] {
+            assert_eq!((ends(value.as_object().unwrap()), is_ended(&all(value.clone()))), (is_end, is_end), "{value}");
+        }
+    }
+
+    #[test]
+    fn what_the_log_is_told_of_a_program_is_one_line_within_its_bound() {
+        assert_eq!(for_log("a\nb"), "a\u{fffd}b");
+        for (bytes, told) in
+            [(STDERR_LINE_BYTES_MAX, STDERR_LINE_BYTES_MAX), (STDERR_LINE_BYTES_MAX + 1, STDERR_LINE_BYTES_MAX)]
+        {
+            assert_eq!(for_log(&"x".repeat(bytes)).len(), told);
+        }
     }
 
     #[test]

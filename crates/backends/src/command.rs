@@ -43,6 +43,7 @@ use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, FailureCause};
 use forecourt_process::LineError;
 use forecourt_settings::{Problems, Section};
 
+use crate::answer::for_log;
 use crate::program::ProgramContext;
 use crate::tools::Toolbox;
 use forecourt_agents::backend::{Backend, BuiltAgent, Context};
@@ -114,7 +115,8 @@ fn answer(pool: Arc<Pool>, mut asked: AskedTurn) -> EventStream {
             Ok(Running::Alone(mut turn)) => loop {
                 for event in turn.next().await {
                     if let Event::Ending(ending) = &event {
-                        pool.finish(*turn, is_orderly(ending));
+                        let is_orderly = is_orderly(ending) && !turn.is_cut;
+                        pool.finish(*turn, is_orderly);
                         yield event;
                         return;
                     }
@@ -132,6 +134,7 @@ fn is_orderly(ending: &Ending) -> bool {
 }
 
 fn unreadable(reason: &str) -> Ending {
+    let reason = for_log(reason);
     tracing::warn!(reason, "an agent's program wrote a line that can't be read");
     unreadable_line()
 }

@@ -47,6 +47,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 use url::Url;
 
+use crate::answer::for_log;
 use crate::program::{ProgramContext, play};
 use forecourt_agents::backend::{Backend, BuiltAgent, Context};
 use forecourt_agents::declined::UpstreamError;
@@ -299,6 +300,7 @@ fn line_value(line: Result<Vec<u8>, UpstreamFailure>) -> Result<Value, Ending> {
 }
 
 fn unreadable(reason: &str) -> Ending {
+    let reason = for_log(reason);
     tracing::warn!(reason, "the service of an agent answered something unreadable");
     Ending::failed("The service behind this agent gave an answer that could not be read.")
 }

@@ -34,6 +34,11 @@ pub(crate) const STICKY_CONVERSATIONS_MAX: usize = 10_000;
 pub(crate) const UNREAD_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// What each line that waits takes in memory beside its bytes.
 pub(crate) const UNREAD_LINE_BYTES: usize = 256;
+/// Bytes that wait to be read by one worker, one line alone aside. Over it, it is given no message any more, and is ended
+/// once its turns are over.
+pub(crate) const INPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Bytes beyond them of what its open turns are told, such as results of calls. Over it, it is ended.
+pub(crate) const INPUT_MORE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Models of one agent's program that are told apart in metrics.
 pub(crate) const PROGRAM_MODELS_MAX: usize = 16;
 /// Lines that a program may write into the log with `log` during one answer.

@@ -8,9 +8,11 @@ mod keys;
 mod message;
 mod play;
 mod reader;
+mod spending;
 mod usage;
 
 pub(crate) use context::ProgramContext;
 pub(crate) use message::MessageFields;
 pub(crate) use play::play;
 pub(crate) use reader::AnswerReader;
+pub(crate) use spending::BudgetWatch;

@@ -236,7 +236,7 @@ impl Budget {
             let mut reservation = Reservation { lines: Vec::new(), spent };
             for line in self.lines(message) {
                 match self.add(&line, spent, Spending::default(), true).await {
-                    Ok(()) => reservation.lines.push(line),
+                    Ok(_) => reservation.lines.push(line),
                     Err(error) => {
                         // One total has no room: what was added to the totals before it is taken off again.
                         self.settle(reservation, Spending::default()).await;
@@ -268,6 +268,31 @@ impl Budget {
         })
     }
 
+    /// Counts what an answer has used so far. What was set aside for it stays set aside, for what is still to come.
+    ///
+    /// # Errors
+    /// More than there is was used, with what is set aside, and is counted all the same; or the store is away.
+    pub fn count<'a>(
+        &'a self,
+        message: &'a Message,
+        reservation: &'a Reservation,
+        spent: Spending,
+    ) -> BoxFuture<'a, Result<(), BudgetError>> {
+        Box::pin(async move {
+            let mut exceeded = None;
+            for line in &reservation.lines {
+                let sum = self.add(line, spent, Spending::default(), false).await?;
+                if let (None, Some(key)) = (&exceeded, line.limits.exceeded(sum)) {
+                    let refusal = Box::new(line.refusal(key, self.clock.now()));
+                    exceeded = Some((line, BudgetError::Exceeded { key, refusal }));
+                }
+            }
+            let Some((line, error)) = exceeded else { return Ok(()) };
+            self.tell(message, line, &error);
+            Err(error)
+        })
+    }
+
     fn lines(&self, message: &Message) -> Vec<Line> {
         let caller = message.sender.caller(None).stream_name().to_string();
         // A hash: who the caller is must not be readable from the name of a stream.
@@ -281,8 +306,14 @@ impl Budget {
         Line { stream: stream(&self.agent, scope, &period), limits, ends_at }
     }
 
-    /// Adds `spent` to a total in place of `before`. What is only set aside lapses, where it is the last word.
-    async fn add(&self, line: &Line, spent: Spending, before: Spending, is_reserved: bool) -> Result<(), BudgetError> {
+    /// Adds `spent` to a total in place of `before`; the total. What is only set aside lapses, where it is the last word.
+    async fn add(
+        &self,
+        line: &Line,
+        spent: Spending,
+        before: Spending,
+        is_reserved: bool,
+    ) -> Result<Spending, BudgetError> {
         let Some(store) = self.host.service::<BudgetStore>() else { return Err(BudgetError::Unavailable) };
         let stripe = digest(&SHA256, line.stream.as_bytes()).as_ref()[0] as usize % STRIPES;
         // Held over the awaits on purpose: requests of one process would else use up each other's tries in the store.
@@ -307,7 +338,7 @@ impl Budget {
             // The store refuses when the last entry is not `number` any more: another node has added, so the sum is
             // made again.
             if store.0.append_entry(&line.stream, entry, Some(number)).await.map_err(away)?.is_some() {
-                return Ok(());
+                return Ok(sum);
             }
         }
         tracing::warn!(agent = %self.agent, "too many nodes add to one budget at once");

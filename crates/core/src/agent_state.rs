@@ -29,13 +29,19 @@ pub struct AgentState(Option<Arc<StateOfTurn>>);
 
 struct StateOfTurn {
     kept: Option<Value>,
+    is_renewed: bool,
     next: Mutex<Option<Value>>,
 }
 
 impl AgentState {
     /// Of a conversation in which this was kept so far.
     pub fn of(kept: Option<Value>) -> Self {
-        Self(Some(Arc::new(StateOfTurn { kept, next: Mutex::default() })))
+        Self(Some(Arc::new(StateOfTurn { kept, is_renewed: false, next: Mutex::default() })))
+    }
+
+    /// Of a conversation in which this was kept so long ago that it is to be kept anew with this turn.
+    pub fn renewed(kept: Option<Value>) -> Self {
+        Self(Some(Arc::new(StateOfTurn { kept, is_renewed: true, next: Mutex::default() })))
     }
 
     /// What was kept before this turn.
@@ -63,6 +69,14 @@ impl AgentState {
     }
 }
 
+impl AgentState {
+    /// What is to be kept anew, `null` for nothing: what was kept before this turn, unless the agent has it replaced.
+    pub fn renewal(&self) -> Option<Value> {
+        let state = self.0.as_ref().filter(|state| state.is_renewed)?;
+        self.next().is_none().then(|| state.kept.clone().unwrap_or_default())
+    }
+}
+
 /// Tells nothing of what is kept.
 impl fmt::Debug for AgentState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -86,6 +100,16 @@ mod tests {
         assert_eq!((state.kept(), state.next()), (Some(&json!(1)), Some(of(AGENT_STATE_BYTES_MAX))));
         state.clone().replace(Value::Null).unwrap();
         assert_eq!(state.next(), Some(Value::Null));
+    }
+
+    #[test]
+    fn what_is_renewed_gives_way_to_what_the_agent_keeps() {
+        let state = AgentState::renewed(Some(json!(1)));
+        assert_eq!((state.renewal(), state.next()), (Some(json!(1)), None));
+        state.replace(json!(2)).unwrap();
+        assert_eq!((state.renewal(), state.next()), (None, Some(json!(2))));
+        assert_eq!(AgentState::renewed(None).renewal(), Some(Value::Null));
+        assert_eq!(AgentState::of(Some(json!(1))).renewal(), None);
     }
 
     #[test]

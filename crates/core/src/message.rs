@@ -362,6 +362,10 @@ pub struct Turn {
 pub struct TurnState {
     /// The state; `null` for nothing any more.
     pub value: Value,
+    /// Whether the host has only kept it anew, before the turn that it came with is left out: what an agent has kept
+    /// goes before it, whichever turn is the later one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_renewed: bool,
 }
 
 impl Turn {

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use forecourt_core::caller::is_open_to;
 use forecourt_core::clock::after;
 use forecourt_core::limits::{HISTORY_BYTES_MAX, HISTORY_TURNS_MAX, THREAD_TTL, THREAD_TURNS_MAX};
-use forecourt_core::message::TurnState;
 use forecourt_core::store::{Account, ConversationAppend};
 use forecourt_core::{
     AgentState, Clock, CollectedReply, Ending, Entropy, Error, Handle, History, Message, Part, Role, Sender, Task,
@@ -20,12 +19,14 @@ use crate::directory::HostedAgent;
 use crate::turns::with_turns_of;
 
 mod cache;
+mod state;
 mod writer;
 
 pub use cache::{
     CONVERSATION_FIRST_WRITE_AFTER, CONVERSATION_WRITE_AFTER, CONVERSATIONS_CACHED_BYTES_MAX,
     CONVERSATIONS_PENDING_BYTES_MAX,
 };
+use state::{recalled_state, state_bytes, state_of};
 pub(crate) use writer::ConversationWriter;
 
 /// Finds and keeps conversations.
@@ -114,7 +115,7 @@ impl Conversations {
         let mut reply = Turn::text(Role::Assistant, said);
         reply.timestamp = Some(now);
         reply.question = answer.ending.question().cloned().map(Box::new);
-        reply.state = state.next().map(|value| Box::new(TurnState { value }));
+        reply.state = state_of(&state).map(Box::new);
         let expires_at = after(now, THREAD_TTL);
         let owner = asked.sender.owner().map(str::to_owned);
         let addition =
@@ -149,19 +150,6 @@ pub(crate) struct UserTurn {
     pub(crate) state: AgentState,
 }
 
-/// What an agent has kept in a conversation: the last turn that says so counts. It is kept anew before that turn is the
-/// next to be left out.
-fn recalled_state(turns: &[Turn]) -> AgentState {
-    let found = turns.iter().rev().enumerate().find_map(|(age, turn)| Some((age, &turn.state.as_ref()?.value)));
-    let Some((age, value)) = found.filter(|(_, value)| !value.is_null()) else { return AgentState::of(None) };
-    let state = AgentState::of(Some(value.clone()));
-    if age >= THREAD_TURNS_MAX / 2 {
-        // It was within its bound when it was kept.
-        let _ = state.replace(value.clone());
-    }
-    state
-}
-
 /// The current turn as history will show it: attachments by name, not by bytes; nobody's address, and nobody's token.
 pub(crate) fn as_turn(message: &Message) -> Turn {
     let sender = Sender { peer: None, token: None, ..message.sender.clone() };
@@ -190,7 +178,7 @@ fn remembered(part: &Part) -> Part {
 fn trim(history: &mut History) {
     let mut bytes = 0;
     let fits = |turn: &&Turn| {
-        bytes += turn.parts.iter().filter_map(Part::as_text).map(str::len).sum::<usize>();
+        bytes += turn.parts.iter().filter_map(Part::as_text).map(str::len).sum::<usize>() + state_bytes(turn);
         bytes <= HISTORY_BYTES_MAX
     };
     let kept = history.iter().rev().take(HISTORY_TURNS_MAX).take_while(fits).count();
@@ -199,8 +187,6 @@ fn trim(history: &mut History) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
     use super::*;
 
     fn turns(count: usize, bytes: usize) -> History {
@@ -214,22 +200,6 @@ mod tests {
             trim(&mut history);
             assert_eq!(history.len(), kept);
         }
-    }
-
-    #[test]
-    fn the_last_state_counts_and_one_that_grows_old_is_kept_anew() {
-        let with =
-            |value: Value| Turn { state: Some(Box::new(TurnState { value })), ..Turn::text(Role::Assistant, "a") };
-        let behind = |value: Value, turns: usize| {
-            let mut all = vec![with(json!(0)), with(value)];
-            all.extend(vec![Turn::text(Role::User, "b"); turns]);
-            let state = recalled_state(&all);
-            (state.kept().cloned(), state.next())
-        };
-        assert_eq!(behind(json!(1), THREAD_TURNS_MAX / 2 - 1), (Some(json!(1)), None));
-        assert_eq!(behind(json!(1), THREAD_TURNS_MAX / 2), (Some(json!(1)), Some(json!(1))));
-        assert_eq!(behind(Value::Null, THREAD_TURNS_MAX / 2), (None, None), "it was removed");
-        assert_eq!(recalled_state(&[]).kept(), None);
     }
 
     #[test]

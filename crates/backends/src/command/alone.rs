@@ -5,13 +5,14 @@ use forecourt_core::{Ending, Event, json};
 use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::concurrent::TurnTimes;
 use super::notes::Notes;
 use super::places::ProcessSlot;
 use super::process::Process;
 use super::settings::{Format, Mode};
 use super::turns::{TURN, UnnamedTurn};
 use super::{WHO, crashed, unreadable};
-use crate::program::AnswerReader;
+use crate::program::{AnswerReader, BudgetWatch};
 
 /// A process at work on one answer. Dropping it ends the process.
 pub(super) struct AloneTurn {
@@ -25,6 +26,9 @@ pub(super) struct AloneTurn {
     reader: AnswerReader,
     timeouts: CallTimeouts,
     deadline: Instant,
+    budget: BudgetWatch,
+    /// Whether its process may still be at it: the host has ended the answer.
+    pub(super) is_cut: bool,
 }
 
 /// What such a turn begins with.
@@ -34,16 +38,17 @@ pub(super) struct AloneStart {
     pub(super) notes: Notes,
     pub(super) number: u64,
     pub(super) reader: AnswerReader,
-    pub(super) timeouts: CallTimeouts,
+    pub(super) times: TurnTimes,
 }
 
 impl AloneTurn {
     /// The turn of a process that was given the message.
     pub(super) fn new(process: Process, slot: ProcessSlot, start: AloneStart) -> Self {
-        let AloneStart { mode, format, notes, number, reader, timeouts } = start;
+        let AloneStart { mode, format, notes, number, reader, times } = start;
+        let TurnTimes { timeouts, deadline } = times;
         let turn = (mode == Mode::Worker).then_some(number);
-        let deadline = Instant::now() + timeouts.total;
-        Self { process, slot, mode, format, notes, turn, reader, timeouts, deadline }
+        let budget = reader.watch();
+        Self { process, slot, mode, format, notes, turn, reader, timeouts, deadline, budget, is_cut: false }
     }
 
     /// Takes the process back, once its answer has ended in good order.
@@ -59,7 +64,15 @@ impl AloneTurn {
                 Format::Text => self.process.output.text().await,
             }
         };
-        let output = timeout_at(self.deadline, timeout(self.timeouts.idle, output)).await;
+        let output = timeout_at(self.deadline, timeout(self.timeouts.idle, output));
+        let output = tokio::select! {
+            biased;
+            output = output => output,
+            ending = self.budget.used_up() => {
+                self.is_cut = true;
+                return vec![Event::Ending(ending)];
+            }
+        };
         let output = match output {
             Ok(Ok(output)) => output,
             Ok(Err(_)) => Err(UpstreamFailure::Stalled),
@@ -71,7 +84,7 @@ impl AloneTurn {
                 vec![Event::Text(String::from_utf8_lossy(&bytes).into_owned())]
             }
             Ok(Some(line)) if line.trim_ascii().is_empty() => Vec::new(),
-            Ok(Some(line)) => match self.line(&line) {
+            Ok(Some(line)) => match self.read_line(&line) {
                 (None, events) => events,
                 // Before what the line says besides.
                 (Some(note), events) => match timeout_at(self.deadline, self.keep(note)).await {
@@ -82,6 +95,12 @@ impl AloneTurn {
             },
             Err(error) => vec![Event::Ending(error.ending(WHO))],
         }
+    }
+
+    fn read_line(&mut self, line: &[u8]) -> (Option<Value>, Vec<Event>) {
+        let read = self.line(line);
+        self.reader.count();
+        read
     }
 
     /// The note in a line, and its events, unless it is a late one of another answer.

@@ -12,5 +12,5 @@ mod turn;
 mod turns;
 mod worker;
 
-pub(super) use turn::{ConcurrentTurn, TurnStart};
+pub(super) use turn::{ConcurrentTurn, TurnTimes};
 pub(super) use worker::{ConcurrentWorker, TurnSource, WorkerHome};

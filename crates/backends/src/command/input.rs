@@ -3,10 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_agents::upstream::CallTimeouts;
 use forecourt_core::Admitted;
 
-use super::concurrent::TurnStart;
 use super::notes::Notes;
 use super::turns::TURN;
 use crate::program::{AnswerReader, MessageFields};
@@ -45,11 +43,5 @@ impl AskedTurn {
     /// The words of the message.
     pub(super) fn text(&self) -> String {
         self.admitted.message().text()
-    }
-
-    /// What a turn of a worker begins with that takes several at once.
-    pub(super) fn into_start(self, number: u64, timeouts: CallTimeouts) -> TurnStart {
-        let Self { admitted, reader, toolbox, notes, .. } = self;
-        TurnStart { number, reader, notes, admitted, toolbox, timeouts }
     }
 }

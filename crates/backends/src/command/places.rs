@@ -23,6 +23,15 @@ pub(super) enum Place {
     Seat(Seat),
 }
 
+/// Where a message waits among the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WaitingLine {
+    /// Behind all others.
+    Last,
+    /// Before all others: it had a place, with which came nothing.
+    First,
+}
+
 /// The places of one agent.
 pub(super) struct Places {
     /// Messages that one worker is given at once, at most.
@@ -76,26 +85,35 @@ impl Places {
         Arc::new(Self { concurrency, is_sticky, slots, state: Mutex::default() })
     }
 
-    /// A place for a message of `conversation`, as soon as there is one; refused when too many wait.
-    pub(super) async fn get(self: &Arc<Self>, conversation: Option<String>) -> Result<Place, Ending> {
+    /// A place for a message of `conversation`, as soon as there is one; refused when too many wait, unless it has
+    /// waited before.
+    pub(super) async fn get(
+        self: &Arc<Self>,
+        conversation: Option<String>,
+        line: WaitingLine,
+    ) -> Result<Place, Ending> {
         let conversation = conversation.filter(|_| self.is_sticky);
         let waiting = {
             // Dropped behind the lock, which whoever gives a place back takes.
             let mut gone = Vec::new();
             let mut state = self.state();
             state.waiting.retain(|waiting| !waiting.place.is_closed());
-            if state.waiting.is_empty()
+            if (state.waiting.is_empty() || line == WaitingLine::First)
                 && let Some(place) = self.place(&mut state, conversation.as_deref(), &mut gone)
             {
                 return Ok(place);
             }
             // A process that is only starting may have room for more than the message that it was started for.
             let hoped_for = state.starting * (self.concurrency - 1);
-            if state.waiting.len() >= PROCESSES_WAITING_MAX + hoped_for {
+            if line == WaitingLine::Last && state.waiting.len() >= PROCESSES_WAITING_MAX + hoped_for {
                 return Err(busy());
             }
             let (place, waiting) = oneshot::channel();
-            state.waiting.push_back(Waiting { conversation, place });
+            let one = Waiting { conversation, place };
+            match line {
+                WaitingLine::First => state.waiting.push_front(one),
+                WaitingLine::Last => state.waiting.push_back(one),
+            }
             waiting
         };
         waiting.await.map_err(|_| busy())

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use forecourt_agents::upstream::CallTimeouts;
 use forecourt_core::{Ending, FailureCause};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::alone::{AloneStart, AloneTurn};
-use super::concurrent::{ConcurrentTurn, TurnSource, WorkerHome};
+use super::concurrent::{ConcurrentTurn, TurnSource, TurnTimes, WorkerHome};
 use super::input::AskedTurn;
-use super::places::{Place, Places, ProcessSlot};
+use super::places::{Place, Places, ProcessSlot, Seat, WaitingLine};
 use super::process::{AgentProgram, Process};
 use super::settings::{CheckedCommand, Format, Mode};
 use super::{busy, unreadable_line};
@@ -65,31 +65,45 @@ impl Pool {
     /// Waits for a place and hands the message to the process there.
     pub(super) async fn start(self: &Arc<Self>, asked: AskedTurn) -> Result<Running, Ending> {
         // As long as an answer may take, and not part of its time: that begins with the place.
-        let place = self.places.get(asked.conversation());
-        let place = timeout(self.timeouts.total, place).await.map_err(|_| busy())??;
-        let number = self.turns.fetch_add(1, Ordering::Relaxed);
-        match place {
-            Place::Seat(seat) => {
-                self.places.note(asked.conversation().as_deref(), seat.worker.number);
-                let line = asked.line(Some(number), self.timeouts.total);
-                let turn =
-                    ConcurrentTurn::begin(seat.worker.clone(), Box::new(seat), asked.into_start(number, self.timeouts));
-                turn.tell(line);
-                Ok(Running::Concurrent(Box::new(turn)))
-            }
-            Place::Idle(process, slot) => Ok(self.alone(*process, slot, asked, number)),
-            Place::New(slot) if self.mode == Mode::Each => Ok(self.alone(self.started()?, slot, asked, number)),
-            Place::New(slot) => {
-                let process = self.started()?;
-                Greeting::begin(self.clone(), process, slot, asked, number).await
+        let place_by = Instant::now() + self.timeouts.total;
+        let mut line = WaitingLine::Last;
+        let mut asked = asked;
+        loop {
+            let place = self.places.get(asked.conversation(), line);
+            let place = timeout_at(place_by, place).await.map_err(|_| busy())??;
+            let number = self.turns.fetch_add(1, Ordering::Relaxed);
+            match place {
+                Place::Seat(seat) => match self.seated(seat, number, asked) {
+                    Ok(turn) => return Ok(Running::Concurrent(Box::new(turn))),
+                    // Its worker was given up in this moment. It has waited its time.
+                    Err(unseated) => (asked, line) = (*unseated, WaitingLine::First),
+                },
+                Place::Idle(process, slot) => return Ok(self.alone(*process, slot, asked, number)),
+                Place::New(slot) if self.mode == Mode::Each => {
+                    return Ok(self.alone(self.started()?, slot, asked, number));
+                }
+                Place::New(slot) => {
+                    let process = self.started()?;
+                    return Greeting::begin(self.clone(), process, slot, asked, number).await;
+                }
             }
         }
+    }
+
+    /// Begins a turn in a worker that has others; the message where it takes none any more.
+    fn seated(&self, seat: Seat, number: u64, asked: AskedTurn) -> Result<ConcurrentTurn, Box<AskedTurn>> {
+        let (worker, conversation) = (seat.worker.clone(), asked.conversation());
+        let message = asked.line(Some(number), self.timeouts.total);
+        let asked = (asked, Some(message));
+        let turn = ConcurrentTurn::begin(worker.clone(), Box::new(seat), number, asked, self.times())?;
+        self.places.note(conversation.as_deref(), worker.number);
+        Ok(turn)
     }
 
     /// Begins the turn of a process that has no other.
     fn alone(&self, mut process: Process, slot: ProcessSlot, asked: AskedTurn, number: u64) -> Running {
         self.give(&mut process, &asked, number);
-        self.alone_turn(process, slot, asked, number)
+        self.alone_turn(process, slot, asked, number, self.times())
     }
 
     /// Writes a message to a process that has no other.
@@ -104,9 +118,16 @@ impl Pool {
     }
 
     /// The turn of a process that was given its message and has no other.
-    pub(super) fn alone_turn(&self, process: Process, slot: ProcessSlot, asked: AskedTurn, number: u64) -> Running {
-        let (mode, format, timeouts) = (self.mode, self.format, self.timeouts);
-        let start = AloneStart { mode, format, notes: asked.notes, number, reader: asked.reader, timeouts };
+    pub(super) fn alone_turn(
+        &self,
+        process: Process,
+        slot: ProcessSlot,
+        asked: AskedTurn,
+        number: u64,
+        times: TurnTimes,
+    ) -> Running {
+        let (mode, format) = (self.mode, self.format);
+        let start = AloneStart { mode, format, notes: asked.notes, number, reader: asked.reader, times };
         Running::Alone(Box::new(AloneTurn::new(process, slot, start)))
     }
 
@@ -118,8 +139,9 @@ impl Pool {
         WorkerHome { agent, program, grace, source }
     }
 
-    pub(super) fn timeouts(&self) -> CallTimeouts {
-        self.timeouts
+    /// The times of an answer that begins now.
+    pub(super) fn times(&self) -> TurnTimes {
+        TurnTimes { timeouts: self.timeouts, deadline: Instant::now() + self.timeouts.total }
     }
 
     pub(super) fn grace(&self) -> Duration {

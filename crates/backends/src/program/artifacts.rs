@@ -91,6 +91,16 @@ impl OpenArtifacts {
         Ok(self.open.len() - 1)
     }
 
+    /// Bytes of the files that are not whole yet.
+    pub(super) fn open_bytes(&self) -> usize {
+        self.open.iter().map(|open| open.bytes.len()).sum()
+    }
+
+    /// Lets go of the files that are not whole yet.
+    pub(super) fn clear(&mut self) {
+        self.open.clear();
+    }
+
     /// The files that are still open: whole, where the answer ends well.
     pub(super) fn finish(&mut self) -> Vec<Part> {
         self.open.drain(..).map(OpenArtifact::into_part).collect()

@@ -4,14 +4,15 @@
 use std::sync::Arc;
 
 use forecourt_core::{Admitted, AgentState, AgentStateError, Ending, FailureCause, Handle};
-use forecourt_process::printable;
 use forecourt_telemetry::RequestLines;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::spending::BudgetWatch;
 use super::usage::{AnswerUsage, ProgramUsage, UsageLine};
-use crate::limits::{LOG_LINES_MAX, STDERR_LINE_BYTES_MAX};
+use crate::answer::for_log;
+use crate::limits::LOG_LINES_MAX;
 
 const STATE: &str = "state";
 const USAGE: &str = "usage";
@@ -60,7 +61,17 @@ impl Asides {
 
     /// Asks whether the agent may use anything of models.
     pub(super) async fn admit(&mut self) -> Result<(), Ending> {
-        self.usage.admit(self.admitted.message()).await
+        self.usage.admit(self.admitted.clone()).await
+    }
+
+    /// Tells when the agent has used more of models than it may.
+    pub(super) fn watch(&self) -> BudgetWatch {
+        self.usage.watch()
+    }
+
+    /// Has what models used be counted.
+    pub(super) fn count(&self) {
+        self.usage.count();
     }
 
     /// Takes out of a line what counts even where nobody wants the answer any more; whether there was any.
@@ -94,6 +105,7 @@ impl Asides {
             .map_err(|error| {
                 if let Some(left) = self.lines_left.checked_sub(1) {
                     self.lines_left = left;
+                    let error = for_log(&error.to_string());
                     tracing::warn!(agent = %self.agent, "an agent's program wrote `{key}` in a way that can't be read: {error}");
                 }
             })
@@ -105,9 +117,8 @@ impl Asides {
         let Some(left) = self.lines_left.checked_sub(1) else { return };
         self.lines_left = left;
         let _within = self.lines.as_ref().map(RequestLines::enter);
-        let bounded = |text: &str| printable(&text.as_bytes()[..text.len().min(STDERR_LINE_BYTES_MAX)]);
-        let (agent, message) = (&self.agent, bounded(&line.message));
-        let fields = (!line.fields.is_empty()).then(|| bounded(&Value::from(line.fields.clone()).to_string()));
+        let (agent, message) = (&self.agent, for_log(&line.message));
+        let fields = (!line.fields.is_empty()).then(|| for_log(&Value::from(line.fields.clone()).to_string()));
         let fields = fields.as_deref();
         match line.level {
             LogLevel::Debug => tracing::debug!(%agent, fields, "{message}"),

@@ -14,7 +14,9 @@ use crate::limits::KEYS_WARNED_MAX;
 const KEY_CHARS_MAX: usize = 80;
 
 /// The keys beside those of [`answer`] by which a program says something.
-const BESIDE: [&str; 7] = ["turn", "journal", "state", "usage", "log", "call", "artifact"];
+const BESIDE: [&str; 6] = ["journal", "state", "usage", "log", "call", "artifact"];
+/// The key that only says whose a line is.
+const TURN: &str = "turn";
 
 /// The keys that one agent's program wrote and nobody knows.
 #[derive(Debug)]
@@ -38,6 +40,16 @@ impl UnknownKeys {
             }
         }
         has_known
+    }
+
+    /// Whether any of `fields` says something, of an answer or beside it. Warns of those that mean nothing.
+    pub(crate) fn say_anything(&self, fields: &Map<String, Value>) -> bool {
+        let says = |key: &String| answer::is_key(key) || BESIDE.contains(&key.as_str());
+        if fields.keys().any(says) {
+            return true;
+        }
+        fields.keys().filter(|key| *key != TURN).for_each(|key| self.warn(key));
+        false
     }
 
     /// Warns of a key, unless it was done before or too often.
@@ -70,7 +82,7 @@ impl UnknownKeys {
 /// The key that was probably meant.
 fn closest(key: &str) -> Option<String> {
     // One that means something elsewhere is not meant by itself.
-    let others = answer::KEYS.iter().chain(&BESIDE).filter(|other| **other != key);
+    let others = answer::KEYS.iter().chain(&BESIDE).chain(&[TURN]).filter(|other| **other != key);
     let known: Vec<String> = others.map(|key| (*key).to_owned()).collect();
     nearest(key, &known).cloned()
 }
@@ -93,6 +105,16 @@ mod tests {
         assert!(keys.has_known(&fields(&json!({"end": null}))));
         assert!(!keys.has_known(&Map::new()));
         assert_eq!(keys.warned(), ["colour", "txet"]);
+    }
+
+    #[test]
+    fn what_says_something_without_a_turn_is_known_beside_an_answer_too() {
+        let keys = UnknownKeys::new(Handle::parse("agent").unwrap());
+        for key in answer::KEYS.iter().chain(&BESIDE) {
+            assert!(keys.say_anything(&fields(&json!({ *key: 1, "other": 2 }))), "{key}");
+        }
+        assert!(!keys.say_anything(&fields(&json!({"turn": null, "colour": 1}))));
+        assert_eq!(keys.warned(), ["colour"]);
     }
 
     #[test]

@@ -18,14 +18,21 @@ pub(crate) fn play(
             yield Event::Ending(ending);
             return;
         }
-        let mut values = std::pin::pin!(values);
-        while let Some(value) = values.next().await {
+        let (mut values, budget) = (std::pin::pin!(values), reader.watch());
+        loop {
+            let next = tokio::select! {
+                biased;
+                next = values.next() => next,
+                ending = budget.used_up() => Some(Err(ending)),
+            };
+            let Some(value) = next else { break };
             let events = match value {
                 Ok(value) => reader.read(value),
                 // A whole answer needs no ending of its own.
                 Err(Ending::Complete) => reader.end(),
                 Err(ending) => vec![Event::Ending(ending)],
             };
+            reader.count();
             for event in events {
                 let is_last = matches!(event, Event::Ending(_));
                 yield event;

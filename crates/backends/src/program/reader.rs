@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::artifacts::{ARTIFACT, OpenArtifacts};
 use super::asides::Asides;
 use super::keys::UnknownKeys;
+use super::spending::BudgetWatch;
 use crate::answer;
 
 /// The key of notes, which are taken out before where they are kept.
@@ -38,6 +39,17 @@ impl AnswerReader {
     /// What the agent may use of models is used up.
     pub(crate) async fn admit(&mut self) -> Result<(), Ending> {
         self.asides.admit().await
+    }
+
+    /// Tells when the agent has used more of models than it may. Of an answer that was admitted.
+    pub(crate) fn watch(&self) -> BudgetWatch {
+        self.asides.watch()
+    }
+
+    /// Has what models used be counted, as far as it was read; behind the events of what was read, so that an answer
+    /// which is whole with them stays so.
+    pub(crate) fn count(&self) {
+        self.asides.count();
     }
 
     /// The events of a value: none where it means nothing, and an ending where it can't be read.
@@ -98,6 +110,16 @@ impl AnswerReader {
         self.is_understood |= had_any;
         self.has_meaningless |= !is_known && !had_any;
         Ok(is_known.then_some(fields))
+    }
+
+    /// Bytes of files that are not whole yet, which nobody can take.
+    pub(crate) fn open_bytes(&self) -> usize {
+        self.artifacts.open_bytes()
+    }
+
+    /// Lets go of what was read and not told yet: nobody wants the answer any more.
+    pub(crate) fn let_go(&mut self) {
+        self.artifacts.clear();
     }
 
     /// Takes what counts of a line even where nobody wants the answer any more.

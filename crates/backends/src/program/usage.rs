@@ -8,19 +8,18 @@ use std::time::Duration;
 
 use forecourt_agents::backend::Context;
 use forecourt_agents::usage::{ModelCall, UsageRecorder};
-use forecourt_completions::budget::{Budget, Hold, Spending};
-use forecourt_core::{Ending, Handle, Message, ModelUsage, UsageMeter};
+use forecourt_completions::budget::{Budget, Spending};
+use forecourt_core::{Admitted, Ending, Handle, Message, ModelUsage, UsageMeter};
 use serde::Deserialize;
 use tokio::time::Instant;
 
+use super::spending::{AnswerSpending, BudgetWatch};
 use crate::limits::PROGRAM_MODELS_MAX;
 
 /// What stands for the models that found no place of their own.
 const OTHER: &str = "other";
 /// Characters of the name of a model or provider.
 const NAME_CHARS_MAX: usize = 128;
-/// What is set aside for an answer of which nobody knows what it comes to: enough to be refused where nothing is left.
-const LEAST: Spending = Spending { tokens: 1, micros: 1 };
 
 /// What one agent's program may use of models, and who hears of it.
 pub(crate) struct ProgramUsage {
@@ -38,7 +37,7 @@ pub(crate) struct ProgramUsage {
 pub(crate) struct AnswerUsage {
     program: Arc<ProgramUsage>,
     meter: UsageMeter,
-    hold: Hold,
+    spending: Option<Arc<AnswerSpending>>,
     /// When the answer began, or the last usage was told.
     since: Instant,
 }
@@ -84,6 +83,11 @@ impl ProgramUsage {
         (OTHER.to_owned(), OTHER.to_owned())
     }
 
+    /// Records that a budget kept a model from being asked, or from being asked further.
+    pub(super) fn record_refused(&self) {
+        self.record((OTHER, OTHER), "budget", None, Duration::ZERO);
+    }
+
     fn record(
         &self,
         (provider, model): (&str, &str),
@@ -111,28 +115,40 @@ impl ProgramUsage {
 
 impl AnswerUsage {
     pub(super) fn new(program: Arc<ProgramUsage>, message: &Message) -> Self {
-        Self { program, meter: message.usage.clone(), hold: Hold::none(), since: Instant::now() }
+        Self { program, meter: message.usage.clone(), spending: None, since: Instant::now() }
     }
 
-    /// Asks whether the agent may use anything of models for `message`.
+    /// Asks whether the agent may use anything of models for a message.
     ///
     /// # Errors
     /// A budget is used up, or nobody knows whether it is.
-    pub(super) async fn admit(&mut self, message: &Message) -> Result<(), Ending> {
+    pub(super) async fn admit(&mut self, admitted: Arc<Admitted>) -> Result<(), Ending> {
         let Some(budget) = self.program.budget.clone() else { return Ok(()) };
-        match budget.reserve(message, LEAST).await {
-            Ok(reservation) => {
-                self.hold = Hold::new(budget, reservation);
+        match AnswerSpending::begin(self.program.clone(), budget, admitted).await {
+            Ok(spending) => {
+                self.spending = Some(spending);
                 Ok(())
             }
             Err(error) => {
-                self.program.record((OTHER, OTHER), "budget", None, Duration::ZERO);
+                self.program.record_refused();
                 Err(error.into_ending())
             }
         }
     }
 
-    /// Adds what a line tells. It counts towards budgets once the answer is over, however it ends.
+    /// Tells when more was used than there is. Of an answer that was admitted.
+    pub(super) fn watch(&self) -> BudgetWatch {
+        BudgetWatch(self.spending.clone())
+    }
+
+    /// Has what was added be written into the totals of budgets.
+    pub(super) fn count(&self) {
+        if let Some(spending) = &self.spending {
+            spending.write();
+        }
+    }
+
+    /// Adds what a line tells.
     pub(super) fn add(&mut self, line: UsageLine) {
         let (provider, model) = self.program.named(line.provider.as_deref().unwrap_or(OTHER), &line.model);
         let elapsed = std::mem::replace(&mut self.since, Instant::now()).elapsed();
@@ -142,10 +158,10 @@ impl AnswerUsage {
             tracing::warn!(%agent, "`[budget]` bounds what this agent costs, and its program tells `usage` without `cost`");
         }
         let micros = line.micros();
-        let spent = &mut self.hold.spent;
-        let tokens = line.input_tokens.saturating_add(line.output_tokens);
-        spent.tokens = spent.tokens.saturating_add(tokens);
-        spent.micros = spent.micros.saturating_add(micros.unwrap_or_default());
+        if let Some(spending) = &self.spending {
+            let tokens = line.input_tokens.saturating_add(line.output_tokens);
+            spending.add(Spending { tokens, micros: micros.unwrap_or_default() });
+        }
         self.meter.add(ModelUsage {
             model: line.model,
             requests: 1,
@@ -155,6 +171,15 @@ impl AnswerUsage {
             cost_micros: micros,
             is_estimated: false,
         });
+    }
+}
+
+/// What was told counts, however the answer ended.
+impl Drop for AnswerUsage {
+    fn drop(&mut self) {
+        if let Some(spending) = &self.spending {
+            spending.finish();
+        }
     }
 }
 

@@ -315,7 +315,7 @@ async fn a_second_greeting_and_stray_lines_harm_nobody() {
 
 #[tokio::test]
 async fn a_line_that_may_be_anybodys_ends_the_worker_with_all_of_its_turns() {
-    for broken in ["{\"turn\": 1, ", "[1]", "\"text\"", r#"{"text": "whose?"}"#] {
+    for broken in ["{\"turn\": 1, ", "[1]", "\"text\"", r#"{"text": "whose?"}"#, r#"{"usage": {"model": "m"}}"#] {
         let worker = worker("processes = 1\n");
         std::fs::write(worker.path("wrong"), "").unwrap();
         let other = worker.begun("until never").await;
@@ -363,8 +363,32 @@ async fn a_worker_that_reads_nothing_more_is_ended_after_its_time() {
     let long = "x".repeat(1 << 20);
     let unread = join_all((0..5).map(|_| worker.ask(&long))).await;
     assert!(unread.iter().all(|answer| matches!(answer.ending, Ending::Failed { .. })), "{unread:?}");
-    let again = worker.ask("pid").await;
-    assert_ne!((again.text().as_str(), again.ending), (pid.as_str(), Ending::Complete));
+    let again = async {
+        loop {
+            let again = worker.ask("pid").await;
+            if again.ending == Ending::Complete {
+                return again.text();
+            }
+        }
+    };
+    assert_ne!(tokio::time::timeout(Duration::from_secs(60), again).await.expect("another process answers"), pid);
+}
+
+#[tokio::test]
+async fn who_waits_for_a_worker_that_hangs_is_answered_by_another() {
+    let more = "processes = 1\ncancel_seconds = 1\n";
+    let worker = worker_in(&json!({"protocol": 2, "concurrency": 1}), more, |context| context);
+    let pid = worker.ask("pid").await.text();
+    drop(worker.begun("stubborn").await);
+    let waited = worker.ask("pid").await;
+    assert_eq!(waited.ending, Ending::Complete);
+    assert_ne!(waited.text(), pid);
+}
+
+#[tokio::test]
+async fn a_greeting_is_within_the_time_of_the_answer() {
+    let silent = program("import time; time.sleep(3600)", "idle_seconds = 60\ntotal_seconds = 1\n", |context| context);
+    assert!(failure(&silent.ask("pid").await).contains("took too long"));
 }
 
 #[tokio::test]
@@ -465,6 +489,52 @@ async fn what_a_worker_tells_counts_towards_its_budget_and_none_is_asked_once_th
     let part = tokio::time::timeout(Duration::from_secs(30), refused).await.unwrap();
     assert_eq!(part.code.as_deref(), Some("mentionable:budget_exhausted"));
     assert_eq!(told.0.lock().unwrap().last().map(|last| last.1), Some("budget"));
+}
+
+#[tokio::test]
+async fn usage_counts_as_it_is_told_and_an_answer_that_uses_up_all_is_ended() {
+    for hello in ["{\"protocol\": 2, \"concurrency\": 8}", ""] {
+        let (store, told): (Arc<dyn Store>, _) = (Arc::new(Memory::new()), Arc::new(Recorded::default()));
+        let budget = BudgetSettings { tokens_per_day: Some(20), ..BudgetSettings::default() };
+        let Context { budget, siblings, usage, .. } = with_budget(budget, told.clone(), &store);
+        let greeting = if hello.is_empty() { String::new() } else { format!("raw(hello={hello})\n") };
+        let worker = program(&format!("{WORKER}\n{greeting}main()\n"), "", |context| Context {
+            budget,
+            siblings,
+            usage,
+            ..context
+        });
+        let line = |tokens: u64| {
+            let usage = json!({"model": "m", "input_tokens": tokens});
+            format!("say {{\"turn\": TURN, \"text\": \"so far\", \"usage\": {usage}}}")
+        };
+        // While it is open, and with what is set aside for it.
+        let open = worker.begun(&line(19)).await;
+        let refused = async {
+            loop {
+                if let Ending::Refused(part) = worker.ask("pid").await.ending {
+                    return part;
+                }
+            }
+        };
+        let part = tokio::time::timeout(Duration::from_secs(30), refused).await.unwrap();
+        assert_eq!(part.code.as_deref(), Some("mentionable:budget_exhausted"), "{hello}");
+        drop(open);
+        // Nothing is set aside for it any more: one is admitted, and ended with more than there is.
+        let ended = async {
+            loop {
+                let answer = worker.ask(&line(2)).await;
+                if !answer.text().is_empty() {
+                    return answer;
+                }
+            }
+        };
+        let ended = tokio::time::timeout(Duration::from_secs(30), ended).await.unwrap();
+        assert!(
+            matches!(&ended.ending, Ending::Refused(part) if part.code.as_deref() == Some("mentionable:budget_exhausted")),
+            "{ended:?}"
+        );
+    }
 }
 
 #[tokio::test]

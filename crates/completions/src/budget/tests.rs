@@ -141,6 +141,22 @@ async fn two_hundred_at_once_on_two_nodes_never_use_more_than_there_is() {
 }
 
 #[tokio::test]
+async fn what_is_used_in_between_is_counted_at_once_and_beyond_the_bound_too() {
+    let (store, clock) = (store(), Arc::new(HandClock::new()));
+    let budget = budget(&daily(10), &store, &clock);
+    let message = message("192.0.2.1");
+    let held = budget.reserve(&message, tokens(1)).await.unwrap();
+    assert!(budget.count(&message, &held, tokens(9)).await.is_ok());
+    assert_eq!(used_tokens(&budget, &store, &clock).await, 10, "with what is set aside");
+    let error = refusal(budget.count(&message, &held, tokens(1)).await.unwrap_err());
+    assert!(error.message.contains("tokens_per_day"), "{error:?}");
+    budget.settle(held, tokens(3)).await;
+    assert_eq!(used_tokens(&budget, &store, &clock).await, 13);
+    clock.advance(RESERVED);
+    assert_eq!(used_tokens(&budget, &store, &clock).await, 13, "what was used does not lapse");
+}
+
+#[tokio::test]
 async fn what_a_dead_process_set_aside_lapses() {
     let (store, clock) = (store(), Arc::new(HandClock::new()));
     let dead = budget(&daily(100), &store, &clock);

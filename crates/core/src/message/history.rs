@@ -23,6 +23,11 @@ impl History {
         self.skipped += self.len().saturating_sub(count);
     }
 
+    /// Changes the turns that are there. Copies them only while somebody else holds them.
+    pub fn for_each_mut(&mut self, change: impl FnMut(&mut Turn)) {
+        Arc::make_mut(&mut self.turns).iter_mut().for_each(change);
+    }
+
     /// Adds turns at the end. Copies those there are only while somebody else holds them.
     pub fn extend(&mut self, turns: impl IntoIterator<Item = Turn>) {
         let all = Arc::make_mut(&mut self.turns);

@@ -11,6 +11,8 @@ use forecourt_core::{Handle, History, Part, ThreadId, Timestamp, Turn};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::state::newest_state;
+
 /// How long a turn waits for its batch: the most that a crash takes of a conversation which somebody goes on
 /// with.
 pub const CONVERSATION_WRITE_AFTER: Duration = Duration::from_millis(100);
@@ -101,6 +103,31 @@ struct CacheEntry {
     used: Option<u64>,
 }
 
+impl CacheEntry {
+    /// Lets go of the states before the newest turns, with which another one is kept; the bytes that were counted of
+    /// them. Those that wait to be written stay: what is in the store goes by it if this process dies.
+    fn forget_states(&mut self, newest: usize) -> usize {
+        let Some(known) = &mut self.known else { return 0 };
+        let earlier = known.turns.len().saturating_sub(newest);
+        if known.turns[..earlier].iter().all(|turn| turn.state.is_none()) {
+            return 0;
+        }
+        // Turns that are left out may count along: then a state stays until the next one comes, and no longer.
+        let (mut at, mut bytes) = (0, 0);
+        known.turns.for_each_mut(|turn| {
+            if at < earlier && turn.state.is_some() {
+                bytes += size(turn);
+                turn.state = None;
+                bytes -= size(turn);
+            }
+            at += 1;
+        });
+        let bytes = bytes.min(self.known_bytes);
+        self.known_bytes -= bytes;
+        bytes
+    }
+}
+
 /// The conversations at hand: the turns that wait to be written, and what was read or written lately.
 pub(super) struct ConversationCache {
     entries: HashMap<ConversationName, CacheEntry>,
@@ -170,7 +197,10 @@ impl ConversationCache {
         if self.entries.contains_key(name) {
             return false;
         }
-        let Conversation { owner, turns, version } = std::mem::take(read);
+        let Conversation { owner, mut turns, version } = std::mem::take(read);
+        if let Some(newest) = newest_state(&turns) {
+            turns[..newest].iter_mut().for_each(|turn| turn.state = None);
+        }
         let known_bytes = turns.iter().map(size).sum();
         let known =
             KnownConversation { owner, turns: turns.into(), expires_at: version.expires_at, version, read_at: at };
@@ -210,6 +240,9 @@ impl ConversationCache {
             known.turns.keep_newest(HISTORY_TURNS_MAX.min(addition.keep));
             entry.known_bytes += bytes;
             self.known_bytes += bytes;
+        }
+        if newest_state(&addition.turns).is_some() {
+            self.known_bytes -= entry.forget_states(addition.turns.len());
         }
         entry.pending_bytes += bytes;
         self.pending_bytes += bytes;

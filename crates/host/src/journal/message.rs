@@ -62,7 +62,8 @@ impl KeptMessage {
             thread: message.thread,
             recipient: message.recipient,
             parts: message.parts,
-            history: message.history.to_vec(),
+            // Its state is that of the conversation now: those of earlier turns are not asked for.
+            history: message.history.iter().map(|turn| Turn { state: None, ..turn.clone() }).collect(),
             language: message.language,
             hop: message.hop,
             received_via: message.received_via.to_owned(),
@@ -89,6 +90,8 @@ impl KeptMessage {
         let allowance = if self.may_spend { Allowance::Whole } else { Allowance::WithoutCredit };
         let sender = Sender { agent: self.agent, peer: self.peer, token: None, allowance, ..self.sender };
         let via = transport(&self.received_via);
+        // Without a conversation nothing can be kept in it.
+        let state = self.thread.as_ref().map_or_else(AgentState::default, |_| AgentState::of(self.state));
         Message {
             thread: self.thread,
             sender,
@@ -103,7 +106,7 @@ impl KeptMessage {
             unrecorded: self.unrecorded,
             policy_resolution: self.policy_resolution,
             gate: GateNotes::arriving(self.continues),
-            state: AgentState::of(self.state),
+            state,
             ..Message::new(self.id, self.recipient, self.parts, via, self.received_at)
         }
     }
@@ -127,6 +130,7 @@ fn transport(name: &str) -> Transport {
 
 #[cfg(test)]
 mod tests {
+    use forecourt_core::message::TurnState;
     use forecourt_core::{Role, Turn};
     use serde_json::json;
 
@@ -145,7 +149,8 @@ mod tests {
             token: Some(forecourt_core::SubjectToken::new("secret")),
             ..Sender::anonymous()
         };
-        message.history = vec![Turn::text(Role::User, "before")].into();
+        let state = Some(Box::new(TurnState { value: json!("earlier"), is_renewed: false }));
+        message.history = vec![Turn { state, ..Turn::text(Role::User, "before") }].into();
         (message.hop, message.unrecorded, message.sender.allowance) = (3, true, Allowance::WithoutCredit);
         message.language = Language::parse("de");
         message.metadata.insert("a".to_owned(), json!({"b": 1}));
@@ -153,7 +158,9 @@ mod tests {
         let written = serde_json::to_string(&KeptMessage::of(&message)).unwrap();
         assert!(!written.contains("secret"));
         let read: KeptMessage = serde_json::from_str(&written).unwrap();
+        assert!(!written.contains("earlier"));
         message.sender.token = None;
+        message.history.for_each_mut(|turn| turn.state = None);
         assert_eq!(format!("{:?}", read.into_message()), format!("{message:?}"));
     }
 

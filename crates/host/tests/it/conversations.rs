@@ -345,7 +345,7 @@ async fn what_an_agent_keeps_is_given_to_it_with_the_next_turn_and_to_nobody_els
     assert_eq!(of_ann("three").await, "nothing");
     // What a caller brings along is a caller's word.
     let mut turn = Turn::text(forecourt_core::Role::Assistant, "x");
-    turn.state = Some(Box::new(TurnState { value: json!("forged") }));
+    turn.state = Some(Box::new(TurnState { value: json!("forged"), is_renewed: false }));
     let forged = Message { sender: ann.clone(), history: vec![turn].into(), ..in_thread("look", thread.clone()) };
     assert_eq!(host.receive(forged, Run::without_task()).await.unwrap().collect().await.text(), "\"three\"");
     setup.clock.advance(THREAD_TTL);

@@ -34,6 +34,8 @@ pub(super) struct TurnQueue {
 struct WaitingItems {
     items: VecDeque<(TurnItem, usize)>,
     bytes: usize,
+    /// Bytes of files that are not whole yet.
+    open_bytes: usize,
     /// Nobody takes anything any more.
     is_closed: bool,
 }
@@ -62,6 +64,15 @@ impl TurnQueue {
         self.news.notify_one();
     }
 
+    /// Says how many bytes there are of files that are not whole yet: they wait too.
+    pub(super) fn set_open(&self, bytes: usize) {
+        let mut waiting = self.waiting();
+        let now = if waiting.is_closed { 0 } else { bytes };
+        let before = std::mem::replace(&mut waiting.open_bytes, now);
+        self.unread.fetch_add(now, Ordering::Relaxed);
+        self.unread.fetch_sub(before, Ordering::Relaxed);
+    }
+
     /// Ends the answer, behind what waits.
     pub(super) fn end(&self, ending: Ending) {
         self.push(TurnItem::Events(vec![Event::Ending(ending)]), 0);
@@ -80,7 +91,8 @@ impl TurnQueue {
 
     /// Bytes that wait.
     pub(super) fn bytes(&self) -> usize {
-        self.waiting().bytes
+        let waiting = self.waiting();
+        waiting.bytes + waiting.open_bytes
     }
 
     /// The next line. Can be given up and begun again.
@@ -105,7 +117,7 @@ impl TurnQueue {
     fn clear(&self, then_close: bool) {
         let mut waiting = self.waiting();
         let items = std::mem::take(&mut waiting.items);
-        let bytes = std::mem::take(&mut waiting.bytes);
+        let bytes = std::mem::take(&mut waiting.bytes) + std::mem::take(&mut waiting.open_bytes);
         waiting.is_closed |= then_close;
         self.unread.fetch_sub(bytes, Ordering::Relaxed);
         drop(waiting);

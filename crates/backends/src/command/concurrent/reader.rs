@@ -14,14 +14,30 @@ use super::worker::{ConcurrentWorker, HeldPlace, WorkerHome};
 use crate::limits::TIDY_TIME_MAX;
 
 impl ConcurrentWorker {
-    /// Takes over a process that said how many messages it takes at once.
-    pub(in super::super) fn start(number: u64, home: WorkerHome, process: Process, slot: HeldPlace) -> Arc<Self> {
+    /// Takes over a process that said how many messages it takes at once. Nothing of it is read before
+    /// [`WorkerStreams::spawn`], so that it is known whose each line is, and who has to be told when it ends.
+    pub(in super::super) fn of(number: u64, home: WorkerHome, process: Process) -> (Arc<Self>, WorkerStreams) {
         let ProcessParts { process, output, input, complaints, .. } = process.into_parts();
         let (lines, to_write) = mpsc::unbounded_channel();
         let worker = Self::new(number, home, lines, complaints);
-        tokio::spawn(write(input, to_write, Arc::downgrade(&worker)));
+        (worker, WorkerStreams { process, output, input, to_write })
+    }
+}
+
+/// The process of a worker, which nobody reads or writes yet.
+pub(in super::super) struct WorkerStreams {
+    process: forecourt_process::Process,
+    output: Output,
+    input: Input,
+    to_write: mpsc::UnboundedReceiver<String>,
+}
+
+impl WorkerStreams {
+    /// Has both sides be served, in the place of a process.
+    pub(in super::super) fn spawn(self, worker: &Arc<ConcurrentWorker>, slot: HeldPlace) {
+        let Self { process, output, input, to_write } = self;
+        tokio::spawn(write(input, to_write, Arc::downgrade(worker)));
         tokio::spawn(read(worker.clone(), output, process, slot));
-        worker
     }
 }
 
@@ -31,6 +47,9 @@ async fn write(input: Input, mut lines: mpsc::UnboundedReceiver<String>, worker:
     while let Some(line) = lines.recv().await {
         if stdin.write_all(line.as_bytes()).await.is_err() || stdin.flush().await.is_err() {
             return retire(&worker);
+        }
+        if let Some(worker) = worker.upgrade() {
+            worker.written(line.len());
         }
     }
 }

@@ -4,27 +4,36 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use forecourt_agents::upstream::{CallTimeouts, UpstreamFailure};
-use forecourt_core::{Admitted, Ending, Event, StopReason, StopSign};
+use forecourt_core::{Ending, Event, StopReason, StopSign};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::super::WHO;
+use super::super::input::AskedTurn;
 use super::super::notes::Notes;
 use super::super::turns::TURN;
 use super::calls::OpenCalls;
 use super::queue::{TurnItem, TurnQueue};
+use super::turns::TurnStart;
 use super::worker::{CancelReason, ConcurrentWorker, HeldPlace};
-use crate::program::AnswerReader;
-use crate::tools::Toolbox;
+use crate::program::BudgetWatch;
 
-/// What a turn begins with.
-pub(in super::super) struct TurnStart {
-    pub(in super::super) number: u64,
-    pub(in super::super) reader: AnswerReader,
-    pub(in super::super) notes: Notes,
-    pub(in super::super) admitted: Arc<Admitted>,
-    pub(in super::super) toolbox: Arc<Toolbox>,
+/// When a turn has to have said something, and to be over.
+#[derive(Clone, Copy)]
+pub(in super::super) struct TurnTimes {
     pub(in super::super) timeouts: CallTimeouts,
+    /// When its answer has to be whole: the message may have waited for the process to say hello.
+    pub(in super::super) deadline: Instant,
+}
+
+/// What a turn may hear of.
+enum TurnNews {
+    /// A line of its worker's.
+    Item(TurnItem),
+    /// A call is done: how callers see it, and what the worker is told.
+    Called(Event, Value),
+    /// More was used of models than there is.
+    UsedUp(Ending),
 }
 
 /// A turn of a worker.
@@ -35,6 +44,7 @@ pub(in super::super) struct ConcurrentTurn {
     notes: Notes,
     calls: OpenCalls,
     stop: StopSign,
+    budget: BudgetWatch,
     timeouts: CallTimeouts,
     deadline: Instant,
     /// By when something has to be heard.
@@ -46,31 +56,42 @@ pub(in super::super) struct ConcurrentTurn {
 }
 
 impl ConcurrentTurn {
-    /// Opens a turn in the worker whose place it has. Who has the turn writes the message.
-    pub(in super::super) fn begin(worker: Arc<ConcurrentWorker>, seat: HeldPlace, start: TurnStart) -> Self {
-        let TurnStart { number, reader, notes, admitted, toolbox, timeouts } = start;
-        let stop = admitted.message().stop.clone();
-        let queue = worker.begin(number, reader, notes.are_answered(), seat);
-        let now = Instant::now();
-        Self {
+    /// Opens a turn in the worker whose place it has, and writes the message unless that was written before.
+    ///
+    /// # Errors
+    /// The worker takes no message any more: this one is given back, for another worker.
+    pub(in super::super) fn begin(
+        worker: Arc<ConcurrentWorker>,
+        seat: HeldPlace,
+        number: u64,
+        (asked, message): (AskedTurn, Option<String>),
+        TurnTimes { timeouts, deadline }: TurnTimes,
+    ) -> Result<Self, Box<AskedTurn>> {
+        let AskedTurn { admitted, fields, reader, toolbox, notes } = asked;
+        let budget = reader.watch();
+        let start = TurnStart { number, reader, notes_are_kept: notes.are_answered(), seat };
+        let queue = match worker.begin(start, message) {
+            Ok(queue) => queue,
+            Err(start) => {
+                let reader = start.reader;
+                return Err(Box::new(AskedTurn { admitted, fields, reader, toolbox, notes }));
+            }
+        };
+        Ok(Self {
             worker,
             number,
             queue,
             notes,
+            stop: admitted.message().stop.clone(),
             calls: OpenCalls::new(admitted, toolbox),
-            stop,
+            budget,
             timeouts,
-            deadline: now + timeouts.total,
-            heard_by: now + timeouts.first,
+            deadline,
+            heard_by: Instant::now() + timeouts.first,
             ready: VecDeque::new(),
             is_over: false,
             is_late: false,
-        }
-    }
-
-    /// Writes the message, or what else the worker is told.
-    pub(in super::super) fn tell(&self, line: String) {
-        self.worker.tell(line);
+        })
     }
 
     /// The next event. `None` after the ending.
@@ -94,8 +115,9 @@ impl ConcurrentTurn {
         let news = timeout_at(until, async {
             tokio::select! {
                 biased;
-                done = self.calls.next() => Err(done),
-                item = self.queue.next() => Ok(item),
+                (event, result) = self.calls.next() => TurnNews::Called(event, result),
+                item = self.queue.next() => TurnNews::Item(item),
+                ending = self.budget.used_up() => TurnNews::UsedUp(ending),
             }
         });
         let Ok(news) = news.await else {
@@ -106,10 +128,11 @@ impl ConcurrentTurn {
         };
         self.heard_by = Instant::now() + self.timeouts.idle;
         match news {
-            Ok(TurnItem::Events(events)) => self.ready.extend(events),
-            Ok(TurnItem::Note(note)) => self.keep(note).await?,
-            Ok(TurnItem::Call(call)) => self.ready.push_back(self.calls.begin(call)?),
-            Err((event, result)) => {
+            TurnNews::Item(TurnItem::Events(events)) => self.ready.extend(events),
+            TurnNews::Item(TurnItem::Note(note)) => self.keep(note).await?,
+            TurnNews::Item(TurnItem::Call(call)) => self.ready.push_back(self.calls.begin(call)?),
+            TurnNews::UsedUp(ending) => return Err(ending),
+            TurnNews::Called(event, result) => {
                 self.worker.tell(format!("{}\n", json!({ TURN: self.number, "result": result })));
                 self.ready.push_back(event);
             }

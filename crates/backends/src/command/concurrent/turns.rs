@@ -6,7 +6,8 @@ use std::sync::{Arc, Weak};
 
 use forecourt_agents::limits::ANSWER_BYTES_MAX;
 use forecourt_agents::upstream::UpstreamFailure;
-use forecourt_core::{Ending, Event, FailureCause};
+use forecourt_core::part::{Artifact, ArtifactContent};
+use forecourt_core::{Ending, Event, FailureCause, File, FileSource, Part};
 use serde_json::{Map, Value};
 
 use super::super::notes::JOURNAL;
@@ -25,8 +26,17 @@ pub(super) struct WorkerTurns {
     unread: Arc<AtomicUsize>,
     /// Whether it is given no turn any more.
     pub(super) is_retiring: bool,
-    /// Why it is gone, once it is.
-    pub(super) gone: Option<Ending>,
+    /// Whether it is gone.
+    pub(super) is_gone: bool,
+}
+
+/// What a turn begins with.
+pub(in super::super) struct TurnStart {
+    pub(in super::super) number: u64,
+    pub(in super::super) reader: AnswerReader,
+    /// Whether its notes are kept.
+    pub(in super::super) notes_are_kept: bool,
+    pub(in super::super) seat: Box<dyn Send>,
 }
 
 /// A turn that has not ended.
@@ -54,7 +64,7 @@ pub(super) struct LineOutcome {
 impl WorkerTurns {
     pub(super) fn new() -> Self {
         let unread = Arc::new(AtomicUsize::new(0));
-        Self { open: HashMap::new(), queues: Vec::new(), unread, is_retiring: false, gone: None }
+        Self { open: HashMap::new(), queues: Vec::new(), unread, is_retiring: false, is_gone: false }
     }
 
     /// Whether it has no turn.
@@ -68,18 +78,9 @@ impl WorkerTurns {
     }
 
     /// Opens a turn.
-    pub(super) fn begin(
-        &mut self,
-        number: u64,
-        reader: AnswerReader,
-        notes_are_kept: bool,
-        seat: Box<dyn Send>,
-    ) -> Arc<TurnQueue> {
+    pub(super) fn begin(&mut self, start: TurnStart) -> Arc<TurnQueue> {
+        let TurnStart { number, reader, notes_are_kept, seat } = start;
         let queue = TurnQueue::new(self.unread.clone());
-        if let Some(ending) = &self.gone {
-            queue.end(ending.clone());
-            return queue;
-        }
         self.queues.retain(|(_, queue)| queue.strong_count() > 0);
         self.queues.push((number, Arc::downgrade(&queue)));
         let (queue_of_turn, left, is_canceled) = (queue.clone(), ANSWER_BYTES_MAX, false);
@@ -91,7 +92,7 @@ impl WorkerTurns {
     /// Marks a turn as one that nobody wants any more; `false` where it is over or marked already.
     pub(super) fn cancel(&mut self, number: u64) -> bool {
         let Some(turn) = self.open.get_mut(&number).filter(|turn| !turn.is_canceled) else { return false };
-        turn.is_canceled = true;
+        turn.let_go();
         turn.queue.close();
         true
     }
@@ -103,7 +104,7 @@ impl WorkerTurns {
 
     /// Ends all turns: the worker is gone.
     pub(super) fn end_all(&mut self, ending: &Ending) -> Vec<OpenTurn> {
-        self.gone = Some(ending.clone());
+        self.is_gone = true;
         let all: Vec<OpenTurn> = self.open.drain().map(|(_, turn)| turn).collect();
         all.iter().for_each(|turn| turn.queue.end(ending.clone()));
         all
@@ -119,6 +120,7 @@ impl WorkerTurns {
         fields.remove(TURN);
         if turn.is_canceled {
             turn.reader.take_costs(&mut fields);
+            turn.reader.count();
             if answer::ends(&fields) {
                 outcome.over.extend(self.open.remove(&number));
             }
@@ -130,7 +132,7 @@ impl WorkerTurns {
             // What was ended by an unreadable line may go on in the worker, unless that line was its last word.
             TurnProgress::Ended if by_worker => outcome.over.extend(self.open.remove(&number)),
             TurnProgress::Ended => {
-                turn.is_canceled = true;
+                turn.let_go();
                 outcome.canceled.push(number);
             }
         }
@@ -146,7 +148,7 @@ impl WorkerTurns {
             tracing::warn!(turn = number, "an answer is ended: its caller reads too slowly, and too much of it waits");
             queue.cut(FailureCause::OverBound.ending("The answer was read too slowly: too much of it waited."));
             if let Some(turn) = self.open.get_mut(&number).filter(|turn| !turn.is_canceled) {
-                turn.is_canceled = true;
+                turn.let_go();
                 outcome.canceled.push(number);
             }
         }
@@ -159,6 +161,13 @@ enum TurnProgress {
 }
 
 impl OpenTurn {
+    /// Keeps nothing for a caller any more: nobody wants the answer.
+    fn let_go(&mut self) {
+        self.is_canceled = true;
+        self.reader.let_go();
+        self.queue.set_open(0);
+    }
+
     fn take(&mut self, mut fields: Map<String, Value>, bytes: usize) -> TurnProgress {
         // An end of a line costs a byte, so that empty lines have a bound too.
         let Some(left) = self.left.checked_sub(bytes + 1) else {
@@ -183,7 +192,30 @@ impl OpenTurn {
         }
         let events = if is_all { Vec::new() } else { self.reader.read(Value::Object(fields)) };
         let is_ended = matches!(events.last(), Some(Event::Ending(_)));
+        // A file that came in pieces is larger than its last line.
+        let bytes = bytes.max(inline_bytes(&events));
         self.queue.push(TurnItem::Events(events), bytes);
+        self.queue.set_open(self.reader.open_bytes());
+        self.reader.count();
         if is_ended { TurnProgress::Ended } else { TurnProgress::GoesOn }
     }
+}
+
+/// The files of an open turn go with it.
+impl Drop for OpenTurn {
+    fn drop(&mut self) {
+        self.queue.set_open(0);
+    }
+}
+
+/// Bytes of the files in events.
+fn inline_bytes(events: &[Event]) -> usize {
+    let bytes = |event: &Event| match event {
+        Event::Part(
+            Part::File(File { source: FileSource::Inline(bytes), .. })
+            | Part::Artifact(Artifact { content: ArtifactContent::Bytes(FileSource::Inline(bytes)), .. }),
+        ) => bytes.len(),
+        _ => 0,
+    };
+    events.iter().map(bytes).sum()
 }

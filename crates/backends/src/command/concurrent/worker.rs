@@ -1,5 +1,6 @@
 //! One worker that takes several messages at once: its turns are begun, cancelled and ended here.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -14,9 +15,10 @@ use super::super::hello::HELLO;
 use super::super::process::ComplaintsLeft;
 use super::super::turns::TURN;
 use super::queue::TurnQueue;
-use super::turns::{LineOutcome, WorkerTurns};
-use crate::limits::TIDY_TIME_MAX;
-use crate::program::{AnswerReader, ProgramContext};
+use super::turns::{LineOutcome, TurnStart, WorkerTurns};
+use crate::answer::for_log;
+use crate::limits::{INPUT_BYTES_MAX, INPUT_MORE_BYTES_MAX, TIDY_TIME_MAX};
+use crate::program::ProgramContext;
 
 /// Bytes of a line without a turn that the log tells.
 const LINE_BYTES_LOGGED_MAX: usize = 200;
@@ -28,6 +30,8 @@ pub(in super::super) struct ConcurrentWorker {
     home: WorkerHome,
     /// What is written to it, until its input is closed.
     lines: Mutex<Option<mpsc::UnboundedSender<String>>>,
+    /// Bytes of what it has not been written yet.
+    unwritten: AtomicUsize,
     turns: Mutex<WorkerTurns>,
     complaints: ComplaintsLeft,
     /// Tells that it has to be ended now.
@@ -95,7 +99,8 @@ impl ConcurrentWorker {
         complaints: ComplaintsLeft,
     ) -> Arc<Self> {
         let (lines, turns) = (Mutex::new(Some(lines)), Mutex::new(WorkerTurns::new()));
-        Arc::new(Self { number, home, lines, turns, complaints, ended: Notify::new() })
+        let unwritten = AtomicUsize::new(0);
+        Arc::new(Self { number, home, lines, unwritten, turns, complaints, ended: Notify::new() })
     }
 
     /// Whose worker it is.
@@ -103,25 +108,63 @@ impl ConcurrentWorker {
         &self.home.agent
     }
 
-    /// Opens a turn.
-    pub(super) fn begin(
-        &self,
-        number: u64,
-        reader: AnswerReader,
-        notes_are_kept: bool,
-        seat: HeldPlace,
-    ) -> Arc<TurnQueue> {
+    /// Opens a turn, and writes its message unless that was written before.
+    ///
+    /// # Errors
+    /// It takes no message any more: it is gone or is to be ended. What the turn would have begun with is given back,
+    /// for another worker.
+    pub(super) fn begin(&self, start: TurnStart, message: Option<String>) -> Result<Arc<TurnQueue>, Box<TurnStart>> {
+        let mut turns = self.turns();
+        if turns.is_retiring || turns.is_gone {
+            return Err(Box::new(start));
+        }
+        if !self.may_be_told(message.as_deref().unwrap_or_default(), INPUT_BYTES_MAX) {
+            drop(turns);
+            tracing::warn!(
+                agent = %self.home.agent,
+                "an agent's worker does not read what it is written, and is ended once its turns are over"
+            );
+            self.retire();
+            return Err(Box::new(start));
+        }
         self.complaints.renew();
-        self.turns().begin(number, reader, notes_are_kept, seat)
+        let queue = turns.begin(start);
+        if let Some(message) = message {
+            self.send(message);
+        }
+        Ok(queue)
     }
 
-    /// Writes a line to it, behind what it was written before.
+    /// Writes a line to it, behind what it was written before. A worker that reads nothing of it is ended.
     pub(super) fn tell(&self, line: String) {
+        if self.may_be_told(&line, INPUT_BYTES_MAX + INPUT_MORE_BYTES_MAX) {
+            return self.send(line);
+        }
+        tracing::error!(agent = %self.home.agent, "an agent's worker does not read what it is written, and is ended");
+        self.retire();
+        self.ended.notify_one();
+    }
+
+    /// Counts a line that is to be written, unless more than `bytes_max` would wait with it. One alone always may.
+    fn may_be_told(&self, line: &str, bytes_max: usize) -> bool {
+        let with_it = |waiting: usize| {
+            let sum = waiting.saturating_add(line.len());
+            (waiting == 0 || sum <= bytes_max).then_some(sum)
+        };
+        self.unwritten.fetch_update(Ordering::Relaxed, Ordering::Relaxed, with_it).is_ok()
+    }
+
+    fn send(&self, line: String) {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(lines) = &*lines {
             // Nobody takes it once the worker has closed its input.
             let _ = lines.send(line);
         }
+    }
+
+    /// So many bytes of what it was told are written.
+    pub(super) fn written(&self, bytes: usize) {
+        self.unwritten.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// Has it end a turn that is not over. It has a while for that, then it is ended itself once its other turns are over.
@@ -149,19 +192,21 @@ impl ConcurrentWorker {
     }
 
     /// Gives no further turn to a worker that did not end one in time.
-    fn give_up(&self, number: u64) {
+    pub(super) fn give_up(&self, number: u64) {
         let turn = self.turns().remove(number);
         if turn.is_some() {
             tracing::warn!(
                 agent = %self.home.agent,
                 "an agent's worker did not end a cancelled turn in time, and is ended once its other turns are over"
             );
-            drop(turn);
+            // First, so that nobody who waits is given the place that this frees.
             self.retire();
+            drop(turn);
         }
     }
 
-    /// Gives it no turn any more, and ends it once it has none.
+    /// Gives it no turn any more, and ends it once it has none. Whoever was given a place in it and has not begun goes
+    /// to another.
     pub(super) fn retire(&self) {
         if let Some(source) = self.home.source.upgrade() {
             source.retire(self.number);
@@ -225,7 +270,7 @@ impl ConcurrentWorker {
                     self.complain("a worker's `hello` is its first line, and there is one");
                     Ok(())
                 }
-                None if !self.home.program.keys.has_known(&fields) => Ok(()),
+                None if !self.home.program.keys.say_anything(&fields) => Ok(()),
                 None => Err(self.broken("a line without the `turn` that it answers", text)),
             },
             (Ok(Value::Array(_) | Value::String(_)), _) => Err(self.broken("a line without its `turn`", text)),
@@ -253,6 +298,7 @@ impl ConcurrentWorker {
 
     fn broken(&self, reason: &str, line: &[u8]) -> BrokenWorker {
         let line = printable(&line[..line.len().min(LINE_BYTES_LOGGED_MAX)]);
+        let reason = for_log(reason);
         tracing::error!(agent = %self.home.agent, reason, line, "an agent's worker wrote a line that can't be read, and is ended");
         BrokenWorker
     }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use forecourt_agents::upstream::UpstreamFailure;
 use forecourt_core::Ending;
 use tokio::sync::oneshot;
-use tokio::time::{sleep, timeout};
+use tokio::time::{sleep, timeout, timeout_at};
 
-use super::super::concurrent::{ConcurrentTurn, ConcurrentWorker};
+use super::super::concurrent::{ConcurrentTurn, ConcurrentWorker, TurnTimes};
 use super::super::hello::{self, Hello};
 use super::super::input::AskedTurn;
 use super::super::lines::ReadLine;
@@ -24,6 +24,8 @@ pub(super) struct Greeting {
     asked: AskedTurn,
     number: u64,
     starting: Starting,
+    /// Its time begins with the process, and not with what that says first.
+    times: TurnTimes,
 }
 
 impl Greeting {
@@ -37,16 +39,16 @@ impl Greeting {
         number: u64,
     ) -> Result<Running, Ending> {
         pool.give(&mut process, &asked, number);
-        let starting = pool.places.starting();
+        let (starting, times) = (pool.places.starting(), pool.times());
         let (answer, answered) = oneshot::channel();
-        tokio::spawn(Self { pool, process, slot, asked, number, starting }.run(answer));
+        tokio::spawn(Self { pool, process, slot, asked, number, starting, times }.run(answer));
         answered.await.unwrap_or_else(|_| Err(crashed()))
     }
 
     async fn run(mut self, mut answer: oneshot::Sender<Result<Running, Ending>>) {
         let grace = self.pool.grace();
         let first = tokio::select! {
-            first = first_line(&mut self.process, self.pool.timeouts().first) => first,
+            first = first_line(&mut self.process, self.times) => first,
             // A worker that is only loading what it needs is worth keeping for the next caller, for a while.
             () = async { answer.closed().await; sleep(grace).await } => return,
         };
@@ -56,23 +58,25 @@ impl Greeting {
 
     /// What the first line makes of the worker.
     fn greeted(self, first: Result<ReadLine, Ending>) -> Result<Running, Ending> {
-        let Self { pool, mut process, slot, asked, number, starting } = self;
+        let Self { pool, mut process, slot, asked, number, starting, times } = self;
         let line = first?;
         let hello = line.as_ref().ok().and_then(Option::as_ref).and_then(|line| hello::read(line));
         match hello {
             None => {
                 process.output.push_back(line);
-                Ok(pool.alone_turn(process, slot, asked, number))
+                Ok(pool.alone_turn(process, slot, asked, number, times))
             }
             Some(Ok(Hello { concurrency, sdk })) => {
-                let worker = ConcurrentWorker::start(pool.worker_number(), pool.home(), process, Box::new(slot));
+                let (worker, streams) = ConcurrentWorker::of(pool.worker_number(), pool.home(), process);
                 tracing::debug!(agent = %worker.agent(), sdk, concurrency, "an agent's worker takes several messages at once");
                 pool.places.note(asked.conversation().as_deref(), worker.number);
                 // No longer counted as one that may have room, since its room is known.
                 drop(starting);
-                let start = asked.into_start(number, pool.timeouts());
                 let seat = pool.places.enlist(worker.clone(), concurrency);
-                Ok(Running::Concurrent(Box::new(ConcurrentTurn::begin(worker, Box::new(seat), start))))
+                let turn = ConcurrentTurn::begin(worker.clone(), Box::new(seat), number, (asked, None), times);
+                // Only now: one that ends at once has to be on the list, to be taken off it.
+                streams.spawn(&worker, Box::new(slot));
+                Ok(Running::Concurrent(Box::new(turn.map_err(|_| crashed())?)))
             }
             Some(Err(error)) => Err(pool.refuse_greeting(&error)),
         }
@@ -80,7 +84,7 @@ impl Greeting {
 }
 
 /// The first line that is not empty; an ending where none comes in time.
-async fn first_line(process: &mut Process, time_max: std::time::Duration) -> Result<ReadLine, Ending> {
+async fn first_line(process: &mut Process, times: TurnTimes) -> Result<ReadLine, Ending> {
     let line = async {
         loop {
             match process.output.line().await {
@@ -89,5 +93,8 @@ async fn first_line(process: &mut Process, time_max: std::time::Duration) -> Res
             }
         }
     };
-    timeout(time_max, line).await.map_err(|_| UpstreamFailure::Stalled.ending(WHO))
+    let first = timeout_at(times.deadline, timeout(times.timeouts.first, line)).await;
+    let first =
+        first.map_err(|_| UpstreamFailure::Overtime).and_then(|first| first.map_err(|_| UpstreamFailure::Stalled));
+    first.map_err(|failure| failure.ending(WHO))
 }

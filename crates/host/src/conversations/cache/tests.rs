@@ -1,3 +1,4 @@
+use forecourt_core::message::TurnState;
 use forecourt_core::{Account, Role};
 
 use super::*;
@@ -176,4 +177,32 @@ async fn what_is_at_hand_is_bounded_and_what_waits_stays() {
     assert!(matches!(cache.look(&minted("a"), Timestamp::UNIX_EPOCH, now), CacheLookup::Absent), "used for longest");
     assert_eq!(known(&mut cache, &minted("9"), now), Some(1));
     assert_eq!(known(&mut cache, &named(), now), Some(2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_the_newest_state_of_a_conversation_is_at_hand() {
+    let now = Instant::now();
+    let mut cache = ConversationCache::new(now, VALID_FOR);
+    let state = |value: &str| Some(Box::new(TurnState { value: value.into(), is_renewed: false }));
+    let with = |value: &str| {
+        let mut addition = said(1, None);
+        addition.turns[1].state = state(value);
+        addition
+    };
+    let states = |cache: &mut ConversationCache| match cache.look(&named(), Timestamp::UNIX_EPOCH, now) {
+        CacheLookup::Known(known) => known.turns.iter().map(|turn| turn.state.is_some()).collect::<Vec<_>>(),
+        _ => panic!("it is known"),
+    };
+    let mut read = stored(3);
+    (read.turns[0].state, read.turns[1].state) = (state("a"), state("b"));
+    assert!(cache.learn(&named(), &mut read, now));
+    assert_eq!(states(&mut cache), [false, true, false]);
+    let before = cache.known_bytes;
+    cache.append(&named(), with("c"), false, now);
+    assert_eq!(states(&mut cache), [false, false, false, false, true]);
+    cache.append(&named(), said(1, None), false, now);
+    assert!(states(&mut cache)[4], "a turn that keeps nothing leaves it");
+    let all = cache.entries[&named()].known.as_ref().unwrap().turns.iter().map(size).sum::<usize>();
+    assert_eq!((cache.known_bytes, cache.entries[&named()].known_bytes), (all, all));
+    assert!(cache.known_bytes > before);
 }
