@@ -42,12 +42,12 @@ record += f"{name}.dist-info/RECORD,,\n"
 files.append((f"{name}.dist-info/RECORD", record.encode(), 0o644))
 
 wheel = f"{folder}/{name}-py3-none-{platform}.whl"
-level = 1 if os.environ.get("QUICK") else 9
-with zipfile.ZipFile(wheel + ".part", "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
+method = zipfile.ZIP_STORED if os.environ.get("QUICK") else zipfile.ZIP_DEFLATED
+with zipfile.ZipFile(wheel + ".part", "w", method, compresslevel=9) as archive:
     for path, data, mode in files:
         entry = zipfile.ZipInfo(path, moment)
         entry.external_attr = (0o100000 | mode) << 16
-        entry.compress_type = zipfile.ZIP_DEFLATED
+        entry.compress_type = method
         archive.writestr(entry, data)
 os.rename(wheel + ".part", wheel)
 print(wheel)
