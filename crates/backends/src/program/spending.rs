@@ -7,14 +7,16 @@ use forecourt_core::{Admitted, Ending};
 use tokio::runtime::Handle as Runtime;
 use tokio::sync::Notify;
 
-use super::usage::ProgramUsage;
-
 /// What is set aside for an answer of which nobody knows what it comes to: enough to be refused where nothing is left.
 const LEAST: Spending = Spending { tokens: 1, micros: 1 };
 
+/// Hears that an answer has used up what there is.
+pub(super) type OnUsedUp = Box<dyn Fn() + Send + Sync>;
+
 /// The spending of one answer. It is written one step after the other, with all that was told meanwhile.
 pub(super) struct AnswerSpending {
-    program: Arc<ProgramUsage>,
+    /// Told once it has used up what there is.
+    on_used_up: OnUsedUp,
     budget: Arc<Budget>,
     admitted: Arc<Admitted>,
     state: Mutex<SpendingState>,
@@ -52,13 +54,13 @@ impl BudgetWatch {
 impl AnswerSpending {
     /// Sets aside what an answer needs at least.
     pub(super) async fn begin(
-        program: Arc<ProgramUsage>,
         budget: Arc<Budget>,
         admitted: Arc<Admitted>,
+        on_used_up: OnUsedUp,
     ) -> Result<Arc<Self>, BudgetError> {
         let held = Some(budget.reserve(admitted.message(), LEAST).await?);
         let state = SpendingState { held, told: Spending::default(), is_over: false, refusal: None };
-        Ok(Arc::new(Self { program, budget, admitted, state: Mutex::new(state), news: Notify::new() }))
+        Ok(Arc::new(Self { on_used_up, budget, admitted, state: Mutex::new(state), news: Notify::new() }))
     }
 
     /// Adds what was used, to be written with [`AnswerSpending::write`].
@@ -106,7 +108,7 @@ impl AnswerSpending {
             match counted {
                 Ok(()) => {}
                 Err(error @ BudgetError::Exceeded { .. }) => {
-                    self.program.record_refused();
+                    (self.on_used_up)();
                     self.state().refusal = Some(error.into_ending());
                     self.news.notify_one();
                 }

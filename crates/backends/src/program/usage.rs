@@ -84,7 +84,7 @@ impl ProgramUsage {
     }
 
     /// Records that a budget kept a model from being asked, or from being asked further.
-    pub(super) fn record_refused(&self) {
+    fn record_refused(&self) {
         self.record((OTHER, OTHER), "budget", None, Duration::ZERO);
     }
 
@@ -124,7 +124,9 @@ impl AnswerUsage {
     /// A budget is used up, or nobody knows whether it is.
     pub(super) async fn admit(&mut self, admitted: Arc<Admitted>) -> Result<(), Ending> {
         let Some(budget) = self.program.budget.clone() else { return Ok(()) };
-        match AnswerSpending::begin(self.program.clone(), budget, admitted).await {
+        let program = self.program.clone();
+        let on_used_up = Box::new(move || program.record_refused());
+        match AnswerSpending::begin(budget, admitted, on_used_up).await {
             Ok(spending) => {
                 self.spending = Some(spending);
                 Ok(())
