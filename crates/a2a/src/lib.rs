@@ -8,7 +8,7 @@
 //! | what a path means; JSON-RPC, HTTP+JSON, gRPC | `target`, `rpc`, `rest`, `grpc` |
 //! | one operation carried to the host and back | `service` |
 //! | a message on the way in; a task and its events on the way out | `from_wire`; `view`, `frames`, `parts` |
-//! | refusals and payments in metadata, and the table of errors | `policy`, `payment`, `error` |
+//! | refusals, payments and mandates, and the table of errors | `policy`, `payment`, `mandates`, `error` |
 //! | talking to other A2A agents, fronting one, and `forecourt ask` | [`client`], `backend`, `ask` |
 //! | reading which agents a hub elsewhere has | `hub` |
 //! | `[a2a]` in `forecourt.toml` | [`section`] |
@@ -31,6 +31,7 @@ mod from_wire;
 mod grpc;
 mod hub;
 mod limits;
+mod mandates;
 pub mod model;
 mod parts;
 mod payment;

@@ -5,8 +5,8 @@ use forecourt_core::{Ending, Part, PolicyPart, Role, StateToken, Task};
 use forecourt_issuance::sha256_hex;
 use serde_json::{Map, Value};
 
+use crate::mandates;
 use crate::model::{Metadata, OperationError};
-use crate::policy::mandates;
 
 /// What the keys begin with; none of a caller's is passed on.
 const KEYS: &str = "x402.payment.";

@@ -1,7 +1,5 @@
 //! Refusals on A2A: the envelope, and the carriers of payment protocols beside it. PolicyPart 4.1, 4.2.
 
-pub(crate) mod mandates;
-
 use std::borrow::Cow;
 
 use forecourt_core::PolicyPart;
@@ -9,8 +7,8 @@ use forecourt_core::part::{Part as CorePart, UnknownPart};
 use forecourt_core::policy::{AcceptedPayment, RefusalKind};
 use serde_json::{Map, Value, json};
 
-use self::mandates::Mandate;
 use crate::card::names;
+use crate::mandates::Mandate;
 use crate::model::{Artifact, Metadata, Part};
 use crate::payment;
 

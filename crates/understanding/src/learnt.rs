@@ -13,7 +13,7 @@ use forecourt_vocabulary::{
 
 use self::known::KnownNames;
 pub use self::unnamed::{UnnamedProperty, name_in_words, unnamed};
-use crate::distance;
+use crate::distance_name;
 use crate::limits::{LEARNT_PROPERTIES_MAX, LEARNT_WORDS_MAX};
 use crate::paths::{
     AGES, EVENT_BEGINS, EVENT_DAYS, EVENT_EVERY, EVENT_SERIES, EVENT_WEEKDAYS, HOURLY_PRICE, LAST_DAY, MONTHLY_PRICE,
@@ -224,7 +224,7 @@ impl LearntProperties {
             stated_if_so: known.is_some_and(|property| property.stated_if_so),
             is_feature,
             id,
-            distance_to: distance::target(&own).filter(|_| dimension == Some(Dimension::Length)),
+            distance_to: distance_name::target(&own).filter(|_| dimension == Some(Dimension::Length)),
             free_of,
         });
     }

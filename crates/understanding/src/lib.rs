@@ -32,7 +32,7 @@
 //! | `pay`, `yearly_pay`, [`period`] | money for an hour up to a year |
 //! | `hours` | hours of work a week |
 //! | `offered` | for rent, or for sale |
-//! | `near`, `distance` | how far away something may be |
+//! | `near`, `distance`, `distance_name` | how far away something may be, and properties that say so |
 //! | `paths` | properties that several rules know |
 //! | `things`, `without`, `wanted` | lists of things that must be absent, or there |
 //! | `order`, `stock` | superlatives, counts, availability, sizes |
@@ -52,6 +52,7 @@ mod date;
 mod date_list;
 mod date_part;
 mod distance;
+mod distance_name;
 mod draft;
 mod elsewhere;
 mod exclusion;

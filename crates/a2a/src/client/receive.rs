@@ -7,9 +7,9 @@ use forecourt_core::{PolicyPart, TaskState};
 use serde_json::{Map, Value};
 use url::Url;
 
+use crate::mandates::{Mandate, is_same};
 use crate::model::{Metadata, Status};
 use crate::payment;
-use crate::policy::mandates::{Mandate, is_same};
 use crate::policy::{OWN, POLICY, VERSION};
 
 /// Behind a host that links may lead to at whatever port.
