@@ -62,7 +62,8 @@ fn operation(route: &Route, schemas: &mut SchemaGenerator, error_schema: &Value)
         .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
         .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}))
         .chain(route.query.iter().map(|(name, about)| {
-            json!({"name": name, "in": "query", "required": false, "description": about, "schema": {"type": "string"}})
+            let (required, schema) = (route.is_query_needed, json!({"type": "string"}));
+            json!({"name": name, "in": "query", "required": required, "description": about, "schema": schema})
         }))
         .collect();
     let mut responses = json!({

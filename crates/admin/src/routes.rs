@@ -53,6 +53,8 @@ pub(crate) struct Route {
     pub(crate) about: &'static str,
     /// The parameters of its query, with what they mean.
     pub(crate) query: &'static [(&'static str, &'static str)],
+    /// Whether all parameters are needed.
+    pub(crate) is_query_needed: bool,
     pub(crate) body: Option<SchemaOf>,
     pub(crate) answer: SchemaOf,
     pub(crate) does: Does,
@@ -93,6 +95,11 @@ impl Route {
         Self { query, ..self }
     }
 
+    /// The same, with parameters without which it makes no sense.
+    const fn with_needed_query(self, query: &'static [(&'static str, &'static str)]) -> Self {
+        Self { query, is_query_needed: true, ..self }
+    }
+
     const fn with_body(self, body: SchemaOf) -> Self {
         Self { body: Some(body), ..self }
     }
@@ -110,6 +117,7 @@ macro_rules! route {
             path: $path,
             about: $about,
             query: &[],
+            is_query_needed: false,
             body: None,
             answer: |schemas| schemas.subschema_for::<$answer>(),
             does: Does::$verb(Calls {
@@ -166,7 +174,7 @@ pub(crate) static ROUTES: &[Route] = &[
     route!(Act "/deliveries/{id}/drop" deliveries::discard => ActionOutcome, "Drops a delivery: nobody is told").with_body(WHY),
     route!(Look "/content" content::list => content::Contents, "Content behind agents on this node: what can be found, and what is wrong"),
     route!(Look "/content/{agent}/why" why::one => why::WhyFound, "Why an item is found for a question, or is not, by the index of this node")
-        .with_query(why::QUERY),
+        .with_needed_query(why::QUERY),
     route!(Look "/hubs" hubs::list => hubs::Hubs, "Hubs elsewhere whose agents this host fronts, and how they do"),
     route!(Look "/servers" servers::list => servers::Servers, "Servers behind this host on this node, and how they do"),
     route!(Look "/limits" limits::list => limits::Limits, "Bounds that callers of this node ran into"),

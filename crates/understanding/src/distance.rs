@@ -1,7 +1,7 @@
 //! How far away something may be to which items state a distance: "300 m from the beach", "pistes à moins de 500 m",
 //! "near the station".
 
-use forecourt_vocabulary::{LANGUAGES, WordClass, compared, folded};
+use forecourt_vocabulary::{WordClass, folded};
 
 use crate::amount::{Comparison, Span};
 use crate::distance_name::BETWEEN;
@@ -9,8 +9,8 @@ use crate::found::{Rank, UnderstoodPart};
 use crate::learnt::LearntProperty;
 use crate::quantity::within;
 use crate::reader::Reader;
-use crate::scope::ReadingAids;
 use crate::stated::StatedAmount;
+use crate::stated_distance::{is_stated, stated};
 use crate::unit::Dimension;
 
 /// Words for what is near, without accents, in front of [`BETWEEN`].
@@ -21,27 +21,6 @@ const LEADS: &[&str] = &["a", "at", "within", "in", "im", "auf", "dans"];
 const NEAR_METRES: f64 = 1_000.0;
 /// Words of [`BETWEEN`] that stand together.
 const BETWEEN_MAX: usize = 4;
-
-/// Whether items state how far it is to what a word names.
-pub(crate) fn is_stated(word: &str, aids: ReadingAids<'_>) -> bool {
-    !stated(word, aids).is_empty()
-}
-
-/// The properties that state how far it is to what a word names, in whichever language.
-fn stated<'a>(word: &str, aids: ReadingAids<'a>) -> Vec<&'a LearntProperty> {
-    let mut distances =
-        aids.learnt.all().filter_map(|(_, property)| Some((property, property.distance_to.as_deref()?))).peekable();
-    // Most indexes have none, and this is asked of every word.
-    if distances.peek().is_none() {
-        return Vec::new();
-    }
-    let synonyms = aids.vocabulary.synonyms_of(word);
-    let is = |thing: &str| {
-        let is_same = |word: &str| LANGUAGES.iter().any(|code| compared(word, code) == compared(thing, code));
-        is_same(word) || synonyms.iter().any(|other| is_same(other))
-    };
-    distances.filter(|(_, to)| to.split(' ').any(is)).map(|(property, _)| property).collect()
-}
 
 /// A distance to what items state one to.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {

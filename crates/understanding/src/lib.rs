@@ -32,7 +32,7 @@
 //! | `pay`, `yearly_pay`, [`period`] | money for an hour up to a year |
 //! | `hours` | hours of work a week |
 //! | `offered` | for rent, or for sale |
-//! | `near`, `distance`, `distance_name` | how far away something may be, and properties that say so |
+//! | `near`, `distance`, `stated_distance`, `distance_name` | how far away something may be, and what says so |
 //! | `paths` | properties that several rules know |
 //! | `things`, `without`, `wanted` | lists of things that must be absent, or there |
 //! | `order`, `stock` | superlatives, counts, availability, sizes |
@@ -89,6 +89,7 @@ mod reader;
 mod reading;
 mod scope;
 mod stated;
+mod stated_distance;
 mod stated_value;
 mod stock;
 #[cfg(test)]

@@ -7,11 +7,11 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use crate::distance;
 use crate::filter::{Filter, Test};
 use crate::limits::DISTANCES_READ_MAX;
 use crate::pattern::pattern;
 use crate::scope::{QuestionScope, ReadingAids};
+use crate::stated_distance;
 
 /// Where items state a position, each with `latitude` and `longitude` in it.
 const POSITIONS: [&str; 4] = ["geo", "location.geo", "jobLocation.geo", "availableAtOrFrom.geo"];
@@ -65,7 +65,7 @@ pub(crate) fn read(text: &str, aids: ReadingAids<'_>) -> Option<(Filter, Range<u
         let skipped = ARTICLE.find(rest).map_or(0, |article| article.end());
         let ends: Vec<usize> = WORD.find_iter(&rest[skipped..]).take(PLACE_WORDS_MAX).map(|word| word.end()).collect();
         // Items say themselves how far it is to the beach, whatever is called after one.
-        if ends.first().is_some_and(|end| distance::is_stated(&rest[skipped..skipped + end], aids)) {
+        if ends.first().is_some_and(|end| stated_distance::is_stated(&rest[skipped..skipped + end], aids)) {
             return None;
         }
         // The longest first: `New York City` before `New York`.

@@ -40,6 +40,12 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "admin tasks NAME    # one of them, with what happened",
         ],
     ),
+    ("admin search", &["admin search refused chef", "admin search --csv > history.csv"]),
+    ("admin follow", &["admin tasks    # names them", "admin follow NAME"]),
+    ("admin why", &["admin why chef \"soup under 30 minutes\" \"Leek Soup\""]),
+    ("admin alerts", &["admin alerts"]),
+    ("admin silence", &["admin silence ForecourtDiskLow --until 2026-12-01T08:00:00Z"]),
+    ("admin unsilence", &["admin unsilence ForecourtDiskLow"]),
     ("admin sessions", &["admin sessions"]),
     ("admin refusals", &["admin refusals", "admin refusals --agent chef --outcome paid"]),
     ("admin consents", &["admin consents --who ada", "admin consents --since 2026-11-01 --all --csv > consents.csv"]),
@@ -132,13 +138,14 @@ mod tests {
     #[test]
     fn examples_are_command_lines() {
         for line in EXAMPLES.iter().flat_map(|(_, lines)| *lines) {
-            let typed = line.split(['#', '|', '>']).next().unwrap().replace("\\\"", "\"");
-            let words = typed.split_whitespace().map(|word| word.trim_matches('"'));
-            // What stands in quotes has blanks, and is one word.
-            let quoted =
-                typed.split('"').nth(1).map(|text| text.split_whitespace().count().saturating_sub(1)).unwrap_or(0);
-            let mut words: Vec<&str> = std::iter::once("forecourt").chain(words).collect();
-            words.truncate(words.len() - quoted);
+            let typed = line.split(['#', '|', '>']).next().unwrap();
+            // What stands in quotes is one word.
+            let pieces = typed.split('"').enumerate();
+            let words = pieces.flat_map(|(at, piece)| match at % 2 {
+                0 => piece.split_whitespace().collect::<Vec<_>>(),
+                _ => vec![piece],
+            });
+            let words: Vec<&str> = std::iter::once("forecourt").chain(words).collect();
             if let Err(error) = super::super::command().try_get_matches_from(&words) {
                 panic!("{line}: {error}");
             }

@@ -8,7 +8,8 @@ use crate::wire::Answer;
 
 const WORDS: &str = "Grüße, @agent: what is this?\nAnd \"that\"?";
 /// What each wire has its own of.
-const OWN: [&str; 4] = ["id", "thread_id", "received_via", "received_at"];
+const OWN: [&str; 8] =
+    ["id", "thread_id", "conversation", "request", "received_via", "received_at", "deadline", "timeout_ms"];
 
 fn served(receiver: &Receiver) -> Served {
     let backend = format!("kind = \"http\"\nurl = \"{}\"\n", receiver.webhook_url());
