@@ -20,8 +20,13 @@ const NAME_WORDS_MAX: usize = 4;
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let outside = is(reader, at, OUTSIDE).then_some(at + 1);
     let negated = || {
-        let lead = [WordClass::Not, WordClass::Without].iter().filter_map(|class| reader.class(at, *class)).max()?;
-        is(reader, lead, IN).then_some(lead + 1)
+        let leads = [WordClass::Not, WordClass::Without].iter().filter_map(|class| reader.class(at, *class));
+        // "Not in" is one phrase of them, too.
+        let behind = |lead: usize| match is(reader, lead, IN) {
+            true => Some(lead + 1),
+            false => (lead > at + 1 && is(reader, lead - 1, IN)).then_some(lead),
+        };
+        leads.filter_map(behind).max()
     };
     let mut first = outside.or_else(negated)?;
     while is(reader, first, BETWEEN) {
