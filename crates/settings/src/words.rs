@@ -1,15 +1,17 @@
 //! What serde says of a value that it does not take, in the words of whoever writes settings.
 
-/// A message of serde in plain words: what the value has to be, and what it is. Other messages stay as they are.
-pub(crate) fn in_words(message: &str) -> String {
+/// What a message of serde says of a key, as the rest of a sentence that begins with it: what the value has to be, and
+/// what it is. `None` for messages that say something else.
+pub(crate) fn in_words(message: &str) -> Option<String> {
     match mistaken(message) {
-        Some((given, expected)) => format!("has to be {}, and is {}", wanted(expected), found(given)),
-        None if message.starts_with("data did not match any variant") => "is none of what this key takes".to_owned(),
-        None => message.to_owned(),
+        Some((given, expected)) => Some(format!("has to be {}, and is {}", wanted(expected), found(given))),
+        None => {
+            message.starts_with("data did not match any variant").then(|| "is none of what this key takes".to_owned())
+        }
     }
 }
 
-/// The same without the value, which may be a secret. `None` for messages of which it is not known where they tell it.
+/// The same without the value, which may be a secret. `None` where it is not known where a message tells it.
 pub(crate) fn without_value(message: &str) -> Option<String> {
     mistaken(message).map(|(_, expected)| format!("has to be {}", wanted(expected)))
 }
@@ -116,10 +118,10 @@ mod tests {
                 "has to be one of `red`, `green`, and is `blue`",
             ),
             ("data did not match any variant of untagged enum Way", "is none of what this key takes"),
-            ("`12x` is no duration", "`12x` is no duration"),
         ] {
-            assert_eq!(in_words(serde), words);
+            assert_eq!(in_words(serde).as_deref(), Some(words));
         }
+        assert_eq!(in_words("`12x` is no duration"), None);
     }
 
     #[test]

@@ -61,12 +61,8 @@ pub(crate) fn check_all(own: &[AlertSettings], off: &[String]) -> Result<Vec<Ale
 #[cfg(test)]
 mod tests {
     use super::super::rule::AlertBound;
+    use super::super::rule::tests::of;
     use super::*;
-
-    fn of(lines: &str) -> AlertSettings {
-        let text = format!("name = \"A\"\nmetric = \"a_total\"\nsummary = \"s\"\n{lines}");
-        toml::from_str(&text).unwrap()
-    }
 
     #[test]
     fn own_rules_take_the_place_of_shipped_ones_and_have_a_bound() {

@@ -206,10 +206,11 @@ impl AlertSettings {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn of(lines: &str) -> AlertSettings {
+    /// A rule with more lines.
+    pub(in crate::alerts) fn of(lines: &str) -> AlertSettings {
         let text = format!("name = \"A\"\nmetric = \"a_total\"\nsummary = \"s\"\n{lines}");
         toml::from_str(&text).unwrap()
     }

@@ -63,8 +63,10 @@ pub struct JsonProblem {
 /// # Errors
 /// The first problem.
 pub fn from_json<T: DeserializeOwned>(value: &Value) -> Result<T, JsonProblem> {
-    deserialize(value)
-        .map_err(|TracedError { steps, message }| JsonProblem { path: display(&steps), message: in_words(&message) })
+    deserialize(value).map_err(|TracedError { steps, message }| JsonProblem {
+        path: display(&steps),
+        message: in_words(&message).unwrap_or(message),
+    })
 }
 
 /// Puts the text of a variable in the place of what TOML made of it: `8443` may be meant as a text. `false` when it
@@ -99,15 +101,17 @@ fn describe(section: &Section, steps: &[Step], message: &str) -> Problem {
     let inner: Vec<Step> =
         within(message).map(|key| steps.iter().cloned().chain([Step::Key(key)]).collect()).unwrap_or_default();
     let steps = if walk(&section.table, &inner).len() > steps.len() { &inner } else { steps };
-    // serde quotes what it found in its messages.
-    let shown = if hides_value(section, steps) { without_value(message) } else { in_words(message) };
     let whose = match steps {
         [] => section.name(),
         _ => format!("`{}`{}", display(steps), of_table(section, &[])),
     };
-    // What goes on about the key itself is one sentence with it.
-    let apart = if ["has to be ", "is none of "].iter().any(|start| shown.starts_with(start)) { "" } else { ":" };
-    at(section, steps, format!("{whose}{apart} {shown}"))
+    // serde quotes what it found in its messages.
+    let (said, otherwise) = match hides_value(section, steps) {
+        true => (words::without_value(message), "the value is not what this key takes"),
+        false => (in_words(message), message),
+    };
+    let text = said.map_or_else(|| format!("{whose}: {otherwise}"), |said| format!("{whose} {said}"));
+    at(section, steps, text)
 }
 
 /// The key that a message such as "`from`: …" begins with.
@@ -224,11 +228,6 @@ fn hides_value(section: &Section, steps: &[Step]) -> bool {
         None => section.table.values().any(|entry| entry.value.holds_environment()),
     };
     named || from_environment
-}
-
-/// What was expected, without what was found.
-fn without_value(message: &str) -> String {
-    words::without_value(message).unwrap_or_else(|| "the value is not what this key takes".to_owned())
 }
 
 fn remove(json: &mut Value, steps: &[Step]) -> bool {
