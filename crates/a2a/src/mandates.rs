@@ -5,15 +5,17 @@ use forecourt_core::policy::AcceptedPayment;
 use serde_json::{Map, Value};
 
 /// What the schemes of AP2 begin with.
-pub(crate) const SCHEME: &str = "ap2.";
+const SCHEME: &str = "ap2.";
 /// How the keys of mandates begin.
-const KEY: &str = "ap2.mandates.";
+pub(crate) const KEY: &str = "ap2.mandates.";
+/// The key of a mandate that pays: a bearer of money.
+pub(crate) const PAYMENT: &str = "ap2.mandates.PaymentMandate";
 
 /// The mandates of AP2 v0.1: a word in the scheme that means it, its key, and whether a server may send it. A later
 /// version of AP2 is other rows.
 const MANDATES: [(&str, &str, bool); 3] = [
     ("intent", "ap2.mandates.IntentMandate", false),
-    ("payment", "ap2.mandates.PaymentMandate", true),
+    ("payment", PAYMENT, true),
     ("cart", "ap2.mandates.CartMandate", true),
 ];
 /// What a scheme offers that names no mandate.

@@ -36,9 +36,6 @@ pub(crate) const FAMILY: &str = "x402";
 
 /// The family of mandates of AP2, as `PaymentScheme::family` names it.
 pub(crate) const MANDATE_FAMILY: &str = "ap2";
-/// What the keys of mandates begin with, and that of a mandate that pays.
-const MANDATES: &str = "ap2.mandates.";
-const PAYMENT_MANDATE: &str = "ap2.mandates.PaymentMandate";
 
 /// Whether an offer is to be paid by x402.
 pub(crate) fn is_x402(offer: &AcceptedPayment) -> bool {
@@ -93,7 +90,7 @@ pub(crate) fn take_mandates(
     parts: &mut Vec<Part>,
     task: Option<&Task>,
 ) -> Result<Option<PaymentSubmission>, OperationError> {
-    let is_paid = |part: &Part| matches!(part, Part::Data(data) if data.data.has_member(PAYMENT_MANDATE));
+    let is_paid = |part: &Part| matches!(part, Part::Data(data) if data.data.has_member(mandates::PAYMENT));
     if !parts.iter().any(is_paid) {
         return Ok(None);
     }
@@ -126,7 +123,7 @@ fn open_cart(task: &Task) -> OpenCart {
     if accepted_payments.iter().any(is_ours) {
         return OpenCart::Ours;
     }
-    match accepted_payments.iter().any(|offer| offer.scheme.starts_with(mandates::SCHEME)) {
+    match accepted_payments.iter().any(|offer| mandates::Mandate::of(offer).is_some()) {
         true => OpenCart::Agents,
         false => OpenCart::None,
     }
@@ -136,10 +133,9 @@ fn mandates_of(parts: &mut Vec<Part>) -> PaymentSubmission {
     let mut payload = Map::new();
     parts.retain(|part| match part {
         Part::Data(data) => match data.data.as_object() {
-            Some(said) if said.keys().any(|key| key.starts_with(MANDATES)) => {
-                payload.extend(
-                    said.iter().filter(|(key, _)| key.starts_with(MANDATES)).map(|(k, v)| (k.clone(), v.clone())),
-                );
+            Some(said) if said.keys().any(|key| key.starts_with(mandates::KEY)) => {
+                let keyed = said.iter().filter(|(key, _)| key.starts_with(mandates::KEY));
+                payload.extend(keyed.map(|(key, value)| (key.clone(), value.clone())));
                 false
             }
             _ => true,

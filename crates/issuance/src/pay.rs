@@ -71,15 +71,15 @@ impl Issuances {
     ) -> Result<IssuanceOutcome, Error> {
         let hash = StateHash::of(state);
         let status = self.status(&record);
-        let Demand::Payment(terms) = record.requirement.demand.clone() else {
+        let Demand::Payment(terms) = &record.requirement.demand else {
             return Ok(IssuanceOutcome::Late(status));
         };
+        let is_charged_after = terms.is_charged_after();
         if status != IssuanceStatus::Issued {
             return Ok(IssuanceOutcome::Late(status));
         }
         // All that can be found out without taking money comes first: what fails here leaves the state as it was.
-        let offers = record.offers().to_vec();
-        let selected = match self.check(&offers, payment, &hash).await? {
+        let selected = match self.check(record.offers(), payment, &hash).await? {
             Ok(selected) => selected,
             Err(fault) => return Ok(self.refuse_payment(&hash, &record, fault)),
         };
@@ -98,7 +98,7 @@ impl Issuances {
         if !self.claim(&settling, &hash).await? {
             return Ok(self.refuse_payment(&hash, &record, used_before(None)));
         }
-        let paid = match terms.is_charged_after() {
+        let paid = match is_charged_after {
             true => self.hold_and_reserve(&hash, record, number, settling, selected).await,
             false => self.settle_now(&hash, &record, number, settling, selected).await,
         };

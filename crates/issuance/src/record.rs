@@ -206,7 +206,7 @@ impl IssuanceRecord {
         if let Demand::Payment(terms) = &mut self.requirement.demand
             && !self.offered.is_empty()
         {
-            terms.accepted.clone_from(&self.offered);
+            terms.accepted = std::mem::take(&mut self.offered);
         }
         Issuance {
             status: self.status(now),

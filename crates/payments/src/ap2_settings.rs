@@ -167,6 +167,12 @@ impl Ap2Settings {
 fn check_processor(url: &str) -> Result<(), SettingsError> {
     let example = "write it as https://psp.example/ap2";
     let parsed = Url::parse(url).map_err(|_| wrong(format!("`processor` is `{url}`"), example))?;
+    // The names of the requests are added to the text, and would end up in either. The URL isn't repeated: it may hold
+    // a secret.
+    if parsed.query().is_some() || parsed.fragment().is_some() {
+        let hint = "leave it out; a secret goes into `processor_secret`";
+        return Err(wrong("`processor` has a query or a fragment", hint));
+    }
     let is_local = match parsed.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -216,6 +222,8 @@ mod tests {
             (with(|settings| settings.processor = None), "no `processor`"),
             (with(|settings| settings.processor = Some("http://psp.example".to_owned())), "not encrypted"),
             (with(|settings| settings.processor = Some("psp".to_owned())), "`processor`"),
+            (with(|settings| settings.processor = Some("https://psp.example/ap2?key=1".to_owned())), "a query"),
+            (with(|settings| settings.processor = Some("https://psp.example/ap2#a".to_owned())), "a fragment"),
             (with(|settings| settings.processor_secret = Some(" ".to_owned())), "`processor_secret`"),
             (with(|settings| settings.issuers.clear()), "nobody's keys are trusted"),
             (with(|settings| settings.issuers.push(issuer("https://a.example"))), "twice"),

@@ -138,7 +138,7 @@ impl Facilitator {
     async fn exchange(&self, request: UpstreamRequest) -> Result<(StatusCode, Map<String, Value>), FacilitatorError> {
         // `send`, not `fetch`: facilitators put `isValid: false` into a 4xx too, and `fetch` would drop that body
         // (facts sheet 9.3).
-        let answer = self.egress.send(Purpose::Service, request).await.map_err(failure)?;
+        let answer = self.egress.send(Purpose::Service, request).await.map_err(|error| failure(&error))?;
         let status = answer.status;
         let body = answer.body.collect().await.map_err(|e| FacilitatorError::NoAnswer(e.log_reason()))?;
         match json::parse(&body) {
@@ -157,19 +157,24 @@ impl Facilitator {
 
 /// Whether a status says that the request was turned away before anybody looked at the payment. A 400 does not:
 /// facilitators answer so when anything at all went wrong, after they sent a transaction too.
-fn turns_away(status: StatusCode) -> bool {
+pub(crate) fn turns_away(status: StatusCode) -> bool {
     status.is_redirection() || matches!(status.as_u16(), 401 | 403 | 404 | 405 | 413 | 415 | 429)
 }
 
-/// What a failed exchange means for the payment.
-fn failure(error: EgressError) -> FacilitatorError {
-    let reason = error.log_reason();
+/// Whether a request surely never left, so that nothing was done: only then it may be called not asked.
+pub(crate) fn never_left(error: &EgressError) -> bool {
     match error {
-        // Only what surely never left may be called not asked: such a payment is refused, and may be sent again.
-        EgressError::Refused(_) | EgressError::Unconnected(_) | EgressError::Busy => FacilitatorError::NotAsked(reason),
-        EgressError::Failed(_) | EgressError::Status(_) | EgressError::TooLarge { .. } => {
-            FacilitatorError::NoAnswer(reason)
-        }
+        EgressError::Refused(_) | EgressError::Unconnected(_) | EgressError::Busy => true,
+        EgressError::Failed(_) | EgressError::Status(_) | EgressError::TooLarge { .. } => false,
+    }
+}
+
+/// What a failed exchange means for the payment: one that was not asked about is refused, and may be sent again.
+fn failure(error: &EgressError) -> FacilitatorError {
+    let reason = error.log_reason();
+    match never_left(error) {
+        true => FacilitatorError::NotAsked(reason),
+        false => FacilitatorError::NoAnswer(reason),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Four families are known. Of `x402` a caller signs that a token may be moved, and a *facilitator* checks it and
 //! moves it; of `card` a person pays on a page of a provider's, which this host asks about it; of `ap2` a payer
-//! signs a mandate, which one of these or a payment processor settles; of `crawler` a verified crawler owes what it is
+//! signs a mandate, which x402 or a payment processor settles; of `crawler` a verified crawler owes what it is
 //! charged. Nothing here decides who must pay or what for; that is the host's.
 //!
 //! | file | holds |

@@ -82,8 +82,8 @@ impl Mandates {
     }
 }
 
-/// Mandates that a wire read from its caller, ready for the host: the members of a JSON object, or the data of A2A's
-/// parts, joined. Whatever could reach into a reader's prototypes is taken out, and nothing else is looked at yet.
+/// Mandates that a wire read from its caller, ready for the host: the members of a JSON object. Whatever could reach
+/// into a reader's prototypes is taken out, and nothing else is looked at yet.
 pub fn submission(mut payload: Map<String, Value>) -> PaymentSubmission {
     payload.retain(|key, _| [PAYMENT_KEY, CART_KEY, INTENT_KEY].contains(&key.as_str()));
     sanitize_map(&mut payload);

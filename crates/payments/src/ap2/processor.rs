@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::amount::Amount;
 use crate::ap2_settings::Ap2Settings;
-use crate::facilitator::brief;
+use crate::facilitator::{brief, never_left, turns_away};
 use crate::limits::{ANSWER_BYTES_MAX, PROCESSOR_TIME_MAX};
 use crate::settings_error::SettingsError;
 
@@ -158,7 +158,7 @@ impl Processor {
         if let Some(authorization) = &self.authorization {
             sent = sent.header(AUTHORIZATION, authorization.clone());
         }
-        let answer = self.egress.send(Purpose::Service, sent).await.map_err(failure)?;
+        let answer = self.egress.send(Purpose::Service, sent).await.map_err(|error| failure(&error))?;
         let status = answer.status;
         let body = answer.body.collect().await.map_err(|error| ProcessorError::NoAnswer(error.log_reason()))?;
         judged(order, operation, status, &body)
@@ -172,7 +172,7 @@ fn judged(
     status: StatusCode,
     body: &[u8],
 ) -> Result<ProcessorStatus, ProcessorError> {
-    if matches!(status.as_u16(), 300..=399 | 401 | 403 | 404 | 405 | 413 | 415 | 429) {
+    if turns_away(status) {
         return Err(ProcessorError::NotAsked(format!("it answers {operation} with {status}")));
     }
     let unclear = |what: &str| ProcessorError::NoAnswer(format!("{status} {what} from {operation}"));
@@ -195,13 +195,39 @@ fn judged(
 }
 
 /// What a failed exchange means.
-fn failure(error: EgressError) -> ProcessorError {
+fn failure(error: &EgressError) -> ProcessorError {
     let reason = error.log_reason();
-    match error {
-        // Only what surely never left may be called not asked.
-        EgressError::Refused(_) | EgressError::Unconnected(_) | EgressError::Busy => ProcessorError::NotAsked(reason),
-        EgressError::Failed(_) | EgressError::Status(_) | EgressError::TooLarge { .. } => {
-            ProcessorError::NoAnswer(reason)
+    match never_left(error) {
+        true => ProcessorError::NotAsked(reason),
+        false => ProcessorError::NoAnswer(reason),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_status_says_whether_something_was_done() {
+        let order = ProcessorOrder::new("cart", "mandate", Amount::of("EUR", "0.5").unwrap());
+        let mut body = json!(order);
+        body["status"] = "declined".into();
+        let declined = body.to_string();
+        let said = |status: u16, body: &str| {
+            let status = StatusCode::from_u16(status).unwrap();
+            judged(&order, "capture", status, body.as_bytes())
+        };
+        for status in [200, 201, 402] {
+            assert_eq!(said(status, &declined), Ok(ProcessorStatus::Declined), "{status}");
+        }
+        for status in [302, 401, 403, 404, 405, 413, 415, 429] {
+            let answer = said(status, &declined);
+            assert!(matches!(answer, Err(ProcessorError::NotAsked(_))), "{status} {answer:?}");
+        }
+        let whole = declined.as_str();
+        for (status, body) in [(400, whole), (409, whole), (500, whole), (200, ""), (402, "no"), (200, "[]")] {
+            let answer = said(status, body);
+            assert!(matches!(answer, Err(ProcessorError::NoAnswer(_))), "{status} {body} {answer:?}");
         }
     }
 }

@@ -66,7 +66,8 @@ impl Ap2 {
         Ok(Self { issuers, algorithms, settler, signer: OnceLock::new(), clock })
     }
 
-    /// Has carts be signed with the keys that `signer` gives. Before, none is shown; only the first signer counts.
+    /// Has carts be signed with the keys that `signer` gives. Before, offers stay as their rules have them; only the
+    /// first signer counts.
     pub fn sign_with(&self, signer: CartSigner) {
         // Whoever was first signs with the same keys.
         let _ = self.signer.set(signer);

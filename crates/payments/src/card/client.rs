@@ -10,7 +10,7 @@ use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
 use super::settings::CardSettings;
-use crate::facilitator::brief;
+use crate::facilitator::{brief, never_left};
 use crate::limits::{ANSWER_BYTES_MAX, CARD_RETRY_WAIT, CARD_TIME_MAX, CARD_TRIES_MAX};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -108,7 +108,7 @@ impl Client {
             body_bytes_max: ANSWER_BYTES_MAX,
             ..usual
         });
-        let answer = self.egress.send(Purpose::Service, request).await.map_err(failure)?;
+        let answer = self.egress.send(Purpose::Service, request).await.map_err(|error| failure(&error))?;
         let status = answer.status;
         let body = answer.body.collect().await.map_err(|error| ApiError::NoAnswer(error.log_reason()))?;
         Ok((status, json::parse(&body).ok()))
@@ -139,11 +139,10 @@ fn judged(path: &str, status: StatusCode, body: Option<Value>) -> Result<Value, 
 }
 
 /// What a failed exchange means.
-fn failure(error: EgressError) -> ApiError {
+fn failure(error: &EgressError) -> ApiError {
     let reason = error.log_reason();
-    match error {
-        // Only what surely never left may be called not asked.
-        EgressError::Refused(_) | EgressError::Unconnected(_) | EgressError::Busy => ApiError::NotAsked(reason),
-        EgressError::Failed(_) | EgressError::Status(_) | EgressError::TooLarge { .. } => ApiError::NoAnswer(reason),
+    match never_left(error) {
+        true => ApiError::NotAsked(reason),
+        false => ApiError::NoAnswer(reason),
     }
 }

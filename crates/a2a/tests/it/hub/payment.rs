@@ -400,8 +400,9 @@ impl PaymentScheme for Mandates {
         Ok(payment.payload["ap2.mandates.PaymentMandate"]["id"].to_string())
     }
 
-    fn authorization(&self, _: &PaymentSubmission) -> Result<PaymentAuthorization, PaymentError> {
-        Ok(PaymentAuthorization::default())
+    fn authorization(&self, payment: &PaymentSubmission) -> Result<PaymentAuthorization, PaymentError> {
+        let reference = payment.payload["ap2.mandates.PaymentMandate"]["cart"].as_str().map(str::to_owned);
+        Ok(PaymentAuthorization { reference, ..PaymentAuthorization::default() })
     }
 
     fn verify<'a>(
@@ -444,7 +445,8 @@ async fn ap2_a_payment_mandate_in_its_task_pays_and_reaches_no_agent() {
         let cart = refused["artifacts"][0]["parts"][0]["data"]["ap2.mandates.CartMandate"]["contents"]["id"].clone();
         assert_eq!(cart.as_str().map(str::len), Some(64), "{refused}");
         let mandate = |id: &str| {
-            let data = json!({"ap2.mandates.PaymentMandate": {"id": id, "secret": "s3cret"}, "risk_data": "r"});
+            let data =
+                json!({"ap2.mandates.PaymentMandate": {"id": id, "cart": cart, "secret": "s3cret"}, "risk_data": "r"});
             let part = match wire == Wire::Rpc03 {
                 true => json!({"kind": "data", "data": data}),
                 false => json!({"data": data}),
@@ -460,7 +462,7 @@ async fn ap2_a_payment_mandate_in_its_task_pays_and_reaches_no_agent() {
         assert!(!paid.to_string().contains("s3cret"), "a mandate is kept nowhere: {paid}");
         assert_eq!(
             *mandates.submitted.lock(),
-            [json!({"ap2.mandates.PaymentMandate": {"id": "pm-1", "secret": "s3cret"}})]
+            [json!({"ap2.mandates.PaymentMandate": {"id": "pm-1", "cart": cart, "secret": "s3cret"}})]
         );
         let heard = agent.heard();
         assert_eq!((heard.len(), heard[0].text()), (1, "what soup is there?".to_owned()));
@@ -470,7 +472,7 @@ async fn ap2_a_payment_mandate_in_its_task_pays_and_reaches_no_agent() {
 
 #[tokio::test]
 async fn ap2_a_payment_mandate_for_the_cart_of_an_agent_is_for_that_agent_and_one_for_none_is_for_nobody() {
-    for (scheme, is_for_agent) in [("ap2.cart_mandate", true), ("stripe.card", false)] {
+    for (scheme, is_for_agent) in [("ap2.cart_mandate", true), ("AP2.CartMandate", true), ("stripe.card", false)] {
         let offer = AcceptedPayment { scheme: scheme.to_owned(), payload: object(json!({"contents": {"id": "own"}})) };
         let part = PolicyPart::new(RefusalKind::PaymentRequired { accepted_payments: vec![offer] }, "Pay me.");
         let agent = ScriptedAgent::new(vec![Step::Do(Event::Ending(Ending::Refused(Box::new(part))))]);
