@@ -23,7 +23,7 @@
 //!
 //! Parts are those of Mentionable's normalized message, such as
 //! `{"kind": "file", "mime": "image/png", "name": "a.png", "bytes_ref": {"kind": "inline", "data": "…base64…"}}`.
-//! Further keys are warned about and ignored ([`crate::program::UnknownKeys`]).
+//! Further keys are warned about, each once, and ignored ([`crate::program`]).
 
 use forecourt_core::part::ArtifactContent;
 use forecourt_core::{Ending, Event, File, FileSource, Link, Part, PolicyPart, Progress, Question, ToolCall};
@@ -77,7 +77,17 @@ pub(crate) fn read(value: Value, host: &str) -> Vec<Event> {
 pub(crate) fn unreadable(reason: &str) -> Ending {
     let reason = for_log(reason);
     tracing::warn!(reason, "an agent's program answered something unreadable");
+    unreadable_ending()
+}
+
+/// How answers end that can't be read, where the log has the reason already.
+pub(crate) fn unreadable_ending() -> Ending {
     Ending::failed("The agent's program gave an answer that could not be read.")
+}
+
+/// The first characters of what a program wrote, without those that control how it is shown.
+pub(crate) fn plain(text: &str, chars_max: usize) -> String {
+    text.chars().filter(|c| !c.is_control()).take(chars_max).collect()
 }
 
 /// What a program wrote, or an error that quotes it, as a line of the log: cut, and without what could forge another.
@@ -244,7 +254,7 @@ fn refusal(policy: PolicyPart, host: &str) -> Result<Ending, AnswerDecodeError> 
 fn reason(said: &Value, otherwise: &str) -> String {
     let text = said.get("message").unwrap_or(said).as_str().unwrap_or(otherwise);
     // Bounded and without control characters: callers are shown it.
-    text.chars().filter(|c| !c.is_control()).take(REASON_CHARS_MAX).collect()
+    plain(text, REASON_CHARS_MAX)
 }
 
 /// Takes a key out; `null` counts as absent.

@@ -43,7 +43,6 @@ use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, FailureCause};
 use forecourt_process::LineError;
 use forecourt_settings::{Problems, Section};
 
-use crate::answer::for_log;
 use crate::program::ProgramContext;
 use crate::tools::Toolbox;
 use forecourt_agents::backend::{Backend, BuiltAgent, Context};
@@ -131,17 +130,6 @@ fn answer(pool: Arc<Pool>, mut asked: AskedTurn) -> EventStream {
 /// Whether the program ended its answer itself, so that it is fit for another.
 fn is_orderly(ending: &Ending) -> bool {
     !matches!(ending, Ending::Failed { .. })
-}
-
-fn unreadable(reason: &str) -> Ending {
-    let reason = for_log(reason);
-    tracing::warn!(reason, "an agent's program wrote a line that can't be read");
-    unreadable_line()
-}
-
-/// How turns end whose worker wrote a line that may be anybody's.
-fn unreadable_line() -> Ending {
-    Ending::failed("The agent's program gave an answer that could not be read.")
 }
 
 fn crashed() -> Ending {

@@ -43,6 +43,8 @@ pub(crate) const INPUT_MORE_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub(crate) const PROGRAM_MODELS_MAX: usize = 16;
 /// Lines that a program may write into the log with `log` during one answer.
 pub(crate) const LOG_LINES_MAX: u32 = 100;
+/// Characters by which a program names a call or a file within one answer.
+pub(crate) const PROGRAM_ID_CHARS_MAX: usize = 64;
 /// Files of one answer that a program hands over in pieces at once.
 pub(crate) const OPEN_ARTIFACTS_MAX: usize = 32;
 /// Keys that nobody knows of which the operator is warned, for one agent.

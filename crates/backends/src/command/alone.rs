@@ -11,7 +11,8 @@ use super::places::ProcessSlot;
 use super::process::Process;
 use super::settings::{Format, Mode};
 use super::turns::{TURN, UnnamedTurn};
-use super::{WHO, crashed, unreadable};
+use super::{WHO, crashed};
+use crate::answer::unreadable;
 use crate::program::{AnswerReader, BudgetWatch};
 
 /// A process at work on one answer. Dropping it ends the process.

@@ -3,14 +3,15 @@
 use forecourt_core::json;
 use serde_json::{Map, Value};
 
+use crate::answer::plain;
 use crate::limits::CONCURRENCY_MAX;
 
 /// The version of the protocol that has a greeting.
 const PROTOCOL: u64 = 2;
 /// The key of the greeting.
 pub(super) const HELLO: &str = "hello";
-/// Characters of the name and version of what the worker is built with, for the log.
-const SDK_CHARS_MAX: usize = 200;
+/// Characters of the name and version of what the worker is built with, and of a value that is refused, for the log.
+const HELLO_CHARS_MAX: usize = 200;
 
 /// What a worker says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,16 +57,12 @@ fn read_fields(hello: &Map<String, Value>) -> Result<Hello, HelloError> {
         }
     };
     let sdk = hello.get("sdk").and_then(Value::as_str).unwrap_or_default();
-    Ok(Hello { concurrency, sdk: printable(sdk) })
+    Ok(Hello { concurrency, sdk: plain(sdk, HELLO_CHARS_MAX) })
 }
 
 /// A value in a line of the log.
 fn shown(value: &Value) -> String {
-    printable(&value.to_string())
-}
-
-fn printable(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(SDK_CHARS_MAX).collect()
+    plain(&value.to_string(), HELLO_CHARS_MAX)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::limits::PROCESSES_WAITING_MAX;
 pub(super) enum Place {
     /// In a process that is still to be started.
     New(ProcessSlot),
-    /// In a worker of version 1 that has nothing to do.
+    /// In a worker of version 1 that has nothing to do, or in one that replaced such a one and was not heard yet.
     Idle(Box<Process>, ProcessSlot),
     /// In a worker that takes several messages at once.
     Seat(Seat),
@@ -141,7 +141,7 @@ impl Places {
         }
     }
 
-    /// Keeps a worker of version 1 that has nothing to do.
+    /// Keeps a worker of version 1 that has nothing to do, or the one that replaces it.
     pub(super) fn keep(self: &Arc<Self>, process: Process, slot: ProcessSlot) {
         self.state().idle.push((process, slot));
         self.serve();

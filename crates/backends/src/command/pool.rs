@@ -11,12 +11,13 @@ use forecourt_core::{Ending, FailureCause};
 use tokio::time::{Instant, timeout_at};
 
 use super::alone::{AloneStart, AloneTurn};
+use super::busy;
 use super::concurrent::{ConcurrentTurn, TurnSource, TurnTimes, WorkerHome};
 use super::input::AskedTurn;
 use super::places::{Place, Places, ProcessSlot, Seat, WaitingLine};
 use super::process::{AgentProgram, Process};
 use super::settings::{CheckedCommand, Format, Mode};
-use super::{busy, unreadable_line};
+use crate::answer::unreadable_ending;
 use crate::program::ProgramContext;
 use greeting::Greeting;
 
@@ -31,8 +32,6 @@ pub(super) struct Pool {
     pub(super) places: Arc<Places>,
     /// Turns that were given so far, by whose count each has a number.
     turns: AtomicU64,
-    /// Processes that were started so far.
-    started: AtomicU64,
     /// Whether the operator was told that workers are replaced after each answer.
     has_warned: AtomicBool,
 }
@@ -57,7 +56,6 @@ impl Pool {
             context,
             places: Places::new(processes, concurrency, sticky),
             turns: AtomicU64::new(0),
-            started: AtomicU64::new(0),
             has_warned: AtomicBool::new(false),
         }
     }
@@ -78,6 +76,10 @@ impl Pool {
                     // Its worker was given up in this moment. It has waited its time.
                     Err(unseated) => (asked, line) = (*unseated, WaitingLine::First),
                 },
+                // One that replaced another may speak another version: the program may have been edited meanwhile.
+                Place::Idle(process, slot) if process.turns.is_fresh() => {
+                    return Greeting::begin(self.clone(), *process, slot, asked, number).await;
+                }
                 Place::Idle(process, slot) => return Ok(self.alone(*process, slot, asked, number)),
                 Place::New(slot) if self.mode == Mode::Each => {
                     return Ok(self.alone(self.started()?, slot, asked, number));
@@ -148,15 +150,10 @@ impl Pool {
         self.grace
     }
 
-    /// The number of the next worker.
-    pub(super) fn worker_number(&self) -> u64 {
-        self.started.fetch_add(1, Ordering::Relaxed)
-    }
-
     /// The failure of a message whose worker greets in a way that can't be.
     pub(super) fn refuse_greeting(&self, error: &super::hello::HelloError) -> Ending {
         tracing::error!(agent = %self.program.agent, %error, "an agent's worker is refused for its `hello`");
-        unreadable_line()
+        unreadable_ending()
     }
 
     fn started(&self) -> Result<Process, Ending> {

@@ -8,12 +8,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::answer;
-use crate::limits::OPEN_ARTIFACTS_MAX;
+use crate::limits::{OPEN_ARTIFACTS_MAX, PROGRAM_ID_CHARS_MAX};
 
 /// The key of a piece.
 pub(super) const ARTIFACT: &str = "artifact";
-/// Characters of what names a file within its answer.
-const ID_CHARS_MAX: usize = 64;
 
 /// The files of one answer that are not whole yet.
 #[derive(Debug, Default)]
@@ -55,8 +53,8 @@ impl OpenArtifacts {
     pub(super) fn take(&mut self, value: Value) -> Result<Option<Part>, Ending> {
         let unreadable = |reason: String| answer::unreadable(&format!("`{ARTIFACT}`: {reason}"));
         let piece: Piece = serde_json::from_value(value).map_err(|error| unreadable(error.to_string()))?;
-        if piece.id.is_empty() || piece.id.chars().count() > ID_CHARS_MAX {
-            return Err(unreadable(format!("`id` has 1 to {ID_CHARS_MAX} characters")));
+        if piece.id.is_empty() || piece.id.chars().count() > PROGRAM_ID_CHARS_MAX {
+            return Err(unreadable(format!("`id` has 1 to {PROGRAM_ID_CHARS_MAX} characters")));
         }
         let bytes = STANDARD.decode(&piece.data).map_err(|error| unreadable(format!("`data`: {error}")))?;
         let at = match self.open.iter().position(|open| open.id == piece.id) {

@@ -54,7 +54,7 @@ impl UnknownKeys {
 
     /// Warns of a key, unless it was done before or too often.
     fn warn(&self, key: &str) {
-        let key: String = key.chars().filter(|c| !c.is_control()).take(KEY_CHARS_MAX).collect();
+        let key = answer::plain(key, KEY_CHARS_MAX);
         let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
         if warned.len() >= KEYS_WARNED_MAX || !warned.insert(key.clone()) {
             return;

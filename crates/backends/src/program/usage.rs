@@ -14,6 +14,7 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::spending::{AnswerSpending, BudgetWatch};
+use crate::answer::plain;
 use crate::limits::PROGRAM_MODELS_MAX;
 
 /// What stands for the models that found no place of their own.
@@ -73,8 +74,7 @@ impl ProgramUsage {
 
     /// The names of a model and its provider as metrics may have them.
     fn named(&self, provider: &str, model: &str) -> (String, String) {
-        let name = |text: &str| text.chars().filter(|c| !c.is_control()).take(NAME_CHARS_MAX).collect::<String>();
-        let named = (name(provider), name(model));
+        let named = (plain(provider, NAME_CHARS_MAX), plain(model, NAME_CHARS_MAX));
         let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
         if models.contains(&named) || models.len() < PROGRAM_MODELS_MAX {
             models.insert(named.clone());

@@ -44,7 +44,8 @@ def work(message, inbox):
     what, _, more = said.partition(" ")
     if what == "pid": say(text=str(os.getpid()), end=True)
     if what == "meet":                                  # until so many are there at once
-        with lock: barrier = barriers.setdefault(more, threading.Barrier(int(more.split()[0])))
+        size = more.split()[0]
+        with lock: barrier = barriers.setdefault(size, threading.Barrier(int(size)))
         barrier.wait(60); say(text=f"{said} {os.getpid()}"); say(end=True)
     if what == "hold":
         say(text="held")

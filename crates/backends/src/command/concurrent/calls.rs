@@ -11,13 +11,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::answer;
+use crate::limits::PROGRAM_ID_CHARS_MAX;
 use crate::tools::limits::{PROGRAM_CALLS_MAX, PROGRAM_CALLS_OPEN_MAX};
 use crate::tools::{Call, Toolbox};
 
 /// The key of a call.
 pub(super) const CALL: &str = "call";
-/// Characters of what names a call within its turn.
-const ID_CHARS_MAX: usize = 64;
 /// Calls over the bound that are answered with an error, before the turn is ended.
 const CALLS_REFUSED_MAX: usize = 200;
 
@@ -42,9 +41,9 @@ impl CallRequest {
     pub(super) fn read(value: Value) -> Result<Self, Ending> {
         let unreadable = |reason: &str| answer::unreadable(&format!("`{CALL}`: {reason}"));
         let request: Self = serde_json::from_value(value).map_err(|error| unreadable(&error.to_string()))?;
-        match (1..=ID_CHARS_MAX).contains(&request.id.chars().count()) {
+        match (1..=PROGRAM_ID_CHARS_MAX).contains(&request.id.chars().count()) {
             true => Ok(request),
-            false => Err(unreadable(&format!("`id` has 1 to {ID_CHARS_MAX} characters"))),
+            false => Err(unreadable(&format!("`id` has 1 to {PROGRAM_ID_CHARS_MAX} characters"))),
         }
     }
 }
@@ -112,5 +111,61 @@ impl OpenCalls {
             }
         };
         (call.done(result), told)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_core::Part;
+    use forecourt_testagents::{admitted, message};
+
+    use super::*;
+
+    fn request(id: &str) -> Result<CallRequest, Ending> {
+        CallRequest::read(json!({"id": id, "tool": "none"}))
+    }
+
+    /// The calls of a turn that may call nothing.
+    async fn calls() -> OpenCalls {
+        let admitted = admitted(message(vec![Part::text("hi")])).await;
+        OpenCalls::new(Arc::new(admitted), Arc::new(Toolbox::default()))
+    }
+
+    #[test]
+    fn what_names_a_call_has_a_bound() {
+        let max = PROGRAM_ID_CHARS_MAX;
+        for (chars, is_read) in [(0, false), (1, true), (max, true), (max + 1, false)] {
+            for id in ["x", "ä"] {
+                assert_eq!(request(&id.repeat(chars)).is_ok(), is_read, "{chars} of {id}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_over_those_that_may_be_open_at_once_is_answered_with_an_error() {
+        let mut calls = calls().await;
+        for number in 0..=PROGRAM_CALLS_OPEN_MAX {
+            calls.begin(request(&format!("c{number}")).unwrap()).unwrap();
+        }
+        let mut over = Vec::new();
+        while !calls.is_empty() {
+            let (_, told) = calls.next().await;
+            if told["error"]["message"].as_str().unwrap().contains("open at once") {
+                over.push(told["id"].clone());
+            }
+        }
+        assert_eq!(over, [json!(format!("c{PROGRAM_CALLS_OPEN_MAX}"))]);
+    }
+
+    #[tokio::test]
+    async fn a_turn_with_far_too_many_calls_is_ended() {
+        let mut calls = calls().await;
+        for number in 0..PROGRAM_CALLS_MAX + CALLS_REFUSED_MAX {
+            assert!(calls.begin(request("c").unwrap()).is_ok(), "{number}");
+            let (_, told) = calls.next().await;
+            let is_over = told["error"]["message"].as_str().unwrap().contains("at most 200 calls");
+            assert_eq!(is_over, number >= PROGRAM_CALLS_MAX, "{told}");
+        }
+        assert!(matches!(calls.begin(request("c").unwrap()), Err(Ending::Failed { .. })));
     }
 }

@@ -11,6 +11,7 @@ use super::super::lines::Output;
 use super::super::process::{Input, Process, ProcessParts};
 use super::super::{WHO, crashed};
 use super::worker::{ConcurrentWorker, HeldPlace, WorkerHome};
+use crate::answer::unreadable_ending;
 use crate::limits::TIDY_TIME_MAX;
 
 impl ConcurrentWorker {
@@ -96,7 +97,7 @@ async fn read_lines(worker: &Arc<ConcurrentWorker>, output: &mut Output) -> (End
         match output.line().await {
             Ok(Some(line)) => {
                 if worker.take(&line).is_err() {
-                    return (super::super::unreadable_line(), false);
+                    return (unreadable_ending(), false);
                 }
             }
             Ok(None) => return (crashed(), true),

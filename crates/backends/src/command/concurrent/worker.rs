@@ -25,7 +25,7 @@ const LINE_BYTES_LOGGED_MAX: usize = 200;
 
 /// A worker that takes several messages at once.
 pub(in super::super) struct ConcurrentWorker {
-    /// Tells it from the other workers of its agent.
+    /// The number of its first turn, which tells it from the other workers of its agent.
     pub(in super::super) number: u64,
     home: WorkerHome,
     /// What is written to it, until its input is closed.

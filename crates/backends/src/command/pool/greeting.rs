@@ -67,7 +67,7 @@ impl Greeting {
                 Ok(pool.alone_turn(process, slot, asked, number, times))
             }
             Some(Ok(Hello { concurrency, sdk })) => {
-                let (worker, streams) = ConcurrentWorker::of(pool.worker_number(), pool.home(), process);
+                let (worker, streams) = ConcurrentWorker::of(number, pool.home(), process);
                 tracing::debug!(agent = %worker.agent(), sdk, concurrency, "an agent's worker takes several messages at once");
                 pool.places.note(asked.conversation().as_deref(), worker.number);
                 // No longer counted as one that may have room, since its room is known.

@@ -127,3 +127,21 @@ async fn a_greeting_is_within_the_time_of_the_answer() {
     let silent = program("import time; time.sleep(3600)", "idle_seconds = 60\ntotal_seconds = 1\n", |context| context);
     assert!(failure(&silent.ask("pid").await).contains("took too long"));
 }
+
+#[tokio::test]
+async fn a_process_that_replaces_one_of_version_1_may_greet() {
+    // As if somebody had edited the program while the first process ran.
+    let edited = format!(
+        "import json, os, sys\n\
+         if not os.path.exists(\"edited\"):\n    \
+             open(\"edited\", \"w\").close()\n    \
+             for _ in sys.stdin: print(json.dumps({{\"text\": \"before\", \"end\": True}}), flush=True)\n    \
+             sys.exit()\n\
+         {WORKER}\nraw(hello={{\"protocol\": 2, \"concurrency\": 2}})\nmain()\n"
+    );
+    let worker = program(&edited, "processes = 1\n", |context| context);
+    assert_eq!(worker.ask("pid").await.text(), "before");
+    let (first, second) = (worker.ask("pid").await, worker.ask("pid").await);
+    assert_eq!((&first.ending, &second.ending), (&Ending::Complete, &Ending::Complete));
+    assert_eq!(first.text(), second.text(), "its greeting is read, and it stays");
+}

@@ -224,8 +224,13 @@ async fn a_file_comes_in_pieces() {
 
 #[test]
 fn what_workers_may_call_needs_a_worker() {
-    for more in ["siblings = true\n", "endpoints = [\"ADD /numbers\"]\n", "concurrency = 0\n", "cancel_seconds = 0\n"] {
-        let said = problems(&format!("[backend]\nkind = \"command\"\ncommand = [\"sh\"]\n{more}"));
-        assert!(said.contains("worker") || said.contains("endpoint") || said.contains("between"), "{said}");
+    for (more, wanted) in [
+        ("siblings = true", "need `mode = \"worker\"`"),
+        ("endpoints = [\"ADD /numbers\"]", "need `mode = \"worker\"`"),
+        ("concurrency = 0", "`concurrency` must be between 1 and 256"),
+        ("cancel_seconds = 0", "`cancel_seconds` must be between 1 and"),
+    ] {
+        let said = problems(&format!("[backend]\nkind = \"command\"\ncommand = [\"sh\"]\n{more}\n"));
+        assert!(said.contains(wanted), "{more}: {said}");
     }
 }
