@@ -75,6 +75,13 @@ pub struct FiringAlert {
     pub description: String,
 }
 
+impl FiringAlert {
+    /// Whether somebody should look at it now.
+    pub fn is_critical(&self) -> bool {
+        self.severity == "critical"
+    }
+}
+
 /// A rule, as the operator is shown it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AlertRuleInfo {

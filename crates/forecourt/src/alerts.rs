@@ -8,18 +8,22 @@
 //! | `shipped.rs`, `shipped.toml` | the rules that hold where nothing else is said |
 //! | `check.rs` | the rules that a deployment goes by |
 //! | `history.rs` | what was counted in the last minutes |
-//! | `evaluator.rs` | from samples to what is firing |
+//! | `measure.rs` | from samples to values |
+//! | `evaluator.rs` | from values to what is firing |
+//! | `words.rs` | an alert in words |
 //! | `posts.rs` | from what is firing to what the operator is told |
 //! | `prometheus.rs` | the same rules for Prometheus |
 
 mod check;
 mod evaluator;
 mod history;
+mod measure;
 mod posts;
 mod prometheus;
 mod rule;
 mod selector;
 mod shipped;
+mod words;
 
 pub(crate) use check::{AlertProblem, check_all};
 pub(crate) use evaluator::{AlertChange, AlertEvaluator};

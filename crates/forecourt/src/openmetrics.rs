@@ -22,6 +22,13 @@ pub(crate) struct SampleText {
     pub(crate) value: f64,
 }
 
+impl SampleText {
+    /// The value of a label; empty where there is none.
+    pub(crate) fn label(&self, name: &str) -> &str {
+        self.labels.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+    }
+}
+
 /// Reads a text of our own making. Lines that can't be read are left out.
 pub(crate) fn read(text: &str) -> Vec<FamilyText> {
     let mut families: Vec<FamilyText> = Vec::new();

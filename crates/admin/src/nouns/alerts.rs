@@ -114,8 +114,7 @@ async fn firing(host: &Host, silences: &BTreeMap<String, Silence>) -> Result<Vec
         })
     };
     let mut all: Vec<NodeAlert> = report::read(host).await?.into_iter().flat_map(of_node).collect();
-    let is_critical = |one: &NodeAlert| one.alert.severity == "critical";
-    all.sort_by_key(|one| (one.silenced_until.is_some(), !is_critical(one), std::cmp::Reverse(one.alert.since)));
+    all.sort_by_key(|one| (one.silenced_until.is_some(), !one.alert.is_critical(), std::cmp::Reverse(one.alert.since)));
     Ok(all)
 }
 

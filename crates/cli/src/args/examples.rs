@@ -40,7 +40,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "admin tasks NAME    # one of them, with what happened",
         ],
     ),
-    ("admin search", &["admin search refused chef", "admin search --csv > history.csv"]),
+    ("admin search", &["admin search refused chef", "admin search --limit 200 --csv > page.csv"]),
     ("admin follow", &["admin tasks    # names them", "admin follow NAME"]),
     ("admin why", &["admin why chef \"soup under 30 minutes\" \"Leek Soup\""]),
     ("admin alerts", &["admin alerts"]),

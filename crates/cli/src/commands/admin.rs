@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use self::tables::{BOTS, CONSENTS, HITS, PAYMENTS, Table};
 use self::way::Way;
 use crate::args::{Admin, AdminWhat, HeldList, ReasonedAction, SearchWords};
-use crate::output::{Failure, Outcome, print_json, stdoutln};
+use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 
 /// Rows of a page of the API.
 const PAGE_MAX: usize = 200;
@@ -25,6 +25,12 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
     match admin.json {
         true => print_json(&asked)?,
         false => stdoutln!("{}", written(&admin.what, &asked)),
+    }
+    // CSV has no place for it, and a page that ends unsaid is taken for all there is.
+    if matches!(admin.what, AdminWhat::Search(SearchWords { csv: true, .. }))
+        && let Some(further) = shown::goes_on(&asked)
+    {
+        stderrln!("{further}");
     }
     verdict(&admin.what, &asked)
 }

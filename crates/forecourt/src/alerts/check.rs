@@ -33,17 +33,20 @@ pub(crate) fn check_all(own: &[AlertSettings], off: &[String]) -> Result<Vec<Ale
     }
     let mut rules = shipped();
     for name in off {
-        match rules.iter().any(|rule| rule.name == *name) {
-            true => rules.retain(|rule| rule.name != *name),
-            false => wrong.push(AlertProblem::of("alerts_off", format!("`{name}` is no rule that is shipped"))),
+        if !rules.iter().any(|rule| rule.name == *name) {
+            wrong.push(AlertProblem::of("alerts_off", format!("`{name}` is no rule that is shipped")));
         }
     }
-    rules.retain(|rule| !own.iter().any(|own| own.name == rule.name));
+    rules.retain(|rule| !off.contains(&rule.name) && !own.iter().any(|own| own.name == rule.name));
     for (item, settings) in own.iter().enumerate() {
         let name = &settings.name;
         let problem = |beside, text| AlertProblem { item: Some(item), beside, ..AlertProblem::of("alert", text) };
         match settings.check() {
-            Ok(rule) => rules.push(rule),
+            // Rules of one name are neighbours: they are told as one.
+            Ok(rule) => {
+                let last = rules.iter().rposition(|known| known.name == rule.name);
+                rules.insert(last.map_or(rules.len(), |last| last + 1), rule);
+            }
             Err((key, text)) => wrong.push(problem(None, format!("`{key}` of the alert `{name}` {text}"))),
         }
         // Rules of one name are one alert.
@@ -75,6 +78,22 @@ mod tests {
         assert!(check_all(&[], &["Nothing".to_owned()]).unwrap_err()[0].text.contains("no rule that is shipped"));
         assert!(check_all(&vec![of("over = 1"); ALERT_RULES_MAX], &[]).is_ok());
         assert!(check_all(&vec![of("over = 1"); ALERT_RULES_MAX + 1], &[]).is_err());
+    }
+
+    #[test]
+    fn a_shipped_rule_may_be_named_twice_among_those_that_are_off() {
+        let off = ["ForecourtSlow".to_owned(), "ForecourtSlow".to_owned()];
+        let rules = check_all(&[], &off).unwrap();
+        assert!(!rules.is_empty() && rules.iter().all(|rule| rule.name != "ForecourtSlow"));
+    }
+
+    #[test]
+    fn rules_of_one_name_are_neighbours() {
+        let named = |name: &str, lines: &str| AlertSettings { name: name.to_owned(), ..of(lines) };
+        let rules = check_all(&[named("A", "over = 1"), named("B", "over = 2"), named("A", "over = 3")], &[]).unwrap();
+        let own: Vec<_> = rules[rules.len() - 3..].iter().map(|rule| (rule.name.as_str(), rule.bound)).collect();
+        let over = AlertBound::Over;
+        assert_eq!(own, [("A", over(1.0)), ("A", over(3.0)), ("B", over(2.0))]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! From what was counted to what is firing, once a minute.
+//! From values to what is firing, once a minute: what begins, what ends, and how much of it is told.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,9 @@ use forecourt_admin::report::FiringAlert;
 use forecourt_core::Timestamp;
 use parking_lot::Mutex;
 
-use super::history::{Groups, History, grouped};
-use super::rule::{AlertBound, AlertRule, Measure};
+use super::history::History;
+use super::measure::WatchedRule;
+use super::rule::AlertRule;
 use crate::openmetrics::FamilyText;
 
 /// Alerts of one rule that a node tells at once, the first ones: one rule takes no place of another.
@@ -15,10 +16,6 @@ const FIRING_PER_RULE_MAX: usize = 20;
 /// Looks in a row at which something is no more so before its alert ends: one that comes back meanwhile never ended, and
 /// nor did one that could not be measured for a moment.
 const LOOKS_TO_END: u8 = 3;
-/// The part of requests that [`Measure::Quantile`] is about.
-const PART: f64 = 0.95;
-/// The label of buckets.
-const BUCKET: &str = "le";
 
 /// Evaluates rules, and remembers since when what they watch for is so.
 #[derive(Default)]
@@ -30,14 +27,7 @@ pub(crate) struct AlertEvaluator {
 struct WatchState {
     rules: Vec<WatchedRule>,
     active: BTreeMap<AlertName, ActiveAlert>,
-    begun: Option<Timestamp>,
-}
-
-/// A rule, with what was counted for it in the last minutes.
-struct WatchedRule {
-    rule: AlertRule,
-    part: History,
-    whole: History,
+    has_begun: bool,
 }
 
 /// The rule and the labels of an alert.
@@ -106,7 +96,7 @@ impl WatchState {
     /// that stays is kept.
     fn follow(&mut self, rules: &[AlertRule], now: Timestamp) -> Vec<FiringAlert> {
         // Counters begin at 0 with the process; for a rule that comes later, what they had before is unknown.
-        let is_first = self.begun.replace(now).is_none();
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
         let mut before = std::mem::take(&mut self.rules);
         for rule in rules {
             let known = before.iter().position(|of| of.rule == *rule).map(|at| before.swap_remove(at));
@@ -174,162 +164,6 @@ impl WatchState {
         }
         change
     }
-}
-
-impl WatchedRule {
-    fn take(&mut self, families: &[FamilyText], now: Timestamp) {
-        let rule = &self.rule;
-        let sum = |a: f64, b: f64| a + b;
-        let labels = match rule.measure {
-            Measure::Increase | Measure::Rate | Measure::Share => rule.by.clone(),
-            Measure::Quantile => rule.by.iter().cloned().chain([BUCKET.to_owned()]).collect(),
-            Measure::Value | Measure::Distance | Measure::SecondsUntil => return,
-        };
-        self.part.add(now, grouped(families, &rule.part, &labels, sum));
-        if let Some(whole) = &rule.whole {
-            self.whole.add(now, grouped(families, whole, &rule.whole_by, sum));
-        }
-    }
-
-    /// What is measured now, by the labels of the rule.
-    fn measured(&self, families: &[FamilyText], now: Timestamp) -> Groups {
-        let rule = &self.rule;
-        let grown = || self.part.growth(rule.within);
-        match rule.measure {
-            Measure::Value => rule.levels(families),
-            Measure::Distance => grouped(families, &rule.part, &rule.by, |a, b| a.abs().max(b.abs()))
-                .into_iter()
-                .map(|(group, value)| (group, value.abs()))
-                .collect(),
-            Measure::SecondsUntil => {
-                let now = Timestamp::as_millisecond(now) as f64 / 1_000.0;
-                let left = grouped(families, &rule.part, &rule.by, f64::min).into_iter();
-                left.map(|(group, at)| (group, at - now)).collect()
-            }
-            Measure::Increase => grown().map(|(groups, _)| groups).unwrap_or_default(),
-            Measure::Rate => {
-                let in_a_second = |(groups, seconds): (Groups, f64)| {
-                    groups.into_iter().map(|(group, count)| (group, count / seconds)).collect()
-                };
-                grown().map(in_a_second).unwrap_or_default()
-            }
-            Measure::Share => self.shares().unwrap_or_default(),
-            Measure::Quantile => grown().map(|(groups, _)| quantiles(groups)).unwrap_or_default(),
-        }
-    }
-
-    fn shares(&self) -> Option<Groups> {
-        let rule = &self.rule;
-        let (parts, _) = self.part.growth(rule.within)?;
-        let (wholes, _) = self.whole.growth(rule.within)?;
-        let share = |(group, part): (Vec<String>, f64)| {
-            let named = rule.by.iter().zip(&group).filter(|(label, _)| rule.whole_by.contains(label));
-            let of: Vec<String> = named.map(|(_, value)| value.clone()).collect();
-            let whole = wholes.get(&of).copied().filter(|whole| *whole > 0.0)?;
-            Some((group, part / whole))
-        };
-        Some(parts.into_iter().filter_map(share).collect())
-    }
-}
-
-impl AlertRule {
-    /// Numbers as they are, each the one nearest to the bound, divided by those of `whole`.
-    fn levels(&self, families: &[FamilyText]) -> Groups {
-        let nearest = |a: f64, b: f64| match self.bound {
-            AlertBound::Over(_) => a.max(b),
-            AlertBound::Under(_) => a.min(b),
-        };
-        let parts = grouped(families, &self.part, &self.by, nearest);
-        let Some(whole) = &self.whole else { return parts };
-        let wholes = grouped(families, whole, &self.by, nearest);
-        let divided = |(group, part): (Vec<String>, f64)| {
-            let whole = wholes.get(&group).copied().filter(|whole| *whole > 0.0)?;
-            Some((group, part / whole))
-        };
-        parts.into_iter().filter_map(divided).collect()
-    }
-
-    /// An alert in words.
-    fn told(&self, group: &[String], value: f64, node: &str, now: Timestamp) -> FiringAlert {
-        let labels: BTreeMap<String, String> = self.by.iter().cloned().zip(group.iter().cloned()).collect();
-        let mut summary = self.summary.replace("{instance}", &format!("node {node}"));
-        summary = summary.replace("{value}", &self.unit().words(value));
-        for (label, value) in &labels {
-            summary = summary.replace(&format!("{{{label}}}"), value);
-        }
-        FiringAlert {
-            rule: self.name.clone(),
-            severity: self.severity.name().to_owned(),
-            labels,
-            value,
-            since: now,
-            summary,
-            description: self.description.clone(),
-        }
-    }
-
-    /// What its values are of.
-    pub(super) fn unit(&self) -> Unit {
-        let metric = self.part.metric.as_str();
-        match self.measure {
-            Measure::Share => Unit::Percent,
-            _ if self.whole.is_some() || metric.ends_with("_ratio") => Unit::Percent,
-            Measure::Quantile | Measure::SecondsUntil => Unit::Seconds,
-            Measure::Value | Measure::Distance if metric.ends_with("_seconds") => Unit::Seconds,
-            _ => Unit::Count,
-        }
-    }
-}
-
-/// What a value is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unit {
-    Percent,
-    Seconds,
-    Count,
-}
-
-impl Unit {
-    fn words(self, value: f64) -> String {
-        match self {
-            Self::Percent => format!("{:.0} %", value * 100.0),
-            Self::Seconds => match value.abs() {
-                seconds if seconds < 120.0 => format!("{:.1} s", value).replace(".0 s", " s"),
-                seconds if seconds < 7_200.0 => format!("{:.0} min", value / 60.0),
-                seconds if seconds < 172_800.0 => format!("{:.0} h", value / 3_600.0),
-                _ => format!("{:.0} days", value / 86_400.0),
-            },
-            Self::Count if value.fract() == 0.0 => format!("{value:.0}"),
-            Self::Count => format!("{value:.2}"),
-        }
-    }
-}
-
-/// What [`PART`] of those in the buckets of each group stayed below, as if those of a bucket were spread evenly in it.
-fn quantiles(buckets: Groups) -> Groups {
-    let mut by_group: BTreeMap<Vec<String>, Vec<(f64, f64)>> = BTreeMap::new();
-    for (mut group, count) in buckets {
-        let bound = group.pop().and_then(|text| text.parse().ok()).unwrap_or(f64::INFINITY);
-        by_group.entry(group).or_default().push((bound, count));
-    }
-    let quantile = |(group, mut buckets): (Vec<String>, Vec<(f64, f64)>)| {
-        buckets.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let all = buckets.last().map(|(_, count)| *count).filter(|all| *all > 0.0)?;
-        let (wanted, mut lower, mut below) = (all * PART, 0.0, 0.0);
-        for (bound, count) in buckets {
-            if count >= wanted {
-                // Of those behind the last bound nothing is known but that.
-                let upper = if bound.is_finite() { bound } else { lower };
-                return Some((
-                    group,
-                    lower + (upper - lower) * (wanted - below) / (count - below).max(f64::MIN_POSITIVE),
-                ));
-            }
-            (lower, below) = (bound, count);
-        }
-        None
-    };
-    by_group.into_iter().filter_map(quantile).collect()
 }
 
 #[cfg(test)]
@@ -422,11 +256,6 @@ mod tests {
         };
         let told = run((0..15).map(of));
         assert!(told[12][0].starts_with("ForecourtSlow: One in twenty requests to d over a2a"), "{told:?}");
-        let groups =
-            |counts: &[(&str, f64)]| counts.iter().map(|(le, count)| (vec![(*le).to_owned()], *count)).collect();
-        assert_eq!(quantiles(groups(&[("1", 95.0), ("2", 100.0), ("+Inf", 100.0)]))[&vec![]], 1.0);
-        assert_eq!(quantiles(groups(&[("1", 0.0), ("+Inf", 3.0)]))[&vec![]], 1.0);
-        assert!(quantiles(groups(&[("1", 0.0), ("+Inf", 0.0)])).is_empty());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use forecourt_core::Timestamp;
 
-use super::selector::{Selector, label};
+use super::selector::Selector;
 use crate::openmetrics::FamilyText;
 
 /// Numbers by the values of labels.
@@ -75,7 +75,7 @@ pub(super) fn grouped(
 ) -> Groups {
     let mut groups = Groups::new();
     for sample in selector.samples(families).filter(|sample| sample.value.is_finite()) {
-        let group: Vec<String> = labels.iter().map(|name| label(sample, name).to_owned()).collect();
+        let group: Vec<String> = labels.iter().map(|name| sample.label(name).to_owned()).collect();
         groups.entry(group).and_modify(|kept| *kept = together(*kept, sample.value)).or_insert(sample.value);
     }
     groups

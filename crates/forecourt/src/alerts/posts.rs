@@ -41,7 +41,7 @@ impl AlertPosts {
         let is_over = |(name, _): &(&AlertName, &AlertPost)| !now.contains(name);
         let ended = self.posted.iter().filter(is_over).map(|(_, post)| AlertPost { is_firing: false, ..post.clone() });
         let mut posts: Vec<AlertPost> = begun.chain(ended).collect();
-        posts.sort_by_key(|post| post.alert.severity != "critical");
+        posts.sort_by_key(|post| !post.alert.is_critical());
         posts.truncate(POSTS_MAX);
         posts
     }

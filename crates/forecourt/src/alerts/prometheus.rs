@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::evaluator::Unit;
 use super::rule::{AlertBound, AlertRule, Measure};
 use super::selector::Selector;
 use super::shipped::shipped;
+use super::words::Unit;
 
 /// What only somebody outside can see.
 const DOWN: &str = r#"      - alert: ForecourtDown

@@ -122,6 +122,14 @@ impl AlertBound {
             Self::Under(bound) => value < bound,
         }
     }
+
+    /// Of two values the one that is nearer to the wrong side, as Prometheus takes `max` or `min`.
+    pub(super) fn nearest(self, a: f64, b: f64) -> f64 {
+        match self {
+            Self::Over(_) => a.max(b),
+            Self::Under(_) => a.min(b),
+        }
+    }
 }
 
 /// A rule that was checked.
@@ -200,7 +208,7 @@ impl AlertSettings {
         match (self.over, self.under) {
             (Some(over), None) if over.is_finite() => Ok(AlertBound::Over(over)),
             (None, Some(under)) if under.is_finite() => Ok(AlertBound::Under(under)),
-            _ => Err(("over", "or `under` is needed, one of them, and a number".to_owned())),
+            _ => Err(("over", "is needed, or `under`: one of them, and a number".to_owned())),
         }
     }
 }

@@ -32,7 +32,7 @@ impl Selector {
             None => (text.trim(), ""),
         };
         if !is_name(metric) {
-            return Err(format!("`{metric}` is no name of a metric"));
+            return Err(format!("is no name of a metric: `{metric}`"));
         }
         let mut tests = Vec::new();
         let mut rest = rest.trim();
@@ -59,7 +59,7 @@ impl Selector {
 
     fn takes(&self, sample: &SampleText) -> bool {
         self.tests.iter().all(|test| {
-            let value = label(sample, &test.label);
+            let value = sample.label(&test.label);
             test.values.iter().any(|one| one == value) != test.operator.starts_with('!')
         })
     }
@@ -76,11 +76,6 @@ impl Selector {
     }
 }
 
-/// The value of a label; empty where there is none.
-pub(super) fn label<'a>(sample: &'a SampleText, name: &str) -> &'a str {
-    sample.labels.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
-}
-
 /// Whether it can be the name of a metric or a label.
 pub(super) fn is_name(text: &str) -> bool {
     let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';
@@ -88,18 +83,18 @@ pub(super) fn is_name(text: &str) -> bool {
 }
 
 fn test(text: &str) -> Result<(LabelTest, &str), String> {
-    let end = text.find(['=', '!']).ok_or_else(|| format!("`{text}` is no test of a label"))?;
+    let end = text.find(['=', '!']).ok_or_else(|| format!("has no test of a label in `{text}`"))?;
     let (label, rest) = (text[..end].trim(), &text[end..]);
     let operator = ["=~", "!~", "!=", "="].into_iter().find(|one| rest.starts_with(one));
-    let operator = operator.ok_or_else(|| format!("`{text}` has none of =, !=, =~ and !~"))?;
+    let operator = operator.ok_or_else(|| format!("has none of =, !=, =~ and !~ in `{text}`"))?;
     let quoted = rest[operator.len()..].trim_start().strip_prefix('"').and_then(|rest| rest.split_once('"'));
-    let (value, behind) = quoted.ok_or_else(|| format!("the value of `{label}` is in no quotes"))?;
+    let (value, behind) = quoted.ok_or_else(|| format!("has no quotes around the value of `{label}`"))?;
     if !is_name(label) {
-        return Err(format!("`{label}` is no name of a label"));
+        return Err(format!("has no name of a label in `{label}`"));
     }
     let is_pattern = operator.ends_with('~');
     if value.contains('\\') || (is_pattern && value.contains(|c: char| "^$.*+?()[]{}".contains(c))) {
-        return Err(format!("the value of `{label}` is more than plain words with `|` between"));
+        return Err(format!("has more than plain words with `|` between as the value of `{label}`"));
     }
     let values = match is_pattern {
         true => value.split('|').map(str::to_owned).collect(),
@@ -155,8 +150,11 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_is_written_is_read_or_refused(text in "\\PC{0,60}") {
-            if let Ok(selector) = Selector::parse(&text) {
-                prop_assert_eq!(Selector::parse(&selector.written("")).is_ok(), !selector.metric.is_empty());
+            // What is written of a process has a test more.
+            if let Ok(selector) = Selector::parse(&text)
+                && !selector.metric.starts_with("process_")
+            {
+                prop_assert_eq!(Selector::parse(&selector.written("")), Ok(selector));
             }
         }
     }

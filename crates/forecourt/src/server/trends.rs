@@ -120,12 +120,12 @@ impl Totals {
         match family.name.as_str() {
             "forecourt_replies" => samples.for_each(|sample| self.take_reply(sample)),
             "forecourt_http_request_seconds" => {
-                self.take_buckets(samples.filter(|sample| label(sample, "domain") == domain));
+                self.take_buckets(samples.filter(|sample| sample.label("domain") == domain));
             }
             "forecourt_stream_request_seconds" => self.take_buckets(samples),
             "forecourt_model_tokens" => {
                 for sample in samples {
-                    let metric = match label(sample, "kind") {
+                    let metric = match sample.label("kind") {
                         "input" => Metric::TokensRead,
                         "output" => Metric::TokensWritten,
                         _ => continue,
@@ -136,20 +136,20 @@ impl Totals {
             name => {
                 let Some((metric, labels, factor)) = plain(name) else { return };
                 let waits =
-                    |sample: &&SampleText| metric == Metric::TasksEnded && WAITING.contains(&label(sample, "ending"));
+                    |sample: &&SampleText| metric == Metric::TasksEnded && WAITING.contains(&sample.label("ending"));
                 samples.filter(|sample| !waits(sample)).for_each(|sample| self.add(metric, sample, labels, factor));
             }
         }
     }
 
     fn add(&mut self, metric: Metric, sample: &SampleText, labels: [&str; 2], factor: f64) {
-        let labels = labels.map(|name| label(sample, name));
+        let labels = labels.map(|name| sample.label(name));
         *self.0.entry(Series::new(metric, labels)).or_default() += sample.value * factor;
     }
 
     fn take_reply(&mut self, sample: &SampleText) {
         self.add(Metric::Requests, sample, ["agent", "via"], 1.0);
-        let ending = label(sample, "ending");
+        let ending = sample.label("ending");
         if ending == "failed" {
             self.add(Metric::Failures, sample, ["agent", "cause"], 1.0);
         } else if RefusalKind::NAMES.contains(&ending) {
@@ -211,11 +211,6 @@ fn plain(family: &str) -> Option<(Metric, [&'static str; 2], f64)> {
         "forecourt_questions_unfound" => (Metric::Unfound, ["agent", ""], 1.0),
         _ => return None,
     })
-}
-
-/// The value of a label; empty where there is none.
-fn label<'a>(sample: &'a SampleText, name: &str) -> &'a str {
-    sample.labels.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
 }
 
 fn whole(total: f64) -> u64 {

@@ -42,7 +42,7 @@ impl Page {
 
 /// What is firing, on a line; none where nothing is.
 fn firing_line(firing: &[NodeAlert]) -> Option<FiringLine> {
-    let is_critical = firing.iter().any(|one| one.alert.severity == "critical");
+    let is_critical = firing.iter().any(|one| one.alert.is_critical());
     let count = match firing.len() {
         0 => return None,
         1 => "An alert is firing".to_owned(),

@@ -72,11 +72,17 @@ fn tasks(told: &Value) -> String {
 /// What happened, and how to go on.
 fn hits(told: &Value) -> String {
     let rows = table(&HITS, told);
-    let back = told["looked_back_to"].as_str().map(|at| format!("looked back to {}; ", line(at, CELL_CHARS_MAX)));
-    match told["next"].as_str() {
+    match goes_on(told) {
         None => rows,
-        Some(next) => format!("{rows}\n\n{}there is more: --cursor {}", back.unwrap_or_default(), line(next, 400)),
+        Some(further) => format!("{rows}\n\n{further}"),
     }
+}
+
+/// How a search goes on, where there is more than this page of it.
+pub(super) fn goes_on(told: &Value) -> Option<String> {
+    let next = line(told["next"].as_str()?, 400);
+    let back = told["looked_back_to"].as_str().map(|at| format!("looked back to {}; ", line(at, CELL_CHARS_MAX)));
+    Some(format!("{}there is more: --cursor {next}", back.unwrap_or_default()))
 }
 
 /// What happened around a task.
@@ -311,5 +317,14 @@ mod tests {
         assert!(lines[1].starts_with("chef   active     2        failed 1") && !text.contains('\u{1b}'), "{text}");
         assert!(lines[2].ends_with("complete 3    -"), "{text}");
         assert_eq!(shown(&AdminWhat::Limits, &json!({"limits": []})), "nobody ran into a bound");
+    }
+
+    #[test]
+    fn a_search_says_how_it_goes_on_where_there_is_more() {
+        assert_eq!(goes_on(&json!({"hits": [], "next": null})), None);
+        let told = json!({"hits": [], "next": "c1", "looked_back_to": "2026-11-30T08:00:00Z"});
+        let further = goes_on(&told).unwrap();
+        assert_eq!(further, "looked back to 2026-11-30T08:00:00Z; there is more: --cursor c1");
+        assert!(hits(&told).ends_with(&format!("\n\n{further}")));
     }
 }
