@@ -103,8 +103,8 @@ const QUESTIONS: &[&str] = &[
     "qué",
     "cómo",
 ];
-/// Verbs behind them that name nothing either.
-const VERBS: &[&str] = &[
+/// Words beside them that name nothing either.
+const BESIDE_QUESTIONS: &[&str] = &[
     "is",
     "are",
     "was",
@@ -177,7 +177,7 @@ pub(super) fn without_words(
 
 /// Whether the words describe what the limits name, and are not what is wanted itself.
 fn only_describe(library: &Library, asked: &SearchRequest) -> bool {
-    if asks_for_anything(&asked.text) || only_asks(&asked.text) || is_any_thing(&asked.text) {
+    if begins_with_anything(&asked.text) || only_asks(&asked.text) || only_says_thing(&asked.text) {
         return true;
     }
     // A Japanese course is none of those here where nothing is Japanese; a word that nobody knows is told.
@@ -186,7 +186,7 @@ fn only_describe(library: &Library, asked: &SearchRequest) -> bool {
 }
 
 /// Words for whatever the limits name, in lower case: the set of "a set by Kronos".
-const ANY_THING: &[&str] = &[
+const THING_WORDS: &[&str] = &[
     "set",
     "sets",
     "kit",
@@ -224,9 +224,9 @@ const ANY_THING: &[&str] = &[
 ];
 
 /// Whether the words stand for whatever the limits name.
-fn is_any_thing(text: &str) -> bool {
+fn only_says_thing(text: &str) -> bool {
     let mut words = content_words(text).map(str::to_lowercase).peekable();
-    words.peek().is_some() && words.all(|word| ANY_THING.contains(&word.as_str()))
+    words.peek().is_some() && words.all(|word| THING_WORDS.contains(&word.as_str()))
 }
 
 /// Whether the vocabulary knows what a word means: then it is known that no item is it.
@@ -239,18 +239,20 @@ fn has_meaning(library: &Library, word: &str) -> bool {
         || vocabulary.values().iter().any(is_named)
 }
 
-fn asks_for_anything(text: &str) -> bool {
+/// Whether a text begins with a word that asks for a thing of no kind.
+fn begins_with_anything(text: &str) -> bool {
     let first = text.split_whitespace().map(bare).find(|word| !word.is_empty());
     first.is_some_and(|word| ANYTHING.contains(&word.to_lowercase().as_str()))
 }
 
-/// Whether a text is a question word, with nothing but verbs behind it: "Welche wurden", "when does".
+/// Whether a text is a question word, with nothing behind it that names a thing: "Welche wurden", "when does".
 fn only_asks(text: &str) -> bool {
     // "What's" and "quels sont-ils" are two words each.
     let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let mut words = parts.map(str::to_lowercase);
     let is = |words: &[&str], word: &String| words.contains(&word.as_str());
-    words.next().is_some_and(|word| is(QUESTIONS, &word)) && words.all(|word| is(QUESTIONS, &word) || is(VERBS, &word))
+    let names_nothing = |word: String| is(QUESTIONS, &word) || is(BESIDE_QUESTIONS, &word);
+    words.next().is_some_and(|word| is(QUESTIONS, &word)) && words.all(names_nothing)
 }
 
 fn says_what(filter: &Filter) -> bool {
@@ -306,14 +308,14 @@ mod tests {
             ("a canoe", false),
             ("", false),
         ] {
-            assert_eq!(asks_for_anything(text), is, "{text}");
+            assert_eq!(begins_with_anything(text), is, "{text}");
         }
     }
 
     #[test]
     fn a_word_for_any_thing_says_nothing_beside_the_limits() {
         for (text, is) in [("set", true), ("die Modelle", true), ("a train set", false), ("", false)] {
-            assert_eq!(is_any_thing(text), is, "{text}");
+            assert_eq!(only_says_thing(text), is, "{text}");
         }
     }
 

@@ -492,7 +492,7 @@ fn read_part(library: &Library, question: &str, part: &ReadPart) -> Result<RankE
     let (role, told) = (part.role.id(), part.role.told());
     let mut unknown: Vec<&str> = Vec::new();
     for word in content_words(words).filter(|_| part.role == PartRole::Subject) {
-        if !library.says_all(word, &[])? {
+        if !library.says_beside(word, question)? {
             unknown.push(word);
         }
     }

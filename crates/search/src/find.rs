@@ -279,7 +279,8 @@ fn unknown_words(library: &Library, asked: &SearchRequest, corrections: &[Correc
     for word in subjects.flat_map(content_words) {
         let is_read = corrections.iter().any(|correction| correction.written == folded(word));
         let is_word = word.chars().count() >= TOLD_LETTERS_MIN && word.chars().all(char::is_alphabetic);
-        if is_word && !is_read && !unknown.iter().any(|known| known == word) && !library.says_all(word, &[])? {
+        let is_told = unknown.iter().any(|known| known == word);
+        if is_word && !is_read && !is_told && !library.says_beside(word, reading.text())? {
             unknown.push(word.to_owned());
         }
     }

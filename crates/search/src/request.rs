@@ -133,6 +133,11 @@ impl TurnReading {
         self.parts.iter()
     }
 
+    /// The whole text.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The words of a part, as they are written.
     pub(super) fn words(&self, part: &ReadPart) -> Option<&str> {
         self.text.get(part.bytes.clone())

@@ -260,7 +260,7 @@ impl Reader<'_> {
             })
             .or_else(|| {
                 // "From 50 euros", "from 5 kg up"; "from 1999" is a year.
-                let is_from = self.token(at).is_some_and(|token| FROM.contains(&token.word.as_str()));
+                let is_from = self.says(at, FROM);
                 let number = if is_from { self.amount(at + 1)? } else { return None };
                 let is_year = number.unit.is_none() && YEARS.contains(&number.value) && self.ends_clause(number.end);
                 (!is_year && !number.is_article).then_some((AtLeast, at + 1))

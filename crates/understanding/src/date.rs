@@ -1,6 +1,6 @@
 //! "From 1999", "in the 90s", "since 2010", "between 1980 and 1985", "after 1 May 2021", "this weekend", "in March".
 
-use forecourt_vocabulary::{PhraseMeaning, Quantity, RelativeDate, WordClass, folded};
+use forecourt_vocabulary::{PhraseMeaning, Quantity, RelativeDate, WordClass};
 use jiff::ToSpan;
 use jiff::civil::Date;
 
@@ -159,15 +159,11 @@ fn of_days_ahead(
         let filter = within(EVENT_DAYS[0], from, None, words.clone());
         return Some(UnderstoodPart::limit(tokens.clone(), Rank::Quantity(Quantity::Date), filter));
     }
-    let said = |at: usize, list: &[&str]| {
-        let word = reader.token(at).filter(|token| token.is_word()).map(|token| token.word.replace('ß', "ss"));
-        word.is_some_and(|word| list.contains(&word.as_str()))
-    };
     let ends = [(BEGINS, EVENT_DAYS[0]), (ENDS, EVENT_DAYS[1])];
     let before = tokens.start.checked_sub(1);
     let (path, tokens) = ends.into_iter().find_map(|(list, path)| match before {
-        Some(before) if said(before, list) => Some((path, before..tokens.end)),
-        _ if said(tokens.end, list) => Some((path, tokens.start..tokens.end + 1)),
+        Some(before) if reader.says(before, list) => Some((path, before..tokens.end)),
+        _ if reader.says(tokens.end, list) => Some((path, tokens.start..tokens.end + 1)),
         _ => None,
     })?;
     let written = reader.written(tokens.clone());
@@ -190,7 +186,6 @@ const LAST_DAYS: &[&str] = &[
     "cloture",
     "cloturent",
     "expirent",
-    "expire",
     "plazo",
     "cierran",
     "cierra",
@@ -208,32 +203,36 @@ fn closing(reader: &Reader<'_>, tokens: &std::ops::Range<usize>, limit: Option<&
     let known = |path: &str| reader.aids.known.has_number(path);
     let (all, _) = limit.filter(|_| known(LAST_DAY) && !known(EVENT_DAYS[0]) && !reader.is_name())?;
     let today = reader.aids.today?;
-    let says = |at: usize| {
-        let word = reader.token(at).filter(|token| token.is_word()).map(|token| folded(&token.word).replace('ß', "ss"));
-        word.is_some_and(|word| [ENDS, LAST_DAYS].iter().any(|list| list.contains(&word.as_str())))
-    };
+    let says = |at: usize| [ENDS, LAST_DAYS].iter().any(|list| reader.says(at, list));
     let before = (tokens.start.saturating_sub(BETWEEN_MAX)..tokens.start).find(|at| says(*at));
     let tokens = match before {
         Some(before) => {
-            let named = before.checked_sub(1).and_then(|at| reader.token(at));
-            let is_named = named.is_some_and(|token| APPLICATIONS.contains(&token.word.as_str()));
+            let is_named = before.checked_sub(1).is_some_and(|at| reader.says(at, APPLICATIONS));
             before - usize::from(is_named)..tokens.end
         }
         None if says(tokens.end) => tokens.start..tokens.end + 1,
         None => return None,
     };
-    // A day without a year is the next one.
-    let ahead = |day: Date| {
-        if day < today { day.checked_add(1.year()).ok().filter(|next| *next >= today).unwrap_or(day) } else { day }
-    };
     let written = reader.written(tokens.clone());
-    let each = all.iter().map(|(from, to)| {
-        let (from, to) = (from.map(ahead), to.map(ahead));
-        let from = if from.is_none() { Some(today) } else { from };
+    let each = all.iter().map(|days| {
+        let (from, to) = ahead(*days, today);
+        let from = from.or(Some(today));
         within(LAST_DAY, from.map(days_of), to.map(|day| days_of(day) + TO_MIDNIGHT), written.to_owned())
     });
     let filter = Filter::any_of(each.collect(), written.to_owned());
     Some(UnderstoodPart::limit(tokens, Rank::Quantity(Quantity::Date), filter))
+}
+
+/// Days that are over today a year later, where they are not over then: days without a year are the next ones. What has
+/// begun and is not over is meant as it is: "this week".
+fn ahead((from, to): (Option<Date>, Option<Date>), today: Date) -> (Option<Date>, Option<Date>) {
+    let later = |day: Option<Date>| day.and_then(|day| day.checked_add(1.year()).ok());
+    let last = to.or(from);
+    let is_over = last.is_some_and(|last| last < today);
+    match is_over && later(last).is_some_and(|last| last >= today) {
+        true => (later(from), later(to)),
+        false => (from, to),
+    }
 }
 
 fn is_not_begun(reader: &Reader<'_>, tokens: &std::ops::Range<usize>) -> bool {
@@ -343,12 +342,11 @@ const ON: &[&str] = &["on", "an"];
 
 /// "From 11 December", of what takes place: on that day or later.
 fn from_day(reader: &Reader<'_>, at: usize) -> Option<(Limit, usize)> {
-    let is = |at: usize, words: &[&str]| reader.token(at).is_some_and(|token| words.contains(&token.word.as_str()));
     let takes_place = EVENT_DAYS.iter().all(|path| reader.aids.known.has_number(path));
-    let led = if takes_place && is(at, FROM) { skip_leads(reader, at + 1) } else { return None };
+    let led = if takes_place && reader.says(at, FROM) { skip_leads(reader, at + 1) } else { return None };
     let named = name(reader, led)??;
     let is_day = named.last == Some(named.first);
-    let end = named.end + usize::from(is(named.end, ON));
+    let end = named.end + usize::from(reader.says(named.end, ON));
     let end = reader.class(end, WordClass::OrLater).unwrap_or(end);
     is_day.then(|| (one(Some(named.first), None, later(reader, named.first)), end))
 }
@@ -430,8 +428,10 @@ fn in_words(reader: &Reader<'_>, named: &NamedDate, start: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::filter::Test;
-    use crate::tests::{Bare, Everything, parts, understood};
+    use jiff::civil::date;
+
+    use super::*;
+    use crate::tests::{Bare, Everything, Stating, parts, understood};
 
     #[test]
     fn years_and_decades_are_ranges() {
@@ -502,6 +502,32 @@ mod tests {
         ] {
             assert_eq!(parts(text), (left.to_owned(), vec![limit.to_owned()]), "{text}");
         }
+    }
+
+    #[test]
+    fn what_closes_on_days_that_are_not_over_closes_on_those() {
+        for (text, first, last) in [
+            ("applications closing by 12 December", date(2026, 11, 23), date(2026, 12, 12)),
+            ("jobs closing this week", date(2026, 11, 23), date(2026, 11, 29)),
+            ("jobs closing this month", date(2026, 11, 1), date(2026, 11, 30)),
+            ("jobs closing in December", date(2026, 12, 1), date(2026, 12, 31)),
+        ] {
+            let found = understood(text, &Stating(&[LAST_DAY]));
+            let tests: Vec<&Test> = found.filters.iter().map(|filter| &filter.test).collect();
+            let test = Test::Within { from: Some(days_of(first)), to: Some(days_of(last) + TO_MIDNIGHT) };
+            assert_eq!(tests, [&test], "{text}");
+        }
+    }
+
+    #[test]
+    fn days_that_are_over_are_those_of_the_next_year_unless_these_are_over_too() {
+        let today = date(2026, 11, 25);
+        let ahead = |from: Option<Date>, to: Option<Date>| super::ahead((from, to), today);
+        let (monday, sunday) = (Some(date(2026, 11, 23)), Some(date(2026, 11, 29)));
+        assert_eq!(ahead(monday, sunday), (monday, sunday));
+        assert_eq!(ahead(None, Some(date(2025, 12, 12))), (None, Some(date(2026, 12, 12))));
+        assert_eq!(ahead(Some(date(2026, 3, 1)), None), (Some(date(2027, 3, 1)), None));
+        assert_eq!(ahead(None, Some(date(2019, 12, 31))), (None, Some(date(2019, 12, 31))));
     }
 
     /// What takes place.

@@ -1,7 +1,7 @@
 //! How far away something may be to which items state a distance: "300 m from the beach", "pistes à moins de 500 m",
 //! "near the station".
 
-use forecourt_vocabulary::{WordClass, folded};
+use forecourt_vocabulary::WordClass;
 
 use crate::amount::{Comparison, Span};
 use crate::distance_name::BETWEEN;
@@ -14,7 +14,7 @@ use crate::stated_distance::{is_stated, stated};
 use crate::unit::Dimension;
 
 /// Words for what is near, without accents, in front of [`BETWEEN`].
-const NEAR: &[&str] = &["near", "close", "nearby", "nahe", "nah", "proche", "pres", "cerca", "portes", "pied", "nahe"];
+const NEAR: &[&str] = &["near", "close", "nearby", "nahe", "nah", "proche", "pres", "cerca", "portes", "pied"];
 /// Words in front of a distance that begin other limits, too, without accents.
 const LEADS: &[&str] = &["a", "at", "within", "in", "im", "auf", "dans"];
 /// Metres that are near, where nobody says how many.
@@ -33,7 +33,7 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
 /// "Less than 300 m from the beach".
 fn ahead(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     // "A 300 m" would be a price.
-    let behind = is(reader, at, LEADS).then_some(at + 1);
+    let behind = reader.says(at, LEADS).then_some(at + 1);
     let amount = length(reader, at).or_else(|| length(reader, behind?))?;
     let (to, end) = thing(reader, between(reader, amount.end))?;
     let start = reader.absorb(at, WordClass::LimitLead, floor);
@@ -56,7 +56,9 @@ fn behind(reader: &Reader<'_>, at: usize) -> Option<UnderstoodPart> {
 
 /// "Near the beach".
 fn near(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
-    reader.token(at).filter(|token| NEAR.contains(&folded(&token.word).as_str()))?;
+    if !reader.says(at, NEAR) {
+        return None;
+    }
     let begin = between(reader, at + 1);
     // "Aux portes des pistes (moins de 500 m)" says how far.
     if let Some(told) = behind(reader, begin) {
@@ -105,18 +107,14 @@ fn thing<'a>(reader: &Reader<'a>, at: usize) -> Option<(Vec<&'a LearntProperty>,
 
 /// Behind the words between.
 fn between(reader: &Reader<'_>, at: usize) -> usize {
-    let is_between = |at: &usize| is(reader, *at, BETWEEN) || reader.is_mark(*at, '\'');
+    let is_between = |at: &usize| reader.says(*at, BETWEEN) || reader.is_mark(*at, '\'');
     at + (at..).take(BETWEEN_MAX).take_while(is_between).count()
 }
 
 /// Where the words begin that lead to a thing: "aux portes des pistes".
 fn lead(reader: &Reader<'_>, at: usize) -> usize {
-    let is_lead = |at: &usize| is(reader, *at, BETWEEN) || is(reader, *at, NEAR);
+    let is_lead = |at: &usize| reader.says(*at, BETWEEN) || reader.says(*at, NEAR);
     at - (0..at).rev().take(BETWEEN_MAX).take_while(is_lead).count()
-}
-
-fn is(reader: &Reader<'_>, at: usize, words: &[&str]) -> bool {
-    reader.token(at).is_some_and(|token| words.contains(&folded(&token.word).as_str()))
 }
 
 #[cfg(test)]

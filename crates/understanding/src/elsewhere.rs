@@ -1,6 +1,6 @@
 //! Where something must not be: "not in Bath", "outside Leeds", "außerhalb von Leipzig".
 
-use forecourt_vocabulary::{WordClass, folded};
+use forecourt_vocabulary::WordClass;
 
 use crate::filter::{Filter, Test};
 use crate::found::{Rank, UnderstoodPart};
@@ -18,18 +18,18 @@ const NAME_WORDS_MAX: usize = 4;
 
 /// A place where nothing may be, of those that the items have.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
-    let outside = is(reader, at, OUTSIDE).then_some(at + 1);
+    let outside = reader.says(at, OUTSIDE).then_some(at + 1);
     let negated = || {
         let leads = [WordClass::Not, WordClass::Without].iter().filter_map(|class| reader.class(at, *class));
         // "Not in" is one phrase of them, too.
-        let behind = |lead: usize| match is(reader, lead, IN) {
+        let behind = |lead: usize| match reader.says(lead, IN) {
             true => Some(lead + 1),
-            false => (lead > at + 1 && is(reader, lead - 1, IN)).then_some(lead),
+            false => (lead > at + 1 && reader.says(lead - 1, IN)).then_some(lead),
         };
         leads.filter_map(behind).max()
     };
     let mut first = outside.or_else(negated)?;
-    while is(reader, first, BETWEEN) {
+    while reader.says(first, BETWEEN) {
         first += 1;
     }
     let ends = (first + 1..=first + NAME_WORDS_MAX).rev();
@@ -46,11 +46,6 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     let words = reader.say("stated_not", &[&there.words]);
     let filter = Filter { fields: there.fields.clone(), test: Test::NoneOf(values.collect()), words };
     Some(UnderstoodPart::limit(reader.absorb(at, WordClass::WithoutLead, floor)..end, Rank::Stated, filter))
-}
-
-fn is(reader: &Reader<'_>, at: usize, words: &[&str]) -> bool {
-    let word = reader.token(at).map(|token| folded(&token.word).replace('ß', "ss"));
-    word.is_some_and(|word| words.contains(&word.as_str()))
 }
 
 #[cfg(test)]

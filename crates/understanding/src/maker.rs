@@ -31,12 +31,16 @@ static OR: LazyLock<Regex> =
 
 /// Takes the names of makers, of which any will do.
 pub(crate) fn read(draft: &mut Draft<'_>) {
+    let makers: Vec<&str> = MAKERS.iter().copied().filter(|path| draft.known.share(path) >= SHARE_MIN).collect();
+    if makers.is_empty() {
+        return;
+    }
     let text = draft.out.text.as_str();
     let words: Vec<Range<usize>> = WORD.find_iter(text).map(|word| word.range()).collect();
     let mut named: Vec<(Range<usize>, Filter)> = Vec::new();
     let mut at = 0;
     while at < words.len() {
-        match name(draft.known, text, &words[at..]) {
+        match name(draft.known, &makers, text, &words[at..]) {
             Some((count, filter)) => {
                 named.push((words[at].start..words[at + count - 1].end, filter));
                 at += count;
@@ -58,14 +62,14 @@ pub(crate) fn read(draft: &mut Draft<'_>) {
     }
 }
 
-/// The longest name of a maker that these words begin with: how many of them it takes, and the limit. A name that is in
-/// things of others, too, says by itself nothing of who made them.
-fn name(known: &dyn QuestionScope, text: &str, words: &[Range<usize>]) -> Option<(usize, Filter)> {
+/// The longest name that these words begin with, of those at the paths `makers`: how many of them it takes, and the
+/// limit. A name that is in things of others, too, says by itself nothing of who made them.
+fn name(known: &dyn QuestionScope, makers: &[&str], text: &str, words: &[Range<usize>]) -> Option<(usize, Filter)> {
     let start = words.first()?.start;
     (1..=words.len().min(NAME_WORDS_MAX)).rev().find_map(|count| {
         let name = &text[start..words[count - 1].end];
-        let has = |path: &&&str| known.share(path) >= SHARE_MIN && known.has_value(path, name);
-        let fields: Vec<String> = MAKERS.iter().filter(has).map(|path| (*path).to_owned()).collect();
+        let has = |path: &&&str| known.has_value(path, name);
+        let fields: Vec<String> = makers.iter().filter(has).map(|path| (*path).to_owned()).collect();
         if fields.is_empty() {
             return None;
         }

@@ -16,7 +16,7 @@ const STEPS_MAX: f64 = 1_000.0;
 pub(crate) fn name(reader: &Reader<'_>, at: usize) -> Option<Option<NamedDate>> {
     let named = part(reader, at).or_else(|| decade_here(reader, at)).or_else(|| written(reader, at));
     // "Im kommenden Dezember", "next March": the one that comes.
-    let is_next = reader.token(at).is_some_and(|token| NEXT.contains(&token.word.as_str()));
+    let is_next = reader.says(at, NEXT);
     let month = || if is_next { written(reader, at + 1) } else { None };
     if let Some(named) = named.or_else(|| yearly(reader, at)).or_else(month) {
         return Some(Some(named));
@@ -86,10 +86,9 @@ const NEXT: &[&str] = &["next", "coming", "nachsten", "nachster", "nachste", "ko
 
 /// "Next Sunday", "dimanche prochain": the day, and the token behind it.
 fn next_weekday(reader: &Reader<'_>, at: usize) -> Option<(i8, usize)> {
-    let says = |at: usize| reader.token(at).is_some_and(|token| NEXT.contains(&token.word.as_str()));
-    match says(at) {
+    match reader.says(at, NEXT) {
         true => weekday(reader, at + 1),
-        false => weekday(reader, at).filter(|(_, end)| says(*end)).map(|(day, end)| (day, end + 1)),
+        false => weekday(reader, at).filter(|(_, end)| reader.says(*end, NEXT)).map(|(day, end)| (day, end + 1)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Superlatives and counts: "the cheapest", "most recent", "three soups", "top 5".
 
-use forecourt_vocabulary::{PhraseMeaning, Quantity, WordClass, folded};
+use forecourt_vocabulary::{PhraseMeaning, Quantity, WordClass};
 
 use crate::found::{FoundMeaning, UnderstoodPart};
 use crate::learnt::LearntMeaning;
@@ -93,8 +93,7 @@ const FIRST: &[&[&str]] = &[
 /// The token behind such words, where they stand here.
 pub(crate) fn behind_first(reader: &Reader<'_>, at: usize) -> usize {
     let begin = at + usize::from(reader.is_mark(at, ','));
-    let is = |at: usize, word: &str| reader.token(at).is_some_and(|token| folded(&token.word) == word);
-    let found = FIRST.iter().find(|words| words.iter().enumerate().all(|(of, word)| is(begin + of, word)));
+    let found = FIRST.iter().find(|words| words.iter().enumerate().all(|(of, word)| reader.says(begin + of, &[*word])));
     found.map_or(at, |words| begin + words.len())
 }
 

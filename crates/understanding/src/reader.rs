@@ -110,6 +110,11 @@ impl<'a> Reader<'a> {
         self.token(at).is_some_and(|token| token.is_mark(mark))
     }
 
+    /// Whether a token is one of these words, which are in lower case and without accents, as tokens are.
+    pub(crate) fn says(&self, at: usize, words: &[&str]) -> bool {
+        self.token(at).is_some_and(|token| words.contains(&token.word.as_str()))
+    }
+
     pub(crate) fn is_word(&self, at: usize) -> bool {
         self.token(at).is_some_and(QuestionToken::is_word)
     }

@@ -114,8 +114,10 @@ fn led_by_comparative(reader: &Reader<'_>, at: usize) -> Option<(StatedAmount, V
     let plain = comparative(at).map(|found| (found, false));
     let negated = || reader.behind_not(at).and_then(comparative).map(|found| (found, true));
     let ((named, is_more, end), is_negated) = plain.or_else(negated)?;
-    let end = end + usize::from(reader.token(end).is_some_and(|token| IS.contains(&token.word.as_str())));
-    reader.token(end).filter(|token| THAN.contains(&token.word.as_str()))?;
+    let end = end + usize::from(reader.says(end, IS));
+    if !reader.says(end, THAN) {
+        return None;
+    }
     let mut stated = StatedAmount::read(reader, end + 1)?;
     let value = Some(stated.span.amount.value);
     let (from, to) = if is_more == is_negated { (None, value) } else { (value, None) };
@@ -249,8 +251,7 @@ impl StatedAmount {
         let of_people = self.span.amount.unit == Some(Unit::Person);
         let percent = number_end + usize::from(reader.is_mark(number_end, '%'));
         // "80 cm in width", "80 cm de ancho".
-        let is_tie = reader.token(self.end).is_some_and(|token| OF.contains(&token.word.as_str()));
-        let tied = self.end + usize::from(is_tie);
+        let tied = self.end + usize::from(reader.says(self.end, OF));
         let behind = [self.end, reader.skip(self.end, &[WordClass::Article]), tied, number_end, percent];
         for behind in behind.into_iter().skip(if of_people { 3 } else { 0 }) {
             let named = names(reader, behind, is_numeric);

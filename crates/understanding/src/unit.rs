@@ -175,8 +175,8 @@ const MEASURE_LEADS: &[&str] = &[
     "up to", "about", "approx.", "approx", "ca.", "ca", "circa", "max.", "max", "bis zu", "bis", "etwa", "environ",
     "jusqu'a", "hasta", "unos", "~",
 ];
-/// What stands between the ends of a range, folded.
-const RANGE_TIES: &[&str] = &[" - ", "-", " – ", "–", " to ", " bis ", " a "];
+/// What stands between the ends of a range, in lower case.
+const RANGE_TIES: &[&str] = &[" - ", "-", " – ", "–", " to ", " bis ", " a ", " à "];
 
 /// A text without the words in front of a measure.
 fn without_lead(text: &str) -> &str {
@@ -191,7 +191,7 @@ fn range(text: &str) -> Option<(f64, f64, &str)> {
     let text = without_lead(text);
     let is_digit = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',');
     let (low, rest) = text.split_at(text.find(|c: char| !is_digit(c))?);
-    let tie = RANGE_TIES.iter().filter_map(|tie| rest.strip_prefix(tie)).next().or_else(|| rest.strip_prefix(" à "))?;
+    let tie = RANGE_TIES.iter().find_map(|tie| rest.strip_prefix(tie))?;
     let end = tie.find(|c: char| !is_digit(c)).unwrap_or(tie.len());
     let (from, to) = (decimal(low)?, decimal(&tie[..end])?);
     (from < to && text.len() <= MEASURE_BYTES_MAX).then(|| (from, to, tie[end..].trim()))

@@ -69,7 +69,7 @@ fn add(name: &str, found: &mut Vec<&'static str>, levels: usize) {
 
 /// A name as it is compared: without accents, and hyphens are spaces.
 fn plain(name: &str) -> String {
-    folded(&name.replace(['’', '\''], "'")).replace('-', " ").trim().to_owned()
+    folded(&name.replace('’', "'").replace('-', " "))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 use serde_json::Value;
 
 use super::derived::all;
@@ -24,6 +24,18 @@ static HOURS: LazyLock<Regex> = LazyLock::new(|| {
     .unwrap_or_else(|error| panic!("{error}"))
 });
 
+/// Clock times from one to another, "9h-17h", and what stands behind them where hours of a week are meant: "20h à
+/// 24h par semaine".
+static CLOCK: LazyLock<Regex> = LazyLock::new(|| {
+    // Written down here, so it compiles.
+    Regex::new(concat!(
+        r"(?i)\b(?:[01]?\d|2[0-4])\s*h\s*(?:[0-5]\d)?\s*(?:-|–|to|bis|à|a)\s*(?:[01]?\d|2[0-4])\s*h(?:[0-5]\d)?\b",
+        r"(?P<week>\s*(?:(?:a|per|pro|par|por|je|die|in der|à la|a la|/)\s*(?:week|woche|semaine|sem|semana)\b",
+        r"|weekly|wöchentlich|hebdo|semanales))?",
+    ))
+    .unwrap_or_else(|error| panic!("{error}"))
+});
+
 /// The least and the most hours of a week.
 pub(super) fn hours(item: &Value) -> Option<[(&'static str, f64); 2]> {
     let stated = all(item, "workHours").filter_map(Value::as_str).filter(|text| text.len() <= TEXT_BYTES_MAX);
@@ -32,7 +44,10 @@ pub(super) fn hours(item: &Value) -> Option<[(&'static str, f64); 2]> {
 }
 
 fn weekly(text: &str) -> Option<(f64, f64)> {
-    let found = HOURS.captures_iter(text).find(|found| found.name("day").is_none())?;
+    let without_clock =
+        |found: &Captures<'_>| if found.name("week").is_some() { found[0].to_owned() } else { " ".to_owned() };
+    let text = CLOCK.replace_all(text, without_clock);
+    let found = HOURS.captures_iter(&text).find(|found| found.name("day").is_none())?;
     let number = |name: &str| found.name(name)?.as_str().replace(',', ".").parse::<f64>().ok();
     let from = number("from")?;
     let to = number("to").unwrap_or(from);
@@ -55,6 +70,12 @@ mod tests {
             ("38,5 Std./Woche", Some((38.5, 38.5))),
             ("35 heures par semaine", Some((35.0, 35.0))),
             ("40h", Some((40.0, 40.0))),
+            ("20h à 30h par semaine", Some((20.0, 20.0))),
+            ("20h à 24h par semaine", Some((20.0, 20.0))),
+            ("9h30-17h, 35h par semaine", Some((35.0, 35.0))),
+            ("de 9h à 17h 35 heures par semaine", Some((35.0, 35.0))),
+            ("9h-17h", None),
+            ("9h-12h et 14h-18h30 du lundi au vendredi", None),
             ("8 hours a day", None),
             ("Monday to Friday 08:00-16:00", None),
             ("30 to 20 hours", None),

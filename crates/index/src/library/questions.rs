@@ -88,6 +88,14 @@ impl Library {
         Ok(says_all(&*self.view(&Query::new(text))?, text, filters))
     }
 
+    /// Whether some item has a word of a text, or another name of what it names. With an engine, the candidates for the
+    /// whole text are looked at first, which are asked for once for all its words. Fails when the index cannot be read.
+    pub fn says_beside(&self, word: &str, text: &str) -> Result<bool> {
+        let is_said = says_all(&*self.view(&Query::new(text))?, word, &[]);
+        // Candidates for a long text need not have each of its words, though other items do.
+        if is_said || !self.is_remote() { Ok(is_said) } else { self.says_all(word, &[]) }
+    }
+
     /// How many items a query finds by words, and, if these are more than `over`, how they differ in some
     /// properties (dot paths). The query's `limit` and `offset` do not matter.
     pub fn facets(&self, query: &Query, fields: &[&str], over: usize) -> Result<Facets> {
