@@ -4,7 +4,12 @@
 //! the beginning of a line, or from a few characters that are held back, is rendered. Everything else is shown as it was
 //! written, which is what markdown is good at.
 
-/// Characters that are held back at most until it is known what they are: a link and its address.
+mod marks;
+
+use marks::{Block, bare, block, fence, is_divider, link_of, may_be_mark};
+
+/// Characters that are held back at most until it is known what they are: a link and its address, or a fence with the
+/// name of a language.
 const HELD_CHARS_MAX: usize = 2_000;
 /// Columns of a line that divides.
 const DIVIDER_COLUMNS: usize = 40;
@@ -12,6 +17,8 @@ const DIVIDER_COLUMNS: usize = 40;
 /// A style of a terminal, with the codes that begin and end it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
+    /// Looks as bold does, and goes on where bold words in a heading end.
+    Heading,
     Bold,
     Emphasis,
     Code,
@@ -22,7 +29,7 @@ enum Style {
 impl Style {
     fn codes(self) -> (&'static str, &'static str) {
         match self {
-            Self::Bold => ("\u{1b}[1m", "\u{1b}[22m"),
+            Self::Heading | Self::Bold => ("\u{1b}[1m", "\u{1b}[22m"),
             Self::Emphasis => ("\u{1b}[3m", "\u{1b}[23m"),
             Self::Code => ("\u{1b}[36m", "\u{1b}[39m"),
             Self::Address => ("\u{1b}[2m", "\u{1b}[22m"),
@@ -91,23 +98,25 @@ impl Rendering {
         if c == '\n' {
             if is_divider(rest) {
                 out.push_str(&"─".repeat(DIVIDER_COLUMNS));
-            } else if let Some((mark, length)) = fence(rest) {
+                return self.end_line(out);
+            }
+            if let Some((mark, length, _)) = fence(rest) {
                 self.place = Place::Code(mark, length);
                 return;
-            } else {
-                self.words(&line, out);
             }
-            return self.end_line(out);
+            self.words(&line, out);
+            // Marks may be held still.
+            return self.word(c, out);
         }
         // A fence with the name of a language behind it is known at the end of its line.
-        if fence(rest).is_some() {
+        if line.len() <= HELD_CHARS_MAX && fence(rest).is_some() {
             self.held = line;
             return;
         }
         self.place = Place::Words;
         match block(rest) {
             Some((Block::Heading, rest)) => {
-                self.switch(Style::Bold, out);
+                self.switch(Style::Heading, out);
                 self.words(rest, out);
             }
             Some((Block::Item, rest)) => {
@@ -136,7 +145,8 @@ impl Rendering {
             return self.held.push(c);
         }
         let line = std::mem::take(&mut self.held);
-        if fence(line.trim_start()).is_some_and(|(other, long)| other == mark && long >= length) {
+        let ends = |(other, long, behind): (char, usize, &str)| other == mark && long >= length && behind.is_empty();
+        if fence(line.trim()).is_some_and(ends) {
             self.place = Place::Start;
             return;
         }
@@ -150,6 +160,10 @@ impl Rendering {
     /// A character within a line.
     fn word(&mut self, c: char, out: &mut String) {
         if c == '\n' {
+            // What is held at the end of a line may end what its beginning began.
+            if let Some(mark @ ('*' | '_')) = self.held.chars().next() {
+                return self.emphasis(mark, c, out);
+            }
             let held = std::mem::take(&mut self.held);
             self.show(&held, out);
             return self.end_line(out);
@@ -239,7 +253,7 @@ impl Rendering {
         }
         self.on.retain(|other| *other != style);
         self.write(end, out);
-        // Faint and bold end with the same code.
+        // Faint, bold and headings end with the same code.
         for other in self.on.clone().into_iter().filter(|other| other.codes().1 == end) {
             self.write(other.codes().0, out);
         }
@@ -259,63 +273,6 @@ impl Rendering {
         self.last = c;
         out.push(c);
     }
-}
-
-/// What a line is.
-enum Block {
-    Heading,
-    Item,
-    Quote,
-}
-
-/// Whether the beginning of a line may still become a mark.
-fn may_be_mark(held: &str) -> bool {
-    let rest = held.trim_start_matches(' ');
-    let Some(first) = rest.chars().next() else { return true };
-    let is_one = |mark: char| rest.chars().all(|c| c == mark);
-    match first {
-        '#' => rest.len() <= 6 && is_one('#'),
-        '-' | '*' | '_' | '`' | '~' => is_one(first),
-        '+' | '>' => rest.len() == 1,
-        _ => false,
-    }
-}
-
-/// What a line is by its mark, and what is behind that.
-fn block(line: &str) -> Option<(Block, &str)> {
-    let behind = line.trim_start_matches('#');
-    if behind.len() < line.len() {
-        return behind.strip_prefix(' ').map(|rest| (Block::Heading, rest));
-    }
-    if let Some(rest) = line.strip_prefix('>') {
-        return Some((Block::Quote, rest.strip_prefix(' ').unwrap_or(rest)));
-    }
-    let item = ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark));
-    item.map(|rest| (Block::Item, rest))
-}
-
-/// The mark and the length of a fence that a line begins with.
-fn fence(line: &str) -> Option<(char, usize)> {
-    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-    let length = line.chars().take_while(|c| *c == mark).count();
-    (length >= 3).then_some((mark, length))
-}
-
-fn is_divider(line: &str) -> bool {
-    line.len() >= 3 && ["-", "*", "_"].iter().any(|mark| line.replace(mark, "").is_empty())
-}
-
-/// The name and the address of a link that is whole.
-fn link_of(held: &str) -> Option<(&str, &str)> {
-    let (name, address) = held.strip_prefix('[')?.strip_suffix(')')?.split_once("](")?;
-    let open = address.matches('(').count();
-    let closed = address.matches(')').count();
-    (open == closed).then(|| (name, address.split_whitespace().next().unwrap_or_default()))
-}
-
-/// A name without the marks in it.
-fn bare(name: &str) -> String {
-    name.replace(['*', '`'], "").replace("\\[", "[").replace("\\]", "]")
 }
 
 #[cfg(test)]

@@ -26,6 +26,13 @@ fn marks_are_taken_away() {
         ("```rust\nlet a = *b;\n```\nend\n", "  let a = *b;\nend\n"),
         ("![a cat](cat.png)\n", "a cat (cat.png)\n"),
         ("<https://a.example> [https://a.example](https://a.example)\n", "<https://a.example> https://a.example\n"),
+        ("**Leek**\n", "Leek\n"),
+        ("- *x*\n", "• x\n"),
+        ("_a_\n*b*\n", "a\nb\n"),
+        ("## **A** b\n", "A b\n"),
+        ("```x``` and\nb\n", "x and\nb\n"),
+        ("```\na\n```b\n```  \nc\n", "  a\n  ```b\nc\n"),
+        ("~~~a`b\nc\n~~~\nd\n", "  c\nd\n"),
         (r"\*no\* and \[x\]", "*no* and [x]"),
         ("[wiki](https://a.example/b_(c)_d)\n", "wiki (https://a.example/b_(c)_d)\n"),
     ] {
@@ -35,9 +42,18 @@ fn marks_are_taken_away() {
 
 #[test]
 fn what_is_no_mark_stays() {
-    for text in
-        ["2 * 3 * 4\n", "snake_case_name\n", "a [b] c\n", "#hash\n", "-5 degrees\n", "| a | b |\n", "wow!\n", "a*b\n"]
-    {
+    for text in [
+        "2 * 3 * 4\n",
+        "snake_case_name\n",
+        "a [b] c\n",
+        "#hash\n",
+        "-5 degrees\n",
+        "| a | b |\n",
+        "wow!\n",
+        "a*b\n",
+        "2 *\n3 **\n",
+        "**\nb\n",
+    ] {
         assert_eq!(plain(text), text);
     }
 }
@@ -46,6 +62,9 @@ fn what_is_no_mark_stays() {
 fn styles_end_with_their_line() {
     assert_eq!(styled("# A\nb\n"), "\u{1b}[1mA\u{1b}[22m\nb\n");
     assert_eq!(styled("**a\nb\n"), "\u{1b}[1ma\u{1b}[22m\nb\n");
+    assert_eq!(styled("**a**\n"), "\u{1b}[1ma\u{1b}[22m\n");
+    // Bold words end within a heading, and the heading goes on.
+    assert_eq!(styled("# **A** b\n"), "\u{1b}[1m\u{1b}[1mA\u{1b}[22m\u{1b}[1m b\u{1b}[22m\n");
     assert_eq!(styled("`a\n"), "\u{1b}[36ma\u{1b}[39m\n");
     // An address ends faint, and bold goes on.
     let link = styled("**[a](b) c**.\n");
@@ -66,6 +85,9 @@ fn a_link_that_does_not_end_is_held_to_a_bound() {
     let mut rendering = Rendering::new(false);
     assert_eq!(rendering.push(&format!("[{}", "a".repeat(HELD_CHARS_MAX - 1))), "");
     assert_eq!(rendering.push("b").len(), HELD_CHARS_MAX + 1);
+    let mut fence = Rendering::new(false);
+    assert_eq!(fence.push(&format!("```{}", "a".repeat(HELD_CHARS_MAX - 3))), "");
+    assert_eq!(fence.push("b").len(), HELD_CHARS_MAX - 2);
 }
 
 proptest! {
