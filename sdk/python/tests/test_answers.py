@@ -205,9 +205,12 @@ class Files(unittest.IsolatedAsyncioTestCase):
 
         def sends_from_thread(message: Message, ctx: SyncContext) -> None:
             ctx.file("rows.csv", (b"a,b\n" for _ in range(3)))
+            ctx.file("array.bin", bytearray(b"\x01\x02"))
+            ctx.file("view.bin", memoryview(b"\x01\x02"))
 
         async with host(sends_from_thread) as h:
-            self.assertEqual((await h.say("hi")).files[0].content, b"a,b\n" * 3)
+            sent = [file.content for file in (await h.say("hi")).files]
+        self.assertEqual(sent, [b"a,b\n" * 3, b"\x01\x02", b"\x01\x02"])
         async with host(sends) as h:
             answer = await h.say("hi")
         sizes = [(file.name, len(file.content)) for file in answer.files]
@@ -219,6 +222,16 @@ class Files(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(
             [(p.get("append"), p.get("last")) for p in of_second], [(None, None), (True, None), (True, True)]
         )
+
+    async def test_a_thread_can_not_replace_what_its_context_has(self) -> None:
+        def replaces(message: Message, ctx: SyncContext) -> str:
+            with self.assertRaises(AttributeError):
+                ctx.state = {"a": 1}  # type: ignore[attr-defined]
+            ctx.state["b"] = 2
+            return f"{dict(ctx.state)}"
+
+        async with host(replaces) as h:
+            self.assertEqual((await h.say("hi")).text, "{'b': 2}")
 
     async def test_a_file_that_broke_off_is_never_whole(self) -> None:
         async def breaks(message: Message, ctx: Context) -> None:

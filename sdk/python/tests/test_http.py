@@ -4,7 +4,13 @@ import asyncio
 import hashlib
 import hmac
 import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
 import unittest
+from pathlib import Path
 from typing import Any
 
 from forecourt_agent import Context, Message, agent, http, limits, server
@@ -174,6 +180,37 @@ class Service(unittest.IsolatedAsyncioTestCase):
         ):
             self.assertEqual((await self.ask(post(content, *fields)))[0], status)
 
+    async def test_an_empty_secret_is_refused(self) -> None:
+        with self.assertRaisesRegex(ValueError, "the secret is empty"):
+            application(helper, secret="")
+
+    async def test_a_service_that_ends_tells_open_turns_and_is_not_held_up_by_idle_connections(self) -> None:
+        begun, over = asyncio.Event(), asyncio.Event()
+        reported: list[Any] = []
+
+        async def waits(message: Message, ctx: Context) -> Any:
+            try:
+                yield "so far"
+                begun.set()
+                await asyncio.sleep(3600)
+            finally:
+                over.set()
+
+        await self.asyncTearDown()
+        await self.serve(application(agent(waits)))
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        _, idle = await asyncio.open_connection("127.0.0.1", self.port)
+        writer.write(post(body("hi")))
+        await begun.wait()
+        self.task.cancel()
+        await asyncio.wait_for(asyncio.gather(self.task, return_exceptions=True), 10)
+        self.assertTrue(over.is_set())
+        self.assertIn(b"event: end", await asyncio.wait_for(reader.read(), 10))
+        self.assertEqual(reported, [])
+        writer.close()
+        idle.close()
+
     async def test_connections_and_slow_requests_have_bounds(self) -> None:
         from unittest import mock
 
@@ -185,6 +222,33 @@ class Service(unittest.IsolatedAsyncioTestCase):
             self.assertEqual((await self.ask(post(body("hi"))))[0], 503)
             self.assertEqual(decoded(await asyncio.wait_for(reader.read(), 10))[0], 408)
             writer.close()
+
+
+@unittest.skipIf(sys.platform == "win32", "there is no SIGTERM")
+class Program(unittest.TestCase):
+    def start(self, *more: str, **variables: str) -> "subprocess.Popen[str]":
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        file = Path(folder.name) / "helper.py"
+        file.write_text("from forecourt_agent import agent\n\n@agent\ndef helper(message, ctx):\n    return 'yes'\n")
+        command = [sys.executable, "-m", "forecourt_agent", "serve", str(file), "--port", "0", *more]
+        pipe, env = subprocess.PIPE, {**os.environ, **variables}
+        process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=env)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_it_ends_in_order_when_it_is_told_to(self) -> None:
+        process = self.start()
+        assert process.stdout is not None
+        self.assertTrue(process.stdout.readline().startswith("listening on "))
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=20)
+        self.assertEqual((process.returncode, "Traceback" in said), (0, False), said)
+
+    def test_an_empty_secret_is_refused(self) -> None:
+        for process in (self.start(FORECOURT_SECRET=""), self.start("--secret", "")):
+            _, said = process.communicate(timeout=20)
+            self.assertEqual((process.returncode, said), (2, "error: the secret is empty\n"))
 
 
 if __name__ == "__main__":

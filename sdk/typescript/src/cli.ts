@@ -21,7 +21,7 @@ const USAGE = `forecourt-agent ${VERSION}
   forecourt-agent serve FILE           a service for the http backend
       --port N  --host ADDRESS         where it listens (8701, 127.0.0.1)
       --suspended N
-      FORECOURT_AGENT_SECRET           in the environment: bodies must be signed with it
+      FORECOURT_SECRET                 in the environment: bodies must be signed with it
   forecourt-agent describe FILE        the endpoints' files for a deployment, as TOML
       --json  --url URL                as JSON; where they are served (http://127.0.0.1:8701)
 `;
@@ -84,7 +84,7 @@ async function runService(file: string, values: Values): Promise<number> {
     port,
     host,
     suspendedMax,
-    secret: process.env.FORECOURT_AGENT_SECRET || undefined,
+    secret: process.env.FORECOURT_SECRET,
   });
   console.error(`serving ${file} at http://${host.includes(":") ? `[${host}]` : host}:${serving.port}/`);
   await new Promise<void>((resolve) => {

@@ -23,7 +23,10 @@ export interface EndpointOptions<Input extends Schema, Output extends Schema> {
   input: Input;
   output: Output;
   semantic: Semantic;
-  /** Errors that it may end in, with the HTTP status that each has on the way to the host: 400 to 499, each once, and neither 401 nor 403, which the host keeps for its own credentials. */
+  /**
+   * Errors that it may end in, with the HTTP status that each has on the way to the host: 400 to 499, each once, but
+   * neither 401 nor 403, which the host keeps for its own credentials, nor 422, which says that the input is wrong.
+   */
   errors?: Record<string, number>;
   scopes?: string[];
 }

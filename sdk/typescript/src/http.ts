@@ -3,13 +3,17 @@
 
 import { isAgent, type AgentDefinition } from "./agent.js";
 import { BODY_BYTES_MAX, LEAVE_MS_MAX, SUSPENDED_MAX } from "./bounds.js";
+import { AgentError } from "./endings.js";
 import { answerEndpoint, isEndpoint, type EndpointDefinition } from "./endpoint.js";
 import { Runtime } from "./runtime.js";
 import type { Turn } from "./turn.js";
 import { encode, type Channel, type Line, type WireMessage } from "./wire.js";
 
 export interface HandlerOptions {
-  /** Shared with the host: bodies must be signed with it (X-Hub-Signature-256). Without it anybody may post. */
+  /**
+   * Shared with the host: bodies must be signed with it (X-Hub-Signature-256). Without it anybody may post; an empty
+   * one is refused.
+   */
   secret?: string;
   /** Bytes of a body. */
   bodyBytesMax?: number;
@@ -26,6 +30,8 @@ export interface Handler {
 
 /** Makes a `fetch` handler of agents (`POST /`) and endpoints (at their paths). */
 export function handler(served: ServedDefinition | readonly ServedDefinition[], options: HandlerOptions = {}): Handler {
+  // A variable that was left blank must not open the service to everybody.
+  if (options.secret === "") throw new AgentError("the secret is empty");
   const all = [served].flat() as ServedDefinition[];
   const agents = all.filter(isAgent);
   const endpoints = all.filter(isEndpoint);

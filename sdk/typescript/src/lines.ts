@@ -1,4 +1,6 @@
-// Lines of JSON out of a stream of bytes, within a bound.
+// Lines of JSON out of a stream of bytes, within a bound, and room in a stream for more of them.
+
+import type { Writable } from "node:stream";
 
 const NEWLINE = 0x0a;
 
@@ -26,4 +28,21 @@ function decoded(pieces: Uint8Array[]): string {
   // As a whole: a character may lie across two pieces.
   const decoder = new TextDecoder();
   return pieces.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();
+}
+
+/** Waits until a stream has room, or is gone. Whoever waits at the same time waits for the same. */
+export function drainOf(stream: Writable): () => Promise<void> {
+  let waiting: Promise<void> | undefined;
+  return () => {
+    if (!stream.writableNeedDrain || stream.destroyed) return Promise.resolve();
+    waiting ??= new Promise((resolve) => {
+      const go = () => {
+        for (const event of ["drain", "close", "error"]) stream.off(event, go);
+        waiting = undefined;
+        resolve();
+      };
+      for (const event of ["drain", "close", "error"]) stream.once(event, go);
+    });
+    return waiting;
+  };
 }

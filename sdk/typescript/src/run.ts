@@ -81,7 +81,9 @@ export class Run implements Stage {
     if (this.signal.aborted) return;
     if (!this.isReplaying) return this.turn.write(line);
     this.#heldBytes += encode(line).length;
-    if (this.#heldBytes <= HELD_BYTES_MAX) this.#held.push(line);
+    if (this.#heldBytes > HELD_BYTES_MAX)
+      throw new AgentError(`more than ${HELD_BYTES_MAX} bytes were said before a question that is asked once more`);
+    this.#held.push(line);
   }
   report(line: Line): void {
     this.turn.write(line);

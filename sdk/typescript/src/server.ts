@@ -7,6 +7,7 @@ import type { ReadableStream as WebStream } from "node:stream/web";
 
 import { CONNECTIONS_MAX, HEAD_BYTES_MAX, LEAVE_MS_MAX, REQUEST_MS_MAX } from "./bounds.js";
 import { handler, type HandlerOptions, type ServedDefinition } from "./http.js";
+import { drainOf } from "./lines.js";
 
 export interface ServeOptions extends HandlerOptions {
   /** 0: any that is free. */
@@ -51,9 +52,10 @@ async function respond(
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     // A client hears of the status before the first word is there.
     outgoing.flushHeaders();
+    const drained = drainOf(outgoing);
     for await (const piece of response.body ?? []) {
       if (outgoing.destroyed) break;
-      if (!outgoing.write(piece)) await drained(outgoing);
+      if (!outgoing.write(piece)) await drained();
     }
     // What was not read of a body that was refused: the connection is of no more use.
     if (!incoming.complete) outgoing.once("finish", () => incoming.destroy());
@@ -62,13 +64,6 @@ async function respond(
     console.error(error);
     outgoing.destroy();
   }
-}
-
-function drained(outgoing: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    outgoing.once("drain", resolve);
-    outgoing.once("close", resolve);
-  });
 }
 
 function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {

@@ -4,7 +4,7 @@ import { Console } from "node:console";
 import type { Readable, Writable } from "node:stream";
 
 import { CONCURRENCY, LEAVE_MS_MAX, LINE_BYTES_MAX } from "./bounds.js";
-import { linesIn } from "./lines.js";
+import { drainOf, linesIn } from "./lines.js";
 import type { Runtime } from "./runtime.js";
 import type { Turn } from "./turn.js";
 import { SDK } from "./version.js";
@@ -26,23 +26,6 @@ export function claimOutput(stdout: Writable = process.stdout, stderr: Writable 
     globalThis.console[name] = console[name].bind(console) as never;
   }
   return { write, drained: drainOf(stdout) };
-}
-
-/** Waits until a stream has room, or is gone. Whoever waits at the same time waits for the same. */
-function drainOf(stream: Writable): () => Promise<void> {
-  let waiting: Promise<void> | undefined;
-  return () => {
-    if (!stream.writableNeedDrain || stream.destroyed) return Promise.resolve();
-    waiting ??= new Promise((resolve) => {
-      const go = () => {
-        for (const event of ["drain", "close", "error"]) stream.off(event, go);
-        waiting = undefined;
-        resolve();
-      };
-      for (const event of ["drain", "close", "error"]) stream.once(event, go);
-    });
-    return waiting;
-  };
 }
 
 /** Says what this worker is. Before the agents are loaded: until then the host gives it one message at most. */

@@ -198,6 +198,20 @@ test("a replay that goes another way shows what it says", async () => {
   assert.equal((await asker.say("y")).text, "y");
 });
 
+test("what is held back in a replay has a bound, over which the turn fails", async () => {
+  const h = host(
+    agent(async function* helper(_message, ctx) {
+      for (let piece = 0; piece < 4; piece += 1) yield "x".repeat(1024 * 1024);
+      yield await ctx.ask("Well?");
+    }),
+  );
+  await h.say("hi");
+  await h.restart();
+  const answer = await h.say("yes");
+  assert.equal(answer.error, "The agent met an error.");
+  assert.match(answer.logs[0]?.message ?? "", /^more than 4194304 bytes/);
+});
+
 test("a first message that is too large is found in the history", async () => {
   const echo = agent(async function* echo(message, ctx) {
     yield `${await ctx.ask("What?")} ${await ctx.ask("Who?")} ${message.text.length} ${message.files.length}`;

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { connect } from "node:net";
 import { test } from "node:test";
 
-import { agent, endpoint, EndpointError, serve } from "forecourt-agent";
+import { agent, AgentError, endpoint, EndpointError, serve } from "forecourt-agent";
 import { handler } from "forecourt-agent/http";
 
 const seen: string[] = [];
@@ -114,6 +114,10 @@ test("with a secret only signed bodies are answered", async () => {
     await response.text();
   }
   assert.deepEqual(statuses, [200, 401, 401, 401, 401]);
+});
+
+test("an empty secret is refused: a blank variable must not open a service", () => {
+  assert.throws(() => handler(helper, { secret: "" }), AgentError);
 });
 
 test("whoever leaves cancels the turn, over a socket too", async () => {

@@ -92,7 +92,7 @@ fn the_wheel_and_the_package_of_npm_bring_the_program() {
     let out = tempfile::tempdir().unwrap();
     let folder = out.path();
     let mut command = Command::new(repository().join("dev/package"));
-    command.args(["--quick", "--binary", DYNAMIC, "--out"]).arg(folder).args(["wheel", "npm"]);
+    command.args(["--quick", "--binary", DYNAMIC, "--out"]).arg(folder).args(["wheel", "npm", "sbom"]);
     fine(command.output().unwrap());
     let sums = Command::new("sha256sum").args(["--check", "--strict", "SHA256SUMS"]).current_dir(folder).output();
     assert_eq!(fine(sums.unwrap()).matches(": OK").count(), 3, "with the list of what it is made of");

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import logging
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import NoReturn
 
 from .agent import Agent
@@ -78,16 +80,28 @@ def _serve(agents: Sequence[Agent], options: argparse.Namespace) -> int:
     from .server import serve
 
     install(logging.StreamHandler(sys.stderr), logging.INFO)
-    secret = options.secret or os.environ.get("FORECOURT_SECRET")
+    secret = os.environ.get("FORECOURT_SECRET") if options.secret is None else options.secret
     app = application(*agents, secret=secret, suspended=options.suspended)
     try:
-        asyncio.run(serve(app, options.host, options.port))
+        asyncio.run(_until_stopped(serve(app, options.host, options.port)))
+    except asyncio.CancelledError:
+        return 0
     except KeyboardInterrupt:
         return 130
     except OSError as error:
         print(f"error: {options.host}:{options.port} can't be listened on: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+async def _until_stopped(serving: Awaitable[None]) -> None:
+    """Serves until SIGTERM, which ends it in order: by `asyncio.CancelledError`, behind the open turns."""
+    task = asyncio.current_task()
+    assert task is not None
+    # Neither Windows nor a thread has handlers of signals.
+    with contextlib.suppress(NotImplementedError, RuntimeError):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    await serving
 
 
 def _parser(command: str, has_file: bool = True) -> argparse.ArgumentParser:

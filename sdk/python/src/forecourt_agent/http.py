@@ -42,7 +42,12 @@ class _Left(Exception):
 
 
 def application(*agents: Agent, secret: str | None = None, suspended: int = SUSPENDED) -> Application:
-    """An application that answers with `agents`. With a `secret`, bodies without its signature are refused."""
+    """An application that answers with `agents`. With a `secret`, bodies without its signature are refused.
+
+    `ValueError` where the secret is empty: a variable that was left blank must not open the service to everybody.
+    """
+    if secret == "":
+        raise ValueError("the secret is empty")
     runtime = Runtime(agents, suspended)
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:

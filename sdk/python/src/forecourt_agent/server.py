@@ -20,7 +20,7 @@ _REASONS |= {411: "Length Required", 503: "Service Unavailable"}
 
 
 _LINGER_SECONDS = 1.0
-"""How long a refused client may go on sending."""
+"""How long a refused client may go on sending, and how long answers may take to be sent once the service ends."""
 
 
 class _Unreadable(Exception):
@@ -47,6 +47,10 @@ async def serve(app: Application, host: str, port: int, started: asyncio.Event |
         except (ConnectionError, asyncio.IncompleteReadError):
             # The client is gone, and its turn with it.
             pass
+        except asyncio.CancelledError:
+            # The service ends. This is the top of a task that asyncio made, which reports one that was cancelled as an
+            # error that nobody has handled.
+            pass
         finally:
             connections.discard(task)
             writer.close()
@@ -57,10 +61,14 @@ async def serve(app: Application, host: str, port: int, started: asyncio.Event |
     if started is not None:
         started.set()
     try:
-        await server.serve_forever()
+        # It serves already. `serve_forever` that is cancelled waits for every connection since Python 3.12, before the
+        # turns of those are told that the service ends.
+        await asyncio.Event().wait()
     finally:
         server.close()
         await _shut_down(app)
+        if connections:
+            await asyncio.wait(set(connections), timeout=_LINGER_SECONDS)
         for task in connections:
             task.cancel()
         await asyncio.gather(*connections, return_exceptions=True)

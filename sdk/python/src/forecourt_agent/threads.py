@@ -51,6 +51,9 @@ class Bridge:
 class SyncContext:
     """The context of a function that is not async: the same names, and nothing to await."""
 
+    # What is set here would never reach the context: without a place for it, that is an error.
+    __slots__ = ("_bridge", "_context")
+
     def __init__(self, context: Context, bridge: Bridge) -> None:
         self._context, self._bridge = context, bridge
 
@@ -107,14 +110,15 @@ class SyncContext:
     def file(
         self,
         name: str,
-        data: bytes | str | Iterable[bytes],
+        data: bytes | bytearray | memoryview | str | Iterable[bytes],
         mime: str | None = None,
         *,
         description: str | None = None,
     ) -> None:
         """A file, in pieces of at most 256 KiB."""
         writer: ArtifactWriter = self._now(self._context.artifact, name, mime, description=description)
-        for piece in [data] if isinstance(data, (bytes, str)) else data:
+        # Bytes of every kind are one piece: by themselves they are numbers.
+        for piece in [data] if isinstance(data, (bytes, bytearray, memoryview, str)) else data:
             self._bridge.run(functools.partial(writer.write, piece))
         self._bridge.run(writer.close)
 
