@@ -45,8 +45,9 @@ fn guide() -> (TempDir, BuiltAgent) {
     }
     let copy = |from: &str, to: &str| std::fs::copy(docs.join("reference").join(from), manual.join(to)).unwrap();
     copy("config.md", "configuration.md");
-    copy("errors.md", "errors.md");
-    copy("worker.md", "worker.md");
+    for page in ["errors", "metrics", "worker", "vocabulary-keys", "openapi-mapping", "nodes-state", "engine-figures"] {
+        copy(&format!("{page}.md"), &format!("{page}.md"));
+    }
     let builtin: Vec<(String, PathBuf)> = vec![("manual".to_owned(), manual)];
     let context = Context { builtin, ..in_folder(folder.path()) };
     let toml = "[backend]\nkind = \"search\"\ncontent = [\"builtin:manual\"]\nitem_label = \"sections\"\nresults = 5\n";
