@@ -142,7 +142,7 @@ pub struct ResourceSettings {
     pub mime_type: Option<String>,
     /// What it says. Where the address has a place, `{day}` stands for its value.
     pub text: Option<String>,
-    /// The file of the deployment that it is, of at most 4 MiB. Read anew each time; clients that subscribe
+    /// The file of the deployment that it is, of at most 4 MiB. Read again each time; clients that subscribe
     /// are told when it changes.
     pub file: Option<PathBuf>,
 }
