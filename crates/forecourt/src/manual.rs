@@ -116,6 +116,7 @@ const GROUPS: &[Group] = &[
             "tls",
             "secrets",
             "reload",
+            "upgrade",
             "backup",
             "data-folder",
             "domains",

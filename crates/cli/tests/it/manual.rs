@@ -117,6 +117,7 @@ pages! {
     traces => "docs/manual/traces.md",
     troubleshooting => "docs/manual/troubleshooting.md",
     typescript => "docs/manual/typescript.md",
+    upgrade => "docs/manual/upgrade.md",
     vocabulary => "docs/manual/vocabulary.md",
     which_backend => "docs/manual/which-backend.md",
     which_wire => "docs/manual/which-wire.md",

@@ -69,7 +69,7 @@ const GUIDE_UNTUNED: &[Case] = &[
     ("how do I search by meaning with embeddings?", &["Semantic search"], "model_dir"),
     ("how do I allow other web pages to call my agent (CORS)?", &["CORS"], "cors"),
     ("is there a health check?", &["Health checks"], "/readyz"),
-    ("which backends are there?", &["Which backends are there"], "search"),
+    ("which backends are there?", &["Which backends are there", "Which backend?"], "search"),
     ("how do I sign people in with OpenID Connect?", &["OpenID Connect", "Bearer tokens"], "issuer"),
     ("how do I stream an answer with curl?", &["Streaming"], "curl"),
     ("how do I import an OpenAPI document?", &["Import an OpenAPI document"], "forecourt import openapi"),
