@@ -170,7 +170,7 @@ impl McpSettings {
         let settings: Self = section.read()?;
         let mut problems = Problems::new();
         for text in settings.allowed_origins.iter().filter(|text| Origin::parse(text).is_none()) {
-            let words = format!("`{text}` is no origin; write it like https://app.example.com");
+            let words = format!("`{text}` is not an origin; write it like https://app.example.com");
             problems.push(section.problem(Some("allowed_origins"), words));
         }
         if !TOOLS_LISTED.contains(&settings.tools_listed_max) {
