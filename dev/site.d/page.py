@@ -28,7 +28,7 @@ BAR = """
 <ul id="found" hidden></ul>
 <p id="told" class="unseen" role="status"></p>
 </form>
-<label class="version">Version <select><option>{version}</option></select></label>
+<p class="version"><label for="version">Version</label> <output id="version">{version}</output></p>
 </header>
 """
 

@@ -113,13 +113,14 @@
     box.focus();
   });
 
-  // Without a server there is no list of versions, and the menu has this one alone.
-  const menu = document.querySelector(".version select");
+  // Without a server there is no list of versions: only this one is told.
   const page = location.pathname.split("/").pop() || "index.html";
   if (location.protocol === "file:") return;
   fetch("../versions.json").then((answer) => answer.json()).then(({ versions }) => {
-    const current = menu.value;
-    menu.replaceChildren(...versions.map(({ name }) => new Option(name, name, false, name === current)));
+    const told = document.getElementById("version"), menu = el("select");
+    menu.id = told.id;
+    menu.append(...versions.map(({ name }) => new Option(name, name, false, name === told.textContent)));
+    told.replaceWith(menu);
     menu.addEventListener("change", () => {
       const { name, pages } = versions.find(({ name }) => name === menu.value);
       location.href = `../${name}/${pages.includes(page) ? page : "index.html"}`;

@@ -84,7 +84,7 @@ def document(head, body):
 
 
 def redirect():
-    head = f'<title>Forecourt</title>\n<meta http-equiv="refresh" content="0; url={LATEST}/index.html">\n'
+    head = f'<title>Forecourt</title>\n<link rel="icon" href="{LATEST}/forecourt.svg">\n<meta http-equiv="refresh" content="0; url={LATEST}/index.html">\n'
     return document(head, f'<p><a href="{LATEST}/index.html">The manual of Forecourt</a></p>\n')
 
 
@@ -92,7 +92,8 @@ def missing(base):
     """The page for paths that are not there. It is read at any depth, so that only `base` leads back from it."""
     at = f"{html.escape(base)}{LATEST}/"
     styles = "".join(f'<link rel="stylesheet" href="{at}{name}">\n' for name in ("manual.css", "site.css"))
-    head = f'<title>No such page · Forecourt</title>\n<meta name="robots" content="noindex">\n{styles}'
+    icon = f'<link rel="icon" href="{at}forecourt.svg">\n'
+    head = f'<title>No such page · Forecourt</title>\n<meta name="robots" content="noindex">\n{icon}{styles}'
     body = (
         "<main>\n<h1>No such page</h1>\n<p>It may have moved, or be of another version.</p>\n"
         f'<p><a href="{at}index.html">All pages of the manual</a></p>\n</main>\n'

@@ -18,7 +18,11 @@ fn root() -> PathBuf {
 }
 
 fn site(arguments: &[&str]) -> Ran {
-    let mut command = Command::new(root().join("dev/site"));
+    dev("site", arguments)
+}
+
+fn dev(script: &str, arguments: &[&str]) -> Ran {
+    let mut command = Command::new(root().join("dev").join(script));
     Ran::of(command.args(arguments).env("FORECOURT", env!("CARGO_BIN_EXE_forecourt")))
 }
 
@@ -111,7 +115,9 @@ fn assert_surroundings(out: &Path, version: &str, written: &BTreeMap<String, Str
 }
 
 #[test]
-fn the_parts_of_the_script_do_what_they_say() {
-    let ran = site(&["--self-test"]);
-    assert!(ran.code == Some(0) && ran.stderr.contains("OK"), "{ran:?}");
+fn the_parts_of_the_scripts_do_what_they_say() {
+    for script in ["site", "cast"] {
+        let ran = dev(script, &["--self-test"]);
+        assert!(ran.code == Some(0) && ran.stderr.contains("OK"), "{script}: {ran:?}");
+    }
 }
