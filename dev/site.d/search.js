@@ -117,10 +117,10 @@
   const page = location.pathname.split("/").pop() || "index.html";
   if (location.protocol === "file:") return;
   fetch("../versions.json").then((answer) => answer.json()).then(({ versions }) => {
-    const told = document.getElementById("version"), menu = el("select");
-    menu.id = told.id;
-    menu.append(...versions.map(({ name }) => new Option(name, name, false, name === told.textContent)));
-    told.replaceWith(menu);
+    const own = document.getElementById("version"), menu = el("select");
+    menu.id = own.id;
+    menu.append(...versions.map(({ name }) => new Option(name, name, false, name === own.textContent)));
+    own.replaceWith(menu);
     menu.addEventListener("change", () => {
       const { name, pages } = versions.find(({ name }) => name === menu.value);
       location.href = `../${name}/${pages.includes(page) ? page : "index.html"}`;
