@@ -85,7 +85,7 @@ fn made(folder: &Path, ending: &str) -> PathBuf {
 /// The program as both package managers put it into a path: it runs, and what it exits with arrives.
 #[test]
 fn the_wheel_and_the_package_of_npm_bring_the_program() {
-    if !["python3", "npm", "node", "objdump", "strip"].iter().all(|name| is_there(name)) {
+    if !["python3", "npm", "node", "readelf", "strip"].iter().all(|name| is_there(name)) {
         eprintln!("skipped: a wheel and a package of npm need python3, npm and binutils");
         return;
     }
@@ -95,13 +95,22 @@ fn the_wheel_and_the_package_of_npm_bring_the_program() {
     command.args(["--quick", "--binary", DYNAMIC, "--out"]).arg(folder).args(["wheel", "npm", "sbom"]);
     fine(command.output().unwrap());
     let sums = Command::new("sha256sum").args(["--check", "--strict", "SHA256SUMS"]).current_dir(folder).output();
-    assert_eq!(fine(sums.unwrap()).matches(": OK").count(), 3, "with the list of what it is made of");
+    assert_eq!(fine(sums.unwrap()).matches(": OK").count(), 4, "two of npm, and the list of what it is made of");
 
     fine(Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")).output().unwrap());
     let pip = ["-m", "pip", "install", "--quiet", "--no-index", "--disable-pip-version-check"];
     fine(Command::new(folder.join("venv/bin/python")).args(pip).arg(made(folder, ".whl")).output().unwrap());
     let npm = ["install", "--silent", "--offline", "--no-audit", "--no-fund", "--prefix"];
-    fine(Command::new("npm").args(npm).arg(folder.join("node")).arg(made(folder, ".tgz")).output().unwrap());
+    // What everybody asks for finds the program in the package beside it, and says so where that is not installed.
+    let (launcher, program) = (made(folder, &format!("{}.tgz", env!("CARGO_PKG_VERSION"))), made(folder, "64.tgz"));
+    let installed = |to: &str, packages: &[&PathBuf]| {
+        fine(Command::new("npm").args(npm).arg(folder.join(to)).args(packages).output().unwrap());
+        folder.join(to).join("node_modules/.bin/forecourt")
+    };
+    let lacking = Command::new(installed("bare", &[&launcher])).arg("--version").output().unwrap();
+    assert_eq!(lacking.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&lacking.stderr).contains("is not installed"));
+    installed("node", &[&launcher, &program]);
 
     for program in ["venv/bin/forecourt", "node/node_modules/.bin/forecourt"] {
         let run = |words: &[&str]| Command::new(folder.join(program)).args(words).output().unwrap();
