@@ -27,6 +27,8 @@ mod lengths;
 mod names;
 #[path = "tidy/programs.rs"]
 mod programs;
+#[path = "tidy/publishing.rs"]
+mod publishing;
 #[path = "tidy/seams.rs"]
 mod seams;
 #[path = "tidy/words.rs"]
