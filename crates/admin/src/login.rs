@@ -142,11 +142,12 @@ fn no_provider() -> ApiError {
 
 fn held_up(wait: Duration) -> ApiError {
     let seconds = wait.as_secs().max(1);
-    ApiError::too_many(format!("too many logins were begun; try again in {seconds} s"), seconds)
+    ApiError::too_many(format!("too many logins were started; try again in {seconds} s"), seconds)
 }
 
 fn stale() -> ApiError {
-    ApiError::invalid("this login was used before, took too long, or was begun in another browser").hint("log in again")
+    ApiError::invalid("this login was used before, took too long, or was started in another browser")
+        .hint("log in again")
 }
 
 fn login_error(provider: &LoginProvider, error: OidcError) -> ApiError {

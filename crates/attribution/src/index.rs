@@ -151,7 +151,7 @@ impl SealedIndex {
         if let Some(index) = Self::read(folder, number) {
             return Ok(index);
         }
-        tracing::info!(segment = number, "the index of a segment of records is made anew");
+        tracing::info!(segment = number, "the index of a segment of records is built again");
         SegmentIndex::scan(folder, number)?.write(folder, number)?;
         let path = path(folder, number);
         Self::read(folder, number).ok_or_else(|| LogError::damaged(&path, 0, "the index can't be read back"))

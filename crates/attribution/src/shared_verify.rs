@@ -59,7 +59,7 @@ pub fn verify_shared<'a>(
             chain.end(&mut told);
         }
         if told.unsigned > 0 {
-            told.notes.push(format!("{} records are not signed: whoever made them can't be told", told.unsigned));
+            told.notes.push(format!("{} records are not signed: nobody can tell who made them", told.unsigned));
         }
         told.is_unwritten = told.segments == 0;
         Ok(told)

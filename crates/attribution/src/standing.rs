@@ -50,14 +50,14 @@ impl LogState {
             KeptMark::Read(mark, jws) => (mark, jws),
             KeptMark::Missing if self.is_new() => return Ok(false),
             KeptMark::Missing | KeptMark::Unreadable => {
-                tracing::warn!(%folder, "the mark beside the records is gone: it is made anew");
+                tracing::warn!(%folder, "the mark beside the records is gone: it is written again");
                 return Ok(false);
             }
         };
         match require_signed(&jws, &known_keys(&self.folder, signer)) {
             Ok(()) => self.require(MARK, &mark, signer).map(|()| true),
             Err(reason) => {
-                tracing::warn!(%folder, %reason, "the mark beside the records says nothing: it is made anew");
+                tracing::warn!(%folder, %reason, "the mark beside the records says nothing: it is written again");
                 Ok(false)
             }
         }

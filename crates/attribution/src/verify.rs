@@ -162,7 +162,7 @@ pub fn verify(
         require_reached(&snapshot, head, &mut told);
     }
     if told.unsigned > 0 {
-        told.notes.push(format!("{} records are not signed: whoever made them can't be told", told.unsigned));
+        told.notes.push(format!("{} records are not signed: nobody can tell who made them", told.unsigned));
     }
     told.findings.sort_by(|a, b| (&a.path, a.offset).cmp(&(&b.path, b.offset)));
     Ok(told)

@@ -23,6 +23,8 @@ mod floors;
 mod fuzz;
 #[path = "tidy/lengths.rs"]
 mod lengths;
+#[path = "tidy/manual.rs"]
+mod manual;
 #[path = "tidy/names.rs"]
 mod names;
 #[path = "tidy/programs.rs"]
@@ -397,30 +399,6 @@ fn files_stay_small() {
     }
     let huge: Vec<_> = sizes.iter().filter(|(_, lines)| **lines > LINES_MAX).collect();
     assert!(huge.is_empty(), "two ideas in one file? {huge:?}");
-}
-
-#[test]
-fn links_in_the_docs_lead_somewhere() {
-    let link = Regex::new(r"\]\(([^)\s#]+)(#[^)\s]*)?\)").unwrap();
-    let mut broken = Vec::new();
-    for path in files("", "md") {
-        let text = fs::read_to_string(&path).unwrap();
-        for found in link.captures_iter(&without_code(&text)) {
-            let target = &found[1];
-            let outside = target.contains("://") || target.starts_with("mailto:") || target.starts_with('?');
-            if !outside && !path.parent().unwrap().join(target).exists() {
-                broken.push(format!("{}: {target}", shown(&path)));
-            }
-        }
-    }
-    assert_eq!(broken, Vec::<String>::new());
-}
-
-/// Markdown without its code blocks and code spans, where brackets mean nothing.
-fn without_code(text: &str) -> String {
-    let blocks = Regex::new(r"(?s)```.*?```").unwrap();
-    let spans = Regex::new(r"`[^`\n]*`").unwrap();
-    spans.replace_all(&blocks.replace_all(text, ""), "").into_owned()
 }
 
 #[test]

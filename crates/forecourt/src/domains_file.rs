@@ -56,7 +56,7 @@ impl DomainsFile {
         let mut rest = root.clone();
         // Taken out unread: each deployment reads the shared tables itself.
         SHARED.iter().filter(|name| **name != "trusted_proxies").for_each(|table| drop(rest.take(table)));
-        let hint = "what is of one domain stands in the forecourt.toml of its own folder";
+        let hint = "settings of one domain belong in the forecourt.toml of its own folder";
         let top: Result<TopKeys, Problems> = rest.read();
         match top {
             Err(wrong) => problems.extend(wrong.into_iter().map(|problem| problem.hint(hint))),

@@ -6,81 +6,151 @@ use std::path::{Path, PathBuf};
 /// A subject, and its pages: name and text.
 type Group = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// Its pages by subject, in the order in which they are read.
+/// Pages of `docs/manual`, by the names of their files.
+macro_rules! pages {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../docs/manual/", $name, ".md")))),*]
+    };
+}
+
+/// Its pages by subject, in the order in which they are read: learn it, choose, do one thing, look it up.
 const GROUPS: &[Group] = &[
+    ("Tutorials", pages!["getting-started", "agents", "content", "embed-widget", "python", "typescript"]),
+    ("Why, and what to choose", pages!["which-backend", "which-wire", "request"]),
     (
-        "First steps",
-        &[
-            ("getting-started.md", include_str!("../../../docs/manual/getting-started.md")),
-            ("agents.md", include_str!("../../../docs/manual/agents.md")),
-            ("python.md", include_str!("../../../docs/manual/python.md")),
-            ("typescript.md", include_str!("../../../docs/manual/typescript.md")),
-            ("content.md", include_str!("../../../docs/manual/content.md")),
-            ("talking.md", include_str!("../../../docs/manual/talking.md")),
-            ("embed-widget.md", include_str!("../../../docs/manual/embed-widget.md")),
+        "How to answer: backends",
+        pages![
+            "models",
+            "model-costs",
+            "agents-ask-agents",
+            "http-backend",
+            "command-backend",
+            "a2a-backend",
+            "mcp-backend",
+            "hubs",
+            "tasks",
+            "embedding",
         ],
     ),
     (
-        "Protocols",
-        &[
-            ("discovery.md", include_str!("../../../docs/manual/discovery.md")),
-            ("a2a.md", include_str!("../../../docs/manual/a2a.md")),
-            ("mcp.md", include_str!("../../../docs/manual/mcp.md")),
-            ("mcp-servers.md", include_str!("../../../docs/manual/mcp-servers.md")),
-            ("hubs.md", include_str!("../../../docs/manual/hubs.md")),
-            ("agtp.md", include_str!("../../../docs/manual/agtp.md")),
-            ("nlweb.md", include_str!("../../../docs/manual/nlweb.md")),
-            ("email.md", include_str!("../../../docs/manual/email.md")),
+        "How to have content found",
+        pages![
+            "content-tables",
+            "content-web",
+            "content-push",
+            "filters",
+            "search-answers",
+            "ranking",
+            "search-models",
+            "vocabulary",
+            "evaluation",
+            "engines",
         ],
     ),
     (
-        "Rules and identity",
-        &[
-            ("policy.md", include_str!("../../../docs/manual/policy.md")),
-            ("payment.md", include_str!("../../../docs/manual/payment.md")),
-            ("crawlers.md", include_str!("../../../docs/manual/crawlers.md")),
-            ("identity.md", include_str!("../../../docs/manual/identity.md")),
+        "How to ask, over each protocol",
+        pages![
+            "talking",
+            "talking-browser",
+            "ask",
+            "discovery",
+            "a2a",
+            "a2a-payment",
+            "mcp",
+            "mcp-tools",
+            "mcp-servers",
+            "mcp-servers-calls",
+            "mcp-servers-sign-in",
+            "nlweb",
+            "email",
+            "conform",
         ],
     ),
     (
-        "Endpoints",
-        &[
-            ("endpoints.md", include_str!("../../../docs/manual/endpoints.md")),
-            ("negotiation.md", include_str!("../../../docs/manual/negotiation.md")),
-            ("openapi.md", include_str!("../../../docs/manual/openapi.md")),
+        "How to use AGTP",
+        pages![
+            "agtp",
+            "agtp-serving",
+            "agtp-manifest",
+            "agtp-methods",
+            "agtp-records",
+            "identity",
+            "agent-certificates",
         ],
     ),
     (
-        "Operation",
-        &[
-            ("installing.md", include_str!("../../../docs/manual/installing.md")),
-            ("operating.md", include_str!("../../../docs/manual/operating.md")),
-            ("proxies.md", include_str!("../../../docs/manual/proxies.md")),
-            ("nodes.md", include_str!("../../../docs/manual/nodes.md")),
-            ("postgresql.md", include_str!("../../../docs/manual/postgresql.md")),
-            ("engines.md", include_str!("../../../docs/manual/engines.md")),
-            ("monitoring.md", include_str!("../../../docs/manual/monitoring.md")),
-            ("console.md", include_str!("../../../docs/manual/console.md")),
-            ("tasks.md", include_str!("../../../docs/manual/tasks.md")),
+        "How to decide who may ask, and who pays",
+        pages![
+            "authentication",
+            "sign-in",
+            "policy",
+            "rate-limits",
+            "guardrails",
+            "refusals",
+            "audit",
+            "crawlers",
+            "payment",
+            "payment-cards",
+            "payment-ap2",
+            "payment-charges",
         ],
     ),
     (
-        "Quality",
-        &[
-            ("vocabulary.md", include_str!("../../../docs/manual/vocabulary.md")),
-            ("evaluation.md", include_str!("../../../docs/manual/evaluation.md")),
-            ("conform.md", include_str!("../../../docs/manual/conform.md")),
+        "How to offer endpoints",
+        pages![
+            "endpoints",
+            "endpoints-python",
+            "endpoints-service",
+            "endpoints-composition",
+            "negotiation",
+            "negotiation-contracts",
+            "openapi",
+            "openapi-review",
         ],
+    ),
+    (
+        "How to run it",
+        pages![
+            "installing",
+            "operating",
+            "tls",
+            "secrets",
+            "reload",
+            "upgrade",
+            "backup",
+            "data-folder",
+            "domains",
+            "connections",
+            "operator-questions",
+            "troubleshooting",
+            "proxies",
+        ],
+    ),
+    ("How to run several nodes", pages!["nodes", "nodes-failures", "postgresql"]),
+    (
+        "How to watch and manage it",
+        pages!["monitoring", "alerts", "traces", "console", "console-login", "console-actions",],
     ),
     (
         "Reference",
         &[
-            ("embedding.md", include_str!("../../../docs/manual/embedding.md")),
-            ("configuration.md", include_str!("../../../docs/reference/config.md")),
-            ("errors.md", include_str!("../../../docs/reference/errors.md")),
-            ("worker.md", include_str!("../../../docs/reference/worker.md")),
+            ("configuration", include_str!("../../../docs/reference/config.md")),
+            ("errors", include_str!("../../../docs/reference/errors.md")),
+            ("metrics", include_str!("../../../docs/reference/metrics.md")),
+            ("worker", include_str!("../../../docs/reference/worker.md")),
+            ("vocabulary-keys", include_str!("../../../docs/reference/vocabulary-keys.md")),
+            ("openapi-mapping", include_str!("../../../docs/reference/openapi-mapping.md")),
+            ("nodes-state", include_str!("../../../docs/reference/nodes-state.md")),
+            ("engine-figures", include_str!("../../../docs/reference/engine-figures.md")),
         ],
     ),
+];
+
+/// Drawings that pages show: the name of the file, and what it holds (SVG).
+const DRAWINGS: &[(&str, &str)] = &[
+    ("which-backend.svg", include_str!("../../../docs/manual/which-backend.svg")),
+    ("which-wire.svg", include_str!("../../../docs/manual/which-wire.svg")),
+    ("request.svg", include_str!("../../../docs/manual/request.svg")),
 ];
 
 /// What a search backend calls it: `content = ["builtin:manual"]`.
@@ -107,9 +177,14 @@ pub(crate) fn groups() -> impl Iterator<Item = (&'static str, impl Iterator<Item
     GROUPS.iter().map(|(subject, pages)| (*subject, pages.iter().map(page)))
 }
 
-fn page((file, text): &(&'static str, &'static str)) -> ManualPageText {
-    let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(file);
-    ManualPageText { name: file.trim_end_matches(".md"), title, text }
+fn page((name, text): &(&'static str, &'static str)) -> ManualPageText {
+    let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(name);
+    ManualPageText { name, title, text }
+}
+
+/// The drawing of this name, such as `request.svg`.
+pub(crate) fn drawing(name: &str) -> Option<&'static str> {
+    DRAWINGS.iter().find(|(file, _)| *file == name).map(|(_, text)| *text)
 }
 
 /// Where it is unpacked.
@@ -122,7 +197,7 @@ pub(crate) fn unpack(data: &Path) -> io::Result<()> {
     let folder = folder(data);
     std::fs::create_dir_all(&folder)?;
     for (name, text) in GROUPS.iter().flat_map(|(_, pages)| *pages) {
-        let file = folder.join(name);
+        let file = folder.join(format!("{name}.md"));
         // A page that is written again would look changed, and be indexed again at each start.
         if std::fs::read_to_string(&file).ok().as_deref() != Some(*text) {
             std::fs::write(&file, text)?;

@@ -16,7 +16,7 @@ use forecourt_surface::{BaseUrl, HttpRoutes, Mount};
 use http::header::{ACCEPT, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName};
 use http::{HeaderMap, HeaderValue};
 
-use crate::manual::{ManualPageText, groups, pages};
+use crate::manual::{ManualPageText, drawing, groups, pages};
 
 const INDEX_PATH: &str = "/manual/";
 const SHORT_PATH: &str = "/manual";
@@ -28,6 +28,7 @@ const GUIDE: &str = "guide";
 const FRESH: Duration = Duration::from_secs(3_600);
 const HTML: &str = "text/html; charset=utf-8";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
+const SVG: &str = "image/svg+xml";
 
 /// The routes.
 pub(crate) fn routes(mount: &Mount) -> HttpRoutes {
@@ -36,11 +37,17 @@ pub(crate) fn routes(mount: &Mount) -> HttpRoutes {
     }
     let paths = vec![INDEX_PATH, SHORT_PATH, PAGE_PATH];
     let router = paths.iter().fold(Router::new(), |router, path| router.route(path, any(on_page)));
-    // No script runs on these pages; programs that audit them read `/robots.txt` from within the page.
-    let policy = format!("{}; connect-src 'self'", mount.pages.branding.asking_policy());
-    let policy = HeaderValue::from_str(&policy).ok();
+    let policy = HeaderValue::from_str(&page_policy(&mount.pages.branding)).ok();
     let manual = Manual { host: mount.host.clone(), pages: mount.pages.clone(), policy };
     HttpRoutes { paths, router: router.with_state(manual) }
+}
+
+/// What a browser may do with a page. No script runs on it; programs that audit it read `/robots.txt` from within it.
+fn page_policy(brand: &Branding) -> String {
+    let policy = brand.asking_policy();
+    // A browser complains of a directive that is there twice: the logo of a site has brought this one.
+    let pictures = if policy.contains("img-src") { "" } else { " img-src 'self';" };
+    format!("{policy};{pictures} connect-src 'self'")
 }
 
 #[derive(Clone)]
@@ -59,8 +66,11 @@ async fn on_page(State(Manual { host, pages, policy }): State<Manual>, request: 
     let mut response = answer(request.method(), headers, || {
         document(path, &url, takes_html(headers), guide.as_deref(), &pages.branding)
     });
-    let is_html = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == HTML);
-    if is_html {
+    let kind = response.headers().get(CONTENT_TYPE).cloned();
+    if kind.as_ref().is_some_and(|kind| kind == SVG) {
+        response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(csp::PICTURE));
+    }
+    if kind.is_some_and(|kind| kind == HTML) {
         let head = response.headers_mut();
         if let Some(policy) = policy {
             head.insert(CONTENT_SECURITY_POLICY, policy);
@@ -93,6 +103,9 @@ fn document(
     brand: &Branding,
 ) -> Result<ServedDocument, DocumentError> {
     let name = path.strip_prefix(INDEX_PATH).unwrap_or_default();
+    if let Some(svg) = drawing(name) {
+        return Ok(ServedDocument::new(SVG, FRESH, svg));
+    }
     let name = name.strip_suffix(".md").unwrap_or(name);
     let markdown = match name {
         "" => index(brand),
@@ -124,18 +137,17 @@ fn index(brand: &Branding) -> String {
 /// A page whose links lead to pages here, not to files of the source.
 fn linked(text: &str, brand: &Branding) -> String {
     let here = format!("]({}", brand.path(INDEX_PATH));
-    let moved = [
-        ("](../reference/config.md", "configuration"),
-        ("](../reference/errors.md", "errors"),
-        ("](../reference/worker.md", "worker"),
-        ("](../manual/", ""),
-    ];
-    // Pages first: the reference names them by their folder.
-    let text = pages().fold(text.to_owned(), |text, page| {
+    // Of one page the file has another name.
+    let text = text.replace("](../reference/config.md", &format!("{here}configuration"));
+    let text = pages().fold(text, |text, page| {
         let to = format!("{here}{}", page.name);
-        ["](", "](../manual/"].iter().fold(text, |text, from| text.replace(&format!("{from}{}.md", page.name), &to))
+        // Pages of the manual and of the reference name each other by their folders.
+        ["](", "](../manual/", "](../reference/"]
+            .iter()
+            .fold(text, |text, from| text.replace(&format!("{from}{}.md", page.name), &to))
     });
-    moved.iter().fold(text, |text, (from, to)| text.replace(from, &format!("{here}{to}")))
+    // What is left is the list of them.
+    text.replace("](../manual/", &here)
 }
 
 #[cfg(test)]
@@ -162,5 +174,29 @@ mod tests {
         }
         assert_eq!(served("/manual/nothing", true), Err(DocumentError::Absent("no such page")));
         assert!(served("/manual/operating", false).unwrap().starts_with("# Operating"));
+    }
+
+    #[test]
+    fn every_drawing_that_a_page_shows_is_served() {
+        let mut shown = 0;
+        for page in pages() {
+            for name in page.text.split("](").skip(1).filter_map(|link| link.split(')').next()) {
+                if !name.ends_with(".svg") {
+                    continue;
+                }
+                let text = served(&format!("/manual/{name}"), true).unwrap();
+                assert!(text.starts_with("<svg ") && text.contains("prefers-color-scheme: dark"), "{name}");
+                // Names of classes alone would leave nothing to read aloud, to search and to copy.
+                assert!(text.contains("<text ") && text.contains("aria-label"), "{name}");
+                shown += 1;
+            }
+        }
+        assert!(shown >= 3, "{shown}");
+    }
+
+    #[test]
+    fn a_page_may_show_pictures_of_its_own_host_and_says_so_once() {
+        let policy = page_policy(&Branding::default());
+        assert_eq!(policy.matches("img-src 'self'").count(), 1, "{policy}");
     }
 }

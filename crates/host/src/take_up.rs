@@ -337,5 +337,5 @@ fn too_much_to_keep() -> Ending {
 
 /// What is said of work whose node was lost in each of its tries.
 fn lost_each_time() -> Ending {
-    FailureCause::NodeLost.ending(format!("The host stopped each of the {WORK_TRIES_MAX} times that this was begun."))
+    FailureCause::NodeLost.ending(format!("The host stopped each of the {WORK_TRIES_MAX} times that this was started."))
 }

@@ -132,7 +132,8 @@ impl Issuances {
                 }
             }
             if record.checkouts >= CHECKOUTS_MAX {
-                let message = format!("It was begun {CHECKOUTS_MAX} times to pay this by card. Ask again to go on.");
+                let message =
+                    format!("This was started {CHECKOUTS_MAX} times as a card payment. Ask again to continue.");
                 return Ok(CheckoutOutcome::Refused(fault("too_many_checkouts", message, false)));
             }
             self.list_indeterminate(&hash).await?;

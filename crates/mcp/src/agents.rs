@@ -67,7 +67,7 @@ static INPUT: LazyLock<LazyJson> = LazyLock::new(|| {
             "message": {"type": "string", "minLength": 1, "description": "What to say, in the person's own words."},
             "context_id": {
                 "type": "string",
-                "description": "The context_id of an earlier answer, to follow up on it. Leave it out to begin anew.",
+                "description": "The context_id of an earlier answer, to follow up on it. Leave it out to start a new conversation.",
             },
             "task_id": {
                 "type": "string",

@@ -123,7 +123,7 @@ fn template(text: &str, key: &str, is_known: impl Fn(&str) -> bool) -> Result<Te
     let read = Text::read(text).map_err(|words| format!("has a `{key}` that {words}"))?;
     let unknown = read.names().find(|name| !is_known(name)).map(str::to_owned);
     match unknown {
-        Some(name) => Err(format!("has `{{{name}}}` in its `{key}`, which is none of its arguments")),
+        Some(name) => Err(format!("has `{{{name}}}` in its `{key}`, which is not one of its arguments")),
         None => Ok(read),
     }
 }

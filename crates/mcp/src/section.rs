@@ -142,7 +142,7 @@ pub struct ResourceSettings {
     pub mime_type: Option<String>,
     /// What it says. Where the address has a place, `{day}` stands for its value.
     pub text: Option<String>,
-    /// The file of the deployment that it is, of at most 4 MiB. Read anew each time; clients that subscribe
+    /// The file of the deployment that it is, of at most 4 MiB. Read again each time; clients that subscribe
     /// are told when it changes.
     pub file: Option<PathBuf>,
 }
@@ -170,7 +170,7 @@ impl McpSettings {
         let settings: Self = section.read()?;
         let mut problems = Problems::new();
         for text in settings.allowed_origins.iter().filter(|text| Origin::parse(text).is_none()) {
-            let words = format!("`{text}` is no origin; write it like https://app.example.com");
+            let words = format!("`{text}` is not an origin; write it like https://app.example.com");
             problems.push(section.problem(Some("allowed_origins"), words));
         }
         if !TOOLS_LISTED.contains(&settings.tools_listed_max) {

@@ -296,7 +296,7 @@ impl McpEndpoint {
         accept_both(&head.method, &mut head.headers);
         let mut response = self.service.handle(Request::from_parts(head, Body::from(body))).await.map(Body::new);
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
-            let words = "this is no message of JSON-RPC that MCP has";
+            let words = "this is not a JSON-RPC message of MCP";
             return Err(rpc_error::answer(StatusCode::BAD_REQUEST, peek.id(), words));
         }
         if ends && response.status() == StatusCode::ACCEPTED {

@@ -108,7 +108,7 @@ fn embed(section: &Section, listed: &[String]) -> Result<EmbedOrigins, Problems>
 fn origin(section: &Section, text: &str) -> Result<String, Problem> {
     crate::embed::origin(text).ok_or_else(|| {
         let shown = clean::line(text);
-        let problem = section.problem(Some("embed"), format!("`{shown}` is no origin of a site"));
+        let problem = section.problem(Some("embed"), format!("`{shown}` is not the origin of a site"));
         problem.hint("write `https://shop.example`: scheme, host and, where it is not the usual one, port")
     })
 }
@@ -117,7 +117,7 @@ fn colours(section: &Section, settings: &PagesSettings) -> Result<Colours, Probl
     let mut problems = Problems::new();
     for (table, palette) in [("colours", &settings.colours), ("colours_dark", &settings.colours_dark)] {
         for (key, wrong) in palette.wrong() {
-            let text = format!("`{table}.{key}`: `{}` is no colour", clean::line(wrong));
+            let text = format!("`{table}.{key}`: `{}` is not a colour", clean::line(wrong));
             problems.push(section.problem(Some(table), text).hint("write it as `#1f6b58`"));
         }
     }

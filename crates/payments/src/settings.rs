@@ -27,7 +27,7 @@ pub struct PaymentsSettings {
     /// answer is surely complete (the agent's `timeout_seconds`, and 60 s to settle) is taken before that answer.
     pub timeout_seconds: u64,
     /// Networks by their x402 version 1 names, such as `base-sepolia`. `base` and `base-sepolia` are known with
-    /// USDC and need no table; what is set here goes before what is known.
+    /// USDC and need no table; what is set here overrides what is known.
     pub networks: BTreeMap<String, NetworkSettings>,
     /// Cards, by a provider with a hosted checkout.
     pub card: CardSettings,

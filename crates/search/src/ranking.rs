@@ -200,7 +200,7 @@ impl RankingSettings {
             if library.search(&query)?.is_empty() {
                 missing.push(match self.items.get(at) {
                     Some(id) if self.properties.is_empty() => format!("names `{id}`, which no item has as its id"),
-                    Some(id) => format!("names `{id}`, which is no item with these properties"),
+                    Some(id) => format!("names `{id}`, which is not an item with these properties"),
                     None => "is about properties that no item has together".to_owned(),
                 });
             }

@@ -91,7 +91,7 @@ pub(super) struct SearchSettings {
     /// Rules for the order of items, a table each.
     #[serde(default)]
     ranking: Vec<RankingSettings>,
-    /// A language model that words questions anew, ranks what was found and sums it up. Without it, and
+    /// A language model that rewrites questions, ranks what was found and sums it up. Without it, and
     /// whenever it fails, answers are those of the search alone.
     #[serde(rename = "rerank")]
     _rerank: Option<RerankSettings>,

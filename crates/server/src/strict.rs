@@ -92,7 +92,7 @@ pub(crate) fn check_for<B>(
         return Err(Refusal::TooManyFields);
     }
     if request.method().as_str().len() > METHOD_BYTES_MAX {
-        return Err(Refusal::Malformed("The method is no word."));
+        return Err(Refusal::Malformed("The method is not a word."));
     }
     if headers.values().any(|value| !is_utf8(value)) {
         return Err(Refusal::Malformed("A header field is not UTF-8."));

@@ -18,7 +18,7 @@ pub(crate) enum SignInError {
     #[error("the sign-in service cannot be reached")]
     Unavailable,
     /// The state is unknown, used or too old, or the browser is another one.
-    #[error("the sign-in was used before, took too long, or was begun in another browser")]
+    #[error("the sign-in was used before, took too long, or was started in another browser")]
     Stale,
     /// The provider did not sign the person in.
     #[error("the sign-in service did not sign the person in")]

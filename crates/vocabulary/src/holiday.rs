@@ -58,7 +58,7 @@ impl TryFrom<String> for YearlyDays {
     fn try_from(text: String) -> Result<Self, String> {
         let (days, stands_alone) = text.strip_prefix('!').map_or((text.as_str(), false), |days| (days, true));
         let (first, last) = days.split_once('/').unwrap_or((days, days));
-        let read = |day: &str| YearDay::read(day).ok_or_else(|| format!("`{day}` is no day of a year"));
+        let read = |day: &str| YearDay::read(day).ok_or_else(|| format!("`{day}` is not a day of a year"));
         Ok(Self { first: read(first)?, last: read(last)?, stands_alone })
     }
 }

@@ -93,7 +93,7 @@ pub(crate) async fn retry(ask: Command) -> Result<ActionOutcome, ApiError> {
 }
 
 pub(crate) async fn discard(ask: Command) -> Result<ActionOutcome, ApiError> {
-    settle(ask, "drop", None, "it is dropped, and nobody is told").await
+    settle(ask, "drop", None, "it is dropped, and nobody is notified").await
 }
 
 async fn settle(

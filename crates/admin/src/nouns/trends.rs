@@ -76,7 +76,7 @@ pub(crate) async fn list(ask: Ask) -> Result<Trends, ApiError> {
     let span = match ask.query("span") {
         None => TrendSpan::Day,
         Some(name) => TrendSpan::from_name(name).ok_or_else(|| {
-            ApiError::invalid(format!("`{name}` is no span")).hint("there are hour, day, week, month")
+            ApiError::invalid(format!("`{name}` is not a span")).hint("there are hour, day, week, month")
         })?,
     };
     let agent = ask.query("agent").map(|agent| agent.trim_start_matches('@').to_owned());

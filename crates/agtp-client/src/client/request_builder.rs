@@ -17,7 +17,7 @@ pub(crate) struct RequestBuilder {
 /// Why there can be no such request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum DraftError {
-    /// The method is no word.
+    /// The method is not a word.
     #[error("the method is one word of letters, such as QUERY")]
     Method,
     /// The path or the query holds what no request line takes, or is too long.

@@ -87,7 +87,7 @@ async fn asked(way: &Way, what: &AdminWhat) -> Result<Value, Failure> {
         }
         what => {
             let (noun, verb, ReasonedAction { name, reason }) = action(what)
-                .ok_or_else(|| Failure::usage("this is no action").hint("`forecourt admin --help` lists them"))?;
+                .ok_or_else(|| Failure::usage("this is not an action").hint("`forecourt admin --help` lists them"))?;
             // People write agents as `@chef`, as the tables show them.
             let name = part(name.trim_start_matches('@'));
             way.post(&format!("/{noun}/{name}/{verb}"), &json!({ "reason": reason })).await?

@@ -43,7 +43,7 @@ pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     let moment = ago.and_then(|ago| now.to_zoned(TimeZone::UTC).checked_sub(ago).ok());
     let moment = moment.map(|moment| moment.timestamp());
     moment.ok_or_else(|| {
-        Failure::usage(format!("`{text}` is no moment")).hint("write 2026-11-23T08:00:00Z, or how long ago: 2h, 7d")
+        Failure::usage(format!("`{text}` is not a time")).hint("write 2026-11-23T08:00:00Z, or how long ago: 2h, 7d")
     })
 }
 

@@ -105,7 +105,7 @@ fn place(name: &str) -> Result<PathBuf, Failure> {
     let plain = path.components().all(|part| matches!(part, Component::Normal(_)));
     match plain && (path.starts_with(DEPLOYMENT) || path.starts_with(DATA)) && path.components().count() > 1 {
         true => Ok(path),
-        false => Err(Failure::yours(format!("the backup holds {name:?}, which is no place in it"))),
+        false => Err(Failure::yours(format!("the backup holds {name:?}, which is not a place in it"))),
     }
 }
 

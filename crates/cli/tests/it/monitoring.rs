@@ -69,7 +69,7 @@ fn unit_of(name: &str) -> &'static str {
 #[test]
 fn every_metric_is_in_the_manual_and_the_manual_names_no_other() {
     let (registered, told) =
-        (registered(), names(&fs::read_to_string(root().join("docs/manual/monitoring.md")).unwrap()));
+        (registered(), names(&fs::read_to_string(root().join("docs/reference/metrics.md")).unwrap()));
     let missing: Vec<_> = registered.difference(&told).collect();
     let made_up: Vec<_> = told.difference(&registered).collect();
     assert!(registered.len() > 30, "{registered:?}");
@@ -92,7 +92,7 @@ fn a_daemon_exposes_what_the_manual_says_under_the_usual_names() {
     let served = Deployment::gatehouse().serve();
     served.curl("/~echo?user=hi", &[]).with_status(200);
     let text = served.operator("/metrics").text();
-    let told = names(&fs::read_to_string(root().join("docs/manual/monitoring.md")).unwrap());
+    let told = names(&fs::read_to_string(root().join("docs/reference/metrics.md")).unwrap());
     let exposed: BTreeSet<String> =
         names(&text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n"));
     let unknown: Vec<_> = exposed.difference(&told).collect();

@@ -127,7 +127,7 @@ fn of_contracts(pair: &Pair, scope: &Scope) -> Vec<CodeEntry<Refusal>> {
         row(
             of(ContractRefusal::Unknown { synthesis_id }),
             "No contract of this id is known: it never was, was released, or was swept away.",
-            "Negotiate anew, or call without it.",
+            "Negotiate again, or call without it.",
         ),
         row(of(other), "The contract that is presented is for another method or path.", "Call what it is for."),
         row(

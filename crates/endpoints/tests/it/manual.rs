@@ -9,11 +9,15 @@ use serde_json::json;
 use crate::support::{alone, answer, call, caller, deployment, opened, problems, terms};
 use crate::upstream::Upstream;
 
+/// The pages about endpoints, whose files are of one deployment.
+const PAGES: [&str; 4] = ["endpoints", "endpoints-python", "endpoints-service", "endpoints-composition"];
+
 /// The files of the manual: the blocks of TOML that begin with their name.
 fn files() -> Vec<(String, String)> {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/manual/endpoints.md");
-    let page = std::fs::read_to_string(page).unwrap();
-    let blocks = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/manual");
+    let pages = PAGES.map(|page| std::fs::read_to_string(manual.join(page).with_extension("md")).unwrap());
+    let pages = pages.concat();
+    let blocks = pages.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
     let named =
         blocks.filter_map(|block| Some((block.lines().next()?.strip_prefix("# ")?.to_owned(), block.to_owned())));
     named.collect()

@@ -20,7 +20,7 @@ pub struct Log {
     /// patterns, and neither queries nor ids.
     pub access: AccessFormat,
     /// The file in which those are written, from the deployment's folder on; on standard error when absent. It may be
-    /// moved away at any time, and is then begun anew.
+    /// moved away at any time, and is then created again.
     pub access_file: Option<PathBuf>,
     /// Bytes of that file before it is moved to `.1` and the next one is begun.
     pub access_size_max: NonZeroU64,

@@ -162,7 +162,7 @@ impl Telemetry {
             match share(&sampler, variable("OTEL_TRACES_SAMPLER_ARG")) {
                 Some(share) => settings.traces = share,
                 None => {
-                    problems.push(section.problem(None, "OTEL_TRACES_SAMPLER is no sampler that is known").hint(
+                    problems.push(section.problem(None, "OTEL_TRACES_SAMPLER is not a known sampler").hint(
                         "it is `always_on`, `always_off` or `traceidratio` with a share in OTEL_TRACES_SAMPLER_ARG",
                     ))
                 }

@@ -132,8 +132,7 @@ impl SharedContent {
                 after = Some(*key);
                 // Others have pushed since: nobody knows which of two items with one id is the newer one.
                 if known.contains(&content.handle) {
-                    let words =
-                        "what was pushed here while this node was alone is passed over: others have pushed since";
+                    let words = "what was pushed here while this node was alone is ignored: others have pushed since";
                     tracing::warn!(agent = %content.handle, "{words}");
                     break;
                 }

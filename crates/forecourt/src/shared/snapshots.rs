@@ -108,7 +108,7 @@ impl Snapshots {
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    tracing::warn!(agent = %content.handle, "a snapshot of the index was passed over: {error}");
+                    tracing::warn!(agent = %content.handle, "a snapshot of the index was ignored: {error}");
                 }
             }
         }

@@ -26,7 +26,7 @@ pub(crate) enum DirectoryError {
     #[error("the directory is not of the type {DIRECTORY_TYPE}")]
     Type,
     /// It is no set of keys.
-    #[error("the directory is no set of keys")]
+    #[error("the directory is not a set of keys")]
     Malformed,
     /// None of its keys has signed it.
     #[error("no key of the directory has signed it for this host")]

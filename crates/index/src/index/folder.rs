@@ -58,7 +58,7 @@ impl Folder {
             State::Whole(index) => index,
             State::Missing => create(&words)?,
             State::OtherVersion => {
-                tracing::info!(index = %path.display(), "the search index is of another version; it will be built anew");
+                tracing::info!(index = %path.display(), "the search index is of another version; it will be rebuilt");
                 create(&words)?
             }
             State::Damaged(what) => {

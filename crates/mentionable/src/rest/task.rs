@@ -97,7 +97,7 @@ pub(crate) async fn register(
     let details = Map::new();
     let webhook = Webhook { id, protocol: NAME.to_owned(), url, secret, callback: false, retries, details };
     task.add_webhook(webhook, IfTaskEnded::Refuse).await.map_err(|error| match error {
-        Error::Conflict { .. } => Failure::from(error).hint("GET the task to read what came of it"),
+        Error::Conflict { .. } => Failure::from(error).hint("GET the task to read its result"),
         other => Failure::from(other),
     })?;
     Ok(())

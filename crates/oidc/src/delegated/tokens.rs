@@ -112,7 +112,7 @@ fn read(answer: &Answer, now: Timestamp) -> Result<DelegatedTokens, TokenError> 
 fn tokens(given: TokenAnswer, now: Timestamp) -> Result<DelegatedTokens, &'static str> {
     // Others need a proof with each request, and can't go into `Authorization: Bearer`.
     if !given.token_type.eq_ignore_ascii_case("bearer") {
-        return Err("it gave a token that is no bearer token");
+        return Err("it gave a token that is not a bearer token");
     }
     let is_plain = |token: &str| token.bytes().all(|byte| byte.is_ascii_graphic());
     let fits = |token: &str| !token.is_empty() && token.len() <= CREDENTIAL_BYTES_MAX && is_plain(token);

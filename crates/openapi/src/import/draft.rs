@@ -240,7 +240,7 @@ fn said(choice: &Choice, operation: &Operation<'_>, others: &[String], notes: &m
     match &choice.seen {
         Some(seen) => {
             let near = format!("near to {seen}; or {instead}");
-            notes.review(Part::Method, Doubt::about("the document's word is no method of the catalog", near));
+            notes.review(Part::Method, Doubt::about("the document's word is not a method of the catalog", near));
         }
         None => {
             let only = format!("{}; or {instead}", operation.http);

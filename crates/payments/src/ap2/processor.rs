@@ -1,7 +1,7 @@
 //! The client of a payment processor of the operator's: it holds, takes and gives back what a mandate is for.
 //!
 //! Three requests, each a POST of JSON and each done once however often it is asked: their names are this host's own, so
-//! that nothing that was lost on the way is done twice. `docs/manual/payment.md` has them for whoever writes a processor.
+//! that nothing that was lost on the way is done twice. `docs/manual/payment-ap2.md` has them for whoever writes a processor.
 
 use forecourt_core::json;
 use forecourt_egress::{Deadlines, Egress, EgressError, Purpose, UpstreamRequest};

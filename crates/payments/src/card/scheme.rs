@@ -76,7 +76,9 @@ impl Card {
         let fields = session_fields(order, amount, currency.code);
         let opened = self.client.post::<Session>("checkout/sessions", &key, &fields).await;
         let session = opened.map_err(|error| match error {
-            ApiError::Refused(code) => fault(&code, "The card payment could not be begun. Pay in another way.", false),
+            ApiError::Refused(code) => {
+                fault(&code, "The card payment could not be started. Pay in another way.", false)
+            }
             ApiError::NotAsked(_) | ApiError::NoAnswer(_) => away(),
         })?;
         let url = session.url.filter(|url| self.settings.is_checkout(url));
@@ -86,7 +88,7 @@ impl Card {
             None => {
                 tracing::error!("a checkout is not where [payments.card] `checkout_origin` says, or of somebody else");
                 // For good: nobody is sent there, so nobody can pay there, and the state is open for other ways.
-                Err(fault("unsupported_scheme", "The card payment could not be begun. Pay in another way.", false))
+                Err(fault("unsupported_scheme", "The card payment could not be started. Pay in another way.", false))
             }
         }
     }
@@ -234,7 +236,7 @@ impl Card {
 
 impl CardPayment {
     fn read(payment: &PaymentSubmission) -> Result<Self, PaymentError> {
-        let unreadable = || fault("invalid_payload", "This is no card payment that was found at a checkout.", false);
+        let unreadable = || fault("invalid_payload", "This is not a card payment that was found at a checkout.", false);
         let read: Self = serde_json::from_value(Value::Object(payment.payload.clone())).map_err(|_| unreadable())?;
         let is_named = is_id(&read.intent) && is_id(&read.session);
         if is_named { Ok(read) } else { Err(unreadable()) }

@@ -43,7 +43,7 @@ pub(super) fn read(
         right.iter().fold(false, |found, right| is(right) | found)
     };
     if !signatures(field).take(NOTICE_SIGNATURES_MAX).fold(false, |found, given| is_right(given) | found) {
-        return Err(refused("its signature is none of the provider's"));
+        return Err(refused("its signature is not the provider's"));
     }
     let event = json::parse(body).map_err(|_| refused("it is not JSON"))?;
     let id = event["id"].as_str().filter(|id| is_id(id)).ok_or_else(|| refused("it has no name"))?;

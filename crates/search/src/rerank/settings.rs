@@ -45,7 +45,7 @@ pub(crate) struct RerankSettings {
     /// Whether follow-ups are made questions of their own, and questions searched for by other words too.
     #[serde(default = "yes")]
     rewrite: bool,
-    /// Items that are ranked anew, at most 100; 0 leaves the order to the search.
+    /// Items that are reranked, at most 100; 0 leaves the order to the search.
     #[serde(default = "rank")]
     rank: usize,
     /// Whether each ranked item says why it is here.

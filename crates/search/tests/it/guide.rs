@@ -45,8 +45,9 @@ fn guide() -> (TempDir, BuiltAgent) {
     }
     let copy = |from: &str, to: &str| std::fs::copy(docs.join("reference").join(from), manual.join(to)).unwrap();
     copy("config.md", "configuration.md");
-    copy("errors.md", "errors.md");
-    copy("worker.md", "worker.md");
+    for page in ["errors", "metrics", "worker", "vocabulary-keys", "openapi-mapping", "nodes-state", "engine-figures"] {
+        copy(&format!("{page}.md"), &format!("{page}.md"));
+    }
     let builtin: Vec<(String, PathBuf)> = vec![("manual".to_owned(), manual)];
     let context = Context { builtin, ..in_folder(folder.path()) };
     let toml = "[backend]\nkind = \"search\"\ncontent = [\"builtin:manual\"]\nitem_label = \"sections\"\nresults = 5\n";
@@ -68,7 +69,7 @@ const GUIDE_UNTUNED: &[Case] = &[
     ("how do I search by meaning with embeddings?", &["Semantic search"], "model_dir"),
     ("how do I allow other web pages to call my agent (CORS)?", &["CORS"], "cors"),
     ("is there a health check?", &["Health checks"], "/readyz"),
-    ("which backends are there?", &["Which backends are there"], "search"),
+    ("which backends are there?", &["Which backends are there", "Which backend?"], "search"),
     ("how do I sign people in with OpenID Connect?", &["OpenID Connect", "Bearer tokens"], "issuer"),
     ("how do I stream an answer with curl?", &["Streaming"], "curl"),
     ("how do I import an OpenAPI document?", &["Import an OpenAPI document"], "forecourt import openapi"),

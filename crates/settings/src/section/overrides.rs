@@ -70,7 +70,7 @@ fn put_into(node: &mut Node, key: &str, rest: &[String], by: &Arc<EnvironmentOve
                 [] => Ok(()),
             }
         }
-        Kind::Text { .. } | Kind::Plain(_) => Err(format!("`{key}` is no table in the file")),
+        Kind::Text { .. } | Kind::Plain(_) => Err(format!("`{key}` is not a table in the file")),
     }
 }
 

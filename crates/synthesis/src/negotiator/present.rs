@@ -91,7 +91,7 @@ pub(super) fn revoked(record: &ContractRecord, holder: &ContractHolder) -> NoCon
         json!({"synthesis_id": record.synthesis_id, "ended_by": end.kind, "ended_at": end.at, "reason": end.reason})
     });
     let why = end.and_then(|end| end.reason.as_deref()).map(|reason| format!(" ({reason})")).unwrap_or_default();
-    let explanation = format!("the contract has ended{why}: propose anew, or call without it");
+    let explanation = format!("the contract has ended{why}: propose again, or call without it");
     NoContract { reason: NoContractReason::ContractRevoked, explanation, details }
 }
 

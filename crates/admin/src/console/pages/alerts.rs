@@ -56,7 +56,7 @@ fn row(state: RuleState, now: Timestamp) -> Vec<Cell> {
             choice: Some(("For", "until", SPANS.to_vec())),
             ..Act::new(path("silence"), "Silence", "It goes on being looked at, and nobody is told.")
         },
-        Some(_) => Act::new(path("unsilence"), "Hear again", "Whoever is told of alerts is told of it again."),
+        Some(_) => Act::new(path("unsilence"), "Hear again", "It is reported again."),
     };
     let silenced = silenced_until.map_or(Cell::Nothing, |until| {
         let by = [silenced_by, silence_reason].into_iter().flatten().collect::<Vec<_>>().join(": ");

@@ -87,7 +87,7 @@ pub(super) async fn limits_page(ask: Ask) -> Result<Page, ApiError> {
     };
     let rows = limits::list(ask).await?.limits.into_iter().map(row).collect();
     let empty = "Nobody ran into a bound since this node began. They are under [limits] in forecourt.toml.";
-    let lead = "On this node, since it began. Callers are told apart by a hash that nobody can trace back.";
+    let lead = "On this node, since it started. Callers are distinguished by a hash that nobody can trace back.";
     Ok(Page {
         lead: Some(lead.to_owned()),
         sections: vec![Section::table("Bounds", vec!["Bound", "Caller", "Times", "Last"], rows, empty)],
@@ -140,7 +140,7 @@ pub(super) async fn sessions_page(ask: Ask) -> Result<Page, ApiError> {
 }
 
 fn person_row(session: sessions::PersonSession, now: Timestamp) -> Vec<Cell> {
-    let end = Act::new(format!("sessions/{}/end", query(&session.id)), "End", "Whoever it is must sign in again.");
+    let end = Act::new(format!("sessions/{}/end", query(&session.id)), "End", "That person must sign in again.");
     vec![
         Cell::text(session.who),
         Cell::time(session.begun_at, now),
@@ -151,7 +151,7 @@ fn person_row(session: sessions::PersonSession, now: Timestamp) -> Vec<Cell> {
 }
 
 fn console_row(session: sessions::ConsoleSession, now: Timestamp) -> Vec<Cell> {
-    let end = Act::new(format!("sessions/{}/end", query(&session.id)), "End", "Whoever it is must log in again.");
+    let end = Act::new(format!("sessions/{}/end", query(&session.id)), "End", "That operator must log in again.");
     vec![
         Cell::text(session.who),
         Cell::text(session.role.name()),

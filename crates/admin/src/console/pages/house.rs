@@ -91,7 +91,7 @@ pub(super) async fn reload_page(ask: Ask) -> Result<Page, ApiError> {
         page.sections.push(Section::new("Not offered", Body::Empty(words.to_owned())));
         return Ok(page);
     }
-    let about = "The files are read again. With a mistake in them nothing changes, and you are told where it is.";
+    let about = "The files are read again. If they have a mistake, nothing changes, and the page says where it is.";
     page.actions.push(Act::new("reload".to_owned(), "Reload now", about));
     if let Some(last) = status.get("last").filter(|last| !last.is_null()) {
         let text = |name: &str| last.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();

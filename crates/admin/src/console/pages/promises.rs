@@ -92,7 +92,7 @@ pub(super) async fn deliveries_page(ask: Ask) -> Result<Page, ApiError> {
             |verb: &str, label: &str, about: &str| Act::new(format!("deliveries/{}/{verb}", delivery.id), label, about);
         let acts = vec![
             Cell::Act(Box::new(act("retry", "Retry now", "It is tried now, and not when it is due."))),
-            Cell::Act(Box::new(act("drop", "Drop", "Nobody is told any more.").dangerous())),
+            Cell::Act(Box::new(act("drop", "Drop", "Nobody is notified any more.").dangerous())),
         ];
         vec![
             Cell::Number(delivery.id),

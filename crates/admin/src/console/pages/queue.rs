@@ -39,7 +39,7 @@ pub(super) async fn question_page(ask: Ask) -> Result<Page, ApiError> {
     let mut answer = Act::new(
         format!("queue/{}/answer", query(&asked.id)),
         "Answer",
-        "It is answered once; `deferred` leaves it waiting. Whoever asked reads the reason.",
+        "It is answered once; `deferred` leaves it waiting. The agent that asked reads the reason.",
     );
     answer.choice = Some(("Decision", "decision", vec!["accepted", "rejected", "deferred"]));
     let mut facts = vec![

@@ -54,7 +54,7 @@ pub(super) async fn task_page(ask: Ask) -> Result<Page, ApiError> {
     let state = TaskState::from_name(&line.state);
     let is_final = state.is_some_and(TaskState::is_final);
     let is_settled = state.is_some_and(TaskState::is_settled);
-    let cancel = Act::new(format!("tasks/{}/cancel", line.task), "Cancel", "It ends now, and its caller is told.");
+    let cancel = Act::new(format!("tasks/{}/cancel", line.task), "Cancel", "It ends now, and its caller is notified.");
     let mut sections = Vec::new();
     for turn in &turns {
         let who = if turn.who == "caller" { "The caller said" } else { "The agent asked" };

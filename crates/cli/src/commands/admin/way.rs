@@ -90,7 +90,7 @@ impl Way {
             500..600 => Failure::unreachable(error),
             // The API answers its own 404 in JSON; one without comes from something else.
             404 if told.is_null() => {
-                Failure::unreachable("this is no operator's listener, or one of an earlier release")
+                Failure::unreachable("this is not an operator's listener, or one of an earlier release")
             }
             _ => Failure::yours(error),
         };

@@ -30,7 +30,7 @@ impl Lock {
         }
         let read = |key: &String| {
             key.parse().map_err(|error| {
-                Failure::yours(format!("`{key}` is no age key: {error}"))
+                Failure::yours(format!("`{key}` is not an age key: {error}"))
                     .hint("it begins with age1; `age-keygen` makes one")
             })
         };

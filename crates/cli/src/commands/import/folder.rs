@@ -40,7 +40,7 @@ pub(super) fn record(folder: &Path) -> Result<ImportRecord, Failure> {
     let path = folder.join(ImportRecord::FILE);
     let wrong = |why: String| {
         Failure::yours(format!("{} cannot be read: {why}", path.display()))
-            .hint("it says what was imported; without it, an import begins anew and replaces nothing")
+            .hint("it says what was imported; without it, an import starts again and replaces nothing")
     };
     let mut text = String::new();
     match File::open(&path) {

@@ -11,7 +11,7 @@ use crate::python::support::{call, rooms};
 
 /// The block of the manual's page that begins with `first`.
 fn block(first: &str) -> String {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/manual/endpoints.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/manual/endpoints-python.md");
     let page = std::fs::read_to_string(page).unwrap();
     let found = page.split("```").find_map(|block| block.find(first).map(|at| block[at..].to_owned()));
     found.unwrap_or_else(|| panic!("there is no {first}"))

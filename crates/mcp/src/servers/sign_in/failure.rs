@@ -16,7 +16,7 @@ pub(crate) enum SignInFailure {
     #[error("the person was not signed in there")]
     Declined,
     /// Nothing is known of it, or it is somebody else's.
-    #[error("the sign-in has ended, was used already, or was begun by somebody else")]
+    #[error("the sign-in has ended, was used already, or was started by somebody else")]
     Stale,
     /// A page of another site asked for it.
     #[error("the request does not come from a page of this host")]

@@ -72,7 +72,7 @@ impl SignInSettings {
         // The server says where people sign in: one that was taken over would name a place that collects secrets.
         if self.client_id.is_some() && self.issuer.is_none() {
             wrong(
-                "`client_id` in `sign_in` needs the `issuer` where it is registered, so that no other one is told it"
+                "`client_id` in `sign_in` needs the `issuer` where it is registered, so that no other issuer learns it"
                     .to_owned(),
             );
         }
