@@ -3,7 +3,7 @@
 
     wheel.py PROGRAM VERSION PLATFORM FOLDER README
 
-PLATFORM is a tag of wheels, such as manylinux_2_36_x86_64. Nothing but Python's own library is used, and the same
+PLATFORM is a tag of wheels, such as manylinux_2_36_x86_64, or several with dots in between. Nothing but Python's own library is used, and the same
 program gives the same bytes (SOURCE_DATE_EPOCH)."""
 import base64
 import hashlib
@@ -25,7 +25,8 @@ Requires-Python: >=3.8
 Description-Content-Type: text/markdown
 
 {open(readme, encoding="utf-8").read()}"""
-tags = f"Wheel-Version: 1.0\nGenerator: forecourt\nRoot-Is-Purelib: false\nTag: py3-none-{platform}\n"
+tags = "Wheel-Version: 1.0\nGenerator: forecourt\nRoot-Is-Purelib: false\n"
+tags += "".join(f"Tag: py3-none-{one}\n" for one in platform.split("."))
 files = [
     (f"{name}.data/scripts/forecourt", open(program, "rb").read(), 0o755),
     (f"{name}.dist-info/METADATA", metadata.encode(), 0o644),

@@ -29,6 +29,8 @@ mod manual;
 mod names;
 #[path = "tidy/programs.rs"]
 mod programs;
+#[path = "tidy/publishing.rs"]
+mod publishing;
 #[path = "tidy/seams.rs"]
 mod seams;
 #[path = "tidy/words.rs"]

@@ -85,7 +85,7 @@ fn made(folder: &Path, ending: &str) -> PathBuf {
 /// The program as both package managers put it into a path: it runs, and what it exits with arrives.
 #[test]
 fn the_wheel_and_the_package_of_npm_bring_the_program() {
-    if !["python3", "npm", "node", "objdump", "strip"].iter().all(|name| is_there(name)) {
+    if !["python3", "npm", "node", "readelf", "strip"].iter().all(|name| is_there(name)) {
         eprintln!("skipped: a wheel and a package of npm need python3, npm and binutils");
         return;
     }
@@ -95,13 +95,22 @@ fn the_wheel_and_the_package_of_npm_bring_the_program() {
     command.args(["--quick", "--binary", DYNAMIC, "--out"]).arg(folder).args(["wheel", "npm", "sbom"]);
     fine(command.output().unwrap());
     let sums = Command::new("sha256sum").args(["--check", "--strict", "SHA256SUMS"]).current_dir(folder).output();
-    assert_eq!(fine(sums.unwrap()).matches(": OK").count(), 3, "with the list of what it is made of");
+    assert_eq!(fine(sums.unwrap()).matches(": OK").count(), 4, "two of npm, and the list of what it is made of");
 
     fine(Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")).output().unwrap());
     let pip = ["-m", "pip", "install", "--quiet", "--no-index", "--disable-pip-version-check"];
     fine(Command::new(folder.join("venv/bin/python")).args(pip).arg(made(folder, ".whl")).output().unwrap());
     let npm = ["install", "--silent", "--offline", "--no-audit", "--no-fund", "--prefix"];
-    fine(Command::new("npm").args(npm).arg(folder.join("node")).arg(made(folder, ".tgz")).output().unwrap());
+    // What everybody asks for finds the program in the package beside it, and says so where that is not installed.
+    let (launcher, program) = (made(folder, &format!("{}.tgz", env!("CARGO_PKG_VERSION"))), made(folder, "64.tgz"));
+    let installed = |to: &str, packages: &[&PathBuf]| {
+        fine(Command::new("npm").args(npm).arg(folder.join(to)).args(packages).output().unwrap());
+        folder.join(to).join("node_modules/.bin/forecourt")
+    };
+    let lacking = Command::new(installed("bare", &[&launcher])).arg("--version").output().unwrap();
+    assert_eq!(lacking.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&lacking.stderr).contains("is not installed"));
+    installed("node", &[&launcher, &program]);
 
     for program in ["venv/bin/forecourt", "node/node_modules/.bin/forecourt"] {
         let run = |words: &[&str]| Command::new(folder.join(program)).args(words).output().unwrap();
@@ -137,6 +146,73 @@ fn the_script_installs_what_the_sums_name_and_nothing_else() {
     assert_eq!(std::fs::read_dir(&to).unwrap().count(), 0);
     std::fs::remove_file(archive).unwrap();
     assert!(!install().status.success());
+}
+
+/// What is made of packages that are there, at the address of a release.
+fn made_of_packages(folder: &Path, what: &str) -> Output {
+    let mut command = Command::new(repository().join("dev/package"));
+    command.args(["--base", "https://example.com/v", "--out"]).arg(folder).arg(what).output().unwrap()
+}
+
+#[test]
+fn the_formula_and_the_script_of_a_release_name_its_archives() {
+    if !is_there("readelf") {
+        eprintln!("skipped: readelf is not installed (binutils)");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let release = folder.path().join("release");
+    let refused = made_of_packages(&release, "formula");
+    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("has no archive"));
+    assert_eq!(std::fs::read_dir(&release).unwrap().count(), 0, "nothing half made is left");
+
+    fine(package(&static_program(folder.path()), &release, "static"));
+    fine(made_of_packages(&release, "formula"));
+    fine(made_of_packages(&release, "installer"));
+    let read = |name: &str| std::fs::read_to_string(release.join(name)).unwrap();
+    let archive = made(&release, ".tar.gz").file_name().unwrap().to_string_lossy().into_owned();
+    let sums = read("SHA256SUMS");
+    let sum = sums.lines().find_map(|line| line.strip_suffix(&archive)).unwrap().trim();
+    let formula = read("forecourt.rb");
+    assert!(formula.contains(&format!("url \"https://example.com/v/{archive}\"")), "{formula}");
+    assert!(formula.contains(&format!("sha256 \"{sum}\"")), "{formula}");
+    assert!(read("install.sh").contains("\nfrom='https://example.com/v' "));
+}
+
+#[test]
+fn the_repository_for_apt_lists_its_packages_with_their_sums() {
+    if !is_there("dpkg-deb") {
+        eprintln!("skipped: dpkg-deb is not installed");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (stage, release) = (folder.path().join("stage"), folder.path().join("release"));
+    std::fs::create_dir_all(stage.join("DEBIAN")).unwrap();
+    std::fs::create_dir(&release).unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    for architecture in ["amd64", "arm64"] {
+        let control = format!(
+            "Package: forecourt\nVersion: {version}\nArchitecture: {architecture}\nMaintainer: a <a@b.c>\nDescription: d\n"
+        );
+        std::fs::write(stage.join("DEBIAN/control"), control).unwrap();
+        let file = release.join(format!("forecourt_{version}_{architecture}.deb"));
+        fine(Command::new("dpkg-deb").arg("--build").arg(&stage).arg(file).output().unwrap());
+    }
+    fine(made_of_packages(&release, "apt"));
+    let dist = release.join("apt/dists/stable");
+    let index = std::fs::read_to_string(dist.join("Release")).unwrap();
+    let (_, sums) = index.split_once("SHA256:\n").unwrap();
+    let mut listed = 0;
+    for line in sums.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let told = fine(Command::new("sha256sum").arg(dist.join(words[2])).output().unwrap());
+        assert!(told.starts_with(words[0]), "{line}");
+        listed += 1;
+    }
+    assert_eq!(listed, 4, "Packages and Packages.gz of two architectures");
+    let packages = std::fs::read_to_string(dist.join("main/binary-arm64/Packages")).unwrap();
+    let file = packages.lines().find_map(|line| line.strip_prefix("Filename: ")).unwrap();
+    assert!(file.ends_with("_arm64.deb") && release.join("apt").join(file).exists());
 }
 
 #[test]
@@ -200,4 +276,6 @@ fn whoever_ends_the_daemon_waits_for_as_long_as_it_takes() {
     let chart = number("docs/manual/operating.md", "`terminationGracePeriodSeconds` of the chart ");
     assert_eq!(chart, of("terminationGracePeriodSeconds"));
     assert!(number("docs/manual/installing.md", "--stop-timeout ") >= going);
+    // Nodes that share a store drain for 5 seconds unless they are told otherwise.
+    assert!(number("deploy/compose/compose.yaml", "stop_grace_period: ") >= going + 5);
 }

@@ -38,6 +38,9 @@ pub(super) const VARIABLES: [(&str, &str); 18] = [
     ("UPSTREAM_SPOKE_WORKSHOP_WORKSHOP_KEY", "spanner"),
 ];
 
+/// How a line begins that serves: by the program, by what runs it without installing it, by what builds it first.
+const SERVES: [&str; 3] = ["forecourt serve", "uvx forecourt serve", "cargo run --release -- serve"];
+
 /// The ports on which the little servers of the manual and the examples listen: another one in each run.
 const PROGRAM_PORTS: [&str; 3] = ["8701", "8790", "8791"];
 
@@ -83,6 +86,9 @@ impl Page {
         let cargo = "#!/bin/sh\n[ \"$1 $2 $3\" = 'run --release --' ] || exit 64\nshift 3\nexec forecourt \"$@\"\n";
         fs::write(at.join("bin/cargo"), cargo).unwrap();
         fs::set_permissions(at.join("bin/cargo"), fs::Permissions::from_mode(0o755)).unwrap();
+        let uvx = "#!/bin/sh\n[ \"$1\" = forecourt ] || exit 64\nexec \"$@\"\n";
+        fs::write(at.join("bin/uvx"), uvx).unwrap();
+        fs::set_permissions(at.join("bin/uvx"), fs::Permissions::from_mode(0o755)).unwrap();
         // A status that is no success ends a command, which plain curl would pass over.
         fs::write(at.join(".curlrc"), "fail-with-body\nshow-error\nsilent\nmax-time = 40\nnoproxy = \"*\"\n").unwrap();
         let kitchen = Deployment::kitchen();
@@ -204,8 +210,7 @@ impl Page {
             let command =
                 line.split_once("=").filter(|(name, _)| name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'));
             let command = command.and_then(|(_, rest)| rest.split_once(' ')).map_or(line, |(_, command)| command);
-            let served =
-                command.strip_prefix("forecourt serve").or(command.strip_prefix("cargo run --release -- serve"));
+            let served = SERVES.iter().find_map(|beginning| command.strip_prefix(beginning));
             match served.map(|words| words.split('#').next().unwrap_or_default().trim()) {
                 Some(words) => {
                     self.shell(&at, &std::mem::take(&mut script), 0);
