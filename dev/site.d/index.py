@@ -5,8 +5,8 @@ import re
 from html.parser import HTMLParser
 
 FILE = "search-index.js"
-# Of the words of one section; what stands behind them isn't found by itself.
-SECTION_CHARS_MAX = 1500
+# Of the words of one section; what stands behind them isn't found. The longest are tables of settings.
+SECTION_CHARS_MAX = 8000
 # Of the whole index, which a browser loads once somebody searches.
 BYTES_MAX = 1536 * 1024
 HEADINGS = {"h1", "h2", "h3"}

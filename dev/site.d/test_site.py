@@ -112,12 +112,16 @@ class Book(unittest.TestCase):
 
     def test_the_index_is_bounded(self):
         words = index.words
-        self.assertEqual(words("ab " * 500, index.SECTION_CHARS_MAX), ("ab " * 500).strip())
-        self.assertEqual(len(words("ab " * 501, index.SECTION_CHARS_MAX)), 1499)
-        self.assertEqual(len(words("a" * 1501, index.SECTION_CHARS_MAX)), 1500)
+        self.assertEqual(words("ab abc", 6), "ab abc")
+        self.assertEqual(words("ab  abcd", 6), "ab")
+        self.assertEqual(words("a" * 7, 6), "a" * 6)
+        most = index.SECTION_CHARS_MAX
+        for length in (most, most + 1):
+            page = {"a.html": f"<article><h1>A</h1>{'a' * length}</article>"}
+            self.assertEqual(len(index.read(index.of(page))["sections"][0][3]), most)
         section = "<article><h1>A</h1>" + "<h2 id='x'>" + "é" * 700 + "</h2>"
         with self.assertRaises(ValueError):
-            index.of({f"{n}.html": section + "<p>" + "é" * 1500 for n in range(1000)})
+            index.of({f"{n}.html": section + "<p>" + "é" * most for n in range(1000)})
 
     def test_the_script_is_small_and_puts_in_text_alone(self):
         script = (PARTS / "search.js").read_text()
