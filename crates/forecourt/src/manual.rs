@@ -151,6 +151,7 @@ const DRAWINGS: &[(&str, &str)] = &[
     ("which-backend.svg", include_str!("../../../docs/manual/which-backend.svg")),
     ("which-wire.svg", include_str!("../../../docs/manual/which-wire.svg")),
     ("request.svg", include_str!("../../../docs/manual/request.svg")),
+    ("first-minute.svg", include_str!("../../../docs/pictures/first-minute.svg")),
 ];
 
 /// What a search backend calls it: `content = ["builtin:manual"]`.

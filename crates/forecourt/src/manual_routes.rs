@@ -37,17 +37,9 @@ pub(crate) fn routes(mount: &Mount) -> HttpRoutes {
     }
     let paths = vec![INDEX_PATH, SHORT_PATH, PAGE_PATH];
     let router = paths.iter().fold(Router::new(), |router, path| router.route(path, any(on_page)));
-    let policy = HeaderValue::from_str(&page_policy(&mount.pages.branding)).ok();
+    let policy = HeaderValue::from_str(&mount.pages.branding.manual_policy()).ok();
     let manual = Manual { host: mount.host.clone(), pages: mount.pages.clone(), policy };
     HttpRoutes { paths, router: router.with_state(manual) }
-}
-
-/// What a browser may do with a page. No script runs on it; programs that audit it read `/robots.txt` from within it.
-fn page_policy(brand: &Branding) -> String {
-    let policy = brand.asking_policy();
-    // A browser complains of a directive that is there twice: the logo of a site has brought this one.
-    let pictures = if policy.contains("img-src") { "" } else { " img-src 'self';" };
-    format!("{policy};{pictures} connect-src 'self'")
 }
 
 #[derive(Clone)]
@@ -139,6 +131,7 @@ fn linked(text: &str, brand: &Branding) -> String {
     let here = format!("]({}", brand.path(INDEX_PATH));
     // Of one page the file has another name.
     let text = text.replace("](../reference/config.md", &format!("{here}configuration"));
+    let text = text.replace("](../pictures/", &here);
     let text = pages().fold(text, |text, page| {
         let to = format!("{here}{}", page.name);
         // Pages of the manual and of the reference name each other by their folders.
@@ -171,6 +164,7 @@ mod tests {
                 assert!(to.is_empty() || pages().any(|page| page.name == to), "{}: /manual/{to}", page.name);
             }
             assert!(!html.contains(".md\"") && !html.contains(".md#"), "{}", page.name);
+            assert!(!html.contains("href=\"../"), "{}: a link to a file of the repository", page.name);
         }
         assert_eq!(served("/manual/nothing", true), Err(DocumentError::Absent("no such page")));
         assert!(served("/manual/operating", false).unwrap().starts_with("# Operating"));
@@ -184,6 +178,7 @@ mod tests {
                 if !name.ends_with(".svg") {
                     continue;
                 }
+                let name = name.trim_start_matches("../pictures/");
                 let text = served(&format!("/manual/{name}"), true).unwrap();
                 assert!(text.starts_with("<svg ") && text.contains("prefers-color-scheme: dark"), "{name}");
                 // Names of classes alone would leave nothing to read aloud, to search and to copy.
@@ -191,12 +186,6 @@ mod tests {
                 shown += 1;
             }
         }
-        assert!(shown >= 3, "{shown}");
-    }
-
-    #[test]
-    fn a_page_may_show_pictures_of_its_own_host_and_says_so_once() {
-        let policy = page_policy(&Branding::default());
-        assert_eq!(policy.matches("img-src 'self'").count(), 1, "{policy}");
+        assert!(shown >= 4, "{shown}");
     }
 }

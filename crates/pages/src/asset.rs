@@ -16,6 +16,8 @@ pub(crate) const PAGE_CSS: &str = concat!(
 pub(crate) const PAGE_JS: &str = concat!(include_str!("../assets/forecourt.js"), include_str!("../assets/search.js"));
 /// The script of the page on which wallets pay.
 pub(crate) const PAYMENT_JS: &str = include_str!("../assets/payment.js");
+/// The script of the manual.
+pub(crate) const MANUAL_JS: &str = include_str!("../assets/manual.js");
 /// The usual icon.
 pub(crate) const ICON_SVG: &str = include_str!("../assets/forecourt.svg");
 /// The usual icon for who asks for it by its old name.

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::asset::{ANSWER_CSS, Asset, ICON_ICO, ICON_SVG, PAGE_CSS, PAGE_JS, PAYMENT_JS, WIDGET_JS, lean};
+use crate::asset::{ANSWER_CSS, Asset, ICON_ICO, ICON_SVG, MANUAL_JS, PAGE_CSS, PAGE_JS, PAYMENT_JS, WIDGET_JS, lean};
 use crate::colour::Colours;
 use crate::csp::{self, sha256_base64};
 use crate::{clean, robots};
@@ -13,6 +13,8 @@ const STYLE: &str = "/assets/forecourt.css";
 const SCRIPT: &str = "/assets/forecourt.js";
 /// Where the script of the page is on which wallets pay.
 const PAYMENT_SCRIPT: &str = "/assets/payment.js";
+/// Where the script of the manual is.
+const MANUAL_SCRIPT: &str = "/assets/manual.js";
 /// Where the usual icon is.
 const ICON: &str = "/assets/forecourt.svg";
 /// Where browsers and readers of feeds look for an icon by themselves.
@@ -80,6 +82,7 @@ impl Branding {
             (STYLE.to_owned(), Asset::new(page_css.into(), "text/css; charset=utf-8")),
             (SCRIPT.to_owned(), Asset::new(lean(PAGE_JS).into(), "text/javascript; charset=utf-8")),
             (PAYMENT_SCRIPT.to_owned(), Asset::new(lean(PAYMENT_JS).into(), "text/javascript; charset=utf-8")),
+            (MANUAL_SCRIPT.to_owned(), Asset::new(lean(MANUAL_JS).into(), "text/javascript; charset=utf-8")),
             (ICON.to_owned(), Asset::new(text(ICON_SVG), "image/svg+xml")),
             (WIDGET.to_owned(), Asset::new(lean(WIDGET_JS).into(), "text/javascript; charset=utf-8")),
         ];
@@ -208,6 +211,19 @@ impl Branding {
         self.path(&self.versioned(PAYMENT_SCRIPT))
     }
 
+    /// `Content-Security-Policy` of the manual: as [`Self::asking_policy`], its one script, and pictures of this host.
+    /// Programs that audit a page read `/robots.txt` from within it.
+    pub fn manual_policy(&self) -> String {
+        // A browser complains of a directive that is there twice: the logo of a site has brought this one.
+        let pictures = if self.logo.is_some() { "" } else { " img-src 'self';" };
+        format!("{};{pictures} script-src 'self'; connect-src 'self'", self.asking_policy)
+    }
+
+    /// The path of the script of the manual.
+    pub(crate) fn manual_script(&self) -> String {
+        self.path(&self.versioned(MANUAL_SCRIPT))
+    }
+
     /// The same for pages from which nothing is sent.
     pub fn answer_policy(&self) -> &str {
         &self.answer_policy
@@ -322,10 +338,21 @@ mod tests {
     }
 
     #[test]
+    fn the_script_of_the_manual_is_small_and_the_only_one_that_may_run_there() {
+        let brand = Branding::default();
+        assert!(brand.asset(MANUAL_SCRIPT).unwrap().bytes.len() < 5 * 1024);
+        let policy = brand.manual_policy();
+        assert!(policy.contains("script-src 'self';") && !policy.contains("unsafe"), "{policy}");
+        assert_eq!(policy.matches("img-src 'self'").count(), 1, "{policy}");
+        assert!(!brand.asking_policy().contains("script-src"));
+    }
+
+    #[test]
     fn a_logo_may_be_shown_on_answers() {
         let logo = Logo { bytes: Bytes::from_static(b"x"), mime: "image/png", ending: "png" };
         let own = Branding::new(None, Colours::default(), Some(logo), Links::default(), false);
         assert!(own.answer_policy().contains("img-src 'self'") && !own.answer_policy().contains("unsafe"));
+        assert_eq!(own.manual_policy().matches("img-src").count(), 1);
         assert!(own.view().logo.is_some_and(|url| url.starts_with("/assets/logo.png?v=")));
         assert!(!Branding::default().answer_policy().contains("img-src"));
     }

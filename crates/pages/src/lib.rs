@@ -15,7 +15,7 @@
 //! | [`SeveralPage`] | a question to several agents, and what each found | [`Branding::found_policy`] |
 //! | [`AccountPage`] | signing in and out, and what went wrong with it | [`Branding::asking_policy`] |
 //! | [`HoldingsPage`] | what somebody agreed to and paid for | [`Branding::asking_policy`] |
-//! | [`ManualPage`] | a page of the program's own manual | [`Branding::asking_policy`] |
+//! | [`ManualPage`] | a page of the program's own manual | [`Branding::manual_policy`] |
 //! | [`asset`] | style and script of the pages above, by path | [`Branding::answer_policy`] |
 //!
 //! Every HTML answer also wants the headers of [`csp::HEADERS`]. URLs given to a page are the

@@ -27,7 +27,7 @@ pub struct ManualGroup<'a> {
     pub pages: Vec<ManualLink<'a>>,
 }
 
-/// A page of the manual. Its text is the program's own, and nobody else's. Send with [`Branding::asking_policy`].
+/// A page of the manual. Its text is the program's own, and nobody else's. Send with [`Branding::manual_policy`].
 pub struct ManualPage<'a> {
     /// The page itself; empty for the list of all of them.
     pub name: &'a str,
@@ -52,6 +52,8 @@ struct ManualTemplate<'a> {
     previous: Option<&'a ManualLink<'a>>,
     next: Option<&'a ManualLink<'a>>,
     guide: Option<String>,
+    /// The path of its script.
+    script: String,
     /// HTML.
     body: String,
 }
@@ -77,6 +79,7 @@ impl ManualPage<'_> {
             previous: at.and_then(|at| pages.get(at.checked_sub(1)?).copied()),
             next: at.and_then(|at| pages.get(at + 1).copied()),
             guide: self.guide.and_then(clean::href),
+            script: self.brand.manual_script(),
             body: markdown_to_html(&text, &options),
         })
     }
@@ -129,6 +132,11 @@ mod tests {
         }
         assert!(html.contains("href=\"/manual/a\" aria-current=\"page\""), "{html}");
         assert!(html.contains("[a]") && !html.contains("<script>"), "{html}");
+        assert_eq!(html.matches("<script").count(), 1, "{html}");
+        assert!(
+            html.contains("<script src=\"/assets/manual.js?v=") && html.contains("data-copied=\"Copied\""),
+            "{html}"
+        );
         assert!(html.contains("action=\"/~guide\""), "{html}");
     }
 

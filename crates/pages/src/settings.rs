@@ -169,7 +169,7 @@ mod tests {
             imprint = \"javascript:alert(1)\"\nlogo = \"missing.png\"\n[pages.colours]\naccent = \"red\"\n";
         let said = read(folder.path(), text).err().unwrap();
         for wanted in
-            ["`shop.example` is no origin", "a.example/path", "`http://shop.example`", "`*`", ":3", ":4", "`red`"]
+            ["`shop.example` is not the origin", "a.example/path", "`http://shop.example`", "`*`", ":3", ":4", "`red`"]
         {
             assert!(said.contains(wanted), "{wanted} in {said}");
         }

@@ -123,6 +123,7 @@ mod kills;
 mod leaving;
 mod logs;
 mod manual;
+mod manual_site;
 mod mcp_servers;
 mod model_agents;
 mod monitoring;

@@ -130,6 +130,14 @@ fn a_page_of_the_manual_leads_on_and_is_searched() {
     browser.find("a[rel=prev]").click();
     within("the page before opens", || browser.url().ends_with("/manual/getting-started").then_some(()));
     browser.picture("manual");
+    assert_eq!(browser.all(".copy > button").len(), browser.all("pre").len(), "each block of code can be copied");
+    // The same in several languages: one is shown, and still is on the next page.
+    browser.go(&served.url("/manual/talking"));
+    assert_fits(&browser);
+    browser.all("[role=tab]")[1].click();
+    browser.go(&served.url("/manual/talking"));
+    let hidden = browser.value("[...document.querySelectorAll('[role=tabpanel]')].map(panel => panel.hidden)");
+    assert_eq!(hidden, serde_json::json!([true, false, true]));
     assert_quiet(&browser, "");
 }
 
