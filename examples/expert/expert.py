@@ -18,5 +18,5 @@ for line in sys.stdin:
             say(text=f"Cook {kind} rice for {MINUTES[kind]} minutes, then let it rest for five.\n")
         say(end=True)
     else:
-        # Whoever is declined does not pay.
+        # A decline costs nothing.
         say(declined="I know white, brown, basmati and wild rice, and nothing else.")
