@@ -7,6 +7,7 @@ use std::process::Command;
 
 use super::block::Block;
 use super::{PAGES, of_page, root};
+use crate::support::Deployment;
 
 /// How many words the README of an example may have, so that it is read to its end.
 const README_WORDS_MAX: usize = 300;
@@ -85,6 +86,25 @@ fn each_tutorial_has_its_example() {
         let readme = std::fs::read_to_string(root().join("examples").join(name).join("README.md")).unwrap();
         assert!(readme.contains(&format!("/tutorial-{name}.md")), "examples/{name} does not name its tutorial");
     }
+}
+
+#[test]
+fn coding_agents_are_led_to_pages_that_are_there() {
+    let folder = Deployment::empty();
+    folder.run("init", ["."]).fine();
+    let guide = folder.read("AGENTS.md");
+    let rows = guide.lines().filter(|line| line.starts_with("| ") && line.matches(" | ").count() == 2);
+    // The last column of the table of patterns, without its head.
+    let named: Vec<&str> = rows.filter_map(|row| row.rsplit('`').nth(1).filter(|_| row.ends_with("` |"))).collect();
+    for page in &named {
+        assert!(PAGES.contains(&format!("docs/manual/{page}.md").as_str()), "AGENTS.md names {page}");
+    }
+    for name in TUTORIALS {
+        assert!(named.contains(&format!("tutorial-{name}").as_str()), "AGENTS.md does not name tutorial-{name}");
+    }
+    let skill = folder.read(".agents/skills/forecourt/SKILL.md");
+    assert!(skill.starts_with("---\nname: forecourt\ndescription: ") && skill.contains("`AGENTS.md`"), "{skill}");
+    folder.run("check", ["."]).fine();
 }
 
 #[test]
