@@ -15,7 +15,22 @@ macro_rules! pages {
 
 /// Its pages by subject, in the order in which they are read: learn it, choose, do one thing, look it up.
 const GROUPS: &[Group] = &[
-    ("Tutorials", pages!["getting-started", "agents", "content", "embed-widget", "python", "typescript"]),
+    (
+        "Tutorials",
+        pages![
+            "getting-started",
+            "tutorial-shop",
+            "tutorial-docs-chat",
+            "tutorial-expert",
+            "tutorial-mcp-gateway",
+            "tutorial-crm-api",
+            "agents",
+            "content",
+            "embed-widget",
+            "python",
+            "typescript",
+        ],
+    ),
     ("Why, and what to choose", pages!["which-backend", "which-wire", "request"]),
     (
         "How to answer: backends",

@@ -12,6 +12,10 @@ use crate::output::{Failure, Outcome, stdoutln};
 const ABOUT: &str = include_str!("init/forecourt.toml");
 /// What a program that writes deployments has to know of this one. `HANDLE` stands for the default agent.
 const GUIDE: &str = include_str!("init/AGENTS.md");
+/// The same as a skill, which such programs load when its description fits their task.
+const SKILL: &str = include_str!("init/SKILL.md");
+/// Where programs of several makers look for skills. The folder has the name that the skill gives itself.
+const SKILL_FILE: &str = ".agents/skills/forecourt/SKILL.md";
 
 /// Writes the files, never over something that is there.
 pub(crate) fn run(init: &Init) -> Outcome {
@@ -29,6 +33,7 @@ pub(crate) fn run(init: &Init) -> Outcome {
     write(&dir.join("forecourt.toml"), &local(&ABOUT.replace("HANDLE", first.handle())))?;
     write(&dir.join(".gitignore"), ".forecourt/\n")?;
     write(&dir.join("AGENTS.md"), &local(&GUIDE.replace("HANDLE", first.handle())))?;
+    write(&dir.join(SKILL_FILE), SKILL)?;
     for starter in &starters {
         for (name, text) in starter.files() {
             write(&dir.join(name), &local(text))?;

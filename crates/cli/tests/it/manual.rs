@@ -1,5 +1,6 @@
 //! The manual, the README and the examples, run as a reader would run them: each page from top to bottom in an
-//! empty folder. What the blocks of a page are for is in `manual/block.rs`, how they are run in `manual/page.rs`.
+//! empty folder. What the blocks of a page are for is in `manual/block.rs`, how they are run in `manual/page.rs`, what
+//! holds for the examples in `manual/gallery.rs`.
 //!
 //! A page speaks to this test in HTML comments, which no reader sees: `<!-- not run: why -->` leaves the next
 //! block out, `<!-- first: commands -->` runs commands that the reader needs not see, `<!-- with: python-1 -->`
@@ -7,6 +8,7 @@
 //! `<!-- output -->` says that the next block of JSON has the shape of what was printed last.
 
 mod block;
+mod gallery;
 mod page;
 mod scratch;
 
@@ -116,11 +118,28 @@ pages! {
     tls => "docs/manual/tls.md",
     traces => "docs/manual/traces.md",
     troubleshooting => "docs/manual/troubleshooting.md",
+    tutorial_crm_api => "docs/manual/tutorial-crm-api.md",
+    tutorial_docs_chat => "docs/manual/tutorial-docs-chat.md",
+    tutorial_expert => "docs/manual/tutorial-expert.md",
+    tutorial_mcp_gateway => "docs/manual/tutorial-mcp-gateway.md",
+    tutorial_shop => "docs/manual/tutorial-shop.md",
     typescript => "docs/manual/typescript.md",
     upgrade => "docs/manual/upgrade.md",
     vocabulary => "docs/manual/vocabulary.md",
     which_backend => "docs/manual/which-backend.md",
     which_wire => "docs/manual/which-wire.md",
+    gallery_booking => "examples/booking/README.md",
+    gallery_crm_api => "examples/crm-api/README.md",
+    gallery_docs_chat => "examples/docs-chat/README.md",
+    gallery_expert => "examples/expert/README.md",
+    gallery_helpdesk => "examples/helpdesk/README.md",
+    gallery_hotel => "examples/hotel/README.md",
+    gallery_hub_of_two => "examples/hub-of-two/README.md",
+    gallery_kitchen => "examples/kitchen/README.md",
+    gallery_mcp_gateway => "examples/mcp-gateway/README.md",
+    gallery_newsroom => "examples/newsroom/README.md",
+    gallery_shop => "examples/shop/README.md",
+    gallery_town => "examples/town/README.md",
     migration => "examples/migration/README.md",
     migration_wrap => "examples/migration/1-wrap-and-expose/README.md",
     migration_rehost => "examples/migration/2-translate-and-rehost/README.md",
@@ -141,9 +160,16 @@ fn of_page(file: &str) -> Vec<Block> {
 #[test]
 fn every_page_is_run() {
     let mut there = BTreeSet::from(["README.md".to_owned(), "CONTRIBUTING.md".to_owned()]);
-    for folder in ["docs", "examples/migration"] {
-        for entry in walkdir::WalkDir::new(root().join(folder)).into_iter().map(Result::unwrap) {
-            if entry.path().extension().is_some_and(|extension| extension == "md") {
+    for folder in ["docs", "examples"] {
+        let walk = walkdir::WalkDir::new(root().join(folder)).into_iter();
+        // What a daemon keeps in an example that was served has the manual in it.
+        for entry in walk.filter_entry(|entry| entry.file_name() != ".forecourt").map(Result::unwrap) {
+            // Other markdown of an example is what its agents answer from.
+            let is_page = match folder {
+                "docs" => entry.path().extension().is_some_and(|extension| extension == "md"),
+                _ => entry.file_name() == "README.md",
+            };
+            if is_page {
                 let file = entry.path().strip_prefix(root()).unwrap();
                 there.insert(file.to_str().unwrap().to_owned());
             }

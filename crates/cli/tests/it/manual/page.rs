@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 
 use super::block::Block;
-use super::{of_page, root, scratch};
+use super::{gallery, of_page, root, scratch};
 use crate::support::{Deployment, FREE_PORTS, Served, within};
 
 /// What a reader has in the environment.
@@ -62,6 +62,9 @@ pub(super) fn run(file: &str) {
         }
     }
     page.check_site(file);
+    if let Some(example) = gallery::made_by(file) {
+        gallery::compare(&page.at().join("mysite"), example, |text| page.with_ports(text));
+    }
 }
 
 struct Page {
@@ -106,6 +109,10 @@ impl Page {
         if let Some(folder) = file.strip_suffix("/README.md").filter(|folder| folder.starts_with("examples/migration/"))
         {
             scratch::copy(&root().join(folder), at);
+        }
+        // That of the gallery in the root of the repository, beside the kitchen, which has fewer recipes here.
+        if let Some(name) = gallery::example_of(file).filter(|name| *name != "kitchen") {
+            scratch::copy(&root().join("examples").join(name), &at.join("examples").join(name));
         }
         let program_port = forecourt_testkit::free_port();
         let page = Self {
