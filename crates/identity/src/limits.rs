@@ -2,16 +2,12 @@
 
 use std::time::Duration;
 
-pub use forecourt_jose::limits::{KEYS_MAX, KEYS_TRIED_MAX, TOKEN_BYTES_MAX};
+pub use forecourt_jose::limits::{KEYS_FRESH, KEYS_MAX, KEYS_RETRY, KEYS_TRIED_MAX, TOKEN_BYTES_MAX};
 
 /// Bytes of the subject of a token.
 pub const SUBJECT_BYTES_MAX: usize = 256;
 /// How far clocks may differ.
 pub(crate) const SKEW: Duration = Duration::from_secs(60);
-/// How long a fetched key set is good.
-pub const KEYS_FRESH: Duration = Duration::from_secs(600);
-/// How long to wait before a key set is fetched again for an unknown key, or after a failure.
-pub const KEYS_RETRY: Duration = Duration::from_secs(60);
 /// Bytes of forwarded evidence in all.
 pub const EVIDENCE_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of one entry of forwarded evidence.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use forecourt_core::{json, origin};
 use forecourt_egress::CheckedUrl;
-use forecourt_jose::{Algorithm, KeySet, VerifyKey};
+use forecourt_jose::{Algorithm, KeyError, KeySet, VerifyKey};
 
 use crate::api_keys::SUBJECT_PREFIX;
 use crate::bearer::{BearerIssuer, Keys};
@@ -16,7 +16,7 @@ use crate::config::{BearerConfig, HttpSignatureConfig, IdentityConfig, KeyConfig
 use crate::evidence::{IssuerKeys, IssuerTrust, TrustedIssuer, TrustedIssuers};
 use crate::http_signature::SignaturePolicy;
 use crate::oidc::{self, OidcConfig, OidcSettings};
-use crate::remote_keys::{DocumentFetcher, RemoteKeys};
+use crate::remote_keys::{DocumentFetcher, KeyDocument, RemoteKeys};
 
 /// Something that is wrong in `[identity]`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -93,7 +93,7 @@ impl Reader<'_> {
         let keys = match (&config.jwks_url, config.keys.is_empty()) {
             (Some(url), true) => {
                 let url = self.https(url, format!("{key}.jwks_url"))?;
-                Keys::Remote(RemoteKeys::new(url, KeySet::from_public_jwks, self.documents.clone()))
+                Keys::Remote(self.remote(url, KeySet::from_public_jwks))
             }
             (None, false) => Keys::Fixed(self.keys(&config.keys, key)?),
             _ => return self.wrong(key.to_owned(), "give either `jwks_url` or `keys`"),
@@ -152,7 +152,7 @@ impl Reader<'_> {
             (url, true) => {
                 let usual = || format!("https://{issuer}/.well-known/adapter-card");
                 let url = self.https(&url.clone().unwrap_or_else(usual), format!("{key}.card_url"))?;
-                IssuerKeys::Card(RemoteKeys::new(url, card_keys::from_card, self.documents.clone()))
+                IssuerKeys::Card(self.remote(url, card_keys::from_card))
             }
         };
         let trusted = IssuerTrust {
@@ -218,6 +218,10 @@ impl Reader<'_> {
             Ok(_) => self.wrong(key, "must begin with https://"),
             Err(refusal) => self.wrong(key, refusal.to_string()),
         }
+    }
+
+    fn remote(&self, url: String, read: fn(&[u8]) -> Result<KeySet, KeyError>) -> RemoteKeys {
+        RemoteKeys::new(KeyDocument { url, read, documents: self.documents.clone() })
     }
 
     fn keys(&mut self, configs: &[KeyConfig], key: &str) -> Option<Arc<KeySet>> {

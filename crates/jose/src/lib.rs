@@ -9,6 +9,7 @@
 //! | `jws.rs` | JSON Web Signatures, read, verified and made |
 //! | `claims.rs` | the claims of a token that several kinds of tokens have |
 //! | `algorithm.rs`, `verify_key.rs`, `key_set.rs` | keys of others, each bound to one algorithm |
+//! | `remote_keys.rs` | keys of others that are fetched, and kept for a while |
 //! | `signing_key.rs` | a key of ours |
 //! | `error.rs` | why a proof does not hold |
 //! | `encoding.rs`, `limits.rs` | base64 and hashes; every bound, with its unit |
@@ -20,11 +21,13 @@ mod error;
 pub mod jws;
 mod key_set;
 pub mod limits;
+mod remote_keys;
 mod signing_key;
 mod verify_key;
 
 pub use algorithm::Algorithm;
 pub use error::ProofError;
 pub use key_set::KeySet;
+pub use remote_keys::{KeySource, RemoteKeys};
 pub use signing_key::{PublicKey, SigningKey};
 pub use verify_key::{KeyError, VerifyKey};

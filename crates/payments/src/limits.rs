@@ -55,12 +55,7 @@ pub(crate) const DISCLOSURES_MAX: usize = 64;
 pub(crate) const TRANSACTION_DATA_MAX: usize = 8;
 /// Seconds by which the clock of a payer may differ from ours.
 pub(crate) const MANDATE_SKEW_SECONDS: i64 = 300;
-/// How long fetched keys of an issuer are taken for current, how long they serve while it is away, and how often it is
-/// asked at most for one that is not known.
-pub(crate) const KEYS_FRESH: Duration = Duration::from_secs(10 * 60);
-pub(crate) const KEYS_USABLE: Duration = Duration::from_secs(60 * 60);
-pub(crate) const KEYS_RETRY: Duration = Duration::from_secs(30);
-/// How long fetching them may take: less than the host waits for a payment to be checked.
+/// How long fetching the keys of an issuer may take: less than the host waits for a payment to be checked.
 pub(crate) const KEYS_TIME_MAX: Duration = Duration::from_secs(5);
 /// How long a payment processor may take to answer: less than the host waits for it.
 pub const PROCESSOR_TIME_MAX: Duration = Duration::from_secs(15);
