@@ -169,7 +169,7 @@ fn cards(mount: &Mount, settings: &A2aSettings) -> Cards {
         grpc: Some(mount.host.site().canonical_host().to_owned()),
         skills: skills(mount).map(service::card_skill).collect(),
         grpc_on_cards: settings.grpc_on_cards,
-        takes_x402: mount.host.takes_payments(payment::FAMILY),
+        payments: payment::extensions(&mount.host),
     };
     Cards::new(mount.host.clone(), mount.verifier.clone(), mount.keys.clone(), settings)
 }

@@ -2,9 +2,11 @@
 
 use forecourt_core::policy::{AcceptedPayment, PaymentSubmission, RefusalKind};
 use forecourt_core::{Ending, Part, PolicyPart, Role, StateToken, Task};
+use forecourt_host::Host;
 use forecourt_issuance::sha256_hex;
 use serde_json::{Map, Value};
 
+use crate::card::names;
 use crate::mandates;
 use crate::model::{Metadata, OperationError};
 
@@ -36,6 +38,13 @@ pub(crate) const FAMILY: &str = "x402";
 
 /// The family of mandates of AP2, as `PaymentScheme::family` names it.
 pub(crate) const MANDATE_FAMILY: &str = "ap2";
+
+/// The extensions by which agents of a host are paid. Both names of x402 are looked for, and neither says which of its
+/// versions is meant: envelopes do. AP2 v0.1; x402 over A2A v0.2, 2.
+pub(crate) fn extensions(host: &Host) -> Vec<&'static str> {
+    let families = [(FAMILY, &[names::X402, names::X402_TRANSPORT][..]), (MANDATE_FAMILY, &[names::AP2])];
+    families.into_iter().filter(|(family, _)| host.takes_payments(family)).flat_map(|(_, uris)| uris).copied().collect()
+}
 
 /// Whether an offer is to be paid by x402.
 pub(crate) fn is_x402(offer: &AcceptedPayment) -> bool {

@@ -43,8 +43,8 @@ pub(crate) struct Facts {
     pub(crate) input_modes: Vec<String>,
     pub(crate) output_modes: Vec<String>,
     pub(crate) uses_tools: bool,
-    /// Whether it may be paid by x402.
-    pub(crate) takes_x402: bool,
+    /// The extensions by which it may be paid.
+    pub(crate) payments: Vec<&'static str>,
     /// What callers may identify themselves with; absent when nothing is looked at.
     pub(crate) bearer: Option<BearerTokens>,
     /// Whether callers who are known see more.
@@ -182,7 +182,7 @@ fn of_agent(place: CardContext<'_>, card: &AgentCard, url: String) -> Facts {
         input_modes: media_types(&card.input_modes),
         output_modes: media_types(&card.output_modes),
         uses_tools: card.uses_tools,
-        takes_x402: place.settings.takes_x402,
+        payments: place.settings.payments.clone(),
         bearer: bearer(place.verifier, card.wants_token),
         has_extended: place.verifier.token_issuers().next().is_some(),
         hub: None,

@@ -27,6 +27,8 @@ pub(crate) const POLICY_ALIAS: &str = "https://mentionable.dev/spec/policy/v0.1"
 pub const X402: &str = "https://github.com/google-agentic-commerce/a2a-x402/blob/main/spec/v0.2";
 /// The same as the transport documents of x402 name it, which most payers look for.
 pub const X402_TRANSPORT: &str = "https://github.com/google-a2a/a2a-x402/v0.1";
+/// The extension of payments by mandates. AP2 v0.1.
+pub const AP2: &str = "https://github.com/google-agentic-commerce/ap2/tree/v0.1";
 /// The extension of agents that show their tool calls.
 pub const TOOL_EVENTS: &str = "https://mentionable.dev/ns/a2a-tool-events/v0.1";
 /// Ours, of agents whose messages are passed on to other hosts: which, the next one first.

@@ -17,6 +17,6 @@ pub struct CardSettings {
     /// an interface without a scheme, so it is never on the hub's, and by default only on those for
     /// callers that are known.
     pub grpc_on_cards: bool,
-    /// Whether agents may be paid by x402 here.
-    pub takes_x402: bool,
+    /// The extensions by which agents may be paid here.
+    pub payments: Vec<&'static str>,
 }

@@ -7,8 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::facts::{BearerTokens, Facts, ListedSkill};
 use super::names::{
-    AGENTS, CONTEXT, DEFAULT_AGENT, MENTIONABLE, MENTIONABLE_VERSION, POLICY, REST, ROUTER_TYPE, TOOL_EVENTS, VIA,
-    X402, X402_TRANSPORT,
+    AGENTS, AP2, CONTEXT, DEFAULT_AGENT, MENTIONABLE, MENTIONABLE_VERSION, POLICY, REST, ROUTER_TYPE, TOOL_EVENTS, VIA,
 };
 use super::shape::SignatureScope;
 use super::sign::sign;
@@ -159,10 +158,10 @@ fn extensions(facts: &Facts) -> Value {
     });
     let policy = json!({"uri": POLICY, "description": "Refusals say what to do next."});
     let tools = json!({"uri": TOOL_EVENTS, "description": "Tool calls are shown as they happen."});
-    // Both names are looked for, and neither says which version of x402 is meant: envelopes do.
-    let paid =
-        [X402, X402_TRANSPORT].map(|uri| json!({"uri": uri, "description": "Payments by x402.", "required": false}));
-    let paid = paid.into_iter().filter(|_| facts.takes_x402);
+    let paid = facts.payments.iter().map(|uri| match *uri {
+        AP2 => json!({"uri": uri, "description": "Payments by mandates.", "params": {"roles": ["merchant"]}, "required": false}),
+        uri => json!({"uri": uri, "description": "Payments by x402.", "required": false}),
+    });
     let via = (!facts.via.is_empty()).then(|| {
         let params = json!({"hosts": facts.via});
         json!({"uri": VIA, "description": "Messages are passed on to another host.", "params": params})

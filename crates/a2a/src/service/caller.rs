@@ -19,8 +19,6 @@ pub(crate) static EXTENSION_FIELDS: [HeaderName; 2] =
     [HeaderName::from_static("a2a-extensions"), HeaderName::from_static("x-a2a-extensions")];
 /// Extensions that can be at work here: those that cards name.
 const EXTENSIONS: [&str; 3] = [names::POLICY, names::TOOL_EVENTS, names::MENTIONABLE];
-/// Those that are, where payments are taken.
-const PAYMENT_EXTENSIONS: [&str; 2] = [names::X402, names::X402_TRANSPORT];
 const LAST_EVENT_ID: &str = "last-event-id";
 
 /// One request, without its body's meaning.
@@ -56,13 +54,12 @@ impl<'a> Caller<'a> {
         extensions(&self.head.headers)
     }
 
-    /// Those of them that are at work here, each once and as cards name it: the name that one had before is
-    /// understood, and never written. PolicyPart 1.
-    pub(crate) fn extensions_at_work(&self, takes_x402: bool) -> Vec<&'static str> {
+    /// Those of them that are at work here, `payments` among them, each once and as cards name it: the name that one
+    /// had before is understood, and never written. PolicyPart 1.
+    pub(crate) fn extensions_at_work(&self, payments: Vec<&'static str>) -> Vec<&'static str> {
         let asked = self.extensions();
         let asked: Vec<&str> =
             asked.iter().map(|uri| if uri == names::POLICY_ALIAS { names::POLICY } else { uri }).collect();
-        let payments = PAYMENT_EXTENSIONS.into_iter().filter(|_| takes_x402);
         EXTENSIONS.into_iter().chain(payments).filter(|known| asked.contains(known)).collect()
     }
 

@@ -16,7 +16,7 @@ use crate::view;
 impl Service {
     /// The extensions that a caller asked for and that are at work.
     pub(crate) fn extensions_at_work(&self, caller: &Caller<'_>) -> Vec<&'static str> {
-        caller.extensions_at_work(self.host.takes_payments(payment::FAMILY))
+        caller.extensions_at_work(payment::extensions(&self.host))
     }
 
     /// What a message brings to go on with, if anything. That a refusal was met counts only where the host's own

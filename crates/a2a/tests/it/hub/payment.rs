@@ -471,6 +471,22 @@ async fn ap2_a_payment_mandate_in_its_task_pays_and_reaches_no_agent() {
 }
 
 #[tokio::test]
+async fn ap2_cards_name_the_role_of_a_host_that_takes_mandates_and_its_extension_is_at_work() {
+    const AP2: &str = "https://github.com/google-agentic-commerce/ap2/tree/v0.1";
+    let setup = Setup { schemes: vec![Arc::new(Mandates::default())], ..Setup::default() };
+    let place = setup.with(card("shop"), ScriptedAgent::saying(["soup"])).start().await;
+    let request = crate::hub::support::request("GET", "/.well-known/agent-card.json").header("a2a-version", "1.0");
+    let answer = place.send(request, "").await.is(200).json();
+    let named = answer["capabilities"]["extensions"].as_array().unwrap();
+    let one = named.iter().find(|extension| extension["uri"] == AP2).unwrap();
+    assert_eq!((&one["params"]["roles"], &one["required"]), (&json!(["merchant"]), &json!(false)));
+    assert!(named.iter().all(|extension| extension["uri"] != X402), "it takes no x402: {named:?}");
+    let asked = format!("{AP2}, {X402}");
+    let answer = Wire::Rpc10.at(&place).with("a2a-extensions", &asked).says("soup?").await;
+    assert_eq!(answer.field("a2a-extensions"), Some(AP2));
+}
+
+#[tokio::test]
 async fn ap2_a_payment_mandate_for_the_cart_of_an_agent_is_for_that_agent_and_one_for_none_is_for_nobody() {
     for (scheme, is_for_agent) in [("ap2.cart_mandate", true), ("AP2.CartMandate", true), ("stripe.card", false)] {
         let offer = AcceptedPayment { scheme: scheme.to_owned(), payload: object(json!({"contents": {"id": "own"}})) };
