@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::request::Request;
 use forecourt_audit::RequestOrigin;
-use forecourt_issuance::{AGENT_RULE, Holder, RefusedMessage};
+use forecourt_issuance::{Holder, RefusedMessage};
 
 /// The keys of `data` by which an agent says what is agreed to, and for how many seconds.
 const SCOPE_KEY: &str = "mentionable.scope";
@@ -54,7 +54,7 @@ fn requirement(part: &PolicyPart) -> Requirement {
         }),
     };
     Requirement {
-        rule: AGENT_RULE.to_owned(),
+        rule: Requirement::AGENT.to_owned(),
         title: part.title.clone(),
         message: part.message.clone(),
         message_translations: part.message_translations.clone(),

@@ -19,8 +19,6 @@ use crate::record::{IssuanceRecord, kept_parts};
 use crate::streams::{Issuances, StateHash};
 use forecourt_audit::{AuditOutcome, RequestOrigin};
 
-/// The name of the rule of what an agent requires.
-pub const AGENT_RULE: &str = "agent";
 /// What a caller with too many open ones is told to wait, in seconds.
 const RETRY_SECONDS: u64 = 60;
 
@@ -112,7 +110,7 @@ impl Issuances {
     ) -> Vec<AcceptedPayment> {
         // What an agent offers is its own to sign: this host signs what its operator sells, and nothing else.
         let Demand::Payment(terms) = &requirement.demand else { return Vec::new() };
-        if requirement.rule == AGENT_RULE {
+        if requirement.is_agents() {
             return Vec::new();
         }
         let made_for = PresentedTerms { reference: hash.as_str(), at: self.clock.now(), until };

@@ -43,7 +43,7 @@ pub use holder::Holder;
 pub use holding::{
     CreditLeft, Holding, HoldingFilter, HoldingStatus, Holdings, HoldingsOf, ListedHolding, ListedHoldings,
 };
-pub use issue::{AGENT_RULE, RefusedMessage, with_fault};
+pub use issue::{RefusedMessage, with_fault};
 pub use limits::*;
 pub use meet::{SubmittedIssuance, waits_for};
 pub use notice::NoticeOutcome;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use forecourt_core::policy::{RefusalKind, Translation};
+use forecourt_core::policy::{RefusalKind, Requirement, Translation};
 use forecourt_core::{Language, PolicyPart};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,8 +49,12 @@ pub struct WordsInLanguage {
 }
 
 impl RuleWords {
-    /// Fails when a translation has a key that is no language tag.
+    /// Fails when the name is that of what agents require, or a translation has a key that is no language tag.
     pub(crate) fn check(&self) -> Result<(), RuleProblem> {
+        if self.name.as_deref() == Some(Requirement::AGENT) {
+            let message = format!("`{}` means what agents require themselves: choose another name", Requirement::AGENT);
+            return Err(RuleProblem::of("name", message));
+        }
         match self.translations.keys().find(|tag| Language::parse(tag).is_none()) {
             Some(tag) => Err(RuleProblem::of("translations", format!("`{tag}` is not a BCP 47 language tag"))),
             None => Ok(()),
@@ -77,5 +81,17 @@ impl RuleWords {
             TranslatedWords::Both(both) => Translation { title: both.title.clone(), message: both.message.clone() },
         };
         self.translations.iter().map(|(tag, words)| (tag.clone(), translated(words))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_rule_is_called_as_what_agents_require() {
+        let named = |name: &str| RuleWords { name: Some(name.to_owned()), ..RuleWords::default() }.check();
+        assert_eq!(named("agents"), Ok(()));
+        assert_eq!(named("agent").unwrap_err().key, Some("name"));
     }
 }

@@ -13,7 +13,7 @@ use super::part::{PolicyPart, Translation};
 /// rules may be asked any number of times, and the host alone knows what was done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Requirement {
-    /// Which rule wants it: its name in the configuration, or `agent` where an agent does. For the audit.
+    /// Which rule wants it: its name in the configuration, or [`Self::AGENT`] where an agent does. For the audit.
     pub rule: String,
     /// A short summary; the kind's own when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -157,6 +157,15 @@ impl PaymentTerms {
 }
 
 impl Requirement {
+    /// The name of the rule of what an agent requires. No rule of the operator may have it: whose an offer is decides
+    /// who signs it.
+    pub const AGENT: &str = "agent";
+
+    /// Whether an agent requires it, and no rule of the operator's.
+    pub fn is_agents(&self) -> bool {
+        self.rule == Self::AGENT
+    }
+
     /// The terms that a consent or payment is remembered by, hashed in their canonical form (RFC 8785). Title, message
     /// and translations are not part of it: rewording them does not ask everybody again.
     pub fn terms(&self) -> Value {
