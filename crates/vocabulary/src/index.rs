@@ -84,6 +84,13 @@ pub(crate) fn index(out: &mut Vocabulary, own: &[OwnName]) {
             }
         }
         out.class_names.push(names);
+        let mut names = HashMap::new();
+        for (at, kind) in out.kinds.iter().enumerate() {
+            for name in kind.names(language) {
+                names.entry(compared(name, language)).or_insert(at);
+            }
+        }
+        out.kind_names.push(names);
     }
 }
 

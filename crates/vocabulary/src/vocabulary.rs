@@ -31,6 +31,8 @@ pub struct Vocabulary {
     pub(crate) class_ids: HashMap<String, usize>,
     /// Places of classes by their names, for each of [`LANGUAGES`].
     pub(crate) class_names: Vec<HashMap<String, usize>>,
+    /// Places of kinds by their names, for each of [`LANGUAGES`].
+    pub(crate) kind_names: Vec<HashMap<String, usize>>,
     /// For each class, the classes that what is of it is of too, itself among them.
     pub(crate) is_also: Vec<ClassSet>,
     /// For each class, what is absent with it, itself among them.
@@ -122,7 +124,10 @@ impl Vocabulary {
 
     /// The kind of things that a phrase of any language names.
     pub fn kind_named(&self, phrase: &str) -> Option<&ItemKind> {
-        self.kinds.iter().find(|kind| is_named(&kind.names, phrase))
+        let named = LANGUAGES.iter().zip(&self.kind_names);
+        let found = named.filter_map(|(language, names)| names.get(&compared(phrase, language)));
+        // Where several languages have the word, the kind that was declared first.
+        found.min().map(|at| &self.kinds[*at])
     }
 
     /// All kinds of things.
@@ -198,13 +203,6 @@ impl Vocabulary {
     }
 }
 
-fn is_named(names: &WordsByLanguage, phrase: &str) -> bool {
-    names.iter().any(|(code, names)| {
-        let phrase = compared(phrase, code);
-        names.iter().any(|name| compared(name, code) == phrase)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,7 +240,8 @@ mod tests {
         assert_eq!(shipped.class("nuts").unwrap().name("de"), "nüsse");
         assert!(shipped.class_named("shear").is_none() && shipped.diet_named("vegetable").is_none());
         assert_eq!(shipped.kind_named("films").unwrap().types, ["Movie"]);
-        let cooking = shipped.properties().iter().find(|property| is_named(&property.names, "cooking time"));
+        let is_named = |property: &&ItemProperty| property.names("en").iter().any(|name| name == "cooking time");
+        let cooking = shipped.properties().iter().find(is_named);
         assert_eq!(cooking.unwrap().paths, ["cookTime"]);
         assert!(shipped.synonyms_of("courgettes").contains(&"zucchini"));
         assert_eq!(shipped.said_without("Nüsse", "de"), "ohne Nüsse");
