@@ -13,6 +13,16 @@ use super::{FOLDER, patch_of, root};
 /// Folders that are no part of the project.
 const SKIPPED: [&str; 7] = ["target", "dist", ".git", ".cache", ".forecourt", "node_modules", "__pycache__"];
 
+/// What is optimised for the sake of other tests is not here.
+const QUICK: [&str; 6] = [
+    "--config",
+    "profile.dev.package.forecourt-index.opt-level=0",
+    "--config",
+    "profile.dev.package.forecourt-understanding.opt-level=0",
+    "--config",
+    "profile.dev.package.forecourt-vocabulary.opt-level=0",
+];
+
 /// Where the copy is made and built.
 struct CopyPaths {
     /// Where cargo keeps what this test was built from.
@@ -93,8 +103,10 @@ pub(super) fn build(pages: &[&str]) -> PathBuf {
     remove_others(&tree, &stage);
     let mut words = vec!["build", "-p", "forecourt-cli", "--locked", "--offline"];
     let folder = paths.profile.clone();
-    if folder != "debug" {
-        words.extend(["--profile", &folder]);
+    match folder.as_str() {
+        // Nothing is searched here for long: it is built as quickly as it can be.
+        "debug" => words.extend(QUICK),
+        _ => words.extend(["--profile", &folder]),
     }
     let built = paths.cargo(&tree, &words);
     let said = String::from_utf8_lossy(&built.stderr);
