@@ -23,8 +23,9 @@ use forecourt_rules::CountryTable;
 use forecourt_server::HttpLimits;
 use forecourt_settings::{Environment, KeyMove, Problem, Problems, ProcessEnvironment, Section};
 use serde_json::Value;
+use forecourt_surface::SERVERS;
 
-use self::read::{read_agents, read_top};
+use self::read::{AGENTS, read_agents, read_top};
 use crate::agents::{self, AgentDefinition, Backing, HubMembership};
 use crate::alerts::AlertPlan;
 use crate::domains_file::DomainsFile;
@@ -32,6 +33,7 @@ use crate::hubs::{HUBS, HubFile, HubLists, OpenHub, read_hubs};
 use crate::meters::Meters;
 use crate::rules::HostRule;
 use crate::servers::{ServerFile, read_servers};
+use crate::oversights::unread_files;
 use crate::settings;
 pub use crate::settings::FILE;
 use crate::settings::telemetry::Telemetry;
@@ -122,6 +124,8 @@ pub struct Deployment {
     pub(crate) data: PathBuf,
     /// The file's own section, for problems found later.
     pub(crate) root: Section,
+    /// What was found while reading that a check tells.
+    pub(crate) oversights: Vec<Problem>,
 }
 
 /// What the files of a deployment take from elsewhere.
@@ -183,17 +187,20 @@ impl Deployment {
                 deployment.servers = servers;
                 deployment.hubs = hubs;
                 Ok(deployment)
+        let unread = [AGENTS, SERVERS, HUBS].into_iter().flat_map(|settings| unread_files(&folder.join(settings)));
             }
             _ => {
                 // The backends are checked although the deployment is refused: one run of `check` tells all there is to
                 // mend.
                 problems.extend(agents::backend_problems(folder, &agents));
+                deployment.oversights.extend(unread);
                 Err(problems)
             }
         }
     }
 
     /// Gives the keys that the files have by their old names. All of them are known once the deployment was built,
+                problems.extend(unread);
     /// which takes it: so this is asked for before, and called after.
     pub fn moved_keys(&self) -> impl Fn() -> Vec<KeyMove> + use<> {
         // Of thousands of agents the values would be kept with them.

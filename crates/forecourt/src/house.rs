@@ -175,6 +175,11 @@ impl House {
 
     /// What is worth knowing about the content though nothing is wrong with it, in a sentence each: files that are
     /// not read, documents that nothing can lead to.
+    /// Files of its content that can't be read as what they are. Reads them, within bounds.
+    pub fn content_errors(&self) -> Problems {
+        inspect::file_errors(&self.contents)
+    }
+
     pub fn content_notices(&self) -> Vec<String> {
         let told = |content: &Content| {
             let handle = content.handle.clone();

@@ -25,6 +25,7 @@
 //! | [`shared`] | what the nodes of one deployment have in common |
 //! | [`inspect`], [`identities`] | what stands in the way, and what there is to say |
 //! | [`registry`] | every protocol and every backend |
+//! | `oversights`, `code` | what serving passes over and a check tells, and programs that are named |
 //!
 //! ```
 //! use forecourt::{Deployment, Domain};
@@ -46,6 +47,7 @@ mod agents;
 pub mod alerts;
 mod certificates;
 mod content;
+mod code;
 mod content_watcher;
 mod crawl;
 mod crawl_doubts;
@@ -75,6 +77,7 @@ mod openmetrics;
 mod operated;
 mod payments;
 mod prefix;
+mod oversights;
 mod process_metrics;
 mod questions;
 pub mod registry;
