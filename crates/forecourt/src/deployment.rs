@@ -1,6 +1,7 @@
 //! A deployment as its files describe it: read with every problem of every file found in one go, added to by
 //! a program that embeds this crate, and built into a [`House`](crate::House).
 
+mod develop;
 mod read;
 
 use std::collections::HashMap;
@@ -22,18 +23,19 @@ use forecourt_payments::PaymentsSettings;
 use forecourt_rules::CountryTable;
 use forecourt_server::HttpLimits;
 use forecourt_settings::{Environment, KeyMove, Problem, Problems, ProcessEnvironment, Section};
-use serde_json::Value;
 use forecourt_surface::SERVERS;
+use serde_json::Value;
 
 use self::read::{AGENTS, read_agents, read_top};
 use crate::agents::{self, AgentDefinition, Backing, HubMembership};
 use crate::alerts::AlertPlan;
+use crate::development::Development;
 use crate::domains_file::DomainsFile;
 use crate::hubs::{HUBS, HubFile, HubLists, OpenHub, read_hubs};
 use crate::meters::Meters;
+use crate::oversights::unread_files;
 use crate::rules::HostRule;
 use crate::servers::{ServerFile, read_servers};
-use crate::oversights::unread_files;
 use crate::settings;
 pub use crate::settings::FILE;
 use crate::settings::telemetry::Telemetry;
@@ -126,6 +128,8 @@ pub struct Deployment {
     pub(crate) root: Section,
     /// What was found while reading that a check tells.
     pub(crate) oversights: Vec<Problem>,
+    /// What watches it, where it is worked on and not served.
+    pub(crate) development: Option<Arc<Development>>,
 }
 
 /// What the files of a deployment take from elsewhere.
@@ -181,26 +185,26 @@ impl Deployment {
         problems.extend(wrong);
         let (hubs, wrong) = read_hubs(folder, environment);
         problems.extend(wrong);
+        let unread = [AGENTS, SERVERS, HUBS].into_iter().flat_map(|settings| unread_files(&folder.join(settings)));
         match top {
             Some(mut deployment) if problems.is_empty() => {
                 deployment.agents = agents;
                 deployment.servers = servers;
                 deployment.hubs = hubs;
+                deployment.oversights.extend(unread);
                 Ok(deployment)
-        let unread = [AGENTS, SERVERS, HUBS].into_iter().flat_map(|settings| unread_files(&folder.join(settings)));
             }
             _ => {
                 // The backends are checked although the deployment is refused: one run of `check` tells all there is to
                 // mend.
                 problems.extend(agents::backend_problems(folder, &agents));
-                deployment.oversights.extend(unread);
+                problems.extend(unread);
                 Err(problems)
             }
         }
     }
 
     /// Gives the keys that the files have by their old names. All of them are known once the deployment was built,
-                problems.extend(unread);
     /// which takes it: so this is asked for before, and called after.
     pub fn moved_keys(&self) -> impl Fn() -> Vec<KeyMove> + use<> {
         // Of thousands of agents the values would be kept with them.

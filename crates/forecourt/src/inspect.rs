@@ -30,8 +30,11 @@ const EXCERPT_FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 pub fn inspect(deployment: &Deployment) -> Problems {
     let data = deployment.data_folder();
     let mut problems = Problems::new();
-    listeners(deployment, &mut problems);
-    certificate(deployment, data, &mut problems);
+    // One that is worked on is on loopback and shows no certificate.
+    if deployment.development.is_none() {
+        listeners(deployment, &mut problems);
+        certificate(deployment, data, &mut problems);
+    }
     // A shared store is looked at when it is opened: `check` connects to nothing.
     if deployment.store.kind() == StoreKind::Sqlite {
         state(data, &mut problems);

@@ -16,6 +16,7 @@ const GROUPS: &[Group] = &[
             ("python.md", include_str!("../../../docs/manual/python.md")),
             ("typescript.md", include_str!("../../../docs/manual/typescript.md")),
             ("content.md", include_str!("../../../docs/manual/content.md")),
+            ("development.md", include_str!("../../../docs/manual/development.md")),
             ("talking.md", include_str!("../../../docs/manual/talking.md")),
             ("embed-widget.md", include_str!("../../../docs/manual/embed-widget.md")),
         ],

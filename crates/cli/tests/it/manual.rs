@@ -36,6 +36,7 @@ pages! {
     console => "docs/manual/console.md",
     content => "docs/manual/content.md",
     crawlers => "docs/manual/crawlers.md",
+    development => "docs/manual/development.md",
     discovery => "docs/manual/discovery.md",
     email => "docs/manual/email.md",
     embed_widget => "docs/manual/embed-widget.md",

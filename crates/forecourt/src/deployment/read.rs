@@ -271,6 +271,7 @@ fn assemble(
         root,
         top,
         oversights: operation.idle_questions.into_iter().chain(serving.plain_facilitator).collect(),
+        development: None,
     }
 }
 
