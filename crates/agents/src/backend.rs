@@ -281,6 +281,11 @@ pub trait IndexedContent: Send + Sync {
         Vec::new()
     }
 
+    /// What can't be read of files of data, for whoever checks them. Bounded; reads the files, and makes no index.
+    fn file_errors(&self) -> Vec<ContentFileError> {
+        Vec::new()
+    }
+
     /// What the last [`IndexedContent::index`] of this process came to.
     fn last_report(&self) -> Option<IndexReport> {
         None
@@ -425,6 +430,17 @@ pub trait IndexedContent: Send + Sync {
     fn follow(&self, _items: Vec<FollowedItem>, _at: FollowedRevision) -> Result<bool, ContentError> {
         Err(ContentError::NothingPushed)
     }
+}
+
+/// A part of a file of content that can't be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContentFileError {
+    /// The file.
+    pub file: PathBuf,
+    /// The line, from 1; `None` where the whole file is meant.
+    pub line: Option<usize>,
+    /// Why, in words for the operator.
+    pub reason: String,
 }
 
 /// How much of an index can be found by meaning.

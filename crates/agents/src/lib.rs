@@ -34,7 +34,7 @@ pub mod upstream;
 pub mod usage;
 
 pub use backend::{
-    Backend, BuiltAgent, Context, DiagnosedItem, EmbeddingProgress, FetchSummary, FoundItem, IndexReport,
-    IndexedContent, IndexedKind, IndexingError, ItemDiagnosis, JudgedCorpus, LimitCheck, QuestionExplanation,
-    QuestionRanker, QuestionWay, RankExplanation,
+    Backend, BuiltAgent, ContentFileError, Context, DiagnosedItem, EmbeddingProgress, FetchSummary, FoundItem,
+    IndexReport, IndexedContent, IndexedKind, IndexingError, ItemDiagnosis, JudgedCorpus, LimitCheck,
+    QuestionExplanation, QuestionRanker, QuestionWay, RankExplanation,
 };

@@ -4,6 +4,7 @@ mod admin;
 mod audit;
 mod catalog;
 mod conform;
+mod dev;
 mod eval;
 mod examples;
 mod import;
@@ -34,6 +35,7 @@ pub(crate) use admin::{Admin, AdminWhat, HeldList, QuestionList, ReasonedAction,
 pub(crate) use audit::{AcceptRecords, Audit, AuditWhat, ExportRecords, VerifyRecords};
 pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
 pub(crate) use conform::Conform;
+pub(crate) use dev::Dev;
 pub(crate) use eval::Eval;
 #[cfg(test)]
 pub(crate) use import::ImportedFiles;
@@ -109,6 +111,13 @@ pub(crate) enum Command {
     /// A folder without a forecourt.toml whose folders have one each is several domains in one daemon, which share
     /// the sockets and nothing else.
     Serve(Serve),
+    /// Work on a deployment: serve it on this machine, and see what each request does and where its time goes.
+    ///
+    /// Listens on loopback alone, over plain HTTP, and opens a browser. Content, settings and the code of `command`
+    /// backends are taken up as soon as they are saved: the next message runs the new code, and what can't be read
+    /// changes nothing and is told with its line. Each request is a line when it ends, with its steps below it: rules,
+    /// agent, models, tools, endpoints, services. On a terminal, `r` sends the last message again and `?` lists the keys.
+    Dev(Dev),
     /// Make a working deployment in a new folder, commented.
     ///
     /// `--with` chooses what it begins with; give it more than once for several agents. Each starter is an

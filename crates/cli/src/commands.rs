@@ -10,6 +10,7 @@ mod changes;
 mod check;
 mod completions;
 mod conform;
+mod dev;
 mod discover;
 mod eval;
 mod export;
@@ -48,6 +49,7 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
     };
     match command {
         Command::Serve(serve) => serve::run(serve).await,
+        Command::Dev(dev) => dev::run(dev).await,
         Command::Init(init) => init::run(&init),
         Command::Check(check) => check::run(&check).await,
         Command::Ask(ask) => ask::run(ask).await,

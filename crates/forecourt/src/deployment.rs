@@ -1,6 +1,7 @@
 //! A deployment as its files describe it: read with every problem of every file found in one go, added to by
 //! a program that embeds this crate, and built into a [`House`](crate::House).
 
+mod develop;
 mod read;
 
 use std::collections::HashMap;
@@ -22,14 +23,17 @@ use forecourt_payments::PaymentsSettings;
 use forecourt_rules::CountryTable;
 use forecourt_server::HttpLimits;
 use forecourt_settings::{Environment, KeyMove, Problem, Problems, ProcessEnvironment, Section};
+use forecourt_surface::SERVERS;
 use serde_json::Value;
 
-use self::read::{read_agents, read_top};
+use self::read::{AGENTS, read_agents, read_top};
 use crate::agents::{self, AgentDefinition, Backing, HubMembership};
 use crate::alerts::AlertPlan;
+use crate::development::Development;
 use crate::domains_file::DomainsFile;
 use crate::hubs::{HUBS, HubFile, HubLists, OpenHub, read_hubs};
 use crate::meters::Meters;
+use crate::oversights::unread_files;
 use crate::rules::HostRule;
 use crate::servers::{ServerFile, read_servers};
 use crate::settings;
@@ -122,6 +126,10 @@ pub struct Deployment {
     pub(crate) data: PathBuf,
     /// The file's own section, for problems found later.
     pub(crate) root: Section,
+    /// What was found while reading that a check tells.
+    pub(crate) oversights: Vec<Problem>,
+    /// What watches it, where it is worked on and not served.
+    pub(crate) development: Option<Arc<Development>>,
 }
 
 /// What the files of a deployment take from elsewhere.
@@ -177,17 +185,20 @@ impl Deployment {
         problems.extend(wrong);
         let (hubs, wrong) = read_hubs(folder, environment);
         problems.extend(wrong);
+        let unread = [AGENTS, SERVERS, HUBS].into_iter().flat_map(|settings| unread_files(&folder.join(settings)));
         match top {
             Some(mut deployment) if problems.is_empty() => {
                 deployment.agents = agents;
                 deployment.servers = servers;
                 deployment.hubs = hubs;
+                deployment.oversights.extend(unread);
                 Ok(deployment)
             }
             _ => {
                 // The backends are checked although the deployment is refused: one run of `check` tells all there is to
                 // mend.
                 problems.extend(agents::backend_problems(folder, &agents));
+                problems.extend(unread);
                 Err(problems)
             }
         }

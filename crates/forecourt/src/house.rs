@@ -9,6 +9,7 @@ use std::time::Duration;
 use forecourt_agents::budget::BudgetSettings;
 use forecourt_agents::siblings::Siblings;
 use forecourt_agents::tool::EndpointTool;
+use forecourt_agents::usage::UsageRecorder;
 use forecourt_agents::{BuiltAgent, Context, IndexedContent};
 use forecourt_contract::Dispatcher;
 use forecourt_core::Site;
@@ -27,6 +28,7 @@ pub use crate::content::Content;
 use crate::crawl::{Crawl, CrawlTerms};
 use crate::crawl_doubts;
 use crate::deployment::Deployment;
+use crate::development::{Development, PricedUsage};
 use crate::endpoints::Endpoints;
 use crate::guards;
 use crate::hubs::{self, Places};
@@ -173,6 +175,11 @@ impl House {
         inspect::contents(&self.contents)
     }
 
+    /// Files of its content that can't be read as what they are. Reads them, within bounds.
+    pub fn content_errors(&self) -> Problems {
+        inspect::file_errors(&self.contents)
+    }
+
     /// What is worth knowing about the content though nothing is wrong with it, in a sentence each: files that are
     /// not read, documents that nothing can lead to.
     pub fn content_notices(&self) -> Vec<String> {
@@ -313,7 +320,7 @@ impl AgentBuilder<'_> {
         let context = Context {
             siblings: self.siblings.clone(),
             endpoints: self.tools.to_vec(),
-            usage: self.deployment.meters.models.clone(),
+            usage: self.usage(),
             ..context(&agent, &self.deployment.dir, self.site, self.egress, &self.deployment.data)
         };
         let built = problems.absorb(build(&agent.backing, &context).and_then(|built| attachable(&agent, built)));
@@ -344,12 +351,25 @@ impl AgentBuilder<'_> {
             true => self.deployment.meters.unfound.counted(handle, agent_inside),
             false => agent_inside,
         };
+        let watched = self.deployment.development.as_ref().map(|_| Development::first_rule());
+        let rules = watched.into_iter().chain(rules).collect();
         let hosted = HostedAgent::new(card, agent_inside, Policy::new(rules), time_max);
         let hosted = hosted.showing_usage(agent.settings.show_usage).whose_lost_tasks(agent.settings.on_lost);
         let hosted = hosted.asked_once(agent.settings.once);
         all.hosted.push(hosted.guarded(guards));
         all.identities.push((agent.settings.handle, agent.identity));
         Ok(())
+    }
+}
+
+impl AgentBuilder<'_> {
+    /// Who is told what models use.
+    fn usage(&self) -> Arc<dyn UsageRecorder> {
+        let models = self.deployment.meters.models.clone();
+        match self.deployment.development {
+            Some(_) => Arc::new(PricedUsage(models)),
+            None => models,
+        }
     }
 }
 

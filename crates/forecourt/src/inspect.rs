@@ -1,9 +1,11 @@
 //! What `serve` refuses before a port opens, found in one place: `check` runs the same.
 
 use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::Path;
 
+use forecourt_agents::ContentFileError;
 use forecourt_core::Timestamp;
 use forecourt_host::SystemEntropy;
 use forecourt_identity::HostKeys;
@@ -18,13 +20,21 @@ use crate::deployment::Deployment;
 use crate::settings::StoreKind;
 use crate::storage::{DATABASE, SIGNED};
 
+/// Characters of a line of content that are shown.
+const EXCERPT_CHARS_MAX: usize = 120;
+/// Bytes of a file in which a line is looked for that is shown.
+const EXCERPT_FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
 /// Everything that stands in the way beside the settings themselves: where it would listen, its
 /// certificate, and what is in the data folder. Changes nothing.
 pub fn inspect(deployment: &Deployment) -> Problems {
     let data = deployment.data_folder();
     let mut problems = Problems::new();
-    listeners(deployment, &mut problems);
-    certificate(deployment, data, &mut problems);
+    // One that is worked on is on loopback and shows no certificate.
+    if deployment.development.is_none() {
+        listeners(deployment, &mut problems);
+        certificate(deployment, data, &mut problems);
+    }
     // A shared store is looked at when it is opened: `check` connects to nothing.
     if deployment.store.kind() == StoreKind::Sqlite {
         state(data, &mut problems);
@@ -131,4 +141,24 @@ pub(crate) fn contents<'a>(contents: impl IntoIterator<Item = &'a Content>) -> P
         }
     }
     problems
+}
+
+/// Files of content that can't be read as what they are, each with the line.
+pub(crate) fn file_errors(contents: &[Content]) -> Problems {
+    let mut problems = Problems::new();
+    for ContentFileError { file, line, reason } in contents.iter().flat_map(|content| content.indexing.file_errors()) {
+        let problem = match line {
+            Some(line) => Problem::of_line(&file, line, line_of(&file, line).unwrap_or_default(), reason),
+            None => Problem::of_file(&file, reason),
+        };
+        problems.push(problem.hint("what can't be read is left out, and nobody finds it"));
+    }
+    problems
+}
+
+/// The beginning of a line of a file, from 1; `None` where it is no text, or too far into the file.
+fn line_of(file: &Path, line: usize) -> Option<String> {
+    let mut lines = BufReader::new(File::open(file).ok()?.take(EXCERPT_FILE_BYTES_MAX)).lines();
+    let line = lines.nth(line.checked_sub(1)?)?.ok()?;
+    Some(line.chars().take(EXCERPT_CHARS_MAX).collect())
 }

@@ -14,6 +14,7 @@
 //! | [`house`] | everything built |
 //! | [`running`] | a host at work in a house, and how another one takes its place |
 //! | `live` | the one swap that every request looks at |
+//! | [`development`] | a deployment while it is worked on: watched, on loopback, over plain HTTP |
 //! | [`domains`] | several deployments in one daemon, and which of them a request is for |
 //! | [`reload`] | a deployment that is read again while it is served |
 //! | [`server`] | listeners, the operator's calls, the end |
@@ -24,6 +25,7 @@
 //! | [`storage`], [`data_folder`], [`serving`] | where state is kept, and who holds it |
 //! | [`shared`] | what the nodes of one deployment have in common |
 //! | [`inspect`], [`identities`] | what stands in the way, and what there is to say |
+//! | `oversights`, `code` | what serving passes over and a check tells, and programs that are named |
 //! | [`registry`] | every protocol and every backend |
 //!
 //! ```
@@ -45,12 +47,14 @@
 mod agents;
 pub mod alerts;
 mod certificates;
+mod code;
 mod content;
 mod content_watcher;
 mod crawl;
 mod crawl_doubts;
 pub mod data_folder;
 pub mod deployment;
+pub mod development;
 pub mod domains;
 mod domains_file;
 mod editor;
@@ -73,6 +77,7 @@ mod named_file;
 mod nodes;
 mod openmetrics;
 mod operated;
+mod oversights;
 mod payments;
 mod prefix;
 mod process_metrics;

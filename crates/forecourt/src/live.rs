@@ -17,6 +17,7 @@ use parking_lot::Mutex;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::content::Content;
+use crate::development::Development;
 use crate::prefix::strip;
 
 /// A house with a host at work in it, and everything that its protocols have set up.
@@ -45,6 +46,7 @@ impl OpenHouse {
         services: Arc<HostServices>,
         contents: Vec<Content>,
         (surfaces, classes): (Vec<Surface>, RouteClasses),
+        development: Option<&Development>,
         ended: CancellationToken,
     ) -> Self {
         let (mut shared, mut own, mut streams) = (Router::new(), HashMap::new(), HashMap::new());
@@ -54,6 +56,9 @@ impl OpenHouse {
                 Surface::OwnHttp { listen, router, .. } => drop(own.insert(listen, router)),
                 Surface::Stream { listen, speak, .. } => drop(streams.insert(listen, speak)),
             }
+        }
+        if let Some(development) = development {
+            shared = development.keeping(shared);
         }
         let prefix = host.site().prefix().to_owned();
         Self { host, services, contents, classes, prefix, shared, own, streams, _ended: ended.drop_guard() }

@@ -29,6 +29,7 @@ const GROUPS: &[Group] = &[
             "embed-widget",
             "python",
             "typescript",
+            "development",
         ],
     ),
     ("Why, and what to choose", pages!["which-backend", "which-wire", "request"]),

@@ -39,6 +39,8 @@ pub struct ReloadSource {
     pub(crate) applied: Arc<dyn Fn(&Deployment) + Send + Sync>,
     /// The file that says what this deployment shares with others, if there is one.
     shared_file: Option<PathBuf>,
+    /// Whether the modules of the programs that its settings name are watched, too.
+    watches_code: bool,
     /// The files as they were when this was made, and what in them can't change.
     pub(crate) first: Arc<(FileLook, FixedSettings)>,
 }
@@ -52,7 +54,23 @@ impl ReloadSource {
     ) -> Self {
         let folder = folder.as_ref().to_path_buf();
         let first = Arc::new((WatchedFiles::of(&folder, &[]).look(), FixedSettings::of(&folder, None)));
-        Self { folder, read: Arc::new(read), applied: Arc::new(|_| {}), shared_file: None, first }
+        Self { folder, read: Arc::new(read), applied: Arc::new(|_| {}), shared_file: None, watches_code: false, first }
+    }
+
+    /// The same, read again whenever the code of its programs changes as well.
+    #[must_use]
+    pub fn with_code(self) -> Self {
+        let watching = Self { watches_code: true, ..self };
+        let first = Arc::new((watching.watched(&[]).look(), watching.first.1.clone()));
+        Self { first, ..watching }
+    }
+
+    /// The files that are watched, without `others`.
+    pub(crate) fn watched(&self, others: &[PathBuf]) -> WatchedFiles {
+        match self.watches_code {
+            true => WatchedFiles::with_code(&self.folder, others),
+            false => WatchedFiles::of(&self.folder, others),
+        }
     }
 
     /// The same, where `file` says what this deployment shares with others.

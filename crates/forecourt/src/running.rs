@@ -427,7 +427,14 @@ impl Around<'_> {
         let (mut surfaces, classes) = deployment.wires.surfaces(&mount, deployment.root.file())?;
         surfaces.extend(questions.map(|log| Surface::Http(questions::feedback_routes(log, mount.host.clone()))));
         let ended = self.stop.child_token();
-        let open = OpenHouse::new(host, services, contents, (surfaces, classes), ended.clone());
+        let open = OpenHouse::new(
+            host,
+            services,
+            contents,
+            (surfaces, classes),
+            deployment.development.as_deref(),
+            ended.clone(),
+        );
         let (notices, refused, deployment) = (notices.into(), endpoints.refused, Arc::new(deployment));
         Ok(MountedHouse { open, mount, notices, refused, deployment, ended })
     }

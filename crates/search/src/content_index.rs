@@ -15,6 +15,7 @@ use forecourt_loaders::{ContentSource, files, look};
 use forecourt_understanding::{ParsedQuestion, PartRole, ReadPart};
 use forecourt_vocabulary::Vocabulary;
 
+use super::content_file_errors::{CheckBounds, file_errors};
 use super::diagnosis::diagnose;
 use super::index_slots::{IndexSlots, mark_file};
 use super::ranking::RankingRules;
@@ -23,8 +24,8 @@ use crate::limits::{DIAGNOSED_LEFT_OUT, WARNINGS_MAX};
 use crate::phrases::content_words;
 use crate::ranker::LibraryRanker;
 use forecourt_agents::backend::{
-    Context, EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexedKind, IndexingError, ItemDiagnosis,
-    JudgedCorpus, QuestionExplanation, QuestionRanker, RankExplanation,
+    ContentFileError, Context, EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexedKind,
+    IndexingError, ItemDiagnosis, JudgedCorpus, QuestionExplanation, QuestionRanker, RankExplanation,
 };
 
 /// Items whose places are explained.
@@ -274,6 +275,10 @@ impl IndexedContent for ContentIndex {
         notices.extend(library.iter().flat_map(|library| self.idle_rules(library)));
         notices.truncate(WARNINGS_MAX);
         notices
+    }
+
+    fn file_errors(&self) -> Vec<ContentFileError> {
+        file_errors(&self.sources, CheckBounds::default())
     }
 
     fn last_report(&self) -> Option<IndexReport> {

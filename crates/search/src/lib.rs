@@ -16,6 +16,7 @@
 //! |---|---|
 //! | `settings.rs`, `limits.rs` | the keys, and every bound |
 //! | `content_index.rs` | the index of one agent, opened when it is first needed |
+//! | `content_file_errors.rs` | what of its files of data can't be read, told without an index |
 //! | `sites.rs` | sites of the web, visited when they are due |
 //! | `request.rs`, `library_parser.rs` | what is looked for, and how questions are read with an index |
 //! | `conversation.rs` | what is asked, after what was asked before |
@@ -44,6 +45,7 @@ mod boost;
 mod broader;
 mod caller_context;
 mod contains;
+mod content_file_errors;
 mod content_index;
 mod conversation;
 mod cross_rerank;

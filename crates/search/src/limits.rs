@@ -16,6 +16,12 @@ pub(crate) const SITE_DELAY_MAX: f64 = 60.0;
 pub const REFRESH_MINUTES_MAX: u64 = 525_600;
 /// Reasons of one run of indexing that are told.
 pub(crate) const WARNINGS_MAX: usize = 100;
+/// Errors in files of the content of one agent that a check tells.
+pub(crate) const FILE_ERRORS_MAX: usize = 20;
+/// Bytes of one file of data that a check reads, whatever its size: `index` reads all of it.
+pub(crate) const CHECKED_FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
+/// Bytes of all files of data of one agent that a check reads.
+pub(crate) const CHECKED_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Tables of one agent of which it is said how they are read.
 pub(crate) const TABLES_MAX: usize = 100;
 /// Files and folders of content of one agent.

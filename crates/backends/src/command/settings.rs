@@ -186,7 +186,8 @@ fn program(section: &Section, settings: &CommandSettings, context: &Context) -> 
     };
     let Some(file) = file.and_then(|file| std::path::absolute(file).ok()) else {
         let place = if name.contains('/') { "the deployment's folder" } else { "PATH" };
-        return Err(problem(format!("there is no program `{name}` in {place}")));
+        let hint = "install it, or name its path: one with a slash starts at the deployment's folder";
+        return Err(problem(format!("there is no program `{name}` in {place}")).hint(hint));
     };
     // Output that waits in a buffer is no stream: Python would hold it back until the end.
     let mut variables = BTreeMap::from([("PYTHONUNBUFFERED".to_owned(), "1".to_owned())]);

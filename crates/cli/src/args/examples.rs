@@ -13,6 +13,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "dev",
+        &[
+            "dev mysite",
+            "dev mysite --no-open",
+            "dev mysite --http 127.0.0.1:8081 > requests.txt    # lines without keys and colours",
+        ],
+    ),
+    (
         "check",
         &[
             "check mysite",

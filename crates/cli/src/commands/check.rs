@@ -114,16 +114,20 @@ async fn find(check: &Check) -> Result<CheckReport, Failure> {
     let mut problems = inspect::inspect(&deployment);
     let doubts = [deployment.node_notice(), deployment.proxy_notice()];
     doubts.iter().flatten().for_each(|notice| stderrln!("warning: {notice}"));
+    let (oversights, code) = (deployment.oversights(), deployment.code_problems().await);
     let moved_keys = deployment.moved_keys();
     let EnvironmentNotices { overrides, secrets } = deployment.environment_notices();
     overrides.iter().for_each(|key| stderrln!("from the environment: {}", printable::line(key, NOTICE_CHARS_MAX)));
     secrets.iter().for_each(|notice| stderrln!("warning: {}", printable::line(notice, NOTICE_CHARS_MAX)));
     let built = problems.absorb(deployment.build());
+    problems.extend(oversights);
+    problems.extend(code);
     moved(&moved_keys(), check.fix)?;
     let Some(house) = built else { return Err(problems.into()) };
     // `serve` leaves broken endpoints out and starts; a check tells them as problems.
     problems.extend(house.refused_endpoints().clone());
     problems.extend(house.content_problems());
+    problems.extend(house.content_errors());
     house.content_notices().iter().for_each(|notice| stderrln!("note: {}", printable::line(notice, NOTICE_CHARS_MAX)));
     house.word_notices().iter().for_each(|notice| stderrln!("warning: {}", printable::line(notice, NOTICE_CHARS_MAX)));
     house.rule_doubts().iter().for_each(|doubt| stderrln!("warning: {doubt}"));

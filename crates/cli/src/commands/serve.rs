@@ -5,7 +5,7 @@ pub(super) mod logging;
 mod memory;
 mod room;
 mod service_manager;
-mod signals;
+pub(super) mod signals;
 
 use std::path::Path;
 use std::time::Duration;
@@ -39,29 +39,12 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
         }
         None => (source(&serve, &serve.place.dir), Vec::new()),
     };
-    let (mut deployment, others) = read_all(&source, others)?;
+    let (deployment, others) = read_all(&source, others)?;
     let (mut telemetry, layers) = Telemetry::start(&deployment)?;
     logging::start(deployment.log(), layers)?;
     // From here on a signal waits until the server is up, instead of ending a start half way.
     let mut signals = Signals::listen()?;
-    // Before the first file is made: the umask holds for every file and program from here on.
-    data_folder::keep_private();
-    let connections_max = deployment.connections_max() as u64 * LISTENERS;
-    // Before the deployment is built: a taken port is told at once, and ports that the system chose are known.
-    let bound = Server::bind(&mut deployment).await?;
-    let moved_keys = deployment.moved_keys();
-    let EnvironmentNotices { overrides, secrets } = deployment.environment_notices();
-    overrides.iter().for_each(|key| tracing::info!("from the environment: {key}"));
-    secrets.iter().chain(&deployment.proxy_notice()).for_each(|notice| tracing::warn!("{notice}"));
-    let house = deployment.build()?;
-    room::raise(connections_max);
-    moved_keys().iter().for_each(|key| tracing::warn!("{key}"));
-    // It holds the text of every file.
-    drop(moved_keys);
-    take_snapshots(&house).await?;
-    house.missing_content().into_result(())?;
-    index_new(house.contents()).await?;
-    let server = bound.start(house).await?;
+    let server = open(deployment).await?;
     server.reload_from(source);
     telemetry.send_metrics_of(server.registry());
     for (deployment, source) in others {
@@ -88,8 +71,30 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     }
 }
 
+/// From a deployment that was read to a server at work, with what there is to say about it in the log.
+pub(super) async fn open(mut deployment: Deployment) -> Result<Server, Failure> {
+    // Before the first file is made: the umask holds for every file and program from here on.
+    data_folder::keep_private();
+    let connections_max = deployment.connections_max() as u64 * LISTENERS;
+    // Before the deployment is built: a taken port is told at once, and ports that the system chose are known.
+    let bound = Server::bind(&mut deployment).await?;
+    let moved_keys = deployment.moved_keys();
+    let EnvironmentNotices { overrides, secrets } = deployment.environment_notices();
+    overrides.iter().for_each(|key| tracing::info!("from the environment: {key}"));
+    secrets.iter().chain(&deployment.proxy_notice()).for_each(|notice| tracing::warn!("{notice}"));
+    let house = deployment.build()?;
+    room::raise(connections_max);
+    moved_keys().iter().for_each(|key| tracing::warn!("{key}"));
+    // It holds the text of every file.
+    drop(moved_keys);
+    take_snapshots(&house).await?;
+    house.missing_content().into_result(())?;
+    index_new(house.contents()).await?;
+    Ok(bound.start(house).await?)
+}
+
 /// How it goes, for a person at a terminal.
-fn going(serving: Duration) -> String {
+pub(super) fn going(serving: Duration) -> String {
     let before = match serving.as_secs() {
         0 => String::new(),
         seconds => format!("requests are taken for {seconds} s yet, then "),

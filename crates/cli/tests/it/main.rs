@@ -101,6 +101,7 @@ mod crawlers;
 mod data;
 mod decisions;
 mod delegated;
+mod development;
 mod discovery;
 mod domains;
 mod editor;

@@ -59,6 +59,7 @@ pages! {
     content_web => "docs/manual/content-web.md",
     crawlers => "docs/manual/crawlers.md",
     data_folder => "docs/manual/data-folder.md",
+    development => "docs/manual/development.md",
     discovery => "docs/manual/discovery.md",
     domains => "docs/manual/domains.md",
     email => "docs/manual/email.md",

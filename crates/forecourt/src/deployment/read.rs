@@ -24,6 +24,7 @@ use crate::agents::{AgentDefinition, Backing};
 use crate::alerts::{AlertPlan, AlertProblem, check_all};
 use crate::domains_file::{DomainsFile, SHARED, divided, several_instead_of_one};
 use crate::meters::Meters;
+use crate::oversights::{idle_questions, plain_facilitator};
 use crate::payments::read_payments;
 use crate::registry::PROTOCOLS;
 use crate::rules::{HostRule, read_countries, read_host_rules};
@@ -37,7 +38,7 @@ use crate::wires::Wires;
 use forecourt_questions::limits::KEEP_DAYS_MAX;
 
 /// The folder of agents, and the table of variables that go before keys of its files.
-const AGENTS: &str = "agents";
+pub(super) const AGENTS: &str = "agents";
 /// Bytes of the secret that signs what the operator is told: fewer could be guessed.
 const SECRET_BYTES: RangeInclusive<usize> = AdminToken::BYTES_MIN..=SECRET_BYTES_MAX;
 
@@ -93,6 +94,7 @@ struct OperationSettings {
     store: StoreSettings,
     bus: BusSettings,
     questions: QuestionSettings,
+    idle_questions: Option<Problem>,
     telemetry: Telemetry,
     log: Log,
     metrics: Option<MonitoringSettings>,
@@ -115,7 +117,10 @@ fn read_operation(
     let store = problems.absorb(read_store(&tables.own("store")));
     let bus_section = tables.own("bus");
     let bus = problems.absorb(read_bus(&bus_section));
-    let questions = problems.absorb(read_questions(&tables.own("questions")));
+    let asked = tables.root.take("questions");
+    let idle_questions = idle_questions(asked.as_ref());
+    let asked = asked.unwrap_or_else(|| Section::empty(tables.root.file(), "questions"));
+    let questions = problems.absorb(read_questions(&asked));
     let telemetry = problems.absorb(Telemetry::read(&tables.shared("telemetry"), environment));
     let log = problems.absorb(read_log(&tables.shared("log"), beside));
     let metrics = problems.absorb(read_metrics(&tables.shared("metrics")));
@@ -134,6 +139,7 @@ fn read_operation(
             store: store?,
             bus: bus?,
             questions: questions?,
+            idle_questions,
             telemetry: telemetry?,
             log: log?,
             metrics: metrics?,
@@ -155,6 +161,7 @@ struct ServingSettings {
     host_rules: Vec<HostRule>,
     countries: Option<Arc<CountryTable>>,
     payments: PaymentsSettings,
+    plain_facilitator: Option<Problem>,
     pages: Pages,
     wires: Wires,
 }
@@ -169,7 +176,10 @@ fn read_serving(tables: &mut Tables, overrides: &ListenOverrides, problems: &mut
     let endpoints = tables.own(policy::SECTION);
     let host_rules = problems.absorb(read_host_rules(&mut tables.root));
     let countries = problems.absorb(read_countries(&tables.own("geo")));
-    let payments = problems.absorb(read_payments(&tables.own("payments")));
+    let section = tables.own("payments");
+    let payments = problems.absorb(read_payments(&section));
+    let both = payments.as_ref().zip(egress.as_ref());
+    let plain_facilitator = both.and_then(|(payments, egress)| plain_facilitator(&section, payments, egress));
     let pages = problems.absorb(Pages::read(&tables.own("pages")));
     let wires = problems.absorb(Wires::open(&mut tables.root, |name| overrides.named(name)));
     Some(ServingSettings {
@@ -182,6 +192,7 @@ fn read_serving(tables: &mut Tables, overrides: &ListenOverrides, problems: &mut
         host_rules: host_rules?,
         countries: countries?,
         payments: payments?,
+        plain_facilitator,
         pages: pages?,
         wires: wires?,
     })
@@ -221,19 +232,6 @@ fn assemble(
     operation: OperationSettings,
     serving: ServingSettings,
 ) -> Deployment {
-    let ServingSettings {
-        limits,
-        egress,
-        identity,
-        http,
-        functions,
-        endpoints,
-        host_rules,
-        countries,
-        payments,
-        pages,
-        wires,
-    } = serving;
     Deployment {
         dir: dir.to_path_buf(),
         listen: operation.listen,
@@ -250,18 +248,18 @@ fn assemble(
         drain: operation.drain,
         telemetry: operation.telemetry,
         meters: Meters::default(),
-        limits,
-        egress,
-        identity,
-        http,
-        functions,
-        payments,
-        pages: branded(pages, &top, operation.questions.log).into(),
+        limits: serving.limits,
+        egress: serving.egress,
+        identity: serving.identity,
+        http: serving.http,
+        functions: serving.functions,
+        payments: serving.payments,
+        pages: branded(serving.pages, &top, operation.questions.log).into(),
         questions: operation.questions,
-        host_rules,
-        countries,
-        wires,
-        endpoints,
+        host_rules: serving.host_rules,
+        countries: serving.countries,
+        wires: serving.wires,
+        endpoints: serving.endpoints,
         agents: Vec::new(),
         servers: Vec::new(),
         hubs: Vec::new(),
@@ -272,6 +270,8 @@ fn assemble(
         data: dir.join(DATA),
         root,
         top,
+        oversights: operation.idle_questions.into_iter().chain(serving.plain_facilitator).collect(),
+        development: None,
     }
 }
 

@@ -19,6 +19,14 @@ pub(crate) const FILES_MAX: usize = 50_000;
 const PATH_BYTES_MAX: usize = 1024;
 /// What Python leaves behind.
 const CACHE: &str = "__pycache__";
+/// Endings of code, by language: what a program of one language is made of.
+const CODE: [&[&str]; 2] = [&["py"], &["js", "mjs", "cjs", "ts", "mts", "cts"]];
+/// Folders with code of others, which nobody edits.
+const FOREIGN: [&str; 4] = ["node_modules", "site-packages", "venv", "dist"];
+/// How deep code is looked for, from the folder of a file on that a program is named with.
+const CODE_DEPTH_MAX: usize = 3;
+/// Files and folders that are looked through for it.
+const CODE_ENTRIES_MAX: usize = 5_000;
 
 /// The files of a deployment: those of its folder, and those that its settings name.
 pub(crate) struct WatchedFiles {
@@ -27,6 +35,8 @@ pub(crate) struct WatchedFiles {
     named: BTreeSet<PathBuf>,
     /// Files and folders that are not watched.
     others: Vec<PathBuf>,
+    /// Where code is watched beside a file that settings name, and its endings; `None` where only that file is.
+    code: Option<BTreeSet<(PathBuf, &'static [&'static str])>>,
 }
 
 /// How files look: enough to tell whether one was written.
@@ -59,13 +69,27 @@ impl WatchedFiles {
     /// Those of the deployment in `folder`, but for what is one of `others` or within it: what the daemon writes, and
     /// content, which has a watch of its own.
     pub(crate) fn of(folder: &Path, others: &[PathBuf]) -> Self {
-        let mut watched = Self { folder: folder.to_path_buf(), named: BTreeSet::new(), others: others.to_vec() };
+        Self::named_by_settings(Self { others: others.to_vec(), ..Self::empty(folder) })
+    }
+
+    /// The same, and the code beside each file of code that settings name: the modules that it is made of.
+    pub(crate) fn with_code(folder: &Path, others: &[PathBuf]) -> Self {
+        let code = Some(BTreeSet::new());
+        Self::named_by_settings(Self { others: others.to_vec(), code, ..Self::empty(folder) })
+    }
+
+    fn empty(folder: &Path) -> Self {
+        Self { folder: folder.to_path_buf(), named: BTreeSet::new(), others: Vec::new(), code: None }
+    }
+
+    fn named_by_settings(mut watched: Self) -> Self {
+        let folder = watched.folder.clone();
         let settings: Vec<PathBuf> = watched.found().into_iter().filter(|file| is_settings(file)).collect();
         for file in settings {
             // A file that can't be read names nothing; that it changes is seen all the same.
             let text = files::text_of(&file).unwrap_or_default();
             let Ok(table) = text.parse::<toml::Table>() else { continue };
-            let beside = file.parent().unwrap_or(folder);
+            let beside = file.parent().unwrap_or(&folder);
             each_text(&Value::Table(table), &mut |text| match secret_file(text) {
                 Some(file) => watched.name(file, beside),
                 None => watched.name(text, beside),
@@ -89,6 +113,11 @@ impl WatchedFiles {
                 Err(_) => looks_like_a_file(text),
             };
             if is_file && !self.is_left_out(&path) {
+                if let (Some(code), Some(endings), Some(folder)) =
+                    (&mut self.code, endings_beside(&path), path.parent())
+                {
+                    code.insert((folder.to_path_buf(), endings));
+                }
                 self.named.insert(path);
             }
         }
@@ -100,7 +129,39 @@ impl WatchedFiles {
             let found = fs::metadata(&path).ok().filter(Metadata::is_file);
             (path, found.as_ref().map(FileStamp::of))
         };
-        FileLook(self.found().into_iter().chain(self.named.iter().cloned()).map(stamp).collect())
+        let all = self.found().into_iter().chain(self.named.iter().cloned()).chain(self.modules(CODE_ENTRIES_MAX));
+        FileLook(all.map(stamp).collect())
+    }
+
+    /// The code beside the files that settings name; `entries_max` files and folders are looked through for it.
+    fn modules(&self, entries_max: usize) -> Vec<PathBuf> {
+        let (mut found, mut left) = (Vec::new(), entries_max);
+        for (folder, endings) in self.code.iter().flatten() {
+            self.collect_code(folder, endings, CODE_DEPTH_MAX, &mut left, &mut found);
+        }
+        found
+    }
+
+    fn collect_code(&self, folder: &Path, endings: &[&str], deeper: usize, left: &mut usize, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if *left == 0 {
+                return;
+            }
+            *left -= 1;
+            let path = entry.path();
+            let is_foreign =
+                path.file_name().is_some_and(|name| name == CACHE || FOREIGN.iter().any(|one| name == *one));
+            if is_foreign || is_hidden(&path) || self.is_left_out(&path) {
+                continue;
+            }
+            let is_code =
+                path.extension().and_then(|ending| ending.to_str()).is_some_and(|ending| endings.contains(&ending));
+            match path.is_dir() {
+                true if deeper > 0 => self.collect_code(&path, endings, deeper - 1, left, found),
+                false if is_code => found.push(path),
+                _ => {}
+            }
+        }
     }
 
     /// The files of the folder.
@@ -165,6 +226,12 @@ fn collect(folder: &Path, deeper: usize, found: &mut Vec<PathBuf>) {
             false => found.push(path),
         }
     }
+}
+
+/// The endings of what a file of code is made of, if it is one.
+fn endings_beside(path: &Path) -> Option<&'static [&'static str]> {
+    let ending = path.extension()?.to_str()?;
+    CODE.into_iter().find(|endings| endings.contains(&ending))
 }
 
 fn is_settings(path: &Path) -> bool {
@@ -263,6 +330,39 @@ mod tests {
         assert_eq!(folder.changed(|| folder.write("keys/cert.pem", "one that was missing")), ["keys/cert.pem"]);
         folder.write("agents/b.toml", "token = 'Bearer ${file:secrets/token.txt}'");
         assert_eq!(folder.changed(|| folder.write("secrets/token.txt", "x")), ["secrets/token.txt"]);
+    }
+
+    #[test]
+    fn the_modules_of_a_program_are_watched_where_that_is_wanted() {
+        let folder = Folder::new();
+        folder.write("agents/b.toml", "[backend]\ncommand = ['python3', 'worker/agent.py']");
+        for name in
+            ["worker/agent.py", "worker/shop/prices.py", "worker/.venv/a.py", "worker/venv/b.py", "content/c.py"]
+        {
+            folder.write(name, "x = 1");
+        }
+        let others = [".forecourt", "content"].map(|name| folder.0.path().join(name));
+        let look = || WatchedFiles::with_code(folder.0.path(), &others).look();
+        let changed = |name: &str| {
+            let before = look();
+            folder.write(name, "x = 22");
+            look().changed_since(&before).len()
+        };
+        assert_eq!([changed("worker/agent.py"), changed("worker/shop/prices.py"), changed("worker/new.py")], [1, 1, 1]);
+        for other in ["worker/.venv/a.py", "worker/venv/b.py", "worker/notes.txt", "content/c.py", "elsewhere.py"] {
+            assert_eq!(changed(other), 0, "{other}");
+        }
+        assert_eq!(folder.changed(|| folder.write("worker/shop/prices.py", "x = 3")), [""; 0], "serving watches none");
+    }
+
+    #[test]
+    fn code_is_looked_for_up_to_a_bound() {
+        let folder = Folder::new();
+        folder.write("agents/b.toml", "[backend]\ncommand = ['python3', 'worker/agent.py']");
+        (0..9).for_each(|n| folder.write(&format!("worker/m{n}.py"), ""));
+        folder.write("worker/agent.py", "");
+        let modules = |entries_max| WatchedFiles::with_code(folder.0.path(), &[]).modules(entries_max).len();
+        assert_eq!([modules(9), modules(10), modules(11)], [9, 10, 10]);
     }
 
     #[test]

@@ -54,6 +54,10 @@ impl ServerCore {
         let addresses = change.as_ref().map_or_else(|| sockets.addresses(), |change| change.addresses().clone());
         addresses.tell(&mut deployment);
         restart_wanted(other_address(&deployment, &self.running.host().site().base))?;
+        if deployment.development.is_some() {
+            // Whoever works on it is told at once; else the next message would be the first to fail.
+            deployment.code_problems().await.into_result(()).map_err(NotApplied::Refused)?;
+        }
         let house = blocking(move || deployment.build()).await.map_err(wrong)?.map_err(NotApplied::Refused)?;
         // At the start a broken endpoint is left out; while serving, the working one before it must not disappear.
         self.newly_refused(&house).into_result(()).map_err(NotApplied::Refused)?;

@@ -140,7 +140,7 @@ impl CertificateKeeper {
             (CertificatePlan::Ordered(_), None) => false,
             (CertificatePlan::Files { .. }, _) => true,
             // Strangers do not trust the local authority, so its certificate is no stand-in worth keeping.
-            (CertificatePlan::Local { .. }, _) => false,
+            (CertificatePlan::Local { .. } | CertificatePlan::Unused, _) => false,
         };
         let entries = self.certificates.entries();
         let named =
@@ -231,6 +231,7 @@ impl CertificateKeeper {
                 return Ok(vec![CertificateEntry::from_files(files, hosts.clone()).map_err(yours)?]);
             }
             CertificatePlan::Ordered(wanted) => wanted,
+            CertificatePlan::Unused => return Ok(Vec::new()),
         };
         wanted.names.iter().enumerate().map(|(n, name)| self.entry(origin, wanted, n, name)).collect()
     }

@@ -250,9 +250,9 @@ impl ReloadWork {
 
     /// Watches what is to be watched from here on; `found` is what the deployment was read from.
     async fn settle(&mut self, found: FileLook) {
-        let (folder, others) = (self.source.folder.clone(), self.others());
+        let (source, others) = (self.source.clone(), self.others());
         let looked = blocking(move || {
-            let files = WatchedFiles::of(&folder, &others);
+            let files = source.watched(&others);
             let seen = found.still_watched(&files.look());
             (files, seen)
         });
@@ -272,8 +272,8 @@ impl ReloadWork {
     async fn attempt(&mut self, by: ReloadTrigger, who: Option<EditedBy>) -> Attempt {
         let (at, begun) = (self.core.running.host().clock().now(), Instant::now());
         // Looked at before: what is written from here on is seen by the next attempt.
-        let (folder, others) = (self.source.folder.clone(), self.others());
-        let look = blocking(move || WatchedFiles::of(&folder, &others).look()).await.unwrap_or_default();
+        let (source, others) = (self.source.clone(), self.others());
+        let look = blocking(move || source.watched(&others).look()).await.unwrap_or_default();
         let changed = look.changed_since(&self.applied);
         let result = self.core.apply(&self.source, &mut self.fixed).await;
         // Only then: files that were refused still count as changed against what is served.

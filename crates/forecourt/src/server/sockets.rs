@@ -457,14 +457,17 @@ fn suits(deployment: &Deployment, wanted: &[WantedSocket]) -> Result<(), Error> 
 
 fn addresses<'a>(open: impl Iterator<Item = (&'a WantedSocket, SocketAddr)>, is_local: bool) -> Addresses {
     let mut shared = Listen::default();
-    let mut own = Vec::new();
+    let (mut own, mut has_https) = (Vec::new(), false);
     for (wanted, address) in open {
         match wanted.name {
             HTTP => shared.http = address,
-            HTTPS => shared.https = address,
+            HTTPS => (shared.https, has_https) = (address, true),
             ADMIN => shared.admin = address,
             name => own.push((name, address)),
         }
+    }
+    if !has_https {
+        shared.https = shared.http;
     }
     // The map has no order, and addresses are compared to see whether they changed.
     own.sort_unstable();

@@ -81,7 +81,7 @@ where
 }
 
 /// Logs as much as `[log]` says from here on.
-pub(super) fn follow(log: &Log) {
+pub(in crate::commands) fn follow(log: &Log) {
     let Ok(filter) = filter(log) else { return };
     for level in LEVELS.get().into_iter().flatten() {
         if let Err(error) = level(filter.clone()) {

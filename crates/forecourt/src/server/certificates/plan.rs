@@ -20,6 +20,8 @@ pub(super) enum CertificatePlan {
     Local { domain: String, hosts: AllowedHosts },
     /// An authority.
     Ordered(Box<WantedCertificates>),
+    /// Nowhere: nothing is served within TLS.
+    Unused,
 }
 
 /// What is to be ordered from an authority.
@@ -41,6 +43,9 @@ impl CertificatePlan {
     /// # Errors
     /// There is no way to the authority.
     pub(super) fn of(deployment: &Deployment) -> Result<Self, Error> {
+        if deployment.development.is_some() {
+            return Ok(Self::Unused);
+        }
         let is_local = deployment.listen.https.ip().is_loopback();
         let hosts = AllowedHosts::new(deployment.host_names(), is_local);
         Ok(match deployment.certificate_source() {

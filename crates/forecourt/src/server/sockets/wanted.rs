@@ -70,6 +70,11 @@ impl SocketKind {
 /// Every socket that a deployment wants.
 pub(super) fn wanted(deployment: &Deployment) -> Vec<WantedSocket> {
     let Listen { http, https, admin } = deployment.listen;
+    if deployment.development.is_some() {
+        // A port that another program has is no reason not to work on it.
+        let plain = [(HTTP, http, SocketKind::Http), (ADMIN, admin, SocketKind::Operator)];
+        return plain.map(|(name, address, kind)| WantedSocket { name, address, may_move: true, kind }).into();
+    }
     let is_here = http.ip().to_canonical().is_loopback() || deployment.certificate_source() == CertificateSource::Local;
     let shared = [
         (HTTP, http, if is_here { SocketKind::Http } else { SocketKind::Redirect }),
