@@ -69,6 +69,7 @@ const GROUPS: &[Group] = &[
         &[
             ("vocabulary.md", include_str!("../../../docs/manual/vocabulary.md")),
             ("evaluation.md", include_str!("../../../docs/manual/evaluation.md")),
+            ("testing.md", include_str!("../../../docs/manual/testing.md")),
             ("conform.md", include_str!("../../../docs/manual/conform.md")),
         ],
     ),

@@ -5,7 +5,7 @@ pub(super) mod logging;
 mod memory;
 mod room;
 mod service_manager;
-mod signals;
+pub(super) mod signals;
 
 use std::path::Path;
 use std::time::Duration;

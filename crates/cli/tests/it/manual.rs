@@ -62,6 +62,7 @@ pages! {
     postgresql => "docs/manual/postgresql.md",
     talking => "docs/manual/talking.md",
     tasks => "docs/manual/tasks.md",
+    testing => "docs/manual/testing.md",
     typescript => "docs/manual/typescript.md",
     vocabulary => "docs/manual/vocabulary.md",
     migration => "examples/migration/README.md",

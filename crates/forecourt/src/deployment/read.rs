@@ -270,6 +270,9 @@ fn assemble(
         own_functions: Functions::new(),
         own_addresses: Vec::new(),
         data: dir.join(DATA),
+        recordings: None,
+        variable: |name| std::env::var(name).ok(),
+        is_sandboxed: false,
         root,
         top,
     }

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The signals that end the daemon in good order, and the hangup, for which the deployment is read again.
-pub(super) struct Signals {
+pub(in crate::commands) struct Signals {
     stop: Vec<Signal>,
     hangup: Signal,
     /// Whether it was started on a terminal, whose end is a hangup too.
@@ -14,7 +14,7 @@ pub(super) struct Signals {
 
 /// What the daemon is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SignalAction {
+pub(in crate::commands) enum SignalAction {
     /// To end.
     Stop,
     /// To read the deployment again.
@@ -23,14 +23,14 @@ pub(super) enum SignalAction {
 
 impl Signals {
     /// Takes the signals from here on.
-    pub(super) fn listen() -> std::io::Result<Self> {
+    pub(in crate::commands) fn listen() -> std::io::Result<Self> {
         let kinds = [SignalKind::terminate(), SignalKind::interrupt()];
         let stop = kinds.into_iter().map(signal).collect::<Result<_, _>>()?;
         Ok(Self { stop, hangup: signal(SignalKind::hangup())?, on_terminal: std::io::stdin().is_terminal() })
     }
 
     /// Waits for the next one.
-    pub(super) async fn told(&mut self) -> SignalAction {
+    pub(in crate::commands) async fn told(&mut self) -> SignalAction {
         let stops = self.stop.iter_mut().map(|signal| Box::pin(signal.recv()));
         tokio::select! {
             _ = futures::future::select_all(stops) => SignalAction::Stop,
@@ -43,7 +43,7 @@ impl Signals {
     }
 
     /// Waits until it is told to stop.
-    pub(super) async fn stop(&mut self) {
+    pub(in crate::commands) async fn stop(&mut self) {
         while self.told().await != SignalAction::Stop {}
     }
 }
