@@ -11,6 +11,7 @@ mod import;
 mod keys;
 mod openapi;
 mod sockets;
+mod test;
 mod upkeep;
 mod vocabulary;
 
@@ -43,6 +44,7 @@ pub(crate) use import::{ImportHub, ImportServer};
 pub(crate) use keys::{ApiKeysWhat, CreateApiKey, Keys, KeysWhat, ListApiKeys, RevokeApiKey};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
 pub(crate) use sockets::SocketFlags;
+pub(crate) use test::Test;
 pub(crate) use upkeep::{Backup, Completions, Health, Man, Restore, SchemaArguments, SchemaOf, Upgrade};
 pub(crate) use vocabulary::{SuggestWords, VocabularyArguments, VocabularyWhat};
 
@@ -132,6 +134,13 @@ pub(crate) enum Command {
     /// Names file and line of every problem that `serve` would refuse, all at once, and exits with 1 when
     /// there is one. When all is well it shows what callers will see of each agent.
     Check(Check),
+    /// Run the tests of a deployment: what its callers say, over which protocol, and what holds of the answers.
+    ///
+    /// Serves it in this process, on free ports and with its state in a folder that is removed again, and asks what the
+    /// files in tests/ ask. Models and other services are not asked: they answer what `--record` kept in tests/recorded,
+    /// and a request that was not recorded fails its test. Exits with 0 when all tests hold, with 1 when one does not,
+    /// and with 2 when they can't be run. FORECOURT_LOG=info shows the log of the host.
+    Test(Test),
     /// Talk to an agent anywhere, by address or URL.
     ///
     /// The answer streams to standard output as markdown. A refusal says what to do next and exits

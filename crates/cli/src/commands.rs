@@ -30,6 +30,7 @@ mod schema;
 mod serve;
 mod servers;
 mod stdio;
+mod test;
 mod toml_text;
 mod upgrade;
 mod vocabulary;
@@ -52,6 +53,7 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
         Command::Dev(dev) => dev::run(dev).await,
         Command::Init(init) => init::run(&init),
         Command::Check(check) => check::run(&check).await,
+        Command::Test(test) => test::run(&test).await,
         Command::Ask(ask) => ask::run(ask).await,
         Command::Discover(discover) => discover::run(discover).await,
         Command::Index(index) => index::run(&index).await,

@@ -55,10 +55,16 @@ impl Starter {
                 ("agents/echo.toml", include_str!("commands/init/echo.toml")),
                 ("content/welcome.md", include_str!("commands/init/search/welcome.md")),
             ],
-            Self::Model => &[("agents/assistant.toml", include_str!("commands/init/model/assistant.toml"))],
+            Self::Model => &[
+                ("agents/assistant.toml", include_str!("commands/init/model/assistant.toml")),
+                ("tests/recorded/ollama-answer.json", include_str!("commands/init/model/answer.json")),
+                ("tests/recorded/ollama-loaded.json", include_str!("commands/init/model/loaded.json")),
+                ("tests/recorded/ollama-window.json", include_str!("commands/init/model/window.json")),
+            ],
             Self::Http => &[
                 ("agents/service.toml", include_str!("commands/init/http/service.toml")),
                 ("service.py", include_str!("commands/init/http/service.py")),
+                ("tests/recorded/service.json", include_str!("commands/init/http/service.json")),
             ],
             Self::Python => &[
                 ("agents/helper.toml", include_str!("commands/init/python/helper.toml")),
@@ -70,11 +76,26 @@ impl Starter {
                 ("agents/remote.toml", include_str!("commands/init/a2a/remote.toml")),
                 ("elsewhere/forecourt.toml", include_str!("commands/init/a2a/elsewhere.toml")),
                 ("elsewhere/agents/echo.toml", include_str!("commands/init/a2a/echo.toml")),
+                ("tests/recorded/elsewhere-card.json", include_str!("commands/init/a2a/card.json")),
+                ("tests/recorded/elsewhere-keys.json", include_str!("commands/init/a2a/keys.json")),
+                ("tests/recorded/elsewhere-sent.json", include_str!("commands/init/a2a/sent.json")),
             ],
             Self::ToolServer => &[
                 ("agents/tool.toml", include_str!("commands/init/mcp/tool.toml")),
                 ("tools.py", include_str!("commands/init/mcp/tools.py")),
             ],
+        }
+    }
+
+    /// A test of its agent, which holds with what was recorded.
+    pub(crate) fn test(self) -> &'static str {
+        match self {
+            Self::Search => include_str!("commands/init/search/test.toml"),
+            Self::Model => include_str!("commands/init/model/test.toml"),
+            Self::Http => include_str!("commands/init/http/test.toml"),
+            Self::Python => include_str!("commands/init/python/test.toml"),
+            Self::RemoteAgent => include_str!("commands/init/a2a/test.toml"),
+            Self::ToolServer => include_str!("commands/init/mcp/test.toml"),
         }
     }
 

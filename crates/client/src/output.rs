@@ -119,6 +119,12 @@ impl Failure {
         json!({ "problems": all })
     }
 
+    /// The same failure, for a command that tells by its exit code whether it did anything at all. Exit code 2.
+    #[must_use]
+    pub fn before_anything(self) -> Self {
+        Self { code: 2, ..self }
+    }
+
     /// The same failure, of which nothing more is said.
     #[must_use]
     pub fn said(self) -> Self {

@@ -41,13 +41,18 @@ pub struct Serving {
 impl Serving {
     /// Writes it into the data folder, and a pointer to that where every user's tools look.
     pub fn write(&self) -> std::io::Result<()> {
+        self.write_into_data()?;
         let text = serde_json::to_vec(self)?;
-        std::fs::write(self.data.join(FILE), &text)?;
         if let Some(folder) = user_folder() {
             // Only a convenience: `--data` says the same when there is no home to write to.
             let _ = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(pointer(&folder, self), &text));
         }
         Ok(())
+    }
+
+    /// Writes it into the data folder alone, where who knows that folder finds it.
+    pub fn write_into_data(&self) -> std::io::Result<()> {
+        std::fs::write(self.data.join(FILE), serde_json::to_vec(self)?)
     }
 
     /// What was last served from the data folder `data`.

@@ -12,6 +12,7 @@ use tokio::time::{Instant, Sleep, timeout};
 use crate::dial::ConnectionGuard;
 use crate::error::{EgressError, error_chain};
 use crate::limits::{RECEIPT_BYTES_MAX, RECEIPT_TIME_MAX};
+use crate::recordings::Tape;
 use crate::slots::Slot;
 
 /// The bytes of an answer as they come. Ends with an error at its bound or its deadline; holds its
@@ -26,6 +27,8 @@ pub struct BodyStream {
     _turn: Option<Turn>,
     /// The connection, when it is this exchange's alone.
     _connection: Option<ConnectionGuard>,
+    /// What it is recorded on.
+    tape: Option<Box<Tape>>,
 }
 
 /// The permit that a running exchange holds; dropping it lets the next one begin.
@@ -52,7 +55,27 @@ impl BodyStream {
             deadline: Box::pin(tokio::time::sleep_until(deadline)),
             _turn: Some(turn),
             _connection: connection,
+            tape: None,
         }
+    }
+
+    /// The bytes of a recorded answer, as they came then.
+    pub(crate) fn replayed(chunks: Vec<Bytes>) -> Self {
+        Self {
+            again: chunks.into_iter().map(Ok).collect(),
+            body: None,
+            left: 0,
+            bytes_max: 0,
+            deadline: Box::pin(tokio::time::sleep_until(Instant::now())),
+            _turn: None,
+            _connection: None,
+            tape: None,
+        }
+    }
+
+    /// The same, recorded while it is read.
+    pub(crate) fn on_tape(self, tape: Tape) -> Self {
+        Self { tape: Some(Box::new(tape)), ..self }
     }
 
     /// All of the body. Fails when it is too large, too slow or breaks off.
@@ -138,6 +161,13 @@ impl Stream for BodyStream {
             Poll::Pending => return Poll::Pending,
             Poll::Ready(chunk) => self.judge(chunk),
         };
+        match (&item, self.tape.as_mut()) {
+            (Some(Ok(bytes)), Some(tape)) => tape.take(bytes),
+            (Some(Err(_)), Some(tape)) => tape.broke_off(),
+            // Kept as soon as it is whole: whoever read it may hold on to the empty stream.
+            (None, _) => self.tape = None,
+            _ => {}
+        }
         if !matches!(item, Some(Ok(_))) {
             // Closes the connection and gives the turn back at once.
             self.body = None;

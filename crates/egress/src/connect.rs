@@ -94,6 +94,9 @@ impl Egress {
     }
 
     async fn open(&self, purpose: Purpose, target: CheckedUrl, tls: Option<&Tls>) -> Result<Connection, EgressError> {
+        if self.inner.recordings.as_ref().is_some_and(|all| !all.may_connect(&target.host(), target.port())) {
+            return Err(EgressError::Unconnected("nothing is connected to in a test".to_owned()));
+        }
         let bounds = purpose.deadlines(self.config());
         // The turn comes before the lookup, so that the bound also covers questions to the resolver.
         let turn = self.inner.turn_by(purpose, &target, Instant::now() + bounds.total).await?;

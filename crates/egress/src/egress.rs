@@ -19,6 +19,7 @@ use crate::inner::Inner;
 use crate::limits::UPSTREAM_AT_ONCE_MAX;
 use crate::metrics::EgressMetrics;
 use crate::purpose::Purpose;
+use crate::recordings::Recordings;
 use crate::resolve::{Resolve, SystemResolver};
 use crate::setup_error::SetupError;
 use crate::slots::Slots;
@@ -42,6 +43,7 @@ impl Egress {
             trusts_everyone: false,
             metrics: Arc::default(),
             resolver: Arc::new(SystemResolver),
+            recordings: None,
         }
     }
 
@@ -129,6 +131,7 @@ pub struct EgressBuilder {
     trusts_everyone: bool,
     metrics: Arc<EgressMetrics>,
     resolver: Arc<dyn Resolve>,
+    recordings: Option<Arc<Recordings>>,
 }
 
 impl EgressBuilder {
@@ -189,6 +192,13 @@ impl EgressBuilder {
         self
     }
 
+    /// Answers every request from `recordings`, or records what it is answered: for tests of a deployment.
+    #[must_use]
+    pub fn recordings(mut self, recordings: Arc<Recordings>) -> Self {
+        self.recordings = Some(recordings);
+        self
+    }
+
     /// Reads the certificates that were added, and makes a client. Those of the system are read when TLS is needed.
     pub fn build(self) -> Result<Egress, SetupError> {
         let mut trust = Trust::default();
@@ -206,6 +216,7 @@ impl EgressBuilder {
         let slots = Slots::new(self.config.max_concurrent.get(), self.config.max_concurrent_per_host.get());
         let guard = Guard { config: self.config, own: self.own, resolver: self.resolver };
         let upstream_turns = Arc::new(Semaphore::new(UPSTREAM_AT_ONCE_MAX));
-        Ok(Egress { inner: Arc::new(Inner { guard, dialer, slots, upstream_turns, judge, metrics: self.metrics }) })
+        let (metrics, recordings) = (self.metrics, self.recordings);
+        Ok(Egress { inner: Arc::new(Inner { guard, dialer, slots, upstream_turns, judge, metrics, recordings }) })
     }
 }

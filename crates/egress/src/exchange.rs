@@ -14,7 +14,11 @@ use crate::error::{EgressError, Refusal};
 use crate::inner::Inner;
 use crate::limits::HEAD_BYTES_MAX;
 use crate::purpose::{Deadlines, Purpose};
+use crate::recordings::{OwnPlaces, Play, SentRequest, Tape, TapeLabel};
 use crate::target::CheckedUrl;
+
+/// Why nothing was sent while a deployment is tested, for the log.
+const NOT_RECORDED: &str = "the request is not recorded, and nothing is sent in a test";
 
 /// A request to send.
 #[derive(Clone)]
@@ -208,6 +212,14 @@ impl Inner {
         deadline: Instant,
     ) -> Result<UpstreamResponse, EgressError> {
         let late = |_| EgressError::timed_out("the connection");
+        let label = match self.play(purpose, target, &request) {
+            None => None,
+            Some(Play::Send(label)) => Some(label),
+            Some(Play::Answer(status, headers, chunks)) => {
+                return Ok(UpstreamResponse { status, headers, body: BodyStream::replayed(chunks) });
+            }
+            Some(Play::Nothing) => return Err(EgressError::Unconnected(NOT_RECORDED.to_owned())),
+        };
         let turn = self.turn_by(purpose, target, deadline).await?;
         let UpstreamRequest { method, headers, body, .. } = request;
         let mut sent = Request::new(Full::new(body));
@@ -230,11 +242,17 @@ impl Inner {
         };
         check_head(response.headers(), purpose)?;
         let (head, body) = response.into_parts();
-        Ok(UpstreamResponse {
-            status: head.status,
-            headers: head.headers,
-            body: BodyStream::new(body, bounds.body_bytes_max, deadline, turn, connection),
-        })
+        let body = BodyStream::new(body, bounds.body_bytes_max, deadline, turn, connection);
+        let body = taped(body, label, head.status, &head.headers);
+        Ok(UpstreamResponse { status: head.status, headers: head.headers, body })
+    }
+
+    /// What recordings make of a request; `None`: there are none, as everywhere but in a test of a deployment.
+    fn play(&self, purpose: Purpose, target: &CheckedUrl, request: &UpstreamRequest) -> Option<Play> {
+        let recordings = self.recordings.as_ref()?;
+        let own = OwnPlaces { origins: &self.guard.own.origins, addresses: &self.guard.own.addresses };
+        let UpstreamRequest { method, headers, body, .. } = request;
+        Some(recordings.play(purpose, &SentRequest { method, url: target.url(), headers, body, own }))
     }
 
     /// A turn, if one comes free by `deadline`.
@@ -273,6 +291,14 @@ impl UpstreamResponse {
             bytes: self.body.collect().await?,
             headers: self.headers,
         })
+    }
+}
+
+/// A body that is taken down while it is read, where it is to be recorded.
+fn taped(body: BodyStream, label: Option<Box<TapeLabel>>, status: StatusCode, headers: &HeaderMap) -> BodyStream {
+    match label {
+        Some(label) => body.on_tape(Tape::new(label, status, headers.clone())),
+        None => body,
     }
 }
 

@@ -7,6 +7,7 @@ use tokio::sync::Semaphore;
 use crate::dial::Dialer;
 use crate::guard::Guard;
 use crate::metrics::EgressMetrics;
+use crate::recordings::Recordings;
 use crate::slots::Slots;
 use crate::trust::Judge;
 
@@ -18,4 +19,6 @@ pub(crate) struct Inner {
     pub(crate) upstream_turns: Arc<Semaphore>,
     pub(crate) judge: Arc<Judge>,
     pub(crate) metrics: Arc<EgressMetrics>,
+    /// What stands in for the network, in a test of a deployment.
+    pub(crate) recordings: Option<Arc<Recordings>>,
 }

@@ -19,6 +19,7 @@
 //! | `probe.rs` | handshakes that are made to see how a server encrypts |
 //! | `exchange.rs`, `body.rs` | redirects, deadlines and the size of bodies |
 //! | `coding.rs` | gzip and br of pages, undone within a bound |
+//! | `recordings.rs` | answers that are kept in files and given again, for tests of a deployment |
 //! | `revisit.rs` | documents that were read before, and what became of them |
 //! | `metrics.rs` | what is counted |
 //! | `data_url.rs` | `data:` URLs, which never touch the network |
@@ -44,6 +45,7 @@ pub mod limits;
 mod metrics;
 mod probe;
 mod purpose;
+pub mod recordings;
 mod resolve;
 mod revisit;
 mod setup_error;

@@ -14,6 +14,7 @@ use forecourt_agents::BuiltAgent;
 use forecourt_contract::{Failure, Invocation};
 use forecourt_core::{Domain, Handle};
 use forecourt_egress::EgressConfig;
+use forecourt_egress::recordings::Recordings;
 use forecourt_endpoints::{Functions, python};
 use forecourt_host::{LimitSettings, OperatorWebhook};
 use forecourt_identity::IdentityConfig;
@@ -124,6 +125,12 @@ pub struct Deployment {
     pub(crate) own_addresses: Vec<SocketAddr>,
     /// The folder in which state is kept.
     pub(crate) data: PathBuf,
+    /// What stands in for the network while it is tested.
+    pub(crate) recordings: Option<Arc<Recordings>>,
+    /// Where providers find the keys that no file names.
+    pub(crate) variable: fn(&str) -> Option<String>,
+    /// Whether it is tested, and nobody is to find it.
+    pub(crate) is_sandboxed: bool,
     /// The file's own section, for problems found later.
     pub(crate) root: Section,
     /// What was found while reading that a check tells.

@@ -321,6 +321,7 @@ impl AgentBuilder<'_> {
             siblings: self.siblings.clone(),
             endpoints: self.tools.to_vec(),
             usage: self.usage(),
+            variable: self.deployment.variable,
             ..context(&agent, &self.deployment.dir, self.site, self.egress, &self.deployment.data)
         };
         let built = problems.absorb(build(&agent.backing, &context).and_then(|built| attachable(&agent, built)));
@@ -436,6 +437,9 @@ pub(crate) fn egress(deployment: &Deployment, site: &Site) -> Result<Egress, Pro
     }
     for address in &deployment.own_addresses {
         builder = builder.own_address(*address);
+    }
+    if let Some(recordings) = &deployment.recordings {
+        builder = builder.recordings(recordings.clone());
     }
     builder.build().map_err(wrong)
 }

@@ -24,6 +24,7 @@
 //! | `certificates` | where the certificate of a deployment comes from |
 //! | [`storage`], [`data_folder`], [`serving`] | where state is kept, and who holds it |
 //! | [`shared`] | what the nodes of one deployment have in common |
+//! | [`sandbox`] | a deployment that is tested, apart from the world |
 //! | [`inspect`], [`identities`] | what stands in the way, and what there is to say |
 //! | `oversights`, `code` | what serving passes over and a check tells, and programs that are named |
 //! | [`registry`] | every protocol and every backend |
@@ -86,6 +87,7 @@ pub mod registry;
 pub mod reload;
 mod rules;
 pub mod running;
+pub mod sandbox;
 pub mod server;
 mod server_gates;
 mod servers;

@@ -30,6 +30,7 @@ const GROUPS: &[Group] = &[
             "python",
             "typescript",
             "development",
+            "testing",
         ],
     ),
     ("Why, and what to choose", pages!["which-backend", "which-wire", "request"]),

@@ -1,6 +1,6 @@
 //! What language models are asked, use and cost. Labels come from configuration: no caller and no reply makes one.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use forecourt_agents::usage::{ModelCall, UsageRecorder};
 use prometheus_client::encoding::EncodeLabelSet;
@@ -21,6 +21,8 @@ pub struct ModelMetrics {
     durations: Family<ModelLabels, Histogram, Buckets>,
     tokens: Family<TokenLabels, Counter>,
     cost: Family<ModelLabels, Counter<f64, AtomicU64>>,
+    /// The same of all of them, in millionths.
+    cost_micros: AtomicU64,
     conventional: GenAiMetrics,
 }
 
@@ -64,12 +66,18 @@ impl Default for ModelMetrics {
             durations: Family::new_with_constructor(Buckets),
             tokens: Family::default(),
             cost: Family::default(),
+            cost_micros: AtomicU64::new(0),
             conventional: GenAiMetrics::default(),
         }
     }
 }
 
 impl ModelMetrics {
+    /// What all models have cost until now, in millionths of the unit of money of their prices.
+    pub fn cost_micros(&self) -> u64 {
+        self.cost_micros.load(Ordering::Relaxed)
+    }
+
     /// Names every counter in `registry`.
     pub(crate) fn register(&self, registry: &mut Registry) {
         let help = "Requests to language models, by agent, provider, model and outcome";
@@ -100,6 +108,7 @@ impl UsageRecorder for ModelMetrics {
             self.tokens.get_or_create(&labels).inc_by(tokens);
         }
         self.durations.get_or_create(&of).observe(call.elapsed.as_secs_f64());
+        self.cost_micros.fetch_add(call.cost_micros, Ordering::Relaxed);
         self.cost.get_or_create(&of).inc_by(call.cost_micros as f64 / MICROS);
         self.requests.get_or_create(&RequestLabels { agent, provider, model, outcome: call.outcome }).inc();
     }
@@ -132,6 +141,7 @@ mod tests {
         };
         metrics.record(&call);
         metrics.record(&ModelCall { outcome: "failed", ..call });
+        assert_eq!(metrics.cost_micros(), 3_000);
         let mut registry = Registry::default();
         metrics.register(&mut registry);
         let mut text = String::new();

@@ -1,9 +1,11 @@
-// A host in memory, for tests of agents: no daemon, no network, and the same code as behind a real host.
+// Hosts for tests. In memory, for agents: no daemon, no network, and the same code as behind a real host. Or the real
+// program, for a whole deployment.
 
 import type { AgentDefinition } from "./agent.js";
 import { SUSPENDED_MAX } from "./bounds.js";
 import { Answer, take } from "./answer.js";
 import { base64 } from "./artifact.js";
+import { type DeploymentOptions, DeploymentHost } from "./deployment.js";
 import { mediaTypeOf } from "./parts.js";
 import { Runtime } from "./runtime.js";
 import type { Turn } from "./turn.js";
@@ -32,6 +34,7 @@ export interface HostOptions {
 }
 
 export { Answer, type EndingName } from "./answer.js";
+export { type AskOptions, DeploymentHost, type DeploymentOptions, HostError, Reply } from "./deployment.js";
 
 /** What comes along with the words of a turn. */
 export interface SayOptions {
@@ -223,9 +226,16 @@ export class TestHost {
   }
 }
 
+/** Serves the deployment in a folder. `await using h = await host("mysite")`, or `await h.close()` in the end. */
+export function host(folder: string, options?: DeploymentOptions): Promise<DeploymentHost>;
 /** Makes a host in memory. `await using h = host(helper)`, or `h.close()` in the end. */
-export function host(agents: AgentDefinition | readonly AgentDefinition[], options: HostOptions = {}): TestHost {
-  return new TestHost([agents].flat() as AgentDefinition[], options);
+export function host(agents: AgentDefinition | readonly AgentDefinition[], options?: HostOptions): TestHost;
+export function host(
+  what: string | AgentDefinition | readonly AgentDefinition[],
+  options: HostOptions & DeploymentOptions = {},
+): TestHost | Promise<DeploymentHost> {
+  if (typeof what === "string") return DeploymentHost.start(what, options);
+  return new TestHost([what].flat() as AgentDefinition[], options);
 }
 
 function senderOf(sender: SayOptions["sender"]): JsonObject {

@@ -28,6 +28,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "check mysite --json | jq -r '.problems[].message'",
         ],
     ),
+    (
+        "test",
+        &[
+            "test mysite",
+            "test mysite --only soups --record    # asks the models, and keeps what they answer",
+            "test mysite --junit report.xml",
+        ],
+    ),
     ("discover", &["discover demo.localhost", "discover @chef@example.com"]),
     ("index", &["index mysite", "index mysite --explain \"soup under 30 minutes\""]),
     ("reference", &["reference config > config.md", "reference errors > errors.md"]),

@@ -99,4 +99,6 @@ pub(crate) enum SchemaOf {
     Deployment,
     /// Files in agents/
     Agent,
+    /// Files in tests/
+    Test,
 }

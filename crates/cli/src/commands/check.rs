@@ -10,13 +10,15 @@ use forecourt::domains::deployment_folders;
 use forecourt::server::disagreements;
 use forecourt::settings::Listen;
 use forecourt::{Running, Storage, identities, inspect};
+use forecourt_acceptance::TestFiles;
 use forecourt_contract::{Dispatcher, Endpoint};
-use forecourt_settings::{KeyMove, files, rewrite};
+use forecourt_settings::{KeyMove, Problems, files, rewrite};
 use forecourt_synthesis::meaning::{self, EndpointMeanings};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::printable::{self, counted};
+use super::test::StandInEnvironment;
 use super::{hubs, reach, servers};
 use crate::args::Check;
 use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
@@ -122,6 +124,8 @@ async fn find(check: &Check) -> Result<CheckReport, Failure> {
     let built = problems.absorb(deployment.build());
     problems.extend(oversights);
     problems.extend(code);
+    let tests = TestFiles::read(&check.place.dir, &StandInEnvironment::new(), None);
+    problems.absorb(tests.map(drop));
     moved(&moved_keys(), check.fix)?;
     let Some(house) = built else { return Err(problems.into()) };
     // `serve` leaves broken endpoints out and starts; a check tells them as problems.
@@ -141,11 +145,20 @@ async fn find(check: &Check) -> Result<CheckReport, Failure> {
     let Some(running) = problems.absorb(started.map_err(|error| error.into_problems(&file))) else {
         return Err(problems.into());
     };
+    problems.absorb(tests_of(&check.place.dir, &running));
     let notices = running.identity_notices();
     problems.extend(identities::refused(&notices));
     identities::doubtful(&notices).for_each(|notice| stderrln!("warning: {notice}"));
     doubtful.iter().for_each(|notice| stderrln!("warning: {notice}"));
     Ok(problems.into_result(CheckReport { running, rules, endpoints, listen })?)
+}
+
+/// The tests of a deployment, whose agents are known. What is wrong with them on its own was told before.
+fn tests_of(dir: &Path, running: &Running) -> Result<(), Problems> {
+    let host = running.host();
+    let agents: Vec<String> =
+        host.directory().iter().map(|resident| resident.card.handle().as_str().to_owned()).collect();
+    TestFiles::read(dir, &StandInEnvironment::new(), Some(&agents)).map(drop)
 }
 
 /// Tells which keys have their old names; with `fix`, gives them the new ones.

@@ -7,6 +7,7 @@ use forecourt_core::Domain;
 
 use crate::args::Init;
 use crate::output::{Failure, Outcome, stdoutln};
+use crate::starters::Starter;
 
 /// The file that says who the deployment is. `HANDLE` stands for the default agent.
 const ABOUT: &str = include_str!("init/forecourt.toml");
@@ -16,6 +17,9 @@ const GUIDE: &str = include_str!("init/AGENTS.md");
 const SKILL: &str = include_str!("init/SKILL.md");
 /// Where programs of several makers look for skills. The folder has the name that the skill gives itself.
 const SKILL_FILE: &str = ".agents/skills/forecourt/SKILL.md";
+
+/// What stands above the first tests.
+const TESTS: &str = include_str!("init/tests.toml");
 
 /// Writes the files, never over something that is there.
 pub(crate) fn run(init: &Init) -> Outcome {
@@ -39,6 +43,11 @@ pub(crate) fn run(init: &Init) -> Outcome {
             write(&dir.join(name), &local(text))?;
         }
     }
+    let is_alone = starters.len() == 1;
+    // A model is told of the agents beside it, and that was not recorded.
+    let holds = |starter: &&Starter| is_alone || **starter != Starter::Model;
+    let tests: Vec<&str> = starters.iter().filter(holds).map(|starter| starter.test()).collect();
+    write(&dir.join("tests/first.toml"), &local(&format!("{TESTS}{}", tests.join("\n"))))?;
     stdoutln!("{} is a working deployment.", dir.display());
     stdoutln!();
     for starter in &starters {
@@ -46,6 +55,7 @@ pub(crate) fn run(init: &Init) -> Outcome {
             stdoutln!("  {what:<24} {}", command.replace("DIR", &dir.display().to_string()));
         }
     }
+    stdoutln!("  {:<24} forecourt test {}", "test it", dir.display());
     stdoutln!("  {:<24} forecourt serve {}", "start it", dir.display());
     stdoutln!("  {:<24} forecourt ask @{}@{domain} \"{}\"", "ask", first.handle(), first.question());
     Ok(())

@@ -110,7 +110,7 @@ pub(super) fn sections() -> Vec<DocumentedSection> {
 }
 
 /// What stands in other folders than that of agents, and the settings of all of it.
-fn of_other_folders() -> [DocumentedSection; 9] {
+fn of_other_folders() -> [DocumentedSection; 10] {
     let rules = "Rules before a server, or before some of its tools.";
     [
         documented("servers/*.toml", "An MCP server behind the host.", SERVERS.schema),
@@ -124,6 +124,7 @@ fn of_other_folders() -> [DocumentedSection; 9] {
         endpoint::DOCUMENTED,
         recipe::DOCUMENTED,
         meaning::DOCUMENTED,
+        forecourt_acceptance::settings::DOCUMENTED,
     ]
 }
 

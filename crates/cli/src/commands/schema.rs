@@ -21,6 +21,10 @@ schema = { path = \"./deployment.schema.json\" }
 [[rule]]
 include = [\"agents/*.toml\"]
 schema = { path = \"./agent.schema.json\" }
+
+[[rule]]
+include = [\"tests/*.toml\"]
+schema = { path = \"./test.schema.json\" }
 ";
 
 /// Prints one schema, or writes all of them.
@@ -30,8 +34,12 @@ pub(crate) fn run(arguments: &SchemaArguments) -> Outcome {
     std::fs::create_dir_all(folder).map_err(|error| wrong(folder, &error))?;
     write("deployment.schema.json", pretty(SchemaOf::Deployment))?;
     write("agent.schema.json", pretty(SchemaOf::Agent))?;
+    write("test.schema.json", pretty(SchemaOf::Test))?;
     write(".taplo.toml", EDITORS.to_owned())?;
-    stderrln!("wrote deployment.schema.json, agent.schema.json and .taplo.toml into {}", folder.display());
+    stderrln!(
+        "wrote deployment.schema.json, agent.schema.json, test.schema.json and .taplo.toml into {}",
+        folder.display()
+    );
     Ok(())
 }
 
@@ -52,6 +60,7 @@ fn schema(what: SchemaOf) -> Value {
     let (file, title) = match what {
         SchemaOf::Deployment => ("forecourt.toml", "forecourt.toml"),
         SchemaOf::Agent => ("agents/*.toml", "a file in agents/"),
+        SchemaOf::Test => ("tests/*.toml", "a file in tests/"),
     };
     let mut whole = Whole::default();
     for section in reference::sections() {
@@ -214,6 +223,21 @@ mod tests {
         {
             assert!(!deployment.is_valid(&toml(wrong)), "{wrong}");
         }
+        let test = validator(SchemaOf::Test);
+        let of_one = |more: &str| toml(&format!("[[test]]\nname = \"a\"\nsay = \"b\"\n{more}"));
+        for right in [
+            "",
+            "over = \"a2a\"",
+            "over = [\"rest\", \"mcp\"]",
+            "[test.expect]\ncontains = \"c\"\nlimits = [\"price < 3\"]",
+        ] {
+            let wrong: Vec<String> = test.iter_errors(&of_one(right)).map(|error| error.to_string()).collect();
+            assert_eq!(wrong, Vec::<String>::new(), "{right}");
+        }
+        for wrong in ["over = \"smtp\"", "[test.expect]\ncontians = \"c\"", "as = { subjct = \"a\" }"] {
+            assert!(!test.is_valid(&of_one(wrong)), "{wrong}");
+        }
+        assert!(!test.is_valid(&toml("[[tset]]\nname = \"a\"")));
         let agent = validator(SchemaOf::Agent);
         assert!(agent.is_valid(&toml("handle = \"a\"\nname = \"A\"\n[backend]\nkind = \"echo\"")));
         for wrong in ["kind = \"ecco\"", "kind = \"echo\"\nx = 1", ""] {

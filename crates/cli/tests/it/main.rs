@@ -2,6 +2,7 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | `acceptance` | `forecourt test`: tests of deployments, recorded models |
 //! | `rest` | the examples of Mentionable REST 9, and every status that it names |
 //! | `tasks` | background tasks: polling, callbacks, webhooks, artifacts, kill -9, draining |
 //! | `identity` | who is believed to be who |
@@ -76,6 +77,7 @@
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
 //! | `sdk_typescript` | our own library for agents in TypeScript: its tests, and an agent of it behind the daemon |
 
+mod acceptance;
 mod admin;
 mod admin_login;
 mod agent_certificates;

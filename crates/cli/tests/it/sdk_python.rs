@@ -168,3 +168,57 @@ fn an_agent_in_python_asks_back_over_a2a() {
     assert_eq!(done["status"]["state"], "TASK_STATE_COMPLETED", "{done}");
     assert!(done["artifacts"].to_string().contains("a shirt in S."), "{done}");
 }
+
+/// Asks a whole deployment, twice in one conversation and once as nobody; then two that find something wrong.
+const SITE: &str = r#"
+import asyncio, sys
+from forecourt_agent.testing import HostError, host
+
+async def main():
+    async with host("site") as h:
+        first = await h.ask("helper", "count these words")
+        assert first.text == "You said 3 words: count these words", first
+        assert (await h.ask(None, "hello")).text.startswith("You said 1 words"), first
+        refused = await h.ask("gate", "pay")
+        assert (refused.status, refused.refusal["kind"]) == (402, "payment_required"), refused
+        tool = await h.ask("@gate", "tool")
+        assert tool.tool_calls[0]["name"] == "search" and "three" in tool.text, tool
+        assert (await h.ask("gate", "file")).files[0]["name"] == "pixel.png"
+        assert (await h.ask("gate", "fail")).code == "agent-failed"
+        assert set(h.agents) == {"helper", "gate", "model"}, h.agents
+    try:
+        async with host("site") as h:
+            reply = await h.ask("model", "hello")
+            assert reply.status == 502, reply
+    except HostError as error:
+        assert "not recorded" in str(error), error
+    else:
+        raise AssertionError("what was not recorded is told")
+    try:
+        async with host("nowhere"):
+            raise AssertionError("there is no such deployment")
+    except HostError as error:
+        assert "nowhere" in str(error), error
+    # Whoever leaves without a word leaves nobody behind.
+    h = await host("site").__aenter__()
+    print(h._process.pid, flush=True)
+
+asyncio.run(main())
+"#;
+
+#[test]
+fn a_whole_deployment_is_asked_from_python_and_ends_with_it() {
+    let site = Deployment::empty();
+    site.run("init", ["site", "--with", "python"]).fine();
+    let model = "handle = \"model\"\nname = \"Model\"\n[backend]\nkind = \"model\"\nbase_url = \"http://127.0.0.1:1/v1\"\nmodel = \"m\"\n";
+    site.write("site/agents/model.toml", model);
+    site.write("site/agents/gate.toml", &Deployment::gatehouse().read("agents/gate.toml"));
+    site.write("ask.py", SITE);
+    let mut asking = Command::new("python3");
+    asking.arg("ask.py").current_dir(site.path()).env("PYTHONPATH", sdk().join("src")).env("FORECOURT", site.program());
+    let said = Ran::of(&mut asking).fine();
+    // Of one that has ended and that nobody has asked for, this is not there any more either.
+    let program = format!("/proc/{}/exe", said.trim());
+    within("the program has ended", || std::fs::read_link(&program).is_err().then_some(()));
+    assert!(!site.path().join("site/.forecourt").exists(), "what is served is not touched");
+}

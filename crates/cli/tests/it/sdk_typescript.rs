@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::scripts::{library, run_checks};
-use crate::support::{Deployment, Served, within};
+use crate::support::{Deployment, Ran, Served, within};
 
 /// An agent that asks back, calls, makes a file and tells what it used.
 const AGENT: &str = r#"
@@ -139,4 +139,38 @@ fn send(served: &Served, message: Value) -> Value {
 fn text(parts: &Value) -> String {
     let texts = parts.as_array().into_iter().flatten().filter_map(|part| part["content"].as_str());
     texts.collect()
+}
+
+/// Asks a whole deployment, and one that is not there.
+const SITE: &str = r#"
+import assert from "node:assert/strict";
+import { HostError, host } from "forecourt-agent/testing";
+
+const h = await host("site");
+const first = await h.ask("helper", "count these words");
+assert.equal(first.text, "You said 3 words: count these words");
+assert.match((await h.ask(undefined, "hello", { session: first.session })).text, /^You said 1 words/);
+const refused = await h.ask("gate", "pay");
+assert.deepEqual([refused.status, refused.refusal.kind], [402, "payment_required"]);
+const tool = await h.ask("@gate", "tool");
+assert.equal(tool.toolCalls[0].name, "search");
+assert.equal((await h.ask("gate", "file")).files[0].name, "pixel.png");
+assert.equal((await h.ask("gate", "fail")).code, "agent-failed");
+assert.deepEqual([...h.agents].sort(), ["gate", "helper"]);
+await h.close();
+await assert.rejects(host("nowhere"), HostError);
+"#;
+
+#[test]
+fn a_whole_deployment_is_asked_from_typescript() {
+    let Some(folder) = built() else { return };
+    let site = Deployment::empty();
+    site.run("init", ["site", "--with", "python"]).fine();
+    site.write("site/agents/gate.toml", &Deployment::gatehouse().read("agents/gate.toml"));
+    site.write("ask.mjs", SITE);
+    fs::create_dir(site.path().join("node_modules")).unwrap();
+    symlink(folder.path(), site.path().join("node_modules/forecourt-agent")).unwrap();
+    let mut asking = Command::new("node");
+    asking.arg("ask.mjs").current_dir(site.path()).env("FORECOURT", site.program());
+    Ran::of(&mut asking).fine();
 }

@@ -13,6 +13,9 @@ fn made(starter: &str) -> Deployment {
     let said = folder.run("init", [".", "--with", starter]).fine();
     assert!(said.contains("forecourt serve ."), "{said}");
     folder.run("check", ["."]).fine();
+    // What stands beside it is not there: the recordings answer.
+    let tested = folder.run("test", ["."]).fine();
+    assert!(tested.contains("pass") && tested.contains(" 0 failed"), "{tested}");
     folder
 }
 
@@ -112,6 +115,7 @@ fn several_starters_fit_together() {
     let all = ["python", "search", "model", "http", "a2a", "mcp", "search"];
     folder.run("init", ["."].into_iter().chain(all.into_iter().flat_map(|one| ["--with", one]))).fine();
     folder.run("check", ["."]).fine();
+    assert!(folder.run("test", ["."]).fine().contains("8 passed, 0 failed"));
     assert!(folder.read("forecourt.toml").contains("default_agent = \"helper\""));
     assert!(folder.run("init", [".", "--with", "nothing"]).failed(2).contains("python"));
 }

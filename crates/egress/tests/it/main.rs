@@ -1,5 +1,6 @@
 //! The way out: what is refused, what is kept, and what servers may do to it.
 
+mod recordings;
 mod s6_connections;
 mod s6_data_urls;
 mod s6_exchanges;

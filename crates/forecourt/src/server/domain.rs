@@ -223,5 +223,10 @@ pub(super) fn publish(running: &Running, addresses: &Addresses, data: &Path) -> 
     let (https_port, http_port) = (addresses.shared.https.port(), Some(addresses.shared.http.port()));
     let sockets = addresses.own.iter().map(|(name, address)| ((*name).to_owned(), address.port())).collect();
     let admin = Some(addresses.shared.admin);
-    Ok(Serving { domain, https_port, http_port, sockets, admin, data: data.to_path_buf() }.write()?)
+    let serving = Serving { domain, https_port, http_port, sockets, admin, data: data.to_path_buf() };
+    // Nobody's `ask` is to be led to a deployment that is only tested.
+    match running.deployment().is_sandboxed {
+        true => Ok(serving.write_into_data()?),
+        false => Ok(serving.write()?),
+    }
 }

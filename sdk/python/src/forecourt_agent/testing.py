@@ -1,4 +1,5 @@
-"""A host in memory, for tests of agents: `async with host(helper) as h: answer = await h.say("hi")`."""
+"""Hosts for tests. In memory, for agents: `async with host(helper) as h: answer = await h.say("hi")`. Or the real
+program, for a whole deployment: `async with host("mysite") as h: reply = await h.ask("helper", "hi")`."""
 
 from __future__ import annotations
 
@@ -7,13 +8,15 @@ import copy
 import inspect
 import json
 import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 from . import parts
 from .agent import Agent, Function
 from .answer import Answer, AnswerFile, Question, answer_of
 from .channel import Line, encoded
+from .deployment import DeploymentHost, HostError, Reply
 from .limits import SUSPENDED
 from .logs import HostHandler, install
 from .message import Message
@@ -21,7 +24,18 @@ from .outcomes import CallError, Refused
 from .runtime import Runtime
 from .turn import Turn
 
-__all__ = ["Answer", "AnswerFile", "Conversation", "Host", "Question", "Running", "host"]
+__all__ = [
+    "Answer",
+    "AnswerFile",
+    "Conversation",
+    "DeploymentHost",
+    "Host",
+    "HostError",
+    "Question",
+    "Reply",
+    "Running",
+    "host",
+]
 
 
 class Running:
@@ -175,12 +189,32 @@ class Host(Conversation):
         return message
 
 
+@overload
+def host(deployment: str | os.PathLike[str], /, *, record: bool = False, live: bool = False) -> DeploymentHost: ...
+
+
+@overload
 def host(
     *agents: Agent | Function,
     tools: Mapping[str, Callable[..., Any]] | None = None,
     suspended: int = SUSPENDED,
-) -> Host:
-    """A host for agents. `tools` are functions that they may call, by name; one may raise `CallError` or `Refused`."""
+) -> Host: ...
+
+
+def host(
+    *agents: Any,
+    tools: Mapping[str, Callable[..., Any]] | None = None,
+    suspended: int = SUSPENDED,
+    record: bool = False,
+    live: bool = False,
+) -> Host | DeploymentHost:
+    """A host for agents, or for the deployment in a folder.
+
+    `tools` are functions that agents may call, by name; one may raise `CallError` or `Refused`. The models of a
+    deployment answer what was recorded, unless they are asked again (`record`) or for real (`live`).
+    """
+    if len(agents) == 1 and isinstance(agents[0], (str, os.PathLike)):
+        return DeploymentHost(agents[0], record=record, live=live)
     return Host([one if isinstance(one, Agent) else Agent(one) for one in agents], tools, suspended)
 
 

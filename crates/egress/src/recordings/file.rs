@@ -1,0 +1,194 @@
+//! Recorded exchanges on disk: a file of JSON for each request, for people to read, compare and edit.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::canonical::RecordedRequest;
+use super::redaction::Secrets;
+use super::{RECORDED_ANSWERS_MAX, RECORDED_BYTES_MAX, RECORDED_FILES_MAX};
+
+/// Bytes of a file: its answers, and as much again for how JSON writes them.
+const FILE_BYTES_MAX: u64 = 2 * RECORDED_BYTES_MAX as u64 * 4;
+/// What stands between two events of a stream.
+const EVENT_END: &str = "\n\n";
+/// The headers of an answer that mean something to whoever asked. All others, cookies among them, are left out.
+const KEPT: [HeaderName; 5] =
+    [header::CONTENT_TYPE, header::CONTENT_ENCODING, header::CONTENT_LANGUAGE, header::LOCATION, header::RETRY_AFTER];
+
+/// One request and what it was answered, in the order of the calls within a test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RecordedFile {
+    pub(super) request: RecordedRequest,
+    pub(super) answers: Vec<RecordedAnswer>,
+}
+
+/// One answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct RecordedAnswer {
+    status: u16,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    headers: BTreeMap<String, String>,
+    #[serde(flatten)]
+    body: RecordedBody,
+}
+
+/// What an answer held, in the form that is read most easily.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum RecordedBody {
+    Json(Value),
+    /// The events of a stream, which come one by one again.
+    Events(Vec<String>),
+    Text(String),
+    Base64(String),
+}
+
+impl RecordedAnswer {
+    pub(super) fn of(status: StatusCode, headers: &HeaderMap, body: &[u8], secrets: &Secrets) -> Self {
+        let kept = KEPT.iter().filter_map(|name| Some((name, headers.get(name)?.to_str().ok()?)));
+        let kept = kept.map(|(name, value)| (name.to_string(), secrets.left_out_of(value))).collect();
+        let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        Self { status: status.as_u16(), headers: kept, body: RecordedBody::of(media_type, body, secrets) }
+    }
+
+    /// The answer as it is given again. `None`: somebody edited it into what is none.
+    pub(super) fn played(&self) -> Option<(StatusCode, HeaderMap, Vec<Bytes>)> {
+        let named = |(name, value): (&String, &String)| {
+            Some((HeaderName::from_bytes(name.as_bytes()).ok()?, HeaderValue::from_str(value).ok()?))
+        };
+        let headers = self.headers.iter().map(named).collect::<Option<HeaderMap>>()?;
+        let chunks = match &self.body {
+            RecordedBody::Json(value) => vec![Bytes::from(value.to_string())],
+            RecordedBody::Events(events) => {
+                events.iter().map(|event| Bytes::from(format!("{event}{EVENT_END}"))).collect()
+            }
+            RecordedBody::Text(text) => vec![Bytes::from(text.clone())],
+            RecordedBody::Base64(text) => vec![Bytes::from(STANDARD.decode(text).ok()?)],
+        };
+        Some((StatusCode::from_u16(self.status).ok()?, headers, chunks))
+    }
+}
+
+impl RecordedBody {
+    fn of(media_type: &str, body: &[u8], secrets: &Secrets) -> Self {
+        if media_type.contains("json")
+            && let Ok(value) = serde_json::from_slice(body)
+        {
+            return Self::Json(secrets.left_out_of_value(value));
+        }
+        match std::str::from_utf8(body) {
+            Ok(text) if media_type.starts_with("text/event-stream") => {
+                let events = text.split(EVENT_END).filter(|event| !event.is_empty());
+                Self::Events(events.map(|event| event_without(event, secrets)).collect())
+            }
+            Ok(text) => Self::Text(secrets.left_out_of(text)),
+            Err(_) => Self::Base64(STANDARD.encode(body)),
+        }
+    }
+}
+
+/// An event, whose data is looked into where it is JSON. It stays as it was written unless it holds a secret.
+fn event_without(event: &str, secrets: &Secrets) -> String {
+    let line = |line: &str| {
+        let data = line.strip_prefix("data:").and_then(|data| serde_json::from_str::<Value>(data).ok());
+        match data {
+            Some(data) => match secrets.left_out_of_value(data.clone()) {
+                same if same == data => line.to_owned(),
+                without => format!("data: {without}"),
+            },
+            None => secrets.left_out_of(line),
+        }
+    };
+    event.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+impl RecordedFile {
+    /// Writes it in one step, so that a crash leaves the old one or the new one.
+    pub(super) fn write(&self, path: &Path) -> Result<(), String> {
+        let wrong = |error: std::io::Error| format!("{} can't be written: {error}", path.display());
+        let text = serde_json::to_string_pretty(self).map_err(|error| wrong(error.into()))?;
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(wrong)?;
+        }
+        let beside = path.with_extension("json.new");
+        fs::write(&beside, text + "\n").and_then(|()| fs::rename(&beside, path)).map_err(wrong)
+    }
+
+    fn read(path: &Path) -> Result<Self, String> {
+        let wrong = |why: String| format!("{} {why}", path.display());
+        let length = fs::metadata(path).map_err(|error| wrong(format!("can't be read: {error}")))?.len();
+        if length > FILE_BYTES_MAX {
+            return Err(wrong(format!("has more than {FILE_BYTES_MAX} bytes")));
+        }
+        let text = fs::read_to_string(path).map_err(|error| wrong(format!("can't be read: {error}")))?;
+        let file: Self = serde_json::from_str(&text).map_err(|error| wrong(format!("is no recording: {error}")))?;
+        match file.answers.len() {
+            1..=RECORDED_ANSWERS_MAX => Ok(file),
+            found => Err(wrong(format!("has {found} answers, and 1 to {RECORDED_ANSWERS_MAX} are taken"))),
+        }
+    }
+}
+
+/// All recordings in a folder, by their paths.
+pub(super) fn read_all(folder: &Path) -> Result<Vec<(PathBuf, RecordedFile)>, String> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(format!("{} can't be read: {error}", folder.display())),
+    };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_one = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
+    let mut paths: Vec<PathBuf> = paths.filter(is_one).take(RECORDED_FILES_MAX + 1).collect();
+    if paths.len() > RECORDED_FILES_MAX {
+        return Err(format!("{} has more than {RECORDED_FILES_MAX} recordings", folder.display()));
+    }
+    paths.sort();
+    paths.into_iter().map(|path| RecordedFile::read(&path).map(|file| (path, file))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn played(media_type: &'static str, body: &[u8]) -> Vec<Bytes> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+        headers.insert(header::SET_COOKIE, HeaderValue::from_static("session=1"));
+        let answer = RecordedAnswer::of(StatusCode::OK, &headers, body, &Secrets::default());
+        let text = serde_json::to_string(&answer).unwrap();
+        assert!(!text.contains("session=1"), "{text}");
+        let (status, headers, chunks) = serde_json::from_str::<RecordedAnswer>(&text).unwrap().played().unwrap();
+        assert_eq!((status, headers.len()), (StatusCode::OK, 1));
+        chunks
+    }
+
+    #[test]
+    fn a_stream_is_replayed_as_a_stream() {
+        let chunks = played("text/event-stream", b"data: {\"a\":1}\n\ndata: [DONE]\n\n");
+        assert_eq!(chunks, ["data: {\"a\":1}\n\n", "data: [DONE]\n\n"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_come_back(body in proptest::collection::vec(any::<u8>(), 0..200)) {
+            prop_assert_eq!(played("application/octet-stream", &body).concat(), body);
+        }
+
+        #[test]
+        fn any_file_is_read_or_refused(text in "\\PC{0,200}") {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join("a.json"), text).unwrap();
+            prop_assert!(read_all(folder.path()).is_err());
+        }
+    }
+}
