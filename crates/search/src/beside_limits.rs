@@ -243,8 +243,9 @@ fn has_meaning(library: &Library, word: &str) -> bool {
 fn begins_with_anything(text: &str) -> bool {
     let mut words = text.split_whitespace().map(bare).filter(|word| !word.is_empty()).map(str::to_lowercase);
     // "Is anything open", "gibt es etwas für".
-    let first = words.find(|word| !BESIDE_QUESTIONS.contains(&word.as_str()));
-    first.is_some_and(|word| ANYTHING.contains(&word.as_str()))
+    let is_anything = |word: &String| ANYTHING.contains(&word.as_str());
+    let first = words.find(|word| is_anything(word) || !BESIDE_QUESTIONS.contains(&word.as_str()));
+    first.is_some_and(|word| is_anything(&word))
 }
 
 /// Whether a text is a question word, with nothing behind it that names a thing: "Welche wurden", "when does".
