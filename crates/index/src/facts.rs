@@ -17,7 +17,9 @@ use forecourt_loaders::can_be_had;
 use forecourt_loaders::grounding::{self, GROUNDING, GroundedItem};
 use forecourt_loaders::item::{SECTION, type_name};
 use forecourt_loaders::limits::PATH_LEVELS_MAX;
-use forecourt_understanding::{AGES, EVENT_DAYS, LAST_DAY, OFFERED, PRICE_LEVEL, measure, unit};
+use forecourt_understanding::{
+    AGES, CALENDAR_MONTH, EVENT_DAYS, LAST_DAY, OFFERED, PRICE_LEVEL, RANGE_ENDS, measure, months, unit,
+};
 
 /// The fact that nobody can have an item. No property has such a name.
 pub(crate) const SOLD_OUT: &str = "\u{1}soldOut";
@@ -330,8 +332,13 @@ impl Walk<'_> {
             self.in_unit(dimension, number);
         } else if let Some((dimension, from, to)) = unit::measured_range(text) {
             [from, to].into_iter().for_each(|number| self.in_unit(dimension, number));
+            for (end, number) in RANGE_ENDS.into_iter().zip([from, to]) {
+                self.beside(&format!("{}.{end}", dimension.id()), number);
+            }
         } else if let Some((from, to)) = unit::bare_range(text).filter(|_| self.is_own()) {
             self.range(from, to);
+        } else if self.is_own() {
+            months::of_text(text).into_iter().for_each(|month| self.beside(CALENDAR_MONTH, f64::from(month)));
         }
     }
 
@@ -405,6 +412,26 @@ mod tests {
         assert_eq!(of("additionalProperty.Years"), [1_900.0, 2_000.0], "a long one has its ends");
         assert_eq!(of("additionalProperty.Long.minute"), [120.0]);
         assert!(of("telephone").is_empty() && of("baseSalary.value.minute").is_empty());
+    }
+
+    #[test]
+    fn ranges_of_measures_have_their_ends_apart_and_seasons_their_months() {
+        let property = |name: &str, value: &str| json!({"@type": "PropertyValue", "name": name, "value": value});
+        let item = json!({"additionalProperty": [
+            property("Body height", "150–175 cm"), property("Sowing time", "März bis Mai"), property("Season", "all year"),
+            property("Colour", "May green"),
+        ]});
+        let mut numbers: Vec<(String, f64)> = Vec::new();
+        visit(&item, |fact| numbers.extend(fact.number.map(|number| (fact.path.to_owned(), number))));
+        let of = |path: &str| -> Vec<f64> {
+            let path = format!("additionalProperty.{path}");
+            numbers.iter().filter(|(known, _)| *known == path).map(|(_, number)| *number).collect()
+        };
+        assert_eq!(of("Body height.metre"), [1.5, 1.75]);
+        assert_eq!((of("Body height.metre.rangeFrom"), of("Body height.metre.rangeTo")), (vec![1.5], vec![1.75]));
+        assert_eq!(of("Sowing time.calendarMonth"), [3.0, 4.0, 5.0]);
+        assert_eq!(of("Season.calendarMonth").len(), 12);
+        assert!(of("Colour.calendarMonth").is_empty());
     }
 
     #[test]

@@ -85,6 +85,8 @@ pub const LEFT_OUT_MAX: usize = 10_000;
 pub const SUBJECTS_MAX: usize = 12;
 /// Other words that are looked for beside one of them.
 pub const OTHER_NAMES_MAX: usize = 24;
+/// German compounds that end with a word and are looked for beside it.
+pub const ENDING_COMPOUNDS_MAX: usize = 8;
 /// German compounds that are looked for beside two neighbouring words.
 pub const COMPOSED_MAX: usize = 64;
 /// Entries that are proposed for the vocabulary of one index.

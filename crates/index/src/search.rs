@@ -7,6 +7,7 @@ mod card;
 mod circle;
 mod clauses;
 mod complete;
+mod compounds;
 mod diagnose;
 mod explain;
 mod facets;

@@ -25,7 +25,7 @@ const KINDS: &[&str] = &[
     "learningResourceType",
 ];
 /// Words that ask for a thing of no kind.
-const ANYTHING: &[&str] = &[
+pub(super) const ANYTHING: &[&str] = &[
     "food",
     "essen",
     "nourriture",
@@ -64,7 +64,7 @@ const ANYTHING: &[&str] = &[
 ];
 
 /// Words that ask, and name nothing.
-const QUESTIONS: &[&str] = &[
+pub(super) const QUESTIONS: &[&str] = &[
     "when",
     "where",
     "which",
@@ -241,8 +241,11 @@ fn has_meaning(library: &Library, word: &str) -> bool {
 
 /// Whether a text begins with a word that asks for a thing of no kind.
 fn begins_with_anything(text: &str) -> bool {
-    let first = text.split_whitespace().map(bare).find(|word| !word.is_empty());
-    first.is_some_and(|word| ANYTHING.contains(&word.to_lowercase().as_str()))
+    let mut words = text.split_whitespace().map(bare).filter(|word| !word.is_empty()).map(str::to_lowercase);
+    // "Is anything open", "gibt es etwas für".
+    let is_anything = |word: &String| ANYTHING.contains(&word.as_str());
+    let first = words.find(|word| is_anything(word) || !BESIDE_QUESTIONS.contains(&word.as_str()));
+    first.is_some_and(|word| is_anything(&word))
 }
 
 /// Whether a text is a question word, with nothing behind it that names a thing: "Welche wurden", "when does".
@@ -304,6 +307,9 @@ mod tests {
             ("something creative for my", true),
             ("Was ist los und", true),
             ("things to do outdoors", true),
+            ("is anything to bring back my skis", true),
+            ("gibt es etwas für Gäste", true),
+            ("is there a canoe", false),
             ("jazz", false),
             ("a canoe", false),
             ("", false),

@@ -2,7 +2,7 @@
 
 use forecourt_core::Language;
 use forecourt_index::Library;
-use forecourt_understanding::{CANCELLED_DAY, EVENT_DAYS, Filter, LAST_DAY, Test, measure};
+use forecourt_understanding::{CANCELLED_DAY, EVENT_DAYS, EVENT_STATUS, Filter, LAST_DAY, Test, measure};
 use forecourt_vocabulary::{PropertyTable, Quantity, QuestionLexicon};
 use jiff::civil::Date;
 
@@ -21,6 +21,10 @@ pub(super) fn filter(today: Date, answer_in: &Language) -> Filter {
 /// is searched whole.
 pub(super) fn with_current(library: &Library, applied: &[Filter], current: Option<&Filter>) -> Vec<Filter> {
     let mut filters = applied.to_vec();
+    // Who asks for what was cancelled gets it.
+    if applied.iter().any(|filter| filter.fields.iter().any(|field| field == EVENT_STATUS)) {
+        return filters;
+    }
     let dates = PropertyTable::shipped().paths(Quantity::Date);
     let is_date = |field: &String| dates.contains(field) || EVENT_DAYS.contains(&field.as_str());
     let asks_date = applied.iter().flat_map(|filter| &filter.fields).any(is_date);

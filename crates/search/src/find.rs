@@ -19,6 +19,7 @@ use super::kind_named;
 use super::phrases::{content, content_words};
 use super::request::NamedFilter;
 use super::request::SearchRequest;
+use super::yes_or_no;
 use crate::limits::COVERED_ITEMS;
 
 /// What a search found, and what it did with the limits of the question.
@@ -50,6 +51,8 @@ pub(super) struct SearchResults {
     pub(super) unknown: Vec<String>,
     /// What nothing here is, and the broader thing that was looked for instead.
     pub(super) broadened: Option<BroaderSubject>,
+    /// What was asked whether the only hit keeps it, and it does not.
+    pub(super) is_not_so: Option<String>,
     /// What things were asked for with, and none of them says that it has.
     pub(super) absent: Vec<String>,
 }
@@ -118,6 +121,9 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     }
     let is_near = asked.offset == 0 && kind_named::is_of_another_kind(library, &query, &hits)?;
     let near = is_near.then(|| std::mem::take(&mut hits).into_iter().next()).flatten();
+    if is_first && hits.is_empty() && near.is_none() {
+        hits.extend(place_asked_of(library, asked, &query, &mut found)?);
+    }
     let has_more = hits.len() > results;
     hits.truncate(results);
     let relaxations = match hits.is_empty() && asked.offset == 0 {
@@ -129,6 +135,19 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     let corrections = library.corrections(&query)?;
     tell_lacking(library, asked, features, (&hits, &corrections), &mut found)?;
     Ok(SearchResults { hits, has_more, relaxations, left_out, corrections, ..found })
+}
+
+/// The one place of which it is asked whether it is open then, and which is not: that is told.
+fn place_asked_of(
+    library: &Library,
+    asked: &SearchRequest,
+    query: &Query,
+    found: &mut SearchResults,
+) -> Result<Option<Hit>, Error> {
+    let Some((place, limit)) = yes_or_no::closed(library, asked, query)? else { return Ok(None) };
+    found.applied.retain(|filter| filter.words != limit);
+    found.is_not_so = Some(limit);
+    Ok(Some(place))
 }
 
 /// Tells what nothing of what was found has: features, and words that no item has.

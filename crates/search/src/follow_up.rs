@@ -15,6 +15,12 @@ const DESCRIBING_WORDS_MAX: usize = 3;
 /// Words of a turn that begins with a preposition and adds to a question.
 const ADDING_WORDS_MAX: usize = 8;
 
+/// Clauses of a turn of which one may let go of a limit.
+const CLAUSES_MAX: usize = 4;
+
+/// Words of such a clause beside those that let go.
+const DROPPED_WORDS_MAX: usize = 4;
+
 /// A question that begins anew.
 pub(super) fn fresh(text: &str, reads: &dyn ItemLookup) -> SearchRequest {
     let parsed = reads.understand(text);
@@ -38,13 +44,63 @@ pub(super) fn fresh(text: &str, reads: &dyn ItemLookup) -> SearchRequest {
 
 /// What is asked after `before` where this turn goes on with it. `None`: it is a question of its own.
 pub(super) fn next(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -> Option<SearchRequest> {
+    // "In 24 inches, any price", "any time, but the cheapest": one clause lets go of a limit, and the others go on.
+    if let Some((eased, rest)) = eased(before, text, reads) {
+        return Some(next(&eased, &rest, reads).unwrap_or_else(|| narrowed_by(&eased, &rest, reads)));
+    }
     if let Some(asked) = phrases().dropped(text).and_then(|what| held_limits::without(before, what, reads)) {
         return Some(asked);
     }
     if let Some(replacement) = phrases().replacement(text) {
-        return Some(replaced(before, replacement.new, replacement.old, reads));
+        let asked = replaced(before, replacement.new, replacement.old, reads);
+        // "A toy made of cotton instead", after what one maker has in black: where nothing keeps both, what is said now
+        // counts alone.
+        let alone = fresh(replacement.new, reads);
+        let is_other = !content(&alone.text).is_empty() && !reads.has_items(&asked.filters);
+        return Some(if is_other && reads.has_items(&alone.filters) {
+            alone
+        } else {
+            without_newest(asked, before, reads)
+        });
     }
     narrowed(before, text, reads)
+}
+
+/// The question without what the newest turns before it said, as long as nothing keeps that beside what takes its place:
+/// "in the afternoon", then "no, the late one".
+fn without_newest(mut asked: SearchRequest, before: &SearchRequest, reads: &dyn ItemLookup) -> SearchRequest {
+    let is_new = |words: &String| before.filters.iter().all(|filter| filter.words != *words);
+    for phrase in before.phrases.iter().skip(1).rev() {
+        let is_newer = asked.filters.iter().any(|filter| is_new(&filter.words));
+        if !is_newer || reads.has_items(&asked.filters) {
+            break;
+        }
+        asked.filters.retain(|filter| !phrase.limits.contains(&filter.words));
+        asked.phrases.retain(|other| other != phrase);
+        asked.text = wording::text(&asked.phrases);
+    }
+    asked
+}
+
+/// The question without the limit that one clause of a turn lets go of, and the other clauses.
+fn eased(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -> Option<(SearchRequest, String)> {
+    let clauses: Vec<&str> = text.split(',').map(str::trim).filter(|clause| !clause.is_empty()).collect();
+    let dropped = |clause: &str| {
+        let what = phrases().dropped(clause).filter(|what| what.split_whitespace().count() <= DROPPED_WORDS_MAX)?;
+        // "Any colour is fine but not over 25" sets a limit, too.
+        reads.understand(what).filters.is_empty().then(|| held_limits::without(before, what, reads)).flatten()
+    };
+    if clauses.len() < 2 || clauses.len() > CLAUSES_MAX {
+        return None;
+    }
+    let (at, eased) = clauses.iter().enumerate().find_map(|(at, clause)| Some((at, dropped(clause)?)))?;
+    let rest: Vec<&str> = clauses.iter().enumerate().filter(|(of, _)| *of != at).map(|(_, clause)| *clause).collect();
+    Some((eased, rest.join(", ")))
+}
+
+/// The question with what a turn adds, however it is worded.
+fn narrowed_by(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -> SearchRequest {
+    add(before, &Addition::read(text, reads), reads)
 }
 
 /// A turn read as an addition to an earlier question.

@@ -15,9 +15,19 @@ const MONEY: &[&str] =
     &["price", "cost", "budget", "preis", "preisgrenze", "preislimit", "prix", "precio", "presupuesto"];
 /// How paths of prices begin.
 const PRICES: &str = "offers.price";
+/// Letters of a word that names a limit by the end of what it is called.
+const COMPOUND_END_MIN: usize = 4;
 /// What people call limits of places and of colours.
 const PLACES: &[&str] = &["place", "location", "city", "town", "ort", "stadt", "lieu", "ville", "lugar", "ciudad"];
 const COLOUR_NAMES: &[&str] = &["colour", "color", "farbe", "couleur"];
+
+/// How paths of days and times of events begin.
+const TIMES_OF_EVENTS: &str = "eventDays";
+/// What people call limits of when something takes place.
+const TIMES: &[&str] = &[
+    "time", "times", "hour", "day", "date", "zeit", "uhrzeit", "tag", "datum", "termin", "heure", "jour", "date",
+    "hora", "horario", "día", "fecha",
+];
 
 /// Whether a limit takes the place of an earlier one: "in German" of "in English", "without sauna" of "with sauna".
 pub(super) fn replaces(filter: &Filter, earlier: &Filter, reads: &dyn ItemLookup) -> bool {
@@ -96,7 +106,9 @@ fn is_called(filter: &Filter, words: &[String], reads: &dyn ItemLookup) -> bool 
     let told = filter.words.to_lowercase();
     let in_words = |word: &String| {
         let mut all = told.split(|c: char| !c.is_alphanumeric()).filter(|told| !told.is_empty());
-        all.any(|told| is_same(told, word))
+        // A German compound is called by its end, too: "Gebindegröße" is a "Größe".
+        let is_end = |told: &str| word.chars().count() >= COMPOUND_END_MIN && told.ends_with(word.as_str());
+        all.any(|told| is_same(told, word) || is_end(told))
     };
     let names = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let is_colour = match &filter.test {
@@ -107,6 +119,7 @@ fn is_called(filter: &Filter, words: &[String], reads: &dyn ItemLookup) -> bool 
         || (names(MONEY) && filter.fields.iter().any(|field| field.starts_with(PRICES)))
         || (names(PLACES) && is_placed(filter))
         || (names(COLOUR_NAMES) && is_colour)
+        || (names(TIMES) && filter.fields.iter().any(|field| field.starts_with(TIMES_OF_EVENTS)))
 }
 
 #[cfg(test)]

@@ -25,7 +25,21 @@ pub(super) fn is_of_another_kind(library: &Library, query: &Query, hits: &[Hit])
     let unlimited = Query { filters: Vec::new(), offset: 0, limit: COVERED_ITEMS, ..query.clone() };
     let all = library.search(&unlimited)?;
     let is_kind = |hit: &Hit| kinds(hit).any(|kind| says_all(library, text, kind) && says_all(library, kind, text));
-    Ok(all.iter().any(is_kind))
+    Ok(all.iter().any(is_kind) || is_there_otherwise(library, query, hits, &all)?)
+}
+
+/// Whether something is called by all words of a query and keeps a limit not, where nothing among `hits` is that at all: an
+/// organ tour on Sunday is no organ recital.
+fn is_there_otherwise(library: &Library, query: &Query, hits: &[Hit], unlimited: &[Hit]) -> Result<bool, Error> {
+    let text = query.text.trim();
+    let Some(head) = HeadNoun::of(library, text) else { return Ok(false) };
+    let is_called = unlimited.iter().any(|hit| head.is_it(hit) && says_all(library, text, &told(hit)));
+    Ok(is_called && !hits.iter().any(|hit| head.is_it(hit)) && !library.says_all(text, &query.filters)?)
+}
+
+/// Whether an item is called by all words of a text.
+pub(super) fn is_called(library: &Library, text: &str, hit: &Hit) -> bool {
+    !text.trim().is_empty() && says_all(library, text, &told(hit))
 }
 
 /// What is found in the order of a query: of things that are called what the question names, no others. The cheapest desk

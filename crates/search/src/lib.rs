@@ -30,6 +30,7 @@
 //! | `facets.rs`, `facet_ranges.rs`, `item_order.rs` | how the items that fit differ, and orders to choose |
 //! | `current.rs` | what is over |
 //! | `find.rs`, `boost.rs`, `ranking.rs`, `kind_named.rs`, `unwanted.rs` | from what is asked to what was found, in which order |
+//! | `yes_or_no.rs` | whether one place is open then |
 //! | `beside_limits.rs` | what is found where the words beside the limits fit nothing |
 //! | `answer_text.rs`, `facts.rs`, `values.rs`, `markdown.rs` | what was found, in words |
 //! | `fact_question.rs`, `named_item.rs`, `fact_answer.rs`, `contains.rs` | one fact of one item |
@@ -90,6 +91,7 @@ mod tool;
 mod unwanted;
 mod values;
 mod wording;
+mod yes_or_no;
 
 use std::sync::Arc;
 

@@ -13,6 +13,7 @@ intro-more = Mit *mehr* kommen weitere { $items }, mit *nur …* wird eine Antwo
 quoted = „{ $text }“
 
 page-of-items = { $items } { $first } bis { $last }, in der Reihenfolge, in der sie passen.
+answer-is-no = Nein, für { $item } gilt das nicht: { $limit }.
 one-match = Ein Treffer: { $best }.
 several-match = { $count } { $items } passen; am besten { $best }.
 best-match = Bester Treffer: { $best }.

@@ -17,6 +17,7 @@ quoted = “{ $text }”
 
 ### What was found
 page-of-items = { $items } { $first } to { $last }, in the order in which they match.
+answer-is-no = No, { $item } does not keep this: { $limit }.
 one-match = One match: { $best }.
 several-match = { $count } { $items } match; the best is { $best }.
 best-match = Best match: { $best }.

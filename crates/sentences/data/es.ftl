@@ -13,6 +13,7 @@ intro-more = Diga *más* para ver otros { $items }, o precise una respuesta con 
 quoted = «{ $text }»
 
 page-of-items = { $items } { $first } a { $last }, en el orden en que coinciden.
+answer-is-no = No, { $item } no lo cumple: { $limit }.
 one-match = Un resultado: { $best }.
 several-match = { $items }: { $count }; el mejor es { $best }.
 best-match = Mejor resultado: { $best }.

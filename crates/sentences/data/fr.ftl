@@ -13,6 +13,7 @@ intro-more = Dites *encore* pour avoir plus de { $items }, ou précisez une rép
 quoted = « { $text } »
 
 page-of-items = { $items } { $first } à { $last }, dans l'ordre de pertinence.
+answer-is-no = Non, ce n’est pas le cas de { $item } : { $limit }.
 one-match = Un seul résultat : { $best }.
 several-match = { $items } : { $count } ; le meilleur est { $best }.
 best-match = Meilleur résultat : { $best }.

@@ -83,6 +83,8 @@ sentences! { METHODS;
 
     /// Which items of an answer follow, from the second page on.
     page_of_items = "page-of-items" (items: &str, first: usize, last: usize);
+    /// That one item does not keep a limit, where somebody asked whether it does.
+    answer_is_no = "answer-is-no" (item: &str, limit: &str);
     /// There is one item.
     one_match = "one-match" (best: &str);
     /// There are several items, and these are all.

@@ -16,7 +16,7 @@ use crate::paths::{EVENT_DAYS, LAST_DAY};
 use crate::plain_date::{NamedDate, Wording, day_number};
 use crate::quantity::within;
 use crate::reader::Reader;
-use crate::weekly;
+use crate::{months, weekly};
 
 /// The dates that a question is limited to here.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
@@ -39,14 +39,20 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
         return Some(part);
     }
     let path = reader.path(Quantity::Date);
+    let months = limit.as_ref().and_then(|(all, words)| months::limit(reader, all, words));
     match (path, limit) {
+        // What is dated says when it takes place, and what is not may name its months.
+        (None, Some(_)) if months.is_some() => {
+            Some(UnderstoodPart::limit(tokens, Rank::Quantity(Quantity::Date), months?))
+        }
         (Some(path), Some((all, words))) => {
             let ends = |(from, to): (Option<Date>, Option<Date>)| {
                 (from.map(days_of), to.map(|day| days_of(day) + TO_MIDNIGHT))
             };
             let is_weekday = is_weekday(reader, &tokens);
             let each = all.into_iter().map(|days| on_days(reader, path, ends(days), is_weekday, &words));
-            let mut filters = vec![Filter::any_of(each.collect(), words.clone())];
+            let dated: Vec<Filter> = each.chain(months).collect();
+            let mut filters = vec![Filter::any_of(dated, words.clone())];
             let mut tokens = tokens;
             // German verbs come last: "seit dem 1. Dezember ausgeschrieben".
             if reader.is_single(tokens.end, WordClass::Made) && reader.ends_clause(tokens.end + 1) {

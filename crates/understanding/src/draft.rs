@@ -5,7 +5,7 @@ use std::ops::Range;
 use forecourt_vocabulary::{PhraseMeaning, Quantity, Vocabulary, WordClass, tokens};
 
 use crate::contradiction::contradictions;
-use crate::filter::{Filter, Test};
+use crate::filter::{Filter, SortOrder, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::learnt::LearntProperties;
 use crate::limits::{FILTERS_MAX, NOT_UNDERSTOOD_MAX};
@@ -38,6 +38,8 @@ pub(crate) struct Draft<'k> {
     wishes: Vec<Wish>,
     /// What "cheap" and the like come to.
     levels: Vec<LevelLimit>,
+    /// What the words of the order may mean, too.
+    other_orders: Vec<SortOrder>,
     /// What a thing has or serves: where nothing states it beside the other limits, its words may say it.
     features: Vec<Wish>,
     /// What was understood so far.
@@ -73,9 +75,9 @@ impl<'k> Draft<'k> {
         }
         let text = cut_out(reader.text, &cuts);
         let (filters, notes) = parts.filters(reader);
-        let Parts { not_understood, unwanted, order, count, levels, .. } = parts;
+        let Parts { not_understood, unwanted, order, other_orders, count, levels, .. } = parts;
         let out = ParsedQuestion { text, filters, notes, not_understood, unwanted, order, count, ..Default::default() };
-        Self { known: aids.known, aids, out, wishes, levels, features, taken }
+        Self { known: aids.known, aids, out, wishes, levels, other_orders, features, taken }
     }
 
     /// A wording in the language of the answer.
@@ -127,6 +129,7 @@ impl<'k> Draft<'k> {
         // nothing.
         self.wish();
         self.ease_levels();
+        self.choose_order();
         self.look_for_features(original);
         let says_more = !self.out.filters.is_empty() || self.out.order.is_some() || self.out.count.is_some();
         let left = tidied(&self.out.text);
@@ -196,6 +199,23 @@ impl<'k> Draft<'k> {
             }
             self.taken.iter_mut().filter(|part| part.role.says(&first.words)).for_each(|part| part.role = role.clone());
         }
+    }
+
+    /// Takes another order that the words may mean, where what is asked for states what that goes by, and nothing of the
+    /// first: the biggest can is the one that holds most.
+    fn choose_order(&mut self) {
+        let others = std::mem::take(&mut self.other_orders);
+        let Some(first) = self.out.order.clone().filter(|_| !others.is_empty()) else { return };
+        let is_stated = |order: &SortOrder| {
+            let fields = order.fields.clone();
+            let any = Filter { fields, test: Test::Within { from: None, to: None }, words: String::new() };
+            let with: Vec<Filter> = self.out.filters.iter().cloned().chain([any]).collect();
+            self.known.finds(&self.out.text, &with)
+        };
+        let chosen = std::iter::once(first.clone()).chain(others).find(is_stated).unwrap_or_else(|| first.clone());
+        let role = PartRole::Order(chosen.words.clone());
+        self.taken.iter_mut().filter(|part| part.role.says(&first.words)).for_each(|part| part.role = role.clone());
+        self.out.order = Some(chosen);
     }
 
     /// Looks for a feature by its words where no item states it beside the other limits, and one says it: a garden that a
@@ -272,7 +292,9 @@ struct Parts {
     limits: Vec<(Rank, Filter)>,
     not_understood: Vec<String>,
     unwanted: Vec<String>,
-    order: Option<crate::filter::SortOrder>,
+    order: Option<SortOrder>,
+    /// What the words of that order may mean, too.
+    other_orders: Vec<SortOrder>,
     count: Option<usize>,
     levels: Vec<LevelLimit>,
 }
@@ -292,8 +314,11 @@ impl Parts {
             FoundMeaning::Wishes(_) => None,
             FoundMeaning::Level(quantity, is_high) => self.level(reader, quantity, is_high, tokens, limited),
             // A second order stays text, unless it is the same one: results have one order.
-            FoundMeaning::Order(order) => {
+            FoundMeaning::Order(order, others) => {
                 let is_it = self.order.get_or_insert_with(|| order.clone()) == &order;
+                if is_it {
+                    self.other_orders = others;
+                }
                 is_it.then_some(PartRole::Order(order.words))
             }
             FoundMeaning::Count(count) => Some(PartRole::Count(*self.count.get_or_insert(count))),

@@ -40,7 +40,7 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
         return None;
     }
     let values = there.alternatives().iter().filter_map(|one| match &one.test {
-        Test::Is(value) => Some(value.clone()),
+        Test::Is(value) | Test::Mentions(value) => Some(value.clone()),
         _ => None,
     });
     let words = reader.say("stated_not", &[&there.words]);

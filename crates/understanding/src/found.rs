@@ -38,8 +38,9 @@ pub(crate) enum FoundMeaning {
     Wishes(Vec<Filter>),
     /// Little (`false`) or much of a quantity, as far as nothing else is said of it.
     Level(Quantity, bool),
-    /// The order in which results are wanted.
-    Order(SortOrder),
+    /// The order in which results are wanted, and others that its words may mean, where what is asked for doesn't state what
+    /// it goes by.
+    Order(SortOrder, Vec<SortOrder>),
     /// How many items are wanted.
     Count(usize),
     /// Words that ask for nothing.

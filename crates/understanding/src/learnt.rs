@@ -16,9 +16,10 @@ pub use self::unnamed::{UnnamedProperty, name_in_words, unnamed};
 use crate::distance_name;
 use crate::limits::{LEARNT_PROPERTIES_MAX, LEARNT_WORDS_MAX};
 use crate::paths::{
-    AGES, EVENT_BEGINS, EVENT_DAYS, EVENT_EVERY, EVENT_SERIES, EVENT_WEEKDAYS, HOURLY_PRICE, LAST_DAY, MONTHLY_PRICE,
-    OFFERED, OPENING_TIMES, PLACE_PATHS, PRICE_LEVEL, SORT_PATHS, WORK_HOURS, YEARLY_PAY,
+    AGES, CALENDAR_MONTH, EVENT_BEGINS, EVENT_DAYS, EVENT_EVERY, EVENT_SERIES, EVENT_WEEKDAYS, HOURLY_PRICE, LAST_DAY,
+    MONTHLY_PRICE, OFFERED, OPENING_TIMES, PLACE_PATHS, PRICE_LEVEL, RANGE_ENDS, SORT_PATHS, WORK_HOURS, YEARLY_PAY,
 };
+use crate::quantity::CAPACITY;
 use crate::unit::Dimension;
 
 /// A property as items state it.
@@ -60,6 +61,8 @@ pub(crate) struct LearntProperty {
     pub(crate) rules_out: bool,
     /// Whether who names an amount of it is served by more: what bears 150 kg bears 140 kg.
     pub(crate) more_will_do: bool,
+    /// Whether who names an amount of it is served by less: what is warm at −10 degrees is so at −5.
+    pub(crate) less_will_do: bool,
     /// Whether only items that have it state it: its values are limits however few do.
     pub(crate) stated_if_so: bool,
     /// Whether it is one of a list of features, of which each item states those that it has.
@@ -102,6 +105,8 @@ pub(crate) enum LearntMeaning {
     Name(usize),
     /// The last word of the name of the property at this place: "factor" of "sun protection factor".
     ShortName(usize),
+    /// The first word of the name of the measured property at this place: "chest" of "chest girth".
+    FirstWord(usize),
     /// One of these values of the property at this place.
     Values(usize, Vec<String>),
     /// Ages, in years, and whether an item has to state one.
@@ -122,12 +127,16 @@ pub struct LearntProperties {
     phrases: [HashMap<String, Vec<LearntMeaning>>; LANGUAGES.len()],
     /// Words of the longest phrase.
     longest: usize,
+    /// The names and paths of properties that name months.
+    calendars: Vec<(String, String)>,
 }
 
 /// Bytes of a code of a language, such as `it`.
 const LANGUAGE_CODE_BYTES_MAX: usize = 3;
 /// How names begin of what says how much something can take.
 const MAXIMUM: [&str; 5] = ["maximum", "max", "maximale", "maximal", "máximo"];
+/// What the vocabulary calls what a vessel holds.
+const VOLUME: &str = "volume";
 /// Lists of features: each names what an item has.
 const FEATURES: [&str; 2] = ["amenityFeature.", "additionalProperty."];
 /// Parts of paths that name no property by themselves.
@@ -147,16 +156,26 @@ const UNNAMED: &[&str] = &[
     "position",
     "latitude",
     "longitude",
+    CALENDAR_MONTH,
+    RANGE_ENDS[0],
+    RANGE_ENDS[1],
 ];
 
 impl LearntProperties {
     /// Learns the words for what items state: names from the vocabulary, else the property's own. Of more than
     /// [`LEARNT_PROPERTIES_MAX`] properties those that most items state.
     pub fn of(mut stated: Vec<StatedProperty>, vocabulary: &Vocabulary) -> Self {
+        let calendar = |property: &StatedProperty| {
+            let path = property.path.strip_suffix(CALENDAR_MONTH)?.strip_suffix('.')?;
+            // The values of all properties together name none.
+            let is_own = !BARE_PARTS.contains(&path.rsplit('.').next().unwrap_or(path));
+            is_own.then(|| (own_name(path), path.to_owned()))
+        };
+        let calendars = stated.iter().filter_map(calendar).take(LEARNT_PROPERTIES_MAX).collect();
         stated.retain(|property| is_open(&property.path));
         stated.sort_by(|a, b| b.share.total_cmp(&a.share).then_with(|| a.path.cmp(&b.path)));
         stated.truncate(LEARNT_PROPERTIES_MAX);
-        let mut learnt = Self::default();
+        let mut learnt = Self { calendars, ..Self::default() };
         let known = KnownNames::of(vocabulary);
         for property in stated {
             learnt.add(property, &known);
@@ -176,7 +195,11 @@ impl LearntProperties {
         };
         let (path, unit) = own_unit(path).map_or((path, None), |(path, unit)| (path, Some(unit)));
         let own = own_name(path);
-        let known = names.property(&own);
+        // A capacity in litres is no number of people.
+        let known = match names.property(&own) {
+            Some(people) if people.id == CAPACITY && dimension == Some(Dimension::Volume) => names.property(VOLUME),
+            known => known,
+        };
         let own_names = LANGUAGES.map(|language| {
             let first = known.and_then(|property| property.names(language).first());
             first.unwrap_or(&own).clone()
@@ -187,6 +210,9 @@ impl LearntProperties {
         });
         for (code, phrase) in phrases.collect::<Vec<_>>() {
             self.phrase(code, &phrase, LearntMeaning::Name(at));
+        }
+        if let (StatedValues::Numbers { .. }, Some(counted)) = (&stated.values, counted(&own)) {
+            LANGUAGES.iter().for_each(|code| self.phrase(code, counted, LearntMeaning::Name(at)));
         }
         let is_feature = FEATURES.iter().any(|list| stated.path.starts_with(list));
         if known.is_none() && is_feature && stated.values == StatedValues::Truth {
@@ -199,7 +225,12 @@ impl LearntProperties {
         if let (StatedValues::Numbers { .. }, Some(last)) = (&stated.values, last_word(&own)) {
             LANGUAGES.iter().for_each(|code| self.phrase(code, last, LearntMeaning::ShortName(at)));
         }
-        if let Some(property) = known {
+        if let (StatedValues::Numbers { .. }, Some(first), true) =
+            (&stated.values, first_word(&own), dimension.is_some())
+        {
+            LANGUAGES.iter().for_each(|code| self.phrase(code, first, LearntMeaning::FirstWord(at)));
+        }
+        if let Some(property) = known.or_else(|| names.ending(&own)) {
             self.add_told(at, property, &stated.values);
         }
         if let StatedValues::Texts(values) = &stated.values {
@@ -221,6 +252,7 @@ impl LearntProperties {
             dimension,
             rules_out,
             more_will_do,
+            less_will_do: known.is_some_and(|property| property.less_will_do),
             stated_if_so: known.is_some_and(|property| property.stated_if_so),
             is_feature,
             id,
@@ -390,6 +422,11 @@ impl LearntProperties {
         texts.map(|property| property.stated.path.as_str())
     }
 
+    /// The names and paths of properties that name months, such as a season.
+    pub(crate) fn calendars(&self) -> &[(String, String)] {
+        &self.calendars
+    }
+
     pub(crate) fn get(&self, at: usize) -> &LearntProperty {
         &self.properties[at]
     }
@@ -483,6 +520,23 @@ fn is_open(path: &str) -> bool {
 /// The last word of a name that has several, where it is long enough to say something.
 fn last_word(name: &str) -> Option<&str> {
     name.rsplit_once(' ').map(|(_, last)| last).filter(|last| last.chars().count() >= LETTERS_MIN)
+}
+
+/// How names begin and end that say how many there are of something.
+const NUMBER_OF: &[&str] = &["number of ", "anzahl der ", "anzahl ", "nombre de ", "nombre d'", "número de "];
+const COUNT_ENDS: &[&str] = &["anzahl", "zahl"];
+
+/// What a property counts by its name: the "Stufen" of a "Stufenanzahl".
+fn counted(name: &str) -> Option<&str> {
+    let begun = NUMBER_OF.iter().find_map(|begin| name.strip_prefix(begin));
+    let counted = begun.or_else(|| COUNT_ENDS.iter().find_map(|end| name.strip_suffix(end)))?;
+    (counted.chars().count() >= LETTERS_MIN).then_some(counted)
+}
+
+/// The first word of such a name, unless it only says that a measure is an end.
+fn first_word(name: &str) -> Option<&str> {
+    let first = name.split_once(' ').map(|(first, _)| first).filter(|first| first.chars().count() >= LETTERS_MIN)?;
+    (!MAXIMUM.contains(&first) && first != "minimum").then_some(first)
 }
 
 /// Letters of a word that may stand for a whole name.

@@ -26,15 +26,17 @@
 //! | `reading` | what became of each word |
 //! | `amount`, `quantity` | numbers with units, and what is compared with them |
 //! | `moment`, `plain_date`, `named_date`, `date_part`, `date_list`, `date` | dates |
+//! | [`months`] | months that items name, such as a season |
 //! | `clock`, `weekly` | times of day, days that come back, what is open |
 //! | `learnt`, [`mod@unit`] | what the items state of themselves, and the words for it |
-//! | `stated`, `stated_value` | limits of that: of amounts, and of values |
+//! | `stated`, `stated_value`, `stated_end` | limits of that: of amounts, and of values; the least and the most |
 //! | `pay`, `yearly_pay`, [`period`] | money for an hour up to a year |
 //! | `hours` | hours of work a week |
 //! | `offered` | for rent, or for sale |
 //! | `near`, `distance`, `stated_distance`, `distance_name` | how far away something may be, and what says so |
 //! | `paths` | properties that several rules know |
 //! | `things`, `without`, `wanted` | lists of things that must be absent, or there |
+//! | `event_status` | what was cancelled, or moved |
 //! | `order`, `stock` | superlatives, counts, availability, sizes |
 //! | `found`, `draft` | what rules find, and what becomes of the question |
 //! | `contradiction` | limits that no item can keep together |
@@ -55,6 +57,7 @@ mod distance;
 mod distance_name;
 mod draft;
 mod elsewhere;
+mod event_status;
 mod exclusion;
 mod filter;
 mod found;
@@ -68,6 +71,7 @@ pub mod limits;
 mod maker;
 pub mod measure;
 mod moment;
+pub mod months;
 mod named;
 mod named_date;
 mod near;
@@ -90,6 +94,7 @@ mod reading;
 mod scope;
 mod stated;
 mod stated_distance;
+mod stated_end;
 mod stated_value;
 mod stock;
 #[cfg(test)]
@@ -110,9 +115,9 @@ pub use named::named;
 pub use offered::HOMES;
 pub use parsed_question::ParsedQuestion;
 pub use paths::{
-    AGES, CANCELLED_DAY, DAY_MINUTES, EVENT_BEGINS, EVENT_DAYS, EVENT_EVERY, EVENT_SERIES, EVENT_WEEKDAYS, FOOD,
-    FOR_RENT, FOR_SALE, FORBIDDING, HOURLY_PRICE, LAST_DAY, MONTHLY_PRICE, OFFERED, OPEN_SPANS_MAX, OPENING_TIMES,
-    PERMITTING, PLACE_PATHS, PRICE_LEVEL, WORK_HOURS, YEARLY_PAY, open_span,
+    AGES, CALENDAR_MONTH, CANCELLED_DAY, DAY_MINUTES, EVENT_BEGINS, EVENT_DAYS, EVENT_EVERY, EVENT_SERIES,
+    EVENT_STATUS, EVENT_WEEKDAYS, FOOD, FOR_RENT, FOR_SALE, FORBIDDING, HOURLY_PRICE, LAST_DAY, MONTHLY_PRICE, OFFERED,
+    OPEN_SPANS_MAX, OPENING_TIMES, PERMITTING, PLACE_PATHS, PRICE_LEVEL, RANGE_ENDS, WORK_HOURS, YEARLY_PAY, open_span,
 };
 pub use question::understand;
 pub use reading::{PartRole, ReadPart};

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 
 use crate::date_part::part;
 use crate::moment::{days, decade};
-use crate::plain_date::{NamedDate, Wording, YEARS, told_here, written, yearly};
+use crate::plain_date::{NamedDate, Wording, YEARS, day_of_month, told_here, written, yearly};
 use crate::reader::Reader;
 
 /// The most days, weeks or months from today that can be asked for.
@@ -18,7 +18,7 @@ pub(crate) fn name(reader: &Reader<'_>, at: usize) -> Option<Option<NamedDate>> 
     // "Im kommenden Dezember", "next March": the one that comes.
     let is_next = reader.says(at, NEXT);
     let month = || if is_next { written(reader, at + 1) } else { None };
-    if let Some(named) = named.or_else(|| yearly(reader, at)).or_else(month) {
+    if let Some(named) = named.or_else(|| yearly(reader, at)).or_else(month).or_else(|| day_of_month(reader, at)) {
         return Some(Some(named));
     }
     relative_end(reader, at)?;

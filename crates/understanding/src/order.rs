@@ -74,7 +74,7 @@ fn superlative(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Understoo
     if reader.is_name() {
         return None;
     }
-    Some(UnderstoodPart::new(start..behind_first(reader, end), FoundMeaning::Order(order)))
+    Some(UnderstoodPart::new(start..behind_first(reader, end), FoundMeaning::Order(order, Vec::new())))
 }
 
 /// Words behind a superlative that say that it is an order, without accents: "cheapest first".

@@ -48,6 +48,12 @@ pub const HOURLY_PRICE: &str = "offers.hourly";
 
 /// Where the last day lies on which an item is not over, in days since 1970.
 pub const LAST_DAY: &str = "lastDay";
+/// What the ends of a range of measures lie under, below the measures: `additionalProperty.Head size.metre.rangeFrom`.
+pub const RANGE_ENDS: [&str; 2] = ["rangeFrom", "rangeTo"];
+/// What the months lie under, 1 to 12, that a property names: `additionalProperty.Season.calendarMonth`.
+pub const CALENDAR_MONTH: &str = "calendarMonth";
+/// What became of an event: `https://schema.org/EventCancelled`.
+pub const EVENT_STATUS: &str = "eventStatus";
 /// The last day of what was cancelled: before any day that a date can name, so that what took place long ago is after it.
 pub const CANCELLED_DAY: f64 = -1e7;
 /// The area of the vocabulary whose classes are eaten or put on the skin.

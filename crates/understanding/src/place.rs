@@ -219,7 +219,27 @@ pub(crate) fn filter(known: &dyn QuestionScope, place: &str) -> Option<Filter> {
     let all = own.into_iter().chain(others.filter_map(|name| at(known, &name.to_lowercase())));
     let all = all.map(|(value, fields)| Filter { fields, test: Test::Is(value), words: words.clone() });
     let all: Vec<Filter> = all.collect();
+    // What lies in a town of that name is no room of it.
+    let is_address = all.iter().flat_map(|one| &one.fields).any(|field| !ROOM_PATHS.contains(&field.as_str()));
+    let within = (!is_address).then(|| part_of_name(known, place.trim(), &words)).flatten();
+    let all: Vec<Filter> = all.into_iter().chain(within).collect();
     (!all.is_empty()).then(|| Filter::any_of(all, words))
+}
+
+/// Where items say in which room or house something takes place.
+const ROOM_PATHS: [&str; 2] = ["location.name", "hasCourseInstance.location.name"];
+
+/// What takes place in a room or house that is called so and more: "Blue Room, Old Mill". A word alone is a name only with
+/// a capital letter.
+fn part_of_name(known: &dyn QuestionScope, place: &str, words: &str) -> Option<Filter> {
+    let is_name = place.contains(' ') || place.chars().next().is_some_and(char::is_uppercase);
+    let has = |path: &&&str| place.split_whitespace().all(|word| known.has_word(path, &word.to_lowercase()));
+    let fields: Vec<String> = ROOM_PATHS.iter().filter(has).map(|path| (*path).to_owned()).collect();
+    if !is_name || place.chars().count() < LETTERS_MIN || fields.is_empty() {
+        return None;
+    }
+    let filter = Filter { fields, test: Test::Mentions(place.to_lowercase()), words: words.to_owned() };
+    known.finds("", std::slice::from_ref(&filter)).then_some(filter)
 }
 
 /// The properties that have exactly this place.
@@ -297,6 +317,56 @@ mod tests {
         ] {
             assert!(limits(text).is_empty(), "{text}: {:?}", limits(text));
         }
+    }
+
+    /// Events in rooms whose names have the name of the house in them.
+    struct Rooms;
+
+    impl QuestionScope for Rooms {
+        fn has_number(&self, _: &str) -> bool {
+            false
+        }
+        fn has_word(&self, path: &str, word: &str) -> bool {
+            path == "location.name" && ["blue", "room", "saal", "kleiner", "mill"].contains(&word)
+        }
+        fn has_value(&self, path: &str, value: &str) -> bool {
+            match path {
+                "location.name" => value == "blue room",
+                "location.address.addressLocality" => value == "mill",
+                _ => false,
+            }
+        }
+        fn share(&self, _: &str) -> f64 {
+            0.0
+        }
+        fn quantile(&self, _: &str, _: f64) -> Option<f64> {
+            None
+        }
+        fn finds(&self, text: &str, _: &[Filter]) -> bool {
+            text.is_empty()
+        }
+        fn is_name(&self, _: &str) -> bool {
+            false
+        }
+        fn states(&self, _: &str) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn a_room_is_known_by_a_part_of_what_it_is_called_and_a_town_is_not() {
+        let tests = |text: &str| {
+            let all = understood(text, &Rooms).filters.into_iter();
+            all.flat_map(|filter| filter.alternatives().iter().map(|one| one.test.clone()).collect::<Vec<_>>())
+                .collect::<Vec<_>>()
+        };
+        let mentions = |name: &str| Test::Mentions(name.to_owned());
+        for text in ["talks in the Blue Room", "Vorträge im Blue Room in May", "talks in the blue room"] {
+            assert_eq!(tests(text), [Test::Is("blue room".to_owned()), mentions("blue room")], "{text}");
+        }
+        assert_eq!(tests("Lesung im Kleiner Saal"), [mentions("kleiner saal")]);
+        assert_eq!(tests("talks in Mill"), [Test::Is("mill".to_owned())]);
+        assert!(tests("talks in saal").is_empty());
     }
 
     #[test]

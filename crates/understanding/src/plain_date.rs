@@ -154,6 +154,31 @@ fn year(reader: &Reader<'_>, at: usize) -> Option<i16> {
     is_plain.then_some(number as i16)
 }
 
+/// Words in front of the number of a day without its month, without accents.
+const DAY_LEADS: &[&str] = &["the", "am", "zum", "vom", "le", "el", "dia", "al", "du", "au"];
+
+/// "On the 13th", "am 13.", "le 13": the next such day, where items take place. In English only with its ending, and
+/// nowhere in front of what it may count.
+pub(crate) fn day_of_month(reader: &Reader<'_>, at: usize) -> Option<NamedDate> {
+    let today = reader.aids.today.filter(|_| reader.path(Quantity::Date).is_some_and(takes_place))?;
+    let (day, end) = day_number(reader, at)?;
+    let before = at.checked_sub(1)?;
+    let is_english = reader.says(before, &["the"]);
+    let has_ending = reader.class(at + 1, WordClass::OrdinalEnding) == Some(end);
+    // "The 1st and the 10th of December" have a month.
+    let goes_on =
+        [WordClass::And, WordClass::Or, WordClass::To].iter().any(|class| reader.class(end, *class).is_some());
+    if !reader.says(before, DAY_LEADS) || (is_english && !has_ending) || goes_on || !reader.ends_clause(end) {
+        return None;
+    }
+    let in_month = |months: i64| {
+        let first = today.first_of_month().checked_add(months.months()).ok()?;
+        Date::new(first.year(), first.month(), day).ok().filter(|date| *date >= today)
+    };
+    let date = (0..=2).find_map(in_month)?;
+    Some(NamedDate { first: date, last: Some(date), end, wording: Wording::Days, stands_alone: true })
+}
+
 /// The number of a day, with its ending.
 pub(crate) fn day_number(reader: &Reader<'_>, at: usize) -> Option<(i8, usize)> {
     let token = reader.token(at)?;
@@ -210,5 +235,30 @@ fn told_from(today: Date, date: RelativeDate) -> Option<(Date, Option<Date>)> {
         RelativeDate::NotBegun => Some((today.checked_add(1.day()).ok()?, None)),
         // These need a number behind them and are read by `steps`.
         RelativeDate::Next | RelativeDate::Last => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::{Bare, understood};
+
+    #[test]
+    fn a_day_without_its_month_is_the_next_one_where_items_take_place() {
+        // Read on the 23rd of November.
+        for (text, words) in [
+            ("talks on the 30th", "2026-11-30"),
+            ("and on the 13th?", "2026-12-13"),
+            ("Vorträge am 13.", "2026-12-13"),
+            ("conférences le 13", "2026-12-13"),
+            ("charlas el día 13", "2026-12-13"),
+        ] {
+            let found = understood(text, &Bare("startDate"));
+            let all: Vec<&str> = found.filters.iter().map(|filter| filter.words.as_str()).collect();
+            assert!(all.iter().any(|said| said.contains(words)), "{text}: {all:?} {:?}", found.not_understood);
+        }
+        for text in ["the 13 best talks", "le 13 heures", "am 13. Platz", "the 40th talk"] {
+            assert!(understood(text, &Bare("startDate")).filters.is_empty(), "{text}");
+        }
+        assert!(understood("notes on the 13th", &Bare("datePublished")).filters.is_empty());
     }
 }

@@ -33,14 +33,17 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     let span = reader.span(behind)?;
     let start = reader.absorb(at, WordClass::LimitLead, floor);
     if let Some(filter) = ages(reader, &span) {
-        return Some(UnderstoodPart::limit(start..span.end, Rank::Quantity(Quantity::Age), filter));
+        let end = span.end + usize::from(is_of_adults(reader, &span) && span.end == span.amount.number_end);
+        return Some(UnderstoodPart::limit(start..end, Rank::Quantity(Quantity::Age), filter));
     }
     let has_lead = start < at || behind > at;
     match quantity(reader, &span, asked, has_lead) {
         QuantitySubject::Known(quantity, factor, path) => {
             let (from, to) = ends(reader, quantity, &span, has_lead)?;
             let (from, to) = (from.map(|end| end * factor), to.map(|end| end * factor));
-            let filter = within(path, from, to, words(reader, quantity, from, to));
+            let words = words(reader, quantity, from, to);
+            let (from, to) = if span.is_strict && !is_counted(quantity) { beyond(from, to) } else { (from, to) };
+            let filter = within(path, from, to, words);
             let fields = reader.table.paths(quantity).iter().filter(|other| reader.aids.known.has_number(other));
             let fields = match quantity {
                 // Prices stand in several properties, of which an item has one: a limit of money holds for any of them.
@@ -89,7 +92,7 @@ fn paid(reader: &Reader<'_>) -> Vec<String> {
 
 /// What is for people of an age, where items state the ages that they are for.
 fn ages(reader: &Reader<'_>, span: &Span) -> Option<Filter> {
-    let is_age = is_age(reader, span);
+    let is_age = is_age(reader, span) || is_of_adults(reader, span);
     let value = span.amount.value;
     let (from, to) = match span.comparison {
         Comparison::Bare => (value, value),
@@ -100,6 +103,14 @@ fn ages(reader: &Reader<'_>, span: &Span) -> Option<Filter> {
             if from == to { reader.spell(from) } else { format!("{}–{}", reader.spell(from), reader.spell(to)) };
         crate::ages::ages(reader, from, to, &reader.say("years_of_age", &[&said]))
     })
+}
+
+/// "Over 18s": people of an age and more, or less.
+fn is_of_adults(reader: &Reader<'_>, span: &Span) -> bool {
+    let is_plural = reader.says(span.amount.number_end, &["s"])
+        && reader.token(span.amount.number_end).is_some_and(|token| token.is_joined);
+    let is_one = is_plural && span.amount.in_digits && span.comparison == Comparison::Compared;
+    is_one && (1.0..OLDEST).contains(&span.amount.value) && AGES.iter().all(|path| reader.aids.known.has_number(path))
 }
 
 /// Whether an amount is an age, where items state the ages that they are for.
@@ -214,10 +225,8 @@ fn ends(reader: &Reader<'_>, quantity: Quantity, span: &Span, has_lead: bool) ->
         return Some((None, Some(span.to.unwrap_or(value))));
     }
     if span.comparison != Comparison::Bare {
-        let is_count = matches!(quantity, Quantity::People | Quantity::Parts);
-        // Under 5 ingredients are 4 at most. Of measures the end itself stays in: nothing lies between it and the
-        // limit.
-        let step = if span.is_strict && is_count { 1.0 } else { 0.0 };
+        // Under 5 ingredients are 4 at most.
+        let step = if span.is_strict && is_counted(quantity) { 1.0 } else { 0.0 };
         return Some((span.from.map(|from| from + step), span.to.map(|to| to - step)));
     }
     match quantity {
@@ -232,6 +241,19 @@ fn ends(reader: &Reader<'_>, quantity: Quantity, span: &Span, has_lead: bool) ->
         Quantity::Rating | Quantity::People => Some((Some(value), None)),
         _ => (value > 0.0).then_some((None, Some(value))),
     }
+}
+
+fn is_counted(quantity: Quantity) -> bool {
+    matches!(quantity, Quantity::People | Quantity::Parts)
+}
+
+/// How far a strict limit of a measure lies from its end, as a part of it: nothing that people tell apart lies between.
+const BEYOND: f64 = 1e-9;
+
+/// The ends of a strict limit, which leaves them out: what costs 20 is not under 20.
+pub(crate) fn beyond(from: Option<f64>, to: Option<f64>) -> (Option<f64>, Option<f64>) {
+    let gap = |end: f64| end.abs().max(1.0) * BEYOND;
+    (from.map(|from| from + gap(from)), to.map(|to| to - gap(to)))
 }
 
 /// A limit in words.

@@ -9,8 +9,8 @@ use crate::parsed_question::ParsedQuestion;
 use crate::reader::Reader;
 use crate::scope::ReadingAids;
 use crate::{
-    date, distance, elsewhere, hours, kind, left_over, maker, near, offered, order, pay, people, place, quantity,
-    stated, stated_value, stock, value, wanted, weekly, without,
+    date, distance, elsewhere, event_status, hours, kind, left_over, maker, near, offered, order, pay, people, place,
+    quantity, stated, stated_end, stated_value, stock, value, wanted, weekly, without,
 };
 
 /// A rule: what it finds at a token. The third argument is the token before which nothing may be taken.
@@ -18,6 +18,7 @@ type Rule = fn(&Reader<'_>, usize, usize) -> Option<UnderstoodPart>;
 
 /// The first one that finds something counts.
 const RULES: &[Rule] = &[
+    event_status::read,
     weekly::read_open,
     weekly::read_not,
     weekly::read,
@@ -25,7 +26,7 @@ const RULES: &[Rule] = &[
     pay::read,
     distance::read,
     stated::read_number,
-    stated::read_end,
+    stated_end::read,
     order::read_count,
     order::read,
     date::read,

@@ -3,7 +3,9 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use forecourt_vocabulary::{PhraseMeaning, PropertyTable, Quantity, QuestionToken, TextProperties, WordClass, tokens};
+use forecourt_vocabulary::{
+    Class, PhraseMeaning, PropertyTable, Quantity, QuestionToken, TextProperties, WordClass, tokens,
+};
 
 use crate::learnt::LearntMeaning;
 use crate::near;
@@ -182,6 +184,12 @@ impl<'a> Reader<'a> {
     /// Whether items state of which classes of an area they are.
     pub(crate) fn states(&self, area: &str) -> bool {
         self.aids.known.states(area)
+    }
+
+    /// Whether items can be held against what must not be of a class: they state what they are made of, or some promise to
+    /// be free of it.
+    pub(crate) fn can_lack(&self, class: &Class) -> bool {
+        self.states(&class.area) || self.aids.known.promises(&class.id)
     }
 
     /// Whether an item has a word in a list of what is in it.

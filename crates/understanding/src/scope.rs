@@ -57,6 +57,10 @@ pub trait QuestionScope {
     fn is_name(&self, text: &str) -> bool;
     /// Whether some item states of which classes of this area of the vocabulary it is.
     fn states(&self, area: &str) -> bool;
+    /// Whether some item promises not to be of this class of the vocabulary, by a diet that it suits or in its name.
+    fn promises(&self, _class: &str) -> bool {
+        false
+    }
     /// Where something of this name is, as latitude and longitude: a place that items are in, or an item.
     fn position(&self, _name: &str) -> Option<(f64, f64)> {
         None

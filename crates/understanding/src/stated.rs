@@ -1,23 +1,25 @@
 //! Limits of the amounts that items state themselves, by the words that were learnt from them: "at least 3 rooms",
-//! "mileage under 50,000 km", "the lightest".
+//! "mileage under 50,000 km".
 
 use forecourt_vocabulary::{Quantity, QuestionToken, Unit, WordClass};
 use jiff::civil::Date;
 
 use crate::amount::{Comparison, Span};
-use crate::filter::{Filter, SortOrder};
+use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::learnt::{LearntMeaning, LearntProperty, StatedValues};
 use crate::measure::{self, days_of};
-use crate::order;
-use crate::paths::{AGES, YEARLY_PAY};
+use crate::paths::{AGES, RANGE_ENDS};
 use crate::quantity::{self, CAPACITY, within};
 use crate::reader::Reader;
 use crate::unit::{self, Dimension};
-use crate::yearly_pay::PAID;
 
 /// What says that a number is below nothing.
 const MINUS: &[&str] = &["minus", "-", "moins", "menos"];
+/// What is measured in units of which one may be asked for: "a kilo".
+const ARTICLE_MEASURES: [Dimension; 2] = [Dimension::Mass, Dimension::Volume];
+/// Bytes of such a unit: "l" and "g" behind an article are letters.
+const ARTICLE_UNIT_BYTES_MIN: usize = 3;
 /// How far a measure may be from one that is asked for without "at least" or "at most", as a part of it.
 const NEARLY: f64 = 0.005;
 /// How much more items have to state one property of a unit than any other for the unit to mean it.
@@ -138,7 +140,7 @@ const COMPARISONS: &[(WordClass, bool)] = &[
 ];
 
 /// The properties that the longest phrase here names, else those of which it is the last word.
-fn names<'a>(reader: &Reader<'a>, at: usize, is: fn(&LearntProperty) -> bool) -> Vec<(usize, usize)> {
+pub(crate) fn names<'a>(reader: &Reader<'a>, at: usize, is: fn(&LearntProperty) -> bool) -> Vec<(usize, usize)> {
     let of = |wants_short: bool| {
         let named = reader.learnt(at).filter_map(move |(meaning, end)| match meaning {
             LearntMeaning::Name(property) if !wants_short => Some((*property, end)),
@@ -152,7 +154,7 @@ fn names<'a>(reader: &Reader<'a>, at: usize, is: fn(&LearntProperty) -> bool) ->
     named.into_iter().filter(|(_, end)| Some(*end) == longest).collect()
 }
 
-fn is_numeric(property: &LearntProperty) -> bool {
+pub(crate) fn is_numeric(property: &LearntProperty) -> bool {
     matches!(property.stated.values, StatedValues::Numbers { .. })
 }
 
@@ -188,14 +190,18 @@ enum Choice<'a> {
 impl StatedAmount {
     pub(crate) fn read(reader: &Reader<'_>, at: usize) -> Option<Self> {
         let span = reader.span(at).or_else(|| below_nothing(reader, at))?;
-        if span.amount.is_article {
-            return None;
-        }
         let number_end = span.amount.number_end;
         let behind = reader.bytes(number_end.saturating_sub(1)..number_end).end;
         let rest = &reader.text[behind..];
         let gap = rest.len() - rest.trim_start().len();
         let unit = unit::leading(&rest[gap..]);
+        // "A kilo" and "a litre" are amounts, and "a foot" is a thing.
+        let is_amount = |(dimension, _, bytes): (Dimension, f64, usize)| {
+            ARTICLE_MEASURES.contains(&dimension) && bytes >= ARTICLE_UNIT_BYTES_MIN
+        };
+        if span.amount.is_article && (span.amount.unit == Some(Unit::Money) || !unit.is_some_and(is_amount)) {
+            return None;
+        }
         let is_other = matches!(span.amount.unit, Some(Unit::Money | Unit::Cent));
         let unit_bytes = unit.map(|(_, _, bytes)| behind + gap + bytes);
         let unit_end = unit_bytes.map_or(number_end, |end| reader.token_at(end));
@@ -261,7 +267,22 @@ impl StatedAmount {
                 return named.into_iter().map(|(at, _)| at).collect();
             }
         }
-        Vec::new()
+        self.take_first_word(reader)
+    }
+
+    /// "A 30 inch chest", of a chest girth: the first word of a name, behind a measure of what it is.
+    fn take_first_word(&mut self, reader: &Reader<'_>) -> Vec<usize> {
+        let Some((dimension, _)) = self.unit else { return Vec::new() };
+        let is_measured = |property: &LearntProperty| property.dimension == Some(dimension) && is_numeric(property);
+        let named = reader.learnt(self.end).filter_map(|(meaning, end)| match meaning {
+            LearntMeaning::FirstWord(property) if is_measured(reader.aids.learnt.get(*property)) => {
+                Some((*property, end))
+            }
+            _ => None,
+        });
+        let named: Vec<(usize, usize)> = named.collect();
+        self.end = named.iter().map(|(_, end)| *end).max().unwrap_or(self.end);
+        named.into_iter().map(|(property, _)| property).collect()
     }
 
     fn property<'a>(&self, reader: &Reader<'a>, named: &[usize]) -> Option<Choice<'a>> {
@@ -356,6 +377,10 @@ impl StatedAmount {
             Comparison::Bare if first.is_some_and(|first| first.more_will_do) => {
                 (self.span.amount.value * factor, f64::MAX)
             }
+            // What is warm at -10 degrees is so at -5.
+            Comparison::Bare if first.is_some_and(|first| first.less_will_do) => {
+                (f64::MIN, self.span.amount.value * factor)
+            }
             Comparison::Bare if is_whole => ends(self.span.amount.value),
             Comparison::Bare => {
                 let value = self.span.amount.value * factor;
@@ -367,6 +392,7 @@ impl StatedAmount {
             ),
         };
         let (from, to) = (Some(from).filter(|from| *from > f64::MIN), Some(to).filter(|to| *to < f64::MAX));
+        let (from, to) = if self.span.is_strict && step == 0.0 { quantity::beyond(from, to) } else { (from, to) };
         let key = match (from, to) {
             (Some(_), Some(_)) => "stated_is",
             (Some(_), None) => "stated_least",
@@ -384,7 +410,26 @@ impl StatedAmount {
                 fields.push(path)
             }
         });
-        Filter { fields, ..filter }
+        let filter = Filter { fields, ..filter };
+        match self.span.comparison {
+            Comparison::Bare => self.or_in_range(reader, filter, factor),
+            _ => filter,
+        }
+    }
+
+    /// A limit of one measure, which a range that has it keeps, too: a head of 53 cm fits a helmet for 50 to 55 cm.
+    fn or_in_range(&self, reader: &Reader<'_>, filter: Filter, factor: f64) -> Filter {
+        let value = Some(self.span.amount.value * factor);
+        let ends = |path: &String| RANGE_ENDS.map(|end| format!("{path}.{end}"));
+        let ranges = filter.fields.iter().map(ends).filter(|ends| reader.aids.known.has_number(&ends[0]));
+        let ranges = ranges.map(|ends| Filter {
+            fields: ends.into(),
+            test: Test::Overlaps { from: value, to: value, or_unstated: false },
+            words: filter.words.clone(),
+        });
+        let all: Vec<Filter> = ranges.collect();
+        let words = filter.words.clone();
+        Filter::any_of(std::iter::once(filter).chain(all).collect(), words)
     }
 
     /// The first and the last value that a number stands for: a year is all of its days.
@@ -402,63 +447,18 @@ const WEIGHT: &str = "weight";
 const MONTH: f64 = 365.0 / 12.0;
 
 /// Whether two properties are one that items name differently.
-fn is_same(one: &LearntProperty, other: &LearntProperty) -> bool {
+pub(crate) fn is_same(one: &LearntProperty, other: &LearntProperty) -> bool {
     one.stated.path == other.stated.path || (one.id.is_some() && one.id == other.id && one.dimension == other.dimension)
 }
 
 /// Units in which numbers are told without one, whatever the base unit is: kilometres, and hours.
 const IN_USE: [(Dimension, f64); 2] = [(Dimension::Length, 1_000.0), (Dimension::Time, 60.0)];
 
-/// What a comparative says of things that are not named.
-const ONES: &[&str] = &["one", "ones"];
-const SOMETHING: &[&str] = &["something", "anything", "etwas", "was", "quelque", "algo"];
-
-/// Whether a comparative is of what was shown before: "a wider one", "something wider".
-fn is_of_ones(reader: &Reader<'_>, at: usize, end: usize) -> bool {
-    let is = |at: usize, words: &[&str]| reader.token(at).is_some_and(|token| words.contains(&token.word.as_str()));
-    is(end, ONES) || (at > 0 && is(at - 1, SOMETHING) && reader.token(end).is_none())
-}
-
-/// The least or the most of a property.
-pub(crate) fn read_end(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
-    let ends = reader.learnt(at).filter_map(|(meaning, end)| match meaning {
-        LearntMeaning::End(property, is_most) => Some((reader.aids.learnt.get(*property), *is_most, end)),
-        LearntMeaning::Comparative(property, is_more) if is_of_ones(reader, at, end) => {
-            Some((reader.aids.learnt.get(*property), *is_more, end))
-        }
-        _ => None,
-    });
-    // The longest phrase. Of one property in bare numbers and in a unit, the one in a unit: all items state that alike.
-    let (property, is_most, end) = ends.reduce(|best, next| {
-        let is_measured = next.2 == best.2 && best.0.dimension.is_none() && next.0.dimension.is_some();
-        if is_measured && next.0.name("en") == best.0.name("en") { next } else { best }
-    })?;
-    if reader.is_name() {
-        return None;
-    }
-    let start = reader.absorb(at, WordClass::Article, floor);
-    let key = if is_most { "stated_descending" } else { "stated_ascending" };
-    let words = reader.say(key, &[property.name(reader.aids.answer_in.as_str())]);
-    let others = reader
-        .aids
-        .learnt
-        .all()
-        .map(|(_, other)| other)
-        .filter(|other| is_numeric(other) && other.stated.path != property.stated.path && is_same(property, other));
-    let own = std::iter::once(property).chain(others).map(|property| property.stated.path.clone());
-    // Pay for an hour is no less than pay for a year.
-    let is_paid = property.id.as_deref() == Some(PAID) && reader.aids.known.has_number(YEARLY_PAY[0]);
-    let fields = if is_paid { vec![YEARLY_PAY[usize::from(is_most)].to_owned()] } else { own.collect() };
-    let order = SortOrder { fields, descending: is_most, words };
-    Some(UnderstoodPart::new(start..order::behind_first(reader, end), FoundMeaning::Order(order)))
-}
-
 #[cfg(test)]
 mod tests {
     use forecourt_vocabulary::Vocabulary;
 
     use super::*;
-    use crate::filter::Test;
     use crate::learnt::{LearntProperties, StatedProperty};
     use crate::tests::{Everything, understood_with};
 
@@ -478,6 +478,10 @@ mod tests {
             property("vehicleModelDate", whole()),
             property("width.metre", broken()),
             property("additionalProperty.Maximum load.gram", broken()),
+            property("additionalProperty.Chest girth.metre", broken()),
+            property("additionalProperty.Reichweite.metre", broken()),
+            property("additionalProperty.Eventual height.metre", broken()),
+            property("additionalProperty.Capacity.litre", broken()),
             property("petsAllowed", StatedValues::Truth),
             property("amenityFeature.garden", StatedValues::Truth),
             property("vehicleTransmission", texts(&["automatic", "manual"])),
@@ -525,11 +529,64 @@ mod tests {
     }
 
     #[test]
-    fn strict_limits_of_whole_numbers_leave_the_number_out() {
+    fn strict_limits_leave_the_number_out() {
         let found = understood_with("more than 3 rooms", &Everything, &learnt());
         assert_eq!(found.filters[0].test, Test::Within { from: Some(4.0), to: None });
-        let found = understood_with("less than 50000 km", &Everything, &learnt());
-        assert_eq!(found.filters[0].test, Test::Within { from: None, to: Some(50_000_000.0) });
+        for (text, end, is_strict) in [
+            ("less than 120 cm wide", 1.2, true),
+            ("at most 120 cm wide", 1.2, false),
+            ("wider than 120 cm", 1.2, true),
+            ("mileage under 50000 km", 50_000_000.0, true),
+        ] {
+            let found = understood_with(text, &Everything, &learnt());
+            let Test::Within { from, to } = found.filters[0].test else { panic!("{text}: {found:?}") };
+            let lies_beyond = from.map_or(to.is_some_and(|to| to < end), |from| from > end);
+            assert_eq!(lies_beyond, is_strict, "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_superlative_with_the_name_of_a_property_is_an_order_by_it() {
+        for (text, path, descending) in [
+            ("the bike with the longest range", "additionalProperty.Reichweite.metre", true),
+            ("Rad mit der größten Reichweite", "additionalProperty.Reichweite.metre", true),
+            ("vélo avec la plus grande autonomie", "additionalProperty.Reichweite.metre", true),
+            ("bicicleta con más autonomía", "additionalProperty.Reichweite.metre", true),
+            ("flat with the most rooms", "numberOfRooms", true),
+            ("car with the lowest mileage", "mileageFromOdometer.metre", false),
+            ("stool with the highest maximum load", "additionalProperty.Maximum load.gram", true),
+            ("the plant that grows the tallest", "additionalProperty.Eventual height.metre", true),
+        ] {
+            let found = understood_with(text, &Everything, &learnt());
+            let order = found.order.unwrap_or_else(|| panic!("{text}: {:?}", found.not_understood));
+            assert_eq!((order.fields[0].as_str(), order.descending), (path, descending), "{text}");
+        }
+        assert!(understood_with("at most 3 rooms", &Everything, &learnt()).order.is_none());
+    }
+
+    #[test]
+    fn one_of_a_unit_is_an_amount_and_the_first_word_of_a_name_says_of_what() {
+        let found = |text: &str| understood_with(text, &Everything, &learnt()).filters;
+        for (text, from) in [("a can of a litre", 1.0), ("Kanne, ein Liter", 1.0), ("medio litro", 0.5)] {
+            let all = found(text);
+            let holds = |filter: &Filter| match filter.test {
+                Test::Within { from: Some(low), to: Some(high) } => low <= from && from <= high,
+                _ => false,
+            };
+            assert!(all.iter().any(holds), "{text}: {all:?}");
+        }
+        assert!(found("a harness for a 30 inch chest").iter().any(|one| one.fields[0].contains("Chest girth")));
+        assert!(found("a foot").is_empty());
+    }
+
+    #[test]
+    fn either_of_two_features_will_do() {
+        for text in ["flat with a garden or pets allowed", "Wohnung mit Garten oder Haustiere erlaubt"] {
+            let found = understood_with(text, &Everything, &learnt()).filters;
+            assert!(matches!(&found[..], [one] if one.alternatives().len() == 2), "{text}: {found:?}");
+        }
+        let found = understood_with("a cabin where dogs must be allowed", &Everything, &learnt()).filters;
+        assert_eq!(found[0].test, Test::Is("true".to_owned()));
     }
 
     #[test]

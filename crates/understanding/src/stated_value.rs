@@ -1,7 +1,7 @@
 //! Limits of the values that items state, and of their yes and no: "diesel", "not automatic", "pets allowed", "for
 //! children".
 
-use forecourt_vocabulary::WordClass;
+use forecourt_vocabulary::{WordClass, folded};
 
 use crate::ages::{ADULT, ages};
 use crate::exclusion::Exclusion;
@@ -11,6 +11,7 @@ use crate::learnt::{LearntMeaning, LearntProperty, is_of_language};
 use crate::paths::{AGES, SHARE_MIN};
 use crate::quantity;
 use crate::reader::Reader;
+use crate::without;
 
 /// The area of the vocabulary whose classes are colours.
 const COLOURS: &str = "color";
@@ -30,6 +31,12 @@ pub(crate) fn read_not(reader: &Reader<'_>, at: usize, floor: usize) -> Option<U
     let behind = behind_ones(reader, reader.skip(lead, &[WordClass::Article, WordClass::For]));
     let behind = behind_one(reader, behind);
     let mut said = PhraseLimit::read(reader, behind, true)?;
+    let start = reader.absorb(at, WordClass::WithoutLead, floor);
+    if let Some((words, end)) = narrowed(reader, &said, behind) {
+        let exclusion = Exclusion { words: vec![words], ..Exclusion::default() };
+        let filter = exclusion.filter(reader.aids.vocabulary, reader.aids.answer_in.as_str());
+        return Some(UnderstoodPart::limit(start..end, Rank::Stated, filter));
+    }
     // "Neither black nor blue": none of them.
     let ties = |at: usize| [WordClass::Or, WordClass::And].iter().find_map(|class| reader.class(at, *class));
     while let Some(next) =
@@ -40,8 +47,17 @@ pub(crate) fn read_not(reader: &Reader<'_>, at: usize, floor: usize) -> Option<U
         }
     }
     let filters = said.negated(reader)?;
-    let start = reader.absorb(at, WordClass::WithoutLead, floor);
     Some(UnderstoodPart::new(start..said.end, FoundMeaning::Limits(Rank::Stated, filters)))
+}
+
+/// A value and a word behind it that says which: who wants no "leche cruda" may have milk. Both, where some item has both,
+/// and the token behind them.
+fn narrowed(reader: &Reader<'_>, said: &PhraseLimit<'_>, start: usize) -> Option<(String, usize)> {
+    let end = said.end;
+    let says_more = reader.meanings(end).next().is_some();
+    let is_describing = said.values.is_some() && reader.is_word(end) && !says_more && !reader.ends_clause(end);
+    let words = reader.written(start..end + 1).to_lowercase();
+    (is_describing && reader.aids.known.finds(&words, &[])).then_some((words, end + 1))
 }
 
 /// Words for the items themselves between a negation and what they must not be: "without the ones in leather".
@@ -83,13 +99,7 @@ pub(crate) fn read_value(reader: &Reader<'_>, at: usize, floor: usize) -> Option
             return None;
         }
     }
-    // "Red or blue": any of them.
-    while let Some(next) = reader.class(said.end, WordClass::Or).and_then(|next| PhraseLimit::read(reader, next, true))
-    {
-        if !said.join(next) {
-            break;
-        }
-    }
+    let either = either(reader, &mut said);
     // "Pets not needed": what somebody can do without is no limit.
     if let Some(end) = reader.class(said.end, WordClass::NotNeeded) {
         return Some(UnderstoodPart::new(at..end, FoundMeaning::Filler));
@@ -100,12 +110,37 @@ pub(crate) fn read_value(reader: &Reader<'_>, at: usize, floor: usize) -> Option
     if is_age_alone {
         return Some(UnderstoodPart::new(at..said.end, FoundMeaning::Filler));
     }
-    let filters = said.filters(reader);
-    if said.is_bare && said.values.is_none() {
+    let filters = either.unwrap_or_else(|| said.filters(reader));
+    // "For my son": where few items say for whom they are, it is a wish.
+    let is_rare = said.ages.is_some() && reader.aids.known.share(AGES[0]) < SHARE_MIN;
+    let is_age_wished = is_rare && said.values.is_none() && said.truth.is_none() && is_led;
+    if (said.is_bare && said.values.is_none()) || is_age_wished {
         return Some(UnderstoodPart::new(at..said.end, FoundMeaning::Wishes(filters)));
     }
     let start = reader.absorb(at, WordClass::LimitLead, floor);
     (!filters.is_empty()).then(|| UnderstoodPart::new(start..said.end, FoundMeaning::Limits(Rank::Stated, filters)))
+}
+
+/// What else will do, behind "or": another value of the same property, which joins what was said, or something else that
+/// items say, "a sauna or a hot tub", which makes one limit of both.
+fn either<'a>(reader: &Reader<'a>, said: &mut PhraseLimit<'a>) -> Option<Vec<Filter>> {
+    let mut others: Vec<Filter> = Vec::new();
+    let behind_or = |at: usize| {
+        let next = reader.skip(reader.class(at, WordClass::Or)?, &[WordClass::With, WordClass::Article]);
+        PhraseLimit::read(reader, behind_one(reader, next), true)
+    };
+    while let Some(next) = behind_or(said.end) {
+        let (end, filters) = (next.end, next.filters(reader));
+        if !said.join(next) {
+            let [only] = filters.as_slice() else { break };
+            others.push(only.clone());
+            said.end = end;
+        }
+    }
+    let [own] = said.filters(reader).try_into().ok()?;
+    let all: Vec<Filter> = std::iter::once(own).chain(others).collect();
+    let words = all.iter().map(|filter| filter.words.clone()).reduce(|all, next| reader.say("or", &[&all, &next]))?;
+    (all.len() > 1).then(|| vec![Filter::any_of(all, words)])
 }
 
 /// Words behind which people are those whom something is about, or by.
@@ -267,6 +302,17 @@ impl<'a> PhraseLimit<'a> {
         filters
     }
 
+    /// What states none of some values, or promises to be free of what they name: bread that suits a diet without gluten
+    /// need not list its allergens.
+    fn or_promised(&self, reader: &Reader<'_>, none_of: Filter) -> Filter {
+        let named = |words: &str| reader.aids.vocabulary.class_named(words);
+        let class = named(&self.written).or_else(|| named(&folded(&self.written)));
+        let class = class.filter(|class| !reader.states(&class.area) && reader.aids.known.promises(&class.id));
+        let promised = class.and_then(|class| without::without_class(reader, &class.id));
+        let words = none_of.words.clone();
+        Filter::any_of(std::iter::once(none_of).chain(promised).collect(), words)
+    }
+
     /// The limits that it is not so. `None`: another rule knows better.
     fn negated(&self, reader: &Reader<'_>) -> Option<Vec<Filter>> {
         let words = reader.say("stated_not", &[&self.written]);
@@ -276,7 +322,8 @@ impl<'a> PhraseLimit<'a> {
             return Some(vec![Filter { words, ..exclusion.filter(reader.aids.vocabulary, language) }]);
         }
         if let Some(stated) = &self.values {
-            return Some(vec![Filter { fields: stated.paths(), test: Test::NoneOf(stated.values.clone()), words }]);
+            let none_of = Filter { fields: stated.paths(), test: Test::NoneOf(stated.values.clone()), words };
+            return Some(vec![self.or_promised(reader, none_of)]);
         }
         if let Some((properties, is_so)) = &self.truth
             && properties.iter().all(|property| property.is_truth())

@@ -86,6 +86,7 @@ const UNITS: &[(Dimension, f64, &[&str])] = &[
     (Dimension::Mass, 0.001, &["mgm", "mg", "milligram", "milligrams", "milligramm", "milligrammes", "miligramos"]),
     (Dimension::Mass, 1.0, &["grm", "g", "gr", "gram", "grams", "gramm", "gramme", "grammes", "gramo", "gramos"]),
     (Dimension::Mass, 1_000.0, &["kgm", "kg", "kilo", "kilos", "kilogram", "kilograms", "kilogramm", "kilogrammes"]),
+    (Dimension::Mass, 1e6, &["tne", "t", "ton", "tons", "tonne", "tonnes", "tonnen", "tonelada", "toneladas"]),
     (Dimension::Mass, 453.592_37, &["lbr", "lb", "lbs", "pound", "pounds"]),
     (Dimension::Mass, 28.349_523, &["onz", "oz", "ounce", "ounces"]),
     (
@@ -108,6 +109,7 @@ const UNITS: &[(Dimension, f64, &[&str])] = &[
             "metros cuadrados",
         ],
     ),
+    (Dimension::Area, 10_000.0, &["har", "ha", "hectare", "hectares", "hektar", "hectarea", "hectareas"]),
     (Dimension::Area, 0.092_903_04, &["ftk", "sqft", "sq ft", "square foot", "square feet"]),
     (Dimension::Volume, 0.001, &["mlt", "ml", "milliliter", "milliliters", "millilitre", "millilitres", "mililitros"]),
     (Dimension::Volume, 0.01, &["clt", "cl", "centiliter", "centilitre", "centilitres"]),
@@ -160,6 +162,11 @@ pub fn unit(word: &str) -> Option<(Dimension, f64)> {
     found.map(|(dimension, factor, _)| (*dimension, *factor))
 }
 
+/// The unit of what an item states, where "in" are inches: in a question it is a word.
+fn written_unit(word: &str) -> Option<(Dimension, f64)> {
+    if word.trim() == "in" { unit("inch") } else { unit(word) }
+}
+
 /// The unit that a text begins with, and the bytes that it takes. The longest word counts; it ends where no letter
 /// follows.
 pub(crate) fn leading(text: &str) -> Option<(Dimension, f64, usize)> {
@@ -205,7 +212,7 @@ pub fn bare_range(text: &str) -> Option<(f64, f64)> {
 /// The ends of a text that is a range with its unit, in the base unit: `20 to 30 minutes`.
 pub fn measured_range(text: &str) -> Option<(Dimension, f64, f64)> {
     let (from, to, behind) = range(text)?;
-    let (dimension, factor) = unit(behind)?;
+    let (dimension, factor) = written_unit(behind)?;
     Some((dimension, from * factor, to * factor))
 }
 
@@ -218,7 +225,7 @@ pub fn measured(text: &str) -> Option<(Dimension, f64)> {
     }
     let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+' | '−' | '\u{202f}' | '\u{a0}');
     let end = text.find(|c: char| !is_number(c))?;
-    let (dimension, factor) = unit(&text[end..])?;
+    let (dimension, factor) = written_unit(&text[end..])?;
     Some((dimension, decimal(&text[..end])? * factor))
 }
 
@@ -258,6 +265,8 @@ mod tests {
             ("0.75 l", Dimension::Volume, 0.75),
             ("up to 18 hours", Dimension::Time, 1_080.0),
             ("bis zu 90 Minuten", Dimension::Time, 90.0),
+            ("2 t", Dimension::Mass, 2e6),
+            ("10 in", Dimension::Length, 0.254),
         ] {
             let (found, base) = measured(text).unwrap_or_else(|| panic!("{text}"));
             assert!(found == dimension && (base - value).abs() < 1e-6, "{text}: {base}");

@@ -67,9 +67,20 @@ pub(crate) fn read_open(reader: &Reader<'_>, at: usize, floor: usize) -> Option<
     }
 }
 
+/// "Evening classes": a part of the day in front of what begins then, where anything does.
+fn of_noun(reader: &Reader<'_>, at: usize) -> Option<UnderstoodPart> {
+    let time = day_part(reader, at, true).filter(|time| time.end == at + 1)?;
+    let end = time.end;
+    let is_noun = reader.is_word(end) && !reader.ends_clause(end);
+    let written = reader.written(at..end);
+    let when = When { time: Some(time), end, ..When::default() };
+    let filter = begins(reader, &when, written).filter(|_| is_noun && !reader.is_name())?;
+    Some(UnderstoodPart::new(at..end, FoundMeaning::Wishes(vec![filter])))
+}
+
 /// A time of day, or days that come back. The days of one date are read with it.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
-    let when = when(reader, at, false)?;
+    let Some(when) = when(reader, at, false) else { return of_noun(reader, at) };
     // "Fridays in December" are dates.
     if [at, skip_leads(reader, at)].into_iter().any(|at| each(reader, at).is_some()) {
         return None;
@@ -419,6 +430,51 @@ mod tests {
         }
         for text in ["open air concerts", "evening dress", "what do you have open", "for 8 people", "at 20 euros"] {
             assert!(!understood(text, &Bare("startDate")).reading.iter().any(|part| part.role.told().contains(':')));
+        }
+    }
+
+    #[test]
+    fn a_part_of_the_day_in_front_of_a_noun_is_when_that_begins() {
+        use crate::filter::Filter;
+
+        /// Events of which some begin at any time.
+        struct AtAnyTime;
+
+        impl crate::scope::QuestionScope for AtAnyTime {
+            fn has_number(&self, path: &str) -> bool {
+                path.starts_with("eventDays")
+            }
+            fn has_word(&self, _: &str, _: &str) -> bool {
+                false
+            }
+            fn has_value(&self, _: &str, _: &str) -> bool {
+                false
+            }
+            fn share(&self, path: &str) -> f64 {
+                f64::from(u8::from(self.has_number(path)))
+            }
+            fn quantile(&self, _: &str, _: f64) -> Option<f64> {
+                None
+            }
+            fn finds(&self, _: &str, _: &[Filter]) -> bool {
+                true
+            }
+            fn is_name(&self, _: &str) -> bool {
+                false
+            }
+            fn states(&self, _: &str) -> bool {
+                false
+            }
+        }
+
+        for text in ["evening classes", "morning yoga for two", "afternoon concerts in May"] {
+            let found = understood(text, &AtAnyTime);
+            let begins = found.filters.iter().any(|filter| filter.fields.contains(&EVENT_BEGINS.to_owned()));
+            assert!(begins, "{text}: {found:?}");
+        }
+        for text in ["evening", "dress for the evening, please"] {
+            let found = understood(text, &Bare("offers.price"));
+            assert!(found.filters.is_empty(), "{text}: {found:?}");
         }
     }
 

@@ -131,9 +131,9 @@ pub(crate) fn lacks(reader: &Reader<'_>, thing: &Thing) -> Option<Filter> {
     }
 }
 
-fn without_class(reader: &Reader<'_>, id: &str) -> Option<Filter> {
+pub(crate) fn without_class(reader: &Reader<'_>, id: &str) -> Option<Filter> {
     let vocabulary = reader.aids.vocabulary;
-    let class = vocabulary.class(id).filter(|class| reader.states(&class.area))?;
+    let class = vocabulary.class(id).filter(|class| reader.can_lack(class))?;
     let exclusion = Exclusion { classes: vec![class.id.clone()], ..Exclusion::default() };
     let words = vocabulary.said_without(&reader.class_name(id, ""), reader.aids.answer_in.as_str());
     Some(Filter { words, ..exclusion.filter(vocabulary, reader.aids.answer_in.as_str()) })
@@ -257,7 +257,7 @@ fn diet(reader: &Reader<'_>, id: &str, at: usize) -> Option<Option<Filter>> {
     let vocabulary = reader.aids.vocabulary;
     let is_negated = [WordClass::Not, WordClass::Without].iter().any(|class| reader.is_behind(at, *class));
     let diet = vocabulary.diet(id).filter(|_| !is_negated)?;
-    let is_stated = diet.without.iter().filter_map(|id| vocabulary.class(id)).any(|class| reader.states(&class.area));
+    let is_stated = diet.without.iter().filter_map(|id| vocabulary.class(id)).any(|class| reader.can_lack(class));
     let exclusion = Exclusion { diets: vec![diet.id.clone()], ..Exclusion::default() };
     Some(is_stated.then(|| exclusion.filter(vocabulary, reader.aids.answer_in.as_str())))
 }

@@ -108,6 +108,7 @@ impl Builder {
                 property.rules_out |= value.rules_out;
                 property.named_only |= value.named_only;
                 property.more_will_do |= value.more_will_do;
+                property.less_will_do |= value.less_will_do;
                 property.stated_if_so |= value.stated_if_so;
                 for (code, words) in value.words {
                     add_words(property.names.entry(code.clone()).or_default(), words.names, is_own);

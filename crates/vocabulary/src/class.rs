@@ -130,6 +130,9 @@ pub struct ItemProperty {
     /// Whether who names an amount of it is served by more: what bears 150 kg bears 140 kg.
     #[serde(default)]
     pub more_will_do: bool,
+    /// Whether who names an amount of it is served by less: what is warm at −10 degrees is so at −5.
+    #[serde(default)]
+    pub less_will_do: bool,
     /// Whether only items that have it state it, so that its values are limits however few do: work from home.
     #[serde(default)]
     pub stated_if_so: bool,

@@ -131,6 +131,8 @@ pub(crate) struct PropertyTable {
     #[serde(default)]
     pub(crate) more_will_do: bool,
     #[serde(default)]
+    pub(crate) less_will_do: bool,
+    #[serde(default)]
     pub(crate) stated_if_so: bool,
     #[serde(skip)]
     pub(crate) words: Vec<(String, PropertyWords)>,

@@ -150,6 +150,14 @@ pub enum WordClass {
     Available,
     /// What can't.
     Unavailable,
+    /// What does not take place after all.
+    Cancelled,
+    /// What takes place at another time than was said.
+    Rescheduled,
+    /// The greatest, in front of what it is of or behind it: "the longest range".
+    Most,
+    /// The least.
+    Least,
     /// "Not needed", behind what somebody can do without.
     NotNeeded,
     /// What costs nothing.

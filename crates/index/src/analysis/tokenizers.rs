@@ -47,6 +47,35 @@ pub(crate) fn spelled_tokenizer() -> TextAnalyzer {
     .build()
 }
 
+/// The language that makes one word of two.
+const GERMAN: &str = "de";
+/// Characters of the stem of a compound that is found by its end.
+const COMPOUND_CHARS_MIN: usize = 7;
+
+/// Stems of German words that are long enough for two, each once and written backwards: what is sorted so begins with the
+/// end of a compound, and "Stufenleiter" is found as a "Leiter".
+pub(crate) fn endings_tokenizer() -> TextAnalyzer {
+    TextAnalyzer::builder(Analysis::new(|text, out, words| {
+        let (tongue, text) = LanguageAnalyzer::split_mark(text);
+        out.clear();
+        if tongue.code() != GERMAN {
+            return;
+        }
+        words.read(text, tongue);
+        let is_long = |word: &&str| word.chars().nth(COMPOUND_CHARS_MIN - 1).is_some();
+        let mut turned: Vec<String> = words.iter().filter(is_long).map(backwards).collect();
+        turned.sort_unstable();
+        turned.dedup();
+        turned.iter().for_each(|word| out.push(&[word]));
+    }))
+    .build()
+}
+
+/// A word from its end to its beginning.
+pub(crate) fn backwards(word: &str) -> String {
+    word.chars().rev().collect()
+}
+
 /// Words of names that stand side by side but for stop words, joined by a space, and short names as a whole: a
 /// name that has the query's words side by side ranks higher, and plain terms keep top-k pruning possible where
 /// phrase queries would not.
@@ -194,6 +223,14 @@ mod tests {
         let long =
             |words: usize| tokens(pairs_tokenizer(), &"word ".repeat(words)).iter().any(|term| term.starts_with('='));
         assert!(long(NAME_WORDS_MAX) && !long(NAME_WORDS_MAX + 1));
+    }
+
+    #[test]
+    fn compounds_are_kept_by_their_ends_in_german_alone() {
+        let text = |code: &str| format!("{}Stufenleiter, Leiter und Leitern", LanguageAnalyzer::of(code).mark());
+        let turned = tokens(endings_tokenizer(), &text("de"));
+        assert!(turned.len() == 1 && turned[0].ends_with("nefuts"), "{turned:?}");
+        assert!(tokens(endings_tokenizer(), &text("en")).is_empty());
     }
 
     #[test]

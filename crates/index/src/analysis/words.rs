@@ -93,11 +93,35 @@ fn raw_words(text: &str, mut take: impl FnMut(&str)) {
         rest = &rest[start..];
         let end = word_end(rest);
         let (word, tail) = rest.split_at(end);
+        if let Some((measures, behind)) = measures(word, tail) {
+            take(cut(&measures));
+            rest = behind;
+            continue;
+        }
         if !(after_apostrophe && word.eq_ignore_ascii_case("s")) {
             script_runs(word, &mut take);
         }
         rest = tail;
     }
+}
+
+/// Measures with a sign of times between them as one word, and the rest of the text: "5 x 60" and "5×60" are "5x60". `None`:
+/// no such sign follows.
+fn measures<'t>(word: &str, tail: &'t str) -> Option<(String, &'t str)> {
+    let mut all: Option<String> = None;
+    let mut rest = tail;
+    loop {
+        let ends_in_digit = all.as_deref().unwrap_or(word).ends_with(|c: char| c.is_ascii_digit());
+        let sign = ends_in_digit.then(|| rest.trim_start_matches(' ').strip_prefix(['x', 'X', '×'])).flatten();
+        let Some(next) = sign.map(|behind| behind.trim_start_matches(' ')) else { break };
+        if !next.starts_with(|c: char| c.is_ascii_digit()) {
+            break;
+        }
+        let (second, behind) = next.split_at(word_end(next));
+        all = Some(format!("{}x{second}", all.as_deref().unwrap_or(word)));
+        rest = behind;
+    }
+    all.map(|all| (all, rest))
 }
 
 /// Where the next letter or digit is. Bytes first: most text is ASCII.
@@ -181,6 +205,17 @@ mod tests {
 
     fn stem(word: &str) -> String {
         words(word, "en").remove(0)
+    }
+
+    #[test]
+    fn measures_are_one_word_however_they_are_written() {
+        for text in ["5 x 60", "5x60", "5×60", "5 X 60", "5 × 60"] {
+            assert_eq!(words(text, "de"), ["5x60"], "{text}");
+        }
+        assert_eq!(words("board 10 x 20 x 30 mm", "en"), ["board", "10x20x30", "mm"]);
+        assert_eq!(words("M8 x 40", "de"), words("M8x40", "de"));
+        assert_eq!(words("series 3 x factor", "en").len(), 4);
+        assert_eq!(words("5 x", "en"), ["5", "x"]);
     }
 
     #[test]

@@ -105,6 +105,12 @@ impl Maker {
         self.text.push(tongue.mark());
         self.text.push_str(item.name);
         document.add_text(self.fields.pairs, &self.text);
+        // What it is, and not what its text speaks of.
+        if let Some(category) = first_text(item.json, &["category"]) {
+            self.text.push(' ');
+            self.text.push_str(category);
+        }
+        document.add_text(self.fields.endings, &self.text);
         self.text.truncate(tongue.mark().len_utf8());
         item_texts::searchable(item, &mut self.text);
         // Once more: what an item is called says more of it than what its text mentions.

@@ -5,11 +5,11 @@ use tantivy::schema::{
 };
 use tantivy::tokenizer::TokenizerManager;
 
-use crate::analysis::{facts_tokenizer, pairs_tokenizer, spelled_tokenizer, words_tokenizer};
+use crate::analysis::{endings_tokenizer, facts_tokenizer, pairs_tokenizer, spelled_tokenizer, words_tokenizer};
 use crate::columns::{HASH, KEY, ORIGIN, VARIANTS};
 
 /// Raised whenever fields, tokenizing or facts change: an index of another version is built anew.
-pub(crate) const VERSION: u32 = 11;
+pub(crate) const VERSION: u32 = 12;
 
 const NUMBERS: &str = "numbers";
 
@@ -35,6 +35,8 @@ pub(crate) struct Fields {
     pub(crate) text: Field,
     /// Words of everything as they are written, each once.
     pub(crate) spelled: Field,
+    /// Words of names and categories that may be German compounds, backwards.
+    pub(crate) endings: Field,
     /// Texts of all properties: whole values and their words.
     pub(crate) facts: Field,
     /// Quantities of all properties, a column each.
@@ -57,6 +59,7 @@ pub(crate) fn schema() -> (Schema, Fields) {
         pairs: schema.add_text_field("pairs", ranked("pairs")),
         text: schema.add_text_field("text", ranked("words")),
         spelled: schema.add_text_field("spelled", listed("spelled", IndexRecordOption::Basic)),
+        endings: schema.add_text_field("endings", listed("endings", IndexRecordOption::Basic)),
         facts: schema.add_text_field("facts", listed("facts", IndexRecordOption::WithFreqs)),
         numbers: schema.add_json_field(NUMBERS, JsonObjectOptions::default().set_fast("raw")),
         variants: schema.add_u64_field(VARIANTS, FAST),
@@ -83,6 +86,7 @@ pub(crate) fn tokenizers() -> TokenizerManager {
     tokenizers.register("words", words_tokenizer());
     tokenizers.register("pairs", pairs_tokenizer());
     tokenizers.register("spelled", spelled_tokenizer());
+    tokenizers.register("endings", endings_tokenizer());
     tokenizers.register("facts", facts_tokenizer());
     tokenizers
 }

@@ -8,7 +8,7 @@ use tantivy::Term;
 use super::matching::{has_any, has_name, known_stems, tongues};
 use super::position::position;
 use crate::analysis::{LanguageAnalyzer, Words, fact_word, whole_fact};
-use crate::classes::STATED;
+use crate::classes::{FREE_OF, STATED};
 use crate::index::Snapshot;
 
 impl QuestionScope for Snapshot {
@@ -54,6 +54,10 @@ impl QuestionScope for Snapshot {
 
     fn states(&self, area: &str) -> bool {
         self.has_value(STATED, area)
+    }
+
+    fn promises(&self, class: &str) -> bool {
+        self.has_value(FREE_OF, class)
     }
 }
 
@@ -113,6 +117,10 @@ impl QuestionScope for Scope {
 
     fn states(&self, area: &str) -> bool {
         self.any(|items| items.states(area))
+    }
+
+    fn promises(&self, class: &str) -> bool {
+        self.any(|items| items.promises(class))
     }
 }
 

@@ -11,7 +11,8 @@ use std::ops::Range;
 
 use forecourt_vocabulary::{LANGUAGES, NamedSubject, Synonym};
 
-use super::other_names::{GERMAN, OtherName, compounds, stems};
+use super::compounds;
+use super::other_names::{GERMAN, OtherName, compounds as compounds_of_two, stems};
 use crate::analysis::{LanguageAnalyzer, Words, bare_word, content_words, fold_text, is_stop_word};
 use crate::index::Snapshot;
 use crate::limits::{OTHER_NAMES_MAX, SUBJECTS_MAX};
@@ -38,6 +39,8 @@ pub(super) struct Subjects {
     /// Words that only tie others together in the language of the question, where that is not the one in which it is
     /// read. In lower case and without accents.
     ties: BTreeSet<String>,
+    /// Whether the words are rather of another language than the one in which they are read.
+    pub(super) is_foreign: bool,
 }
 
 impl Subjects {
@@ -57,10 +60,11 @@ impl Subjects {
 pub(super) fn subjects(snapshot: &Snapshot, tongues: &[LanguageAnalyzer], text: &str, words: &[&str]) -> Subjects {
     let words = &words[..words.len().min(QUERY_WORDS_MAX)];
     let named = snapshot.vocabulary.subjects_in(words);
-    if named.is_empty() {
+    let asked = SubjectSearch { snapshot, tongues, words, read: RefCell::default() };
+    let is_german = tongues[0].code() == GERMAN && asked.has_german();
+    if named.is_empty() && !is_german {
         return Subjects::default();
     }
-    let asked = SubjectSearch { snapshot, tongues, words, read: RefCell::default() };
     let (spoken, mut chosen) = asked.choose(named, text);
     chosen.sort_by_key(|subject| subject.words.start);
     chosen.truncate(SUBJECTS_MAX);
@@ -78,8 +82,13 @@ pub(super) fn subjects(snapshot: &Snapshot, tongues: &[LanguageAnalyzer], text: 
             subjects[at + 1].others.push(composed);
         }
     }
+    if is_german && tongue == tongues[0] {
+        asked.add_compounds(&mut subjects);
+    }
     let is_meant = tongue != tongues[0] && subjects.iter().any(|subject| subject.is_spoken);
-    Subjects { all: subjects, ties: if is_meant { ties(text, tongue) } else { BTreeSet::new() } }
+    let is_foreign =
+        tongue != tongues[0] && chosen.iter().any(|one| one.is_written && LANGUAGES[one.language] == tongue.code());
+    Subjects { all: subjects, is_foreign, ties: if is_meant { ties(text, tongue) } else { BTreeSet::new() } }
 }
 
 /// The words of a text that only tie others together.
@@ -164,9 +173,52 @@ impl SubjectSearch<'_> {
                 others.push(OtherName { stems, is_narrower: *is_narrower });
             }
         }
+        if self.has_german() {
+            // A lock is a "Schloss", and so is a "Rahmenschloss".
+            let german = named.synonyms.iter().filter(|synonym| {
+                !synonym.is_narrower && synonym.parts.len() == 1 && LANGUAGES[synonym.language] == GERMAN
+            });
+            for word in german.filter_map(|synonym| synonym.parts.first()) {
+                let mut ends = self.compounds_of(word);
+                ends.retain(|end| !others.contains(end));
+                others.extend(ends);
+            }
+        }
         others.truncate(OTHER_NAMES_MAX);
         let is_read = LANGUAGES[named.language] == self.tongues[0].code();
         Subject { words: named.words.clone(), is_spoken: Some(named.language) == spoken, is_read, others }
+    }
+
+    /// Whether items are in German.
+    fn has_german(&self) -> bool {
+        self.item_tongues().any(|tongue| tongue.code() == GERMAN)
+    }
+
+    /// What items are called that ends with a German word.
+    fn compounds_of(&self, word: &str) -> Vec<OtherName> {
+        match self.stems(word, LanguageAnalyzer::of(GERMAN)).as_slice() {
+            [stem] => compounds::ending_with(self.snapshot, stem),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Adds to each word of a German question what ends with it.
+    fn add_compounds(&self, subjects: &mut Vec<Subject>) {
+        for (at, word) in self.words.iter().enumerate() {
+            let ends = self.compounds_of(word);
+            match subjects.iter_mut().find(|subject| subject.words.contains(&at)) {
+                _ if ends.is_empty() => {}
+                // Of several words together, one names nothing by itself.
+                Some(subject) if subject.words.len() == 1 => {
+                    let new: Vec<OtherName> = ends.into_iter().filter(|end| !subject.others.contains(end)).collect();
+                    subject.others.extend(new);
+                    subject.others.truncate(OTHER_NAMES_MAX);
+                }
+                Some(_) => {}
+                None => subjects.push(Subject { words: at..at + 1, is_spoken: false, is_read: true, others: ends }),
+            }
+        }
+        subjects.sort_by_key(|subject| subject.words.start);
     }
 
     /// The stems of the words that say something, each once.
@@ -211,7 +263,7 @@ impl SubjectSearch<'_> {
         if !self.item_tongues().any(|other| other == tongue) {
             return Vec::new();
         }
-        let known = compounds(first, second).into_iter().filter_map(|word| {
+        let known = compounds_of_two(first, second).into_iter().filter_map(|word| {
             let stems = self.stems(&word, tongue);
             let is_known = stems.len() == 1 && self.snapshot.items_with(&stems[0]) > 0;
             is_known.then_some(OtherName { stems, is_narrower: false })

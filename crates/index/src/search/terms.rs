@@ -97,7 +97,7 @@ impl<'s> Terms<'s> {
                     named.insert(at, (self.words.len(), count as f32));
                     self.named_word(word, &stems, subject)
                 }
-                None => self.plain_word(word, &stems, count as f32, subject),
+                None => self.plain_word(word, &stems, count as f32, subject, subjects.is_foreign),
             };
             self.words.push(asked);
         }
@@ -111,12 +111,19 @@ impl<'s> Terms<'s> {
     }
 
     /// A word that is looked for as it is, or as it is read where the index does not have it.
-    fn plain_word(&mut self, word: &str, stems: &BTreeSet<&str>, count: f32, subject: Option<&Subject>) -> QueryWord {
+    fn plain_word(
+        &mut self,
+        word: &str,
+        stems: &BTreeSet<&str>,
+        count: f32,
+        subject: Option<&Subject>,
+        is_foreign: bool,
+    ) -> QueryWord {
         let known = stems.iter().filter(|stem| self.count(stem, count));
         let known: Vec<String> = known.map(|stem| (*stem).to_owned()).collect();
         let is_spoken = subject.is_some_and(|subject| subject.is_spoken);
         // A word of another language that is known there is no misspelled one of this language.
-        let is_foreign = subject.is_some_and(|subject| subject.is_spoken && !subject.is_read);
+        let is_foreign = is_foreign || subject.is_some_and(|subject| subject.is_spoken && !subject.is_read);
         let stems = if known.is_empty() { self.unknown(word, is_foreign) } else { known };
         let (information, is_lacking) = (self.information(&stems), stems.is_empty() && is_spoken);
         let is_of_lacking_kind = is_lacking && subject.is_some_and(|subject| subject.words.len() > 1);

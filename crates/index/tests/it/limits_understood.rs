@@ -172,7 +172,8 @@ fn normal_filter(filter: &Filter) -> Vec<String> {
         Test::Within { from, to } => {
             let end = |end: &Option<f64>| match end {
                 Some(days) if field == "date" => day(*days),
-                Some(number) => number.to_string(),
+                // A strict limit lies beyond its end by less than anybody tells apart.
+                Some(number) => ((number * 1e4).round() / 1e4).to_string(),
                 None => String::new(),
             };
             vec![format!("{field}:{}..{}", end(from), end(to))]

@@ -7,6 +7,9 @@ use forecourt_vocabulary::{ItemProperty, ItemValue, LANGUAGES, ValueArea, Vocabu
 
 use super::own_name;
 
+/// Letters of a name that a longer one ends with.
+const ENDING_LETTERS_MIN: usize = 4;
+
 pub(super) struct KnownNames<'v> {
     /// By what the last part of a path says.
     properties: HashMap<String, &'v ItemProperty>,
@@ -47,6 +50,13 @@ impl<'v> KnownNames<'v> {
     /// The property that is called so.
     pub(super) fn property(&self, own_name: &str) -> Option<&'v ItemProperty> {
         self.properties.get(own_name).copied()
+    }
+
+    /// The property whose name a longer one ends with: an eventual height is a height, and so is an "Arbeitshöhe".
+    pub(super) fn ending(&self, own_name: &str) -> Option<&'v ItemProperty> {
+        let starts = own_name.char_indices().skip(1).map(|(at, _)| &own_name[at..]);
+        let ends = starts.filter(|end| end.chars().count() >= ENDING_LETTERS_MIN && !end.starts_with(' '));
+        ends.into_iter().find_map(|end| self.property(end))
     }
 
     /// A value of a property as it is, with the other spellings of it that are among those of the property.

@@ -1,0 +1,49 @@
+//! German compounds by their ends: a "Stufenleiter" is a "Leiter". What comes before says which one, so that each is
+//! narrower than the word itself.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::other_names::OtherName;
+use crate::analysis::backwards;
+use crate::index::Snapshot;
+use crate::limits::ENDING_COMPOUNDS_MAX;
+
+/// Characters of the stem of a word that others may end with, and of what comes before it: shorter ones are the end of too
+/// many by chance.
+const END_CHARS_MIN: usize = 4;
+const BEGIN_CHARS_MIN: usize = 3;
+/// Compounds with one end that are looked at.
+const LOOKED_AT: usize = 500;
+
+/// The compounds that end with a stem and that items are called, those that most of them are.
+pub(super) fn ending_with(snapshot: &Snapshot, stem: &str) -> Vec<OtherName> {
+    let chars = stem.chars().count();
+    if chars < END_CHARS_MIN || stem.chars().any(|c| !c.is_alphabetic()) {
+        return Vec::new();
+    }
+    // A dictionary that can't be read makes other searches fail loudly; here it has no such word.
+    let all = beginning_with(snapshot, &backwards(stem)).unwrap_or_default().into_iter();
+    let mut found: Vec<(String, u32)> =
+        all.filter(|(turned, _)| turned.chars().count() >= chars + BEGIN_CHARS_MIN).collect();
+    found.sort_by(|(word, items), (other, others)| (Reverse(items), word).cmp(&(Reverse(others), other)));
+    let compounds = found.into_iter().take(ENDING_COMPOUNDS_MAX).map(|(turned, _)| backwards(&turned));
+    compounds.map(|stem| OtherName { stems: vec![stem], is_narrower: true }).collect()
+}
+
+/// The words of the field of compounds with this beginning, each with how many items have it.
+fn beginning_with(snapshot: &Snapshot, turned: &str) -> tantivy::Result<BTreeMap<String, u32>> {
+    let mut items: BTreeMap<String, u32> = BTreeMap::new();
+    for segment in snapshot.searcher.segment_readers() {
+        let words = segment.inverted_index(snapshot.fields.endings)?;
+        let mut stream = words.terms().range().ge(turned).into_stream()?;
+        for _ in 0..LOOKED_AT {
+            let Some((word, info)) = stream.next() else { break };
+            match std::str::from_utf8(word) {
+                Ok(word) if word.starts_with(turned) => *items.entry(word.to_owned()).or_default() += info.doc_freq,
+                _ => break,
+            }
+        }
+    }
+    Ok(items)
+}

@@ -1,0 +1,87 @@
+//! "Cancelled", "moved to another date": what became of what takes place, by schema.org's `eventStatus`.
+
+use forecourt_vocabulary::WordClass;
+
+use crate::filter::{Filter, Test};
+use crate::found::{FoundMeaning, Rank, UnderstoodPart};
+use crate::paths::EVENT_STATUS;
+use crate::reader::Reader;
+
+/// What words say of an event, and the values of `eventStatus` that say so.
+const STATES: [(WordClass, &[&str]); 2] =
+    [(WordClass::Cancelled, &["EventCancelled"]), (WordClass::Rescheduled, &["EventRescheduled", "EventPostponed"])];
+/// What stands around a participle and says nothing, without accents: "have been moved", "verlegt worden".
+const BEEN: &[&str] = &[
+    "has", "have", "had", "been", "was", "were", "is", "are", "got", "wurde", "wurden", "ist", "sind", "worden",
+    "werden", "wird", "est", "sont", "a", "ont", "ete", "ha", "han", "sido", "fue", "fueron", "esta", "estan", "se",
+];
+
+/// What was cancelled, or moved, where items say what became of them.
+pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    if reader.aids.known.share(EVENT_STATUS) <= 0.0 || reader.is_name() {
+        return None;
+    }
+    let (mut values, mut end) = state(reader, at)?;
+    let tie = |at: usize| [WordClass::Or, WordClass::And].iter().find_map(|class| reader.class(at, *class));
+    // "Cancelled or moved": either.
+    while let Some((more, behind)) = tie(end).and_then(|next| state(reader, behind_been(reader, next))) {
+        values.extend(more);
+        end = behind;
+    }
+    let is_been = |at: usize| reader.says(at, BEEN);
+    let first = (floor..at).rev().take_while(|at| is_been(*at)).last().unwrap_or(at);
+    let tokens = first..behind_been(reader, end);
+    // "Not cancelled" is what takes place, which is asked of everything.
+    let negated = [WordClass::Not, WordClass::AuxiliaryNot].into_iter().find(|class| reader.is_behind(first, *class));
+    if negated.is_some() {
+        return Some(UnderstoodPart::new(first - 1..tokens.end, FoundMeaning::Filler));
+    }
+    let words = reader.written(at..end).to_lowercase();
+    let test = Test::OneOf(values.into_iter().map(str::to_owned).collect());
+    let filter = Filter { fields: vec![EVENT_STATUS.to_owned()], test, words };
+    Some(UnderstoodPart::limit(tokens, Rank::Stated, filter))
+}
+
+fn state(reader: &Reader<'_>, at: usize) -> Option<(Vec<&'static str>, usize)> {
+    let said = STATES.iter().filter_map(|(class, values)| Some((values.to_vec(), reader.class(at, *class)?)));
+    said.reduce(|best, next| if next.1 > best.1 { next } else { best })
+}
+
+fn behind_been(reader: &Reader<'_>, at: usize) -> usize {
+    (at..reader.tokens.len()).find(|at| !reader.says(*at, BEEN)).unwrap_or(reader.tokens.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::filter::Test;
+    use crate::tests::{Everything, understood};
+
+    #[test]
+    fn what_became_of_events_is_a_limit_of_their_status() {
+        let cancelled = &["EventCancelled"][..];
+        let moved = &["EventRescheduled", "EventPostponed"][..];
+        let both = &["EventCancelled", "EventRescheduled", "EventPostponed"][..];
+        for (text, wanted) in [
+            ("matches that were cancelled", cancelled),
+            ("which tours have been called off?", cancelled),
+            ("abgesagte Spiele", cancelled),
+            ("Welche Kurse sind ausgefallen?", cancelled),
+            ("visites annulées", cancelled),
+            ("talleres cancelados", cancelled),
+            ("shows moved to another date", moved),
+            ("Welche Lesungen wurden verschoben?", moved),
+            ("conciertos aplazados", moved),
+            ("concerts reportés", moved),
+            ("which shows have been cancelled or moved to another date?", both),
+            ("Was wurde abgesagt oder verlegt?", both),
+        ] {
+            let found = understood(text, &Everything);
+            let all: Vec<&Test> = found.filters.iter().map(|filter| &filter.test).collect();
+            let test = Test::OneOf(wanted.iter().map(|value| (*value).to_owned()).collect());
+            assert!(all.contains(&&test), "{text}: {found:?}");
+            assert!(found.not_understood.is_empty(), "{text}: {found:?}");
+        }
+        let found = understood("shows that are not cancelled", &Everything);
+        assert!(found.filters.iter().all(|filter| !filter.fields.contains(&"eventStatus".to_owned())), "{found:?}");
+    }
+}

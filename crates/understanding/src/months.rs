@@ -1,0 +1,159 @@
+//! Months that items name in a property of their own, such as a season or the time of flowering, and questions for them.
+
+use forecourt_vocabulary::{PhraseMeaning, QuestionLexicon, WordClass, compared, folded, tokens};
+use jiff::civil::Date;
+
+use crate::filter::Filter;
+use crate::paths::CALENDAR_MONTH;
+use crate::quantity::within;
+use crate::reader::Reader;
+
+/// Bytes of the longest text that is read as months.
+const MONTHS_BYTES_MAX: usize = 60;
+/// Months of a year.
+const YEAR: u8 = 12;
+/// What stands for all months, folded.
+const ALL_YEAR: &[&str] = &[
+    "all year",
+    "all year round",
+    "year round",
+    "year-round",
+    "open all year",
+    "ganzjahrig",
+    "ganzjahrig geoffnet",
+    "das ganze jahr",
+    "toute l'annee",
+    "todo el ano",
+    "all seasons",
+];
+/// Words beside the names of months that say nothing of their own, without accents.
+const BESIDE: &[&str] =
+    &["from", "von", "vom", "de", "du", "d", "del", "desde", "in", "im", "en", "the", "der", "den", "el", "le"];
+/// What stands between the ends of a range, without accents.
+const TIES: &[&str] = &["to", "until", "till", "through", "bis", "a", "au", "al", "hasta", "-", "–"];
+/// Letters of the beginning by which a word of a question names a property.
+const BEGIN_LETTERS: usize = 4;
+
+/// The months that a text names and nothing else, 1 to 12: "December to March", "1 April – 31 October", "May, June",
+/// "ganzjährig". Empty: it says more, or something else.
+pub fn of_text(text: &str) -> Vec<u8> {
+    if text.len() > MONTHS_BYTES_MAX || !text.contains(char::is_alphabetic) {
+        return Vec::new();
+    }
+    if ALL_YEAR.contains(&folded(text.trim()).as_str()) {
+        return (1..=YEAR).collect();
+    }
+    let (tokens, lexicon) = (tokens(text), QuestionLexicon::shipped());
+    let (mut all, mut at, mut is_range): (Vec<u8>, usize, bool) = (Vec::new(), 0, false);
+    while at < tokens.len() {
+        let meanings = lexicon.meanings(&tokens[at..]);
+        let month = meanings.iter().find_map(|(meaning, length)| match meaning {
+            PhraseMeaning::Month(month) => u8::try_from(*month).ok().map(|month| (month, *length)),
+            _ => None,
+        });
+        let is_part = || {
+            let is = |(meaning, _): &(&PhraseMeaning, usize)| {
+                matches!(
+                    meaning,
+                    PhraseMeaning::DateWord(_) | PhraseMeaning::Word(WordClass::And | WordClass::OrdinalEnding)
+                )
+            };
+            meanings.iter().any(is)
+        };
+        let word = tokens[at].word.as_str();
+        match month {
+            Some((month, length)) => {
+                match all.last().filter(|_| is_range) {
+                    Some(first) => all.extend(through(*first, month)),
+                    None => all.push(month),
+                }
+                is_range = false;
+                at += length;
+                continue;
+            }
+            None if TIES.contains(&word) && !all.is_empty() => is_range = true,
+            None if tokens[at].number().is_some() || BESIDE.contains(&word) || matches!(word, "," | ".") => {}
+            None if is_part() => {}
+            None => return Vec::new(),
+        }
+        at += 1;
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The months behind one up to another, over the end of a year, too.
+fn through(first: u8, last: u8) -> Vec<u8> {
+    (1..=YEAR).map(|step| (first - 1 + step) % YEAR + 1).take_while(|month| *month != last).chain([last]).collect()
+}
+
+/// What names a month of these days, where items name months in one property, or in one that the question names.
+pub(crate) fn limit(reader: &Reader<'_>, days: &[(Option<Date>, Option<Date>)], words: &str) -> Option<Filter> {
+    let all = reader.aids.learnt.calendars();
+    let is_named = |(name, _): &&(String, String)| name.split(' ').any(|word| is_asked(reader, word));
+    let path = match all {
+        [(_, path)] => path,
+        several => several.iter().find(is_named).map(|(_, path)| path)?,
+    };
+    let mut months: Vec<u8> = Vec::new();
+    for (from, to) in days {
+        let ((Some(from), Some(to)), month) = ((from, to), |day: &Date| day.month().unsigned_abs()) else {
+            return None;
+        };
+        months.push(month(from));
+        if month(from) != month(to) || from.year() != to.year() {
+            months.extend(through(month(from), month(to)));
+        }
+    }
+    months.sort_unstable();
+    months.dedup();
+    let path = format!("{path}.{CALENDAR_MONTH}");
+    let of = |month: &u8| within(&path, Some(f64::from(*month)), Some(f64::from(*month)), words.to_owned());
+    (!months.is_empty()).then(|| Filter::any_of(months.iter().map(of).collect(), words.to_owned()))
+}
+
+/// Whether a question has a word of a property's name, in whichever form: "sow" of a sowing time.
+fn is_asked(reader: &Reader<'_>, word: &str) -> bool {
+    let word = compared(word, "en");
+    let begin = |text: &str| text.chars().take(BEGIN_LETTERS).collect::<String>();
+    let is_long = word.chars().count() >= BEGIN_LETTERS;
+    reader.tokens.iter().any(|token| is_long && begin(&token.word) == begin(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn texts_name_months_in_many_forms() {
+        for (text, months) in [
+            ("May", &[5][..]),
+            ("December–February", &[1, 2, 12]),
+            ("1 April to 31 October", &[4, 5, 6, 7, 8, 9, 10]),
+            ("Juni bis August", &[6, 7, 8]),
+            ("junio a agosto", &[6, 7, 8]),
+            ("de mars à mai", &[3, 4, 5]),
+            ("March, April and June", &[3, 4, 6]),
+            ("October to early December", &[10, 11, 12]),
+            ("ganzjährig", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
+            ("open all year", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
+        ] {
+            assert_eq!(of_text(text), months, "{text}");
+        }
+        for text in ["Mai Tai", "may contain nuts", "winter", "12", "", "March of the Penguins", "steel to oak"] {
+            assert!(of_text(text).is_empty(), "{text}: {:?}", of_text(text));
+        }
+        assert!(of_text(&format!("May{}", " ".repeat(MONTHS_BYTES_MAX - 3))).len() == 1);
+        assert!(of_text(&format!("May{}", " ".repeat(MONTHS_BYTES_MAX - 2))).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_names_months_of_a_year_or_none(text in "(May|to|bis|-|,|1|March|de| |[a-z]){0,20}") {
+            prop_assert!(of_text(&text).iter().all(|month| (1..=YEAR).contains(month)));
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The least and the most of what items state themselves: "the lightest", "the longest range", "a wider one".
+
+use forecourt_vocabulary::WordClass;
+
+use crate::filter::SortOrder;
+use crate::found::{FoundMeaning, UnderstoodPart};
+use crate::learnt::{LearntMeaning, LearntProperty};
+use crate::order;
+use crate::paths::YEARLY_PAY;
+use crate::reader::Reader;
+use crate::stated::{is_numeric, is_same, names};
+use crate::yearly_pay::PAID;
+
+/// What a comparative says of things that are not named.
+const ONES: &[&str] = &["one", "ones"];
+const SOMETHING: &[&str] = &["something", "anything", "etwas", "was", "quelque", "algo"];
+
+/// Whether a comparative is of what was shown before: "a wider one", "something wider".
+fn is_of_ones(reader: &Reader<'_>, at: usize, end: usize) -> bool {
+    let is = |at: usize, words: &[&str]| reader.token(at).is_some_and(|token| words.contains(&token.word.as_str()));
+    is(end, ONES) || (at > 0 && is(at - 1, SOMETHING) && reader.token(end).is_none())
+}
+
+/// The least or the most of a property.
+pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    let ends = reader.learnt(at).filter_map(|(meaning, end)| match meaning {
+        LearntMeaning::End(property, is_most) => Some((reader.aids.learnt.get(*property), *is_most, end)),
+        LearntMeaning::Comparative(property, is_more) if is_of_ones(reader, at, end) => {
+            Some((reader.aids.learnt.get(*property), *is_more, end))
+        }
+        _ => None,
+    });
+    let mut ends: Vec<(&LearntProperty, bool, usize)> = ends.collect();
+    ends.extend(named_end(reader, at));
+    // The longest phrases.
+    let end = ends.iter().map(|(.., end)| *end).max()?;
+    ends.retain(|(.., other)| *other == end);
+    if reader.is_name() {
+        return None;
+    }
+    let start = reader.absorb(at, WordClass::Article, floor);
+    let orders = ends.iter().map(|(property, is_most, _)| order_by(reader, &ends, property, *is_most));
+    let mut all: Vec<SortOrder> = Vec::new();
+    for order in orders {
+        if all.iter().all(|other| other.fields != order.fields) {
+            all.push(order);
+        }
+    }
+    let meaning = FoundMeaning::Order(all.remove(0), all);
+    Some(UnderstoodPart::new(start..order::behind_first(reader, end), meaning))
+}
+
+/// Words between a superlative and the name of what it is of.
+const MOST_OF: &[&str] = &["of", "de", "d", "an", "in"];
+
+/// A superlative of a property that is named: "the longest range", "la autonomía más larga".
+fn named_end<'a>(reader: &Reader<'a>, at: usize) -> Vec<(&'a LearntProperty, bool, usize)> {
+    let extreme = |at: usize| {
+        let all = [(WordClass::Most, true), (WordClass::Least, false)].into_iter();
+        let found = all.filter_map(|(class, is_most)| Some((is_most, reader.class(at, class)?)));
+        found.reduce(|best, next| if next.1 > best.1 { next } else { best })
+    };
+    let of = |named: Vec<(usize, usize)>, is_most: bool, end: Option<usize>| {
+        let named = named.into_iter();
+        named.map(|(property, behind)| (reader.aids.learnt.get(property), is_most, end.unwrap_or(behind))).collect()
+    };
+    if let Some((is_most, end)) = extreme(at) {
+        let end = end + usize::from(reader.says(end, MOST_OF));
+        return of(names(reader, end, is_numeric), is_most, None);
+    }
+    let named = names(reader, at, is_numeric);
+    let behind = named.first().map(|(_, end)| reader.skip(*end, &[WordClass::Article]));
+    match behind.and_then(extreme) {
+        Some((is_most, end)) => of(named, is_most, Some(end)),
+        None => Vec::new(),
+    }
+}
+
+/// The order by a property, among `ends` of the same phrase. Of one property in bare numbers and in a unit, the one in a
+/// unit: all items state that alike.
+fn order_by(
+    reader: &Reader<'_>,
+    ends: &[(&LearntProperty, bool, usize)],
+    property: &LearntProperty,
+    is_most: bool,
+) -> SortOrder {
+    let is_measured = |other: &&LearntProperty| {
+        property.dimension.is_none() && other.dimension.is_some() && other.name("en") == property.name("en")
+    };
+    let property = ends.iter().map(|(other, ..)| *other).find(is_measured).unwrap_or(property);
+    let key = if is_most { "stated_descending" } else { "stated_ascending" };
+    let words = reader.say(key, &[property.name(reader.aids.answer_in.as_str())]);
+    let others = reader
+        .aids
+        .learnt
+        .all()
+        .map(|(_, other)| other)
+        .filter(|other| is_numeric(other) && other.stated.path != property.stated.path && is_same(property, other));
+    let own = std::iter::once(property).chain(others).map(|property| property.stated.path.clone());
+    // Pay for an hour is no less than pay for a year.
+    let is_paid = property.id.as_deref() == Some(PAID) && reader.aids.known.has_number(YEARLY_PAY[0]);
+    let fields = if is_paid { vec![YEARLY_PAY[usize::from(is_most)].to_owned()] } else { own.collect() };
+    SortOrder { fields, descending: is_most, words }
+}
