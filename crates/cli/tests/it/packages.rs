@@ -119,6 +119,21 @@ fn the_wheel_and_the_package_of_npm_bring_the_program() {
     }
 }
 
+/// Programs of Apple are packed on Linux, whose tools can't read them.
+#[test]
+fn programs_for_macs_are_packed_on_any_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, out) = (folder.path().join("program"), folder.path().join("out"));
+    // How such a program of 64 bits begins.
+    std::fs::write(&program, [0xcf, 0xfa, 0xed, 0xfe]).unwrap();
+    let mut command = Command::new(repository().join("dev/package"));
+    command.args(["--quick", "--target", "aarch64-apple-darwin", "--binary"]).arg(&program).arg("--out").arg(&out);
+    fine(command.args(["wheel", "npm", "static"]).output().unwrap());
+    for ending in ["-macosx_11_0_arm64.whl", "-darwin-arm64.tgz", "-aarch64-macos.tar.gz"] {
+        made(&out, ending);
+    }
+}
+
 #[test]
 fn the_script_installs_what_the_sums_name_and_nothing_else() {
     if !is_there("readelf") {
