@@ -101,6 +101,9 @@ fn the_wheel_and_the_package_of_npm_bring_the_program() {
     fine(Command::new("python3").args(["-m", "venv"]).arg(folder.join("venv")).output().unwrap());
     let pip = ["-m", "pip", "install", "--quiet", "--no-index", "--disable-pip-version-check"];
     fine(Command::new(folder.join("venv/bin/python")).args(pip).arg(made(folder, ".whl")).output().unwrap());
+    let readme = ["-c", "from importlib import metadata; print(metadata.metadata('forecourt').get_payload())"];
+    let readme = fine(Command::new(folder.join("venv/bin/python")).args(readme).output().unwrap());
+    assert!(readme.starts_with("# Forecourt") && !readme.contains("](docs/"), "its links lead to the repository");
     let npm = ["install", "--silent", "--offline", "--no-audit", "--no-fund", "--prefix"];
     // What everybody asks for finds the program in the package beside it, and says so where that is not installed.
     let (launcher, program) = (made(folder, &format!("{}.tgz", env!("CARGO_PKG_VERSION"))), made(folder, "64.tgz"));
