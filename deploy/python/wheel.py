@@ -1,30 +1,38 @@
 #!/usr/bin/env python3
 """Writes a wheel that carries the program: `pip install` and `uvx` put it into the path.
 
-    wheel.py PROGRAM VERSION PLATFORM FOLDER README
+    wheel.py PROGRAM VERSION PLATFORM FOLDER README HOME
 
-PLATFORM is a tag of wheels, such as manylinux_2_36_x86_64, or several with dots in between. Nothing but Python's own library is used, and the same
-program gives the same bytes (SOURCE_DATE_EPOCH)."""
+PLATFORM is a tag of wheels, such as manylinux_2_36_x86_64, or several with dots in between. HOME is the repository, to
+whose files of this version links of README lead. Nothing but Python's own library is used, and the same program gives the
+same bytes (SOURCE_DATE_EPOCH)."""
 import base64
 import hashlib
 import os
+import re
 import sys
 import time
 import zipfile
 
-program, version, platform, folder, readme = sys.argv[1:]
+program, version, platform, folder, readme, home = sys.argv[1:]
 name = f"forecourt-{version}"
 moment = time.gmtime(max(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), 315532800))[:6]
+
+# An index shows README on a page of its own, where a link to a file beside it leads nowhere.
+text = open(readme, encoding="utf-8").read()
+for mark, way in (("!", "raw"), ("", "blob")):
+    text = re.sub(rf"({mark}\[[^\]]*\])\((?![a-z]+:|#)", rf"\1({home}/{way}/v{version}/", text)
 
 metadata = f"""Metadata-Version: 2.1
 Name: forecourt
 Version: {version}
 Summary: Makes a domain's agents, APIs and content askable, over five open protocols
 License: Apache-2.0
+Project-URL: Homepage, {home}
 Requires-Python: >=3.8
 Description-Content-Type: text/markdown
 
-{open(readme, encoding="utf-8").read()}"""
+{text}"""
 tags = "Wheel-Version: 1.0\nGenerator: forecourt\nRoot-Is-Purelib: false\n"
 tags += "".join(f"Tag: py3-none-{one}\n" for one in platform.split("."))
 files = [

@@ -1,11 +1,13 @@
 """Commands run on a terminal of their own, and what they print as events of an asciicast."""
 
+import fcntl
 import json
 import os
 import pty
 import re
 import select
 import signal
+import struct
 import subprocess
 import termios
 import time
@@ -95,7 +97,8 @@ class Recorder:
 
     def start(self, command):
         ours, theirs = pty.openpty()
-        termios.tcsetwinsize(theirs, SIZE[::-1])
+        # Rows and columns, and pixels that nobody asks for. (`termios.tcsetwinsize` is younger than Python 3.10.)
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", *SIZE[::-1], 0, 0))
         process = subprocess.Popen(
             ["bash", "-c", command], stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, cwd=self.folder,
             env=self.environment, start_new_session=True,

@@ -29,6 +29,8 @@
     script.onerror = () => {
       loading = false;
       told.textContent = "The index can’t be loaded.";
+      list.replaceChildren(el("li", el("span", told.textContent)));
+      list.hidden = false;
     };
     document.head.append(script);
   }
@@ -66,8 +68,9 @@
   }
 
   function search() {
+    if (!index) return load();
     const words = wordsOf(box.value);
-    if (!words.length || !index) {
+    if (!words.length) {
       list.hidden = true;
       told.textContent = "";
       return;

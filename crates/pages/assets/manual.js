@@ -92,7 +92,13 @@
     code.parentNode.replaceWith(holder);
     holder.append(code.parentNode, button);
     button.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(code.textContent);
+      try {
+        await navigator.clipboard.writeText(code.textContent);
+      } catch {
+        // A browser may refuse it. What is selected is copied by hand.
+        getSelection().selectAllChildren(code);
+        return;
+      }
       button.textContent = said.textContent = copied;
       setTimeout(() => {
         button.textContent = copy;
