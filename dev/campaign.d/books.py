@@ -16,11 +16,14 @@ class Books:
         self.wrong, self.totals, self.counts = [], {}, collections.Counter()
 
     def settle(self):
-        """Waits until no payment is open; gives how long that took."""
+        """Waits until no payment is open and the ledger has what the chain moved; gives how long that took."""
         begun = time.time()
         while time.time() - begun < SETTLE_SECONDS:
             try:
-                if all(payment["status"] != "pending" for payment in self.ledger()):
+                ledger = self.ledger()
+                is_open = any(payment["status"] == "pending" for payment in ledger)
+                # What was answered and is still asked about is not told as open.
+                if not is_open and sum(units_of(payment["price"]) for payment in ledger) == self.chain.balance():
                     break
             except OSError:
                 pass
@@ -30,7 +33,8 @@ class Books:
         return time.time() - begun
 
     def ledger(self):
-        return json.loads(self.node.run("admin", "payments", "--all", "--json", "--dir", str(self.node.folder)))["payments"]
+        words = ("admin", "payments", "--all", "--json", "--dir", str(self.node.folder))
+        return json.loads(self.node.run(*words))["payments"]
 
     def audit(self):
         return [json.loads(line) for line in self.node.run("audit", str(self.node.folder), "--json").splitlines()]
@@ -49,7 +53,7 @@ class Books:
 
     def compare_questions(self, moved):
         """Each answer is paid once, and what was paid is answered, once."""
-        self.charged = {}
+        self.charged, self.totals["answers"] = {}, 0
         for question in self.questions:
             paid = [moved[nonce][0] for nonce in question.nonces if nonce in moved]
             is_charged, is_answered = bool(paid), question.answers > 0
@@ -63,27 +67,28 @@ class Books:
                 self.complain("answered twice", question)
             if is_answered and not is_charged:
                 self.complain("answered for nothing", question)
-            if is_charged and not is_answered:
-                self.without_answer(question)
             if not question.is_over:
                 self.complain("never told how it ended", question)
             self.counts["answers"] += is_answered
             self.counts["charged"] += is_charged
             self.counts["not charged"] += not is_charged
-        self.totals["answers"] = sum(q.price for q in self.charged.values())
+            is_fair = is_answered or is_charged and self.is_fair_without(question)
+            self.totals["answers"] += question.price if is_fair else 0
 
-    def without_answer(self, question):
-        """Charged, and its payer has no answer: fair where the payer left, or the answer was whole when a kill cut it off."""
+    def is_fair_without(self, question):
+        """Charged, and its payer has no answer: fair where the payer left, or a kill cut off an answer that was whole."""
         is_done = self.service.ends[question.mark] > 0
         if question.is_asked_anew:
-            self.counts["owed, and asked anew"] += 1
+            self.counts["asked anew"] += 1
             self.complain("what was paid is owed, and its payer was asked to pay anew", question)
-        elif question.has_left and (is_done or question.agent == "before"):
-            self.counts["left"] += 1
-        elif question.is_cut and question.is_told and is_done:
-            self.counts["cut off"] += 1
-        else:
+            return False
+        is_left = question.has_left and (is_done or question.agent == "before")
+        is_cut_off = question.is_cut and question.is_told and is_done
+        if not is_left and not is_cut_off:
             self.complain("charged without an answer", question)
+            return False
+        self.counts["left" if is_left else "cut off"] += 1
+        return True
 
     def compare_ledger(self, moved):
         listed = collections.Counter()

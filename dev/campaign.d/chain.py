@@ -51,7 +51,8 @@ def is_there():
 class Chain:
     def __init__(self, place):
         environment = {"FORECOURT_X402": str(LIBRARIES / "x402-js"), "FORECOURT_CHAIN": str(LIBRARIES / "chain")}
-        environment["FORECOURT_CHAIN_LOG"] = "yes"
+        # What the chain leaves behind goes with the folder.
+        environment |= {"FORECOURT_CHAIN_LOG": "yes", "TMPDIR": str(place.folder)}
         log = open(place.folder / "chain.log", "ab")
         process = subprocess.Popen(
             ["node", str(SCRIPT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,

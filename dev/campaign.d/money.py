@@ -71,11 +71,13 @@ class Money:
         settled = kept.settle()
         kept.compare()
         kept.wrong += asking.broken
-        for name, lines in (("trouble", self.trouble.log), ("wrong", kept.wrong), ("audit", map(json.dumps, kept.audit()))):
+        logs = {"trouble": self.trouble.log, "wrong": kept.wrong, "audit": map(json.dumps, kept.audit())}
+        for name, lines in logs.items():
             (self.place.folder / f"{name}.log").write_text("\n".join(lines) + "\n")
         counts, totals = self.trouble.counts, kept.totals
         row = {"seed": self.seed, "faults": counts.total(), "kills": counts["kill"], "questions": len(asking.questions)}
-        row |= {name: kept.counts[name] for name in ("answers", "charged", "left", "cut off", "owed, and asked anew", "not charged")}
+        told = ("answers", "charged", "left", "cut off", "asked anew", "not charged")
+        row |= {name: kept.counts[name] for name in told}
         row |= {f"{name}, units": totals[name] for name in ("chain", "ledger", "audit", "answers")}
         statuses = ", ".join(f"{count} × {status}" for status, count in sorted(asking.statuses.items(), key=str))
         row |= {"wrong": len(kept.wrong), "settled after": f"{settled:.0f} s", "told": statuses}

@@ -154,7 +154,7 @@ class Payers:
         question.is_over = True
 
     def refused(self, question, policy, code, dice):
-        """A refusal said that nothing was taken: the same payment again, or a new one. A new state is another question."""
+        """Told that nothing was taken: the same payment again, or a new one. A new state is another question."""
         if policy["data"]["mentionable.state"] != question.state:
             question.history.append(f"another state: {policy['message']}")
             question.is_asked_anew = question.is_over = True

@@ -112,7 +112,8 @@ class Racers:
 
     def refused(self, question):
         status, fields, text = call(
-            self.node.http, "POST", f"/~{question.agent}", payers.form_of(user=question.mark), {"Accept": "application/json", **FORM}
+            self.node.http, "POST", f"/~{question.agent}", payers.form_of(user=question.mark),
+            {"Accept": "application/json", **FORM},
         )
         said = json.loads(text)
         question.session = fields["X-Mentionable-Session"]
@@ -133,7 +134,7 @@ class Racers:
         path = f"/consent/{question.state}"
         page = call(self.node.http, "GET", path, headers=PAGE)[2].decode()
         token = re.search(r'name="token" value="([^"]+)"', page)[1]
-        fields = {**PAGE, "Content-Type": "application/x-www-form-urlencoded", "Origin": f"http://{HOST}:{self.node.http}"}
+        fields = {**PAGE, "Content-Type": "application/x-www-form-urlencoded"}
         status, _, text = call(
             self.node.http, "POST", path, f"token={token.replace('=', '%3D')}&decision=accept", fields
         )

@@ -10,9 +10,10 @@ import faults
 
 # How a facilitator fails, as `chain.mjs` says. One that holds a settlement has it open for a minute.
 VERIFY = ["no", "error", "deaf", "slow", "held", "lies"]
-SETTLE = ["no", "error", "deaf", "silent", "slow", "lies", "silent", "held"]
+SETTLE = ["no", "error", "deaf", "silent", "slow", "late", "lies", "silent", "held"]
 # How often of a hundred each thing happens; a kill of each kind waits until the facilitator is asked, so long at most.
-WEIGHTS = {"verify": 26, "settle": 34, "down": 9, "kill": 5, "kill_at_verify": 5, "kill_at_settle": 8, "price": 6, "store": 7}
+WEIGHTS = {"verify": 26, "settle": 34, "down": 9, "price": 6, "store": 7}
+WEIGHTS |= {"kill": 5, "kill_at_verify": 5, "kill_at_settle": 8}
 ASKED_SECONDS = 8
 # Seconds between two things.
 PAUSE = (0.5, 5.0)

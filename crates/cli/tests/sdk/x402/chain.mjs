@@ -5,8 +5,8 @@
 // `GET /balance/ADDRESS` of the facilitator gives what an account has, `GET /asked` how often it was asked what. `POST
 // /fault` with `{"settle": WORD}` or `{"verify": WORD}` has the next such question go wrong: `silent` (done, and not
 // answered), `deaf` (neither), `error` (a status of 500, and nothing done), `no` (declined), `slow` (two seconds later),
-// `held` (never answered, and nothing done), `lies` (a payment is good that nobody looked at; what was taken was not, by a
-// reason that nobody knows). `{"down": SECONDS}` closes its socket for so long. `POST /wallet` with a
+// `late` (twelve), `held` (never answered, and nothing done), `lies` (a payment is good that nobody looked at; what was
+// taken was not, by a reason that nobody knows). `{"down": SECONDS}` closes its socket for so long. `POST /wallet` with a
 // request of EIP-1193 does what the wallet of who pays does once its owner agreed. With FORECOURT_CHAIN_LOG in the
 // environment what was asked, of which nonce, and what was said are on standard error.
 
@@ -111,6 +111,7 @@ async function answer(request, body) {
   if (fault === 'error') throw new Error('out of order');
   if (fault === 'held') await new Promise(() => {});
   if (fault === 'slow') await seconds(2);
+  if (fault === 'late') await seconds(12);
   if (fault === 'lies' && verb === 'verify') return { isValid: true };
   const done = await facilitator[verb](body.paymentPayload, body.paymentRequirements);
   tell(verb, body, fault, done);
