@@ -135,12 +135,13 @@ class Payers:
         if status == "left":
             question.has_left = True
             question.is_over = dice.randrange(100) < STAYS_AWAY
-        elif status == 0:
+        elif status == 0 or status == 502 and not text.startswith(("{", "event")):
+            # The balancer says 502 where a node is gone in the middle.
             question.is_cut = True
         elif status == 200 and not policy:
             self.answered(question, text, is_stream, dice, address, said, headers)
-        elif status in (404, 409, 410) or "already_used" in code:
-            question.is_told = question.is_over = True
+        elif status == 410 or "already_used" in code:
+            self.used(question, (policy or {}).get("message", ""))
         elif policy and policy["kind"] == "payment_required":
             self.refused(question, policy, code, dice)
 
@@ -152,6 +153,13 @@ class Payers:
         if dice.randrange(100) < REPLAYS:
             question.answers += f"done {question.mark}" in self.send(question.agent, said, headers, address)[2]
         question.is_over = True
+
+    def used(self, question, message):
+        """Told that it is used up. Of a node that died the others wait for its lease: then it is there again."""
+        if "is being made" in message:
+            return
+        question.is_asked_anew = "was used before" in message
+        question.is_told = question.is_over = True
 
     def refused(self, question, policy, code, dice):
         """Told that nothing was taken: the same payment again, or a new one. A new state is another question."""
