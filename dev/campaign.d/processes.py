@@ -3,6 +3,7 @@
 import os
 import pathlib
 import pwd
+import random
 import shutil
 import signal
 import socket
@@ -16,9 +17,15 @@ POSTGRES = pathlib.Path("/usr/lib/postgresql/15/bin")
 
 
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """A port that nobody listens on, below those that connections get: a daemon that is killed finds its own again."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as listener:
+            try:
+                listener.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 def wait_for_port(port, process, seconds=60):

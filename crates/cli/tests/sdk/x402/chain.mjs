@@ -5,8 +5,10 @@
 // `GET /balance/ADDRESS` of the facilitator gives what an account has, `GET /asked` how often it was asked what. `POST
 // /fault` with `{"settle": WORD}` or `{"verify": WORD}` has the next such question go wrong: `silent` (done, and not
 // answered), `deaf` (neither), `error` (a status of 500, and nothing done), `no` (declined), `slow` (two seconds later),
-// `held` (never answered, and nothing done). `{"down": SECONDS}` closes its socket for so long. `POST /wallet` with a
-// request of EIP-1193 does what the wallet of who pays does once its owner agreed.
+// `late` (twelve), `held` (never answered, and nothing done), `lies` (a payment is good that nobody looked at; what was
+// taken was not, by a reason that nobody knows). `{"down": SECONDS}` closes its socket for so long. `POST /wallet` with a
+// request of EIP-1193 does what the wallet of who pays does once its owner agreed. With FORECOURT_CHAIN_LOG in the
+// environment what was asked, of which nonce, and what was said are on standard error.
 
 import fs from 'node:fs';
 import http from 'node:http';
@@ -82,6 +84,14 @@ let faults = {};
 const asked = { verify: 0, settle: 0 };
 const seconds = (count) => new Promise((over) => setTimeout(over, count * 1000));
 
+function tell(verb, body, fault, done) {
+  if (!process.env.FORECOURT_CHAIN_LOG) return;
+  const { nonce } = body.paymentPayload.payload.authorization;
+  const { isValid, success, invalidReason, errorReason } = done ?? {};
+  const said = { isValid, success, reason: (invalidReason ?? errorReason)?.slice(0, 100) };
+  console.error(JSON.stringify({ at: new Date().toISOString(), verb, nonce, fault, ...(done && said) }));
+}
+
 async function answer(request, body) {
   const { pathname } = new URL(request.url, 'http://facilitator');
   if (pathname.startsWith('/balance/')) return { balance: (await balance(pathname.slice(9))).toString() };
@@ -94,13 +104,18 @@ async function answer(request, body) {
   asked[verb] += 1;
   const fault = faults[verb];
   delete faults[verb];
+  tell(verb, body, fault);
   const refused = { isValid: false, invalidReason: 'insufficient_funds', success: false, errorReason: 'insufficient_funds' };
   if (fault === 'no') return refused;
   if (fault === 'deaf') return null;
   if (fault === 'error') throw new Error('out of order');
   if (fault === 'held') await new Promise(() => {});
   if (fault === 'slow') await seconds(2);
+  if (fault === 'late') await seconds(12);
+  if (fault === 'lies' && verb === 'verify') return { isValid: true };
   const done = await facilitator[verb](body.paymentPayload, body.paymentRequirements);
+  tell(verb, body, fault, done);
+  if (fault === 'lies') return { success: false, errorReason: 'it_is_raining' };
   return fault === 'silent' ? null : done;
 }
 
