@@ -28,6 +28,12 @@ const RUNNERS: [&str; 11] =
     ["python", "pypy", "node", "deno", "bun", "tsx", "ts-node", "npx", "uv", "poetry", "pipenv"];
 /// The words behind which code itself stands, and no file.
 const INLINE: [&str; 5] = ["-c", "-e", "-p", "--eval", "--print"];
+/// The words by which what runs files goes to another folder first, from which on they are named.
+const ELSEWHERE: [&str; 5] = ["--directory", "--cwd", "--prefix", "--dir", "-C"];
+/// The words behind which the name of a package stands, which may end like a file of code.
+const PACKAGES: [&str; 3] = ["--with", "--from", "--package"];
+/// What runs a package by its name, the first word that is no option.
+const PACKAGE_RUNNERS: [&str; 3] = ["npx", "uvx", "bunx"];
 
 /// A program that a table of the settings names.
 pub(crate) struct DeclaredProgram {
@@ -45,8 +51,10 @@ struct CodeFile {
     /// Which of the words it is.
     word: usize,
     language: CodeLanguage,
-    /// What it is looked at with: the interpreter of the program, or the usual one of the language.
-    interpreter: PathBuf,
+    /// What it is looked at with: the interpreter that the program is, or the usual one of a file that is the program.
+    /// `None`: something else runs it, such as `uv` or `bun`, which may have another version or another idea of the
+    /// language.
+    interpreter: Option<PathBuf>,
     path: PathBuf,
 }
 
@@ -83,13 +91,18 @@ impl Deployment {
             let mut files: Vec<CodeFile> = Vec::new();
             for file in programs.iter().filter_map(|program| program.code(&path_variable)) {
                 let is_inside = is_within(&folder, &file.path);
-                if is_inside && !files.iter().any(|known| known.path == file.path) && files.len() < CODE_FILES_MAX {
+                // An interpreter of the deployment's own is its code, too, and not run. That of a virtual environment is a
+                // link to one outside.
+                let is_asked = file.interpreter.as_ref().is_some_and(|program| !is_within(&folder, program));
+                let is_known = files.iter().any(|known| known.path == file.path);
+                if is_inside && is_asked && !is_known && files.len() < CODE_FILES_MAX {
                     files.push(file);
                 }
             }
             let mut problems = Problems::new();
             for file in files {
-                if let Some(error) = syntax_error(file.language, &file.interpreter, &file.path, &path_variable).await {
+                let Some(interpreter) = &file.interpreter else { continue };
+                if let Some(error) = syntax_error(file.language, interpreter, &file.path, &path_variable).await {
                     problems.push(problem(&file.path, error));
                 }
             }
@@ -140,29 +153,41 @@ impl DeclaredProgram {
 
     /// The file of code that it runs, if its words say one.
     fn code(&self, path_variable: &str) -> Option<CodeFile> {
-        if self.words.iter().skip(1).any(|word| INLINE.contains(&word.as_str())) {
+        let is_elsewhere = |word: &str| ELSEWHERE.contains(&word.split('=').next().unwrap_or(word));
+        if self.words.iter().skip(1).any(|word| INLINE.contains(&word.as_str()) || is_elsewhere(word)) {
             return None;
         }
         let name = self.words.first()?;
         let base = Path::new(name).file_name()?.to_str()?;
-        let runs_files = RUNNERS.iter().any(|runner| base.starts_with(runner));
-        let is_file = |(at, word): &(usize, &String)| match *at {
-            0 => word.contains('/'),
-            _ => runs_files && !word.starts_with('-'),
-        };
         let (word, language) = self
             .words
             .iter()
             .enumerate()
-            .filter(is_file)
+            .filter(|(at, _)| self.may_be_file(*at, base))
             .find_map(|(at, word)| Some((at, CodeLanguage::of(Path::new(word))?)))?;
-        let own = language.is_run_by(base).then(|| match name.contains('/') {
-            true => Some(self.folder.join(name)),
-            false => find(name, path_variable),
-        });
-        let usual = || find(language.usual_interpreter(), path_variable);
-        let interpreter = own.flatten().or_else(usual).unwrap_or_else(|| language.usual_interpreter().into());
+        let interpreter = match (language.is_run_by(base), word) {
+            // Options may have a loader read what Node itself does not.
+            (true, 2..) if language == CodeLanguage::TypeScript => None,
+            (true, _) if name.contains('/') => Some(self.folder.join(name)),
+            (true, _) => find(name, path_variable),
+            (false, 0) => find(language.usual_interpreter(), path_variable),
+            (false, _) => None,
+        };
         Some(CodeFile { word, language, interpreter, path: self.folder.join(&self.words[word]) })
+    }
+
+    /// Whether a word may be the path of a file that a program of this name runs: the program itself, or what it is given
+    /// and is neither an option nor a package nor a URL.
+    fn may_be_file(&self, at: usize, base: &str) -> bool {
+        let word = &self.words[at];
+        if at == 0 {
+            return word.contains('/');
+        }
+        let runs_files = RUNNERS.iter().any(|runner| base.starts_with(runner));
+        let first = self.words.iter().skip(1).position(|word| !word.starts_with('-')).map(|before| before + 1);
+        let is_package =
+            PACKAGES.contains(&self.words[at - 1].as_str()) || (PACKAGE_RUNNERS.contains(&base) && first == Some(at));
+        runs_files && !is_package && !word.starts_with('-') && !word.contains(':')
     }
 }
 
@@ -236,6 +261,44 @@ mod tests {
             [&["python3", "-c", "print('a.py')"][..], &["node", "-e", "1", "a.js"], &["grep", "x", "a.py"], &["x"]]
         {
             assert_eq!(code(none), None, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_of_this_folder_is_not_missed() {
+        let (folder, path) = folder();
+        for name in ["uv", "npx", "deno", "bun"] {
+            std::fs::write(folder.path().join("bin").join(name), "").unwrap();
+        }
+        for fine in [
+            &["uv", "--directory", "service", "run", "server.py"][..],
+            &["uv", "--directory=service", "run", "server.py"],
+            &["uv", "run", "--with", "web.py", "agent.py"],
+            &["bun", "run", "--cwd", "service", "server.ts"],
+            &["deno", "run", "https://tools.example/server.ts"],
+            &["npx", "-y", "highlight.js"],
+        ] {
+            assert_eq!(declared(fine, folder.path()).missing(&path), None, "{fine:?}");
+        }
+        for wrong in [&["uv", "run", "--with", "web.py", "agnet.py"][..], &["npx", "tsx", "server.ts"]] {
+            assert!(declared(wrong, folder.path()).missing(&path).is_some(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn code_is_looked_at_by_the_interpreter_that_runs_it_and_by_no_other() {
+        let (folder, path) = folder();
+        let asked = |words: &[&str]| declared(words, folder.path()).code(&path).unwrap().interpreter;
+        let python = folder.path().join("bin/python3");
+        assert_eq!(asked(&["python3", "-u", "agent.py"]), Some(python.clone()));
+        assert_eq!(asked(&["bin/python3", "agent.py"]), Some(python.clone()));
+        // A program of the deployment that is called like an interpreter is none, and is not run.
+        for own in ["./python-agent.py", "./agent.py"] {
+            assert_eq!(asked(&[own]), Some(python.clone()), "{own}");
+        }
+        // They may have another version of the language.
+        for other in [&["uv", "run", "agent.py"][..], &["bun", "a.ts"], &["node", "--import", "tsx", "a.ts"]] {
+            assert_eq!(asked(other), None, "{other:?}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What is wrong with the settings, said so that it can be put right.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -69,20 +70,30 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // What is said of a whole file has it as its subject.
         match self.place.is_none() && VERBS.iter().any(|verb| self.message.starts_with(verb)) {
-            true => write!(f, "error: {} {}", self.file.display(), self.message)?,
-            false => write!(f, "error: {}\n  --> {}", self.message, self.file.display())?,
+            true => write!(f, "error: {} {}", self.file.display(), without_controls(&self.message))?,
+            false => write!(f, "error: {}\n  --> {}", without_controls(&self.message), self.file.display())?,
         }
         if let Some(Place { line, column, excerpt }) = &self.place {
-            let gutter = line.to_string().len();
+            let (gutter, excerpt) = (line.to_string().len(), without_controls(excerpt));
             write!(f, ":{line}:{column}\n{:gutter$} |\n{line} | {excerpt}\n{:gutter$} |", "", "")?;
             if *column <= excerpt.chars().count() {
                 write!(f, " {:>column$}", "^")?;
             }
         }
         match &self.hint {
-            Some(hint) => write!(f, "\n  hint: {hint}"),
+            Some(hint) => write!(f, "\n  hint: {}", without_controls(hint)),
             None => Ok(()),
         }
+    }
+}
+
+/// A text in which a terminal finds no commands: lines of content, which are quoted here, may be anybody's. Each control
+/// character has another one in its place, so that columns stay.
+fn without_controls(text: &str) -> Cow<'_, str> {
+    let is_command = |one: char| one.is_control() && one != '\n' && one != '\t';
+    match text.contains(is_command) {
+        true => text.replace(is_command, "\u{fffd}").into(),
+        false => text.into(),
     }
 }
 
@@ -186,6 +197,15 @@ mod tests {
             .hint("did you mean `color`?");
         let expected = "error: unknown key `colour` in [backend]\n  --> agents/gate.toml:7:1\n  |\n7 | colour = \"red\"\n  | ^\n  hint: did you mean `color`?";
         assert_eq!(problem.to_string(), expected);
+    }
+
+    #[test]
+    fn what_is_quoted_of_a_file_commands_no_terminal() {
+        let problem = Problem::of_line(Path::new("a.csv"), 1, "\u{1b}[31mx\ty\u{9b}2J\u{7}", "no name: \u{1b}[31mx")
+            .hint("mend \u{1b}]0;it");
+        let told = problem.to_string();
+        assert!(told.chars().all(|one| !one.is_control() || one == '\n' || one == '\t'), "{told:?}");
+        assert!(told.contains("1 | \u{fffd}[31mx\ty"), "{told:?}");
     }
 
     #[test]

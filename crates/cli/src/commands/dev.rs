@@ -168,11 +168,7 @@ impl Desk {
         if let Some(text) = self.report.text(trace) {
             stdout(format_args!("{text}"));
         }
-        if steps::is_message(trace)
-            && let Some(request) = self.development.request(&trace.id)
-        {
-            self.last = Some(request);
-        }
+        self.last = repeat::last_message(self.last.take(), trace, self.development.request(&trace.id));
     }
 
     fn press(&mut self, key: Key) {
@@ -189,7 +185,7 @@ impl Desk {
 
     fn repeat(&mut self) {
         let Some(request) = self.last.clone() else {
-            return stdoutln!("there is no message to send again: none has come yet, or it was longer than 1 MiB");
+            return stdoutln!("there is no message to send again: none has come yet, or the last one was not kept");
         };
         if self.repeating.as_ref().is_some_and(|running| !running.is_finished()) {
             return stdoutln!("the last message is being sent again already");

@@ -30,6 +30,7 @@ impl Developed {
         // What is public stays out of it, whatever the settings say.
         let deployment =
             deployment.with("listen", "http = \"0.0.0.0:0\"\nhttps = \"0.0.0.0:1\"\nadmin = \"127.0.0.1:0\"");
+        let deployment = deployment.with("reload", "watch = false");
         let mut command = deployment.command("dev");
         command.arg("--no-open").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();

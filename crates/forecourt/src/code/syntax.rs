@@ -62,7 +62,11 @@ impl CodeLanguage {
     /// Whether a program of this name is an interpreter that can be asked.
     pub(super) fn is_run_by(self, name: &str) -> bool {
         match self {
-            Self::Python => name.starts_with("python") || name.starts_with("pypy"),
+            // A version may follow, and nothing else: `python-agent.py` is no interpreter, and would be run.
+            Self::Python => ["python", "pypy"].iter().any(|interpreter| {
+                let version = name.strip_prefix(*interpreter);
+                version.is_some_and(|version| version.chars().all(|one| one.is_ascii_digit() || one == '.'))
+            }),
             Self::JavaScript | Self::TypeScript => name == "node",
         }
     }
@@ -191,6 +195,16 @@ mod tests {
         assert_eq!(error_in("a.mjs", "import fs from 'node:fs'\nawait 1\n").await, None);
         assert_eq!(error_in("a.js", "import fs from 'node:fs'\n").await, None, "it may be a module");
         assert_eq!(error_in("a.cjs", &format!("{run}const x = ;\n")).await, Some((Some(2), "const x = ;".to_owned())));
+    }
+
+    #[test]
+    fn an_interpreter_is_known_by_its_whole_name() {
+        for name in ["python", "python3", "python3.13", "pypy3"] {
+            assert!(CodeLanguage::Python.is_run_by(name), "{name}");
+        }
+        for other in ["python-agent.py", "python3-agent", "pythonic", "pypy.sh", "node", "uv"] {
+            assert!(!CodeLanguage::Python.is_run_by(other), "{other}");
+        }
     }
 
     #[tokio::test]

@@ -12,7 +12,8 @@ use crate::settings::{DrainSettings, Listen};
 impl Deployment {
     /// The same deployment to be worked on: on loopback alone, over plain HTTP, under its own names and those of this
     /// machine. What makes it public is left aside: HTTPS and certificates, `public_url`, proxies, the sockets that
-    /// protocols have for themselves, `[metrics]`, and what else opens the console.
+    /// protocols have for themselves, `[metrics]`, and what else opens the console. Its files
+    /// are watched, whatever `[reload]` says.
     #[must_use]
     pub fn for_development(mut self, development: &Arc<Development>) -> Self {
         let Listen { http, admin, .. } = self.listen;
@@ -25,6 +26,8 @@ impl Deployment {
         self.entrance = EntranceSettings { token: Some(development.token()), login: None, url: None };
         // Whoever presses a key to stop does not want to wait for load balancers.
         self.drain = DrainSettings { seconds: Some(0) };
+        // A deployment that is served as it was rolled out is still worked on by saving files.
+        self.reload.watch = true;
         self.development = Some(development.clone());
         self
     }

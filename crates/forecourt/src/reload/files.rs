@@ -113,8 +113,10 @@ impl WatchedFiles {
                 Err(_) => looks_like_a_file(text),
             };
             if is_file && !self.is_left_out(&path) {
-                if let (Some(code), Some(endings), Some(folder)) =
-                    (&mut self.code, endings_beside(&path), path.parent())
+                // What looks like a missing file elsewhere may be no file at all: beside `/widget.js` is the whole machine.
+                let has_modules = path.starts_with(&self.folder) || path.is_file();
+                if let (true, Some(code), Some(endings), Some(folder)) =
+                    (has_modules, &mut self.code, endings_beside(&path), path.parent())
                 {
                     code.insert((folder.to_path_buf(), endings));
                 }
@@ -136,7 +138,10 @@ impl WatchedFiles {
     /// The code beside the files that settings name; `entries_max` files and folders are looked through for it.
     fn modules(&self, entries_max: usize) -> Vec<PathBuf> {
         let (mut found, mut left) = (Vec::new(), entries_max);
-        for (folder, endings) in self.code.iter().flatten() {
+        let mut folders: Vec<_> = self.code.iter().flatten().collect();
+        // A large folder elsewhere must not take the place of what is worked on.
+        folders.sort_by_key(|(folder, _)| !folder.starts_with(&self.folder));
+        for (folder, endings) in folders {
             self.collect_code(folder, endings, CODE_DEPTH_MAX, &mut left, &mut found);
         }
         found
@@ -363,6 +368,24 @@ mod tests {
         folder.write("worker/agent.py", "");
         let modules = |entries_max| WatchedFiles::with_code(folder.0.path(), &[]).modules(entries_max).len();
         assert_eq!([modules(9), modules(10), modules(11)], [9, 10, 10]);
+    }
+
+    #[test]
+    fn code_elsewhere_takes_no_place_of_that_of_the_deployment() {
+        let (folder, elsewhere) = (Folder::new(), tempfile::tempdir().unwrap());
+        for name in ["tool.py", "other.py"] {
+            fs::write(elsewhere.path().join(name), "").unwrap();
+        }
+        folder.write("worker/agent.py", "");
+        let modules = |named: &str, entries_max| {
+            let named = elsewhere.path().join(named);
+            folder.write("agents/b.toml", &format!("x = ['{}', 'worker/agent.py']", named.display()));
+            let found = WatchedFiles::with_code(folder.0.path(), &[]).modules(entries_max);
+            (found.len(), found.iter().any(|path| path.ends_with("worker/agent.py")))
+        };
+        assert_eq!(modules("tool.py", 9), (3, true));
+        assert_eq!(modules("tool.py", 1), (1, true), "its own comes first");
+        assert_eq!(modules("missing.py", 9), (1, true), "nothing is looked for beside what is not there");
     }
 
     #[test]

@@ -5,11 +5,13 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use forecourt::development::KeptRequest;
+use forecourt::development::{FinishedTrace, KeptRequest};
 use http::header::HOST;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+
+use super::steps::{is_message, is_request};
 
 /// How long an answer may take.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(15 * 60);
@@ -19,6 +21,21 @@ const READ_BYTES: usize = 16 * 1024;
 const OF_CONNECTION: [&str; 6] = ["connection", "content-length", "expect", "te", "transfer-encoding", "upgrade"];
 /// With it the host would give the answer that it gave before, and ask nobody.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// The message that is the last one once this trace is over, `kept` being what it is of. One that was not kept, such as a
+/// long one, leaves none: the one before it is not what somebody means who sends the last one again.
+pub(super) fn last_message(
+    before: Option<KeptRequest>,
+    trace: &FinishedTrace,
+    kept: Option<KeptRequest>,
+) -> Option<KeptRequest> {
+    match is_message(trace) {
+        true if kept.is_some() => kept,
+        // What nobody asked, such as work in the background, takes the place of no message.
+        true if is_request(trace) => None,
+        _ => before,
+    }
+}
 
 /// Sends a request to this address, and reads the answer to its end.
 ///
@@ -68,7 +85,24 @@ mod tests {
     use http::{HeaderMap, HeaderName, Method};
     use tokio::net::TcpListener;
 
+    use super::super::report::tests::{span, trace};
     use super::*;
+
+    #[test]
+    fn the_last_message_is_never_one_before_it() {
+        let root = |name: &str| span(1, 0, name, 9, &[("forecourt.protocol", "rest"), ("http.request.method", "POST")]);
+        let message = trace(vec![root("POST /~{handle}"), span(2, 1, "receive", 8, &[])]);
+        let page = trace(vec![root("GET /")]);
+        let work = trace(vec![span(1, 0, "task 7", 9, &[]), span(2, 1, "receive", 8, &[])]);
+        let paths = |trace: &FinishedTrace, kept: Option<KeptRequest>| {
+            last_message(Some(request(&[])), trace, kept).map(|last| last.path)
+        };
+        let other = || Some(KeptRequest { path: "/other".to_owned(), ..request(&[]) });
+        assert_eq!(paths(&message, other()).as_deref(), Some("/other"));
+        assert_eq!(paths(&message, None), None, "it was too long to be kept");
+        assert_eq!(paths(&page, other()).as_deref(), Some("/~chef?x=1"));
+        assert_eq!(paths(&work, None).as_deref(), Some("/~chef?x=1"));
+    }
 
     fn request(headers: &[(&'static str, &'static str)]) -> KeptRequest {
         let headers: HeaderMap =

@@ -88,6 +88,11 @@ pub(super) fn is_message(trace: &FinishedTrace) -> bool {
     trace.spans.iter().any(asks)
 }
 
+/// Whether a trace is of a request that came in, and not of work that began here.
+pub(super) fn is_request(trace: &FinishedTrace) -> bool {
+    roots(trace).next().is_some_and(|root| StepKind::of(root) == StepKind::Request)
+}
+
 /// The spans that are a part of no other one here.
 pub(super) fn roots(trace: &FinishedTrace) -> impl Iterator<Item = &FinishedSpan> {
     trace.spans.iter().filter(|span| !trace.spans.iter().any(|other| other.id == span.parent))
