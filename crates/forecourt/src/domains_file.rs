@@ -172,7 +172,7 @@ mod tests {
         for (line, word) in [(6, "has no forecourt.toml"), (8, "paht"), (9, "limits")] {
             assert!(all.contains(&format!("{FILE}:{line}")) && all.contains(word), "{line} {word}: {all}");
         }
-        assert!(all.contains("stands in the forecourt.toml of its own folder"), "{all}");
+        assert!(all.contains("belong in the forecourt.toml of its own folder"), "{all}");
         let twice = read(folder.path(), "[[domain]]\npath = 'a'\n[[domain]]\npath = 'a'").unwrap_err();
         assert!(twice[0].contains("named twice") && twice[0].contains(":4"), "{twice:?}");
     }

@@ -209,7 +209,7 @@ mod tests {
 
     const OPEN: &str = "domain = \"shop.example.com\"\npublic_url = \"https://shop.example.com\"\n\
         [listen]\nhttp = \"0.0.0.0:80\"\nhttps = \"0.0.0.0:443\"\n[tls.acme]\nenabled = true\n[agtp]\nlisten = \"0.0.0.0:4480\"\n\
-        [store]\nkind = \"postgres\"\nurl = \"postgres://u:p@db/x\"\nkey = \"${KEY}\"\n[metrics]\nlisten = \"0.0.0.0:9090\"\n\
+        [store]\nkind = \"postgres\"\nurl = \"postgres://u:p@db/x\"\nkey = \"${KEY}\"\n[metrics]\nlisten = \"0.0.0.0:9090\"\ntoken = \"0123456789abcdef0123456789abcdef\"\n\
         [telemetry]\nendpoint = \"https://collector.example\"\n[bus]\nurl = \"nats://bus:4222\"\n\
         [[identity.bearer]]\nissuer = \"https://id.example\"\naudience = [\"shop\"]\njwks_url = \"https://id.example/keys\"\n";
 
