@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::canonical::RecordedRequest;
-use super::redaction::Secrets;
+use super::redaction::{Secrets, text_without};
 use super::{RECORDED_ANSWERS_MAX, RECORDED_BYTES_MAX, RECORDED_FILES_MAX};
 
 /// Bytes of a file, with all of its answers: what is longer is neither written nor read.
@@ -87,27 +87,12 @@ impl RecordedBody {
         match std::str::from_utf8(body) {
             Ok(text) if media_type.starts_with("text/event-stream") => {
                 let events = text.split(EVENT_END).filter(|event| !event.is_empty());
-                Self::Events(events.map(|event| event_without(event, secrets)).collect())
+                Self::Events(events.map(|event| text_without(event, secrets)).collect())
             }
-            Ok(text) => Self::Text(secrets.left_out_of(text)),
+            Ok(text) => Self::Text(text_without(text, secrets)),
             Err(_) => Self::Base64(STANDARD.encode(body)),
         }
     }
-}
-
-/// An event, whose data is looked into where it is JSON. It stays as it was written unless it holds a secret.
-fn event_without(event: &str, secrets: &Secrets) -> String {
-    let line = |line: &str| {
-        let data = line.strip_prefix("data:").and_then(|data| serde_json::from_str::<Value>(data).ok());
-        match data {
-            Some(data) => match secrets.left_out_of_value(data.clone()) {
-                same if same == data => line.to_owned(),
-                without => format!("data: {without}"),
-            },
-            None => secrets.left_out_of(line),
-        }
-    };
-    event.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 impl RecordedFile {
