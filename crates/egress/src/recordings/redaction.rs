@@ -13,13 +13,21 @@ const SECRET_CHARS_MIN: usize = 6;
 const SECRET_KEYS: [&str; 9] =
     ["secret", "password", "passwd", "token", "apikey", "authorization", "credential", "credentials", "cookie"];
 /// Headers that say nothing of who asks. Every other one may, whatever an API calls it.
-const PLAIN: [HeaderName; 6] = [
+const PLAIN: [HeaderName; 13] = [
     header::ACCEPT,
     header::ACCEPT_ENCODING,
     header::ACCEPT_LANGUAGE,
     header::CONTENT_TYPE,
     header::USER_AGENT,
     header::IF_NONE_MATCH,
+    header::CONTENT_LENGTH,
+    // Their words stand in answers, too, where whoever asked looks for them.
+    HeaderName::from_static("mcp-protocol-version"),
+    HeaderName::from_static("mcp-method"),
+    HeaderName::from_static("mcp-name"),
+    HeaderName::from_static("a2a-version"),
+    HeaderName::from_static("a2a-extensions"),
+    HeaderName::from_static("anthropic-version"),
 ];
 
 /// The words of the headers of one request that may be credentials. They are found wherever else they stand.
@@ -195,7 +203,12 @@ mod tests {
         headers.insert("authorization", HeaderValue::from_static("Bearer sk-0123456789"));
         headers.insert("x-goog-api-key", HeaderValue::from_static("AIza-secret"));
         headers.insert("accept", HeaderValue::from_static("application/json"));
+        headers.insert("mcp-protocol-version", HeaderValue::from_static("2026-07-28"));
+        headers.insert("a2a-extensions", HeaderValue::from_static("https://ext.example/a"));
         let secrets = Secrets::of(&headers);
+        for said in ["2026-07-28", "https://ext.example/a"] {
+            assert_eq!(secrets.left_out_of(said), said);
+        }
         let value = json!({"error": "the key sk-0123456789 is wrong", "list": ["AIza-secret"], "accept": "application/json",
             "access_token": "t", "usage": {"max_tokens": 3}});
         assert_eq!(
