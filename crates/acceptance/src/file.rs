@@ -203,6 +203,20 @@ fn turn(section: &Section, place: &Section, say: &str, expect: Expectation, over
     if say.trim().is_empty() || say.len() > SAY_BYTES_MAX {
         problems.push(section.problem(Some("say"), format!("`say` has 1 to {SAY_BYTES_MAX} bytes")));
     }
+    let words = [
+        ("contains", &expect.contains.0),
+        ("not_contains", &expect.not_contains.0),
+        ("matches", &expect.matches.0),
+        ("not_matches", &expect.not_matches.0),
+        ("files", &expect.files.0),
+        ("not_called", &expect.not_called.0),
+    ];
+    for (key, all) in words {
+        if let Some(at) = all.iter().position(|text| text.trim().is_empty()) {
+            // Such as an empty variable of the environment.
+            problems.push(place.item_problem(key, at, format!("`{key}` needs words: no words are in every text")));
+        }
+    }
     let matches = problems.absorb(patterns(place, "matches", &expect.matches.0)).unwrap_or_default();
     let not_matches = problems.absorb(patterns(place, "not_matches", &expect.not_matches.0)).unwrap_or_default();
     let read =
@@ -284,6 +298,8 @@ mod tests {
         told(&test("say = \"a\"\nas = { issuer = \"a\" }"), 4, "subject");
         told(&test("say = \"a\"\n[test.expect]\nmatches = [\"a\", \"(\"]"), 5, "regular expression");
         told(&test("say = \"a\"\n[test.expect]\nlimits = [\"price\"]"), 5, "price <= 60");
+        told(&test("say = \"a\"\n[test.expect]\ncontains = [\"a\", \" \"]"), 5, "`contains` needs words");
+        told(&test("say = \"a\"\nexpect = { matches = \"\" }"), 4, "`matches` needs words");
         told(&test("say = \"a\"\nover = \"mcp\"\n[test.expect]\ncalls = [{ tool = \"x\" }]"), 6, "over mcp");
         told(&test("say = \"a\"\nover = \"nlweb\"\n[test.expect]\nstatus = 200"), 6, "over nlweb");
         told(&test("agent = \"chef\""), 1, "[[test.turn]]");

@@ -74,15 +74,17 @@ impl Limit {
     pub fn standing(&self, item: &Value) -> Standing {
         let mut found = Vec::new();
         look(item, &self.path, ITEM_DEPTH_MAX, &mut found);
-        let mut is_stated = false;
-        for scalar in found.iter().filter_map(|value| Scalar::of(value)) {
-            let Some(order) = scalar.compare(&self.value) else { continue };
-            is_stated = true;
-            if !(self.holds)(order) {
-                return Standing::Broken(scalar.to_string());
+        let mut standing = if found.is_empty() { Standing::Unstated } else { Standing::Kept };
+        for value in found {
+            let compared = Scalar::of(value).and_then(|scalar| Some((scalar.compare(&self.value)?, scalar)));
+            match compared {
+                Some((order, _)) if (self.holds)(order) => {}
+                Some((_, scalar)) => return Standing::Broken(scalar.to_string()),
+                // Nobody knows whether a price "on request" is below one.
+                None => standing = Standing::Unstated,
             }
         }
-        if is_stated { Standing::Kept } else { Standing::Unstated }
+        standing
     }
 }
 
@@ -204,6 +206,9 @@ mod tests {
         for unstated in ["weight < 3", "name < 3", "price <= PT1M", "offers.name = x"] {
             assert_eq!(standing(unstated, &item), Standing::Unstated, "{unstated}");
         }
+        let unknown = json!({"offers": [{"price": 5}, {"price": "on request"}]});
+        assert_eq!(standing("price <= 60", &unknown), Standing::Unstated);
+        assert_eq!(standing("price <= 4", &unknown), Standing::Broken("5".to_owned()));
     }
 
     #[test]

@@ -91,6 +91,8 @@ impl BodyStream {
     /// Lets the server end an answer whose rest nobody reads, so that its connection can serve another request. It has
     /// [`RECEIPT_TIME_MAX`] and [`RECEIPT_BYTES_MAX`].
     pub fn finish(mut self) {
+        // What is recorded is what was read.
+        self.tape.take().into_iter().for_each(|tape| tape.ended());
         // Most answers end with what was read.
         if matches!(self.next().now_or_never(), Some(None)) {
             return;
@@ -158,14 +160,17 @@ impl Stream for BodyStream {
         // Past the deadline even a chunk that is there is an error: a body that trickles must not look whole.
         let item = match polled {
             _ if late => Some(Err(EgressError::timed_out("the answer"))),
-            Poll::Pending => return Poll::Pending,
+            Poll::Pending => {
+                self.tape.iter_mut().for_each(|tape| tape.awaited());
+                return Poll::Pending;
+            }
             Poll::Ready(chunk) => self.judge(chunk),
         };
         match (&item, self.tape.as_mut()) {
             (Some(Ok(bytes)), Some(tape)) => tape.take(bytes),
             (Some(Err(_)), Some(tape)) => tape.broke_off(),
             // Kept as soon as it is whole: whoever read it may hold on to the empty stream.
-            (None, _) => self.tape = None,
+            (None, _) => self.tape.take().into_iter().for_each(|tape| tape.ended()),
             _ => {}
         }
         if !matches!(item, Some(Ok(_))) {

@@ -35,7 +35,7 @@ pub(crate) use tape::Tape;
 
 /// Bytes of an answer that is recorded.
 pub const RECORDED_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Recorded requests of one deployment, a file each.
+/// Recorded requests of one deployment, a file each of at most eight times [`RECORDED_BYTES_MAX`].
 pub const RECORDED_FILES_MAX: usize = 10_000;
 /// Answers to one request that is made again and again within a test.
 pub const RECORDED_ANSWERS_MAX: usize = 100;
@@ -228,12 +228,14 @@ impl TapeLabel {
     fn keep(self, status: StatusCode, headers: &HeaderMap, body: &[u8]) {
         let Self { recordings, request, secrets, number } = self;
         let mut state = recordings.state.lock();
-        if number >= RECORDED_ANSWERS_MAX || (number == 0 && state.entries.len() >= RECORDED_FILES_MAX) {
+        let hash = request.hash();
+        let is_one_too_many = state.entries.len() >= RECORDED_FILES_MAX && !state.entries.contains_key(&hash);
+        if number >= RECORDED_ANSWERS_MAX || is_one_too_many {
             let most = format!("at most {RECORDED_ANSWERS_MAX} of each in {RECORDED_FILES_MAX} files");
             state.problems.push(format!("{} is not recorded: {most}", request.line()));
             return;
         }
-        let hash = request.hash();
+        let line = request.line();
         let path = recordings.folder.join(request.file_name(&hash));
         let fresh = || Entry { path, content: RecordedFile { request, answers: Vec::new() }, fresh: 0, is_used: true };
         let entry = state.entries.entry(hash).or_insert_with(fresh);
@@ -243,13 +245,17 @@ impl TapeLabel {
             entry.content.answers.clear();
         }
         let answer = RecordedAnswer::of(status, headers, body, &secrets);
-        match entry.content.answers.get_mut(number) {
-            Some(place) => *place = answer,
-            None => entry.content.answers.push(answer),
+        let all = &mut entry.content.answers;
+        let place = number.min(all.len());
+        let before = (place < all.len()).then(|| all.remove(place));
+        all.insert(place, answer);
+        let written = entry.content.write(&entry.path);
+        if written.is_err() {
+            // What is not on disk is not played either: the file stays as it was.
+            drop(entry.content.answers.splice(place..=place, before));
         }
         entry.fresh = entry.content.answers.len();
-        let written = entry.content.write(&entry.path);
-        state.problems.extend(written.err());
+        state.problems.extend(written.err().map(|why| format!("{line} is not recorded: {why}")));
     }
 
     fn lost(self, why: &str) {

@@ -32,8 +32,9 @@ use crate::storage;
 
 /// Whose tokens are believed where the deployment names no issuer of its own.
 pub const ISSUER: &str = "https://tests.localhost";
-/// In the place of a secret that is not here: long enough for each of them, and 32 bytes in hexadecimal.
-pub const STAND_IN: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+/// In the place of a secret that is not here: long enough for each of them, 32 bytes in hexadecimal, and drawn to look
+/// at, so that a request with a key in its path is found among the recordings, which have no ids.
+pub const STAND_IN: &str = "0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f";
 /// For how long a token of a test holds.
 const TOKEN_TIME: Duration = Duration::from_secs(3600);
 /// Requests a second of the one address from which all tests come.

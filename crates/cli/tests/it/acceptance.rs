@@ -172,7 +172,7 @@ fn says(words: &str) -> serde_json::Value {
 
 #[test]
 fn a_recorded_model_answers_without_a_network_and_without_a_key() {
-    let provider = Receiver::answering(vec![says("Much."), says("Yes, it does.")]);
+    let provider = Receiver::answering(vec![says("Much."), says("Yes, it does."), says("Much.")]);
     let deployment = with_model(&provider);
     let key = [("ACCEPTANCE_KEY", "sk-0123456789-secret".to_owned())];
     let unrecorded = run(&deployment, &[]);
@@ -188,6 +188,10 @@ fn a_recorded_model_answers_without_a_network_and_without_a_key() {
     let text: String = kept.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
     assert_eq!(kept.len(), 2, "asked once for both tests, and once to judge");
     assert!(text.contains("Much.") && !text.contains("sk-0123456789"), "{text}");
+
+    // What was not judged this time is needed by who judges.
+    deployment.run_with("test", [".", "--record"], &key).fine();
+    assert_eq!(files(&deployment).len(), 2);
 
     drop(provider);
     assert!(run(&deployment, &["--judge", "agent"]).fine().starts_with("pass"));

@@ -15,9 +15,16 @@ use super::redaction::{LEFT_OUT, Secrets, is_secret_key, is_secret_parameter};
 const ID: &str = "<id>";
 /// What stands in the place of a moment.
 const TIME: &str = "<time>";
-/// Members whose values differ each time, whatever they look like.
-const VARYING: &[&str] =
-    &["timeout_ms", "conversation", "thread_id", "request", "deadline", "received_at", "messageId"];
+/// Members of objects whose values differ each time, whatever they look like, behind the member that tells such an
+/// object: a message that a backend is sent, one of A2A, and a call of JSON-RPC. Elsewhere they are somebody's words.
+const VARYING: [(&str, &[&str]); 3] = [
+    (
+        "received_via",
+        &["id", "timeout_ms", "conversation", "thread_id", "request", "deadline", "received_at", "traceparent"],
+    ),
+    ("parts", &["messageId"]),
+    ("jsonrpc", &["id"]),
+];
 /// Characters of a word that may be drawn at random. A longer one is content, such as a picture.
 const RANDOM_CHARS: std::ops::RangeInclusive<usize> = 16..=128;
 /// Characters between two hyphens of one.
@@ -113,7 +120,8 @@ fn body_of(body: &[u8], secrets: &Secrets, tidy: &dyn Fn(&str) -> String) -> Val
         return Value::String(hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect());
     };
     let pairs: Vec<(String, String)> = form_urlencoded::parse(body).into_owned().collect();
-    match pairs.iter().any(|(key, _)| is_secret_key(key)) {
+    // A form has no spaces: words about a token are none, and an id among them is left out like every other.
+    match !text.contains(char::is_whitespace) && pairs.iter().any(|(key, _)| is_secret_key(key)) {
         // A form with a secret in it, such as one that asks for a token.
         true => {
             let value = |(key, value): &(String, String)| match is_secret_key(key) {
@@ -131,13 +139,12 @@ fn steady_value(value: Value, tidy: &dyn Fn(&str) -> String) -> Value {
         Value::String(text) => Value::String(steady(&tidy(&text))),
         Value::Array(items) => items.into_iter().map(|item| steady_value(item, tidy)).collect(),
         Value::Object(mut members) => {
-            // The numbers of calls go up as long as the process lives.
-            // So are those of the messages that backends are sent.
-            if members.contains_key("jsonrpc") || members.contains_key("received_via") {
-                members.remove("id");
+            for (mark, varying) in VARYING {
+                if members.contains_key(mark) {
+                    varying.iter().for_each(|key| drop(members.remove(*key)));
+                }
             }
-            let kept = members.into_iter().filter(|(key, _)| !VARYING.contains(&key.as_str()));
-            Value::Object(kept.map(|(key, value)| (key, steady_value(value, tidy))).collect())
+            Value::Object(members.into_iter().map(|(key, value)| (key, steady_value(value, tidy))).collect())
         }
         other => other,
     }
@@ -248,8 +255,8 @@ mod tests {
     #[test]
     fn what_varies_changes_no_hash_and_what_is_said_does() {
         let url = "https://api.example/v1/chat";
-        let one = recorded(url, r#"{"b": 1, "a": "hi https://demo.localhost:40123/x", "timeout_ms": 5}"#);
-        let same = recorded(url, r#"{"a": "hi https://demo.localhost/x", "timeout_ms": 7, "b": 1}"#);
+        let one = recorded(url, r#"{"b": 1, "a": "hi https://demo.localhost:40123/x"}"#);
+        let same = recorded(url, r#"{"a": "hi https://demo.localhost/x", "b": 1}"#);
         assert_eq!(one.hash(), same.hash());
         let said = |id: &str, time: &str| {
             recorded(url, &format!(r#"{{"jsonrpc":"2.0","id":{},"m":"{id}","t":"{time}"}}"#, id.len())).hash()
@@ -261,6 +268,30 @@ mod tests {
         assert_ne!(one.hash(), recorded(url, r#"{"b": 2, "a": "hi https://demo.localhost/x"}"#).hash());
         assert_ne!(recorded(url, "{}").hash(), recorded("https://api.example/v2/chat", "{}").hash());
         assert_ne!(recorded(url, r#""on 2026-12-01""#).hash(), recorded(url, r#""on 2026-12-02""#).hash());
+    }
+
+    #[test]
+    fn what_varies_in_a_message_is_said_elsewhere() {
+        let hash = |body: &str| recorded("https://api.example/v1", body).hash();
+        for (one, other) in [
+            (r#"{"received_via": "rest", "id": "a", "timeout_ms": 5}"#, r#"{"received_via": "rest", "timeout_ms": 7}"#),
+            (r#"{"received_via": "rest", "request": "r1"}"#, r#"{"received_via": "rest", "request": "r2"}"#),
+            (r#"{"message": {"parts": [], "messageId": "1"}}"#, r#"{"message": {"parts": [], "messageId": "2"}}"#),
+            (r#"{"url": "/hooks/B0A1c2D3e4F5g6H7i8J9k0"}"#, &format!(r#"{{"url": "/hooks/{}"}}"#, "0f".repeat(32))),
+            ("a token of 2822cc585a79b378", "a token of 3822cc585a79b378"),
+        ] {
+            assert_eq!(hash(one), hash(other), "{one}");
+        }
+        for (one, other) in [
+            (r#"{"request": "cancel my order"}"#, r#"{"request": "where is my order"}"#),
+            (
+                r#"{"jsonrpc": "2.0", "id": 1, "params": {"arguments": {"deadline": "2026-12-01"}}}"#,
+                r#"{"jsonrpc": "2.0", "id": 1, "params": {"arguments": {"deadline": "2026-12-02"}}}"#,
+            ),
+            (r#"{"id": 1, "conversation": "a"}"#, r#"{"id": 1, "conversation": "b"}"#),
+        ] {
+            assert_ne!(hash(one), hash(other), "{one}");
+        }
     }
 
     #[test]

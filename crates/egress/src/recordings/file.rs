@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::canonical::RecordedRequest;
-use super::redaction::Secrets;
+use super::redaction::{Secrets, text_without};
 use super::{RECORDED_ANSWERS_MAX, RECORDED_BYTES_MAX, RECORDED_FILES_MAX};
 
-/// Bytes of a file: its answers, and as much again for how JSON writes them.
-const FILE_BYTES_MAX: u64 = 2 * RECORDED_BYTES_MAX as u64 * 4;
+/// Bytes of a file, with all of its answers: what is longer is neither written nor read.
+pub(super) const FILE_BYTES_MAX: u64 = 8 * RECORDED_BYTES_MAX as u64;
 /// What stands between two events of a stream.
 const EVENT_END: &str = "\n\n";
 /// The headers of an answer that mean something to whoever asked. All others, cookies among them, are left out.
@@ -87,34 +87,27 @@ impl RecordedBody {
         match std::str::from_utf8(body) {
             Ok(text) if media_type.starts_with("text/event-stream") => {
                 let events = text.split(EVENT_END).filter(|event| !event.is_empty());
-                Self::Events(events.map(|event| event_without(event, secrets)).collect())
+                Self::Events(events.map(|event| text_without(event, secrets)).collect())
             }
-            Ok(text) => Self::Text(secrets.left_out_of(text)),
+            Ok(text) => Self::Text(text_without(text, secrets)),
             Err(_) => Self::Base64(STANDARD.encode(body)),
         }
     }
 }
 
-/// An event, whose data is looked into where it is JSON. It stays as it was written unless it holds a secret.
-fn event_without(event: &str, secrets: &Secrets) -> String {
-    let line = |line: &str| {
-        let data = line.strip_prefix("data:").and_then(|data| serde_json::from_str::<Value>(data).ok());
-        match data {
-            Some(data) => match secrets.left_out_of_value(data.clone()) {
-                same if same == data => line.to_owned(),
-                without => format!("data: {without}"),
-            },
-            None => secrets.left_out_of(line),
-        }
-    };
-    event.split('\n').map(line).collect::<Vec<_>>().join("\n")
-}
-
 impl RecordedFile {
-    /// Writes it in one step, so that a crash leaves the old one or the new one.
+    /// Writes it in one step, so that a crash leaves the old one or the new one. Nothing is written that
+    /// [`read_all`] would refuse: one such file keeps every test from running.
     pub(super) fn write(&self, path: &Path) -> Result<(), String> {
         let wrong = |error: std::io::Error| format!("{} can't be written: {error}", path.display());
         let text = serde_json::to_string_pretty(self).map_err(|error| wrong(error.into()))?;
+        if !has_room(text.len()) {
+            return Err(format!("{} would have more than {FILE_BYTES_MAX} bytes", path.display()));
+        }
+        // Too many levels, for one: what an answer nests stands deeper in a file.
+        if let Err(error) = serde_json::from_str::<Self>(&text) {
+            return Err(format!("{} could not be read again: {error}", path.display()));
+        }
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(wrong)?;
         }
@@ -135,6 +128,11 @@ impl RecordedFile {
             found => Err(wrong(format!("has {found} answers, and 1 to {RECORDED_ANSWERS_MAX} are taken"))),
         }
     }
+}
+
+/// Whether a file may hold a text of so many bytes, and the line end behind it.
+fn has_room(bytes: usize) -> bool {
+    (bytes as u64) < FILE_BYTES_MAX
 }
 
 /// All recordings in a folder, by their paths.
@@ -176,6 +174,28 @@ mod tests {
     fn a_stream_is_replayed_as_a_stream() {
         let chunks = played("text/event-stream", b"data: {\"a\":1}\n\ndata: [DONE]\n\n");
         assert_eq!(chunks, ["data: {\"a\":1}\n\n", "data: [DONE]\n\n"]);
+    }
+
+    fn file_of(body: &[u8]) -> RecordedFile {
+        let request = serde_json::from_value(serde_json::json!({"method": "GET", "url": "http://a.example/"})).unwrap();
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        RecordedFile { request, answers: vec![RecordedAnswer::of(StatusCode::OK, &headers, body, &Secrets::default())] }
+    }
+
+    #[test]
+    fn what_could_not_be_read_again_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        file_of(b"\"a\"").write(&path).unwrap();
+        let most = usize::try_from(FILE_BYTES_MAX).unwrap();
+        assert!(has_room(most - 1) && !has_room(most));
+        let wrong = file_of(format!("\"{}\"", "a".repeat(most)).as_bytes()).write(&path).unwrap_err();
+        assert!(wrong.contains("more than 33554432 bytes"), "{wrong}");
+        // The levels that an answer may have, and those of the file around it.
+        let wrong = file_of(format!("{}{}", "[".repeat(126), "]".repeat(126)).as_bytes()).write(&path).unwrap_err();
+        assert!(wrong.contains("could not be read again"), "{wrong}");
+        assert_eq!(read_all(folder.path()).unwrap().len(), 1, "the old one is left");
     }
 
     proptest! {

@@ -125,7 +125,10 @@ class DeploymentHost:
         command = [_program(), "test", str(self._folder), "--serve", *self._flags]
         pipe = asyncio.subprocess.PIPE
         # Its standard input is what keeps it: it ends with this process, however that ends.
-        self._process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe)
+        try:
+            self._process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe)
+        except OSError as error:
+            raise HostError(f"{command[0]} can't be started: {error}") from error
         assert self._process.stdout is not None and self._process.stderr is not None
         self._log = asyncio.create_task(self._process.stderr.read())
         try:
@@ -150,9 +153,15 @@ class DeploymentHost:
         process.stdin.close()
         try:
             code = await asyncio.wait_for(process.wait(), ENDS_WITHIN)
-        except (asyncio.TimeoutError, asyncio.CancelledError):
+        except asyncio.TimeoutError:
             process.kill()
             code = await process.wait()
+        except asyncio.CancelledError:
+            # Whoever is cancelled waits for no end of its own, and stays cancelled.
+            process.kill()
+            await process.wait()
+            log.cancel()
+            raise
         return code, (await log).decode(errors="replace")
 
 
