@@ -16,6 +16,26 @@ const BEEN: &[&str] = &[
     "werden", "wird", "est", "sont", "a", "ont", "ete", "ha", "han", "sido", "fue", "fueron", "esta", "estan", "se",
 ];
 
+/// What stands in front of a participle that says what may become of something: "can be cancelled", "peut être annulé".
+const BE: &[&str] = &["be", "etre", "ser"];
+/// What says so with "werden", before it or behind it, without accents: "kann storniert werden".
+const MAY: &[&str] = &["kann", "konnen", "konnte", "konnten", "darf", "durfen"];
+/// What denies two things: "neither cancelled nor moved".
+const NEITHER: &[&str] = &["neither", "nor", "ni", "weder"];
+/// What does so behind the first of these alone: in front of one thing it says "still".
+const NOR: [&str; 2] = ["weder", "noch"];
+
+/// Whether the words around a participle say what may become of something, or deny it beside something else.
+fn is_no_state(reader: &Reader<'_>, first: usize, end: usize) -> bool {
+    let anywhere = |words: &[&str]| (0..reader.tokens.len()).any(|at| reader.says(at, words));
+    let is_before = |words: &[&str]| first.checked_sub(1).is_some_and(|before| reader.says(before, words));
+    let [neither, nor] = NOR;
+    is_before(BE)
+        || is_before(NEITHER)
+        || (is_before(&[nor]) && anywhere(&[neither]))
+        || (reader.says(end, &["werden"]) && anywhere(MAY))
+}
+
 /// What was cancelled, or moved, where items say what became of them.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     if reader.aids.known.share(EVENT_STATUS) <= 0.0 || reader.is_name() {
@@ -30,11 +50,14 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     }
     let is_been = |at: usize| reader.says(at, BEEN);
     let first = (floor..at).rev().take_while(|at| is_been(*at)).last().unwrap_or(at);
+    if is_no_state(reader, first, end) {
+        return None;
+    }
     let tokens = first..behind_been(reader, end);
     // "Not cancelled" is what takes place, which is asked of everything.
     let negated = [WordClass::Not, WordClass::AuxiliaryNot].into_iter().find(|class| reader.is_behind(first, *class));
     if negated.is_some() {
-        return Some(UnderstoodPart::new(first - 1..tokens.end, FoundMeaning::Filler));
+        return (first > floor).then(|| UnderstoodPart::new(first - 1..tokens.end, FoundMeaning::Filler));
     }
     let words = reader.written(at..end).to_lowercase();
     let test = Test::OneOf(values.into_iter().map(str::to_owned).collect());
@@ -54,6 +77,7 @@ fn behind_been(reader: &Reader<'_>, at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use crate::filter::Test;
+    use crate::paths::EVENT_STATUS;
     use crate::tests::{Everything, understood};
 
     #[test]
@@ -81,7 +105,19 @@ mod tests {
             assert!(all.contains(&&test), "{text}: {found:?}");
             assert!(found.not_understood.is_empty(), "{text}: {found:?}");
         }
-        let found = understood("shows that are not cancelled", &Everything);
-        assert!(found.filters.iter().all(|filter| !filter.fields.contains(&"eventStatus".to_owned())), "{found:?}");
+        for text in [
+            "shows that are not cancelled",
+            "tours that can be cancelled free of charge",
+            "visites qui peuvent être annulées",
+            "talleres que pueden ser cancelados",
+            "Kurse, die storniert werden können",
+            "Welche Kurse können abgesagt werden?",
+            "Kurse, weder abgesagt noch verschoben",
+            "workshops neither cancelled nor moved",
+        ] {
+            let found = understood(text, &Everything);
+            let is_status = |field: &String| field == EVENT_STATUS;
+            assert!(!found.filters.iter().flat_map(|filter| &filter.fields).any(is_status), "{text}: {found:?}");
+        }
     }
 }
