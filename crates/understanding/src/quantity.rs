@@ -436,6 +436,9 @@ mod tests {
             ("une tasse pas plus chère que 20 euros", false),
             ("una taza más barata que 20 euros", true),
             ("una taza no más cara que 20 euros", false),
+            ("tazas más baratas que 20 euros", true),
+            ("tazas no más caras que 20 euros", false),
+            ("tasses pas plus chères que 20 euros", false),
             ("una taza, mayor a 20 euros", true),
             ("una taza, menor a 20 euros", true),
         ] {
@@ -445,6 +448,19 @@ mod tests {
             };
             let is_out = from.map_or(to.is_some_and(|to| to < 20.0), |from| from > 20.0);
             assert_eq!(is_out, is_strict, "{text}: {found:?}");
+        }
+        for text in [
+            "tazas más caras que 20 euros",
+            "tazas que superen 20 euros",
+            "tasses plus chères que 20 euros",
+            "tasses dépassant 20 euros",
+            "Tassen, teurer wie 20 Euro",
+            "Tassen oberhalb von 20 Euro",
+            "cups upwards of 20 euros",
+        ] {
+            let found = understood_in(text, &Everything, "en");
+            let test = found.filters.first().map(|filter| &filter.test);
+            assert!(matches!(test, Some(Test::Within { from: Some(_), to: None })), "{text}: {found:?}");
         }
     }
 
