@@ -1,6 +1,6 @@
 //! Months that items name in a property of their own, such as a season or the time of flowering, and questions for them.
 
-use forecourt_vocabulary::{PhraseMeaning, QuestionLexicon, WordClass, compared, folded, tokens};
+use forecourt_vocabulary::{PhraseMeaning, Quantity, QuestionLexicon, WordClass, compared, folded, tokens};
 use jiff::civil::Date;
 
 use crate::filter::Filter;
@@ -88,7 +88,8 @@ fn through(first: u8, last: u8) -> Vec<u8> {
     (1..=YEAR).map(|step| (first - 1 + step) % YEAR + 1).take_while(|month| *month != last).chain([last]).collect()
 }
 
-/// What names a month of these days, where items name months in one property, or in one that the question names.
+/// What names a month of these days, where items name months in one property, or in one that the question names, and none
+/// of those has a date of its own: what takes place in March is not on in December, though its season is.
 pub(crate) fn limit(reader: &Reader<'_>, days: &[(Option<Date>, Option<Date>)], words: &str) -> Option<Filter> {
     let all = reader.aids.learnt.calendars();
     let is_named = |(name, _): &&(String, String)| name.split(' ').any(|word| is_asked(reader, word));
@@ -96,6 +97,9 @@ pub(crate) fn limit(reader: &Reader<'_>, days: &[(Option<Date>, Option<Date>)], 
         [(_, path)] => path,
         several => several.iter().find(is_named).map(|(_, path)| path)?,
     };
+    if has_dated(reader, path) {
+        return None;
+    }
     let mut months: Vec<u8> = Vec::new();
     for (from, to) in days {
         let ((Some(from), Some(to)), month) = ((from, to), |day: &Date| day.month().unsigned_abs()) else {
@@ -113,6 +117,15 @@ pub(crate) fn limit(reader: &Reader<'_>, days: &[(Option<Date>, Option<Date>)], 
     (!months.is_empty()).then(|| Filter::any_of(months.iter().map(of).collect(), words.to_owned()))
 }
 
+/// Whether some item that names months in this property has a date, too.
+fn has_dated(reader: &Reader<'_>, path: &str) -> bool {
+    let known = reader.aids.known;
+    let any = |path: &str| within(path, None, None, String::new());
+    let months = any(&format!("{path}.{CALENDAR_MONTH}"));
+    let mut dates = reader.table.paths(Quantity::Date).iter().filter(|date| known.has_number(date));
+    dates.any(|date| known.finds("", &[months.clone(), any(date)]))
+}
+
 /// Whether a question has a word of a property's name, in whichever form: "sow" of a sowing time.
 fn is_asked(reader: &Reader<'_>, word: &str) -> bool {
     let word = compared(word, "en");
@@ -123,9 +136,13 @@ fn is_asked(reader: &Reader<'_>, word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use forecourt_vocabulary::Vocabulary;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::learnt::{LearntProperties, StatedProperty, StatedValues};
+    use crate::scope::QuestionScope;
+    use crate::tests::understood_with;
 
     #[test]
     fn texts_name_months_in_many_forms() {
@@ -148,6 +165,49 @@ mod tests {
         }
         assert!(of_text(&format!("May{}", " ".repeat(MONTHS_BYTES_MAX - 3))).len() == 1);
         assert!(of_text(&format!("May{}", " ".repeat(MONTHS_BYTES_MAX - 2))).is_empty());
+    }
+
+    /// Workshops with a date, and things with a season. The answer: whether something has both.
+    struct Seasons(bool);
+
+    impl QuestionScope for Seasons {
+        fn has_number(&self, path: &str) -> bool {
+            path == "startDate"
+        }
+        fn has_word(&self, _: &str, _: &str) -> bool {
+            false
+        }
+        fn has_value(&self, _: &str, _: &str) -> bool {
+            false
+        }
+        fn share(&self, _: &str) -> f64 {
+            0.5
+        }
+        fn quantile(&self, _: &str, _: f64) -> Option<f64> {
+            None
+        }
+        fn finds(&self, text: &str, _: &[Filter]) -> bool {
+            text.is_empty() && self.0
+        }
+        fn is_name(&self, _: &str) -> bool {
+            false
+        }
+        fn states(&self, _: &str) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn a_season_stands_in_for_a_date_only_where_nothing_has_both() {
+        let path = format!("additionalProperty.Season.{CALENDAR_MONTH}");
+        let values = StatedValues::Numbers { are_whole: true };
+        let season = StatedProperty { path: path.clone(), share: 0.5, values };
+        let learnt = LearntProperties::of(vec![season], &Vocabulary::shipped());
+        for has_both in [false, true] {
+            let found = understood_with("workshops in December", &Seasons(has_both), &learnt);
+            let mut fields = found.filters.iter().flat_map(|filter| &filter.fields);
+            assert_eq!(fields.any(|field| *field == path), !has_both, "{found:?}");
+        }
     }
 
     proptest! {

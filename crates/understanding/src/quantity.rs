@@ -96,7 +96,12 @@ fn ages(reader: &Reader<'_>, span: &Span) -> Option<Filter> {
     let value = span.amount.value;
     let (from, to) = match span.comparison {
         Comparison::Bare => (value, value),
-        _ => (span.from.unwrap_or(0.0), span.to.unwrap_or(f64::from(u8::MAX))),
+        _ => {
+            // Who is under 12 is 11 at most; "over 18s" are of that age, too.
+            let step = if span.is_strict { 1.0 } else { 0.0 };
+            let to = span.to.map(|to| (to - step).max(0.0));
+            (span.from.unwrap_or(0.0), to.unwrap_or(f64::from(u8::MAX)))
+        }
     };
     is_age.then(|| {
         let said =
@@ -414,6 +419,48 @@ mod tests {
         for text in ["soup, nothing above 20 euros", "Suppe, nichts über 20 Euro", "soupe, rien au-dessus de 20 euros"]
         {
             assert_eq!(parts(text).1, ["at most 20"], "{text}");
+        }
+    }
+
+    #[test]
+    fn comparatives_of_prices_leave_the_price_out_and_their_negations_do_not() {
+        use crate::filter::Test;
+        for (text, is_strict) in [
+            ("cups cheaper than 20 euros", true),
+            ("cups less expensive than 20 euros", true),
+            ("cups not cheaper than 20 euros", false),
+            ("Tassen billiger als 20 Euro", true),
+            ("Tassen nicht billiger als 20 Euro", false),
+            ("Tassen nicht günstiger als 20 Euro", false),
+            ("tasses moins chères que 20 euros", true),
+            ("une tasse pas plus chère que 20 euros", false),
+            ("una taza más barata que 20 euros", true),
+            ("una taza no más cara que 20 euros", false),
+            ("tazas más baratas que 20 euros", true),
+            ("tazas no más caras que 20 euros", false),
+            ("tasses pas plus chères que 20 euros", false),
+            ("una taza, mayor a 20 euros", true),
+            ("una taza, menor a 20 euros", true),
+        ] {
+            let found = understood_in(text, &Everything, "en");
+            let Some(Test::Within { from, to }) = found.filters.first().map(|filter| filter.test.clone()) else {
+                panic!("{text}: {found:?}")
+            };
+            let is_out = from.map_or(to.is_some_and(|to| to < 20.0), |from| from > 20.0);
+            assert_eq!(is_out, is_strict, "{text}: {found:?}");
+        }
+        for text in [
+            "tazas más caras que 20 euros",
+            "tazas que superen 20 euros",
+            "tasses plus chères que 20 euros",
+            "tasses dépassant 20 euros",
+            "Tassen, teurer wie 20 Euro",
+            "Tassen oberhalb von 20 Euro",
+            "cups upwards of 20 euros",
+        ] {
+            let found = understood_in(text, &Everything, "en");
+            let test = found.filters.first().map(|filter| &filter.test);
+            assert!(matches!(test, Some(Test::Within { from: Some(_), to: None })), "{text}: {found:?}");
         }
     }
 

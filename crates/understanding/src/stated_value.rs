@@ -309,6 +309,14 @@ impl<'a> PhraseLimit<'a> {
         let class = named(&self.written).or_else(|| named(&folded(&self.written)));
         let class = class.filter(|class| !reader.states(&class.area) && reader.aids.known.promises(&class.id));
         let promised = class.and_then(|class| without::without_class(reader, &class.id));
+        // A diet is no word on traces: where what promises to be free of something states it all the same, only what is
+        // stated counts.
+        let stating = |values: &Vec<String>| Filter { test: Test::OneOf(values.clone()), ..none_of.clone() };
+        let is_contradicted = |promised: &Filter| match &none_of.test {
+            Test::NoneOf(values) => reader.aids.known.finds("", &[promised.clone(), stating(values)]),
+            _ => false,
+        };
+        let promised = promised.filter(|promised| !is_contradicted(promised));
         let words = none_of.words.clone();
         Filter::any_of(std::iter::once(none_of).chain(promised).collect(), words)
     }
@@ -435,4 +443,61 @@ fn colour(reader: &Reader<'_>, at: usize) -> Option<(String, usize)> {
             .find_map(|form| vocabulary.class_named(&form).filter(|class| class.area == COLOURS))?;
         Some((class.id.clone(), end))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_vocabulary::Vocabulary;
+
+    use crate::filter::{Filter, Test};
+    use crate::learnt::{LearntProperties, StatedProperty, StatedValues};
+    use crate::scope::QuestionScope;
+    use crate::tests::understood_with;
+
+    /// Food without ingredients, of which some suits a diet. The answer: whether some of that states an allergen of which
+    /// the diet is free.
+    struct Diets(bool);
+
+    impl QuestionScope for Diets {
+        fn has_number(&self, _: &str) -> bool {
+            false
+        }
+        fn has_word(&self, _: &str, _: &str) -> bool {
+            false
+        }
+        fn has_value(&self, _: &str, _: &str) -> bool {
+            false
+        }
+        fn share(&self, _: &str) -> f64 {
+            0.5
+        }
+        fn quantile(&self, _: &str, _: f64) -> Option<f64> {
+            None
+        }
+        fn finds(&self, text: &str, _: &[Filter]) -> bool {
+            text.is_empty() && self.0
+        }
+        fn is_name(&self, _: &str) -> bool {
+            false
+        }
+        fn states(&self, _: &str) -> bool {
+            false
+        }
+        fn promises(&self, _: &str) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn a_diet_stands_in_for_allergens_only_where_nothing_states_both() {
+        let values = StatedValues::Texts(vec!["gluten".to_owned(), "milk".to_owned()]);
+        let allergens = StatedProperty { path: "additionalProperty.Allergens".to_owned(), share: 0.5, values };
+        let learnt = LearntProperties::of(vec![allergens], &Vocabulary::shipped());
+        for is_stated in [false, true] {
+            let found = understood_with("bread without gluten", &Diets(is_stated), &learnt);
+            let all: Vec<&Test> = found.filters.iter().flat_map(Filter::alternatives).map(|one| &one.test).collect();
+            assert!(all.iter().any(|test| matches!(test, Test::NoneOf(_))), "{found:?}");
+            assert_eq!(all.iter().any(|test| matches!(test, Test::Without { .. })), !is_stated, "{found:?}");
+        }
+    }
 }

@@ -94,6 +94,10 @@ fn raw_words(text: &str, mut take: impl FnMut(&str)) {
         let end = word_end(rest);
         let (word, tail) = rest.split_at(end);
         if let Some((measures, behind)) = measures(word, tail) {
+            // "M8 x 40" is asked for as "M8", too.
+            if word.starts_with(char::is_alphabetic) {
+                script_runs(word, &mut take);
+            }
             take(cut(&measures));
             rest = behind;
             continue;
@@ -118,7 +122,9 @@ fn measures<'t>(word: &str, tail: &'t str) -> Option<(String, &'t str)> {
             break;
         }
         let (second, behind) = next.split_at(word_end(next));
-        all = Some(format!("{}x{second}", all.as_deref().unwrap_or(word)));
+        let joined = all.get_or_insert_with(|| word.to_owned());
+        joined.push('x');
+        joined.push_str(second);
         rest = behind;
     }
     all.map(|all| (all, rest))
@@ -213,7 +219,10 @@ mod tests {
             assert_eq!(words(text, "de"), ["5x60"], "{text}");
         }
         assert_eq!(words("board 10 x 20 x 30 mm", "en"), ["board", "10x20x30", "mm"]);
-        assert_eq!(words("M8 x 40", "de"), words("M8x40", "de"));
+        assert_eq!(words("M8 x 40", "de"), ["m8", "m8x40"]);
+        assert_eq!(words("M8x40", "de"), ["m8x40"]);
+        // Long ones take no more time for each word.
+        assert_eq!(words(&format!("{}1", "1 x ".repeat(200_000)), "en").len(), 1);
         assert_eq!(words("series 3 x factor", "en").len(), 4);
         assert_eq!(words("5 x", "en"), ["5", "x"]);
     }

@@ -13,6 +13,12 @@ use crate::limits::ENDING_COMPOUNDS_MAX;
 /// many by chance.
 const END_CHARS_MIN: usize = 4;
 const BEGIN_CHARS_MIN: usize = 3;
+/// Beginnings of this length that are no word: a "Versand" is no "Sand".
+const PREFIXES: &[&str] = &["ent", "ver", "zer"];
+/// What begins words with one letter more before their stem: a "Begleiter" is no "Leiter".
+const SHORT_PREFIXES: &[&str] = &["be", "ge"];
+/// Letters of which every word has one, in stems.
+const VOWELS: &[char] = &['a', 'e', 'i', 'o', 'u', 'y', 'ä', 'ö', 'ü'];
 /// Compounds with one end that are looked at.
 const LOOKED_AT: usize = 500;
 
@@ -24,11 +30,19 @@ pub(super) fn ending_with(snapshot: &Snapshot, stem: &str) -> Vec<OtherName> {
     }
     // A dictionary that can't be read makes other searches fail loudly; here it has no such word.
     let all = beginning_with(snapshot, &backwards(stem)).unwrap_or_default().into_iter();
-    let mut found: Vec<(String, u32)> =
-        all.filter(|(turned, _)| turned.chars().count() >= chars + BEGIN_CHARS_MIN).collect();
+    let begins = |turned: &str| may_be_word(&backwards(&turned.chars().skip(chars).collect::<String>()));
+    let mut found: Vec<(String, u32)> = all.filter(|(turned, _)| begins(turned)).collect();
     found.sort_by(|(word, items), (other, others)| (Reverse(items), word).cmp(&(Reverse(others), other)));
     let compounds = found.into_iter().take(ENDING_COMPOUNDS_MAX).map(|(turned, _)| backwards(&turned));
     compounds.map(|stem| OtherName { stems: vec![stem], is_narrower: true }).collect()
+}
+
+/// Whether what comes before an end may be a word of its own.
+fn may_be_word(begin: &str) -> bool {
+    let chars = begin.chars().count();
+    let is_prefix = PREFIXES.contains(&begin)
+        || (chars == BEGIN_CHARS_MIN && SHORT_PREFIXES.iter().any(|prefix| begin.starts_with(prefix)));
+    chars >= BEGIN_CHARS_MIN && begin.contains(VOWELS) && !is_prefix
 }
 
 /// The words of the field of compounds with this beginning, each with how many items have it.
@@ -46,4 +60,21 @@ fn beginning_with(snapshot: &Snapshot, turned: &str) -> tantivy::Result<BTreeMap
         }
     }
     Ok(items)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_word_begins_no_compound() {
+        // Of "Stufenleiter", "Teekanne", "Erdbeere", "Bettwäsche", "Bergschuh".
+        for begin in ["stufen", "tee", "erd", "bett", "berg"] {
+            assert!(may_be_word(begin), "{begin}");
+        }
+        // Of "Schwein", "Begleiter" and "Versand".
+        for begin in ["sch", "beg", "ver", "b", ""] {
+            assert!(!may_be_word(begin), "{begin}");
+        }
+    }
 }
