@@ -1,34 +1,35 @@
 //! What was refused, and what came of it: an account for the operator, without content, states or secrets.
 //!
 //! Records wait in a queue and are written in batches: a refusal must stay cheap, and whoever is refused must not
-//! be able to slow the host down by it. What finds the queue full is counted and left out.
+//! be able to slow the host down by it. A batch that the store does not take is written again until it does, and what
+//! finds the queue full meanwhile is counted and left out.
+
+mod pending;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-use forecourt_core::clock::after;
 use forecourt_core::store::{LedgerEntry, Span};
-use forecourt_core::{AnswerUsage, Clock, Handle, Message, MessageId, Sender, Store, StoreError, Timestamp, Transport};
+use forecourt_core::{AnswerUsage, Handle, Message, MessageId, Sender, Store, StoreError, Timestamp, Transport};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
+
+pub use pending::PendingRecords;
 
 /// The stream of the ledger in which batches of records are.
 pub const AUDIT_STREAM: &str = "audit";
 /// Days that records are kept, unless the operator says otherwise.
 pub const AUDIT_DAYS: u64 = 90;
-/// Records that wait to be written. Over it, further ones are dropped and counted.
-pub const AUDIT_QUEUE_MAX: usize = 4_096;
+/// Records that wait to be written, beside one batch: some minutes of a busy host whose store is away. Over it, further
+/// ones are dropped and counted.
+pub const AUDIT_QUEUE_MAX: usize = 16_384;
 /// Records in one entry of the stream.
 pub const AUDIT_BATCH_MAX: usize = 256;
 /// Entries that are read in one go.
 const AUDIT_ENTRIES_PER_READ: usize = 50;
 /// Characters of a name in a record.
 const NAME_CHARS_MAX: usize = 256;
-/// How long records wait for others to be written with.
-const WRITE_AFTER: Duration = Duration::from_millis(200);
 
 /// A record of the audit: a refusal, a step of a consent or payment, or what models used for an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -214,7 +215,8 @@ impl Audit {
     /// An audit, and what has to be run so that it is written.
     pub fn new() -> (Self, PendingRecords) {
         let (queue, records) = mpsc::channel(AUDIT_QUEUE_MAX);
-        (Self { queue, dropped: Arc::default() }, PendingRecords(records))
+        let dropped: Arc<AtomicU64> = Arc::default();
+        (Self { queue, dropped: dropped.clone() }, PendingRecords::new(records, dropped))
     }
 
     /// Queues a record. When [`AUDIT_QUEUE_MAX`] wait it is dropped, and the next one that finds room tells how many
@@ -259,69 +261,5 @@ impl AuditReader {
             let read = |(_, entry): (u64, LedgerEntry)| serde_json::from_value::<Vec<AuditRecord>>(entry.body).ok();
             Ok(Some(page.into_iter().filter_map(read).flatten().collect()))
         })
-    }
-}
-
-/// The receiving half of the audit: the records that are not written yet.
-pub struct PendingRecords(mpsc::Receiver<AuditRecord>);
-
-impl PendingRecords {
-    /// Writes them in batches, and those to come, until `stop`, and then what is left. Each is remembered for as
-    /// long as `kept` says.
-    pub fn write(
-        self,
-        store: Arc<dyn Store>,
-        clock: Arc<dyn Clock>,
-        kept: Duration,
-        stop: CancellationToken,
-    ) -> BoxFuture<'static, ()> {
-        Box::pin(write(self.0, store, clock, kept, stop))
-    }
-}
-
-async fn write(
-    mut records: mpsc::Receiver<AuditRecord>,
-    store: Arc<dyn Store>,
-    clock: Arc<dyn Clock>,
-    kept: Duration,
-    stop: CancellationToken,
-) {
-    let mut batch = Vec::with_capacity(AUDIT_BATCH_MAX);
-    loop {
-        tokio::select! {
-            // None are left only when the queue is closed, after the stop, and all that was in it is written.
-            count = records.recv_many(&mut batch, AUDIT_BATCH_MAX) => if count == 0 { return },
-            () = stop.cancelled() => records.close(),
-        }
-        // Records of a moment go into one entry.
-        if !stop.is_cancelled() {
-            tokio::select! {
-                () = tokio::time::sleep(WRITE_AFTER) => {}
-                () = stop.cancelled() => records.close(),
-            }
-        }
-        while batch.len() < AUDIT_BATCH_MAX
-            && let Ok(record) = records.try_recv()
-        {
-            batch.push(record);
-        }
-        // Apart, since versions before this one pass over entries with records of models.
-        let used = batch.extract_if(.., |record| record.outcome == AuditOutcome::Used).collect();
-        write_batch(std::mem::take(&mut batch), &store, &clock, kept).await;
-        write_batch(used, &store, &clock, kept).await;
-    }
-}
-
-async fn write_batch(batch: Vec<AuditRecord>, store: &Arc<dyn Store>, clock: &Arc<dyn Clock>, kept: Duration) {
-    if batch.is_empty() {
-        return;
-    }
-    let now = clock.now();
-    let written = match serde_json::to_value(batch) {
-        Ok(body) => store.append_entry(AUDIT_STREAM, LedgerEntry::new(body, now).until(after(now, kept)), None).await,
-        Err(error) => return tracing::error!(%error, "audit records could not be written"),
-    };
-    if let Err(error) = written {
-        tracing::warn!(%error, "audit records were not kept");
     }
 }

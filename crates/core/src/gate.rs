@@ -34,6 +34,20 @@ pub trait Rule: Send + Sync + 'static {
     fn count(&self, _card: &AgentCard, _message: &Message) -> RuleVerdict {
         Ok(())
     }
+
+    /// The name of the payment that it requires, where that is the same for each message until the operator changes it;
+    /// `None` where it requires none, or another one of this message than of that.
+    fn fixed_payment(&self) -> Option<String> {
+        None
+    }
+}
+
+/// The names by which payments stay good when the operator changes their price: those that one rule alone has, whose
+/// payment is fixed. By a name that several have, what was paid for a cheap one would open a dear one.
+pub fn lasting_payments<'a>(rules: impl IntoIterator<Item = &'a Arc<dyn Rule>>) -> Vec<String> {
+    let names: Vec<String> = rules.into_iter().filter_map(|rule| rule.fixed_payment()).collect();
+    let is_alone = |name: &&String| names.iter().filter(|other| other == name).count() == 1;
+    names.iter().filter(is_alone).cloned().collect()
 }
 
 /// The rules before an agent, in the order in which they are asked.
@@ -42,12 +56,25 @@ pub trait Rule: Send + Sync + 'static {
 #[derive(Clone)]
 pub struct Policy {
     rules: Vec<Arc<dyn Rule>>,
+    lasting: Vec<String>,
 }
 
 impl Policy {
     /// A gate of these rules. Put cheap and broad ones first: limits, then identity, then the rest.
     pub fn new(rules: Vec<Arc<dyn Rule>>) -> Self {
-        Self { rules }
+        let lasting = lasting_payments(&rules);
+        Self { rules, lasting }
+    }
+
+    /// The same as a part of more rules before the same agent, whose [`lasting_payments`] are these.
+    #[must_use]
+    pub fn within(self, lasting: Vec<String>) -> Self {
+        Self { lasting, ..self }
+    }
+
+    /// The [`lasting_payments`] before the agent.
+    pub fn lasting(&self) -> &[String] {
+        &self.lasting
     }
 
     /// Asks each rule about `message`, without counting it. Requirements that are in `met` are not required again.

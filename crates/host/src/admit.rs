@@ -254,7 +254,7 @@ impl Host {
 }
 
 fn claimant<'a>(passage: &Passage<'a>, message: &Message) -> Claimant<'a> {
-    Claimant::new(passage.card, message, passage.earlier, passage.is_answered)
+    Claimant::new(passage.card, message, passage.earlier, passage.is_answered).lasting(passage.policy.lasting())
 }
 
 /// The code of the refusal of a question that is asked of several agents, where this one wants a consent or a payment

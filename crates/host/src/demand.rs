@@ -27,6 +27,7 @@ pub(crate) async fn issued(request: &Request, part: PolicyPart) -> Ending {
         parts,
         language: request.language.as_ref(),
         origin: RequestOrigin::new(request.via, &request.id),
+        lasting: &[],
     };
     let asked_for = requirement(&part);
     match request.records.issuances.issue(&asked_for, &request.resident.card, refused).await {

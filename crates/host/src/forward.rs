@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_core::gate::lasting_payments;
 use forecourt_core::limits::{AGENT_TIME_MAX, HOPS_MAX};
 use forecourt_core::{
     Admitted, AgentCard, Ending, Error, Glob, Handle, Message, PaymentReceipt, Policy, PolicyPart, Rule, ThreadId,
@@ -89,7 +90,8 @@ impl ServerGate {
     /// The rules before one thing that the server has.
     fn policy(&self, target: Target<'_>) -> Policy {
         let before = self.rules.iter().filter(|rule| target.is_behind(&rule.tools));
-        Policy::new(before.map(|rule| rule.rule.clone()).collect())
+        let all = self.rules.iter().map(|rule| &rule.rule);
+        Policy::new(before.map(|rule| rule.rule.clone()).collect()).within(lasting_payments(all))
     }
 
     /// The guardrails before it.

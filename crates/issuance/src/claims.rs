@@ -48,8 +48,8 @@ impl Issuances {
         let Some((_, PaymentClaim { state: Some(hash), payment: known })) = claimed else { return Ok(None) };
         let Some((number, record)) = self.last(&hash).await? else { return Ok(None) };
         let is_same = known.is_some_and(|known| canonical_hash(&payment.payload).is_ok_and(|hash| hash == known));
-        let is_for_this =
-            record.agent == *claimant.card.handle() && record.terms == canonical_hash(&requirement.terms())?;
+        let terms = canonical_hash(&requirement.terms())?;
+        let is_for_this = record.agent == *claimant.card.handle() && claimant.is_met_by(&record, requirement, &terms);
         match self.status(&record) {
             IssuanceStatus::Verified if is_same && is_for_this && submitted.is_none_or(|named| *named == hash) => {
                 let Some(state) = state_of(&record) else { return Ok(None) };

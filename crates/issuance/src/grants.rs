@@ -8,6 +8,7 @@ use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Account, ConsentToken, Error, Handle, Timestamp};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::claimant::Claimant;
 use crate::decide::consent_end;
@@ -40,6 +41,15 @@ impl Issuances {
         if self.is_granted(requirement, &claimant.keys, agent).await? {
             return Ok(true);
         }
+        // A period that was paid for at another price lasts to its end.
+        if claimant.has_lasting(requirement) && is_period(requirement) {
+            let name = name_of_rule(&requirement.rule)?;
+            for holder in &claimant.keys {
+                if self.holds(holder, agent, &name).await? {
+                    return Ok(true);
+                }
+            }
+        }
         match (&claimant.browser, &requirement.demand) {
             (Some(browser), Demand::Consent(_)) => {
                 self.is_granted(requirement, std::slice::from_ref(browser), agent).await
@@ -61,9 +71,7 @@ impl Issuances {
             Demand::Consent(terms) if terms.lifetime_seconds == Some(0) => return Ok(false),
             // By what was agreed to and not by the rule: the same scope asked for by another rule is agreed to already.
             Demand::Consent(terms) => canonical_hash(&terms.scope)?,
-            Demand::Payment(terms) if matches!(terms.covers, PaidFor::Period { .. }) => {
-                canonical_hash(&requirement.terms())?
-            }
+            Demand::Payment(_) if is_period(requirement) => canonical_hash(&requirement.terms())?,
             Demand::Payment(_) => return Ok(false),
         };
         for holder in holders {
@@ -144,6 +152,10 @@ impl Issuances {
         let Some(holder) = record.holder().key() else { return Ok(()) };
         let until = Some(after(self.clock.now(), Duration::from_secs(seconds)));
         let kept = (self.grant_kept(record, until), Account::HOST);
+        if record.is_lasting {
+            let name = name_of_rule(&record.requirement.rule)?;
+            self.grant(&holder, &record.agent, &name, until, kept.clone()).await?;
+        }
         self.grant(&holder, &record.agent, &record.terms, until, kept).await
     }
 
@@ -168,6 +180,15 @@ impl Issuances {
         self.store.append_entry(&stream(holder, agent, name), entry, None).await?;
         Ok(())
     }
+}
+
+fn is_period(requirement: &Requirement) -> bool {
+    matches!(&requirement.demand, Demand::Payment(terms) if matches!(terms.covers, PaidFor::Period { .. }))
+}
+
+/// What a period is called that is paid to a rule, whatever its price.
+fn name_of_rule(rule: &str) -> Result<String, Error> {
+    canonical_hash(&json!({"kind": "payment_rule", "rule": rule}))
 }
 
 fn stream(holder: &HolderKey, agent: &Handle, name: &str) -> String {

@@ -34,6 +34,8 @@ pub struct RefusedMessage<'a> {
     pub language: Option<&'a Language>,
     /// The request that it came by.
     pub origin: RequestOrigin,
+    /// The names of payments that stay good when their price changes: [`forecourt_core::gate::lasting_payments`].
+    pub lasting: &'a [String],
 }
 
 impl Issuances {
@@ -65,6 +67,7 @@ impl Issuances {
         }
         let state = StateToken::mint(&*self.entropy);
         let hash = StateHash::of(&state);
+        let is_payment = matches!(requirement.demand, Demand::Payment(_));
         let record = IssuanceRecord {
             status: IssuanceStatus::Issued,
             terms: canonical_hash(&requirement.terms())?,
@@ -90,6 +93,7 @@ impl Issuances {
             holding_since: None,
             is_refunded: false,
             origin: refused.origin,
+            is_lasting: is_payment && refused.lasting.contains(&requirement.rule),
             is_cut_off: false,
         };
         // At once, so that the store commits them together.

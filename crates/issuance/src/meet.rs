@@ -11,7 +11,7 @@ use crate::digest::canonical_hash;
 use crate::finding::{Finding, MetBy, RequirementUse, Unmet, indeterminate, met};
 use crate::holder::HolderKey;
 use crate::record::IssuanceRecord;
-use crate::streams::{Issuances, StateHash};
+use crate::streams::{HolderMark, Issuances, StateHash};
 use crate::{IssuanceOutcome, IssuanceStatus};
 use forecourt_audit::AuditOutcome;
 use futures::future::BoxFuture;
@@ -44,9 +44,7 @@ impl Issuances {
         message: &mut Message,
     ) -> Result<Finding, Error> {
         let terms = canonical_hash(&requirement.terms())?;
-        // By the terms and not by the rule: once the operator has changed them, what was done before does not meet
-        // them.
-        let submitted = submitted.filter(|submitted| submitted.record.terms == terms);
+        let submitted = submitted.filter(|submitted| claimant.is_met_by(&submitted.record, requirement, &terms));
         if let Some(submitted) = submitted {
             match self.status(&submitted.record) {
                 IssuanceStatus::Verified => return Ok(submitted.met()),
@@ -56,7 +54,7 @@ impl Issuances {
             }
         }
         for key in claimant.keys.iter().filter(|_| !self.pays_for_itself(message)) {
-            if let Some(finding) = self.found(key, claimant, &terms).await? {
+            if let Some(finding) = self.found(key, claimant, requirement, &terms).await? {
                 return Ok(finding);
             }
         }
@@ -138,17 +136,27 @@ impl Issuances {
         })
     }
 
-    /// Something of the same terms that a holder did and has not used yet; a refusal while nobody knows whether it
+    /// Something that meets a requirement, which a holder did and has not used yet; a refusal while nobody knows whether it
     /// was done, since a second offer would be a second charge.
-    async fn found(&self, key: &HolderKey, claimant: &Claimant<'_>, terms: &str) -> Result<Option<Finding>, Error> {
+    async fn found(
+        &self,
+        key: &HolderKey,
+        claimant: &Claimant<'_>,
+        requirement: &Requirement,
+        terms: &str,
+    ) -> Result<Option<Finding>, Error> {
         let marks = self.marks(key, claimant.card.handle()).await?;
-        let of_these_terms = marks.into_iter().filter(|mark| mark.terms == terms);
-        for mark in of_these_terms {
+        let is_of_rule =
+            |mark: &HolderMark| mark.rule.as_ref() == Some(&requirement.rule) && claimant.has_lasting(requirement);
+        for mark in marks.into_iter().filter(|mark| mark.terms == terms || is_of_rule(mark)) {
             if !matches!(mark.status, IssuanceStatus::Verified | IssuanceStatus::Indeterminate) {
                 continue;
             }
             // Marks only lead there, and may be old: the issuance itself says where it stands.
             let Some((number, record)) = self.last(&mark.state).await? else { continue };
+            if !claimant.is_met_by(&record, requirement, terms) {
+                continue;
+            }
             match self.status(&record) {
                 IssuanceStatus::Verified => {
                     let Some(resolution) = &record.resolution else { continue };
@@ -177,7 +185,13 @@ impl Issuances {
             return Ok(Some(known));
         }
         let terms = canonical_hash(&requirement.terms())?;
-        let is_open = |record: &IssuanceRecord| record.terms == terms && self.status(record) == IssuanceStatus::Issued;
+        // An offer that was made before the price changed, for whoever pays that; who pays the new price gets the new
+        // offer.
+        let is_meant = |record: &IssuanceRecord| {
+            let scheme = self.scheme(payment.family);
+            record.terms == terms || scheme.is_some_and(|scheme| scheme.select(record.offers(), &payment).is_ok())
+        };
+        let is_open = |record: &IssuanceRecord| self.status(record) == IssuanceStatus::Issued && is_meant(record);
         let state = match submitted.filter(|submitted| is_open(&submitted.record)) {
             Some(open) => open.state.clone(),
             None => match self.issue_known(requirement, claimant.card, claimant.refused(message)).await? {

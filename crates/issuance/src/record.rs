@@ -22,6 +22,9 @@ pub(crate) struct IssuanceRecord {
     pub(crate) requirement: Requirement,
     /// The hash of the requirement's terms.
     pub(crate) terms: String,
+    /// Whether it is a payment of the only rule of its name: it stays good when the operator changes the price.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_lasting: bool,
     /// The ways to pay as this state offers them; empty where its scheme adds nothing to those of the requirement.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) offered: Vec<AcceptedPayment>,

@@ -136,6 +136,9 @@ pub(crate) struct HolderMark {
     pub(crate) status: IssuanceStatus,
     pub(crate) state: StateHash,
     pub(crate) terms: String,
+    /// The name of its rule, of a payment that stays good when its price changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) rule: Option<String>,
 }
 
 impl Issuances {
@@ -253,7 +256,8 @@ impl Issuances {
     /// Writes down for the holder of an issuance where it stands now.
     pub(crate) async fn mark(&self, state: &StateHash, record: &IssuanceRecord) -> Result<(), Error> {
         let Some(key) = record.holder().key() else { return Ok(()) };
-        let mark = HolderMark { status: record.status, state: state.clone(), terms: record.terms.clone() };
+        let rule = record.is_lasting.then(|| record.requirement.rule.clone());
+        let mark = HolderMark { status: record.status, state: state.clone(), terms: record.terms.clone(), rule };
         let body = serde_json::to_value(mark).map_err(Error::internal)?;
         // From then on the bytes are the host's: what was paid for must not fail for want of the payer's room.
         let account = if record.status == IssuanceStatus::Issued { record.account.clone() } else { Account::HOST };

@@ -129,6 +129,10 @@ impl Rule for BotRule {
     fn count(&self, card: &AgentCard, message: &Message) -> RuleVerdict {
         if self.is_before(message) { self.rule.count(card, message) } else { Ok(()) }
     }
+
+    fn fixed_payment(&self) -> Option<String> {
+        self.rule.fixed_payment()
+    }
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ mod words;
 use std::sync::Arc;
 
 use forecourt_core::gate::{Rule, RuleVerdict};
-use forecourt_core::policy::{OfferBuilder, Requirement};
+use forecourt_core::policy::{Objection, OfferBuilder, Requirement};
 use forecourt_core::{AgentCard, Clock, Handle, Message, PolicyPart, Site};
 use futures::future::BoxFuture;
 
@@ -180,6 +180,19 @@ struct FunctionRule<F>(F);
 impl<F: Fn(&AgentCard, &Message) -> RuleVerdict + Send + Sync + 'static> Rule for FunctionRule<F> {
     fn judge<'a>(&'a self, card: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, RuleVerdict> {
         Box::pin(std::future::ready(self.0(card, message)))
+    }
+}
+
+/// A rule that requires one payment of everybody.
+struct FixedPayment(Requirement);
+
+impl Rule for FixedPayment {
+    fn judge<'a>(&'a self, _: &'a AgentCard, _: &'a Message) -> BoxFuture<'a, RuleVerdict> {
+        Box::pin(std::future::ready(Err(Objection::from(self.0.clone()))))
+    }
+
+    fn fixed_payment(&self) -> Option<String> {
+        Some(self.0.rule.clone())
     }
 }
 

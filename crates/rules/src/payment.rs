@@ -1,9 +1,10 @@
 //! The rule `require_payment` wants a payment first. PolicyPart 3.3.3, F-7. Whether it was paid is for the host to
 //! know.
 
+use std::sync::Arc;
+
 use forecourt_core::policy::{
-    AcceptedPayment, Charge, CreditTerms, Demand, Objection, OfferContext, PaidFor, PaymentTerms, Requirement,
-    sanitize_map,
+    AcceptedPayment, Charge, CreditTerms, Demand, OfferContext, PaidFor, PaymentTerms, Requirement, sanitize_map,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::credit::{AutoDeduct, CreditSettings};
 use crate::limits::OFFERS_MAX;
 use crate::span::Span;
-use crate::{BuiltRule, RuleContext, RuleProblem, RuleWords, requirement_unless_wrong, rule};
+use crate::{BuiltRule, FixedPayment, RuleContext, RuleProblem, RuleWords, requirement_unless_wrong};
 
 /// The shorthand of the ways to pay that are for crawlers.
 const CRAWLER: &str = "crawler";
@@ -149,7 +150,7 @@ impl PaymentRule {
             demand: Demand::Payment(PaymentTerms { accepted, price, covers, credit, charge: self.charge(covers)? }),
         };
         requirement_unless_wrong(&payment, words)?;
-        Ok(rule(move |_, _| Err(Objection::from(payment.clone()))))
+        Ok(Arc::new(FixedPayment(payment)))
     }
 
     /// When it is charged.

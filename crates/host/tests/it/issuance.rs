@@ -12,6 +12,7 @@ mod credit;
 mod killed;
 mod nodes;
 mod payment;
+mod price;
 mod race;
 mod support;
 mod tentative;

@@ -3,18 +3,28 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_audit::{AUDIT_STREAM, AuditOutcome, AuditReader, AuditRecord, RequestOrigin};
+use forecourt_audit::{
+    AUDIT_QUEUE_MAX, AUDIT_STREAM, Audit, AuditOutcome, AuditReader, AuditRecord, PendingRecords, RequestOrigin,
+};
 use forecourt_core::policy::PaidFor;
-use forecourt_core::{Clock, MessageId};
-use forecourt_testkit::ScriptedAgent;
+use forecourt_core::{Clock, MessageId, Store};
+use forecourt_store::Memory;
+use forecourt_testkit::{HandClock, ScriptedAgent};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use super::support::{Till, Wants, ask, coins, payment, setup, stores, submitting, with_state};
-use crate::support::{Setup, message};
+use crate::faulty::FaultyStore;
+use crate::support::{Setup, handle, message};
 
 pub(super) async fn records(setup: &Setup) -> Vec<AuditRecord> {
-    let mut reader = AuditReader::new(setup.store.clone());
+    read(&setup.store, &setup.clock).await
+}
+
+async fn read(store: &Arc<dyn Store>, clock: &HandClock) -> Vec<AuditRecord> {
+    let mut reader = AuditReader::new(store.clone());
     let mut all = Vec::new();
-    while let Some(records) = reader.next(setup.clock.now()).await.unwrap() {
+    while let Some(records) = reader.next(clock.now()).await.unwrap() {
         all.extend(records);
     }
     all
@@ -70,4 +80,115 @@ async fn a_state_that_comes_again_is_told_of_once_whatever_comes_with_it() {
     let outcomes: Vec<AuditOutcome> = records(&setup).await.iter().map(|record| record.outcome).collect();
     use AuditOutcome::{Issued, Paid, Replayed, Resumed};
     assert_eq!(outcomes, [Issued, Paid, Resumed, Replayed, Issued, Paid, Resumed]);
+}
+
+/// An audit on a store that may be away, while its records are written.
+struct Written {
+    audit: Audit,
+    store: Arc<dyn Store>,
+    faulty: Arc<FaultyStore>,
+    clock: Arc<HandClock>,
+    stop: CancellationToken,
+    writing: JoinHandle<()>,
+}
+
+impl Written {
+    fn begin() -> Self {
+        let store: Arc<dyn Store> = Arc::new(Memory::new());
+        let (faulty, clock) = (Arc::new(FaultyStore::of(store.clone())), Arc::new(HandClock::new()));
+        let (audit, pending): (Audit, PendingRecords) = Audit::new();
+        let stop = CancellationToken::new();
+        let kept = Duration::from_secs(60 * 60);
+        let writing = tokio::spawn(pending.write(faulty.clone(), clock.clone(), kept, stop.clone()));
+        Self { audit, store, faulty, clock, stop, writing }
+    }
+
+    fn record(&self, number: usize) {
+        self.record_of("192.0.2.1", number);
+    }
+
+    fn record_of(&self, who: &str, number: usize) {
+        let origin = RequestOrigin { request: Some(number.to_string()), ..RequestOrigin::default() };
+        self.audit.record(AuditRecord {
+            at: self.clock.now(),
+            agent: handle(),
+            who: who.to_owned(),
+            rule: "fee".to_owned(),
+            kind: "payment_required".to_owned(),
+            outcome: AuditOutcome::Paid,
+            state: None,
+            origin,
+            usage: Default::default(),
+            dropped: 0,
+        });
+    }
+
+    /// What is kept, by its numbers, and how many records are told to be dropped.
+    async fn kept(&self) -> (Vec<usize>, u64) {
+        let records = read(&self.store, &self.clock).await;
+        let number = |record: &AuditRecord| record.origin.request.as_deref().unwrap().parse().unwrap();
+        (records.iter().map(number).collect(), records.iter().map(|record| record.dropped).sum())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_store_does_not_take_is_written_until_it_does_in_its_order_and_once() {
+    let written = Written::begin();
+    written.faulty.set_away(true);
+    written.record(1);
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    written.record(2);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    // It takes the batch, and can't say so.
+    written.faulty.set_away(false);
+    written.faulty.set_mute(true);
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    written.record(3);
+    written.faulty.set_mute(false);
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    assert_eq!(written.kept().await, (vec![1, 2, 3], 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_a_store_is_away_so_many_records_wait_and_the_next_one_tells_of_those_that_are_dropped() {
+    for more in [0, 1] {
+        let written = Written::begin();
+        written.faulty.set_away(true);
+        written.record(0);
+        // It is taken out of the queue, and tried again.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        (1..=AUDIT_QUEUE_MAX + more).for_each(|number| written.record(number));
+        written.faulty.set_away(false);
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        written.record(usize::MAX);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let (kept, dropped) = written.kept().await;
+        assert_eq!((kept.len(), dropped), (AUDIT_QUEUE_MAX + 2, more as u64));
+        assert!(kept.is_sorted());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_waits_for_a_store_that_is_away_and_not_for_ever() {
+    for comes_back in [true, false] {
+        let written = Written::begin();
+        written.faulty.set_away(true);
+        (0..1_000).for_each(|number| written.record(number));
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        written.stop.cancel();
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        written.faulty.set_away(!comes_back);
+        let Written { writing, store, clock, .. } = written;
+        tokio::time::timeout(Duration::from_secs(5), writing).await.unwrap().unwrap();
+        assert_eq!(read(&store, &clock).await.len(), if comes_back { 1_000 } else { 0 });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn names_that_fill_an_entry_lose_no_record() {
+    let written = Written::begin();
+    // As JSON six bytes each, and more than an entry has room for.
+    (0..256).for_each(|number| written.record_of(&"\u{1}".repeat(256), number));
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(written.kept().await, ((0..256).collect(), 0));
 }

@@ -246,18 +246,6 @@ async fn of_twelve_payments_for_one_state_one_is_taken() {
 }
 
 #[tokio::test]
-async fn a_price_that_is_raised_meanwhile_takes_nothing_for_the_old_one() {
-    let store = stores().remove(0).0;
-    let paid = Paid::at(&store, Charge::After, ScriptedAgent::saying(["Soup."])).await;
-    *paid.rule.0.lock() = Some(fee("7", Charge::After));
-    let again = ask(&paid.host, paid.again()).await;
-    assert_eq!(again.refusal().kind(), "payment_required");
-    assert_eq!(paid.stands().await, (IssuanceStatus::Verified, 0, false));
-    *paid.rule.0.lock() = Some(fee("5", Charge::After));
-    assert!(ask(&paid.host, paid.again()).await.is_answer());
-}
-
-#[tokio::test]
 async fn a_rule_that_charges_otherwise_by_now_takes_what_was_reserved_as_it_was() {
     let store = stores().remove(0).0;
     let paid = Paid::at(&store, Charge::After, ScriptedAgent::saying(["Soup."])).await;

@@ -146,30 +146,6 @@ async fn a_period_that_is_paid_for_lets_pass_to_its_end() {
 }
 
 #[tokio::test]
-async fn policy5_6_the_frozen_offer_counts_and_changed_terms_want_a_new_one() {
-    let (store, till) = (stores().remove(0).0, Arc::<Till>::default());
-    let rule = Wants::this(payment("5", PaidFor::Turn));
-    let host = setup(&store, &rule, &till).host(ScriptedAgent::saying(["Soup."])).await;
-    let refused = ask(&host, message("Dinner?")).await;
-    *rule.0.lock() = Some(payment("7", PaidFor::Turn));
-    // What was offered can be paid; it is not what is wanted any more.
-    let IssuanceOutcome::Refused(_) = host.pay(&refused.state(), &coins("7", "a"), &Default::default()).await.unwrap()
-    else {
-        panic!()
-    };
-    let IssuanceOutcome::Verified(_) = host.pay(&refused.state(), &coins("5", "b"), &Default::default()).await.unwrap()
-    else {
-        panic!()
-    };
-    let again = ask(&host, with_state("Dinner?", refused.thread.clone(), &refused.state())).await;
-    let RefusalKind::PaymentRequired { accepted_payments } = &again.refusal().kind else { panic!() };
-    assert_eq!(accepted_payments[0].payload["amount"], "7");
-    // The payment is not lost: with its terms back, it still is good for one answer.
-    *rule.0.lock() = Some(payment("5", PaidFor::Turn));
-    assert!(ask(&host, with_state("Dinner?", refused.thread.clone(), &refused.state())).await.is_answer());
-}
-
-#[tokio::test]
 async fn an_offer_can_be_paid_to_the_last_second_and_not_after_it() {
     let (store, till) = (stores().remove(0).0, Arc::<Till>::default());
     let rule = Wants::this(payment("5", PaidFor::Turn));

@@ -67,6 +67,11 @@ impl Rule for Wants {
         let verdict = self.0.lock().clone().map_or(Ok(()), |requirement| Err(requirement.into()));
         Box::pin(std::future::ready(verdict))
     }
+
+    fn fixed_payment(&self) -> Option<String> {
+        let wanted = self.0.lock();
+        wanted.as_ref().filter(|wanted| wanted.kind() == "payment_required").map(|wanted| wanted.rule.clone())
+    }
 }
 
 fn object(value: Value) -> Map<String, Value> {
