@@ -40,16 +40,26 @@ pub(crate) enum EarlyCharge {
     Unmet(Unmet),
 }
 
-/// A charge on its way in this process: nobody else asks what came of it meanwhile.
-struct ChargeUnderWay<'a>(&'a Issuances, &'a StateHash);
+/// A charge or settlement on its way in this process: nobody else asks what came of it meanwhile.
+pub(crate) struct ChargeUnderWay<'a>(&'a Issuances, &'a StateHash);
 
 impl Drop for ChargeUnderWay<'_> {
     fn drop(&mut self) {
-        self.0.desk.charging.lock().retain(|other| other != self.1);
+        // One of them: two may have begun at once, of which one writes that it settles.
+        let mut charging = self.0.desk.charging.lock();
+        if let Some(at) = charging.iter().position(|other| other == self.1) {
+            charging.swap_remove(at);
+        }
     }
 }
 
 impl Issuances {
+    /// Has nobody in this process ask what comes of a charge until that is dropped.
+    pub(crate) fn under_way<'a>(&'a self, hash: &'a StateHash) -> ChargeUnderWay<'a> {
+        self.desk.charging.lock().push(hash.clone());
+        ChargeUnderWay(self, hash)
+    }
+
     /// Notes that a checked payment is taken once its answer is complete.
     pub(crate) async fn reserve(
         &self,
@@ -114,15 +124,20 @@ impl Issuances {
     async fn charge_now(&self, state: UsedState) -> Result<EarlyCharge, Error> {
         let UsedState { hash, number, record } = state;
         let requirement = Box::new(record.requirement.clone());
+        let _under_way = self.under_way(&hash);
         self.list_indeterminate(&hash).await?;
-        let step = record.step(IssuanceStatus::Indeterminate, self.clock.now(), INDETERMINATE_KEPT);
+        let step = record.settling_by(&self.run.name(), self.clock.now());
         let Some(number) = self.write(&hash, &step, number).await? else { return Ok(EarlyCharge::Lost) };
         let settlement = self.settle_reserved(&step).await;
         Ok(match self.conclude(&hash, &step, number, settlement).await? {
-            IssuanceOutcome::Verified(_) => match self.last(&hash).await? {
-                Some((number, record)) => EarlyCharge::Ready(Box::new(UsedState { hash, number, record })),
-                None => EarlyCharge::Lost,
-            },
+            IssuanceOutcome::Verified(_) | IssuanceOutcome::Late(IssuanceStatus::Verified) => {
+                match self.last(&hash).await? {
+                    Some((number, record)) => {
+                        EarlyCharge::Ready(Box::new(UsedState { hash: hash.clone(), number, record }))
+                    }
+                    None => EarlyCharge::Lost,
+                }
+            }
             IssuanceOutcome::Refused(fault) => EarlyCharge::Unmet(Unmet::Ask(requirement, Some(fault))),
             IssuanceOutcome::Late(IssuanceStatus::Indeterminate) => EarlyCharge::Unmet(Unmet::Refused(indeterminate())),
             _ => EarlyCharge::Lost,
@@ -138,8 +153,7 @@ impl Issuances {
 
     /// Takes a reserved payment for an answer that is complete.
     pub(crate) async fn charge(&self, state: &UsedState) -> ChargeOutcome {
-        self.desk.charging.lock().push(state.hash.clone());
-        let under_way = ChargeUnderWay(self, &state.hash);
+        let under_way = self.under_way(&state.hash);
         let charged = self.charge_once(state).await;
         drop(under_way);
         charged.unwrap_or_else(|error| {

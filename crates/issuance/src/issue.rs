@@ -86,6 +86,7 @@ impl Issuances {
             resolution: None,
             receipt: None,
             settling: None,
+            settled_by: None,
             used: None,
             checkout: None,
             checkouts: 0,

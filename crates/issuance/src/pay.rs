@@ -16,7 +16,7 @@ use crate::checkout::{CheckoutEnd, PaidBy, at_checkout};
 use crate::claims::used_before;
 use crate::holding::HoldingEntry;
 use crate::issue::fault;
-use crate::limits::{EXPIRED_KEPT, INDETERMINATE_KEPT, PAYMENT_BYTES_MAX, SETTLE_TIME_MAX, VERIFY_TIME_MAX};
+use crate::limits::{EXPIRED_KEPT, PAYMENT_BYTES_MAX, SETTLE_TIME_MAX, TRIES_MAX, VERIFY_TIME_MAX};
 use crate::record::{IssuanceRecord, Settling};
 use crate::streams::{Issuances, StateHash};
 use crate::{IssuanceOutcome, IssuanceStatus};
@@ -131,10 +131,12 @@ impl Issuances {
         settling: Settling,
         selected: SelectedPayment,
     ) -> Result<IssuanceOutcome, Error> {
-        // Written before anything is taken: whatever happens from here on, somebody asks what came of it.
+        // Written before anything is taken: whatever happens from here on, somebody asks what came of it, and nobody
+        // else as long as this run lives.
+        let _under_way = self.under_way(hash);
         self.list_indeterminate(hash).await?;
         let payment = settling.payment(selected.scheme.family());
-        let step = record.step(IssuanceStatus::Indeterminate, self.clock.now(), INDETERMINATE_KEPT);
+        let step = record.settling_by(&self.run.name(), self.clock.now());
         let indeterminate = IssuanceRecord { settling: Some(settling), ..step };
         let Some(number) = self.write(hash, &indeterminate, number).await? else {
             // Somebody else was first. The claim stays with this state, whose payment it may be.
@@ -255,7 +257,7 @@ impl Issuances {
             // What its provider holds is let go of before the state is open again.
             Settlement::Refused(fault) if self.gives_back(record) => {
                 self.give_back_payment(hash, record, number).await?;
-                Ok(self.refuse_payment(hash, record, fault))
+                self.refuse_unless_paid(hash, record, fault).await
             }
             Settlement::Refused(fault) => {
                 let now = self.clock.now();
@@ -267,9 +269,10 @@ impl Issuances {
                 let issued =
                     IssuanceRecord { settling: None, used: None, resolution: None, expires_at, offered, ..step };
                 let claim = self.claim_number(settling).await?;
-                if self.write(hash, &issued, number).await?.is_some() {
-                    self.give_back(settling, claim).await;
+                if self.write(hash, &issued, number).await?.is_none() {
+                    return self.refuse_unless_paid(hash, record, fault).await;
                 }
+                self.give_back(settling, claim).await;
                 Ok(self.refuse_payment(hash, record, fault))
             }
             Settlement::Unknown(reason) => {
@@ -293,7 +296,8 @@ impl Issuances {
         // Before the step is written: after a crash in between both are tried again, and `deposit` finds that it was
         // made.
         self.deposit(hash, &paid, &receipt).await?;
-        if self.write(hash, &paid, number).await?.is_none() {
+        let is_written = self.write(hash, &paid, number).await?.is_some();
+        if !is_written && !self.write_over_reopened(hash, record, &paid).await? {
             // Whoever else asked what came of it has written so.
             return Ok(match self.late(hash).await? {
                 IssuanceOutcome::Late(IssuanceStatus::Verified) => IssuanceOutcome::Verified(Some(receipt)),
@@ -310,6 +314,48 @@ impl Issuances {
         self.desk.metrics.took(&paid.agent, &paid.requirement, Some(&receipt.amount));
         self.hold_payment(hash, &paid).await;
         Ok(IssuanceOutcome::Verified(Some(receipt)))
+    }
+
+    /// Writes that a payment was taken over its state, where somebody else took it for refused and has opened that
+    /// again: the money is there, whoever was told otherwise. Whether that was so.
+    async fn write_over_reopened(
+        &self,
+        hash: &StateHash,
+        record: &IssuanceRecord,
+        paid: &IssuanceRecord,
+    ) -> Result<bool, Error> {
+        let Some(settling) = &record.settling else { return Ok(false) };
+        for _ in 0..TRIES_MAX {
+            let Some((number, last)) = self.last(hash).await? else { return Ok(false) };
+            // With a checkout open it may be paid a second time, and what was refunded is over.
+            if last.status != IssuanceStatus::Issued || last.checkout.is_some() || last.is_refunded {
+                return Ok(false);
+            }
+            // It was given back, and must pay for nothing else.
+            if !self.claim(settling, hash).await? {
+                tracing::error!(agent = %record.agent, "a payment that was taken pays for another state by now");
+                return Ok(false);
+            }
+            let paid = IssuanceRecord { kept_until: paid.kept_until.max(last.kept_until), ..paid.clone() };
+            if self.write(hash, &paid, number).await?.is_some() {
+                return Ok(true);
+            }
+        }
+        Err(Error::unavailable())
+    }
+
+    /// The refusal of a payment, unless somebody else has found out meanwhile that it was taken: then what is written
+    /// counts, and nobody is told to pay again.
+    async fn refuse_unless_paid(
+        &self,
+        hash: &StateHash,
+        record: &IssuanceRecord,
+        fault: PaymentError,
+    ) -> Result<IssuanceOutcome, Error> {
+        Ok(match self.last(hash).await? {
+            Some((_, last)) if last.receipt.is_some() && !last.is_refunded => IssuanceOutcome::Late(self.status(&last)),
+            _ => self.refuse_payment(hash, record, fault),
+        })
     }
 
     /// The step of what is settled: consumed where its answer was given, else good for one.

@@ -182,9 +182,13 @@ impl Issuances {
         }
     }
 
-    /// Whether an answer is being charged for right now, by a run that finds out itself what comes of it.
+    /// Whether it is being settled or charged for right now, by a run that finds out itself what comes of it: whoever
+    /// settled it beside that one would have it told that the payment was used.
     fn is_at_work(&self, hash: &StateHash, record: &IssuanceRecord) -> bool {
-        let Some(run) = record.open_use().filter(|_| !record.is_cut_off) else { return false };
-        *run != *self.run.name() || self.desk.charging.lock().contains(hash)
+        // First, since this run may have been taken for dead meanwhile, and have another name by now.
+        if self.desk.charging.lock().contains(hash) {
+            return true;
+        }
+        record.at_work(self.clock.now()).is_some_and(|run| !record.is_cut_off && *run != *self.run.name())
     }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::holder::Holder;
-use crate::limits::SETTLE_TIME_MAX;
+use crate::limits::{INDETERMINATE_KEPT, SETTLE_TIME_MAX};
 use crate::{Issuance, IssuanceStatus};
 use forecourt_audit::RequestOrigin;
 
@@ -54,6 +54,9 @@ pub(crate) struct IssuanceRecord {
     /// What is being settled, or is to be once its answer is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) settling: Option<Settling>,
+    /// Who settles it before its answer, or did and does not know what came of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) settled_by: Option<Settler>,
     /// What used it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) used: Option<IssuanceUse>,
@@ -75,7 +78,7 @@ pub(crate) struct IssuanceRecord {
     /// The last request that took a step.
     #[serde(default)]
     pub(crate) origin: RequestOrigin,
-    /// Whether the run that used it is gone, and its answer was not whole. Found out as it is read, never written.
+    /// Whether the run that used or settled it is gone, and its answer was not whole. Found out as it is read, never written.
     #[serde(skip)]
     pub(crate) is_cut_off: bool,
 }
@@ -93,6 +96,13 @@ pub(crate) struct Settling {
     /// The family under whose name it is claimed, where that is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) claimed_as: Option<String>,
+}
+
+/// A run of the host that settles a payment. As long as that may take no other one asks what came of it.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Settler {
+    pub(crate) run: String,
+    pub(crate) since: Timestamp,
 }
 
 /// A checkout, written down before it is opened, so that whoever goes on with it opens the same one.
@@ -161,6 +171,13 @@ impl IssuanceRecord {
         self.used.as_ref().filter(|used| !used.is_answered).map(|used| &*used.run)
     }
 
+    /// The run that answers by it or settles it at `now`, and has not come to the end.
+    pub(crate) fn at_work(&self, now: Timestamp) -> Option<&str> {
+        // Twice as long as settling may take: who settled has written what it knows by then.
+        let settler = self.settled_by.as_ref().filter(|settler| now < after(settler.since, 2 * SETTLE_TIME_MAX));
+        self.open_use().or(settler.map(|settler| &*settler.run))
+    }
+
     /// Whether it is a payment whose rule takes it for complete answers alone.
     pub(crate) fn is_charged_after(&self) -> bool {
         matches!(&self.requirement.demand, Demand::Payment(terms) if terms.charge == Charge::After)
@@ -186,7 +203,14 @@ impl IssuanceRecord {
 
     /// The next step, which is remembered for so long at least.
     pub(crate) fn step(&self, status: IssuanceStatus, now: Timestamp, kept: Duration) -> Self {
-        Self { status, kept_until: self.kept_until.max(after(now, kept)), is_cut_off: false, ..self.clone() }
+        let kept_until = self.kept_until.max(after(now, kept));
+        Self { status, kept_until, settled_by: None, is_cut_off: false, ..self.clone() }
+    }
+
+    /// The step with which `run` begins to settle it.
+    pub(crate) fn settling_by(&self, run: &str, now: Timestamp) -> Self {
+        let settled_by = Some(Settler { run: run.to_owned(), since: now });
+        Self { settled_by, ..self.step(IssuanceStatus::Indeterminate, now, INDETERMINATE_KEPT) }
     }
 
     /// The entry that says so.

@@ -72,7 +72,7 @@ pub struct IssuanceLimits {
 /// What lasts when the deployment is replaced: the settlements that are asked about, and the audit.
 pub(crate) struct Desk {
     pub(crate) watched: Mutex<Vec<WatchedSettlement>>,
-    /// Charges on their way in this process.
+    /// Charges and settlements on their way in this process.
     pub(crate) charging: Mutex<Vec<StateHash>>,
     /// Tells that something was put there.
     pub(crate) news: Notify,
@@ -218,8 +218,8 @@ impl Issuances {
         let newest = self.store.entries(&state.stream(), Span::Before(u64::MAX), 1, self.clock.now()).await?;
         let Some((number, entry)) = newest.into_iter().next() else { return Ok(None) };
         let mut record: IssuanceRecord = serde_json::from_value(entry.body).map_err(Error::internal)?;
-        // Asked for only where a use is open: of most issuances the store of runs is not read.
-        if let Some(run) = record.open_use() {
+        // Asked for only where something is under way: of most issuances the store of runs is not read.
+        if let Some(run) = record.at_work(self.clock.now()) {
             record.is_cut_off = !self.dead_among(vec![run.to_owned()]).await?.is_empty();
         }
         Ok(Some((number, record)))

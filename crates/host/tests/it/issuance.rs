@@ -14,5 +14,6 @@ mod nodes;
 mod payment;
 mod price;
 mod race;
+mod settling;
 mod support;
 mod tentative;

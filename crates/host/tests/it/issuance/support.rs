@@ -1,7 +1,9 @@
 //! Rules that want something, and a till that says what it is told to.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use forecourt_core::gate::{Rule, RuleVerdict};
 use forecourt_core::policy::{
@@ -118,8 +120,13 @@ pub(super) struct Till {
     pub(super) settled: AtomicUsize,
     pub(super) verified: AtomicUsize,
     pub(super) reconciled: AtomicUsize,
-    /// How long settling takes.
+    /// Whether settling never comes to its end.
     pub(super) hangs: bool,
+    /// How long settling takes, and to find out what came of it once that is asked.
+    pub(super) settling_takes: Duration,
+    pub(super) reconciling_takes: Duration,
+    /// The payments that were taken, where several tills are of one chain: each is taken once.
+    pub(super) chain: Option<Chain>,
     /// Whether a payment is held until its answer, and what holding it says, one after the other; then that it is held.
     pub(super) holds: bool,
     pub(super) hold_says: Mutex<Vec<PaymentError>>,
@@ -135,11 +142,20 @@ pub(super) struct Till {
     pub(super) pays: Mutex<Option<String>>,
 }
 
+/// What was taken of everybody.
+pub(super) type Chain = Arc<Mutex<HashSet<String>>>;
+
 pub(super) fn refused_payment(code: &str) -> PaymentError {
     PaymentError { code: code.to_owned(), message: "No.".to_owned(), is_passing: false }
 }
 
 impl Till {
+    /// Takes a payment; whether it was still to be taken.
+    fn take(&self, payment: &PaymentSubmission) -> bool {
+        let nonce = payment.payload["nonce"].as_str().unwrap().to_owned();
+        self.chain.as_ref().is_none_or(|chain| chain.lock().insert(nonce))
+    }
+
     fn next(&self, offer: &AcceptedPayment, payment: &PaymentSubmission) -> Settlement {
         let mut says = self.says.lock();
         if !says.is_empty() {
@@ -233,7 +249,11 @@ impl PaymentScheme for Till {
             if self.hangs {
                 std::future::pending::<()>().await;
             }
-            self.next(offer, payment)
+            tokio::time::sleep(self.settling_takes).await;
+            match self.take(payment) {
+                true => self.next(offer, payment),
+                false => Settlement::Refused(refused_payment("duplicate_nonce")),
+            }
         })
     }
 
@@ -242,8 +262,12 @@ impl PaymentScheme for Till {
         offer: &'a AcceptedPayment,
         payment: &'a PaymentSubmission,
     ) -> BoxFuture<'a, Settlement> {
-        self.reconciled.fetch_add(1, Ordering::SeqCst);
-        Box::pin(std::future::ready(self.next(offer, payment)))
+        Box::pin(async move {
+            self.reconciled.fetch_add(1, Ordering::SeqCst);
+            self.take(payment);
+            tokio::time::sleep(self.reconciling_takes).await;
+            self.next(offer, payment)
+        })
     }
 }
 
