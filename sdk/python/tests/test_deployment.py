@@ -14,17 +14,18 @@ from forecourt_agent.testing import HostError, host
 # Says that it is ready, and ends of itself never.
 DEAF = """#!{python}
 import json, os, sys, time
-print(json.dumps({{"agents": ["a"], "domain": "d", "http_port": 1, "default_agent": "a", "pid": os.getpid()}}), flush=True)
+place = {{"agents": ["a"], "domain": "d", "http_port": 1, "default_agent": "a", "pid": os.getpid()}}
+print(json.dumps(place), flush=True)
 time.sleep(600)
 """
 
 
 class Programs(unittest.IsolatedAsyncioTestCase):
     async def test_a_program_that_is_not_there_is_told(self) -> None:
-        with mock.patch.dict(os.environ, {"FORECOURT": "/nowhere/forecourt"}):
-            with self.assertRaisesRegex(HostError, "/nowhere/forecourt can't be started"):
-                async with host("mysite"):
-                    pass
+        nowhere = mock.patch.dict(os.environ, {"FORECOURT": "/nowhere/forecourt"})
+        with nowhere, self.assertRaisesRegex(HostError, "/nowhere/forecourt can't be started"):
+            async with host("mysite"):
+                pass
 
     @unittest.skipIf(sys.platform == "win32", "the program is a script")
     async def test_who_is_cancelled_stays_cancelled_and_leaves_no_process(self) -> None:
