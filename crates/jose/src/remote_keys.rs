@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::Timestamp;
+use futures::future::BoxFuture;
 use parking_lot::Mutex;
 
 use crate::algorithm::Algorithm;
@@ -53,12 +54,16 @@ impl<S: KeySource> RemoteKeys<S> {
 
     /// The keys, with one that suits `kid` and `algorithm` if the source has one. Fails with
     /// [`ProofError::KeysUnavailable`] where there are none that may be used.
-    pub async fn with(
-        &self,
-        kid: Option<&str>,
+    pub fn with<'a>(
+        &'a self,
+        kid: Option<&'a str>,
         algorithm: Algorithm,
         now: Timestamp,
-    ) -> Result<Arc<KeySet>, ProofError> {
+    ) -> BoxFuture<'a, Result<Arc<KeySet>, ProofError>> {
+        Box::pin(self.found(kid, algorithm, now))
+    }
+
+    async fn found(&self, kid: Option<&str>, algorithm: Algorithm, now: Timestamp) -> Result<Arc<KeySet>, ProofError> {
         let known = |within: Duration| {
             let kept = self.kept.lock().clone();
             let has = |keys: &Arc<KeySet>| keys.select(kid, algorithm, now).next().is_some();
