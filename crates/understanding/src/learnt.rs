@@ -16,10 +16,10 @@ pub use self::unnamed::{UnnamedProperty, name_in_words, unnamed};
 use crate::distance_name;
 use crate::limits::{LEARNT_PROPERTIES_MAX, LEARNT_WORDS_MAX};
 use crate::paths::{
-    AGES, CALENDAR_MONTH, EVENT_BEGINS, EVENT_DAYS, EVENT_EVERY, EVENT_SERIES, EVENT_WEEKDAYS, HOURLY_PRICE, LAST_DAY,
-    MONTHLY_PRICE, OFFERED, OPENING_TIMES, PLACE_PATHS, PRICE_LEVEL, RANGE_ENDS, SORT_PATHS, WORK_HOURS, YEARLY_PAY,
+    AGES, CALENDAR_MONTH, CAPACITY, EVENT_BEGINS, EVENT_DAYS, EVENT_EVERY, EVENT_SERIES, EVENT_WEEKDAYS, HOURLY_PRICE,
+    LAST_DAY, MONTHLY_PRICE, OFFERED, OPENING_TIMES, PLACE_PATHS, PRICE_LEVEL, RANGE_ENDS, SORT_PATHS, WORK_HOURS,
+    YEARLY_PAY,
 };
-use crate::quantity::CAPACITY;
 use crate::unit::Dimension;
 
 /// A property as items state it.
@@ -211,9 +211,6 @@ impl LearntProperties {
         for (code, phrase) in phrases.collect::<Vec<_>>() {
             self.phrase(code, &phrase, LearntMeaning::Name(at));
         }
-        if let (StatedValues::Numbers { .. }, Some(counted)) = (&stated.values, counted(&own)) {
-            LANGUAGES.iter().for_each(|code| self.phrase(code, counted, LearntMeaning::Name(at)));
-        }
         let is_feature = FEATURES.iter().any(|list| stated.path.starts_with(list));
         if known.is_none() && is_feature && stated.values == StatedValues::Truth {
             self.add_kind_names(at, &own, names);
@@ -222,13 +219,8 @@ impl LearntProperties {
         if let Some(unit) = unit {
             LANGUAGES.iter().for_each(|code| self.phrase(code, unit, LearntMeaning::Name(at)));
         }
-        if let (StatedValues::Numbers { .. }, Some(last)) = (&stated.values, last_word(&own)) {
-            LANGUAGES.iter().for_each(|code| self.phrase(code, last, LearntMeaning::ShortName(at)));
-        }
-        if let (StatedValues::Numbers { .. }, Some(first), true) =
-            (&stated.values, first_word(&own), dimension.is_some())
-        {
-            LANGUAGES.iter().for_each(|code| self.phrase(code, first, LearntMeaning::FirstWord(at)));
+        if matches!(stated.values, StatedValues::Numbers { .. }) {
+            self.add_parts_of_name(at, &own, dimension.is_some());
         }
         if let Some(property) = known.or_else(|| names.ending(&own)) {
             self.add_told(at, property, &stated.values);
@@ -259,6 +251,18 @@ impl LearntProperties {
             distance_to: distance_name::target(&own).filter(|_| dimension == Some(Dimension::Length)),
             free_of,
         });
+    }
+
+    /// Words of the name of a number by which people call it: what is counted, the last one, and the first one of a measure.
+    fn add_parts_of_name(&mut self, at: usize, own: &str, is_measure: bool) {
+        let parts = [
+            counted(own).map(|word| (word, LearntMeaning::Name(at))),
+            last_word(own).map(|word| (word, LearntMeaning::ShortName(at))),
+            first_word(own).filter(|_| is_measure).map(|word| (word, LearntMeaning::FirstWord(at))),
+        ];
+        for (word, meaning) in parts.into_iter().flatten() {
+            LANGUAGES.iter().for_each(|code| self.phrase(code, word, meaning.clone()));
+        }
     }
 
     /// What people call the kind of a feature: "piscine privée" is a pool, and "private garden" a garden. Its first word says

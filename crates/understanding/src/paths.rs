@@ -175,3 +175,6 @@ pub const PLACE_PATHS: &[&str] = &[
     "countryOfOrigin.name",
     "countryOfOrigin",
 ];
+
+/// The property of the vocabulary that says for how many people there is room.
+pub(crate) const CAPACITY: &str = "capacity";

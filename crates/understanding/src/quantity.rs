@@ -8,7 +8,7 @@ use crate::filter::{Filter, SortOrder, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::learnt::{LearntProperty, StatedValues};
 use crate::left_over::DEGREES;
-use crate::paths::{AGES, PRICE_LEVEL, YEARLY_PAY};
+use crate::paths::{AGES, CAPACITY, PRICE_LEVEL, YEARLY_PAY};
 use crate::reader::Reader;
 use crate::yearly_pay;
 
@@ -62,9 +62,6 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
         QuantitySubject::None => None,
     }
 }
-
-/// The property of the vocabulary that says for how many people there is room.
-pub(crate) const CAPACITY: &str = "capacity";
 
 /// Where items say for how many people something is.
 pub(crate) fn rooms_for(reader: &Reader<'_>) -> Vec<String> {

@@ -7,6 +7,8 @@ use forecourt_vocabulary::{
     Class, PhraseMeaning, PropertyTable, Quantity, QuestionToken, TextProperties, WordClass, tokens,
 };
 
+use crate::exclusion::Exclusion;
+use crate::filter::Filter;
 use crate::learnt::LearntMeaning;
 use crate::near;
 use crate::scope::ReadingAids;
@@ -190,6 +192,15 @@ impl<'a> Reader<'a> {
     /// be free of it.
     pub(crate) fn can_lack(&self, class: &Class) -> bool {
         self.states(&class.area) || self.aids.known.promises(&class.id)
+    }
+
+    /// That items must be without what is of a class, where it can be known of them.
+    pub(crate) fn without_class(&self, id: &str) -> Option<Filter> {
+        let (vocabulary, language) = (self.aids.vocabulary, self.aids.answer_in.as_str());
+        let class = vocabulary.class(id).filter(|class| self.can_lack(class))?;
+        let exclusion = Exclusion { classes: vec![class.id.clone()], ..Exclusion::default() };
+        let words = vocabulary.said_without(&self.class_name(id, ""), language);
+        Some(Filter { words, ..exclusion.filter(vocabulary, language) })
     }
 
     /// Whether an item has a word in a list of what is in it.

@@ -9,8 +9,8 @@ use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::learnt::{LearntMeaning, LearntProperty, StatedValues};
 use crate::measure::{self, days_of};
-use crate::paths::{AGES, RANGE_ENDS};
-use crate::quantity::{self, CAPACITY, within};
+use crate::paths::{AGES, CAPACITY, RANGE_ENDS};
+use crate::quantity::{self, within};
 use crate::reader::Reader;
 use crate::unit::{self, Dimension};
 

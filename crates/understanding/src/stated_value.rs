@@ -11,7 +11,6 @@ use crate::learnt::{LearntMeaning, LearntProperty, is_of_language};
 use crate::paths::{AGES, SHARE_MIN};
 use crate::quantity;
 use crate::reader::Reader;
-use crate::without;
 
 /// The area of the vocabulary whose classes are colours.
 const COLOURS: &str = "color";
@@ -308,7 +307,7 @@ impl<'a> PhraseLimit<'a> {
         let named = |words: &str| reader.aids.vocabulary.class_named(words);
         let class = named(&self.written).or_else(|| named(&folded(&self.written)));
         let class = class.filter(|class| !reader.states(&class.area) && reader.aids.known.promises(&class.id));
-        let promised = class.and_then(|class| without::without_class(reader, &class.id));
+        let promised = class.and_then(|class| reader.without_class(&class.id));
         // A diet is no word on traces: where what promises to be free of something states it all the same, only what is
         // stated counts.
         let stating = |values: &Vec<String>| Filter { test: Test::OneOf(values.clone()), ..none_of.clone() };

@@ -106,7 +106,7 @@ pub(crate) fn lacks(reader: &Reader<'_>, thing: &Thing) -> Option<Filter> {
             let named = reader.class_name(id, &reader.written(thing.tokens.clone()).to_lowercase());
             let language = reader.aids.answer_in.as_str();
             let words = reader.aids.vocabulary.said_without(&named, language);
-            without_class(reader, id).map(|filter| Filter { words, ..filter })
+            reader.without_class(id).map(|filter| Filter { words, ..filter })
         }
         ThingKind::Words(words) if reader.aids.known.has_word(MATERIAL, words) => {
             let vocabulary = reader.aids.vocabulary;
@@ -129,14 +129,6 @@ pub(crate) fn lacks(reader: &Reader<'_>, thing: &Thing) -> Option<Filter> {
         }
         ThingKind::Unknown => None,
     }
-}
-
-pub(crate) fn without_class(reader: &Reader<'_>, id: &str) -> Option<Filter> {
-    let vocabulary = reader.aids.vocabulary;
-    let class = vocabulary.class(id).filter(|class| reader.can_lack(class))?;
-    let exclusion = Exclusion { classes: vec![class.id.clone()], ..Exclusion::default() };
-    let words = vocabulary.said_without(&reader.class_name(id, ""), reader.aids.answer_in.as_str());
-    Some(Filter { words, ..exclusion.filter(vocabulary, reader.aids.answer_in.as_str()) })
 }
 
 /// A negation of something unknown: a limit that was not understood, where limits can be meant at all.
@@ -207,7 +199,7 @@ fn free_of(reader: &Reader<'_>, things: &[Thing], tokens: std::ops::Range<usize>
 pub(crate) fn read_word(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let start = || reader.absorb(at, WordClass::WithoutLead, floor);
     if let Some(((id, is_condition), end)) = reader.longest(at, leaves_out) {
-        let filter = if is_condition { without_class(reader, id) } else { diet(reader, id, at)? };
+        let filter = if is_condition { reader.without_class(id) } else { diet(reader, id, at)? };
         let tokens = start()..end;
         return Some(match filter {
             Some(filter) => {
