@@ -64,9 +64,9 @@ class Pages(unittest.TestCase):
     def test_pages_that_are_written_by_hand_can_be_edited(self):
         with tempfile.TemporaryDirectory() as docs:
             (Path(docs) / "manual").mkdir()
-            (Path(docs) / "manual/a.md").write_text("# A\n")
+            (Path(docs) / "manual" / "a.md").write_text("# A\n")
             self.assertIn(
-                'href="https://e.example/edit/docs/manual/a.md"',
+                'href="https://e.example/edit/docs/' 'manual/a.md"',
                 rewritten("", docs=Path(docs), edit_base="https://e.example/edit/"),
             )
             self.assertNotIn("Edit this page", rewritten("", docs=Path(docs)))
