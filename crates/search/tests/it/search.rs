@@ -128,7 +128,7 @@ async fn more_goes_on_and_then_says_that_it_was_all() {
 async fn a_follow_up_narrows_down_what_was_asked() {
     let (_folder, built) = kitchen();
     let history = vec![Turn::text(Role::User, "chickpeas, no nuts"), Turn::text(Role::Assistant, "…")];
-    let answer = ask_after(&built, history, "and under 20 minutes?").await;
+    let answer = ask_after(&built, history, "and under 21 minutes?").await;
     assert_eq!(names(&answer), ["Hummus"], "{}", answer.text());
     assert!(answer.text().contains("One match: **[Hummus]"), "{}", answer.text());
 }
