@@ -204,13 +204,7 @@ impl LearntProperties {
             let first = known.and_then(|property| property.names(language).first());
             first.unwrap_or(&own).clone()
         });
-        let phrases = LANGUAGES.iter().flat_map(|code| {
-            let named = known.map(|property| property.names(code)).unwrap_or_default();
-            named.iter().chain([&own]).map(move |phrase| (*code, phrase.clone()))
-        });
-        for (code, phrase) in phrases.collect::<Vec<_>>() {
-            self.phrase(code, &phrase, LearntMeaning::Name(at));
-        }
+        self.add_names(at, &own, known);
         let is_feature = FEATURES.iter().any(|list| stated.path.starts_with(list));
         if known.is_none() && is_feature && stated.values == StatedValues::Truth {
             self.add_kind_names(at, &own, names);
@@ -251,6 +245,16 @@ impl LearntProperties {
             distance_to: distance_name::target(&own).filter(|_| dimension == Some(Dimension::Length)),
             free_of,
         });
+    }
+
+    /// What a property is called, here and in the vocabulary.
+    fn add_names(&mut self, at: usize, own: &str, known: Option<&ItemProperty>) {
+        for code in LANGUAGES {
+            for phrase in known.map(|property| property.names(code)).unwrap_or_default() {
+                self.phrase(code, phrase, LearntMeaning::Name(at));
+            }
+            self.phrase(code, own, LearntMeaning::Name(at));
+        }
     }
 
     /// Words of the name of a number by which people call it: what is counted, the last one, and the first one of a measure.
