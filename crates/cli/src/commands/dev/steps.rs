@@ -55,6 +55,8 @@ pub(super) struct Step {
     pub(super) details: String,
     pub(super) took: Duration,
     pub(super) end: StepEnd,
+    /// How many operations it is: one, unless it is of the store and has others beside it.
+    operations: usize,
     pub(super) inner: Vec<Step>,
 }
 
@@ -124,7 +126,8 @@ fn step(trace: &FinishedTrace, span: &FinishedSpan) -> Vec<Step> {
         return inner;
     }
     let end = end_of(kind, span);
-    vec![Step { kind, label: label(kind, span), details: details(kind, span, end), took: span.took, end, inner }]
+    let (label, details) = (label(kind, span), details(kind, span, end));
+    vec![Step { kind, label, details, took: span.took, end, operations: 1, inner }]
 }
 
 fn end_of(kind: StepKind, span: &FinishedSpan) -> StepEnd {
@@ -185,22 +188,19 @@ fn cost(micros: i64) -> String {
 /// Operations of the store beside each other are one step: there are many of them, and each is short.
 fn joined(steps: Vec<Step>) -> Vec<Step> {
     let mut joined: Vec<Step> = Vec::with_capacity(steps.len());
-    let mut counts: Vec<usize> = Vec::with_capacity(steps.len());
     for step in steps {
         let is_more = |before: &Step| {
             let are_of_store = before.kind == StepKind::Store && step.kind == StepKind::Store;
             are_of_store && before.end == step.end
         };
-        match (joined.last_mut().filter(|before| is_more(before)), counts.last_mut()) {
-            (Some(before), Some(count)) => {
-                *count += 1;
+        match joined.last_mut().filter(|before| is_more(before)) {
+            // Those of a message were joined before they came here.
+            Some(before) => {
+                before.operations += step.operations;
                 before.took += step.took;
-                before.label = format!("store, {count} operations");
+                before.label = format!("store, {} operations", before.operations);
             }
-            _ => {
-                joined.push(step);
-                counts.push(1);
-            }
+            None => joined.push(step),
         }
     }
     joined
@@ -246,6 +246,16 @@ mod tests {
             ("model small", StepEnd::Failed, "timeout")
         );
         assert!(is_message(&trace));
+    }
+
+    #[test]
+    fn operations_of_the_store_are_counted_on_where_a_message_ends() {
+        let of_store = |id, parent| span(id, parent, "save", 1, &[("db.operation.name", "save")]);
+        let root = span(1, 0, "GET /", 9, &[("forecourt.protocol", "rest"), ("http.request.method", "GET")]);
+        let receive = span(2, 1, "receive", 5, &[]);
+        let found = steps(&trace(vec![root, receive, of_store(3, 2), of_store(4, 2), of_store(5, 1)]));
+        let told: Vec<_> = found.iter().map(|step| (step.label.as_str(), step.took)).collect();
+        assert_eq!(told, [("store, 3 operations", Duration::from_millis(3))]);
     }
 
     #[test]
