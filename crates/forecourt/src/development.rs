@@ -20,14 +20,12 @@ use axum::Router;
 use axum::middleware::from_fn_with_state;
 use forecourt_core::{Clock, Rule};
 use forecourt_server::AdminToken;
-use forecourt_telemetry::{SampledFlag, TARGET, TracePolicy, start};
-use opentelemetry::trace::TracerProvider;
+use forecourt_telemetry::{SampledFlag, TracePolicy, start};
 use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider};
 use parking_lot::Mutex;
 use tokio::sync::mpsc::{Receiver, channel};
-use tracing_subscriber::filter::filter_fn;
-use tracing_subscriber::{Layer, Registry};
 
+use crate::telemetry::{BoxedLayer, span_layer};
 use notes::CallerNote;
 pub(crate) use notes::PricedUsage;
 pub use notes::{CALLER, COST_MICROS, MESSAGE};
@@ -35,9 +33,6 @@ pub use requests::KeptRequest;
 use requests::{RecentRequests, keep};
 use traces::TraceCollector;
 pub use traces::{FinishedSpan, FinishedTrace};
-
-/// What our spans come from.
-const SCOPE: &str = "forecourt";
 
 /// What watches a deployment that is worked on, from one house to the next.
 pub struct Development {
@@ -48,7 +43,7 @@ pub struct Development {
 /// What comes of watching.
 pub struct DevelopmentEvents {
     /// Makes the spans. To be a layer of the subscriber.
-    pub layer: Box<dyn Layer<Registry> + Send + Sync>,
+    pub layer: BoxedLayer,
     /// Each request, once it is over.
     pub traces: Receiver<FinishedTrace>,
 }
@@ -62,15 +57,8 @@ impl Development {
             .with_span_processor(TraceCollector::new(finished, clock))
             .with_sampler(Sampler::AlwaysOn)
             .build();
-        let layer = tracing_opentelemetry::layer()
-            .with_tracer(provider.tracer(SCOPE))
-            .with_location(false)
-            .with_threads(false)
-            .with_target(false)
-            .with_tracked_inactivity(false);
-        let layer = layer.with_filter(filter_fn(|about| about.is_span() && about.target() == TARGET)).boxed();
         let development = Self { requests: Arc::default(), token };
-        (Arc::new(development), DevelopmentEvents { layer, traces })
+        (Arc::new(development), DevelopmentEvents { layer: span_layer(&provider), traces })
     }
 
     /// What opens the console.

@@ -53,6 +53,17 @@ const SCOPE: &str = "forecourt";
 /// A layer of the subscriber.
 pub type BoxedLayer = Box<dyn Layer<Subscriber> + Send + Sync>;
 
+/// The layer that makes our spans, for whatever processes those of `provider`.
+pub(crate) fn span_layer(provider: &SdkTracerProvider) -> BoxedLayer {
+    let layer = tracing_opentelemetry::layer()
+        .with_tracer(provider.tracer(SCOPE))
+        .with_location(false)
+        .with_threads(false)
+        .with_target(false)
+        .with_tracked_inactivity(false);
+    layer.with_filter(filter_fn(is_ours)).boxed()
+}
+
 /// What tells a collector, at work.
 pub struct Telemetry {
     exporter: Option<Arc<Exporter>>,
@@ -111,13 +122,7 @@ impl Telemetry {
                 .with_sampler(Sampler { share })
                 .with_resource(about.clone())
                 .build();
-            let layer = tracing_opentelemetry::layer()
-                .with_tracer(provider.tracer(SCOPE))
-                .with_location(false)
-                .with_threads(false)
-                .with_target(false)
-                .with_tracked_inactivity(false);
-            (telemetry.spans, layers.traces) = (Some(queue), Some(layer.with_filter(filter_fn(is_ours)).boxed()));
+            (telemetry.spans, layers.traces) = (Some(queue), Some(span_layer(&provider)));
         }
         if let Some(url) = urls.logs {
             let queue = queue::logs(exporter, url, queue_max, resource);

@@ -8,7 +8,7 @@ use opentelemetry::{Context, KeyValue};
 use opentelemetry_sdk::trace::{SamplingDecision, SamplingResult, ShouldSample};
 use tracing::Metadata;
 
-/// Whether a span is for the collector: no line of the log is, and no span of the log.
+/// Whether a span is one of ours: no line of the log is, and no span of the log.
 pub(super) fn is_ours(about: &Metadata<'_>) -> bool {
     about.is_span() && about.target() == TARGET
 }
