@@ -55,6 +55,11 @@ impl Serving {
         std::fs::write(self.data.join(FILE), serde_json::to_vec(self)?)
     }
 
+    /// Whether it is served over plain HTTP alone, as while it is worked on: it names that port for both.
+    pub fn is_plain(&self) -> bool {
+        self.http_port == Some(self.https_port)
+    }
+
     /// What was last served from the data folder `data`.
     pub fn of_data(data: &Path) -> Option<Self> {
         read(&data.join(FILE))
@@ -179,6 +184,8 @@ mod tests {
             data: data.path().to_path_buf(),
         };
         std::fs::write(data.path().join(FILE), serde_json::to_vec(&serving).unwrap()).unwrap();
+        assert!(!serving.is_plain() && Serving { http_port: Some(8443), ..serving.clone() }.is_plain());
+        assert!(!Serving { http_port: None, ..serving.clone() }.is_plain(), "one of an earlier release");
         assert_eq!(Serving::find(&domain, Some(data.path())), Some(serving));
         assert_eq!(Serving::find(&Domain::parse("other.localhost").unwrap(), Some(data.path())), None);
     }

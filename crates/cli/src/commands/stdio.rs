@@ -41,8 +41,7 @@ pub(crate) async fn run(stdio: Stdio) -> Outcome {
         // has no listener, so this one serves beside it.
         Err(_) => match Serving::find(deployment.domain(), Some(&kept)).filter(answers) {
             Some(serving) => {
-                // One that is worked on has plain HTTP alone, and names it for both.
-                let scheme = if serving.http_port == Some(serving.https_port) { "http" } else { "https" };
+                let scheme = if serving.is_plain() { "http" } else { "https" };
                 let url = format!("{scheme}://{}:{}{BRIDGED_PATH}", serving.domain, serving.https_port);
                 carry(&url, Some(kept), stdio.token.as_deref()).await
             }

@@ -49,7 +49,7 @@ impl Way {
                 vec![(port, own.map(|serving| serving.data.clone()))]
             }
             None if domain.is_local() => {
-                let (plain, serving): (Vec<_>, Vec<_>) = serving.into_iter().partition(is_plain);
+                let (plain, serving): (Vec<_>, Vec<_>) = serving.into_iter().partition(Serving::is_plain);
                 if let (Some(plain), true) = (plain.first(), serving.is_empty()) {
                     return Err(worked_on(domain, plain.https_port));
                 }
@@ -127,11 +127,6 @@ fn egress(domain: &Domain, port: u16, folder: Option<PathBuf>, trust: Trust<'_>)
     let loopback = || [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)].map(IpNet::from).to_vec();
     let allow = if domain.is_local() { loopback() } else { Vec::new() };
     trusting(EgressConfig { allow, ports: vec![port], ..EgressConfig::default() }, folder, trust)
-}
-
-/// Whether a deployment is served over plain HTTP alone: it names that port for both.
-fn is_plain(serving: &Serving) -> bool {
-    serving.http_port == Some(serving.https_port)
 }
 
 fn worked_on(domain: &Domain, port: u16) -> Failure {
