@@ -15,6 +15,15 @@ fn is_there(program: &str) -> bool {
     found.is_ok_and(|found| found.status.success())
 }
 
+/// Whether a program is missing, which is said with the package of Debian that has it.
+fn lacks(program: &str, of: &str) -> bool {
+    let is_missing = !is_there(program);
+    if is_missing {
+        eprintln!("skipped: {program} is not installed ({of})");
+    }
+    is_missing
+}
+
 #[track_caller]
 fn fine(output: Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -44,8 +53,7 @@ fn static_program(folder: &Path) -> PathBuf {
 
 #[test]
 fn a_program_that_uses_libraries_goes_into_no_static_archive_and_no_image() {
-    if !is_there("readelf") {
-        eprintln!("skipped: readelf is not installed (binutils)");
+    if lacks("readelf", "binutils") {
         return;
     }
     for what in ["static", "image"] {
@@ -140,8 +148,7 @@ fn programs_for_macs_are_packed_on_any_machine() {
 
 #[test]
 fn the_script_installs_what_the_sums_name_and_nothing_else() {
-    if !is_there("readelf") {
-        eprintln!("skipped: readelf is not installed (binutils)");
+    if lacks("readelf", "binutils") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -175,8 +182,7 @@ fn made_of_packages(folder: &Path, what: &str) -> Output {
 
 #[test]
 fn the_formula_and_the_script_of_a_release_name_its_archives() {
-    if !is_there("readelf") {
-        eprintln!("skipped: readelf is not installed (binutils)");
+    if lacks("readelf", "binutils") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -200,8 +206,7 @@ fn the_formula_and_the_script_of_a_release_name_its_archives() {
 
 #[test]
 fn the_repository_for_apt_lists_its_packages_with_their_sums() {
-    if !is_there("dpkg-deb") {
-        eprintln!("skipped: dpkg-deb is not installed");
+    if lacks("dpkg-deb", "dpkg") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
