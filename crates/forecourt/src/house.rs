@@ -361,9 +361,7 @@ impl AgentBuilder<'_> {
         all.identities.push((agent.settings.handle, agent.identity));
         Ok(())
     }
-}
 
-impl AgentBuilder<'_> {
     /// Who is told what models use.
     fn usage(&self) -> Arc<dyn UsageRecorder> {
         let models = self.deployment.meters.models.clone();

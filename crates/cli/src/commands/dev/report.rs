@@ -123,7 +123,7 @@ fn style_of(end: StepEnd) -> &'static str {
 fn outcome(trace: &FinishedTrace, root: &FinishedSpan) -> (String, StepEnd) {
     let of = |kind: StepKind| trace.spans.iter().filter(move |span| StepKind::of(span) == kind);
     let told = |kind: StepKind| of(kind).find_map(|span| span.text("forecourt.outcome"));
-    let refused = of(StepKind::Gate).find_map(|span| span.text("forecourt.outcome")).filter(|told| told != "admitted");
+    let refused = told(StepKind::Gate).filter(|told| told != "admitted");
     let code = refused
         .or_else(|| told(StepKind::Agent))
         .or_else(|| told(StepKind::Message))
