@@ -69,7 +69,8 @@ fn unread(file: &Path) -> Option<Problem> {
     Some(Problem::of_file(file, text).hint(hint))
 }
 
-/// Whether an ending is that of settings but for its case, one letter, or the order of its letters.
+/// Whether an ending is that of settings but for its case, one letter, or the order of its letters. One with another sign
+/// in it, such as `toml~`, is of what an editor keeps beside a file.
 fn is_misspelt(ending: &str) -> bool {
     let letters = |text: &str| {
         let mut letters: Vec<char> = text.chars().collect();
@@ -81,7 +82,8 @@ fn is_misspelt(ending: &str) -> bool {
         ends.any(|(begin, end)| format!("{}{}", &text[..begin], &text[end..]) == other)
     };
     let ending = ending.to_ascii_lowercase();
-    letters(&ending) == letters(ENDING) || without_one(&ending, ENDING) || without_one(ENDING, &ending)
+    let is_near = letters(&ending) == letters(ENDING) || without_one(&ending, ENDING) || without_one(ENDING, &ending);
+    is_near && ending.chars().all(char::is_alphanumeric)
 }
 
 #[cfg(test)]
@@ -119,12 +121,12 @@ mod tests {
     #[test]
     fn files_that_nobody_reads_are_told_and_those_beside_settings_are_not() {
         let folder = tempfile::tempdir().unwrap();
-        let names =
-            ["a.tml", "b.yaml", "c.YML", "d.TOML", "e.toml", "f.md", "g.json", "h.py", ".i.yaml", "j", "k.html"];
-        names.iter().for_each(|name| std::fs::write(folder.path().join(name), "").unwrap());
+        let wrong = ["a.tml", "b.yaml", "c.YML", "d.TOML"];
+        let fine = ["e.toml", "e.toml~", "f.md", "g.json", "h.py", ".i.yaml", "j", "k.html"];
+        wrong.iter().chain(&fine).for_each(|name| std::fs::write(folder.path().join(name), "").unwrap());
         let told = unread_files(folder.path());
         let names: Vec<_> = told.iter().map(|told| told.file().file_name().unwrap().to_str().unwrap()).collect();
-        assert_eq!(names, ["a.tml", "b.yaml", "c.YML", "d.TOML"]);
+        assert_eq!(names, wrong);
         assert!(told[0].next_step().unwrap().contains("a.toml") && told[1].message().contains("not yaml"));
         assert!(unread_files(&folder.path().join("none")).is_empty());
     }
