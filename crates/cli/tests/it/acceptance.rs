@@ -108,7 +108,6 @@ fn mistakes_are_found_by_check_and_nothing_is_run() {
     assert!(run(&Deployment::gatehouse(), &[]).failed(2).contains("there is no test"));
 }
 
-/// A kitchen with @vip, who wants to know who asks.
 #[test]
 fn callers_are_who_a_test_says_and_rules_see_them() {
     let rules = "\n[[policy.rules]]\nkind = \"require_identity\"\n\n[[policy.rules]]\nkind = \"deny\"\nsubjects = [\"oauth:https://id.example#mallory\"]\n";

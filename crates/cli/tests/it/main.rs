@@ -3,6 +3,8 @@
 //! | module | holds |
 //! |---|---|
 //! | `acceptance` | `forecourt test`: tests of deployments, recorded models |
+//! | `development` | `forecourt dev`, and what `check` finds beside what is refused |
+//! | `manual_site` | the manual as static pages |
 //! | `rest` | the examples of Mentionable REST 9, and every status that it names |
 //! | `tasks` | background tasks: polling, callbacks, webhooks, artifacts, kill -9, draining |
 //! | `identity` | who is believed to be who |

@@ -1,5 +1,6 @@
-//! What people install: the Debian package on a root of its own, and the Helm chart. Each needs programs that not
-//! every machine has, and says so.
+//! What people install: the Debian package on a root of its own, the wheel and the packages of npm, the archives with
+//! their script and formula, the repository for apt, and the Helm chart. Each needs programs that not every machine has,
+//! and says so.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

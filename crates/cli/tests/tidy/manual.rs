@@ -73,7 +73,7 @@ fn without_code(text: &str) -> String {
     spans.replace_all(&blocks.replace_all(text, ""), "").into_owned()
 }
 
-/// The first line of a page behind its title, without comments, which speak to the tests.
+/// The first line of a page behind its title.
 fn first_words(text: &str) -> &str {
     let mut lines = text.lines().skip(1).map(str::trim);
     lines.find(|line| !line.is_empty()).unwrap_or_default()
