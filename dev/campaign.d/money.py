@@ -24,8 +24,10 @@ LIMITS = "open_issuances_per_caller_max = 100000"
 class PaidService(Service):
     """What works behind paid agents: some of its answers fail."""
 
+    dice = random.Random()
+
     def do_POST(self):
-        if random.randrange(100) >= payers.FAILS:
+        if self.dice.randrange(100) >= payers.FAILS:
             return super().do_POST()
         self.rfile.read(int(self.headers["Content-Length"]))
         self.send_response(500)
@@ -41,6 +43,7 @@ class Money:
         self.seed = arguments.seed if arguments.seed is not None else random.randrange(10**6)
         self.place = Place()
         self.chain = Chain(self.place)
+        PaidService.dice.seed(self.seed)
         service = ServiceServer(("127.0.0.1", 0), PaidService)
         threading.Thread(target=service.serve_forever, daemon=True).start()
         shared = None

@@ -37,7 +37,7 @@ impl PendingRecords {
 
     /// Writes them in batches, and those to come, until `stop`, and then what is left. Each is remembered for as
     /// long as `kept` says. While the store does not take a batch it is tried again and the queue waits; after the stop
-    /// a store that is away is asked three times more.
+    /// a store that is away is asked three times more, and what is left then is dropped.
     pub fn write(
         self,
         store: Arc<dyn Store>,
@@ -46,7 +46,7 @@ impl PendingRecords {
         stop: CancellationToken,
     ) -> BoxFuture<'static, ()> {
         let Self { records, dropped } = self;
-        let writer = AuditWriter { store, clock, kept, stop, dropped, tries_at_stop: TRIES_AT_STOP_MAX };
+        let writer = AuditWriter { store, clock, kept, stop, dropped, tries_at_stop: Some(TRIES_AT_STOP_MAX) };
         Box::pin(writer.write_all(records))
     }
 }
@@ -58,8 +58,9 @@ struct AuditWriter {
     kept: Duration,
     stop: CancellationToken,
     dropped: Arc<AtomicU64>,
-    /// How often the store is still asked again once the host stops.
-    tries_at_stop: usize,
+    /// How often the store is still asked again once the host stops. `None` after the last of them: what is left is
+    /// dropped, since each further question may take the store its deadline.
+    tries_at_stop: Option<usize>,
 }
 
 impl AuditWriter {
@@ -102,6 +103,10 @@ impl AuditWriter {
             if part.is_empty() {
                 continue;
             }
+            if self.tries_at_stop.is_none() {
+                self.drop_records(&part, &"the store was away when the host stopped");
+                continue;
+            }
             let body = match serde_json::to_value(&part) {
                 Ok(body) => body,
                 Err(error) => {
@@ -137,8 +142,10 @@ impl AuditWriter {
             }
             is_first = false;
             if self.stop.is_cancelled() {
-                let Some(left) = self.tries_at_stop.checked_sub(1) else { return Err(error) };
-                self.tries_at_stop = left;
+                self.tries_at_stop = self.tries_at_stop.and_then(|left| left.checked_sub(1));
+                if self.tries_at_stop.is_none() {
+                    return Err(error);
+                }
                 sleep(WRITE_AFTER).await;
                 continue;
             }

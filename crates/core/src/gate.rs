@@ -44,7 +44,7 @@ pub trait Rule: Send + Sync + 'static {
 
 /// The names by which payments stay good when the operator changes their price: those that one rule alone has, whose
 /// payment is fixed. By a name that several have, what was paid for a cheap one would open a dear one.
-pub fn lasting_payments<'a>(rules: impl IntoIterator<Item = &'a Arc<dyn Rule>>) -> Vec<String> {
+pub fn lasting_payments<'a>(rules: impl IntoIterator<Item = &'a Arc<dyn Rule>>) -> Arc<[String]> {
     let names: Vec<String> = rules.into_iter().filter_map(|rule| rule.fixed_payment()).collect();
     let is_alone = |name: &&String| names.iter().filter(|other| other == name).count() == 1;
     names.iter().filter(is_alone).cloned().collect()
@@ -56,20 +56,19 @@ pub fn lasting_payments<'a>(rules: impl IntoIterator<Item = &'a Arc<dyn Rule>>) 
 #[derive(Clone)]
 pub struct Policy {
     rules: Vec<Arc<dyn Rule>>,
-    lasting: Vec<String>,
+    lasting: Arc<[String]>,
 }
 
 impl Policy {
     /// A gate of these rules. Put cheap and broad ones first: limits, then identity, then the rest.
     pub fn new(rules: Vec<Arc<dyn Rule>>) -> Self {
         let lasting = lasting_payments(&rules);
-        Self { rules, lasting }
+        Self::of_some(rules, lasting)
     }
 
-    /// The same as a part of more rules before the same agent, whose [`lasting_payments`] are these.
-    #[must_use]
-    pub fn within(self, lasting: Vec<String>) -> Self {
-        Self { lasting, ..self }
+    /// A gate of some of the rules before an agent; `lasting` are the [`lasting_payments`] of all of them.
+    pub fn of_some(rules: Vec<Arc<dyn Rule>>, lasting: Arc<[String]>) -> Self {
+        Self { rules, lasting }
     }
 
     /// The [`lasting_payments`] before the agent.

@@ -26,6 +26,8 @@ use crate::tasks::Tasks;
 pub struct ServerGate {
     card: Arc<AgentCard>,
     rules: Vec<ServerRule>,
+    /// Of all of them, whichever tool is called.
+    lasting_payments: Arc<[String]>,
     guards: Vec<ServerGuard>,
     time_max: Duration,
 }
@@ -61,7 +63,8 @@ impl ServerGate {
     /// The gate of these rules, in their order, before the server that `card` describes: what callers are asked to
     /// do first is issued for it.
     pub fn new(card: Arc<AgentCard>, rules: Vec<ServerRule>) -> Self {
-        Self { card, rules, guards: Vec::new(), time_max: AGENT_TIME_MAX }
+        let lasting_payments = lasting_payments(rules.iter().map(|rule| &rule.rule));
+        Self { card, rules, lasting_payments, guards: Vec::new(), time_max: AGENT_TIME_MAX }
     }
 
     /// The same gate, with these guardrails, in their order.
@@ -90,8 +93,7 @@ impl ServerGate {
     /// The rules before one thing that the server has.
     fn policy(&self, target: Target<'_>) -> Policy {
         let before = self.rules.iter().filter(|rule| target.is_behind(&rule.tools));
-        let all = self.rules.iter().map(|rule| &rule.rule);
-        Policy::new(before.map(|rule| rule.rule.clone()).collect()).within(lasting_payments(all))
+        Policy::of_some(before.map(|rule| rule.rule.clone()).collect(), self.lasting_payments.clone())
     }
 
     /// The guardrails before it.

@@ -41,6 +41,9 @@ pub const REQUIREMENTS_MAX: usize = 8;
 pub const VERIFY_TIME_MAX: Duration = Duration::from_secs(20);
 /// How long settling a payment, or asking what came of it, may take. Over it, nobody knows.
 pub const SETTLE_TIME_MAX: Duration = Duration::from_secs(60);
+/// How long a run that settles a payment is left alone with it, as long as it lives: twice as long as settling may take,
+/// since who settled has written what it knows by then.
+pub const SETTLER_ALONE_MAX: Duration = SETTLE_TIME_MAX.saturating_mul(2);
 /// How often a reserved payment is settled whose facilitator can't be reached, within [`SETTLE_TIME_MAX`].
 pub const SETTLE_TRIES_MAX: usize = 3;
 /// How long is waited between such tries.

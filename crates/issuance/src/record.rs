@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::holder::Holder;
-use crate::limits::{INDETERMINATE_KEPT, SETTLE_TIME_MAX};
+use crate::limits::{INDETERMINATE_KEPT, SETTLE_TIME_MAX, SETTLER_ALONE_MAX};
 use crate::{Issuance, IssuanceStatus};
 use forecourt_audit::RequestOrigin;
 
@@ -98,7 +98,7 @@ pub(crate) struct Settling {
     pub(crate) claimed_as: Option<String>,
 }
 
-/// A run of the host that settles a payment. As long as that may take no other one asks what came of it.
+/// A run of the host that settles a payment. For [`SETTLER_ALONE_MAX`] no other one asks what came of it.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Settler {
     pub(crate) run: String,
@@ -173,8 +173,7 @@ impl IssuanceRecord {
 
     /// The run that answers by it or settles it at `now`, and has not come to the end.
     pub(crate) fn at_work(&self, now: Timestamp) -> Option<&str> {
-        // Twice as long as settling may take: who settled has written what it knows by then.
-        let settler = self.settled_by.as_ref().filter(|settler| now < after(settler.since, 2 * SETTLE_TIME_MAX));
+        let settler = self.settled_by.as_ref().filter(|settler| now < after(settler.since, SETTLER_ALONE_MAX));
         self.open_use().or(settler.map(|settler| &*settler.run))
     }
 

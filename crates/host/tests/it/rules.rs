@@ -265,6 +265,25 @@ fn a_message_is_charged_for_when_it_is_answered_and_what_is_bought_at_once() {
 }
 
 #[test]
+fn payments_last_by_a_name_that_one_rule_of_one_price_has() {
+    let pay = |name: &str, bots: Value| {
+        let offers = json!([{"coins": {"count": 2}}]);
+        json!({"kind": "require_payment", "name": name, "price": "1", "bots": bots, "offers": offers})
+    };
+    let everybody = || json!([]);
+    for (list, lasting) in [
+        (json!([{"kind": "require_identity"}]), vec![]),
+        (json!([pay("a", everybody())]), vec!["a"]),
+        (json!([pay("a", json!(["*"]))]), vec!["a"]),
+        (json!([pay("a", everybody()), pay("b", json!(["*"]))]), vec!["a", "b"]),
+        (json!([pay("a", everybody()), pay("b", everybody()), pay("a", json!(["*"]))]), vec!["b"]),
+    ] {
+        let policy = Policy::new(Place::default().rules(list.clone()).unwrap());
+        assert_eq!(policy.lasting(), lasting, "{list}");
+    }
+}
+
+#[test]
 fn policy_f7_deductions_have_the_caps_of_the_file() {
     let rule = json!({
         "kind": "require_payment", "price": "0.05 USD", "per": "credit", "offers": [{"coins": {"count": 2}}],

@@ -14,7 +14,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::support::{Till, Wants, ask, coins, payment, setup, stores, submitting, with_state};
-use crate::faulty::FaultyStore;
+use crate::dice::Dice;
+use crate::faulty::{FaultyStore, Weather};
 use crate::support::{Setup, handle, message};
 
 pub(super) async fn records(setup: &Setup) -> Vec<AuditRecord> {
@@ -170,18 +171,31 @@ async fn while_a_store_is_away_so_many_records_wait_and_the_next_one_tells_of_th
 
 #[tokio::test(start_paused = true)]
 async fn a_stop_waits_for_a_store_that_is_away_and_not_for_ever() {
-    for comes_back in [true, false] {
+    // It is asked at the stop, and three times more, 200 ms apart.
+    for (back_after, kept) in [(500, 1_000), (700, 0)] {
         let written = Written::begin();
         written.faulty.set_away(true);
         (0..1_000).for_each(|number| written.record(number));
         tokio::time::sleep(Duration::from_secs(1)).await;
         written.stop.cancel();
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        written.faulty.set_away(!comes_back);
+        tokio::time::sleep(Duration::from_millis(back_after)).await;
+        written.faulty.set_away(false);
         let Written { writing, store, clock, .. } = written;
         tokio::time::timeout(Duration::from_secs(5), writing).await.unwrap().unwrap();
-        assert_eq!(read(&store, &clock).await.len(), if comes_back { 1_000 } else { 0 });
+        assert_eq!(read(&store, &clock).await.len(), kept);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_asks_a_slow_store_no_more_than_so_often_however_much_waits() {
+    let written = Written::begin();
+    let slow = Weather { lost: 100, late_max: Duration::from_secs(5), ..Weather::default() };
+    written.faulty.set_weather(Some((slow, Arc::new(Dice::new(7)))));
+    (0..AUDIT_QUEUE_MAX).for_each(|number| written.record(number));
+    written.stop.cancel();
+    // Four questions of five seconds each, and what is between them; there are 64 batches.
+    tokio::time::timeout(Duration::from_secs(21), written.writing).await.unwrap().unwrap();
+    assert_eq!(read(&written.store, &written.clock).await.len(), 0);
 }
 
 #[tokio::test(start_paused = true)]

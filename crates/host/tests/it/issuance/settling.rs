@@ -8,7 +8,7 @@ use std::time::Duration;
 use forecourt_core::Store;
 use forecourt_core::policy::{PaidFor, Settlement};
 use forecourt_host::{Host, LEASE};
-use forecourt_issuance::{IssuanceOutcome, IssuanceStatus, SETTLE_TIME_MAX};
+use forecourt_issuance::{IssuanceOutcome, IssuanceStatus, SETTLER_ALONE_MAX};
 use forecourt_store::Memory;
 use forecourt_testkit::{HandClock, ScriptedAgent};
 
@@ -134,7 +134,7 @@ async fn what_a_living_node_does_not_know_another_one_asks_about_once_settling_m
         *till.says.lock() = (0..20).map(|_| Settlement::Unknown("timed out".to_owned())).collect();
         let refused = ask(&one, message("Dinner?")).await;
         assert_eq!(paying(&one, &refused).await.unwrap(), IssuanceOutcome::Late(IssuanceStatus::Indeterminate));
-        nodes.clock.advance(2 * SETTLE_TIME_MAX - Duration::from_secs(u64::from(!is_over)));
+        nodes.clock.advance(SETTLER_ALONE_MAX - Duration::from_secs(u64::from(!is_over)));
         dying.set_away(true);
         tokio::time::sleep(LEASE * 4).await;
         assert_eq!(other.reconciled.load(Ordering::SeqCst), usize::from(is_over));
