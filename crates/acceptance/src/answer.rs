@@ -1,7 +1,5 @@
 //! What came of a turn, whatever the wire.
 
-use std::time::Duration;
-
 use serde_json::Value;
 
 /// An answer with all that tests may expect of it.
@@ -21,8 +19,6 @@ pub struct Answer {
     pub status: Option<u16>,
     /// What models cost for it, in millionths of a unit of money.
     pub cost_micros: u64,
-    /// From the request to its last byte.
-    pub elapsed: Duration,
 }
 
 /// How an answer ended.

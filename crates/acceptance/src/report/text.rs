@@ -67,7 +67,7 @@ mod tests {
         );
         assert!(failed.text(true).starts_with("\u{1b}[31mFAIL\u{1b}[0m"));
         let judged = TestResult { unjudged: 2, cost_micros: 1_500, ..result("b", &[]) };
-        let report = Report { results: vec![failed, judged], ..Report::default() };
+        let report = Report { results: vec![failed, judged] };
         let totals = report.totals();
         assert!(
             totals.starts_with("1 passed, 1 failed, 2 expectations skipped") && totals.ends_with("0.0015"),
