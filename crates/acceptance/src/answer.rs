@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// Millionths in a unit of money.
+const MICROS: f64 = 1e6;
+
 /// An answer with all that tests may expect of it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
@@ -52,6 +55,12 @@ pub struct ToolUse {
     pub tool: String,
     /// What it was called with.
     pub arguments: Value,
+}
+
+/// Millionths of a unit of money as such units.
+#[expect(clippy::cast_precision_loss, reason = "no run costs 2^52 millionths")]
+pub(crate) fn units_of_money(micros: u64) -> f64 {
+    micros as f64 / MICROS
 }
 
 impl Answer {
