@@ -1,8 +1,9 @@
 //! What came of a turn, whatever the wire.
 
-use std::time::Duration;
-
 use serde_json::Value;
+
+/// Millionths in a unit of money.
+const MICROS: f64 = 1e6;
 
 /// An answer with all that tests may expect of it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,8 +22,6 @@ pub struct Answer {
     pub status: Option<u16>,
     /// What models cost for it, in millionths of a unit of money.
     pub cost_micros: u64,
-    /// From the request to its last byte.
-    pub elapsed: Duration,
 }
 
 /// How an answer ended.
@@ -56,6 +55,12 @@ pub struct ToolUse {
     pub tool: String,
     /// What it was called with.
     pub arguments: Value,
+}
+
+/// Millionths of a unit of money as such units.
+#[expect(clippy::cast_precision_loss, reason = "no run costs 2^52 millionths")]
+pub(crate) fn units_of_money(micros: u64) -> f64 {
+    micros as f64 / MICROS
 }
 
 impl Answer {

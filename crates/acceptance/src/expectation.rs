@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use forecourt_client::printable::line;
 use serde_json::Value;
 
-use crate::answer::{Answer, Ending};
+use crate::answer::{Answer, Ending, ToolUse, units_of_money};
 use crate::file::Turn;
 use crate::limit::Standing;
 use crate::limits::{SHOWN_CHARS_MAX, SHOWN_ITEMS_MAX};
@@ -15,8 +15,6 @@ use crate::settings::{CallExpectation, ItemExpectation};
 const ANY: &str = "any";
 /// All tools.
 const ALL: &str = "*";
-/// Millionths in a unit of money.
-const MICROS: f64 = 1e6;
 
 /// One thing that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +47,7 @@ pub fn mismatches(turn: &Turn, answer: &Answer) -> Vec<Mismatch> {
         ));
     }
     if let Some(most) = turn.expect.cost_max {
-        #[expect(clippy::cast_precision_loss, reason = "no answer costs 2^52 millionths")]
-        let cost = answer.cost_micros as f64 / MICROS;
+        let cost = units_of_money(answer.cost_micros);
         if cost > most {
             found.push(Mismatch::new(format!("a cost of at most {most}"), format!("it cost {cost}")));
         }
@@ -176,11 +173,11 @@ fn of_limits(turn: &Turn, answer: &Answer, found: &mut Vec<Mismatch>) {
 }
 
 fn of_calls(turn: &Turn, answer: &Answer, found: &mut Vec<Mismatch>) {
-    let shown = |call: &crate::answer::ToolUse| format!("{} {}", call.tool, call.arguments);
+    let shown = |call: &ToolUse| format!("{} {}", call.tool, call.arguments);
     let made: Vec<String> = answer.calls.iter().map(shown).collect();
     let came = || listed("no call", made.iter().map(String::as_str));
     for CallExpectation { tool, arguments } in &turn.expect.calls {
-        let is_it = |call: &&crate::answer::ToolUse| call.tool == *tool && has_arguments(&call.arguments, arguments);
+        let is_it = |call: &&ToolUse| call.tool == *tool && has_arguments(&call.arguments, arguments);
         if answer.calls.iter().find(is_it).is_none() {
             let with = serde_json::to_string(arguments).unwrap_or_default();
             found.push(Mismatch::new(format!("a call of `{tool}` with {with}"), came()));
@@ -223,7 +220,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::answer::ToolUse;
     use crate::limit::Limit;
     use crate::settings::{Expectation, Texts};
 

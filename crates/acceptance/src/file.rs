@@ -1,6 +1,6 @@
 //! The files of tests in a folder: read, and everything that is wrong with any of them found.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -83,8 +83,29 @@ impl TestFiles {
             let text = format!("has {} tests, and {TESTS_MAX} at most are run", tests.len());
             problems.push(Problem::of_file(&folder.join(FOLDER), text));
         }
+        check_keys(&tests, &mut problems);
         problems.into_result(Self { tests })
     }
+}
+
+/// An API key is made once for all tests: one that had other scopes in a second test would have those of the first.
+fn check_keys(tests: &[TestCase], problems: &mut Problems) {
+    let mut keys: HashMap<&str, &TestCase> = HashMap::new();
+    for test in tests {
+        let Some(name) = test.sender.api_key.as_deref() else { continue };
+        let first = *keys.entry(name).or_insert(test);
+        if scopes_of(first) != scopes_of(test) {
+            let (file, line) = (first.file.display(), first.line);
+            let text = format!(
+                "this `api_key` has other `scopes` in {file}, line {line}: a key has the same ones in all tests"
+            );
+            problems.push(Problem::of_line(&test.file, test.line, "[[test]]", text));
+        }
+    }
+}
+
+fn scopes_of(test: &TestCase) -> BTreeSet<&str> {
+    test.sender.scopes.iter().map(String::as_str).collect()
 }
 
 fn read_file(
@@ -310,6 +331,29 @@ mod tests {
     }
 
     #[test]
+    fn an_api_key_has_the_same_scopes_in_all_tests() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join(FOLDER)).unwrap();
+        let write = |file: &str, name: &str, scopes: &str| {
+            let text = format!(
+                "# Who.\n[[test]]\nname = \"x\"\nsay = \"a\"\nas = {{ api_key = \"{name}\", scopes = [{scopes}] }}\n"
+            );
+            std::fs::write(folder.path().join(FOLDER).join(file), text).unwrap();
+        };
+        let read = || TestFiles::read(folder.path(), &|_: &str| None, None);
+        write("a.toml", "nightly", "\"r\", \"w\"");
+        write("b.toml", "nightly", "\"w\", \"r\"");
+        write("c.toml", "daily", "");
+        assert_eq!(read().unwrap().tests.len(), 3);
+        write("c.toml", "nightly", "\"r\"");
+        let problems = read().unwrap_err();
+        let problem = problems.iter().next().unwrap();
+        assert!(problem.file().ends_with("c.toml") && problem.line() == Some(2), "{problems}");
+        assert!(problem.message().contains("a.toml, line 2") && !problem.message().contains("nightly"), "{problems}");
+        assert_eq!(problems.len(), 1);
+    }
+
+    #[test]
     fn bounds_are_told() {
         let turns = |count: usize| format!("[[test]]\nname = \"x\"\n{}", "[[test.turn]]\nsay = \"a\"\n".repeat(count));
         assert!(read(&turns(TURNS_MAX)).is_ok());
@@ -317,6 +361,9 @@ mod tests {
         let seconds = |seconds: u64| read(&format!("[[test]]\nname = \"x\"\nsay = \"a\"\ntimeout_seconds = {seconds}"));
         assert!(seconds(TEST_SECONDS_MAX).is_ok());
         assert!(seconds(TEST_SECONDS_MAX + 1).unwrap_err().to_string().contains("600"));
+        let bytes = |count: usize| read(&format!("[[test]]\nname = \"x\"\nsay = \"{}\"", "a".repeat(count)));
+        assert!(bytes(SAY_BYTES_MAX).is_ok());
+        assert!(bytes(SAY_BYTES_MAX + 1).unwrap_err().to_string().contains("1044480 bytes"));
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join(FOLDER)).unwrap();
         let all: String = (0..=TESTS_MAX).map(|n| format!("[[test]]\nname = \"{n}\"\nsay = \"a\"\n")).collect();

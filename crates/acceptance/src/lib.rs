@@ -19,7 +19,7 @@
 pub mod answer;
 pub mod expectation;
 pub mod file;
-pub mod judge;
+mod judge;
 pub mod limit;
 pub mod limits;
 pub mod report;

@@ -14,8 +14,6 @@ use crate::wire::Wire;
 pub struct Report {
     /// In the order in which they were run.
     pub results: Vec<TestResult>,
-    /// For all of them.
-    pub elapsed: Duration,
 }
 
 /// One test over one protocol.

@@ -6,7 +6,6 @@ mod nlweb;
 mod rest;
 
 use std::fmt;
-use std::time::Instant;
 
 use forecourt_egress::{Egress, UpstreamRequest};
 use futures::future::BoxFuture;
@@ -120,15 +119,13 @@ impl Conversation {
     /// A sentence: there is no answer, or none of this protocol.
     pub fn say<'a>(&'a mut self, words: &'a str) -> BoxFuture<'a, Result<Answer, String>> {
         Box::pin(async move {
-            let begun = Instant::now();
             self.turns += 1;
-            let answer = match self.wire {
+            match self.wire {
                 Wire::Rest => rest::say(self, words).await,
                 Wire::A2a => a2a::say(self, words).await,
                 Wire::Mcp => mcp::say(self, words).await,
                 Wire::Nlweb => nlweb::say(self, words).await,
-            };
-            answer.map(|answer| Answer { elapsed: begun.elapsed(), ..answer })
+            }
         })
     }
 

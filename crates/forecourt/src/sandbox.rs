@@ -60,13 +60,12 @@ impl Sandbox {
         environment: &dyn Environment,
         recordings: Option<Arc<Recordings>>,
     ) -> Result<(Self, Deployment), Problems> {
-        let free = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let read = |overrides: &ListenOverrides| Deployment::read_with(folder, environment, overrides);
         let mut overrides = ListenOverrides::free_ports();
         // Only a deployment that was read knows which sockets its protocols want.
         let wanted = read(&overrides)?.wires.listens();
         let wanted = wanted.into_iter().filter(|listen| listen.address.is_some());
-        overrides.own.extend(wanted.map(|listen| (listen.name.to_owned(), free)));
+        overrides.own.extend(wanted.map(|listen| (listen.name.to_owned(), free())));
         let mut deployment = read(&overrides)?.with_data_folder(data);
         (deployment.recordings, deployment.is_sandboxed) = (recordings, true);
         let key = SigningKey::generate(&SystemEntropy);
@@ -172,8 +171,7 @@ fn trust(deployment: &mut Deployment, key: &SigningKey) -> Vec<(String, String)>
 
 /// Takes away all by which a deployment reaches for the world, or the world for it.
 fn seclude(deployment: &mut Deployment) {
-    let listen = Listen { http: free(), https: free(), admin: free() };
-    deployment.listen = listen;
+    deployment.listen = Listen { http: free(), https: free(), admin: free() };
     deployment.tls = Tls::default();
     deployment.tls.acme.enabled = Some(false);
     deployment.top.public_url = None;
@@ -197,6 +195,7 @@ fn seclude(deployment: &mut Deployment) {
     }
 }
 
+/// Any port of this machine that is free.
 fn free() -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
 }

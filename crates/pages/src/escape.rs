@@ -1,4 +1,4 @@
-//! Text as part of a page. Mentionable REST 8.2. Templates escape by themselves; these are for
+//! Text as part of a page, or of a report in XML. Mentionable REST 8.2. Templates escape by themselves; these are for
 //! the few places that write without one.
 
 /// Text for element content and for quoted attribute values alike: `&`, `<`, `>`, `"` and `'`.
@@ -6,6 +6,20 @@ pub fn text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     push(&mut escaped, text, usize::MAX);
     escaped
+}
+
+/// Text for the content of an element of XML 1.0, with its lines: characters that a document can't hold (XML 2.2), and
+/// controls that it should not, are left out.
+pub fn xml_text(text: &str) -> String {
+    let is_allowed = |c: &char| {
+        matches!(c, '\n' | '\t') || (*c >= ' ' && !matches!(c, '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}'))
+    };
+    self::text(&text.chars().filter(is_allowed).collect::<String>())
+}
+
+/// Text for the value of an attribute of XML 1.0, which is one line.
+pub fn xml_attribute(text: &str) -> String {
+    xml_text(&text.replace(['\n', '\t'], " "))
 }
 
 /// Appends escaped text until `into` holds `bytes_max`; `false` when something was left out.
@@ -72,6 +86,13 @@ mod tests {
     #[test]
     fn s8_2_the_five_characters_are_escaped() {
         assert_eq!(text(r#"<a href="x">'&'</a>"#), "&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;");
+    }
+
+    #[test]
+    fn xml_holds_no_character_that_it_has_not() {
+        let strange = "a<b>&\"\u{0}\u{8}\r\u{7f}\u{85}\u{fffe}\u{ffff}\nc\té";
+        assert_eq!(xml_text(strange), "a&lt;b&gt;&amp;&quot;\nc\té");
+        assert_eq!(xml_attribute(strange), "a&lt;b&gt;&amp;&quot; c é");
     }
 
     #[test]

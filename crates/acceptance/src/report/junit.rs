@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use forecourt_pages::escape;
+use forecourt_pages::escape::{xml_attribute, xml_text};
 
 use super::{Report, TestResult, Verdict};
 
@@ -21,7 +21,8 @@ impl Report {
         // Writing to a text can't fail.
         let _ = writeln!(xml, "<testsuites name=\"forecourt test\" {}>", counts(&self.results));
         for of_file in self.results.chunk_by(|one, next| one.file == next.file) {
-            let name = of_file.first().map(|result| attribute(&result.file.display().to_string())).unwrap_or_default();
+            let name =
+                of_file.first().map(|result| xml_attribute(&result.file.display().to_string())).unwrap_or_default();
             let _ = writeln!(xml, "  <testsuite name=\"{name}\" {}>", counts(of_file));
             of_file.iter().for_each(|result| write_case(&mut xml, result));
             xml.push_str("  </testsuite>\n");
@@ -32,7 +33,7 @@ impl Report {
 }
 
 fn write_case(xml: &mut String, result: &TestResult) {
-    let (file, name) = (attribute(&result.file.display().to_string()), attribute(&result.title()));
+    let (file, name) = (xml_attribute(&result.file.display().to_string()), xml_attribute(&result.title()));
     let seconds = result.elapsed.as_secs_f64();
     let line = result.line;
     let head = format!(
@@ -47,26 +48,17 @@ fn write_case(xml: &mut String, result: &TestResult) {
     for shortfall in result.shortfalls() {
         let (expected, came) = (&shortfall.mismatch.expected, &shortfall.mismatch.came);
         let said = shortfall.said.as_ref().map(|said| format!("said: {said}\n")).unwrap_or_default();
-        let body =
-            element(&format!("{}:{}\n{said}expected: {expected}\ncame: {came}", result.file.display(), shortfall.line));
-        let _ = writeln!(xml, "      <failure message=\"expected {}\">{body}</failure>", attribute(expected));
+        let body = xml_text(&format!(
+            "{}:{}\n{said}expected: {expected}\ncame: {came}",
+            result.file.display(),
+            shortfall.line
+        ));
+        let _ = writeln!(xml, "      <failure message=\"expected {}\">{body}</failure>", xml_attribute(expected));
     }
     if result.unjudged > 0 {
         let _ = writeln!(xml, "      <system-out>{} expectations were not judged</system-out>", result.unjudged);
     }
     xml.push_str("    </testcase>\n");
-}
-
-fn element(text: &str) -> String {
-    let is_allowed = |c: &char| {
-        matches!(c, '\n' | '\t') || (*c >= ' ' && !matches!(c, '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}'))
-    };
-    escape::text(&text.chars().filter(is_allowed).collect::<String>())
-}
-
-/// A text on one line.
-fn attribute(text: &str) -> String {
-    element(&text.replace(['\n', '\t'], " "))
 }
 
 #[cfg(test)]
@@ -77,7 +69,7 @@ mod tests {
     #[test]
     fn an_agent_writes_no_markup_and_no_character_that_xml_has_not() {
         let strange = result("a<b>&\"\u{1}", &[("text with \"x\"", "]]></failure><x/>\u{8}\u{ffff}")]);
-        let report = Report { results: vec![strange, result("fine", &[])], ..Report::default() };
+        let report = Report { results: vec![strange, result("fine", &[])] };
         let xml = report.junit();
         assert!(
             xml.contains("name=\"a&lt;b&gt;&amp;&quot; (rest)\" file=\"site/tests/first.toml\" line=\"3\""),

@@ -3,10 +3,8 @@
 use forecourt_client::printable::{counted, line};
 
 use super::{Report, Summary, TestResult, Verdict};
+use crate::answer::units_of_money;
 use crate::limits::SHOWN_CHARS_MAX;
-
-/// Millionths in a unit of money.
-const MICROS: f64 = 1e6;
 
 impl TestResult {
     /// The lines of one test. With `styles` a terminal shows what failed in red and what passed in green.
@@ -45,9 +43,7 @@ impl Report {
         }
         let cost: u64 = self.results.iter().map(|result| result.cost_micros).sum();
         if cost > 0 {
-            #[expect(clippy::cast_precision_loss, reason = "no run costs 2^52 millionths")]
-            let cost = cost as f64 / MICROS;
-            text.push_str(&format!(", at the prices of models {cost}"));
+            text.push_str(&format!(", at the prices of models {}", units_of_money(cost)));
         }
         text
     }
@@ -67,7 +63,7 @@ mod tests {
         );
         assert!(failed.text(true).starts_with("\u{1b}[31mFAIL\u{1b}[0m"));
         let judged = TestResult { unjudged: 2, cost_micros: 1_500, ..result("b", &[]) };
-        let report = Report { results: vec![failed, judged], ..Report::default() };
+        let report = Report { results: vec![failed, judged] };
         let totals = report.totals();
         assert!(
             totals.starts_with("1 passed, 1 failed, 2 expectations skipped") && totals.ends_with("0.0015"),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use forecourt_pages::escape;
+use forecourt_pages::escape::{xml_attribute, xml_text};
 
 use super::{Finding, Outcome, Report};
 
@@ -12,7 +12,7 @@ impl Report {
         let count = self.checks.len();
         let (failed, skipped) = (self.summary.fail, self.summary.skip);
         let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-        let name = attribute(&format!("conformance of {}", self.target));
+        let name = xml_attribute(&format!("conformance of {}", self.target));
         // Writing to a text can't fail.
         let _ = writeln!(
             xml,
@@ -21,7 +21,7 @@ impl Report {
         for protocol in &self.protocols {
             let all: Vec<&Finding> = self.of_protocol(protocol.name).collect();
             let count = |outcome| all.iter().filter(|finding| finding.outcome == outcome).count();
-            let (name, failed, skipped) = (attribute(protocol.name), count(Outcome::Fail), count(Outcome::Skip));
+            let (name, failed, skipped) = (xml_attribute(protocol.name), count(Outcome::Fail), count(Outcome::Skip));
             let _ = writeln!(
                 xml,
                 "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{failed}\" errors=\"0\" skipped=\"{skipped}\">",
@@ -39,9 +39,9 @@ impl Report {
 
 fn write_case(xml: &mut String, finding: &Finding) {
     let Finding { id, protocol, level, title, .. } = finding;
-    let reason = attribute(finding.reason.as_deref().unwrap_or_default());
-    let name = attribute(&format!("{id}: {title}"));
-    let _ = write!(xml, "    <testcase classname=\"{}\" name=\"{name}\"", attribute(protocol));
+    let reason = xml_attribute(finding.reason.as_deref().unwrap_or_default());
+    let name = xml_attribute(&format!("{id}: {title}"));
+    let _ = write!(xml, "    <testcase classname=\"{}\" name=\"{name}\"", xml_attribute(protocol));
     let body = body(finding);
     let _ = match finding.outcome {
         Outcome::Pass => writeln!(xml, "/>"),
@@ -61,19 +61,7 @@ fn body(finding: &Finding) -> String {
             text.push_str(&format!("{name}{words}\n"));
         }
     }
-    element(&text)
-}
-
-fn element(text: &str) -> String {
-    let is_allowed = |c: &char| {
-        matches!(c, '\n' | '\t') || (*c >= ' ' && !matches!(c, '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}'))
-    };
-    escape::text(&text.chars().filter(is_allowed).collect::<String>())
-}
-
-/// A text on one line.
-fn attribute(text: &str) -> String {
-    element(&text.replace(['\n', '\t'], " "))
+    xml_text(&text)
 }
 
 #[cfg(test)]

@@ -61,11 +61,7 @@ impl RecordedRequest {
     pub(super) fn hash(&self) -> String {
         let mut text = format!("{}\n{}\n", self.method, self.url);
         write_canonical(&self.body, &mut text);
-        let hash = digest::digest(&digest::SHA256, text.as_bytes());
-        hash.as_ref().iter().fold(String::new(), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+        sha256_hex(text.as_bytes())
     }
 
     /// Method and URL, for people.
@@ -88,6 +84,10 @@ impl OwnPlaces<'_> {
         let numbered = self.addresses.iter().map(|address| (address.ip().to_string(), address.port()));
         named.chain(numbered).fold(text.to_owned(), |text, (host, port)| text.replace(&format!("{host}:{port}"), &host))
     }
+}
+
+fn sha256_hex(bytes: &[u8]) -> String {
+    digest::digest(&digest::SHA256, bytes).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn url_of(url: &Url, tidy: &dyn Fn(&str) -> String) -> String {
@@ -116,8 +116,7 @@ fn body_of(body: &[u8], secrets: &Secrets, tidy: &dyn Fn(&str) -> String) -> Val
     }
     let Ok(text) = std::str::from_utf8(body) else {
         // Compared and never read: its hash says as much.
-        let hash = digest::digest(&digest::SHA256, body);
-        return Value::String(hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect());
+        return Value::String(sha256_hex(body));
     };
     let pairs: Vec<(String, String)> = form_urlencoded::parse(body).into_owned().collect();
     // A form has no spaces: words about a token are none, and an id among them is left out like every other.

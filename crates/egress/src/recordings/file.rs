@@ -198,6 +198,23 @@ mod tests {
         assert_eq!(read_all(folder.path()).unwrap().len(), 1, "the old one is left");
     }
 
+    #[test]
+    fn a_file_has_its_bound_of_answers() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        let of = |count: usize| {
+            let file = file_of(b"1");
+            let answers = file.answers.into_iter().cycle().take(count).collect();
+            RecordedFile { answers, ..file }.write(&path).unwrap();
+            read_all(folder.path())
+        };
+        assert_eq!(of(RECORDED_ANSWERS_MAX).unwrap()[0].1.answers.len(), RECORDED_ANSWERS_MAX);
+        for wrong in [0, RECORDED_ANSWERS_MAX + 1] {
+            let told = of(wrong).unwrap_err();
+            assert!(told.contains(&format!("has {wrong} answers, and 1 to 100 are taken")), "{told}");
+        }
+    }
+
     proptest! {
         #[test]
         fn any_bytes_come_back(body in proptest::collection::vec(any::<u8>(), 0..200)) {

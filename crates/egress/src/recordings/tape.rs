@@ -96,6 +96,22 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_is_kept_up_to_its_bound_and_told_beyond_it() {
+        for (more, kept) in [(0, 1), (1, 0)] {
+            let folder = tempfile::tempdir().unwrap();
+            let (recordings, mut tape) = begun(&folder);
+            tape.take(&vec![b'a'; RECORDED_BYTES_MAX - b"half".len() + more]);
+            tape.ended();
+            let problems = recordings.problems().concat();
+            assert_eq!(
+                (recordings.recorded(), problems.contains("more than 4194304 bytes")),
+                (kept, kept == 0),
+                "{problems}"
+            );
+        }
+    }
+
+    #[test]
     fn an_answer_is_kept_at_its_end_and_where_its_reader_had_enough() {
         let folder = tempfile::tempdir().unwrap();
         let (recordings, tape) = begun(&folder);

@@ -117,7 +117,11 @@ class DeploymentHost:
         try:
             connection.request("POST", path, body, {**headers, **named})
             response = connection.getresponse()
-            return _reply(response.status, response.read(ANSWER_BYTES))
+            content = response.read(ANSWER_BYTES + 1)
+            # A part of it is no JSON, and would look like an answer that says nothing.
+            if len(content) > ANSWER_BYTES:
+                raise HostError(f"the answer has more than {ANSWER_BYTES} bytes")
+            return _reply(response.status, content)
         finally:
             connection.close()
 
