@@ -8,7 +8,8 @@ use crate::learnt::{LearntMeaning, LearntProperty};
 use crate::order;
 use crate::paths::YEARLY_PAY;
 use crate::reader::Reader;
-use crate::stated::{is_numeric, is_same, names};
+use crate::stated_amount::{is_numeric, names};
+use crate::stated_limit::is_same;
 use crate::yearly_pay::PAID;
 
 /// What a comparative says of things that are not named.
