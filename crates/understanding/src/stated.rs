@@ -7,7 +7,7 @@ use crate::amount::{Comparison, Span};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::learnt::LearntMeaning;
 use crate::reader::Reader;
-use crate::stated_amount::{COMPARISONS, StatedAmount, is_numeric, names};
+use crate::stated_amount::{StatedAmount, comparison, is_numeric, names};
 use crate::stated_limit::Choice;
 
 #[cfg(test)]
@@ -45,8 +45,7 @@ const LEADS: &[WordClass] = &[WordClass::For, WordClass::Costs, WordClass::Serve
 
 /// An amount behind the name of its property: "mileage under 50,000", "from model year 2019".
 fn led_by_name(reader: &Reader<'_>, at: usize) -> Option<(StatedAmount, Vec<usize>)> {
-    let compared = COMPARISONS.iter().filter_map(|(class, is_least)| Some((*is_least, reader.class(at, *class)?)));
-    let compared = compared.reduce(|best, next| if next.1 > best.1 { next } else { best });
+    let compared = comparison(reader, at);
     let begin = compared.map_or(at, |(_, end)| end);
     // "Size 30" is the size that items state, whatever else some language calls a size.
     let states_size = reader.table.texts.size.iter().any(|path| reader.aids.known.share(path) > 0.0);

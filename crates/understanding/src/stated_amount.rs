@@ -1,7 +1,7 @@
 //! Amounts as questions write them, and the properties that are named beside them: "3 rooms", "minus 5 degrees", "80 cm
 //! in width".
 
-use forecourt_vocabulary::{QuestionToken, Unit, WordClass};
+use forecourt_vocabulary::{Unit, WordClass};
 
 use crate::amount::{Comparison, Span};
 use crate::learnt::{LearntMeaning, LearntProperty, StatedValues};
@@ -18,7 +18,7 @@ const ARTICLE_UNIT_BYTES_MIN: usize = 3;
 const OF: &[&str] = &["in", "of", "de", "d", "en", "an"];
 
 /// Words that compare, and whether what follows is the least.
-pub(crate) const COMPARISONS: &[(WordClass, bool)] = &[
+const COMPARISONS: &[(WordClass, bool)] = &[
     (WordClass::AtLeast, true),
     (WordClass::MoreThan, true),
     (WordClass::Since, true),
@@ -28,6 +28,12 @@ pub(crate) const COMPARISONS: &[(WordClass, bool)] = &[
     (WordClass::Before, false),
     (WordClass::Until, false),
 ];
+
+/// Whether the longest phrase that compares here says the least, and the token behind it.
+pub(crate) fn comparison(reader: &Reader<'_>, at: usize) -> Option<(bool, usize)> {
+    let found = COMPARISONS.iter().filter_map(|(class, is_least)| Some((*is_least, reader.class(at, *class)?)));
+    found.reduce(|best, next| if next.1 > best.1 { next } else { best })
+}
 
 /// The properties that the longest phrase here names, else those of which it is the last word.
 pub(crate) fn names<'a>(reader: &Reader<'a>, at: usize, is: fn(&LearntProperty) -> bool) -> Vec<(usize, usize)> {
@@ -61,10 +67,8 @@ pub(crate) struct StatedAmount {
 
 /// "Down to minus 5", whose sign stands between the words that compare and the number.
 fn below_nothing(reader: &Reader<'_>, at: usize) -> Option<Span> {
-    let compared = COMPARISONS.iter().filter_map(|(class, is_least)| Some((*is_least, reader.class(at, *class)?)));
-    let (is_least, behind) = compared.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
-    let is_sign = reader.token(behind).is_some_and(|token| MINUS.contains(&token.word.as_str()));
-    let span = reader.span(behind + 1).filter(|_| is_sign)?;
+    let (is_least, behind) = comparison(reader, at)?;
+    let span = reader.span(behind + 1).filter(|_| reader.says(behind, MINUS))?;
     let value = Some(span.amount.value);
     let (from, to) = if is_least { (value, None) } else { (None, value) };
     Some(Span { from, to, comparison: Comparison::Compared, ..span })
@@ -103,9 +107,8 @@ impl StatedAmount {
     /// "Minus 5 degrees": only temperatures go below nothing.
     fn take_sign(&mut self, reader: &Reader<'_>, first: usize) {
         let is_temperature = self.unit.is_some_and(|(dimension, _)| dimension == Dimension::Temperature);
-        let before = first.checked_sub(1).and_then(|at| reader.token(at));
-        let is_sign = |token: &QuestionToken| MINUS.contains(&token.word.as_str());
-        if is_temperature && (before.is_some_and(is_sign) || self.written.starts_with('-')) {
+        let is_behind_sign = first.checked_sub(1).is_some_and(|before| reader.says(before, MINUS));
+        if is_temperature && (is_behind_sign || self.written.starts_with('-')) {
             let value = -self.span.amount.value;
             self.span.amount.value = value;
             self.span.from = self.span.from.map(|_| value);

@@ -18,8 +18,7 @@ const SOMETHING: &[&str] = &["something", "anything", "etwas", "was", "quelque",
 
 /// Whether a comparative is of what was shown before: "a wider one", "something wider".
 fn is_of_ones(reader: &Reader<'_>, at: usize, end: usize) -> bool {
-    let is = |at: usize, words: &[&str]| reader.token(at).is_some_and(|token| words.contains(&token.word.as_str()));
-    is(end, ONES) || (at > 0 && is(at - 1, SOMETHING) && reader.token(end).is_none())
+    reader.says(end, ONES) || (at > 0 && reader.says(at - 1, SOMETHING) && reader.token(end).is_none())
 }
 
 /// The least or the most of a property.
