@@ -284,8 +284,7 @@ pub(crate) fn read_level(reader: &Reader<'_>, at: usize, _: usize) -> Option<Und
         _ => None,
     };
     let ((quantity, is_high), end) = reader.longest(at, level)?;
-    let before = at.checked_sub(1).and_then(|before| reader.token(before));
-    let is_degree = before.is_some_and(|token| DEGREES.contains(&token.word.as_str()));
+    let is_degree = at.checked_sub(1).is_some_and(|before| reader.says(before, DEGREES));
     let negated = if is_degree { at - 1 } else { at };
     // "Excel, but not for beginners": what is not little need not be much, and is told. What is not too much is little.
     if reader.is_behind(negated, WordClass::Not) {
