@@ -142,8 +142,8 @@ fn either<'a>(reader: &Reader<'a>, said: &mut PhraseLimit<'a>) -> Option<Vec<Fil
     (all.len() > 1).then(|| vec![Filter::any_of(all, words)])
 }
 
-/// Words behind which people are those whom something is about, or by.
-const ABOUT: &[&str] = &["about", "of", "by", "on", "über", "von", "sur", "sobre", "acerca"];
+/// Words behind which people are those whom something is about, or by, without accents.
+const ABOUT: &[&str] = &["about", "of", "by", "on", "uber", "von", "sur", "sobre", "acerca"];
 
 /// Whether the word at `behind` is what something is about. `at` is where its articles begin, and "of" is one of them.
 fn is_about(reader: &Reader<'_>, at: usize, behind: usize) -> bool {
@@ -442,7 +442,7 @@ fn colour(reader: &Reader<'_>, at: usize) -> Option<(String, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_vocabulary::Vocabulary;
+    use forecourt_vocabulary::{Vocabulary, tokens};
 
     use crate::filter::{Filter, Test};
     use crate::learnt::{LearntProperties, StatedProperty, StatedValues};
@@ -480,6 +480,13 @@ mod tests {
         }
         fn promises(&self, _: &str) -> bool {
             true
+        }
+    }
+
+    #[test]
+    fn words_are_listed_as_tokens_have_them() {
+        for word in super::ABOUT.iter().chain(super::ONES) {
+            assert_eq!(tokens(word)[0].word, *word);
         }
     }
 
