@@ -31,10 +31,7 @@ const ANY: &[&str] =
 /// What is offered for rent or for sale. Where no item says, it is told, but for things of a shop.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let asked = [(WordClass::ToRent, FOR_RENT), (WordClass::ForSale, FOR_SALE)];
-    let here = |at: usize| {
-        let found = asked.into_iter().filter_map(|(class, offered)| Some((offered, reader.class(at, class)?)));
-        found.reduce(|best, next| if next.1 > best.1 { next } else { best })
-    };
+    let here = |at: usize| reader.longest_of(at, &asked);
     let (offered, end) = here(at)?;
     if reader.is_name() {
         return None;

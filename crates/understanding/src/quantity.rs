@@ -174,9 +174,7 @@ fn asked_quantity(reader: &Reader<'_>, at: usize) -> (Option<Option<Quantity>>, 
         (WordClass::Costs, Some(Quantity::Price)),
         (WordClass::For, None),
     ];
-    let found = led.into_iter().filter_map(|(class, quantity)| Some((quantity, reader.class(at, class)?)));
-    let longest = found.reduce(|best, next| if next.1 > best.1 { next } else { best });
-    longest.map_or((None, at), |(quantity, end)| (Some(quantity), end))
+    reader.longest_of(at, &led).map_or((None, at), |(quantity, end)| (Some(quantity), end))
 }
 
 /// The quantity that is named between a negation and what it compares.

@@ -31,8 +31,7 @@ const COMPARISONS: &[(WordClass, bool)] = &[
 
 /// Whether the longest phrase that compares here says the least, and the token behind it.
 pub(crate) fn comparison(reader: &Reader<'_>, at: usize) -> Option<(bool, usize)> {
-    let found = COMPARISONS.iter().filter_map(|(class, is_least)| Some((*is_least, reader.class(at, *class)?)));
-    found.reduce(|best, next| if next.1 > best.1 { next } else { best })
+    reader.longest_of(at, COMPARISONS)
 }
 
 /// The properties that the longest phrase here names, else those of which it is the last word.

@@ -55,11 +55,7 @@ const MOST_OF: &[&str] = &["of", "de", "d", "an", "in"];
 
 /// A superlative of a property that is named: "the longest range", "la autonomía más larga".
 fn named_end<'a>(reader: &Reader<'a>, at: usize) -> Vec<(&'a LearntProperty, bool, usize)> {
-    let extreme = |at: usize| {
-        let all = [(WordClass::Most, true), (WordClass::Least, false)].into_iter();
-        let found = all.filter_map(|(class, is_most)| Some((is_most, reader.class(at, class)?)));
-        found.reduce(|best, next| if next.1 > best.1 { next } else { best })
-    };
+    let extreme = |at: usize| reader.longest_of(at, &[(WordClass::Most, true), (WordClass::Least, false)]);
     let of = |named: Vec<(usize, usize)>, is_most: bool, end: Option<usize>| {
         let named = named.into_iter();
         named.map(|(property, behind)| (reader.aids.learnt.get(property), is_most, end.unwrap_or(behind))).collect()
