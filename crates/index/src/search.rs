@@ -9,6 +9,7 @@ mod clauses;
 mod complete;
 mod compounds;
 mod diagnose;
+mod dictionary;
 mod explain;
 mod facets;
 mod fuse;

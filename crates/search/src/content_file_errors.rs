@@ -38,7 +38,7 @@ pub(super) fn file_errors(sources: &[ContentSource], bounds: CheckBounds) -> Vec
                 return found;
             }
             let bytes_max = bounds.file_bytes_max.min(left);
-            left = left.saturating_sub(file.bytes);
+            left = left.saturating_sub(file.bytes.min(bytes_max));
             FileCheck { file, bytes_max, errors_max: bounds.errors_max, found: &mut found }.run();
         }
     }
@@ -166,5 +166,15 @@ mod tests {
         assert_eq!(told(line + 1, 1_000), ["a.jsonl", "b.jsonl"]);
         assert_eq!(told(1_000, text.len() as u64), ["a.jsonl"], "nothing is left for the second");
         assert_eq!(told(1_000, text.len() as u64 + line + 1), ["a.jsonl", "b.jsonl"]);
+    }
+
+    #[test]
+    fn of_a_file_that_is_larger_than_its_bound_only_what_is_read_counts() {
+        let good = "{\"name\": \"a\"}\n";
+        let large = good.repeat(20);
+        let short = format!("{good}x\n");
+        let bounds = CheckBounds { file_bytes_max: 15, bytes_max: 100, ..CheckBounds::default() };
+        let told = found(&[("a.jsonl", large.as_str()), ("b.jsonl", short.as_str())], bounds);
+        assert!(told.len() == 1 && told[0].0 == "b.jsonl", "{told:?}");
     }
 }

@@ -9,7 +9,7 @@ use crate::found::{Rank, UnderstoodPart};
 use crate::learnt::LearntProperty;
 use crate::quantity::within;
 use crate::reader::Reader;
-use crate::stated::StatedAmount;
+use crate::stated_amount::StatedAmount;
 use crate::stated_distance::{is_stated, stated};
 use crate::unit::Dimension;
 

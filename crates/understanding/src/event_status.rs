@@ -80,8 +80,7 @@ fn states(reader: &Reader<'_>, at: usize) -> Option<(Vec<&'static str>, usize)> 
 }
 
 fn state(reader: &Reader<'_>, at: usize) -> Option<(Vec<&'static str>, usize)> {
-    let said = STATES.iter().filter_map(|(class, values)| Some((values.to_vec(), reader.class(at, *class)?)));
-    said.reduce(|best, next| if next.1 > best.1 { next } else { best })
+    reader.longest_of(at, &STATES).map(|(values, end)| (values.to_vec(), end))
 }
 
 fn behind_been(reader: &Reader<'_>, at: usize) -> usize {

@@ -26,14 +26,13 @@ const CLAUSE_WORDS_MAX: usize = 3;
 /// it, unless items have the word.
 pub(crate) fn clause_verbs(reader: &Reader<'_>, found: &[UnderstoodPart]) -> Vec<UnderstoodPart> {
     let is_free = |at: usize| reader.is_word(at) && found.iter().all(|part| !part.tokens.contains(&at));
-    let is = |at: usize, words: &[&str]| reader.token(at).is_some_and(|token| words.contains(&token.word.as_str()));
     let is_unsaid = |at: usize| !reader.aids.known.has_written(reader.written(at..at + 1));
     let limits = found.iter().filter(|part| matches!(part.meaning, FoundMeaning::Limits(..) | FoundMeaning::Wishes(_)));
     let mut fillers: Vec<UnderstoodPart> = Vec::new();
     for part in limits {
         let start = part.tokens.start;
         // Behind a word: "which soup is there under 5" asks for it.
-        let leads = |at: &usize| is(*at, RELATIVE) && *at > 0 && reader.is_word(at - 1);
+        let leads = |at: &usize| reader.says(*at, RELATIVE) && *at > 0 && reader.is_word(at - 1);
         let pronoun = (start.saturating_sub(CLAUSE_WORDS_MAX)..start).rev().find(leads);
         let says_nothing =
             |verb: &usize| (*verb..start).all(is_free) && (start == verb + 1 || (*verb..start).all(is_unsaid));
@@ -41,7 +40,8 @@ pub(crate) fn clause_verbs(reader: &Reader<'_>, found: &[UnderstoodPart]) -> Vec
             fillers.push(UnderstoodPart::new(verb..start, FoundMeaning::Filler));
         }
         let end = part.tokens.end;
-        let clause = (0..start).rev().find(|at| is(*at, GERMAN_RELATIVE) && *at > 0 && reader.is_mark(at - 1, ','));
+        let clause =
+            (0..start).rev().find(|at| reader.says(*at, GERMAN_RELATIVE) && *at > 0 && reader.is_mark(at - 1, ','));
         let is_last = reader.token(end + 1).is_none_or(|next| !next.is_word());
         if clause.is_some() && is_free(end) && is_last && is_unsaid(end) {
             fillers.push(UnderstoodPart::new(end..end + 1, FoundMeaning::Filler));
@@ -57,8 +57,7 @@ pub(crate) const DEGREES: &[&str] =
 /// "Not in German", "nicht aus der Tüte".
 pub(crate) fn read_not(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let behind = reader.class(at, WordClass::Not)?;
-    let is_degree = reader.token(behind).is_some_and(|token| DEGREES.contains(&token.word.as_str()));
-    if is_degree || !reader.states_facts() || reader.is_name() {
+    if reader.says(behind, DEGREES) || !reader.states_facts() || reader.is_name() {
         return None;
     }
     let leads = [WordClass::Article, WordClass::With, WordClass::For, WordClass::AtTime];

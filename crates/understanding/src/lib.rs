@@ -29,7 +29,8 @@
 //! | [`months`] | months that items name, such as a season |
 //! | `clock`, `weekly` | times of day, days that come back, what is open |
 //! | `learnt`, [`mod@unit`] | what the items state of themselves, and the words for it |
-//! | `stated`, `stated_value`, `stated_end` | limits of that: of amounts, and of values; the least and the most |
+//! | `stated`, `stated_amount`, `stated_limit` | limits of that, of amounts: how they are said, written and checked |
+//! | `stated_value`, `stated_end` | limits of its values; the least and the most |
 //! | `pay`, `yearly_pay`, [`period`] | money for an hour up to a year |
 //! | `hours` | hours of work a week |
 //! | `offered` | for rent, or for sale |
@@ -93,8 +94,10 @@ mod reader;
 mod reading;
 mod scope;
 mod stated;
+mod stated_amount;
 mod stated_distance;
 mod stated_end;
+mod stated_limit;
 mod stated_value;
 mod stock;
 #[cfg(test)]

@@ -31,10 +31,7 @@ const ANY: &[&str] =
 /// What is offered for rent or for sale. Where no item says, it is told, but for things of a shop.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let asked = [(WordClass::ToRent, FOR_RENT), (WordClass::ForSale, FOR_SALE)];
-    let here = |at: usize| {
-        let found = asked.into_iter().filter_map(|(class, offered)| Some((offered, reader.class(at, class)?)));
-        found.reduce(|best, next| if next.1 > best.1 { next } else { best })
-    };
+    let here = |at: usize| reader.longest_of(at, &asked);
     let (offered, end) = here(at)?;
     if reader.is_name() {
         return None;
@@ -52,7 +49,7 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     // Where nothing is let, everything is sold.
     if holds(FOR_RENT) || (holds(FOR_SALE) && is_home) {
         // "A place to rent" is any of them.
-        let is_any = at > floor && reader.token(at - 1).is_some_and(|token| ANY.contains(&token.word.as_str()));
+        let is_any = at > floor && reader.says(at - 1, ANY);
         let start = if is_any { at - 1 } else { reader.absorb(at, WordClass::LimitLead, floor) };
         let words = reader.say(if offered == FOR_RENT { "for_rent" } else { "for_sale" }, &[]);
         let limit = UnderstoodPart::limit(start..end, Rank::Stated, Filter { words, ..Filter::is(OFFERED, offered) });

@@ -32,8 +32,7 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
 
 /// "The longest course by hours" says at its end once more what it goes by. A unit of something else says nothing of it.
 fn said_again(reader: &Reader<'_>, at: usize) -> Option<UnderstoodPart> {
-    reader.token(at).filter(|token| BY.contains(&token.word.as_str()))?;
-    let (unit, end) = reader.unit(at + 1)?;
+    let (unit, end) = if reader.says(at, BY) { reader.unit(at + 1)? } else { return None };
     let is_in_unit = |quantity: &Quantity| reader.table.measured(unit).any(|(measured, _)| measured == *quantity);
     let is_said = |before: &usize| {
         extreme(reader, *before).is_some_and(|(quantity, ..)| may_mean(quantity).iter().any(is_in_unit))

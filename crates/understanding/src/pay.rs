@@ -64,7 +64,7 @@ fn pay_named(reader: &Reader<'_>, at: usize) -> Option<usize> {
 
 /// The time that money is paid for: "a month", "pro Stunde", "/h".
 fn period(reader: &Reader<'_>, at: usize) -> Option<(Period, usize)> {
-    let at = if reader.token(at).is_some_and(|token| BETWEEN.contains(&token.word.as_str())) { at + 1 } else { at };
+    let at = at + usize::from(reader.says(at, BETWEEN));
     if reader.is_mark(at, '/') {
         let (unit, end) = reader.unit(at + 1).or_else(|| {
             let letter = reader.token(at + 1)?.word.as_str();

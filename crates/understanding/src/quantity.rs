@@ -174,9 +174,7 @@ fn asked_quantity(reader: &Reader<'_>, at: usize) -> (Option<Option<Quantity>>, 
         (WordClass::Costs, Some(Quantity::Price)),
         (WordClass::For, None),
     ];
-    let found = led.into_iter().filter_map(|(class, quantity)| Some((quantity, reader.class(at, class)?)));
-    let longest = found.reduce(|best, next| if next.1 > best.1 { next } else { best });
-    longest.map_or((None, at), |(quantity, end)| (Some(quantity), end))
+    reader.longest_of(at, &led).map_or((None, at), |(quantity, end)| (Some(quantity), end))
 }
 
 /// The quantity that is named between a negation and what it compares.
@@ -284,8 +282,7 @@ pub(crate) fn read_level(reader: &Reader<'_>, at: usize, _: usize) -> Option<Und
         _ => None,
     };
     let ((quantity, is_high), end) = reader.longest(at, level)?;
-    let before = at.checked_sub(1).and_then(|before| reader.token(before));
-    let is_degree = before.is_some_and(|token| DEGREES.contains(&token.word.as_str()));
+    let is_degree = at.checked_sub(1).is_some_and(|before| reader.says(before, DEGREES));
     let negated = if is_degree { at - 1 } else { at };
     // "Excel, but not for beginners": what is not little need not be much, and is told. What is not too much is little.
     if reader.is_behind(negated, WordClass::Not) {

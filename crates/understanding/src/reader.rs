@@ -80,6 +80,13 @@ impl<'a> Reader<'a> {
         found.reduce(|best, next| if next.1 > best.1 { next } else { best })
     }
 
+    /// What the longest phrase here stands for, of those of these classes, and the token behind it.
+    pub(crate) fn longest_of<T: Clone>(&self, at: usize, classes: &[(WordClass, T)]) -> Option<(T, usize)> {
+        let found = classes.iter().filter_map(|(class, said)| Some((said, self.class(at, *class)?)));
+        let longest = found.reduce(|best, next| if next.1 > best.1 { next } else { best });
+        longest.map(|(said, end)| (said.clone(), end))
+    }
+
     /// Where the phrases of these classes end that begin here, one behind the other.
     pub(crate) fn skip(&self, mut at: usize, classes: &[WordClass]) -> usize {
         while let Some(end) = classes.iter().filter_map(|class| self.class(at, *class)).max() {

@@ -8,7 +8,8 @@ use crate::learnt::{LearntMeaning, LearntProperty};
 use crate::order;
 use crate::paths::YEARLY_PAY;
 use crate::reader::Reader;
-use crate::stated::{is_numeric, is_same, names};
+use crate::stated_amount::{is_numeric, names};
+use crate::stated_limit::is_same;
 use crate::yearly_pay::PAID;
 
 /// What a comparative says of things that are not named.
@@ -17,8 +18,7 @@ const SOMETHING: &[&str] = &["something", "anything", "etwas", "was", "quelque",
 
 /// Whether a comparative is of what was shown before: "a wider one", "something wider".
 fn is_of_ones(reader: &Reader<'_>, at: usize, end: usize) -> bool {
-    let is = |at: usize, words: &[&str]| reader.token(at).is_some_and(|token| words.contains(&token.word.as_str()));
-    is(end, ONES) || (at > 0 && is(at - 1, SOMETHING) && reader.token(end).is_none())
+    reader.says(end, ONES) || (at > 0 && reader.says(at - 1, SOMETHING) && reader.token(end).is_none())
 }
 
 /// The least or the most of a property.
@@ -55,11 +55,7 @@ const MOST_OF: &[&str] = &["of", "de", "d", "an", "in"];
 
 /// A superlative of a property that is named: "the longest range", "la autonomía más larga".
 fn named_end<'a>(reader: &Reader<'a>, at: usize) -> Vec<(&'a LearntProperty, bool, usize)> {
-    let extreme = |at: usize| {
-        let all = [(WordClass::Most, true), (WordClass::Least, false)].into_iter();
-        let found = all.filter_map(|(class, is_most)| Some((is_most, reader.class(at, class)?)));
-        found.reduce(|best, next| if next.1 > best.1 { next } else { best })
-    };
+    let extreme = |at: usize| reader.longest_of(at, &[(WordClass::Most, true), (WordClass::Least, false)]);
     let of = |named: Vec<(usize, usize)>, is_most: bool, end: Option<usize>| {
         let named = named.into_iter();
         named.map(|(property, behind)| (reader.aids.learnt.get(property), is_most, end.unwrap_or(behind))).collect()

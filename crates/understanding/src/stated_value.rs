@@ -71,7 +71,7 @@ fn behind_one(reader: &Reader<'_>, at: usize) -> usize {
 }
 
 pub(crate) fn behind_ones(reader: &Reader<'_>, mut at: usize) -> usize {
-    while reader.token(at).is_some_and(|token| ONES.contains(&token.word.as_str())) {
+    while reader.says(at, ONES) {
         at += 1;
     }
     at
@@ -142,22 +142,18 @@ fn either<'a>(reader: &Reader<'a>, said: &mut PhraseLimit<'a>) -> Option<Vec<Fil
     (all.len() > 1).then(|| vec![Filter::any_of(all, words)])
 }
 
-/// Words behind which people are those whom something is about, or by.
-const ABOUT: &[&str] = &["about", "of", "by", "on", "über", "von", "sur", "sobre", "acerca"];
+/// Words behind which people are those whom something is about, or by, without accents.
+const ABOUT: &[&str] = &["about", "of", "by", "on", "uber", "von", "sur", "sobre", "acerca"];
 
 /// Whether the word at `behind` is what something is about. `at` is where its articles begin, and "of" is one of them.
 fn is_about(reader: &Reader<'_>, at: usize, behind: usize) -> bool {
-    (at.saturating_sub(1)..behind).any(|at| is_word(reader, at, ABOUT))
+    (at.saturating_sub(1)..behind).any(|at| reader.says(at, ABOUT))
 }
 
 /// Whether people are counted: "three kids".
 fn is_counted(reader: &Reader<'_>, at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| reader.number(before));
     before.is_some_and(|(_, end, is_article)| end == at && !is_article)
-}
-
-fn is_word(reader: &Reader<'_>, at: usize, words: &[&str]) -> bool {
-    reader.token(at).is_some_and(|token| words.contains(&token.word.as_str()))
 }
 
 /// What a phrase says of the items.
@@ -446,7 +442,7 @@ fn colour(reader: &Reader<'_>, at: usize) -> Option<(String, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_vocabulary::Vocabulary;
+    use forecourt_vocabulary::{Vocabulary, tokens};
 
     use crate::filter::{Filter, Test};
     use crate::learnt::{LearntProperties, StatedProperty, StatedValues};
@@ -484,6 +480,13 @@ mod tests {
         }
         fn promises(&self, _: &str) -> bool {
             true
+        }
+    }
+
+    #[test]
+    fn words_are_listed_as_tokens_have_them() {
+        for word in super::ABOUT.iter().chain(super::ONES) {
+            assert_eq!(tokens(word)[0].word, *word);
         }
     }
 

@@ -9,9 +9,7 @@ use crate::reader::Reader;
 
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let classes = [(WordClass::Unavailable, false), (WordClass::Available, true)];
-    let led = classes.into_iter().filter_map(|(class, is_there)| Some((is_there, reader.class(at, class)?)));
-    let availability = led.reduce(|best, next| if next.1 > best.1 { next } else { best });
-    match availability {
+    match reader.longest_of(at, &classes) {
         Some((is_there, end)) => available(reader, is_there, reader.absorb(at, WordClass::WithoutLead, floor), end),
         None => size(reader, at).or_else(|| free_of_charge(reader, at)),
     }

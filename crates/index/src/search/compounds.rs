@@ -2,8 +2,8 @@
 //! narrower than the word itself.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
+use super::dictionary::beginning_with;
 use super::other_names::OtherName;
 use crate::analysis::backwards;
 use crate::index::Snapshot;
@@ -19,7 +19,7 @@ const PREFIXES: &[&str] = &["ent", "ver", "zer"];
 const SHORT_PREFIXES: &[&str] = &["be", "ge"];
 /// Letters of which every word has one, in stems.
 const VOWELS: &[char] = &['a', 'e', 'i', 'o', 'u', 'y', 'ä', 'ö', 'ü'];
-/// Compounds with one end that are looked at.
+/// Compounds with one end that are looked at in each segment.
 const LOOKED_AT: usize = 500;
 
 /// The compounds that end with a stem and that items are called, those that most of them are.
@@ -29,9 +29,10 @@ pub(super) fn ending_with(snapshot: &Snapshot, stem: &str) -> Vec<OtherName> {
         return Vec::new();
     }
     // A dictionary that can't be read makes other searches fail loudly; here it has no such word.
-    let all = beginning_with(snapshot, &backwards(stem)).unwrap_or_default().into_iter();
+    let all = beginning_with(snapshot, snapshot.fields.endings, &backwards(stem), LOOKED_AT);
     let begins = |turned: &str| may_be_word(&backwards(&turned.chars().skip(chars).collect::<String>()));
-    let mut found: Vec<(String, u32)> = all.filter(|(turned, _)| begins(turned)).collect();
+    let mut found: Vec<(String, u32)> =
+        all.unwrap_or_default().into_iter().filter(|(turned, _)| begins(turned)).collect();
     found.sort_by(|(word, items), (other, others)| (Reverse(items), word).cmp(&(Reverse(others), other)));
     let compounds = found.into_iter().take(ENDING_COMPOUNDS_MAX).map(|(turned, _)| backwards(&turned));
     compounds.map(|stem| OtherName { stems: vec![stem], is_narrower: true }).collect()
@@ -43,23 +44,6 @@ fn may_be_word(begin: &str) -> bool {
     let is_prefix = PREFIXES.contains(&begin)
         || (chars == BEGIN_CHARS_MIN && SHORT_PREFIXES.iter().any(|prefix| begin.starts_with(prefix)));
     chars >= BEGIN_CHARS_MIN && begin.contains(VOWELS) && !is_prefix
-}
-
-/// The words of the field of compounds with this beginning, each with how many items have it.
-fn beginning_with(snapshot: &Snapshot, turned: &str) -> tantivy::Result<BTreeMap<String, u32>> {
-    let mut items: BTreeMap<String, u32> = BTreeMap::new();
-    for segment in snapshot.searcher.segment_readers() {
-        let words = segment.inverted_index(snapshot.fields.endings)?;
-        let mut stream = words.terms().range().ge(turned).into_stream()?;
-        for _ in 0..LOOKED_AT {
-            let Some((word, info)) = stream.next() else { break };
-            match std::str::from_utf8(word) {
-                Ok(word) if word.starts_with(turned) => *items.entry(word.to_owned()).or_default() += info.doc_freq,
-                _ => break,
-            }
-        }
-    }
-    Ok(items)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use tantivy::Term;
 use tantivy::query::FuzzyTermQuery;
 
+use super::dictionary;
 use crate::analysis::{SPELLED_CHARS_MIN, without_doubles};
 use crate::index::Snapshot;
 
@@ -91,21 +92,9 @@ fn begun(snapshot: &Snapshot, written: &str, chars: usize) -> Vec<(String, f32)>
     found.into_iter().take(BEGUN_READINGS_MAX).map(|(word, _)| (word, BEGUN_WORTH)).collect()
 }
 
-/// Words with a beginning, each with how many items have it.
+/// Words as they are written with a beginning, each with how many items have it.
 pub(super) fn beginning_with(snapshot: &Snapshot, beginning: &str) -> tantivy::Result<BTreeMap<String, u32>> {
-    let mut items: BTreeMap<String, u32> = BTreeMap::new();
-    for segment in snapshot.searcher.segment_readers() {
-        let words = segment.inverted_index(snapshot.fields.spelled)?;
-        let mut stream = words.terms().range().ge(beginning).into_stream()?;
-        for _ in 0..BEGUN_LOOKED_AT {
-            let Some((word, info)) = stream.next() else { break };
-            match std::str::from_utf8(word) {
-                Ok(word) if word.starts_with(beginning) => *items.entry(word.to_owned()).or_default() += info.doc_freq,
-                _ => break,
-            }
-        }
-    }
-    Ok(items)
+    dictionary::beginning_with(snapshot, snapshot.fields.spelled, beginning, BEGUN_LOOKED_AT)
 }
 
 /// Words of the index with so many errors, the likeliest ones.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use forecourt_vocabulary::{ItemProperty, ItemValue, LANGUAGES, ValueArea, Vocabulary, compared};
 
-use super::own_name;
+use super::own_name::own_name;
 
 /// Letters of a name that a longer one ends with.
 const ENDING_LETTERS_MIN: usize = 4;

@@ -3,7 +3,8 @@
 use forecourt_vocabulary::Vocabulary;
 
 use super::known::KnownNames;
-use super::{StatedProperty, StatedValues, is_of_language, is_open, own_name, own_unit};
+use super::own_name::{is_of_language, is_open, own_name, own_unit};
+use super::property::{StatedProperty, StatedValues};
 use crate::unit::Dimension;
 
 /// A property whose names, or whose values' names, a vocabulary lacks.

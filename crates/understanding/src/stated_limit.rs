@@ -1,0 +1,196 @@
+//! What an amount limits: the property that it is of, and the filter that says so.
+
+use forecourt_vocabulary::Quantity;
+use jiff::civil::Date;
+
+use crate::amount::Comparison;
+use crate::filter::{Filter, Test};
+use crate::learnt::{LearntProperty, StatedValues};
+use crate::measure::{self, days_of};
+use crate::paths::{AGES, CAPACITY, RANGE_ENDS};
+use crate::quantity::{self, within};
+use crate::reader::Reader;
+use crate::stated_amount::{StatedAmount, is_numeric};
+use crate::unit::Dimension;
+
+/// How far a measure may be from one that is asked for without "at least" or "at most", as a part of it.
+const NEARLY: f64 = 0.005;
+/// How much more items have to state one property of a unit than any other for the unit to mean it.
+const DOMINANCE: f64 = 2.0;
+/// What the vocabulary calls how heavy a thing is.
+const WEIGHT: &str = "weight";
+/// Days of a month.
+const MONTH: f64 = 365.0 / 12.0;
+/// Units in which numbers are told without one, whatever the base unit is: kilometres, and hours.
+const IN_USE: [(Dimension, f64); 2] = [(Dimension::Length, 1_000.0), (Dimension::Time, 60.0)];
+
+/// The property that an amount is of, with the factor to its unit.
+pub(crate) enum Choice<'a> {
+    Of(Vec<&'a LearntProperty>, f64),
+    /// A limit of a property whose unit nobody knows, or of one of several.
+    NotChecked,
+}
+
+impl StatedAmount {
+    /// The property that an amount is of: what is named beside it, else the one that has its unit.
+    pub(crate) fn property<'a>(&self, reader: &Reader<'a>, named: &[usize]) -> Option<Choice<'a>> {
+        let learnt = reader.aids.learnt;
+        let named: Vec<&LearntProperty> = named.iter().map(|at| learnt.get(*at)).collect();
+        if named.is_empty() {
+            return self.by_unit(reader);
+        }
+        if let Some(load) = self.load(reader, &named) {
+            return Some(load);
+        }
+        let dimension = self.unit.map(|(dimension, _)| dimension);
+        let of_unit: Vec<&LearntProperty> =
+            named.iter().filter(|property| dimension.is_some() && property.dimension == dimension).copied().collect();
+        if let Some(first) = of_unit.first() {
+            let factor = self.unit.map_or(1.0, |(_, factor)| factor);
+            return Some(Choice::Of(of_unit.iter().filter(|other| is_same(first, other)).copied().collect(), factor));
+        }
+        // A number without a unit on either side, or with the one that people mean who name none.
+        let is_time = dimension == Some(Dimension::Duration);
+        let is_usual = self
+            .unit
+            .is_none_or(|(dimension, factor)| factor == 1.0 || is_time || IN_USE.contains(&(dimension, factor)));
+        let bare: Vec<&LearntProperty> = named.into_iter().filter(|property| property.dimension.is_none()).collect();
+        match bare.first().filter(|_| is_usual) {
+            // The ends of a range are one property: what is paid from and to.
+            Some(first) => {
+                let same = |property: &&&LearntProperty| property.name("en") == first.name("en");
+                // "Less than 2 years" of what is told in months.
+                let in_months = is_time && first.name("en").split(' ').any(|word| word == "months");
+                let factor = self.unit.filter(|_| in_months).map_or(1.0, |(_, factor)| factor / MONTH);
+                Some(Choice::Of(bare.iter().filter(same).copied().collect(), factor))
+            }
+            None => Some(Choice::NotChecked),
+        }
+    }
+
+    /// "For a child that weighs 40 kg": what bears somebody, where items say what they bear.
+    fn load<'a>(&self, reader: &Reader<'a>, named: &[&LearntProperty]) -> Option<Choice<'a>> {
+        let (dimension, factor) = self.unit.filter(|(dimension, _)| *dimension == Dimension::Mass)?;
+        let is_weight = named.iter().any(|property| property.id.as_deref() == Some(WEIGHT));
+        let is_somebody = is_weight && self.span.comparison == Comparison::Bare && reader.names_ages();
+        let bears = |property: &&LearntProperty| property.more_will_do && property.dimension == Some(dimension);
+        let of: Vec<&LearntProperty> = reader.aids.learnt.all().map(|(_, property)| property).filter(bears).collect();
+        (is_somebody && !of.is_empty()).then_some(Choice::Of(of, factor))
+    }
+
+    /// The property that has this unit, where there is one, or one that far more items state than any other.
+    fn by_unit<'a>(&self, reader: &Reader<'a>) -> Option<Choice<'a>> {
+        let (dimension, factor) = self.unit.filter(|_| !self.is_other && !self.is_of_people(reader))?;
+        // How long a dish takes or a film lasts has a rule of its own.
+        let is_known =
+            || [Quantity::Time, Quantity::Length].into_iter().any(|quantity| reader.path(quantity).is_some());
+        if dimension == Dimension::Time && is_known() {
+            return None;
+        }
+        let is_limit = self.span.comparison != Comparison::Bare;
+        let is = |property: &LearntProperty| property.dimension == Some(dimension) && is_numeric(property);
+        let of = reader.aids.learnt.all().map(|(_, property)| property).filter(|property| is(property));
+        let mut of: Vec<&LearntProperty> = of.collect();
+        of.sort_by(|a, b| b.stated.share.total_cmp(&a.stated.share));
+        // Some items state it in one language, and some in another.
+        let first = *of.first()?;
+        let (same, others): (Vec<&LearntProperty>, Vec<&LearntProperty>) =
+            of.into_iter().partition(|property| is_same(first, property));
+        let share: f64 = same.iter().map(|property| property.stated.share).sum();
+        match others.first() {
+            None => Some(Choice::Of(same, factor)),
+            Some(other) if share >= other.stated.share * DOMINANCE => Some(Choice::Of(same, factor)),
+            Some(_) if is_limit => Some(Choice::NotChecked),
+            Some(_) => None,
+        }
+    }
+
+    /// Whether years are those of somebody who something is for, where items say for whom they are.
+    fn is_of_people(&self, reader: &Reader<'_>) -> bool {
+        let is_time = self.unit.is_some_and(|(dimension, _)| dimension == Dimension::Duration);
+        is_time && (reader.names_ages() || AGES.iter().any(|path| reader.aids.known.has_number(path)))
+    }
+
+    /// The limit that an amount is of these properties, which are one, with the factor to its unit.
+    pub(crate) fn filter(&self, reader: &Reader<'_>, properties: &[&LearntProperty], factor: f64) -> Filter {
+        let first = properties.first();
+        let is_whole = factor == 1.0
+            && first.is_some_and(|first| first.stated.values == StatedValues::Numbers { are_whole: true });
+        // Nobody is older than five with five: ages are told in whole years.
+        let is_time = first.is_some_and(|first| first.dimension == Some(Dimension::Duration));
+        let step = if self.span.is_strict && (is_whole || is_time) { 1.0 } else { 0.0 };
+        let path = first.map_or("", |first| first.stated.path.as_str());
+        let ends = |value: f64| self.ends(path, value * factor);
+        let (from, to) = match self.span.comparison {
+            // What bears 150 kg bears somebody of 140 kg.
+            Comparison::Bare if first.is_some_and(|first| first.more_will_do) => {
+                (self.span.amount.value * factor, f64::MAX)
+            }
+            // What is warm at -10 degrees is so at -5.
+            Comparison::Bare if first.is_some_and(|first| first.less_will_do) => {
+                (f64::MIN, self.span.amount.value * factor)
+            }
+            Comparison::Bare if is_whole => ends(self.span.amount.value),
+            Comparison::Bare => {
+                let value = self.span.amount.value * factor;
+                (value - value.abs() * NEARLY, value + value.abs() * NEARLY)
+            }
+            _ => (
+                self.span.from.map_or(f64::MIN, |from| ends(from).0 + step),
+                self.span.to.map_or(f64::MAX, |to| ends(to).1 - step),
+            ),
+        };
+        let (from, to) = (Some(from).filter(|from| *from > f64::MIN), Some(to).filter(|to| *to < f64::MAX));
+        let (from, to) = if self.span.is_strict && step == 0.0 { quantity::beyond(from, to) } else { (from, to) };
+        let key = match (from, to) {
+            (Some(_), Some(_)) => "stated_is",
+            (Some(_), None) => "stated_least",
+            _ => "stated_most",
+        };
+        let name = first.map_or("", |first| first.name(reader.aids.answer_in.as_str()));
+        let filter = within(path, from, to, reader.say(key, &[name, &self.written]));
+        let own = properties.iter().map(|property| property.stated.path.clone());
+        // Items say in one of several ways how many people there is room for.
+        let is_room = first.is_some_and(|first| first.id.as_deref() == Some(CAPACITY));
+        let others = if is_room { quantity::rooms_for(reader) } else { Vec::new() };
+        let mut fields: Vec<String> = own.collect();
+        others.into_iter().for_each(|path| {
+            if !fields.contains(&path) {
+                fields.push(path)
+            }
+        });
+        let filter = Filter { fields, ..filter };
+        match self.span.comparison {
+            Comparison::Bare => self.or_in_range(reader, filter, factor),
+            _ => filter,
+        }
+    }
+
+    /// A limit of one measure, which a range that has it keeps, too: a head of 53 cm fits a helmet for 50 to 55 cm.
+    fn or_in_range(&self, reader: &Reader<'_>, filter: Filter, factor: f64) -> Filter {
+        let value = Some(self.span.amount.value * factor);
+        let ends = |path: &String| RANGE_ENDS.map(|end| format!("{path}.{end}"));
+        let ranges = filter.fields.iter().map(ends).filter(|ends| reader.aids.known.has_number(&ends[0]));
+        let ranges = ranges.map(|ends| Filter {
+            fields: ends.into(),
+            test: Test::Overlaps { from: value, to: value, or_unstated: false },
+            words: filter.words.clone(),
+        });
+        let all: Vec<Filter> = ranges.collect();
+        let words = filter.words.clone();
+        Filter::any_of(std::iter::once(filter).chain(all).collect(), words)
+    }
+
+    /// The first and the last value that a number stands for: a year is all of its days.
+    fn ends(&self, path: &str, value: f64) -> (f64, f64) {
+        let year = (measure::is_date_key(path) && value.fract() == 0.0).then_some(value as i16);
+        let first = year.and_then(|year| Date::new(year, 1, 1).ok());
+        let last = year.and_then(|year| Date::new(year, 12, 31).ok());
+        first.zip(last).map_or((value, value), |(first, last)| (days_of(first), days_of(last)))
+    }
+}
+
+/// Whether two properties are one that items name differently.
+pub(crate) fn is_same(one: &LearntProperty, other: &LearntProperty) -> bool {
+    one.stated.path == other.stated.path || (one.id.is_some() && one.id == other.id && one.dimension == other.dimension)
+}
