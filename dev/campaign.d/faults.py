@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from node import FAKETIME
+from processes import faketime
 
 HERE = pathlib.Path(__file__).parent
 # Longer than a lease, so that the others take over.
@@ -16,7 +16,7 @@ SILENCE_SECONDS = 20
 
 def wrong_clock(offset):
     """The environment of a node whose clock is off by this, such as `+1h`."""
-    return {"LD_PRELOAD": FAKETIME, "FAKETIME": offset, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    return {"LD_PRELOAD": faketime(), "FAKETIME": offset, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
 
 
 def calm(campaign):
@@ -149,7 +149,7 @@ def clock_environment(place):
     (place.folder / "clock").write_text("+0")
     file = str(place.folder / "clock")
     more = {"FAKETIME_TIMESTAMP_FILE": file, "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-    return {"LD_PRELOAD": FAKETIME, **more}
+    return {"LD_PRELOAD": faketime(), **more}
 
 
 def slow_disk_environment(place):

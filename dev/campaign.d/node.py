@@ -18,7 +18,6 @@ from processes import Cable, free_port, wait_for_port
 
 HOST = "demo.localhost"
 TOKEN = "a-token-of-the-operator"
-FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
 
 TOP = """
 domain = "{host}"

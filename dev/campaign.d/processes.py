@@ -13,7 +13,22 @@ import tempfile
 import threading
 import time
 
-POSTGRES = pathlib.Path("/usr/lib/postgresql/15/bin")
+# Where Debian's packages put the programs, a folder for each version.
+POSTGRES = pathlib.Path("/usr/lib/postgresql")
+
+
+def postgres(program):
+    """A program of the newest PostgreSQL that is installed."""
+    found = [path for path in POSTGRES.glob(f"*/bin/{program}") if path.parts[-3].isdigit()]
+    if not found:
+        sys.exit(f"please install: postgresql ({POSTGRES} has no {program})")
+    return max(found, key=lambda path: int(path.parts[-3]))
+
+
+def faketime():
+    """The library for wrong clocks. The loader passes over one that is not there: then every clock would be right."""
+    found = next(pathlib.Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
+    return str(found) if found else sys.exit("please install: faketime")
 
 
 def free_port():
@@ -81,15 +96,15 @@ class Place:
             os.chown(data, user.pw_uid, user.pw_gid)
             more = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": [], "cwd": "/"}
         subprocess.run(
-            [POSTGRES / "initdb", "-D", data, "-U", "forecourt", "-A", "trust", "--no-sync", "-E", "UTF8"],
+            [postgres("initdb"), "-D", data, "-U", "forecourt", "-A", "trust", "--no-sync", "-E", "UTF8"],
             check=True, stdout=subprocess.DEVNULL, **more,
         )
         settings = ["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "max_connections=200"]
-        self.serve("database", port, [POSTGRES / "postgres", "-D", data, "-p", port, *settings], **more)
+        self.serve("database", port, [postgres("postgres"), "-D", data, "-p", port, *settings], **more)
         url = f"postgres://forecourt@127.0.0.1:{port}/postgres"
         for _ in range(100):
             made = subprocess.run(
-                [POSTGRES / "psql", "-qX", "-d", url, "-c", "CREATE DATABASE forecourt"], capture_output=True
+                [postgres("psql"), "-qX", "-d", url, "-c", "CREATE DATABASE forecourt"], capture_output=True
             )
             if made.returncode == 0:
                 return port

@@ -77,7 +77,7 @@ impl Group {
 /// Each load on one node, on one node again, and on three.
 pub(super) fn run(run: &Run) -> anyhow::Result<()> {
     let (Some(postgres), Some(nats)) = (PostgresServer::start_durable(), NatsServer::start()) else {
-        println!("skipped: PostgreSQL 15 or nats-server is not installed");
+        println!("skipped: PostgreSQL (15 or later) or nats-server is not installed");
         return Ok(());
     };
     let start = |name, count| Group::start(name, count, &postgres.fresh(), &nats.url());

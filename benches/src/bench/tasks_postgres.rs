@@ -7,14 +7,12 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use forecourt_store::{Postgres, PostgresOptions, StoreKey};
-use forecourt_testkit::postgres::PostgresServer;
+use forecourt_testkit::postgres::{PostgresServer, program};
 
 use super::tasks::{ROUND, ROUNDS, submit};
 use crate::report::{judge, median, shuffled};
 use crate::run::Run;
 
-/// Where Debian has the programs of PostgreSQL 15.
-const PGBENCH: &str = "/usr/lib/postgresql/15/bin/pgbench";
 const SUBMITTERS: [usize; 2] = [1, 16];
 const TABLES: &str =
     "CREATE TABLE raw_tasks (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, state text, body text);
@@ -27,7 +25,7 @@ UPDATE raw_tasks SET state = 'completed', body = '[{"kind":"text","content":"hel
 /// One submitter against one client, sixteen against sixteen; every commit durable in both.
 pub(super) fn run(run: &Run) -> anyhow::Result<()> {
     let Some(server) = PostgresServer::start_durable() else {
-        println!("skipped: PostgreSQL 15 is not installed");
+        println!("skipped: no PostgreSQL from 15 on is installed");
         return Ok(());
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -62,7 +60,7 @@ pub(super) fn run(run: &Run) -> anyhow::Result<()> {
 fn pgbench(url: &str, script: &Path, clients: usize, time: Duration) -> anyhow::Result<f64> {
     let (clients, seconds) = (clients.to_string(), time.as_secs().to_string());
     let words = ["-n", "-M", "prepared", "-j", "2", "-c", &clients, "-T", &seconds, "-f"];
-    let ran = Command::new(PGBENCH).args(words).arg(script).arg(url).output()?;
+    let ran = Command::new(program("pgbench")).args(words).arg(script).arg(url).output()?;
     let said = String::from_utf8_lossy(&ran.stdout);
     ensure!(ran.status.success(), "pgbench: {}", String::from_utf8_lossy(&ran.stderr));
     let tps = said.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());

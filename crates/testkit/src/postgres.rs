@@ -1,4 +1,4 @@
-//! A real PostgreSQL 15 for tests: in a temporary folder, on a free port of the loopback address, gone when its
+//! A real PostgreSQL for tests, the newest that is installed: in a temporary folder, on a free port of the loopback address, gone when its
 //! test is. Programs that refuse to run as root run as somebody else.
 
 use std::ffi::OsStr;
@@ -8,7 +8,7 @@ use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -17,8 +17,10 @@ use tempfile::TempDir;
 
 use crate::free_port;
 
-/// Where Debian's packages put the programs.
-const PROGRAMS: &str = "/usr/lib/postgresql/15/bin";
+/// Where Debian's packages put the programs, a folder for each version.
+const VERSIONS: &str = "/usr/lib/postgresql";
+/// The oldest version that the stores work with.
+const OLDEST: u32 = 15;
 /// How long a server has to begin or to end.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long to wait before looking again whether a server is there.
@@ -55,8 +57,8 @@ struct Process {
 }
 
 impl PostgresServer {
-    /// A server that is up. `None`, and a line on standard error, when PostgreSQL 15 is not installed: the test has
-    /// nothing to test then.
+    /// A server that is up. `None`, and a line on standard error, when no PostgreSQL from 15 on is installed: the
+    /// test has nothing to test then.
     ///
     /// # Panics
     /// It is installed and does not start.
@@ -76,8 +78,8 @@ impl PostgresServer {
 
     /// The same with all it has in a folder of this one, such as a small disk of its own.
     pub fn start_on(disk: &Path, settings: &[&str]) -> Option<Self> {
-        if !Path::new(PROGRAMS).join("postgres").exists() {
-            eprintln!("skipped: PostgreSQL 15 is not installed ({PROGRAMS})");
+        if INSTALLED.is_none() {
+            eprintln!("skipped: no PostgreSQL from {OLDEST} on is installed ({VERSIONS})");
             return None;
         }
         let folder = tempfile::Builder::new().prefix("forecourt-postgres-").tempdir_in(disk).expect("a folder");
@@ -126,7 +128,7 @@ impl PostgresServer {
     /// # Panics
     /// It fails.
     pub fn sql(&self, database: &str, sql: &str) -> String {
-        let psql = Command::new(Path::new(PROGRAMS).join("psql"))
+        let psql = Command::new(program("psql"))
             .args(["-X", "-q", "-A", "-t", "-F", "\t", "-v", "ON_ERROR_STOP=1", "-d", &self.url(database), "-c", sql])
             .output();
         String::from_utf8_lossy(&succeed("psql", psql).stdout).trim_end().to_owned()
@@ -200,7 +202,7 @@ impl PostgresServer {
                 rm -rf "$FOLDER") >/dev/null 2>&1 & leash=$!
             exec 3<&- >/dev/null; wait $server; kill $leash 2>/dev/null; wait $leash"#;
         let mut shell = as_somebody("/bin/sh");
-        shell.args(["-c", script, "postgres"]).arg(Path::new(PROGRAMS).join("postgres")).arg("-D").arg(&data);
+        shell.args(["-c", script, "postgres"]).arg(program("postgres")).arg("-D").arg(&data);
         shell.args(["-p", &self.port.to_string()]).env("LOG", &log).current_dir("/");
         shell.env("FOLDER", self.folder.path());
         for setting in &self.settings {
@@ -279,6 +281,31 @@ pub(crate) fn give(folder: &Path) {
     }
 }
 
+/// The newest PostgreSQL of this machine: its version, and the folder of its programs.
+static INSTALLED: LazyLock<Option<(u32, PathBuf)>> = LazyLock::new(|| newest(Path::new(VERSIONS)));
+
+fn newest(versions: &Path) -> Option<(u32, PathBuf)> {
+    let folders = fs::read_dir(versions).ok()?.filter_map(Result::ok);
+    let found = folders.filter_map(|folder| {
+        let version = folder.file_name().to_str()?.parse::<u32>().ok().filter(|version| *version >= OLDEST)?;
+        let programs = folder.path().join("bin");
+        programs.join("postgres").exists().then_some((version, programs))
+    });
+    found.max()
+}
+
+fn installed() -> &'static (u32, PathBuf) {
+    INSTALLED.as_ref().expect("PostgreSQL is installed")
+}
+
+/// Where a program of the PostgreSQL is that servers of tests are, such as `pgbench`.
+///
+/// # Panics
+/// None is installed: [`PostgresServer::start`] gives no server then.
+pub fn program(name: &str) -> PathBuf {
+    installed().1.join(name)
+}
+
 /// A command that runs as somebody else where this process is root.
 pub(crate) fn as_somebody(program: impl AsRef<OsStr>) -> Command {
     let Some(user) = somebody() else { return Command::new(program) };
@@ -297,14 +324,15 @@ fn somebody() -> Option<User> {
 /// A cluster in which nothing is, made once on a machine and copied for each server: making one takes a second.
 fn template() -> PathBuf {
     let user = somebody().map_or_else(|| geteuid().to_string(), |user| user.uid.to_string());
-    let place = std::env::temp_dir().join(format!("forecourt-postgres-15-template-{user}"));
+    let (version, _) = installed();
+    let place = std::env::temp_dir().join(format!("forecourt-postgres-{version}-template-{user}"));
     if place.exists() {
         return place;
     }
     let fresh = tempfile::Builder::new().prefix("forecourt-initdb-").tempdir().expect("a folder");
     give(fresh.path());
     let data = fresh.path().join("data");
-    let initdb = as_somebody(Path::new(PROGRAMS).join("initdb"))
+    let initdb = as_somebody(program("initdb"))
         .args(["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync", "--wal-segsize=1", "-D"])
         .arg(&data)
         .current_dir("/")
@@ -336,6 +364,21 @@ fn family(pid: Pid) -> Vec<Pid> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_newest_version_is_taken_that_the_stores_work_with_and_whose_programs_are_there() {
+        let versions = tempfile::tempdir().unwrap();
+        assert_eq!(newest(&versions.path().join("none")), None);
+        let install = |version: &str| {
+            fs::create_dir_all(versions.path().join(version).join("bin")).unwrap();
+            fs::write(versions.path().join(version).join("bin/postgres"), "").unwrap();
+        };
+        ["9.6", "14"].into_iter().for_each(install);
+        fs::create_dir_all(versions.path().join("18/bin")).unwrap();
+        assert_eq!(newest(versions.path()), None);
+        ["15", "17", "16"].into_iter().for_each(install);
+        assert_eq!(newest(versions.path()), Some((17, versions.path().join("17/bin"))));
+    }
 
     #[test]
     fn a_server_keeps_what_was_written_through_ends_of_every_kind() {
