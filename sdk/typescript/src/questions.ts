@@ -212,12 +212,16 @@ export function fieldOf(question: string, options: AskOptions): Field {
   };
 }
 
-/** The question once more, where the answer fitted nothing. */
+/** The question once more, where the answer fitted nothing: below what would fit. */
 export function askedAgain(question: string, field: Field): string {
+  const wanted = wantedOf(field);
+  return wanted === undefined ? question : `${wanted}.\n\n${question}`;
+}
+
+function wantedOf(field: Field): string | undefined {
   const titles = titlesOf(field);
   if (titles.length > 0)
-    return `Please choose ${field.type === "multi_select" ? "from" : "one of"}: ${titles.join(", ")}.`;
-  if (field.type === "number") return `${question} Please answer with a number.`;
-  if (field.type === "boolean") return `${question} Please answer with yes or no.`;
-  return question;
+    return `Please choose ${field.type === "multi_select" ? "from" : "one of"}: ${titles.join(", ")}`;
+  if (field.type === "number") return "Please answer with a number";
+  return field.type === "boolean" ? "Please answer yes or no" : undefined;
 }
