@@ -9,7 +9,7 @@ _OURS = str(Path(__file__).parent)
 
 
 def traceback_of(error: BaseException) -> str:
-    """The traceback, from the first frame of the agent's file on. A whole one where no frame is its."""
+    """The traceback without frames of this library, but for the innermost. A whole one where all are."""
     told = traceback.TracebackException.from_exception(error)
     _shorten(told, isinstance(error, SyntaxError))
     return "".join(told.format())
@@ -22,10 +22,9 @@ def place_of(error: BaseException) -> str:
 
 
 def _shorten(told: traceback.TracebackException, is_of_a_file: bool) -> None:
-    frames = list(told.stack)
-    first = next((at for at, frame in enumerate(frames) if not _is_ours(frame.filename)), None)
-    if first is not None:
-        told.stack = traceback.StackSummary.from_list(frames[first:])
+    if any(not _is_ours(frame.filename) for frame in told.stack):
+        shown = [frame for frame in told.stack if not _is_ours(frame.filename) or frame is told.stack[-1]]
+        told.stack = traceback.StackSummary.from_list(shown)
     elif is_of_a_file:
         # A file that can't be read has no frame: the error itself names the line.
         told.stack = traceback.StackSummary.from_list([])
