@@ -258,7 +258,7 @@ pub(crate) enum Command {
     Man(Man),
     /// Print the JSON Schema of the settings, for editors that check and complete TOML.
     #[command(
-        after_help = "Example:\n  forecourt schema --out mysite      # forecourt.toml and agents are checked as you type"
+        after_help = "Example:\n  forecourt schema --out mysite      # its files are checked as you type"
     )]
     Schema(SchemaArguments),
 }

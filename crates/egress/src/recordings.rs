@@ -18,6 +18,7 @@ mod redaction;
 mod tape;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry::{Occupied, Vacant};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -100,13 +101,21 @@ impl Recordings {
     /// Those in `folder`, which need not be there.
     ///
     /// # Errors
-    /// A sentence: a file can't be read, or there are more than [`RECORDED_FILES_MAX`].
+    /// A sentence: a file can't be read, two of them are of one request, or there are more than
+    /// [`RECORDED_FILES_MAX`].
     pub fn open(folder: &Path, mode: RecordingMode) -> Result<Self, String> {
-        let mut entries = HashMap::new();
+        let mut entries: HashMap<String, Entry> = HashMap::new();
         for (path, content) in file::read_all(folder)? {
             // By what the file says and not by its name, so that one may be edited or moved.
             let entry = Entry { path, fresh: 0, is_used: false, content };
-            entries.insert(entry.content.request.hash(), entry);
+            match entries.entry(entry.content.request.hash()) {
+                // Which of the two would answer is nothing that the order of a folder should decide.
+                Occupied(other) => {
+                    let (one, two) = (other.get().path.display(), entry.path.display());
+                    return Err(format!("{one} and {two} have answers to the same request: delete one of them"));
+                }
+                Vacant(place) => drop(place.insert(entry)),
+            }
         }
         let state = Mutex::new(RecordingState { entries, ..RecordingState::default() });
         Ok(Self { folder: folder.to_path_buf(), mode, state })
@@ -197,7 +206,17 @@ pub(crate) struct SentRequest<'a> {
 
 /// Whether it would tell somebody of what is only tested, or order something.
 fn is_never_sent(purpose: Purpose) -> bool {
-    matches!(purpose, Purpose::Webhook | Purpose::Callback | Purpose::Telemetry | Purpose::CertificateAuthority)
+    match purpose {
+        Purpose::Webhook | Purpose::Callback | Purpose::Telemetry | Purpose::CertificateAuthority => true,
+        Purpose::Attachment
+        | Purpose::Document
+        | Purpose::WebFinger
+        | Purpose::Crawl
+        | Purpose::RemoteAgent
+        | Purpose::Upstream
+        | Purpose::SignIn
+        | Purpose::Service => false,
+    }
 }
 
 /// Whether an answer depends on it. Others, such as hubs that are looked at now and then, do without for as long as a

@@ -2,7 +2,8 @@
 //!
 //! An answer does not wait for its turns to be kept. Those of a conversation that somebody goes on with, or that a
 //! client named, are in the store after [`CONVERSATION_WRITE_AFTER`]; the first exchange of one that the host
-//! named, which most callers leave at that, after [`CONVERSATION_FIRST_WRITE_AFTER`] or with the second one.
+//! named, which most callers leave at that, after [`CONVERSATION_FIRST_WRITE_AFTER`] or with the second one, unless it
+//! ends in a question or its agent keeps a state.
 
 use std::sync::Arc;
 

@@ -13,7 +13,8 @@ use crate::RuleProblem;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RuleWords {
-    /// Names the rule in records and in `forecourt check`. Default: its kind.
+    /// Names the rule in records and in `forecourt check`. Default: its kind. `agent` is no name: records have it
+    /// for what an agent itself refused.
     pub name: Option<String>,
     /// A short summary. Default: the one of the refusal's kind.
     pub title: Option<String>,

@@ -85,6 +85,18 @@ class Kinds(unittest.IsolatedAsyncioTestCase):
                 )
                 self.assertIn("traceback", answer.logs[0]["fields"])
 
+    async def test_the_log_says_where_in_the_file_it_failed(self) -> None:
+        async def fails(message: Message, ctx: Context) -> Any:
+            yield 1 / 0
+
+        async with host(fails) as h:
+            entry = (await h.say("hi")).logs[0]
+        line = fails.__code__.co_firstlineno + 1
+        told = f"the agent fails failed: ZeroDivisionError: division by zero (test_answers.py:{line})"
+        self.assertEqual(entry["message"], told)
+        # Not the way through the library.
+        self.assertEqual(entry["fields"]["traceback"].count('  File "'), 1)
+
     async def test_half_a_surrogate_pair_is_replaced(self) -> None:
         async with host(lambda message, ctx: "a\ud83d") as h:
             self.assertEqual((await h.say("hi")).text, "a\ufffd")

@@ -276,6 +276,14 @@ class Answers(unittest.IsolatedAsyncioTestCase):
                 last = await h.say("d")
                 self.assertEqual((last.ending, last.text, last.state), (ending, text, None))
 
+    async def test_a_form_with_a_type_that_no_caller_knows(self) -> None:
+        async def asks(message: Message, ctx: Context) -> None:
+            await ctx.ask_form("When?", [{"id": "day", "text": "Which day?", "type": "date"}])
+
+        async with host(asks) as h:
+            (entry,) = (await h.say("hi")).logs
+        self.assertIn("is none of text, number, boolean, single_select, multi_select: 'date'", entry["message"])
+
     async def test_several_numbers_truths_and_defaults(self) -> None:
         async def asks(message: Message, ctx: Context) -> str:
             several = await ctx.ask("Which?", options=["a", "b", "c"], several=True)

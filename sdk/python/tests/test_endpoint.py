@@ -124,6 +124,8 @@ class Endpoints(unittest.IsolatedAsyncioTestCase):
             (told["semantic"]["outcome"], told["semantic"]["impact"]), ("The room is booked.", "reversible")
         )
         self.assertEqual(find.describe()["input_schema"]["required"], ["name"])
+        # The host refuses a file without them.
+        self.assertEqual((told["errors"], find.describe()["errors"]), (["room_unavailable"], []))
 
     async def test_a_deployment_calls_it_with_a_context(self) -> None:
         context = types.SimpleNamespace(input={"room_id": "8", "guest": {"name": "Ada"}}, agent_id=None)

@@ -215,6 +215,20 @@ class Worker(unittest.IsolatedAsyncioTestCase):
             status, errors, _ = await worker.over()
             self.assertEqual((status, errors.splitlines()[-1]), (2, f"error: {said}"))
 
+    async def test_a_file_that_cannot_be_loaded_names_its_line_and_nothing_else(self) -> None:
+        for text, line, error in (
+            ("import no_such_library", 1, "ModuleNotFoundError: No module named 'no_such_library'"),
+            ("x = 1\nint('y')", 2, "ValueError: invalid literal for int() with base 10: 'y'"),
+            ("x = 1\ny = (", 2, "SyntaxError: '(' was never closed"),
+        ):
+            worker = await self.start("-m", "forecourt_agent", "helper.py", text=text)
+            status, errors, _ = await worker.over()
+            lines = errors.splitlines()
+            self.assertEqual((status, lines[0], lines[-1]), (2, "error: helper.py can't be loaded", error))
+            places = [shown for shown in lines if shown.startswith('  File "')]
+            self.assertEqual(len(places), 1)
+            self.assertRegex(places[0], rf'helper\.py", line {line}\b')
+
 
 class Bounds(unittest.TestCase):
     def test_what_the_host_leaves_unread_has_a_bound_and_endings_go_all_the_same(self) -> None:

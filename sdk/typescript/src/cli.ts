@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { CONCURRENCY, CONCURRENCY_MAX, SUSPENDED_MAX } from "./bounds.js";
 import { describe, fileNameOf, toToml } from "./describe.js";
 import { AgentError } from "./endings.js";
+import { failureOf } from "./failures.js";
 import { load } from "./load.js";
 import { Runtime } from "./runtime.js";
 import { serve } from "./server.js";
@@ -114,12 +115,18 @@ function surviveRejections(): void {
   process.on("unhandledRejection", (error) => console.error("a rejection that nobody handles:", error));
 }
 
+function raise(error: unknown): never {
+  throw error;
+}
+
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: unknown) => {
     const { code, message } = error as { code?: string; message?: string };
+    // Where a file can't be read, the runtime shows its line, but only of what nobody catches.
+    if (error instanceof SyntaxError) return void setImmediate(() => raise(error));
     const isOurs = error instanceof AgentError || code?.startsWith("ERR_PARSE_ARGS") || code === "EADDRINUSE";
-    console.error(isOurs ? `error: ${message}` : error);
+    console.error(isOurs ? `error: ${message}` : failureOf(error).stack);
     process.exit(1);
   },
 );

@@ -240,8 +240,7 @@ export class Context<State extends object = JsonObject> {
     const fields = field.type === "text" && field.default === undefined ? [] : [field];
     let text = question;
     for (let attempt = 1; ; attempt += 1) {
-      const asked = fields.map((field) => ({ ...field, text }));
-      const reply = await this.#stage.ask(questionOf(text, asked), text);
+      const reply = await this.#stage.ask(questionOf(text, fields), text);
       const answer = readForm([field], reply)[field.id] ?? readField(field, reply.text);
       if (answer !== undefined) return answer;
       if (attempt >= (options.attempts ?? 3)) throw new Unanswered(question);

@@ -9,13 +9,15 @@ import type { FormAnswer, Json, JsonObject, WireQuestion } from "./wire.js";
 /** Something to choose: a word, or a value with a title to show. */
 export type Option = string | { value: string; title: string };
 
+const TYPES = ["text", "number", "boolean", "single_select", "multi_select"] as const;
+
 /** One field of a form. */
 export interface Field {
   /** Names it in the answer. */
   id: string;
   /** What is asked, for people. */
   text: string;
-  type?: "single_select" | "multi_select" | "number" | "boolean" | "text";
+  type?: (typeof TYPES)[number];
   options?: readonly Option[];
   default?: Json;
 }
@@ -88,6 +90,8 @@ function titlesOf(field: Field): string[] {
 
 function kindOf(field: Field): NonNullable<Field["type"]> {
   if (field.type === undefined) return field.options ? "single_select" : "text";
+  if (!TYPES.includes(field.type))
+    throw new AgentError(`the field \`${field.id}\` has a type that is none of ${TYPES.join(", ")}: \`${field.type}\``);
   if (field.type.endsWith("_select") && !field.options?.length)
     throw new AgentError(`the field \`${field.id}\` has no options`);
   return field.type;
@@ -212,12 +216,16 @@ export function fieldOf(question: string, options: AskOptions): Field {
   };
 }
 
-/** The question once more, where the answer fitted nothing. */
+/** The question once more, where the answer fitted nothing: below what would fit. */
 export function askedAgain(question: string, field: Field): string {
+  const wanted = wantedOf(field);
+  return wanted === undefined ? question : `${wanted}.\n\n${question}`;
+}
+
+function wantedOf(field: Field): string | undefined {
   const titles = titlesOf(field);
   if (titles.length > 0)
-    return `Please choose ${field.type === "multi_select" ? "from" : "one of"}: ${titles.join(", ")}.`;
-  if (field.type === "number") return `${question} Please answer with a number.`;
-  if (field.type === "boolean") return `${question} Please answer with yes or no.`;
-  return question;
+    return `Please choose ${field.type === "multi_select" ? "from" : "one of"}: ${titles.join(", ")}`;
+  if (field.type === "number") return "Please answer with a number";
+  return field.type === "boolean" ? "Please answer yes or no" : undefined;
 }

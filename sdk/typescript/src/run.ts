@@ -4,6 +4,7 @@ import type { AgentDefinition } from "./agent.js";
 import { GRACE_SHARE, HELD_BYTES_MAX, LAST_YIELDS_MAX } from "./bounds.js";
 import { Context, type Stage } from "./context.js";
 import { AgentError, Cancelled, Ending } from "./endings.js";
+import { failureOf } from "./failures.js";
 import { beginningOf, keptParts, KeptState, type OpenQuestion } from "./kept.js";
 import { Message } from "./message.js";
 import { replyOf, type Reply } from "./questions.js";
@@ -89,7 +90,7 @@ export class Run implements Stage {
     this.turn.write(line);
   }
   log(level: Level, message: string, fields?: JsonObject): void {
-    if (this.turn.hasEnded) console.error(`${level}: ${message}`);
+    if (this.turn.hasEnded) console.error(`${level}: ${message}`, ...(fields ? [fields] : []));
     else this.turn.log(level, message, fields);
   }
 
@@ -221,7 +222,8 @@ export class Run implements Stage {
     if (this.signal.aborted) return { end: true };
     this.#endReplay();
     if (error instanceof Ending) return error.line;
-    this.log("error", error instanceof AgentError ? error.message : stackOf(error));
+    const { message, stack } = failureOf(error);
+    this.log("error", message, { stack });
     // What an error says is for the log: it tells of the inside.
     return { error: "The agent met an error." };
   }
@@ -278,10 +280,4 @@ async function* stepsOf(agent: AgentDefinition, message: Message, context: Conte
 
 function isGenerator(value: unknown): boolean {
   return typeof (value as AsyncIterator<unknown> | undefined)?.next === "function";
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error
-    ? (error.stack ?? String(error))
-    : `something that is no Error was thrown: ${String(error)}`;
 }

@@ -71,6 +71,18 @@ test("what means nothing fails the turn, and only the log says what it was", asy
   }
 });
 
+test("the log says where in the file it failed, and not the way through the library", async () => {
+  const answer = await answerOf(async function* fails() {
+    await Promise.resolve();
+    yield JSON.parse("{") as string;
+  });
+  const [entry] = answer.logs;
+  assert.match(entry?.message ?? "", /^SyntaxError: .* \(agent\.test\.[jt]s:\d+\)$/);
+  const stack = String(entry?.fields?.stack);
+  assert.match(stack, /^SyntaxError: .*\n {4}at JSON\.parse .*\n {4}at .*agent\.test\.[jt]s/);
+  assert.doesNotMatch(stack, /dist|node:/);
+});
+
 test("what JSON can't hold fails in the function's own line", async () => {
   const loop: { me?: unknown } = {};
   loop.me = loop;
@@ -176,7 +188,7 @@ test("an error tells the caller nothing of the inside", async () => {
     throw new Error("password is 1234");
   });
   assert.deepEqual(answer.lines.at(-1), { error: "The agent met an error." });
-  assert.match(answer.logs[0]?.message ?? "", /password is 1234\n\s+at /);
+  assert.match(answer.logs[0]?.message ?? "", /password is 1234 /);
   assert.equal((await answerOf((_message, ctx) => ctx.fail("No luck."))).error, "No luck.");
   assert.equal((await answerOf((_message, ctx) => ctx.decline("I won't."))).declined, "I won't.");
   const finished = await answerOf(async function* (_message, ctx) {

@@ -86,6 +86,8 @@ test("whatever is answered to a form, only values that fit come out", () => {
   }
   assert.throws(() => questionOf("", [fields[0]!, fields[0]!]), /the same id/);
   assert.throws(() => questionOf("", [{ id: "a", text: "A?", type: "multi_select" }]), /has no options/);
+  const day = { id: "a", text: "Which day?", type: "date" as "text" };
+  assert.throws(() => questionOf("", [day]), /has a type that is none of text, number, .*: `date`/);
   assert.throws(
     () => questionOf("", [{ id: "a", text: "A?", options: ["x", { value: "y", title: "x" }] }]),
     /same title/,

@@ -107,6 +107,8 @@ test("a worker that can't work says why", () => {
   for (const [words, said] of [
     [[fixture("empty.mjs")], /exports no agent: write `export default agent/],
     [[fixture("nowhere.mjs")], /nowhere\.mjs/],
+    [[fixture("unreadable.mjs")], /unreadable\.mjs:2\n[^]*SyntaxError/],
+    [[fixture("incomplete.mjs")], /^Error[^\n]*'no-such-package' imported from [^\n]*incomplete\.mjs\s*$/],
     [[fixture("helper.mjs"), "--concurrency", "257"], /--concurrency is a number from 1 to 256, not `257`/],
     [[fixture("helper.mjs"), "--concurrency", "0"], /from 1 to 256/],
     [[fixture("helper.mjs"), "--unknown"], /--unknown/],

@@ -1,5 +1,6 @@
 //! MCP 2026-07-28, which has no sessions: a call of the tool that asks the agent.
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::{Conversation, refusal_in, text_of};
@@ -55,9 +56,7 @@ pub(super) fn read(body: &Value) -> Answer {
     };
     let pieces = || result["content"].as_array().into_iter().flatten();
     let files = pieces().filter(|piece| !matches!(piece["type"].as_str(), Some("text") | None));
-    let name =
-        |piece: &Value| piece["name"].as_str().or(piece["resource"]["uri"].as_str()).unwrap_or("file").to_owned();
-    answer.files = files.map(name).collect();
+    answer.files = files.map(file_name).collect();
     let said = || pieces().filter_map(|piece| piece["text"].as_str()).collect::<Vec<_>>().join("\n");
     answer.ending = match (refusal_in(body, 0), content["state"].as_str()) {
         (Some(refusal), _) => refusal,
@@ -78,6 +77,16 @@ pub(super) fn read(body: &Value) -> Answer {
     answer
 }
 
+/// What a file is called: by itself, or at the end of its address, as a resource has it.
+fn file_name(piece: &Value) -> String {
+    let address = || {
+        let address = piece["resource"]["uri"].as_str()?;
+        let end = address.rsplit(['/', ':']).next()?;
+        Some(percent_decode_str(end).decode_utf8_lossy().into_owned())
+    };
+    piece["name"].as_str().map(str::to_owned).or_else(address).unwrap_or_else(|| "file".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,6 +94,16 @@ mod tests {
     fn read_content(content: Value, is_error: bool) -> Answer {
         read(&json!({"result": {"content": [{"type": "text", "text": "Said."}, {"type": "image", "data": ""}],
             "structuredContent": content, "isError": is_error}}))
+    }
+
+    #[test]
+    fn a_file_is_called_as_the_agent_called_it() {
+        let file = |piece: Value| read(&json!({"result": {"content": [piece]}})).files;
+        let within = |uri: &str| file(json!({"type": "resource", "resource": {"uri": uri, "text": "a"}}));
+        assert_eq!(within("attachment:the%20pattern.txt"), ["the pattern.txt"]);
+        assert_eq!(within("https://demo.localhost/files/plan.pdf"), ["plan.pdf"]);
+        assert_eq!(file(json!({"type": "resource_link", "uri": "https://a.example/b", "name": "c.csv"})), ["c.csv"]);
+        assert_eq!(file(json!({"type": "image", "data": ""})), ["file"]);
     }
 
     #[test]

@@ -87,7 +87,8 @@ pub(crate) struct SchemaArguments {
     /// Of which files.
     #[arg(value_enum, default_value = "deployment")]
     pub what: SchemaOf,
-    /// Write all of them into this folder, with a file that tells editors which is for which.
+    /// Write all of them into `.schemas` of this deployment, and a `.taplo.toml` that tells editors which is for
+    /// which.
     #[arg(long, value_name = "FOLDER", conflicts_with = "what")]
     pub out: Option<PathBuf>,
 }
@@ -99,6 +100,16 @@ pub(crate) enum SchemaOf {
     Deployment,
     /// Files in agents/
     Agent,
+    /// Files in servers/
+    Server,
+    /// Files in hubs/
+    Hub,
+    /// Files in endpoints/
+    Endpoint,
+    /// recipes.toml
+    Recipes,
+    /// meanings.toml
+    Meanings,
     /// Files in tests/
     Test,
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use forecourt_core::Domain;
 
+use super::schema;
 use crate::args::Init;
 use crate::output::{Failure, Outcome, stdoutln};
 use crate::starters::Starter;
@@ -34,20 +35,21 @@ pub(crate) fn run(init: &Init) -> Outcome {
     // The one that was named first is the default agent, whatever the order of the files.
     let first = init.with.first().copied().unwrap_or_default();
     let local = |text: &str| text.replace("demo.localhost", domain.as_str());
-    write(&dir.join("forecourt.toml"), &local(&ABOUT.replace("HANDLE", first.handle())))?;
-    write(&dir.join(".gitignore"), ".forecourt/\n")?;
-    write(&dir.join("AGENTS.md"), &local(&GUIDE.replace("HANDLE", first.handle())))?;
-    write(&dir.join(SKILL_FILE), SKILL)?;
+    write(dir, "forecourt.toml", &local(&ABOUT.replace("HANDLE", first.handle())))?;
+    write(dir, ".gitignore", ".forecourt/\n")?;
+    write(dir, "AGENTS.md", &local(&GUIDE.replace("HANDLE", first.handle())))?;
+    write(dir, SKILL_FILE, SKILL)?;
+    schema::write_all(dir)?;
     for starter in &starters {
         for (name, text) in starter.files() {
-            write(&dir.join(name), &local(text))?;
+            write(dir, name, &local(text))?;
         }
     }
     let is_alone = starters.len() == 1;
     // A model is told of the agents beside it, and that was not recorded.
     let holds = |starter: &&Starter| is_alone || **starter != Starter::Model;
     let tests: Vec<&str> = starters.iter().filter(holds).map(|starter| starter.test()).collect();
-    write(&dir.join("tests/first.toml"), &local(&format!("{TESTS}{}", tests.join("\n"))))?;
+    write(dir, "tests/first.toml", &local(&format!("{TESTS}{}", tests.join("\n"))))?;
     stdoutln!("{} is a working deployment.", dir.display());
     stdoutln!();
     for starter in &starters {
@@ -61,10 +63,12 @@ pub(crate) fn run(init: &Init) -> Outcome {
     Ok(())
 }
 
-fn write(file: &Path, text: &str) -> Outcome {
+/// Writes a file of the new deployment, which names its schema where its kind has one.
+fn write(deployment: &Path, name: &str, text: &str) -> Outcome {
+    let file = deployment.join(name);
     let wrong = |error: std::io::Error| Failure::yours(format!("{} cannot be written: {error}", file.display()));
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).map_err(wrong)?;
     }
-    fs::write(file, text).map_err(wrong)
+    fs::write(&file, format!("{}{text}", schema::directive(name).unwrap_or_default())).map_err(wrong)
 }

@@ -12,35 +12,76 @@ use crate::output::{Failure, Outcome, print_json, stderrln};
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// Where the second name of a key stands in its schema.
 const ALIAS: &str = "x-alias";
-/// What tells editors with Taplo which schema is for which file.
-const EDITORS: &str = "# Which schema is for which file, for editors that check TOML with Taplo.
-[[rule]]
-include = [\"forecourt.toml\"]
-schema = { path = \"./deployment.schema.json\" }
+/// Where the schemas of a deployment lie.
+const FOLDER: &str = ".schemas";
+/// What stands above the rules of editors.
+const EDITORS: &str = "# Which schema is for which file, for editors that check TOML with Taplo.\n";
 
-[[rule]]
-include = [\"agents/*.toml\"]
-schema = { path = \"./agent.schema.json\" }
+/// A kind of file that has a schema.
+struct Kind {
+    what: SchemaOf,
+    /// Where such files are, from the deployment's folder.
+    files: &'static str,
+    /// The schema's own file.
+    schema: &'static str,
+}
 
-[[rule]]
-include = [\"tests/*.toml\"]
-schema = { path = \"./test.schema.json\" }
-";
+/// All of them, in the order in which they are written.
+const KINDS: [Kind; 8] = [
+    Kind { what: SchemaOf::Deployment, files: "forecourt.toml", schema: "deployment.schema.json" },
+    Kind { what: SchemaOf::Agent, files: "agents/*.toml", schema: "agent.schema.json" },
+    Kind { what: SchemaOf::Server, files: "servers/*.toml", schema: "server.schema.json" },
+    Kind { what: SchemaOf::Hub, files: "hubs/*.toml", schema: "hub.schema.json" },
+    Kind { what: SchemaOf::Endpoint, files: "endpoints/*.toml", schema: "endpoint.schema.json" },
+    Kind { what: SchemaOf::Recipes, files: "recipes.toml", schema: "recipes.schema.json" },
+    Kind { what: SchemaOf::Meanings, files: "meanings.toml", schema: "meanings.schema.json" },
+    Kind { what: SchemaOf::Test, files: "tests/*.toml", schema: "test.schema.json" },
+];
+
+impl Kind {
+    /// Whether the file at this path from the deployment's folder is of this kind.
+    fn has(&self, file: &str) -> bool {
+        match (self.files.split_once('*'), file.rsplit_once('/')) {
+            (Some((folder, end)), Some((before, name))) => {
+                folder.trim_end_matches('/') == before && name.ends_with(end)
+            }
+            (None, None) => self.files == file,
+            _ => false,
+        }
+    }
+
+    /// What tells Taplo of it.
+    fn rule(&self) -> String {
+        let (files, schema) = (self.files, self.schema);
+        format!("\n[[rule]]\ninclude = [\"{files}\"]\nschema = {{ path = \"./{FOLDER}/{schema}\" }}\n")
+    }
+}
 
 /// Prints one schema, or writes all of them.
 pub(crate) fn run(arguments: &SchemaArguments) -> Outcome {
-    let Some(folder) = &arguments.out else { return print_json(&schema(arguments.what)) };
-    let write = |name: &str, text: String| write(&folder.join(name), &text);
-    std::fs::create_dir_all(folder).map_err(|error| wrong(folder, &error))?;
-    write("deployment.schema.json", pretty(SchemaOf::Deployment))?;
-    write("agent.schema.json", pretty(SchemaOf::Agent))?;
-    write("test.schema.json", pretty(SchemaOf::Test))?;
-    write(".taplo.toml", EDITORS.to_owned())?;
-    stderrln!(
-        "wrote deployment.schema.json, agent.schema.json, test.schema.json and .taplo.toml into {}",
-        folder.display()
-    );
+    let Some(deployment) = &arguments.out else { return print_json(&schema(arguments.what)) };
+    write_all(deployment)?;
+    stderrln!("wrote .taplo.toml and {} schemas in {FOLDER}/ into {}", KINDS.len(), deployment.display());
     Ok(())
+}
+
+/// Writes the schema of each kind of file into [`FOLDER`] of a deployment, and what tells editors which is for which.
+pub(super) fn write_all(deployment: &Path) -> Outcome {
+    let folder = deployment.join(FOLDER);
+    std::fs::create_dir_all(&folder).map_err(|error| wrong(&folder, &error))?;
+    for kind in &KINDS {
+        write(&folder.join(kind.schema), &format!("{:#}\n", schema(kind.what)))?;
+    }
+    let rules: String = KINDS.iter().map(Kind::rule).collect();
+    write(&deployment.join(".taplo.toml"), &format!("{EDITORS}{rules}"))
+}
+
+/// The line by which a file names its schema itself, for editors that were opened on another folder than the
+/// deployment's. `None` for a file that has none. `file` is its path from there.
+pub(super) fn directive(file: &str) -> Option<String> {
+    let kind = KINDS.iter().find(|kind| kind.has(file))?;
+    let up = "../".repeat(file.matches('/').count());
+    Some(format!("#:schema {up}{FOLDER}/{}\n", kind.schema))
 }
 
 fn write(file: &Path, text: &str) -> Outcome {
@@ -51,26 +92,21 @@ fn wrong(path: &Path, error: &std::io::Error) -> Failure {
     Failure::yours(format!("{}: {error}", path.display()))
 }
 
-fn pretty(what: SchemaOf) -> String {
-    format!("{:#}\n", schema(what))
-}
-
 /// The schema of one kind of file: its top, with each section where it stands.
 fn schema(what: SchemaOf) -> Value {
-    let (file, title) = match what {
-        SchemaOf::Deployment => ("forecourt.toml", "forecourt.toml"),
-        SchemaOf::Agent => ("agents/*.toml", "a file in agents/"),
-        SchemaOf::Test => ("tests/*.toml", "a file in tests/"),
-    };
+    let files = KINDS.iter().find(|kind| kind.what == what).map_or("", |kind| kind.files);
     let mut whole = Whole::default();
     for section in reference::sections() {
-        match section.section.strip_prefix(file) {
+        match section.section.strip_prefix(files) {
             Some("") => whole.top(&section),
             Some(place) => whole.section(place.trim(), &section),
             None => {}
         }
     }
-    whole.finish(title)
+    whole.finish(&match files.split_once('*') {
+        Some((folder, _)) => format!("a file in {folder}"),
+        None => files.to_owned(),
+    })
 }
 
 /// A schema that is put together.
@@ -191,22 +227,35 @@ mod tests {
     #[test]
     fn every_example_is_right() {
         let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-        let (deployment, agent) = (validator(SchemaOf::Deployment), validator(SchemaOf::Agent));
-        let mut seen = 0;
+        let validators: Vec<Validator> = KINDS.iter().map(|kind| validator(kind.what)).collect();
+        let mut seen = vec![0; KINDS.len()];
         for file in walkdir::WalkDir::new(examples).into_iter().map(Result::unwrap) {
             let path = file.path();
-            let is_agent = path.parent().is_some_and(|folder| folder.ends_with("agents"));
-            let schema = match path.extension().is_some_and(|extension| extension == "toml") {
-                true if is_agent => &agent,
-                true if path.ends_with("forecourt.toml") => &deployment,
-                _ => continue,
-            };
+            let (folder, name) = (path.parent().unwrap().file_name().unwrap(), path.file_name().unwrap());
+            let names = [name.to_str().unwrap().to_owned(), format!("{}/{}", folder.display(), name.display())];
+            let kind = KINDS.iter().position(|kind| names.iter().any(|name| kind.has(name)));
+            let Some(kind) = kind else { continue };
             let text = std::fs::read_to_string(path).unwrap();
-            let wrong: Vec<String> = schema.iter_errors(&toml(&text)).map(|error| error.to_string()).collect();
+            let wrong: Vec<String> =
+                validators[kind].iter_errors(&toml(&text)).map(|error| error.to_string()).collect();
             assert_eq!(wrong, Vec::<String>::new(), "{}", path.display());
-            seen += 1;
+            seen[kind] += 1;
         }
-        assert!(seen > 8, "{seen} files");
+        let of = |what: SchemaOf| seen[KINDS.iter().position(|kind| kind.what == what).unwrap()];
+        for what in [SchemaOf::Deployment, SchemaOf::Agent, SchemaOf::Server, SchemaOf::Endpoint, SchemaOf::Recipes] {
+            assert!(of(what) > 0, "no example of {what:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_names_the_schema_of_its_kind_from_where_it_lies() {
+        assert_eq!(directive("forecourt.toml").as_deref(), Some("#:schema .schemas/deployment.schema.json\n"));
+        assert_eq!(directive("agents/chef.toml").as_deref(), Some("#:schema ../.schemas/agent.schema.json\n"));
+        for other in
+            ["agents/chef.py", "chef.toml", "agents/old/chef.toml", "sites/forecourt.toml", "vocabulary/a.toml"]
+        {
+            assert_eq!(directive(other), None, "{other}");
+        }
     }
 
     #[test]
@@ -238,6 +287,14 @@ mod tests {
             assert!(!test.is_valid(&of_one(wrong)), "{wrong}");
         }
         assert!(!test.is_valid(&toml("[[tset]]\nname = \"a\"")));
+        for (what, right, wrong) in [
+            (SchemaOf::Endpoint, "[endpoint]\nmethod = \"FETCH\"", "[endpoint]\nmehtod = \"FETCH\""),
+            (SchemaOf::Endpoint, "[endpoint.semantic]\nintent = \"a\"", "[endpoint.semantic]\nintnet = \"a\""),
+            (SchemaOf::Meanings, "[nouns]\npurchase = \"order\"", "[nuons]\npurchase = \"order\""),
+            (SchemaOf::Recipes, "[[recipe]]\nname = \"a\"\nsteps = []", "[[recpie]]\nname = \"a\"\nsteps = []"),
+        ] {
+            assert!(validator(what).is_valid(&toml(right)) && !validator(what).is_valid(&toml(wrong)), "{wrong}");
+        }
         let agent = validator(SchemaOf::Agent);
         assert!(agent.is_valid(&toml("handle = \"a\"\nname = \"A\"\n[backend]\nkind = \"echo\"")));
         for wrong in ["kind = \"ecco\"", "kind = \"echo\"\nx = 1", ""] {

@@ -37,8 +37,8 @@ fn schemas_and_what_tells_editors_of_them_are_written_together() {
     let site = Deployment::empty();
     let folder = site.path().display().to_string();
     site.run("schema", ["--out", folder.as_str()]).fine();
-    assert!(site.read("agent.schema.json").contains("\"const\": \"echo\""));
-    assert!(site.read(".taplo.toml").contains("deployment.schema.json"));
+    assert!(site.read(".schemas/agent.schema.json").contains("\"const\": \"echo\""));
+    assert!(site.read(".taplo.toml").contains("./.schemas/deployment.schema.json"));
     assert_eq!(site.run("schema", ["deployment"]).json()["required"][0], "domain");
 }
 

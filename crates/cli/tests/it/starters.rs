@@ -117,5 +117,14 @@ fn several_starters_fit_together() {
     folder.run("check", ["."]).fine();
     assert!(folder.run("test", ["."]).fine().contains("8 passed, 0 failed"));
     assert!(folder.read("forecourt.toml").contains("default_agent = \"helper\""));
+    for (file, schema) in [
+        ("forecourt.toml", ".schemas/deployment.schema.json"),
+        ("agents/echo.toml", "../.schemas/agent.schema.json"),
+        ("tests/first.toml", "../.schemas/test.schema.json"),
+    ] {
+        assert_eq!(folder.read(file).lines().next().unwrap(), format!("#:schema {schema}"));
+        let schema: serde_json::Value = serde_json::from_str(&folder.read(schema.trim_start_matches("../"))).unwrap();
+        assert!(schema["properties"].is_object(), "{file}");
+    }
     assert!(folder.run("init", [".", "--with", "nothing"]).failed(2).contains("python"));
 }

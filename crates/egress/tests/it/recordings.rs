@@ -77,6 +77,23 @@ async fn what_was_recorded_is_given_again_with_nobody_there_and_holds_no_secret(
 }
 
 #[tokio::test]
+async fn two_files_with_answers_to_one_request_are_told_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::plain(vec![answer("application/json", "{}")]).await;
+    let (recording, _) = client(&folder, RecordingMode::Record);
+    chunks(&recording, asked(server.port(), "{}")).await.unwrap();
+    let file = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+    let copy = folder.path().join(format!("copy-of-{}", file.file_name().unwrap().to_str().unwrap()));
+    std::fs::copy(&file, &copy).unwrap();
+    let why = Recordings::open(folder.path(), RecordingMode::Replay).unwrap_err();
+    assert!(why.contains(&file.display().to_string()) && why.contains(&copy.display().to_string()), "{why}");
+    // One that was moved is found by what it says.
+    std::fs::remove_file(&file).unwrap();
+    let (replaying, _) = client(&folder, RecordingMode::Replay);
+    assert!(chunks(&replaying, asked(server.port(), "{}")).await.is_some());
+}
+
+#[tokio::test]
 async fn the_answers_to_one_question_come_in_their_order_and_what_nobody_asks_is_removed() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::plain(["1", "2", "3"].map(|text| answer("text/plain", text)).into()).await;

@@ -246,8 +246,9 @@ impl ConversationCache {
         }
         entry.pending_bytes += bytes;
         self.pending_bytes += bytes;
-        // A client that named its conversation comes back by that name: only a name of the host's may wait so long.
-        let is_first = is_new && begins && name.0.is_minted();
+        // A client that named its conversation comes back by that name: only a name of the host's may wait so long. Nor
+        // may what somebody is about to answer, or a state, without which the agent asks its question once more.
+        let is_first = is_new && begins && name.0.is_minted() && !is_to_go_on(&addition.turns);
         entry.pending.push(addition);
         self.set_due(name, if is_first { self.first_write(at) } else { at + CONVERSATION_WRITE_AFTER });
         self.evict();
@@ -421,6 +422,11 @@ fn json_size(value: &Value) -> usize {
         }
         _ => node,
     }
+}
+
+/// Whether somebody will go on with what was said: it ends in a question, or its agent keeps something.
+fn is_to_go_on(turns: &[Turn]) -> bool {
+    newest_state(turns).is_some() || turns.last().is_some_and(|turn| turn.question.is_some())
 }
 
 #[cfg(test)]

@@ -72,13 +72,14 @@ class Endpoint:
         words = inspect.getdoc(self.function) or self.function.__name__.replace("_", " ").capitalize() + "."
         first, _, rest = words.partition("\n\n")
         told = self._about
-        described: dict[str, Any] = {
+        return {
             "method": self.method,
             "path": self.path,
             "description": " ".join(first.split()),
             "input_schema": self.input_schema,
             "output_schema": self.output_schema,
-            "required_scopes": list(told["scopes"]),
+            **({"required_scopes": list(told["scopes"])} if told["scopes"] else {}),
+            # Said also where it is empty: the host wants to read that there are none.
             "errors": list(told["errors"]),
             "semantic": {
                 "intent": told["intent"] or " ".join(first.split()),
@@ -91,7 +92,6 @@ class Endpoint:
             },
             "handler": {"type": "registered_function", "function": self.name},
         }
-        return {key: value for key, value in described.items() if value != []}
 
     def _answer(self, given: Mapping[str, Any]) -> Any:
         try:

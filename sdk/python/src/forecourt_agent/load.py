@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import TypeVar
 
 from .agent import Agent
+from .failures import traceback_of
 
 Kind = TypeVar("Kind")
 
@@ -19,7 +20,7 @@ class LoadError(Exception):
 
 
 def module_of(path: str) -> ModuleType:
-    """Runs a file as a module. Files beside it can be imported from it. What it raises goes to whoever calls."""
+    """Runs a file as a module. Files beside it can be imported from it. `LoadError` where none is, or it fails."""
     file = Path(path).resolve()
     if not file.is_file():
         raise LoadError(f"file not found: {path}")
@@ -31,7 +32,10 @@ def module_of(path: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     # Under its name, so that dataclasses, pickles and `typing` find it.
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise LoadError(f"{path} can't be loaded\n{traceback_of(error).rstrip()}") from error
     return module
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
-import traceback
 from typing import Any
 
+from .failures import traceback_of
 from .limits import LOG_CHARS_MAX
 from .run import current
 
@@ -42,9 +42,9 @@ def install(handler: logging.Handler, level: int = logging.DEBUG) -> None:
 def _entry(record: logging.LogRecord) -> dict[str, Any]:
     entry: dict[str, Any] = {"level": _level(record.levelno), "message": record.getMessage()[:LOG_CHARS_MAX]}
     more = {name: _plain(value) for name, value in vars(record).items() if name not in _PLAIN}
-    if record.exc_info and record.exc_info[0]:
+    if record.exc_info and record.exc_info[1]:
         # The end of a traceback has the exception.
-        more["traceback"] = "".join(traceback.format_exception(*record.exc_info))[-LOG_CHARS_MAX:]
+        more["traceback"] = traceback_of(record.exc_info[1])[-LOG_CHARS_MAX:]
     return entry | ({"fields": more} if more else {})
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from .message import Message
 
 FieldType = Literal["text", "number", "boolean", "single_select", "multi_select"]
+_TYPES: tuple[str, ...] = get_args(FieldType)
 
 # The words that people say for it in the host's four languages.
 _YES = {"yes", "y", "true", "1", "ok", "ja", "oui", "sí", "si", "vrai", "wahr", "verdadero"}
@@ -112,8 +113,8 @@ def field(spec: Mapping[str, Any] | Field) -> Field:
         raise ValueError(f"a field needs `id` and `text`: {dict(spec)!r}")
     chosen = options(spec.get("options") or ())
     kind = spec.get("type") or ("single_select" if chosen else "text")
-    if kind not in ("text", "number", "boolean", "single_select", "multi_select"):
-        raise ValueError(f"the field `{name}` has a type that is not known: {kind!r}")
+    if kind not in _TYPES:
+        raise ValueError(f"the field `{name}` has a type that is none of {', '.join(_TYPES)}: {kind!r}")
     if kind.endswith("select") and not chosen:
         raise ValueError(f"the field `{name}` has nothing to choose from")
     return Field(str(name), str(words), cast(FieldType, kind), chosen, spec.get("default"))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from . import question, tracing
 from .channel import Line, encoded
 from .context import Context
+from .failures import place_of
 from .limits import ASKED_CHARS_MAX, HELD_BYTES_MAX
 from .message import Message
 from .outcomes import Ending, Finished, QuestionAsked, StateError, TurnEnded
@@ -200,7 +201,8 @@ class Run:
 
     def _failed(self, error: BaseException, told: str = "The agent met an error.") -> Line:
         # Its own words are for the log: they tell of the inside.
-        words = f"{type(error).__name__}: {error}"
+        place = place_of(error)
+        words = f"{type(error).__name__}: {error}{place and f' ({place})'}"
         _log.error("the agent %s failed: %s", self.agent.handle, words, exc_info=error)
         return {"error": {"message": told}}
 

@@ -1,5 +1,5 @@
 use forecourt_core::message::TurnState;
-use forecourt_core::{Account, Role};
+use forecourt_core::{Account, Question, Role};
 
 use super::*;
 
@@ -49,6 +49,15 @@ async fn only_the_first_exchange_of_a_minted_conversation_waits_for_the_second()
     cache.append(&minted("a"), said(1, None), false, now);
     assert_eq!(cache.next_due(), Some(now + CONVERSATION_WRITE_AFTER), "somebody goes on with it");
     assert_eq!(cache.take(WriteScope::All, 9).len(), 1);
+    let mut asked = said(1, None);
+    asked.turns[1].question = Some(Box::new(Question::new("Which one?")));
+    let mut kept = said(1, None);
+    kept.turns[1].state = Some(Box::new(TurnState { value: "mine".into(), is_renewed: false }));
+    for (letter, goes_on) in [("c", asked), ("d", kept)] {
+        cache.append(&minted(letter), goes_on, true, now);
+        assert_eq!(cache.next_due(), Some(now + CONVERSATION_WRITE_AFTER), "{letter}");
+        cache.take(WriteScope::All, 9);
+    }
     for (name, begins) in [(named(), true), (minted("b"), false)] {
         cache.append(&name, said(1, None), begins, now);
         assert_eq!(cache.next_due(), Some(now + CONVERSATION_WRITE_AFTER));

@@ -1,4 +1,8 @@
-"""The program behind @helper. Each line of standard input is a message, each line written is a part of the answer."""
+"""The program behind @helper. Each line of standard input is a message, each line written is a part of the answer.
+
+It needs nothing but Python. With the library `forecourt-agent` an agent is a function that yields, asks back and keeps
+what it needs: `/manual/python` of a daemon that runs shows it.
+"""
 
 import json
 import sys
