@@ -81,7 +81,7 @@ const LAYERS: &[&[&str]] = &[
     ],
     &["index"],
     &["identity", "host", "agents"],
-    &["acceptance", "attribution", "completions", "conform", "surface", "synthesis"],
+    &["acceptance", "attribution", "completions", "conform", "correspondence", "surface", "synthesis"],
     &["a2a", "agtp", "agtp-client", "email", "mcp", "mentionable", "nlweb", "search", "signin"],
     &["admin", "backends"],
     &["forecourt"],
