@@ -7,12 +7,12 @@
 //! | `wire.rs`, `note.rs`, `html.rs`, `html/` | activities and notes of others, as values |
 //! | `signature.rs`, `signature/` | who signed a request |
 //! | `actors.rs`, `lookups.rs`, `sender.rs` | actors of other servers, and what was proven of them |
-//! | `service.rs` | activities to the host |
+//! | `service.rs`, `service/` | activities to the host |
 //! | `relations.rs` | followers and blocks |
 //! | `letter.rs`, `compose.rs`, `kept.rs` | an answer as a note |
 //! | `courier.rs`, `federation.rs`, `key.rs` | what is due, signed and delivered |
-//! | `actor.rs` | what describes an agent, and this server |
-//! | `surface.rs` | the paths |
+//! | `actor.rs`, `doubts.rs` | what describes an agent, and this server; what a public one would lack |
+//! | `surface.rs`, `surface/` | the paths |
 //! | `section.rs` | the section `[activitypub]` |
 //!
 //! A message becomes a task, and its answer a delivery of that task: the host's own queue carries both through
@@ -22,6 +22,7 @@ mod actor;
 mod actors;
 mod compose;
 mod courier;
+mod doubts;
 mod federation;
 mod html;
 mod iri;
@@ -120,6 +121,11 @@ impl Wire for ActivityPubWire {
         Ok(vec![Surface::Http(surface::routes(service, mount.pages.clone()))])
     }
 
+    fn doubts(&self, site: &Site, cards: &[&AgentCard]) -> Vec<String> {
+        let actors: Vec<_> = cards.iter().copied().filter(|card| self.settings.has(card.handle())).collect();
+        if actors.is_empty() { Vec::new() } else { doubts::of(site, &actors) }
+    }
+
     fn courier(&self, _egress: Arc<Egress>, _site: &Site) -> Option<Arc<dyn Courier>> {
         let courier = || FediverseCourier::new(self.service.clone(), self.desk.clone());
         self.settings.enabled.then(|| Arc::new(courier()) as Arc<dyn Courier>)
@@ -152,3 +158,6 @@ fn spelling(failed: HostFailure) -> Option<String> {
         HostFailure::Call(_) => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,8 @@
 //! What is acknowledged is durable: a task, a relation, or that there is nothing to do. A message is taken once, by the
 //! name of its note, whichever inbox it comes to and however often.
 
+mod changes;
+
 use std::sync::Arc;
 
 use forecourt_core::limits::HOPS_MAX;
@@ -21,11 +23,11 @@ use crate::iri::Iri;
 use crate::kept::KeptNotes;
 use crate::letter::{Desk, Letter, NoteAddress};
 use crate::limits::{CHANGES_PER_ACTOR_PER_HOUR, DELIVERY_RETRIES, DELIVERY_TTL, LONG_WORK};
-use crate::names::{self, CONTEXT};
+use crate::names;
 use crate::note::InboundNote;
 use crate::relations::{Relation, Relations};
 use crate::section::ActivityPubSettings;
-use crate::sender::{sender, subject};
+use crate::sender::sender;
 use crate::signature::{ArrivedRequest, UnprovenSignature};
 use crate::wire::{Activity, ActivityKind, DecodeError};
 
@@ -135,22 +137,6 @@ impl Service {
         Ok(threads.take(activity.id.as_str().as_bytes()).await?)
     }
 
-    /// What an activity that is no message changes here.
-    async fn change(&self, activity: &Activity, actor: &RemoteActor) -> Result<(), InboxError> {
-        match activity.kind {
-            ActivityKind::Follow => self.on_follow(activity, actor).await,
-            ActivityKind::Block => self.relate(activity, actor, Relation::Blocks, true).await,
-            ActivityKind::Undo => self.on_undo(activity, actor).await,
-            ActivityKind::Delete if activity.deletes_actor() => self.on_gone(actor).await,
-            ActivityKind::Update if activity.object_name() == Some(actor.id.as_str()) => {
-                self.actors.forget(&actor.id).await;
-                Ok(())
-            }
-            // What was asked is asked, and may be answered already: notes that are changed or deleted change nothing.
-            ActivityKind::Create | ActivityKind::Delete | ActivityKind::Update | ActivityKind::Other => Ok(()),
-        }
-    }
-
     async fn on_create(&self, activity: &Activity, actor: &RemoteActor) -> Result<(), InboxError> {
         let fetched;
         let object = match &activity.object {
@@ -195,6 +181,9 @@ impl Service {
         }
         let known = self.conversation(agent, note, &reader).await?;
         let letter = self.desk.letter(agent.clone(), sender, note.language.clone(), known, address);
+        // What replies to this note goes on with the same conversation, answered or not: else it would begin one anew
+        // behind the last answer.
+        threads.remember(note.id.as_str(), agent, &reader, &letter.conversation).await?;
         let turns = KeptNotes::of(self.host()).count_turn(&letter).await?;
         let bots = u64::from(self.settings.answers_to_bots);
         let most = if actor.is_bot { bots } else { self.settings.answers_per_thread.get().into() };
@@ -202,8 +191,6 @@ impl Service {
             tracing::info!(most, "a conversation that is too long is not answered any more");
             return Ok(());
         }
-        // What is answered to this note later goes on with the same conversation.
-        threads.remember(note.id.as_str(), agent, &reader, &letter.conversation).await?;
         self.ask(note, &letter).await?;
         // After the task is durable: a crash in between has the message handed over twice, to the same task.
         threads.take(&fingerprint).await?;
@@ -280,64 +267,5 @@ impl Service {
         let webhook = self.webhook(to, POST, json!({"agent": agent, "inbox": to, "activity": activity}));
         let expires_at = now.checked_add(DELIVERY_TTL).unwrap_or(now);
         self.host().notify(Notification { webhook, account, due_at: now, expires_at }).await
-    }
-
-    async fn on_follow(&self, activity: &Activity, actor: &RemoteActor) -> Result<(), InboxError> {
-        let agent = activity.object_name().and_then(|name| names::agent_at(self.site(), name));
-        let Some(agent) = agent.filter(|agent| self.resident(agent).is_some()) else { return Ok(()) };
-        self.relate(activity, actor, Relation::Follows, true).await?;
-        // ActivityPub 7.5. Also to who follows already: its server may have lost the first one.
-        let own = names::actor(self.site(), &agent);
-        let follow = json!({"id": activity.id, "type": "Follow", "actor": actor.id, "object": own});
-        let id = format!("{own}#accepts/{}", forecourt_core::ids::mint(self.host().entropy().as_ref()));
-        let accept = json!({"@context": CONTEXT, "id": id, "type": "Accept", "actor": own, "object": follow});
-        let account = sender(actor, &self.site().address(&agent), self.host().clock().now()).account();
-        Ok(self.send(&agent, &actor.inbox, account, &accept).await?)
-    }
-
-    async fn on_undo(&self, activity: &Activity, actor: &RemoteActor) -> Result<(), InboxError> {
-        let Some(undone) = activity.undone() else { return Ok(()) };
-        match undone.kind {
-            ActivityKind::Follow => self.relate(&undone, actor, Relation::Follows, false).await,
-            ActivityKind::Block => self.relate(&undone, actor, Relation::Blocks, false).await,
-            _ => Ok(()),
-        }
-    }
-
-    /// An actor follows or blocks the agent that is the object of its activity, or does so no more.
-    async fn relate(
-        &self,
-        activity: &Activity,
-        actor: &RemoteActor,
-        relation: Relation,
-        holds: bool,
-    ) -> Result<(), InboxError> {
-        let agent = activity.object_name().and_then(|name| names::agent_at(self.site(), name));
-        let Some(agent) = agent.filter(|agent| self.resident(agent).is_some()) else { return Ok(()) };
-        let now = self.host().clock().now();
-        if !self.changes.admit(&subject(actor), now) {
-            return Err(InboxError::TooMany);
-        }
-        let account = sender(actor, &self.site().address(&agent), now).account();
-        let relations = Relations::of(self.host());
-        if relation == Relation::Blocks && holds {
-            // ActivityPub 6.9: whoever blocks follows no more.
-            relations.set(Relation::Follows, &agent, &actor.id, &account, false).await?;
-        }
-        Ok(relations.set(relation, &agent, &actor.id, &account, holds).await?)
-    }
-
-    /// An actor is gone for good: it follows nobody, and its key proves nothing any more.
-    async fn on_gone(&self, actor: &RemoteActor) -> Result<(), InboxError> {
-        let relations = Relations::of(self.host());
-        for resident in self.residents() {
-            let agent = resident.card.handle();
-            let account = sender(actor, &resident.card.address, self.host().clock().now()).account();
-            relations.set(Relation::Follows, agent, &actor.id, &account, false).await?;
-            // Nothing that is still worked on is sent to who is gone.
-            relations.set(Relation::Blocks, agent, &actor.id, &account, true).await?;
-        }
-        self.actors.forget(&actor.id).await;
-        Ok(())
     }
 }
