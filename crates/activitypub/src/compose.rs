@@ -17,8 +17,8 @@ use crate::note::{HOP, POLICY, one_line};
 /// The version of the policy envelope. PolicyPart 4.1.
 const ENVELOPE_VERSION: &str = "v0.1";
 
-/// What is told.
-pub(crate) enum Told<'a> {
+/// What a note says.
+pub(crate) enum NoteContent<'a> {
     /// An answer, or a refusal.
     Content(Content<'a>),
     /// That the answer follows.
@@ -49,7 +49,7 @@ pub(crate) struct ComposedNote {
 }
 
 /// The note that tells this, called `token`. `None` where there is nothing to tell.
-pub(crate) fn compose(told: &Told<'_>, letter: &Letter, token: &str, style: &Style<'_>) -> Option<ComposedNote> {
+pub(crate) fn compose(told: &NoteContent<'_>, letter: &Letter, token: &str, style: &Style<'_>) -> Option<ComposedNote> {
     let language = letter.language.as_ref();
     let say = Sentences::for_caller(language, &style.card.language);
     let words = words(told, language, say)?;
@@ -85,7 +85,7 @@ pub(crate) fn compose(told: &Told<'_>, letter: &Letter, token: &str, style: &Sty
     Some(ComposedNote { note, words, is_cut, is_public })
 }
 
-impl<'a> Told<'a> {
+impl<'a> NoteContent<'a> {
     fn reply(&self) -> Option<&'a CollectedReply> {
         match self {
             Self::Content(Content::Reply(reply)) => Some(reply),
@@ -121,10 +121,10 @@ pub(crate) fn create(note: &Value) -> Value {
     })
 }
 
-fn words(told: &Told<'_>, language: Option<&Language>, say: Sentences) -> Option<String> {
+fn words(told: &NoteContent<'_>, language: Option<&Language>, say: Sentences) -> Option<String> {
     match told {
-        Told::TakesLonger => Some(say.answer_takes_longer()),
-        Told::Content(content) => match (content.refusal(), content) {
+        NoteContent::TakesLonger => Some(say.answer_takes_longer()),
+        NoteContent::Content(content) => match (content.refusal(), content) {
             (Some(part), _) => Some(refusal_words(part, language)),
             (None, Content::Reply(reply)) => answer_in_words(&without_repeats(reply)),
             (None, Content::Refusal(_)) => None,

@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::compose::{self, Style, Told, compose};
+use crate::compose::{self, NoteContent, Style, compose};
 use crate::iri::Iri;
 use crate::kept::{KeptNote, KeptNotes};
 use crate::letter::{Letter, NoteAddress};
@@ -71,7 +71,7 @@ impl Carrier<NoteAddress> for NoteCarrier {
         Box::pin(async move {
             let Some(service) = self.0.get() else { return CarryOutcome::Wait(MOUNTED_AFTER) };
             let letter = outgoing.letter;
-            let told = Told::Content(outgoing.content);
+            let told = NoteContent::Content(outgoing.content);
             service.answer(letter, &letter.token, &told).await.unwrap_or_else(|error| {
                 tracing::warn!(%error, "an answer could not be sent");
                 CarryOutcome::Later
@@ -82,7 +82,12 @@ impl Carrier<NoteAddress> for NoteCarrier {
 
 impl Service {
     /// Sends a note, and has it sent for days if its server does not take it now.
-    async fn answer(&self, letter: &Letter, token: &str, told: &Told<'_>) -> Result<CarryOutcome, Error> {
+    pub(crate) async fn answer(
+        &self,
+        letter: &Letter,
+        token: &str,
+        told: &NoteContent<'_>,
+    ) -> Result<CarryOutcome, Error> {
         let host = self.host();
         let Some(kept) = self.composed(letter, token, told).await? else {
             // A task that was cancelled has nothing to tell.
@@ -103,17 +108,19 @@ impl Service {
     }
 
     /// The note of a token: the one that was kept, so that each attempt sends the same, or a new one.
-    async fn composed(&self, letter: &Letter, token: &str, told: &Told<'_>) -> Result<Option<KeptNote>, Error> {
+    async fn composed(&self, letter: &Letter, token: &str, told: &NoteContent<'_>) -> Result<Option<KeptNote>, Error> {
         let (host, notes) = (self.host(), KeptNotes::of(self.host()));
         if let Some(kept) = notes.find(token).await? {
             return Ok(Some(kept));
         }
         let resident = host.directory().find(&letter.agent).unwrap_or(host.directory().default_agent());
         let whole = ids::mint(host.entropy().as_ref());
+        let of_server = self.federation.note_chars(host, &letter.agent, &letter.address.actor).await;
+        let own = usize::try_from(self.settings.answer_chars.get()).unwrap_or(usize::MAX);
         let style = Style {
             site: host.site(),
             card: &resident.card,
-            chars_max: usize::try_from(self.settings.answer_chars.get()).unwrap_or(usize::MAX),
+            chars_max: of_server.map_or(own, |chars| own.min(chars)),
             now: host.clock().now(),
             whole: &names::whole(host.site(), &whole),
         };
@@ -129,14 +136,14 @@ impl Service {
         // What everybody may read is whole where the note is.
         let whole = (composed.is_cut && !is_public).then_some(whole.as_str());
         let kept = notes.keep(letter, token, kept, whole).await?;
-        if is_public && self.settings.featured_answers && matches!(told, Told::Content(_)) {
+        if is_public && self.settings.featured_answers && matches!(told, NoteContent::Content(_)) {
             notes.feature(letter, &names::note(host.site(), &letter.agent, token)).await?;
         }
         Ok(Some(kept))
     }
 
     /// Says once that an answer takes longer, unless it is there.
-    async fn tell_of_delay(&self, letter: &Letter) -> CarryOutcome {
+    pub(crate) async fn tell_of_delay(&self, letter: &Letter) -> CarryOutcome {
         let told = async {
             if KeptNotes::of(self.host()).find(&letter.token).await?.is_some() {
                 return Ok(CarryOutcome::Delivered);
@@ -145,7 +152,7 @@ impl Service {
             let token = ids::mint(self.host().entropy().as_ref());
             let (threads, reader) = (self.desk.threads(), letter.reader());
             threads.remember(&token, &letter.agent, &reader, &letter.conversation).await?;
-            self.answer(letter, &token, &Told::TakesLonger).await
+            self.answer(letter, &token, &NoteContent::TakesLonger).await
         };
         let outcome: Result<CarryOutcome, Error> = told.await;
         outcome.unwrap_or_else(|error| {

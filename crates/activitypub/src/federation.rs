@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use forecourt_core::Handle;
-use forecourt_egress::{Deadlines, Egress, EgressError, Purpose, UpstreamRequest};
+use forecourt_egress::{Deadlines, Egress, EgressError, FetchedBody, Purpose, UpstreamRequest};
 use forecourt_host::{CarryOutcome, Host};
 use forecourt_identity::RequestSigner;
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -15,9 +15,10 @@ use url::Url;
 
 use crate::iri::Iri;
 use crate::key::ActorKey;
-use crate::limits::{POST_TIME_MAX, SERVERS_MAX};
+use crate::limits::{ACTOR_FRESH, NODEINFO_TIME_MAX, POST_TIME_MAX, SERVERS_MAX};
 use crate::names::{self, MEDIA_TYPE};
 use crate::signature;
+use crate::wire;
 
 /// The media types of actors and objects. ActivityPub 3.2, and what servers answer that know no profile.
 const ACCEPTED: &str =
@@ -38,6 +39,8 @@ pub(crate) struct Federation {
     pub(crate) key: ActorKey,
     /// The form that a server took last; the draft where it is not known.
     forms: Cache<String, SignatureForm>,
+    /// Characters of notes, by server.
+    note_chars: moka::future::Cache<String, Option<usize>>,
 }
 
 /// Why nothing was fetched.
@@ -53,25 +56,49 @@ pub(crate) enum FetchError {
 
 impl Federation {
     pub(crate) fn new(egress: Arc<Egress>) -> Self {
-        Self { egress, key: ActorKey::default(), forms: Cache::new(SERVERS_MAX as u64) }
+        let note_chars =
+            moka::future::Cache::builder().max_capacity(SERVERS_MAX as u64).time_to_live(ACTOR_FRESH).build();
+        Self { egress, key: ActorKey::default(), forms: Cache::new(SERVERS_MAX as u64), note_chars }
     }
 
-    /// The JSON behind a name, asked for by `agent`.
+    /// The actor or object behind a name, asked for by `agent`.
     pub(crate) async fn fetch(&self, host: &Host, agent: &Handle, url: &Iri) -> Result<Value, FetchError> {
-        let mut headers = HeaderMap::new();
-        headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
-        self.sign(host, agent, SignatureForm::Draft, &Method::GET, url, &mut headers, b"").await?;
-        let request = UpstreamRequest { headers, ..UpstreamRequest::get(url.as_str()) };
-        let fetched = self.egress.fetch(Purpose::Federation, request).await.map_err(|error| match error {
-            EgressError::Status(StatusCode::NOT_FOUND | StatusCode::GONE) => FetchError::Absent,
-            error => FetchError::Failed(error.log_reason()),
-        })?;
+        let fetched = self.get(host, agent, url).await?;
         // A file that somebody put on a server is no actor of it, whatever it holds.
         let kind = fetched.mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         if kind != MEDIA_TYPE && kind != "application/ld+json" {
             return Err(FetchError::Failed(format!("it is of the type {kind}")));
         }
         forecourt_core::json::parse(&fetched.bytes).map_err(FetchError::Failed)
+    }
+
+    /// A document of another server, of whatever type.
+    async fn get(&self, host: &Host, agent: &Handle, url: &Iri) -> Result<FetchedBody, FetchError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static(ACCEPTED));
+        self.sign(host, agent, SignatureForm::Draft, &Method::GET, url, &mut headers, b"").await?;
+        let request = UpstreamRequest { headers, ..UpstreamRequest::get(url.as_str()) };
+        self.egress.fetch(Purpose::Federation, request).await.map_err(|error| match error {
+            EgressError::Status(StatusCode::NOT_FOUND | StatusCode::GONE) => FetchError::Absent,
+            error => FetchError::Failed(error.log_reason()),
+        })
+    }
+
+    /// How many characters the notes of an actor's server have, where that says so: servers of the family of Misskey do,
+    /// in what they tell of themselves (NodeInfo). Asked once a day, within [`NODEINFO_TIME_MAX`].
+    pub(crate) async fn note_chars(&self, host: &Host, agent: &Handle, actor: &Iri) -> Option<usize> {
+        let asked = async {
+            let origin = actor.origin();
+            let links = self.get(host, agent, &Iri::parse(&format!("{origin}/.well-known/nodeinfo"))?).await.ok()?;
+            let links = forecourt_core::json::parse(&links.bytes).ok()?;
+            let link = wire::entries(links.get("links")).filter_map(|link| link.get("href")?.as_str()).last()?;
+            let link = Iri::parse(link).filter(|link| link.is_beside(actor))?;
+            let info = self.get(host, agent, &link).await.ok()?;
+            let info = forecourt_core::json::parse(&info.bytes).ok()?;
+            info.get("metadata")?.get("maxNoteTextLength")?.as_u64()?.try_into().ok()
+        };
+        let bounded = async { tokio::time::timeout(NODEINFO_TIME_MAX, asked).await.ok().flatten() };
+        self.note_chars.get_with_by_ref(actor.authority(), bounded).await
     }
 
     /// Delivers an activity of `agent`. ActivityPub 7. A server that refuses one form of signature is tried with the

@@ -36,6 +36,11 @@ impl Iri {
         &self.text
     }
 
+    /// Scheme, host and port.
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
+    }
+
     /// Host and port, in lower case, without the port that the scheme implies.
     pub(crate) fn authority(&self) -> &str {
         &self.origin[self.authority_at..]

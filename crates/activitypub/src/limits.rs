@@ -53,6 +53,8 @@ pub(crate) const ANSWERS_PER_THREAD: u32 = 100;
 /// Follows and blocks of one actor within an hour; further ones are put off with 429.
 pub(crate) const CHANGES_PER_ACTOR_PER_HOUR: u32 = 30;
 
+/// How long a server may take to say how long notes may be there.
+pub(crate) const NODEINFO_TIME_MAX: Duration = Duration::from_secs(5);
 /// Characters of an answer, unless the operator says otherwise; the rest is behind a link.
 pub const ANSWER_CHARS_MAX: u32 = 5_000;
 /// Bytes of a whole answer that is kept behind that link; the rest is cut.

@@ -1,6 +1,7 @@
 //! The protocol before a server on this machine that has actors and signs as others do. Its answers go nowhere here:
 //! they are tried through the whole program.
 
+mod answers;
 mod flood;
 mod inbox;
 
@@ -38,6 +39,8 @@ struct Elsewhere {
     key: RsaSigningKey,
     documents: Arc<Mutex<HashMap<String, Value>>>,
     fetched: Arc<AtomicUsize>,
+    /// What was posted, wherever.
+    posted: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Elsewhere {
@@ -46,11 +49,18 @@ impl Elsewhere {
         let origin = format!("http://{}", listener.local_addr().unwrap());
         let documents: Arc<Mutex<HashMap<String, Value>>> = Arc::default();
         let fetched: Arc<AtomicUsize> = Arc::default();
-        let (held, count) = (documents.clone(), fetched.clone());
+        let posted: Arc<Mutex<Vec<Value>>> = Arc::default();
+        let (held, count, taken) = (documents.clone(), fetched.clone(), posted.clone());
         let router = Router::new().fallback(move |request: Request| {
-            count.fetch_add(1, Ordering::SeqCst);
-            let found = held.lock().get(request.uri().path()).cloned();
+            let (is_post, found) = (request.method() == Method::POST, held.lock().get(request.uri().path()).cloned());
+            count.fetch_add(usize::from(!is_post), Ordering::SeqCst);
+            let taken = taken.clone();
             async move {
+                if is_post {
+                    let body = axum::body::to_bytes(request.into_body(), usize::MAX).await.unwrap();
+                    taken.lock().push(serde_json::from_slice(&body).unwrap());
+                    return StatusCode::ACCEPTED.into_response();
+                }
                 match found {
                     Some(document) => ([(CONTENT_TYPE, MEDIA_TYPE)], document.to_string()).into_response(),
                     None => StatusCode::GONE.into_response(),
@@ -58,7 +68,7 @@ impl Elsewhere {
             }
         });
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { origin, key: RsaSigningKey::generate().unwrap(), documents, fetched }
+        Self { origin, key: RsaSigningKey::generate().unwrap(), documents, fetched, posted }
     }
 
     fn actor(&self, name: &str) -> String {
@@ -129,6 +139,16 @@ impl Here {
         let mounted = blueprint.start(Some(&PROTOCOL)).await;
         let router = mounted.router(&PROTOCOL).unwrap();
         Self { router, agent, mounted }
+    }
+
+    /// Reads something as `name` of another server.
+    async fn get_as(&self, from: &Elsewhere, name: &str, path: &str) -> (StatusCode, Value) {
+        let (mut headers, now) = (HeaderMap::new(), self.mounted.mount.host.clock().now());
+        let (url, key_id) = (Url::parse(&format!("{ORIGIN}{path}")).unwrap(), format!("{}#main-key", from.actor(name)));
+        signature::sign(&from.key, &key_id, &Method::GET, &url, &mut headers, b"", now).unwrap();
+        let mut request = Request::get(path).body(Body::empty()).unwrap();
+        *request.headers_mut() = headers;
+        read(self.router.clone().oneshot(request).await.unwrap()).await
     }
 
     async fn get(&self, path: &str) -> (StatusCode, Value) {

@@ -34,7 +34,7 @@ fn told(content: Content<'_>, is_public: bool, chars_max: usize) -> Option<Compo
     let card = forecourt_testkit::card("chef");
     let whole = "https://demo.localhost/activitypub/answers/w";
     let style = Style { site: &site, card: &card, chars_max, now: Timestamp::UNIX_EPOCH, whole };
-    compose(&Told::Content(content), &letter(is_public), "t", &style)
+    compose(&NoteContent::Content(content), &letter(is_public), "t", &style)
 }
 
 #[test]

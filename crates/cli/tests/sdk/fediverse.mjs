@@ -1,8 +1,8 @@
 // A server of the Fediverse made with fedify, with one person or bot on it. Says on its first line where it is, and then
 // does what each line of JSON asks for, with a line of JSON for each.
 //
-// The environment says where the library is (FORECOURT_SDK), which form of signatures it begins with (KNOCK), of which
-// type its actor is (KIND), and whose certificates it trusts (NODE_EXTRA_CA_CERTS).
+// The environment says where the library is (FORECOURT_SDK), which form of signatures it begins with (KNOCK) and which
+// one it refuses (REFUSES), of which type its actor is (KIND), and whose certificates it trusts (NODE_EXTRA_CA_CERTS).
 
 import dns from 'node:dns';
 import http from 'node:http';
@@ -50,6 +50,8 @@ let away = false;
 let chatty = false;
 const server = http.createServer(async (request, response) => {
   if (away) return response.writeHead(503).end();
+  const isDraft = request.method === 'POST' && !request.headers['signature-input'];
+  if (process.env.REFUSES === 'draft' && isDraft) return response.writeHead(401).end();
   const body = Buffer.concat(await request.toArray());
   const init = { method: request.method, headers: request.headers, body: body.length ? body : undefined };
   const answer = await federation.fetch(new Request(`${origin}${request.url}`, init), { contextData: undefined });
