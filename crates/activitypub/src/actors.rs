@@ -5,6 +5,7 @@
 //! once more, and at most once in [`ACTOR_RETRY`].
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use forecourt_core::{Handle, Timestamp};
 use forecourt_host::Host;
@@ -47,7 +48,17 @@ struct KeptActor {
 pub(crate) struct RemoteActors {
     federation: Arc<Federation>,
     kept: Cache<Iri, KeptActor>,
+    /// Whose the keys are that have documents of their own.
+    owners: Cache<Iri, KeyOwner>,
     lookups: Lookups,
+}
+
+/// Whose a key is.
+#[derive(Clone)]
+struct KeyOwner {
+    /// `None`: its document does not say so, or could not be fetched.
+    owner: Option<Iri>,
+    fetched_at: Timestamp,
 }
 
 impl RemoteActor {
@@ -94,7 +105,8 @@ impl RemoteActor {
 impl RemoteActors {
     pub(crate) fn new(federation: Arc<Federation>) -> Self {
         let lookups = Lookups::new(LOOKUPS_PER_SERVER_PER_MINUTE, LOOKUPS_PER_MINUTE);
-        Self { federation, kept: Cache::builder().max_capacity(ACTORS_KEPT_MAX).build(), lookups }
+        let (kept, owners) = (Cache::new(ACTORS_KEPT_MAX), Cache::new(ACTORS_KEPT_MAX));
+        Self { federation, kept, owners, lookups }
     }
 
     /// Who made one of these signatures: the first one that holds counts. What is fetched is asked for by `agent`.
@@ -145,21 +157,33 @@ impl RemoteActors {
         if document != *key_id || self.kept.get(&document).await.is_some_and(|kept| kept.actor.is_some()) {
             return Ok(document);
         }
-        if !self.lookups.admit(key_id.authority(), host.clock().now()) {
+        let now = host.clock().now();
+        if let Some(kept) = self.owners.get(key_id).await {
+            let fresh = if kept.owner.is_some() { ACTOR_FRESH } else { ACTOR_RETRY };
+            if is_within(kept.fetched_at, now, fresh) {
+                return kept.owner.ok_or(ProofError::UnknownKey);
+            }
+            self.owners.invalidate(key_id).await;
+        }
+        if !self.lookups.admit(key_id.authority(), now) {
             return Err(ProofError::KeysUnavailable);
         }
-        let found = self.federation.fetch(host, agent, key_id).await.map_err(|_| ProofError::KeysUnavailable)?;
-        let owner = ["owner", "id"].into_iter().find_map(|member| Iri::parse(found.get(member)?.as_str()?));
-        owner.filter(|owner| owner.is_beside(key_id)).ok_or(ProofError::UnknownKey)
+        let fetched = async {
+            let found = self.federation.fetch(host, agent, key_id).await.ok();
+            let named = |found: &Value, member: &str| Iri::parse(found.get(member)?.as_str()?);
+            let owner = found.and_then(|found| named(&found, "owner").or_else(|| named(&found, "id")));
+            KeyOwner { owner: owner.filter(|owner| owner.is_beside(key_id)), fetched_at: now }
+        };
+        // All who need the same one wait for one fetch.
+        self.owners.get_with_by_ref(key_id, fetched).await.owner.ok_or(ProofError::UnknownKey)
     }
 
     /// What is known of an actor, fetched if it is not, or is too old. `None` while too much is fetched.
     async fn find(&self, host: &Host, agent: &Handle, name: &Iri, anew: bool) -> Option<KeptActor> {
         let now = host.clock().now();
-        let age = |kept: &KeptActor| now.as_second() - kept.fetched_at.as_second();
         if let Some(kept) = self.kept.get(name).await {
             let fresh = if kept.actor.is_some() && !anew { ACTOR_FRESH } else { ACTOR_RETRY };
-            if (0..fresh.as_secs().cast_signed()).contains(&age(&kept)) {
+            if is_within(kept.fetched_at, now, fresh) {
                 return Some(kept);
             }
             if !self.lookups.admit(name.authority(), now) {
@@ -201,4 +225,9 @@ impl RemoteActors {
         }
         self.federation.fetch(host, agent, name).await
     }
+}
+
+/// Whether `then` lies less than `time` before `now`. A clock that was set back counts as past.
+fn is_within(then: Timestamp, now: Timestamp, time: Duration) -> bool {
+    (0..time.as_secs().cast_signed()).contains(&(now.as_second() - then.as_second()))
 }

@@ -11,7 +11,7 @@ use crate::html::{escape, narrow};
 use crate::iri::Iri;
 use crate::letter::Letter;
 use crate::limits::{PICTURES_MAX, WHOLE_BYTES_MAX};
-use crate::names::{self, CONTEXT, MENTIONABLE, PUBLIC};
+use crate::names::{self, CONTEXT, PUBLIC, TERMS};
 use crate::note::{HOP, POLICY, one_line};
 
 /// The version of the policy envelope. PolicyPart 4.1.
@@ -110,7 +110,7 @@ pub(crate) fn create(note: &Value) -> Value {
     let member = |name: &str| note.get(name).cloned().unwrap_or_default();
     let id = note.get("id").and_then(Value::as_str).unwrap_or_default();
     json!({
-        "@context": [CONTEXT, {"mentionable": MENTIONABLE}],
+        "@context": [CONTEXT, {"mentionable": TERMS}],
         "id": format!("{id}/activity"),
         "type": "Create",
         "actor": member("attributedTo"),

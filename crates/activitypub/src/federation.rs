@@ -24,6 +24,10 @@ use crate::wire;
 const ACCEPTED: &str =
     "application/activity+json, application/ld+json; profile=\"https://www.w3.org/ns/activitystreams\"";
 
+/// Refusals after which the same delivery may work.
+const MAY_PASS: [StatusCode; 4] =
+    [StatusCode::UNAUTHORIZED, StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_EARLY, StatusCode::TOO_MANY_REQUESTS];
+
 /// In which form requests are signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SignatureForm {
@@ -182,7 +186,11 @@ impl SignatureForm {
 fn outcome(status: Result<StatusCode, FetchError>, inbox: &Iri) -> CarryOutcome {
     match status {
         Ok(status) if status.is_success() => CarryOutcome::Delivered,
-        Ok(StatusCode::NOT_FOUND | StatusCode::GONE) => CarryOutcome::Never,
+        // What is wrong with the note or the inbox stays so; these tell of the moment, or of keys that are fetched late.
+        Ok(status) if status.is_client_error() && !MAY_PASS.contains(&status) => {
+            tracing::warn!(%status, server = inbox.authority(), "a server refused a delivery for good");
+            CarryOutcome::Never
+        }
         Ok(status) => {
             tracing::info!(%status, server = inbox.authority(), "a server did not take a delivery");
             CarryOutcome::Later

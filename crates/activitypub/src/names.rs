@@ -13,7 +13,7 @@ pub(crate) const CONTEXT: &str = "https://www.w3.org/ns/activitystreams";
 /// The context of keys.
 pub(crate) const SECURITY_CONTEXT: &str = "https://w3id.org/security/v1";
 /// Where the terms of Mentionable are.
-pub(crate) const MENTIONABLE: &str = "https://mentionable.dev/ns/v1#";
+pub(crate) const TERMS: &str = "https://mentionable.dev/ns/v1#";
 
 /// The paths, in the syntax of the router.
 pub(crate) mod routes {

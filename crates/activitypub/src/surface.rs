@@ -31,12 +31,12 @@ const RETRY_SECONDS: u32 = 300;
 
 /// What the handlers share.
 #[derive(Clone)]
-struct Shared {
+struct SurfaceState {
     service: Arc<Service>,
     pages: Arc<Pages>,
 }
 
-type On = State<Shared>;
+type On = State<SurfaceState>;
 
 /// The routes of the protocol.
 pub(crate) fn routes(service: Arc<Service>, pages: Arc<Pages>) -> HttpRoutes {
@@ -53,7 +53,7 @@ pub(crate) fn routes(service: Arc<Service>, pages: Arc<Pages>) -> HttpRoutes {
         .route(routes::WHOLE, any(documents::on_whole))
         .route(routes::NODEINFO_LINKS, any(documents::on_nodeinfo_links))
         .route(routes::NODEINFO, any(documents::on_nodeinfo))
-        .with_state(Shared { service, pages });
+        .with_state(SurfaceState { service, pages });
     let paths = vec![
         routes::ACTOR,
         routes::INBOX,
@@ -71,7 +71,7 @@ pub(crate) fn routes(service: Arc<Service>, pages: Arc<Pages>) -> HttpRoutes {
     HttpRoutes { paths, router }
 }
 
-impl Shared {
+impl SurfaceState {
     fn resident(&self, handle: &str) -> Option<&Arc<HostedAgent>> {
         let agent = Handle::parse(handle).ok().filter(|_| !handle.starts_with('@'))?;
         self.service.resident(&agent)

@@ -11,15 +11,15 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
-use super::{JSON, On, Shared, arrived, target};
+use super::{JSON, On, SurfaceState, arrived, target};
 use crate::actor;
 use crate::compose;
 use crate::kept::{KeptNote, KeptNotes};
 use crate::limits::{ACTOR_PUBLISHED_FRESH, COLLECTION_FRESH};
-use crate::names::{self, CONTEXT, MEDIA_TYPE, MENTIONABLE};
+use crate::names::{self, CONTEXT, MEDIA_TYPE, TERMS};
 use crate::relations::Relations;
 
-impl Shared {
+impl SurfaceState {
     /// A request as signatures speak of it, with the path that others see.
     async fn proves_reader(&self, head: &Parts, kept: &KeptNote) -> bool {
         let target = target(&self.service, head);
@@ -59,7 +59,7 @@ pub(super) async fn on_featured(State(shared): On, Path(handle): Path<String>, h
 }
 
 /// A collection of answers that may be listed: those of the outbox as what made them.
-async fn listed(shared: &Shared, handle: &str, what: &str, head: &Parts) -> Response {
+async fn listed(shared: &SurfaceState, handle: &str, what: &str, head: &Parts) -> Response {
     let service = &shared.service;
     let Some(resident) = shared.resident(handle) else { return absent(head) };
     let agent = resident.card.handle();
@@ -101,7 +101,7 @@ pub(super) async fn on_note(State(shared): On, Path((handle, token)): Path<(Stri
         return page(&shared, &kept, &head);
     }
     let mut note = kept.note;
-    note["@context"] = json!([CONTEXT, {"mentionable": MENTIONABLE}]);
+    note["@context"] = json!([CONTEXT, {"mentionable": TERMS}]);
     note_document(&head, kept.is_public, &note)
 }
 
@@ -126,7 +126,7 @@ fn note_document(head: &Parts, is_public: bool, value: &Value) -> Response {
 }
 
 /// The answer of a token, where whoever asks may read it: one that is not public only for whom it was.
-async fn readable(shared: &Shared, handle: &str, token: &str, head: &Parts) -> Option<KeptNote> {
+async fn readable(shared: &SurfaceState, handle: &str, token: &str, head: &Parts) -> Option<KeptNote> {
     let service = &shared.service;
     let resident = shared.resident(handle).filter(|_| ids::is_token(token))?;
     let kept = KeptNotes::of(service.host()).find(token).await.ok().flatten()?;
@@ -153,7 +153,7 @@ pub(super) async fn on_whole(State(shared): On, Path(token): Path<String>, head:
     }
 }
 
-fn page(shared: &Shared, kept: &KeptNote, head: &Parts) -> Response {
+fn page(shared: &SurfaceState, kept: &KeptNote, head: &Parts) -> Response {
     let Some(resident) = shared.service.resident(&kept.agent) else { return absent(head) };
     let card: &AgentCard = &resident.card;
     let parts = vec![Part::markdown(kept.words.clone())];

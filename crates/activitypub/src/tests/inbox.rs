@@ -111,6 +111,29 @@ async fn a_key_that_was_replaced_is_fetched_again_and_not_at_will() {
 }
 
 #[tokio::test]
+async fn a_key_may_have_a_document_of_its_own_which_is_fetched_once_and_names_its_owner() {
+    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
+    there.has("ann", "Person", &there.key);
+    let (ann, key_id) = (there.actor("ann"), format!("{}/main-key", there.actor("ann")));
+    let mut actor = there.documents.lock()["/users/ann"].clone();
+    actor["publicKey"]["id"] = json!(key_id);
+    // The form of GoToSocial: a stub of the actor, with its key.
+    let stub = json!({"id": ann, "type": "Person", "publicKey": actor["publicKey"]});
+    there.documents.lock().insert("/users/ann".to_owned(), actor);
+    there.documents.lock().insert("/users/ann/main-key".to_owned(), stub);
+    let signed = Signed { by_draft: true, key: &there.key, key_id: &key_id };
+    for number in 0..3 {
+        assert_eq!(here.post_as(signed, &there.note("ann", number, "hi")).await, StatusCode::ACCEPTED);
+    }
+    assert_eq!((here.heard(3).await.len(), there.fetched()), (3, 2));
+    let elsewhere = json!({"owner": "https://other.example/users/ann", "publicKeyPem": there.key.public_pem()});
+    there.documents.lock().insert("/keys/1".to_owned(), elsewhere);
+    let foreign = format!("{}/keys/1", there.origin);
+    let signed = Signed { key_id: &foreign, ..signed };
+    assert_eq!(here.post_as(signed, &there.note("ann", 9, "hi")).await, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
 async fn an_actor_that_says_it_changed_is_fetched_at_its_next_message() {
     let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
     there.has("ann", "Person", &there.key);
