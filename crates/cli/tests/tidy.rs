@@ -81,8 +81,8 @@ const LAYERS: &[&[&str]] = &[
     ],
     &["index"],
     &["identity", "host", "agents"],
-    &["acceptance", "attribution", "completions", "conform", "surface", "synthesis"],
-    &["a2a", "agtp", "agtp-client", "email", "mcp", "mentionable", "nlweb", "search", "signin"],
+    &["acceptance", "attribution", "completions", "conform", "correspondence", "surface", "synthesis"],
+    &["a2a", "activitypub", "agtp", "agtp-client", "email", "mcp", "mentionable", "nlweb", "search", "signin"],
     &["admin", "backends"],
     &["forecourt"],
     &["cli"],
@@ -90,7 +90,7 @@ const LAYERS: &[&[&str]] = &[
 
 /// Crates that are protocols: nobody but the registry names them. Further crates of a protocol begin with its name, as
 /// `agtp-wire` does; they are its own, and named by nobody else either.
-const PROTOCOLS: &[&str] = &["a2a", "agtp", "email", "mcp", "mentionable", "nlweb"];
+const PROTOCOLS: &[&str] = &["a2a", "activitypub", "agtp", "email", "mcp", "mentionable", "nlweb"];
 
 /// Pairs of one layer of which the first may use the second. Empty: keep it so.
 const SIDEWAYS: &[(&str, &str)] = &[];
@@ -188,6 +188,8 @@ const WIRE_WORDS: &[(&str, &[&str])] = &[
             "crates/mentionable/src/discovery/wire.rs",
         ],
     ),
+    // The same for the actor of an agent.
+    ("activitypub", &["crates/mentionable/src/discovery/card.rs", "crates/mentionable/src/discovery/wire.rs"]),
     // NLWeb 5: an action is done over HTTP, MCP or A2A.
     ("a2a", &["crates/nlweb/src/action.rs"]),
     ("mcp", &["crates/nlweb/src/action.rs"]),

@@ -123,7 +123,7 @@ impl Own {
         let host = target.host();
         self.origins.iter().any(|(own, port)| match purpose {
             Purpose::Attachment | Purpose::Webhook => *own == host,
-            Purpose::Callback => *own == host && *port == target.port(),
+            Purpose::Callback | Purpose::Federation => *own == host && *port == target.port(),
             Purpose::Document
             | Purpose::WebFinger
             | Purpose::Crawl
@@ -137,7 +137,8 @@ impl Own {
     }
 
     fn is_reached_by(&self, purpose: Purpose, target: &CheckedUrl, address: IpAddr) -> bool {
-        let concerns = matches!(purpose, Purpose::Attachment | Purpose::Webhook | Purpose::Callback);
+        let concerns =
+            matches!(purpose, Purpose::Attachment | Purpose::Webhook | Purpose::Callback | Purpose::Federation);
         let same = |own: &SocketAddr| own.ip() == address && (own.port() == 0 || own.port() == target.port());
         concerns && self.addresses.iter().any(same)
     }

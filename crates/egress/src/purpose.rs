@@ -28,6 +28,9 @@ pub enum Purpose {
     /// A remote agent whose URL came from its card: guarded like a webhook, streaming, as long as
     /// an agent may take.
     RemoteAgent,
+    /// An actor, or the inbox of one, of another server: guarded like a document, though it may be plain within opened
+    /// networks; never this very server. No redirects, which a signature would not cover. ActivityPub 3.2, 7.
+    Federation,
     /// A backend whose URL the operator wrote down: any address, port and scheme.
     Upstream,
     /// The provider at which people sign in: guarded like a document, though it may be plain within opened
@@ -76,6 +79,7 @@ impl Purpose {
             Self::WebFinger => "webfinger",
             Self::Crawl => "crawl",
             Self::RemoteAgent => "remote_agent",
+            Self::Federation => "federation",
             Self::Upstream => "upstream",
             Self::SignIn => "sign_in",
             Self::Service => "service",
@@ -97,6 +101,7 @@ impl Purpose {
             | Self::WebFinger
             | Self::Crawl
             | Self::SignIn
+            | Self::Federation
             | Self::RemoteAgent => false,
         }
     }
@@ -115,6 +120,7 @@ impl Purpose {
             | Self::Document
             | Self::Crawl
             | Self::SignIn
+            | Self::Federation
             | Self::RemoteAgent
             | Self::Upstream
             | Self::CertificateAuthority
@@ -130,6 +136,7 @@ impl Purpose {
             Self::Document | Self::SignIn => "application/json, */*;q=0.1",
             Self::Crawl => "text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8",
             Self::Service => "application/json",
+            Self::Federation => "application/activity+json, application/ld+json",
             Self::Attachment
             | Self::Webhook
             | Self::Callback
@@ -150,7 +157,12 @@ impl Purpose {
             body_bytes_max: limits::DOCUMENT_BYTES_MAX,
         };
         match self {
-            Self::Document | Self::WebFinger | Self::SignIn | Self::CertificateAuthority | Self::Telemetry => base,
+            Self::Document
+            | Self::WebFinger
+            | Self::SignIn
+            | Self::Federation
+            | Self::CertificateAuthority
+            | Self::Telemetry => base,
             Self::Crawl => Deadlines { body_bytes_max: limits::PAGE_BYTES_MAX, ..base },
             Self::Attachment => Deadlines { body_bytes_max: config.attachment_bytes.get(), ..base },
             Self::Webhook | Self::Callback => Deadlines { body_bytes_max: limits::RECEIPT_BYTES_MAX, ..base },

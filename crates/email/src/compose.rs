@@ -1,15 +1,16 @@
 //! An answer as a message. RFC 5322, RFC 3834; PolicyPart 4.4.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use forecourt_core::{CollectedReply, Ending, Language, Part, PolicyPart};
+use forecourt_core::{Language, PolicyPart};
+use forecourt_correspondence::{Content, answer_in_words};
 use forecourt_pages::markdown;
 use mail_builder::MessageBuilder;
 use mail_builder::headers::address::Address;
 use mail_builder::headers::message_id::MessageId;
 use mail_builder::headers::raw::Raw;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::correspondence::Correspondence;
+use crate::address::MailLetter;
 use crate::inbound::{LOOP_FIELD, POLICY_FIELD, one_line};
 use crate::limits::ENVELOPE_BYTES_MAX;
 
@@ -30,52 +31,31 @@ pub(crate) struct Style<'a> {
     pub(crate) now: i64,
 }
 
-/// What a message tells.
-pub(crate) enum Content<'a> {
-    /// What an agent answered.
-    Reply(&'a CollectedReply),
-    /// Why it does not.
-    Refusal(&'a PolicyPart),
-}
-
-impl<'a> Content<'a> {
-    /// The refusal, if this is one.
-    pub(crate) fn refusal(&self) -> Option<&'a PolicyPart> {
-        match self {
-            Self::Refusal(part) => Some(part),
-            Self::Reply(reply) => match &reply.ending {
-                Ending::Refused(part) => Some(part),
-                _ => None,
-            },
-        }
-    }
-}
-
 /// The message, not signed yet. `None` where there is nothing to tell.
-pub(crate) fn compose(content: &Content<'_>, to: &Correspondence, style: &Style<'_>) -> Option<Vec<u8>> {
-    let language = to.language.as_deref().and_then(Language::parse);
+pub(crate) fn compose(content: &Content<'_>, to: &MailLetter, style: &Style<'_>) -> Option<Vec<u8>> {
+    let address = &to.address;
     let refusal = content.refusal();
     let text = match (content, refusal) {
-        (_, Some(part)) => refusal_words(part, language.as_ref(), style.is_signed),
-        (Content::Reply(reply), None) => reply_words(reply)?,
+        (_, Some(part)) => refusal_words(part, to.language.as_ref(), style.is_signed),
+        (Content::Reply(reply), None) => answer_in_words(reply)?,
         (Content::Refusal(_), None) => return None,
     };
-    let address = format!("{}@{}", to.agent, style.domain);
+    let from = format!("{}@{}", to.agent, style.domain);
     let mut message = MessageBuilder::new()
-        .from(Address::new_address(Some(one_line(&to.agent_name)), address.as_str()))
-        .to(Address::new_address(None::<&str>, to.to.to_string()))
-        .subject(to.subject.as_str())
+        .from(Address::new_address(Some(one_line(&address.agent_name)), from.as_str()))
+        .to(Address::new_address(None::<&str>, address.to.to_string()))
+        .subject(address.subject.as_str())
         .date(style.now)
         .message_id(format!("{}@{}", to.token, style.domain))
         // RFC 3834 3.1, and what Exchange has for it: no program is to answer this one. By the third we know our own.
         .header("Auto-Submitted", Raw::new("auto-replied"))
         .header("X-Auto-Response-Suppress", Raw::new("All"))
         .header(LOOP_FIELD, Raw::new(style.domain));
-    if let Some(id) = &to.in_reply_to {
+    if let Some(id) = &address.in_reply_to {
         message = message.in_reply_to(id.as_str());
     }
-    if !to.references.is_empty() {
-        message = message.references(MessageId::new_list(to.references.iter().map(String::as_str)));
+    if !address.references.is_empty() {
+        message = message.references(MessageId::new_list(address.references.iter().map(String::as_str)));
     }
     if let Some(envelope) = refusal.filter(|_| style.is_signed).and_then(envelope) {
         message = message.header(POLICY_FIELD, Raw::new(envelope));
@@ -101,41 +81,6 @@ fn envelope(part: &PolicyPart) -> Option<String> {
     let text = STANDARD.encode(json);
     let lines: Vec<&str> = text.as_bytes().chunks(FOLD_AT).filter_map(|line| std::str::from_utf8(line).ok()).collect();
     (text.len() <= ENVELOPE_BYTES_MAX).then(|| lines.join(" "))
-}
-
-fn reply_words(reply: &CollectedReply) -> Option<String> {
-    let mut blocks: Vec<String> = reply.parts.iter().filter_map(part_words).collect();
-    match &reply.ending {
-        // The message is among the parts already.
-        Ending::Complete | Ending::Message(_) | Ending::Refused(_) => {}
-        Ending::Question(question) => blocks.push(question.in_words()),
-        Ending::SignIn(wanted) => blocks.push(wanted.question.in_words()),
-        Ending::Declined { reason } => blocks.push(reason.clone()),
-        Ending::Failed { reason, .. } => blocks.push(format!("The question could not be answered: {reason}")),
-        Ending::Canceled => return None,
-    }
-    blocks.retain(|block| !block.trim().is_empty());
-    match blocks.is_empty() {
-        true => Some("There is no answer.".to_owned()),
-        false => Some(blocks.join("\n\n")),
-    }
-}
-
-/// What of a part can be told in words.
-fn part_words(part: &Part) -> Option<String> {
-    match part {
-        Part::Text(text) => Some(text.content.clone()),
-        Part::Link(link) => Some(match &link.title {
-            Some(title) => format!("{title}\n{}", link.url),
-            None => link.url.clone(),
-        }),
-        Part::Data(data) => {
-            let text = |key: &str| data.data.get(key).and_then(Value::as_str);
-            let name = text("name").or_else(|| text("headline"))?;
-            Some(text("url").map_or_else(|| format!("- {name}"), |url| format!("- {name}\n  {url}")))
-        }
-        _ => None,
-    }
 }
 
 #[cfg(test)]

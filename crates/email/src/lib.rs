@@ -5,45 +5,44 @@
 //! | `lmtp.rs`, `lmtp/` | how the mail server hands mail over: bytes to messages, replies, one connection |
 //! | `inbound.rs`, `quote.rs` | a message as it came, and what a person wrote in it |
 //! | `alignment.rs`, `sender.rs` | DKIM and DMARC: who is proven to have written |
-//! | `threads.rs` | which conversation a message goes on with |
-//! | `service.rs`, `quota.rs` | messages to the host, and what the mail server is told |
-//! | `correspondence.rs`, `compose.rs`, `signer.rs` | an answer as a signed message |
+//! | `service.rs` | messages to the host, and what the mail server is told |
+//! | `address.rs`, `compose.rs`, `signer.rs` | an answer as a signed message |
 //! | `courier.rs`, `submission.rs` | what is due by mail, handed to the submission server |
 //! | `section.rs` | the section `[email]` |
 //!
-//! A message becomes a task, and its answer a delivery of that task: the host's own queue carries both through
-//! crashes. Nothing is ever sent to an address that was not proven, unless the operator says so.
+//! A message becomes a task, and its answer a delivery of that task (`correspondence`). Nothing is ever sent to an
+//! address that was not proven, unless the operator says so.
 
+mod address;
 mod alignment;
 mod compose;
-mod correspondence;
 mod courier;
 mod inbound;
 pub mod limits;
 pub mod lmtp;
 mod mailbox;
-mod quota;
 mod quote;
 pub mod section;
 mod sender;
 mod service;
 mod signer;
 mod submission;
-mod threads;
 
 use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use forecourt_core::Site;
 use forecourt_core::{AgentCard, Domain, Endpoint, Handle};
+use forecourt_correspondence::{LetterCourier, OpenDesk};
 use forecourt_egress::Egress;
 use forecourt_host::Courier;
 use forecourt_server::{Connection, Speak, StreamRequests};
 use forecourt_settings::{Problems, Section};
 use forecourt_surface::{Listen, Mount, Protocol, Surface, Wire};
 
+use address::MailAddress;
 use alignment::Authenticator;
-use courier::EmailCourier;
+use courier::MailCarrier;
 use lmtp::{Bounds, Envelope, Mailroom, SmtpReply, speak};
 pub use quote::own_words;
 use section::{EmailSettings, LISTENER, SmtpSettings};
@@ -74,14 +73,14 @@ struct EmailWire {
     /// Where problems stand that are found later.
     section: Section,
     /// Shared with the courier, which is there before anything is mounted.
-    service: Arc<OnceLock<Arc<Service>>>,
+    desk: OpenDesk<MailAddress>,
 }
 
 impl EmailWire {
     fn open(section: Section) -> Result<Self, Problems> {
         let settings = EmailSettings::read(&section)?;
         let login = settings.smtp.as_ref().map(|smtp| login(smtp, &section)).transpose()?.flatten();
-        Ok(Self { settings, login, section, service: Arc::default() })
+        Ok(Self { settings, login, section, desk: Arc::default() })
     }
 
     fn signature(&self, domain: &Domain) -> Result<Option<Signature>, Problems> {
@@ -133,7 +132,7 @@ impl Wire for EmailWire {
         let wrong = |words| self.section.problem(Some("resolver"), format!("no DNS server can be asked: {words}"));
         let authenticator = Authenticator::new(self.settings.resolver).map_err(wrong)?;
         let service = Service::new(mount, self.settings.clone(), Arc::new(authenticator));
-        let _ = self.service.set(service.clone());
+        let _ = self.desk.set(Arc::clone(&service.desk));
         Ok(vec![Surface::Stream { listen: LISTENER, speak: on_connections(service) }])
     }
 
@@ -148,8 +147,8 @@ impl Wire for EmailWire {
             domain: site.domain.to_string(),
         };
         let signature = self.signature(&site.domain).ok().flatten().map(Arc::new);
-        let service = self.service.clone();
-        Some(Arc::new(EmailCourier { submission, signature, html: self.settings.html, service }))
+        let carrier = MailCarrier { submission, signature, html: self.settings.html };
+        Some(Arc::new(LetterCourier { desk: self.desk.clone(), carrier }))
     }
 
     fn notices(&self) -> Vec<String> {

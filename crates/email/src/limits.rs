@@ -38,21 +38,9 @@ pub(crate) const CLOCK_SKEW_MAX: Duration = Duration::from_secs(5 * 60);
 pub(crate) const LOOKUP_WAIT: Duration = Duration::from_secs(4);
 /// Messages of one sender within an hour, unless the operator says otherwise; one more is put off with 451.
 pub(crate) const MESSAGES_PER_SENDER_PER_HOUR: u32 = 60;
-/// Senders who are counted at once.
-pub(crate) const SENDERS_MAX: usize = 10_000;
 /// Further attempts to hand an answer to the submission server: the last within the hour that a task is kept.
 pub(crate) const SUBMISSION_RETRIES: u32 = 9;
-/// How long a notice that belongs to no task is of use.
-pub const NOTICE_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 /// Bytes of one reply of the submission server, all of its lines.
 pub(crate) const SMTP_REPLY_BYTES_MAX: usize = 8 * 1024;
-/// How long after a refusal its state is first looked at.
-pub(crate) const RESUME_LOOK_FIRST: Duration = Duration::from_secs(2);
-/// The longest that lies between two looks at the state of a refusal.
-pub(crate) const RESUME_LOOK_MAX: Duration = Duration::from_secs(30);
 /// Bytes of a policy envelope in a header, as base64; a longer one is left out, or passed over.
 pub(crate) const ENVELOPE_BYTES_MAX: usize = 16 * 1024;
-/// How often a question is asked again whose agent had no room.
-pub(crate) const REPEATS_MAX: u32 = 8;
-/// The longest that a question waits for room; who says longer is told of.
-pub(crate) const REPEAT_AFTER_MAX: Duration = Duration::from_secs(60);

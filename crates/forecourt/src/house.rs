@@ -170,6 +170,12 @@ impl House {
         &self.endpoints.doubtful
     }
 
+    /// What others would miss who reach its agents over one of the protocols, in a sentence each.
+    pub fn wire_doubts(&self) -> Vec<String> {
+        let cards: Vec<_> = self.agents.iter().map(|agent| agent.card.as_ref()).collect();
+        self.deployment.wires.doubts(&self.site, &cards)
+    }
+
     /// Content that is not there, or that can't be read.
     pub fn content_problems(&self) -> Problems {
         inspect::contents(&self.contents)

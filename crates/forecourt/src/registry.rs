@@ -14,6 +14,7 @@ pub const PROTOCOLS: &[Protocol] = &[
     forecourt_mcp::PROTOCOL,
     forecourt_agtp::PROTOCOL,
     forecourt_email::PROTOCOL,
+    forecourt_activitypub::PROTOCOL,
 ];
 
 /// The commands of the command line that clients of protocols bring, in the order in which they are shown.

@@ -100,6 +100,11 @@ impl Wires {
         self.wires().flat_map(Wire::notices).collect()
     }
 
+    /// What a public deployment of these agents would lack, in a sentence each.
+    pub(crate) fn doubts(&self, site: &Site, cards: &[&AgentCard]) -> Vec<String> {
+        self.wires().flat_map(|wire| wire.doubts(site, cards)).collect()
+    }
+
     /// How each protocol writes the posts that tell of settled tasks, by its name.
     pub(crate) fn envelopes(&self) -> HashMap<String, Envelope> {
         self.0.iter().filter_map(|open| Some((open.protocol.name.to_owned(), open.wire.envelope()?))).collect()

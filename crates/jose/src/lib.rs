@@ -10,7 +10,7 @@
 //! | `claims.rs` | the claims of a token that several kinds of tokens have |
 //! | `algorithm.rs`, `verify_key.rs`, `key_set.rs` | keys of others, each bound to one algorithm |
 //! | `remote_keys.rs` | keys of others that are fetched, and kept for a while |
-//! | `signing_key.rs` | a key of ours |
+//! | `signing_key.rs`, `rsa_signing_key.rs` | keys of ours |
 //! | `error.rs` | why a proof does not hold |
 //! | `encoding.rs`, `limits.rs` | base64 and hashes; every bound, with its unit |
 
@@ -22,6 +22,7 @@ pub mod jws;
 mod key_set;
 pub mod limits;
 mod remote_keys;
+mod rsa_signing_key;
 mod signing_key;
 mod verify_key;
 
@@ -29,5 +30,6 @@ pub use algorithm::Algorithm;
 pub use error::ProofError;
 pub use key_set::KeySet;
 pub use remote_keys::{KeySource, RemoteKeys};
-pub use signing_key::{PublicKey, SigningKey};
+pub use rsa_signing_key::RsaSigningKey;
+pub use signing_key::{MessageSigner, PublicKey, SigningKey};
 pub use verify_key::{KeyError, VerifyKey};

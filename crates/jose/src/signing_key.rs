@@ -12,8 +12,18 @@ use forecourt_core::{Entropy, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::algorithm::Algorithm;
 use crate::encoding::{thumbprint, to_base64url};
 use crate::verify_key::{KeyError, VerifyKey};
+
+/// A key that signs what we send, whatever its kind.
+pub trait MessageSigner {
+    /// The algorithm of its signatures.
+    fn algorithm(&self) -> Algorithm;
+
+    /// A signature over `message`. `None` when it can't be made.
+    fn signature(&self, message: &[u8]) -> Option<Vec<u8>>;
+}
 
 /// An Ed25519 key with its private half. Never prints it.
 #[derive(Clone)]
@@ -96,6 +106,16 @@ impl SigningKey {
     /// The key with which others verify what this one signs.
     pub fn verify_key(&self) -> Result<VerifyKey, KeyError> {
         Ok(VerifyKey::ed25519(self.key.verifying_key().as_bytes())?.with_kid(Some(self.public.kid.clone())))
+    }
+}
+
+impl MessageSigner for SigningKey {
+    fn algorithm(&self) -> Algorithm {
+        Algorithm::Ed25519
+    }
+
+    fn signature(&self, message: &[u8]) -> Option<Vec<u8>> {
+        Some(self.sign(message).to_vec())
     }
 }
 

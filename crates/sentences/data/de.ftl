@@ -197,3 +197,5 @@ results-named = { $count ->
 }
 results-such-as = { $count } Treffer, etwa { $names }.
 result-unnamed = einer ohne Namen
+answer-takes-longer = Das dauert etwas länger. Die Antwort folgt hier.
+answer-whole = Die ganze Antwort

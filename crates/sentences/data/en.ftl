@@ -208,3 +208,5 @@ results-named = { $count ->
 }
 results-such-as = { $count } results, such as { $names }.
 result-unnamed = one without a name
+answer-takes-longer = This takes a little longer. The answer will follow here.
+answer-whole = The whole answer

@@ -200,3 +200,5 @@ results-named = { $count ->
 }
 results-such-as = { $count } resultados, como { $names }.
 result-unnamed = uno sin nombre
+answer-takes-longer = Esto tarda un poco más. La respuesta llegará aquí.
+answer-whole = La respuesta completa

@@ -200,3 +200,5 @@ results-named = { $count ->
 }
 results-such-as = { $count } résultats, par exemple { $names }.
 result-unnamed = un sans nom
+answer-takes-longer = Cela prend un peu plus de temps. La réponse suivra ici.
+answer-whole = La réponse entière

@@ -225,4 +225,8 @@ sentences! { METHODS;
     results_such_as = "results-such-as" (count: usize, names: &str);
     /// A result that has no name.
     result_unnamed = "result-unnamed" ();
+    /// An answer takes longer than whoever asked may expect, and follows.
+    answer_takes_longer = "answer-takes-longer" ();
+    /// The link to an answer that is too long for where it is told.
+    answer_whole = "answer-whole" ();
 }

@@ -134,6 +134,12 @@ pub trait Wire: Send + Sync {
         None
     }
 
+    /// What a public deployment of these agents would lack over it, in a sentence each: told by `forecourt check`, and
+    /// never refused.
+    fn doubts(&self, _site: &Site, _cards: &[&AgentCard]) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Settings of its section that have no effect, in a sentence each, for the operator.
     fn notices(&self) -> Vec<String> {
         Vec::new()

@@ -135,6 +135,7 @@ async fn find(check: &Check) -> Result<CheckReport, Failure> {
     house.content_notices().iter().for_each(|notice| stderrln!("note: {}", printable::line(notice, NOTICE_CHARS_MAX)));
     house.word_notices().iter().for_each(|notice| stderrln!("warning: {}", printable::line(notice, NOTICE_CHARS_MAX)));
     house.rule_doubts().iter().for_each(|doubt| stderrln!("warning: {doubt}"));
+    house.wire_doubts().iter().for_each(|doubt| stderrln!("warning: {}", printable::line(doubt, NOTICE_CHARS_MAX)));
     let endpoints = house.endpoints().clone();
     let doubtful = house.endpoint_notices().to_vec();
     let rules = house.rules().iter().cloned().collect();

@@ -93,7 +93,7 @@ impl Suite {
 }
 
 /// The Node of the suite: the system's may be too old for it.
-fn node(suite: &Path) -> Option<PathBuf> {
+pub(crate) fn node(suite: &Path) -> Option<PathBuf> {
     let names = fs::read_dir(suite).ok()?.flatten().map(|entry| entry.path());
     names
         .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("node-")))

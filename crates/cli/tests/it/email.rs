@@ -10,7 +10,7 @@ use crate::scripts::{client_script, library};
 use crate::support::{Deployment, FREE_PORTS, Served, within};
 
 /// Says what it hears, from whom, and how much was said before.
-const PARROT: &str = r#"
+pub(crate) const PARROT: &str = r#"
 handle = "parrot"
 name = "Parrot"
 
@@ -20,7 +20,7 @@ command = ["python3", "parrot.py"]
 mode = "worker"
 "#;
 
-const PARROT_PROGRAM: &str = r#"
+pub(crate) const PARROT_PROGRAM: &str = r#"
 import json, sys
 
 for line in sys.stdin:
@@ -51,7 +51,7 @@ message = "This is not for everybody."
 "#;
 
 /// Answers who agreed.
-const CLUB: &str = r#"
+pub(crate) const CLUB: &str = r#"
 handle = "club"
 name = "Club"
 

@@ -116,6 +116,7 @@ mod endpoints;
 mod evidence_carriers;
 mod export;
 mod faults;
+mod fediverse;
 mod five_wires;
 mod foreign_hosts;
 mod genesis;

@@ -34,6 +34,7 @@ pages! {
     a2a => "docs/manual/a2a.md",
     a2a_backend => "docs/manual/a2a-backend.md",
     a2a_payment => "docs/manual/a2a-payment.md",
+    activitypub => "docs/manual/activitypub.md",
     agent_certificates => "docs/manual/agent-certificates.md",
     agents => "docs/manual/agents.md",
     agents_ask_agents => "docs/manual/agents-ask-agents.md",

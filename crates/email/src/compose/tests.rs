@@ -2,25 +2,29 @@
 
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::reply::Question;
-use forecourt_core::{Handle, Sender};
+use forecourt_core::{CollectedReply, Ending, Handle, Part, Sender};
+use forecourt_correspondence::Letter;
 use mail_parser::MessageParser;
 
 use super::*;
+use crate::address::MailAddress;
 use crate::mailbox::Mailbox;
 
-fn to() -> Correspondence {
-    Correspondence {
+fn to() -> MailLetter {
+    Letter {
         agent: Handle::parse("chef").unwrap(),
-        agent_name: "Chef \"de\" cuisine\r\nBcc: x@y.example".to_owned(),
-        to: Mailbox::parse("ann@x.example").unwrap(),
-        subject: "Re: Crème brûlée".to_owned(),
-        in_reply_to: Some("q@x.example".to_owned()),
-        references: vec!["p@x.example".to_owned(), "q@x.example".to_owned()],
-        language: Some("de-AT".to_owned()),
-        token: "token".to_owned(),
-        conversation: "c".to_owned(),
         sender: Sender::anonymous(),
+        language: Language::parse("de-AT"),
+        conversation: "c".to_owned(),
+        token: "token".to_owned(),
         repeats: 0,
+        address: MailAddress {
+            agent_name: "Chef \"de\" cuisine\r\nBcc: x@y.example".to_owned(),
+            to: Mailbox::parse("ann@x.example").unwrap(),
+            subject: "Re: Crème brûlée".to_owned(),
+            in_reply_to: Some("q@x.example".to_owned()),
+            references: vec!["p@x.example".to_owned(), "q@x.example".to_owned()],
+        },
     }
 }
 

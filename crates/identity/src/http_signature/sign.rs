@@ -2,7 +2,7 @@
 
 use forecourt_core::{Entropy, Timestamp, ids};
 use forecourt_jose::encoding::to_base64;
-use forecourt_jose::{Algorithm, ProofError, SigningKey};
+use forecourt_jose::{MessageSigner, ProofError, SigningKey};
 use http::{HeaderMap, HeaderValue, Method};
 use sfv::{BareItem, InnerList, Integer, Item, Key, Parameters};
 use url::{Position, Url};
@@ -16,14 +16,14 @@ const LABEL: &str = "agent";
 
 /// Signs requests for one of our agents.
 #[derive(Debug, Clone)]
-pub struct RequestSigner {
+pub struct RequestSigner<K = SigningKey> {
     /// The key.
-    pub key: SigningKey,
-    /// The `keyid` by which receivers find the key: `acct:local@domain`.
+    pub key: K,
+    /// The `keyid` by which receivers find the key, such as `acct:local@domain`.
     pub keyid: String,
 }
 
-impl RequestSigner {
+impl<K: MessageSigner> RequestSigner<K> {
     /// Adds `Content-Digest` (when there is a body), `Signature-Input` and `Signature` to `headers`.
     /// Covers the method, the whole URL and the body; holds for five minutes and one use. Fails only
     /// when the key's name can't stand in a field.
@@ -65,7 +65,7 @@ impl RequestSigner {
             query: url.query(),
             headers,
         };
-        let signature = self.key.sign(signature_base(&input, &message)?.as_bytes());
+        let signature = self.key.signature(signature_base(&input, &message)?.as_bytes()).ok_or(malformed)?;
         let field = |text: String| HeaderValue::from_str(&text).map_err(|_| malformed);
         headers.insert(SIGNATURE_INPUT, field(format!("{LABEL}={}", input.parameters))?);
         headers.insert(SIGNATURE, field(format!("{LABEL}=:{}:", to_base64(&signature)))?);
@@ -81,7 +81,7 @@ impl RequestSigner {
             ("expires", seconds(now.checked_add(SIGNATURE_AGE_MAX).ok()?)?),
             ("nonce", text(&ids::mint(entropy))?),
             ("keyid", text(&self.keyid)?),
-            ("alg", text(Algorithm::Ed25519.http_name()?)?),
+            ("alg", text(self.key.algorithm().http_name()?)?),
         ];
         let named = |(name, value): (&str, BareItem)| Some((Key::from_string(name.to_owned()).ok()?, value));
         let parameters = parameters.into_iter().map(named).collect::<Option<Parameters>>()?;

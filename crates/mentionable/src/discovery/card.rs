@@ -4,7 +4,8 @@ use forecourt_core::{AgentCard, Timestamp};
 use forecourt_identity::{HostKeys, PublicKey, Verifier};
 
 use super::names::{POLICY, PROTOCOL_VERSION, REST, TOOL_EVENTS, TRANSPORT_REST};
-use super::wire::{A2a, Auth, Capabilities, Card, Extension, Icon, Mentionable, Skill};
+use super::webfinger::ACTOR;
+use super::wire::{A2a, Actor, Auth, Capabilities, Card, Extension, Icon, Mentionable, Skill};
 use crate::NAME;
 
 /// The protocol whose endpoint stands in `a2a.endpoint`, where the host speaks it.
@@ -20,12 +21,24 @@ pub(crate) fn card<'a>(card: &'a AgentCard, keys: &HostKeys, verifier: &'a Verif
         version: &card.version,
         protocol_version: PROTOCOL_VERSION,
         a2a: a2a(card, auth(verifier)),
+        activitypub: card.endpoint(ACTOR).map(|url| actor(card, url)),
         mentionable: Mentionable {
             supported_inbound: protocols(card),
             homepage: card.homepage.as_deref(),
             signing_key: keys.current().public().to_card(),
             previous_signing_keys: keys.previous(now).map(PublicKey::to_card).collect(),
         },
+    }
+}
+
+/// The actor of an agent, with its boxes below it.
+fn actor<'a>(card: &AgentCard, url: &'a str) -> Actor<'a> {
+    Actor {
+        kind: "Service",
+        actor: url,
+        inbox: format!("{url}/inbox"),
+        outbox: format!("{url}/outbox"),
+        preferred_username: card.handle().to_string(),
     }
 }
 

@@ -29,6 +29,8 @@ pub const REL_AGENT_CARD: Name =
     Name { canonical: "https://mentionable.dev/ns/rel/agent-card", legacy: "https://mentionable.dev/agent-card" };
 /// The link from an address to a page for people.
 pub const REL_PROFILE_PAGE: &str = "http://webfinger.net/rel/profile-page";
+/// From an address to its actor. WebFinger 2.3.
+pub const REL_SELF: &str = "self";
 /// From an address to its mailbox. WebFinger 2.3.
 pub const REL_MAILTO: &str = "mailto";
 /// The key of a contact's protocols in a directory.

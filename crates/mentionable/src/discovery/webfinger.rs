@@ -8,10 +8,12 @@ use url::{Url, form_urlencoded};
 use forecourt_surface::document::DocumentError;
 
 use super::acct::Acct;
-use super::names::{CARDS_PATH, REL_AGENT_CARD, REL_MAILTO, REL_PROFILE_PAGE, WEBFINGER_PATH};
+use super::names::{CARDS_PATH, REL_AGENT_CARD, REL_MAILTO, REL_PROFILE_PAGE, REL_SELF, WEBFINGER_PATH};
 use super::wire::{Jrd, Link};
 use crate::NAME;
 
+/// The protocol whose endpoint is the actor of an agent, where the host serves one.
+pub(crate) const ACTOR: &str = "activitypub";
 /// The protocol whose endpoint is a mailbox, where the host takes mail.
 const MAIL: &str = "email";
 
@@ -75,17 +77,18 @@ impl Query {
     }
 }
 
-/// All that is said about an agent. The order of links is normative: its card, then its page, then its mailbox
-/// where mail is taken. There is no `self`, as no actor is served.
+/// All that is said about an agent. The order of links is normative: its actor where one is served, its card, then its
+/// page, then its mailbox where mail is taken.
 fn jrd(site: &Site, card: &AgentCard) -> Jrd {
     let page = card.endpoint(NAME);
     let card_link = link(REL_AGENT_CARD.canonical, "application/json", &card_url(site, card.handle()));
     let page_link = page.map(|url| link(REL_PROFILE_PAGE, "text/html", url));
+    let actor = card.endpoint(ACTOR).map(|url| link(REL_SELF, "application/activity+json", url));
     let mailbox = card.endpoint(MAIL).map(|url| Link { kind: None, ..link(REL_MAILTO, "", url) });
     Jrd {
         subject: card.address.to_acct(),
         aliases: page.map(str::to_owned).into_iter().collect(),
-        links: std::iter::once(card_link).chain(page_link).chain(mailbox).collect(),
+        links: actor.into_iter().chain([card_link]).chain(page_link).chain(mailbox).collect(),
     }
 }
 

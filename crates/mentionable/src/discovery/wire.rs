@@ -36,6 +36,8 @@ pub(crate) struct Card<'a> {
     pub(crate) version: &'a str,
     pub(crate) protocol_version: &'static str,
     pub(crate) a2a: A2a<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) activitypub: Option<Actor<'a>>,
     pub(crate) mentionable: Mentionable<'a>,
 }
 
@@ -102,6 +104,17 @@ pub(crate) enum Auth<'a> {
         jwks_uri: Option<&'a str>,
         audience: &'a [String],
     },
+}
+
+/// An agent as an actor of the Fediverse. Agent card 3.3.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Actor<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) actor: &'a str,
+    pub(crate) inbox: String,
+    pub(crate) outbox: String,
+    pub(crate) preferred_username: String,
 }
 
 /// What only Mentionable hosts look at. Agent card 3.4.

@@ -11,7 +11,7 @@ use crate::limits::SENDERS_MAX;
 const HOUR: i64 = 60 * 60;
 
 /// Counts messages by sender, an hour from the first one on.
-pub(crate) struct SenderQuota {
+pub struct SenderQuota {
     per_hour: u32,
     senders: Mutex<HashMap<String, Window>>,
 }
@@ -25,13 +25,13 @@ struct Window {
 
 impl SenderQuota {
     /// At most so many messages of one sender.
-    pub(crate) fn new(per_hour: u32) -> Self {
+    pub fn new(per_hour: u32) -> Self {
         Self { per_hour, senders: Mutex::default() }
     }
 
     /// Counts one more message of `sender`; whether it is within the bound. While [`SENDERS_MAX`] others have
     /// written within the hour, somebody new has to wait: nobody who is counted is forgotten.
-    pub(crate) fn admit(&self, sender: &str, now: Timestamp) -> bool {
+    pub fn admit(&self, sender: &str, now: Timestamp) -> bool {
         let now = now.as_second();
         let is_over = |window: &Window| !(window.begins_at..window.begins_at + HOUR).contains(&now);
         let mut senders = self.senders.lock();

@@ -1,0 +1,163 @@
+//! What is due: answers as notes, activities that wait for a server, and the word that an answer takes longer.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use forecourt_core::store::Delivery;
+use forecourt_core::{Error, Handle, ids};
+use forecourt_correspondence::{Carrier, LetterCourier, OpenDesk, Outgoing};
+use forecourt_host::{CarryOutcome, Courier};
+use futures::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::compose::{self, NoteContent, Style, compose};
+use crate::iri::Iri;
+use crate::kept::{KeptNote, KeptNotes};
+use crate::letter::{Letter, NoteAddress};
+use crate::names;
+use crate::relations::{Relation, Relations};
+use crate::service::{LONG, POST, Service};
+
+/// How long what is due before the protocol is mounted waits.
+const MOUNTED_AFTER: Duration = Duration::from_secs(2);
+
+/// A service that is there once the protocol is mounted: couriers are made before that.
+pub(crate) type OpenService = Arc<OnceLock<Arc<Service>>>;
+
+/// Carries deliveries of this protocol.
+pub(crate) struct FediverseCourier {
+    service: OpenService,
+    letters: LetterCourier<NoteAddress, NoteCarrier>,
+}
+
+/// Sends answers.
+struct NoteCarrier(OpenService);
+
+/// An activity on its way, as it is kept in its notice.
+#[derive(Deserialize)]
+struct Post {
+    agent: Handle,
+    inbox: Iri,
+    activity: Value,
+}
+
+impl FediverseCourier {
+    pub(crate) fn new(service: OpenService, desk: OpenDesk<NoteAddress>) -> Self {
+        Self { letters: LetterCourier { desk, carrier: NoteCarrier(service.clone()) }, service }
+    }
+}
+
+impl Courier for FediverseCourier {
+    fn carry<'a>(&'a self, delivery: &'a Delivery) -> BoxFuture<'a, CarryOutcome> {
+        Box::pin(async move {
+            let details = &delivery.webhook.details;
+            let Some(service) = self.service.get() else { return CarryOutcome::Wait(MOUNTED_AFTER) };
+            if let Some(post) = details.get(POST) {
+                let Ok(post) = serde_json::from_value::<Post>(post.clone()) else { return CarryOutcome::Never };
+                return service.federation.post(service.host(), &post.agent, &post.inbox, &post.activity).await;
+            }
+            if let Some(letter) = details.get(LONG) {
+                let Ok(letter) = serde_json::from_value::<Letter>(letter.clone()) else { return CarryOutcome::Never };
+                return service.tell_of_delay(&letter).await;
+            }
+            self.letters.carry(delivery).await
+        })
+    }
+}
+
+impl Carrier<NoteAddress> for NoteCarrier {
+    fn send<'a>(&'a self, outgoing: Outgoing<'a, NoteAddress>) -> BoxFuture<'a, CarryOutcome> {
+        Box::pin(async move {
+            let Some(service) = self.0.get() else { return CarryOutcome::Wait(MOUNTED_AFTER) };
+            let letter = outgoing.letter;
+            let told = NoteContent::Content(outgoing.content);
+            service.answer(letter, &letter.token, &told).await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "an answer could not be sent");
+                CarryOutcome::Later
+            })
+        })
+    }
+}
+
+impl Service {
+    /// Sends a note, and has it sent for days if its server does not take it now.
+    pub(crate) async fn answer(
+        &self,
+        letter: &Letter,
+        token: &str,
+        told: &NoteContent<'_>,
+    ) -> Result<CarryOutcome, Error> {
+        let host = self.host();
+        let Some(kept) = self.composed(letter, token, told).await? else {
+            // A task that was cancelled has nothing to tell.
+            return Ok(CarryOutcome::Delivered);
+        };
+        if Relations::of(host).is(Relation::Blocks, &letter.agent, &letter.address.actor).await? {
+            return Ok(CarryOutcome::Never);
+        }
+        let (activity, inbox) = (compose::create(&kept.note), &letter.address.inbox);
+        match self.federation.post(host, &letter.agent, inbox, &activity).await {
+            CarryOutcome::Later => {
+                // Longer than its task is kept.
+                self.send(&letter.agent, inbox, letter.sender.account(), &activity).await?;
+                Ok(CarryOutcome::Delivered)
+            }
+            outcome => Ok(outcome),
+        }
+    }
+
+    /// The note of a token: the one that was kept, so that each attempt sends the same, or a new one.
+    async fn composed(&self, letter: &Letter, token: &str, told: &NoteContent<'_>) -> Result<Option<KeptNote>, Error> {
+        let (host, notes) = (self.host(), KeptNotes::of(self.host()));
+        if let Some(kept) = notes.find(token).await? {
+            return Ok(Some(kept));
+        }
+        let resident = host.directory().find(&letter.agent).unwrap_or(host.directory().default_agent());
+        let whole = ids::mint(host.entropy().as_ref());
+        let of_server = self.federation.note_chars(host, &letter.agent, &letter.address.actor).await;
+        let own = usize::try_from(self.settings.answer_chars.get()).unwrap_or(usize::MAX);
+        let style = Style {
+            site: host.site(),
+            card: &resident.card,
+            chars_max: of_server.map_or(own, |chars| own.min(chars)),
+            now: host.clock().now(),
+            whole: &names::whole(host.site(), &whole),
+        };
+        let Some(composed) = compose(told, letter, token, &style) else { return Ok(None) };
+        let is_public = composed.is_public;
+        let kept = KeptNote {
+            agent: letter.agent.clone(),
+            reader: letter.address.actor.clone(),
+            is_public,
+            note: composed.note,
+            words: composed.words,
+        };
+        // What everybody may read is whole where the note is.
+        let whole = (composed.is_cut && !is_public).then_some(whole.as_str());
+        let kept = notes.keep(letter, token, kept, whole).await?;
+        if is_public && self.settings.featured_answers && matches!(told, NoteContent::Content(_)) {
+            notes.feature(letter, &names::note(host.site(), &letter.agent, token)).await?;
+        }
+        Ok(Some(kept))
+    }
+
+    /// Says once that an answer takes longer, unless it is there.
+    pub(crate) async fn tell_of_delay(&self, letter: &Letter) -> CarryOutcome {
+        let told = async {
+            if KeptNotes::of(self.host()).find(&letter.token).await?.is_some() {
+                return Ok(CarryOutcome::Delivered);
+            }
+            // Another note than the answer, of which a reply goes on with the same conversation.
+            let token = ids::mint(self.host().entropy().as_ref());
+            let (threads, reader) = (self.desk.threads(), letter.reader());
+            threads.remember(&token, &letter.agent, &reader, &letter.conversation).await?;
+            self.answer(letter, &token, &NoteContent::TakesLonger).await
+        };
+        let outcome: Result<CarryOutcome, Error> = told.await;
+        outcome.unwrap_or_else(|error| {
+            tracing::warn!(%error, "it could not be told that an answer takes longer");
+            CarryOutcome::Never
+        })
+    }
+}

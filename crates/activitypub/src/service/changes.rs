@@ -1,0 +1,88 @@
+//! Activities that are no messages: follows, blocks, and actors that change or are gone.
+
+use forecourt_core::ids;
+use serde_json::json;
+
+use super::{InboxError, Service};
+use crate::actors::RemoteActor;
+use crate::names::{self, CONTEXT};
+use crate::relations::{Relation, Relations};
+use crate::sender::{sender, subject};
+use crate::wire::{Activity, ActivityKind};
+
+impl Service {
+    /// What an activity that is no message changes here.
+    pub(super) async fn change(&self, activity: &Activity, actor: &RemoteActor) -> Result<(), InboxError> {
+        match activity.kind {
+            ActivityKind::Follow => self.on_follow(activity, actor).await,
+            ActivityKind::Block => self.relate(activity, actor, Relation::Blocks, true).await,
+            ActivityKind::Undo => self.on_undo(activity, actor).await,
+            ActivityKind::Delete if activity.deletes_actor() => self.on_gone(actor).await,
+            ActivityKind::Update if activity.object_name() == Some(actor.id.as_str()) => {
+                self.actors.forget(&actor.id).await;
+                Ok(())
+            }
+            // What was asked is asked, and may be answered already: notes that are changed or deleted change nothing.
+            ActivityKind::Create | ActivityKind::Delete | ActivityKind::Update | ActivityKind::Other => Ok(()),
+        }
+    }
+
+    async fn on_follow(&self, activity: &Activity, actor: &RemoteActor) -> Result<(), InboxError> {
+        let agent = activity.object_name().and_then(|name| names::agent_at(self.site(), name));
+        let Some(agent) = agent.filter(|agent| self.resident(agent).is_some()) else { return Ok(()) };
+        self.relate(activity, actor, Relation::Follows, true).await?;
+        // ActivityPub 7.5. Also to who follows already: its server may have lost the first one.
+        let own = names::actor(self.site(), &agent);
+        let follow = json!({"id": activity.id, "type": "Follow", "actor": actor.id, "object": own});
+        let id = format!("{own}#accepts/{}", ids::mint(self.host().entropy().as_ref()));
+        let accept = json!({"@context": CONTEXT, "id": id, "type": "Accept", "actor": own, "object": follow});
+        let account = sender(actor, &self.site().address(&agent), self.host().clock().now()).account();
+        Ok(self.send(&agent, &actor.inbox, account, &accept).await?)
+    }
+
+    async fn on_undo(&self, activity: &Activity, actor: &RemoteActor) -> Result<(), InboxError> {
+        let Some(undone) = activity.undone() else { return Ok(()) };
+        match undone.kind {
+            ActivityKind::Follow => self.relate(&undone, actor, Relation::Follows, false).await,
+            ActivityKind::Block => self.relate(&undone, actor, Relation::Blocks, false).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// An actor follows or blocks the agent that is the object of its activity, or does so no more.
+    async fn relate(
+        &self,
+        activity: &Activity,
+        actor: &RemoteActor,
+        relation: Relation,
+        holds: bool,
+    ) -> Result<(), InboxError> {
+        let agent = activity.object_name().and_then(|name| names::agent_at(self.site(), name));
+        let Some(agent) = agent.filter(|agent| self.resident(agent).is_some()) else { return Ok(()) };
+        let now = self.host().clock().now();
+        if !self.changes.admit(&subject(actor), now) {
+            return Err(InboxError::TooMany);
+        }
+        let account = sender(actor, &self.site().address(&agent), now).account();
+        let relations = Relations::of(self.host());
+        if relation == Relation::Blocks && holds {
+            // ActivityPub 6.9: whoever blocks follows no more.
+            relations.set(Relation::Follows, &agent, &actor.id, &account, false).await?;
+        }
+        Ok(relations.set(relation, &agent, &actor.id, &account, holds).await?)
+    }
+
+    /// An actor is gone for good: it follows nobody, and its key proves nothing any more.
+    async fn on_gone(&self, actor: &RemoteActor) -> Result<(), InboxError> {
+        let relations = Relations::of(self.host());
+        for resident in self.residents() {
+            let agent = resident.card.handle();
+            let account = sender(actor, &resident.card.address, self.host().clock().now()).account();
+            relations.set(Relation::Follows, agent, &actor.id, &account, false).await?;
+            // Nothing that is still worked on is sent to who is gone.
+            relations.set(Relation::Blocks, agent, &actor.id, &account, true).await?;
+        }
+        self.actors.forget(&actor.id).await;
+        Ok(())
+    }
+}

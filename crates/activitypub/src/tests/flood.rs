@@ -1,0 +1,88 @@
+use super::*;
+use crate::limits::LOOKUPS_PER_SERVER_PER_MINUTE;
+
+/// Activities of each kind.
+const FLOOD: usize = 10_000;
+
+#[tokio::test]
+async fn of_a_flood_of_forged_and_replayed_notes_none_reaches_an_agent() {
+    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
+    there.has("ann", "Person", &there.key);
+    let note = there.note("ann", 0, "once");
+    assert_eq!(here.post(&there, "ann", &note).await, StatusCode::ACCEPTED);
+    assert_eq!(here.heard(1).await, ["once"]);
+    let fetched = there.fetched();
+    let (ann, body) = (format!("{}#main-key", there.actor("ann")), note.to_string());
+    let headers = here.headers(Signed { by_draft: true, key: &there.key, key_id: &ann }, body.as_bytes());
+    for _ in 0..FLOOD {
+        assert_eq!(here.send(headers.clone(), body.clone()).await.0, StatusCode::ACCEPTED);
+    }
+    for number in 0..FLOOD {
+        // A signature of another note, of which all but the name of the key is right: each names an actor of its own.
+        let mut forged = headers.clone();
+        let text = headers["signature"].to_str().unwrap().replace("/users/ann#", &format!("/users/a{number}#"));
+        forged.insert("signature", HeaderValue::from_str(&text).unwrap());
+        let status = here.send(forged, body.clone()).await.0;
+        assert!(matches!(status, StatusCode::UNAUTHORIZED | StatusCode::SERVICE_UNAVAILABLE), "{status}");
+    }
+    assert_eq!(here.heard(2).await, ["once"]);
+    let most = usize::try_from(LOOKUPS_PER_SERVER_PER_MINUTE).unwrap();
+    assert!(there.fetched() - fetched < most, "{} fetches", there.fetched());
+}
+
+#[tokio::test]
+async fn an_actor_a_server_and_all_of_them_have_a_bound() {
+    for (key, names) in [
+        ("messages_per_actor_per_hour", ["ann", "ann"]),
+        ("messages_per_server_per_hour", ["ann", "bob"]),
+        ("messages_per_hour", ["ann", "bob"]),
+    ] {
+        let (here, there) = (Here::start(&format!("{key} = 2"), Vec::new()).await, Elsewhere::start().await);
+        for name in names {
+            there.has(name, "Person", &there.key);
+        }
+        for (number, expected) in
+            [StatusCode::ACCEPTED, StatusCode::ACCEPTED, StatusCode::TOO_MANY_REQUESTS].into_iter().enumerate()
+        {
+            let name = names[number % 2];
+            assert_eq!(here.post(&there, name, &there.note(name, number, "hi")).await, expected, "{key} {number}");
+        }
+        assert_eq!(here.heard(2).await.len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn bots_are_answered_as_often_as_the_operator_says_in_one_thread_and_never_otherwise() {
+    for (section, answered) in [("", 0), ("answers_to_bots = 2", 2)] {
+        let (here, there) = (Here::start(section, Vec::new()).await, Elsewhere::start().await);
+        there.has("bot", "Service", &there.key);
+        for number in 0..4 {
+            let mut note = there.note("bot", number, "and now?");
+            if number > 0 {
+                note["object"]["inReplyTo"] = json!(format!("{}/notes/{}", there.origin, number - 1));
+            }
+            assert_eq!(here.post(&there, "bot", &note).await, StatusCode::ACCEPTED);
+        }
+        assert_eq!(here.heard(4).await.len(), answered, "{section}");
+    }
+}
+
+#[tokio::test]
+async fn a_thread_ends_at_its_bound_and_so_does_what_agents_hand_on() {
+    let (here, there) = (Here::start("answers_per_thread = 2", Vec::new()).await, Elsewhere::start().await);
+    there.has("ann", "Person", &there.key);
+    for number in 0..3 {
+        let mut note = there.note("ann", number, "more");
+        if number > 0 {
+            note["object"]["inReplyTo"] = json!(format!("{}/notes/{}", there.origin, number - 1));
+        }
+        here.post(&there, "ann", &note).await;
+    }
+    assert_eq!(here.heard(3).await.len(), 2);
+    let mut handed_on = there.note("ann", 9, "hi");
+    for (hop, heard) in [(forecourt_core::limits::HOPS_MAX, 2), (forecourt_core::limits::HOPS_MAX - 1, 3)] {
+        handed_on["object"]["mentionable:hop"] = json!(hop);
+        here.post(&there, "ann", &handed_on).await;
+        assert_eq!(here.heard(3).await.len(), heard, "{hop}");
+    }
+}
