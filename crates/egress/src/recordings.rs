@@ -207,7 +207,11 @@ pub(crate) struct SentRequest<'a> {
 /// Whether it would tell somebody of what is only tested, or order something.
 fn is_never_sent(purpose: Purpose) -> bool {
     match purpose {
-        Purpose::Webhook | Purpose::Callback | Purpose::Telemetry | Purpose::CertificateAuthority => true,
+        Purpose::Webhook
+        | Purpose::Callback
+        | Purpose::Federation
+        | Purpose::Telemetry
+        | Purpose::CertificateAuthority => true,
         Purpose::Attachment
         | Purpose::Document
         | Purpose::WebFinger
