@@ -9,6 +9,9 @@ use super::fold::fold_char;
 
 /// Words remembered at once, a place for each hash; a new word takes the place of the old one.
 const PLACES: usize = 4_096;
+/// Words that are worked out before any is remembered. The places are 188 KB that are written before their first use: a
+/// text pays for them, and a question, a name or a word would not.
+const REMEMBERED_FROM: usize = 200;
 /// Bytes of a word and its stem together; longer ones are worked out each time.
 const PLACE_BYTES: usize = 44;
 
@@ -16,6 +19,9 @@ const PLACE_BYTES: usize = 44;
 #[derive(Clone, Default)]
 pub(super) struct Stems {
     tongue: Option<LanguageAnalyzer>,
+    /// Words asked for in this language, until there are [`REMEMBERED_FROM`].
+    asked: usize,
+    /// Empty until then.
     places: Vec<Place>,
     other: String,
 }
@@ -56,8 +62,15 @@ impl Stems {
         // A place does not say of which language its stem is: `peas` has another one in English than elsewhere.
         if self.tongue != Some(tongue) {
             self.places.clear();
+            (self.tongue, self.asked) = (Some(tongue), 0);
+        }
+        if self.places.is_empty() {
+            if self.asked < REMEMBERED_FROM {
+                self.asked += 1;
+                self.other = work_out(word, tongue);
+                return &self.other;
+            }
             self.places.resize(PLACES, EMPTY);
-            self.tongue = Some(tongue);
         }
         let at = hash(word) % PLACES;
         if !self.places[at].holds(word) {
@@ -104,6 +117,18 @@ fn hash(word: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_few_words_have_their_stems_without_room_for_many() {
+        let mut stems = Stems::default();
+        for n in 0..REMEMBERED_FROM {
+            assert_eq!(stems.stem(&format!("pea{n}s"), LanguageAnalyzer::OTHER), format!("pea{n}s"));
+        }
+        assert_eq!(stems.stem("peas", LanguageAnalyzer::ENGLISH), "pea");
+        assert!(stems.places.is_empty());
+        (0..REMEMBERED_FROM).for_each(|_| assert_eq!(stems.stem("beans", LanguageAnalyzer::ENGLISH), "bean"));
+        assert_eq!(stems.places.len(), PLACES);
+    }
 
     #[test]
     fn stems_are_remembered_by_tongue_and_never_mixed_up() {
