@@ -40,7 +40,7 @@ pub(crate) async fn run(test: &Test) -> Outcome {
     let mut signals = Signals::listen()?;
     let bench = Bench::start(test, &files, recordings.clone()).await.map_err(Failure::before_anything)?;
     let outcome = tokio::select! {
-        outcome = run_all(test, &files, &bench, &selection) => outcome,
+        outcome = run_all(&files, &bench, &selection) => outcome,
         () = signals.stop() => Err(Failure::yours("stopped before all tests were run").before_anything()),
     };
     bench.end().await;
@@ -84,7 +84,7 @@ fn recordings(test: &Test) -> Result<Option<Arc<Recordings>>, Failure> {
     opened.map(|recordings| Some(Arc::new(recordings))).map_err(Failure::usage)
 }
 
-async fn run_all(test: &Test, files: &TestFiles, bench: &Bench, selection: &Selection) -> Result<Report, Failure> {
+async fn run_all(files: &TestFiles, bench: &Bench, selection: &Selection) -> Result<Report, Failure> {
     let asked: BTreeSet<&str> = files.tests.iter().filter_map(|test| test.agent.as_deref()).collect();
     let known = bench.agents();
     // Found here and not before: agents of hubs are known once the deployment is built.
