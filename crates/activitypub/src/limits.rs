@@ -19,6 +19,9 @@ pub(crate) const NAME_CHARS_MAX: usize = 300;
 /// Elements that are open at once in HTML that is read or written; what lies deeper loses its elements.
 pub(crate) const OPEN_ELEMENTS_MAX: usize = 100;
 
+/// Bytes of a tag or comment in HTML of others; what stands before a longer one is all that is read of it.
+pub(crate) const TAG_BYTES_MAX: usize = 4 * 1024;
+
 /// Bytes of the field `Signature` of the draft.
 pub(crate) const SIGNATURE_BYTES_MAX: usize = 8 * 1024;
 /// Signatures of one request that are tried.
