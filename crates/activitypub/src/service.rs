@@ -133,8 +133,11 @@ impl Service {
         if !activity.kind.changes_something() || threads.was_taken(activity.id.as_str().as_bytes()).await? {
             return Ok(());
         }
-        self.change(&activity, &actor).await?;
-        Ok(threads.take(activity.id.as_str().as_bytes()).await?)
+        // Nothing is remembered of what changes nothing: each server tells all others of each note that is deleted.
+        match self.change(&activity, &actor).await? {
+            true => Ok(threads.take(activity.id.as_str().as_bytes()).await?),
+            false => Ok(()),
+        }
     }
 
     async fn on_create(&self, activity: &Activity, actor: &RemoteActor) -> Result<(), InboxError> {

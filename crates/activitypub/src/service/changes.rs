@@ -11,25 +11,26 @@ use crate::sender::{sender, subject};
 use crate::wire::{Activity, ActivityKind};
 
 impl Service {
-    /// What an activity that is no message changes here.
-    pub(super) async fn change(&self, activity: &Activity, actor: &RemoteActor) -> Result<(), InboxError> {
+    /// What an activity that is no message changes here. Whether it is of those that change something, whose copies must
+    /// not do so once more.
+    pub(super) async fn change(&self, activity: &Activity, actor: &RemoteActor) -> Result<bool, InboxError> {
         match activity.kind {
             ActivityKind::Follow => self.on_follow(activity, actor).await,
             ActivityKind::Block => self.relate(activity, actor, Relation::Blocks, true).await,
             ActivityKind::Undo => self.on_undo(activity, actor).await,
-            ActivityKind::Delete if activity.deletes_actor() => self.on_gone(actor).await,
+            ActivityKind::Delete if activity.deletes_actor() => self.on_gone(actor).await.map(|()| true),
             ActivityKind::Update if activity.object_name() == Some(actor.id.as_str()) => {
                 self.actors.forget(&actor.id).await;
-                Ok(())
+                Ok(false)
             }
             // What was asked is asked, and may be answered already: notes that are changed or deleted change nothing.
-            ActivityKind::Create | ActivityKind::Delete | ActivityKind::Update | ActivityKind::Other => Ok(()),
+            ActivityKind::Create | ActivityKind::Delete | ActivityKind::Update | ActivityKind::Other => Ok(false),
         }
     }
 
-    async fn on_follow(&self, activity: &Activity, actor: &RemoteActor) -> Result<(), InboxError> {
+    async fn on_follow(&self, activity: &Activity, actor: &RemoteActor) -> Result<bool, InboxError> {
         let agent = activity.object_name().and_then(|name| names::agent_at(self.site(), name));
-        let Some(agent) = agent.filter(|agent| self.resident(agent).is_some()) else { return Ok(()) };
+        let Some(agent) = agent.filter(|agent| self.resident(agent).is_some()) else { return Ok(false) };
         self.relate(activity, actor, Relation::Follows, true).await?;
         // ActivityPub 7.5. Also to who follows already: its server may have lost the first one.
         let own = names::actor(self.site(), &agent);
@@ -37,28 +38,30 @@ impl Service {
         let id = format!("{own}#accepts/{}", ids::mint(self.host().entropy().as_ref()));
         let accept = json!({"@context": CONTEXT, "id": id, "type": "Accept", "actor": own, "object": follow});
         let account = sender(actor, &self.site().address(&agent), self.host().clock().now()).account();
-        Ok(self.send(&agent, &actor.inbox, account, &accept).await?)
+        self.send(&agent, &actor.inbox, account, &accept).await?;
+        Ok(true)
     }
 
-    async fn on_undo(&self, activity: &Activity, actor: &RemoteActor) -> Result<(), InboxError> {
-        let Some(undone) = activity.undone() else { return Ok(()) };
+    async fn on_undo(&self, activity: &Activity, actor: &RemoteActor) -> Result<bool, InboxError> {
+        let Some(undone) = activity.undone() else { return Ok(false) };
         match undone.kind {
             ActivityKind::Follow => self.relate(&undone, actor, Relation::Follows, false).await,
             ActivityKind::Block => self.relate(&undone, actor, Relation::Blocks, false).await,
-            _ => Ok(()),
+            _ => Ok(false),
         }
     }
 
-    /// An actor follows or blocks the agent that is the object of its activity, or does so no more.
+    /// An actor follows or blocks the agent that is the object of its activity, or does so no more. Whether that is an
+    /// agent here.
     async fn relate(
         &self,
         activity: &Activity,
         actor: &RemoteActor,
         relation: Relation,
         holds: bool,
-    ) -> Result<(), InboxError> {
+    ) -> Result<bool, InboxError> {
         let agent = activity.object_name().and_then(|name| names::agent_at(self.site(), name));
-        let Some(agent) = agent.filter(|agent| self.resident(agent).is_some()) else { return Ok(()) };
+        let Some(agent) = agent.filter(|agent| self.resident(agent).is_some()) else { return Ok(false) };
         let now = self.host().clock().now();
         if !self.changes.admit(&subject(actor), now) {
             return Err(InboxError::TooMany);
@@ -69,7 +72,8 @@ impl Service {
             // ActivityPub 6.9: whoever blocks follows no more.
             relations.set(Relation::Follows, &agent, &actor.id, &account, false).await?;
         }
-        Ok(relations.set(relation, &agent, &actor.id, &account, holds).await?)
+        relations.set(relation, &agent, &actor.id, &account, holds).await?;
+        Ok(true)
     }
 
     /// An actor is gone for good: it follows nobody, and its key proves nothing any more.

@@ -1,5 +1,6 @@
 use forecourt_core::gate::RuleVerdict;
 use forecourt_core::{AgentCard, Message};
+use forecourt_correspondence::Threads;
 use futures::future::BoxFuture;
 
 use super::*;
@@ -142,6 +143,31 @@ async fn an_actor_that_says_it_changed_is_fetched_at_its_next_message() {
     assert_eq!(here.post(&there, "ann", &update).await, StatusCode::ACCEPTED);
     here.post(&there, "ann", &there.note("ann", 3, "two")).await;
     assert_eq!(there.fetched(), 2);
+}
+
+#[tokio::test]
+async fn what_changes_nothing_leaves_nothing_in_the_store() {
+    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
+    there.has("ann", "Person", &there.key);
+    let threads = Threads::of(&here.mounted.mount.host, crate::NAME);
+    let (note, nobody) = (format!("{}/notes/1", there.origin), "https://demo.localhost/activitypub/actors/nobody");
+    for (number, (kind, object, is_kept)) in [
+        ("Delete", json!({"id": note, "type": "Tombstone"}), false),
+        ("Update", json!({"id": note, "type": "Note"}), false),
+        ("Update", json!({"id": there.actor("ann"), "type": "Person"}), false),
+        ("Undo", json!(note), false),
+        ("Follow", json!(nobody), false),
+        ("Block", json!(nobody), false),
+        ("Follow", json!(CHEF), true),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let activity = there.activity("ann", kind, number, &object);
+        assert_eq!(here.post(&there, "ann", &activity).await, StatusCode::ACCEPTED, "{activity}");
+        let id = activity["id"].as_str().unwrap();
+        assert_eq!(threads.was_taken(id.as_bytes()).await.unwrap(), is_kept, "{activity}");
+    }
 }
 
 async fn stands(here: &Here, there: &Elsewhere) -> (bool, bool, u64) {
