@@ -31,6 +31,8 @@ pub const SIGNATURE_AGE_MAX: Duration = Duration::from_secs(60 * 60);
 /// How far clocks may differ.
 pub const CLOCK_SKEW_MAX: Duration = Duration::from_secs(5 * 60);
 
+/// Bytes of the key of an actor, as PEM; a longer one is none. RSA keys of 16,384 bits have 3 KiB.
+pub(crate) const KEY_PEM_BYTES_MAX: usize = 8 * 1024;
 /// Actors of other servers that are kept with their keys; those that write most stay.
 pub(crate) const ACTORS_KEPT_MAX: u64 = 10_000;
 /// How long an actor is kept before it is fetched again.
