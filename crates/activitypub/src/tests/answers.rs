@@ -1,6 +1,7 @@
 use forecourt_core::{CollectedReply, Ending, Handle, Part, Sender};
 use forecourt_correspondence::Content;
 use forecourt_host::CarryOutcome;
+use http::header::CACHE_CONTROL;
 
 use super::*;
 use crate::compose::NoteContent;
@@ -124,4 +125,29 @@ async fn with_authorized_fetch_servers_sign_to_read_and_featured_answers_are_lis
     assert_eq!(featured["orderedItems"], json!([format!("{ORIGIN}{note}")]));
     let (_, outbox) = here.get("/activitypub/actors/chef/outbox").await;
     assert_eq!(outbox["orderedItems"], json!([format!("{ORIGIN}{note}/activity")]));
+}
+
+#[tokio::test]
+async fn what_depends_on_who_asks_is_kept_by_no_cache() {
+    let own = "private, no-store";
+    for (authorized_fetch, is_public, expected) in
+        [(false, true, "public, max-age=60"), (false, false, own), (true, true, own)]
+    {
+        let here = Here::start(&format!("authorized_fetch = {authorized_fetch}"), Vec::new()).await;
+        let there = Elsewhere::start().await;
+        there.has("ann", "Person", &there.key);
+        let settings = ActivityPubSettings { authorized_fetch, ..enabled() };
+        let (service, asked) = letter(&here, &there, is_public, settings);
+        answer(&service, &asked, "Soup.").await;
+        let note = path(&there, 0);
+        for at in [note.clone(), format!("{note}/activity")] {
+            let signed = here.signed_get(&there, "ann", &at).await;
+            let cached = signed.headers()[CACHE_CONTROL].to_str().unwrap();
+            assert_eq!((signed.status(), cached), (StatusCode::OK, expected), "{at}");
+            // What a stranger is told must not be what its reader hears next.
+            let unsigned = Request::get(&at).body(Body::empty()).unwrap();
+            let unsigned = here.router.clone().oneshot(unsigned).await.unwrap();
+            assert_eq!(unsigned.headers()[CACHE_CONTROL].to_str().unwrap(), expected, "{at}");
+        }
+    }
 }
