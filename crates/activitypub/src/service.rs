@@ -258,16 +258,18 @@ impl Service {
         }
     }
 
-    /// Has an activity of an agent delivered, now and for days. Durable when this returns.
+    /// Has an activity of an agent delivered to the inbox of `reader`, now and for days. Durable when this returns.
     pub(crate) async fn send(
         &self,
         agent: &Handle,
-        to: &Iri,
+        inbox: &Iri,
+        reader: &Iri,
         account: forecourt_core::Account,
         activity: &Value,
     ) -> Result<(), Error> {
         let now = self.host().clock().now();
-        let webhook = self.webhook(to, POST, json!({"agent": agent, "inbox": to, "activity": activity}));
+        let post = json!({"agent": agent, "inbox": inbox, "reader": reader, "activity": activity});
+        let webhook = self.webhook(inbox, POST, post);
         let expires_at = now.checked_add(DELIVERY_TTL).unwrap_or(now);
         self.host().notify(Notification { webhook, account, due_at: now, expires_at }).await
     }

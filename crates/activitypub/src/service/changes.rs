@@ -38,7 +38,7 @@ impl Service {
         let id = format!("{own}#accepts/{}", ids::mint(self.host().entropy().as_ref()));
         let accept = json!({"@context": CONTEXT, "id": id, "type": "Accept", "actor": own, "object": follow});
         let account = sender(actor, &self.site().address(&agent), self.host().clock().now()).account();
-        self.send(&agent, &actor.inbox, account, &accept).await?;
+        self.send(&agent, &actor.inbox, &actor.id, account, &accept).await?;
         Ok(true)
     }
 

@@ -1,15 +1,20 @@
+use std::sync::OnceLock;
+
+use forecourt_core::store::{Delivery, Webhook};
 use forecourt_core::{CollectedReply, Ending, Handle, Part, Sender};
 use forecourt_correspondence::Content;
-use forecourt_host::CarryOutcome;
+use forecourt_host::{CarryOutcome, Courier};
 use http::header::CACHE_CONTROL;
+use serde_json::Map;
 
 use super::*;
 use crate::compose::NoteContent;
+use crate::courier::FediverseCourier;
 use crate::federation::Federation;
 use crate::iri::Iri;
 use crate::letter::{Letter, NoteAddress};
 use crate::section::ActivityPubSettings;
-use crate::service::Service;
+use crate::service::{POST, Service};
 
 /// The service of a host, and a letter from ann of `there`, who asked in public or not.
 fn letter(here: &Here, there: &Elsewhere, is_public: bool, settings: ActivityPubSettings) -> (Arc<Service>, Letter) {
@@ -150,4 +155,29 @@ async fn what_depends_on_who_asks_is_kept_by_no_cache() {
             assert_eq!(unsigned.headers()[CACHE_CONTROL].to_str().unwrap(), expected, "{at}");
         }
     }
+}
+
+#[tokio::test]
+async fn what_waits_for_a_server_is_not_sent_to_who_blocked_its_agent_meanwhile() {
+    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
+    there.has("ann", "Person", &there.key);
+    let (service, letter) = letter(&here, &there, true, enabled());
+    let courier = FediverseCourier::new(Arc::new(OnceLock::from(service)), Arc::default());
+    let (inbox, reader) = (letter.address.inbox.as_str(), letter.address.actor.as_str());
+    let waiting = json!({"agent": "chef", "inbox": inbox, "reader": reader, "activity": {"type": "Create"}});
+    let webhook = Webhook {
+        id: "1".to_owned(),
+        protocol: crate::NAME.to_owned(),
+        url: inbox.to_owned(),
+        secret: None,
+        callback: false,
+        retries: 1,
+        details: Map::from_iter([(POST.to_owned(), waiting)]),
+    };
+    let delivery = Delivery { id: 1, webhook, task: None, attempts: 0 };
+    assert_eq!(courier.carry(&delivery).await, CarryOutcome::Delivered);
+    let block = there.activity("ann", "Block", 1, &json!(CHEF));
+    assert_eq!(here.post(&there, "ann", &block).await, StatusCode::ACCEPTED);
+    assert_eq!(courier.carry(&delivery).await, CarryOutcome::Never);
+    assert_eq!(there.posted.lock().len(), 1);
 }
