@@ -80,7 +80,8 @@ async fn a_thread_ends_at_its_bound_and_so_does_what_agents_hand_on() {
     }
     assert_eq!(here.heard(3).await.len(), 2);
     let mut handed_on = there.note("ann", 9, "hi");
-    for (hop, heard) in [(forecourt_core::limits::HOPS_MAX, 2), (forecourt_core::limits::HOPS_MAX - 1, 3)] {
+    let most = u64::from(forecourt_core::limits::HOPS_MAX);
+    for (hop, heard) in [(most, 2), (1u64 << 32, 2), (most - 1, 3)] {
         handed_on["object"]["mentionable:hop"] = json!(hop);
         here.post(&there, "ann", &handed_on).await;
         assert_eq!(here.heard(3).await.len(), heard, "{hop}");
