@@ -179,7 +179,10 @@ impl Service {
         let address = NoteAddress::new(actor, note.id.clone(), note.is_public, note.hop);
         let reader = self.desk.reader(&sender, &address);
         let server = actor.id.authority();
-        if !(self.desk.admit(&reader) && self.of_servers.admit(server, now) && self.in_all.admit("", now)) {
+        // Looked at before anybody is counted: else a server that is beyond its bound fills the table of senders with
+        // actors that it makes up, and whoever is not in it has to wait.
+        let has_room = self.in_all.has_room("", now) && self.of_servers.has_room(server, now);
+        if !(has_room && self.desk.admit(&reader) && self.of_servers.admit(server, now) && self.in_all.admit("", now)) {
             return Err(InboxError::TooMany);
         }
         let known = self.conversation(agent, note, &reader).await?;

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use super::*;
 use crate::limits::LOOKUPS_PER_SERVER_PER_MINUTE;
 
@@ -86,4 +88,20 @@ async fn a_thread_ends_at_its_bound_and_so_does_what_agents_hand_on() {
         here.post(&there, "ann", &handed_on).await;
         assert_eq!(here.heard(3).await.len(), heard, "{hop}");
     }
+}
+
+#[tokio::test]
+async fn who_is_refused_for_its_server_alone_is_not_counted() {
+    let section = "messages_per_server_per_hour = 1\nmessages_per_actor_per_hour = 1";
+    let (here, there) = (Here::start(section, Vec::new()).await, Elsewhere::start().await);
+    for name in ["ann", "bob"] {
+        there.has(name, "Person", &there.key);
+    }
+    assert_eq!(here.post(&there, "ann", &there.note("ann", 0, "hi")).await, StatusCode::ACCEPTED);
+    here.mounted.clock.advance(Duration::from_secs(30 * 60));
+    assert_eq!(here.post(&there, "bob", &there.note("bob", 1, "hi")).await, StatusCode::TOO_MANY_REQUESTS);
+    // The hour of the server is over; that of bob would not be, had it begun.
+    here.mounted.clock.advance(Duration::from_secs(30 * 60));
+    assert_eq!(here.post(&there, "bob", &there.note("bob", 2, "hi")).await, StatusCode::ACCEPTED);
+    assert_eq!(here.heard(2).await.len(), 2);
 }
