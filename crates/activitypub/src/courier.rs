@@ -162,7 +162,8 @@ impl Service {
     /// Says once that an answer takes longer, unless it is there.
     pub(crate) async fn tell_of_delay(&self, letter: &Letter) -> CarryOutcome {
         let told = async {
-            if KeptNotes::of(self.host()).find(&letter.token).await?.is_some() {
+            let notes = KeptNotes::of(self.host());
+            if notes.find(&letter.token).await?.is_some() || !notes.delay(letter).await? {
                 return Ok(CarryOutcome::Delivered);
             }
             // Another note than the answer, of which a reply goes on with the same conversation.

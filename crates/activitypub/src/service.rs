@@ -187,6 +187,7 @@ impl Service {
         }
         let known = self.conversation(agent, note, &reader).await?;
         let letter = self.desk.letter(agent.clone(), sender, note.language.clone(), known, address);
+        let letter = KeptNotes::of(self.host()).first_of(letter).await?;
         // What replies to this note goes on with the same conversation, answered or not: else it would begin one anew
         // behind the last answer.
         threads.remember(note.id.as_str(), agent, &reader, &letter.conversation).await?;

@@ -12,6 +12,7 @@ use crate::compose::NoteContent;
 use crate::courier::FediverseCourier;
 use crate::federation::Federation;
 use crate::iri::Iri;
+use crate::kept::KeptNotes;
 use crate::letter::{Letter, NoteAddress};
 use crate::section::ActivityPubSettings;
 use crate::service::{POST, Service};
@@ -55,6 +56,9 @@ async fn a_long_task_is_told_of_once_and_a_reply_to_that_goes_on_with_its_conver
     let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
     let (service, letter) = letter(&here, &there, true, enabled());
     assert_eq!(service.tell_of_delay(&letter).await, CarryOutcome::Delivered);
+    // A copy of the question has it looked at, too.
+    assert_eq!(service.tell_of_delay(&letter).await, CarryOutcome::Delivered);
+    assert_eq!(there.posted.lock().len(), 1);
     let told = there.posted.lock()[0]["object"].clone();
     assert!(told["content"].as_str().unwrap().contains("The answer will follow"), "{told}");
     let token = told["id"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
@@ -64,6 +68,19 @@ async fn a_long_task_is_told_of_once_and_a_reply_to_that_goes_on_with_its_conver
     // Whatever is looked at now is answered.
     assert_eq!(service.tell_of_delay(&letter).await, CarryOutcome::Delivered);
     assert_eq!(there.posted.lock().len(), 2);
+}
+
+#[tokio::test]
+async fn copies_of_a_note_have_one_answer_in_one_conversation_and_others_have_their_own() {
+    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
+    let (service, letter) = letter(&here, &there, true, enabled());
+    let notes = KeptNotes::of(service.host());
+    let copy = Letter { token: "b".repeat(43), conversation: "another".to_owned(), ..letter.clone() };
+    assert!(notes.first_of(letter.clone()).await.unwrap() == letter);
+    assert!(notes.first_of(copy.clone()).await.unwrap() == letter);
+    let address = NoteAddress { actor: Iri::parse(&there.actor("bob")).unwrap(), ..copy.address.clone() };
+    let of_bob = Letter { address, ..copy };
+    assert!(notes.first_of(of_bob.clone()).await.unwrap() == of_bob);
 }
 
 #[tokio::test]
