@@ -1,6 +1,7 @@
 //! Activities that are no messages: follows, blocks, and actors that change or are gone.
 
 use forecourt_core::ids;
+use forecourt_core::limits::THREAD_TTL;
 use serde_json::json;
 
 use super::{InboxError, Service};
@@ -78,13 +79,15 @@ impl Service {
 
     /// An actor is gone for good: it follows nobody, and its key proves nothing any more.
     async fn on_gone(&self, actor: &RemoteActor) -> Result<(), InboxError> {
-        let relations = Relations::of(self.host());
+        let (relations, now) = (Relations::of(self.host()), self.host().clock().now());
+        // As long as anything may be due: actors are made up and deleted, and would leave a row for each agent for ever.
+        let until = now.checked_add(THREAD_TTL).ok();
         for resident in self.residents() {
             let agent = resident.card.handle();
-            let account = sender(actor, &resident.card.address, self.host().clock().now()).account();
+            let account = sender(actor, &resident.card.address, now).account();
             relations.set(Relation::Follows, agent, &actor.id, &account, false).await?;
             // Nothing that is still worked on is sent to who is gone.
-            relations.set(Relation::Blocks, agent, &actor.id, &account, true).await?;
+            relations.set_until(Relation::Blocks, agent, &actor.id, &account, true, until).await?;
         }
         self.actors.forget(&actor.id).await;
         Ok(())

@@ -1,4 +1,5 @@
 use forecourt_core::gate::RuleVerdict;
+use forecourt_core::limits::THREAD_TTL;
 use forecourt_core::{AgentCard, Message};
 use forecourt_correspondence::Threads;
 use futures::future::BoxFuture;
@@ -215,6 +216,9 @@ async fn an_actor_that_is_gone_follows_nobody_and_one_that_nobody_knows_is_not_l
     there.documents.lock().clear();
     assert_eq!(here.post(&there, "ann", &delete(3)).await, StatusCode::ACCEPTED);
     assert_eq!(stands(&here, &there).await, (false, true, 0));
+    // Nothing can be due any more, and nothing is kept of who is gone.
+    here.mounted.clock.advance(THREAD_TTL);
+    assert_eq!(stands(&here, &there).await, (false, false, 0));
 }
 
 #[tokio::test]
