@@ -24,6 +24,10 @@ pub(crate) const TAG_BYTES_MAX: usize = 4 * 1024;
 
 /// Bytes of the field `Signature` of the draft.
 pub(crate) const SIGNATURE_BYTES_MAX: usize = 8 * 1024;
+/// Fields that a signature of the draft covers.
+pub(crate) const COVERED_MAX: usize = 32;
+/// Parameters of a signature of the draft.
+pub(crate) const PARAMETERS_MAX: usize = 16;
 /// Signatures of one request that are tried.
 pub(crate) const SIGNATURES_TRIED_MAX: usize = 4;
 /// How old a signature may be. Servers sign each attempt anew.
