@@ -15,6 +15,7 @@ use crate::compose::{self, NoteContent, Style, compose};
 use crate::iri::Iri;
 use crate::kept::{KeptNote, KeptNotes};
 use crate::letter::{Letter, NoteAddress};
+use crate::limits::DELIVERY_TTL;
 use crate::names;
 use crate::relations::{Relation, Relations};
 use crate::service::{LONG, POST, Service};
@@ -103,7 +104,7 @@ impl Service {
             CarryOutcome::Later => {
                 // Longer than its task is kept.
                 let reader = &letter.address.actor;
-                self.send(&letter.agent, inbox, reader, letter.sender.account(), &activity).await?;
+                self.send(&letter.agent, inbox, reader, letter.sender.account(), &activity, DELIVERY_TTL).await?;
                 Ok(CarryOutcome::Delivered)
             }
             outcome => Ok(outcome),

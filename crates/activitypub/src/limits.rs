@@ -61,6 +61,11 @@ pub(crate) const MESSAGES_PER_HOUR: u32 = 6_000;
 pub(crate) const ANSWERS_PER_THREAD: u32 = 100;
 /// Follows and blocks of one actor within an hour; further ones are put off with 429.
 pub(crate) const CHANGES_PER_ACTOR_PER_HOUR: u32 = 30;
+/// Follows and blocks of all actors within an hour; further ones are put off with 429. With [`ACCEPT_TTL`] a bound on
+/// what waits for servers that take nothing, well below what the queue of deliveries holds.
+pub(crate) const CHANGES_PER_HOUR: u32 = 2_000;
+/// How long it is of use to say that a follow is accepted: whoever follows once more is told once more.
+pub(crate) const ACCEPT_TTL: Duration = Duration::from_secs(60 * 60);
 
 /// How long a server may take to say how long notes may be there.
 pub(crate) const NODEINFO_TIME_MAX: Duration = Duration::from_secs(5);

@@ -6,6 +6,7 @@
 mod changes;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::store::{Notification, Webhook};
@@ -22,7 +23,7 @@ use crate::federation::Federation;
 use crate::iri::Iri;
 use crate::kept::KeptNotes;
 use crate::letter::{Desk, Letter, NoteAddress};
-use crate::limits::{CHANGES_PER_ACTOR_PER_HOUR, DELIVERY_RETRIES, DELIVERY_TTL, LONG_WORK};
+use crate::limits::{CHANGES_PER_ACTOR_PER_HOUR, CHANGES_PER_HOUR, DELIVERY_RETRIES, LONG_WORK};
 use crate::names;
 use crate::note::InboundNote;
 use crate::relations::{Relation, Relations};
@@ -45,6 +46,7 @@ pub(crate) struct Service {
     of_servers: SenderQuota,
     in_all: SenderQuota,
     changes: SenderQuota,
+    changes_in_all: SenderQuota,
 }
 
 /// Why an activity was not taken.
@@ -79,6 +81,7 @@ impl Service {
             of_servers: SenderQuota::new(settings.messages_per_server_per_hour.get()),
             in_all: SenderQuota::new(settings.messages_per_hour.get()),
             changes: SenderQuota::new(CHANGES_PER_ACTOR_PER_HOUR),
+            changes_in_all: SenderQuota::new(CHANGES_PER_HOUR),
             settings,
         })
     }
@@ -262,7 +265,7 @@ impl Service {
         }
     }
 
-    /// Has an activity of an agent delivered to the inbox of `reader`, now and for days. Durable when this returns.
+    /// Has an activity of an agent delivered to the inbox of `reader`, now and for a time. Durable when this returns.
     pub(crate) async fn send(
         &self,
         agent: &Handle,
@@ -270,11 +273,12 @@ impl Service {
         reader: &Iri,
         account: forecourt_core::Account,
         activity: &Value,
+        time: Duration,
     ) -> Result<(), Error> {
         let now = self.host().clock().now();
         let post = json!({"agent": agent, "inbox": inbox, "reader": reader, "activity": activity});
         let webhook = self.webhook(inbox, POST, post);
-        let expires_at = now.checked_add(DELIVERY_TTL).unwrap_or(now);
+        let expires_at = now.checked_add(time).unwrap_or(now);
         self.host().notify(Notification { webhook, account, due_at: now, expires_at }).await
     }
 }

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{InboxError, Service};
 use crate::actors::RemoteActor;
+use crate::limits::ACCEPT_TTL;
 use crate::names::{self, CONTEXT};
 use crate::relations::{Relation, Relations};
 use crate::sender::{sender, subject};
@@ -39,7 +40,7 @@ impl Service {
         let id = format!("{own}#accepts/{}", ids::mint(self.host().entropy().as_ref()));
         let accept = json!({"@context": CONTEXT, "id": id, "type": "Accept", "actor": own, "object": follow});
         let account = sender(actor, &self.site().address(&agent), self.host().clock().now()).account();
-        self.send(&agent, &actor.inbox, &actor.id, account, &accept).await?;
+        self.send(&agent, &actor.inbox, &actor.id, account, &accept, ACCEPT_TTL).await?;
         Ok(true)
     }
 
@@ -64,7 +65,9 @@ impl Service {
         let agent = activity.object_name().and_then(|name| names::agent_at(self.site(), name));
         let Some(agent) = agent.filter(|agent| self.resident(agent).is_some()) else { return Ok(false) };
         let now = self.host().clock().now();
-        if !self.changes.admit(&subject(actor), now) {
+        // All of them first, so that no place is taken in the table of actors by who is refused.
+        let has_room = self.changes_in_all.has_room("", now);
+        if !(has_room && self.changes.admit(&subject(actor), now) && self.changes_in_all.admit("", now)) {
             return Err(InboxError::TooMany);
         }
         let account = sender(actor, &self.site().address(&agent), now).account();

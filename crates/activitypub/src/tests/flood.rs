@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::limits::LOOKUPS_PER_SERVER_PER_MINUTE;
+use crate::limits::{CHANGES_PER_ACTOR_PER_HOUR, CHANGES_PER_HOUR, LOOKUPS_PER_SERVER_PER_MINUTE};
 
 /// Activities of each kind.
 const FLOOD: usize = 10_000;
@@ -104,4 +104,24 @@ async fn who_is_refused_for_its_server_alone_is_not_counted() {
     here.mounted.clock.advance(Duration::from_secs(30 * 60));
     assert_eq!(here.post(&there, "bob", &there.note("bob", 2, "hi")).await, StatusCode::ACCEPTED);
     assert_eq!(here.heard(2).await.len(), 2);
+}
+
+#[tokio::test]
+async fn follows_and_blocks_of_all_actors_have_a_bound() {
+    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
+    let block = async |number: u32| {
+        let name = format!("a{}", number / CHANGES_PER_ACTOR_PER_HOUR);
+        there.has(&name, "Person", &there.key);
+        let block = there.activity(&name, "Block", usize::try_from(number).unwrap(), &json!(CHEF));
+        here.post(&there, &name, &block).await
+    };
+    for number in 0..CHANGES_PER_HOUR {
+        if number % (LOOKUPS_PER_SERVER_PER_MINUTE * CHANGES_PER_ACTOR_PER_HOUR) == 0 {
+            here.mounted.clock.advance(Duration::from_secs(60));
+        }
+        assert_eq!(block(number).await, StatusCode::ACCEPTED, "{number}");
+    }
+    assert_eq!(block(CHANGES_PER_HOUR).await, StatusCode::TOO_MANY_REQUESTS);
+    here.mounted.clock.advance(Duration::from_secs(60 * 60));
+    assert_eq!(block(CHANGES_PER_HOUR).await, StatusCode::ACCEPTED);
 }
