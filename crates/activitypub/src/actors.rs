@@ -15,7 +15,10 @@ use serde_json::Value;
 
 use crate::federation::{Federation, FetchError};
 use crate::iri::Iri;
-use crate::limits::{ACTOR_FRESH, ACTOR_RETRY, ACTORS_KEPT_MAX, LOOKUPS_PER_MINUTE, LOOKUPS_PER_SERVER_PER_MINUTE};
+use crate::limits::{
+    ACTOR_FRESH, ACTOR_RETRY, ACTORS_KEPT_MAX, IRI_BYTES_MAX, KEY_PEM_BYTES_MAX, LOOKUPS_PER_MINUTE,
+    LOOKUPS_PER_SERVER_PER_MINUTE,
+};
 use crate::lookups::Lookups;
 use crate::note::one_line;
 use crate::signature::UnprovenSignature;
@@ -74,13 +77,13 @@ impl RemoteActor {
         let member = |name: &str| key.and_then(|key| key.get(name)).and_then(Value::as_str);
         // A key of somebody else's is none of this actor's.
         let is_own = member("owner").is_none_or(|owner| owner == id.as_str());
-        let pem = member("publicKeyPem").filter(|_| is_own);
+        let pem = member("publicKeyPem").filter(|pem| is_own && pem.len() <= KEY_PEM_BYTES_MAX);
         Some(Self {
             is_bot: matches!(kind, "Service" | "Application"),
             username: text("preferredUsername").unwrap_or_default(),
             name: text("name"),
             inbox,
-            key_id: member("id").unwrap_or_default().to_owned(),
+            key_id: member("id").filter(|id| id.len() <= IRI_BYTES_MAX).unwrap_or_default().to_owned(),
             key: pem.and_then(|pem| VerifyKey::from_pem(pem, None).ok()),
             id,
         })
@@ -230,4 +233,28 @@ impl RemoteActors {
 /// Whether `then` lies less than `time` before `now`. A clock that was set back counts as past.
 fn is_within(then: Timestamp, now: Timestamp, time: Duration) -> bool {
     (0..time.as_secs().cast_signed()).contains(&(now.as_second() - then.as_second()))
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_jose::RsaSigningKey;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_kept_of_an_actor_has_a_bound() {
+        let key = RsaSigningKey::generate().unwrap();
+        let id = Iri::parse("https://a.example/ann").unwrap();
+        let read = |pem_bytes: usize, name_bytes: usize| {
+            let pem = format!("{}{}", key.public_pem(), "\n".repeat(pem_bytes - key.public_pem().len()));
+            let key_id = format!("{id}#{}", "k".repeat(name_bytes - id.as_str().len() - 1));
+            let key = json!({"id": key_id, "owner": id, "publicKeyPem": pem});
+            let document = json!({"id": id, "type": "Person", "inbox": "https://a.example/inbox", "publicKey": key});
+            let actor = RemoteActor::read(&document, &id).unwrap();
+            (actor.key.is_some(), actor.key_id.len())
+        };
+        assert_eq!(read(KEY_PEM_BYTES_MAX, IRI_BYTES_MAX), (true, IRI_BYTES_MAX));
+        assert_eq!(read(KEY_PEM_BYTES_MAX + 1, IRI_BYTES_MAX + 1), (false, 0));
+    }
 }

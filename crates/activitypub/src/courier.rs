@@ -15,6 +15,7 @@ use crate::compose::{self, NoteContent, Style, compose};
 use crate::iri::Iri;
 use crate::kept::{KeptNote, KeptNotes};
 use crate::letter::{Letter, NoteAddress};
+use crate::limits::DELIVERY_TTL;
 use crate::names;
 use crate::relations::{Relation, Relations};
 use crate::service::{LONG, POST, Service};
@@ -39,6 +40,8 @@ struct NoteCarrier(OpenService);
 struct Post {
     agent: Handle,
     inbox: Iri,
+    /// Whom it is for.
+    reader: Iri,
     activity: Value,
 }
 
@@ -55,7 +58,7 @@ impl Courier for FediverseCourier {
             let Some(service) = self.service.get() else { return CarryOutcome::Wait(MOUNTED_AFTER) };
             if let Some(post) = details.get(POST) {
                 let Ok(post) = serde_json::from_value::<Post>(post.clone()) else { return CarryOutcome::Never };
-                return service.federation.post(service.host(), &post.agent, &post.inbox, &post.activity).await;
+                return service.deliver_late(&post).await;
             }
             if let Some(letter) = details.get(LONG) {
                 let Ok(letter) = serde_json::from_value::<Letter>(letter.clone()) else { return CarryOutcome::Never };
@@ -100,10 +103,25 @@ impl Service {
         match self.federation.post(host, &letter.agent, inbox, &activity).await {
             CarryOutcome::Later => {
                 // Longer than its task is kept.
-                self.send(&letter.agent, inbox, letter.sender.account(), &activity).await?;
+                let reader = &letter.address.actor;
+                self.send(&letter.agent, inbox, reader, letter.sender.account(), &activity, DELIVERY_TTL).await?;
                 Ok(CarryOutcome::Delivered)
             }
             outcome => Ok(outcome),
+        }
+    }
+
+    /// Delivers what waited, unless its reader blocked the agent meanwhile. ActivityPub 6.9.
+    async fn deliver_late(&self, post: &Post) -> CarryOutcome {
+        let host = self.host();
+        let blocks = Relations::of(host).is(Relation::Blocks, &post.agent, &post.reader).await;
+        match blocks {
+            Ok(false) => self.federation.post(host, &post.agent, &post.inbox, &post.activity).await,
+            Ok(true) => CarryOutcome::Never,
+            Err(error) => {
+                tracing::warn!(%error, "it is not known whether the reader of what waits blocked its agent");
+                CarryOutcome::Later
+            }
         }
     }
 
@@ -145,7 +163,8 @@ impl Service {
     /// Says once that an answer takes longer, unless it is there.
     pub(crate) async fn tell_of_delay(&self, letter: &Letter) -> CarryOutcome {
         let told = async {
-            if KeptNotes::of(self.host()).find(&letter.token).await?.is_some() {
+            let notes = KeptNotes::of(self.host());
+            if notes.find(&letter.token).await?.is_some() || !notes.delay(letter).await? {
                 return Ok(CarryOutcome::Delivered);
             }
             // Another note than the answer, of which a reply goes on with the same conversation.

@@ -7,7 +7,7 @@ use forecourt_core::store::Span;
 use forecourt_core::{Error, Handle, Timestamp};
 use forecourt_host::{Host, Ledger};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::NAME;
 use crate::iri::Iri;
@@ -82,6 +82,29 @@ impl KeptNotes {
     pub(crate) async fn featured(&self, agent: &Handle) -> Result<Vec<Value>, Error> {
         let entries = self.ledger.entries(&format!("featured:{agent}"), Span::Before(u64::MAX), FEATURED_MAX).await?;
         Ok(entries.into_iter().map(|(_, entry)| entry.body).collect())
+    }
+
+    /// The letter of the first copy of its note: copies come to several inboxes at once, and again after a crash, and
+    /// have one answer in one conversation.
+    pub(crate) async fn first_of(&self, letter: Letter) -> Result<Letter, Error> {
+        // Of one reader, so that nobody takes the answer of somebody else by the name of a note.
+        let stream = stream("asked", &format!("{}\0{}\0{}", letter.agent, letter.reader(), letter.address.note));
+        let names = json!([letter.token, letter.conversation]);
+        let account = letter.sender.account();
+        if self.ledger.append_on(account, &stream, names, Some(self.until), Some(0)).await?.is_some() {
+            return Ok(letter);
+        }
+        let first = self.ledger.last(&stream).await?;
+        let names: Option<(String, String)> = first.and_then(|(_, entry)| serde_json::from_value(entry.body).ok());
+        Ok(match names {
+            Some((token, conversation)) => Letter { token, conversation, ..letter },
+            None => letter,
+        })
+    }
+
+    /// Notes that it is told that the answer to a letter takes longer; whether that is the first time.
+    pub(crate) async fn delay(&self, letter: &Letter) -> Result<bool, Error> {
+        self.append(letter, &stream("delayed", &letter.token), Value::Bool(true)).await
     }
 
     /// Counts one more message of a conversation: how many there are by now.

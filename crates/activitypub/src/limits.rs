@@ -19,8 +19,15 @@ pub(crate) const NAME_CHARS_MAX: usize = 300;
 /// Elements that are open at once in HTML that is read or written; what lies deeper loses its elements.
 pub(crate) const OPEN_ELEMENTS_MAX: usize = 100;
 
+/// Bytes of a tag or comment in HTML of others; what stands before a longer one is all that is read of it.
+pub(crate) const TAG_BYTES_MAX: usize = 4 * 1024;
+
 /// Bytes of the field `Signature` of the draft.
 pub(crate) const SIGNATURE_BYTES_MAX: usize = 8 * 1024;
+/// Fields that a signature of the draft covers.
+pub(crate) const COVERED_MAX: usize = 32;
+/// Parameters of a signature of the draft.
+pub(crate) const PARAMETERS_MAX: usize = 16;
 /// Signatures of one request that are tried.
 pub(crate) const SIGNATURES_TRIED_MAX: usize = 4;
 /// How old a signature may be. Servers sign each attempt anew.
@@ -28,6 +35,8 @@ pub const SIGNATURE_AGE_MAX: Duration = Duration::from_secs(60 * 60);
 /// How far clocks may differ.
 pub const CLOCK_SKEW_MAX: Duration = Duration::from_secs(5 * 60);
 
+/// Bytes of the key of an actor, as PEM; a longer one is none. RSA keys of 16,384 bits have 3 KiB.
+pub(crate) const KEY_PEM_BYTES_MAX: usize = 8 * 1024;
 /// Actors of other servers that are kept with their keys; those that write most stay.
 pub(crate) const ACTORS_KEPT_MAX: u64 = 10_000;
 /// How long an actor is kept before it is fetched again.
@@ -52,6 +61,11 @@ pub(crate) const MESSAGES_PER_HOUR: u32 = 6_000;
 pub(crate) const ANSWERS_PER_THREAD: u32 = 100;
 /// Follows and blocks of one actor within an hour; further ones are put off with 429.
 pub(crate) const CHANGES_PER_ACTOR_PER_HOUR: u32 = 30;
+/// Follows and blocks of all actors within an hour; further ones are put off with 429. With [`ACCEPT_TTL`] a bound on
+/// what waits for servers that take nothing, well below what the queue of deliveries holds.
+pub(crate) const CHANGES_PER_HOUR: u32 = 2_000;
+/// How long it is of use to say that a follow is accepted: whoever follows once more is told once more.
+pub(crate) const ACCEPT_TTL: Duration = Duration::from_secs(60 * 60);
 
 /// How long a server may take to say how long notes may be there.
 pub(crate) const NODEINFO_TIME_MAX: Duration = Duration::from_secs(5);

@@ -68,7 +68,8 @@ impl InboundNote {
             in_reply_to,
             language: language(object),
             is_public: readers().any(names::is_public),
-            hop: object.get(HOP).and_then(Value::as_u64).and_then(|hop| hop.try_into().ok()).unwrap_or_default(),
+            // One that is larger than any is as good as the largest, and not none.
+            hop: object.get(HOP).and_then(Value::as_u64).map_or(0, |hop| hop.try_into().unwrap_or(u32::MAX)),
         }))
     }
 }

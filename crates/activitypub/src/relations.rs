@@ -3,7 +3,7 @@
 //! Agents write to nobody who did not ask them, so that followers are counted and get nothing.
 
 use aws_lc_rs::digest::{SHA256, digest};
-use forecourt_core::{Account, Error, Handle};
+use forecourt_core::{Account, Error, Handle, Timestamp};
 use forecourt_host::{Host, Ledger};
 use serde_json::{Value, json};
 
@@ -57,6 +57,19 @@ impl Relations {
         account: &Account,
         holds: bool,
     ) -> Result<(), Error> {
+        self.set_until(relation, agent, actor, account, holds, None).await
+    }
+
+    /// The same until a moment, from which on it stands as before.
+    pub(crate) async fn set_until(
+        &self,
+        relation: Relation,
+        agent: &Handle,
+        actor: &Iri,
+        account: &Account,
+        holds: bool,
+        until: Option<Timestamp>,
+    ) -> Result<(), Error> {
         let stream = stream(relation, agent, actor);
         let (number, before) = match self.ledger.last(&stream).await? {
             Some((number, entry)) => (number, entry.body == Value::Bool(true)),
@@ -65,7 +78,7 @@ impl Relations {
         if before == holds {
             return Ok(());
         }
-        let written = self.ledger.append_on(account.clone(), &stream, Value::Bool(holds), None, Some(number)).await?;
+        let written = self.ledger.append_on(account.clone(), &stream, Value::Bool(holds), until, Some(number)).await?;
         match written.is_some() && relation == Relation::Follows {
             true => self.count(agent, holds).await,
             // Somebody else said it at the same moment.

@@ -6,6 +6,7 @@
 mod changes;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::store::{Notification, Webhook};
@@ -22,7 +23,7 @@ use crate::federation::Federation;
 use crate::iri::Iri;
 use crate::kept::KeptNotes;
 use crate::letter::{Desk, Letter, NoteAddress};
-use crate::limits::{CHANGES_PER_ACTOR_PER_HOUR, DELIVERY_RETRIES, DELIVERY_TTL, LONG_WORK};
+use crate::limits::{CHANGES_PER_ACTOR_PER_HOUR, CHANGES_PER_HOUR, DELIVERY_RETRIES, LONG_WORK};
 use crate::names;
 use crate::note::InboundNote;
 use crate::relations::{Relation, Relations};
@@ -45,6 +46,7 @@ pub(crate) struct Service {
     of_servers: SenderQuota,
     in_all: SenderQuota,
     changes: SenderQuota,
+    changes_in_all: SenderQuota,
 }
 
 /// Why an activity was not taken.
@@ -79,6 +81,7 @@ impl Service {
             of_servers: SenderQuota::new(settings.messages_per_server_per_hour.get()),
             in_all: SenderQuota::new(settings.messages_per_hour.get()),
             changes: SenderQuota::new(CHANGES_PER_ACTOR_PER_HOUR),
+            changes_in_all: SenderQuota::new(CHANGES_PER_HOUR),
             settings,
         })
     }
@@ -133,8 +136,11 @@ impl Service {
         if !activity.kind.changes_something() || threads.was_taken(activity.id.as_str().as_bytes()).await? {
             return Ok(());
         }
-        self.change(&activity, &actor).await?;
-        Ok(threads.take(activity.id.as_str().as_bytes()).await?)
+        // Nothing is remembered of what changes nothing: each server tells all others of each note that is deleted.
+        match self.change(&activity, &actor).await? {
+            true => Ok(threads.take(activity.id.as_str().as_bytes()).await?),
+            false => Ok(()),
+        }
     }
 
     async fn on_create(&self, activity: &Activity, actor: &RemoteActor) -> Result<(), InboxError> {
@@ -176,11 +182,15 @@ impl Service {
         let address = NoteAddress::new(actor, note.id.clone(), note.is_public, note.hop);
         let reader = self.desk.reader(&sender, &address);
         let server = actor.id.authority();
-        if !(self.desk.admit(&reader) && self.of_servers.admit(server, now) && self.in_all.admit("", now)) {
+        // Looked at before anybody is counted: else a server that is beyond its bound fills the table of senders with
+        // actors that it makes up, and whoever is not in it has to wait.
+        let has_room = self.in_all.has_room("", now) && self.of_servers.has_room(server, now);
+        if !(has_room && self.desk.admit(&reader) && self.of_servers.admit(server, now) && self.in_all.admit("", now)) {
             return Err(InboxError::TooMany);
         }
         let known = self.conversation(agent, note, &reader).await?;
         let letter = self.desk.letter(agent.clone(), sender, note.language.clone(), known, address);
+        let letter = KeptNotes::of(self.host()).first_of(letter).await?;
         // What replies to this note goes on with the same conversation, answered or not: else it would begin one anew
         // behind the last answer.
         threads.remember(note.id.as_str(), agent, &reader, &letter.conversation).await?;
@@ -255,17 +265,20 @@ impl Service {
         }
     }
 
-    /// Has an activity of an agent delivered, now and for days. Durable when this returns.
+    /// Has an activity of an agent delivered to the inbox of `reader`, now and for a time. Durable when this returns.
     pub(crate) async fn send(
         &self,
         agent: &Handle,
-        to: &Iri,
+        inbox: &Iri,
+        reader: &Iri,
         account: forecourt_core::Account,
         activity: &Value,
+        time: Duration,
     ) -> Result<(), Error> {
         let now = self.host().clock().now();
-        let webhook = self.webhook(to, POST, json!({"agent": agent, "inbox": to, "activity": activity}));
-        let expires_at = now.checked_add(DELIVERY_TTL).unwrap_or(now);
+        let post = json!({"agent": agent, "inbox": inbox, "reader": reader, "activity": activity});
+        let webhook = self.webhook(inbox, POST, post);
+        let expires_at = now.checked_add(time).unwrap_or(now);
         self.host().notify(Notification { webhook, account, due_at: now, expires_at }).await
     }
 }

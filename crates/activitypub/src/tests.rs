@@ -143,12 +143,16 @@ impl Here {
 
     /// Reads something as `name` of another server.
     async fn get_as(&self, from: &Elsewhere, name: &str, path: &str) -> (StatusCode, Value) {
+        read(self.signed_get(from, name, path).await).await
+    }
+
+    async fn signed_get(&self, from: &Elsewhere, name: &str, path: &str) -> Response {
         let (mut headers, now) = (HeaderMap::new(), self.mounted.mount.host.clock().now());
         let (url, key_id) = (Url::parse(&format!("{ORIGIN}{path}")).unwrap(), format!("{}#main-key", from.actor(name)));
         signature::sign(&from.key, &key_id, &Method::GET, &url, &mut headers, b"", now).unwrap();
         let mut request = Request::get(path).body(Body::empty()).unwrap();
         *request.headers_mut() = headers;
-        read(self.router.clone().oneshot(request).await.unwrap()).await
+        self.router.clone().oneshot(request).await.unwrap()
     }
 
     async fn get(&self, path: &str) -> (StatusCode, Value) {

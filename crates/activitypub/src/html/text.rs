@@ -3,7 +3,7 @@
 use forecourt_core::clean::is_hidden;
 use html5ever::tokenizer::Tag;
 
-use super::{Piece, attribute, pieces};
+use super::{Piece, attribute, pieces_of_others};
 use crate::limits::TEXT_BYTES_MAX;
 
 /// Elements that stand on lines of their own.
@@ -16,7 +16,7 @@ const UNREAD: [&str; 5] = ["script", "style", "template", "noscript", "iframe"];
 /// no words of it.
 pub(crate) fn to_text(html: &str) -> String {
     let mut words = Words::default();
-    for piece in pieces(html) {
+    for piece in pieces_of_others(html) {
         match piece {
             Piece::Start(tag) => words.start(&tag),
             Piece::End(name) => words.end(&name),
@@ -106,7 +106,8 @@ impl Words {
             if self.said.len() >= TEXT_BYTES_MAX {
                 return;
             }
-            if c.is_whitespace() && !self.is_preformatted {
+            // None at the beginning, whatever it stands in: so whether something was said is known without looking.
+            if c.is_whitespace() && (!self.is_preformatted || self.said.is_empty()) {
                 let ends = self.said.ends_with(char::is_whitespace);
                 if !self.said.is_empty() && self.owed == 0 && !ends {
                     self.said.push(' ');
@@ -130,7 +131,7 @@ impl Words {
         let Some(OpenLink { target, is_mention, words }) = self.link.take() else { return };
         let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
         if is_mention {
-            if !self.said.trim().is_empty() {
+            if !self.said.is_empty() {
                 self.say(&words);
             }
             return;
@@ -163,6 +164,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::limits::TAG_BYTES_MAX;
 
     #[test]
     fn the_forms_of_servers_become_what_people_wrote() {
@@ -203,6 +205,29 @@ mod tests {
     fn text_is_cut_at_its_bound() {
         assert_eq!(to_text(&"x".repeat(TEXT_BYTES_MAX)).len(), TEXT_BYTES_MAX);
         assert_eq!(to_text(&"x".repeat(TEXT_BYTES_MAX + 1)).len(), TEXT_BYTES_MAX);
+    }
+
+    #[test]
+    fn a_tag_has_a_bound_and_what_stands_behind_a_longer_one_is_not_read() {
+        // Attributes that each are a fault of their own must not make it look short.
+        let tag = |bytes: usize, fill: &str| {
+            let end = "x>";
+            let filled: String = fill.chars().cycle().take(bytes - "<a ".len() - end.len()).collect();
+            format!("<a {filled}{end}hi</a>")
+        };
+        for fill in ["a ", "\"' "] {
+            assert_eq!(to_text(&tag(TAG_BYTES_MAX, fill)), "hi", "{fill}");
+            assert_eq!(to_text(&tag(TAG_BYTES_MAX + 1, fill)), "", "{fill}");
+        }
+        let long = "word ".repeat(TAG_BYTES_MAX);
+        assert_eq!(to_text(&long), long.trim());
+        assert_eq!(to_text(&format!("<p>{}&amp;</p>", "é".repeat(TAG_BYTES_MAX))).len(), 2 * TAG_BYTES_MAX + 1);
+    }
+
+    #[test]
+    fn text_does_not_begin_with_white_space() {
+        let html = "<pre>   <a class=\"mention\">@chef</a>  a\n  b</pre>";
+        assert_eq!(to_text(html), "a\n  b");
     }
 
     proptest! {

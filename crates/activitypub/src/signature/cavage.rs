@@ -11,7 +11,7 @@ use url::{Position, Url};
 
 use super::{ArrivedRequest, UnprovenSignature};
 use crate::iri::Iri;
-use crate::limits::SIGNATURE_BYTES_MAX;
+use crate::limits::{COVERED_MAX, PARAMETERS_MAX, SIGNATURE_BYTES_MAX};
 
 const SIGNATURE: HeaderName = HeaderName::from_static("signature");
 const DIGEST: HeaderName = HeaderName::from_static("digest");
@@ -40,6 +40,9 @@ pub(super) fn read(request: &ArrivedRequest<'_>) -> Result<UnprovenSignature, Pr
     }
     let parameters = Parameters::parse(text)?;
     let covered: Vec<&str> = parameters.headers.split(' ').filter(|name| !name.is_empty()).collect();
+    if covered.len() > COVERED_MAX {
+        return Err(MALFORMED);
+    }
     check_coverage(&covered, request)?;
     check_times(&parameters, &covered, request)?;
     if !request.body.is_empty() || request.headers.contains_key(&DIGEST) {
@@ -62,7 +65,7 @@ impl Parameters {
             let (name, behind) = rest.split_once('=').ok_or(MALFORMED)?;
             let name = name.trim();
             // What is there twice, readers understand differently.
-            if seen.contains(&name) {
+            if seen.contains(&name) || seen.len() == PARAMETERS_MAX {
                 return Err(MALFORMED);
             }
             seen.push(name);

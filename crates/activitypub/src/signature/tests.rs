@@ -1,11 +1,12 @@
 use forecourt_identity::RequestSigner;
 use forecourt_jose::RsaSigningKey;
 use forecourt_testkit::CountedEntropy;
-use http::{HeaderValue, Method};
+use http::{HeaderName, HeaderValue, Method};
 use proptest::prelude::*;
 use url::Url;
 
 use super::*;
+use crate::limits::{COVERED_MAX, PARAMETERS_MAX};
 
 const BODY: &[u8] = br#"{"type":"Create"}"#;
 const URL: &str = "https://demo.localhost/activitypub/inbox?x=1";
@@ -115,6 +116,25 @@ fn what_a_signature_must_cover_is_named() {
         assert_eq!(verdict(&arrived("POST", &headers, BODY)), Err(fault), "{covered} {more}");
     }
     assert_eq!(verdict(&arrived("POST", &HeaderMap::new(), BODY)), Err(ProofError::Missing("Signature")));
+}
+
+#[test]
+fn what_a_signature_covers_and_says_has_a_bound() {
+    let with = |covered: usize, parameters: usize| {
+        let mut headers = signed(true, &Method::POST, BODY);
+        let fields: Vec<String> = (4..covered).map(|number| format!("x-{number}")).collect();
+        for field in &fields {
+            headers.insert(HeaderName::from_bytes(field.as_bytes()).unwrap(), HeaderValue::from_static("x"));
+        }
+        let more: String = (3..parameters).map(|number| format!(",p{number}=1")).collect();
+        let covered = format!("(request-target) host date digest {}", fields.join(" "));
+        let text = format!("keyId=\"{KEY_ID}\",headers=\"{covered}\",signature=\"YWJj\"{more}");
+        headers.insert("signature", HeaderValue::from_str(&text).unwrap());
+        verdict(&arrived("POST", &headers, BODY))
+    };
+    assert_eq!(with(COVERED_MAX, PARAMETERS_MAX), Err(ProofError::BadSignature));
+    assert_eq!(with(COVERED_MAX + 1, PARAMETERS_MAX), Err(MALFORMED));
+    assert_eq!(with(COVERED_MAX, PARAMETERS_MAX + 1), Err(MALFORMED));
 }
 
 const MALFORMED: ProofError = ProofError::Malformed("signature");

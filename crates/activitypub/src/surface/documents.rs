@@ -20,6 +20,11 @@ use crate::names::{self, CONTEXT, MEDIA_TYPE, TERMS};
 use crate::relations::Relations;
 
 impl SurfaceState {
+    /// Whether answers of this kind are read without a signature.
+    fn is_open(&self, is_public: bool) -> bool {
+        is_public && !self.service.settings.authorized_fetch
+    }
+
     /// A request as signatures speak of it, with the path that others see.
     async fn proves_reader(&self, head: &Parts, kept: &KeptNote) -> bool {
         let target = target(&self.service, head);
@@ -96,13 +101,13 @@ fn served(head: &Parts, value: &Value) -> Response {
 }
 
 pub(super) async fn on_note(State(shared): On, Path((handle, token)): Path<(String, String)>, head: Parts) -> Response {
-    let Some(kept) = readable(&shared, &handle, &token, &head).await else { return absent(&head) };
+    let Some(kept) = readable(&shared, &handle, &token, &head).await else { return for_nobody_else(absent(&head)) };
     if kept.is_public && wants_page(&head.headers) {
         return page(&shared, &kept, &head);
     }
     let mut note = kept.note;
     note["@context"] = json!([CONTEXT, {"mentionable": TERMS}]);
-    note_document(&head, kept.is_public, &note)
+    note_document(&shared, &head, kept.is_public, &note)
 }
 
 pub(super) async fn on_create(
@@ -111,17 +116,21 @@ pub(super) async fn on_create(
     head: Parts,
 ) -> Response {
     match readable(&shared, &handle, &token, &head).await {
-        Some(kept) => note_document(&head, kept.is_public, &compose::create(&kept.note)),
-        None => absent(&head),
+        Some(kept) => note_document(&shared, &head, kept.is_public, &compose::create(&kept.note)),
+        None => for_nobody_else(absent(&head)),
     }
 }
 
-fn note_document(head: &Parts, is_public: bool, value: &Value) -> Response {
+fn note_document(shared: &SurfaceState, head: &Parts, is_public: bool, value: &Value) -> Response {
     let document = || Ok(ServedDocument::json(MEDIA_TYPE, COLLECTION_FRESH, value)?.varying_by("Accept"));
-    let mut response = answer(&head.method, &head.headers, document);
-    if !is_public {
-        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
-    }
+    let response = answer(&head.method, &head.headers, document);
+    if shared.is_open(is_public) { response } else { for_nobody_else(response) }
+}
+
+/// What depends on who signed the request: a cache before this host must neither give it to others, nor tell whoever
+/// may read something that it is absent.
+fn for_nobody_else(mut response: Response) -> Response {
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
     response
 }
 
@@ -131,8 +140,7 @@ async fn readable(shared: &SurfaceState, handle: &str, token: &str, head: &Parts
     let resident = shared.resident(handle).filter(|_| ids::is_token(token))?;
     let kept = KeptNotes::of(service.host()).find(token).await.ok().flatten()?;
     let kept = Some(kept).filter(|kept| kept.agent == *resident.card.handle())?;
-    let is_open = kept.is_public && !service.settings.authorized_fetch;
-    (is_open || shared.proves_reader(head, &kept).await).then_some(kept)
+    (shared.is_open(kept.is_public) || shared.proves_reader(head, &kept).await).then_some(kept)
 }
 
 /// Whether a person asks with a browser, and no server.

@@ -1,14 +1,21 @@
+use std::sync::OnceLock;
+
+use forecourt_core::store::{Delivery, Webhook};
 use forecourt_core::{CollectedReply, Ending, Handle, Part, Sender};
 use forecourt_correspondence::Content;
-use forecourt_host::CarryOutcome;
+use forecourt_host::{CarryOutcome, Courier};
+use http::header::CACHE_CONTROL;
+use serde_json::Map;
 
 use super::*;
 use crate::compose::NoteContent;
+use crate::courier::FediverseCourier;
 use crate::federation::Federation;
 use crate::iri::Iri;
+use crate::kept::KeptNotes;
 use crate::letter::{Letter, NoteAddress};
 use crate::section::ActivityPubSettings;
-use crate::service::Service;
+use crate::service::{POST, Service};
 
 /// The service of a host, and a letter from ann of `there`, who asked in public or not.
 fn letter(here: &Here, there: &Elsewhere, is_public: bool, settings: ActivityPubSettings) -> (Arc<Service>, Letter) {
@@ -49,6 +56,9 @@ async fn a_long_task_is_told_of_once_and_a_reply_to_that_goes_on_with_its_conver
     let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
     let (service, letter) = letter(&here, &there, true, enabled());
     assert_eq!(service.tell_of_delay(&letter).await, CarryOutcome::Delivered);
+    // A copy of the question has it looked at, too.
+    assert_eq!(service.tell_of_delay(&letter).await, CarryOutcome::Delivered);
+    assert_eq!(there.posted.lock().len(), 1);
     let told = there.posted.lock()[0]["object"].clone();
     assert!(told["content"].as_str().unwrap().contains("The answer will follow"), "{told}");
     let token = told["id"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
@@ -58,6 +68,19 @@ async fn a_long_task_is_told_of_once_and_a_reply_to_that_goes_on_with_its_conver
     // Whatever is looked at now is answered.
     assert_eq!(service.tell_of_delay(&letter).await, CarryOutcome::Delivered);
     assert_eq!(there.posted.lock().len(), 2);
+}
+
+#[tokio::test]
+async fn copies_of_a_note_have_one_answer_in_one_conversation_and_others_have_their_own() {
+    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
+    let (service, letter) = letter(&here, &there, true, enabled());
+    let notes = KeptNotes::of(service.host());
+    let copy = Letter { token: "b".repeat(43), conversation: "another".to_owned(), ..letter.clone() };
+    assert!(notes.first_of(letter.clone()).await.unwrap() == letter);
+    assert!(notes.first_of(copy.clone()).await.unwrap() == letter);
+    let address = NoteAddress { actor: Iri::parse(&there.actor("bob")).unwrap(), ..copy.address.clone() };
+    let of_bob = Letter { address, ..copy };
+    assert!(notes.first_of(of_bob.clone()).await.unwrap() == of_bob);
 }
 
 #[tokio::test]
@@ -124,4 +147,54 @@ async fn with_authorized_fetch_servers_sign_to_read_and_featured_answers_are_lis
     assert_eq!(featured["orderedItems"], json!([format!("{ORIGIN}{note}")]));
     let (_, outbox) = here.get("/activitypub/actors/chef/outbox").await;
     assert_eq!(outbox["orderedItems"], json!([format!("{ORIGIN}{note}/activity")]));
+}
+
+#[tokio::test]
+async fn what_depends_on_who_asks_is_kept_by_no_cache() {
+    let own = "private, no-store";
+    for (authorized_fetch, is_public, expected) in
+        [(false, true, "public, max-age=60"), (false, false, own), (true, true, own)]
+    {
+        let here = Here::start(&format!("authorized_fetch = {authorized_fetch}"), Vec::new()).await;
+        let there = Elsewhere::start().await;
+        there.has("ann", "Person", &there.key);
+        let settings = ActivityPubSettings { authorized_fetch, ..enabled() };
+        let (service, asked) = letter(&here, &there, is_public, settings);
+        answer(&service, &asked, "Soup.").await;
+        let note = path(&there, 0);
+        for at in [note.clone(), format!("{note}/activity")] {
+            let signed = here.signed_get(&there, "ann", &at).await;
+            let cached = signed.headers()[CACHE_CONTROL].to_str().unwrap();
+            assert_eq!((signed.status(), cached), (StatusCode::OK, expected), "{at}");
+            // What a stranger is told must not be what its reader hears next.
+            let unsigned = Request::get(&at).body(Body::empty()).unwrap();
+            let unsigned = here.router.clone().oneshot(unsigned).await.unwrap();
+            assert_eq!(unsigned.headers()[CACHE_CONTROL].to_str().unwrap(), expected, "{at}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_waits_for_a_server_is_not_sent_to_who_blocked_its_agent_meanwhile() {
+    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
+    there.has("ann", "Person", &there.key);
+    let (service, letter) = letter(&here, &there, true, enabled());
+    let courier = FediverseCourier::new(Arc::new(OnceLock::from(service)), Arc::default());
+    let (inbox, reader) = (letter.address.inbox.as_str(), letter.address.actor.as_str());
+    let waiting = json!({"agent": "chef", "inbox": inbox, "reader": reader, "activity": {"type": "Create"}});
+    let webhook = Webhook {
+        id: "1".to_owned(),
+        protocol: crate::NAME.to_owned(),
+        url: inbox.to_owned(),
+        secret: None,
+        callback: false,
+        retries: 1,
+        details: Map::from_iter([(POST.to_owned(), waiting)]),
+    };
+    let delivery = Delivery { id: 1, webhook, task: None, attempts: 0 };
+    assert_eq!(courier.carry(&delivery).await, CarryOutcome::Delivered);
+    let block = there.activity("ann", "Block", 1, &json!(CHEF));
+    assert_eq!(here.post(&there, "ann", &block).await, StatusCode::ACCEPTED);
+    assert_eq!(courier.carry(&delivery).await, CarryOutcome::Never);
+    assert_eq!(there.posted.lock().len(), 1);
 }

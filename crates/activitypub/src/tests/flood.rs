@@ -1,5 +1,7 @@
+use std::time::Duration;
+
 use super::*;
-use crate::limits::LOOKUPS_PER_SERVER_PER_MINUTE;
+use crate::limits::{CHANGES_PER_ACTOR_PER_HOUR, CHANGES_PER_HOUR, LOOKUPS_PER_SERVER_PER_MINUTE};
 
 /// Activities of each kind.
 const FLOOD: usize = 10_000;
@@ -80,9 +82,46 @@ async fn a_thread_ends_at_its_bound_and_so_does_what_agents_hand_on() {
     }
     assert_eq!(here.heard(3).await.len(), 2);
     let mut handed_on = there.note("ann", 9, "hi");
-    for (hop, heard) in [(forecourt_core::limits::HOPS_MAX, 2), (forecourt_core::limits::HOPS_MAX - 1, 3)] {
+    let most = u64::from(forecourt_core::limits::HOPS_MAX);
+    for (hop, heard) in [(most, 2), (1u64 << 32, 2), (most - 1, 3)] {
         handed_on["object"]["mentionable:hop"] = json!(hop);
         here.post(&there, "ann", &handed_on).await;
         assert_eq!(here.heard(3).await.len(), heard, "{hop}");
     }
+}
+
+#[tokio::test]
+async fn who_is_refused_for_its_server_alone_is_not_counted() {
+    let section = "messages_per_server_per_hour = 1\nmessages_per_actor_per_hour = 1";
+    let (here, there) = (Here::start(section, Vec::new()).await, Elsewhere::start().await);
+    for name in ["ann", "bob"] {
+        there.has(name, "Person", &there.key);
+    }
+    assert_eq!(here.post(&there, "ann", &there.note("ann", 0, "hi")).await, StatusCode::ACCEPTED);
+    here.mounted.clock.advance(Duration::from_secs(30 * 60));
+    assert_eq!(here.post(&there, "bob", &there.note("bob", 1, "hi")).await, StatusCode::TOO_MANY_REQUESTS);
+    // The hour of the server is over; that of bob would not be, had it begun.
+    here.mounted.clock.advance(Duration::from_secs(30 * 60));
+    assert_eq!(here.post(&there, "bob", &there.note("bob", 2, "hi")).await, StatusCode::ACCEPTED);
+    assert_eq!(here.heard(2).await.len(), 2);
+}
+
+#[tokio::test]
+async fn follows_and_blocks_of_all_actors_have_a_bound() {
+    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
+    let block = async |number: u32| {
+        let name = format!("a{}", number / CHANGES_PER_ACTOR_PER_HOUR);
+        there.has(&name, "Person", &there.key);
+        let block = there.activity(&name, "Block", usize::try_from(number).unwrap(), &json!(CHEF));
+        here.post(&there, &name, &block).await
+    };
+    for number in 0..CHANGES_PER_HOUR {
+        if number % (LOOKUPS_PER_SERVER_PER_MINUTE * CHANGES_PER_ACTOR_PER_HOUR) == 0 {
+            here.mounted.clock.advance(Duration::from_secs(60));
+        }
+        assert_eq!(block(number).await, StatusCode::ACCEPTED, "{number}");
+    }
+    assert_eq!(block(CHANGES_PER_HOUR).await, StatusCode::TOO_MANY_REQUESTS);
+    here.mounted.clock.advance(Duration::from_secs(60 * 60));
+    assert_eq!(block(CHANGES_PER_HOUR).await, StatusCode::ACCEPTED);
 }

@@ -1,5 +1,7 @@
 use forecourt_core::gate::RuleVerdict;
+use forecourt_core::limits::THREAD_TTL;
 use forecourt_core::{AgentCard, Message};
+use forecourt_correspondence::Threads;
 use futures::future::BoxFuture;
 
 use super::*;
@@ -144,6 +146,31 @@ async fn an_actor_that_says_it_changed_is_fetched_at_its_next_message() {
     assert_eq!(there.fetched(), 2);
 }
 
+#[tokio::test]
+async fn what_changes_nothing_leaves_nothing_in_the_store() {
+    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
+    there.has("ann", "Person", &there.key);
+    let threads = Threads::of(&here.mounted.mount.host, crate::NAME);
+    let (note, nobody) = (format!("{}/notes/1", there.origin), "https://demo.localhost/activitypub/actors/nobody");
+    for (number, (kind, object, is_kept)) in [
+        ("Delete", json!({"id": note, "type": "Tombstone"}), false),
+        ("Update", json!({"id": note, "type": "Note"}), false),
+        ("Update", json!({"id": there.actor("ann"), "type": "Person"}), false),
+        ("Undo", json!(note), false),
+        ("Follow", json!(nobody), false),
+        ("Block", json!(nobody), false),
+        ("Follow", json!(CHEF), true),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let activity = there.activity("ann", kind, number, &object);
+        assert_eq!(here.post(&there, "ann", &activity).await, StatusCode::ACCEPTED, "{activity}");
+        let id = activity["id"].as_str().unwrap();
+        assert_eq!(threads.was_taken(id.as_bytes()).await.unwrap(), is_kept, "{activity}");
+    }
+}
+
 async fn stands(here: &Here, there: &Elsewhere) -> (bool, bool, u64) {
     let relations = Relations::of(&here.mounted.mount.host);
     let (chef, ann) =
@@ -189,6 +216,9 @@ async fn an_actor_that_is_gone_follows_nobody_and_one_that_nobody_knows_is_not_l
     there.documents.lock().clear();
     assert_eq!(here.post(&there, "ann", &delete(3)).await, StatusCode::ACCEPTED);
     assert_eq!(stands(&here, &there).await, (false, true, 0));
+    // Nothing can be due any more, and nothing is kept of who is gone.
+    here.mounted.clock.advance(THREAD_TTL);
+    assert_eq!(stands(&here, &there).await, (false, false, 0));
 }
 
 #[tokio::test]
