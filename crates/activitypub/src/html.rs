@@ -13,6 +13,8 @@ use std::cell::RefCell;
 use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 
+use crate::limits::ATTRIBUTES_MAX;
+
 pub(crate) use narrow::{escape, narrow};
 pub(crate) use text::to_text;
 
@@ -25,10 +27,11 @@ enum Piece {
     Text(String),
 }
 
-/// The pieces of HTML in their order, as the tokenizer of a browser sees them.
+/// The pieces of HTML in their order, as the tokenizer of a browser sees them: up to a tag with more than
+/// [`ATTRIBUTES_MAX`] attributes, each of which is compared with all others.
 fn pieces(html: &str) -> Vec<Piece> {
     let input = BufferQueue::default();
-    input.push_back(html.into());
+    input.push_back(before_endless_tag(html).into());
     let tokenizer = Tokenizer::new(Sink::default(), TokenizerOpts::default());
     // Stops at scripts only, when asked to.
     while !input.is_empty() {
@@ -36,6 +39,56 @@ fn pieces(html: &str) -> Vec<Piece> {
     }
     tokenizer.end();
     tokenizer.sink.0.into_inner()
+}
+
+fn before_endless_tag(html: &str) -> &str {
+    let mut at = 0;
+    while let Some(found) = html[at..].find('<') {
+        let from = at + found;
+        let (length, attributes) = tag(&html.as_bytes()[from..]);
+        if attributes > ATTRIBUTES_MAX {
+            return &html[..from];
+        }
+        at = from + length;
+    }
+    html
+}
+
+/// How long a tag is, and how many attributes it may have. It ends behind a byte of ASCII, or with the text.
+fn tag(bytes: &[u8]) -> (usize, usize) {
+    if !bytes.get(1).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'/') {
+        return (1, 0);
+    }
+    let (mut within, mut is_apart, mut attributes) = (Within::Names, false, 0);
+    for (at, byte) in bytes.iter().copied().enumerate().skip(2) {
+        let is_space = byte.is_ascii_whitespace();
+        (within, is_apart) = match (within, byte) {
+            (Within::Quotes(open), _) if byte == open => (Within::Names, true),
+            (Within::Quotes(open), _) => (Within::Quotes(open), false),
+            (_, b'>') => return (at + 1, attributes),
+            (Within::BeforeValue, b'"' | b'\'') => (Within::Quotes(byte), false),
+            (Within::BeforeValue, _) if is_space => (Within::BeforeValue, false),
+            (Within::BeforeValue | Within::Value, _) if !is_space => (Within::Value, false),
+            (Within::Names, b'=') => (Within::BeforeValue, false),
+            (_, _) if is_space || byte == b'/' => (Within::Names, true),
+            (_, _) => {
+                attributes += usize::from(is_apart);
+                (Within::Names, false)
+            }
+        };
+    }
+    (bytes.len(), attributes)
+}
+
+/// Where in a tag a byte is.
+#[derive(Clone, Copy)]
+enum Within {
+    Names,
+    BeforeValue,
+    /// A value without quotes, up to the next space.
+    Value,
+    /// A value in these quotes.
+    Quotes(u8),
 }
 
 #[derive(Default)]
@@ -70,4 +123,24 @@ impl TokenSink for Sink {
 /// An attribute by its name.
 fn attribute<'t>(tag: &'t Tag, name: &str) -> Option<&'t str> {
     tag.attrs.iter().find(|attribute| &*attribute.name.local == name).map(|attribute| &*attribute.value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_of_endless_attributes_ends_what_is_read() {
+        for between in [" x", " x=1", " x='1>'", "/x", " x=\"1\""] {
+            let tag = |count: usize| format!("before<a{}>link", between.repeat(count));
+            let (fits, endless) = (tag(ATTRIBUTES_MAX), tag(ATTRIBUTES_MAX + 1));
+            assert_eq!(before_endless_tag(&fits), fits, "{between}");
+            assert_eq!(before_endless_tag(&endless), "before", "{between}");
+        }
+        for text in ["a < b", "<", "<a", "é<a title='>é'>é</a>", "1<2 x y z"] {
+            assert_eq!(before_endless_tag(text), text);
+        }
+        let hostile = ["<a ", "<a x=\"", "</", "<a =", "<a '<b \"", "<!--"];
+        hostile.into_iter().for_each(|part| drop(to_text(&part.repeat(50_000))));
+    }
 }

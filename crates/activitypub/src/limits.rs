@@ -16,6 +16,8 @@ pub(crate) const ENTRIES_READ_MAX: usize = 200;
 pub(crate) const AGENTS_ASKED_MAX: usize = 5;
 /// Characters of a name, or of what a picture shows.
 pub(crate) const NAME_CHARS_MAX: usize = 300;
+/// Attributes of one element of HTML; what comes from one with more on is not read.
+pub(crate) const ATTRIBUTES_MAX: usize = 100;
 /// Elements that are open at once in HTML that is read or written; what lies deeper loses its elements.
 pub(crate) const OPEN_ELEMENTS_MAX: usize = 100;
 

@@ -31,6 +31,37 @@ async fn of_a_flood_of_forged_and_replayed_notes_none_reaches_an_agent() {
 }
 
 #[tokio::test]
+async fn two_hundred_copies_of_a_note_at_once_are_one_message() {
+    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
+    there.has("ann", "Person", &there.key);
+    let note = there.note("ann", 0, "once");
+    let copies = futures::future::join_all((0..200).map(|_| here.post(&there, "ann", &note))).await;
+    let mut told: Vec<u16> = copies.into_iter().map(|status| status.as_u16()).collect();
+    told.sort_unstable();
+    told.dedup();
+    assert!(told.iter().all(|status| [202, 429].contains(status)), "{told:?}");
+    assert_eq!(here.heard(2).await, ["once"]);
+    assert_eq!(here.post(&there, "ann", &note).await, StatusCode::ACCEPTED);
+    assert_eq!(there.fetched(), 1);
+}
+
+#[tokio::test]
+async fn whoever_else_replies_in_a_thread_begins_a_conversation_of_their_own() {
+    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
+    there.has("ann", "Person", &there.key);
+    there.has("bob", "Person", &there.key);
+    here.post(&there, "ann", &there.note("ann", 0, "mine")).await;
+    for (number, name) in [(1, "bob"), (2, "ann")] {
+        let mut reply = there.note(name, number, "and?");
+        reply["object"]["inReplyTo"] = json!(format!("{}/notes/0", there.origin));
+        here.post(&there, name, &reply).await;
+    }
+    here.heard(3).await;
+    let threads: Vec<_> = here.agent.heard().into_iter().map(|message| message.thread).collect();
+    assert!(threads[0].is_some() && threads[0] == threads[2] && threads[0] != threads[1]);
+}
+
+#[tokio::test]
 async fn an_actor_a_server_and_all_of_them_have_a_bound() {
     for (key, names) in [
         ("messages_per_actor_per_hour", ["ann", "ann"]),
