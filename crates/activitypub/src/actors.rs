@@ -64,6 +64,10 @@ struct KeyOwner {
     fetched_at: Timestamp,
 }
 
+/// Too much is fetched at the moment.
+#[derive(Debug)]
+struct TooMuch;
+
 impl RemoteActor {
     /// Reads the document at its own name. `None` for what is no actor.
     fn read(document: &Value, at: &Iri) -> Option<Self> {
@@ -168,37 +172,42 @@ impl RemoteActors {
             }
             self.owners.invalidate(key_id).await;
         }
-        if !self.lookups.admit(key_id.authority(), now) {
-            return Err(ProofError::KeysUnavailable);
-        }
         let fetched = async {
             let found = self.federation.fetch(host, agent, key_id).await.ok();
             let named = |found: &Value, member: &str| Iri::parse(found.get(member)?.as_str()?);
             let owner = found.and_then(|found| named(&found, "owner").or_else(|| named(&found, "id")));
             KeyOwner { owner: owner.filter(|owner| owner.is_beside(key_id)), fetched_at: now }
         };
-        // All who need the same one wait for one fetch.
-        self.owners.get_with_by_ref(key_id, fetched).await.owner.ok_or(ProofError::UnknownKey)
+        let owner = self.owners.try_get_with_by_ref(key_id, self.admitted(host, key_id, fetched)).await;
+        owner.map_err(|_| ProofError::KeysUnavailable)?.owner.ok_or(ProofError::UnknownKey)
     }
 
     /// What is known of an actor, fetched if it is not, or is too old. `None` while too much is fetched.
     async fn find(&self, host: &Host, agent: &Handle, name: &Iri, anew: bool) -> Option<KeptActor> {
-        let now = host.clock().now();
-        if let Some(kept) = self.kept.get(name).await {
-            let fresh = if kept.actor.is_some() && !anew { ACTOR_FRESH } else { ACTOR_RETRY };
-            if is_within(kept.fetched_at, now, fresh) {
-                return Some(kept);
-            }
-            if !self.lookups.admit(name.authority(), now) {
-                // What was fetched before serves while nothing can be fetched.
-                return Some(kept);
-            }
-            self.kept.invalidate(name).await;
-        } else if !self.lookups.admit(name.authority(), now) {
-            return None;
+        // All who need the same one wait for one fetch, which is counted once.
+        let fetch = || self.kept.try_get_with_by_ref(name, self.admitted(host, name, self.fetch(host, agent, name)));
+        let Some(kept) = self.kept.get(name).await else { return fetch().await.ok() };
+        let fresh = if kept.actor.is_some() && !anew { ACTOR_FRESH } else { ACTOR_RETRY };
+        if is_within(kept.fetched_at, host.clock().now(), fresh) {
+            return Some(kept);
         }
-        // All who need the same one wait for one fetch.
-        Some(self.kept.get_with_by_ref(name, self.fetch(host, agent, name)).await)
+        self.kept.invalidate(name).await;
+        match fetch().await {
+            Ok(kept) => Some(kept),
+            Err(_) => {
+                // What was fetched before serves while nothing can be fetched.
+                self.kept.insert(name.clone(), kept.clone()).await;
+                Some(kept)
+            }
+        }
+    }
+
+    /// What a fetch gives, if one more is within the bounds.
+    async fn admitted<T>(&self, host: &Host, name: &Iri, fetch: impl Future<Output = T>) -> Result<T, TooMuch> {
+        match self.lookups.admit(name.authority(), host.clock().now()) {
+            true => Ok(fetch.await),
+            false => Err(TooMuch),
+        }
     }
 
     async fn fetch(&self, host: &Host, agent: &Handle, name: &Iri) -> KeptActor {

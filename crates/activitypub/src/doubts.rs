@@ -22,12 +22,14 @@ pub(crate) fn of(site: &Site, actors: &[&AgentCard]) -> Vec<String> {
     // Mastodon's names of accounts: letters, digits and underscores, with dots and hyphens between them.
     let is_odd = |card: &&AgentCard| card.handle().as_str().starts_with('-') || card.handle().as_str().ends_with('-');
     let lacking =
-        |what: &dyn Fn(&&AgentCard) -> bool, words: &str| named(actors, what).map(|who| format!("{who} {words}"));
+        |what: &dyn Fn(&&AgentCard) -> bool, words: &str| named(actors, what).map(|who| format!("{words}: {who}"));
+    doubts.extend(lacking(&is_odd, "servers of the Fediverse refuse handles that begin or end with a hyphen"));
     doubts
-        .extend(lacking(&is_odd, "has a handle that servers of the Fediverse refuse: it begins or ends with a hyphen"));
-    doubts.extend(lacking(&|card| card.icon.is_none(), "has no `icon`: the Fediverse shows it without a picture"));
-    doubts
-        .extend(lacking(&|card| card.description.is_empty(), "has no `description`: nobody there reads what it does"));
+        .extend(lacking(&|card| card.icon.is_none(), "the Fediverse shows agents without an `icon` without a picture"));
+    doubts.extend(lacking(
+        &|card| card.description.is_empty(),
+        "nobody in the Fediverse reads what agents without a `description` do",
+    ));
     doubts
 }
 
@@ -39,7 +41,7 @@ fn named(actors: &[&AgentCard], what: &dyn Fn(&&AgentCard) -> bool) -> Option<St
     match (names.is_empty(), more) {
         (true, _) => None,
         (false, 0) => Some(names.join(", ")),
-        (false, more) => Some(format!("{} and {more} more: each", names.join(", "))),
+        (false, more) => Some(format!("{} and {more} more", names.join(", "))),
     }
 }
 
@@ -67,6 +69,6 @@ mod tests {
         let bare: Vec<AgentCard> = (0..7).map(|n| card(&format!("a{n}"))).collect();
         let told = of(&site("https://example.com"), &bare.iter().collect::<Vec<_>>());
         assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].starts_with("@a0, @a1, @a2, @a3, @a4 and 2 more: each has no `icon`"), "{told:?}");
+        assert!(told[0].ends_with("without a picture: @a0, @a1, @a2, @a3, @a4 and 2 more"), "{told:?}");
     }
 }

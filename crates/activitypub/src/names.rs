@@ -15,16 +15,17 @@ pub(crate) const SECURITY_CONTEXT: &str = "https://w3id.org/security/v1";
 /// Where the terms of Mentionable are.
 pub(crate) const TERMS: &str = "https://mentionable.dev/ns/v1#";
 
-/// The paths, in the syntax of the router.
+/// The paths, in the syntax of the router. Actors are below `users`, since there are servers that take the name of an actor
+/// from its URL, and know few words before it.
 pub(crate) mod routes {
-    pub(crate) const ACTOR: &str = "/activitypub/actors/{handle}";
-    pub(crate) const INBOX: &str = "/activitypub/actors/{handle}/inbox";
-    pub(crate) const OUTBOX: &str = "/activitypub/actors/{handle}/outbox";
-    pub(crate) const FOLLOWERS: &str = "/activitypub/actors/{handle}/followers";
-    pub(crate) const FOLLOWING: &str = "/activitypub/actors/{handle}/following";
-    pub(crate) const FEATURED: &str = "/activitypub/actors/{handle}/featured";
-    pub(crate) const NOTE: &str = "/activitypub/actors/{handle}/notes/{token}";
-    pub(crate) const CREATE: &str = "/activitypub/actors/{handle}/notes/{token}/activity";
+    pub(crate) const ACTOR: &str = "/activitypub/users/{handle}";
+    pub(crate) const INBOX: &str = "/activitypub/users/{handle}/inbox";
+    pub(crate) const OUTBOX: &str = "/activitypub/users/{handle}/outbox";
+    pub(crate) const FOLLOWERS: &str = "/activitypub/users/{handle}/followers";
+    pub(crate) const FOLLOWING: &str = "/activitypub/users/{handle}/following";
+    pub(crate) const FEATURED: &str = "/activitypub/users/{handle}/featured";
+    pub(crate) const NOTE: &str = "/activitypub/users/{handle}/notes/{token}";
+    pub(crate) const CREATE: &str = "/activitypub/users/{handle}/notes/{token}/activity";
     pub(crate) const WHOLE: &str = "/activitypub/answers/{token}";
     pub(crate) const SHARED_INBOX: &str = "/activitypub/inbox";
     pub(crate) const NODEINFO_LINKS: &str = "/.well-known/nodeinfo";
@@ -33,12 +34,12 @@ pub(crate) mod routes {
 
 /// Where the actor of an agent is.
 pub(crate) fn actor(site: &Site, agent: &Handle) -> String {
-    site.url(&format!("/activitypub/actors/{agent}"))
+    site.url(&format!("/activitypub/users/{agent}"))
 }
 
 /// Something below an actor.
 pub(crate) fn of_actor(site: &Site, agent: &Handle, what: &str) -> String {
-    site.url(&format!("/activitypub/actors/{agent}/{what}"))
+    site.url(&format!("/activitypub/users/{agent}/{what}"))
 }
 
 /// The name of the key with which an agent signs.
@@ -63,13 +64,13 @@ pub(crate) fn shared_inbox(site: &Site) -> String {
 
 /// The handle of the actor at this URL, if it is one here.
 pub(crate) fn agent_at(site: &Site, url: &str) -> Option<Handle> {
-    let handle = url.strip_prefix(&site.base)?.strip_prefix("/activitypub/actors/")?;
+    let handle = url.strip_prefix(&site.base)?.strip_prefix("/activitypub/users/")?;
     Handle::parse(handle).ok().filter(|parsed| parsed.as_str() == handle)
 }
 
 /// Whose answer is at this URL, and its token, if it is one of ours.
 pub(crate) fn note_at<'a>(site: &Site, url: &'a str) -> Option<(Handle, &'a str)> {
-    let rest = url.strip_prefix(site.base.as_str())?.strip_prefix("/activitypub/actors/")?;
+    let rest = url.strip_prefix(site.base.as_str())?.strip_prefix("/activitypub/users/")?;
     let (handle, token) = rest.split_once("/notes/")?;
     Some((Handle::parse(handle).ok()?, token)).filter(|(_, token)| ids::is_token(token))
 }
@@ -94,13 +95,13 @@ mod tests {
         let token = "a".repeat(43);
         assert_eq!(note_at(&site, &note(&site, &chef, &token)), Some((chef, token.as_str())));
         for url in [
-            "https://demo.localhost.evil.example/activitypub/actors/chef",
-            "http://demo.localhost/activitypub/actors/chef",
-            "https://demo.localhost/activitypub/actors/chef/inbox",
+            "https://demo.localhost.evil.example/activitypub/users/chef",
+            "http://demo.localhost/activitypub/users/chef",
+            "https://demo.localhost/activitypub/users/chef/inbox",
             "https://demo.localhost/~chef",
         ] {
             assert_eq!(agent_at(&site, url), None, "{url}");
         }
-        assert_eq!(note_at(&site, "https://demo.localhost/activitypub/actors/chef/notes/x"), None);
+        assert_eq!(note_at(&site, "https://demo.localhost/activitypub/users/chef/notes/x"), None);
     }
 }

@@ -31,7 +31,7 @@ use crate::{PROTOCOL, signature};
 
 const ORIGIN: &str = "https://demo.localhost";
 const SHARED_INBOX: &str = "/activitypub/inbox";
-const CHEF: &str = "https://demo.localhost/activitypub/actors/chef";
+const CHEF: &str = "https://demo.localhost/activitypub/users/chef";
 
 /// A server with actors, which counts what is fetched of it.
 struct Elsewhere {

@@ -78,7 +78,7 @@ fn policy4_3_a_refusal_is_its_words_and_its_link_for_its_reader_alone() {
 #[test]
 fn a_long_answer_ends_in_a_link_to_the_whole() {
     let reply = reply(vec![Part::markdown("word ".repeat(100))], Ending::Complete);
-    for (is_public, link) in [(true, "/activitypub/actors/chef/notes/t"), (false, "/activitypub/answers/w")] {
+    for (is_public, link) in [(true, "/activitypub/users/chef/notes/t"), (false, "/activitypub/answers/w")] {
         let composed = told(Content::Reply(&reply), is_public, 50).unwrap();
         let content = composed.note["content"].as_str().unwrap();
         assert!(composed.is_cut && content.contains(&format!("https://demo.localhost{link}\"")), "{content}");

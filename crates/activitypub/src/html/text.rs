@@ -171,7 +171,7 @@ mod tests {
         for (html, text) in [
             // Mastodon 4.5, `POST /api/v1/statuses` with a mention, as it federates.
             (
-                r#"<p><span class="h-card" translate="no"><a href="https://demo.localhost/activitypub/actors/chef" class="u-url mention">@<span>chef</span></a></span> something with chickpeas?</p><p>Not spicy.<br />Thanks</p>"#,
+                r#"<p><span class="h-card" translate="no"><a href="https://demo.localhost/activitypub/users/chef" class="u-url mention">@<span>chef</span></a></span> something with chickpeas?</p><p>Not spicy.<br />Thanks</p>"#,
                 "something with chickpeas?\n\nNot spicy.\nThanks",
             ),
             // Mastodon shows long links in part.
@@ -181,7 +181,7 @@ mod tests {
             ),
             // Misskey 2025, MFM as HTML.
             (
-                r#"<p><a href="https://demo.localhost/activitypub/actors/chef" class="u-url mention">@chef@demo.localhost</a><span> hi<br>there</span></p>"#,
+                r#"<p><a href="https://demo.localhost/activitypub/users/chef" class="u-url mention">@chef@demo.localhost</a><span> hi<br>there</span></p>"#,
                 "hi\nthere",
             ),
             // GoToSocial 0.20, markdown.

@@ -65,7 +65,7 @@ fn whoever_is_only_among_the_readers_is_not_asked() {
     object["tag"] = json!([]);
     assert!(InboundNote::read(&object, &actor, &site()).unwrap().is_none());
     // An answer to what an agent said asks it, also without a mention.
-    object["inReplyTo"] = json!(format!("https://demo.localhost/activitypub/actors/chef/notes/{}", "a".repeat(43)));
+    object["inReplyTo"] = json!(format!("https://demo.localhost/activitypub/users/chef/notes/{}", "a".repeat(43)));
     assert_eq!(InboundNote::read(&object, &actor, &site()).unwrap().unwrap().agents.len(), 1);
     object["to"] = json!([]);
     assert!(InboundNote::read(&object, &actor, &site()).unwrap().is_none());
@@ -89,7 +89,7 @@ fn nobody_speaks_for_another_server_or_another_actor() {
 #[test]
 fn agents_and_attachments_beyond_the_bound_are_left_out() {
     let (mut object, actor) = fixture("mastodon-direct");
-    let actors = "https://demo.localhost/activitypub/actors";
+    let actors = "https://demo.localhost/activitypub/users";
     let mention = |n: usize| json!({"type": "Mention", "href": format!("{actors}/a{n}")});
     let document =
         |n: usize| json!({"type": "Image", "mediaType": "image/png", "url": format!("https://a.example/{n}")});
@@ -107,7 +107,7 @@ fn any_json() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         any::<u32>().prop_map(Value::from),
         "[a-z<>/:.@#]{0,20}".prop_map(Value::from),
-        Just(json!("https://demo.localhost/activitypub/actors/chef")),
+        Just(json!("https://demo.localhost/activitypub/users/chef")),
         Just(json!("Mention")),
     ];
     let keys = prop_oneof![Just("href".to_owned()), Just("type".to_owned()), Just("url".to_owned()), "[a-z]{1,4}"];

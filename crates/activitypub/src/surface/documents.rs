@@ -6,7 +6,7 @@ use forecourt_core::{AgentCard, CollectedReply, Ending, Part, ids};
 use forecourt_pages::{Account, ReplyPage, csp};
 use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::document::{DocumentError, ServedDocument, answer};
-use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY};
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, VARY};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
@@ -39,16 +39,29 @@ impl SurfaceState {
 pub(super) async fn on_actor(State(shared): On, Path(handle): Path<String>, head: Parts) -> Response {
     let service = &shared.service;
     let Some(resident) = shared.resident(&handle) else { return absent(&head) };
+    if wants_page(&head.headers) {
+        return to_page(&actor::page(service.site(), &resident.card));
+    }
     match service.federation.key.get(service.host()).await {
         Ok(key) => {
             let actor = actor::actor(service.site(), &resident.card, key.public_pem());
-            answer(&head.method, &head.headers, || ServedDocument::json(MEDIA_TYPE, ACTOR_PUBLISHED_FRESH, &actor))
+            let document = || Ok(ServedDocument::json(MEDIA_TYPE, ACTOR_PUBLISHED_FRESH, &actor)?.varying_by("Accept"));
+            answer(&head.method, &head.headers, document)
         }
         Err(error) => {
             tracing::error!(%error, "the key of the actors can't be read");
             answer(&head.method, &head.headers, || Err(DocumentError::Internal))
         }
     }
+}
+
+/// Leads a person from an actor to the agent's page.
+fn to_page(url: &str) -> Response {
+    let mut fields = HeaderMap::new();
+    fields.insert(VARY, HeaderValue::from_static("Accept"));
+    fields.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    fields.extend(HeaderValue::from_str(url).ok().map(|url| (LOCATION, url)));
+    HttpAnswer::empty(StatusCode::SEE_OTHER, fields).into_response()
 }
 
 fn absent(head: &Parts) -> Response {

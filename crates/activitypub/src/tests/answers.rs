@@ -142,10 +142,10 @@ async fn with_authorized_fetch_servers_sign_to_read_and_featured_answers_are_lis
     assert_eq!(here.get(&note).await.0, StatusCode::NOT_FOUND);
     assert_eq!(here.get_as(&there, "bob", &note).await.0, StatusCode::OK);
     // Nobody could check a signature without the actor.
-    assert_eq!(here.get("/activitypub/actors/chef").await.0, StatusCode::OK);
-    let (_, featured) = here.get("/activitypub/actors/chef/featured").await;
+    assert_eq!(here.get("/activitypub/users/chef").await.0, StatusCode::OK);
+    let (_, featured) = here.get("/activitypub/users/chef/featured").await;
     assert_eq!(featured["orderedItems"], json!([format!("{ORIGIN}{note}")]));
-    let (_, outbox) = here.get("/activitypub/actors/chef/outbox").await;
+    let (_, outbox) = here.get("/activitypub/users/chef/outbox").await;
     assert_eq!(outbox["orderedItems"], json!([format!("{ORIGIN}{note}/activity")]));
 }
 

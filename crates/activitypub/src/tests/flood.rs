@@ -3,8 +3,12 @@ use std::time::Duration;
 use super::*;
 use crate::limits::{CHANGES_PER_ACTOR_PER_HOUR, CHANGES_PER_HOUR, LOOKUPS_PER_SERVER_PER_MINUTE};
 
-/// Activities of each kind.
-const FLOOD: usize = 10_000;
+/// Activities of each kind, unless the environment says otherwise.
+const FLOOD: usize = 500;
+
+fn flood() -> usize {
+    std::env::var("FORECOURT_FLOOD").ok().and_then(|text| text.parse().ok()).unwrap_or(FLOOD)
+}
 
 #[tokio::test]
 async fn of_a_flood_of_forged_and_replayed_notes_none_reaches_an_agent() {
@@ -16,10 +20,10 @@ async fn of_a_flood_of_forged_and_replayed_notes_none_reaches_an_agent() {
     let fetched = there.fetched();
     let (ann, body) = (format!("{}#main-key", there.actor("ann")), note.to_string());
     let headers = here.headers(Signed { by_draft: true, key: &there.key, key_id: &ann }, body.as_bytes());
-    for _ in 0..FLOOD {
+    for _ in 0..flood() {
         assert_eq!(here.send(headers.clone(), body.clone()).await.0, StatusCode::ACCEPTED);
     }
-    for number in 0..FLOOD {
+    for number in 0..flood() {
         // A signature of another note, of which all but the name of the key is right: each names an actor of its own.
         let mut forged = headers.clone();
         let text = headers["signature"].to_str().unwrap().replace("/users/ann#", &format!("/users/a{number}#"));
@@ -30,6 +34,37 @@ async fn of_a_flood_of_forged_and_replayed_notes_none_reaches_an_agent() {
     assert_eq!(here.heard(2).await, ["once"]);
     let most = usize::try_from(LOOKUPS_PER_SERVER_PER_MINUTE).unwrap();
     assert!(there.fetched() - fetched < most, "{} fetches", there.fetched());
+}
+
+#[tokio::test]
+async fn two_hundred_copies_of_a_note_at_once_are_one_message() {
+    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
+    there.has("ann", "Person", &there.key);
+    let note = there.note("ann", 0, "once");
+    let copies = futures::future::join_all((0..200).map(|_| here.post(&there, "ann", &note))).await;
+    let mut told: Vec<u16> = copies.into_iter().map(|status| status.as_u16()).collect();
+    told.sort_unstable();
+    told.dedup();
+    assert!(told.iter().all(|status| [202, 429].contains(status)), "{told:?}");
+    assert_eq!(here.heard(2).await, ["once"]);
+    assert_eq!(here.post(&there, "ann", &note).await, StatusCode::ACCEPTED);
+    assert_eq!(there.fetched(), 1);
+}
+
+#[tokio::test]
+async fn whoever_else_replies_in_a_thread_begins_a_conversation_of_their_own() {
+    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
+    there.has("ann", "Person", &there.key);
+    there.has("bob", "Person", &there.key);
+    here.post(&there, "ann", &there.note("ann", 0, "mine")).await;
+    for (number, name) in [(1, "bob"), (2, "ann")] {
+        let mut reply = there.note(name, number, "and?");
+        reply["object"]["inReplyTo"] = json!(format!("{}/notes/0", there.origin));
+        here.post(&there, name, &reply).await;
+    }
+    here.heard(3).await;
+    let threads: Vec<_> = here.agent.heard().into_iter().map(|message| message.thread).collect();
+    assert!(threads[0].is_some() && threads[0] == threads[2] && threads[0] != threads[1]);
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use crate::relations::{Relation, Relations};
 #[tokio::test]
 async fn an_actor_is_described_with_its_key_and_this_server_with_its_agents() {
     let here = Here::start("", Vec::new()).await;
-    let (status, actor) = here.get("/activitypub/actors/chef").await;
+    let (status, actor) = here.get("/activitypub/users/chef").await;
     assert_eq!((status, &actor["id"], &actor["type"]), (StatusCode::OK, &json!(CHEF), &json!("Service")));
     assert_eq!(actor["publicKey"]["owner"], CHEF);
     assert_eq!(actor["webfinger"], "chef@demo.localhost");
@@ -20,10 +20,14 @@ async fn an_actor_is_described_with_its_key_and_this_server_with_its_agents() {
         assert_eq!(actor[below], format!("{CHEF}/{below}"));
     }
     for below in ["outbox", "followers", "following", "featured"] {
-        let (status, collection) = here.get(&format!("/activitypub/actors/chef/{below}")).await;
+        let (status, collection) = here.get(&format!("/activitypub/users/chef/{below}")).await;
         assert_eq!((status, &collection["totalItems"]), (StatusCode::OK, &json!(0)), "{below}");
     }
-    assert_eq!(here.get("/activitypub/actors/nobody").await.0, StatusCode::NOT_FOUND);
+    assert_eq!(here.get("/activitypub/users/nobody").await.0, StatusCode::NOT_FOUND);
+    let by_browser = Request::get("/activitypub/users/chef").header("accept", "text/html,*/*;q=0.8");
+    let led = here.router.clone().oneshot(by_browser.body(Body::empty()).unwrap()).await.unwrap();
+    assert_eq!(led.status(), StatusCode::SEE_OTHER);
+    assert_eq!(led.headers()["location"], "https://demo.localhost/~chef");
     let (_, links) = here.get("/.well-known/nodeinfo").await;
     assert_eq!(links["links"][0]["href"], "https://demo.localhost/nodeinfo/2.1");
     let (_, info) = here.get("/nodeinfo/2.1").await;

@@ -15,6 +15,23 @@ use crate::wire::curl;
 /// Whom public things are addressed to.
 const PUBLIC: &str = "https://www.w3.org/ns/activitystreams#Public";
 
+/// Asks back once.
+const WAITER: &str = r#"
+handle = "waiter"
+name = "Waiter"
+
+[backend]
+kind = "script"
+
+[[backend.rule]]
+text = "table"
+events = [{ question = { text = "For how many?", questions = [] } }]
+
+[[backend.rule]]
+text = "four"
+events = [{ text = "A table for four is yours." }]
+"#;
+
 /// A server of somebody else's, with one actor.
 struct Elsewhere {
     script: RunningScript,
@@ -74,13 +91,13 @@ fn federated(deployment: Deployment) -> Deployment {
 
 fn of_parrot() -> Deployment {
     let deployment = Deployment::empty().and("agents/parrot.toml", PARROT).and("parrot.py", PARROT_PROGRAM);
-    let deployment = deployment.and("agents/club.toml", CLUB);
+    let deployment = deployment.and("agents/club.toml", CLUB).and("agents/waiter.toml", WAITER);
     let text = "domain = \"demo.localhost\"\nname = \"Demo\"\ndefault_agent = \"parrot\"\n";
     federated(deployment.and("forecourt.toml", text))
 }
 
 fn actor(served: &Served, agent: &str) -> String {
-    served.https_url(&format!("/activitypub/actors/{agent}"))
+    served.https_url(&format!("/activitypub/users/{agent}"))
 }
 
 #[test]
@@ -135,6 +152,19 @@ fn a_direct_note_is_answered_directly_a_reply_goes_on_and_nobody_else_reads_it()
 }
 
 #[test]
+fn a_question_back_is_a_note_that_asks_and_its_answer_goes_on() {
+    let served = of_parrot().serve();
+    // This server reads RFC 9421 alone.
+    let Some(mut there) = Elsewhere::start(&served.ca(), &[("REFUSES", "draft")]) else { return };
+    let waiter = actor(&served, "waiter");
+    there.write(&waiter, "a table please", &json!({"open": true}));
+    let question = there.received(1);
+    assert!(words(&question).contains("For how many?"), "{question}");
+    there.write(&waiter, "four", &json!({"reply": named(&question), "open": true}));
+    assert!(words(&there.received(2)).contains("A table for four is yours."));
+}
+
+#[test]
 fn policy5_3_the_answer_follows_in_the_thread_once_the_page_is_done() {
     let served = of_parrot().serve();
     let Some(mut there) = Elsewhere::start(&served.ca(), &[]) else { return };
@@ -173,7 +203,7 @@ fn a_follow_is_accepted_and_a_block_ends_what_is_sent() {
     there.tell(&json!({"do": "follow", "to": parrot}));
     let accept = there.tell(&json!({"do": "received", "count": 1}));
     assert_eq!((&accept["type"], &accept["actor"]), (&json!("Accept"), &json!(parrot)), "{accept}");
-    let followers = || served.curl_tls("/activitypub/actors/parrot/followers", &[]).json()["totalItems"].clone();
+    let followers = || served.curl_tls("/activitypub/users/parrot/followers", &[]).json()["totalItems"].clone();
     assert_eq!(followers(), 1);
     there.tell(&json!({"do": "undo", "to": parrot}));
     within("nobody follows", || (followers() == 0).then_some(()));
