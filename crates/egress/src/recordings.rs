@@ -197,7 +197,10 @@ pub(crate) struct SentRequest<'a> {
 
 /// Whether it would tell somebody of what is only tested, or order something.
 fn is_never_sent(purpose: Purpose) -> bool {
-    matches!(purpose, Purpose::Webhook | Purpose::Callback | Purpose::Telemetry | Purpose::CertificateAuthority)
+    matches!(
+        purpose,
+        Purpose::Webhook | Purpose::Callback | Purpose::Telemetry | Purpose::Platform | Purpose::CertificateAuthority
+    )
 }
 
 /// Whether an answer depends on it. Others, such as hubs that are looked at now and then, do without for as long as a
