@@ -80,6 +80,7 @@ const GROUPS: &[Group] = &[
             "mcp-servers-sign-in",
             "nlweb",
             "email",
+            "slack",
             "conform",
         ],
     ),

@@ -15,6 +15,7 @@ pub mod postgres;
 mod proven;
 mod scripted;
 mod search_engine;
+mod slack;
 pub mod store_suite;
 mod vectors;
 
@@ -28,4 +29,7 @@ pub use port::free_port;
 pub use proven::proven;
 pub use scripted::{ScriptedAgent, Step, card};
 pub use search_engine::{OsmemServer, SearchDouble, SearchEngine};
+pub use slack::{
+    SLACK_BOT, SLACK_SECRET, SLACK_TOKEN, SlackBooks, SlackDouble, SlackMessage, slack_event, slack_signature,
+};
 pub use vectors::{data, vector_files, vectors};

@@ -37,6 +37,7 @@
 //! | `catalog` | `catalog diff`: what changed, what breaks, and exit codes |
 //! | `openapi` | `import openapi` and `export openapi` |
 //! | `pipes` | standard output that nobody reads, and what exit codes mean |
+//! | `slack` | agents in Slack: mentions, refusals, edits, files, a daemon that is killed |
 //! | `email` | questions and answers by mail, with mail programs, DNS and DKIM of others |
 //! | `trip` | an agent that books at three imported services under contracts that it proposes, and pays |
 //! | `endpoints` | endpoints from their files to callers, over every protocol |
@@ -170,6 +171,7 @@ mod sharpened;
 mod siblings;
 mod sign_in;
 mod site_pages;
+mod slack;
 mod standing;
 mod starters;
 mod stranger;
