@@ -83,7 +83,7 @@ const LAYERS: &[&[&str]] = &[
     &["identity", "host", "agents"],
     &["acceptance", "attribution", "completions", "conform", "correspondence", "surface", "synthesis"],
     &["connectors"],
-    &["a2a", "agtp", "agtp-client", "email", "mcp", "mentionable", "nlweb", "search", "signin", "slack"],
+    &["a2a", "agtp", "agtp-client", "email", "mcp", "mentionable", "nlweb", "search", "signin", "slack", "telegram"],
     &["admin", "backends"],
     &["forecourt"],
     &["cli"],
@@ -91,7 +91,7 @@ const LAYERS: &[&[&str]] = &[
 
 /// Crates that are protocols: nobody but the registry names them. Further crates of a protocol begin with its name, as
 /// `agtp-wire` does; they are its own, and named by nobody else either.
-const PROTOCOLS: &[&str] = &["a2a", "agtp", "email", "mcp", "mentionable", "nlweb", "slack"];
+const PROTOCOLS: &[&str] = &["a2a", "agtp", "email", "mcp", "mentionable", "nlweb", "slack", "telegram"];
 
 /// Pairs of one layer of which the first may use the second. Empty: keep it so.
 const SIDEWAYS: &[(&str, &str)] = &[];

@@ -81,6 +81,7 @@ const GROUPS: &[Group] = &[
             "nlweb",
             "email",
             "slack",
+            "telegram",
             "conform",
         ],
     ),

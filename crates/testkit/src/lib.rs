@@ -17,6 +17,7 @@ mod scripted;
 mod search_engine;
 mod slack;
 pub mod store_suite;
+mod telegram;
 mod vectors;
 
 pub use ambient::{CountedEntropy, HandClock, HandMachine};
@@ -32,4 +33,5 @@ pub use search_engine::{OsmemServer, SearchDouble, SearchEngine};
 pub use slack::{
     SLACK_BOT, SLACK_SECRET, SLACK_TOKEN, SlackBooks, SlackDouble, SlackMessage, slack_event, slack_signature,
 };
+pub use telegram::{TELEGRAM_BOT, TELEGRAM_TOKEN, TelegramBooks, TelegramDouble, TelegramMessage};
 pub use vectors::{data, vector_files, vectors};

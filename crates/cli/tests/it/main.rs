@@ -38,6 +38,7 @@
 //! | `openapi` | `import openapi` and `export openapi` |
 //! | `pipes` | standard output that nobody reads, and what exit codes mean |
 //! | `slack` | agents in Slack: mentions, refusals, edits, files, a daemon that is killed |
+//! | `telegram` | the same in Telegram |
 //! | `email` | questions and answers by mail, with mail programs, DNS and DKIM of others |
 //! | `trip` | an agent that books at three imported services under contracts that it proposes, and pays |
 //! | `endpoints` | endpoints from their files to callers, over every protocol |
@@ -178,6 +179,7 @@ mod stranger;
 mod support;
 mod switches;
 mod tasks;
+mod telegram;
 mod telemetry;
 mod three_nodes;
 mod tool;

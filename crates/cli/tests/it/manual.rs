@@ -117,6 +117,7 @@ pages! {
     talking => "docs/manual/talking.md",
     talking_browser => "docs/manual/talking-browser.md",
     tasks => "docs/manual/tasks.md",
+    telegram => "docs/manual/telegram.md",
     testing => "docs/manual/testing.md",
     tls => "docs/manual/tls.md",
     traces => "docs/manual/traces.md",

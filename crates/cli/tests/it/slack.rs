@@ -300,7 +300,7 @@ fn a_connector_is_checked_and_its_credentials_are_tried() {
     );
     let said = empty.run("check", [empty.path().to_str().unwrap()]).failed(1);
     for piece in
-        ["unknown kind `smoke` (known: slack)", "connectors/b.toml", "`signing_secret` is empty", "xoxb-"]
+        ["unknown kind `smoke` (known: slack, telegram)", "connectors/b.toml", "`signing_secret` is empty", "xoxb-"]
     {
         assert!(said.contains(piece), "{piece}: {said}");
     }
