@@ -10,6 +10,7 @@ mod examples;
 mod import;
 mod keys;
 mod openapi;
+mod platforms;
 mod sockets;
 mod test;
 mod upkeep;
@@ -29,6 +30,7 @@ use forecourt::registry::CLIENT_COMMANDS;
 use forecourt::settings::ListenOverrides;
 use forecourt::{Deployment, Problems};
 use forecourt_settings::ProcessEnvironment;
+use forecourt_surface::connector::ConnectorKind;
 
 use crate::starters::Starter;
 
@@ -43,6 +45,7 @@ pub(crate) use import::ImportedFiles;
 pub(crate) use import::{ImportHub, ImportServer};
 pub(crate) use keys::{ApiKeysWhat, CreateApiKey, Keys, KeysWhat, ListApiKeys, RevokeApiKey};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
+pub(crate) use platforms::PlatformArguments;
 pub(crate) use sockets::SocketFlags;
 pub(crate) use test::Test;
 pub(crate) use upkeep::{Backup, Completions, Health, Man, Restore, SchemaArguments, SchemaOf, Upgrade};
@@ -71,12 +74,17 @@ fn version() -> &'static str {
     &VERSION
 }
 
+/// The command that connects what is named behind it: a program that speaks MCP, or a platform.
+const CONNECT: &str = "connect";
+
 /// What was asked for.
 pub(crate) enum Invocation {
     /// A command of the program's own.
     Own(Box<Command>),
     /// One that comes with a protocol, and what was typed behind it.
     Client(&'static ClientCommand, ArgMatches),
+    /// The steps that connect a platform, and what was typed behind its name.
+    Platform(&'static ConnectorKind, ArgMatches),
 }
 
 /// Reads the command line.
@@ -89,7 +97,10 @@ pub(crate) fn parse() -> Result<Invocation, clap::Error> {
     if let Some((name, typed)) = matches.subcommand()
         && let Some(client) = clients().find(|client| (client.command)().get_name() == name)
     {
-        return Ok(Invocation::Client(client, typed.clone()));
+        return Ok(match platforms::named(typed) {
+            Some((kind, typed)) => Invocation::Platform(kind, typed),
+            None => Invocation::Client(client, typed.clone()),
+        });
     }
     Arguments::from_arg_matches(&matches).map(|arguments| Invocation::Own(Box::new(arguments.command)))
 }
@@ -98,7 +109,7 @@ pub(crate) fn parse() -> Result<Invocation, clap::Error> {
 pub(crate) fn command() -> clap::Command {
     let clients = CLIENT_COMMANDS.iter().copied().flatten();
     let all = clients.fold(Arguments::command(), |command, client| command.subcommand((client.command)()));
-    examples::with_examples(all)
+    examples::with_examples(all.mut_subcommand(CONNECT, platforms::with_platforms))
 }
 
 #[derive(Debug, Subcommand)]
@@ -257,9 +268,7 @@ pub(crate) enum Command {
     #[command(after_help = "Example:\n  forecourt man | man -l -")]
     Man(Man),
     /// Print the JSON Schema of the settings, for editors that check and complete TOML.
-    #[command(
-        after_help = "Example:\n  forecourt schema --out mysite      # its files are checked as you type"
-    )]
+    #[command(after_help = "Example:\n  forecourt schema --out mysite      # its files are checked as you type")]
     Schema(SchemaArguments),
 }
 

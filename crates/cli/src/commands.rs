@@ -10,6 +10,7 @@ mod changes;
 mod check;
 mod completions;
 mod conform;
+mod connectors;
 mod dev;
 mod discover;
 mod eval;
@@ -47,6 +48,7 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
     let command = match invocation {
         Invocation::Own(command) => *command,
         Invocation::Client(client, typed) => return (client.run)(typed).await,
+        Invocation::Platform(kind, typed) => return connectors::steps(kind, &typed),
     };
     match command {
         Command::Serve(serve) => serve::run(serve).await,

@@ -82,7 +82,21 @@ const LAYERS: &[&[&str]] = &[
     &["index"],
     &["identity", "host", "agents"],
     &["acceptance", "attribution", "completions", "conform", "correspondence", "surface", "synthesis"],
-    &["a2a", "activitypub", "agtp", "agtp-client", "email", "mcp", "mentionable", "nlweb", "search", "signin"],
+    &["connectors"],
+    &[
+        "a2a",
+        "activitypub",
+        "agtp",
+        "agtp-client",
+        "email",
+        "mcp",
+        "mentionable",
+        "nlweb",
+        "search",
+        "signin",
+        "slack",
+        "telegram",
+    ],
     &["admin", "backends"],
     &["forecourt"],
     &["cli"],
@@ -90,7 +104,7 @@ const LAYERS: &[&[&str]] = &[
 
 /// Crates that are protocols: nobody but the registry names them. Further crates of a protocol begin with its name, as
 /// `agtp-wire` does; they are its own, and named by nobody else either.
-const PROTOCOLS: &[&str] = &["a2a", "activitypub", "agtp", "email", "mcp", "mentionable", "nlweb"];
+const PROTOCOLS: &[&str] = &["a2a", "activitypub", "agtp", "email", "mcp", "mentionable", "nlweb", "slack", "telegram"];
 
 /// Pairs of one layer of which the first may use the second. Empty: keep it so.
 const SIDEWAYS: &[(&str, &str)] = &[];

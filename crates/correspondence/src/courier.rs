@@ -53,6 +53,8 @@ pub struct Outgoing<'a, A> {
     pub content: Content<'a>,
     /// Names the delivery: the same for each attempt at it.
     pub id: &'a str,
+    /// The task that it is the answer of, if it is one: files that were kept beside it are read with its permit.
+    pub task: Option<&'a Task>,
 }
 
 /// What sends answers of one protocol.
@@ -117,7 +119,8 @@ impl<A: Address, C: Carrier<A>> LetterCourier<A, C> {
         {
             tracing::warn!(%error, "an answer will not follow by itself once what was asked for is done");
         }
-        self.carrier.send(Outgoing { desk, letter, content, id: &delivery.webhook.id }).await
+        let task = delivery.task.as_ref();
+        self.carrier.send(Outgoing { desk, letter, content, id: &delivery.webhook.id, task }).await
     }
 }
 

@@ -39,3 +39,22 @@ pub fn part_in_words(part: &Part) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use forecourt_core::reply::Question;
+
+    use super::*;
+
+    #[test]
+    fn every_ending_is_told_in_words_but_a_cancelled_one() {
+        let of = |ending| answer_in_words(&CollectedReply::new(vec![Part::text("So far.")], ending));
+        assert_eq!(of(Ending::Complete).unwrap(), "So far.");
+        assert_eq!(of(Ending::Question(Question::new("Which?"))).unwrap(), "So far.\n\nWhich?");
+        assert_eq!(of(Ending::failed("it broke")).unwrap(), "So far.\n\nThe question could not be answered: it broke");
+        // What an agent says in one message is among the parts as well.
+        assert_eq!(of(Ending::Message("So far.".to_owned())).unwrap(), "So far.");
+        assert_eq!(of(Ending::Canceled), None);
+        assert_eq!(answer_in_words(&CollectedReply::new(Vec::new(), Ending::Complete)).unwrap(), "There is no answer.");
+    }
+}

@@ -132,6 +132,7 @@ impl Own {
             | Purpose::Upstream
             | Purpose::CertificateAuthority
             | Purpose::Telemetry
+            | Purpose::Platform
             | Purpose::Service => false,
         })
     }

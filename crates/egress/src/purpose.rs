@@ -42,6 +42,9 @@ pub enum Purpose {
     /// The certificate authority that signs our certificates, whose directory the operator chose: any address and
     /// port, over https alone. RFC 8555 6.1.
     CertificateAuthority,
+    /// A platform that agents are mentioned on, such as a chat, with the credentials of its connector: any address and
+    /// port over https; plain http only within opened networks, where that is open. Files of its messages too.
+    Platform,
     /// The collector of traces, metrics and logs that the operator named: any address, port and scheme. It is
     /// no part of any trace.
     Telemetry,
@@ -84,6 +87,7 @@ impl Purpose {
             Self::SignIn => "sign_in",
             Self::Service => "service",
             Self::Telemetry => "telemetry",
+            Self::Platform => "platform",
             Self::CertificateAuthority => "certificate_authority",
         }
     }
@@ -93,7 +97,7 @@ impl Purpose {
         match self {
             Self::Upstream | Self::Telemetry => true,
             // Operators' URLs too, but with credentials in them: in plain text only within networks that were opened.
-            Self::Service | Self::CertificateAuthority => target.is_https(),
+            Self::Service | Self::Platform | Self::CertificateAuthority => target.is_https(),
             Self::Attachment
             | Self::Webhook
             | Self::Callback
@@ -125,6 +129,7 @@ impl Purpose {
             | Self::Upstream
             | Self::CertificateAuthority
             | Self::Telemetry
+            | Self::Platform
             | Self::Service => 0,
         }
     }
@@ -143,6 +148,7 @@ impl Purpose {
             | Self::RemoteAgent
             | Self::Upstream
             | Self::CertificateAuthority
+            | Self::Platform
             | Self::Telemetry => "*/*",
         }
     }
@@ -164,7 +170,7 @@ impl Purpose {
             | Self::CertificateAuthority
             | Self::Telemetry => base,
             Self::Crawl => Deadlines { body_bytes_max: limits::PAGE_BYTES_MAX, ..base },
-            Self::Attachment => Deadlines { body_bytes_max: config.attachment_bytes.get(), ..base },
+            Self::Attachment | Self::Platform => Deadlines { body_bytes_max: config.attachment_bytes.get(), ..base },
             Self::Webhook | Self::Callback => Deadlines { body_bytes_max: limits::RECEIPT_BYTES_MAX, ..base },
             Self::RemoteAgent | Self::Upstream | Self::Service => Deadlines {
                 first_byte: limits::ANSWER_TIME_MAX,

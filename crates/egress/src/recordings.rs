@@ -210,6 +210,7 @@ fn is_never_sent(purpose: Purpose) -> bool {
         Purpose::Webhook
         | Purpose::Callback
         | Purpose::Federation
+        | Purpose::Platform
         | Purpose::Telemetry
         | Purpose::CertificateAuthority => true,
         Purpose::Attachment

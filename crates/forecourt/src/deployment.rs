@@ -24,7 +24,7 @@ use forecourt_payments::PaymentsSettings;
 use forecourt_rules::CountryTable;
 use forecourt_server::HttpLimits;
 use forecourt_settings::{Environment, KeyMove, Problem, Problems, ProcessEnvironment, Section};
-use forecourt_surface::SERVERS;
+use forecourt_surface::{CONNECTORS, SERVERS};
 use serde_json::Value;
 
 use self::read::{AGENTS, read_agents, read_top};
@@ -36,7 +36,7 @@ use crate::hubs::{HUBS, HubFile, HubLists, OpenHub, read_hubs};
 use crate::meters::Meters;
 use crate::oversights::unread_files;
 use crate::rules::HostRule;
-use crate::servers::{ServerFile, read_servers};
+use crate::servers::{ConnectorFile, ServerFile, read_connectors, read_servers};
 use crate::settings;
 pub use crate::settings::FILE;
 use crate::settings::telemetry::Telemetry;
@@ -113,6 +113,8 @@ pub struct Deployment {
     pub(crate) agents: Vec<AgentDefinition>,
     /// The servers behind it.
     pub(crate) servers: Vec<ServerFile>,
+    /// The platforms that its agents are mentioned on.
+    pub(crate) connectors: Vec<ConnectorFile>,
     /// The hubs elsewhere whose agents it fronts.
     pub(crate) hubs: Vec<HubFile>,
     /// What is known of them, from one deployment to the next.
@@ -190,13 +192,17 @@ impl Deployment {
         problems.extend(wrong);
         let (servers, wrong) = read_servers(folder, environment);
         problems.extend(wrong);
+        let (connectors, wrong) = read_connectors(folder, environment);
+        problems.extend(wrong);
         let (hubs, wrong) = read_hubs(folder, environment);
         problems.extend(wrong);
-        let unread = [AGENTS, SERVERS, HUBS].into_iter().flat_map(|settings| unread_files(&folder.join(settings)));
+        let unread =
+            [AGENTS, SERVERS, CONNECTORS, HUBS].into_iter().flat_map(|settings| unread_files(&folder.join(settings)));
         match top {
             Some(mut deployment) if problems.is_empty() => {
                 deployment.agents = agents;
                 deployment.servers = servers;
+                deployment.connectors = connectors;
                 deployment.hubs = hubs;
                 deployment.oversights.extend(unread);
                 Ok(deployment)

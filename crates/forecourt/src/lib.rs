@@ -49,6 +49,7 @@ mod agents;
 pub mod alerts;
 mod certificates;
 mod code;
+pub mod connector_survey;
 mod content;
 mod content_watcher;
 mod crawl;

@@ -81,6 +81,8 @@ const GROUPS: &[Group] = &[
             "nlweb",
             "email",
             "activitypub",
+            "slack",
+            "telegram",
             "conform",
         ],
     ),

@@ -4,6 +4,7 @@
 use forecourt_agents::Backend;
 use forecourt_agents::hub::HubKind;
 use forecourt_client::ClientCommand;
+use forecourt_surface::connector::ConnectorKind;
 use forecourt_surface::{HttpRoutes, Mount, Protocol};
 
 /// The protocols, in the order in which they are shown.
@@ -19,6 +20,9 @@ pub const PROTOCOLS: &[Protocol] = &[
 
 /// The commands of the command line that clients of protocols bring, in the order in which they are shown.
 pub const CLIENT_COMMANDS: &[&[ClientCommand]] = &[forecourt_agtp_client::COMMANDS, forecourt_mcp::COMMANDS];
+
+/// The platforms that agents are mentioned on, in the order in which they are shown.
+pub const CONNECTORS: &[ConnectorKind] = &[forecourt_slack::CONNECTOR, forecourt_telegram::CONNECTOR];
 
 /// What mounts pages of the host.
 type MountPages = fn(&Mount) -> HttpRoutes;

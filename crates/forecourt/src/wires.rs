@@ -14,11 +14,15 @@ use forecourt_server::RouteClasses;
 use forecourt_settings::{Problem, Problems, Section};
 use forecourt_surface::protected_resource;
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{Listen, Mount, Protocol, PublishedDocument, RegistryEntry, ServerDefinition, Surface, Wire};
+use forecourt_surface::{
+    ConnectorDefinition, FileDefinitions, Listen, Mount, Protocol, PublishedDocument, RegistryEntry, ServerDefinition,
+    Surface, Wire,
+};
 use futures::future::BoxFuture;
 
 use crate::crawl;
-use crate::registry::{PAGES, PROTOCOLS, SERVED_BY};
+use crate::registry::{CONNECTORS, PAGES, PROTOCOLS, SERVED_BY};
+use crate::servers::ConnectorFile;
 
 /// What metrics call the paths that say where tokens come from, which are no protocol's.
 const IDENTITY: &str = "identity";
@@ -69,9 +73,35 @@ impl Wires {
     pub(crate) fn set_servers(&mut self, servers: Vec<ServerDefinition>) -> Result<(), Problems> {
         let of_servers = self.0.iter_mut().find(|open| open.protocol.name == SERVED_BY);
         match of_servers {
-            Some(open) if !servers.is_empty() => open.wire.set_servers(servers),
+            Some(open) if !servers.is_empty() => open.wire.set_definitions(FileDefinitions::Servers(servers)),
             _ => Ok(()),
         }
+    }
+
+    /// Opens the protocol of each kind of connector that there are files of, and gives them to it.
+    ///
+    /// # Errors
+    /// Everything in their files that is wrong, and kinds that nobody knows.
+    pub(crate) fn set_connectors(&mut self, files: Vec<ConnectorFile>) -> Result<(), Problems> {
+        let mut problems = Problems::new();
+        let known = || CONNECTORS.iter().map(|kind| kind.protocol.name).collect::<Vec<_>>().join(", ");
+        for file in files.iter().filter(|file| !CONNECTORS.iter().any(|kind| kind.protocol.name == file.kind)) {
+            let words = format!("unknown kind `{}` (known: {})", file.kind, known());
+            problems.push(file.definition.section.problem(None, words));
+        }
+        for kind in CONNECTORS {
+            let of_kind = files.iter().filter(|file| file.kind == kind.protocol.name);
+            let definitions: Vec<ConnectorDefinition> = of_kind.map(|file| file.definition.clone()).collect();
+            let Some(first) = definitions.first() else { continue };
+            let section = Section::empty(first.section.file(), "");
+            let opened = (kind.protocol.open)(section).and_then(|mut wire| {
+                wire.set_definitions(FileDefinitions::Connectors(definitions))?;
+                Ok(wire)
+            });
+            let wire = problems.absorb(opened);
+            self.0.extend(wire.map(|wire| OpenProtocol { protocol: &kind.protocol, wire }));
+        }
+        problems.into_result(())
     }
 
     /// Takes notice of where the sockets of protocols were opened, by name.

@@ -93,7 +93,7 @@ use forecourt_core::Site;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_settings::{MovedKey, Problems, Section};
 use forecourt_surface::protected_resource::ResourceOfPath;
-use forecourt_surface::{Mount, Protocol, RegistryEntry, ServerDefinition, Surface, Wire};
+use forecourt_surface::{FileDefinitions, Mount, Protocol, RegistryEntry, Surface, Wire};
 use futures::future::BoxFuture;
 
 use offer::Offer;
@@ -155,8 +155,10 @@ impl Wire for McpWire {
         Ok(surfaces)
     }
 
-    fn set_servers(&mut self, servers: Vec<ServerDefinition>) -> Result<(), Problems> {
-        self.servers = servers::read(&servers)?;
+    fn set_definitions(&mut self, definitions: FileDefinitions) -> Result<(), Problems> {
+        if let FileDefinitions::Servers(servers) = definitions {
+            self.servers = servers::read(&servers)?;
+        }
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 //! Two layers that do not trust each other: the parser writes raw HTML as text and keeps only
 //! links that [`clean::href`] lets pass; then an allow-list removes whatever should not be there.
 
+mod blocks;
 mod plain;
 mod sanitize;
 
@@ -15,6 +16,7 @@ use comrak::{Arena, Options};
 use crate::limits::{HTML_BYTES_MAX, MARKDOWN_BYTES_MAX, NESTING_MAX, NODES_MAX, PARSE_STEPS_256_MAX};
 use crate::{clean, escape};
 
+pub use blocks::{Marks, to_blocks};
 pub use plain::to_plain;
 
 /// CommonMark with tables, strikethrough, task lists and autolinks, as HTML for inside an element.

@@ -207,4 +207,10 @@ sentences! { DECISION_METHODS;
     page_failure_title = "page-failure-title" (code: &str);
     /// The same in a sentence, for the codes that have one; else that too much is going on.
     page_failure_message = "page-failure-message" (code: &str);
+    /// “Agree”, as a button that opens the page of a consent
+    decision_open_consent = "decision-open-consent" ();
+    /// “Pay”, as a button that opens the page of a payment
+    decision_open_payment = "decision-open-payment" ();
+    /// “Sign in”, as a button that opens the page for that
+    decision_open_sign_in = "decision-open-sign-in" ();
 }

@@ -9,6 +9,7 @@
 //! | [`base_url`] | the origin that URLs in an answer begin with |
 //! | [`protected_resource`] | who gives out tokens for what is at a path, RFC 9728 |
 //! | [`refusal`] | the status, the fields and the words of a refusal |
+//! | [`connector`] | kinds of platforms that agents are mentioned on |
 //! | [`cors`] | pages of other origins, where an agent's card lets them in |
 //! | [`document`] | public documents: tags, caching, every origin |
 //! | [`answer`] | a response before it meets the server |
@@ -18,7 +19,7 @@
 //! | [`body`] | what a request body says it is, and reading it within its bounds |
 //! | [`negotiate`] | media types and languages by quality, RFC 9110 section 12.5 |
 //! | [`same_origin`] | who may post from a browser |
-//! | [`server`] | servers elsewhere that a protocol puts behind the host |
+//! | [`server`] | what files define for a protocol: servers behind the host, connectors to platforms |
 //! | [`sse`] | server-sent events that no text can break out of |
 //! | [`prefer`] | the `Prefer` header, RFC 7240 |
 //! | [`template`] | texts and JSON with holes |
@@ -31,6 +32,7 @@ pub mod agent_path;
 pub mod answer;
 pub mod base_url;
 pub mod body;
+pub mod connector;
 pub mod cors;
 pub mod credentials;
 pub mod disposition;
@@ -55,4 +57,7 @@ pub use base_url::BaseUrl;
 pub use protocol::{
     Carries, HttpRoutes, Listen, Mount, Protocol, PublishedDocument, RegistryEntry, Socket, Surface, Wire,
 };
-pub use server::{SERVER_FUNCTIONS, SERVERS, ServerDefinition, ServerKind, ServerNames};
+pub use server::{
+    CONNECTORS, ConnectorDefinition, FileDefinitions, SERVER_FUNCTIONS, SERVERS, ServerDefinition, ServerKind,
+    ServerNames,
+};

@@ -21,7 +21,7 @@ use futures::future::BoxFuture;
 
 use crate::failure::HostFailure;
 use crate::protected_resource::ResourceOfPath;
-use crate::server::ServerDefinition;
+use crate::server::FileDefinitions;
 use crate::tool::Tool;
 
 /// A protocol, as the registry knows it before anything is read: what it is called, what its section may
@@ -101,14 +101,14 @@ pub trait Wire: Send + Sync {
         Ok(None)
     }
 
-    /// Takes the servers that it is to put behind the host, before any surface is built. Empty where there are none.
+    /// Takes what files of a folder define for it, before any surface is built. Not called where there are none.
     ///
     /// # Errors
-    /// Everything in their files that is wrong, all at once.
-    fn set_servers(&mut self, servers: Vec<ServerDefinition>) -> Result<(), Problems> {
-        let none = |server: ServerDefinition| server.section.problem(None, "no protocol here has servers behind it");
+    /// Everything in these files that is wrong, all at once.
+    fn set_definitions(&mut self, definitions: FileDefinitions) -> Result<(), Problems> {
+        let none = |section: &Section| section.problem(None, "no protocol here takes such files");
         let mut problems = Problems::new();
-        problems.extend(servers.into_iter().map(none));
+        problems.extend(definitions.sections().into_iter().map(none));
         problems.into_result(())
     }
 

@@ -1,5 +1,5 @@
-//! This module says how a server elsewhere is put behind the host: a file that a protocol reads, and the gate before
-//! whatever the server has.
+//! This module says what files of a deployment define for one protocol: servers that are put behind the host, each with
+//! the gate before whatever it has, and platforms that agents are mentioned on.
 
 use std::path::PathBuf;
 
@@ -10,6 +10,36 @@ use forecourt_settings::Section;
 
 /// The folder of the files that define servers.
 pub const SERVERS: &str = "servers";
+
+/// The folder of the files that define connectors.
+pub const CONNECTORS: &str = "connectors";
+
+/// What files of a folder define for a protocol.
+pub enum FileDefinitions {
+    /// Files of [`SERVERS`].
+    Servers(Vec<ServerDefinition>),
+    /// Files of [`CONNECTORS`].
+    Connectors(Vec<ConnectorDefinition>),
+}
+
+/// A platform that agents are mentioned on, such as a workspace of a chat, as its file defines it.
+#[derive(Clone)]
+pub struct ConnectorDefinition {
+    /// Its name: that of the file.
+    pub name: Handle,
+    /// What its file says.
+    pub section: Section,
+}
+
+impl FileDefinitions {
+    /// The sections of all files, for what is wrong with each.
+    pub fn sections(&self) -> Vec<&Section> {
+        match self {
+            Self::Servers(servers) => servers.iter().map(|server| &server.section).collect(),
+            Self::Connectors(connectors) => connectors.iter().map(|connector| &connector.section).collect(),
+        }
+    }
+}
 
 /// What the names of functions begin with that are tools of servers: `servers.NAME.TOOL`.
 pub const SERVER_FUNCTIONS: &str = "servers.";

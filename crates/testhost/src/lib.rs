@@ -27,7 +27,7 @@ use forecourt_pages::Pages;
 use forecourt_settings::{Problems, Section};
 use forecourt_store::Memory;
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{Mount, Protocol, ServerDefinition, Surface, Wire, protected_resource};
+use forecourt_surface::{FileDefinitions, Mount, Protocol, ServerDefinition, Surface, Wire, protected_resource};
 use forecourt_testkit::{CountedEntropy, HandClock};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -309,7 +309,8 @@ impl MountedHost {
     pub fn open(&self, protocol: &Protocol) -> Result<Box<dyn Wire>, Problems> {
         let mut wire = (protocol.open)(self.section.clone())?;
         if !self.servers.is_empty() {
-            wire.set_servers(self.servers.iter().map(|server| self.definition(server)).collect())?;
+            let servers = self.servers.iter().map(|server| self.definition(server)).collect();
+            wire.set_definitions(FileDefinitions::Servers(servers))?;
         }
         Ok(wire)
     }

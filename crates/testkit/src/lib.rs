@@ -15,7 +15,9 @@ pub mod postgres;
 mod proven;
 mod scripted;
 mod search_engine;
+mod slack;
 pub mod store_suite;
+mod telegram;
 mod vectors;
 
 pub use ambient::{CountedEntropy, HandClock, HandMachine};
@@ -28,4 +30,8 @@ pub use port::free_port;
 pub use proven::proven;
 pub use scripted::{ScriptedAgent, Step, card};
 pub use search_engine::{OsmemServer, SearchDouble, SearchEngine};
+pub use slack::{
+    SLACK_BOT, SLACK_SECRET, SLACK_TOKEN, SlackBooks, SlackDouble, SlackMessage, slack_event, slack_signature,
+};
+pub use telegram::{TELEGRAM_BOT, TELEGRAM_TOKEN, TelegramBooks, TelegramDouble, TelegramMessage};
 pub use vectors::{data, vector_files, vectors};

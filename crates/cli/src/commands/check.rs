@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::printable::{self, counted};
 use super::test::StandInEnvironment;
-use super::{hubs, reach, servers};
+use super::{connectors, hubs, reach, servers};
 use crate::args::Check;
 use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 
@@ -76,6 +76,7 @@ async fn run_one(check: &Check) -> Outcome {
             let mut problems = failure.as_json();
             problems["servers"] = elsewhere.servers;
             problems["hubs"] = elsewhere.hubs;
+            problems["connectors"] = elsewhere.connectors;
             print_json(&problems)?;
             Err(failure.said())
         }
@@ -89,13 +90,15 @@ async fn run_one(check: &Check) -> Outcome {
 struct Elsewhere {
     servers: Value,
     hubs: Value,
+    connectors: Value,
 }
 
-/// Asks the servers behind the deployment, and the hubs that it follows.
+/// Asks the servers behind the deployment, the hubs that it follows, and the platforms that it is connected to.
 async fn connect(check: &Check) -> (Elsewhere, Outcome) {
     let (servers, of_servers) = servers::connect(&check.place.dir, check.json).await;
     let (hubs, of_hubs) = hubs::connect(&check.place.dir, check.json).await;
-    (Elsewhere { servers, hubs }, both(of_servers, of_hubs))
+    let (connectors, of_connectors) = connectors::connect(&check.place.dir, check.json).await;
+    (Elsewhere { servers, hubs, connectors }, both(both(of_servers, of_hubs), of_connectors))
 }
 
 /// Two outcomes as one. Of two failures the first is told at once.
@@ -204,6 +207,7 @@ fn show(check: &Check, report: CheckReport, elsewhere: &Elsewhere) -> Outcome {
             "endpoints": all.iter().map(|endpoint| endpoint.projection()).collect::<Vec<_>>(),
             "servers": elsewhere.servers,
             "hubs": elsewhere.hubs,
+            "connectors": elsewhere.connectors,
             "semantic_types": if check.explain { explained(&endpoints) } else { Value::Null },
         }));
     }

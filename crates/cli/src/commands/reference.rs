@@ -17,7 +17,7 @@ use schemars::schema_for;
 
 use crate::args::{ReferenceArguments, ReferenceTopic};
 use crate::output::{Outcome, stdout};
-use forecourt::registry::{BACKENDS, PROTOCOLS, PagesSettings, SERVERS};
+use forecourt::registry::{BACKENDS, CONNECTORS, PROTOCOLS, PagesSettings, SERVERS};
 use forecourt::settings::{
     AdminSettings, AgentSettings, BusSettings, DomainEntry, DrainSettings, GeoSettings, HubSettings, Listen, Log,
     MetricsSettings, QuestionSettings, ReloadSettings, StoreSettings, Tls, TopSettings,
@@ -104,6 +104,10 @@ pub(super) fn sections() -> Vec<DocumentedSection> {
     for backend in BACKENDS {
         let name = leak(format!("agents/*.toml [backend] kind = \"{}\"", backend.kind));
         sections.push(documented(name, backend.about, backend.schema));
+    }
+    for kind in CONNECTORS {
+        let name = leak(format!("connectors/*.toml kind = \"{}\"", kind.protocol.name));
+        sections.push(documented(name, kind.protocol.about, kind.schema));
     }
     sections.extend(of_other_folders());
     sections

@@ -37,6 +37,8 @@
 //! | `catalog` | `catalog diff`: what changed, what breaks, and exit codes |
 //! | `openapi` | `import openapi` and `export openapi` |
 //! | `pipes` | standard output that nobody reads, and what exit codes mean |
+//! | `slack` | agents in Slack: mentions, refusals, edits, files, a daemon that is killed |
+//! | `telegram` | the same in Telegram |
 //! | `email` | questions and answers by mail, with mail programs, DNS and DKIM of others |
 //! | `trip` | an agent that books at three imported services under contracts that it proposes, and pays |
 //! | `endpoints` | endpoints from their files to callers, over every protocol |
@@ -171,12 +173,14 @@ mod sharpened;
 mod siblings;
 mod sign_in;
 mod site_pages;
+mod slack;
 mod standing;
 mod starters;
 mod stranger;
 mod support;
 mod switches;
 mod tasks;
+mod telegram;
 mod telemetry;
 mod three_nodes;
 mod tool;

@@ -16,6 +16,7 @@ pub(super) const ABOUT: &[&str] = &[
     "content, to be searched",
     "callers, agents, the verbs",
     "shared by protocols, and proofs",
+    "shared by chats",
     "a protocol is one crate",
     "the operator, and backends",
     "one daemon",

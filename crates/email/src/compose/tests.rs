@@ -1,10 +1,10 @@
 //! Answers as messages, read back by a parser.
 
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::reply::Question;
 use forecourt_core::{CollectedReply, Ending, Handle, Part, Sender};
 use forecourt_correspondence::Letter;
 use mail_parser::MessageParser;
+use serde_json::Value;
 
 use super::*;
 use crate::address::MailAddress;
@@ -79,16 +79,4 @@ fn rfc3834_3_1_answers_say_that_a_program_wrote_them_and_nobody_adds_a_field() {
     assert!(message.bcc().is_none(), "{text}");
     assert_eq!(message.body_text(0).unwrap().trim(), "**Hi** <script>");
     assert!(message.body_html(0).unwrap().contains("<strong>Hi</strong> &lt;script&gt;"), "{text}");
-}
-
-#[test]
-fn every_ending_is_told_in_words_but_a_cancelled_one() {
-    let of = |ending| reply_words(&CollectedReply::new(vec![Part::text("So far.")], ending));
-    assert_eq!(of(Ending::Complete).unwrap(), "So far.");
-    assert_eq!(of(Ending::Question(Question::new("Which?"))).unwrap(), "So far.\n\nWhich?");
-    assert_eq!(of(Ending::failed("it broke")).unwrap(), "So far.\n\nThe question could not be answered: it broke");
-    // What an agent says in one message is among the parts as well.
-    assert_eq!(of(Ending::Message("So far.".to_owned())).unwrap(), "So far.");
-    assert_eq!(of(Ending::Canceled), None);
-    assert_eq!(reply_words(&CollectedReply::new(Vec::new(), Ending::Complete)).unwrap(), "There is no answer.");
 }

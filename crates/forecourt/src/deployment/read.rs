@@ -262,6 +262,7 @@ fn assemble(
         endpoints: serving.endpoints,
         agents: Vec::new(),
         servers: Vec::new(),
+        connectors: Vec::new(),
         hubs: Vec::new(),
         hub_lists: Arc::default(),
         open_hubs: Vec::new(),

@@ -9,7 +9,7 @@ use forecourt_admin::editor::{EditError, Texts, changed_files};
 use super::limits::{DEPTH_MAX, FILE_BYTES_MAX, FILES_MAX, NAME_CHARS_MAX, TEXTS_BYTES_MAX};
 
 /// Folders whose files may be changed, beside files right in the deployment's folder.
-const FOLDERS: [&str; 7] = ["agents", "endpoints", "hubs", "prompts", "recipes", "servers", "vocabulary"];
+const FOLDERS: [&str; 8] = ["agents", "connectors", "endpoints", "hubs", "prompts", "recipes", "servers", "vocabulary"];
 /// Kinds of files that may be changed: settings, contracts and prompts. Programs and content are not.
 const EXTENSIONS: [&str; 5] = ["json", "md", "toml", "yaml", "yml"];
 

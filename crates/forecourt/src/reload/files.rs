@@ -10,7 +10,8 @@ use forecourt_settings::files;
 use toml::Value;
 
 /// Folders within that of a deployment whose files are watched, however deep.
-const FOLDERS: [&str; 7] = ["agents", "endpoints", "functions", "hubs", "public", "servers", "vocabulary"];
+const FOLDERS: [&str; 8] =
+    ["agents", "connectors", "endpoints", "functions", "hubs", "public", "servers", "vocabulary"];
 /// How deep.
 const DEPTH_MAX: usize = 6;
 /// Files that are watched, at most. What is over that is taken up on `SIGHUP` and `POST /reload` alone.

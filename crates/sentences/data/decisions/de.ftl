@@ -187,3 +187,6 @@ page-failure-message = { $code ->
     [already-answered] Diese Frage wurde schon beantwortet, und was dafür getan wurde, ist verbraucht.
    *[unavailable] Hier ist im Moment zu viel los. Versuchen Sie es gleich noch einmal.
 }
+decision-open-consent = Zustimmen
+decision-open-payment = Bezahlen
+decision-open-sign-in = Anmelden

@@ -187,3 +187,6 @@ page-failure-message = { $code ->
     [already-answered] This question was answered already, and what was done for it is used up.
    *[unavailable] Too much is going on here at the moment. Try again in a little while.
 }
+decision-open-consent = Agree
+decision-open-payment = Pay
+decision-open-sign-in = Sign in

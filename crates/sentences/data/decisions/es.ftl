@@ -187,3 +187,6 @@ page-failure-message = { $code ->
     [already-answered] Esta pregunta ya tuvo respuesta, y lo que se hizo por ella está consumido.
    *[unavailable] Hay demasiada actividad aquí en este momento. Inténtelo de nuevo enseguida.
 }
+decision-open-consent = Aceptar
+decision-open-payment = Pagar
+decision-open-sign-in = Iniciar sesión

@@ -187,3 +187,6 @@ page-failure-message = { $code ->
     [already-answered] Cette question a déjà reçu sa réponse, et ce qui a été fait pour elle est consommé.
    *[unavailable] Il y a trop d’activité ici pour le moment. Réessayez dans un instant.
 }
+decision-open-consent = Accepter
+decision-open-payment = Payer
+decision-open-sign-in = Se connecter

@@ -17,7 +17,11 @@ use super::{gallery, of_page, root, scratch};
 use crate::support::{Deployment, FREE_PORTS, Served, within};
 
 /// What a reader has in the environment.
-pub(super) const VARIABLES: [(&str, &str); 18] = [
+pub(super) const VARIABLES: [(&str, &str); 22] = [
+    ("TELEGRAM_BOT_TOKEN", "123456:telegram-0123456789abcdef"),
+    ("TELEGRAM_SECRET", "telegram-0123456789abcdef"),
+    ("SLACK_SIGNING_SECRET", "slack-0123456789abcdef"),
+    ("SLACK_BOT_TOKEN", "xoxb-0123456789abcdef"),
     ("PSP_SECRET", "psp-0123456789abcdef"),
     ("STRIPE_KEY", "sk_test_0123456789abcdef"),
     ("STRIPE_WEBHOOK", "whsec_0123456789abcdef"),

@@ -1,0 +1,219 @@
+//! An answer or a refusal that is due, in messages of the platform.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use forecourt_core::part::FileSource;
+use forecourt_core::policy::RefusalKind;
+use forecourt_core::{CollectedReply, Error, File, Language, Part, PolicyPart};
+use forecourt_correspondence::{Carrier, Content, Letter, Outgoing, answer_in_words};
+use forecourt_egress::Egress;
+use forecourt_host::{CarryOutcome, TaskAccess};
+use forecourt_pages::markdown::to_blocks;
+use forecourt_sentences::{Sentences, SpokenLanguage};
+use futures::future::BoxFuture;
+
+use crate::address::ChatAddress;
+use crate::connector::{Connectors, Speaking};
+use crate::limits::FILES_PER_ANSWER_MAX;
+use crate::live::{LiveAnswers, bounded};
+use crate::platform::{Platform, PlatformError, Post, PostButton};
+use crate::records::{Records, SentItem};
+use crate::split::split;
+
+/// Sends what is due over the connectors of one kind.
+pub(crate) struct ChatCarrier<P: Platform> {
+    pub(crate) connectors: Arc<Connectors<P>>,
+    pub(crate) egress: Arc<Egress>,
+    pub(crate) live: Arc<LiveAnswers>,
+}
+
+/// Why something was not sent.
+enum SendError {
+    Platform(PlatformError),
+    Host(Error),
+}
+
+impl From<PlatformError> for SendError {
+    fn from(error: PlatformError) -> Self {
+        Self::Platform(error)
+    }
+}
+
+impl From<Error> for SendError {
+    fn from(error: Error) -> Self {
+        Self::Host(error)
+    }
+}
+
+impl<P: Platform> Carrier<ChatAddress<P>> for ChatCarrier<P> {
+    fn send<'a>(&'a self, outgoing: Outgoing<'a, ChatAddress<P>>) -> BoxFuture<'a, CarryOutcome> {
+        Box::pin(async move {
+            let Some(connector) = self.connectors.get(&outgoing.letter.address.connector) else {
+                tracing::warn!("an answer was given up: its connector is not there any more");
+                return CarryOutcome::Never;
+            };
+            self.live.stop(&outgoing.letter.token).await;
+            let speaking = Speaking { connector, egress: &self.egress };
+            let done = match outgoing.content.refusal() {
+                Some(part) => refuse(speaking, &outgoing, part).await,
+                None => answer(speaking, &outgoing).await,
+            };
+            match done {
+                Ok(()) => CarryOutcome::Delivered,
+                Err(SendError::Platform(PlatformError::Later(wait))) => CarryOutcome::Wait(bounded(wait)),
+                Err(SendError::Platform(PlatformError::Refused(reason))) => {
+                    tracing::warn!(reason, "the platform refused an answer");
+                    CarryOutcome::Never
+                }
+                Err(SendError::Platform(PlatformError::Failed(reason))) => {
+                    tracing::warn!(reason, "an answer was not sent");
+                    CarryOutcome::Later
+                }
+                Err(SendError::Host(error)) => {
+                    tracing::warn!(%error, "an answer was not sent");
+                    CarryOutcome::Later
+                }
+            }
+        })
+    }
+}
+
+/// Sends a refusal: its words, and a button that opens the page where a person does what it wants. Only for who asked,
+/// where the platform can do that: the link opens what is that person's alone.
+async fn refuse<P: Platform>(
+    speaking: Speaking<'_, P>,
+    outgoing: &Outgoing<'_, ChatAddress<P>>,
+    part: &PolicyPart,
+) -> Result<(), SendError> {
+    let (letter, platform) = (outgoing.letter, &speaking.connector.platform);
+    let place = &letter.address.place;
+    let (_, words) = part.in_language(letter.language.as_ref());
+    let messages = split(&to_blocks(words, platform.marks()), P::MESSAGE_CHARS_MAX);
+    let button = part.url.as_ref().map(|url| PostButton { label: label(&part.kind, letter), url: url.clone() });
+    let only_for = (!place.is_direct).then(|| letter.address.user.clone());
+    let text = messages.into_iter().next().unwrap_or_else(|| words.to_owned());
+    let reply_to = Some(letter.address.message.clone());
+    platform.post(speaking.egress, place, &Post { text, button, only_for, reply_to }).await?;
+    // What was shown of an answer before is none.
+    let records = Records::of(outgoing.desk.host(), P::KIND);
+    for sent in records.sent(&letter.token).await? {
+        if let SentItem::Message(id) = sent {
+            platform.delete(speaking.egress, place, &id).await?;
+        }
+    }
+    Ok(())
+}
+
+/// What the button of a refusal says.
+fn label<P: Platform>(kind: &RefusalKind, letter: &Letter<ChatAddress<P>>) -> String {
+    let language = letter.language.clone().unwrap_or_else(Language::english);
+    let say = Sentences::in_language(SpokenLanguage::of(&language).unwrap_or(SpokenLanguage::English));
+    match kind {
+        RefusalKind::ConsentRequired { .. } => say.decision_open_consent(),
+        RefusalKind::PaymentRequired { .. } => say.decision_open_payment(),
+        RefusalKind::Unauthorized { .. } => say.decision_open_sign_in(),
+        _ => say.decision_the_terms(),
+    }
+}
+
+/// Sends an answer. Each message is written down once it is sent: what goes on after a failure or a crash edits those
+/// that are there, and sends the others.
+async fn answer<P: Platform>(
+    speaking: Speaking<'_, P>,
+    outgoing: &Outgoing<'_, ChatAddress<P>>,
+) -> Result<(), SendError> {
+    let Content::Reply(reply) = outgoing.content else { return Ok(()) };
+    let (letter, platform) = (outgoing.letter, &speaking.connector.platform);
+    let (place, account) = (&letter.address.place, letter.sender.account());
+    let records = Records::of(outgoing.desk.host(), P::KIND);
+    let sent = records.sent(&letter.token).await?;
+    let mut there = messages_of(&sent);
+    if let Some(before) = letter.address.replaces.as_deref().filter(|_| there.is_empty()) {
+        there = messages_of(&records.sent(before).await?);
+        for id in &there {
+            records.keep_sent(account.clone(), &letter.token, &SentItem::Message(id.clone())).await?;
+        }
+    }
+    let texts = texts(reply, platform.marks(), P::MESSAGE_CHARS_MAX);
+    for (at, text) in texts.iter().enumerate() {
+        let edited = match there.get(at) {
+            Some(id) => platform.edit(speaking.egress, place, id, text).await.map(|()| true),
+            None => Ok(false),
+        };
+        match edited {
+            Ok(true) => {}
+            Err(error @ (PlatformError::Later(_) | PlatformError::Failed(_))) => return Err(error.into()),
+            // Somebody may have deleted it: the answer is sent as if it had not been there.
+            Ok(false) | Err(PlatformError::Refused(_)) => {
+                let reply_to = Some(letter.address.message.clone()).filter(|_| at == 0);
+                let post = Post { text: text.clone(), reply_to, ..Post::default() };
+                if let Some(id) = platform.post(speaking.egress, place, &post).await? {
+                    records.keep_sent(account.clone(), &letter.token, &SentItem::Message(id)).await?;
+                }
+            }
+        }
+    }
+    for id in there.iter().skip(texts.len()) {
+        platform.delete(speaking.egress, place, id).await?;
+    }
+    for (number, file) in files(reply).enumerate().take(FILES_PER_ANSWER_MAX) {
+        if sent.contains(&SentItem::File(number)) {
+            continue;
+        }
+        if let Some(bytes) = bytes(outgoing, file).await? {
+            platform.upload(speaking.egress, place, file, bytes).await?;
+        }
+        records.keep_sent(account.clone(), &letter.token, &SentItem::File(number)).await?;
+    }
+    Ok(())
+}
+
+fn messages_of(sent: &[SentItem]) -> Vec<String> {
+    let id = |sent: &SentItem| match sent {
+        SentItem::Message(id) => Some(id.clone()),
+        SentItem::File(_) => None,
+    };
+    sent.iter().filter_map(id).collect()
+}
+
+/// The messages of an answer. None where there is nothing to tell, or nothing but files.
+fn texts(reply: &CollectedReply, marks: &dyn forecourt_pages::markdown::Marks, chars_max: usize) -> Vec<String> {
+    let Some(mut words) = answer_in_words(reply) else { return Vec::new() };
+    let has_words = reply.parts.iter().any(|part| forecourt_correspondence::part_in_words(part).is_some());
+    if !has_words && files(reply).next().is_some() && matches!(reply.ending, forecourt_core::Ending::Complete) {
+        words.clear();
+    }
+    for file in files(reply) {
+        if let FileSource::Url { url, .. } = &file.source {
+            let name = file.name.as_deref().unwrap_or(url);
+            words.push_str(&format!("\n\n[{}]({url})", name.replace(['[', ']'], "")));
+        }
+    }
+    split(&to_blocks(&words, marks), chars_max)
+}
+
+fn files(reply: &CollectedReply) -> impl Iterator<Item = &File> {
+    let file = |part: &'_ Part| matches!(part, Part::File(_));
+    reply.parts.iter().filter(move |part| file(part)).filter_map(|part| match part {
+        Part::File(file) => Some(file),
+        _ => None,
+    })
+}
+
+/// The bytes of a file of an answer. `None` for one that is named by its address, or is not kept any more.
+async fn bytes<P: Platform>(outgoing: &Outgoing<'_, ChatAddress<P>>, file: &File) -> Result<Option<Bytes>, Error> {
+    match (&file.source, &file.id, outgoing.task) {
+        (FileSource::Inline(bytes), ..) => Ok(Some(bytes.clone())),
+        (FileSource::Kept, Some(id), Some(task)) => {
+            let access = TaskAccess::As(&outgoing.letter.sender);
+            let permit = outgoing.desk.host().task(&task.id, access).await?;
+            match permit.artifact(id).await {
+                Ok(artifact) => Ok(Some(artifact.bytes)),
+                Err(Error::NotFound { .. }) => Ok(None),
+                Err(error) => Err(error),
+            }
+        }
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,40 @@
+//! The seam for platforms that agents are mentioned on and that have no wire of ours, such as chats. A platform is a
+//! crate that implements [`Platform`]; what they share is here, and none knows another.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `platform.rs` | what a platform does: read its events, send, edit and delete messages |
+//! | `chat.rs`, `address.rs` | a message of a chat, and where its answer goes |
+//! | `settings.rs` | what every file of `connectors/` has |
+//! | `connector.rs` | one connector: its platform, its agents |
+//! | `wire.rs`, `surface.rs` | the protocol of a kind, and its path |
+//! | `intake.rs`, `sender.rs`, `in_hand.rs` | a message to its agent: first mention wins, a thread stays with its agent |
+//! | `records.rs` | what was sent for a question, so that nothing is sent twice and edits find it |
+//! | `carrier.rs` | an answer or a refusal that is due, in messages of the platform |
+//! | `live.rs` | an answer shown while it is written |
+//! | `split.rs` | long answers in several messages |
+//!
+//! An event is acknowledged once its task is durable (`correspondence`), so an event that is sent again, and a process
+//! that is killed in between, are answered once.
+
+mod address;
+mod carrier;
+mod chat;
+mod connector;
+mod in_hand;
+mod intake;
+pub mod limits;
+mod live;
+mod platform;
+mod records;
+mod sender;
+mod settings;
+mod split;
+mod surface;
+mod wire;
+
+pub use chat::{ChatFile, ChatMessage, Place};
+pub use platform::{EventError, Incoming, Outcome, Platform, PlatformError, Post, PostButton};
+pub use settings::ConnectorSettings;
+pub use split::split;
+pub use wire::ConnectorWire;

@@ -1,0 +1,141 @@
+//! Answers that are shown while they are written: one message, edited as often as the platform allows. The whole answer
+//! comes with its delivery, which waits until no edit is under way; nothing here needs to survive anything.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::{Account, Event};
+use forecourt_correspondence::Letter;
+use forecourt_egress::Egress;
+use forecourt_host::{Host, TaskPermit};
+use forecourt_pages::markdown::to_blocks;
+use futures::StreamExt;
+use parking_lot::Mutex;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use crate::address::ChatAddress;
+use crate::connector::{Connectors, Speaking};
+use crate::limits::{LIVE_ANSWERS_MAX, LIVE_EDIT_WAIT, RETRY_AFTER_MAX, SHOWN_AFTER};
+use crate::platform::{Platform, PlatformError, Post};
+use crate::records::{Records, SentItem};
+use crate::split::split;
+
+/// The answers that are shown just now, by the token of their letter.
+#[derive(Default)]
+pub(crate) struct LiveAnswers(Mutex<HashMap<String, LiveAnswer>>);
+
+#[derive(Clone)]
+struct LiveAnswer {
+    /// Says that it is to end.
+    stop: CancellationToken,
+    /// Says that it has.
+    ended: CancellationToken,
+}
+
+/// An answer on its way to a message.
+struct LiveMessage<'a, P: Platform> {
+    host: &'a Host,
+    speaking: Speaking<'a, P>,
+    letter: &'a Letter<ChatAddress<P>>,
+    /// The message, once there is one.
+    id: Option<String>,
+    /// What it shows.
+    text: String,
+}
+
+impl LiveAnswers {
+    /// Shows the answer of a task from now on, unless as many are shown as may be.
+    pub(crate) fn follow<P: Platform>(
+        self: &Arc<Self>,
+        host: &Arc<Host>,
+        speaking: (Arc<Connectors<P>>, Arc<Egress>),
+        permit: TaskPermit,
+        letter: Letter<ChatAddress<P>>,
+    ) {
+        let live = LiveAnswer { stop: host.stopping().child_token(), ended: CancellationToken::new() };
+        {
+            let mut all = self.0.lock();
+            if all.len() >= LIVE_ANSWERS_MAX {
+                return;
+            }
+            all.insert(letter.token.clone(), live.clone());
+        }
+        let (answers, host) = (self.clone(), host.clone());
+        tokio::spawn(async move {
+            let (connectors, egress) = speaking;
+            if let Some(connector) = connectors.get(&letter.address.connector) {
+                let speaking = Speaking { connector, egress: &egress };
+                let shown = LiveMessage { host: &host, speaking, letter: &letter, id: None, text: String::new() };
+                show(shown, permit, &live.stop).await;
+            }
+            answers.0.lock().remove(&letter.token);
+            live.ended.cancel();
+        });
+    }
+
+    /// Has nothing shown of a letter any more, and waits for what is under way.
+    pub(crate) async fn stop(&self, letter: &str) {
+        let live = self.0.lock().get(letter).cloned();
+        if let Some(live) = live {
+            live.stop.cancel();
+            let _ = tokio::time::timeout(LIVE_EDIT_WAIT, live.ended.cancelled()).await;
+        }
+    }
+}
+
+/// Shows what is said, now and then, until it is over or the platform does not want it.
+async fn show<P: Platform>(mut shown: LiveMessage<'_, P>, permit: TaskPermit, stop: &CancellationToken) {
+    let mut events = permit.subscribe(0);
+    let (mut said, mut next_at) = (String::new(), Instant::now() + SHOWN_AFTER);
+    loop {
+        let has_more = said != shown.text;
+        tokio::select! {
+            () = stop.cancelled() => return,
+            event = events.next() => match event {
+                Some(Event::Text(text)) => said.push_str(&text),
+                Some(Event::Ending(_)) | None => return,
+                Some(_) => {}
+            },
+            () = sleep_until(next_at), if has_more => match shown.update(&said).await {
+                Ok(()) => next_at = Instant::now() + P::EDIT_EVERY,
+                Err(PlatformError::Later(wait)) => next_at = Instant::now() + wait.min(RETRY_AFTER_MAX),
+                Err(error) => {
+                    tracing::info!(%error, "an answer is not shown while it is written");
+                    return;
+                }
+            },
+        }
+    }
+}
+
+impl<P: Platform> LiveMessage<'_, P> {
+    async fn update(&mut self, said: &str) -> Result<(), PlatformError> {
+        let Speaking { connector, egress } = self.speaking;
+        let (platform, place) = (&connector.platform, &self.letter.address.place);
+        // The first message alone: the others come with the whole answer.
+        let messages = split(&to_blocks(said, platform.marks()), P::MESSAGE_CHARS_MAX);
+        let Some(text) = messages.into_iter().next() else { return Ok(()) };
+        match &self.id {
+            Some(id) => platform.edit(egress, place, id, &text).await?,
+            None => {
+                let reply_to = Some(self.letter.address.message.clone());
+                let post = Post { text, reply_to, ..Post::default() };
+                self.id = platform.post(egress, place, &post).await?;
+                let Some(id) = &self.id else { return Err(PlatformError::Refused("it gives no id".to_owned())) };
+                let account: Account = self.letter.sender.account();
+                let kept = Records::of(self.host, P::KIND);
+                let kept = kept.keep_sent(account, &self.letter.token, &SentItem::Message(id.clone())).await;
+                kept.map_err(|error| PlatformError::Failed(error.to_string()))?;
+            }
+        }
+        self.text = said.to_owned();
+        Ok(())
+    }
+}
+
+/// How long a platform is waited for that says when to come again.
+pub(crate) fn bounded(wait: Duration) -> Duration {
+    wait.clamp(Duration::from_secs(1), RETRY_AFTER_MAX)
+}

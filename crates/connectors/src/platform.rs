@@ -1,0 +1,166 @@
+//! What a platform does. Everything that needs the network goes through `egress`.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use forecourt_core::message::Profile;
+use forecourt_core::{File, Handle, Timestamp};
+use forecourt_egress::Egress;
+use forecourt_pages::markdown::Marks;
+use forecourt_settings::{Problems, Section};
+use futures::future::BoxFuture;
+use http::HeaderMap;
+use serde_json::Value;
+
+use crate::chat::{ChatFile, ChatMessage, Place};
+use crate::settings::ConnectorSettings;
+
+/// One connector of a kind of platform: its credentials, and how it is spoken with.
+pub trait Platform: Sized + Send + Sync + 'static {
+    /// `kind` of its files: also its protocol, and what its subjects begin with.
+    const KIND: &'static str;
+    /// The host that vouches for its users.
+    const ISSUER: &'static str;
+    /// How it proves who speaks, as a word of `auth_method`; with `urn:mentionable:auth:` before it and `:v0.1` behind it
+    /// the method of the evidence.
+    const METHOD: &'static str;
+    /// The path of its events, with the name of the connector in it.
+    const PATH: &'static str;
+    /// Characters of one message.
+    const MESSAGE_CHARS_MAX: usize;
+    /// How often one message may be edited.
+    const EDIT_EVERY: Duration;
+
+    /// Reads a file of this kind: what it says of the platform, and what every connector has.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    fn open(section: &Section) -> Result<(Self, ConnectorSettings), Problems>;
+
+    /// Verifies an event and reads it. Only what this gives is believed.
+    ///
+    /// # Errors
+    /// [`EventError`]: it is not proven to be the platform's, or means nothing.
+    fn read(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<Incoming, EventError>;
+
+    /// The subject of a user: such as `slack:T123/U456`.
+    fn subject(&self, group: &str, user: &str) -> String {
+        format!("{}:{group}/{user}", Self::KIND)
+    }
+
+    /// What a user shows of itself, for display alone, where events don't say it. `None` where that can't be had at once.
+    fn profile<'a>(&'a self, _egress: &'a Egress, _user: &'a str) -> BoxFuture<'a, Option<Profile>> {
+        Box::pin(std::future::ready(None))
+    }
+
+    /// The bytes of a file of a message.
+    fn download<'a>(&'a self, egress: &'a Egress, file: &'a ChatFile) -> BoxFuture<'a, Outcome<Bytes>>;
+
+    /// Sends a message and gives its id; none where it has none by which it could be edited.
+    fn post<'a>(
+        &'a self,
+        egress: &'a Egress,
+        place: &'a Place,
+        post: &'a Post,
+    ) -> BoxFuture<'a, Outcome<Option<String>>>;
+
+    /// Puts other words into a message of ours.
+    fn edit<'a>(
+        &'a self,
+        egress: &'a Egress,
+        place: &'a Place,
+        id: &'a str,
+        text: &'a str,
+    ) -> BoxFuture<'a, Outcome<()>>;
+
+    /// Deletes a message of ours; one that is not there any more is fine.
+    fn delete<'a>(&'a self, egress: &'a Egress, place: &'a Place, id: &'a str) -> BoxFuture<'a, Outcome<()>>;
+
+    /// Sends a file, whose bytes are given beside it.
+    fn upload<'a>(
+        &'a self,
+        egress: &'a Egress,
+        place: &'a Place,
+        file: &'a File,
+        bytes: Bytes,
+    ) -> BoxFuture<'a, Outcome<()>>;
+
+    /// How it marks up text.
+    fn marks(&self) -> &'static (dyn Marks + Sync);
+
+    /// Asks whether the credentials are good: whom they are for.
+    fn try_credentials<'a>(&'a self, egress: &'a Egress) -> BoxFuture<'a, Outcome<String>>;
+
+    /// What an operator does on the platform, in Markdown, for a connector of this name whose events go to `url`.
+    fn steps(name: &Handle, url: &str) -> String;
+}
+
+/// What an event tells.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Incoming {
+    /// The platform wants to hear this, and nothing is asked.
+    Reply(Value),
+    /// Nothing that an agent is to hear of.
+    Nothing,
+    /// Somebody wrote.
+    Message(Box<ChatMessage>),
+    /// Somebody changed what was written: all of it as it is now.
+    Edited(Box<ChatMessage>),
+    /// Somebody took back what was written.
+    Deleted {
+        /// Where it was.
+        place: Place,
+        /// The message.
+        message: String,
+    },
+}
+
+/// Why an event is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum EventError {
+    /// It is not proven that the platform sent it, lately.
+    #[error("{0}")]
+    Unproven(&'static str),
+    /// It is proven, and can't be read.
+    #[error("{0}")]
+    Malformed(&'static str),
+}
+
+/// A message to send.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Post {
+    /// What it says, in the platform's marks.
+    pub text: String,
+    /// What it leads to.
+    pub button: Option<PostButton>,
+    /// The user who alone may see it.
+    pub only_for: Option<String>,
+    /// The message that it answers.
+    pub reply_to: Option<String>,
+}
+
+/// A button that opens a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PostButton {
+    /// What it says.
+    pub label: String,
+    /// The page.
+    pub url: String,
+}
+
+/// What came of speaking with a platform.
+pub type Outcome<T> = Result<T, PlatformError>;
+
+/// Why a platform did not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlatformError {
+    /// Too much at once: it says when to come again.
+    #[error("the platform wants to be asked again after {} s", .0.as_secs())]
+    Later(Duration),
+    /// It could not be reached, or failed.
+    #[error("{0}")]
+    Failed(String),
+    /// It will never do that.
+    #[error("the platform refused: {0}")]
+    Refused(String),
+}

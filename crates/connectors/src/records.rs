@@ -1,0 +1,81 @@
+//! What is kept of questions and of what was sent for them: an edit and a deletion find the answer, and an answer whose
+//! sending was cut short goes on where it was.
+
+use aws_lc_rs::digest::{SHA256, digest};
+use forecourt_core::limits::THREAD_TTL;
+use forecourt_core::store::Span;
+use forecourt_core::{Account, Error, Sender, Timestamp};
+use forecourt_host::{Host, Ledger};
+use serde::{Deserialize, Serialize};
+
+use crate::limits::SENT_PER_QUESTION_MAX;
+
+/// A question that an agent was asked.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct AskedQuestion {
+    /// The name of its task.
+    pub(crate) task: String,
+    /// The token of the letter that its answer is.
+    pub(crate) letter: String,
+    /// A hash of what it said.
+    pub(crate) said: String,
+    /// Who asked.
+    pub(crate) sender: Sender,
+}
+
+/// One thing that was sent.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SentItem {
+    /// A message of this id.
+    Message(String),
+    /// The file of this number among those of the answer.
+    File(usize),
+}
+
+/// The records of one kind of platform.
+pub(crate) struct Records {
+    ledger: Ledger,
+    until: Timestamp,
+}
+
+impl Records {
+    pub(crate) fn of(host: &Host, kind: &'static str) -> Self {
+        let now = host.clock().now();
+        Self { ledger: host.ledger(kind), until: now.checked_add(THREAD_TTL).unwrap_or(now) }
+    }
+
+    /// The question that a message asked last.
+    pub(crate) async fn question(&self, message: &str) -> Result<Option<AskedQuestion>, Error> {
+        let entry = self.ledger.last(&stream("question", message)).await?;
+        Ok(entry.and_then(|(_, entry)| serde_json::from_value(entry.body).ok()))
+    }
+
+    pub(crate) async fn keep_question(&self, message: &str, asked: &AskedQuestion) -> Result<(), Error> {
+        let body = serde_json::to_value(asked).map_err(Error::internal)?;
+        let account = asked.sender.account();
+        self.ledger.append_on(account, &stream("question", message), body, Some(self.until), None).await?;
+        Ok(())
+    }
+
+    /// What was sent for a letter, in its order.
+    pub(crate) async fn sent(&self, letter: &str) -> Result<Vec<SentItem>, Error> {
+        let entries = self.ledger.entries(&stream("sent", letter), Span::After(0), SENT_PER_QUESTION_MAX).await?;
+        Ok(entries.into_iter().filter_map(|(_, entry)| serde_json::from_value(entry.body).ok()).collect())
+    }
+
+    pub(crate) async fn keep_sent(&self, account: Account, letter: &str, sent: &SentItem) -> Result<(), Error> {
+        let body = serde_json::to_value(sent).map_err(Error::internal)?;
+        self.ledger.append_on(account, &stream("sent", letter), body, Some(self.until), None).await?;
+        Ok(())
+    }
+}
+
+/// A hash as hexadecimal digits.
+pub(crate) fn hash(text: &str) -> String {
+    digest(&SHA256, text.as_bytes()).as_ref().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
+}
+
+fn stream(kind: &str, name: &str) -> String {
+    format!("{kind}:{}", hash(name))
+}

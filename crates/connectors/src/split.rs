@@ -1,0 +1,131 @@
+//! Long answers in several messages.
+
+use crate::limits::MESSAGES_PER_ANSWER_MAX;
+
+/// Blocks joined into as few messages of at most `chars_max` characters as can be: parted between blocks, a block that
+/// is too long between its lines, a line between words, and a word anywhere. At most [`MESSAGES_PER_ANSWER_MAX`]; the
+/// last one ends in an ellipsis where something was left out.
+pub fn split(blocks: &[String], chars_max: usize) -> Vec<String> {
+    let mut messages: Vec<String> = Vec::new();
+    for block in blocks {
+        for (first, piece) in pieces(block, chars_max).into_iter().enumerate() {
+            let joint = if first == 0 { "\n\n" } else { "\n" };
+            match messages.last_mut().filter(|last| count(last) + count(joint) + count(&piece) <= chars_max) {
+                Some(last) => {
+                    last.push_str(joint);
+                    last.push_str(&piece);
+                }
+                None => messages.push(piece),
+            }
+        }
+    }
+    if messages.len() > MESSAGES_PER_ANSWER_MAX {
+        messages.truncate(MESSAGES_PER_ANSWER_MAX);
+        if let Some(last) = messages.last_mut() {
+            let kept = last.chars().take(chars_max.saturating_sub(2)).collect::<String>();
+            *last = format!("{}\n…", kept.trim_end());
+        }
+    }
+    messages
+}
+
+fn count(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// A block in pieces that fit. A block of code stays one in every piece.
+fn pieces(block: &str, chars_max: usize) -> Vec<String> {
+    const FENCE: &str = "```";
+    if count(block) <= chars_max {
+        return vec![block.to_owned()];
+    }
+    let inner = block.strip_prefix(FENCE).and_then(|rest| rest.strip_suffix(FENCE));
+    match inner.filter(|_| chars_max > 16) {
+        Some(code) => {
+            let room = chars_max - 2 * (FENCE.len() + 1);
+            let code = lines(code.trim_matches('\n'), room);
+            code.into_iter().map(|piece| format!("{FENCE}\n{piece}\n{FENCE}")).collect()
+        }
+        None => lines(block, chars_max),
+    }
+}
+
+/// Lines gathered into pieces that fit.
+fn lines(text: &str, chars_max: usize) -> Vec<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    for line in text.split('\n').flat_map(|line| words(line, chars_max)) {
+        match pieces.last_mut().filter(|last| count(last) + 1 + count(&line) <= chars_max) {
+            Some(last) => {
+                last.push('\n');
+                last.push_str(&line);
+            }
+            None => pieces.push(line),
+        }
+    }
+    pieces
+}
+
+/// One line in pieces that fit, parted at spaces where it has any.
+fn words(line: &str, chars_max: usize) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let mut rest: Vec<char> = line.chars().collect();
+    while rest.len() > chars_max.max(1) {
+        let limit = chars_max.max(1);
+        let at = rest[..=limit].iter().rposition(|c| *c == ' ').filter(|at| *at > 0);
+        let end = at.unwrap_or(limit);
+        pieces.push(rest[..end].iter().collect());
+        rest.drain(..end + usize::from(at.is_some()));
+    }
+    pieces.push(rest.into_iter().collect());
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn blocks(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn messages_are_parted_between_paragraphs_at_the_bound_and_not_before() {
+        let two = blocks(&["aaaa", "bbbb"]);
+        assert_eq!(split(&two, 10), ["aaaa\n\nbbbb"]);
+        assert_eq!(split(&two, 9), ["aaaa", "bbbb"]);
+        assert_eq!(split(&blocks(&["one two three"]), 8), ["one two", "three"]);
+        assert_eq!(split(&blocks(&["abcdefgh"]), 3), ["abc", "def", "gh"]);
+    }
+
+    #[test]
+    fn code_stays_code_in_every_message() {
+        let code = format!("```\n{}\n```", ["let x = 1;"; 8].join("\n"));
+        for message in split(&[code], 40) {
+            assert!(message.starts_with("```\n") && message.ends_with("\n```") && count(&message) <= 40, "{message}");
+        }
+    }
+
+    #[test]
+    fn an_answer_has_so_many_messages_and_says_when_there_were_more() {
+        let many = |n: usize| split(&vec!["x".repeat(10); n], 10);
+        let all = many(MESSAGES_PER_ANSWER_MAX);
+        assert!(all.len() == MESSAGES_PER_ANSWER_MAX && !all.last().unwrap().ends_with('…'));
+        let cut = many(MESSAGES_PER_ANSWER_MAX + 1);
+        assert!(cut.len() == MESSAGES_PER_ANSWER_MAX && cut.last().unwrap().ends_with('…'));
+    }
+
+    proptest! {
+        #[test]
+        fn no_message_is_too_long_and_no_word_is_lost(
+            texts in proptest::collection::vec("[a-z äß`\n]{0,90}", 0..4), chars_max in 60_usize..100
+        ) {
+            let messages = split(&texts, chars_max);
+            let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).collect::<String>();
+            prop_assert!(messages.iter().all(|message| count(message) <= chars_max));
+            let whole: String = texts.iter().map(|text| letters(text)).collect();
+            prop_assert_eq!(messages.iter().map(|text| letters(text)).collect::<String>(), whole);
+        }
+    }
+}

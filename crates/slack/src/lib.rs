@@ -1,0 +1,49 @@
+//! Slack: agents are mentioned in channels and written to directly. How refusals look there and how a person goes on
+//! after one is in `docs/design/slack-policy.md`. PolicyPart 4.6, 5.3, 5.4.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `settings.rs` | a file of `connectors/` |
+//! | `signature.rs` | whether an event is Slack's |
+//! | `event.rs`, `text.rs` | an event, and the text of a message |
+//! | `api.rs` | the methods of the Web API that are called |
+//! | `slack.rs` | the platform, put together |
+//! | `marks.rs` | Markdown as mrkdwn |
+//! | `steps.rs` | the manifest of the app, and what an operator does |
+
+mod api;
+mod event;
+pub mod limits;
+mod marks;
+mod settings;
+mod signature;
+mod slack;
+mod steps;
+mod text;
+
+use forecourt_connectors::ConnectorWire;
+use forecourt_surface::Protocol;
+use forecourt_surface::connector::ConnectorKind;
+
+pub use settings::SlackSettings;
+use slack::Slack;
+
+/// `kind` of its files, its messages, its deliveries in metrics.
+pub(crate) const KIND: &str = "slack";
+
+/// Slack, as the registry knows it.
+pub const CONNECTOR: ConnectorKind = ConnectorKind {
+    protocol: Protocol {
+        name: KIND,
+        about: "Agents in Slack: mentioned in channels, written to directly, answered in the thread",
+        schema: || schemars::schema_for!(SlackSettings),
+        sockets: &[],
+        moved: &[],
+        ask: None,
+        open: |section| ConnectorWire::<Slack>::open(&section),
+        spelling: |_| None,
+    },
+    schema: || schemars::schema_for!(SlackSettings),
+    try_credentials: ConnectorWire::<Slack>::try_credentials,
+    steps: ConnectorWire::<Slack>::steps,
+};

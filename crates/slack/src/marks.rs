@@ -1,0 +1,84 @@
+//! Markdown as mrkdwn.
+
+use forecourt_pages::markdown::Marks;
+
+/// The marks of Slack.
+pub(crate) struct Mrkdwn;
+
+impl Marks for Mrkdwn {
+    /// The three characters by which anything can be meant are entities: nobody is mentioned by what an agent says.
+    fn text(&self, text: &str) -> String {
+        text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    }
+
+    fn strong(&self, inner: &str) -> String {
+        around('*', inner)
+    }
+
+    fn emphasis(&self, inner: &str) -> String {
+        around('_', inner)
+    }
+
+    fn struck(&self, inner: &str) -> String {
+        around('~', inner)
+    }
+
+    fn code(&self, literal: &str) -> String {
+        format!("`{}`", self.text(&literal.replace('`', "ˋ")))
+    }
+
+    fn code_block(&self, literal: &str) -> String {
+        format!("```\n{}\n```", self.text(&literal.replace("```", "ˋˋˋ")))
+    }
+
+    fn link(&self, inner: &str, url: &str) -> String {
+        let url = self.text(&url.replace('|', "%7C"));
+        // A label that could end the link, or is the address itself, is left out.
+        let label = inner.replace(['|', '\n'], " ");
+        match label.trim() {
+            "" => format!("<{url}>"),
+            label if label == url => format!("<{url}>"),
+            label if label.contains(['<', '>']) => format!("{label} <{url}>"),
+            label => format!("<{url}|{label}>"),
+        }
+    }
+}
+
+/// A mark does not cross lines in Slack.
+fn around(mark: char, inner: &str) -> String {
+    let line = |line: &str| match line.trim() {
+        "" => String::new(),
+        line => format!("{mark}{line}{mark}"),
+    };
+    inner.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_pages::markdown::to_blocks;
+
+    use super::*;
+
+    fn marked(text: &str) -> String {
+        to_blocks(text, &Mrkdwn).join("\n\n")
+    }
+
+    #[test]
+    fn nobody_is_mentioned_by_an_answer() {
+        for text in
+            ["<!channel> <!everyone> <@U1> <#C1>", "`<!here>`", "```\n<!here>\n```", "[x](https://a.example/<!here>)"]
+        {
+            let marked = marked(text);
+            assert!(!marked.contains("<!") && !marked.contains("<@") && !marked.contains("<#"), "{marked}");
+        }
+        let label = marked("[<!here|x>](https://a.example)");
+        assert!(!label.contains("<!"), "{label}");
+    }
+
+    #[test]
+    fn words_links_and_quotes_have_the_marks_of_slack() {
+        let text = "**a** *b* ~~c~~ [page](https://a.example/?x=1&y=2)\n\n> said";
+        assert_eq!(marked(text), "*a* _b_ ~c~ <https://a.example/?x=1&amp;y=2|page>\n\n> said");
+        assert_eq!(marked("https://a.example"), "<https://a.example>");
+    }
+}

@@ -1,0 +1,48 @@
+//! Telegram: agents are written to directly, and mentioned in groups. How refusals look there and how a person goes on
+//! after one is in `docs/design/telegram-policy.md`. PolicyPart 4.6, 5.3, 5.4.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `settings.rs` | a file of `connectors/` |
+//! | `update.rs`, `text.rs` | an event, and the text of a message |
+//! | `api.rs`, `form.rs` | the methods of the Bot API that are called |
+//! | `telegram.rs` | the platform, put together |
+//! | `marks.rs` | Markdown as the HTML that Telegram takes |
+//! | `steps.rs` | what an operator does |
+
+mod api;
+mod form;
+pub mod limits;
+mod marks;
+mod settings;
+mod steps;
+mod telegram;
+mod text;
+mod update;
+
+use forecourt_connectors::ConnectorWire;
+use forecourt_surface::Protocol;
+use forecourt_surface::connector::ConnectorKind;
+
+pub use settings::TelegramSettings;
+use telegram::Telegram;
+
+/// `kind` of its files, its messages, its deliveries in metrics.
+pub(crate) const KIND: &str = "telegram";
+
+/// Telegram, as the registry knows it.
+pub const CONNECTOR: ConnectorKind = ConnectorKind {
+    protocol: Protocol {
+        name: KIND,
+        about: "Agents in Telegram: written to directly, mentioned in groups, answered there",
+        schema: || schemars::schema_for!(TelegramSettings),
+        sockets: &[],
+        moved: &[],
+        ask: None,
+        open: |section| ConnectorWire::<Telegram>::open(&section),
+        spelling: |_| None,
+    },
+    schema: || schemars::schema_for!(TelegramSettings),
+    try_credentials: ConnectorWire::<Telegram>::try_credentials,
+    steps: ConnectorWire::<Telegram>::steps,
+};
