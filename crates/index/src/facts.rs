@@ -1,5 +1,6 @@
 //! The properties of an item, flattened to dot paths: what filters can ask about.
 
+mod absent;
 mod derived;
 mod money;
 mod offer;
@@ -18,7 +19,7 @@ use forecourt_loaders::grounding::{self, GROUNDING, GroundedItem};
 use forecourt_loaders::item::{SECTION, type_name};
 use forecourt_loaders::limits::PATH_LEVELS_MAX;
 use forecourt_understanding::{
-    AGES, CALENDAR_MONTH, EVENT_DAYS, LAST_DAY, OFFERED, PRICE_LEVEL, RANGE_ENDS, measure, months, unit,
+    ABSENT, AGES, CALENDAR_MONTH, EVENT_DAYS, LAST_DAY, OFFERED, PRICE_LEVEL, RANGE_ENDS, measure, months, unit,
 };
 
 /// The fact that nobody can have an item. No property has such a name.
@@ -46,8 +47,38 @@ const NO_FACTS: &[&str] = &[
     HAS_VARIANT,
 ];
 /// Texts that say yes, and that say no, in lower case: sites write their truths in their own language.
-const YES: [&str; 5] = ["yes", "true", "ja", "oui", "sí"];
-const NO: [&str; 5] = ["no", "false", "nein", "non", "nee"];
+const YES: [&str; 14] = [
+    "yes",
+    "true",
+    "ja",
+    "oui",
+    "sí",
+    "included",
+    "inklusive",
+    "enthalten",
+    "inclus",
+    "incluse",
+    "incluido",
+    "incluida",
+    "incluidos",
+    "incluidas",
+];
+const NO: [&str; 14] = [
+    "no",
+    "false",
+    "nein",
+    "non",
+    "nee",
+    "not included",
+    "nicht inklusive",
+    "nicht enthalten",
+    "non inclus",
+    "non incluse",
+    "no incluido",
+    "no incluida",
+    "no incluidos",
+    "no incluidas",
+];
 /// What lists of a site's own properties are called.
 const OWN_LISTS: [&str; 2] = ["additionalProperty.", "amenityFeature."];
 /// What the names of properties contain whose values are codes: `no` is Norwegian, and Norway.
@@ -310,6 +341,10 @@ impl Walk<'_> {
             FREE.clone_into(&mut self.path);
             self.leaf(Some("true"), None);
         }
+        for thing in absent::things(item) {
+            ABSENT.clone_into(&mut self.path);
+            self.leaf(Some(&thing), None);
+        }
         self.path.clear();
     }
 
@@ -337,6 +372,12 @@ impl Walk<'_> {
             }
         } else if let Some((from, to)) = unit::bare_range(text).filter(|_| self.is_own()) {
             self.range(from, to);
+            RANGE_ENDS.into_iter().zip([from, to]).for_each(|(end, number)| self.beside(end, number));
+        } else if let Some((dimension, all)) = unit::listed(text).filter(|_| self.is_own()) {
+            all.into_iter().for_each(|number| match dimension {
+                Some(dimension) => self.in_unit(dimension, number),
+                None => self.leaf(None, Some(number)),
+            });
         } else if self.is_own() {
             months::of_text(text).into_iter().for_each(|month| self.beside(CALENDAR_MONTH, f64::from(month)));
         }
@@ -376,10 +417,10 @@ impl Walk<'_> {
 
 /// The truth that a text says which is no more than yes or no: `true`, `false`.
 fn truth(path: &str, text: &str) -> Option<&'static str> {
-    let said = |words: [&str; 5]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+    let said = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
     let truth = match () {
-        () if said(YES) => "true",
-        () if said(NO) => "false",
+        () if said(&YES) => "true",
+        () if said(&NO) => "false",
         () => return None,
     };
     let own = OWN_LISTS.iter().find_map(|list| path.strip_prefix(list)).unwrap_or(path);
@@ -419,7 +460,8 @@ mod tests {
         let property = |name: &str, value: &str| json!({"@type": "PropertyValue", "name": name, "value": value});
         let item = json!({"additionalProperty": [
             property("Body height", "150–175 cm"), property("Sowing time", "März bis Mai"), property("Season", "all year"),
-            property("Colour", "May green"),
+            property("Colour", "May green"), property("UK sizes", "7, 8, 8.5"), property("Lengths", "150, 200 cm"),
+            property("Mondo sizes", "22.5 to 24"), property("Shares", "S, M"),
         ]});
         let mut numbers: Vec<(String, f64)> = Vec::new();
         visit(&item, |fact| numbers.extend(fact.number.map(|number| (fact.path.to_owned(), number))));
@@ -432,6 +474,10 @@ mod tests {
         assert_eq!(of("Sowing time.calendarMonth"), [3.0, 4.0, 5.0]);
         assert_eq!(of("Season.calendarMonth").len(), 12);
         assert!(of("Colour.calendarMonth").is_empty());
+        assert_eq!((of("UK sizes"), of("Lengths.metre")), (vec![7.0, 8.0, 8.5], vec![1.5, 2.0]));
+        assert_eq!(of("Mondo sizes"), [22.5, 24.0]);
+        assert_eq!((of("Mondo sizes.rangeFrom"), of("Mondo sizes.rangeTo")), (vec![22.5], vec![24.0]));
+        assert!(of("Shares").is_empty());
     }
 
     #[test]
@@ -440,7 +486,8 @@ mod tests {
         let item = json!({
             "petsAllowed": "Yes", "isFamilyFriendly": "https://schema.org/False", "inLanguage": "no",
             "address": {"addressCountry": "NO"}, "award": "No prize",
-            "additionalProperty": [property("Winterhart", "ja"), property("Country of origin", "no")],
+            "additionalProperty": [property("Winterhart", "ja"), property("Country of origin", "no"),
+                property("Bindings", "Not included"), property("Case", "incluido")],
         });
         let found = facts(item);
         let said = |path: &str| {
@@ -451,6 +498,8 @@ mod tests {
             ("petsAllowed", "true"),
             ("isFamilyFriendly", "false"),
             ("additionalProperty.Winterhart", "true"),
+            ("additionalProperty.Bindings", "false"),
+            ("additionalProperty.Case", "true"),
             ("additionalProperty.Country of origin", "no"),
             ("inLanguage", "no"),
             ("address.addressCountry", "NO"),

@@ -79,6 +79,8 @@ pub const PUSHED_ROWS_READ: u32 = 500;
 pub const SUMMARY_BYTES_READ: usize = 256 * 1024;
 /// Sentences of a text that are read for its summary.
 pub const SUMMARY_SENTENCES_READ: usize = 5_000;
+/// Things that an item says are not in it. Of more, the first ones.
+pub const ABSENT_THINGS_MAX: usize = 24;
 /// Items that are counted as left out by one limit; the count ends here.
 pub const LEFT_OUT_MAX: usize = 10_000;
 /// Words and phrases of a question for which other words are looked for; further ones are looked for as they are.

@@ -3,7 +3,7 @@
 //! understood, and what keeps every limit is given without them.
 
 use forecourt_index::{Error, Hit, Library, Query};
-use forecourt_understanding::{Filter, PartRole, ReadPart};
+use forecourt_understanding::{Filter, OPENING_TIMES, PartRole, ReadPart};
 use forecourt_vocabulary::{ItemValue, LANGUAGES, folded};
 
 use super::boost;
@@ -104,7 +104,7 @@ pub(super) const QUESTIONS: &[&str] = &[
     "cómo",
 ];
 /// Words beside them that name nothing either.
-const BESIDE_QUESTIONS: &[&str] = &[
+pub(super) const BESIDE_QUESTIONS: &[&str] = &[
     "is",
     "are",
     "was",
@@ -177,7 +177,8 @@ pub(super) fn without_words(
 
 /// Whether the words describe what the limits name, and are not what is wanted itself.
 fn only_describe(library: &Library, asked: &SearchRequest) -> bool {
-    if begins_with_anything(&asked.text) || only_asks(&asked.text) || only_says_thing(&asked.text) {
+    let text = asked.text.as_str();
+    if begins_with_anything(text) || only_asks(text) || only_says_thing(text) || only_says_place(library, asked) {
         return true;
     }
     // A Japanese course is none of those here where nothing is Japanese; a word that nobody knows is told.
@@ -222,6 +223,54 @@ const THING_WORDS: &[&str] = &[
     "producto",
     "productos",
 ];
+
+/// Words for whatever is open at some times, in lower case.
+const PLACE_WORDS: &[&str] = &[
+    "shop",
+    "shops",
+    "store",
+    "stores",
+    "branch",
+    "branches",
+    "location",
+    "locations",
+    "filiale",
+    "filialen",
+    "laden",
+    "läden",
+    "geschäft",
+    "geschäfte",
+    "standort",
+    "standorte",
+    "station",
+    "boutique",
+    "boutiques",
+    "magasin",
+    "magasins",
+    "agence",
+    "succursale",
+    "tienda",
+    "tiendas",
+    "sucursal",
+    "local",
+];
+
+/// Words that ask for a place.
+const WHERE: &[&str] = &["where", "wo", "où", "dónde", "donde"];
+
+/// Whether who asks when something is open names no more than that it is a place: "which branch is open on Mondays".
+fn only_says_place(library: &Library, asked: &SearchRequest) -> bool {
+    let is_opening = |filter: &Filter| filter.fields.first().is_some_and(|field| field.starts_with(OPENING_TIMES));
+    let mut words = content_words(&asked.text).map(str::to_lowercase).peekable();
+    // "Where can we eat": what is done there, and no item says.
+    let asks_where =
+        asked.text.split_whitespace().next().is_some_and(|first| WHERE.contains(&first.to_lowercase().as_str()));
+    let says_no_more = |word: String| {
+        [PLACE_WORDS, THING_WORDS, QUESTIONS, BESIDE_QUESTIONS].iter().any(|list| list.contains(&word.as_str()))
+            || (asks_where && !library.knows_word(&word))
+    };
+    asked.filters.iter().any(is_opening) && words.peek().is_some() && words.all(says_no_more)
+}
 
 /// Whether the words stand for whatever the limits name.
 fn only_says_thing(text: &str) -> bool {

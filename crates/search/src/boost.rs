@@ -35,7 +35,10 @@ pub(super) fn search(
     let age = asked_age(&query.filters).filter(|_| query.order.is_none());
     if is_first && !leans && unwanted.is_empty() && age.is_none() {
         let page = library.search(query)?;
-        if head.as_ref().is_none_or(|head| !head.has_others(&page)) {
+        let called = HeadNoun::among(library, &query.text, &page).filter(|_| query.order.is_none());
+        if head.as_ref().is_none_or(|head| !head.has_others(&page))
+            && called.is_none_or(|called| !called.tells_apart(&page))
+        {
             return Ok(page);
         }
     }
@@ -44,7 +47,14 @@ pub(super) fn search(
     let all = library.search(&Query { offset: 0, limit: end.max(LEANING_ITEMS_MAX), ..query.clone() })?;
     // By the first page, for the same reason.
     let head = head.filter(|head| head.has_others(&all[..all.len().min(query.limit)]));
+    let called = HeadNoun::among(library, &query.text, &all[..all.len().min(query.limit)]);
+    let page = &all[..all.len().min(query.limit)];
+    let called = called.filter(|called| query.order.is_none() && called.tells_apart(page));
     let mut all = if leans { lean(all, leanings) } else { all };
+    if let Some(called) = called {
+        let (pinned, first) = (pinned(&all), all.len().min(LEANING_ITEMS_MAX));
+        called.called_first(&mut all[pinned.min(first)..first]);
+    }
     if let Some(age) = age {
         let behind = pinned(&all)..all.len().min(LEANING_ITEMS_MAX);
         all[behind.clone()].iter_mut().for_each(|hit| hit.score *= nearness(&hit.item, age));

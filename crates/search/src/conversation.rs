@@ -3,15 +3,17 @@
 
 use forecourt_core::message::text_of;
 use forecourt_core::{Message, Part, Question, QuestionAnswer, Role, SearchRefinement, Turn, behind_mention};
-use forecourt_understanding::{FOOD, Filter, Test};
+use forecourt_understanding::{FOOD, Filter, SortOrder, Test};
 use forecourt_vocabulary::ItemPosition;
 
 use super::caller_context::background;
 use super::elicited::{self, ElicitedAnswer};
+use super::fact_words::{asks_nothing, is_definite, is_fact_name};
 use super::filters::{self, MessageFilters};
 use super::follow_up::{fresh, narrowed, next};
+use super::name_role::{is_same, tokens};
 use super::phrase::Phrase;
-use super::phrases::{content, is_more, is_short, phrases, points_back};
+use super::phrases::{content, content_words, is_more, is_short, phrases, points_back};
 use super::request::{
     ItemLookup, ItemQuestion, NamedFilter, SearchIntent, SearchRequest, ShownItem, TurnReading, is_limit, push_filter,
     push_new,
@@ -227,13 +229,49 @@ impl<'a> Conversation<'a> {
             // "Sort them by price" is of the whole list.
             None if points_back(text) && !sorts(text) => {
                 let parsed = self.reads.understand(text);
+                let bare = self.reads.understand(&phrases().without_pointing(text));
+                let parsed = if parsed.order.is_some() && content(&parsed.text).is_empty() { parsed } else { bare };
                 let is_all = content(&parsed.text).is_empty() && parsed.filters.is_empty();
                 (ShownItem::First(parsed.order.filter(|_| is_all)?), None)
             }
-            None => return None,
+            None => match self.chosen_by_order(text) {
+                Some(order) => (ShownItem::First(order), None),
+                None if self.asks_of_shown(text) => {
+                    let that = self.spoken_of.clone().unwrap_or(ShownItem::Position(shown.offset + 1));
+                    (that, Some(text.to_owned()))
+                }
+                None => return None,
+            },
         };
         self.spoken_of = Some(which.clone());
         Some(ItemQuestion { shown, which, question })
+    }
+
+    /// The order by which one of the shown ones is chosen, whatever it is called there: "the bigger bottle".
+    fn chosen_by_order(&self, text: &str) -> Option<SortOrder> {
+        let parsed = self.reads.understand(text);
+        let words = content(&parsed.text);
+        let is_unnamed = words.split(' ').next().is_some_and(|word| !word.is_empty() && self.names_nothing(word));
+        let is_definite = text.split_whitespace().next().is_some_and(|first| is_definite(&first.to_lowercase()));
+        parsed.order.filter(|_| is_short(text) && is_definite && is_unnamed && parsed.filters.is_empty())
+    }
+
+    /// Whether a turn asks for a property of what was shown, and names no other thing: "what is the minimum age".
+    fn asks_of_shown(&self, text: &str) -> bool {
+        let parsed = self.reads.understand(text);
+        let asks = phrases().is_question(text) || text.trim_end().ends_with('?');
+        if !asks || !is_short(text) || !parsed.filters.is_empty() || parsed.order.is_some() {
+            return false;
+        }
+        let words: Vec<&str> = content_words(text).filter(|word| !asks_nothing(&word.to_lowercase())).collect();
+        let names = |word: &&str| self.reads.names_property(word) || is_fact_name(&word.to_lowercase());
+        words.iter().any(names) && words.iter().all(|word| names(word) || self.names_nothing(word))
+    }
+
+    /// Whether no item is called by a word.
+    fn names_nothing(&self, word: &str) -> bool {
+        let names = self.reads.names(word);
+        !names.iter().any(|name| tokens(name).iter().any(|other| is_same(other, &word.to_lowercase())))
     }
 
     /// What is told of the caller alone: kept, and asked again with it where something is asked. `None`: something else

@@ -13,6 +13,7 @@ use crate::facts::facts;
 use crate::limits::FACT_ENTRIES_MAX;
 use crate::markdown::{link, plain};
 use crate::named_item::named;
+use crate::own_property;
 use crate::values::{at, parts};
 
 /// Other items of the same name that are named.
@@ -54,8 +55,18 @@ impl FactContext<'_> {
     /// The answer to a question about an item that is known, such as one that was shown before. `None` when the
     /// question is for no fact.
     pub(crate) fn answer_about(&self, hit: &Hit, question: &str) -> Option<String> {
-        let question = FactQuestion::read(question)?;
-        question.readings().iter().find_map(|reading| self.tell(hit, reading))
+        let stated = FactQuestion::read(question).and_then(|question| {
+            let readings = question.readings();
+            let kinds = readings.iter().filter(|reading| {
+                fact_data::facts().kind(&reading.ask.fact).is_none_or(|kind| self.stated(hit, kind).is_some())
+            });
+            kinds.into_iter().find_map(|reading| self.tell(hit, reading))
+        });
+        // What an item states in a property of its site's own goes before that it doesn't state a fact of another kind.
+        stated.or_else(|| own_property::answer(hit, question)).or_else(|| {
+            let question = FactQuestion::read(question)?;
+            question.readings().iter().find_map(|reading| self.tell(hit, reading))
+        })
     }
 
     /// An item with the fact that tells it from others of its name.

@@ -182,7 +182,8 @@ fn query_of(library: &Library, asked: &SearchRequest, applied: &[Filter], result
         language: None,
         order: asked.order.clone(),
         adjustments: asked.adjustments.clone(),
-        sold_out_later: !applied.iter().any(boost::asks_availability),
+        // What is cheapest is so, whoever can have it.
+        sold_out_later: asked.order.is_none() && !applied.iter().any(boost::asks_availability),
         items_only: asked.items_only,
     }
 }

@@ -57,10 +57,14 @@ pub(super) fn next(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -
         // counts alone.
         let alone = fresh(replacement.new, reads);
         let is_other = !content(&alone.text).is_empty() && !reads.has_items(&asked.filters);
-        return Some(if is_other && reads.has_items(&alone.filters) {
+        let asked = if is_other && reads.has_items(&alone.filters) {
             alone
         } else {
-            without_newest(asked, before, reads)
+            without_foreign(without_newest(asked, before, reads), before, reads)
+        };
+        return Some(match replacement.further {
+            Some(further) => narrowed_by(&asked, further, reads),
+            None => asked,
         });
     }
     narrowed(before, text, reads)
@@ -82,6 +86,32 @@ fn without_newest(mut asked: SearchRequest, before: &SearchRequest, reads: &dyn 
     asked
 }
 
+/// The question without what earlier turns said of the thing before, where nothing of what takes its place keeps that: dry
+/// skin, of a cream for the hands. Limits of prices and of what must be absent stay.
+fn without_foreign(asked: SearchRequest, before: &SearchRequest, reads: &dyn ItemLookup) -> SearchRequest {
+    let text = content(&asked.text);
+    if text.is_empty() || !reads.has_any(&text, &[]) || reads.has_any(&text, &asked.filters) {
+        return asked;
+    }
+    let is_of_before = |filter: &Filter| {
+        let says_value = matches!(filter.test, Test::IsOneOf { .. } | Test::Is(_) | Test::OneOf(_) | Test::OfClass(_));
+        before.filters.contains(filter) && says_value && !held_limits::is_of_stock(filter)
+    };
+    let without = |gone: &dyn Fn(&Filter) -> bool| -> Vec<Filter> {
+        asked.filters.iter().filter(|filter| !gone(filter)).cloned().collect()
+    };
+    let one_less = asked.filters.iter().filter(|filter| is_of_before(filter)).map(|gone| without(&|one| one == gone));
+    // A vest is asked for after packs of 30 litres: amounts of those are none of its own.
+    let is_amount = |filter: &Filter| {
+        before.filters.contains(filter)
+            && matches!(filter.test, Test::Within { .. })
+            && !held_limits::is_of_money(filter)
+    };
+    let all_less = [without(&is_of_before), without(&|filter| is_of_before(filter) || is_amount(filter))];
+    let less = one_less.chain(all_less).find(|filters| reads.has_any(&text, filters));
+    SearchRequest { filters: less.unwrap_or_else(|| asked.filters.clone()), ..asked }
+}
+
 /// The question without the limit that one clause of a turn lets go of, and the other clauses.
 fn eased(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -> Option<(SearchRequest, String)> {
     let clauses: Vec<&str> = text.split(',').map(str::trim).filter(|clause| !clause.is_empty()).collect();
@@ -93,7 +123,16 @@ fn eased(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -> Option<(
     if clauses.len() < 2 || clauses.len() > CLAUSES_MAX {
         return None;
     }
-    let (at, eased) = clauses.iter().enumerate().find_map(|(at, clause)| Some((at, dropped(clause)?)))?;
+    let (at, eased) =
+        clauses.iter().enumerate().find_map(|(at, clause)| Some((at, dropped(clause)?))).or_else(|| {
+            // "Whichever flower": what no limit is of is let go of all the same.
+            let lets_go = |clause: &&str| {
+                phrases().dropped(clause).is_some_and(|what| {
+                    what.split_whitespace().count() <= DROPPED_WORDS_MAX && reads.understand(what).filters.is_empty()
+                })
+            };
+            clauses.iter().skip(1).position(lets_go).map(|at| (at + 1, before.clone()))
+        })?;
     let rest: Vec<&str> = clauses.iter().enumerate().filter(|(of, _)| *of != at).map(|(_, clause)| *clause).collect();
     Some((eased, rest.join(", ")))
 }
@@ -117,6 +156,10 @@ impl<'t> Addition<'t> {
         let rest = phrases().behind_addition(text).trim_end_matches(['?', '!', '.', ' ']);
         let parsed = reads.understand(rest);
         let words = content(&parsed.text);
+        // "Which date has places left": what is asked which of is none of the items.
+        let asked = words.split_once(' ').map_or(words.as_str(), |(first, _)| first);
+        let is_which = !parsed.filters.is_empty() && phrases().is_question(rest) && reads.names(asked).is_empty();
+        let words = if is_which { words[asked.len()..].trim().to_owned() } else { words };
         Self { rest, parsed, words }
     }
 
@@ -367,12 +410,20 @@ fn exchange(asked: &mut SearchRequest, old: &str, new: &str) -> bool {
 fn same_role(asked: &SearchRequest, new: &str, reads: &dyn ItemLookup) -> String {
     let words: Vec<String> = content(&asked.text).split_whitespace().map(str::to_owned).collect();
     let news = tokens(new);
+    let subject = asked.phrases.first().map(|phrase| content(&phrase.words)).unwrap_or_default();
+    // What is said whole, or what nothing here is called, is another thing: hand cream after a face cream, rum after scotch.
+    let is = head(&subject, reads.language());
+    let other = head(new, reads.language());
+    let is_whole = news.len() > 1 && is.as_ref().zip(other.as_ref()).is_some_and(|(is, other)| is_same(is, other));
+    let is_called = |name: &String| tokens(name).iter().any(|word| news.iter().any(|new| is_same(new, word)));
+    if is_whole || (words.len() > 1 && !reads.names(new).iter().any(is_called)) {
+        return subject;
+    }
     let alike = words.iter().find(|word| news.iter().any(|new| reads.are_alike(word, new)));
     if let Some(word) = alike {
         return word.clone();
     }
-    let subject = asked.phrases.first().map(|phrase| content(&phrase.words)).unwrap_or_default();
-    let Some(is) = head(&subject, reads.language()) else { return String::new() };
+    let Some(is) = is else { return String::new() };
     let describing = words.iter().filter(|word| !is_same(word, &is));
     match stands_for_itself(new, reads) {
         Some(true) => is,

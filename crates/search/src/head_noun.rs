@@ -3,7 +3,7 @@
 
 use forecourt_index::{Hit, Library};
 use forecourt_loaders::item::SECTION;
-use forecourt_vocabulary::LANGUAGES;
+use forecourt_vocabulary::{LANGUAGES, folded};
 use serde_json::Value;
 
 use super::name_role::{is_head_first, is_same, segments};
@@ -24,7 +24,21 @@ impl HeadNoun {
     /// The head of the words of a question. `None`: they name nothing.
     pub(super) fn of(library: &Library, text: &str) -> Option<Self> {
         let first = segments(text).into_iter().find(|segment| !segment.is_empty())?;
-        let (own, phrase) = (first.last()?.clone(), first.join(" "));
+        let own = first.last()?.clone();
+        Some(Self::named(library, own, &first))
+    }
+
+    /// The word of a question by which one of these is called: its head, else the word that it begins with, which is the
+    /// head in other languages. `None`: nothing is called by either.
+    pub(super) fn among(library: &Library, text: &str, hits: &[Hit]) -> Option<Self> {
+        let first = segments(text).into_iter().find(|segment| !segment.is_empty())?;
+        let ends = [first.last()?, first.first()?].map(String::clone);
+        let heads = ends.into_iter().map(|own| Self::named(library, own, &first));
+        heads.into_iter().find(|head| hits.iter().any(|hit| head.is_called(hit)))
+    }
+
+    fn named(library: &Library, own: String, first: &[String]) -> Self {
+        let phrase = first.join(" ");
         let vocabulary = library.vocabulary();
         let named = |phrase: &str| {
             let all = LANGUAGES.iter().flat_map(|code| vocabulary.names_of(phrase, code));
@@ -35,7 +49,51 @@ impl HeadNoun {
         names.retain(|name| !name.is_empty());
         names.sort_unstable();
         names.dedup();
-        Some(Self { names, is_one_word: first.len() == 1 })
+        Self { names, is_one_word: first.len() == 1 }
+    }
+
+    /// Whether a thing is called by the word, whatever else it is called, or sorted in by it.
+    fn is_called(&self, hit: &Hit) -> bool {
+        kinds(hit).chain([hit.name.as_str()]).any(|name| segments(name).iter().flatten().any(|word| self.says(word)))
+    }
+
+    /// Whether a word of a name is the head of what is named, or a part of it or a compound ends with that.
+    fn says(&self, word: &str) -> bool {
+        let heads = || self.names.iter().filter_map(|name| name.last());
+        word.split('-').chain([word]).any(|part| heads().any(|head| is_same(head, part) || is_compound(part, head)))
+    }
+
+    /// Whether some text of a thing has the word, or another name of what it names, in whichever form.
+    pub(super) fn is_mentioned(&self, hit: &Hit) -> bool {
+        if self.is_called(hit) {
+            return true;
+        }
+        // Once for all names: items may be long, and this is asked of each hit of a page.
+        let text = folded(&hit.item.to_string());
+        let has = |word: &String| text.contains(root(&folded(word)));
+        self.names.iter().any(|name| name.iter().all(has))
+    }
+
+    /// Whether the first part of a thing's name has the word, which says what it is, or it is sorted in by the word: a gift
+    /// set with a serum is none.
+    pub(super) fn is_called_first(&self, hit: &Hit) -> bool {
+        let first = segments(&hit.name).into_iter().find(|segment| !segment.is_empty()).unwrap_or_default();
+        self.is_kind_of(hit) || first.iter().any(|word| self.says(word))
+    }
+
+    /// Whether something has the word in its name, and something else nowhere.
+    pub(super) fn tells_apart(&self, hits: &[Hit]) -> bool {
+        let are_things = hits.iter().all(|hit| hit.item.get(SECTION).is_none());
+        let is_named = |hit: &Hit| segments(&hit.name).iter().flatten().any(|word| self.says(word));
+        are_things && hits.iter().any(is_named) && hits.iter().any(|hit| !self.is_mentioned(hit))
+    }
+
+    /// Lets things come later that have the word nowhere.
+    pub(super) fn called_first(&self, hits: &mut [Hit]) {
+        for hit in hits.iter_mut().filter(|hit| !self.is_mentioned(hit)) {
+            hit.score *= BESIDE_WORTH;
+        }
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score));
     }
 
     /// Whether the question names it in one word.
@@ -90,6 +148,26 @@ impl HeadNoun {
         }
         hits.sort_by(|a, b| b.score.total_cmp(&a.score));
     }
+}
+
+/// Letters of a word, without accents, that it has in each of its forms.
+fn root(word: &str) -> &str {
+    let kept = word.char_indices().nth(word.chars().count().saturating_sub(ENDING_MAX).max(ROOT_MIN));
+    kept.map_or(word, |(at, _)| &word[..at])
+}
+
+/// Letters by which forms of a word differ at their ends, and those that are left at least.
+const ENDING_MAX: usize = 1;
+const ROOT_MIN: usize = 4;
+/// Letters of what stands before the head of a compound.
+const COMPOUND_BEGIN_MIN: usize = 3;
+/// Letters of the head of a compound.
+const COMPOUND_END_MIN: usize = 4;
+
+/// Whether a word is a compound that ends with another one: a "Nachtcreme" is a "Creme".
+fn is_compound(word: &str, head: &str) -> bool {
+    let is_long = head.chars().count() >= COMPOUND_END_MIN;
+    is_long && word.strip_suffix(head).is_some_and(|before| before.chars().count() >= COMPOUND_BEGIN_MIN)
 }
 
 /// The words of a phrase of a language that say what it is, its head last.

@@ -3,6 +3,8 @@
 
 use forecourt_understanding::{Filter, OPENING_TIMES, PLACE_PATHS, Test};
 
+use forecourt_vocabulary::PropertyTable;
+
 use super::name_role::is_same;
 use super::phrase::PhrasePlace;
 use super::phrases::content_words;
@@ -45,6 +47,16 @@ pub(super) fn replaces(filter: &Filter, earlier: &Filter, reads: &dyn ItemLookup
         (Test::OfClass(classes), Test::OfClass(others)) => are_colours(classes, reads) && are_colours(others, reads),
         _ => false,
     }
+}
+
+/// Whether a limit is one of what can be had.
+pub(super) fn is_of_stock(filter: &Filter) -> bool {
+    filter.fields.iter().any(|field| PropertyTable::shipped().texts.availability.contains(field))
+}
+
+/// Whether a limit is one of money.
+pub(super) fn is_of_money(filter: &Filter) -> bool {
+    filter.fields.iter().any(|field| field.starts_with(PRICES))
 }
 
 fn share_a_field(one: &Filter, other: &Filter) -> bool {

@@ -32,9 +32,25 @@ pub(super) fn is_of_another_kind(library: &Library, query: &Query, hits: &[Hit])
 /// organ tour on Sunday is no organ recital.
 fn is_there_otherwise(library: &Library, query: &Query, hits: &[Hit], unlimited: &[Hit]) -> Result<bool, Error> {
     let text = query.text.trim();
+    // A violin for a child of five is no keyboard, where there are violins and nothing here so much as speaks of one.
+    if !names_either(text)
+        && let Some(named) = HeadNoun::among(library, text, unlimited)
+        && unlimited.iter().any(|hit| named.is_called_first(hit))
+        && !hits.iter().any(|hit| named.is_mentioned(hit))
+    {
+        return Ok(true);
+    }
     let Some(head) = HeadNoun::of(library, text) else { return Ok(false) };
     let is_called = unlimited.iter().any(|hit| head.is_it(hit) && says_all(library, text, &told(hit)));
     Ok(is_called && !hits.iter().any(|hit| head.is_it(hit)) && !library.says_all(text, &query.filters)?)
+}
+
+/// Words between things of which any will do.
+const EITHER: [&str; 5] = ["or", "oder", "ou", "o", "u"];
+
+/// Whether a text names several things of which any will do.
+fn names_either(text: &str) -> bool {
+    text.split_whitespace().any(|word| EITHER.contains(&word.to_lowercase().as_str()))
 }
 
 /// Whether an item is called by all words of a text.
@@ -55,6 +71,8 @@ pub(super) fn ordered(library: &Library, query: &Query, asked: &SearchRequest) -
     let is_called = |hit: &Hit| says_all(library, &query.text, &told(hit)) || (is_one_word && is_kind(hit));
     retain_any(&mut all, is_called);
     retain_any(&mut all, is_kind);
+    let first = HeadNoun::among(library, &query.text, &all);
+    retain_any(&mut all, |hit| first.as_ref().is_some_and(|first| first.is_called_first(hit)));
     Ok(all.into_iter().skip(query.offset).take(query.limit).collect())
 }
 

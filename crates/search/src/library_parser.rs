@@ -51,6 +51,14 @@ impl ItemLookup for LibraryParser<'_> {
         !read(self.library.search(&query)).is_empty()
     }
 
+    fn has_any(&self, words: &str, filters: &[Filter]) -> bool {
+        read(self.library.says_all(words, filters))
+    }
+
+    fn names_property(&self, word: &str) -> bool {
+        self.library.names_property(word)
+    }
+
     fn asks_back(&self, asked: &SearchRequest) -> Option<Question> {
         read(self.elicitation.question(self.library, asked))
     }

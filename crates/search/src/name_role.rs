@@ -6,8 +6,10 @@ use forecourt_vocabulary::folded;
 use super::request::ItemLookup;
 
 /// Words that end the part of a name that says what it is.
-const ENDS: [&str; 16] =
-    ["with", "and", "in", "on", "for", "from", "of", "mit", "und", "in", "avec", "et", "con", "y", "de", "à"];
+const ENDS: &[&str] = &[
+    "with", "without", "and", "or", "in", "on", "for", "from", "of", "against", "mit", "ohne", "und", "oder", "für",
+    "gegen", "avec", "sans", "et", "ou", "pour", "contre", "con", "sin", "y", "para", "contra", "de", "à",
+];
 /// The part of the names with a word in which it says what the thing is, for it to stand for itself.
 const HEAD_SHARE: f64 = 0.6;
 /// Names that tell enough.

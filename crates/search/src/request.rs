@@ -172,6 +172,14 @@ pub(super) trait ItemLookup: QuestionParser {
     fn names(&self, words: &str) -> Vec<String>;
     /// Whether any item keeps these constraints.
     fn has_items(&self, filters: &[Filter]) -> bool;
+    /// Whether any item that has all of these words keeps these constraints.
+    fn has_any(&self, _words: &str, _filters: &[Filter]) -> bool {
+        true
+    }
+    /// Whether a word is of the name of a property that items state, in whichever form.
+    fn names_property(&self, _word: &str) -> bool {
+        false
+    }
     /// What is asked back about a question, if anything is.
     fn asks_back(&self, asked: &SearchRequest) -> Option<Question>;
     /// Whether the content is about one of these words, and does not just have it somewhere.

@@ -55,6 +55,7 @@ fn spans(part: DayPart) -> Vec<Minutes> {
         DayPart::Noon => vec![(NOON, NOON)],
         DayPart::Lunchtime => vec![(11 * HOUR + 30, 14 * HOUR)],
         DayPart::Afternoon => vec![(NOON, 18 * HOUR - 1)],
+        DayPart::LongAfternoon => vec![(NOON, 20 * HOUR - 1)],
         DayPart::Evening => vec![(17 * HOUR, LAST_MINUTE)],
         DayPart::Night => vec![(20 * HOUR, DAY + SMALL_HOURS)],
         DayPart::Midnight => vec![(LAST_MINUTE, DAY)],

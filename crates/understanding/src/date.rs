@@ -12,15 +12,15 @@ use crate::learnt::{LearntProperty, StatedValues};
 use crate::measure::days_of;
 use crate::moment::TO_MIDNIGHT;
 use crate::named_date::{name, relative_end};
-use crate::paths::{EVENT_DAYS, LAST_DAY};
+use crate::paths::EVENT_DAYS;
 use crate::plain_date::{NamedDate, Wording, day_number};
 use crate::quantity::within;
 use crate::reader::Reader;
-use crate::{months, weekly};
+use crate::{date_ends, months, weekly};
 
 /// The dates that a question is limited to here.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
-    let (limit, tokens) = limit(reader, at, floor)?;
+    let (limit, tokens) = either(reader, limit(reader, at, floor)?);
     // "Currently" says something of what takes place, and nothing of a shoe.
     let is_now = |meaning: &PhraseMeaning| (*meaning == PhraseMeaning::Relative(RelativeDate::Now)).then_some(());
     let is_event = EVENT_DAYS.iter().all(|path| reader.aids.known.has_number(path));
@@ -32,10 +32,10 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     if is_story && !is_event {
         return None;
     }
-    if let Some(part) = of_days_ahead(reader, &tokens, limit.as_ref()) {
+    if let Some(part) = date_ends::of_days_ahead(reader, &tokens, limit.as_ref()) {
         return Some(part);
     }
-    if let Some(part) = closing(reader, &tokens, limit.as_ref()) {
+    if let Some(part) = date_ends::closing(reader, &tokens, limit.as_ref()) {
         return Some(part);
     }
     let path = reader.path(Quantity::Date);
@@ -59,9 +59,10 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
                 tokens.end += 1;
             }
             // "Tonight", "on Friday evening": a time beside the day.
-            if let Some((time, end)) = weekly::of_date(reader, &tokens) {
+            if let Some((time, both)) = weekly::of_date(reader, &tokens, floor) {
                 filters.push(time);
-                tokens.end = end;
+                tokens = reader.absorb(reader.absorb(both.start, WordClass::Article, floor), WordClass::AtTime, floor)
+                    ..both.end;
             }
             Some(UnderstoodPart::new(tokens, FoundMeaning::Limits(Rank::Quantity(Quantity::Date), filters)))
         }
@@ -76,6 +77,23 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
         }
     }
 }
+
+/// Times of which any will do: "before the 12th or after the 20th".
+fn either(reader: &Reader<'_>, first: (Limit, std::ops::Range<usize>)) -> (Limit, std::ops::Range<usize>) {
+    let (mut limit, mut tokens) = first;
+    while let Some((all, words)) = limit.as_mut().filter(|(all, _)| all.len() < EITHER_MAX)
+        && let Some(behind) = reader.class(tokens.end, WordClass::Or)
+        && let Some((Some((more, said)), other)) = self::limit(reader, behind, behind)
+    {
+        all.extend(more);
+        *words = reader.say("or", &[words, &said]);
+        tokens.end = other.end;
+    }
+    (limit, tokens)
+}
+
+/// Times of which one question names any.
+const EITHER_MAX: usize = 8;
 
 /// What the vocabulary calls the year in which a thing was made.
 const YEAR_MADE: &str = "year-built";
@@ -97,153 +115,6 @@ fn of_years(reader: &Reader<'_>, from: Option<Date>, to: Option<Date>, words: &s
     let year = |day: Date| f64::from(day.year());
     let test = Test::Within { from: from.map(year), to: to.map(year) };
     Filter { fields: years(reader).collect(), test, words: words.to_owned() }
-}
-
-/// Words at a date that say that something begins then, and that it ends then, without accents.
-const BEGINS: &[&str] = &[
-    "begin",
-    "begins",
-    "beginning",
-    "start",
-    "starts",
-    "starting",
-    "open",
-    "opens",
-    "opening",
-    "beginnen",
-    "beginnt",
-    "starten",
-    "startet",
-    "eroffnen",
-    "eroffnet",
-    "commencent",
-    "commence",
-    "debutent",
-    "debute",
-    "empiezan",
-    "empieza",
-    "comienzan",
-    "comienza",
-];
-const ENDS: &[&str] = &[
-    "end",
-    "ends",
-    "ending",
-    "close",
-    "closes",
-    "closing",
-    "finish",
-    "finishes",
-    "enden",
-    "endet",
-    "schliessen",
-    "schliesst",
-    "auslaufen",
-    "terminent",
-    "termine",
-    "finissent",
-    "finit",
-    "terminan",
-    "termina",
-    "acaban",
-    "acaba",
-    "finalizan",
-    "finaliza",
-];
-
-/// What begins, or ends, on these days, and what has not begun today.
-fn of_days_ahead(
-    reader: &Reader<'_>,
-    tokens: &std::ops::Range<usize>,
-    limit: Option<&DaysLimit>,
-) -> Option<UnderstoodPart> {
-    let is_event = EVENT_DAYS.iter().all(|path| reader.aids.known.has_number(path));
-    let (all, words) = limit.filter(|_| is_event && !reader.is_name())?;
-    let day = |day: &Option<Date>| day.map(days_of);
-    if is_not_begun(reader, tokens) {
-        let from = all.first().and_then(|(from, _)| day(from));
-        let filter = within(EVENT_DAYS[0], from, None, words.clone());
-        return Some(UnderstoodPart::limit(tokens.clone(), Rank::Quantity(Quantity::Date), filter));
-    }
-    let ends = [(BEGINS, EVENT_DAYS[0]), (ENDS, EVENT_DAYS[1])];
-    let before = tokens.start.checked_sub(1);
-    let (path, tokens) = ends.into_iter().find_map(|(list, path)| match before {
-        Some(before) if reader.says(before, list) => Some((path, before..tokens.end)),
-        _ if reader.says(tokens.end, list) => Some((path, tokens.start..tokens.end + 1)),
-        _ => None,
-    })?;
-    let written = reader.written(tokens.clone());
-    let each = all.iter().map(|(from, to)| within(path, day(from), day(to), written.to_owned()));
-    let filter = Filter::any_of(each.collect(), written.to_owned());
-    Some(UnderstoodPart::limit(tokens, Rank::Quantity(Quantity::Date), filter))
-}
-
-/// Nouns for the last day on which something is open, without accents.
-const LAST_DAYS: &[&str] = &[
-    "deadline",
-    "expire",
-    "expires",
-    "expiring",
-    "bewerbungsschluss",
-    "bewerbungsfrist",
-    "frist",
-    "einsendeschluss",
-    "limite",
-    "cloture",
-    "cloturent",
-    "expirent",
-    "plazo",
-    "cierran",
-    "cierra",
-    "vencen",
-    "vence",
-];
-/// What it is that closes then, without accents.
-const APPLICATIONS: &[&str] =
-    &["application", "applications", "bewerbung", "bewerbungen", "candidatures", "solicitudes"];
-/// Words between such a word and the day.
-const BETWEEN_MAX: usize = 3;
-
-/// What is open until one of these days, where items are open until one: "applications closing by 12 December".
-fn closing(reader: &Reader<'_>, tokens: &std::ops::Range<usize>, limit: Option<&DaysLimit>) -> Option<UnderstoodPart> {
-    let known = |path: &str| reader.aids.known.has_number(path);
-    let (all, _) = limit.filter(|_| known(LAST_DAY) && !known(EVENT_DAYS[0]) && !reader.is_name())?;
-    let today = reader.aids.today?;
-    let says = |at: usize| [ENDS, LAST_DAYS].iter().any(|list| reader.says(at, list));
-    let before = (tokens.start.saturating_sub(BETWEEN_MAX)..tokens.start).find(|at| says(*at));
-    let tokens = match before {
-        Some(before) => {
-            let is_named = before.checked_sub(1).is_some_and(|at| reader.says(at, APPLICATIONS));
-            before - usize::from(is_named)..tokens.end
-        }
-        None if says(tokens.end) => tokens.start..tokens.end + 1,
-        None => return None,
-    };
-    let written = reader.written(tokens.clone());
-    let each = all.iter().map(|days| {
-        let (from, to) = ahead(*days, today);
-        let from = from.or(Some(today));
-        within(LAST_DAY, from.map(days_of), to.map(|day| days_of(day) + TO_MIDNIGHT), written.to_owned())
-    });
-    let filter = Filter::any_of(each.collect(), written.to_owned());
-    Some(UnderstoodPart::limit(tokens, Rank::Quantity(Quantity::Date), filter))
-}
-
-/// Days that are over today a year later, where they are not over then: days without a year are the next ones. What has
-/// begun and is not over is meant as it is: "this week".
-fn ahead((from, to): (Option<Date>, Option<Date>), today: Date) -> (Option<Date>, Option<Date>) {
-    let later = |day: Option<Date>| day.and_then(|day| day.checked_add(1.year()).ok());
-    let last = to.or(from);
-    let is_over = last.is_some_and(|last| last < today);
-    match is_over && later(last).is_some_and(|last| last >= today) {
-        true => (later(from), later(to)),
-        false => (from, to),
-    }
-}
-
-fn is_not_begun(reader: &Reader<'_>, tokens: &std::ops::Range<usize>) -> bool {
-    let is = |meaning: &PhraseMeaning| (*meaning == PhraseMeaning::Relative(RelativeDate::NotBegun)).then_some(());
-    tokens.clone().any(|at| reader.longest(at, is).is_some())
 }
 
 /// What is dated so. An event is on every day from its first one to its last.
@@ -278,7 +149,7 @@ fn is_weekday(reader: &Reader<'_>, tokens: &std::ops::Range<usize>) -> bool {
 const EVENT_STARTS: [&str; 2] = ["startDate", "hasCourseInstance.startDate"];
 
 /// First and last days of which any pair holds, and their wording.
-type DaysLimit = (Vec<(Option<Date>, Option<Date>)>, String);
+pub(crate) type DaysLimit = (Vec<(Option<Date>, Option<Date>)>, String);
 /// `None`: the limit depends on today, which is not known.
 type Limit = Option<DaysLimit>;
 
@@ -437,6 +308,7 @@ mod tests {
     use jiff::civil::date;
 
     use super::*;
+    use crate::paths::LAST_DAY;
     use crate::tests::{Bare, Everything, Stating, parts, understood};
 
     #[test]
@@ -525,17 +397,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn days_that_are_over_are_those_of_the_next_year_unless_these_are_over_too() {
-        let today = date(2026, 11, 25);
-        let ahead = |from: Option<Date>, to: Option<Date>| super::ahead((from, to), today);
-        let (monday, sunday) = (Some(date(2026, 11, 23)), Some(date(2026, 11, 29)));
-        assert_eq!(ahead(monday, sunday), (monday, sunday));
-        assert_eq!(ahead(None, Some(date(2025, 12, 12))), (None, Some(date(2026, 12, 12))));
-        assert_eq!(ahead(Some(date(2026, 3, 1)), None), (Some(date(2027, 3, 1)), None));
-        assert_eq!(ahead(None, Some(date(2019, 12, 31))), (None, Some(date(2019, 12, 31))));
-    }
-
     /// What takes place.
     const EVENTS: Bare = Bare("startDate");
 
@@ -556,6 +417,12 @@ mod tests {
             ("concerts on Saturday 12 December", "concerts", "from 2026-12-12"),
             ("Konzerte am Samstag, dem 12. Dezember", "Konzerte", "from 2026-12-12"),
             ("concerts in January or February", "concerts", "from 2027-01-01 to 2027-02-28"),
+            (
+                "concerts before 5 December or after 20 December",
+                "concerts",
+                "2026-12-04 or earlier or 2026-12-21 or later",
+            ),
+            ("Konzerte vor Weihnachten oder nach Silvester", "Konzerte", "2026-12-23 or earlier or 2027 or later"),
             ("concerts in the Christmas holidays", "concerts", "from 2026-12-21 to 2027-01-06"),
             ("marché de noël avant Noël", "marché de noël", "2026-12-23 or earlier"),
         ] {

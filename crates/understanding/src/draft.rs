@@ -8,13 +8,14 @@ use crate::contradiction::contradictions;
 use crate::filter::{Filter, SortOrder, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::learnt::LearntProperties;
+use crate::level::{self, LevelLimit};
 use crate::limits::{FILTERS_MAX, NOT_UNDERSTOOD_MAX};
 use crate::parsed_question::ParsedQuestion;
 use crate::paths::{FOOD, SHARE_MIN};
-use crate::quantity::{self, LevelLimit};
 use crate::reader::Reader;
 use crate::reading::{self, PartRole, ReadPart};
 use crate::scope::{QuestionScope, ReadingAids};
+use crate::weekly;
 
 /// Words between others that say nothing by themselves.
 const TIES: &[WordClass] = &[WordClass::And, WordClass::Or, WordClass::With, WordClass::For, WordClass::Article];
@@ -42,6 +43,8 @@ pub(crate) struct Draft<'k> {
     other_orders: Vec<SortOrder>,
     /// What a thing has or serves: where nothing states it beside the other limits, its words may say it.
     features: Vec<Wish>,
+    /// Limits of dates, each with the same of when something is open.
+    openings: Vec<(Vec<Filter>, Filter)>,
     /// What was understood so far.
     taken: Vec<ReadPart>,
 }
@@ -54,7 +57,7 @@ impl<'k> Draft<'k> {
         let mut cuts: Vec<Range<usize>> = Vec::new();
         // Known before anything is taken: in `cheap, under 20 euros` the level comes first and the limit counts.
         let limited: Vec<Quantity> = found.iter().filter_map(limited_quantity).collect();
-        let (mut wishes, mut features, mut taken) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut wishes, mut features, mut openings, mut taken) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for UnderstoodPart { tokens, keeps_words, meaning } in found {
             let bytes = reader.bytes(tokens.clone());
             if let FoundMeaning::Wishes(filters) = meaning {
@@ -65,6 +68,11 @@ impl<'k> Draft<'k> {
                 && filters.iter().all(is_feature)
             {
                 features.push(Wish { bytes: bytes.clone(), filters: filters.clone(), keeps_words });
+            }
+            if let FoundMeaning::Limits(Rank::Quantity(Quantity::Date), filters) = &meaning
+                && let Some(open) = weekly::open_then(reader, &tokens, filters)
+            {
+                openings.push((filters.clone(), open));
             }
             if let Some(role) = parts.take(meaning, reader, &tokens, &limited) {
                 if !keeps_words {
@@ -77,7 +85,7 @@ impl<'k> Draft<'k> {
         let (filters, notes) = parts.filters(reader);
         let Parts { not_understood, unwanted, order, other_orders, count, levels, .. } = parts;
         let out = ParsedQuestion { text, filters, notes, not_understood, unwanted, order, count, ..Default::default() };
-        Self { known: aids.known, aids, out, wishes, levels, other_orders, features, taken }
+        Self { known: aids.known, aids, out, wishes, levels, other_orders, features, openings, taken }
     }
 
     /// A wording in the language of the answer.
@@ -130,6 +138,7 @@ impl<'k> Draft<'k> {
         self.wish();
         self.ease_levels();
         self.choose_order();
+        self.open_instead();
         self.look_for_features(original);
         let says_more = !self.out.filters.is_empty() || self.out.order.is_some() || self.out.count.is_some();
         let left = tidied(&self.out.text);
@@ -216,6 +225,26 @@ impl<'k> Draft<'k> {
         let role = PartRole::Order(chosen.words.clone());
         self.taken.iter_mut().filter(|part| part.role.says(&first.words)).for_each(|part| part.role = role.clone());
         self.out.order = Some(chosen);
+    }
+
+    /// Where nothing of what is asked for takes place then, what of it is open then: coffee on a Monday.
+    fn open_instead(&mut self) {
+        for (dated, open) in std::mem::take(&mut self.openings) {
+            let is_there = dated.iter().all(|filter| self.out.filters.contains(filter));
+            if !is_there || self.known.finds(&self.out.text, &self.out.filters) {
+                continue;
+            }
+            let others = self.out.filters.iter().filter(|filter| !dated.contains(filter));
+            let with: Vec<Filter> = others.cloned().chain([open.clone()]).collect();
+            if self.known.finds(&self.out.text, &with) {
+                let is_it = |part: &&mut ReadPart| dated.iter().any(|filter| part.role.says(&filter.words));
+                let role = PartRole::Limit(vec![open.words.clone()]);
+                self.taken.iter_mut().filter(is_it).for_each(|part| part.role = role.clone());
+                let note = self.say(&format!("{}_note", Quantity::Date.id()), &[]);
+                self.out.notes.retain(|other| *other != note);
+                self.out.filters = with;
+            }
+        }
     }
 
     /// Looks for a feature by its words where no item states it beside the other limits, and one says it: a garden that a
@@ -353,7 +382,7 @@ impl Parts {
         if limited.contains(&quantity) || reader.is_name() {
             return None;
         }
-        match quantity::level(reader, quantity, is_high) {
+        match level::level(reader, quantity, is_high) {
             Some(level) => {
                 let said = self.limit(Rank::Quantity(quantity), level.limits.first().cloned().into_iter().collect());
                 self.levels.extend(said.is_some().then_some(level));

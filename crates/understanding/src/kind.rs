@@ -15,7 +15,7 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\p{L}&]{1,30}"));
 /// What may stand behind a word that is a kind in the singular.
 static LEADS_ON: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"^(?:\s+(?:has|have|is|are|hat|haben|ist|sind|from|for|about|with|without|by|of|in|near|at|under|that|which|where|mit|wo|où|donde|ohne|in|ab|bis|unter|für|zur|zum|avec|sans|à|au|pour|en|de|dans|con|sin|para|por)\b|\s*[,?!.]|\s*$)",
+        r"^(?:\s+(?:has|have|is|are|hat|haben|ist|sind|est|sont|ont|es|son|está|están|abre|abren|from|for|about|with|without|by|of|in|near|at|under|that|which|where|mit|wo|où|donde|ohne|in|ab|bis|unter|für|zur|zum|avec|sans|à|au|pour|en|de|dans|con|sin|para|por)\b|\s*[,?!.]|\s*$)",
     )
 });
 /// The type of what says when something comes back: among the types of a kind, what has one is of it.
@@ -127,6 +127,14 @@ fn forms(word: &str, leads_on: bool) -> impl Iterator<Item = String> {
     forms.into_iter().flatten()
 }
 
+/// The type of what takes place, whatever it is.
+const EVENT: &str = "Event";
+
+/// Whether a type is one of things that take place.
+fn takes_place(kind: &str) -> bool {
+    kind.ends_with(EVENT) || kind.starts_with("Course")
+}
+
 /// The types that a word means, as far as there are such items.
 fn kind(draft: &Draft<'_>, word: &str) -> Option<Filter> {
     let known = draft.known;
@@ -145,6 +153,10 @@ fn kind(draft: &Draft<'_>, word: &str) -> Option<Filter> {
         return Some(Filter::any_of(typed.into_iter().chain([weekly]).collect(), words));
     }
     match named.as_slice() {
+        // Classes of a gym may be plain events.
+        [] if types.iter().any(|kind| takes_place(kind)) && has(&EVENT.to_owned()) => {
+            Some(Filter { words: EVENT.to_owned(), ..Filter::is("@type", EVENT) })
+        }
         [] => {
             let mut chars = word.chars();
             let own: String = chars.next()?.to_uppercase().chain(chars).collect();
@@ -161,6 +173,19 @@ fn kind(draft: &Draft<'_>, word: &str) -> Option<Filter> {
 #[cfg(test)]
 mod tests {
     use crate::tests::parts;
+
+    #[test]
+    fn classes_may_be_plain_events() {
+        use crate::tests::{Stating, understood};
+        const EVENTS: Stating = Stating(&["startDate", "@type=event"]);
+        const SHOP: Stating = Stating(&["offers.price", "@type=product"]);
+        for text in ["classes for two", "Kurse für zwei", "clases para dos"] {
+            let words =
+                |known: &Stating| understood(text, known).filters.into_iter().map(|filter| filter.words).collect();
+            let (gym, shop): (Vec<String>, Vec<String>) = (words(&EVENTS), words(&SHOP));
+            assert!(gym.contains(&"Event".to_owned()) && shop.is_empty(), "{text}: {gym:?} {shop:?}");
+        }
+    }
 
     #[test]
     fn kinds_are_plurals_or_lead_on() {

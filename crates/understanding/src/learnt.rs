@@ -9,13 +9,17 @@ mod unnamed;
 
 use std::collections::HashMap;
 
-use forecourt_vocabulary::{LANGUAGES, QuestionToken, Vocabulary, compared};
+use forecourt_vocabulary::{LANGUAGES, QuestionToken, Vocabulary, compared, folded};
 
 pub(crate) use self::own_name::is_of_language;
 pub(crate) use self::property::{LearntMeaning, LearntProperty};
 pub use self::property::{StatedProperty, StatedValues};
 pub use self::unnamed::{UnnamedProperty, name_in_words, unnamed};
 use crate::limits::LEARNT_WORDS_MAX;
+
+/// Letters that two forms of a word share, at least, and those by which they may differ at their ends.
+const FORM_LETTERS_MIN: usize = 5;
+const FORM_ENDING_MAX: usize = 2;
 
 /// What the items of an index state, and the words for it.
 #[derive(Debug, Default)]
@@ -65,6 +69,25 @@ impl LearntProperties {
                 || synonyms.contains(&free_of)
         };
         stated.find(|(_, free_of)| is(free_of)).map(|(at, _)| at)
+    }
+
+    /// Whether a word is of the name of a property, in whichever form: "garanti" of a "Garantie".
+    pub fn names_word(&self, word: &str) -> bool {
+        let word = folded(word);
+        let is_form = |other: &str| {
+            let shared = other.chars().zip(word.chars()).take_while(|(a, b)| a == b).count();
+            let longest = other.chars().count().max(word.chars().count());
+            other == word || (shared >= FORM_LETTERS_MIN && longest - shared <= FORM_ENDING_MAX)
+        };
+        let says = |property: &LearntProperty| {
+            LANGUAGES
+                .iter()
+                .any(|code| folded(property.name(code)).split(' ').any(|part| part.len() > 2 && is_form(part)))
+                || own_name::own_name(&property.stated.path)
+                    .split(' ')
+                    .any(|part| part.len() > 2 && is_form(&folded(part)))
+        };
+        word.chars().count() > 2 && self.properties.iter().any(says)
     }
 
     /// The paths of properties whose values are texts.

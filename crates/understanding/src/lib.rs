@@ -25,12 +25,12 @@
 //! | `reader` | a question as tokens, and what they mean |
 //! | `reading` | what became of each word |
 //! | `amount`, `quantity` | numbers with units, and what is compared with them |
-//! | `moment`, `plain_date`, `named_date`, `date_part`, `date_list`, `date` | dates |
+//! | `moment`, `plain_date`, `named_date`, `date_part`, `date_list`, `date`, `date_ends` | dates |
 //! | [`months`] | months that items name, such as a season |
 //! | `clock`, `weekly` | times of day, days that come back, what is open |
 //! | `learnt`, [`mod@unit`] | what the items state of themselves, and the words for it |
 //! | `stated`, `stated_amount`, `stated_limit` | limits of that, of amounts: how they are said, written and checked |
-//! | `stated_value`, `stated_end` | limits of its values; the least and the most |
+//! | `stated_value`, `phrase_limit`, `stated_end` | limits of its values; the least and the most |
 //! | `pay`, `yearly_pay`, [`period`] | money for an hour up to a year |
 //! | `hours` | hours of work a week |
 //! | `offered` | for rent, or for sale |
@@ -38,6 +38,7 @@
 //! | `paths` | properties that several rules know |
 //! | `things`, `without`, `wanted` | lists of things that must be absent, or there |
 //! | `event_status` | what was cancelled, or moved |
+//! | `level` | little or much, where nothing else is said |
 //! | `order`, `stock` | superlatives, counts, availability, sizes |
 //! | `found`, `draft` | what rules find, and what becomes of the question |
 //! | `contradiction` | limits that no item can keep together |
@@ -52,6 +53,7 @@ mod clock;
 mod contradiction;
 mod country;
 mod date;
+mod date_ends;
 mod date_list;
 mod date_part;
 mod distance;
@@ -68,6 +70,7 @@ mod inversions;
 mod kind;
 mod learnt;
 mod left_over;
+mod level;
 pub mod limits;
 mod maker;
 pub mod measure;
@@ -86,6 +89,7 @@ mod pattern;
 mod pay;
 mod people;
 pub mod period;
+mod phrase_limit;
 mod place;
 mod plain_date;
 mod quantity;
@@ -118,7 +122,7 @@ pub use named::named;
 pub use offered::HOMES;
 pub use parsed_question::ParsedQuestion;
 pub use paths::{
-    AGES, CALENDAR_MONTH, CANCELLED_DAY, DAY_MINUTES, EVENT_BEGINS, EVENT_DAYS, EVENT_EVERY, EVENT_SERIES,
+    ABSENT, AGES, CALENDAR_MONTH, CANCELLED_DAY, DAY_MINUTES, EVENT_BEGINS, EVENT_DAYS, EVENT_EVERY, EVENT_SERIES,
     EVENT_STATUS, EVENT_WEEKDAYS, FOOD, FOR_RENT, FOR_SALE, FORBIDDING, HOURLY_PRICE, LAST_DAY, MONTHLY_PRICE, OFFERED,
     OPEN_SPANS_MAX, OPENING_TIMES, PERMITTING, PLACE_PATHS, PRICE_LEVEL, RANGE_ENDS, WORK_HOURS, YEARLY_PAY, open_span,
 };

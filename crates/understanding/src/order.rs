@@ -59,7 +59,8 @@ fn may_mean(quantity: Quantity) -> Vec<Quantity> {
 fn superlative(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let (quantity, descending, end) = extreme(reader, at)?;
     // "Cheaper than 20 euros" is a limit, and "older people" are no order.
-    let goes_on = COMPARISONS.iter().filter_map(|class| reader.class(at, *class)).any(|other| other > end);
+    let compares = |other: &usize| *other > end && reader.amount(*other).is_some();
+    let goes_on = COMPARISONS.iter().filter_map(|class| reader.class(at, *class)).any(|other| compares(&other));
     if goes_on || reader.learnt(at).any(|(_, other)| other > end) {
         return None;
     }

@@ -52,6 +52,9 @@ pub const LAST_DAY: &str = "lastDay";
 pub const RANGE_ENDS: [&str; 2] = ["rangeFrom", "rangeTo"];
 /// What the months lie under, 1 to 12, that a property names: `additionalProperty.Season.calendarMonth`.
 pub const CALENDAR_MONTH: &str = "calendarMonth";
+/// Where the things lie that an item says are not in it, each as [`forecourt_vocabulary::thing_key`] has it. No property has
+/// such a name.
+pub const ABSENT: &str = "\u{1}absent";
 /// What became of an event: `https://schema.org/EventCancelled`.
 pub const EVENT_STATUS: &str = "eventStatus";
 /// The last day of what was cancelled: before any day that a date can name, so that what took place long ago is after it.
@@ -178,3 +181,5 @@ pub const PLACE_PATHS: &[&str] = &[
 
 /// The property of the vocabulary that says for how many people there is room.
 pub(crate) const CAPACITY: &str = "capacity";
+/// The one that says how many seats there are: so many people have a place.
+pub(crate) const SEATS: &str = "seats";

@@ -1,21 +1,14 @@
-//! Limits of quantities: "under 30 minutes", "at most 5 ingredients", "for 8 people", "4 stars or better", "20
-//! bucks", and "quick" or "cheap" where nothing else is said.
+//! Limits of quantities: "under 30 minutes", "at most 5 ingredients", "for 8 people", "4 stars or better", "20 bucks".
 
-use forecourt_vocabulary::{PhraseMeaning, Quantity, Unit, WordClass};
+use forecourt_vocabulary::{Quantity, WordClass};
 
 use crate::amount::{Comparison, Span};
 use crate::filter::{Filter, SortOrder, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::learnt::{LearntProperty, StatedValues};
-use crate::left_over::DEGREES;
-use crate::paths::{AGES, CAPACITY, PRICE_LEVEL, YEARLY_PAY};
+use crate::paths::{CAPACITY, PRICE_LEVEL, SEATS, YEARLY_PAY};
 use crate::reader::Reader;
-use crate::yearly_pay;
-
-/// What "quick" promises, in minutes.
-const QUICK_MINUTES: f64 = 30.0;
-/// The part of all prices that counts as cheap, and the part that counts as expensive.
-const THIRD: f64 = 1.0 / 3.0;
+use crate::{ages, yearly_pay};
 
 /// Words that begin a limit behind an amount: "for two under 90".
 const COMPARISONS: [WordClass; 4] = [WordClass::AtMost, WordClass::LessThan, WordClass::AtLeast, WordClass::MoreThan];
@@ -32,8 +25,8 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     };
     let span = reader.span(behind)?;
     let start = reader.absorb(at, WordClass::LimitLead, floor);
-    if let Some(filter) = ages(reader, &span) {
-        let end = span.end + usize::from(is_of_adults(reader, &span) && span.end == span.amount.number_end);
+    if let Some(filter) = ages::of_span(reader, &span) {
+        let end = span.end + usize::from(ages::is_of_adults(reader, &span) && span.end == span.amount.number_end);
         return Some(UnderstoodPart::limit(start..end, Rank::Quantity(Quantity::Age), filter));
     }
     let has_lead = start < at || behind > at;
@@ -56,18 +49,29 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
             let pay = (quantity == Quantity::Price).then(|| yearly_pay::of_amount(reader, from, to)).flatten();
             let words = filter.words.clone();
             let filter = Filter::any_of(std::iter::once(filter).chain(pay).collect(), words);
-            Some(UnderstoodPart::limit(start..span.end, Rank::Quantity(quantity), filter))
+            let end = if quantity == Quantity::Price { behind_one_of(reader, span.end) } else { span.end };
+            Some(UnderstoodPart::limit(start..end, Rank::Quantity(quantity), filter))
         }
         QuantitySubject::NotChecked => Some(UnderstoodPart::new(start..span.end, FoundMeaning::NotUnderstood)),
         QuantitySubject::None => None,
     }
 }
 
+/// Words between a price and what it is paid for, without accents.
+const PER: &[&str] = &["per", "pro", "par", "por", "je", "each"];
+
+/// Past what a price is of, where nothing else is said there: "30 euros la bouteille", "20 euros per person".
+fn behind_one_of(reader: &Reader<'_>, at: usize) -> usize {
+    let led = if reader.says(at, PER) { Some(at + 1) } else { reader.class(at, WordClass::Article) };
+    let noun = led.filter(|noun| reader.is_word(*noun) && reader.token(noun + 1).is_none_or(|next| !next.is_word()));
+    noun.map_or(at, |noun| noun + 1)
+}
+
 /// Where items say for how many people something is.
 pub(crate) fn rooms_for(reader: &Reader<'_>) -> Vec<String> {
     let known = reader.table.paths(Quantity::People).iter().filter(|path| reader.aids.known.has_number(path));
     let is_room = |property: &LearntProperty| {
-        property.id.as_deref() == Some(CAPACITY)
+        property.id.as_deref().is_some_and(|id| [CAPACITY, SEATS].contains(&id))
             && property.dimension.is_none()
             && matches!(property.stated.values, StatedValues::Numbers { .. })
     };
@@ -85,75 +89,6 @@ fn paid(reader: &Reader<'_>) -> Vec<String> {
     let paid = reader.aids.learnt.all().map(|(_, property)| property).filter(|property| is_paid(property));
     let paid = paid.filter(|_| !says_period).map(|property| property.stated.path.clone());
     paid.collect()
-}
-
-/// What is for people of an age, where items state the ages that they are for.
-fn ages(reader: &Reader<'_>, span: &Span) -> Option<Filter> {
-    let is_age = is_age(reader, span) || is_of_adults(reader, span);
-    let value = span.amount.value;
-    let (from, to) = match span.comparison {
-        Comparison::Bare => (value, value),
-        _ => {
-            // Who is under 12 is 11 at most; "over 18s" are of that age, too.
-            let step = if span.is_strict { 1.0 } else { 0.0 };
-            let to = span.to.map(|to| (to - step).max(0.0));
-            (span.from.unwrap_or(0.0), to.unwrap_or(f64::from(u8::MAX)))
-        }
-    };
-    is_age.then(|| {
-        let said =
-            if from == to { reader.spell(from) } else { format!("{}–{}", reader.spell(from), reader.spell(to)) };
-        crate::ages::ages(reader, from, to, &reader.say("years_of_age", &[&said]))
-    })
-}
-
-/// "Over 18s": people of an age and more, or less.
-fn is_of_adults(reader: &Reader<'_>, span: &Span) -> bool {
-    let is_plural = reader.says(span.amount.number_end, &["s"])
-        && reader.token(span.amount.number_end).is_some_and(|token| token.is_joined);
-    let is_one = is_plural && span.amount.in_digits && span.comparison == Comparison::Compared;
-    is_one && (1.0..OLDEST).contains(&span.amount.value) && AGES.iter().all(|path| reader.aids.known.has_number(path))
-}
-
-/// Whether an amount is an age, where items state the ages that they are for.
-fn is_age(reader: &Reader<'_>, span: &Span) -> bool {
-    let is_of_age = match span.amount.unit {
-        Some(Unit::YearOfAge) => true,
-        // "My daughter is 5 years": beside somebody of an age, years are an age.
-        Some(Unit::Year) => reader.names_ages() && span.comparison == Comparison::Bare,
-        // "She is 9": a bare number is an age behind what says who is so old.
-        None => reader.names_ages() && span.comparison == Comparison::Bare && says_how_old(reader, span),
-        _ => false,
-    };
-    is_of_age && AGES.iter().all(|path| reader.aids.known.has_number(path))
-}
-
-/// Words in front of somebody's age.
-const IS_SO_OLD: &[&str] =
-    &["is", "s", "hes", "shes", "turns", "turning", "turned", "just", "aged", "age", "ist", "wird", "alter", "von"];
-
-/// Whether a number stands behind what somebody is, and nothing is counted by it.
-fn says_how_old(reader: &Reader<'_>, span: &Span) -> bool {
-    let Some(before) = span.amount.number_end.checked_sub(2).and_then(|at| reader.token(at)) else { return false };
-    let is_said = IS_SO_OLD.contains(&before.word.as_str()) && !span.amount.is_article;
-    is_said && reader.ends_clause(span.end) && (1.0..OLDEST).contains(&span.amount.value)
-}
-
-/// The age from which on nobody is asked for.
-const OLDEST: f64 = 100.0;
-
-/// Whether a question says how old somebody is.
-pub(crate) fn says_age(reader: &Reader<'_>) -> bool {
-    let mut at = 0;
-    while at < reader.tokens.len() {
-        match reader.span(at) {
-            Some(span) if is_age(reader, &span) => return true,
-            // Whole amounts: the "2 years" of "at least 2 years" are none by themselves.
-            Some(span) => at = span.end.max(at + 1),
-            None => at += 1,
-        }
-    }
-    false
 }
 
 /// The quantity that an amount limits, with the factor to its unit in the index and the path that holds it.
@@ -207,6 +142,8 @@ fn quantity(reader: &Reader<'_>, span: &Span, asked: Option<Option<Quantity>>, h
     let ends = reader.ends_clause(span.end) || goes_on;
     let is_price = is_limit && span.amount.in_digits && span.comparison == Comparison::Compared && !is_part;
     match asked {
+        // "Une basse à quatre cordes" costs no four of anything.
+        Some(Some(Quantity::Price)) if !ends && !span.amount.is_article => unchecked(false),
         Some(Some(quantity)) if !span.amount.is_article => named(quantity),
         Some(None) if !is_limit && ends && !span.amount.is_article && reader.path(Quantity::People).is_some() => {
             named(Quantity::People)
@@ -275,47 +212,6 @@ pub(crate) fn within(path: &str, from: Option<f64>, to: Option<f64>, words: Stri
     Filter { fields: vec![path.to_owned()], test: Test::Within { from, to }, words }
 }
 
-/// "Cheap", "quick", "easy": little or much of a quantity.
-pub(crate) fn read_level(reader: &Reader<'_>, at: usize, _: usize) -> Option<UnderstoodPart> {
-    let level = |meaning: &PhraseMeaning| match meaning {
-        PhraseMeaning::Level(quantity, is_high) => Some((*quantity, *is_high)),
-        _ => None,
-    };
-    let ((quantity, is_high), end) = reader.longest(at, level)?;
-    let is_degree = at.checked_sub(1).is_some_and(|before| reader.says(before, DEGREES));
-    let negated = if is_degree { at - 1 } else { at };
-    // "Excel, but not for beginners": what is not little need not be much, and is told. What is not too much is little.
-    if reader.is_behind(negated, WordClass::Not) {
-        let meaning = match is_high && quantity != Quantity::Rating {
-            true => FoundMeaning::Level(quantity, false),
-            false => FoundMeaning::NotUnderstood,
-        };
-        return Some(UnderstoodPart::new(negated - 1..end, meaning));
-    }
-    Some(UnderstoodPart::new(at..end, FoundMeaning::Level(quantity, is_high)))
-}
-
-/// What little or much of a quantity is here: limits, the first of which is meant where an item keeps it beside the rest
-/// of the question.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct LevelLimit {
-    pub(crate) limits: Vec<Filter>,
-    /// The order that is meant where none is kept. `None`: the first limit holds all the same.
-    pub(crate) order: Option<SortOrder>,
-}
-
-/// The limits that a level is here. What is little, the items say themselves.
-pub(crate) fn level(reader: &Reader<'_>, quantity: Quantity, is_high: bool) -> Option<LevelLimit> {
-    let amount = amount_level(reader, quantity, is_high);
-    let limits = match quantity {
-        Quantity::Price => price_levels(reader, amount, is_high),
-        _ => amount.into_iter().collect(),
-    };
-    // What is easy is so for everybody, and what is cheap for what it is.
-    let order = (quantity == Quantity::Price).then(|| by(reader, quantity, is_high));
-    (!limits.is_empty()).then_some(LevelLimit { limits, order })
-}
-
 /// The order by a quantity, with what has the most of it first where `descending`.
 pub(crate) fn by(reader: &Reader<'_>, quantity: Quantity, descending: bool) -> SortOrder {
     let known = |path: &&String| reader.aids.known.has_number(path);
@@ -333,73 +229,6 @@ pub(crate) fn by(reader: &Reader<'_>, quantity: Quantity, descending: bool) -> S
     }
     let end = if descending { "descending" } else { "ascending" };
     SortOrder { fields, descending, words: reader.say(&format!("{}_{end}", quantity.id()), &[]) }
-}
-
-/// Signs of a price range such as "€€": up to the first is cheap, up to the second not expensive, and from the third on
-/// expensive.
-const CHEAP_SIGNS: f64 = 1.0;
-const MODERATE_SIGNS: f64 = 2.0;
-const EXPENSIVE_SIGNS: f64 = 3.0;
-
-/// A limit of what something costs, or of the signs by which items say it.
-fn price_levels(reader: &Reader<'_>, amount: Option<Filter>, is_high: bool) -> Vec<Filter> {
-    if !reader.aids.known.has_number(PRICE_LEVEL) {
-        return amount.into_iter().collect();
-    }
-    let words = reader.say(if is_high { "price_high_word" } else { "price_low_word" }, &[]);
-    let signs = |(from, to)| within(PRICE_LEVEL, from, to, words.clone());
-    let ends: &[(Option<f64>, Option<f64>)] = match is_high {
-        true => &[(Some(EXPENSIVE_SIGNS), None)],
-        false => &[(None, Some(CHEAP_SIGNS)), (None, Some(MODERATE_SIGNS))],
-    };
-    let any = |ends: &(Option<f64>, Option<f64>)| {
-        let words = amount.as_ref().map_or(&words, |amount| &amount.words).clone();
-        Filter::any_of(amount.iter().cloned().chain([signs(*ends)]).collect(), words)
-    };
-    ends.iter().map(any).collect()
-}
-
-/// The limit of amounts that a level is.
-fn amount_level(reader: &Reader<'_>, quantity: Quantity, is_high: bool) -> Option<Filter> {
-    let (known, id) = (reader.aids.known, quantity.id());
-    let Some(path) = reader.path(quantity) else { return level_in_words(reader, quantity, is_high) };
-    let at = |part: f64| known.quantile(path, part);
-    let (from, to) = match (quantity, is_high) {
-        // People agree on what is quick; what is cheap depends on what there is.
-        (Quantity::Time, false) => (None, Some(QUICK_MINUTES)),
-        (Quantity::Rating, true) => (Some(at(1.0 - THIRD)?), None),
-        (_, false) => (None, Some(at(THIRD)?)),
-        (_, true) => (Some(at(1.0 - THIRD)?), None),
-    };
-    let end = from.or(to)?;
-    let words = match quantity {
-        Quantity::Price | Quantity::Difficulty => {
-            reader.say(&format!("{id}_{}", if is_high { "high" } else { "low" }), &[&reader.spell(end)])
-        }
-        _ => words(reader, quantity, from, to),
-    };
-    Some(within(path, from, to, words))
-}
-
-/// Where items say in words that they are as difficult as these tokens ask, and in which words.
-pub(crate) fn difficulty_in_words(reader: &Reader<'_>, at: usize, end: usize) -> Option<(Vec<String>, Vec<String>)> {
-    let mut meanings = reader.meanings(at).filter(|(_, behind)| *behind == end);
-    let is_high = meanings.find_map(|(meaning, _)| match meaning {
-        PhraseMeaning::Level(Quantity::Difficulty, is_high) => Some(*is_high),
-        _ => None,
-    })?;
-    let filter = level_in_words(reader, Quantity::Difficulty, is_high)?;
-    Some((filter.fields, reader.table.level(Quantity::Difficulty, is_high).to_vec()))
-}
-
-/// The same where items say it in words.
-fn level_in_words(reader: &Reader<'_>, quantity: Quantity, is_high: bool) -> Option<Filter> {
-    let values = reader.table.level(quantity, is_high);
-    let has = |path: &&String| values.iter().any(|value| reader.aids.known.has_word(path, value));
-    let fields: Vec<String> = reader.table.paths(quantity).iter().filter(has).cloned().collect();
-    let end = if is_high { "high" } else { "low" };
-    let words = reader.say(&format!("{}_{end}_word", quantity.id()), &[]);
-    (!fields.is_empty()).then(|| Filter { fields, test: Test::OneOf(values.to_vec()), words })
 }
 
 #[cfg(test)]

@@ -4,13 +4,14 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use forecourt_vocabulary::{
-    Class, PhraseMeaning, PropertyTable, Quantity, QuestionToken, TextProperties, WordClass, tokens,
+    Class, PhraseMeaning, PropertyTable, Quantity, QuestionToken, RelativeDate, TextProperties, WordClass, tokens,
 };
 
 use crate::exclusion::Exclusion;
 use crate::filter::Filter;
 use crate::learnt::LearntMeaning;
 use crate::near;
+use crate::paths::EVENT_DAYS;
 use crate::scope::ReadingAids;
 
 /// A question while it is read.
@@ -25,7 +26,11 @@ pub(crate) struct Reader<'a> {
     pub(crate) table: &'static PropertyTable,
     states_facts: OnceCell<bool>,
     is_name: OnceCell<bool>,
+    names_day: OnceCell<bool>,
 }
+
+/// When an event begins.
+const EVENT_START: &str = "startDate";
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(text: &'a str, aids: ReadingAids<'a>) -> Self {
@@ -37,8 +42,9 @@ impl<'a> Reader<'a> {
             }
         }
         let meanings = (0..tokens.len()).map(|at| aids.lexicon.meanings(&tokens[at..])).collect();
-        let [states_facts, is_name] = [const { OnceCell::new() }; 2];
-        Self { text, tokens, meanings, learnt, aids, table: PropertyTable::shipped(), states_facts, is_name }
+        let [states_facts, is_name, names_day] = [const { OnceCell::new() }; 3];
+        let table = PropertyTable::shipped();
+        Self { text, tokens, meanings, learnt, aids, table, states_facts, is_name, names_day }
     }
 
     /// The meanings of the phrases that begin at a token, each with the token behind it.
@@ -159,6 +165,8 @@ impl<'a> Reader<'a> {
         let known = self.aids.known;
         let mut paths = self.table.paths(quantity).iter().map(String::as_str).filter(|path| known.has_number(path));
         match quantity {
+            // Whoever names a day or a time of it asks what takes place.
+            Quantity::Date if self.names_day() => Some(EVENT_START),
             // Where items have several dates, most of them tell which one is meant.
             Quantity::Date => {
                 let shares = paths.map(|path| (path, known.share(path)));
@@ -167,6 +175,24 @@ impl<'a> Reader<'a> {
             // The table has the paths of a quantity in the order in which they are preferred.
             _ => paths.next(),
         }
+    }
+
+    /// Whether the question names a day near today or a time of one, where items take place.
+    fn names_day(&self) -> bool {
+        *self.names_day.get_or_init(|| {
+            let known = self.aids.known;
+            let is_event = known.has_number(EVENT_START) && EVENT_DAYS.iter().all(|path| known.has_number(path));
+            let is_day = |meaning: &PhraseMeaning| match meaning {
+                PhraseMeaning::Weekday(_) | PhraseMeaning::DayPart(..) => true,
+                PhraseMeaning::Relative(date) => {
+                    matches!(date, RelativeDate::Today | RelativeDate::Tomorrow | RelativeDate::ThisWeekend)
+                }
+                _ => false,
+            };
+            let says = |at: usize| self.meanings(at).any(|(meaning, _)| is_day(meaning));
+            let is_made = |at: usize| self.class(at, WordClass::Made).is_some();
+            is_event && (0..self.tokens.len()).any(says) && !(0..self.tokens.len()).any(is_made)
+        })
     }
 
     /// Whether items have facts that limits are about, or are bare texts.

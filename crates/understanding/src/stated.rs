@@ -11,6 +11,8 @@ use crate::stated_amount::{StatedAmount, comparison, is_numeric, names};
 use crate::stated_limit::Choice;
 
 #[cfg(test)]
+mod choices;
+#[cfg(test)]
 mod tests;
 
 /// An amount of a property that is named, or whose unit only one has.
@@ -28,7 +30,15 @@ pub(crate) fn read_number(reader: &Reader<'_>, at: usize, floor: usize) -> Optio
         let named = stated.take_name(reader);
         (!named.is_empty()).then_some((stated, named))
     };
-    let (stated, named) = found.or_else(led)?;
+    let (stated, mut named) = found.or_else(led)?;
+    // "30 euros for 6 bottles": what is paid is no number of things.
+    if stated.is_other {
+        let was_named = !named.is_empty();
+        named.retain(|property| !reader.aids.learnt.get(*property).is_count);
+        if was_named && named.is_empty() {
+            return None;
+        }
+    }
     let start = reader.absorb(at, WordClass::LimitLead, floor);
     let meaning = match stated.property(reader, &named)? {
         Choice::Of(properties, factor) => {

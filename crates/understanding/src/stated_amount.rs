@@ -143,7 +143,9 @@ impl StatedAmount {
         let percent = number_end + usize::from(reader.is_mark(number_end, '%'));
         // "80 cm in width", "80 cm de ancho".
         let tied = self.end + usize::from(reader.says(self.end, OF));
-        let behind = [self.end, reader.skip(self.end, &[WordClass::Article]), tied, number_end, percent];
+        // "30 euros the bottle" is what one costs.
+        let behind_article = if self.is_other { self.end } else { reader.skip(self.end, &[WordClass::Article]) };
+        let behind = [self.end, behind_article, tied, number_end, percent];
         for behind in behind.into_iter().skip(if of_people { 3 } else { 0 }) {
             let named = names(reader, behind, is_numeric);
             if let Some((_, end)) = named.first() {

@@ -18,7 +18,25 @@ const SOMETHING: &[&str] = &["something", "anything", "etwas", "was", "quelque",
 
 /// Whether a comparative is of what was shown before: "a wider one", "something wider".
 fn is_of_ones(reader: &Reader<'_>, at: usize, end: usize) -> bool {
-    reader.says(end, ONES) || (at > 0 && reader.says(at - 1, SOMETHING) && reader.token(end).is_none())
+    reader.says(end, ONES)
+        || (at > 0 && reader.says(at - 1, SOMETHING) && reader.token(end).is_none())
+        || is_definite(reader, at, end)
+}
+
+/// Articles of one thing that is known, without accents.
+const DEFINITE: &[&str] = &["the", "der", "die", "das", "den", "dem", "le", "la", "les", "el", "los", "las"];
+/// Words between such an article and a comparative behind its noun: "la bouteille de vin plus grande".
+const NOUN_WORDS_MAX: usize = 3;
+/// Words that follow where something is compared.
+const THAN: &[&str] = &["than", "als", "wie", "que", "de"];
+
+/// Whether a comparative is of one thing that is known, which makes it a superlative: "the bigger bottle", "la bouteille la
+/// plus grande", "el bungalow más grande".
+fn is_definite(reader: &Reader<'_>, at: usize, end: usize) -> bool {
+    let compares = reader.says(end, THAN) && reader.amount(end + 1).is_some();
+    let is_romance = reader.says(at, &["plus", "mas", "moins", "menos"]);
+    let before = if is_romance { NOUN_WORDS_MAX + 1 } else { 1 };
+    !compares && (at.saturating_sub(before)..at).any(|before| reader.says(before, DEFINITE))
 }
 
 /// The least or the most of a property.
@@ -51,7 +69,21 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
 }
 
 /// Words between a superlative and the name of what it is of.
-const MOST_OF: &[&str] = &["of", "de", "d", "an", "in"];
+const MOST_OF: &[&str] = &["of", "de", "d", "an", "in", "en"];
+/// Words that make a superlative of an adjective, and whether it is the most.
+const DEGREES: &[(&str, bool)] =
+    &[("most", true), ("plus", true), ("mas", true), ("least", false), ("moins", false), ("menos", false)];
+/// What German superlatives behind "am" end in.
+const AM_ENDING: &str = "sten";
+
+/// "Le plus riche en protéines", "am reichsten an Eiweiß": whether it is the most, and the token behind the words for that.
+fn most_in(reader: &Reader<'_>, at: usize) -> Option<(bool, usize)> {
+    let is_led = reader.is_word(at + 1) && reader.says(at + 2, MOST_OF);
+    let degree = DEGREES.iter().find(|(word, _)| reader.says(at, &[*word]));
+    let german = reader.says(at, &["am"]) && reader.token(at + 1).is_some_and(|token| token.word.ends_with(AM_ENDING));
+    let is_most = degree.map(|(_, is_most)| *is_most).or(german.then_some(true))?;
+    is_led.then_some((is_most, at + 3))
+}
 
 /// A superlative of a property that is named: "the longest range", "la autonomía más larga".
 fn named_end<'a>(reader: &Reader<'a>, at: usize) -> Vec<(&'a LearntProperty, bool, usize)> {
@@ -60,9 +92,18 @@ fn named_end<'a>(reader: &Reader<'a>, at: usize) -> Vec<(&'a LearntProperty, boo
         let named = named.into_iter();
         named.map(|(property, behind)| (reader.aids.learnt.get(property), is_most, end.unwrap_or(behind))).collect()
     };
-    if let Some((is_most, end)) = extreme(at) {
-        let end = end + usize::from(reader.says(end, MOST_OF));
-        return of(names(reader, end, is_numeric), is_most, None);
+    let led = extreme(at).map(|(is_most, end)| (is_most, end + usize::from(reader.says(end, MOST_OF))));
+    // "The one with the longer range".
+    let is_definite = at.checked_sub(1).is_some_and(|before| reader.says(before, DEFINITE));
+    let classes = [(WordClass::Greater, true), (WordClass::Lesser, false)];
+    let compared = if is_definite { reader.longest_of(at, &classes) } else { None };
+    for (is_most, end) in led.into_iter().chain(most_in(reader, at)).chain(compared) {
+        let behind = reader.skip(end, &[WordClass::Article]);
+        let named = names(reader, behind, is_numeric);
+        let named = if named.is_empty() { parts(reader, behind) } else { named };
+        if !named.is_empty() {
+            return of(named, is_most, None);
+        }
     }
     let named = names(reader, at, is_numeric);
     let behind = named.first().map(|(_, end)| reader.skip(*end, &[WordClass::Article]));
@@ -70,6 +111,15 @@ fn named_end<'a>(reader: &Reader<'a>, at: usize) -> Vec<(&'a LearntProperty, boo
         Some((is_most, end)) => of(named, is_most, Some(end)),
         None => Vec::new(),
     }
+}
+
+/// The measured properties of which the word here is a part of the name: the "battery" of a battery life.
+fn parts(reader: &Reader<'_>, at: usize) -> Vec<(usize, usize)> {
+    let of = reader.learnt(at).filter_map(|(meaning, end)| match meaning {
+        LearntMeaning::FirstWord(property) => Some((*property, end)),
+        _ => None,
+    });
+    of.collect()
 }
 
 /// The order by a property, among `ends` of the same phrase. Of one property in bare numbers and in a unit, the one in a

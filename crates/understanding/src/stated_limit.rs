@@ -17,8 +17,13 @@ use crate::unit::Dimension;
 const NEARLY: f64 = 0.005;
 /// How much more items have to state one property of a unit than any other for the unit to mean it.
 const DOMINANCE: f64 = 2.0;
+/// How many times as much as the most, or as little as the least, that items have of a property may be asked for to be
+/// meant of it.
+const NEAR: f64 = 2.0;
 /// What the vocabulary calls how heavy a thing is.
 const WEIGHT: &str = "weight";
+/// Properties that one name may mean.
+const SAME_NAME_MAX: usize = 4;
 /// Days of a month.
 const MONTH: f64 = 365.0 / 12.0;
 /// Units in which numbers are told without one, whatever the base unit is: kilometres, and hours.
@@ -45,24 +50,26 @@ impl StatedAmount {
         let dimension = self.unit.map(|(dimension, _)| dimension);
         let of_unit: Vec<&LearntProperty> =
             named.iter().filter(|property| dimension.is_some() && property.dimension == dimension).copied().collect();
-        if let Some(first) = of_unit.first() {
+        if !of_unit.is_empty() {
             let factor = self.unit.map_or(1.0, |(_, factor)| factor);
-            return Some(Choice::Of(of_unit.iter().filter(|other| is_same(first, other)).copied().collect(), factor));
+            return Some(Choice::Of(one_for_each(reader, of_unit), factor));
         }
         // A number without a unit on either side, or with the one that people mean who name none.
         let is_time = dimension == Some(Dimension::Duration);
         let is_usual = self
             .unit
             .is_none_or(|(dimension, factor)| factor == 1.0 || is_time || IN_USE.contains(&(dimension, factor)));
-        let bare: Vec<&LearntProperty> = named.into_iter().filter(|property| property.dimension.is_none()).collect();
+        // What is told in parts of a hundred is asked for without them, too.
+        let is_bare = |property: &&LearntProperty| {
+            property.dimension.is_none() || (dimension.is_none() && property.dimension == Some(Dimension::Percent))
+        };
+        let bare: Vec<&LearntProperty> = named.into_iter().filter(is_bare).collect();
         match bare.first().filter(|_| is_usual) {
-            // The ends of a range are one property: what is paid from and to.
             Some(first) => {
-                let same = |property: &&&LearntProperty| property.name("en") == first.name("en");
                 // "Less than 2 years" of what is told in months.
                 let in_months = is_time && first.name("en").split(' ').any(|word| word == "months");
                 let factor = self.unit.filter(|_| in_months).map_or(1.0, |(_, factor)| factor / MONTH);
-                Some(Choice::Of(bare.iter().filter(same).copied().collect(), factor))
+                Some(Choice::Of(one_for_each(reader, bare), factor))
             }
             None => Some(Choice::NotChecked),
         }
@@ -92,6 +99,10 @@ impl StatedAmount {
         let of = reader.aids.learnt.all().map(|(_, property)| property).filter(|property| is(property));
         let mut of: Vec<&LearntProperty> = of.collect();
         of.sort_by(|a, b| b.stated.share.total_cmp(&a.stated.share));
+        // Nobody asks for a drop of 170 cm where all are of a few millimetres, and something has lengths about so long.
+        let near: Vec<&LearntProperty> =
+            of.iter().filter(|property| self.is_near(reader, property, factor)).copied().collect();
+        let of = if near.is_empty() { of } else { near };
         // Some items state it in one language, and some in another.
         let first = *of.first()?;
         let (same, others): (Vec<&LearntProperty>, Vec<&LearntProperty>) =
@@ -102,6 +113,16 @@ impl StatedAmount {
             Some(other) if share >= other.stated.share * DOMINANCE => Some(Choice::Of(same, factor)),
             Some(_) if is_limit => Some(Choice::NotChecked),
             Some(_) => None,
+        }
+    }
+
+    /// Whether the values that items have of a property come near the amount.
+    fn is_near(&self, reader: &Reader<'_>, property: &LearntProperty, factor: f64) -> bool {
+        let value = self.span.amount.value * factor;
+        let ends = [0.0, 1.0].map(|part| reader.aids.known.quantile(&property.stated.path, part));
+        match ends {
+            [Some(least), Some(most)] if least >= 0.0 => least / NEAR <= value && value <= most * NEAR,
+            _ => true,
         }
     }
 
@@ -147,7 +168,7 @@ impl StatedAmount {
             (Some(_), None) => "stated_least",
             _ => "stated_most",
         };
-        let name = first.map_or("", |first| first.name(reader.aids.answer_in.as_str()));
+        let name = &names_of(properties, reader.aids.answer_in.as_str());
         let filter = within(path, from, to, reader.say(key, &[name, &self.written]));
         let own = properties.iter().map(|property| property.stated.path.clone());
         // Items say in one of several ways how many people there is room for.
@@ -188,6 +209,43 @@ impl StatedAmount {
         let last = year.and_then(|year| Date::new(year, 12, 31).ok());
         first.zip(last).map_or((value, value), |(first, last)| (days_of(first), days_of(last)))
     }
+}
+
+/// The properties of one name that an amount may be of: shoes have one kind of sizes, and boots another. Where one item has
+/// two of them, the one that more items have is meant.
+fn one_for_each<'a>(reader: &Reader<'_>, named: Vec<&'a LearntProperty>) -> Vec<&'a LearntProperty> {
+    let states = |property: &LearntProperty| Filter::within(&property.stated.path, None, None);
+    let mut chosen: Vec<&LearntProperty> = Vec::new();
+    for property in named {
+        let stands_beside = |one: &&LearntProperty| {
+            !is_one_range(one, property)
+                && !is_same(one, property)
+                && reader.aids.known.finds("", &[states(one), states(property)])
+        };
+        if chosen.len() < SAME_NAME_MAX && !chosen.iter().any(stands_beside) {
+            chosen.push(property);
+        }
+    }
+    chosen
+}
+
+/// The ends of a range are one property: what is paid from and to.
+fn is_one_range(one: &LearntProperty, other: &LearntProperty) -> bool {
+    one.name("en") == other.name("en")
+}
+
+/// What properties are called, each name once.
+fn names_of(properties: &[&LearntProperty], language: &str) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for property in properties {
+        let name = property.name(language);
+        if !names.contains(&name)
+            && !properties.iter().any(|other| names.contains(&other.name(language)) && is_same(other, property))
+        {
+            names.push(name);
+        }
+    }
+    names.join(" / ")
 }
 
 /// Whether two properties are one that items name differently.

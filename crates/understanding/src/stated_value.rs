@@ -1,21 +1,16 @@
 //! Limits of the values that items state, and of their yes and no: "diesel", "not automatic", "pets allowed", "for
 //! children".
 
-use forecourt_vocabulary::{WordClass, folded};
+use forecourt_vocabulary::WordClass;
 
-use crate::ages::{ADULT, ages};
 use crate::exclusion::Exclusion;
-use crate::filter::{Filter, Test};
+use crate::filter::Filter;
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
-use crate::learnt::{LearntMeaning, LearntProperty, is_of_language};
+use crate::learnt::{LearntMeaning, LearntProperty};
 use crate::paths::{AGES, SHARE_MIN};
-use crate::quantity;
+use crate::phrase_limit::PhraseLimit;
 use crate::reader::Reader;
-
-/// The area of the vocabulary whose classes are colours.
-const COLOURS: &str = "color";
-/// The property that items are sorted by.
-const CATEGORY: &str = "category";
+use crate::{ages, quantity, stated_amount};
 
 /// A value, a yes, an age or a colour that is negated: "not automatic", "no pets allowed".
 pub(crate) fn read_not(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
@@ -24,7 +19,12 @@ pub(crate) fn read_not(reader: &Reader<'_>, at: usize, floor: usize) -> Option<U
     let plain = [WordClass::Without, WordClass::Not].into_iter().filter_map(|class| reader.class(at, class)).max();
     let lead = denied.max(plain)?;
     // "Without prescription" is a value of its own.
-    if reader.learnt(at).any(|(meaning, end)| end > lead && matches!(meaning, LearntMeaning::Values(..))) {
+    let is_whole = |meaning: &LearntMeaning| match meaning {
+        LearntMeaning::Values(..) => true,
+        LearntMeaning::Name(property) => reader.aids.learnt.get(*property).is_truth(),
+        _ => false,
+    };
+    if reader.learnt(at).any(|(meaning, end)| end > lead && is_whole(meaning)) {
         return None;
     }
     let behind = behind_ones(reader, reader.skip(lead, &[WordClass::Article, WordClass::For]));
@@ -90,7 +90,13 @@ pub(crate) fn read_value(reader: &Reader<'_>, at: usize, floor: usize) -> Option
     let (inner, whole) = (PhraseLimit::read(reader, behind, is_led), PhraseLimit::read(reader, at, is_led));
     let is_longer = |whole: &PhraseLimit<'_>| whole.end > inner.as_ref().map_or(behind, |inner| inner.end);
     let whole = whole.filter(is_longer);
-    let mut said = whole.or(inner)?;
+    let mut said = match whole.or(inner) {
+        Some(said) => said,
+        None => return with_property(reader, at, behind, floor),
+    };
+    let start = said.take_name(reader, at, floor);
+    // "With bindings included".
+    said.end += usize::from(said.truth.is_some() && reader.says(said.end, INCLUDED));
     // "A book about a girl" is for anybody, and "a bike for three kids" for whoever rides it.
     if is_about(reader, at, behind) || is_counted(reader, behind) {
         said.ages = None;
@@ -104,8 +110,7 @@ pub(crate) fn read_value(reader: &Reader<'_>, at: usize, floor: usize) -> Option
         return Some(UnderstoodPart::new(at..end, FoundMeaning::Filler));
     }
     // "My daughter, 5 years": how old she is counts, and not that she is a child.
-    let is_age_alone =
-        said.ages.is_some() && said.values.is_none() && said.truth.is_none() && quantity::says_age(reader);
+    let is_age_alone = said.ages.is_some() && said.values.is_none() && said.truth.is_none() && ages::says_age(reader);
     if is_age_alone {
         return Some(UnderstoodPart::new(at..said.end, FoundMeaning::Filler));
     }
@@ -116,8 +121,41 @@ pub(crate) fn read_value(reader: &Reader<'_>, at: usize, floor: usize) -> Option
     if (said.is_bare && said.values.is_none()) || is_age_wished {
         return Some(UnderstoodPart::new(at..said.end, FoundMeaning::Wishes(filters)));
     }
-    let start = reader.absorb(at, WordClass::LimitLead, floor);
+    let start = reader.absorb(start, WordClass::LimitLead, floor);
     (!filters.is_empty()).then(|| UnderstoodPart::new(start..said.end, FoundMeaning::Limits(Rank::Stated, filters)))
+}
+
+/// Words behind a thing that say once more that it is there, without accents.
+const INCLUDED: &[&str] = &[
+    "included",
+    "inklusive",
+    "enthalten",
+    "dabei",
+    "inclus",
+    "incluse",
+    "inclues",
+    "incluido",
+    "incluida",
+    "incluidos",
+];
+
+/// "With SPF": of a number that is named without an amount, what states that there is any. A wish, since the words may
+/// mean something else.
+fn with_property(reader: &Reader<'_>, at: usize, behind: usize, floor: usize) -> Option<UnderstoodPart> {
+    reader.class(at, WordClass::With)?;
+    let named = stated_amount::names(reader, behind, stated_amount::is_numeric);
+    let end = named.first().map(|(_, end)| *end)?;
+    // Everything has a weight: what is measured is asked for by its amount.
+    let properties = named.iter().map(|(at, _)| reader.aids.learnt.get(*at));
+    let properties: Vec<&LearntProperty> = properties.filter(|property| property.dimension.is_none()).collect();
+    let ends = reader.ends_clause(end) && reader.number(end).is_none();
+    let (from, _) = quantity::beyond(Some(0.0), None);
+    let words = reader.say("with", &[reader.written(behind..end)]);
+    let each = properties.iter().map(|property| quantity::within(&property.stated.path, from, None, words.clone()));
+    let filter = Filter::any_of(each.collect(), words.clone());
+    let start = reader.absorb(at, WordClass::LimitLead, floor);
+    (ends && !properties.is_empty() && !reader.is_name())
+        .then(|| UnderstoodPart::new(start..end, FoundMeaning::Wishes(vec![filter])).keeping_words())
 }
 
 /// What else will do, behind "or": another value of the same property, which joins what was said, or something else that
@@ -154,290 +192,6 @@ fn is_about(reader: &Reader<'_>, at: usize, behind: usize) -> bool {
 fn is_counted(reader: &Reader<'_>, at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| reader.number(before));
     before.is_some_and(|(_, end, is_article)| end == at && !is_article)
-}
-
-/// What a phrase says of the items.
-struct PhraseLimit<'a> {
-    values: Option<StatedIn<'a>>,
-    /// A property by the names that items have for it, and whether it has to say yes.
-    truth: Option<(Vec<&'a LearntProperty>, bool)>,
-    /// Whether the truth is one that nothing leads to: "hardy", and the "garden" of "garden chairs".
-    is_bare: bool,
-    ages: Option<(f64, f64)>,
-    colours: Vec<String>,
-    written: String,
-    end: usize,
-}
-
-/// Values, and the properties in which items state them: one says what it is `about`, and another of which `sport` it is.
-struct StatedIn<'a> {
-    properties: Vec<&'a LearntProperty>,
-    /// Where items say in other words how difficult they are, if that is meant.
-    other_paths: Vec<String>,
-    values: Vec<String>,
-}
-
-impl StatedIn<'_> {
-    fn paths(&self) -> Vec<String> {
-        let own = self.properties.iter().map(|property| &property.stated.path);
-        own.chain(&self.other_paths).cloned().collect()
-    }
-}
-
-impl<'a> PhraseLimit<'a> {
-    /// What the longest phrase here says. One word alone says that an item has a feature only where something leads
-    /// to it: a garden is a feature of a home, and "garden chairs" are none.
-    fn read(reader: &Reader<'a>, at: usize, is_led: bool) -> Option<Self> {
-        let longest = reader
-            .learnt(at)
-            .filter(|(meaning, _)| !matches!(meaning, LearntMeaning::End(..)))
-            .map(|(_, end)| end)
-            .max();
-        let colour = colour(reader, at).filter(|(_, end)| longest.is_none_or(|longest| *end >= longest));
-        let end = colour.as_ref().map(|(_, end)| *end).or(longest)?;
-        let mut said = Self {
-            values: values(reader, at, end, is_led),
-            truth: None,
-            is_bare: false,
-            ages: None,
-            colours: colour.into_iter().map(|(id, _)| id).collect(),
-            written: reader.written(at..end).to_lowercase(),
-            end,
-        };
-        if !said.colours.is_empty() {
-            said.values = None;
-            return (!reader.is_name()).then_some(said);
-        }
-        for (meaning, _) in reader.learnt(at).filter(|(_, behind)| *behind == end) {
-            match meaning {
-                LearntMeaning::Name(property) => {
-                    let property = reader.aids.learnt.get(*property);
-                    match &mut said.truth {
-                        Some((named, true)) if property.is_truth() && named.iter().all(|one| one.is_truth()) => {
-                            named.push(property);
-                        }
-                        None if property.is_truth() || property.is_warning() => {
-                            said.truth = Some((vec![property], true));
-                            said.is_bare = property.is_feature && !is_led && end == at + 1;
-                        }
-                        _ => {}
-                    }
-                }
-                LearntMeaning::Absent(property) => {
-                    let property = reader.aids.learnt.get(*property);
-                    match &mut said.truth {
-                        Some((named, false)) if property.is_truth() => named.push(property),
-                        None if property.is_truth() => said.truth = Some((vec![property], false)),
-                        _ => {}
-                    }
-                }
-                LearntMeaning::Ages(from, to) if AGES.iter().all(|path| reader.aids.known.has_number(path)) => {
-                    said.ages = Some((*from, *to));
-                }
-                _ => {}
-            }
-        }
-        let says = said.values.is_some() || said.truth.is_some() || said.ages.is_some();
-        // "Part time" alone is what items state, though some are called so, too.
-        let is_whole = at == 0
-            && end == reader.tokens.len()
-            && said.values.as_ref().is_some_and(|stated| stated.properties[0].id.is_some());
-        (says && (is_whole || !reader.is_name())).then_some(said)
-    }
-
-    /// Takes another value of the same property. `false`: it is of another one.
-    fn join(&mut self, other: Self) -> bool {
-        let is_same = match (&mut self.values, other.values) {
-            (Some(one), Some(next)) if one.paths().iter().any(|path| next.paths().contains(path)) => {
-                let known = one.paths();
-                one.properties.extend(next.properties.into_iter().filter(|next| !known.contains(&next.stated.path)));
-                one.values.extend(next.values);
-                true
-            }
-            (None, None) if !self.colours.is_empty() && !other.colours.is_empty() => {
-                self.colours.extend(other.colours);
-                true
-            }
-            _ => false,
-        };
-        if is_same {
-            self.written = format!("{} / {}", self.written, other.written);
-            self.end = other.end;
-        }
-        is_same
-    }
-
-    fn filters(&self, reader: &Reader<'_>) -> Vec<Filter> {
-        let language = reader.aids.answer_in.as_str();
-        let mut filters = Vec::new();
-        if let Some(stated) = self.values.as_ref().filter(|stated| stated.properties[0].rules_out) {
-            let name = stated.properties[0].name(language);
-            let words = format!("{name}: {}", reader.say("stated_not", &[&self.written]));
-            return vec![Filter { fields: stated.paths(), test: Test::NoneOf(stated.values.clone()), words }];
-        }
-        if !self.colours.is_empty() {
-            let ids: Vec<&str> = self.colours.iter().map(String::as_str).collect();
-            filters.push(Filter::of_class(&ids, reader.say("of_colour", &[&self.written])));
-        }
-        if let Some(stated) = &self.values {
-            let or_sorted_as = said_as(&self.written).chain(stated.values.iter().cloned()).collect();
-            let test = Test::IsOneOf { values: stated.values.clone(), or_sorted_as };
-            let words = reader.say("stated_is", &[stated.properties[0].name(language), &self.written]);
-            filters.push(Filter { fields: stated.paths(), test, words });
-        } else if let Some((properties, is_so)) = &self.truth {
-            match properties.first().filter(|first| first.is_warning()) {
-                Some(first) => {
-                    let fields = vec![first.stated.path.clone()];
-                    filters.push(Filter { fields, test: Test::Permits, words: self.written.clone() });
-                }
-                None => filters.push(truth(reader, properties, *is_so, self.written.clone())),
-            }
-        }
-        filters.extend(self.ages.map(|(from, to)| ages(reader, from, to, &self.written)));
-        filters
-    }
-
-    /// What states none of some values, or promises to be free of what they name: bread that suits a diet without gluten
-    /// need not list its allergens.
-    fn or_promised(&self, reader: &Reader<'_>, none_of: Filter) -> Filter {
-        let named = |words: &str| reader.aids.vocabulary.class_named(words);
-        let class = named(&self.written).or_else(|| named(&folded(&self.written)));
-        let class = class.filter(|class| !reader.states(&class.area) && reader.aids.known.promises(&class.id));
-        let promised = class.and_then(|class| reader.without_class(&class.id));
-        // A diet is no word on traces: where what promises to be free of something states it all the same, only what is
-        // stated counts.
-        let stating = |values: &Vec<String>| Filter { test: Test::OneOf(values.clone()), ..none_of.clone() };
-        let is_contradicted = |promised: &Filter| match &none_of.test {
-            Test::NoneOf(values) => reader.aids.known.finds("", &[promised.clone(), stating(values)]),
-            _ => false,
-        };
-        let promised = promised.filter(|promised| !is_contradicted(promised));
-        let words = none_of.words.clone();
-        Filter::any_of(std::iter::once(none_of).chain(promised).collect(), words)
-    }
-
-    /// The limits that it is not so. `None`: another rule knows better.
-    fn negated(&self, reader: &Reader<'_>) -> Option<Vec<Filter>> {
-        let words = reader.say("stated_not", &[&self.written]);
-        if !self.colours.is_empty() {
-            let exclusion = Exclusion { classes: self.colours.clone(), ..Exclusion::default() };
-            let language = reader.aids.answer_in.as_str();
-            return Some(vec![Filter { words, ..exclusion.filter(reader.aids.vocabulary, language) }]);
-        }
-        if let Some(stated) = &self.values {
-            let none_of = Filter { fields: stated.paths(), test: Test::NoneOf(stated.values.clone()), words };
-            return Some(vec![self.or_promised(reader, none_of)]);
-        }
-        if let Some((properties, is_so)) = &self.truth
-            && properties.iter().all(|property| property.is_truth())
-        {
-            return Some(vec![truth(reader, properties, !is_so, words)]);
-        }
-        // For no children is for adults.
-        let is_for_children = self.ages.is_some_and(|(_, to)| to < ADULT);
-        is_for_children.then(|| vec![ages(reader, ADULT, f64::from(u8::MAX), &words)])
-    }
-}
-
-/// The limit that a property says yes, in its name, or no, in these words: whichever name it has.
-fn truth(reader: &Reader<'_>, properties: &[&LearntProperty], is_so: bool, denied: String) -> Filter {
-    let name = properties.first().map(|property| property.name(reader.aids.answer_in.as_str()).to_owned());
-    let words = name.filter(|_| is_so).unwrap_or(denied);
-    let is = |property: &&LearntProperty| Filter {
-        words: words.clone(),
-        ..Filter::is(&property.stated.path, if is_so { "true" } else { "false" })
-    };
-    Filter::any_of(properties.iter().map(is).collect(), words.clone())
-}
-
-/// The values that a phrase names, and where items state them. What rules items out stands alone.
-fn values<'a>(reader: &Reader<'a>, at: usize, end: usize, is_led: bool) -> Option<StatedIn<'a>> {
-    let learnt = reader.aids.learnt;
-    let here = reader.learnt(at).filter(|(_, behind)| *behind == end);
-    let named = here.filter_map(|(meaning, _)| match meaning {
-        LearntMeaning::Values(property, values) => Some((learnt.get(*property), values)),
-        _ => None,
-    });
-    let named: Vec<(&LearntProperty, &Vec<String>)> = named.collect();
-    // The names of languages have the word in them that leads to them: "in German" says nothing else.
-    let is_in_language = |property: &LearntProperty| {
-        is_of_language(&property.stated.path) && property.stated.share >= LANGUAGE_SHARE_MIN
-    };
-    // "IP67", "USB-C 3": a code says nothing else, whatever stands in front of it.
-    let written = reader.written(at..end);
-    let is_code = written.contains(char::is_numeric) && written.contains(char::is_alphabetic);
-    let is_limit = |property: &LearntProperty| {
-        property.stated.share >= SHARE_MIN
-            || property.stated_if_so
-            || (property.is_feature && (is_led || is_code))
-            || is_in_language(property)
-    };
-    let first = named.iter().find(|(property, _)| is_limit(property))?.0;
-    let mut stated = StatedIn { properties: vec![first], other_paths: Vec::new(), values: Vec::new() };
-    for (property, values) in named {
-        let is_first = property.stated.path == first.stated.path;
-        if !is_first && (first.rules_out || property.rules_out) {
-            continue;
-        }
-        if stated.properties.iter().all(|known| known.stated.path != property.stated.path) {
-            stated.properties.push(property);
-        }
-        stated.values.extend(values.iter().filter(|value| !stated.values.contains(value)).cloned().collect::<Vec<_>>());
-    }
-    // Some items say whose they are in a text, and others in a thing that has a name.
-    let with_name = stated.properties.iter().map(|property| format!("{}.name", property.stated.path));
-    let has_value = |path: &String| stated.values.iter().any(|value| reader.aids.known.has_value(path, value));
-    stated.other_paths = with_name.filter(has_value).collect();
-    // "Easy" and "for beginners" are one level, whichever of them items say.
-    if let Some((fields, words)) = quantity::difficulty_in_words(reader, at, end) {
-        let known = stated.paths();
-        stated.other_paths.extend(fields.into_iter().filter(|path| !known.contains(path)));
-        stated.values.extend(words.iter().filter(|word| !stated.values.contains(word)).cloned().collect::<Vec<_>>());
-    }
-    Some(stated)
-}
-
-/// The part of the items of its types that state their language, for one to be a limit.
-const LANGUAGE_SHARE_MIN: f64 = 0.2;
-
-/// The names of a phrase of values: "gel / cream" are two.
-fn said_as(written: &str) -> impl Iterator<Item = String> {
-    written.split(" / ").map(str::to_owned)
-}
-
-/// Endings of German adjectives.
-const ENDINGS: &[&str] = &["en", "er", "es", "em", "e"];
-/// Endings of Spanish and French adjectives, each with the one that colours are named by.
-const FORMS: &[(&str, &str)] = &[("a", "o"), ("os", "o"), ("as", "o"), ("s", ""), ("es", "")];
-
-/// Whether items are sorted by a word, or by another one for the same: "vin rouge" lies with the red wines.
-fn is_sorted_by(reader: &Reader<'_>, word: &str) -> bool {
-    let known = reader.aids.known;
-    known.has_word(CATEGORY, word)
-        || reader.aids.vocabulary.synonyms_of(word).iter().any(|other| known.has_word(CATEGORY, other))
-}
-
-/// A colour that a phrase names, and the token behind it.
-fn colour(reader: &Reader<'_>, at: usize) -> Option<(String, usize)> {
-    // A word that items are sorted by is no colour: roses are sold in all of them, and "rose" is pink in French.
-    let sorts = |at: usize| is_sorted_by(reader, &reader.written(at..at + 1).to_lowercase());
-    if !reader.states(COLOURS) || !reader.is_word(at) || sorts(at) {
-        return None;
-    }
-    let vocabulary = reader.aids.vocabulary;
-    let ends = (at + 1..=at + 2).rev().filter(|end| (at..*end).all(|token| reader.is_word(token)));
-    ends.into_iter().find_map(|end| {
-        let written = reader.written(at..end).to_lowercase();
-        // "Die schwarzen": German colours agree with what they describe.
-        let forms = ENDINGS.iter().filter_map(|ending| written.strip_suffix(ending)).filter(|stem| stem.len() > 2);
-        let agreeing =
-            FORMS.iter().filter_map(|(ending, base)| Some(format!("{}{base}", written.strip_suffix(ending)?)));
-        let forms = std::iter::once(written.clone()).chain(forms.map(str::to_owned)).chain(agreeing);
-        let class = forms
-            .filter(|form| form.chars().count() > 2)
-            .find_map(|form| vocabulary.class_named(&form).filter(|class| class.area == COLOURS))?;
-        Some((class.id.clone(), end))
-    })
 }
 
 #[cfg(test)]

@@ -4,14 +4,15 @@ use forecourt_vocabulary::{Quantity, TextProperties, WordClass};
 
 use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
-use crate::quantity::within;
+use crate::quantity::{beyond, within};
 use crate::reader::Reader;
+use crate::stated_amount;
 
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let classes = [(WordClass::Unavailable, false), (WordClass::Available, true)];
     match reader.longest_of(at, &classes) {
         Some((is_there, end)) => available(reader, is_there, reader.absorb(at, WordClass::WithoutLead, floor), end),
-        None => size(reader, at).or_else(|| free_of_charge(reader, at)),
+        None => size(reader, at).or_else(|| paid(reader, at)).or_else(|| free_of_charge(reader, at)),
     }
 }
 
@@ -41,7 +42,9 @@ fn size(reader: &Reader<'_>, at: usize) -> Option<UnderstoodPart> {
         reader.table.texts.size.iter().filter(|path| reader.aids.known.share(path) > 0.0).cloned().collect();
     let tokens = at..behind + 1;
     if fields.is_empty() {
-        let is_limit = reader.path(Quantity::Price).is_some() && !reader.is_name();
+        // "In size 8", of what items state under a name of their own: the rule for that reads it.
+        let is_learnt = (at..behind).any(|at| !stated_amount::names(reader, at, stated_amount::is_numeric).is_empty());
+        let is_limit = reader.path(Quantity::Price).is_some() && !reader.is_name() && !is_learnt;
         return is_limit.then(|| UnderstoodPart::new(tokens, FoundMeaning::NotUnderstood));
     }
     let value = reader.text[value.range.clone()].to_owned();
@@ -54,6 +57,15 @@ fn free_kind(reader: &Reader<'_>, at: usize) -> Option<usize> {
     let is_free = reader.token(at)?.word == "free" && reader.is_word(at + 1);
     let kind = reader.token(at + 1).filter(|_| is_free)?;
     reader.aids.vocabulary.kind_named(&kind.word).map(|_| at + 2)
+}
+
+/// "Exposiciones de pago": what costs more than nothing.
+fn paid(reader: &Reader<'_>, at: usize) -> Option<UnderstoodPart> {
+    let end = reader.class(at, WordClass::Paid)?;
+    let price = reader.path(Quantity::Price).filter(|_| !reader.is_name())?;
+    let (from, _) = beyond(Some(0.0), None);
+    let filter = within(price, from, None, reader.say("paid", &[]));
+    Some(UnderstoodPart::limit(at..end, Rank::Stock, filter))
 }
 
 fn free_of_charge(reader: &Reader<'_>, at: usize) -> Option<UnderstoodPart> {

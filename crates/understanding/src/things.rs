@@ -3,10 +3,11 @@
 
 use std::ops::Range;
 
-use forecourt_vocabulary::WordClass;
+use forecourt_vocabulary::{LANGUAGES, WordClass, thing_key};
 
-use crate::paths::SHARE_MIN;
+use crate::paths::{ABSENT, SHARE_MIN};
 use crate::reader::Reader;
+use crate::scope::ReadingAids;
 
 /// Words of the longest name of a class.
 const NAME_WORDS_MAX: usize = 4;
@@ -43,6 +44,8 @@ pub(crate) enum ThingKind {
     Words(String),
     /// What items say that they are free of, in the property at this place.
     FreeOf(usize),
+    /// What some items say is not in them, as [`ABSENT`] has it.
+    SaidAbsent(Vec<String>),
     /// A word that no class has and no item.
     Unknown,
 }
@@ -79,6 +82,21 @@ pub(crate) enum ListOf {
     Wanted,
 }
 
+/// What a phrase names, as items say that it is not in them, by its own words and by others for the same. Empty: no item says
+/// so.
+pub(crate) fn said_absent(aids: ReadingAids<'_>, phrase: &str) -> Vec<String> {
+    let class = aids.vocabulary.class_named(phrase);
+    let names = class.into_iter().flat_map(|class| LANGUAGES.iter().flat_map(|code| class.names(code)));
+    let all = aids.vocabulary.synonyms_of(phrase).into_iter().chain(names.map(String::as_str));
+    let mut said: Vec<String> = Vec::new();
+    for key in std::iter::once(phrase).chain(all).map(thing_key) {
+        if !key.is_empty() && !said.contains(&key) && aids.known.has_value(ABSENT, &key) {
+            said.push(key);
+        }
+    }
+    said
+}
+
 impl Reader<'_> {
     /// The thing that begins here, behind articles. `None` where ways of doing are meant, or nothing.
     pub(crate) fn thing(&self, at: usize, list: ListOf) -> Option<Thing> {
@@ -96,7 +114,7 @@ impl Reader<'_> {
         // are all that can be proven.
         if list != ListOf::Wanted
             && !self.can_be_looked_into(named.as_ref())
-            && let Some(thing) = self.stated_absent(at, 0.0)
+            && let Some(thing) = self.stated_absent(at, 0.0).or_else(|| self.said_absent(at))
         {
             return Some(thing);
         }
@@ -136,6 +154,18 @@ impl Reader<'_> {
             let tokens = at..at + words;
             let property = self.aids.learnt.free_of(self.written(tokens.clone()), self.aids.vocabulary, share)?;
             Some(Thing { kind: ThingKind::FreeOf(property), tokens })
+        })
+    }
+
+    /// A thing that some items say is not in them, by its longest name: "sulfites ajoutés".
+    fn said_absent(&self, at: usize) -> Option<Thing> {
+        let is_grammar = |at: usize| GRAMMAR.iter().any(|class| self.is_single(at, *class));
+        let is_of = |ahead: &usize| self.is_word(at + ahead) && !is_grammar(at + ahead);
+        let words = (0..NAME_WORDS_MAX).take_while(is_of).count();
+        (1..=words).rev().find_map(|words| {
+            let tokens = at..at + words;
+            let said = said_absent(self.aids, self.written(tokens.clone()));
+            (!said.is_empty()).then_some(Thing { kind: ThingKind::SaidAbsent(said), tokens })
         })
     }
 

@@ -27,11 +27,13 @@ pub enum Dimension {
     Duration,
     /// In minutes: how long something lasts or takes.
     Time,
+    /// In parts of a hundred.
+    Percent,
 }
 
 impl Dimension {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Length,
         Self::Mass,
         Self::Area,
@@ -44,6 +46,7 @@ impl Dimension {
         Self::Light,
         Self::Duration,
         Self::Time,
+        Self::Percent,
     ];
 
     /// The name of the base unit, as the last part of a path.
@@ -61,6 +64,7 @@ impl Dimension {
             Self::Light => "lumen",
             Self::Duration => "day",
             Self::Time => "minute",
+            Self::Percent => "percent",
         }
     }
 
@@ -131,6 +135,11 @@ const UNITS: &[(Dimension, f64, &[&str])] = &[
         Dimension::Time,
         60.0,
         &["hur", "h", "hr", "hrs", "std", "hour", "hours", "stunde", "stunden", "heure", "heures", "hora", "horas"],
+    ),
+    (
+        Dimension::Percent,
+        1.0,
+        &["p1", "%", "percent", "prozent", "pour cent", "por ciento", "vol.-%", "% vol", "% vol."],
     ),
     (Dimension::Duration, 1.0, &["day", "days", "tag", "tage", "tagen", "jour", "jours", "dia", "dias"]),
     (
@@ -216,6 +225,38 @@ pub fn measured_range(text: &str) -> Option<(Dimension, f64, f64)> {
     Some((dimension, from * factor, to * factor))
 }
 
+/// Numbers of one list that are read.
+const LIST_NUMBERS_MAX: usize = 40;
+/// Bytes of such a list.
+const LIST_BYTES_MAX: usize = 240;
+
+/// The numbers of a text that is a list of them, in the base unit where the last one has a unit: `7, 8, 8.5` are three
+/// sizes, and `156, 163, 170 cm` three lengths.
+pub fn listed(text: &str) -> Option<(Option<Dimension>, Vec<f64>)> {
+    let parts: Vec<&str> = text.split([',', ';']).collect();
+    let is_list = (2..=LIST_NUMBERS_MAX).contains(&parts.len()) && text.len() <= LIST_BYTES_MAX;
+    // "1,250" is one number.
+    if !is_list || !parts[1..].iter().all(|part| part.starts_with(' ')) {
+        return None;
+    }
+    let (last, others) = parts.split_last()?;
+    let last = last.trim();
+    let end = last.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).unwrap_or(last.len());
+    let unit = match last[end..].trim() {
+        "" => None,
+        unit => Some(written_unit(unit)?),
+    };
+    let (dimension, factor) = unit.unzip();
+    let own = |part: &str| {
+        let part = part.trim();
+        let bare = part.parse::<f64>().ok().map(|number| number * factor.unwrap_or(1.0));
+        bare.or_else(|| measured(part).filter(|(of, _)| Some(*of) == dimension).map(|(_, number)| number))
+    };
+    let mut all: Vec<f64> = others.iter().map(|part| own(part)).collect::<Option<_>>()?;
+    all.push(last[..end].parse::<f64>().ok()? * factor.unwrap_or(1.0));
+    all.iter().all(|number| number.is_finite()).then_some((dimension, all))
+}
+
 /// A text that is one number and its unit, in the base unit: `10,000 mm` is 10 metres, and `up to 18 hours` are 18.
 pub fn measured(text: &str) -> Option<(Dimension, f64)> {
     let text = without_lead(text);
@@ -267,6 +308,8 @@ mod tests {
             ("bis zu 90 Minuten", Dimension::Time, 90.0),
             ("2 t", Dimension::Mass, 2e6),
             ("10 in", Dimension::Length, 0.254),
+            ("14,5 %", Dimension::Percent, 14.5),
+            ("70 percent", Dimension::Percent, 70.0),
         ] {
             let (found, base) = measured(text).unwrap_or_else(|| panic!("{text}"));
             assert!(found == dimension && (base - value).abs() < 1e-6, "{text}: {base}");
@@ -287,6 +330,19 @@ mod tests {
         for text in ["5-2", "2-", "2-5 dwarfs", "a 2-5", "2", ""] {
             assert_eq!((bare_range(text), measured_range(text)), (None, None), "{text}");
         }
+    }
+
+    #[test]
+    fn lists_have_numbers_of_one_unit() {
+        let metres = |all: &[f64]| Some((Some(Dimension::Length), all.to_vec()));
+        assert_eq!(listed("7, 8, 8.5"), Some((None, vec![7.0, 8.0, 8.5])));
+        assert_eq!(listed("100, 200 cm"), metres(&[1.0, 2.0]));
+        assert_eq!(listed("100 cm; 200 cm"), metres(&[1.0, 2.0]));
+        for text in ["7", "1,250", "7, large", "S, M, L", "100 g, 2 m", "7,", "", "7, 8 of 9"] {
+            assert_eq!(listed(text), None, "{text}");
+        }
+        let many = |n: usize| vec!["7"; n].join(", ");
+        assert!(listed(&many(LIST_NUMBERS_MAX)).is_some() && listed(&many(LIST_NUMBERS_MAX + 1)).is_none());
     }
 
     #[test]
@@ -313,6 +369,7 @@ mod tests {
             prop_assert!(measured(&number).is_none_or(|(_, value)| value.is_finite()));
             prop_assert!(measured_range(&number).is_none_or(|(_, from, to)| from < to));
             prop_assert!(bare_range(&text).is_none_or(|(from, to)| from < to));
+            prop_assert!(listed(&text).is_none_or(|(_, all)| all.len() > 1));
             leading(&text);
         }
     }

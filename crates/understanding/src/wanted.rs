@@ -39,7 +39,7 @@ fn is_stated(reader: &Reader<'_>, thing: &Thing) -> bool {
     match &thing.kind {
         ThingKind::Class(id) => reader.aids.vocabulary.class(id).is_some_and(|class| reader.states(&class.area)),
         ThingKind::Words(_) => true,
-        ThingKind::FreeOf(_) | ThingKind::Unknown => false,
+        ThingKind::FreeOf(_) | ThingKind::SaidAbsent(_) | ThingKind::Unknown => false,
     }
 }
 
@@ -47,7 +47,7 @@ fn name(reader: &Reader<'_>, thing: &Thing) -> String {
     match &thing.kind {
         ThingKind::Class(id) => reader.class_name(id, &reader.written(thing.tokens.clone()).to_lowercase()),
         ThingKind::Words(words) => words.clone(),
-        ThingKind::FreeOf(_) | ThingKind::Unknown => String::new(),
+        ThingKind::FreeOf(_) | ThingKind::SaidAbsent(_) | ThingKind::Unknown => String::new(),
     }
 }
 
@@ -56,7 +56,7 @@ fn has(reader: &Reader<'_>, thing: &Thing) -> Option<Filter> {
     match &thing.kind {
         ThingKind::Class(id) => Some(Filter::of_class(&[id], words)),
         ThingKind::Words(text) => Some(Filter { fields: made_of(reader), test: Test::Mentions(text.clone()), words }),
-        ThingKind::FreeOf(_) | ThingKind::Unknown => None,
+        ThingKind::FreeOf(_) | ThingKind::SaidAbsent(_) | ThingKind::Unknown => None,
     }
 }
 

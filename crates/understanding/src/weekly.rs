@@ -119,8 +119,29 @@ pub(crate) fn read_not(reader: &Reader<'_>, at: usize, floor: usize) -> Option<U
     Some(UnderstoodPart::limit(start..end, Rank::Stated, Filter::any_of(all.collect(), words)))
 }
 
-/// The time of a date: within its words ("tonight"), or behind it ("on Friday evening", "Freitag ab 18 Uhr").
-pub(crate) fn of_date(reader: &Reader<'_>, tokens: &std::ops::Range<usize>) -> Option<(Filter, usize)> {
+/// Words between a part of a day and the date of that day, without accents.
+const OF: &[&str] = &["of", "du", "de", "des", "vom", "del", "dem", "den", "on", "am"];
+/// Words in front of a date among which a part of its day stands.
+const BEFORE_DATE_MAX: usize = 4;
+
+/// "The evening of 10 December", "le soir du 10": the part of a day in front of its date, and where it begins.
+fn before_date(reader: &Reader<'_>, date: usize, floor: usize) -> Option<(usize, ClockTime)> {
+    let ties = |at: usize| {
+        reader.says(at, OF) || [WordClass::AtTime, WordClass::Article].iter().any(|class| reader.is_single(at, *class))
+    };
+    (date.saturating_sub(BEFORE_DATE_MAX).max(floor)..date).find_map(|at| {
+        let time = day_part(reader, at, true).filter(|time| time.end <= date && (time.end..date).all(ties))?;
+        Some((at, time))
+    })
+}
+
+/// The time of a date: within its words ("tonight"), behind it ("on Friday evening", "Freitag ab 18 Uhr"), or before it.
+/// With the tokens of both.
+pub(crate) fn of_date(
+    reader: &Reader<'_>,
+    tokens: &std::ops::Range<usize>,
+    floor: usize,
+) -> Option<(Filter, std::ops::Range<usize>)> {
     let within = tokens.clone().find_map(|at| {
         let time = day_part(reader, at, false).filter(|time| time.end <= tokens.end)?;
         Some((at, time))
@@ -130,11 +151,34 @@ pub(crate) fn of_date(reader: &Reader<'_>, tokens: &std::ops::Range<usize>) -> O
         let found = |at: usize| time(reader, at, false).or_else(|| day_part(reader, at, true));
         Some(tokens.end).and_then(|end| found(end).map(|time| (end, time))).or_else(|| found(at).map(|time| (at, time)))
     };
-    let (at, time) = within.or_else(behind)?;
-    let end = time.end.max(tokens.end);
+    let (at, time) = within.or_else(behind).or_else(|| before_date(reader, tokens.start, floor))?;
+    let (start, end) = (at.min(tokens.start), time.end.max(tokens.end));
     let written = reader.written(at..time.end);
     let when = When { time: Some(time), end, ..When::default() };
-    begins(reader, &when, written).map(|filter| (filter, end))
+    begins(reader, &when, written).map(|filter| (filter, start..end))
+}
+
+/// What is open on the day of a date, and at the time that is said with it, where items say when they are open: who asks
+/// for coffee on a Monday asks for no event.
+pub(crate) fn open_then(reader: &Reader<'_>, tokens: &std::ops::Range<usize>, dated: &[Filter]) -> Option<Filter> {
+    if !opens(reader) || reader.is_name() {
+        return None;
+    }
+    let one_day = |filter: &Filter| match filter.alternatives().first()?.test {
+        Test::Overlaps { from: Some(from), to: Some(to), .. } if to - from < 1.0 => {
+            Some((from.floor() + SINCE_MONDAY).rem_euclid(WEEK_DAYS) as i8 + 1)
+        }
+        _ => None,
+    };
+    let said = tokens.clone().find_map(|at| when(reader, at, false).filter(|found| !found.days.is_empty()));
+    let days = match said {
+        Some(said) => said.days,
+        None => vec![dated.iter().find_map(one_day)?],
+    };
+    let time = tokens.clone().find_map(|at| time(reader, at, false).or_else(|| day_part(reader, at, true)));
+    let when = When { days, time, is_dated: true, end: tokens.end };
+    let written = reader.written(tokens.clone());
+    open(reader, &when, &open_words(reader, &when, written))
 }
 
 /// Days and a time, in either order.
@@ -344,7 +388,7 @@ mod tests {
             ("concerts le matin", "le matin (5:00 to 11:59)"),
             ("concerts après 18h30", "après 18h30 (18:30 to 23:59)"),
             ("concerts de 18h à 20h", "de 18h à 20h (18:00 to 20:00)"),
-            ("conciertos por la tarde", "por la tarde (12:00 to 17:59)"),
+            ("conciertos por la tarde", "por la tarde (12:00 to 19:59)"),
             ("conciertos a partir de las 6 de la tarde", "a partir de las 6 de la tarde (18:00 to 23:59)"),
             ("concerts on weekdays", "on weekdays"),
             ("concerts on Saturday mornings", "on Saturday mornings (5:00 to 11:59)"),
@@ -384,11 +428,14 @@ mod tests {
             ("concerts tonight", "from 2026-11-23; tonight (17:00 to 23:59)"),
             ("concerts on Friday evening", "from 2026-11-27; evening (17:00 to 23:59)"),
             ("concerts on Friday after 8 pm", "from 2026-11-27; after 8 pm (20:00 to 23:59)"),
+            ("concerts on the evening of 10 December", "from 2026-12-10; evening (17:00 to 23:59)"),
+            ("Konzerte am Abend des 10. Dezember", "from 2026-12-10; am Abend (17:00 to 23:59)"),
+            ("concerts le soir du 10 décembre", "from 2026-12-10; le soir (17:00 to 23:59)"),
             ("Konzerte am Freitagabend", "from 2026-11-27; Freitagabend (17:00 to 23:59)"),
             ("Konzerte morgen Abend", "from 2026-11-24; morgen Abend (17:00 to 23:59)"),
             ("Konzerte am Freitag ab 18 Uhr", "from 2026-11-27; ab 18 Uhr (18:00 to 23:59)"),
             ("concerts ce soir", "from 2026-11-23; ce soir (17:00 to 23:59)"),
-            ("conciertos mañana por la tarde", "from 2026-11-24; mañana por la tarde (12:00 to 17:59)"),
+            ("conciertos mañana por la tarde", "from 2026-11-24; mañana por la tarde (12:00 to 19:59)"),
         ] {
             assert_eq!(limits(text, &EVENTS), said, "{text}");
         }

@@ -1,14 +1,16 @@
 //! What must be absent: "no nuts", "without eggs or milk", "nut-free", "doesn't need yeast", "allergic to",
 //! "vegan", "celiac". What can't be checked is told.
 
-use forecourt_vocabulary::{PhraseMeaning, WordClass};
+use forecourt_vocabulary::{LANGUAGES, PhraseMeaning, WordClass};
 
 use crate::exclusion::Exclusion;
 use crate::filter::{Filter, Test};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
+use crate::learnt::LearntProperty;
+use crate::paths::ABSENT;
 use crate::reader::Reader;
 use crate::things::{ListOf, Thing, ThingKind};
-use crate::{date, quantity, stated_value, wanted};
+use crate::{date, quantity, stated_value, things, wanted};
 
 /// Further words that a limit which is not understood may have.
 const FURTHER_WORDS_MAX: usize = 2;
@@ -106,7 +108,12 @@ pub(crate) fn lacks(reader: &Reader<'_>, thing: &Thing) -> Option<Filter> {
             let named = reader.class_name(id, &reader.written(thing.tokens.clone()).to_lowercase());
             let language = reader.aids.answer_in.as_str();
             let words = reader.aids.vocabulary.said_without(&named, language);
-            reader.without_class(id).map(|filter| Filter { words, ..filter })
+            let judged = reader.without_class(id).map(|filter| Filter { words: words.clone(), ..filter });
+            // Where nothing says what is in it, what says that it is without it.
+            judged.or_else(|| {
+                let written = reader.written(thing.tokens.clone());
+                without_said(&things::said_absent(reader.aids, written), words)
+            })
         }
         ThingKind::Words(words) if reader.aids.known.has_word(MATERIAL, words) => {
             let vocabulary = reader.aids.vocabulary;
@@ -125,10 +132,23 @@ pub(crate) fn lacks(reader: &Reader<'_>, thing: &Thing) -> Option<Filter> {
             let named = class.map_or_else(|| written.clone(), |class| reader.class_name(&class.id, &written));
             let words = reader.aids.vocabulary.said_without(&named, reader.aids.answer_in.as_str());
             let path = &reader.aids.learnt.get(*at).stated.path;
-            Some(Filter { words, ..Filter::is(path, "true") })
+            let said = without_said(&things::said_absent(reader.aids, &written), words.clone());
+            let stated = Filter { words: words.clone(), ..Filter::is(path, "true") };
+            Some(Filter::any_of(std::iter::once(stated).chain(said).collect(), words))
+        }
+        ThingKind::SaidAbsent(said) => {
+            let written = reader.written(thing.tokens.clone()).to_lowercase();
+            let words = reader.aids.vocabulary.said_without(&written, reader.aids.answer_in.as_str());
+            without_said(said, words)
         }
         ThingKind::Unknown => None,
     }
+}
+
+/// What says that one of these is not in it.
+fn without_said(things: &[String], words: String) -> Option<Filter> {
+    let each = things.iter().map(|thing| Filter { words: words.clone(), ..Filter::is(ABSENT, thing) });
+    (!things.is_empty()).then(|| Filter::any_of(each.collect(), words.clone()))
 }
 
 /// A negation of something unknown: a limit that was not understood, where limits can be meant at all.
@@ -168,7 +188,11 @@ pub(crate) fn read_behind(reader: &Reader<'_>, at: usize, floor: usize) -> Optio
                 let stands_so = reader.is_word(next) && is_joined && reader.class(next + 1, WordClass::Free).is_some();
                 let kind = || {
                     let words = reader.written(next..next + 1).to_lowercase();
-                    if reader.is_listed(&words) { ThingKind::Words(words) } else { ThingKind::Unknown }
+                    match things::said_absent(reader.aids, &words) {
+                        _ if reader.is_listed(&words) => ThingKind::Words(words),
+                        said if said.is_empty() => ThingKind::Unknown,
+                        said => ThingKind::SaidAbsent(said),
+                    }
                 };
                 stands_so.then(|| Thing { kind: kind(), tokens: next..next + 1 })?
             }
@@ -225,7 +249,10 @@ pub(crate) fn read_word(reader: &Reader<'_>, at: usize, floor: usize) -> Option<
             // Of what only looks like a word without something, the stem has to be listed: `timeless` is not without
             // `time`.
             None if !by_name && stem.len() > 3 && reader.is_listed(stem) => ThingKind::Words(stem.to_owned()),
-            None => return None,
+            None => match things::said_absent(reader.aids, stem) {
+                said if said.is_empty() => return None,
+                said => ThingKind::SaidAbsent(said),
+            },
         };
         let thing = Thing { kind, tokens: at..at + 1 };
         limits(reader, &[&thing], start()..end, Rank::Free)
@@ -251,7 +278,19 @@ fn diet(reader: &Reader<'_>, id: &str, at: usize) -> Option<Option<Filter>> {
     let diet = vocabulary.diet(id).filter(|_| !is_negated)?;
     let is_stated = diet.without.iter().filter_map(|id| vocabulary.class(id)).any(|class| reader.can_lack(class));
     let exclusion = Exclusion { diets: vec![diet.id.clone()], ..Exclusion::default() };
-    Some(is_stated.then(|| exclusion.filter(vocabulary, reader.aids.answer_in.as_str())))
+    let judged = is_stated.then(|| exclusion.filter(vocabulary, reader.aids.answer_in.as_str()));
+    Some(judged.or_else(|| stated_diet(reader, &diet.id)))
+}
+
+/// What says that it suits a diet, in a property that is called like it in any language.
+fn stated_diet(reader: &Reader<'_>, id: &str) -> Option<Filter> {
+    let is_diet = |name: &str| reader.aids.vocabulary.diet_named(name).is_some_and(|diet| diet.id == id);
+    let says = reader.aids.learnt.all().map(|(_, property)| property).filter(|property| property.is_truth());
+    let says: Vec<&LearntProperty> =
+        says.filter(|property| LANGUAGES.iter().any(|code| is_diet(property.name(code)))).collect();
+    let words = says.first()?.name(reader.aids.answer_in.as_str()).to_owned();
+    let each = says.iter().map(|property| Filter { words: words.clone(), ..Filter::is(&property.stated.path, "true") });
+    Some(Filter::any_of(each.collect(), words.clone()))
 }
 
 /// A way to eat of which no class is known: what says that it is for it.

@@ -115,6 +115,7 @@ struct StartPatterns {
 struct EndPatterns {
     replacement: Vec<String>,
     drop: Vec<String>,
+    only: Vec<String>,
 }
 
 /// Patterns that stand anywhere, and words.
@@ -148,11 +149,13 @@ pub struct ConversationPhrases {
     start_over: Pattern,
     addition: Pattern,
     only: Pattern,
+    only_end: Pattern,
     drop_start: Pattern,
     drop_end: Pattern,
     limit: Pattern,
     replacement_start: Pattern,
     replacement_end: Pattern,
+    replacement_within: Pattern,
     about_self: Pattern,
     pointing: Pattern,
     swaps: Vec<Pattern>,
@@ -175,6 +178,8 @@ pub struct Replacement<'t> {
     pub new: &'t str,
     /// What is not wanted any more, where that is said.
     pub old: Option<&'t str>,
+    /// What else is said behind it: "rum instead, under 30 euros".
+    pub further: Option<&'t str>,
 }
 
 impl ConversationPhrases {
@@ -199,11 +204,13 @@ impl ConversationPhrases {
             start_over: Pattern::whole(all(|file| &file.whole.start_over)),
             addition: Pattern::of(r"^\s*(?:(?:", all(|file| &file.start.addition), r")\b[\s,]*)+"),
             only: Pattern::of(r"^\s*(?:", all(|file| &file.start.only), r")\b[\s,]*"),
+            only_end: Pattern::of(r"(?:", all(|file| &file.end.only), r")[\s!.?,]*$"),
             drop_start: Pattern::of(r"^\s*(?:", all(|file| &file.start.drop), r")"),
             drop_end: Pattern::of(r"(?:", all(|file| &file.end.drop), r")[\s!.?,]*$"),
             limit: Pattern::of(r"^\s*(?:", all(|file| &file.start.limit), r")\b\s*"),
             replacement_start: Pattern::of(r"^\s*(?:", all(|file| &file.start.replacement), r")"),
             replacement_end: Pattern::of(r"(?:", all(|file| &file.end.replacement), r")[\s!.?,]*$"),
+            replacement_within: Pattern::of(r"(?:", all(|file| &file.end.replacement), r")\s*[,;]\s*"),
             about_self: Pattern::of(r"^\s*(?:", all(|file| &file.start.about_self), r")"),
             pointing: Pattern::of(r"\b(?:", all(|file| &file.within.pointing), r")\b"),
             swaps: all(|file| &file.within.swap)
@@ -275,9 +282,14 @@ impl ConversationPhrases {
         behind(&self.addition, text)
     }
 
-    /// What nothing else is wanted but, in "only soups".
+    /// What nothing else is wanted but, in "only soups" and "French ones only".
     pub fn behind_only<'t>(&self, text: &'t str) -> Option<&'t str> {
-        Some(behind(&self.only, text)).filter(|rest| rest.len() < text.len())
+        let rest = Some(behind(&self.only, text)).filter(|rest| rest.len() < text.len());
+        let before = || {
+            let end = self.only_end.find(text).map(|found| found.start())?;
+            Some(text[..end].trim()).filter(|before| !before.is_empty() && text.len() <= PHRASE_BYTES_MAX)
+        };
+        rest.or_else(before)
     }
 
     /// Whether a message begins with a limit or something to add: "with rice", "under 20 minutes".
@@ -293,16 +305,19 @@ impl ConversationPhrases {
         }
         let swap = self.swaps.iter().find_map(|swap| {
             let found = swap.captures(text)?;
-            Some(Replacement { new: found.name("new")?.as_str(), old: Some(found.name("old")?.as_str()) })
+            let (new, old) = (found.name("new")?.as_str(), Some(found.name("old")?.as_str()));
+            Some(Replacement { new: behind(&self.replacement_start, self.behind_addition(new)), old, further: None })
         });
-        if let Some(Replacement { new, old }) = swap {
-            return Some(Replacement { new: behind(&self.replacement_start, self.behind_addition(new)), old });
+        if swap.is_some() {
+            return swap;
         }
         let rest = self.behind_addition(text);
         let front = behind(&self.replacement_start, behind(&self.replacement_start, rest));
-        let end = self.replacement_end.find(front).map_or(front.len(), |found| found.start());
+        let within = self.replacement_within.find(front).filter(|found| found.end() < front.len());
+        let further = within.as_ref().map(|found| &front[found.end()..]);
+        let end = within.or_else(|| self.replacement_end.find(front)).map_or(front.len(), |found| found.start());
         let new = front[..end].trim();
-        (new.len() < rest.trim().len() && !new.is_empty()).then_some(Replacement { new, old: None })
+        (new.len() < rest.trim().len() && !new.is_empty()).then_some(Replacement { new, old: None, further })
     }
 
     /// Whether a message says something about the caller: "I am vegan".
@@ -318,6 +333,11 @@ impl ConversationPhrases {
     /// Whether a message points at what was shown before: "those with rice".
     pub fn points_back(&self, text: &str) -> bool {
         self.pointing.is_match(text)
+    }
+
+    /// A message without the words that point at what was shown: "le moins cher" of "le moins cher des deux".
+    pub fn without_pointing(&self, text: &str) -> String {
+        self.pointing.replace_all(text, " ").split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// Whether a message sets aside what is known of the caller.

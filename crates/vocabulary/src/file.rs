@@ -209,6 +209,9 @@ pub(crate) struct AbsenceTable {
     /// Phrases that only look as if they said it: "free range".
     #[serde(default)]
     pub(crate) unless: Vec<String>,
+    /// Words beside it by which it is only offered: "gluten-free options".
+    #[serde(default)]
+    pub(crate) offered: Vec<String>,
 }
 
 /// A group of words that mean the same, as a file declares it.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::absent::AbsenceSigns;
 use crate::class::{Class, WordsByLanguage};
 use crate::class_set::ClassSet;
 use crate::denial::Denials;
@@ -69,6 +70,7 @@ pub(crate) fn index(out: &mut Vocabulary, own: &[OwnName]) {
     let said = out.absence.iter().filter_map(|(code, table)| Some((code.clone(), table.said.clone()?)));
     out.without_words = said.collect();
     out.denials = Denials::of(&out.absence);
+    out.absence_signs = AbsenceSigns::of(&out.absence);
     out.text_roles = text_roles(&out.areas, of_area);
     for language in LANGUAGES {
         let mut names = HashMap::new();

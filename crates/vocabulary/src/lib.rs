@@ -16,7 +16,7 @@
 //! | `synonym.rs`, `synonym_table.rs`, `stem.rs` | words that mean the same, and what those of a question name |
 //! | `words.rs`, `phrases.rs` | texts as words, and the phrases in them |
 //! | `judge.rs`, `item.rs`, `roles.rs` | of which classes a text is, and an item by its properties |
-//! | `denial.rs` | whether a text says that something is not there |
+//! | `denial.rs`, `absent.rs` | whether a text says that something is not there, and what |
 //! | `proposal.rs` | entries that a vocabulary lacks, as a file to edit |
 //! | [`limits`] | every bound, with its unit |
 //! | `token.rs` | a question as words, numbers and marks |
@@ -27,6 +27,7 @@
 //! | `conversation.rs` | words around what is asked for: "more", "instead", "the second one" |
 //! | `pattern.rs` | patterns that are compiled when a text comes that they may match |
 
+mod absent;
 mod build;
 mod class;
 mod class_set;
@@ -57,6 +58,7 @@ mod vocabulary;
 mod word_class;
 mod words;
 
+pub use absent::thing_key;
 pub use class::{Area, Class, Diet, ItemKind, ItemProperty, ItemValue, ValueArea};
 pub use conversation::{ConversationPhrases, ItemPosition, ItemReference, OffTopic, Replacement};
 pub use fold::folded;

@@ -24,6 +24,8 @@ pub const PHRASE_CHARS_MAX: usize = 80;
 pub const PHRASE_WORDS_MAX: usize = 8;
 /// Words of one text that are judged; what is behind them is not read.
 pub(crate) const JUDGED_WORDS_MAX: usize = 20_000;
+/// Things that one text says are not there. Of more, the first ones.
+pub(crate) const ABSENT_THINGS_MAX: usize = 16;
 /// Promises of one text, such as "vegan" and "without nuts", that are believed. Of more, the first ones.
 pub(crate) const PROMISES_MAX: usize = 64;
 /// Words behind and in front of a promise that it reaches, where no comma ends it before.

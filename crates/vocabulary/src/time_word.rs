@@ -15,6 +15,8 @@ pub enum DayPart {
     Lunchtime,
     /// From noon on.
     Afternoon,
+    /// From noon on until people have dinner, where that is late: "por la tarde".
+    LongAfternoon,
     /// From the end of work up to midnight.
     Evening,
     /// From late in the evening on until it gets light.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use crate::absent::AbsenceSigns;
 use crate::class::{Area, Class, Diet, ItemKind, ItemProperty, ItemValue, WordsByLanguage};
 use crate::class_set::ClassSet;
 use crate::denial::Denials;
@@ -41,6 +42,7 @@ pub struct Vocabulary {
     pub(crate) without_words: BTreeMap<String, String>,
     /// How texts say that something is not there.
     pub(crate) denials: Denials,
+    pub(crate) absence_signs: AbsenceSigns,
     pub(crate) text_roles: TextRoles,
     /// Words that were looked at and say nothing of any class.
     pub(crate) neutral: WordsByLanguage,
@@ -192,6 +194,12 @@ impl Vocabulary {
     /// Zucker", "sugar free". They are in lower case and without accents.
     pub fn denies(&self, words: &[String], at: usize) -> bool {
         self.denials.has(words, at)
+    }
+
+    /// What a text says is not there, in any language, each thing as [`crate::thing_key`] has it: "ohne Parfüm",
+    /// "sugar-free".
+    pub fn absent_in(&self, text: &str) -> Vec<String> {
+        self.absence_signs.things(text)
     }
 
     /// Words of a text that nobody has judged: of no class, no exception, and not known to say nothing.

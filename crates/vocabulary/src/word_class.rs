@@ -158,10 +158,16 @@ pub enum WordClass {
     Most,
     /// The least.
     Least,
+    /// More of what is named behind it: "the one with the longer range".
+    Greater,
+    /// Less of that.
+    Lesser,
     /// "Not needed", behind what somebody can do without.
     NotNeeded,
     /// What costs nothing.
     FreeOfCharge,
+    /// What costs something.
+    Paid,
     /// What somebody rents.
     ToRent,
     /// What somebody buys.

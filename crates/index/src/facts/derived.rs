@@ -52,7 +52,7 @@ pub(super) fn ages(item: &Value) -> Option<(f64, f64)> {
             Some(text) => typical_ages(text),
             None => match own_property(item, AGE_RANGE).and_then(Value::as_str) {
                 Some(text) => own_ages(text),
-                None => named_ages(text(item, "name")?),
+                None => ["name", "description"].into_iter().find_map(|key| named_ages(text(item, key)?)),
             },
         },
         (from, to) => Some((from.unwrap_or(0.0), to.unwrap_or(AGE_MAX))),
@@ -124,8 +124,8 @@ fn named_ages(name: &str) -> Option<(f64, f64)> {
     static AGED: LazyLock<Regex> = LazyLock::new(|| {
         // Written down here, so it compiles.
         Regex::new(concat!(
-            r"(?i)\b(?:ages?|alter|âge|edad|kids|children|kinder|enfants|niños)\s+(?P<a>\d{1,2})",
-            r"(?:\s*(?:to|bis|à|a|-|–)\s*(?P<b>\d{1,2})\b|\s*\+|\s+and (?:up|over))",
+            r"(?i)\b(?:ages?|alter|âge|edad|kids|children|kinder|enfants|niños|niñas)\s+(?:(?:aged|from|between|von|de|entre)\s+)?",
+            r"(?P<a>\d{1,2})(?:\s*(?:to|and|bis|à|a|y|et|-|–)\s*(?P<b>\d{1,2})\b|\s*\+|\s+and (?:up|over))",
             r"|\b(?P<c>\d{1,2})\s*(?:to|bis|à|a|-|–|- bis)\s*(?P<d>\d{1,2})(?:\s*|-)(?:years?|yrs?|jahren?|jährige\w*|ans|años)\b",
             r"|\b(?:from|ab|dès|à partir de|desde|a partir de)\s+(?P<e>\d{1,2})(?:\s*|-)(?:years?|jahren?|ans|años)\b",
         ))
@@ -288,6 +288,9 @@ mod tests {
             ("Danse, 4 à 6 ans", Some((4.0, 6.0))),
             ("Dibujo de 5 a 8 años", Some((5.0, 8.0))),
             ("English for kids 7 to 10", Some((7.0, 10.0))),
+            ("Skis for children from 3 to 8, bindings included", Some((3.0, 8.0))),
+            ("Para niños de 8 a 11 años", Some((8.0, 11.0))),
+            ("Für Kinder von 6 bis 12", Some((6.0, 12.0))),
             ("A whisky, aged 12 years", None),
             ("For the age of 12 monkeys", None),
             ("From 12 to 6", None),

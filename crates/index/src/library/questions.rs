@@ -187,6 +187,11 @@ impl Library {
         Ok(counted.into_iter().map(|(limit, items)| LeftOut { limit, items }).collect())
     }
 
+    /// Whether a word is of the name of a property that items state, in whichever form.
+    pub fn names_property(&self, word: &str) -> bool {
+        self.known().learnt().names_word(word)
+    }
+
     /// What a text is read with: all items, or the sample of them and the candidates for the text.
     fn scope(&self, text: &str) -> Scope {
         let candidates = self.remote.as_ref().and_then(|remote| {

@@ -13,7 +13,7 @@ use forecourt_understanding::limits::QUERY_WORDS_MAX;
 /// The language that makes one word of two.
 pub(super) const GERMAN: &str = "de";
 /// What German puts between the parts of a compound.
-const LINKS: &[&str] = &["", "s", "n", "en", "es", "er"];
+pub(super) const LINKS: &[&str] = &["", "s", "n", "en", "es", "er"];
 
 fn is_german(synonym: &Synonym<'_>) -> bool {
     LANGUAGES[synonym.language] == GERMAN && synonym.parts.len() == 1

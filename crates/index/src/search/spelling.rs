@@ -27,6 +27,9 @@ const BEGUN_READINGS_MAX: usize = 4;
 /// Characters of a word that may have one typing error, and of one that may have two: shorter ones
 /// become other words too easily.
 const CHARS_MIN: [usize; 2] = [5, 7];
+/// Characters of a word whose plural ends in "s", and what it is worth.
+const SINGULAR_CHARS_MIN: usize = 4;
+const SINGULAR_WORTH: f32 = 0.95;
 /// Characters of a word that is looked at; the work grows with them.
 const CHARS_MAX: usize = 24;
 /// Words that one word may be read as.
@@ -59,6 +62,16 @@ pub(super) fn correction(snapshot: &Snapshot, written: &str, spelled_right: bool
     let chars = written.chars().count();
     if chars > CHARS_MAX || written.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
+    }
+    // The plural of a word from another language, which no stemmer of this one takes for one: "bungalows".
+    if let Some(one) = written.strip_suffix('s').filter(|one| one.chars().count() >= SINGULAR_CHARS_MIN)
+        && snapshot.doc_freq(&Term::from_field_text(snapshot.fields.spelled, one)) > 0
+    {
+        return Some(Correction {
+            written: written.to_owned(),
+            readings: vec![(one.to_owned(), SINGULAR_WORTH)],
+            joined: false,
+        });
     }
     // Fewer errors hide more errors, and two whole words without their space are one error.
     let almost = |errors: usize| match spelled_right {

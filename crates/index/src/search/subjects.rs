@@ -12,7 +12,7 @@ use std::ops::Range;
 use forecourt_vocabulary::{LANGUAGES, NamedSubject, Synonym};
 
 use super::compounds;
-use super::other_names::{GERMAN, OtherName, compounds as compounds_of_two, stems};
+use super::other_names::{GERMAN, LINKS, OtherName, compounds as compounds_of_two, stems};
 use crate::analysis::{LanguageAnalyzer, Words, bare_word, content_words, fold_text, is_stop_word};
 use crate::index::Snapshot;
 use crate::limits::{OTHER_NAMES_MAX, SUBJECTS_MAX};
@@ -90,6 +90,9 @@ pub(super) fn subjects(snapshot: &Snapshot, tongues: &[LanguageAnalyzer], text: 
         tongue != tongues[0] && chosen.iter().any(|one| one.is_written && LANGUAGES[one.language] == tongue.code());
     Subjects { all: subjects, is_foreign, ties: if is_meant { ties(text, tongue) } else { BTreeSet::new() } }
 }
+
+/// Characters of each part of a compound.
+const PART_CHARS_MIN: usize = 4;
 
 /// The words of a text that only tie others together.
 fn ties(text: &str, tongue: LanguageAnalyzer) -> BTreeSet<String> {
@@ -202,10 +205,33 @@ impl SubjectSearch<'_> {
         }
     }
 
+    /// The two words of a German compound that no item has, where items have both: a "Gesichtscreme" is a "Creme" sorted in
+    /// under "Gesicht".
+    fn parts_of(&self, word: &str) -> Option<OtherName> {
+        let tongue = LanguageAnalyzer::of(GERMAN);
+        let has = |word: &str| match self.stems(word, tongue).as_slice() {
+            [stem] => (self.snapshot.items_with(stem) > 0).then(|| stem.clone()),
+            _ => None,
+        };
+        if has(word).is_some() || !word.chars().all(char::is_alphabetic) {
+            return None;
+        }
+        let cuts = word.char_indices().map(|(at, _)| at).filter(|at| {
+            word[..*at].chars().count() >= PART_CHARS_MIN && word[*at..].chars().count() >= PART_CHARS_MIN
+        });
+        cuts.into_iter().find_map(|at| {
+            let end = has(&word[at..])?;
+            let begins = LINKS.iter().filter_map(|link| word[..at].strip_suffix(link));
+            let begin = begins.filter(|begin| begin.chars().count() >= PART_CHARS_MIN).find_map(has)?;
+            (begin != end).then(|| OtherName { stems: vec![begin, end], is_narrower: false })
+        })
+    }
+
     /// Adds to each word of a German question what ends with it.
     fn add_compounds(&self, subjects: &mut Vec<Subject>) {
         for (at, word) in self.words.iter().enumerate() {
-            let ends = self.compounds_of(word);
+            let mut ends = self.compounds_of(word);
+            ends.extend(self.parts_of(word));
             match subjects.iter_mut().find(|subject| subject.words.contains(&at)) {
                 _ if ends.is_empty() => {}
                 // Of several words together, one names nothing by itself.

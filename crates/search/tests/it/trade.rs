@@ -1,15 +1,30 @@
-//! Questions about a small trade of which no rule knows anything, as data: a nursery, with questions and short
-//! conversations, each with the items that fit. What is listed first has to fit, and nothing where nothing does.
+//! Questions about small trades of which no rule knows anything, as data: a nursery, a car rental, a holiday park and a
+//! bakery, with questions and short conversations, each with the items that fit. What is listed first has to fit, and nothing
+//! where nothing does.
 
 use forecourt_agents::BuiltAgent;
 use forecourt_core::reply::collect;
-use forecourt_core::{CollectedReply, Message, Part, Role, Turn};
+use forecourt_core::{CollectedReply, Language, Message, Part, Role, Turn};
 use serde::Deserialize;
 
 use crate::support::{build, in_folder, message, stream};
 
-const ITEMS: &str = include_str!("../data/nursery/items.jsonl");
-const QUESTIONS: &str = include_str!("../data/nursery/questions.jsonl");
+/// A trade: what it is, the language of its site, its items and the questions about them.
+type Trade = (&'static str, &'static str, &'static str, &'static str);
+
+macro_rules! trade {
+    ($name:literal, $language:literal) => {
+        (
+            $name,
+            $language,
+            include_str!(concat!("../data/", $name, "/items.jsonl")),
+            include_str!(concat!("../data/", $name, "/questions.jsonl")),
+        )
+    };
+}
+
+const TRADES: [Trade; 4] =
+    [trade!("nursery", "en"), trade!("car-rental", "de"), trade!("holiday-park", "es"), trade!("bakery", "fr")];
 /// The part of the turns that has to be answered rightly: a floor, so that none gets worse unseen.
 const RIGHT_MIN: f64 = 0.75;
 /// Items at the head of an answer that have to fit.
@@ -25,6 +40,8 @@ struct Conversation {
 #[derive(Deserialize)]
 struct JudgedTurn {
     q: String,
+    /// The language of the caller, where it is not that of the site.
+    lang: Option<String>,
     fits: Vec<String>,
     maybe: Vec<String>,
     /// The one that has to come first, where one has to.
@@ -57,7 +74,8 @@ fn ids(answer: &CollectedReply) -> Vec<String> {
 async fn listed(built: &BuiltAgent, conversation: &Conversation) -> Vec<(Vec<String>, String)> {
     let (mut history, mut told) = (Vec::new(), Vec::new());
     for turn in &conversation.turns {
-        let asked = Message { history: history.clone().into(), ..message(vec![Part::text(turn.q.clone())]) };
+        let language = turn.lang.as_deref().and_then(Language::parse);
+        let asked = Message { history: history.clone().into(), language, ..message(vec![Part::text(turn.q.clone())]) };
         let answer = collect(stream(built, asked).await).await;
         history.push(Turn::text(Role::User, turn.q.clone()));
         history.push(Turn::text(Role::Assistant, answer.text()));
@@ -68,21 +86,25 @@ async fn listed(built: &BuiltAgent, conversation: &Conversation) -> Vec<(Vec<Str
 
 #[tokio::test]
 async fn questions_about_a_trade_of_which_nothing_is_known_are_answered() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("items.jsonl"), ITEMS).unwrap();
-    let built = build("[backend]\nkind = \"search\"\ncontent = [\"items.jsonl\"]\n", &in_folder(folder.path()));
-    built.indexing.as_ref().unwrap().index(&mut |_| {}).unwrap();
-    let (mut count, mut wrong) = (0, Vec::new());
-    for line in QUESTIONS.lines() {
-        let conversation: Conversation = serde_json::from_str(line).unwrap();
-        for (turn, (listed, text)) in conversation.turns.iter().zip(listed(&built, &conversation).await) {
-            count += 1;
-            if !turn.is_right(&listed) {
-                let lead = text.lines().next().unwrap_or_default();
-                wrong.push(format!("{} {:?}: {lead}\n  {listed:?}", conversation.id, turn.q));
+    for (trade, language, items, questions) in TRADES {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("items.jsonl"), items).unwrap();
+        let settings =
+            format!("[backend]\nkind = \"search\"\nlanguage = \"{language}\"\ncontent = [\"items.jsonl\"]\n");
+        let built = build(&settings, &in_folder(folder.path()));
+        built.indexing.as_ref().unwrap().index(&mut |_| {}).unwrap();
+        let (mut count, mut wrong) = (0, Vec::new());
+        for line in questions.lines() {
+            let conversation: Conversation = serde_json::from_str(line).unwrap();
+            for (turn, (listed, text)) in conversation.turns.iter().zip(listed(&built, &conversation).await) {
+                count += 1;
+                if !turn.is_right(&listed) {
+                    let lead = text.lines().next().unwrap_or_default();
+                    wrong.push(format!("{} {:?}: {lead}\n  {listed:?}", conversation.id, turn.q));
+                }
             }
         }
+        let right = 1.0 - wrong.len() as f64 / f64::from(count);
+        assert!(right >= RIGHT_MIN, "{trade}: {right:.2} of {count} are right; wrong:\n{}", wrong.join("\n"));
     }
-    let right = 1.0 - wrong.len() as f64 / f64::from(count);
-    assert!(right >= RIGHT_MIN, "{right:.2} of {count} are right; wrong:\n{}", wrong.join("\n"));
 }

@@ -39,6 +39,13 @@ impl<'v> KnownNames<'v> {
         for (name, property) in unambiguous(vocabulary.properties()) {
             properties.entry(name).or_insert(property);
         }
+        // "Plazas" are told as "plaza" in the vocabulary.
+        for code in LANGUAGES {
+            let singular = properties.iter().map(|(name, property)| (compared(name, code), *property));
+            for (name, property) in singular.collect::<Vec<_>>() {
+                properties.entry(name).or_insert(property);
+            }
+        }
         let all = |values: &[String]| values.iter().map(|value| plain(value)).collect();
         let known = |value: &'v ItemValue| KnownValue { value, is: all(&value.values), also: all(&value.also) };
         // Codes of countries are words, and those of languages, too: places are read by a rule of their own.
@@ -49,14 +56,15 @@ impl<'v> KnownNames<'v> {
 
     /// The property that is called so.
     pub(super) fn property(&self, own_name: &str) -> Option<&'v ItemProperty> {
-        self.properties.get(own_name).copied()
+        let singular = || LANGUAGES.iter().find_map(|code| self.properties.get(&compared(own_name, code)));
+        self.properties.get(own_name).or_else(singular).copied()
     }
 
     /// The property whose name a longer one ends with: an eventual height is a height, and so is an "Arbeitshöhe".
     pub(super) fn ending(&self, own_name: &str) -> Option<&'v ItemProperty> {
         let starts = own_name.char_indices().skip(1).map(|(at, _)| &own_name[at..]);
         let ends = starts.filter(|end| end.chars().count() >= ENDING_LETTERS_MIN && !end.starts_with(' '));
-        ends.into_iter().find_map(|end| self.property(end))
+        ends.into_iter().find_map(|end| self.properties.get(end).copied())
     }
 
     /// A value of a property as it is, with the other spellings of it that are among those of the property.

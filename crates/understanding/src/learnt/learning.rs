@@ -5,16 +5,20 @@ use forecourt_vocabulary::{ItemProperty, ItemValue, LANGUAGES, Vocabulary, compa
 use super::LearntProperties;
 use super::known::KnownNames;
 use super::own_name::{
-    BARE_PARTS, FEATURES, MAXIMUM, counted, first_word, is_of_language, is_open, last_word, own_name, own_unit,
+    BARE_PARTS, FEATURES, MAXIMUM, counted, first_words, is_of_language, is_open, last_word, own_name, own_unit,
 };
 use super::property::{LearntMeaning, LearntProperty, StatedProperty, StatedValues};
 use crate::distance_name;
 use crate::limits::LEARNT_PROPERTIES_MAX;
-use crate::paths::{CALENDAR_MONTH, CAPACITY};
+use crate::paths::{CALENDAR_MONTH, CAPACITY, SEATS};
 use crate::unit::Dimension;
 
 /// Bytes of a code of a language, such as `it`.
 const LANGUAGE_CODE_BYTES_MAX: usize = 3;
+/// Endings of German comparatives in front of nouns.
+const AGREEING: [&str; 5] = ["e", "en", "er", "es", "em"];
+/// What the capacity for people is called by items themselves.
+const PEOPLE: &str = "capacity";
 /// What the vocabulary calls what a vessel holds.
 const VOLUME: &str = "volume";
 
@@ -61,19 +65,60 @@ impl LearntProperties {
             let first = known.and_then(|property| property.names(language).first());
             first.unwrap_or(&own).clone()
         });
-        self.add_names(at, &own, known);
         let is_feature = FEATURES.iter().any(|list| stated.path.starts_with(list));
-        if known.is_none() && is_feature && stated.values == StatedValues::Truth {
-            self.add_kind_names(at, &own, names);
-        }
         // "At least 600 Wh": a unit that only this site's items have names what it measures.
         if let Some(unit) = unit {
             LANGUAGES.iter().for_each(|code| self.phrase(code, unit, LearntMeaning::Name(at)));
         }
-        if matches!(stated.values, StatedValues::Numbers { .. }) {
-            self.add_parts_of_name(at, &own, dimension.is_some());
+        self.add_phrases(&stated, &own, dimension.is_some(), names, known);
+        let free_of = own.strip_suffix(" free").filter(|_| matches!(stated.values, StatedValues::Truth));
+        let (free_of, id) = (free_of.map(str::to_owned), known.map(|property| property.id.clone()));
+        let rules_out = known.is_some_and(|property| property.rules_out);
+        // "Maximum users: 6" is enough for five.
+        let is_maximum = MAXIMUM.iter().any(|word| own.split(' ').next() == Some(word));
+        let is_seats = id.as_deref() == Some(SEATS);
+        let more_will_do = is_maximum || is_seats || known.is_some_and(|property| property.more_will_do);
+        self.properties.push(LearntProperty {
+            stated,
+            names: own_names,
+            dimension,
+            rules_out,
+            more_will_do,
+            less_will_do: known.is_some_and(|property| property.less_will_do),
+            stated_if_so: known.is_some_and(|property| property.stated_if_so),
+            is_count: counted(&own).is_some(),
+            is_feature,
+            id,
+            distance_to: distance_name::target(&own).filter(|_| dimension == Some(Dimension::Length)),
+            free_of,
+        });
+    }
+
+    /// The phrases that mean a property, which is the next one, or say something of it.
+    fn add_phrases(
+        &mut self,
+        stated: &StatedProperty,
+        own: &str,
+        is_measure: bool,
+        names: &KnownNames<'_>,
+        known: Option<&ItemProperty>,
+    ) {
+        let at = self.properties.len();
+        self.add_names(at, own, known);
+        // As many people as seats have a place.
+        if known.is_some_and(|property| property.id == SEATS) {
+            self.add_names(at, own, names.property(PEOPLE));
         }
-        if let Some(property) = known.or_else(|| names.ending(&own)) {
+        let is_feature = FEATURES.iter().any(|list| stated.path.starts_with(list));
+        // "Sans ordonnance" is not what it is without.
+        let is_denial = || !Vocabulary::shipped().absent_in(own).is_empty();
+        if known.is_none() && is_feature && stated.values == StatedValues::Truth && !is_denial() {
+            self.add_kind_names(at, own, names);
+        }
+        if matches!(stated.values, StatedValues::Numbers { .. }) {
+            self.add_parts_of_name(at, own, is_measure);
+        }
+        if let Some(property) = known.or_else(|| names.ending(own)) {
             self.add_told(at, property, &stated.values);
         }
         if let StatedValues::Texts(values) = &stated.values {
@@ -83,25 +128,6 @@ impl LearntProperties {
             let id = known.map(|property| property.id.as_str());
             self.add_named_values(at, values, names, (id, is_of_language(&stated.path)));
         }
-        let free_of = own.strip_suffix(" free").filter(|_| matches!(stated.values, StatedValues::Truth));
-        let (free_of, id) = (free_of.map(str::to_owned), known.map(|property| property.id.clone()));
-        let rules_out = known.is_some_and(|property| property.rules_out);
-        // "Maximum users: 6" is enough for five.
-        let is_maximum = MAXIMUM.iter().any(|word| own.split(' ').next() == Some(word));
-        let more_will_do = is_maximum || known.is_some_and(|property| property.more_will_do);
-        self.properties.push(LearntProperty {
-            stated,
-            names: own_names,
-            dimension,
-            rules_out,
-            more_will_do,
-            less_will_do: known.is_some_and(|property| property.less_will_do),
-            stated_if_so: known.is_some_and(|property| property.stated_if_so),
-            is_feature,
-            id,
-            distance_to: distance_name::target(&own).filter(|_| dimension == Some(Dimension::Length)),
-            free_of,
-        });
     }
 
     /// What a property is called, here and in the vocabulary.
@@ -119,9 +145,9 @@ impl LearntProperties {
         let parts = [
             counted(own).map(|word| (word, LearntMeaning::Name(at))),
             last_word(own).map(|word| (word, LearntMeaning::ShortName(at))),
-            first_word(own).filter(|_| is_measure).map(|word| (word, LearntMeaning::FirstWord(at))),
         ];
-        for (word, meaning) in parts.into_iter().flatten() {
+        let others = first_words(own).filter(|_| is_measure).map(|word| Some((word, LearntMeaning::FirstWord(at))));
+        for (word, meaning) in parts.into_iter().chain(others).flatten() {
             LANGUAGES.iter().for_each(|code| self.phrase(code, word, meaning.clone()));
         }
     }
@@ -152,6 +178,11 @@ impl LearntProperties {
                 }
                 for phrase in property.comparatives(is_most, code) {
                     self.phrase(code, phrase, LearntMeaning::Comparative(at, is_most));
+                    // "Größer" is "die größere" in front of a noun.
+                    let agreeing = AGREEING.iter().filter(|_| code == "de" && phrase.ends_with("er"));
+                    agreeing.for_each(|ending| {
+                        self.phrase(code, &format!("{phrase}{ending}"), LearntMeaning::Comparative(at, is_most));
+                    });
                 }
             }
             for phrase in property.absent(code).iter().filter(|_| !are_numbers) {
@@ -166,8 +197,13 @@ impl LearntProperties {
         let is_code = |value: &String| is_language && value.len() <= LANGUAGE_CODE_BYTES_MAX;
         for value in values.iter().filter(|value| !is_code(value)) {
             let same = if is_language { names.spellings_among(value, values) } else { vec![value.clone()] };
+            // "Organic (EU)" is called "organic", too.
+            let bare = without_brackets(value);
             for code in LANGUAGES {
                 self.phrase(code, value, LearntMeaning::Values(at, same.clone()));
+                if bare != value {
+                    self.phrase(code, bare, LearntMeaning::Values(at, same.clone()));
+                }
             }
         }
     }
@@ -215,7 +251,9 @@ impl LearntProperties {
             match &property.stated.values {
                 StatedValues::Texts(values) => {
                     let telling = values.iter().filter(|_| property.id.is_none() || property.is_feature);
-                    telling.for_each(|value| add(value, LearntMeaning::Values(at, vec![value.clone()])));
+                    telling.for_each(|value| {
+                        add(without_brackets(value), LearntMeaning::Values(at, vec![value.clone()]));
+                    });
                 }
                 _ if property.id.is_none() => add(&own_name(&property.stated.path), LearntMeaning::Name(at)),
                 _ => {}
@@ -244,6 +282,11 @@ impl LearntProperties {
             self.phrase(code, phrase, LearntMeaning::Ages(f64::from(from), f64::from(to)));
         }
     }
+}
+
+/// A value without what stands in brackets behind it.
+fn without_brackets(value: &str) -> &str {
+    value.split_once(" (").map_or(value, |(before, _)| before.trim())
 }
 
 /// The names of a value, each with its language.

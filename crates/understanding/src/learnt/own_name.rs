@@ -84,7 +84,7 @@ pub(super) fn is_open(path: &str) -> bool {
     let of_all = Dimension::of_path(path).map_or(path, |(_, path)| path);
     let is_of_all =
         FEATURES.iter().any(|list| of_all.strip_prefix(list).is_some_and(|part| BARE_PARTS.contains(&part)));
-    !is_quantity && !is_read && !is_name && !is_of_all
+    !path.starts_with(char::is_control) && !is_quantity && !is_read && !is_name && !is_of_all
 }
 
 /// The last word of a name that has several, where it is long enough to say something.
@@ -99,10 +99,10 @@ pub(super) fn counted(name: &str) -> Option<&str> {
     (counted.chars().count() >= LETTERS_MIN).then_some(counted)
 }
 
-/// The first word of such a name, unless it only says that a measure is an end.
-pub(super) fn first_word(name: &str) -> Option<&str> {
-    let first = name.split_once(' ').map(|(first, _)| first).filter(|first| first.chars().count() >= LETTERS_MIN)?;
-    (!MAXIMUM.contains(&first) && first != "minimum").then_some(first)
+/// The words of such a name before its last one, but for those that only say that a measure is an end.
+pub(super) fn first_words(name: &str) -> impl Iterator<Item = &str> {
+    let words = name.rsplit_once(' ').map(|(first, _)| first).into_iter().flat_map(|first| first.split(' '));
+    words.filter(|word| word.chars().count() >= LETTERS_MIN && !MAXIMUM.contains(word) && *word != "minimum")
 }
 
 /// What a property calls itself: the last part of its path that says something, in words.

@@ -47,6 +47,8 @@ pub(crate) struct LearntProperty {
     pub(crate) less_will_do: bool,
     /// Whether only items that have it state it: its values are limits however few do.
     pub(crate) stated_if_so: bool,
+    /// Whether it says how many there are of something.
+    pub(crate) is_count: bool,
     /// Whether it is one of a list of features, of which each item states those that it has.
     pub(crate) is_feature: bool,
     /// The id of the property in the vocabulary, if it has one.
@@ -87,7 +89,7 @@ pub(crate) enum LearntMeaning {
     Name(usize),
     /// The last word of the name of the property at this place: "factor" of "sun protection factor".
     ShortName(usize),
-    /// The first word of the name of the measured property at this place: "chest" of "chest girth".
+    /// A word of the name of the measured property at this place that is not its last one: "chest" of "chest girth".
     FirstWord(usize),
     /// One of these values of the property at this place.
     Values(usize, Vec<String>),

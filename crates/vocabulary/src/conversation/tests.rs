@@ -132,10 +132,32 @@ fn something_takes_the_place_of_something() {
         ("mejor pescado", "pescado", None),
         ("Rind statt Huhn", "Rind", Some("Huhn")),
     ] {
-        assert_eq!(phrases().replacement(text), Some(Replacement { new, old }), "{text}");
+        assert_eq!(phrases().replacement(text), Some(Replacement { new, old, further: None }), "{text}");
     }
     for text in ["beef", "no nuts", "and beef", "instead", "soup with rice"] {
         assert_eq!(phrases().replacement(text), None, "{text}");
+    }
+    for (text, new, further) in [
+        ("and what about fish instead, under 30 minutes", "fish", Some("under 30 minutes")),
+        ("finalement plutôt du poisson", "du poisson", None),
+        ("eigentlich lieber Fisch", "Fisch", None),
+        ("al final mejor pescado", "pescado", None),
+        ("du poisson à la place, sans lait", "du poisson", Some("sans lait")),
+    ] {
+        assert_eq!(phrases().replacement(text), Some(Replacement { new, old: None, further }), "{text}");
+    }
+}
+
+#[test]
+fn what_nothing_else_is_wanted_but_may_come_first() {
+    for (text, what) in [
+        ("only soups", Some("soups")),
+        ("French ones only", Some("French")),
+        ("françaises seulement", Some("françaises")),
+        ("solo con arroz", Some("arroz")),
+        ("soups", None),
+    ] {
+        assert_eq!(phrases().behind_only(text).map(|what| what.trim_start_matches("con ").trim()), what, "{text}");
     }
 }
 

@@ -1,0 +1,70 @@
+//! Words of short questions about what was shown: what they ask with, and what things have without a property of a site's
+//! own.
+
+use super::beside_limits::{BESIDE_QUESTIONS, QUESTIONS};
+
+/// What most things have, in lower case.
+const FACT_NAMES: &[&str] = &[
+    "age",
+    "price",
+    "cost",
+    "duration",
+    "date",
+    "address",
+    "phone",
+    "weight",
+    "size",
+    "colour",
+    "color",
+    "author",
+    "alter",
+    "mindestalter",
+    "preis",
+    "dauer",
+    "datum",
+    "termin",
+    "adresse",
+    "telefonnummer",
+    "gewicht",
+    "größe",
+    "farbe",
+    "autor",
+    "âge",
+    "prix",
+    "durée",
+    "téléphone",
+    "poids",
+    "taille",
+    "couleur",
+    "auteur",
+    "edad",
+    "precio",
+    "duración",
+    "fecha",
+    "dirección",
+    "teléfono",
+    "peso",
+    "tamaño",
+];
+/// Words that say how much of a thing is asked for.
+const DEGREES: &[&str] = &[
+    "many", "much", "minimum", "maximum", "groß", "hoch", "breit", "schwer", "lang", "viele", "viel", "alt", "combien",
+    "quel", "quelle", "fait", "cuánto", "cuánta", "cuántos", "cuántas", "big", "wide", "tall", "heavy", "deep", "high",
+];
+/// Articles of things that are known.
+const DEFINITE: &[&str] = &["the", "der", "die", "das", "den", "le", "la", "les", "el", "los", "las"];
+
+/// Whether a word is what most things have.
+pub(super) fn is_fact_name(word: &str) -> bool {
+    FACT_NAMES.contains(&word)
+}
+
+/// Whether a word only asks, and names nothing.
+pub(super) fn asks_nothing(word: &str) -> bool {
+    [QUESTIONS, BESIDE_QUESTIONS, DEGREES, DEFINITE].iter().any(|list| list.contains(&word))
+}
+
+/// Whether a word is the article of a thing that is known.
+pub(super) fn is_definite(word: &str) -> bool {
+    DEFINITE.contains(&word)
+}
