@@ -138,7 +138,8 @@ fn status(error: &Error) -> (StatusCode, &'static str) {
         Error::NotFound { .. } => (StatusCode::NOT_FOUND, "404"),
         Error::Gone { .. } => (StatusCode::GONE, "410"),
         Error::Invalid { .. } => (StatusCode::BAD_REQUEST, "400"),
-        Error::Full { .. } => (StatusCode::INSUFFICIENT_STORAGE, "507"),
+        Error::Full { bound } if bound.is_callers() => (StatusCode::TOO_MANY_REQUESTS, "429"),
+        Error::Full { .. } => (StatusCode::SERVICE_UNAVAILABLE, "503"),
         Error::Unavailable { .. } | Error::Conflict { .. } => (StatusCode::SERVICE_UNAVAILABLE, "503"),
         Error::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "500"),
     }

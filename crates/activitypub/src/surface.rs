@@ -141,8 +141,10 @@ fn failure(error: &InboxError) -> Response {
         InboxError::Later(part) => put_off(StatusCode::SERVICE_UNAVAILABLE, &words, part.kind.retry_after_seconds()),
         InboxError::Host(error) => {
             tracing::warn!(%error, "an activity was not taken");
-            let (status, _) = crate::status(error);
-            refusal(status, &words)
+            match crate::status(error).0 {
+                StatusCode::TOO_MANY_REQUESTS => put_off(StatusCode::TOO_MANY_REQUESTS, &words, None),
+                status => refusal(status, &words),
+            }
         }
     }
 }
