@@ -25,7 +25,7 @@ use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider};
 use parking_lot::Mutex;
 use tokio::sync::mpsc::{Receiver, channel};
 
-use crate::telemetry::{BoxedLayer, span_layer};
+use crate::span_layer::{BoxedLayer, span_layer};
 use notes::CallerNote;
 pub(crate) use notes::PricedUsage;
 pub use notes::{CALLER, COST_MICROS, MESSAGE};

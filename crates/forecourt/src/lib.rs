@@ -95,6 +95,7 @@ mod servers;
 pub mod serving;
 pub mod settings;
 pub mod shared;
+mod span_layer;
 pub mod storage;
 pub mod telemetry;
 mod watch;

@@ -24,7 +24,6 @@ use forecourt_host::SystemEntropy;
 use forecourt_telemetry::{TracePolicy, know_methods, start};
 use futures::future::BoxFuture;
 use opentelemetry::KeyValue;
-use opentelemetry::trace::TracerProvider;
 use opentelemetry_appender_tracing::layer::OpenTelemetryTracingBridge;
 use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
 use opentelemetry_sdk::Resource;
@@ -34,35 +33,20 @@ use prometheus_client::registry::Registry;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tracing::Metadata;
-use tracing_subscriber::filter::filter_fn;
-use tracing_subscriber::{Layer, Registry as Subscriber};
+use tracing_subscriber::Layer;
 
 use crate::deployment::Deployment;
 use crate::error::Error;
 use crate::export_metrics::Signal;
 pub use crate::settings::telemetry::{SampledFlagTrust, SignalUrls, TelemetrySettings};
+pub use crate::span_layer::BoxedLayer;
+use crate::span_layer::span_layer;
 use export::Exporter;
 use queue::{LogQueue, Queue, SpanQueue};
-use traces::{Sampler, is_ours};
+use traces::Sampler;
 
 /// How long what waits may take to be sent at the end.
 pub(crate) const FINISH_TIME_MAX: Duration = Duration::from_secs(5);
-/// What the collector is told that our spans and lines come from.
-const SCOPE: &str = "forecourt";
-
-/// A layer of the subscriber.
-pub type BoxedLayer = Box<dyn Layer<Subscriber> + Send + Sync>;
-
-/// The layer that makes our spans, for whatever processes those of `provider`.
-pub(crate) fn span_layer(provider: &SdkTracerProvider) -> BoxedLayer {
-    let layer = tracing_opentelemetry::layer()
-        .with_tracer(provider.tracer(SCOPE))
-        .with_location(false)
-        .with_threads(false)
-        .with_target(false)
-        .with_tracked_inactivity(false);
-    layer.with_filter(filter_fn(is_ours)).boxed()
-}
 
 /// What tells a collector, at work.
 pub struct Telemetry {

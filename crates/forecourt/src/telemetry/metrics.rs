@@ -16,11 +16,11 @@ use prost::Message;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
-use super::SCOPE;
 use super::conventions::ConventionalMetric;
 use super::export::Exporter;
 use crate::export_metrics::Signal;
 use crate::openmetrics::{FamilyText, SampleText, read};
+use crate::span_layer::SCOPE;
 
 /// The labels of one series: names and values.
 type Labels = Vec<(String, String)>;

@@ -2,16 +2,9 @@
 //!
 //! It was decided where the request came in. Below a request that is not recorded no span is asked for at all.
 
-use forecourt_telemetry::TARGET;
 use opentelemetry::trace::{Link, SpanKind, TraceContextExt, TraceId, TraceState};
 use opentelemetry::{Context, KeyValue};
 use opentelemetry_sdk::trace::{SamplingDecision, SamplingResult, ShouldSample};
-use tracing::Metadata;
-
-/// Whether a span is one of ours: no line of the log is, and no span of the log.
-pub(super) fn is_ours(about: &Metadata<'_>) -> bool {
-    about.is_span() && about.target() == TARGET
-}
 
 /// Records every span, since none is made below a request that is not recorded; of deliveries, which nobody decided
 /// on before, a share.
