@@ -157,6 +157,7 @@ fn a_refusal_has_a_button_whose_page_is_finished_and_its_answer_comes_into_the_t
     workspace.mention("1.1", "@club What is the secret?");
     let refusal = workspace.answer(0, "Bitte stimmen Sie zu.");
     assert_eq!((refusal.method.as_str(), &refusal.fields["user"]), ("chat.postEphemeral", &json!("U1")));
+    assert_eq!(refusal.fields["blocks"][0]["text"]["verbatim"], true, "names in it are not linked");
     let button = &refusal.fields["blocks"][1]["elements"][0];
     assert_eq!(button["text"]["text"], "Zustimmen");
     let url = button["url"].as_str().unwrap();
@@ -247,8 +248,9 @@ fn edits_deletions_files_and_long_answers_are_those_of_slack() {
     };
     // An edit that changes nothing, such as a preview of a link.
     assert_eq!(workspace.tell(&edit("one")), 200);
-    assert_eq!(workspace.tell(&edit("two")), 200);
-    assert_eq!(workspace.answer(0, "two").ts, answer.ts);
+    // The words of an edit mention nobody either.
+    assert_eq!(workspace.tell(&edit("two for @channel")), 200);
+    assert_eq!(workspace.answer(0, "two for @channel").ts, answer.ts);
     let deletion = json!({
         "type": "message", "subtype": "message_deleted", "channel": "C1", "channel_type": "channel", "ts": "1.95",
         "deleted_ts": "1.1", "previous_message": {"type": "message", "user": "U1", "text": "x", "ts": "1.1"},
