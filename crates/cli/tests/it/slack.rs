@@ -300,10 +300,17 @@ fn a_connector_is_checked_and_its_credentials_are_tried() {
         "connectors/b.toml",
         "kind = \"slack\"\nsigning_secret = \"\"\nbot_token = \"x\"\nagents = [\"ghost\"]\n",
     );
+    let nobody = "kind = \"slack\"\nsigning_secret = \"s\"\nbot_token = \"xoxb-1\"\nagents = []\n";
+    empty.write("connectors/c.toml", nobody);
     let said = empty.run("check", [empty.path().to_str().unwrap()]).failed(1);
-    for piece in
-        ["unknown kind `smoke` (known: slack, telegram)", "connectors/b.toml", "`signing_secret` is empty", "xoxb-"]
-    {
+    for piece in [
+        "unknown kind `smoke` (known: slack, telegram)",
+        "connectors/b.toml",
+        "`signing_secret` is empty",
+        "xoxb-",
+        "connectors/c.toml",
+        "`agents` is empty",
+    ] {
         assert!(said.contains(piece), "{piece}: {said}");
     }
     let folder = deployment.path().to_str().unwrap();
