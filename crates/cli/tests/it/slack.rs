@@ -37,6 +37,19 @@ message = "Please agree."
 translations = { de = { message = "Bitte stimmen Sie zu." } }
 "#;
 
+/// Wants everybody to sign in with it first.
+const DOOR: &str = r#"
+handle = "door"
+name = "Door"
+
+[backend]
+kind = "script"
+
+[[backend.rule]]
+text = ".*"
+events = [{ sign_in = "Sign in at https://door.example/?for=you first." }]
+"#;
+
 const PATH: &str = "/connectors/slack/kitchen";
 
 /// A workspace, and a deployment whose agents are mentioned there.
@@ -60,7 +73,8 @@ impl Workspace {
             "kind = \"slack\"\nsigning_secret = \"${{SECRET}}\"\nbot_token = \"${{TOKEN}}\"\napi = \"{origin}/api\"\n{more}"
         );
         let deployment = deployment.open_to_loopback().and("connectors/kitchen.toml", &connector);
-        let deployment = deployment.and("agents/slow.toml", SLOW).and("agents/club.toml", CLUB);
+        let deployment =
+            deployment.and("agents/slow.toml", SLOW).and("agents/club.toml", CLUB).and("agents/door.toml", DOOR);
         let served = serve(deployment);
         Self { slack, served, _runtime: runtime }
     }
@@ -149,6 +163,10 @@ fn an_agent_answers_in_the_thread_which_stays_with_it_until_another_is_mentioned
     let direct = workspace.answer(5, "hi you");
     assert!(direct.fields["thread_ts"].is_null() && direct.fields["channel"] == "D1", "{direct:?}");
     assert_eq!(workspace.slack.messages().len(), 6);
+    // Where to sign in is for who asked alone.
+    workspace.mention("9.1", "@door hello");
+    let wanted = workspace.answer(6, "Sign in at");
+    assert_eq!((wanted.method.as_str(), &wanted.fields["user"]), ("chat.postEphemeral", &json!("U1")));
 }
 
 #[test]
