@@ -71,6 +71,8 @@ mod tests {
             let marked = marked(text);
             assert!(!marked.contains("<!") && !marked.contains("<@") && !marked.contains("<#"), "{marked}");
         }
+        // An address that is none would be a mention.
+        assert_eq!(marked("[you](!channel) [all](<!subteam^S1>) [him](@U1) [there](#C1)"), "you all him there");
         let label = marked("[<!here|x>](https://a.example)");
         assert!(!label.contains("<!"), "{label}");
     }
