@@ -318,7 +318,7 @@ fn a_connector_is_checked_and_its_credentials_are_tried() {
         "connectors/b.toml",
         "kind = \"slack\"\nsigning_secret = \"\"\nbot_token = \"x\"\nagents = [\"ghost\"]\n",
     );
-    let nobody = "kind = \"slack\"\nsigning_secret = \"s\"\nbot_token = \"xoxb-1\"\nagents = []\n";
+    let nobody = "kind = \"slack\"\nsigning_secret = \"0123456789abcdef\"\nbot_token = \"xoxb-1\"\nagents = []\n";
     empty.write("connectors/c.toml", nobody);
     let said = empty.run("check", [empty.path().to_str().unwrap()]).failed(1);
     for piece in [
