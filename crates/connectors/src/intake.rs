@@ -158,7 +158,11 @@ impl<P: Platform> Intake<P> {
         if let Some(before) = &before {
             self.cancel(before).await?;
         }
-        let name = if before.is_some() { format!("{first}/{said}") } else { first };
+        // With the letter before it: who goes back to words that stood there once asks them again.
+        let name = match &before {
+            Some(before) => format!("{first}/{said}/{}", before.letter),
+            None => first,
+        };
         self.hear(connector, Question { message, name, replaces: before.map(|before| before.letter) }).await
     }
 

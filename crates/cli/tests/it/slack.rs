@@ -269,6 +269,11 @@ fn edits_deletions_files_and_long_answers_are_those_of_slack() {
     // The words of an edit mention nobody either.
     assert_eq!(workspace.tell(&edit("two for @channel")), 200);
     assert_eq!(workspace.answer(0, "two for @channel").ts, answer.ts);
+    // Back, and forth again.
+    for words in ["one", "two for @channel"] {
+        assert_eq!(workspace.tell(&edit(words)), 200);
+        assert_eq!(workspace.answer(0, words).ts, answer.ts);
+    }
     let deletion = json!({
         "type": "message", "subtype": "message_deleted", "channel": "C1", "channel_type": "channel", "ts": "1.95",
         "deleted_ts": "1.1", "previous_message": {"type": "message", "user": "U1", "text": "x", "ts": "1.1"},
