@@ -55,12 +55,7 @@ impl<P: Platform> Carrier<ChatAddress<P>> for ChatCarrier<P> {
             };
             self.live.stop(&outgoing.letter.token).await;
             let speaking = Speaking { connector, egress: &self.egress };
-            let done = match (outgoing.content.refusal(), sign_in_words(outgoing.content)) {
-                (Some(part), _) => refuse(speaking, &outgoing, part).await,
-                (None, Some(words)) => tell_alone(speaking, &outgoing, &words, None).await,
-                (None, None) => answer(speaking, &outgoing).await,
-            };
-            match done {
+            match send(speaking, &outgoing).await {
                 Ok(()) => CarryOutcome::Delivered,
                 Err(SendError::Platform(PlatformError::Later(wait))) => CarryOutcome::Wait(bounded(wait)),
                 Err(SendError::Platform(PlatformError::Refused(reason))) => {
@@ -78,6 +73,32 @@ impl<P: Platform> Carrier<ChatAddress<P>> for ChatCarrier<P> {
             }
         })
     }
+}
+
+async fn send<P: Platform>(
+    speaking: Speaking<'_, P>,
+    outgoing: &Outgoing<'_, ChatAddress<P>>,
+) -> Result<(), SendError> {
+    let sent = Records::of(outgoing.desk.host(), P::KIND).sent(&outgoing.letter.token).await?;
+    match (outgoing.content.refusal(), sign_in_words(outgoing.content)) {
+        // A task that is done can't be cancelled, and its answer may have waited for the platform.
+        _ if sent.contains(&SentItem::TakenBack) => withdraw(speaking, outgoing, &sent).await,
+        (Some(part), _) => refuse(speaking, outgoing, part).await,
+        (None, Some(words)) => tell_alone(speaking, outgoing, &words, None).await,
+        (None, None) => answer(speaking, outgoing).await,
+    }
+}
+
+/// Deletes what was sent for a question that is not there any more.
+async fn withdraw<P: Platform>(
+    speaking: Speaking<'_, P>,
+    outgoing: &Outgoing<'_, ChatAddress<P>>,
+    sent: &[SentItem],
+) -> Result<(), SendError> {
+    for id in messages_of(sent) {
+        speaking.connector.platform.delete(speaking.egress, &outgoing.letter.address.place, &id).await?;
+    }
+    Ok(())
 }
 
 /// Sends a refusal: its words, and a button that opens the page where a person does what it wants.
@@ -191,7 +212,7 @@ async fn answer<P: Platform>(
 fn messages_of(sent: &[SentItem]) -> Vec<String> {
     let id = |sent: &SentItem| match sent {
         SentItem::Message(id) => Some(id.clone()),
-        SentItem::File(_) => None,
+        SentItem::File(_) | SentItem::TakenBack => None,
     };
     sent.iter().filter_map(id).collect()
 }

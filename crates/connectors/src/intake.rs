@@ -170,6 +170,8 @@ impl<P: Platform> Intake<P> {
     async fn forget(&self, connector: &Connector<P>, place: &Place, message: &str) -> Result<(), Error> {
         let records = Records::of(&self.host, P::KIND);
         let Some(asked) = records.question(&message_name(connector, place, message)).await? else { return Ok(()) };
+        // First, since an answer may be due at any moment.
+        records.keep_sent(asked.sender.account(), &asked.letter, &SentItem::TakenBack).await?;
         self.cancel(&asked).await?;
         self.live.stop(&asked.letter).await;
         let speaking = Speaking { connector, egress: &self.egress };

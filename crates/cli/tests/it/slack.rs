@@ -274,11 +274,7 @@ fn edits_deletions_files_and_long_answers_are_those_of_slack() {
         assert_eq!(workspace.tell(&edit(words)), 200);
         assert_eq!(workspace.answer(0, words).ts, answer.ts);
     }
-    let deletion = json!({
-        "type": "message", "subtype": "message_deleted", "channel": "C1", "channel_type": "channel", "ts": "1.95",
-        "deleted_ts": "1.1", "previous_message": {"type": "message", "user": "U1", "text": "x", "ts": "1.1"},
-    });
-    assert_eq!(workspace.tell(&deletion), 200);
+    assert_eq!(workspace.tell(&deletion("1.1")), 200);
     within("the answer is gone", || workspace.slack.messages().is_empty().then_some(()));
 
     let url = workspace.slack.share("soup.txt", b"water and salt");
@@ -305,6 +301,28 @@ fn edits_deletions_files_and_long_answers_are_those_of_slack() {
     workspace.answer(2, "word");
     assert!(text(&first).chars().count() <= 3_900);
     assert_eq!(workspace.slack.messages().len(), 3);
+}
+
+/// What Slack tells when the message `ts` of a channel is deleted.
+fn deletion(ts: &str) -> Value {
+    json!({
+        "type": "message", "subtype": "message_deleted", "channel": "C1", "channel_type": "channel", "ts": "9.95",
+        "deleted_ts": ts, "previous_message": {"type": "message", "user": "U1", "text": "x", "ts": ts},
+    })
+}
+
+#[test]
+fn a_question_that_is_deleted_while_its_answer_waits_for_slack_is_not_answered() {
+    let workspace = Workspace::open();
+    workspace.slack.fail("chat.postMessage", 429);
+    workspace.mention("5.1", "@echo never mind");
+    within("it is tried", || workspace.slack.books.lock().faults.is_empty().then_some(()));
+    assert_eq!(workspace.tell(&deletion("5.1")), 200);
+    // Waits as long, and so is sent after it.
+    workspace.slack.fail("chat.postMessage", 429);
+    workspace.mention("6.1", "@echo but this");
+    workspace.answer(0, "but this");
+    assert_eq!(workspace.slack.messages().len(), 1);
 }
 
 #[test]
