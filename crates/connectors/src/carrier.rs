@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use forecourt_core::part::FileSource;
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{CollectedReply, Error, File, Language, Part, PolicyPart};
+use forecourt_core::{CollectedReply, Ending, Error, File, Language, Part, PolicyPart};
 use forecourt_correspondence::{Carrier, Content, Letter, Outgoing, answer_in_words};
 use forecourt_egress::Egress;
 use forecourt_host::{CarryOutcome, TaskAccess};
@@ -55,11 +55,7 @@ impl<P: Platform> Carrier<ChatAddress<P>> for ChatCarrier<P> {
             };
             self.live.stop(&outgoing.letter.token).await;
             let speaking = Speaking { connector, egress: &self.egress };
-            let done = match outgoing.content.refusal() {
-                Some(part) => refuse(speaking, &outgoing, part).await,
-                None => answer(speaking, &outgoing).await,
-            };
-            match done {
+            match send(speaking, &outgoing).await {
                 Ok(()) => CarryOutcome::Delivered,
                 Err(SendError::Platform(PlatformError::Later(wait))) => CarryOutcome::Wait(bounded(wait)),
                 Err(SendError::Platform(PlatformError::Refused(reason))) => {
@@ -79,18 +75,62 @@ impl<P: Platform> Carrier<ChatAddress<P>> for ChatCarrier<P> {
     }
 }
 
-/// Sends a refusal: its words, and a button that opens the page where a person does what it wants. Only for who asked,
-/// where the platform can do that: the link opens what is that person's alone.
+async fn send<P: Platform>(
+    speaking: Speaking<'_, P>,
+    outgoing: &Outgoing<'_, ChatAddress<P>>,
+) -> Result<(), SendError> {
+    let sent = Records::of(outgoing.desk.host(), P::KIND).sent(&outgoing.letter.token).await?;
+    match (outgoing.content.refusal(), sign_in_words(outgoing.content)) {
+        // A task that is done can't be cancelled, and its answer may have waited for the platform.
+        _ if sent.contains(&SentItem::TakenBack) => withdraw(speaking, outgoing, &sent).await,
+        (Some(part), _) => refuse(speaking, outgoing, part).await,
+        (None, Some(words)) => tell_alone(speaking, outgoing, &words, None).await,
+        (None, None) => answer(speaking, outgoing).await,
+    }
+}
+
+/// Deletes what was sent for a question that is not there any more.
+async fn withdraw<P: Platform>(
+    speaking: Speaking<'_, P>,
+    outgoing: &Outgoing<'_, ChatAddress<P>>,
+    sent: &[SentItem],
+) -> Result<(), SendError> {
+    for id in messages_of(sent) {
+        speaking.connector.platform.delete(speaking.egress, &outgoing.letter.address.place, &id).await?;
+    }
+    Ok(())
+}
+
+/// Sends a refusal: its words, and a button that opens the page where a person does what it wants.
 async fn refuse<P: Platform>(
     speaking: Speaking<'_, P>,
     outgoing: &Outgoing<'_, ChatAddress<P>>,
     part: &PolicyPart,
 ) -> Result<(), SendError> {
+    let (_, words) = part.in_language(outgoing.letter.language.as_ref());
+    let label = label(&part.kind, outgoing.letter);
+    let button = part.url.as_ref().map(|url| PostButton { label, url: url.clone() });
+    tell_alone(speaking, outgoing, words, button).await
+}
+
+/// What an agent says that wants a sign-in: the link in it may be that of who asked, like the one of a refusal.
+fn sign_in_words(content: Content<'_>) -> Option<String> {
+    match content {
+        Content::Reply(reply) if matches!(reply.ending, Ending::SignIn(_)) => answer_in_words(reply),
+        _ => None,
+    }
+}
+
+/// Sends words only to who asked, where the platform can do that: a link in them opens what is that person's alone.
+async fn tell_alone<P: Platform>(
+    speaking: Speaking<'_, P>,
+    outgoing: &Outgoing<'_, ChatAddress<P>>,
+    words: &str,
+    button: Option<PostButton>,
+) -> Result<(), SendError> {
     let (letter, platform) = (outgoing.letter, &speaking.connector.platform);
     let place = &letter.address.place;
-    let (_, words) = part.in_language(letter.language.as_ref());
     let messages = split(&to_blocks(words, platform.marks()), P::MESSAGE_CHARS_MAX);
-    let button = part.url.as_ref().map(|url| PostButton { label: label(&part.kind, letter), url: url.clone() });
     let only_for = (!place.is_direct).then(|| letter.address.user.clone());
     let text = messages.into_iter().next().unwrap_or_else(|| words.to_owned());
     let reply_to = Some(letter.address.message.clone());
@@ -172,7 +212,7 @@ async fn answer<P: Platform>(
 fn messages_of(sent: &[SentItem]) -> Vec<String> {
     let id = |sent: &SentItem| match sent {
         SentItem::Message(id) => Some(id.clone()),
-        SentItem::File(_) => None,
+        SentItem::File(_) | SentItem::TakenBack => None,
     };
     sent.iter().filter_map(id).collect()
 }
@@ -181,7 +221,7 @@ fn messages_of(sent: &[SentItem]) -> Vec<String> {
 fn texts(reply: &CollectedReply, marks: &dyn forecourt_pages::markdown::Marks, chars_max: usize) -> Vec<String> {
     let Some(mut words) = answer_in_words(reply) else { return Vec::new() };
     let has_words = reply.parts.iter().any(|part| forecourt_correspondence::part_in_words(part).is_some());
-    if !has_words && files(reply).next().is_some() && matches!(reply.ending, forecourt_core::Ending::Complete) {
+    if !has_words && files(reply).next().is_some() && matches!(reply.ending, Ending::Complete) {
         words.clear();
     }
     for file in files(reply) {

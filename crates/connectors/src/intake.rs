@@ -158,7 +158,11 @@ impl<P: Platform> Intake<P> {
         if let Some(before) = &before {
             self.cancel(before).await?;
         }
-        let name = if before.is_some() { format!("{first}/{said}") } else { first };
+        // With the letter before it: who goes back to words that stood there once asks them again.
+        let name = match &before {
+            Some(before) => format!("{first}/{said}/{}", before.letter),
+            None => first,
+        };
         self.hear(connector, Question { message, name, replaces: before.map(|before| before.letter) }).await
     }
 
@@ -166,6 +170,8 @@ impl<P: Platform> Intake<P> {
     async fn forget(&self, connector: &Connector<P>, place: &Place, message: &str) -> Result<(), Error> {
         let records = Records::of(&self.host, P::KIND);
         let Some(asked) = records.question(&message_name(connector, place, message)).await? else { return Ok(()) };
+        // First, since an answer may be due at any moment.
+        records.keep_sent(asked.sender.account(), &asked.letter, &SentItem::TakenBack).await?;
         self.cancel(&asked).await?;
         self.live.stop(&asked.letter).await;
         let speaking = Speaking { connector, egress: &self.egress };

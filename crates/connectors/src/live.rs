@@ -100,7 +100,7 @@ async fn show<P: Platform>(mut shown: LiveMessage<'_, P>, permit: TaskPermit, st
             },
             () = sleep_until(next_at), if has_more => match shown.update(&said).await {
                 Ok(()) => next_at = Instant::now() + P::EDIT_EVERY,
-                Err(PlatformError::Later(wait)) => next_at = Instant::now() + wait.min(RETRY_AFTER_MAX),
+                Err(PlatformError::Later(wait)) => next_at = Instant::now() + bounded(wait),
                 Err(error) => {
                     tracing::info!(%error, "an answer is not shown while it is written");
                     return;
@@ -138,4 +138,16 @@ impl<P: Platform> LiveMessage<'_, P> {
 /// How long a platform is waited for that says when to come again.
 pub(crate) fn bounded(wait: Duration) -> Duration {
     wait.clamp(Duration::from_secs(1), RETRY_AFTER_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_platform_is_never_asked_again_at_once_and_never_too_late() {
+        let of = |seconds| bounded(Duration::from_secs(seconds)).as_secs();
+        let max = RETRY_AFTER_MAX.as_secs();
+        assert_eq!((of(0), of(1), of(max), of(max + 1)), (1, 1, max, max));
+    }
 }

@@ -31,6 +31,8 @@ pub(crate) enum SentItem {
     Message(String),
     /// The file of this number among those of the answer.
     File(usize),
+    /// Nothing, and nothing more is: the question was deleted.
+    TakenBack,
 }
 
 /// The records of one kind of platform.

@@ -67,16 +67,16 @@ fn lines(text: &str, chars_max: usize) -> Vec<String> {
 
 /// One line in pieces that fit, parted at spaces where it has any.
 fn words(line: &str, chars_max: usize) -> Vec<String> {
-    let mut pieces = Vec::new();
-    let mut rest: Vec<char> = line.chars().collect();
-    while rest.len() > chars_max.max(1) {
-        let limit = chars_max.max(1);
+    let (all, limit) = (line.chars().collect::<Vec<char>>(), chars_max.max(1));
+    let (mut pieces, mut begin) = (Vec::new(), 0);
+    while all.len() - begin > limit {
+        let rest = &all[begin..];
         let at = rest[..=limit].iter().rposition(|c| *c == ' ').filter(|at| *at > 0);
         let end = at.unwrap_or(limit);
         pieces.push(rest[..end].iter().collect());
-        rest.drain(..end + usize::from(at.is_some()));
+        begin += end + usize::from(at.is_some());
     }
-    pieces.push(rest.into_iter().collect());
+    pieces.push(all[begin..].iter().collect());
     pieces
 }
 
@@ -97,6 +97,13 @@ mod tests {
         assert_eq!(split(&two, 9), ["aaaa", "bbbb"]);
         assert_eq!(split(&blocks(&["one two three"]), 8), ["one two", "three"]);
         assert_eq!(split(&blocks(&["abcdefgh"]), 3), ["abc", "def", "gh"]);
+    }
+
+    #[test]
+    fn the_longest_answer_of_one_word_is_parted_like_any_other() {
+        let word = "x".repeat(forecourt_core::limits::REPLY_TEXT_BYTES_MAX);
+        let messages = split(&[word], 3_900);
+        assert!(messages.len() == MESSAGES_PER_ANSWER_MAX && messages.iter().all(|message| count(message) <= 3_900));
     }
 
     #[test]

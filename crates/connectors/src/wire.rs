@@ -56,6 +56,10 @@ impl<P: Platform> ConnectorWire<P> {
 fn read<P: Platform>(definition: ConnectorDefinition) -> Result<Connector<P>, Problems> {
     let ConnectorDefinition { name, section } = definition;
     let (platform, settings) = P::open(&section)?;
+    // Nobody in it would mean the default agent, whom the list is there to keep out.
+    if settings.agents.as_ref().is_some_and(Vec::is_empty) {
+        return Err(section.problem(Some("agents"), "`agents` is empty: name those that can be asked").into());
+    }
     Ok(Connector::new(name, platform, settings, section))
 }
 

@@ -24,7 +24,7 @@ use forecourt_payments::PaymentsSettings;
 use forecourt_rules::CountryTable;
 use forecourt_server::HttpLimits;
 use forecourt_settings::{Environment, KeyMove, Problem, Problems, ProcessEnvironment, Section};
-use forecourt_surface::{CONNECTORS, SERVERS};
+use forecourt_surface::{CONNECTORS, SERVERS, ServerDefinition};
 use serde_json::Value;
 
 use self::read::{AGENTS, read_agents, read_top};
@@ -151,6 +151,17 @@ pub struct EnvironmentNotices {
 }
 
 impl Deployment {
+    /// Gives its servers, each behind its gate, and its connectors to the protocols that have them.
+    ///
+    /// # Errors
+    /// Everything in their files that is wrong.
+    pub(crate) fn set_definitions(&mut self, servers: Vec<ServerDefinition>) -> Result<(), Problems> {
+        let mut problems = Problems::new();
+        problems.absorb(self.wires.set_servers(servers));
+        problems.absorb(self.wires.set_connectors(std::mem::take(&mut self.connectors)));
+        problems.into_result(())
+    }
+
     /// The file of the access log, if it has one.
     pub(crate) fn access_log(&self) -> Option<PathBuf> {
         self.log.access_file.as_ref().map(|file| self.dir.join(file))

@@ -87,9 +87,7 @@ impl House {
         rule_doubts.extend(crawl_doubts(&deployment, &host_rules, crawl.as_deref()));
         let servers = std::mem::take(&mut deployment.servers);
         let servers = problems.absorb(server_gates::definitions(&deployment, servers, &site, &egress, &rules));
-        problems.absorb(deployment.wires.set_servers(servers.unwrap_or_default()));
-        let connectors = std::mem::take(&mut deployment.connectors);
-        problems.absorb(deployment.wires.set_connectors(connectors));
+        problems.absorb(deployment.set_definitions(servers.unwrap_or_default()));
         let questions = questions::log(&deployment.questions, &deployment.data);
         // What its file says of an agent is of no use once it is built, and there may be thousands.
         let definitions = std::mem::take(&mut deployment.agents);

@@ -17,6 +17,8 @@ const WAIT_UNSAID: Duration = Duration::from_secs(30);
 /// What Slack calls failures that pass.
 const PASSING: [&str; 6] =
     ["internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org", "accesslimited"];
+/// What it says of a token that is not good: an operator can put another in its place, and answers wait for that.
+const TOKEN: [&str; 5] = ["invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive"];
 
 /// The Web API as one app.
 pub(crate) struct Api {
@@ -68,12 +70,7 @@ impl Api {
         if value["ok"].as_bool() == Some(true) {
             return Ok((headers, value));
         }
-        let error = value["error"].as_str().unwrap_or("no reason");
-        Err(match error {
-            "ratelimited" | "rate_limited" => PlatformError::Later(wait(&headers)),
-            passing if PASSING.contains(&passing) => PlatformError::Failed(format!("{method}: {passing}")),
-            error => PlatformError::Refused(format!("{method}: {error}")),
-        })
+        Err(refused(method, value["error"].as_str().unwrap_or("no reason"), &headers))
     }
 
     /// The bytes of a file of a message.
@@ -126,6 +123,17 @@ async fn answered(egress: &Egress, request: UpstreamRequest) -> Outcome<(HeaderM
     }
 }
 
+/// Why a method was not done, by the word that Slack has for it.
+fn refused(method: &str, error: &str, headers: &HeaderMap) -> PlatformError {
+    match error {
+        "ratelimited" | "rate_limited" => PlatformError::Later(wait(headers)),
+        passing if PASSING.contains(&passing) || TOKEN.contains(&passing) => {
+            PlatformError::Failed(format!("{method}: {passing}"))
+        }
+        error => PlatformError::Refused(format!("{method}: {error}")),
+    }
+}
+
 fn wait(headers: &HeaderMap) -> Duration {
     let said = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
     said.map_or(WAIT_UNSAID, Duration::from_secs).min(RETRY_AFTER_MAX)
@@ -161,5 +169,15 @@ mod tests {
         let of = |text: &str| wait(&HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_str(text).unwrap())]));
         assert_eq!((of("7"), of("x")), (Duration::from_secs(7), WAIT_UNSAID));
         assert_eq!(of("999999"), RETRY_AFTER_MAX);
+    }
+
+    #[test]
+    fn what_passes_or_can_be_mended_is_tried_again_and_what_slack_never_does_is_not() {
+        let of = |error: &str| refused("chat.postMessage", error, &HeaderMap::new());
+        assert_eq!(of("ratelimited"), PlatformError::Later(WAIT_UNSAID));
+        for error in ["internal_error", "token_revoked", "invalid_auth"] {
+            assert_eq!(of(error), PlatformError::Failed(format!("chat.postMessage: {error}")));
+        }
+        assert_eq!(of("channel_not_found"), PlatformError::Refused("chat.postMessage: channel_not_found".to_owned()));
     }
 }

@@ -9,6 +9,9 @@ use serde_json::json as value;
 use crate::limits::{FILES_MAX, NAME_CHARS_MAX};
 use crate::text;
 
+/// The workspace of a user of whom Slack does not say it: no rule for members of one admits it.
+const UNKNOWN_TEAM: &str = "unknown";
+
 /// What is sent. Slack adds fields as it likes; those that are not read are passed over.
 #[derive(Deserialize)]
 struct Envelope {
@@ -16,6 +19,9 @@ struct Envelope {
     kind: String,
     challenge: Option<String>,
     team_id: Option<String>,
+    /// Whether other workspaces have a part in the channel.
+    #[serde(default)]
+    is_ext_shared_channel: bool,
     event: Option<Event>,
     #[serde(default)]
     authorizations: Vec<Authorization>,
@@ -38,8 +44,9 @@ struct Event {
     channel: Option<String>,
     channel_type: Option<String>,
     user: Option<String>,
-    /// The workspace of the user, in channels that several share.
+    /// The workspace of the user, in channels that several share; some events have `team` instead.
     user_team: Option<String>,
+    team: Option<String>,
     text: Option<String>,
     ts: Option<String>,
     thread_ts: Option<String>,
@@ -86,7 +93,9 @@ pub(crate) fn read(body: &[u8], is_form: bool) -> Result<Incoming, EventError> {
 }
 
 fn of_callback(envelope: Envelope) -> Result<Incoming, EventError> {
-    let team = envelope.team_id.unwrap_or_default();
+    // In a channel that several share, that of the event says nothing about who speaks.
+    let usual = if envelope.is_ext_shared_channel { Some(UNKNOWN_TEAM.to_owned()) } else { envelope.team_id };
+    let team = usual.unwrap_or_default();
     let us = envelope.authorizations.into_iter().find(|of| of.is_bot).and_then(|of| of.user_id).unwrap_or_default();
     let Some(event) = envelope.event else { return Err(EventError::Malformed("the event is missing")) };
     let is_mention = event.kind.as_deref() == Some("app_mention");
@@ -125,7 +134,7 @@ fn message(
         return Ok(None);
     }
     let place = place(said, outer)?;
-    let group = said.user_team.as_deref().unwrap_or(team);
+    let group = said.user_team.as_deref().or(said.team.as_deref()).unwrap_or(team);
     [user, ts, group].into_iter().try_for_each(id)?;
     let text = text::read(said.text.as_deref().unwrap_or_default(), us);
     Ok(Some(ChatMessage {

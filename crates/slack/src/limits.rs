@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// How old, or how far in the future, the time of a signature may be.
 pub const SIGNATURE_AGE_MAX: Duration = Duration::from_secs(5 * 60);
+/// Bytes that a signing secret has at least: Slack's own have 32.
+pub(crate) const SECRET_BYTES_MIN: usize = 16;
 /// Characters of one message: an edit of more than 4,000 is refused with `msg_too_long`.
 pub(crate) const MESSAGE_CHARS_MAX: usize = 3_900;
 /// Characters of a section of a message with a button; more are refused.

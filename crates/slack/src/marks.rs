@@ -38,10 +38,23 @@ impl Marks for Mrkdwn {
         match label.trim() {
             "" => format!("<{url}>"),
             label if label == url => format!("<{url}>"),
-            label if label.contains(['<', '>']) => format!("{label} <{url}>"),
+            label if label.contains(['<', '>']) || names_another_host(label, &url) => format!("{label} <{url}>"),
             label => format!("<{url}|{label}>"),
         }
     }
+}
+
+/// Whether a label names a host that its link does not lead to: who reads `bank.example` must see where it goes.
+fn names_another_host(label: &str, url: &str) -> bool {
+    let mut named = label.split_whitespace().map(|word| host(word.trim_matches(|c: char| !c.is_alphanumeric())));
+    let ends_like_one = |name: &str| name.rsplit_once('.').is_some_and(|(_, end)| end.chars().all(char::is_alphabetic));
+    named.any(|name| ends_like_one(name) && !name.eq_ignore_ascii_case(host(url)))
+}
+
+/// What stands before the path of an address, with or without its scheme.
+fn host(address: &str) -> &str {
+    let bare = ["https://", "http://", "mailto:"].into_iter().find_map(|scheme| address.strip_prefix(scheme));
+    bare.unwrap_or(address).split(['/', '?', '#']).next().unwrap_or_default()
 }
 
 /// A mark does not cross lines in Slack.
@@ -56,6 +69,7 @@ fn around(mark: char, inner: &str) -> String {
 #[cfg(test)]
 mod tests {
     use forecourt_pages::markdown::to_blocks;
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -71,8 +85,38 @@ mod tests {
             let marked = marked(text);
             assert!(!marked.contains("<!") && !marked.contains("<@") && !marked.contains("<#"), "{marked}");
         }
+        // An address that is none would be a mention.
+        assert_eq!(marked("[you](!channel) [all](<!subteam^S1>) [him](@U1) [there](#C1)"), "you all him there");
         let label = marked("[<!here|x>](https://a.example)");
         assert!(!label.contains("<!"), "{label}");
+    }
+
+    #[test]
+    fn a_label_that_names_another_host_does_not_hide_where_a_link_leads() {
+        for label in ["https://bank.example/login", "see **bank.example**, now", "bank.example"] {
+            let marked = marked(&format!("[{label}](https://evil.example/x)"));
+            assert!(marked.ends_with(" <https://evil.example/x>"), "{marked}");
+        }
+        for url in ["https://bank.example@evil.example", "https://bank.example:x@evil.example"] {
+            assert!(marked(&format!("[bank.example]({url})")).ends_with("@evil.example>"), "{url}");
+        }
+        for (text, link) in [
+            ("[A.Example](https://a.example/x)", "<https://a.example/x|A.Example>"),
+            ("[Soup. 2.1](https://a.example/x)", "<https://a.example/x|Soup. 2.1>"),
+            ("[a@b.example](mailto:a@b.example)", "<mailto:a@b.example|a@b.example>"),
+        ] {
+            assert_eq!(marked(text), link);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_begins_with_an_angle_is_an_address(text in "[\\[\\]()<>!@#|a-z:/. *_`~^\n-]{0,60}") {
+            for (at, _) in marked(&text).match_indices('<') {
+                let rest = marked(&text)[at + 1..].to_ascii_lowercase();
+                prop_assert!(["http://", "https://", "mailto:"].iter().any(|scheme| rest.starts_with(scheme)), "{rest}");
+            }
+        }
     }
 
     #[test]

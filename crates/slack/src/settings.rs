@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::KIND;
+use crate::limits::SECRET_BYTES_MIN;
 
 /// Where the methods of the Web API are.
 const API: &str = "https://slack.com/api";
@@ -72,6 +73,10 @@ impl SlackSettings {
                 "signing_secret",
                 "`signing_secret` is empty: it is on the page *Basic Information* of the app".to_owned(),
             );
+        } else if settings.signing_secret.len() < SECRET_BYTES_MIN {
+            // Whoever guesses it can be any member of the workspace.
+            let words = "`signing_secret` is shorter than those of Slack, which have 32 characters";
+            wrong("signing_secret", words.to_owned());
         }
         let is_token = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
         if !settings.bot_token.starts_with("xoxb-") || !is_token(&settings.bot_token) {
@@ -94,5 +99,24 @@ impl SlackSettings {
                 .unwrap_or(usual.messages_per_sender_per_hour),
             live: self.live,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn a_secret_that_could_be_guessed_is_refused_at_the_bound() {
+        let read = |secret: &str| {
+            let text = format!("kind = \"slack\"\nsigning_secret = \"{secret}\"\nbot_token = \"xoxb-1\"\n");
+            SlackSettings::read(&Section::parse(Path::new("connectors/a.toml"), &text, &|_: &str| None).unwrap())
+        };
+        assert!(read(&"s".repeat(SECRET_BYTES_MIN)).is_ok());
+        let short = read(&"s".repeat(SECRET_BYTES_MIN - 1)).unwrap_err().to_string();
+        assert!(short.contains("`signing_secret` is shorter"), "{short}");
+        assert!(read(&" ".repeat(40)).unwrap_err().to_string().contains("is empty"));
     }
 }

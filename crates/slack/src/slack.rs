@@ -112,7 +112,8 @@ impl Platform for Slack {
         text: &'a str,
     ) -> BoxFuture<'a, Outcome<()>> {
         Box::pin(async move {
-            let message = json!({"channel": place.channel, "ts": id, "text": text});
+            // Unlike a new message, an edited one has plain names linked unless that is turned off.
+            let message = json!({"channel": place.channel, "ts": id, "text": text, "parse": "none"});
             self.api.call(egress, "chat.update", &message).await.map(|_| ())
         })
     }
@@ -188,7 +189,7 @@ fn message(place: &Place, post: &Post) -> Value {
             "action_id": "open",
         });
         message["blocks"] = json!([
-            {"type": "section", "text": {"type": "mrkdwn", "text": words}},
+            {"type": "section", "text": {"type": "mrkdwn", "text": words, "verbatim": true}},
             {"type": "actions", "elements": [button]},
         ]);
     }

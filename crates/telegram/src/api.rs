@@ -72,14 +72,20 @@ impl Api {
             return Ok(value["result"].take());
         }
         let words = format!("{method}: {}", value["description"].as_str().unwrap_or("no reason"));
-        Err(match value["error_code"].as_u64() {
-            Some(429) => {
-                let wait = value["parameters"]["retry_after"].as_u64().map_or(WAIT_UNSAID, Duration::from_secs);
-                PlatformError::Later(wait.min(RETRY_AFTER_MAX))
-            }
-            Some(400..=499) => PlatformError::Refused(words),
-            _ => PlatformError::Failed(words),
-        })
+        Err(refused(&value, words))
+    }
+}
+
+/// Why a method was not done. A token that is not good (401) can be replaced by an operator: answers wait for that.
+fn refused(value: &Value, words: String) -> PlatformError {
+    match value["error_code"].as_u64() {
+        Some(429) => {
+            let wait = value["parameters"]["retry_after"].as_u64().map_or(WAIT_UNSAID, Duration::from_secs);
+            PlatformError::Later(wait.min(RETRY_AFTER_MAX))
+        }
+        Some(401) => PlatformError::Failed(words),
+        Some(400..=499) => PlatformError::Refused(words),
+        _ => PlatformError::Failed(words),
     }
 }
 
@@ -112,5 +118,22 @@ mod tests {
         ] {
             assert_eq!(is_path(path), fits, "{path}");
         }
+    }
+
+    #[test]
+    fn what_passes_or_can_be_mended_is_tried_again_and_what_telegram_never_does_is_not() {
+        let of = |code: u64| refused(&json!({"error_code": code}), "no".to_owned());
+        assert_eq!(of(429), PlatformError::Later(WAIT_UNSAID));
+        assert_eq!(
+            (of(401), of(500)),
+            (PlatformError::Failed("no".to_owned()), PlatformError::Failed("no".to_owned()))
+        );
+        assert_eq!(
+            (of(400), of(403)),
+            (PlatformError::Refused("no".to_owned()), PlatformError::Refused("no".to_owned()))
+        );
+        let wait = |seconds: u64| json!({"error_code": 429, "parameters": {"retry_after": seconds}});
+        assert_eq!(refused(&wait(3), String::new()), PlatformError::Later(Duration::from_secs(3)));
+        assert_eq!(refused(&wait(99_999), String::new()), PlatformError::Later(RETRY_AFTER_MAX));
     }
 }

@@ -79,10 +79,7 @@ impl Platform for Telegram {
             let private = Post { reply_to: None, ..post.clone() };
             match self.send(egress, &message(&alone, &private)).await {
                 Err(PlatformError::Refused(_)) => {
-                    let label = format!("@{}", self.bot.username);
-                    let url = format!("https://t.me/{}", self.bot.username);
-                    let button = post.button.is_some().then_some(PostButton { label, url });
-                    let open = Post { button, ..post.clone() };
+                    let open = in_public(post, &self.bot.username);
                     self.send(egress, &message(place, &open)).await.map(|_| None)
                 }
                 other => other.map(|_| None),
@@ -175,6 +172,17 @@ impl Telegram {
     }
 }
 
+/// What a group is told where one person can't be told alone: the words, and where to write to the bot. Words with an
+/// address are left out, since it opens what is that person's.
+fn in_public(post: &Post, username: &str) -> Post {
+    let bot = format!("@{username}");
+    let has_address = post.text.contains("://");
+    let leads = post.button.is_some() || has_address;
+    let button = leads.then(|| PostButton { label: bot.clone(), url: format!("https://t.me/{username}") });
+    let text = if has_address { bot } else { post.text.clone() };
+    Post { text, button, ..post.clone() }
+}
+
 /// The arguments of a message.
 fn message(place: &Place, post: &Post) -> Value {
     let mut message = json!({
@@ -226,5 +234,31 @@ mod tests {
             "{marked}"
         );
         assert_eq!(plain("<b>a</b> &lt;b&gt; &amp;amp; <a href=\"x"), "a <b> &amp; ");
+    }
+
+    #[test]
+    fn a_group_is_told_no_address_that_is_for_one_person() {
+        let url = "https://host.example/consent/secret".to_owned();
+        let button = Some(PostButton { label: "Agree".to_owned(), url });
+        let of = |text: &str, button| Post {
+            text: text.to_owned(),
+            button,
+            only_for: Some("5".to_owned()),
+            ..Post::default()
+        };
+        let told = message(
+            &Place { channel: "-1".to_owned(), thread: None, is_reply: false, is_direct: false },
+            &in_public(&of("Please agree.", button), "cook_bot"),
+        )
+        .to_string();
+        assert!(
+            told.contains("Please agree.") && told.contains("https://t.me/cook_bot") && !told.contains("secret"),
+            "{told}"
+        );
+        let words =
+            in_public(&of("Sign in at <a href=\"https://door.example/?for=you\">the door</a>.", None), "cook_bot");
+        assert!(words.text == "@cook_bot" && words.button.is_some());
+        let harmless = in_public(&of("Nobody here is called @x.", None), "cook_bot");
+        assert!(harmless.text.starts_with("Nobody") && harmless.button.is_none());
     }
 }

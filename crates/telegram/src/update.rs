@@ -4,6 +4,7 @@ use forecourt_connectors::{ChatFile, ChatMessage, EventError, Incoming, Place};
 use forecourt_core::json;
 use forecourt_core::message::Profile;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Map;
 
 use crate::limits::NAME_CHARS_MAX;
@@ -29,6 +30,8 @@ struct Message {
     #[serde(default)]
     is_topic_message: bool,
     from: Option<User>,
+    /// The chat that speaks; `from` is then a user that stands for all of them.
+    sender_chat: Option<IgnoredAny>,
     chat: Chat,
     text: Option<String>,
     #[serde(default)]
@@ -98,9 +101,9 @@ pub(crate) fn read(body: &[u8], bot: &Bot) -> Result<Incoming, EventError> {
     })
 }
 
-/// A message of a person. `None`: of a program, of a channel, or without anything that is said.
+/// A message of a person. `None`: of a program, of a channel, in the name of a chat, or without anything that is said.
 fn chat_message(message: Message, bot: &Bot) -> Option<ChatMessage> {
-    let from = message.from.as_ref().filter(|from| !from.is_bot)?;
+    let from = message.from.as_ref().filter(|from| !from.is_bot && message.sender_chat.is_none())?;
     let is_direct = message.chat.kind == "private";
     if !is_direct && !matches!(message.chat.kind.as_str(), "group" | "supergroup") {
         return None;

@@ -105,12 +105,16 @@ pub(super) fn sections() -> Vec<DocumentedSection> {
         let name = leak(format!("agents/*.toml [backend] kind = \"{}\"", backend.kind));
         sections.push(documented(name, backend.about, backend.schema));
     }
-    for kind in CONNECTORS {
-        let name = leak(format!("connectors/*.toml kind = \"{}\"", kind.protocol.name));
-        sections.push(documented(name, kind.protocol.about, kind.schema));
-    }
-    sections.extend(of_other_folders());
+    sections.extend(of_connectors().chain(of_other_folders()));
     sections
+}
+
+/// What files of `connectors/` say, by kind.
+fn of_connectors() -> impl Iterator<Item = DocumentedSection> {
+    CONNECTORS.iter().map(|kind| {
+        let name = leak(format!("connectors/*.toml kind = \"{}\"", kind.protocol.name));
+        documented(name, kind.protocol.about, kind.schema)
+    })
 }
 
 /// What stands in other folders than that of agents, and the settings of all of it.

@@ -37,6 +37,19 @@ message = "Please agree."
 translations = { de = { message = "Bitte stimmen Sie zu." } }
 "#;
 
+/// Wants everybody to sign in with it first.
+const DOOR: &str = r#"
+handle = "door"
+name = "Door"
+
+[backend]
+kind = "script"
+
+[[backend.rule]]
+text = ".*"
+events = [{ sign_in = "Sign in at https://door.example/?for=you first." }]
+"#;
+
 const PATH: &str = "/connectors/slack/kitchen";
 
 /// A workspace, and a deployment whose agents are mentioned there.
@@ -60,7 +73,8 @@ impl Workspace {
             "kind = \"slack\"\nsigning_secret = \"${{SECRET}}\"\nbot_token = \"${{TOKEN}}\"\napi = \"{origin}/api\"\n{more}"
         );
         let deployment = deployment.open_to_loopback().and("connectors/kitchen.toml", &connector);
-        let deployment = deployment.and("agents/slow.toml", SLOW).and("agents/club.toml", CLUB);
+        let deployment =
+            deployment.and("agents/slow.toml", SLOW).and("agents/club.toml", CLUB).and("agents/door.toml", DOOR);
         let served = serve(deployment);
         Self { slack, served, _runtime: runtime }
     }
@@ -149,6 +163,10 @@ fn an_agent_answers_in_the_thread_which_stays_with_it_until_another_is_mentioned
     let direct = workspace.answer(5, "hi you");
     assert!(direct.fields["thread_ts"].is_null() && direct.fields["channel"] == "D1", "{direct:?}");
     assert_eq!(workspace.slack.messages().len(), 6);
+    // Where to sign in is for who asked alone.
+    workspace.mention("9.1", "@door hello");
+    let wanted = workspace.answer(6, "Sign in at");
+    assert_eq!((wanted.method.as_str(), &wanted.fields["user"]), ("chat.postEphemeral", &json!("U1")));
 }
 
 #[test]
@@ -157,6 +175,7 @@ fn a_refusal_has_a_button_whose_page_is_finished_and_its_answer_comes_into_the_t
     workspace.mention("1.1", "@club What is the secret?");
     let refusal = workspace.answer(0, "Bitte stimmen Sie zu.");
     assert_eq!((refusal.method.as_str(), &refusal.fields["user"]), ("chat.postEphemeral", &json!("U1")));
+    assert_eq!(refusal.fields["blocks"][0]["text"]["verbatim"], true, "names in it are not linked");
     let button = &refusal.fields["blocks"][1]["elements"][0];
     assert_eq!(button["text"]["text"], "Zustimmen");
     let url = button["url"].as_str().unwrap();
@@ -247,13 +266,15 @@ fn edits_deletions_files_and_long_answers_are_those_of_slack() {
     };
     // An edit that changes nothing, such as a preview of a link.
     assert_eq!(workspace.tell(&edit("one")), 200);
-    assert_eq!(workspace.tell(&edit("two")), 200);
-    assert_eq!(workspace.answer(0, "two").ts, answer.ts);
-    let deletion = json!({
-        "type": "message", "subtype": "message_deleted", "channel": "C1", "channel_type": "channel", "ts": "1.95",
-        "deleted_ts": "1.1", "previous_message": {"type": "message", "user": "U1", "text": "x", "ts": "1.1"},
-    });
-    assert_eq!(workspace.tell(&deletion), 200);
+    // The words of an edit mention nobody either.
+    assert_eq!(workspace.tell(&edit("two for @channel")), 200);
+    assert_eq!(workspace.answer(0, "two for @channel").ts, answer.ts);
+    // Back, and forth again.
+    for words in ["one", "two for @channel"] {
+        assert_eq!(workspace.tell(&edit(words)), 200);
+        assert_eq!(workspace.answer(0, words).ts, answer.ts);
+    }
+    assert_eq!(workspace.tell(&deletion("1.1")), 200);
     within("the answer is gone", || workspace.slack.messages().is_empty().then_some(()));
 
     let url = workspace.slack.share("soup.txt", b"water and salt");
@@ -282,6 +303,28 @@ fn edits_deletions_files_and_long_answers_are_those_of_slack() {
     assert_eq!(workspace.slack.messages().len(), 3);
 }
 
+/// What Slack tells when the message `ts` of a channel is deleted.
+fn deletion(ts: &str) -> Value {
+    json!({
+        "type": "message", "subtype": "message_deleted", "channel": "C1", "channel_type": "channel", "ts": "9.95",
+        "deleted_ts": ts, "previous_message": {"type": "message", "user": "U1", "text": "x", "ts": ts},
+    })
+}
+
+#[test]
+fn a_question_that_is_deleted_while_its_answer_waits_for_slack_is_not_answered() {
+    let workspace = Workspace::open();
+    workspace.slack.fail("chat.postMessage", 429);
+    workspace.mention("5.1", "@echo never mind");
+    within("it is tried", || workspace.slack.books.lock().faults.is_empty().then_some(()));
+    assert_eq!(workspace.tell(&deletion("5.1")), 200);
+    // Waits as long, and so is sent after it.
+    workspace.slack.fail("chat.postMessage", 429);
+    workspace.mention("6.1", "@echo but this");
+    workspace.answer(0, "but this");
+    assert_eq!(workspace.slack.messages().len(), 1);
+}
+
 #[test]
 fn a_connector_is_checked_and_its_credentials_are_tried() {
     let workspace = Workspace::open();
@@ -298,10 +341,17 @@ fn a_connector_is_checked_and_its_credentials_are_tried() {
         "connectors/b.toml",
         "kind = \"slack\"\nsigning_secret = \"\"\nbot_token = \"x\"\nagents = [\"ghost\"]\n",
     );
+    let nobody = "kind = \"slack\"\nsigning_secret = \"0123456789abcdef\"\nbot_token = \"xoxb-1\"\nagents = []\n";
+    empty.write("connectors/c.toml", nobody);
     let said = empty.run("check", [empty.path().to_str().unwrap()]).failed(1);
-    for piece in
-        ["unknown kind `smoke` (known: slack, telegram)", "connectors/b.toml", "`signing_secret` is empty", "xoxb-"]
-    {
+    for piece in [
+        "unknown kind `smoke` (known: slack, telegram)",
+        "connectors/b.toml",
+        "`signing_secret` is empty",
+        "xoxb-",
+        "connectors/c.toml",
+        "`agents` is empty",
+    ] {
         assert!(said.contains(piece), "{piece}: {said}");
     }
     let folder = deployment.path().to_str().unwrap();

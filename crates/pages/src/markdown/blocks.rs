@@ -119,9 +119,15 @@ fn piece<'a>(node: &'a AstNode<'a>, marks: &dyn Marks) -> String {
         NodeValue::Strong => marks.strong(&inline(node, marks)),
         NodeValue::Emph => marks.emphasis(&inline(node, marks)),
         NodeValue::Strikethrough => marks.struck(&inline(node, marks)),
-        NodeValue::Link(link) => marks.link(&inline(node, marks), &link.url),
+        // Relative to nothing, and in some languages a mark of its own: `<!channel>` calls everybody in Slack.
+        NodeValue::Link(link) if is_absolute(&link.url) => marks.link(&inline(node, marks), &link.url),
         _ => inline(node, marks),
     }
+}
+
+fn is_absolute(url: &str) -> bool {
+    let begins = |scheme: &str| url.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme));
+    ["http://", "https://", "mailto:"].into_iter().any(begins)
 }
 
 #[cfg(test)]
@@ -175,5 +181,15 @@ mod tests {
             ]
         );
         assert!(to_blocks("\n \n", &Plain).is_empty());
+    }
+
+    #[test]
+    fn only_absolute_addresses_are_links() {
+        for address in ["!channel", "@U1", "#C1", "/a", "a", "//a.example", "?x", "ht tp://a.example"] {
+            assert_eq!(to_blocks(&format!("[here](<{address}>)"), &Plain), ["here"], "{address}");
+        }
+        for address in ["https://a.example", "HTTP://a.example", "mailto:a@b.example"] {
+            assert_eq!(to_blocks(&format!("[here]({address})"), &Plain), [format!("[here|{address}]")]);
+        }
     }
 }

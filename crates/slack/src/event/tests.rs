@@ -91,6 +91,20 @@ fn a_guest_of_a_shared_channel_is_of_its_own_workspace() {
 }
 
 #[test]
+fn nobody_in_a_shared_channel_is_taken_for_a_member_whose_workspace_is_not_said() {
+    let of = |is_shared: bool, team: Value| {
+        let event =
+            json!({"type": "app_mention", "channel": "C1", "user": "U1", "team": team, "text": "hi", "ts": "1.1"});
+        let body = json!({
+            "type": "event_callback", "team_id": "T1", "is_ext_shared_channel": is_shared, "event": event,
+        });
+        message_of(read(body.to_string().as_bytes(), false).unwrap()).group
+    };
+    assert_eq!((of(true, json!("T2")), of(true, json!("T1"))), ("T2".to_owned(), "T1".to_owned()));
+    assert_eq!((of(true, Value::Null), of(false, Value::Null)), (UNKNOWN_TEAM.to_owned(), "T1".to_owned()));
+}
+
+#[test]
 fn ids_that_are_too_long_or_could_be_taken_apart_are_refused_at_the_bound() {
     let of = |user: String| {
         read(&envelope(json!({"type": "app_mention", "channel": "C1", "user": user, "text": "x", "ts": "1.1"})), false)

@@ -56,6 +56,7 @@ fn programs_channels_and_what_only_happens_are_passed_over() {
     for more in [
         json!({"text": "hi", "from": {"id": 9, "is_bot": true, "first_name": "B"}}),
         json!({"text": "hi", "chat": {"id": -1, "type": "channel"}}),
+        json!({"text": "hi", "sender_chat": {"id": -2, "type": "channel"}, "from": {"id": 777000, "is_bot": false}}),
         json!({"text": "/start", "chat": {"id": 5, "type": "private"}}),
         json!({"new_chat_title": "x"}),
     ] {

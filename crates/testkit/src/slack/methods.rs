@@ -29,7 +29,7 @@ pub(super) fn call(books: &mut SlackBooks, method: &str, kind: &str, body: &Byte
                 _ => Err("user_not_in_channel"),
             }
         }
-        "chat.update" => update(books, json_of(kind, body, &["channel", "ts", "text"])?),
+        "chat.update" => update(books, json_of(kind, body, &["channel", "ts", "text", "parse"])?),
         "chat.delete" => {
             let fields = json_of(kind, body, &["channel", "ts"])?;
             let message = find(books, &fields)?;
@@ -97,7 +97,9 @@ fn update(books: &mut SlackBooks, fields: Map<String, Value>) -> Result<Value, &
     }
     let message = find(books, &fields)?;
     message.edits += 1;
-    message.fields["text"] = json!(text);
+    // Slack's own default here is to link names.
+    let links_names = fields.get("parse").and_then(Value::as_str).is_none_or(|parse| parse != "none");
+    message.fields["text"] = json!(if links_names { text.replace("@channel", "<!channel>") } else { text });
     Ok(json!({"ts": message.ts}))
 }
 
