@@ -18,8 +18,9 @@ pub(crate) fn read(text: &str, us: &str) -> ReadText {
     let mut read = ReadText { words: String::with_capacity(text.len()), mentions_us: false, is_for_others: false };
     let mut rest = text;
     while let Some(at) = rest.find('<') {
-        read.words.push_str(&unescaped(&rest[..at]));
+        // Left for the end where it closes nowhere.
         let Some(end) = rest[at..].find('>') else { break };
+        read.words.push_str(&unescaped(&rest[..at]));
         let token = &rest[at + 1..at + end];
         let (target, label) = token.split_once('|').map_or((token, None), |(target, label)| (target, Some(label)));
         match target.strip_prefix('@') {
