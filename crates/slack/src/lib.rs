@@ -21,9 +21,15 @@ mod slack;
 mod steps;
 mod text;
 
+use std::sync::Arc;
+
 use forecourt_connectors::ConnectorWire;
-use forecourt_surface::Protocol;
+use forecourt_core::Handle;
+use forecourt_egress::Egress;
+use forecourt_settings::{Problems, Section};
 use forecourt_surface::connector::ConnectorKind;
+use forecourt_surface::{Protocol, Wire};
+use futures::future::BoxFuture;
 
 pub use settings::SlackSettings;
 use slack::Slack;
@@ -40,10 +46,24 @@ pub const CONNECTOR: ConnectorKind = ConnectorKind {
         sockets: &[],
         moved: &[],
         ask: None,
-        open: |section| ConnectorWire::<Slack>::open(&section),
+        open,
         spelling: |_| None,
     },
     schema: || schemars::schema_for!(SlackSettings),
-    try_credentials: ConnectorWire::<Slack>::try_credentials,
-    steps: ConnectorWire::<Slack>::steps,
+    try_credentials,
+    steps,
 };
+
+// Functions of this crate and no closures: the wire of this platform is compiled here, and not with the registry.
+
+fn open(section: Section) -> Result<Box<dyn Wire>, Problems> {
+    ConnectorWire::<Slack>::open(&section)
+}
+
+fn try_credentials(section: Section, egress: Arc<Egress>) -> BoxFuture<'static, Result<String, String>> {
+    ConnectorWire::<Slack>::try_credentials(section, egress)
+}
+
+fn steps(name: &Handle, base: &str) -> String {
+    ConnectorWire::<Slack>::steps(name, base)
+}

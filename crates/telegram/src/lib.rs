@@ -20,9 +20,15 @@ mod telegram;
 mod text;
 mod update;
 
+use std::sync::Arc;
+
 use forecourt_connectors::ConnectorWire;
-use forecourt_surface::Protocol;
+use forecourt_core::Handle;
+use forecourt_egress::Egress;
+use forecourt_settings::{Problems, Section};
 use forecourt_surface::connector::ConnectorKind;
+use forecourt_surface::{Protocol, Wire};
+use futures::future::BoxFuture;
 
 pub use settings::TelegramSettings;
 use telegram::Telegram;
@@ -39,10 +45,24 @@ pub const CONNECTOR: ConnectorKind = ConnectorKind {
         sockets: &[],
         moved: &[],
         ask: None,
-        open: |section| ConnectorWire::<Telegram>::open(&section),
+        open,
         spelling: |_| None,
     },
     schema: || schemars::schema_for!(TelegramSettings),
-    try_credentials: ConnectorWire::<Telegram>::try_credentials,
-    steps: ConnectorWire::<Telegram>::steps,
+    try_credentials,
+    steps,
 };
+
+// Functions of this crate and no closures: the wire of this platform is compiled here, and not with the registry.
+
+fn open(section: Section) -> Result<Box<dyn Wire>, Problems> {
+    ConnectorWire::<Telegram>::open(&section)
+}
+
+fn try_credentials(section: Section, egress: Arc<Egress>) -> BoxFuture<'static, Result<String, String>> {
+    ConnectorWire::<Telegram>::try_credentials(section, egress)
+}
+
+fn steps(name: &Handle, base: &str) -> String {
+    ConnectorWire::<Telegram>::steps(name, base)
+}
