@@ -229,7 +229,7 @@ fn domains_come_and_go_with_the_file_and_the_first_one_too() {
         use std::io::{Read, Write};
         write!(kept, "GET /~agent?user=hi HTTP/1.1\r\nHost: {domain}\r\nAccept: text/markdown\r\n\r\n").unwrap();
         let (mut text, mut bytes) = (String::new(), [0; 4096]);
-        while !text.contains("I am ") && !text.contains("421") {
+        while !text.contains("I am ") && !text.contains("HTTP/1.1 421") {
             let count = kept.read(&mut bytes).unwrap();
             assert!(count > 0, "the connection was closed: {text}");
             text += &String::from_utf8_lossy(&bytes[..count]);
