@@ -13,7 +13,7 @@ use crate::measure::days_of;
 use crate::moment::TO_MIDNIGHT;
 use crate::named_date::{name, relative_end};
 use crate::paths::EVENT_DAYS;
-use crate::plain_date::{NamedDate, Wording, day_number};
+use crate::plain_date::{DaysLimit, NamedDate, Wording, day_number};
 use crate::quantity::within;
 use crate::reader::Reader;
 use crate::{date_ends, months, weekly};
@@ -148,8 +148,6 @@ fn is_weekday(reader: &Reader<'_>, tokens: &std::ops::Range<usize>) -> bool {
 /// The properties that say when an event begins, or a course.
 const EVENT_STARTS: [&str; 2] = ["startDate", "hasCourseInstance.startDate"];
 
-/// First and last days of which any pair holds, and their wording.
-pub(crate) type DaysLimit = (Vec<(Option<Date>, Option<Date>)>, String);
 /// `None`: the limit depends on today, which is not known.
 type Limit = Option<DaysLimit>;
 

@@ -5,12 +5,12 @@ use forecourt_vocabulary::{PhraseMeaning, Quantity, RelativeDate};
 use jiff::ToSpan;
 use jiff::civil::Date;
 
-use crate::date::DaysLimit;
 use crate::filter::Filter;
 use crate::found::{Rank, UnderstoodPart};
 use crate::measure::days_of;
 use crate::moment::TO_MIDNIGHT;
 use crate::paths::{EVENT_DAYS, LAST_DAY};
+use crate::plain_date::DaysLimit;
 use crate::quantity::within;
 use crate::reader::Reader;
 

@@ -13,6 +13,10 @@ pub(crate) const YEARS: std::ops::RangeInclusive<f64> = 1_800.0..=2_099.0;
 const OF: &[&str] = &["of", "de", "d", "du", "des", "del", "der", "von", "vom"];
 /// Months of a year.
 const MONTHS: i8 = 12;
+
+/// First and last days of which any pair holds, and their wording.
+pub(crate) type DaysLimit = (Vec<(Option<Date>, Option<Date>)>, String);
+
 /// A time that is named.
 #[derive(Debug, Clone)]
 pub(crate) struct NamedDate {

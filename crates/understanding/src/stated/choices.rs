@@ -9,9 +9,9 @@ use crate::scope::QuestionScope;
 use crate::tests::understood_with;
 
 /// Items that have prices, and of some paths quantities between two ends. No item states two of these paths.
-struct Measured(&'static [(&'static str, f64, f64)]);
+struct MeasuredNumbers(&'static [(&'static str, f64, f64)]);
 
-impl QuestionScope for Measured {
+impl QuestionScope for MeasuredNumbers {
     fn has_number(&self, path: &str) -> bool {
         path == "offers.price" || self.0.iter().any(|(known, ..)| *known == path)
     }
@@ -42,7 +42,7 @@ const WHOLE: StatedValues = StatedValues::Numbers { are_whole: true };
 const BROKEN: StatedValues = StatedValues::Numbers { are_whole: false };
 
 /// The fields of the first limit of a question about items that state these properties.
-fn fields(text: &str, known: &Measured, stated: &[(&str, StatedValues)]) -> Vec<String> {
+fn fields(text: &str, known: &MeasuredNumbers, stated: &[(&str, StatedValues)]) -> Vec<String> {
     let property = |(path, values): &(&str, StatedValues)| StatedProperty {
         path: format!("additionalProperty.{path}"),
         share: 0.4,
@@ -56,7 +56,7 @@ fn fields(text: &str, known: &Measured, stated: &[(&str, StatedValues)]) -> Vec<
 
 #[test]
 fn a_name_that_several_properties_have_is_any_of_them() {
-    let none = Measured(&[]);
+    let none = MeasuredNumbers(&[]);
     let sizes = [("UK sizes", BROKEN), ("Mondo sizes", BROKEN)];
     assert_eq!(fields("boots size 8", &none, &sizes), ["Mondo sizes", "UK sizes"]);
     let loads = [("Roof load.gram", BROKEN), ("Trailer load.gram", BROKEN)];
@@ -66,7 +66,7 @@ fn a_name_that_several_properties_have_is_any_of_them() {
 
 #[test]
 fn an_amount_is_of_a_property_that_comes_near_it() {
-    const SKIS: Measured = Measured(&[
+    const SKIS: MeasuredNumbers = MeasuredNumbers(&[
         ("additionalProperty.Drop.metre", 0.0, 0.012),
         ("additionalProperty.Lengths.metre", 1.4, 1.9),
         ("additionalProperty.Waist width.metre", 0.066, 0.11),
@@ -86,20 +86,20 @@ fn an_amount_is_of_a_property_that_comes_near_it() {
 fn money_is_no_number_of_things() {
     let stated = [("Nombre de bouteilles", WHOLE), ("Anzahl Teile", WHOLE)];
     for text in ["pas plus de 30 euros la bouteille", "at most 30 euros", "höchstens 30 Euro die Teile"] {
-        assert_eq!(fields(text, &Measured(&[]), &stated), ["offers.price"], "{text}");
+        assert_eq!(fields(text, &MeasuredNumbers(&[]), &stated), ["offers.price"], "{text}");
     }
-    assert_eq!(fields("au moins 3 bouteilles", &Measured(&[]), &stated), ["Nombre de bouteilles"]);
-    assert_eq!(fields("une caisse à quatre couvercles", &Measured(&[]), &stated), [""; 0], "four is no price");
+    assert_eq!(fields("au moins 3 bouteilles", &MeasuredNumbers(&[]), &stated), ["Nombre de bouteilles"]);
+    assert_eq!(fields("une caisse à quatre couvercles", &MeasuredNumbers(&[]), &stated), [""; 0], "four is no price");
 }
 
 #[test]
 fn seats_are_room_for_people_and_parts_of_a_hundred_are_measured() {
     for text in ["Platz für 7 Personen", "a car for 7 people", "para 7 personas"] {
-        assert_eq!(fields(text, &Measured(&[]), &[("Sitzplätze", WHOLE)]), ["Sitzplätze"], "{text}");
+        assert_eq!(fields(text, &MeasuredNumbers(&[]), &[("Sitzplätze", WHOLE)]), ["Sitzplätze"], "{text}");
     }
     let cocoa = [("Cocoa content.percent", BROKEN)];
     for text in ["at least 70 % cocoa content", "cocoa content over 70", "mindestens 70 Prozent"] {
-        assert_eq!(fields(text, &Measured(&[]), &cocoa), ["Cocoa content.percent"], "{text}");
+        assert_eq!(fields(text, &MeasuredNumbers(&[]), &cocoa), ["Cocoa content.percent"], "{text}");
     }
 }
 
@@ -107,7 +107,7 @@ fn seats_are_room_for_people_and_parts_of_a_hundred_are_measured() {
 fn what_is_not_free_costs_something() {
     for text in ["exposiciones de pago", "expositions payantes", "kostenpflichtige Kurse", "tours that cost something"]
     {
-        assert_eq!(fields(text, &Measured(&[]), &[]), ["offers.price"], "{text}");
+        assert_eq!(fields(text, &MeasuredNumbers(&[]), &[]), ["offers.price"], "{text}");
     }
 }
 
@@ -117,7 +117,7 @@ fn a_value_takes_the_name_of_its_property_with_it() {
     let property = StatedProperty { path: "additionalProperty.Intensity".to_owned(), share: 0.9, values };
     let learnt = LearntProperties::of(vec![property], &Vocabulary::shipped());
     for (text, left) in [("yoga of low intensity", "yoga"), ("yoga, intensity high", "yoga")] {
-        let found = understood_with(text, &Measured(&[]), &learnt);
+        let found = understood_with(text, &MeasuredNumbers(&[]), &learnt);
         assert_eq!((found.filters.len(), found.text.as_str()), (1, left), "{text}");
     }
 }
@@ -127,7 +127,9 @@ fn superlatives_name_a_property_in_many_ways() {
     let order = |text: &str, path: &str| {
         let property = StatedProperty { path: format!("additionalProperty.{path}"), share: 0.4, values: BROKEN };
         let learnt = LearntProperties::of(vec![property], &Vocabulary::shipped());
-        understood_with(text, &Measured(&[]), &learnt).order.map(|order| (order.fields[0].clone(), order.descending))
+        understood_with(text, &MeasuredNumbers(&[]), &learnt)
+            .order
+            .map(|order| (order.fields[0].clone(), order.descending))
     };
     for (text, path, descending) in [
         ("the watch with the longest battery", "GPS battery life.minute", true),
