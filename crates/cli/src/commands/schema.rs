@@ -163,6 +163,11 @@ impl Whole {
     }
 
     fn finish(mut self, title: &str) -> Value {
+        // A file of nothing but sections has no type that says it.
+        if self.root.is_empty() {
+            self.root.insert("type".to_owned(), "object".into());
+            self.root.insert("additionalProperties".to_owned(), false.into());
+        }
         for (name, forms) in std::mem::take(&mut self.forms) {
             self.properties.insert(name, json!({"type": "object", "required": ["kind"], "oneOf": forms}));
         }
@@ -229,7 +234,7 @@ mod tests {
         let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
         let validators: Vec<Validator> = KINDS.iter().map(|kind| validator(kind.what)).collect();
         let mut seen = vec![0; KINDS.len()];
-        for file in walkdir::WalkDir::new(examples).into_iter().map(Result::unwrap) {
+        for file in walkdir::WalkDir::new(examples).min_depth(1).into_iter().map(Result::unwrap) {
             let path = file.path();
             let (folder, name) = (path.parent().unwrap().file_name().unwrap(), path.file_name().unwrap());
             let names = [name.to_str().unwrap().to_owned(), format!("{}/{}", folder.display(), name.display())];
