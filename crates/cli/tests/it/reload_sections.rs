@@ -169,6 +169,7 @@ fn rows() -> Vec<Row> {
                 format!("{:?}", served.deployment.run("agtp", ["DISCOVER", &format!("agtp://{DOMAIN}/agents")]).stdout)
             }),
         ),
+        row("forecourt.toml [activitypub]", "[activitypub]\nenabled = true", status("/nodeinfo/2.1")),
         row("forecourt.toml [email]", "[email]\nhtml = false", Then::Applied),
         row("forecourt.toml [endpoints]", "[endpoints]\ncatalog = \"none.json\"", Then::Wrong("none.json")),
         row("forecourt.toml [functions]", "[functions]\nworkers = 2", Then::Applied),
