@@ -98,6 +98,10 @@ fn of_file(file: File) -> ContentBlock {
     let name = file.name.unwrap_or_else(|| "file".to_owned());
     match file.source {
         FileSource::Inline(bytes) if bytes.len() <= INLINE_FILE_BYTES_MAX => {
+            if let Some(text) = written_out(&file.mime, &bytes) {
+                let contents = json!({"uri": uri_of(&name), "mimeType": file.mime, "text": text});
+                return embedded(contents).unwrap_or_else(|| left_out(&name, &file.mime));
+            }
             let data = STANDARD.encode(&bytes);
             match file.mime.split('/').next() {
                 Some("image") => ContentBlock::image(data, file.mime),
@@ -115,6 +119,13 @@ fn of_file(file: File) -> ContentBlock {
         }
         FileSource::Inline(_) | FileSource::Kept => left_out(&name, &file.mime),
     }
+}
+
+/// A file that is text, as text: models read that, and few of them read Base64.
+fn written_out<'a>(mime: &str, bytes: &'a [u8]) -> Option<&'a str> {
+    let essence = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let is_text = essence.starts_with("text/") || essence == "application/json" || essence.ends_with("+json");
+    is_text.then(|| std::str::from_utf8(bytes).ok()).flatten()
 }
 
 fn embedded(contents: Value) -> Option<ContentBlock> {
@@ -185,6 +196,14 @@ mod tests {
     }
 
     #[test]
+    fn text_that_is_not_utf_8_stays_bytes() {
+        let part = |bytes: &'static [u8]| Part::File(File::inline("text/csv", None, Bytes::from_static(bytes)));
+        let of = |bytes| written(ToolOutput { parts: vec![part(bytes)], ..ToolOutput::default() })["content"][0].clone();
+        assert_eq!(of("name;prix\ncafé;2".as_bytes())["resource"]["text"], "name;prix\ncafé;2");
+        assert_eq!(of(b"caf\xe9")["resource"]["blob"], "Y2Fm6Q==");
+    }
+
+    #[test]
     fn files_are_shown_by_their_kind_up_to_the_limit() {
         let file = |mime: &str, bytes: usize| {
             let part = Part::File(File::inline(mime, Some("a b.bin".into()), Bytes::from(vec![0; bytes])));
@@ -193,6 +212,8 @@ mod tests {
         assert_eq!(file("image/png", 3)["type"], "image");
         assert_eq!(file("audio/wav", 3)["type"], "audio");
         assert_eq!(file("application/pdf", 3)["resource"]["uri"], "attachment:a%20b.bin");
+        assert_eq!(file("text/csv; charset=utf-8", 3)["resource"]["text"], "\0\0\0");
+        assert_eq!(file("image/svg+xml", 3)["type"], "image");
         assert_eq!(file("image/png", INLINE_FILE_BYTES_MAX)["type"], "image");
         assert_eq!(file("image/png", INLINE_FILE_BYTES_MAX + 1)["type"], "text");
     }
