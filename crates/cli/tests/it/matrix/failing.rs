@@ -7,6 +7,8 @@ use super::{HS_TOKEN, PATH, deployment, edit, in_thread, mention, text, with};
 use crate::support::{FREE_PORTS, Served, within};
 use crate::wire::Answer;
 
+/// Bytes of a transaction, at most.
+const TRANSACTION_BYTES_MAX: usize = 16 * 1024 * 1024;
 const ROOM: &str = "!room:demo.test";
 const DIRECT: &str = "!direct:demo.test";
 
@@ -110,6 +112,25 @@ fn forged_and_replayed_transactions_reach_no_agent_and_errors_are_those_of_matri
 }
 
 #[test]
+fn a_transaction_is_taken_up_to_its_bound_and_of_nobody_else_at_all() {
+    let village = Village::open();
+    let (served, ours) = (&village.served, format!("authorization: Bearer {HS_TOKEN}"));
+    let sent = |bytes: usize, headers: &[&str]| {
+        let body =
+            format!("{{\"events\":[],\"more\":\"{}\"}}", "x".repeat(bytes - "{\"events\":[],\"more\":\"\"}".len()));
+        assert_eq!(body.len(), bytes);
+        served.deployment.write("transaction.json", &body);
+        let file = format!("@{}", served.deployment.path().join("transaction.json").display());
+        asked(served, "PUT", "transactions/1", headers, &file)
+    };
+    assert_eq!(sent(TRANSACTION_BYTES_MAX, &[&ours]).with_status(200).json(), json!({}));
+    let larger = sent(TRANSACTION_BYTES_MAX + 1, &[&ours]).with_status(413);
+    assert_eq!(larger.json()["errcode"], "M_TOO_LARGE");
+    // Before any of it is read.
+    assert_eq!(sent(TRANSACTION_BYTES_MAX + 1, &[]).with_status(401).json()["errcode"], "M_UNAUTHORIZED");
+}
+
+#[test]
 fn a_homeserver_that_fails_is_asked_again_and_nothing_is_sent_twice() {
     let village = Village::open();
     let homeserver = &village.homeserver;
@@ -135,6 +156,12 @@ fn a_homeserver_that_fails_is_asked_again_and_nothing_is_sent_twice() {
     let long = message("$4", DIRECT, text(&format!("@echo {paragraph}\n\n{paragraph}")));
     assert_eq!(village.tell("3", &[long]), 200);
     village.answer(DIRECT, 2, "wörd");
+    // A room whose list of members is too long to be read is one with others.
+    let (crowd, people) = ("!crowd:demo.test", (0..2_000).map(|at| format!("@u{at}:demo.test")));
+    homeserver.gather(crowd, &people.collect::<Vec<_>>().iter().map(String::as_str).collect::<Vec<_>>());
+    let asked = [message("$5", crowd, text("@echo for others")), message("$6", crowd, mention("@echo for us"))];
+    assert_eq!(village.tell("4", &asked), 200);
+    village.answer(crowd, 0, "for us");
     assert_eq!((homeserver.messages(ROOM).len(), homeserver.messages(unknown).len()), (1, 1));
     assert_eq!(homeserver.messages(DIRECT).len(), 3);
 }
