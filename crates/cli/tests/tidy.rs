@@ -89,6 +89,7 @@ const LAYERS: &[&[&str]] = &[
         "agtp",
         "agtp-client",
         "email",
+        "matrix",
         "mcp",
         "mentionable",
         "nlweb",
@@ -104,7 +105,8 @@ const LAYERS: &[&[&str]] = &[
 
 /// Crates that are protocols: nobody but the registry names them. Further crates of a protocol begin with its name, as
 /// `agtp-wire` does; they are its own, and named by nobody else either.
-const PROTOCOLS: &[&str] = &["a2a", "activitypub", "agtp", "email", "mcp", "mentionable", "nlweb", "slack", "telegram"];
+const PROTOCOLS: &[&str] =
+    &["a2a", "activitypub", "agtp", "email", "matrix", "mcp", "mentionable", "nlweb", "slack", "telegram"];
 
 /// Pairs of one layer of which the first may use the second. Empty: keep it so.
 const SIDEWAYS: &[(&str, &str)] = &[];
@@ -209,6 +211,18 @@ const WIRE_WORDS: &[(&str, &[&str])] = &[
     ("mcp", &["crates/nlweb/src/action.rs"]),
     // The address of a contact in a hub's directory, a member of that name.
     ("email", &["crates/mentionable/src/discovery/directory.rs", "crates/mentionable/src/discovery/wire.rs"]),
+    // A matrix of numbers, and a style of parameters in OpenAPI.
+    (
+        "matrix",
+        &[
+            "crates/contract/src/endpoint/style.rs",
+            "crates/embed/src/encoder.rs",
+            "crates/embed/src/encoder/math.rs",
+            "crates/embed/src/tensors.rs",
+            "crates/endpoints/src/external/address.rs",
+            "crates/openapi/src/import/style.rs",
+        ],
+    ),
     // A claim of OpenID Connect.
     ("email", &["crates/signin/src/person.rs"]),
     // The address of an account's owner, a key of `[tls.acme]`.

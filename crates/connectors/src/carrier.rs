@@ -16,9 +16,9 @@ use futures::future::BoxFuture;
 use crate::address::ChatAddress;
 use crate::connector::{Connectors, Speaking};
 use crate::limits::FILES_PER_ANSWER_MAX;
-use crate::live::{LiveAnswers, bounded};
+use crate::live::{LiveAnswers, bounded, edit};
 use crate::platform::{Platform, PlatformError, Post, PostButton};
-use crate::records::{Records, SentItem};
+use crate::records::{Records, SentItem, hash};
 use crate::split::split;
 
 /// Sends what is due over the connectors of one kind.
@@ -131,10 +131,17 @@ async fn tell_alone<P: Platform>(
     let (letter, platform) = (outgoing.letter, &speaking.connector.platform);
     let place = &letter.address.place;
     let messages = split(&to_blocks(words, platform.marks()), P::MESSAGE_CHARS_MAX);
-    let only_for = (!place.is_direct).then(|| letter.address.user.clone());
     let text = messages.into_iter().next().unwrap_or_else(|| words.to_owned());
-    let reply_to = Some(letter.address.message.clone());
-    platform.post(speaking.egress, place, &Post { text, button, only_for, reply_to }).await?;
+    let url = button.as_ref().map_or("", |button| button.url.as_str());
+    let post = Post {
+        key: format!("{}/alone/{}", letter.token, hash(&format!("{text}\n{url}"))),
+        only_for: Some(letter.address.user.clone()),
+        in_public: say(letter).chat_told_directly(),
+        reply_to: Some(letter.address.message.clone()),
+        text,
+        button,
+    };
+    platform.post(speaking.egress, place, &post).await?;
     // What was shown of an answer before is none.
     let records = Records::of(outgoing.desk.host(), P::KIND);
     for sent in records.sent(&letter.token).await? {
@@ -147,14 +154,19 @@ async fn tell_alone<P: Platform>(
 
 /// What the button of a refusal says.
 fn label<P: Platform>(kind: &RefusalKind, letter: &Letter<ChatAddress<P>>) -> String {
-    let language = letter.language.clone().unwrap_or_else(Language::english);
-    let say = Sentences::in_language(SpokenLanguage::of(&language).unwrap_or(SpokenLanguage::English));
+    let say = say(letter);
     match kind {
         RefusalKind::ConsentRequired { .. } => say.decision_open_consent(),
         RefusalKind::PaymentRequired { .. } => say.decision_open_payment(),
         RefusalKind::Unauthorized { .. } => say.decision_open_sign_in(),
         _ => say.decision_the_terms(),
     }
+}
+
+/// The sentences of the language of who asked.
+fn say<P: Platform>(letter: &Letter<ChatAddress<P>>) -> Sentences {
+    let language = letter.language.clone().unwrap_or_else(Language::english);
+    Sentences::in_language(SpokenLanguage::of(&language).unwrap_or(SpokenLanguage::English))
 }
 
 /// Sends an answer. Each message is written down once it is sent: what goes on after a failure or a crash edits those
@@ -178,16 +190,17 @@ async fn answer<P: Platform>(
     let texts = texts(reply, platform.marks(), P::MESSAGE_CHARS_MAX);
     for (at, text) in texts.iter().enumerate() {
         let edited = match there.get(at) {
-            Some(id) => platform.edit(speaking.egress, place, id, text).await.map(|()| true),
+            Some(id) => platform.edit(speaking.egress, place, id, &edit(&letter.token, at, text)).await.map(|()| true),
             None => Ok(false),
         };
+        let key = format!("{}/{at}{}", letter.token, if edited.is_err() { "/again" } else { "" });
         match edited {
             Ok(true) => {}
             Err(error @ (PlatformError::Later(_) | PlatformError::Failed(_))) => return Err(error.into()),
             // Somebody may have deleted it: the answer is sent as if it had not been there.
             Ok(false) | Err(PlatformError::Refused(_)) => {
                 let reply_to = Some(letter.address.message.clone()).filter(|_| at == 0);
-                let post = Post { text: text.clone(), reply_to, ..Post::default() };
+                let post = Post { text: text.clone(), reply_to, key, ..Post::default() };
                 if let Some(id) = platform.post(speaking.egress, place, &post).await? {
                     records.keep_sent(account.clone(), &letter.token, &SentItem::Message(id)).await?;
                 }
@@ -202,7 +215,9 @@ async fn answer<P: Platform>(
             continue;
         }
         if let Some(bytes) = bytes(outgoing, file).await? {
-            platform.upload(speaking.egress, place, file, bytes).await?;
+            // Named among all files, and not among those of its task alone.
+            let file = File { id: Some(format!("{}/file/{number}", letter.token)), ..file.clone() };
+            platform.upload(speaking.egress, place, &file, bytes).await?;
         }
         records.keep_sent(account.clone(), &letter.token, &SentItem::File(number)).await?;
     }

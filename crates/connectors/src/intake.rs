@@ -20,7 +20,7 @@ use crate::connector::{Connector, Connectors, Speaking};
 use crate::in_hand::MessagesInHand;
 use crate::limits::{FILE_BYTES_MAX, FILES_MAX, TEXT_BYTES_MAX};
 use crate::live::LiveAnswers;
-use crate::platform::{Incoming, Platform};
+use crate::platform::Platform;
 use crate::records::{AskedQuestion, Records, SentItem, hash};
 use crate::sender::sender;
 
@@ -36,12 +36,12 @@ pub(crate) struct Intake<P: Platform> {
 }
 
 /// A message that an agent is to hear, with what it takes the place of.
-struct Question<'a> {
-    message: &'a ChatMessage,
+pub(crate) struct Question<'a> {
+    pub(crate) message: &'a ChatMessage,
     /// Names the message, and which edit of it.
-    name: String,
+    pub(crate) name: String,
     /// The letter of the question as it was before.
-    replaces: Option<String>,
+    pub(crate) replaces: Option<String>,
 }
 
 /// The agent that a message is for.
@@ -52,22 +52,8 @@ enum Addressee {
 }
 
 impl<P: Platform> Intake<P> {
-    /// Does what an event asks for. Whatever must not be lost is durable when this returns; fails where it must be sent
-    /// again.
-    pub(crate) async fn take(&self, connector: &Connector<P>, incoming: Incoming) -> Result<(), Error> {
-        match incoming {
-            Incoming::Reply(_) | Incoming::Nothing => Ok(()),
-            Incoming::Message(message) => {
-                let name = message_name(connector, &message.place, &message.message);
-                self.hear(connector, Question { message: &message, name, replaces: None }).await
-            }
-            Incoming::Edited(message) => self.hear_again(connector, &message).await,
-            Incoming::Deleted { place, message } => self.forget(connector, &place, &message).await,
-        }
-    }
-
     /// Asks the agent of a message, if it is for one.
-    async fn hear(&self, connector: &Connector<P>, question: Question<'_>) -> Result<(), Error> {
+    pub(crate) async fn hear(&self, connector: &Connector<P>, question: Question<'_>) -> Result<(), Error> {
         let Some(desk) = self.desks.get(&connector.name) else { return Ok(()) };
         let (message, threads) = (question.message, desk.threads());
         let key = message.place.key(&connector.name);
@@ -147,7 +133,7 @@ impl<P: Platform> Intake<P> {
     }
 
     /// An edited message is asked anew where it says something else, and its answer takes the place of the one before.
-    async fn hear_again(&self, connector: &Connector<P>, message: &ChatMessage) -> Result<(), Error> {
+    pub(crate) async fn hear_again(&self, connector: &Connector<P>, message: &ChatMessage) -> Result<(), Error> {
         let records = Records::of(&self.host, P::KIND);
         let first = message_name(connector, &message.place, &message.message);
         let said = hash(&message.text);
@@ -167,7 +153,7 @@ impl<P: Platform> Intake<P> {
     }
 
     /// A question that was taken back is not answered, and an answer to it goes, too.
-    async fn forget(&self, connector: &Connector<P>, place: &Place, message: &str) -> Result<(), Error> {
+    pub(crate) async fn forget(&self, connector: &Connector<P>, place: &Place, message: &str) -> Result<(), Error> {
         let records = Records::of(&self.host, P::KIND);
         let Some(asked) = records.question(&message_name(connector, place, message)).await? else { return Ok(()) };
         // First, since an answer may be due at any moment.
@@ -280,7 +266,7 @@ impl<P: Platform> Intake<P> {
 }
 
 /// Names a message among those of all connectors.
-fn message_name<P>(connector: &Connector<P>, place: &Place, message: &str) -> String {
+pub(crate) fn message_name<P>(connector: &Connector<P>, place: &Place, message: &str) -> String {
     format!("{}/{}/{message}", connector.name, place.channel)
 }
 

@@ -8,6 +8,7 @@
 //! | `settings.rs` | what every file of `connectors/` has |
 //! | `connector.rs` | one connector: its platform, its agents |
 //! | `wire.rs`, `surface.rs` | the protocol of a kind, and its path |
+//! | `events.rs` | what an event asks for |
 //! | `intake.rs`, `sender.rs`, `in_hand.rs` | a message to its agent: first mention wins, a thread stays with its agent |
 //! | `records.rs` | what was sent for a question, so that nothing is sent twice and edits find it |
 //! | `carrier.rs` | an answer or a refusal that is due, in messages of the platform |
@@ -21,6 +22,7 @@ mod address;
 mod carrier;
 mod chat;
 mod connector;
+mod events;
 mod in_hand;
 mod intake;
 pub mod limits;
@@ -34,7 +36,9 @@ mod surface;
 mod wire;
 
 pub use chat::{ChatFile, ChatMessage, Place};
-pub use platform::{EventError, Incoming, Outcome, Platform, PlatformError, Post, PostButton};
+pub use platform::{
+    EventAnswer, EventError, EventRequest, Incoming, Outcome, Platform, PlatformError, Post, PostButton,
+};
 pub use settings::ConnectorSettings;
 pub use split::split;
 pub use wire::ConnectorWire;

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-/// Bytes of one event.
+/// Bytes of one event, unless the platform says otherwise.
 pub const EVENT_BYTES_MAX: usize = 512 * 1024;
-/// How long an event may take until it is answered: platforms give up after 3 seconds and send it again.
-pub(crate) const ACKNOWLEDGED_WITHIN: Duration = Duration::from_millis(2_500);
+/// How long an event may take until it is answered, unless the platform says otherwise: most give up after 3 seconds
+/// and send it again.
+pub const ACKNOWLEDGED_WITHIN: Duration = Duration::from_millis(2_500);
 /// Events in the works at once over one connector; one more is put off with 503.
 pub(crate) const EVENTS_AT_ONCE_MAX: usize = 256;
 /// Bytes of text that a turn may have; the rest is cut.

@@ -19,7 +19,7 @@ use crate::address::ChatAddress;
 use crate::connector::{Connectors, Speaking};
 use crate::limits::{LIVE_ANSWERS_MAX, LIVE_EDIT_WAIT, RETRY_AFTER_MAX, SHOWN_AFTER};
 use crate::platform::{Platform, PlatformError, Post};
-use crate::records::{Records, SentItem};
+use crate::records::{Records, SentItem, hash};
 use crate::split::split;
 
 /// The answers that are shown just now, by the token of their letter.
@@ -118,10 +118,11 @@ impl<P: Platform> LiveMessage<'_, P> {
         let messages = split(&to_blocks(said, platform.marks()), P::MESSAGE_CHARS_MAX);
         let Some(text) = messages.into_iter().next() else { return Ok(()) };
         match &self.id {
-            Some(id) => platform.edit(egress, place, id, &text).await?,
+            Some(id) => platform.edit(egress, place, id, &edit(&self.letter.token, 0, &text)).await?,
             None => {
                 let reply_to = Some(self.letter.address.message.clone());
-                let post = Post { text, reply_to, ..Post::default() };
+                let key = format!("{}/0", self.letter.token);
+                let post = Post { text, reply_to, key, ..Post::default() };
                 self.id = platform.post(egress, place, &post).await?;
                 let Some(id) = &self.id else { return Err(PlatformError::Refused("it gives no id".to_owned())) };
                 let account: Account = self.letter.sender.account();
@@ -133,6 +134,11 @@ impl<P: Platform> LiveMessage<'_, P> {
         self.text = said.to_owned();
         Ok(())
     }
+}
+
+/// Other words for the message of this number of an answer.
+pub(crate) fn edit(letter: &str, number: usize, text: &str) -> Post {
+    Post { key: format!("{letter}/{number}/{}", hash(text)), text: text.to_owned(), ..Post::default() }
 }
 
 /// How long a platform is waited for that says when to come again.

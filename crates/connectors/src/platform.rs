@@ -9,23 +9,31 @@ use forecourt_egress::Egress;
 use forecourt_pages::markdown::Marks;
 use forecourt_settings::{Problems, Section};
 use futures::future::BoxFuture;
-use http::HeaderMap;
+use http::{HeaderMap, Method};
 use serde_json::Value;
 
 use crate::chat::{ChatFile, ChatMessage, Place};
+use crate::limits;
 use crate::settings::ConnectorSettings;
 
 /// One connector of a kind of platform: its credentials, and how it is spoken with.
 pub trait Platform: Sized + Send + Sync + 'static {
     /// `kind` of its files: also its protocol, and what its subjects begin with.
     const KIND: &'static str;
-    /// The host that vouches for its users.
+    /// The host that vouches for its users, where it is one for all of them.
     const ISSUER: &'static str;
     /// How it proves who speaks, as a word of `auth_method`; with `urn:mentionable:auth:` before it and `:v0.1` behind it
     /// the method of the evidence.
     const METHOD: &'static str;
     /// The path of its events, with the name of the connector in it.
     const PATH: &'static str;
+    /// Where its events come with any method to several paths below that one, and not as a POST to it: the same path
+    /// with `/{*below}` at its end.
+    const PATH_BELOW: Option<&'static str> = None;
+    /// Bytes of one request with events.
+    const EVENT_BYTES_MAX: usize = limits::EVENT_BYTES_MAX;
+    /// How long it waits until its events are acknowledged.
+    const ACKNOWLEDGED_WITHIN: Duration = limits::ACKNOWLEDGED_WITHIN;
     /// Characters of one message.
     const MESSAGE_CHARS_MAX: usize;
     /// How often one message may be edited.
@@ -37,11 +45,35 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// Everything that is wrong with it.
     fn open(section: &Section) -> Result<(Self, ConnectorSettings), Problems>;
 
+    /// Looks at the head of a request before its body is read: where that proves who sends, nobody else sends a body.
+    ///
+    /// # Errors
+    /// [`EventError`]: it is not proven to be the platform's.
+    fn admit(&self, _headers: &HeaderMap) -> Result<(), EventError> {
+        Ok(())
+    }
+
     /// Verifies an event and reads it. Only what this gives is believed.
     ///
     /// # Errors
     /// [`EventError`]: it is not proven to be the platform's, or means nothing.
-    fn read(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<Incoming, EventError>;
+    fn read(&self, request: &EventRequest<'_>, now: Timestamp) -> Result<Incoming, EventError>;
+
+    /// What an event tells of which [`Platform::read`] gave [`Incoming::Open`]: whatever has to be asked or done on the
+    /// platform first. The same event may come again. What it gives is none that is open, and not several.
+    fn look_into<'a>(&'a self, _egress: &'a Egress, _event: Value) -> BoxFuture<'a, Outcome<Incoming>> {
+        Box::pin(std::future::ready(Ok(Incoming::Nothing)))
+    }
+
+    /// What stands in the body of an answer to its events. `None`: nothing where they were taken, else words.
+    fn answer_body(_answer: &EventAnswer) -> Option<Value> {
+        None
+    }
+
+    /// The host that vouches for its users.
+    fn issuer(&self) -> &str {
+        Self::ISSUER
+    }
 
     /// The subject of a user: such as `slack:T123/U456`.
     fn subject(&self, group: &str, user: &str) -> String {
@@ -64,19 +96,20 @@ pub trait Platform: Sized + Send + Sync + 'static {
         post: &'a Post,
     ) -> BoxFuture<'a, Outcome<Option<String>>>;
 
-    /// Puts other words into a message of ours.
+    /// Puts other words, and nothing else of `post`, into a message of ours.
     fn edit<'a>(
         &'a self,
         egress: &'a Egress,
         place: &'a Place,
         id: &'a str,
-        text: &'a str,
+        post: &'a Post,
     ) -> BoxFuture<'a, Outcome<()>>;
 
     /// Deletes a message of ours; one that is not there any more is fine.
     fn delete<'a>(&'a self, egress: &'a Egress, place: &'a Place, id: &'a str) -> BoxFuture<'a, Outcome<()>>;
 
-    /// Sends a file, whose bytes are given beside it.
+    /// Sends a file, whose bytes are given beside it. Its id names it among all files: what is sent again under it, after
+    /// a failure or a crash, is the same.
     fn upload<'a>(
         &'a self,
         egress: &'a Egress,
@@ -93,6 +126,19 @@ pub trait Platform: Sized + Send + Sync + 'static {
 
     /// What an operator does on the platform, in Markdown, for a connector of this name whose events go to `url`.
     fn steps(name: &Handle, url: &str) -> String;
+}
+
+/// A request that a platform makes of this host.
+#[derive(Debug, Clone, Copy)]
+pub struct EventRequest<'a> {
+    /// Its method.
+    pub method: &'a Method,
+    /// Its path below [`Platform::PATH`], decoded, without a first slash; empty where it is that path.
+    pub path: &'a str,
+    /// Its headers.
+    pub headers: &'a HeaderMap,
+    /// Its body, of at most [`Platform::EVENT_BYTES_MAX`].
+    pub body: &'a [u8],
 }
 
 /// What an event tells.
@@ -113,6 +159,27 @@ pub enum Incoming {
         /// The message.
         message: String,
     },
+    /// The platform has to look into it first: [`Platform::look_into`].
+    Open(Value),
+    /// Several events of one request, each done after the one before it. None of them is several again.
+    Several(Vec<Incoming>),
+}
+
+/// How a request with events is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventAnswer<'a> {
+    /// What it asks for is done, or durable.
+    Taken,
+    /// It is not taken.
+    Refused(EventError),
+    /// It has more bytes than may be.
+    TooLarge,
+    /// Its body broke off, or took too long.
+    Unreadable,
+    /// There is no such connector.
+    NoConnector,
+    /// It is to be sent again, for this reason.
+    Again(&'a str),
 }
 
 /// Why an event is not taken.
@@ -124,6 +191,9 @@ pub enum EventError {
     /// It is proven, and can't be read.
     #[error("{0}")]
     Malformed(&'static str),
+    /// It asks for something that is not there.
+    #[error("{0}")]
+    Unknown(&'static str),
 }
 
 /// A message to send.
@@ -133,8 +203,13 @@ pub struct Post {
     pub text: String,
     /// What it leads to.
     pub button: Option<PostButton>,
-    /// The user who alone may see it.
+    /// The user who alone may see it. In a direct conversation nobody else does.
     pub only_for: Option<String>,
+    /// What everybody may read in its stead, where it had to go elsewhere to be seen by one person alone.
+    pub in_public: String,
+    /// Names it among all messages: what is sent again under it, after a failure or a crash, is the same message, which
+    /// may have other words by now.
+    pub key: String,
     /// The message that it answers.
     pub reply_to: Option<String>,
 }

@@ -29,7 +29,7 @@ pub(crate) fn sender<P: Platform>(
     let evidence = IdentityEvidence {
         id: Some(format!("{}/{}", message.place.channel, message.message)),
         subject: subject.clone(),
-        issuer: P::ISSUER.to_owned(),
+        issuer: platform.issuer().to_owned(),
         method: format!("urn:mentionable:auth:{}:v0.1", P::METHOD),
         assurance: "platform".to_owned(),
         audience: Audience::One(agent.to_string()),

@@ -5,63 +5,69 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::{RawPathParams, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
+use axum::routing::{any, post};
 use forecourt_core::{Error, Handle};
 use forecourt_surface::HttpRoutes;
 use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::body::{BodyError, BodyLimits, read_limited};
 use http::header::CONTENT_TYPE;
+use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Request, StatusCode};
 use serde_json::Value;
 
+use crate::connector::Connector;
 use crate::intake::Intake;
-use crate::limits::{ACKNOWLEDGED_WITHIN, EVENT_BYTES_MAX};
-use crate::platform::{EventError, Incoming, Platform};
+use crate::platform::{EventAnswer, EventError, EventRequest, Incoming, Platform};
 
 /// The route of a kind of platform.
 pub(crate) fn routes<P: Platform>(intake: Arc<Intake<P>>) -> HttpRoutes {
-    let router = Router::new().route(P::PATH, post(on_event::<P>)).with_state(intake);
-    HttpRoutes { paths: vec![P::PATH], router }
+    let (path, route) = match P::PATH_BELOW {
+        Some(below) => (below, any(on_event::<P>)),
+        None => (P::PATH, post(on_event::<P>)),
+    };
+    HttpRoutes { paths: vec![path], router: Router::new().route(path, route).with_state(intake) }
 }
 
 async fn on_event<P: Platform>(
     State(intake): State<Arc<Intake<P>>>,
-    Path(name): Path<String>,
+    path: RawPathParams,
     request: Request<Body>,
 ) -> Response {
+    let param = |name: &str| path.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value);
     let (head, body) = request.into_parts();
-    let body = match read_limited(body, &limits()).await {
+    let connector = Handle::parse(param("name")).ok().and_then(|name| intake.connectors.get(&name));
+    let Some(connector) = connector else { return answer::<P>(EventAnswer::NoConnector) };
+    if let Err(error) = connector.platform.admit(&head.headers) {
+        return refused(connector, error);
+    }
+    let body = match read_limited(body, &limits::<P>()).await {
         Ok(body) => body,
-        Err(error @ BodyError::TooLarge { .. }) => return words(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string()),
-        Err(error) => return words(StatusCode::BAD_REQUEST, &error.to_string()),
+        Err(BodyError::TooLarge { .. }) => return answer::<P>(EventAnswer::TooLarge),
+        Err(_) => return answer::<P>(EventAnswer::Unreadable),
     };
-    event(intake, &name, &head.headers, &body).await
+    let Parts { method, headers, .. } = &head;
+    let request = EventRequest { method, path: param("below"), headers, body: &body };
+    match connector.platform.read(&request, intake.host.clock().now()) {
+        Ok(Incoming::Reply(value)) => json(StatusCode::OK, &value),
+        Ok(Incoming::Nothing) => answer::<P>(EventAnswer::Taken),
+        Ok(incoming) => take(&intake, connector, incoming).await,
+        Err(error) => refused(connector, error),
+    }
 }
 
 /// An event is short, and whoever sends it is in a hurry.
-fn limits() -> BodyLimits {
-    BodyLimits { time_max: Duration::from_secs(10), ..BodyLimits::with_bytes_max(EVENT_BYTES_MAX) }
+fn limits<P: Platform>() -> BodyLimits {
+    BodyLimits { time_max: Duration::from_secs(10), ..BodyLimits::with_bytes_max(P::EVENT_BYTES_MAX) }
 }
 
-async fn event<P: Platform>(intake: Arc<Intake<P>>, name: &str, headers: &HeaderMap, body: &[u8]) -> Response {
-    let connector = Handle::parse(name).ok().and_then(|name| intake.connectors.get(&name));
-    let Some(connector) = connector else { return words(StatusCode::NOT_FOUND, "no such connector") };
-    let incoming = match connector.platform.read(headers, body, intake.host.clock().now()) {
-        Ok(Incoming::Reply(value)) => return json(&value),
-        Ok(Incoming::Nothing) => return HttpAnswer::empty(StatusCode::OK, HeaderMap::new()).into_response(),
-        Ok(incoming) => incoming,
-        Err(EventError::Unproven(why)) => {
-            tracing::warn!(connector = %connector.name, why, "an event was refused");
-            return words(StatusCode::UNAUTHORIZED, why);
-        }
-        Err(EventError::Malformed(why)) => return words(StatusCode::BAD_REQUEST, why),
-    };
+/// Does what a request asks for, and answers once that is durable.
+async fn take<P: Platform>(intake: &Arc<Intake<P>>, connector: &Connector<P>, incoming: Incoming) -> Response {
     let Ok(slot) = connector.slots.clone().try_acquire_owned() else {
-        return words(StatusCode::SERVICE_UNAVAILABLE, "too many events at once");
+        return answer::<P>(EventAnswer::Again("too many events at once"));
     };
-    let name = connector.name.clone();
+    let (intake, name) = (intake.clone(), connector.name.clone());
     // On a task of its own: a platform that hangs up, or sends the event again, finds it done.
     let work = tokio::spawn(async move {
         let _slot = slot;
@@ -70,26 +76,53 @@ async fn event<P: Platform>(intake: Arc<Intake<P>>, name: &str, headers: &Header
             None => Ok(()),
         }
     });
-    match tokio::time::timeout(ACKNOWLEDGED_WITHIN, work).await {
-        Ok(Ok(Ok(()))) => HttpAnswer::empty(StatusCode::OK, HeaderMap::new()).into_response(),
+    answer::<P>(match tokio::time::timeout(P::ACKNOWLEDGED_WITHIN, work).await {
+        Ok(Ok(Ok(()))) => EventAnswer::Taken,
         Ok(Ok(Err(error))) => put_off(&error),
-        Ok(Err(_)) => words(StatusCode::SERVICE_UNAVAILABLE, "the event was not taken"),
-        Err(_) => words(StatusCode::SERVICE_UNAVAILABLE, "the event is being worked on: send it again"),
+        Ok(Err(_)) => EventAnswer::Again("the event was not taken"),
+        Err(_) => EventAnswer::Again("the event is being worked on: send it again"),
+    })
+}
+
+fn put_off(error: &Error) -> EventAnswer<'static> {
+    tracing::warn!(%error, "an event was not taken");
+    EventAnswer::Again("the event was not taken: send it again")
+}
+
+fn refused<P: Platform>(connector: &Connector<P>, error: EventError) -> Response {
+    if let EventError::Unproven(why) = error {
+        tracing::warn!(connector = %connector.name, why, "an event was refused");
+    }
+    answer::<P>(EventAnswer::Refused(error))
+}
+
+/// An answer as the platform wants it, else in words.
+fn answer<P: Platform>(answer: EventAnswer<'_>) -> Response {
+    let (status, words) = in_words(&answer);
+    match (P::answer_body(&answer), answer) {
+        (Some(value), _) => json(status, &value),
+        (None, EventAnswer::Taken) => HttpAnswer::empty(status, HeaderMap::new()).into_response(),
+        (None, _) => {
+            HttpAnswer::whole(status, typed("text/plain; charset=utf-8"), format!("{words}\n")).into_response()
+        }
     }
 }
 
-fn put_off(error: &Error) -> Response {
-    tracing::warn!(%error, "an event was not taken");
-    words(StatusCode::SERVICE_UNAVAILABLE, "the event was not taken: send it again")
+fn in_words<'a>(answer: &EventAnswer<'a>) -> (StatusCode, &'a str) {
+    match answer {
+        EventAnswer::Taken => (StatusCode::OK, ""),
+        EventAnswer::Refused(EventError::Unproven(why)) => (StatusCode::UNAUTHORIZED, why),
+        EventAnswer::Refused(EventError::Malformed(why)) => (StatusCode::BAD_REQUEST, why),
+        EventAnswer::Refused(EventError::Unknown(why)) => (StatusCode::NOT_FOUND, why),
+        EventAnswer::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "the event is too large"),
+        EventAnswer::Unreadable => (StatusCode::BAD_REQUEST, "the event could not be read"),
+        EventAnswer::NoConnector => (StatusCode::NOT_FOUND, "no such connector"),
+        EventAnswer::Again(why) => (StatusCode::SERVICE_UNAVAILABLE, why),
+    }
 }
 
-fn words(status: StatusCode, words: &str) -> Response {
-    let head = typed("text/plain; charset=utf-8");
-    HttpAnswer::whole(status, head, format!("{words}\n")).into_response()
-}
-
-fn json(value: &Value) -> Response {
-    HttpAnswer::whole(StatusCode::OK, typed("application/json"), value.to_string()).into_response()
+fn json(status: StatusCode, value: &Value) -> Response {
+    HttpAnswer::whole(status, typed("application/json"), value.to_string()).into_response()
 }
 
 fn typed(kind: &'static str) -> HeaderMap {

@@ -213,4 +213,8 @@ sentences! { DECISION_METHODS;
     decision_open_payment = "decision-open-payment" ();
     /// “Sign in”, as a button that opens the page for that
     decision_open_sign_in = "decision-open-sign-in" ();
+    /// That what was asked in a room is answered to one person alone.
+    chat_told_directly = "chat-told-directly" ();
+    /// That an encrypted room can't be read.
+    chat_encrypted = "chat-encrypted" ();
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use forecourt_connectors::{
-    ChatFile, ConnectorSettings, EventError, Incoming, Outcome, Place, Platform, PlatformError, Post, PostButton,
+    ChatFile, ConnectorSettings, EventError, EventRequest, Incoming, Outcome, Place, Platform, PlatformError, Post,
+    PostButton,
 };
 use forecourt_core::message::Profile;
 use forecourt_core::{File, Handle, Timestamp};
@@ -13,7 +14,6 @@ use forecourt_egress::Egress;
 use forecourt_pages::markdown::Marks;
 use forecourt_settings::{Problems, Section};
 use futures::future::BoxFuture;
-use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
@@ -52,7 +52,8 @@ impl Platform for Slack {
         Ok((Self { signing_secret: settings.signing_secret, api, profiles: Mutex::default() }, of_connector))
     }
 
-    fn read(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<Incoming, EventError> {
+    fn read(&self, request: &EventRequest<'_>, now: Timestamp) -> Result<Incoming, EventError> {
+        let EventRequest { headers, body, .. } = *request;
         signature::check(&self.signing_secret, headers, body, now)?;
         let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         event::read(body, kind.starts_with("application/x-www-form-urlencoded"))
@@ -94,7 +95,7 @@ impl Platform for Slack {
         Box::pin(async move {
             let mut message = message(place, post);
             // What only one person sees can't be edited, and has no id for that.
-            if let Some(user) = &post.only_for {
+            if let Some(user) = post.only_for.as_ref().filter(|_| !place.is_direct) {
                 message["user"] = json!(user);
                 self.api.call(egress, "chat.postEphemeral", &message).await?;
                 return Ok(None);
@@ -109,11 +110,11 @@ impl Platform for Slack {
         egress: &'a Egress,
         place: &'a Place,
         id: &'a str,
-        text: &'a str,
+        post: &'a Post,
     ) -> BoxFuture<'a, Outcome<()>> {
         Box::pin(async move {
             // Unlike a new message, an edited one has plain names linked unless that is turned off.
-            let message = json!({"channel": place.channel, "ts": id, "text": text, "parse": "none"});
+            let message = json!({"channel": place.channel, "ts": id, "text": post.text, "parse": "none"});
             self.api.call(egress, "chat.update", &message).await.map(|_| ())
         })
     }

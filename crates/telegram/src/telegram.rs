@@ -5,14 +5,14 @@ use std::time::Duration;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use bytes::Bytes;
 use forecourt_connectors::{
-    ChatFile, ConnectorSettings, EventError, Incoming, Outcome, Place, Platform, PlatformError, Post, PostButton,
+    ChatFile, ConnectorSettings, EventError, EventRequest, Incoming, Outcome, Place, Platform, PlatformError, Post,
+    PostButton,
 };
 use forecourt_core::{File, Handle, Timestamp};
 use forecourt_egress::Egress;
 use forecourt_pages::markdown::Marks;
 use forecourt_settings::{Problems, Section};
 use futures::future::BoxFuture;
-use http::HeaderMap;
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -48,12 +48,12 @@ impl Platform for Telegram {
         Ok((Self { secret: settings.webhook_secret, api, bot }, of_connector))
     }
 
-    fn read(&self, headers: &HeaderMap, body: &[u8], _now: Timestamp) -> Result<Incoming, EventError> {
-        let mut all = headers.get_all(SECRET).iter();
+    fn read(&self, request: &EventRequest<'_>, _now: Timestamp) -> Result<Incoming, EventError> {
+        let mut all = request.headers.get_all(SECRET).iter();
         let secret = all.next().filter(|_| all.next().is_none()).map(|value| value.as_bytes()).unwrap_or_default();
         verify_slices_are_equal(secret, self.secret.as_bytes())
             .map_err(|_| EventError::Unproven("the event does not have the secret of the webhook"))?;
-        update::read(body, &self.bot)
+        update::read(request.body, &self.bot)
     }
 
     /// Users of Telegram are of no group.
@@ -72,7 +72,9 @@ impl Platform for Telegram {
         post: &'a Post,
     ) -> BoxFuture<'a, Outcome<Option<String>>> {
         Box::pin(async move {
-            let Some(user) = &post.only_for else { return self.send(egress, &message(place, post)).await };
+            let Some(user) = post.only_for.as_ref().filter(|_| !place.is_direct) else {
+                return self.send(egress, &message(place, post)).await;
+            };
             // Nothing in a group is for one person alone, so that goes to the person; who never wrote to the bot can't be
             // written to, and is told in the group where to.
             let alone = Place { channel: user.clone(), thread: None, is_reply: false, is_direct: true };
@@ -92,11 +94,11 @@ impl Platform for Telegram {
         egress: &'a Egress,
         place: &'a Place,
         id: &'a str,
-        text: &'a str,
+        post: &'a Post,
     ) -> BoxFuture<'a, Outcome<()>> {
         Box::pin(async move {
             let mut edit =
-                json!({"chat_id": place.channel, "message_id": number(id), "text": text, "parse_mode": "HTML"});
+                json!({"chat_id": place.channel, "message_id": number(id), "text": post.text, "parse_mode": "HTML"});
             edit["link_preview_options"] = json!({"is_disabled": true});
             match self.plainly_too(egress, "editMessageText", edit).await {
                 Err(PlatformError::Refused(reason)) if reason.contains("message is not modified") => Ok(()),

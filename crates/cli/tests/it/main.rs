@@ -39,6 +39,7 @@
 //! | `pipes` | standard output that nobody reads, and what exit codes mean |
 //! | `slack` | agents in Slack: mentions, refusals, edits, files, a daemon that is killed |
 //! | `telegram` | the same in Telegram |
+//! | `matrix` | the same in Matrix, on a real homeserver |
 //! | `email` | questions and answers by mail, with mail programs, DNS and DKIM of others |
 //! | `trip` | an agent that books at three imported services under contracts that it proposes, and pays |
 //! | `endpoints` | endpoints from their files to callers, over every protocol |
@@ -132,6 +133,7 @@ mod leaving;
 mod logs;
 mod manual;
 mod manual_site;
+mod matrix;
 mod mcp_servers;
 mod model_agents;
 mod monitoring;

@@ -79,6 +79,7 @@ pages! {
     hubs => "docs/manual/hubs.md",
     identity => "docs/manual/identity.md",
     installing => "docs/manual/installing.md",
+    matrix => "docs/manual/matrix.md",
     mcp => "docs/manual/mcp.md",
     mcp_backend => "docs/manual/mcp-backend.md",
     mcp_servers => "docs/manual/mcp-servers.md",

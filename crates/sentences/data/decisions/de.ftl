@@ -190,3 +190,5 @@ page-failure-message = { $code ->
 decision-open-consent = Zustimmen
 decision-open-payment = Bezahlen
 decision-open-sign-in = Anmelden
+chat-told-directly = Ich habe Ihnen direkt geschrieben: Das ist nur für Sie.
+chat-encrypted = Ich kann hier nicht mitlesen, denn dieser Raum ist verschlüsselt. Schreiben Sie mir in einem Raum ohne Verschlüsselung.

@@ -190,3 +190,5 @@ page-failure-message = { $code ->
 decision-open-consent = Agree
 decision-open-payment = Pay
 decision-open-sign-in = Sign in
+chat-told-directly = I have written to you directly: that is for you alone.
+chat-encrypted = I can’t read here, since this room is encrypted. Write to me in a room without encryption.

@@ -190,3 +190,5 @@ page-failure-message = { $code ->
 decision-open-consent = Aceptar
 decision-open-payment = Pagar
 decision-open-sign-in = Iniciar sesión
+chat-told-directly = Le he escrito directamente: es solo para usted.
+chat-encrypted = No puedo leer aquí, porque esta sala está cifrada. Escríbame en una sala sin cifrado.

@@ -190,3 +190,5 @@ page-failure-message = { $code ->
 decision-open-consent = Accepter
 decision-open-payment = Payer
 decision-open-sign-in = Se connecter
+chat-told-directly = Je vous ai écrit directement : c’est pour vous seul.
+chat-encrypted = Je ne peux pas lire ici, car ce salon est chiffré. Écrivez-moi dans un salon sans chiffrement.
