@@ -14,11 +14,12 @@ use forecourt_sentences::{Sentences, SpokenLanguage};
 use futures::future::BoxFuture;
 
 use crate::address::ChatAddress;
+use crate::chat::Place;
 use crate::connector::{Connectors, Speaking};
 use crate::limits::FILES_PER_ANSWER_MAX;
 use crate::live::{LiveAnswers, bounded};
 use crate::platform::{Platform, PlatformError, Post, PostButton};
-use crate::records::{Records, SentItem};
+use crate::records::{Records, SentItem, hash};
 use crate::split::split;
 
 /// Sends what is due over the connectors of one kind.
@@ -95,8 +96,9 @@ async fn withdraw<P: Platform>(
     outgoing: &Outgoing<'_, ChatAddress<P>>,
     sent: &[SentItem],
 ) -> Result<(), SendError> {
+    let place = place_of(outgoing);
     for id in messages_of(sent) {
-        speaking.connector.platform.delete(speaking.egress, &outgoing.letter.address.place, &id).await?;
+        speaking.connector.platform.delete(speaking.egress, &place, &id).await?;
     }
     Ok(())
 }
@@ -121,6 +123,11 @@ fn sign_in_words(content: Content<'_>) -> Option<String> {
     }
 }
 
+/// Where what is sent goes, as far as that is still so.
+fn place_of<P: Platform>(outgoing: &Outgoing<'_, ChatAddress<P>>) -> Place {
+    outgoing.letter.address.place.at(outgoing.desk.host().clock().now())
+}
+
 /// Sends words only to who asked, where the platform can do that: a link in them opens what is that person's alone.
 async fn tell_alone<P: Platform>(
     speaking: Speaking<'_, P>,
@@ -128,13 +135,12 @@ async fn tell_alone<P: Platform>(
     words: &str,
     button: Option<PostButton>,
 ) -> Result<(), SendError> {
-    let (letter, platform) = (outgoing.letter, &speaking.connector.platform);
-    let place = &letter.address.place;
+    let (letter, platform, place) = (outgoing.letter, &speaking.connector.platform, &place_of(outgoing));
     let messages = split(&to_blocks(words, platform.marks()), P::MESSAGE_CHARS_MAX);
     let only_for = (!place.is_direct).then(|| letter.address.user.clone());
     let text = messages.into_iter().next().unwrap_or_else(|| words.to_owned());
-    let reply_to = Some(letter.address.message.clone());
-    platform.post(speaking.egress, place, &Post { text, button, only_for, reply_to }).await?;
+    let (reply_to, name) = (Some(letter.address.message.clone()), Some(hash(&format!("{}/alone", letter.token))));
+    platform.post(speaking.egress, place, &Post { text, button, only_for, reply_to, name }).await?;
     // What was shown of an answer before is none.
     let records = Records::of(outgoing.desk.host(), P::KIND);
     for sent in records.sent(&letter.token).await? {
@@ -165,7 +171,7 @@ async fn answer<P: Platform>(
 ) -> Result<(), SendError> {
     let Content::Reply(reply) = outgoing.content else { return Ok(()) };
     let (letter, platform) = (outgoing.letter, &speaking.connector.platform);
-    let (place, account) = (&letter.address.place, letter.sender.account());
+    let (place, account) = (&place_of(outgoing), letter.sender.account());
     let records = Records::of(outgoing.desk.host(), P::KIND);
     let sent = records.sent(&letter.token).await?;
     let mut there = messages_of(&sent);
@@ -187,7 +193,10 @@ async fn answer<P: Platform>(
             // Somebody may have deleted it: the answer is sent as if it had not been there.
             Ok(false) | Err(PlatformError::Refused(_)) => {
                 let reply_to = Some(letter.address.message.clone()).filter(|_| at == 0);
-                let post = Post { text: text.clone(), reply_to, ..Post::default() };
+                // Where one was deleted, its name would find it.
+                let name = if there.get(at).is_some() { format!("{at}/again") } else { at.to_string() };
+                let name = Some(hash(&format!("{}/{name}", letter.token)));
+                let post = Post { text: text.clone(), reply_to, name, ..Post::default() };
                 if let Some(id) = platform.post(speaking.egress, place, &post).await? {
                     records.keep_sent(account.clone(), &letter.token, &SentItem::Message(id)).await?;
                 }

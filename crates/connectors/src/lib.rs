@@ -8,11 +8,13 @@
 //! | `settings.rs` | what every file of `connectors/` has |
 //! | `connector.rs` | one connector: its platform, its agents |
 //! | `wire.rs`, `surface.rs` | the protocol of a kind, and its path |
+//! | `listen.rs`, `lease.rs` | events over a connection that is opened from here, by one node of several |
 //! | `intake.rs`, `sender.rs`, `in_hand.rs` | a message to its agent: first mention wins, a thread stays with its agent |
 //! | `records.rs` | what was sent for a question, so that nothing is sent twice and edits find it |
 //! | `carrier.rs` | an answer or a refusal that is due, in messages of the platform |
 //! | `live.rs` | an answer shown while it is written |
 //! | `split.rs` | long answers in several messages |
+//! | `form.rs`, `links.rs` | forms with a file, and links that hide where they lead, for platforms that need them |
 //!
 //! An event is acknowledged once its task is durable (`correspondence`), so an event that is sent again, and a process
 //! that is killed in between, are answered once.
@@ -21,9 +23,13 @@ mod address;
 mod carrier;
 mod chat;
 mod connector;
+mod form;
 mod in_hand;
 mod intake;
+mod lease;
 pub mod limits;
+mod links;
+mod listen;
 mod live;
 mod platform;
 mod records;
@@ -33,8 +39,10 @@ mod split;
 mod surface;
 mod wire;
 
-pub use chat::{ChatFile, ChatMessage, Place};
-pub use platform::{EventError, Incoming, Outcome, Platform, PlatformError, Post, PostButton};
+pub use chat::{ChatFile, ChatMessage, Place, ReplyTicket};
+pub use form::Form;
+pub use links::names_another_host;
+pub use platform::{EventError, Incoming, Listening, Outcome, Platform, PlatformError, Post, PostButton, Reception};
 pub use settings::ConnectorSettings;
 pub use split::split;
 pub use wire::ConnectorWire;

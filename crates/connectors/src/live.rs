@@ -19,7 +19,7 @@ use crate::address::ChatAddress;
 use crate::connector::{Connectors, Speaking};
 use crate::limits::{LIVE_ANSWERS_MAX, LIVE_EDIT_WAIT, RETRY_AFTER_MAX, SHOWN_AFTER};
 use crate::platform::{Platform, PlatformError, Post};
-use crate::records::{Records, SentItem};
+use crate::records::{Records, SentItem, hash};
 use crate::split::split;
 
 /// The answers that are shown just now, by the token of their letter.
@@ -113,7 +113,7 @@ async fn show<P: Platform>(mut shown: LiveMessage<'_, P>, permit: TaskPermit, st
 impl<P: Platform> LiveMessage<'_, P> {
     async fn update(&mut self, said: &str) -> Result<(), PlatformError> {
         let Speaking { connector, egress } = self.speaking;
-        let (platform, place) = (&connector.platform, &self.letter.address.place);
+        let (platform, place) = (&connector.platform, &self.letter.address.place.at(self.host.clock().now()));
         // The first message alone: the others come with the whole answer.
         let messages = split(&to_blocks(said, platform.marks()), P::MESSAGE_CHARS_MAX);
         let Some(text) = messages.into_iter().next() else { return Ok(()) };
@@ -121,7 +121,9 @@ impl<P: Platform> LiveMessage<'_, P> {
             Some(id) => platform.edit(egress, place, id, &text).await?,
             None => {
                 let reply_to = Some(self.letter.address.message.clone());
-                let post = Post { text, reply_to, ..Post::default() };
+                // As the first message of the whole answer.
+                let name = Some(hash(&format!("{}/0", self.letter.token)));
+                let post = Post { text, reply_to, name, ..Post::default() };
                 self.id = platform.post(egress, place, &post).await?;
                 let Some(id) = &self.id else { return Err(PlatformError::Refused("it gives no id".to_owned())) };
                 let account: Account = self.letter.sender.account();

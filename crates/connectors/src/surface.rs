@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::intake::Intake;
 use crate::limits::{ACKNOWLEDGED_WITHIN, EVENT_BYTES_MAX};
-use crate::platform::{EventError, Incoming, Platform};
+use crate::platform::{EventError, Incoming, Platform, Reception};
 
 /// The route of a kind of platform.
 pub(crate) fn routes<P: Platform>(intake: Arc<Intake<P>>) -> HttpRoutes {
@@ -61,17 +61,20 @@ async fn event<P: Platform>(intake: Arc<Intake<P>>, name: &str, headers: &Header
     let Ok(slot) = connector.slots.clone().try_acquire_owned() else {
         return words(StatusCode::SERVICE_UNAVAILABLE, "too many events at once");
     };
-    let name = connector.name.clone();
+    let (name, taking) = (connector.name.clone(), intake.clone());
     // On a task of its own: a platform that hangs up, or sends the event again, finds it done.
     let work = tokio::spawn(async move {
         let _slot = slot;
-        match intake.connectors.get(&name) {
-            Some(connector) => intake.take(connector, incoming).await,
-            None => Ok(()),
+        match taking.connectors.get(&name) {
+            Some(connector) => taking.take(connector, incoming).await,
+            None => Ok(Reception::Taken),
         }
     });
     match tokio::time::timeout(ACKNOWLEDGED_WITHIN, work).await {
-        Ok(Ok(Ok(()))) => HttpAnswer::empty(StatusCode::OK, HeaderMap::new()).into_response(),
+        Ok(Ok(Ok(reception))) => match connector.platform.acknowledgement(body, reception) {
+            Some(value) => json(&value),
+            None => HttpAnswer::empty(StatusCode::OK, HeaderMap::new()).into_response(),
+        },
         Ok(Ok(Err(error))) => put_off(&error),
         Ok(Err(_)) => words(StatusCode::SERVICE_UNAVAILABLE, "the event was not taken"),
         Err(_) => words(StatusCode::SERVICE_UNAVAILABLE, "the event is being worked on: send it again"),
