@@ -83,6 +83,7 @@ const GROUPS: &[Group] = &[
             "activitypub",
             "slack",
             "telegram",
+            "discord",
             "conform",
         ],
     ),

@@ -22,7 +22,8 @@ pub const PROTOCOLS: &[Protocol] = &[
 pub const CLIENT_COMMANDS: &[&[ClientCommand]] = &[forecourt_agtp_client::COMMANDS, forecourt_mcp::COMMANDS];
 
 /// The platforms that agents are mentioned on, in the order in which they are shown.
-pub const CONNECTORS: &[ConnectorKind] = &[forecourt_slack::CONNECTOR, forecourt_telegram::CONNECTOR];
+pub const CONNECTORS: &[ConnectorKind] =
+    &[forecourt_slack::CONNECTOR, forecourt_telegram::CONNECTOR, forecourt_discord::CONNECTOR];
 
 /// What mounts pages of the host.
 type MountPages = fn(&Mount) -> HttpRoutes;

@@ -17,7 +17,8 @@ use super::{gallery, of_page, root, scratch};
 use crate::support::{Deployment, FREE_PORTS, Served, within};
 
 /// What a reader has in the environment.
-pub(super) const VARIABLES: [(&str, &str); 22] = [
+pub(super) const VARIABLES: [(&str, &str); 23] = [
+    ("DISCORD_BOT_TOKEN", "MTIzNDU2.discord.0123456789abcdef"),
     ("TELEGRAM_BOT_TOKEN", "123456:telegram-0123456789abcdef"),
     ("TELEGRAM_SECRET", "telegram-0123456789abcdef"),
     ("SLACK_SIGNING_SECRET", "slack-0123456789abcdef"),
