@@ -14,6 +14,7 @@ use forecourt_sentences::{Sentences, SpokenLanguage};
 use futures::future::BoxFuture;
 
 use crate::address::ChatAddress;
+use crate::chat::Place;
 use crate::connector::{Connectors, Speaking};
 use crate::limits::FILES_PER_ANSWER_MAX;
 use crate::live::{LiveAnswers, bounded, edit};
@@ -95,8 +96,9 @@ async fn withdraw<P: Platform>(
     outgoing: &Outgoing<'_, ChatAddress<P>>,
     sent: &[SentItem],
 ) -> Result<(), SendError> {
+    let place = place_of(outgoing);
     for id in messages_of(sent) {
-        speaking.connector.platform.delete(speaking.egress, &outgoing.letter.address.place, &id).await?;
+        speaking.connector.platform.delete(speaking.egress, &place, &id).await?;
     }
     Ok(())
 }
@@ -121,6 +123,11 @@ fn sign_in_words(content: Content<'_>) -> Option<String> {
     }
 }
 
+/// Where what is sent goes, as far as that is still so.
+fn place_of<P: Platform>(outgoing: &Outgoing<'_, ChatAddress<P>>) -> Place {
+    outgoing.letter.address.place.at(outgoing.desk.host().clock().now())
+}
+
 /// Sends words only to who asked, where the platform can do that: a link in them opens what is that person's alone.
 async fn tell_alone<P: Platform>(
     speaking: Speaking<'_, P>,
@@ -128,8 +135,7 @@ async fn tell_alone<P: Platform>(
     words: &str,
     button: Option<PostButton>,
 ) -> Result<(), SendError> {
-    let (letter, platform) = (outgoing.letter, &speaking.connector.platform);
-    let place = &letter.address.place;
+    let (letter, platform, place) = (outgoing.letter, &speaking.connector.platform, &place_of(outgoing));
     let messages = split(&to_blocks(words, platform.marks()), P::MESSAGE_CHARS_MAX);
     let text = messages.into_iter().next().unwrap_or_else(|| words.to_owned());
     let url = button.as_ref().map_or("", |button| button.url.as_str());
@@ -177,7 +183,7 @@ async fn answer<P: Platform>(
 ) -> Result<(), SendError> {
     let Content::Reply(reply) = outgoing.content else { return Ok(()) };
     let (letter, platform) = (outgoing.letter, &speaking.connector.platform);
-    let (place, account) = (&letter.address.place, letter.sender.account());
+    let (place, account) = (&place_of(outgoing), letter.sender.account());
     let records = Records::of(outgoing.desk.host(), P::KIND);
     let sent = records.sent(&letter.token).await?;
     let mut there = messages_of(&sent);

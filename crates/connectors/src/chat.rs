@@ -1,7 +1,7 @@
 //! A message of a chat, as a platform tells of it.
 
-use forecourt_core::Handle;
 use forecourt_core::message::Profile;
+use forecourt_core::{Handle, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// A message as a platform tells of it, in its own ids. Whatever the platform did not sign is not in it.
@@ -28,7 +28,7 @@ pub struct ChatMessage {
 }
 
 /// Where messages are.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The channel, or the conversation of two.
     pub channel: String,
@@ -41,9 +41,34 @@ pub struct Place {
     /// Whether nobody else reads it.
     #[serde(default)]
     pub is_direct: bool,
+    /// What the platform gave for answers to this message alone, where it does that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ticket: Option<ReplyTicket>,
+}
+
+/// What a platform gives for answers to one message alone, such as the token of a webhook. Whoever has it can answer.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplyTicket {
+    /// The secret.
+    pub token: String,
+    /// When it is good for nothing any more.
+    pub until: Timestamp,
+}
+
+/// Never prints the secret.
+impl std::fmt::Debug for ReplyTicket {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReplyTicket").field("until", &self.until).finish_non_exhaustive()
+    }
 }
 
 impl Place {
+    /// The same without a ticket whose time is over.
+    pub(crate) fn at(&self, now: Timestamp) -> Self {
+        let ticket = self.ticket.clone().filter(|ticket| ticket.until > now);
+        Self { ticket, ..self.clone() }
+    }
+
     /// The thread, or the channel where it has none: what an agent stays with.
     pub(crate) fn key(&self, connector: &Handle) -> String {
         format!("{connector}/{}/{}", self.channel, self.thread.as_deref().unwrap_or_default())
@@ -61,4 +86,25 @@ pub struct ChatFile {
     pub mime: String,
     /// Bytes.
     pub size_bytes: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_ticket_is_used_until_its_time_is_over_and_never_printed() {
+        let until = Timestamp::from_second(1_000).unwrap();
+        let ticket = Some(ReplyTicket { token: "a-secret".to_owned(), until });
+        let place = Place { channel: "C1".to_owned(), ticket, ..Place::default() };
+        assert_eq!(place.at(until - Duration::from_millis(1)), place);
+        assert_eq!(place.at(until).ticket, None);
+        assert!(!format!("{place:?}").contains("a-secret"));
+        let written = serde_json::to_string(&place).unwrap();
+        assert_eq!(serde_json::from_str::<Place>(&written).unwrap(), place);
+        let older: Place = serde_json::from_str(r#"{"channel":"C1"}"#).unwrap();
+        assert_eq!(older, Place { ticket: None, ..place });
+    }
 }

@@ -4,14 +4,14 @@ use forecourt_core::Error;
 
 use crate::connector::Connector;
 use crate::intake::{Intake, Question, message_name};
-use crate::platform::{Incoming, Platform, PlatformError};
+use crate::platform::{Incoming, Platform, PlatformError, Reception};
 
 impl<P: Platform> Intake<P> {
     /// Does what an event asks for. Whatever must not be lost is durable when this returns; fails where it must be sent
     /// again.
-    pub(crate) async fn take(&self, connector: &Connector<P>, incoming: Incoming) -> Result<(), Error> {
+    pub(crate) async fn take(&self, connector: &Connector<P>, incoming: Incoming) -> Result<Reception, Error> {
         let Incoming::Several(all) = incoming else { return self.take_one(connector, incoming).await };
-        let mut done = Ok(());
+        let mut done = Ok(Reception::Taken);
         for one in all {
             // One that fails holds up none behind it: when all are sent again, those are found done.
             if let Err(error) = self.take_one(connector, one).await {
@@ -21,15 +21,19 @@ impl<P: Platform> Intake<P> {
         done
     }
 
-    async fn take_one(&self, connector: &Connector<P>, incoming: Incoming) -> Result<(), Error> {
+    async fn take_one(&self, connector: &Connector<P>, incoming: Incoming) -> Result<Reception, Error> {
         match self.looked_into(connector, incoming).await? {
-            Incoming::Reply(_) | Incoming::Nothing | Incoming::Open(_) | Incoming::Several(_) => Ok(()),
+            Incoming::Reply(_) | Incoming::Nothing | Incoming::Open(_) | Incoming::Several(_) => {
+                Ok(Reception::Taken)
+            }
             Incoming::Message(message) => {
                 let name = message_name(connector, &message.place, &message.message);
                 self.hear(connector, Question { message: &message, name, replaces: None }).await
             }
             Incoming::Edited(message) => self.hear_again(connector, &message).await,
-            Incoming::Deleted { place, message } => self.forget(connector, &place, &message).await,
+            Incoming::Deleted { place, message } => {
+                self.forget(connector, &place, &message).await.map(|()| Reception::Taken)
+            }
         }
     }
 

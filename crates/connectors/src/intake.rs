@@ -20,7 +20,7 @@ use crate::connector::{Connector, Connectors, Speaking};
 use crate::in_hand::MessagesInHand;
 use crate::limits::{FILE_BYTES_MAX, FILES_MAX, TEXT_BYTES_MAX};
 use crate::live::LiveAnswers;
-use crate::platform::Platform;
+use crate::platform::{Platform, Reception};
 use crate::records::{AskedQuestion, Records, SentItem, hash};
 use crate::sender::sender;
 
@@ -53,20 +53,20 @@ enum Addressee {
 
 impl<P: Platform> Intake<P> {
     /// Asks the agent of a message, if it is for one.
-    pub(crate) async fn hear(&self, connector: &Connector<P>, question: Question<'_>) -> Result<(), Error> {
-        let Some(desk) = self.desks.get(&connector.name) else { return Ok(()) };
+    pub(crate) async fn hear(&self, connector: &Connector<P>, question: Question<'_>) -> Result<Reception, Error> {
+        let Some(desk) = self.desks.get(&connector.name) else { return Ok(Reception::Taken) };
         let (message, threads) = (question.message, desk.threads());
         let key = message.place.key(&connector.name);
         let stays_with = threads.agent(&key).await?;
         let is_for_others = message.is_for_others && !self.names_agent(connector, message);
         let goes_on = message.place.is_reply && stays_with.is_some() && !is_for_others;
         if !(message.place.is_direct || message.mentions_connector || goes_on) {
-            return Ok(());
+            return Ok(Reception::Taken);
         }
         let Some(_in_hand) = self.in_hand.take(&question.name) else { return Err(Error::unavailable()) };
         // Before the speaker is counted: platforms send an event again whose answer they did not hear.
         if threads.was_taken(question.name.as_bytes()).await? {
-            return Ok(());
+            return Ok(Reception::Taken);
         }
         let addressee = self.addressee(connector, message, stays_with);
         let (Addressee::Agent(agent) | Addressee::Nobody(agent)) = &addressee;
@@ -74,7 +74,7 @@ impl<P: Platform> Intake<P> {
         let reader = desk.reader(&speaker, &address);
         if !desk.admit(&reader) {
             tracing::info!(connector = %connector.name, "a message was dropped: too many of one person within an hour");
-            return threads.take(question.name.as_bytes()).await;
+            return threads.take(question.name.as_bytes()).await.map(|()| Reception::Dropped);
         }
         // Each person has a conversation of its own with each agent of a thread: nobody reads another's.
         let conversation = hash(&format!("{key}/{agent}"));
@@ -83,10 +83,10 @@ impl<P: Platform> Intake<P> {
         let letter = desk.letter(agent.clone(), speaker, language, Some(conversation), address);
         if let Addressee::Nobody(name) = &addressee {
             desk.tell(&self.nobody_called(connector, name), &letter).await?;
-            return threads.take(question.name.as_bytes()).await;
+            return threads.take(question.name.as_bytes()).await.map(|()| Reception::Taken);
         }
         threads.remember(&key, agent, &reader, &letter.conversation).await?;
-        self.ask(connector, desk, &question, letter).await
+        self.ask(connector, desk, &question, letter).await.map(|()| Reception::Taken)
     }
 
     /// Puts the question to its agent, once.
@@ -133,13 +133,13 @@ impl<P: Platform> Intake<P> {
     }
 
     /// An edited message is asked anew where it says something else, and its answer takes the place of the one before.
-    pub(crate) async fn hear_again(&self, connector: &Connector<P>, message: &ChatMessage) -> Result<(), Error> {
+    pub(crate) async fn hear_again(&self, connector: &Connector<P>, message: &ChatMessage) -> Result<Reception, Error> {
         let records = Records::of(&self.host, P::KIND);
         let first = message_name(connector, &message.place, &message.message);
         let said = hash(&message.text);
         let before = records.question(&first).await?;
         if before.as_ref().is_some_and(|before| before.said == said) {
-            return Ok(());
+            return Ok(Reception::Taken);
         }
         if let Some(before) = &before {
             self.cancel(before).await?;

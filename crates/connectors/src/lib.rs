@@ -9,11 +9,13 @@
 //! | `connector.rs` | one connector: its platform, its agents |
 //! | `wire.rs`, `surface.rs` | the protocol of a kind, and its path |
 //! | `events.rs` | what an event asks for |
+//! | `listen.rs`, `lease.rs` | events over a connection that is opened from here, by one node of several |
 //! | `intake.rs`, `sender.rs`, `in_hand.rs` | a message to its agent: first mention wins, a thread stays with its agent |
 //! | `records.rs` | what was sent for a question, so that nothing is sent twice and edits find it |
 //! | `carrier.rs` | an answer or a refusal that is due, in messages of the platform |
 //! | `live.rs` | an answer shown while it is written |
 //! | `split.rs` | long answers in several messages |
+//! | `form.rs`, `links.rs` | forms with a file, and links that hide where they lead, for platforms that need them |
 //!
 //! An event is acknowledged once its task is durable (`correspondence`), so an event that is sent again, and a process
 //! that is killed in between, are answered once.
@@ -23,9 +25,13 @@ mod carrier;
 mod chat;
 mod connector;
 mod events;
+mod form;
 mod in_hand;
 mod intake;
+mod lease;
 pub mod limits;
+mod links;
+mod listen;
 mod live;
 mod platform;
 mod records;
@@ -35,9 +41,12 @@ mod split;
 mod surface;
 mod wire;
 
-pub use chat::{ChatFile, ChatMessage, Place};
+pub use chat::{ChatFile, ChatMessage, Place, ReplyTicket};
+pub use form::Form;
+pub use links::names_another_host;
 pub use platform::{
-    EventAnswer, EventError, EventRequest, Incoming, Outcome, Platform, PlatformError, Post, PostButton,
+    EventAnswer, EventError, EventRequest, Incoming, Listening, Outcome, Platform, PlatformError, Post, PostButton,
+    Reception,
 };
 pub use settings::ConnectorSettings;
 pub use split::split;

@@ -35,3 +35,11 @@ pub(crate) const LIVE_ANSWERS_MAX: usize = 200;
 pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(15 * 60);
 /// Entries that are kept of what was sent for one question.
 pub(crate) const SENT_PER_QUESTION_MAX: usize = 64;
+/// How long a node holds the connection of a connector without a word in the store; then another one may.
+pub(crate) const LISTEN_LEASE: Duration = Duration::from_secs(30);
+/// How often the other nodes look whether nobody holds it.
+pub(crate) const LISTEN_LOOK_EVERY: Duration = Duration::from_secs(2);
+/// How often it is written down where a connection stands, where that changed.
+pub(crate) const LISTEN_STATE_EVERY: Duration = Duration::from_secs(2);
+/// How long it is kept where a connection stood that nobody holds.
+pub(crate) const LISTEN_STATE_KEPT: Duration = Duration::from_secs(15 * 60);

@@ -113,7 +113,7 @@ async fn show<P: Platform>(mut shown: LiveMessage<'_, P>, permit: TaskPermit, st
 impl<P: Platform> LiveMessage<'_, P> {
     async fn update(&mut self, said: &str) -> Result<(), PlatformError> {
         let Speaking { connector, egress } = self.speaking;
-        let (platform, place) = (&connector.platform, &self.letter.address.place);
+        let (platform, place) = (&connector.platform, &self.letter.address.place.at(self.host.clock().now()));
         // The first message alone: the others come with the whole answer.
         let messages = split(&to_blocks(said, platform.marks()), P::MESSAGE_CHARS_MAX);
         let Some(text) = messages.into_iter().next() else { return Ok(()) };

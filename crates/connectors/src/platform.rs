@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use forecourt_core::message::Profile;
-use forecourt_core::{File, Handle, Timestamp};
+use forecourt_core::{Clock, Entropy, Error, File, Handle, Timestamp};
 use forecourt_egress::Egress;
 use forecourt_pages::markdown::Marks;
 use forecourt_settings::{Problems, Section};
 use futures::future::BoxFuture;
 use http::{HeaderMap, Method};
+use parking_lot::Mutex;
 use serde_json::Value;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 use crate::chat::{ChatFile, ChatMessage, Place};
 use crate::limits;
@@ -73,6 +76,23 @@ pub trait Platform: Sized + Send + Sync + 'static {
     /// The host that vouches for its users.
     fn issuer(&self) -> &str {
         Self::ISSUER
+    }
+
+    /// What it wants to hear of an event with this body, once the event is taken; durable by then. `None`: nothing but
+    /// that it was.
+    fn acknowledgement(&self, _body: &[u8], _reception: Reception) -> Option<Value> {
+        None
+    }
+
+    /// Whether it tells of events over a connection that is opened from here: [`Platform::listen`].
+    fn listens(&self) -> bool {
+        false
+    }
+
+    /// Hears of events, and hands them over, until it is stopped: through all that passes by itself. Of several nodes
+    /// one does at a time. Returns early where that can never work again, after it has told why.
+    fn listen<'a>(&'a self, _listening: &'a Listening<'a>) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
     }
 
     /// The subject of a user: such as `slack:T123/U456`.
@@ -141,6 +161,66 @@ pub struct EventRequest<'a> {
     pub body: &'a [u8],
 }
 
+/// What takes the events that a platform hears.
+pub(crate) trait TakeEvents: Send + Sync {
+    /// Does what an event asks for; durable when this returns.
+    fn take(&self, incoming: Incoming) -> BoxFuture<'_, Result<Reception, Error>>;
+}
+
+/// What a platform is given to listen with.
+pub struct Listening<'a> {
+    /// The connector.
+    pub name: &'a Handle,
+    /// The way out.
+    pub egress: &'a Egress,
+    /// Cancelled when it is to end: the host stops, or another node listens by now.
+    pub stop: CancellationToken,
+    /// The clock of the host.
+    pub clock: &'a dyn Clock,
+    /// The randomness of the host.
+    pub entropy: &'a dyn Entropy,
+    /// Where it stands.
+    state: Mutex<Value>,
+    /// Told when that is another place.
+    pub(crate) changed: Notify,
+    events: &'a dyn TakeEvents,
+}
+
+impl<'a> Listening<'a> {
+    pub(crate) fn new(
+        name: &'a Handle,
+        egress: &'a Egress,
+        (clock, entropy): (&'a dyn Clock, &'a dyn Entropy),
+        stop: CancellationToken,
+        state: Value,
+        events: &'a dyn TakeEvents,
+    ) -> Self {
+        Self { name, egress, stop, clock, entropy, state: Mutex::new(state), changed: Notify::new(), events }
+    }
+
+    /// Where whoever listened before stopped, or where this one stands by now. `null` where nothing is known.
+    pub fn state(&self) -> Value {
+        self.state.lock().clone()
+    }
+
+    /// Has it written down where it stands, some seconds later at most, and at the end. It lies in the store, sealed, and
+    /// is small.
+    pub fn keep(&self, state: Value) {
+        let before = std::mem::replace(&mut *self.state.lock(), state.clone());
+        if before != state {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Does what an event asks for. Whatever must not be lost is durable when this returns.
+    ///
+    /// # Errors
+    /// The event has to be handed over again: the store, or the host, is not there.
+    pub fn take(&self, incoming: Incoming) -> BoxFuture<'_, Result<Reception, Error>> {
+        self.events.take(incoming)
+    }
+}
+
 /// What an event tells.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Incoming {
@@ -180,6 +260,15 @@ pub enum EventAnswer<'a> {
     NoConnector,
     /// It is to be sent again, for this reason.
     Again(&'a str),
+}
+
+/// What became of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reception {
+    /// What it asks is under way, or was before; or it asks nothing.
+    Taken,
+    /// There were too many of one person: nothing follows.
+    Dropped,
 }
 
 /// Why an event is not taken.

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::connector::Connector;
 use crate::intake::Intake;
-use crate::platform::{EventAnswer, EventError, EventRequest, Incoming, Platform};
+use crate::platform::{EventAnswer, EventError, EventRequest, Incoming, Platform, Reception};
 
 /// The route of a kind of platform.
 pub(crate) fn routes<P: Platform>(intake: Arc<Intake<P>>) -> HttpRoutes {
@@ -52,7 +52,7 @@ async fn on_event<P: Platform>(
     match connector.platform.read(&request, intake.host.clock().now()) {
         Ok(Incoming::Reply(value)) => json(StatusCode::OK, &value),
         Ok(Incoming::Nothing) => answer::<P>(EventAnswer::Taken),
-        Ok(incoming) => take(&intake, connector, incoming).await,
+        Ok(incoming) => take(&intake, connector, incoming, &body).await,
         Err(error) => refused(connector, error),
     }
 }
@@ -63,21 +63,29 @@ fn limits<P: Platform>() -> BodyLimits {
 }
 
 /// Does what a request asks for, and answers once that is durable.
-async fn take<P: Platform>(intake: &Arc<Intake<P>>, connector: &Connector<P>, incoming: Incoming) -> Response {
+async fn take<P: Platform>(
+    intake: &Arc<Intake<P>>,
+    connector: &Connector<P>,
+    incoming: Incoming,
+    body: &[u8],
+) -> Response {
     let Ok(slot) = connector.slots.clone().try_acquire_owned() else {
         return answer::<P>(EventAnswer::Again("too many events at once"));
     };
-    let (intake, name) = (intake.clone(), connector.name.clone());
+    let (taking, name) = (intake.clone(), connector.name.clone());
     // On a task of its own: a platform that hangs up, or sends the event again, finds it done.
     let work = tokio::spawn(async move {
         let _slot = slot;
-        match intake.connectors.get(&name) {
-            Some(connector) => intake.take(connector, incoming).await,
-            None => Ok(()),
+        match taking.connectors.get(&name) {
+            Some(connector) => taking.take(connector, incoming).await,
+            None => Ok(Reception::Taken),
         }
     });
     answer::<P>(match tokio::time::timeout(P::ACKNOWLEDGED_WITHIN, work).await {
-        Ok(Ok(Ok(()))) => EventAnswer::Taken,
+        Ok(Ok(Ok(reception))) => match connector.platform.acknowledgement(body, reception) {
+            Some(value) => return json(StatusCode::OK, &value),
+            None => EventAnswer::Taken,
+        },
         Ok(Ok(Err(error))) => put_off(&error),
         Ok(Err(_)) => EventAnswer::Again("the event was not taken"),
         Err(_) => EventAnswer::Again("the event is being worked on: send it again"),

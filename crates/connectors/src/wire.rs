@@ -7,7 +7,7 @@ use forecourt_correspondence::{Desk, LetterCourier, OpenDesk};
 use forecourt_egress::Egress;
 use forecourt_host::Courier;
 use forecourt_settings::{Problems, Section};
-use forecourt_surface::{ConnectorDefinition, FileDefinitions, Mount, Surface, Wire};
+use forecourt_surface::{BackgroundWork, ConnectorDefinition, FileDefinitions, Mount, Surface, Wire};
 use futures::future::BoxFuture;
 
 use crate::address::ChatAddress;
@@ -15,6 +15,7 @@ use crate::carrier::ChatCarrier;
 use crate::connector::{Connector, Connectors};
 use crate::in_hand::MessagesInHand;
 use crate::intake::Intake;
+use crate::listen::listen_all;
 use crate::live::LiveAnswers;
 use crate::platform::Platform;
 use crate::surface::routes;
@@ -101,7 +102,9 @@ impl<P: Platform> Wire for ConnectorWire<P> {
         if let Some(desk) = intake.desks.values().next() {
             let _ = self.desk.set(desk.clone());
         }
-        Ok(vec![Surface::Http(routes(intake))])
+        let listening = intake.clone();
+        let work: BackgroundWork = Box::new(move |stop| Box::pin(listen_all(listening, stop)));
+        Ok(vec![Surface::Http(routes(intake)), Surface::Background(work)])
     }
 
     fn courier(&self, egress: Arc<Egress>, _site: &Site) -> Option<Arc<dyn Courier>> {

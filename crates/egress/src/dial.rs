@@ -106,7 +106,7 @@ impl Dialer {
         mut request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, EgressError> {
         *request.uri_mut() = target.uri().clone();
-        request.headers_mut().insert(USER_AGENT, AGENT);
+        request.headers_mut().entry(USER_AGENT).or_insert(AGENT);
         self.upstream.request(request).await.map_err(|error| match error.is_connect() {
             // Nothing was sent then, and callers may try again exactly in that case.
             true => EgressError::Unconnected(error_chain(&error)),
@@ -133,7 +133,7 @@ impl Dialer {
         let running = ConnectionGuard(tokio::spawn(connection).abort_handle());
         *request.uri_mut() = target.origin_form();
         request.headers_mut().insert(HOST, target.host_field());
-        request.headers_mut().insert(USER_AGENT, AGENT);
+        request.headers_mut().entry(USER_AGENT).or_insert(AGENT);
         let response = sender.send_request(request).await.map_err(failed)?;
         Ok((response, running))
     }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use forecourt_telemetry::spans;
-use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, LOCATION};
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, LOCATION, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::Full;
 use tokio::time::{Instant, timeout_at};
@@ -27,7 +27,8 @@ pub struct UpstreamRequest {
     pub method: Method,
     /// The target, checked when the request is sent, or before.
     pub url: RequestUrl,
-    /// The HTTP headers. `Host`, `Accept-Encoding`, `User-Agent` and the framing are set by the client.
+    /// The HTTP headers. `Host`, `Accept-Encoding`, the framing and, but for [`Purpose::Platform`], `User-Agent` are set by
+    /// the client.
     pub headers: HeaderMap,
     /// Its body.
     pub body: Bytes,
@@ -188,6 +189,10 @@ impl Inner {
         bounds: Deadlines,
         deadline: Instant,
     ) -> Result<UpstreamResponse, EgressError> {
+        if purpose != Purpose::Platform {
+            // Never a caller's: only platforms insist on one of their own form.
+            request.headers.remove(USER_AGENT);
+        }
         let (begun, _counted) = (Instant::now(), self.metrics.begin(purpose));
         let span = span(purpose, target, &request.method);
         // What tells the collector of traces must not be part of one: each export would begin the next.

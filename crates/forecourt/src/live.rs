@@ -10,7 +10,7 @@ use forecourt_contract::{Dispatcher, HostApi, HostServices};
 use forecourt_core::{Error, Message, Reply};
 use forecourt_host::{Host, Run};
 use forecourt_server::{RouteClasses, Speak};
-use forecourt_surface::Surface;
+use forecourt_surface::{BackgroundWork, Surface};
 use futures::future::BoxFuture;
 use http::Uri;
 use parking_lot::Mutex;
@@ -40,7 +40,8 @@ pub(crate) struct OpenHouse {
 }
 
 impl OpenHouse {
-    /// Opens a house to what its surfaces answer. `ended` is cancelled once another house has its place.
+    /// Opens a house to what its surfaces answer, and gives what is to go on by itself. `ended` is cancelled once another
+    /// house has its place.
     pub(crate) fn new(
         host: Arc<Host>,
         services: Arc<HostServices>,
@@ -48,20 +49,24 @@ impl OpenHouse {
         (surfaces, classes): (Vec<Surface>, RouteClasses),
         development: Option<&Development>,
         ended: CancellationToken,
-    ) -> Self {
+    ) -> (Self, Vec<BackgroundWork>) {
         let (mut shared, mut own, mut streams) = (Router::new(), HashMap::new(), HashMap::new());
+        let mut background = Vec::new();
         for surface in surfaces {
             match surface {
                 Surface::Http(routes) => shared = shared.merge(routes.router),
                 Surface::OwnHttp { listen, router, .. } => drop(own.insert(listen, router)),
                 Surface::Stream { listen, speak, .. } => drop(streams.insert(listen, speak)),
+                Surface::Background(work) => background.push(work),
             }
         }
         if let Some(development) = development {
             shared = development.keeping(shared);
         }
         let prefix = host.site().prefix().to_owned();
-        Self { host, services, contents, classes, prefix, shared, own, streams, _ended: ended.drop_guard() }
+        let house =
+            Self { host, services, contents, classes, prefix, shared, own, streams, _ended: ended.drop_guard() };
+        (house, background)
     }
 }
 

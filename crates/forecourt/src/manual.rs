@@ -84,6 +84,7 @@ const GROUPS: &[Group] = &[
             "slack",
             "telegram",
             "matrix",
+            "discord",
             "conform",
         ],
     ),

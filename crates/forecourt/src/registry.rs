@@ -23,7 +23,7 @@ pub const CLIENT_COMMANDS: &[&[ClientCommand]] = &[forecourt_agtp_client::COMMAN
 
 /// The platforms that agents are mentioned on, in the order in which they are shown.
 pub const CONNECTORS: &[ConnectorKind] =
-    &[forecourt_slack::CONNECTOR, forecourt_telegram::CONNECTOR, forecourt_matrix::CONNECTOR];
+    &[forecourt_slack::CONNECTOR, forecourt_telegram::CONNECTOR, forecourt_discord::CONNECTOR, forecourt_matrix::CONNECTOR];
 
 /// What mounts pages of the host.
 type MountPages = fn(&Mount) -> HttpRoutes;

@@ -17,10 +17,11 @@ use forecourt_identity::{HostKeys, OidcConfig, Verifier};
 use forecourt_payments::PaymentNetworks;
 use forecourt_settings::{Problem, Problems};
 use forecourt_store::{MeteredStore, StoreReads};
-use forecourt_surface::{Mount, PublishedDocument, RegistryEntry, Surface, endpoint};
+use forecourt_surface::{BackgroundWork, Mount, PublishedDocument, RegistryEntry, Surface, endpoint};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::content::Content;
 use crate::content_watcher::ContentWatcher;
@@ -59,6 +60,8 @@ pub struct Running {
     latest: Mutex<Latest>,
     /// One replacement after another.
     replacing: tokio::sync::Mutex<()>,
+    /// What goes on by itself in houses.
+    background: TaskTracker,
 }
 
 /// What is known of the houses so far.
@@ -69,6 +72,8 @@ struct Latest {
     notices: Arc<[IdentityNotice]>,
     /// What of its endpoints is refused, while the others are served.
     refused: Problems,
+    /// Ends what goes on by itself in the house.
+    background: CancellationToken,
 }
 
 impl Latest {
@@ -78,6 +83,7 @@ impl Latest {
             mount: mounted.mount.clone(),
             notices: mounted.notices.clone(),
             refused: mounted.refused.clone(),
+            background: CancellationToken::new(),
         }
     }
 }
@@ -89,6 +95,8 @@ struct MountedHouse {
     notices: Arc<[IdentityNotice]>,
     refused: Problems,
     deployment: Arc<Deployment>,
+    /// What is to go on by itself.
+    background: Vec<BackgroundWork>,
     ended: CancellationToken,
 }
 
@@ -140,6 +148,7 @@ impl Running {
             let running = Self {
                 latest: Mutex::new(Latest::of(&mounted)),
                 replacing: tokio::sync::Mutex::default(),
+                background: TaskTracker::new(),
                 live,
                 storage,
                 reads,
@@ -189,7 +198,7 @@ impl Running {
 
     /// Opens a house: new requests go to it from here on.
     fn open(&self, mounted: MountedHouse) {
-        let MountedHouse { open, mount, notices, refused, deployment, ended } = mounted;
+        let MountedHouse { open, mount, notices, refused, deployment, background, ended } = mounted;
         // Only now: deliveries and payments go by the new house from here on, so nothing may fail behind this.
         open.host.take_over();
         if let Storage::Kept(_) | Storage::Apart { .. } = self.storage {
@@ -197,10 +206,22 @@ impl Running {
         }
         let mut latest = self.latest.lock();
         (latest.mount, latest.notices, latest.refused, latest.deployment) = (mount, notices, refused, deployment);
+        // Not when the house before is gone, which may have answers under way for long: two would hear the same.
+        let stop = self.stop.child_token();
+        std::mem::replace(&mut latest.background, stop.clone()).cancel();
+        for work in background {
+            self.background.spawn(work(stop.clone()));
+        }
         let host = open.host.clone();
         tokio::spawn(self.books.log.clone().keep(host.ledger(LEDGER), ended));
         self.live.open(open);
         host.open();
+    }
+
+    /// Waits, after the stop, until what goes on by itself has ended.
+    pub(crate) async fn background_ended(&self) {
+        self.background.close();
+        self.background.wait().await;
     }
 
     /// The host as it stands now. Hold it for a request and no longer.
@@ -427,7 +448,7 @@ impl Around<'_> {
         let (mut surfaces, classes) = deployment.wires.surfaces(&mount, deployment.root.file())?;
         surfaces.extend(questions.map(|log| Surface::Http(questions::feedback_routes(log, mount.host.clone()))));
         let ended = self.stop.child_token();
-        let open = OpenHouse::new(
+        let (open, background) = OpenHouse::new(
             host,
             services,
             contents,
@@ -436,7 +457,7 @@ impl Around<'_> {
             ended.clone(),
         );
         let (notices, refused, deployment) = (notices.into(), endpoints.refused, Arc::new(deployment));
-        Ok(MountedHouse { open, mount, notices, refused, deployment, ended })
+        Ok(MountedHouse { open, mount, notices, refused, deployment, background, ended })
     }
 }
 

@@ -270,6 +270,10 @@ impl Server {
             if timeout_at(until + POSTS_LAST, posts).await.is_err() {
                 tracing::warn!("posts under way were cut off: each counts as made, and is made again where it may be");
             }
+            let background = join_all(all.iter().map(|core| core.running.background_ended()));
+            if timeout_at(until + POSTS_LAST, background).await.is_err() {
+                tracing::warn!("a connection to a platform was cut off: another node goes on with it a little later");
+            }
             self.shared.sockets.ended().await;
             self.shared.sockets.end_operator().await;
             all.iter().for_each(|core| core.close());

@@ -202,7 +202,7 @@ impl Wires {
                 };
                 let paths = match &surface {
                     Surface::Http(routes) => routes.paths.as_slice(),
-                    Surface::Stream { .. } | Surface::OwnHttp { .. } => &[],
+                    Surface::Stream { .. } | Surface::OwnHttp { .. } | Surface::Background(_) => &[],
                 };
                 // The router would panic on two routes of one path.
                 for path in paths.iter().filter(|path| !claimed.insert(**path)) {

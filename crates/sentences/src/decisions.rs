@@ -119,6 +119,8 @@ sentences! { DECISION_METHODS;
     decision_look_again = "decision-look-again" ();
     /// “The terms”
     decision_the_terms = "decision-the-terms" ();
+    /// “You have asked as much as one person may within an hour. Please try again later.”
+    decision_too_many_messages = "decision-too-many-messages" ();
     /// “Taken from your credit without asking again”
     decision_auto_deduct = "decision-auto-deduct" ();
     /// “At most for each question, in US dollars”

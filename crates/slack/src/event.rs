@@ -161,7 +161,7 @@ fn place(said: &Event, outer: &Event) -> Result<Place, EventError> {
     let thread = said.thread_ts.clone().or_else(|| said.ts.clone().filter(|_| !is_direct));
     thread.as_deref().map_or(Ok(()), id)?;
     let is_reply = said.thread_ts.is_some() && said.thread_ts != said.ts;
-    Ok(Place { channel, thread, is_reply, is_direct })
+    Ok(Place { channel, thread, is_reply, is_direct, ticket: None })
 }
 
 fn deleted(event: &Event, ts: Option<&str>) -> Result<Incoming, EventError> {

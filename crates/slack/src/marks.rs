@@ -1,5 +1,6 @@
 //! Markdown as mrkdwn.
 
+use forecourt_connectors::names_another_host;
 use forecourt_pages::markdown::Marks;
 
 /// The marks of Slack.
@@ -42,19 +43,6 @@ impl Marks for Mrkdwn {
             label => format!("<{url}|{label}>"),
         }
     }
-}
-
-/// Whether a label names a host that its link does not lead to: who reads `bank.example` must see where it goes.
-fn names_another_host(label: &str, url: &str) -> bool {
-    let mut named = label.split_whitespace().map(|word| host(word.trim_matches(|c: char| !c.is_alphanumeric())));
-    let ends_like_one = |name: &str| name.rsplit_once('.').is_some_and(|(_, end)| end.chars().all(char::is_alphabetic));
-    named.any(|name| ends_like_one(name) && !name.eq_ignore_ascii_case(host(url)))
-}
-
-/// What stands before the path of an address, with or without its scheme.
-fn host(address: &str) -> &str {
-    let bare = ["https://", "http://", "mailto:"].into_iter().find_map(|scheme| address.strip_prefix(scheme));
-    bare.unwrap_or(address).split(['/', '?', '#']).next().unwrap_or_default()
 }
 
 /// A mark does not cross lines in Slack.

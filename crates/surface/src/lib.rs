@@ -55,7 +55,8 @@ pub mod usage;
 
 pub use base_url::BaseUrl;
 pub use protocol::{
-    Carries, HttpRoutes, Listen, Mount, Protocol, PublishedDocument, RegistryEntry, Socket, Surface, Wire,
+    BackgroundWork, Carries, HttpRoutes, Listen, Mount, Protocol, PublishedDocument, RegistryEntry, Socket, Surface,
+    Wire,
 };
 pub use server::{
     CONNECTORS, ConnectorDefinition, FileDefinitions, SERVER_FUNCTIONS, SERVERS, ServerDefinition, ServerKind,

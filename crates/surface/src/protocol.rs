@@ -18,6 +18,7 @@ use forecourt_pages::Pages;
 use forecourt_server::{ClientCertificates, Speak};
 use forecourt_settings::{MovedKey, Problems, Section};
 use futures::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
 
 use crate::failure::HostFailure;
 use crate::protected_resource::ResourceOfPath;
@@ -230,7 +231,7 @@ pub enum Carries {
     Http,
 }
 
-/// Something a protocol listens on.
+/// Something a protocol listens on, or goes on with by itself.
 pub enum Surface {
     /// Paths on the shared HTTP listeners.
     Http(HttpRoutes),
@@ -248,7 +249,14 @@ pub enum Surface {
         /// The routes of the socket.
         router: axum::Router,
     },
+    /// Nothing that others reach: work that goes on for as long as this deployment is served, such as hearing of events
+    /// over a connection that this host opened. Begun once the deployment is open; the token is cancelled when it stops
+    /// or another deployment takes its place.
+    Background(BackgroundWork),
 }
+
+/// Begins work that ends soon after its token is cancelled.
+pub type BackgroundWork = Box<dyn FnOnce(CancellationToken) -> BoxFuture<'static, ()> + Send>;
 
 /// Paths on the shared HTTP listeners.
 pub struct HttpRoutes {

@@ -4,14 +4,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use forecourt_connectors::limits::{FILE_BYTES_MAX, RETRY_AFTER_MAX};
-use forecourt_connectors::{Outcome, PlatformError};
+use forecourt_connectors::{Form, Outcome, PlatformError};
 use forecourt_core::json;
 use forecourt_egress::{Egress, EgressError, Purpose, UpstreamRequest};
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use serde_json::{Value, json};
-
-use crate::form::Form;
 
 /// The longest that is waited where Telegram does not say.
 const WAIT_UNSAID: Duration = Duration::from_secs(30);

@@ -5,13 +5,12 @@
 //! |---|---|
 //! | `settings.rs` | a file of `connectors/` |
 //! | `update.rs`, `text.rs` | an event, and the text of a message |
-//! | `api.rs`, `form.rs` | the methods of the Bot API that are called |
+//! | `api.rs` | the methods of the Bot API that are called |
 //! | `telegram.rs` | the platform, put together |
 //! | `marks.rs` | Markdown as the HTML that Telegram takes |
 //! | `steps.rs` | what an operator does |
 
 mod api;
-mod form;
 pub mod limits;
 mod marks;
 mod settings;

@@ -77,7 +77,7 @@ impl Platform for Telegram {
             };
             // Nothing in a group is for one person alone, so that goes to the person; who never wrote to the bot can't be
             // written to, and is told in the group where to.
-            let alone = Place { channel: user.clone(), thread: None, is_reply: false, is_direct: true };
+            let alone = Place { channel: user.clone(), is_direct: true, ..Place::default() };
             let private = Post { reply_to: None, ..post.clone() };
             match self.send(egress, &message(&alone, &private)).await {
                 Err(PlatformError::Refused(_)) => {
@@ -249,7 +249,7 @@ mod tests {
             ..Post::default()
         };
         let told = message(
-            &Place { channel: "-1".to_owned(), thread: None, is_reply: false, is_direct: false },
+            &Place { channel: "-1".to_owned(), ..Place::default() },
             &in_public(&of("Please agree.", button), "cook_bot"),
         )
         .to_string();

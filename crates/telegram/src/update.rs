@@ -130,6 +130,7 @@ fn chat_message(message: Message, bot: &Bot) -> Option<ChatMessage> {
             thread: topic.map(|topic| topic.to_string()),
             is_reply: replies_to_us.is_some_and(|from| from.id == bot.id),
             is_direct,
+            ticket: None,
         },
         message: message.message_id.to_string(),
         group: String::new(),

@@ -355,7 +355,7 @@ impl MountedHost {
                 router.merge(protected_resource::leading(routes, &self.mount, resource).router)
             }
             (Surface::Http(routes), None) => router.merge(routes.router),
-            (Surface::Stream { .. } | Surface::OwnHttp { .. }, _) => router,
+            (Surface::Stream { .. } | Surface::OwnHttp { .. } | Surface::Background(_), _) => router,
         };
         let router = wire.surfaces(&self.mount)?.into_iter().fold(Router::new(), merge);
         let metadata = protected_resource::routes(&self.mount, resource.into_iter().collect());

@@ -40,6 +40,7 @@
 //! | `slack` | agents in Slack: mentions, refusals, edits, files, a daemon that is killed |
 //! | `telegram` | the same in Telegram |
 //! | `matrix` | the same in Matrix, on a real homeserver |
+//! | `discord` | the same in Discord, with commands, and a connection that is lost |
 //! | `email` | questions and answers by mail, with mail programs, DNS and DKIM of others |
 //! | `trip` | an agent that books at three imported services under contracts that it proposes, and pays |
 //! | `endpoints` | endpoints from their files to callers, over every protocol |
@@ -109,6 +110,7 @@ mod data;
 mod decisions;
 mod delegated;
 mod development;
+mod discord;
 mod discovery;
 mod domains;
 mod editor;

@@ -61,6 +61,7 @@ pages! {
     crawlers => "docs/manual/crawlers.md",
     data_folder => "docs/manual/data-folder.md",
     development => "docs/manual/development.md",
+    discord => "docs/manual/discord.md",
     discovery => "docs/manual/discovery.md",
     domains => "docs/manual/domains.md",
     email => "docs/manual/email.md",

@@ -345,7 +345,7 @@ fn a_connector_is_checked_and_its_credentials_are_tried() {
     empty.write("connectors/c.toml", nobody);
     let said = empty.run("check", [empty.path().to_str().unwrap()]).failed(1);
     for piece in [
-        "unknown kind `smoke` (known: slack, telegram, matrix)",
+        "unknown kind `smoke` (known: slack, telegram, discord, matrix)",
         "connectors/b.toml",
         "`signing_secret` is empty",
         "xoxb-",

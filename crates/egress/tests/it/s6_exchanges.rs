@@ -62,6 +62,20 @@ async fn a_document_arrives_with_its_declared_type_and_nothing_of_ours_leaves() 
 }
 
 #[tokio::test]
+async fn only_a_platform_is_told_another_name_of_the_client() {
+    for (purpose, told) in
+        [(Purpose::Platform, "user-agent: bot (x)\r\n"), (Purpose::Attachment, "user-agent: forecourt/")]
+    {
+        let server = Server::tls(NAME, vec![ok("here")]).await;
+        let request = UpstreamRequest::get(format!("https://{NAME}:{}/", server.port()));
+        let request = request.header(http::header::USER_AGENT, http::HeaderValue::from_static("bot (x)"));
+        server.client(resolver()).fetch(purpose, request).await.unwrap();
+        let seen = server.seen().join("").to_ascii_lowercase();
+        assert!(seen.contains(told), "{seen}");
+    }
+}
+
+#[tokio::test]
 async fn the_checked_address_is_dialled_and_the_name_is_looked_up_once() {
     let server = Server::tls(NAME, vec![ok("here")]).await;
     let second = Answer::Addresses(vec!["127.0.0.1".parse().unwrap()]);

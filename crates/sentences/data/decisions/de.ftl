@@ -57,6 +57,7 @@ decision-being-confirmed = Ihre Zahlung wird bestätigt
 decision-no-word-yet = Sie wurde gesendet, und es ist noch nicht bekannt, ob sie angekommen ist. Bitte zahlen Sie nicht noch einmal: Auf dieser Seite wird höchstens einmal etwas berechnet.
 decision-look-again = Noch einmal nachsehen
 decision-the-terms = Die Bedingungen
+decision-too-many-messages = Sie haben so viel gefragt, wie eine Person innerhalb einer Stunde fragen darf. Bitte versuchen Sie es später noch einmal.
 decision-auto-deduct = Wird ohne Rückfrage von Ihrem Guthaben abgezogen
 decision-per-turn-max = Höchstens je Frage, in US-Dollar
 decision-per-period-max = Höchstens je Zeitraum, in US-Dollar

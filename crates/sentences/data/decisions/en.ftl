@@ -57,6 +57,7 @@ decision-being-confirmed = Your payment is being confirmed
 decision-no-word-yet = It was sent, and there is no word yet whether it arrived. Please don’t pay again: this page is charged once at most.
 decision-look-again = Look again
 decision-the-terms = The terms
+decision-too-many-messages = You have asked as much as one person may within an hour. Please try again later.
 decision-auto-deduct = Taken from your credit without asking again
 decision-per-turn-max = At most for each question, in US dollars
 decision-per-period-max = At most in each period, in US dollars

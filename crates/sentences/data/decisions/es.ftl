@@ -57,6 +57,7 @@ decision-being-confirmed = Su pago se está confirmando
 decision-no-word-yet = Se envió, y aún no se sabe si ha llegado. No pague de nuevo: en esta página se cobra una vez como máximo.
 decision-look-again = Mirar otra vez
 decision-the-terms = Las condiciones
+decision-too-many-messages = Ha hecho tantas preguntas como puede hacer una persona en una hora. Inténtelo de nuevo más tarde.
 decision-auto-deduct = Se descuenta de su crédito sin volver a preguntar
 decision-per-turn-max = Máximo por pregunta, en dólares estadounidenses
 decision-per-period-max = Máximo por periodo, en dólares estadounidenses

@@ -57,6 +57,7 @@ decision-being-confirmed = Votre paiement est en cours de confirmation
 decision-no-word-yet = Il a été envoyé, et on ne sait pas encore s’il est arrivé. Ne payez pas une seconde fois : cette page est débitée une fois au plus.
 decision-look-again = Vérifier de nouveau
 decision-the-terms = Les conditions
+decision-too-many-messages = Vous avez posé autant de questions qu’une personne peut en poser en une heure. Veuillez réessayer plus tard.
 decision-auto-deduct = Prélevé sur votre crédit sans nouvelle demande
 decision-per-turn-max = Au plus par question, en dollars américains
 decision-per-period-max = Au plus par période, en dollars américains

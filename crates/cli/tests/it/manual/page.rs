@@ -17,7 +17,8 @@ use super::{gallery, of_page, root, scratch};
 use crate::support::{Deployment, FREE_PORTS, Served, within};
 
 /// What a reader has in the environment.
-pub(super) const VARIABLES: [(&str, &str); 24] = [
+pub(super) const VARIABLES: [(&str, &str); 25] = [
+    ("DISCORD_BOT_TOKEN", "MTIzNDU2.discord.0123456789abcdef"),
     ("MATRIX_AS_TOKEN", "as-0123456789abcdef"),
     ("MATRIX_HS_TOKEN", "hs-0123456789abcdef"),
     ("TELEGRAM_BOT_TOKEN", "123456:telegram-0123456789abcdef"),

@@ -4,26 +4,26 @@ use aws_lc_rs::digest::{SHA256, digest};
 use bytes::Bytes;
 
 /// A form that is being written.
-pub(crate) struct Form {
+pub struct Form {
     boundary: String,
     body: Vec<u8>,
 }
 
 impl Form {
     /// A form for a file of these bytes: its boundary is their hash, which they do not hold.
-    pub(crate) fn around(bytes: &[u8]) -> Self {
+    pub fn around(bytes: &[u8]) -> Self {
         let hash = digest(&SHA256, bytes);
         let boundary = hash.as_ref().iter().fold("form-".to_owned(), |text, byte| format!("{text}{byte:02x}"));
         Self { boundary, body: Vec::with_capacity(bytes.len() + 1_024) }
     }
 
     /// Its media type.
-    pub(crate) fn media_type(&self) -> String {
+    pub fn media_type(&self) -> String {
         format!("multipart/form-data; boundary={}", self.boundary)
     }
 
     /// With a field.
-    pub(crate) fn field(mut self, name: &str, value: &str) -> Self {
+    pub fn field(mut self, name: &str, value: &str) -> Self {
         let head = format!("--{}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n", self.boundary);
         self.body.extend_from_slice(head.as_bytes());
         self.body.extend_from_slice(value.as_bytes());
@@ -32,7 +32,7 @@ impl Form {
     }
 
     /// With the file, and its end.
-    pub(crate) fn file(mut self, name: &str, file_name: &str, bytes: &[u8]) -> Bytes {
+    pub fn file(mut self, name: &str, file_name: &str, bytes: &[u8]) -> Bytes {
         // What could end the name, or begin another field, is not in it.
         let file_name: String = file_name.chars().map(|c| if "\"\\\r\n".contains(c) { '_' } else { c }).collect();
         let head = format!(
