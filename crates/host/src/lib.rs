@@ -38,6 +38,7 @@ mod on_lost;
 mod operated;
 mod operator_queue;
 mod permit;
+mod platforms;
 mod random;
 mod rates;
 mod receive;
@@ -95,6 +96,10 @@ pub use operator_queue::{
     OperatorWebhook, QUESTION_RETRIES, QUEUE_ENTRIES_MAX, QUEUE_TTL, QUEUE_WAITING_MAX, QUEUE_WAITING_PER_CALLER_MAX,
 };
 pub use permit::{TaskAccess, TaskPermit, TaskPermits};
+pub use platforms::{
+    AnswerKind, EventOutcome, KeyRotation, PLATFORMS_SEEN_MAX, PlatformMetrics, PlatformState, PlatformTraffic,
+    Platforms,
+};
 pub use random::SystemEntropy;
 pub use run::{Run, TaskMode};
 pub use store_clock::StoreClock;
