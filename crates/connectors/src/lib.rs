@@ -8,16 +8,18 @@
 //! | `settings.rs` | what every file of `connectors/` has |
 //! | `connector.rs` | one connector: its platform, its agents |
 //! | `wire.rs`, `surface.rs` | the protocol of a kind, and its path |
-//! | `intake.rs`, `sender.rs`, `in_hand.rs` | a message to its agent: first mention wins, a thread stays with its agent |
+//! | `intake.rs`, `intake/`, `sender.rs`, `in_hand.rs` | a message to its agent: first mention wins, a thread stays with its agent |
 //! | `records.rs` | what was sent for a question, so that nothing is sent twice and edits find it |
-//! | `carrier.rs` | an answer or a refusal that is due, in messages of the platform |
-//! | `live.rs` | an answer shown while it is written |
+//! | `carrier.rs`, `answer.rs` | an answer or a refusal that is due, in messages of the platform |
+//! | `live.rs`, `pause.rs` | an answer shown while it is written; how long a platform wants to be left alone |
+//! | `refusal_log.rs` | refused events in the log, a line a minute |
 //! | `split.rs` | long answers in several messages |
 //!
 //! An event is acknowledged once its task is durable (`correspondence`), so an event that is sent again, and a process
 //! that is killed in between, are answered once.
 
 mod address;
+mod answer;
 mod carrier;
 mod chat;
 mod connector;
@@ -25,13 +27,18 @@ mod in_hand;
 mod intake;
 pub mod limits;
 mod live;
+mod pause;
 mod platform;
 mod records;
+mod refusal_log;
 mod sender;
 mod settings;
 mod split;
 mod surface;
 mod wire;
+
+#[cfg(test)]
+mod tests;
 
 pub use chat::{ChatFile, ChatMessage, Place};
 pub use platform::{EventError, Incoming, Outcome, Platform, PlatformError, Post, PostButton};

@@ -9,6 +9,7 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use forecourt_core::{Error, Handle};
+use forecourt_host::EventOutcome;
 use forecourt_surface::HttpRoutes;
 use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::body::{BodyError, BodyLimits, read_limited};
@@ -16,6 +17,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, Request, StatusCode};
 use serde_json::Value;
 
+use crate::connector::Connector;
 use crate::intake::Intake;
 use crate::limits::{ACKNOWLEDGED_WITHIN, EVENT_BYTES_MAX};
 use crate::platform::{EventError, Incoming, Platform};
@@ -31,13 +33,25 @@ async fn on_event<P: Platform>(
     Path(name): Path<String>,
     request: Request<Body>,
 ) -> Response {
+    let connector = Handle::parse(&name).ok().and_then(|name| intake.connectors.get(&name));
+    let Some(connector) = connector else { return words(StatusCode::NOT_FOUND, "no such connector") };
     let (head, body) = request.into_parts();
     let body = match read_limited(body, &limits()).await {
         Ok(body) => body,
-        Err(error @ BodyError::TooLarge { .. }) => return words(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string()),
-        Err(error) => return words(StatusCode::BAD_REQUEST, &error.to_string()),
+        Err(error) => {
+            intake.count(connector, EventOutcome::Malformed);
+            let is_large = matches!(error, BodyError::TooLarge { .. });
+            let status = if is_large { StatusCode::PAYLOAD_TOO_LARGE } else { StatusCode::BAD_REQUEST };
+            return words(status, &error.to_string());
+        }
     };
-    event(intake, &name, &head.headers, &body).await
+    let incoming = match connector.platform.read(&head.headers, &body, intake.host.clock().now()) {
+        Ok(Incoming::Reply(value)) => return json(&value),
+        Ok(incoming) => incoming,
+        Err(error) => return refused(&intake, connector, error),
+    };
+    let name = connector.name.clone();
+    work(intake, &name, incoming).await
 }
 
 /// An event is short, and whoever sends it is in a hurry.
@@ -45,30 +59,38 @@ fn limits() -> BodyLimits {
     BodyLimits { time_max: Duration::from_secs(10), ..BodyLimits::with_bytes_max(EVENT_BYTES_MAX) }
 }
 
-async fn event<P: Platform>(intake: Arc<Intake<P>>, name: &str, headers: &HeaderMap, body: &[u8]) -> Response {
-    let connector = Handle::parse(name).ok().and_then(|name| intake.connectors.get(&name));
-    let Some(connector) = connector else { return words(StatusCode::NOT_FOUND, "no such connector") };
-    let incoming = match connector.platform.read(headers, body, intake.host.clock().now()) {
-        Ok(Incoming::Reply(value)) => return json(&value),
-        Ok(Incoming::Nothing) => return HttpAnswer::empty(StatusCode::OK, HeaderMap::new()).into_response(),
-        Ok(incoming) => incoming,
-        Err(EventError::Unproven(why)) => {
-            tracing::warn!(connector = %connector.name, why, "an event was refused");
-            return words(StatusCode::UNAUTHORIZED, why);
-        }
-        Err(EventError::Malformed(why)) => return words(StatusCode::BAD_REQUEST, why),
+/// What is told of an event that is not taken for what it is.
+fn refused<P: Platform>(intake: &Intake<P>, connector: &Connector<P>, error: EventError) -> Response {
+    let (status, why, outcome) = match error {
+        EventError::Unproven(why) => (StatusCode::UNAUTHORIZED, why, EventOutcome::Forged),
+        EventError::Malformed(why) => (StatusCode::BAD_REQUEST, why, EventOutcome::Malformed),
     };
+    intake.count(connector, outcome);
+    if let Some(events) = connector.refusals.note(intake.host.clock().now()) {
+        tracing::warn!(connector = %connector.name, why, events, "events were refused");
+    }
+    words(status, why)
+}
+
+/// Works on what an event tells, within the time that platforms wait for.
+async fn work<P: Platform>(intake: Arc<Intake<P>>, name: &Handle, incoming: Incoming) -> Response {
+    let Some(connector) = intake.connectors.get(name) else { return words(StatusCode::NOT_FOUND, "no such connector") };
+    if incoming == Incoming::Nothing {
+        intake.count(connector, EventOutcome::Ignored);
+        return HttpAnswer::empty(StatusCode::OK, HeaderMap::new()).into_response();
+    }
     let Ok(slot) = connector.slots.clone().try_acquire_owned() else {
+        intake.count(connector, EventOutcome::TooMany);
         return words(StatusCode::SERVICE_UNAVAILABLE, "too many events at once");
     };
-    let name = connector.name.clone();
+    let name = name.clone();
     // On a task of its own: a platform that hangs up, or sends the event again, finds it done.
     let work = tokio::spawn(async move {
         let _slot = slot;
-        match intake.connectors.get(&name) {
-            Some(connector) => intake.take(connector, incoming).await,
-            None => Ok(()),
-        }
+        let Some(connector) = intake.connectors.get(&name) else { return Ok(()) };
+        let taken = intake.take(connector, incoming).await;
+        intake.count(connector, *taken.as_ref().unwrap_or(&EventOutcome::Failed));
+        taken.map(drop)
     });
     match tokio::time::timeout(ACKNOWLEDGED_WITHIN, work).await {
         Ok(Ok(Ok(()))) => HttpAnswer::empty(StatusCode::OK, HeaderMap::new()).into_response(),
