@@ -27,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
 use self::lanes::{Lane, Lanes, POSTS_AT_ONCE};
+use crate::carry_outcome::CarryOutcome;
 use crate::metrics::Metrics;
 use crate::usage_viewers;
 
@@ -59,19 +60,6 @@ pub type Envelope = fn(&Task, &Webhook) -> WebhookPost;
 pub trait Courier: Send + Sync + 'static {
     /// Makes one attempt. A [`Delivery`] without a task is a notice that its protocol queued itself.
     fn carry<'a>(&'a self, delivery: &'a Delivery) -> BoxFuture<'a, CarryOutcome>;
-}
-
-/// The outcome of one attempt at a delivery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CarryOutcome {
-    /// It was taken.
-    Delivered,
-    /// The recipient did not take it now; another attempt may work.
-    Later,
-    /// The recipient will never take it: no further attempt.
-    Never,
-    /// Its time has not come: to be looked at again after this, which is no attempt.
-    Wait(Duration),
 }
 
 /// Wakes the deliverer before its next regular look at the queue.

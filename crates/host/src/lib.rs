@@ -10,6 +10,7 @@ mod authority;
 mod background;
 mod begin;
 mod builder;
+mod carry_outcome;
 mod catch_up;
 mod conversations;
 mod counters;
@@ -62,11 +63,12 @@ mod work;
 pub use activity::{AgentActivity, AgentFailure, FAILURES_KEPT};
 pub use admit::OWN_QUESTION_NEEDED;
 pub use builder::HostBuilder;
+pub use carry_outcome::CarryOutcome;
 pub use conversations::{
     CONVERSATION_FIRST_WRITE_AFTER, CONVERSATION_WRITE_AFTER, CONVERSATIONS_CACHED_BYTES_MAX,
     CONVERSATIONS_PENDING_BYTES_MAX,
 };
-pub use deliver::{CarryOutcome, Courier, Envelope};
+pub use deliver::{Courier, Envelope};
 pub use deployment_id::{DeploymentId, DeploymentIdError};
 pub use directory::{Directory, HostedAgent};
 pub use follow::FollowUntil;

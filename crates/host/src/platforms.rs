@@ -16,7 +16,7 @@ use prometheus_client::metrics::family::{Family, MetricConstructor};
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
-use crate::deliver::CarryOutcome;
+use crate::carry_outcome::CarryOutcome;
 
 /// Platforms and connectors whose last events are remembered. Names come from files, and those of files that are gone
 /// stay; one more is counted, and not remembered by its name.

@@ -281,7 +281,7 @@ fn an_operator_is_shown_where_agents_are_found_and_hears_that_nobody_finds_them(
     let away = Deployment::of_backend("kind = \"echo\"").with("activitypub", "enabled = true");
     away.edit("forecourt.toml", "demo.localhost", "agents.invalid");
     let said = format!("{:?}", away.run("check", [away.path().to_str().unwrap(), "--connect"]));
-    for piece in ["fediverse: @", "https://agents.invalid/.well-known/webfinger", "are not found by others"] {
+    for piece in ["fediverse: @", "https://agents.invalid:8443/.well-known/webfinger", "are not found by others"] {
         assert!(said.contains(piece), "{piece}: {said}");
     }
 }
