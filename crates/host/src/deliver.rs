@@ -130,6 +130,10 @@ impl Deliverer {
                 lanes.end(&lane);
             }
         }
+        // What was not begun is another node's, or that of the next start, at once.
+        for HeldDelivery { delivery, .. } in held {
+            self.settle(&delivery, Some(self.clock.now())).await;
+        }
         while posts.next().await.is_some() {}
     }
 
