@@ -2,6 +2,7 @@
 
 mod bounds;
 mod changes;
+mod pause;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,6 +45,9 @@ struct Cage {
     /// Lookups of profiles that have begun.
     looked_up: Arc<AtomicUsize>,
     downloaded: Arc<AtomicUsize>,
+    posted: Arc<AtomicUsize>,
+    /// How long it wants to be left alone.
+    later: Arc<parking_lot::Mutex<Option<Duration>>>,
 }
 
 /// Those of all tests: a platform is made of text alone.
@@ -154,7 +158,9 @@ impl Platform for Parrot {
     }
 
     fn post<'a>(&'a self, _: &'a Egress, _: &'a Place, _: &'a Post) -> BoxFuture<'a, Outcome<Option<String>>> {
-        Box::pin(std::future::ready(Ok(None)))
+        let number = self.0.posted.fetch_add(1, Ordering::SeqCst);
+        let later = self.0.later.lock().map(PlatformError::Later);
+        Box::pin(std::future::ready(later.map_or(Ok(Some(number.to_string())), Err)))
     }
 
     fn edit<'a>(&'a self, _: &'a Egress, _: &'a Place, _: &'a str, _: &'a str) -> BoxFuture<'a, Outcome<()>> {
@@ -194,7 +200,14 @@ impl Here {
     /// `name` is that of its test.
     async fn start(name: &str, per_hour: u32) -> Self {
         let gate = Arc::new(Semaphore::new(1));
-        let cage = Cage { name: name.to_owned(), gate, looked_up: Arc::default(), downloaded: Arc::default() };
+        let cage = Cage {
+            name: name.to_owned(),
+            gate,
+            looked_up: Arc::default(),
+            downloaded: Arc::default(),
+            posted: Arc::default(),
+            later: Arc::default(),
+        };
         CAGES.lock().push(cage.clone());
         let agent = ScriptedAgent::saying(["Soup."]);
         let asked: Arc<dyn Agent> = agent.clone();
