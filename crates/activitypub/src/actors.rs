@@ -13,6 +13,7 @@ use forecourt_jose::{ProofError, VerifyKey};
 use moka::future::Cache;
 use serde_json::Value;
 
+use crate::NAME;
 use crate::federation::{Federation, FetchError};
 use crate::iri::Iri;
 use crate::limits::{
@@ -93,9 +94,14 @@ impl RemoteActor {
         })
     }
 
-    /// Its address, as people write it: `@user@host`.
+    /// Its address, as people write it: `@user@host`. Rules go by it, so that a name which looks like an address of its
+    /// own is none: then it is the actor's.
     pub(crate) fn address(&self) -> String {
-        format!("@{}@{}", self.username, self.id.authority())
+        let is_plain = |c: char| c.is_alphanumeric() || "_.-".contains(c);
+        match !self.username.is_empty() && self.username.chars().all(is_plain) {
+            true => format!("@{}@{}", self.username, self.id.authority()),
+            false => format!("{NAME}:{}", self.id),
+        }
     }
 
     /// The name of its key.

@@ -86,6 +86,14 @@ pub(crate) fn compose(told: &NoteContent<'_>, letter: &Letter, token: &str, styl
 }
 
 impl<'a> NoteContent<'a> {
+    /// What is told, if it is an answer or a refusal.
+    pub(crate) fn content(&self) -> Option<Content<'a>> {
+        match self {
+            Self::Content(content) => Some(*content),
+            Self::TakesLonger => None,
+        }
+    }
+
     fn reply(&self) -> Option<&'a CollectedReply> {
         match self {
             Self::Content(Content::Reply(reply)) => Some(reply),
@@ -103,6 +111,28 @@ impl<'a> NoteContent<'a> {
     fn is_private(&self) -> bool {
         self.refusal().is_some() || self.reply().is_some_and(|reply| matches!(reply.ending, Ending::SignIn(_)))
     }
+}
+
+/// The activity that puts a note into the place of the one before. ActivityPub 6.3.
+pub(crate) fn update(note: &Value, revision: u32) -> Value {
+    let mut activity = create(note);
+    let id = note.get("id").and_then(Value::as_str).unwrap_or_default();
+    activity["id"] = format!("{id}/updates/{revision}").into();
+    activity["type"] = "Update".into();
+    activity
+}
+
+/// The activity that takes a note back. ActivityPub 6.4.
+pub(crate) fn delete(site: &Site, letter: &Letter) -> Value {
+    let id = names::note(site, &letter.agent, &letter.token);
+    json!({
+        "@context": CONTEXT,
+        "id": format!("{id}/deleted"),
+        "type": "Delete",
+        "actor": names::actor(site, &letter.agent),
+        "to": [letter.address.actor],
+        "object": {"id": id, "type": "Tombstone"},
+    })
 }
 
 /// The activity that makes a note. ActivityPub 6.2.

@@ -4,21 +4,19 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use forecourt_core::store::Delivery;
-use forecourt_core::{Error, Handle, ids};
-use forecourt_correspondence::{Carrier, LetterCourier, OpenDesk, Outgoing};
-use forecourt_host::{CarryOutcome, Courier};
+use forecourt_core::{Error, ids};
+use forecourt_correspondence::{Carrier, Content, LetterCourier, OpenDesk, Outgoing};
+use forecourt_host::{AnswerKind, CarryOutcome, Courier};
 use futures::future::BoxFuture;
-use serde::Deserialize;
-use serde_json::Value;
 
+use crate::NAME;
 use crate::compose::{self, NoteContent, Style, compose};
-use crate::iri::Iri;
 use crate::kept::{KeptNote, KeptNotes};
 use crate::letter::{Letter, NoteAddress};
 use crate::limits::DELIVERY_TTL;
 use crate::names;
 use crate::relations::{Relation, Relations};
-use crate::service::{LONG, POST, Service};
+use crate::service::{AnsweredQuestion, LONG, POST, QueuedPost, Service};
 
 /// How long what is due before the protocol is mounted waits.
 const MOUNTED_AFTER: Duration = Duration::from_secs(2);
@@ -35,16 +33,6 @@ pub(crate) struct FediverseCourier {
 /// Sends answers.
 struct NoteCarrier(OpenService);
 
-/// An activity on its way, as it is kept in its notice.
-#[derive(Deserialize)]
-struct Post {
-    agent: Handle,
-    inbox: Iri,
-    /// Whom it is for.
-    reader: Iri,
-    activity: Value,
-}
-
 impl FediverseCourier {
     pub(crate) fn new(service: OpenService, desk: OpenDesk<NoteAddress>) -> Self {
         Self { letters: LetterCourier { desk, carrier: NoteCarrier(service.clone()) }, service }
@@ -57,7 +45,7 @@ impl Courier for FediverseCourier {
             let details = &delivery.webhook.details;
             let Some(service) = self.service.get() else { return CarryOutcome::Wait(MOUNTED_AFTER) };
             if let Some(post) = details.get(POST) {
-                let Ok(post) = serde_json::from_value::<Post>(post.clone()) else { return CarryOutcome::Never };
+                let Ok(post) = serde_json::from_value::<QueuedPost>(post.clone()) else { return CarryOutcome::Never };
                 return service.deliver_late(&post).await;
             }
             if let Some(letter) = details.get(LONG) {
@@ -70,6 +58,11 @@ impl Courier for FediverseCourier {
 }
 
 impl Carrier<NoteAddress> for NoteCarrier {
+    /// What a server does not take waits as a delivery of its own.
+    fn is_counted(&self) -> bool {
+        false
+    }
+
     fn send<'a>(&'a self, outgoing: Outgoing<'a, NoteAddress>) -> BoxFuture<'a, CarryOutcome> {
         Box::pin(async move {
             let Some(service) = self.0.get() else { return CarryOutcome::Wait(MOUNTED_AFTER) };
@@ -92,31 +85,58 @@ impl Service {
         told: &NoteContent<'_>,
     ) -> Result<CarryOutcome, Error> {
         let host = self.host();
+        if KeptNotes::of(host).is_withdrawn(&letter.token).await? {
+            return Ok(CarryOutcome::Delivered);
+        }
         let Some(kept) = self.composed(letter, token, told).await? else {
-            // A task that was cancelled has nothing to tell.
+            // A task that was cancelled has nothing to tell, nor has one whose question says something else by now.
             return Ok(CarryOutcome::Delivered);
         };
         if Relations::of(host).is(Relation::Blocks, &letter.agent, &letter.address.actor).await? {
             return Ok(CarryOutcome::Never);
         }
-        let (activity, inbox) = (compose::create(&kept.note), &letter.address.inbox);
-        match self.federation.post(host, &letter.agent, inbox, &activity).await {
+        let answered = |content: Content<'_>| AnsweredQuestion {
+            is_refusal: content.kind() == AnswerKind::Refusal,
+            asked_at: letter.asked_at,
+        };
+        let post = QueuedPost {
+            agent: letter.agent.clone(),
+            inbox: letter.address.inbox.clone(),
+            reader: letter.address.actor.clone(),
+            activity: match kept.is_update {
+                true => compose::update(&kept.note, kept.revision),
+                false => compose::create(&kept.note),
+            },
+            answered: told.content().map(answered),
+        };
+        match self.attempt(&post).await {
             CarryOutcome::Later => {
                 // Longer than its task is kept.
-                let reader = &letter.address.actor;
-                self.send(&letter.agent, inbox, reader, letter.sender.account(), &activity, DELIVERY_TTL).await?;
+                self.send(&post, letter.sender.account(), DELIVERY_TTL).await?;
                 Ok(CarryOutcome::Delivered)
             }
             outcome => Ok(outcome),
         }
     }
 
+    /// Makes one attempt at an activity, and counts it if it is an answer.
+    async fn attempt(&self, post: &QueuedPost) -> CarryOutcome {
+        let host = self.host();
+        let outcome = self.federation.post(host, &post.agent, &post.inbox, &post.activity).await;
+        if let Some(AnsweredQuestion { is_refusal, asked_at }) = &post.answered {
+            let kind = if *is_refusal { AnswerKind::Refusal } else { AnswerKind::Answer };
+            let since = asked_at.filter(|_| !is_refusal).map(|asked_at| host.clock().now().duration_since(asked_at));
+            host.metrics().platforms.answer(NAME, kind, outcome, since);
+        }
+        outcome
+    }
+
     /// Delivers what waited, unless its reader blocked the agent meanwhile. ActivityPub 6.9.
-    async fn deliver_late(&self, post: &Post) -> CarryOutcome {
+    async fn deliver_late(&self, post: &QueuedPost) -> CarryOutcome {
         let host = self.host();
         let blocks = Relations::of(host).is(Relation::Blocks, &post.agent, &post.reader).await;
         match blocks {
-            Ok(false) => self.federation.post(host, &post.agent, &post.inbox, &post.activity).await,
+            Ok(false) => self.attempt(post).await,
             Ok(true) => CarryOutcome::Never,
             Err(error) => {
                 tracing::warn!(%error, "it is not known whether the reader of what waits blocked its agent");
@@ -128,8 +148,10 @@ impl Service {
     /// The note of a token: the one that was kept, so that each attempt sends the same, or a new one.
     async fn composed(&self, letter: &Letter, token: &str, told: &NoteContent<'_>) -> Result<Option<KeptNote>, Error> {
         let (host, notes) = (self.host(), KeptNotes::of(self.host()));
-        if let Some(kept) = notes.find(token).await? {
-            return Ok(Some(kept));
+        let revision = letter.address.revision;
+        let (last, before) = notes.last(token).await?;
+        if let Some(kept) = before.filter(|kept| kept.revision >= revision) {
+            return Ok(Some(kept).filter(|kept| kept.revision == revision));
         }
         let resident = host.directory().find(&letter.agent).unwrap_or(host.directory().default_agent());
         let whole = ids::mint(host.entropy().as_ref());
@@ -142,7 +164,10 @@ impl Service {
             now: host.clock().now(),
             whole: &names::whole(host.site(), &whole),
         };
-        let Some(composed) = compose(told, letter, token, &style) else { return Ok(None) };
+        let Some(mut composed) = compose(told, letter, token, &style) else { return Ok(None) };
+        if last > 0 {
+            composed.note["updated"] = style.now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into();
+        }
         let is_public = composed.is_public;
         let kept = KeptNote {
             agent: letter.agent.clone(),
@@ -150,10 +175,12 @@ impl Service {
             is_public,
             note: composed.note,
             words: composed.words,
+            revision,
+            is_update: last > 0,
         };
         // What everybody may read is whole where the note is.
         let whole = (composed.is_cut && !is_public).then_some(whole.as_str());
-        let kept = notes.keep(letter, token, kept, whole).await?;
+        let kept = notes.keep(letter, token, kept, last, whole).await?;
         if is_public && self.settings.featured_answers && matches!(told, NoteContent::Content(_)) {
             notes.feature(letter, &names::note(host.site(), &letter.agent, token)).await?;
         }

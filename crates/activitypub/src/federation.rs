@@ -13,6 +13,7 @@ use moka::sync::Cache;
 use serde_json::Value;
 use url::Url;
 
+use crate::away::AwayServers;
 use crate::iri::Iri;
 use crate::key::ActorKey;
 use crate::limits::{ACTOR_FRESH, NODEINFO_TIME_MAX, POST_TIME_MAX, SERVERS_MAX};
@@ -43,6 +44,7 @@ pub(crate) struct Federation {
     pub(crate) key: ActorKey,
     /// The form that a server took last; the draft where it is not known.
     forms: Cache<String, SignatureForm>,
+    away: AwayServers,
     /// Characters of notes, by server.
     note_chars: moka::future::Cache<String, Option<usize>>,
 }
@@ -62,7 +64,13 @@ impl Federation {
     pub(crate) fn new(egress: Arc<Egress>) -> Self {
         let note_chars =
             moka::future::Cache::builder().max_capacity(SERVERS_MAX as u64).time_to_live(ACTOR_FRESH).build();
-        Self { egress, key: ActorKey::default(), forms: Cache::new(SERVERS_MAX as u64), note_chars }
+        Self {
+            egress,
+            key: ActorKey::default(),
+            forms: Cache::new(SERVERS_MAX as u64),
+            away: AwayServers::default(),
+            note_chars,
+        }
     }
 
     /// The actor or object behind a name, asked for by `agent`.
@@ -110,6 +118,10 @@ impl Federation {
     pub(crate) async fn post(&self, host: &Host, agent: &Handle, inbox: &Iri, activity: &Value) -> CarryOutcome {
         let Ok(body) = serde_json::to_vec(activity).map(Bytes::from) else { return CarryOutcome::Never };
         let server = inbox.authority().to_owned();
+        if self.away.has(&server, host.clock().now()) {
+            tracing::debug!(server, "a server that could not be reached is left alone");
+            return CarryOutcome::Later;
+        }
         let form = self.forms.get(&server).unwrap_or(SignatureForm::Draft);
         let mut status = self.post_as(host, agent, inbox, &body, form).await;
         if let Ok(StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) = status {
@@ -138,13 +150,19 @@ impl Federation {
         let bounds = Deadlines { total: bounds.total.min(POST_TIME_MAX), ..bounds };
         let request = UpstreamRequest { headers, ..UpstreamRequest::post(inbox.as_str(), body.clone()) };
         match self.egress.send(Purpose::Federation, request.within(bounds)).await {
-            Ok(answer) => Ok(answer.status),
+            Ok(answer) => {
+                self.away.answered(inbox.authority());
+                Ok(answer.status)
+            }
             // Our own rules forbid it now and for good.
             Err(EgressError::Refused(refusal)) => {
                 tracing::warn!(%refusal, server = inbox.authority(), "an inbox is not delivered to");
                 Ok(StatusCode::GONE)
             }
-            Err(error) => Err(FetchError::Failed(error.log_reason())),
+            Err(error) => {
+                self.away.failed(inbox.authority(), host.clock().now());
+                Err(FetchError::Failed(error.log_reason()))
+            }
         }
     }
 
@@ -163,9 +181,9 @@ impl Federation {
         let url = Url::parse(url.as_str()).map_err(|error| FetchError::Failed(error.to_string()))?;
         let (keyid, now) = (names::key(host.site(), agent), host.clock().now());
         let signed = match form {
-            SignatureForm::Draft => signature::sign(key, &keyid, method, &url, headers, body, now),
+            SignatureForm::Draft => signature::sign(&key, &keyid, method, &url, headers, body, now),
             SignatureForm::Message => {
-                let signer = RequestSigner { key: key.clone(), keyid };
+                let signer = RequestSigner { key: (*key).clone(), keyid };
                 signer.sign(method, &url, headers, body, now, host.entropy().as_ref())
             }
         };

@@ -1,6 +1,8 @@
 //! Answers that are kept, so that servers and people can read them where a note says that they are. For as long as a
 //! conversation is, on the account of who asked.
 
+use std::collections::BTreeMap;
+
 use aws_lc_rs::digest::{SHA256, digest};
 use forecourt_core::limits::THREAD_TTL;
 use forecourt_core::store::Span;
@@ -12,7 +14,7 @@ use serde_json::{Value, json};
 use crate::NAME;
 use crate::iri::Iri;
 use crate::letter::Letter;
-use crate::limits::FEATURED_MAX;
+use crate::limits::{ASKS_PER_NOTE_MAX, FEATURED_MAX};
 
 /// An answer as it was sent.
 #[derive(Clone, Serialize, Deserialize)]
@@ -26,6 +28,20 @@ pub(crate) struct KeptNote {
     pub(crate) note: Value,
     /// All that was said, in markdown.
     pub(crate) words: String,
+    /// Which edit of its question it answers.
+    #[serde(default)]
+    pub(crate) revision: u32,
+    /// Whether another answer was there before, whose place it takes.
+    #[serde(default)]
+    pub(crate) is_update: bool,
+}
+
+/// What a note asked of one agent.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct AskedNote {
+    pub(crate) letter: Letter,
+    /// A hash of what it said.
+    pub(crate) said: String,
 }
 
 /// The answers of a host.
@@ -50,13 +66,20 @@ impl KeptNotes {
         self.read(&stream("whole", token)).await
     }
 
-    /// Keeps an answer under its token, and, with a `whole`, where its words are for whoever has the link. The first of
-    /// a token stays, which is the one that counts.
+    /// What the last answer called `token` is, with its number; none where it was deleted.
+    pub(crate) async fn last(&self, token: &str) -> Result<(u64, Option<KeptNote>), Error> {
+        let entry = self.ledger.last(&stream("note", token)).await?;
+        Ok(entry.map_or((0, None), |(number, entry)| (number, serde_json::from_value(entry.body).ok())))
+    }
+
+    /// Keeps an answer under its token, behind the one of number `last`, and, with a `whole`, where its words are for
+    /// whoever has the link. The first one there stays, which is the one that counts.
     pub(crate) async fn keep(
         &self,
         letter: &Letter,
         token: &str,
         kept: KeptNote,
+        last: u64,
         whole: Option<&str>,
     ) -> Result<KeptNote, Error> {
         let body = serde_json::to_value(&kept).map_err(Error::internal)?;
@@ -64,10 +87,48 @@ impl KeptNotes {
             // Before the note that tells of it.
             self.append(letter, &stream("whole", whole), body.clone()).await?;
         }
-        match self.append(letter, &stream("note", token), body).await? {
+        let account = letter.sender.account();
+        let name = stream("note", token);
+        match self.ledger.append_on(account, &name, body, Some(self.until), Some(last)).await?.is_some() {
             true => Ok(kept),
             false => Ok(self.find(token).await?.unwrap_or(kept)),
         }
+    }
+
+    /// Keeps what a note asks of an agent; whether there is room for one more of this note.
+    pub(crate) async fn keep_asked(&self, asked: &AskedNote) -> Result<bool, Error> {
+        let (stream, account) = (asks_of(&asked.letter.address.note), asked.letter.sender.account());
+        if self.ledger.last(&stream).await?.is_some_and(|(number, _)| number >= ASKS_PER_NOTE_MAX as u64) {
+            return Ok(false);
+        }
+        let body = serde_json::to_value(asked).map_err(Error::internal)?;
+        self.ledger.append_on(account, &stream, body, Some(self.until), None).await?;
+        Ok(true)
+    }
+
+    /// What a note of `actor` asked of each agent, as it was last.
+    pub(crate) async fn asked(&self, note: &Iri, actor: &Iri) -> Result<BTreeMap<Handle, AskedNote>, Error> {
+        let entries = self.ledger.entries(&asks_of(note), Span::After(0), ASKS_PER_NOTE_MAX).await?;
+        let asked = entries.into_iter().filter_map(|(_, entry)| serde_json::from_value::<AskedNote>(entry.body).ok());
+        // Somebody else of that server may have named a note alike.
+        let own = asked.filter(|asked| asked.letter.address.actor == *actor);
+        Ok(own.map(|asked| (asked.letter.agent.clone(), asked)).collect())
+    }
+
+    /// Notes that the question of a letter was deleted: it is not answered, and its answer is not there any more.
+    pub(crate) async fn withdraw(&self, letter: &Letter) -> Result<(), Error> {
+        self.append(letter, &stream("withdrawn", &letter.token), Value::Bool(true)).await?;
+        let account = letter.sender.account();
+        let note = stream("note", &letter.token);
+        if self.ledger.last(&note).await?.is_some() {
+            self.ledger.append_on(account, &note, Value::Null, Some(self.until), None).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether that was noted.
+    pub(crate) async fn is_withdrawn(&self, token: &str) -> Result<bool, Error> {
+        Ok(self.ledger.last(&stream("withdrawn", token)).await?.is_some())
     }
 
     /// Features a public answer of an agent.
@@ -124,6 +185,11 @@ impl KeptNotes {
         let entry = self.ledger.last(stream).await?;
         Ok(entry.and_then(|(_, entry)| serde_json::from_value(entry.body).ok()))
     }
+}
+
+/// The stream of what a note asks.
+fn asks_of(note: &Iri) -> String {
+    stream("asks", note.as_str())
 }
 
 /// Tokens are capabilities: the store knows their hashes alone.

@@ -26,6 +26,9 @@ pub(crate) struct NoteAddress {
     pub(crate) is_public: bool,
     /// How many agents handed the question on.
     pub(crate) hop: u32,
+    /// Which edit of the question it answers; 0 for the question as it was first.
+    #[serde(default)]
+    pub(crate) revision: u32,
 }
 
 /// What an answer is sent to.
@@ -43,6 +46,7 @@ impl NoteAddress {
             note,
             is_public,
             hop,
+            revision: 0,
         }
     }
 }

@@ -10,8 +10,8 @@
 //! | `service.rs`, `service/` | activities to the host |
 //! | `relations.rs` | followers and blocks |
 //! | `letter.rs`, `compose.rs`, `kept.rs` | an answer as a note |
-//! | `courier.rs`, `federation.rs`, `key.rs` | what is due, signed and delivered |
-//! | `actor.rs`, `doubts.rs` | what describes an agent, and this server; what a public one would lack |
+//! | `courier.rs`, `federation.rs`, `away.rs`, `key.rs` | what is due, signed and delivered |
+//! | `actor.rs`, `doubts.rs`, `presence.rs` | what describes an agent, and this server; what a public one would lack, and whether it is found |
 //! | `surface.rs`, `surface/` | the paths |
 //! | `section.rs` | the section `[activitypub]` |
 //!
@@ -20,6 +20,7 @@
 
 mod actor;
 mod actors;
+mod away;
 mod compose;
 mod courier;
 mod doubts;
@@ -33,6 +34,7 @@ pub mod limits;
 mod lookups;
 mod names;
 mod note;
+mod presence;
 mod relations;
 mod section;
 mod sender;
@@ -43,13 +45,15 @@ mod wire;
 
 use std::sync::Arc;
 
-use forecourt_core::{AgentCard, Ending, Endpoint, Error, Site};
+use forecourt_core::{AgentCard, Ending, Endpoint, Error, Site, Timestamp};
 use forecourt_correspondence::OpenDesk;
 use forecourt_egress::Egress;
-use forecourt_host::Courier;
+use forecourt_host::{Courier, KeyRotation};
 use forecourt_settings::{Problems, Section};
+use forecourt_surface::connector::NetworkKind;
 use forecourt_surface::failure::HostFailure;
 use forecourt_surface::{Mount, Protocol, Surface, Wire};
+use futures::future::BoxFuture;
 use http::StatusCode;
 
 use courier::{FediverseCourier, OpenService};
@@ -72,6 +76,10 @@ pub const PROTOCOL: Protocol = Protocol {
     open: |section| Ok(Box::new(ActivityPubWire::open(section)?)),
     spelling,
 };
+
+/// The Fediverse, as the command line knows it.
+pub const NETWORK: NetworkKind =
+    NetworkKind { name: "fediverse", protocol: NAME, steps: presence::steps, try_addresses: presence::try_addresses };
 
 /// ActivityPub with the settings of one deployment.
 struct ActivityPubWire {
@@ -118,6 +126,12 @@ impl Wire for ActivityPubWire {
         let service = Service::new(mount, self.settings.clone(), federation);
         let _ = self.desk.set(service.desk.clone());
         let _ = self.service.set(service.clone());
+        let host = mount.host.clone();
+        let rotate = move || -> BoxFuture<'static, Result<Timestamp, Error>> {
+            let host = host.clone();
+            Box::pin(async move { key::rotate(&host).await })
+        };
+        mount.services.publish(Arc::new(KeyRotation { platform: NAME, rotate: Box::new(rotate) }));
         Ok(vec![Surface::Http(surface::routes(service, mount.pages.clone()))])
     }
 

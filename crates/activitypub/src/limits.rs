@@ -64,6 +64,9 @@ pub(crate) const CHANGES_PER_ACTOR_PER_HOUR: u32 = 30;
 /// Follows and blocks of all actors within an hour; further ones are put off with 429. With [`ACCEPT_TTL`] a bound on
 /// what waits for servers that take nothing, well below what the queue of deliveries holds.
 pub(crate) const CHANGES_PER_HOUR: u32 = 2_000;
+/// How long a follow or a block is remembered. Whoever says it again is remembered anew; actors that nobody hears of any
+/// more would leave rows for ever.
+pub(crate) const RELATION_TTL: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// How long it is of use to say that a follow is accepted: whoever follows once more is told once more.
 pub(crate) const ACCEPT_TTL: Duration = Duration::from_secs(60 * 60);
 
@@ -75,6 +78,8 @@ pub const ANSWER_CHARS_MAX: u32 = 5_000;
 pub(crate) const WHOLE_BYTES_MAX: usize = 64 * 1024;
 /// Pictures of an answer.
 pub(crate) const PICTURES_MAX: usize = 4;
+/// Times that one note asks, its agents and its edits together; further edits change nothing.
+pub(crate) const ASKS_PER_NOTE_MAX: usize = 50;
 /// Answers that are featured, the latest ones.
 pub(crate) const FEATURED_MAX: usize = 20;
 /// How long a question is worked on before its asker is told that it takes longer.
@@ -87,6 +92,15 @@ pub(crate) const DELIVERY_TTL: Duration = Duration::from_secs(3 * 24 * 60 * 60);
 /// How long a server may take to answer a delivery, from the lookup of its name to the last byte.
 pub(crate) const POST_TIME_MAX: Duration = Duration::from_secs(15);
 
+/// Deliveries to a server that fail one after the other before it is left alone.
+pub(crate) const AWAY_AFTER: u32 = 3;
+/// How long a server is left alone that could not be reached: what is due there waits without being tried.
+pub(crate) const AWAY_FOR: Duration = Duration::from_secs(30);
+
+/// How long a node goes by the key of the actors that it has read.
+pub(crate) const KEY_FRESH: Duration = Duration::from_secs(60);
+/// How long after it was made a key that takes the place of another begins to sign.
+pub(crate) const KEY_BEGINS_AFTER: Duration = Duration::from_secs(2 * 60);
 /// How long others may keep what is published of an actor.
 pub(crate) const ACTOR_PUBLISHED_FRESH: Duration = Duration::from_secs(30 * 60);
 /// How long others may keep what changes with each answer.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::NAME;
 use crate::iri::Iri;
+use crate::limits::RELATION_TTL;
 
 /// Rounds of reading and writing before a count is left as it is: each lost race to write costs one.
 const ATTEMPTS_MAX: usize = 16;
@@ -25,6 +26,8 @@ pub(crate) enum Relation {
 /// The relations of actors to the agents of a host.
 pub(crate) struct Relations {
     ledger: Ledger,
+    /// When what is written now is forgotten.
+    until: Option<Timestamp>,
 }
 
 impl Relation {
@@ -38,7 +41,7 @@ impl Relation {
 
 impl Relations {
     pub(crate) fn of(host: &Host) -> Self {
-        Self { ledger: host.ledger(NAME) }
+        Self { ledger: host.ledger(NAME), until: host.clock().now().checked_add(RELATION_TTL).ok() }
     }
 
     /// Whether an actor stands so to an agent.
@@ -47,8 +50,8 @@ impl Relations {
         Ok(entry.is_some_and(|(_, entry)| entry.body == Value::Bool(true)))
     }
 
-    /// Says how an actor stands to an agent from now on, on the actor's account; nothing is written where it stood so
-    /// before.
+    /// Says how an actor stands to an agent from now on and for [`RELATION_TTL`], on the actor's account; nothing is
+    /// written where it stood so before.
     pub(crate) async fn set(
         &self,
         relation: Relation,
@@ -57,7 +60,7 @@ impl Relations {
         account: &Account,
         holds: bool,
     ) -> Result<(), Error> {
-        self.set_until(relation, agent, actor, account, holds, None).await
+        self.set_until(relation, agent, actor, account, holds, self.until).await
     }
 
     /// The same until a moment, from which on it stands as before.
@@ -104,7 +107,7 @@ impl Relations {
             let (number, total) = self.counted(agent).await?;
             let total = if is_one_more { total.saturating_add(1) } else { total.saturating_sub(1) };
             let body = json!({"total": total});
-            if self.ledger.append(&format!("followers:{agent}"), body, None, Some(number)).await?.is_some() {
+            if self.ledger.append(&format!("followers:{agent}"), body, self.until, Some(number)).await?.is_some() {
                 return Ok(());
             }
         }

@@ -4,26 +4,26 @@
 //! name of its note, whichever inbox it comes to and however often.
 
 mod changes;
+mod edits;
+mod queue;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use forecourt_core::limits::HOPS_MAX;
-use forecourt_core::store::{Notification, Webhook};
 use forecourt_core::{Error, Handle, Message, MessageId, PolicyPart, Site};
 use forecourt_correspondence::{Acceptance, SenderQuota};
-use forecourt_host::{Host, HostedAgent, TaskName};
+use forecourt_host::{EventOutcome, Host, HostedAgent, PlatformState, Platforms};
 use forecourt_jose::ProofError;
 use forecourt_surface::Mount;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::NAME;
 use crate::actors::{RemoteActor, RemoteActors};
 use crate::federation::Federation;
 use crate::iri::Iri;
-use crate::kept::KeptNotes;
+use crate::kept::{AskedNote, KeptNotes};
 use crate::letter::{Desk, Letter, NoteAddress};
-use crate::limits::{CHANGES_PER_ACTOR_PER_HOUR, CHANGES_PER_HOUR, DELIVERY_RETRIES, LONG_WORK};
+use crate::limits::{CHANGES_PER_ACTOR_PER_HOUR, CHANGES_PER_HOUR};
 use crate::names;
 use crate::note::InboundNote;
 use crate::relations::{Relation, Relations};
@@ -32,10 +32,9 @@ use crate::sender::sender;
 use crate::signature::{ArrivedRequest, UnprovenSignature};
 use crate::wire::{Activity, ActivityKind, DecodeError};
 
-/// What a notice holds that is one activity on its way to one inbox.
-pub(crate) const POST: &str = "post";
-/// What a notice holds that looks whether a question takes long.
-pub(crate) const LONG: &str = "long";
+use self::edits::{fingerprint, said, task_name};
+
+pub(crate) use queue::{AnsweredQuestion, LONG, POST, QueuedPost};
 
 /// What every activity can need.
 pub(crate) struct Service {
@@ -72,8 +71,23 @@ pub(crate) enum InboxError {
     Host(#[from] Error),
 }
 
+impl InboxError {
+    /// As what it is counted.
+    pub(crate) fn outcome(&self) -> EventOutcome {
+        match self {
+            Self::Decode(_) => EventOutcome::Malformed,
+            Self::Unproven(ProofError::KeysUnavailable) | Self::Later(_) | Self::Host(_) => EventOutcome::Failed,
+            Self::Unproven(_) | Self::OtherSigner => EventOutcome::Forged,
+            Self::TooMany => EventOutcome::TooMany,
+        }
+    }
+}
+
 impl Service {
     pub(crate) fn new(mount: &Mount, settings: ActivityPubSettings, federation: Arc<Federation>) -> Arc<Self> {
+        let agents = settings.agents.iter().filter_map(|handle| Handle::parse(handle).ok()).collect();
+        let agents = Some(agents).filter(|agents: &Vec<Handle>| !agents.is_empty());
+        Platforms::of(&mount.services).add(PlatformState { platform: NAME, name: None, agents });
         Arc::new(Self {
             desk: Arc::new(Desk::new(Arc::clone(&mount.host), settings.messages_per_actor_per_hour)),
             actors: RemoteActors::new(federation.clone()),
@@ -112,17 +126,17 @@ impl Service {
     }
 
     /// Takes one activity.
-    pub(crate) async fn take(&self, request: &ArrivedRequest<'_>) -> Result<(), InboxError> {
+    pub(crate) async fn take(&self, request: &ArrivedRequest<'_>) -> Result<EventOutcome, InboxError> {
         let activity = Activity::read(request.body)?;
         if activity.deletes_actor() && !self.actors.knows(&activity.actor).await {
             // Servers tell all others of each account that is gone, whose key is gone too. Nothing is known of it here,
             // so that nothing is to be done, and nobody has to be believed.
-            return Ok(());
+            return Ok(EventOutcome::Ignored);
         }
         let actor = match self.reader(request).await {
             Ok(actor) => actor,
             // Its server confirms that it is gone.
-            Err(ProofError::UnknownKey) if activity.deletes_actor() => return Ok(()),
+            Err(ProofError::UnknownKey) if activity.deletes_actor() => return Ok(EventOutcome::Ignored),
             Err(fault) => return Err(InboxError::Unproven(fault)),
         };
         if actor.id != activity.actor {
@@ -133,50 +147,68 @@ impl Service {
             return self.on_create(&activity, &actor).await;
         }
         let threads = self.desk.threads();
-        if !activity.kind.changes_something() || threads.was_taken(activity.id.as_str().as_bytes()).await? {
-            return Ok(());
+        if !activity.kind.changes_something() {
+            return Ok(EventOutcome::Ignored);
+        }
+        if threads.was_taken(activity.id.as_str().as_bytes()).await? {
+            return Ok(EventOutcome::Repeated);
         }
         // Nothing is remembered of what changes nothing: each server tells all others of each note that is deleted.
-        match self.change(&activity, &actor).await? {
-            true => Ok(threads.take(activity.id.as_str().as_bytes()).await?),
-            false => Ok(()),
+        let outcome = self.change(&activity, &actor).await?;
+        if outcome == EventOutcome::Taken {
+            threads.take(activity.id.as_str().as_bytes()).await?;
         }
+        Ok(outcome)
     }
 
-    async fn on_create(&self, activity: &Activity, actor: &RemoteActor) -> Result<(), InboxError> {
+    async fn on_create(&self, activity: &Activity, actor: &RemoteActor) -> Result<EventOutcome, InboxError> {
         let fetched;
         let object = match &activity.object {
             Value::String(name) => {
                 let name = Iri::parse(name).filter(|name| name.is_beside(&actor.id));
                 let name = name.ok_or(DecodeError::Foreign("object"))?;
-                let Some(resident) = self.residents().next() else { return Ok(()) };
+                let Some(resident) = self.residents().next() else { return Ok(EventOutcome::Ignored) };
                 let object = self.actors.object(self.host(), resident.card.handle(), &name).await;
                 fetched = object.map_err(|_| Error::unavailable())?;
                 &fetched
             }
             object => object,
         };
-        let Some(note) = InboundNote::read(object, &actor.id, self.site())? else { return Ok(()) };
+        let note = InboundNote::read(object, &actor.id, self.site())?;
+        let Some(note) = note else { return Ok(EventOutcome::Ignored) };
+        let mut outcome = EventOutcome::Ignored;
         for agent in &note.agents {
             if let Some(resident) = self.resident(agent) {
-                self.deliver(resident, &note, actor).await?;
+                let came = self.deliver(resident, &note, actor, None).await?;
+                // One that is asked is enough.
+                outcome = if outcome == EventOutcome::Taken { outcome } else { came };
             }
         }
-        Ok(())
+        Ok(outcome)
     }
 
-    /// Hands a note to one agent.
-    async fn deliver(&self, resident: &HostedAgent, note: &InboundNote, actor: &RemoteActor) -> Result<(), InboxError> {
+    /// Hands a note to one agent; with `before`, an edit of it, whose answer takes the place of the one before.
+    async fn deliver(
+        &self,
+        resident: &HostedAgent,
+        note: &InboundNote,
+        actor: &RemoteActor,
+        before: Option<&AskedNote>,
+    ) -> Result<EventOutcome, InboxError> {
         let (agent, now) = (resident.card.handle(), self.host().clock().now());
-        let fingerprint = [agent.as_str().as_bytes(), note.id.as_str().as_bytes()].join(&0);
+        let said = said(&note.parts);
+        // A copy of the last edit, which may have been cut short, is that one again.
+        let is_copy = before.is_some_and(|before| before.said == said);
+        let revision = before.map_or(0, |before| before.letter.address.revision + u32::from(!is_copy));
+        let fingerprint = fingerprint(agent, &note.id, &said, revision);
         let threads = self.desk.threads();
         // Before anybody is counted: servers deliver to each inbox, and again when they did not hear the answer.
         if threads.was_taken(&fingerprint).await? {
-            return Ok(());
+            return Ok(EventOutcome::Repeated);
         }
         if let Some(why) = self.unanswered(agent, note, actor).await? {
             tracing::info!(why, "a note that is not answered was dropped");
-            return Ok(());
+            return Ok(EventOutcome::Dropped);
         }
         let sender = sender(actor, &resident.card.address, now);
         let address = NoteAddress::new(actor, note.id.clone(), note.is_public, note.hop);
@@ -190,7 +222,7 @@ impl Service {
         }
         let known = self.conversation(agent, note, &reader).await?;
         let letter = self.desk.letter(agent.clone(), sender, note.language.clone(), known, address);
-        let letter = KeptNotes::of(self.host()).first_of(letter).await?;
+        let letter = self.letter_for(letter, before, revision).await?;
         // What replies to this note goes on with the same conversation, answered or not: else it would begin one anew
         // behind the last answer.
         threads.remember(note.id.as_str(), agent, &reader, &letter.conversation).await?;
@@ -199,12 +231,17 @@ impl Service {
         let most = if actor.is_bot { bots } else { self.settings.answers_per_thread.get().into() };
         if turns > most {
             tracing::info!(most, "a conversation that is too long is not answered any more");
-            return Ok(());
+            return Ok(EventOutcome::Dropped);
         }
-        self.ask(note, &letter).await?;
+        let asked = AskedNote { letter, said };
+        // Before it is asked: whoever deletes the note meanwhile finds it.
+        if !is_copy && !KeptNotes::of(self.host()).keep_asked(&asked).await? {
+            return Ok(EventOutcome::Dropped);
+        }
+        self.ask(note, &asked.letter).await?;
         // After the task is durable: a crash in between has the message handed over twice, to the same task.
         threads.take(&fingerprint).await?;
-        Ok(())
+        Ok(EventOutcome::Taken)
     }
 
     /// Why a note is not answered, if it is not.
@@ -233,52 +270,12 @@ impl Service {
     async fn ask(&self, note: &InboundNote, letter: &Letter) -> Result<(), InboxError> {
         let id = MessageId::parse(note.id.as_str());
         let message = Message { hop: note.hop, ..self.desk.message(id, letter, note.parts.clone()) };
-        let key = format!("{NAME}\0{}\0{}", letter.agent, note.id);
-        let name = Arc::new(TaskName { key: key.into(), said: Vec::new() });
+        let name = task_name(&letter.agent, &note.id, letter.address.revision);
         match self.desk.ask(message, letter, Some(name)).await? {
             Acceptance::Taken => self.look_later(letter).await.map_err(InboxError::Host),
             Acceptance::Later(part) => Err(InboxError::Later(part)),
             // Who wrote is always proven here.
             Acceptance::Untold(_) => Ok(()),
         }
-    }
-
-    /// Has it looked after a while whether the question is answered.
-    async fn look_later(&self, letter: &Letter) -> Result<(), Error> {
-        let now = self.host().clock().now();
-        let webhook = self.webhook(&letter.address.inbox, LONG, json!(letter));
-        let due_at = now.checked_add(LONG_WORK).unwrap_or(now);
-        let expires_at = now.checked_add(2 * LONG_WORK).unwrap_or(now);
-        self.host().notify(Notification { webhook, account: letter.sender.account(), due_at, expires_at }).await
-    }
-
-    /// A delivery of this protocol, to this inbox.
-    fn webhook(&self, inbox: &Iri, key: &str, value: Value) -> Webhook {
-        Webhook {
-            id: forecourt_core::ids::mint(self.host().entropy().as_ref()),
-            protocol: NAME.to_owned(),
-            url: inbox.as_str().to_owned(),
-            secret: None,
-            callback: false,
-            retries: DELIVERY_RETRIES,
-            details: Map::from_iter([(key.to_owned(), value)]),
-        }
-    }
-
-    /// Has an activity of an agent delivered to the inbox of `reader`, now and for a time. Durable when this returns.
-    pub(crate) async fn send(
-        &self,
-        agent: &Handle,
-        inbox: &Iri,
-        reader: &Iri,
-        account: forecourt_core::Account,
-        activity: &Value,
-        time: Duration,
-    ) -> Result<(), Error> {
-        let now = self.host().clock().now();
-        let post = json!({"agent": agent, "inbox": inbox, "reader": reader, "activity": activity});
-        let webhook = self.webhook(inbox, POST, post);
-        let expires_at = now.checked_add(time).unwrap_or(now);
-        self.host().notify(Notification { webhook, account, due_at: now, expires_at }).await
     }
 }

@@ -10,7 +10,7 @@ use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, post};
 use forecourt_core::{ClientAddr, Handle};
-use forecourt_host::HostedAgent;
+use forecourt_host::{EventOutcome, HostedAgent};
 use forecourt_pages::Pages;
 use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::body::{BodyError, BodyLimits, is_json, read_limited};
@@ -110,21 +110,35 @@ async fn take(service: &Service, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let peer = head.extensions.get::<ClientAddr>().map(|client| client.0);
     if let Err(part) = service.host().meter(peer) {
+        service.desk.count_event(EventOutcome::TooMany);
         return put_off(StatusCode::TOO_MANY_REQUESTS, &part.message, part.kind.retry_after_seconds());
     }
     if !is_json(&head.headers) {
+        service.desk.count_event(EventOutcome::Malformed);
         return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, "an activity is sent as application/activity+json");
     }
     let body = match read_limited(body, &BodyLimits::with_bytes_max(ACTIVITY_BYTES_MAX)).await {
         Ok(body) => body,
-        Err(error @ BodyError::TooLarge { .. }) => return refusal(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string()),
-        Err(error @ BodyError::TooSlow) => return refusal(StatusCode::REQUEST_TIMEOUT, &error.to_string()),
-        Err(error @ BodyError::Broken) => return refusal(StatusCode::BAD_REQUEST, &error.to_string()),
+        Err(error) => {
+            service.desk.count_event(EventOutcome::Malformed);
+            return refusal(unread(&error), &error.to_string());
+        }
     };
     let target = target(service, &head);
-    match service.take(&arrived(service, &head, &target, &body)).await {
-        Ok(()) => HttpAnswer::empty(StatusCode::ACCEPTED, HeaderMap::new()).into_response(),
+    let taken = service.take(&arrived(service, &head, &target, &body)).await;
+    service.desk.count_event(taken.as_ref().map_or_else(InboxError::outcome, |outcome| *outcome));
+    match taken {
+        Ok(_) => HttpAnswer::empty(StatusCode::ACCEPTED, HeaderMap::new()).into_response(),
         Err(error) => failure(&error),
+    }
+}
+
+/// The status of a body that was not read.
+fn unread(error: &BodyError) -> StatusCode {
+    match error {
+        BodyError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        BodyError::TooSlow => StatusCode::REQUEST_TIMEOUT,
+        BodyError::Broken => StatusCode::BAD_REQUEST,
     }
 }
 

@@ -2,6 +2,7 @@
 //! they are tried through the whole program.
 
 mod answers;
+mod edits;
 mod flood;
 mod inbox;
 

@@ -10,6 +10,12 @@ pub const REASON_CHARS_MAX: usize = 500;
 pub(crate) const PAGE_DEFAULT: usize = 50;
 /// Things in a list.
 pub(crate) const PAGE_MAX: usize = 200;
+/// Tasks that are looked at for those that were asked over chats.
+pub(crate) const CHAT_TASKS_MAX: usize = 1_000;
+/// Tasks of chats that are listed.
+pub(crate) const CHAT_THREADS_MAX: usize = 50;
+/// Deliveries that are looked at for those of chats.
+pub(crate) const CHAT_DELIVERIES_MAX: usize = 1_000;
 /// Events of a task that are shown at once.
 pub(crate) const EVENTS_MAX: usize = 500;
 /// Characters of a text of an event, or of an answer, that are shown.

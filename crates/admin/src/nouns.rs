@@ -5,6 +5,7 @@ pub mod agents;
 pub mod alerts;
 pub mod bots;
 pub mod certificates;
+pub mod chats;
 pub mod checks;
 pub mod config;
 pub mod consents;

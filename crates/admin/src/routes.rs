@@ -12,8 +12,8 @@ use crate::access::{Command, OperatorAsk};
 use crate::api_error::ApiError;
 use crate::desk::Ask;
 use crate::nouns::{
-    ActionOutcome, Why, actions, agents, alerts, bots, certificates, config, consents, content, contracts, costs,
-    deliveries, deployment, history, hubs, limits, nodes, overview, questions, queue, records, refusals, reload,
+    ActionOutcome, Why, actions, agents, alerts, bots, certificates, chats, config, consents, content, contracts,
+    costs, deliveries, deployment, history, hubs, limits, nodes, overview, questions, queue, records, refusals, reload,
     search, servers, sessions, tasks, trends, usage, why,
 };
 use crate::role::Role;
@@ -176,6 +176,8 @@ pub(crate) static ROUTES: &[Route] = &[
     route!(Look "/content/{agent}/why" why::one => why::WhyFound, "Why an item is found for a question, or is not, by the index of this node")
         .with_needed_query(why::QUERY),
     route!(Look "/hubs" hubs::list => hubs::Hubs, "Hubs elsewhere whose agents this host fronts, and how they do"),
+    route!(Look "/chats" chats::list => chats::Chats, "Chats, the Fediverse and mail: what came over them, what is under way, and what was not delivered"),
+    route!(Act "/chats/rotate-key" chats::rotate_key => ActionOutcome, "Replaces the key with which agents sign in the Fediverse").with_body(WHY),
     route!(Look "/servers" servers::list => servers::Servers, "Servers behind this host on this node, and how they do"),
     route!(Look "/limits" limits::list => limits::Limits, "Bounds that callers of this node ran into"),
     route!(Look "/queue" queue::list => queue::Queue, "Questions that wait for the operator").with_query(queue::QUERY),

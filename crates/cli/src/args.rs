@@ -30,7 +30,6 @@ use forecourt::registry::CLIENT_COMMANDS;
 use forecourt::settings::ListenOverrides;
 use forecourt::{Deployment, Problems};
 use forecourt_settings::ProcessEnvironment;
-use forecourt_surface::connector::ConnectorKind;
 
 use crate::starters::Starter;
 
@@ -45,7 +44,7 @@ pub(crate) use import::ImportedFiles;
 pub(crate) use import::{ImportHub, ImportServer};
 pub(crate) use keys::{ApiKeysWhat, CreateApiKey, Keys, KeysWhat, ListApiKeys, RevokeApiKey};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
-pub(crate) use platforms::PlatformArguments;
+pub(crate) use platforms::{NetworkArguments, PlatformArguments, PlatformKind};
 pub(crate) use sockets::SocketFlags;
 pub(crate) use test::Test;
 pub(crate) use upkeep::{Backup, Completions, Health, Man, Restore, SchemaArguments, SchemaOf, Upgrade};
@@ -84,7 +83,7 @@ pub(crate) enum Invocation {
     /// One that comes with a protocol, and what was typed behind it.
     Client(&'static ClientCommand, ArgMatches),
     /// The steps that connect a platform, and what was typed behind its name.
-    Platform(&'static ConnectorKind, ArgMatches),
+    Platform(PlatformKind, ArgMatches),
 }
 
 /// Reads the command line.

@@ -40,7 +40,9 @@ mod way;
 use forecourt::Deployment;
 use forecourt_client::printable;
 
-use crate::args::{AuditWhat, Command, Invocation, ListenFlags, Place, VocabularyArguments, VocabularyWhat};
+use crate::args::{
+    AuditWhat, Command, Invocation, ListenFlags, Place, PlatformKind, VocabularyArguments, VocabularyWhat,
+};
 use crate::output::{Failure, Outcome};
 
 /// Runs the one command that was asked for.
@@ -48,7 +50,8 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
     let command = match invocation {
         Invocation::Own(command) => *command,
         Invocation::Client(client, typed) => return (client.run)(typed).await,
-        Invocation::Platform(kind, typed) => return connectors::steps(kind, &typed),
+        Invocation::Platform(PlatformKind::Connector(kind), typed) => return connectors::steps(kind, &typed),
+        Invocation::Platform(PlatformKind::Network(kind), typed) => return connectors::network_steps(kind, &typed),
     };
     match command {
         Command::Serve(serve) => serve::run(serve).await,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use forecourt_core::part::FileSource;
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{CollectedReply, Ending, Error, File, Language, Part, PolicyPart};
+use forecourt_core::{Ending, Error, File, Language, PolicyPart};
 use forecourt_correspondence::{Carrier, Content, Letter, Outgoing, answer_in_words};
 use forecourt_egress::Egress;
 use forecourt_host::{CarryOutcome, TaskAccess};
@@ -14,6 +14,7 @@ use forecourt_sentences::{Sentences, SpokenLanguage};
 use futures::future::BoxFuture;
 
 use crate::address::ChatAddress;
+use crate::answer::{texts, uploads};
 use crate::chat::Place;
 use crate::connector::{Connectors, Speaking};
 use crate::limits::FILES_PER_ANSWER_MAX;
@@ -54,11 +55,17 @@ impl<P: Platform> Carrier<ChatAddress<P>> for ChatCarrier<P> {
                 tracing::warn!("an answer was given up: its connector is not there any more");
                 return CarryOutcome::Never;
             };
+            if let Some(wait) = connector.pause.place(P::EDIT_EVERY) {
+                return CarryOutcome::Wait(wait);
+            }
             self.live.stop(&outgoing.letter.token).await;
             let speaking = Speaking { connector, egress: &self.egress };
             match send(speaking, &outgoing).await {
                 Ok(()) => CarryOutcome::Delivered,
-                Err(SendError::Platform(PlatformError::Later(wait))) => CarryOutcome::Wait(bounded(wait)),
+                Err(SendError::Platform(PlatformError::Later(wait))) => {
+                    connector.pause.begin(bounded(wait));
+                    CarryOutcome::Wait(bounded(wait))
+                }
                 Err(SendError::Platform(PlatformError::Refused(reason))) => {
                     tracing::warn!(reason, "the platform refused an answer");
                     CarryOutcome::Never
@@ -216,7 +223,7 @@ async fn answer<P: Platform>(
     for id in there.iter().skip(texts.len()) {
         platform.delete(speaking.egress, place, id).await?;
     }
-    for (number, file) in files(reply).enumerate().take(FILES_PER_ANSWER_MAX) {
+    for (number, file) in uploads(reply).take(FILES_PER_ANSWER_MAX) {
         if sent.contains(&SentItem::File(number)) {
             continue;
         }
@@ -236,30 +243,6 @@ fn messages_of(sent: &[SentItem]) -> Vec<String> {
         SentItem::File(_) | SentItem::TakenBack => None,
     };
     sent.iter().filter_map(id).collect()
-}
-
-/// The messages of an answer. None where there is nothing to tell, or nothing but files.
-fn texts(reply: &CollectedReply, marks: &dyn forecourt_pages::markdown::Marks, chars_max: usize) -> Vec<String> {
-    let Some(mut words) = answer_in_words(reply) else { return Vec::new() };
-    let has_words = reply.parts.iter().any(|part| forecourt_correspondence::part_in_words(part).is_some());
-    if !has_words && files(reply).next().is_some() && matches!(reply.ending, Ending::Complete) {
-        words.clear();
-    }
-    for file in files(reply) {
-        if let FileSource::Url { url, .. } = &file.source {
-            let name = file.name.as_deref().unwrap_or(url);
-            words.push_str(&format!("\n\n[{}]({url})", name.replace(['[', ']'], "")));
-        }
-    }
-    split(&to_blocks(&words, marks), chars_max)
-}
-
-fn files(reply: &CollectedReply) -> impl Iterator<Item = &File> {
-    let file = |part: &'_ Part| matches!(part, Part::File(_));
-    reply.parts.iter().filter(move |part| file(part)).filter_map(|part| match part {
-        Part::File(file) => Some(file),
-        _ => None,
-    })
 }
 
 /// The bytes of a file of an answer. `None` for one that is named by its address, or is not kept any more.

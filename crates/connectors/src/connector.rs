@@ -9,7 +9,9 @@ use forecourt_settings::{Problem, Section};
 use tokio::sync::Semaphore;
 
 use crate::limits::EVENTS_AT_ONCE_MAX;
+use crate::pause::Pause;
 use crate::platform::Platform;
+use crate::refusal_log::RefusalLog;
 use crate::settings::ConnectorSettings;
 
 /// The connectors of one kind, by name.
@@ -24,11 +26,22 @@ pub(crate) struct Connector<P> {
     pub(crate) section: Section,
     /// Events in the works.
     pub(crate) slots: Arc<Semaphore>,
+    /// How long the platform wants to be left alone.
+    pub(crate) pause: Pause,
+    pub(crate) refusals: RefusalLog,
 }
 
 impl<P: Platform> Connector<P> {
     pub(crate) fn new(name: Handle, platform: P, settings: ConnectorSettings, section: Section) -> Self {
-        Self { name, platform, settings, section, slots: Arc::new(Semaphore::new(EVENTS_AT_ONCE_MAX)) }
+        Self {
+            name,
+            platform,
+            settings,
+            section,
+            slots: Arc::new(Semaphore::new(EVENTS_AT_ONCE_MAX)),
+            pause: Pause::default(),
+            refusals: RefusalLog::default(),
+        }
     }
 
     /// What its file says of agents that are not there.

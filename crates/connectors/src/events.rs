@@ -1,6 +1,7 @@
 //! What an event asks for, one after the other where a request holds several.
 
 use forecourt_core::Error;
+use forecourt_host::EventOutcome;
 
 use crate::connector::Connector;
 use crate::intake::{Intake, Question, message_name};
@@ -10,30 +11,38 @@ impl<P: Platform> Intake<P> {
     /// Does what an event asks for. Whatever must not be lost is durable when this returns; fails where it must be sent
     /// again.
     pub(crate) async fn take(&self, connector: &Connector<P>, incoming: Incoming) -> Result<Reception, Error> {
-        let Incoming::Several(all) = incoming else { return self.take_one(connector, incoming).await };
+        let Incoming::Several(all) = incoming else { return self.take_counted(connector, incoming).await };
         let mut done = Ok(Reception::Taken);
         for one in all {
             // One that fails holds up none behind it: when all are sent again, those are found done.
-            if let Err(error) = self.take_one(connector, one).await {
+            if let Err(error) = self.take_counted(connector, one).await {
                 done = Err(error);
             }
         }
         done
     }
 
-    async fn take_one(&self, connector: &Connector<P>, incoming: Incoming) -> Result<Reception, Error> {
+    /// The same for one event, which is counted by what became of it.
+    async fn take_counted(&self, connector: &Connector<P>, incoming: Incoming) -> Result<Reception, Error> {
+        let taken = self.take_one(connector, incoming).await;
+        self.count(connector, *taken.as_ref().unwrap_or(&EventOutcome::Failed));
+        Ok(match taken? {
+            EventOutcome::Dropped => Reception::Dropped,
+            _ => Reception::Taken,
+        })
+    }
+
+    async fn take_one(&self, connector: &Connector<P>, incoming: Incoming) -> Result<EventOutcome, Error> {
         match self.looked_into(connector, incoming).await? {
             Incoming::Reply(_) | Incoming::Nothing | Incoming::Open(_) | Incoming::Several(_) => {
-                Ok(Reception::Taken)
+                Ok(EventOutcome::Ignored)
             }
             Incoming::Message(message) => {
                 let name = message_name(connector, &message.place, &message.message);
                 self.hear(connector, Question { message: &message, name, replaces: None }).await
             }
             Incoming::Edited(message) => self.hear_again(connector, &message).await,
-            Incoming::Deleted { place, message } => {
-                self.forget(connector, &place, &message).await.map(|()| Reception::Taken)
-            }
+            Incoming::Deleted { place, message } => self.forget(connector, &place, &message).await,
         }
     }
 

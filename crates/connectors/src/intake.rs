@@ -1,6 +1,8 @@
 //! A message to its agent: the first mention wins, a thread stays with its agent, and another mention switches to one
 //! that knows nothing of what was said before. Hub card 3.
 
+mod changes;
+
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -11,17 +13,17 @@ use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Error, File, Handle, Part, PolicyPart, Sender};
 use forecourt_correspondence::{Acceptance, Desk, Letter};
 use forecourt_egress::Egress;
-use forecourt_host::{Host, TaskAccess, TaskName};
+use forecourt_host::{EventOutcome, Host, TaskAccess, TaskName};
 use serde_json::{Map, json};
 
 use crate::address::ChatAddress;
 use crate::chat::{ChatFile, ChatMessage, Place};
-use crate::connector::{Connector, Connectors, Speaking};
+use crate::connector::{Connector, Connectors};
 use crate::in_hand::MessagesInHand;
 use crate::limits::{FILE_BYTES_MAX, FILES_MAX, TEXT_BYTES_MAX};
 use crate::live::LiveAnswers;
-use crate::platform::{Platform, Reception};
-use crate::records::{AskedQuestion, Records, SentItem, hash};
+use crate::platform::Platform;
+use crate::records::{AskedQuestion, Records, hash};
 use crate::sender::sender;
 
 /// What events of one kind of platform need.
@@ -52,29 +54,42 @@ enum Addressee {
 }
 
 impl<P: Platform> Intake<P> {
+    /// Counts an event of a connector by what became of it.
+    pub(crate) fn count(&self, connector: &Connector<P>, outcome: EventOutcome) {
+        let now = self.host.clock().now();
+        self.host.metrics().platforms.event(P::KIND, Some(&connector.name), outcome, now);
+    }
+
     /// Asks the agent of a message, if it is for one.
-    pub(crate) async fn hear(&self, connector: &Connector<P>, question: Question<'_>) -> Result<Reception, Error> {
-        let Some(desk) = self.desks.get(&connector.name) else { return Ok(Reception::Taken) };
+    pub(crate) async fn hear(
+        &self,
+        connector: &Connector<P>,
+        question: Question<'_>,
+    ) -> Result<EventOutcome, Error> {
+        let Some(desk) = self.desks.get(&connector.name) else { return Ok(EventOutcome::Ignored) };
         let (message, threads) = (question.message, desk.threads());
         let key = message.place.key(&connector.name);
         let stays_with = threads.agent(&key).await?;
         let is_for_others = message.is_for_others && !self.names_agent(connector, message);
         let goes_on = message.place.is_reply && stays_with.is_some() && !is_for_others;
         if !(message.place.is_direct || message.mentions_connector || goes_on) {
-            return Ok(Reception::Taken);
+            return Ok(EventOutcome::Ignored);
         }
-        let Some(_in_hand) = self.in_hand.take(&question.name) else { return Err(Error::unavailable()) };
+        let first = message_name(connector, &message.place, &message.message);
+        let Some(in_hand) = self.in_hand.take(&question.name, first) else { return Err(Error::unavailable()) };
         // Before the speaker is counted: platforms send an event again whose answer they did not hear.
         if threads.was_taken(question.name.as_bytes()).await? {
-            return Ok(Reception::Taken);
+            return Ok(EventOutcome::Repeated);
         }
         let addressee = self.addressee(connector, message, stays_with);
         let (Addressee::Agent(agent) | Addressee::Nobody(agent)) = &addressee;
         let (speaker, address) = self.speaker(connector, &question, agent).await;
         let reader = desk.reader(&speaker, &address);
         if !desk.admit(&reader) {
-            tracing::info!(connector = %connector.name, "a message was dropped: too many of one person within an hour");
-            return threads.take(question.name.as_bytes()).await.map(|()| Reception::Dropped);
+            // Nothing is written down of it: whoever floods would fill the store by that. It is counted again if the
+            // platform sends it again, and is too many still.
+            tracing::debug!(connector = %connector.name, "a message was dropped: too many of one person within an hour");
+            return Ok(EventOutcome::Dropped);
         }
         // Each person has a conversation of its own with each agent of a thread: nobody reads another's.
         let conversation = hash(&format!("{key}/{agent}"));
@@ -83,10 +98,15 @@ impl<P: Platform> Intake<P> {
         let letter = desk.letter(agent.clone(), speaker, language, Some(conversation), address);
         if let Addressee::Nobody(name) = &addressee {
             desk.tell(&self.nobody_called(connector, name), &letter).await?;
-            return threads.take(question.name.as_bytes()).await.map(|()| Reception::Taken);
+            threads.take(question.name.as_bytes()).await?;
+            return Ok(EventOutcome::Taken);
         }
         threads.remember(&key, agent, &reader, &letter.conversation).await?;
-        self.ask(connector, desk, &question, letter).await.map(|()| Reception::Taken)
+        self.ask(connector, desk, &question, letter).await?;
+        if in_hand.done() {
+            self.forget(connector, &message.place, &message.message).await?;
+        }
+        Ok(EventOutcome::Taken)
     }
 
     /// Puts the question to its agent, once.
@@ -130,54 +150,6 @@ impl<P: Platform> Intake<P> {
                 .for_each(|permit| self.live.follow(&self.host, speaking.clone(), permit, letter.clone()));
         }
         Ok(())
-    }
-
-    /// An edited message is asked anew where it says something else, and its answer takes the place of the one before.
-    pub(crate) async fn hear_again(&self, connector: &Connector<P>, message: &ChatMessage) -> Result<Reception, Error> {
-        let records = Records::of(&self.host, P::KIND);
-        let first = message_name(connector, &message.place, &message.message);
-        let said = hash(&message.text);
-        let before = records.question(&first).await?;
-        if before.as_ref().is_some_and(|before| before.said == said) {
-            return Ok(Reception::Taken);
-        }
-        if let Some(before) = &before {
-            self.cancel(before).await?;
-        }
-        // With the letter before it: who goes back to words that stood there once asks them again.
-        let name = match &before {
-            Some(before) => format!("{first}/{said}/{}", before.letter),
-            None => first,
-        };
-        self.hear(connector, Question { message, name, replaces: before.map(|before| before.letter) }).await
-    }
-
-    /// A question that was taken back is not answered, and an answer to it goes, too.
-    pub(crate) async fn forget(&self, connector: &Connector<P>, place: &Place, message: &str) -> Result<(), Error> {
-        let records = Records::of(&self.host, P::KIND);
-        let Some(asked) = records.question(&message_name(connector, place, message)).await? else { return Ok(()) };
-        // First, since an answer may be due at any moment.
-        records.keep_sent(asked.sender.account(), &asked.letter, &SentItem::TakenBack).await?;
-        self.cancel(&asked).await?;
-        self.live.stop(&asked.letter).await;
-        let speaking = Speaking { connector, egress: &self.egress };
-        for sent in records.sent(&asked.letter).await? {
-            if let SentItem::Message(id) = sent
-                && let Err(error) = speaking.connector.platform.delete(speaking.egress, place, &id).await
-            {
-                tracing::info!(%error, "an answer whose question was deleted is still there");
-            }
-        }
-        Ok(())
-    }
-
-    async fn cancel(&self, asked: &AskedQuestion) -> Result<(), Error> {
-        let name = TaskName { key: format!("{}\0{}", P::KIND, asked.task).into(), said: Vec::new() };
-        let Some(permit) = self.host.named_task(&name, TaskAccess::As(&asked.sender)).await? else { return Ok(()) };
-        match permit.cancel().await {
-            Err(Error::Conflict { .. } | Error::NotFound { .. }) | Ok(_) => Ok(()),
-            Err(error) => Err(error),
-        }
     }
 
     /// Whether the first mention is that of an agent that can be asked.

@@ -10,10 +10,11 @@
 //! | `wire.rs`, `surface.rs` | the protocol of a kind, and its path |
 //! | `events.rs` | what an event asks for |
 //! | `listen.rs`, `lease.rs` | events over a connection that is opened from here, by one node of several |
-//! | `intake.rs`, `sender.rs`, `in_hand.rs` | a message to its agent: first mention wins, a thread stays with its agent |
+//! | `intake.rs`, `intake/`, `sender.rs`, `in_hand.rs` | a message to its agent: first mention wins, a thread stays with its agent |
 //! | `records.rs` | what was sent for a question, so that nothing is sent twice and edits find it |
-//! | `carrier.rs` | an answer or a refusal that is due, in messages of the platform |
-//! | `live.rs` | an answer shown while it is written |
+//! | `carrier.rs`, `answer.rs` | an answer or a refusal that is due, in messages of the platform |
+//! | `live.rs`, `pause.rs` | an answer shown while it is written; how long a platform wants to be left alone |
+//! | `refusal_log.rs` | refused events in the log, a line a minute |
 //! | `split.rs` | long answers in several messages |
 //! | `form.rs`, `links.rs` | forms with a file, and links that hide where they lead, for platforms that need them |
 //!
@@ -21,6 +22,7 @@
 //! that is killed in between, are answered once.
 
 mod address;
+mod answer;
 mod carrier;
 mod chat;
 mod connector;
@@ -33,13 +35,18 @@ pub mod limits;
 mod links;
 mod listen;
 mod live;
+mod pause;
 mod platform;
 mod records;
+mod refusal_log;
 mod sender;
 mod settings;
 mod split;
 mod surface;
 mod wire;
+
+#[cfg(test)]
+mod tests;
 
 pub use chat::{ChatFile, ChatMessage, Place, ReplyTicket};
 pub use form::Form;

@@ -25,6 +25,8 @@ pub(crate) const FILES_PER_ANSWER_MAX: usize = 10;
 pub(crate) const MESSAGES_PER_SENDER_PER_HOUR: u32 = 60;
 /// Further attempts to send an answer: the last within the hour that a task is kept.
 pub(crate) const ANSWER_RETRIES: u32 = 9;
+/// How often a connector writes into the log that events were refused.
+pub(crate) const REFUSAL_LOG_EVERY: Duration = Duration::from_secs(60);
 /// How long an answer is written before what there is of it is shown.
 pub(crate) const SHOWN_AFTER: Duration = Duration::from_millis(1_500);
 /// How long an answer that is due waits for an edit of it that is under way.

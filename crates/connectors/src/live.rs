@@ -54,14 +54,7 @@ impl LiveAnswers {
         permit: TaskPermit,
         letter: Letter<ChatAddress<P>>,
     ) {
-        let live = LiveAnswer { stop: host.stopping().child_token(), ended: CancellationToken::new() };
-        {
-            let mut all = self.0.lock();
-            if all.len() >= LIVE_ANSWERS_MAX {
-                return;
-            }
-            all.insert(letter.token.clone(), live.clone());
-        }
+        let Some(live) = self.begin(&letter.token, host.stopping().child_token()) else { return };
         let (answers, host) = (self.clone(), host.clone());
         tokio::spawn(async move {
             let (connectors, egress) = speaking;
@@ -73,6 +66,17 @@ impl LiveAnswers {
             answers.0.lock().remove(&letter.token);
             live.ended.cancel();
         });
+    }
+
+    /// One more answer is shown. `None` where as many are as may be.
+    fn begin(&self, letter: &str, stop: CancellationToken) -> Option<LiveAnswer> {
+        let live = LiveAnswer { stop, ended: CancellationToken::new() };
+        let mut all = self.0.lock();
+        if all.len() >= LIVE_ANSWERS_MAX {
+            return None;
+        }
+        all.insert(letter.to_owned(), live.clone());
+        Some(live)
     }
 
     /// Has nothing shown of a letter any more, and waits for what is under way.
@@ -98,9 +102,16 @@ async fn show<P: Platform>(mut shown: LiveMessage<'_, P>, permit: TaskPermit, st
                 Some(Event::Ending(_)) | None => return,
                 Some(_) => {}
             },
+            // While a platform wants to be left alone, nothing is shown: the whole answer comes with its delivery.
+            () = sleep_until(next_at), if has_more && !shown.speaking.connector.pause.is_over() => {
+                next_at = Instant::now() + P::EDIT_EVERY;
+            }
             () = sleep_until(next_at), if has_more => match shown.update(&said).await {
                 Ok(()) => next_at = Instant::now() + P::EDIT_EVERY,
-                Err(PlatformError::Later(wait)) => next_at = Instant::now() + bounded(wait),
+                Err(PlatformError::Later(wait)) => {
+                    shown.speaking.connector.pause.begin(bounded(wait));
+                    next_at = Instant::now() + bounded(wait);
+                }
                 Err(error) => {
                     tracing::info!(%error, "an answer is not shown while it is written");
                     return;
@@ -149,6 +160,15 @@ pub(crate) fn bounded(wait: Duration) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn as_many_answers_are_shown_at_once_as_may_be_and_one_more_when_one_is_over() {
+        let live = LiveAnswers::default();
+        let begin = |number: usize| live.begin(&number.to_string(), CancellationToken::new()).is_some();
+        assert!((0..LIVE_ANSWERS_MAX).all(begin) && !begin(LIVE_ANSWERS_MAX));
+        live.0.lock().remove("0");
+        assert!(begin(LIVE_ANSWERS_MAX));
+    }
 
     #[test]
     fn a_platform_is_never_asked_again_at_once_and_never_too_late() {

@@ -9,6 +9,7 @@ use axum::extract::{RawPathParams, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, post};
 use forecourt_core::{Error, Handle};
+use forecourt_host::EventOutcome;
 use forecourt_surface::HttpRoutes;
 use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::body::{BodyError, BodyLimits, read_limited};
@@ -40,20 +41,28 @@ async fn on_event<P: Platform>(
     let connector = Handle::parse(param("name")).ok().and_then(|name| intake.connectors.get(&name));
     let Some(connector) = connector else { return answer::<P>(EventAnswer::NoConnector) };
     if let Err(error) = connector.platform.admit(&head.headers) {
-        return refused(connector, error);
+        return refused(&intake, connector, error);
     }
     let body = match read_limited(body, &limits::<P>()).await {
         Ok(body) => body,
-        Err(BodyError::TooLarge { .. }) => return answer::<P>(EventAnswer::TooLarge),
-        Err(_) => return answer::<P>(EventAnswer::Unreadable),
+        Err(error) => {
+            intake.count(connector, EventOutcome::Malformed);
+            return answer::<P>(match error {
+                BodyError::TooLarge { .. } => EventAnswer::TooLarge,
+                _ => EventAnswer::Unreadable,
+            });
+        }
     };
     let Parts { method, headers, .. } = &head;
     let request = EventRequest { method, path: param("below"), headers, body: &body };
     match connector.platform.read(&request, intake.host.clock().now()) {
         Ok(Incoming::Reply(value)) => json(StatusCode::OK, &value),
-        Ok(Incoming::Nothing) => answer::<P>(EventAnswer::Taken),
+        Ok(Incoming::Nothing) => {
+            intake.count(connector, EventOutcome::Ignored);
+            answer::<P>(EventAnswer::Taken)
+        }
         Ok(incoming) => take(&intake, connector, incoming, &body).await,
-        Err(error) => refused(connector, error),
+        Err(error) => refused(&intake, connector, error),
     }
 }
 
@@ -70,6 +79,7 @@ async fn take<P: Platform>(
     body: &[u8],
 ) -> Response {
     let Ok(slot) = connector.slots.clone().try_acquire_owned() else {
+        intake.count(connector, EventOutcome::TooMany);
         return answer::<P>(EventAnswer::Again("too many events at once"));
     };
     let (taking, name) = (intake.clone(), connector.name.clone());
@@ -97,9 +107,15 @@ fn put_off(error: &Error) -> EventAnswer<'static> {
     EventAnswer::Again("the event was not taken: send it again")
 }
 
-fn refused<P: Platform>(connector: &Connector<P>, error: EventError) -> Response {
-    if let EventError::Unproven(why) = error {
-        tracing::warn!(connector = %connector.name, why, "an event was refused");
+/// What is told of an event that is not taken for what it is.
+fn refused<P: Platform>(intake: &Intake<P>, connector: &Connector<P>, error: EventError) -> Response {
+    let (why, outcome) = match error {
+        EventError::Unproven(why) => (why, EventOutcome::Forged),
+        EventError::Malformed(why) | EventError::Unknown(why) => (why, EventOutcome::Malformed),
+    };
+    intake.count(connector, outcome);
+    if let Some(events) = connector.refusals.note(intake.host.clock().now()) {
+        tracing::warn!(connector = %connector.name, why, events, "events were refused");
     }
     answer::<P>(EventAnswer::Refused(error))
 }

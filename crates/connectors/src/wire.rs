@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forecourt_core::{AgentCard, Endpoint, Handle, Site};
 use forecourt_correspondence::{Desk, LetterCourier, OpenDesk};
 use forecourt_egress::Egress;
-use forecourt_host::Courier;
+use forecourt_host::{Courier, PlatformState, Platforms};
 use forecourt_settings::{Problems, Section};
 use forecourt_surface::{BackgroundWork, ConnectorDefinition, FileDefinitions, Mount, Surface, Wire};
 use futures::future::BoxFuture;
@@ -86,6 +86,11 @@ impl<P: Platform> Wire for ConnectorWire<P> {
             problems.extend(connector.unknown_agents(|agent| directory.find(agent).is_some()));
         }
         problems.into_result(())?;
+        let platforms = Platforms::of(&mount.services);
+        for connector in self.connectors.values() {
+            let (name, agents) = (Some(connector.name.clone()), connector.settings.agents.clone());
+            platforms.add(PlatformState { platform: P::KIND, name, agents });
+        }
         let desk = |connector: &Connector<P>| {
             let per_hour = connector.settings.messages_per_sender_per_hour;
             (connector.name.clone(), Arc::new(Desk::new(mount.host.clone(), per_hour)))

@@ -9,7 +9,7 @@ use forecourt_core::part::{File, FileSource};
 use forecourt_core::policy::Submission;
 use forecourt_core::store::{Delivery, Notification};
 use forecourt_core::{CollectedReply, Ending, Error, Part, PolicyPart, StateToken, Task, Timestamp, ids};
-use forecourt_host::{CarryOutcome, Courier};
+use forecourt_host::{AnswerKind, CarryOutcome, Courier};
 use forecourt_issuance::IssuanceStatus;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -31,6 +31,11 @@ pub enum Content<'a> {
 }
 
 impl<'a> Content<'a> {
+    /// As what it is counted.
+    pub fn kind(&self) -> AnswerKind {
+        if self.refusal().is_some() { AnswerKind::Refusal } else { AnswerKind::Answer }
+    }
+
     /// The refusal, if this is one.
     pub fn refusal(&self) -> Option<&'a PolicyPart> {
         match self {
@@ -61,6 +66,12 @@ pub struct Outgoing<'a, A> {
 pub trait Carrier<A: Address>: Send + Sync + 'static {
     /// Makes one attempt. What it takes too long for is given up, and is an attempt that failed.
     fn send<'a>(&'a self, outgoing: Outgoing<'a, A>) -> BoxFuture<'a, CarryOutcome>;
+
+    /// Whether what [`Carrier::send`] gives is what became of an attempt, and counted as such. Otherwise it counts by
+    /// itself, as who hands answers on to a queue of its own.
+    fn is_counted(&self) -> bool {
+        true
+    }
 
     /// Whether refusals are told with their links: without them nobody can do what they want, and nobody waits for it.
     fn tells_links(&self) -> bool {
@@ -120,7 +131,11 @@ impl<A: Address, C: Carrier<A>> LetterCourier<A, C> {
             tracing::warn!(%error, "an answer will not follow by itself once what was asked for is done");
         }
         let task = delivery.task.as_ref();
-        self.carrier.send(Outgoing { desk, letter, content, id: &delivery.webhook.id, task }).await
+        let sent = self.carrier.send(Outgoing { desk, letter, content, id: &delivery.webhook.id, task }).await;
+        if self.carrier.is_counted() {
+            desk.count(letter, content.kind(), sent);
+        }
+        sent
     }
 }
 

@@ -9,7 +9,7 @@ use forecourt_core::store::Notification;
 use forecourt_core::{
     Ending, Error, Handle, Language, Message, MessageId, Part, PolicyPart, Reply, Sender, ThreadId, ids,
 };
-use forecourt_host::{Host, Run, TaskName};
+use forecourt_host::{AnswerKind, CarryOutcome, EventOutcome, Host, Run, TaskName};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
@@ -66,6 +66,18 @@ impl<A: Address> Desk<A> {
         reader(sender, address)
     }
 
+    /// Counts an attempt to send the answer to a letter, or a refusal.
+    pub fn count(&self, letter: &Letter<A>, kind: AnswerKind, outcome: CarryOutcome) {
+        let since = letter.asked_at.map(|asked_at| self.host.clock().now().duration_since(asked_at));
+        let since = since.filter(|_| kind == AnswerKind::Answer);
+        self.host.metrics().platforms.answer(A::PROTOCOL, kind, outcome, since);
+    }
+
+    /// Counts an event of this protocol by what became of it.
+    pub fn count_event(&self, outcome: EventOutcome) {
+        self.host.metrics().platforms.event(A::PROTOCOL, None, outcome, self.host.clock().now());
+    }
+
     /// A letter that has a token. Without a `conversation` it begins one.
     pub fn letter(
         &self,
@@ -77,7 +89,8 @@ impl<A: Address> Desk<A> {
     ) -> Letter<A> {
         let entropy = self.host.entropy().as_ref();
         let conversation = conversation.unwrap_or_else(|| ids::mint(entropy));
-        Letter { agent, sender, language, conversation, token: ids::mint(entropy), repeats: 0, address }
+        let (token, asked_at) = (ids::mint(entropy), Some(self.host.clock().now()));
+        Letter { agent, sender, language, conversation, token, repeats: 0, asked_at, address }
     }
 
     /// The message that a letter is the answer to, of these parts; its protocol adds what it knows beside.
@@ -141,7 +154,8 @@ impl<A: Address> Desk<A> {
             // Somebody did what was wanted in between: that is a new question and not one more attempt.
             let repeats = if submission.is_some() { 0 } else { letter.repeats + 1 };
             let token = ids::mint(self.host.entropy().as_ref());
-            let letter = Letter { token, repeats, ..letter.clone() };
+            let asked_at = Some(self.host.clock().now());
+            let letter = Letter { token, repeats, asked_at, ..letter.clone() };
             let message = self.message(None, &letter, asked);
             let message = Message { submission: submission.map(Box::new), ..message };
             self.ask(message, &letter, None).await

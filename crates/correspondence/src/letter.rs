@@ -1,7 +1,7 @@
 //! What must be known of a message to answer it, now or after a restart.
 
 use forecourt_core::store::Webhook;
-use forecourt_core::{Handle, Language, Sender, Transport};
+use forecourt_core::{Handle, Language, Sender, Timestamp, Transport};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -42,6 +42,9 @@ pub struct Letter<A> {
     /// How often it was asked again since its agent had no room.
     #[serde(default)]
     pub repeats: u32,
+    /// When it was asked, or asked again. `None` in letters of an earlier release.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<Timestamp>,
     /// Where the answer goes.
     #[serde(flatten)]
     pub address: A,

@@ -8,6 +8,7 @@ use forecourt_contract::Current;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Ending, Error, Handle, Message, MessageId, PolicyPart, Sender, ids, json};
 use forecourt_correspondence::{Acceptance, Desk};
+use forecourt_host::{EventOutcome, PlatformState, Platforms};
 use forecourt_surface::Mount;
 use forecourt_surface::failure::HostFailure;
 use mail_auth::AuthenticatedMessage;
@@ -42,6 +43,7 @@ impl Service {
             current: mount.services.current(),
         });
         mount.services.publish(service.clone());
+        Platforms::of(&mount.services).add(PlatformState { platform: NAME, name: None, agents: None });
         service
     }
 
@@ -62,7 +64,11 @@ impl Service {
 
     /// Takes a message for each of its recipients.
     pub(crate) async fn take(&self, envelope: &Envelope, raw: &[u8]) -> Vec<SmtpReply> {
-        let all = |reply: SmtpReply| vec![reply; envelope.recipients.len()];
+        let all = |reply: SmtpReply| {
+            let outcome = if reply.code == 250 { EventOutcome::Dropped } else { EventOutcome::Malformed };
+            envelope.recipients.iter().for_each(|_| self.desk.count_event(outcome));
+            vec![reply; envelope.recipients.len()]
+        };
         let Some(mut head) = AuthenticatedMessage::parse(raw) else {
             return all(SmtpReply::refused("5.6.0", "the message can't be read"));
         };
@@ -80,7 +86,9 @@ impl Service {
         let mut replies = Vec::with_capacity(envelope.recipients.len());
         for agent in &envelope.recipients {
             let taken = self.deliver(agent, &mail, &alignment, raw).await;
-            replies.push(taken.unwrap_or_else(|error| {
+            let outcome = taken.as_ref().map_or(EventOutcome::Failed, |(_, outcome)| *outcome);
+            self.desk.count_event(outcome);
+            replies.push(taken.map(|(reply, _)| reply).unwrap_or_else(|error| {
                 tracing::warn!(%error, "a message was not taken");
                 failure(&error)
             }));
@@ -94,16 +102,22 @@ impl Service {
         mail: &InboundMail,
         alignment: &Alignment,
         raw: &[u8],
-    ) -> Result<SmtpReply, Error> {
+    ) -> Result<(SmtpReply, EventOutcome), Error> {
+        use EventOutcome::{Dropped, Failed, Forged, Repeated, Taken, TooMany};
+
         let now = self.desk.host().clock().now();
         let address = self.desk.host().site().address(agent);
         let mailbox = Mailbox::parse(&format!("{agent}@{}", self.domain()));
         let alignment = mailbox.map_or(Alignment::None("no mailbox"), |it| alignment.bound(mail, &it, now));
         match &alignment {
             Alignment::Aligned(_) => {}
-            Alignment::Unknown => return Ok(SmtpReply::later("4.7.0", "DNS does not tell the keys of the signature")),
+            Alignment::Unknown => {
+                return Ok((SmtpReply::later("4.7.0", "DNS does not tell the keys of the signature"), Failed));
+            }
             // RFC 7372 3.1. Nothing is ever sent to an address that somebody else made up.
-            Alignment::None(why) if self.settings.require_aligned => return Ok(SmtpReply::refused("5.7.22", why)),
+            Alignment::None(why) if self.settings.require_aligned => {
+                return Ok((SmtpReply::refused("5.7.22", why), Forged));
+            }
             Alignment::None(_) => {}
         }
         let sender = sender(mail, &alignment, &address, now);
@@ -112,24 +126,27 @@ impl Service {
         // Before the sender is counted: a mail server that did not hear the reply hands the same message over again.
         let threads = self.desk.threads();
         if threads.was_taken(&fingerprint).await? {
-            return Ok(SmtpReply::taken());
+            return Ok((SmtpReply::taken(), Repeated));
         }
         if !self.desk.admit(&reader) {
-            return Ok(SmtpReply::later("4.7.1", "too many messages of this sender: try again later"));
+            let reply = SmtpReply::later("4.7.1", "too many messages of this sender: try again later");
+            return Ok((reply, TooMany));
         }
         let to = self.letter(agent, mail, sender, &reader).await?;
         let message = self.message(mail, &alignment, &to);
-        let reply = match self.desk.ask(message, &to, None).await? {
-            Acceptance::Taken => SmtpReply::taken(),
-            Acceptance::Later(part) => put_off(&part).unwrap_or_else(|| SmtpReply::later("4.3.2", &part.message)),
+        let (reply, outcome) = match self.desk.ask(message, &to, None).await? {
+            Acceptance::Taken => (SmtpReply::taken(), Taken),
+            Acceptance::Later(part) => {
+                (put_off(&part).unwrap_or_else(|| SmtpReply::later("4.3.2", &part.message)), Failed)
+            }
             // The address may be somebody else's: whoever handed the message over is told, and nobody is written to.
-            Acceptance::Untold(part) => SmtpReply::refused("5.7.1", &part.message),
+            Acceptance::Untold(part) => (SmtpReply::refused("5.7.1", &part.message), Dropped),
         };
         if reply.code == 250 {
             // After the task is durable: a crash in between has the message taken twice, and never lost.
             threads.take(&fingerprint).await?;
         }
-        Ok(reply)
+        Ok((reply, outcome))
     }
 
     /// What the answer will need: the conversation is that of the answer to which the message replies.

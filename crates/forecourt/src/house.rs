@@ -176,6 +176,12 @@ impl House {
         self.deployment.wires.doubts(&self.site, &cards)
     }
 
+    /// The agents that can be reached over a protocol.
+    pub fn cards_over(&self, protocol: &str) -> Vec<&AgentCard> {
+        let cards = self.agents.iter().map(|agent| agent.card.as_ref());
+        cards.filter(|card| self.deployment.wires.reach(protocol, &self.site, card)).collect()
+    }
+
     /// Content that is not there, or that can't be read.
     pub fn content_problems(&self) -> Problems {
         inspect::contents(&self.contents)

@@ -4,7 +4,7 @@
 use forecourt_agents::Backend;
 use forecourt_agents::hub::HubKind;
 use forecourt_client::ClientCommand;
-use forecourt_surface::connector::ConnectorKind;
+use forecourt_surface::connector::{ConnectorKind, NetworkKind};
 use forecourt_surface::{HttpRoutes, Mount, Protocol};
 
 /// The protocols, in the order in which they are shown.
@@ -24,6 +24,9 @@ pub const CLIENT_COMMANDS: &[&[ClientCommand]] = &[forecourt_agtp_client::COMMAN
 /// The platforms that agents are mentioned on, in the order in which they are shown.
 pub const CONNECTORS: &[ConnectorKind] =
     &[forecourt_slack::CONNECTOR, forecourt_telegram::CONNECTOR, forecourt_discord::CONNECTOR, forecourt_matrix::CONNECTOR];
+
+/// The networks in which agents are found without an account there.
+pub const NETWORKS: &[NetworkKind] = &[forecourt_activitypub::NETWORK];
 
 /// What mounts pages of the host.
 type MountPages = fn(&Mount) -> HttpRoutes;

@@ -125,6 +125,12 @@ impl Wires {
         self.wires().flat_map(|wire| wire.endpoints(site, card)).collect()
     }
 
+    /// Whether an agent can be reached over a protocol.
+    pub(crate) fn reach(&self, protocol: &str, site: &Site, card: &AgentCard) -> bool {
+        let of = |open: &&OpenProtocol| open.protocol.name == protocol;
+        self.0.iter().find(of).is_some_and(|open| !open.wire.endpoints(site, card).is_empty())
+    }
+
     /// What of their sections has no effect, in a sentence each.
     pub(crate) fn notices(&self) -> Vec<String> {
         self.wires().flat_map(Wire::notices).collect()

@@ -4,7 +4,9 @@
 //! Deliveries are rows; those of a task were written together with its end, so none is lost with the
 //! process. A failed one is tried again only as often as its webhook asks for.
 
-use std::collections::HashMap;
+mod lanes;
+
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,20 +17,28 @@ use forecourt_core::{Clock, Entropy, Store, Task, Timestamp};
 use forecourt_egress::{Egress, Purpose, WebhookPost};
 use forecourt_telemetry::spans;
 use futures::future::BoxFuture;
-use futures::{StreamExt, stream};
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
 use http::{HeaderName, HeaderValue};
 use serde_json::Value;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
+use self::lanes::{Lane, Lanes, POSTS_AT_ONCE};
+use crate::carry_outcome::CarryOutcome;
 use crate::metrics::Metrics;
 use crate::usage_viewers;
 
 /// The protocol name of posts to the operator, where other deliveries have their protocol's.
 pub(crate) const OPERATOR: &str = "operator";
-/// Posts under way at once.
-pub(crate) const POSTS_AT_ONCE: usize = 16;
+/// Deliveries that are taken and wait until their recipients may have one more.
+const HELD_MAX: usize = 48;
+/// How long one waits so. Shorter than [`LEASE_MARGIN`], after which another node would take it.
+const HELD_TIME_MAX: Duration = Duration::from_secs(10);
+/// Places that are free before it is looked for more, while others are under way.
+const TAKEN_MIN: usize = 4;
 /// How much longer than any post may take a taken delivery is hidden from other takers.
 const LEASE_MARGIN: Duration = Duration::from_secs(15);
 /// How often to look for what is due without being rung for.
@@ -50,19 +60,6 @@ pub type Envelope = fn(&Task, &Webhook) -> WebhookPost;
 pub trait Courier: Send + Sync + 'static {
     /// Makes one attempt. A [`Delivery`] without a task is a notice that its protocol queued itself.
     fn carry<'a>(&'a self, delivery: &'a Delivery) -> BoxFuture<'a, CarryOutcome>;
-}
-
-/// The outcome of one attempt at a delivery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CarryOutcome {
-    /// It was taken.
-    Delivered,
-    /// The recipient did not take it now; another attempt may work.
-    Later,
-    /// The recipient will never take it: no further attempt.
-    Never,
-    /// Its time has not come: to be looked at again after this, which is no attempt.
-    Wait(Duration),
 }
 
 /// Wakes the deliverer before its next regular look at the queue.
@@ -93,39 +90,89 @@ pub(crate) struct Deliverer {
     pub(crate) wakeup: DeliveryWakeup,
 }
 
+/// A delivery that was taken, and waits until its recipient may have one more attempt.
+struct HeldDelivery {
+    delivery: Delivery,
+    lane: Lane,
+    since: Instant,
+}
+
 impl Deliverer {
-    /// Works until `stop`.
+    /// Works until `stop`, and then until what is under way has ended.
     pub(crate) async fn run(self, stop: CancellationToken) {
+        let (mut lanes, mut held, mut posts) = (Lanes::default(), VecDeque::new(), FuturesUnordered::new());
+        let mut may_be_more = true;
         while !stop.is_cancelled() {
-            if self.round().await == 0 {
-                let rest = async { tokio::time::timeout(LOOK_EVERY, self.wakeup.0.notified()).await };
-                let _ = stop.run_until_cancelled(rest).await;
+            let room = HELD_MAX.saturating_sub(held.len()).min(POSTS_AT_ONCE);
+            // Not one by one: each look is a write of the store.
+            if may_be_more && room > 0 && (lanes.free() >= TAKEN_MIN || posts.is_empty()) {
+                let due = self.take(room).await;
+                may_be_more = due.len() == room;
+                held.extend(due);
+            }
+            for HeldDelivery { delivery, lane, since } in std::mem::take(&mut held) {
+                match lanes.begin(&lane) {
+                    true => posts.push(self.deliver_in(delivery, lane)),
+                    // Its lease ends soon, and another node would take it.
+                    false if since.elapsed() >= HELD_TIME_MAX => self.put_off(&delivery).await,
+                    false => held.push_back(HeldDelivery { delivery, lane, since }),
+                }
+            }
+            let is_full = may_be_more && room > 0 && lanes.free() >= TAKEN_MIN;
+            let look_after = if is_full { Duration::ZERO } else { LOOK_EVERY };
+            tokio::select! {
+                () = stop.cancelled() => {}
+                Some(lane) = posts.next() => lanes.end(&lane),
+                () = self.wakeup.0.notified(), if !may_be_more => may_be_more = true,
+                () = tokio::time::sleep(look_after) => may_be_more = true,
+            }
+            while let Some(Some(lane)) = posts.next().now_or_never() {
+                lanes.end(&lane);
             }
         }
+        // What was not begun is another node's, or that of the next start, at once.
+        for HeldDelivery { delivery, .. } in held {
+            self.settle(&delivery, Some(self.clock.now())).await;
+        }
+        while posts.next().await.is_some() {}
     }
 
-    /// Takes and posts one batch; gives its size.
-    async fn round(&self) -> usize {
+    /// Takes what is due, so many at most.
+    async fn take(&self, count: usize) -> Vec<HeldDelivery> {
         let now = self.clock.now();
-        let mut due = match self.store.claim_deliveries(now, after(now, self.lease()), POSTS_AT_ONCE).await {
+        let mut due = match self.store.claim_deliveries(now, after(now, self.lease()), count).await {
             Ok(due) => due,
             Err(error) => {
                 tracing::warn!(%error, "deliveries could not be read");
-                return 0;
+                return Vec::new();
             }
         };
         // Who gets a post need not be who may see it.
         due.iter_mut().filter_map(|delivery| delivery.task.as_mut()).for_each(usage_viewers::hide);
-        let count = due.len();
-        let deliver = |delivery: Delivery| {
-            let span = spans::deliver(&delivery.webhook.protocol);
-            self.deliver(delivery).instrument(span)
-        };
-        stream::iter(due).for_each_concurrent(POSTS_AT_ONCE, deliver).await;
-        count
+        let since = Instant::now();
+        let held = |delivery: Delivery| HeldDelivery { lane: Lane::of(&delivery.webhook), delivery, since };
+        due.into_iter().map(held).collect()
     }
 
-    /// All posts of a round begin at once, so none takes longer than one may.
+    /// Makes an attempt, and says in which lane it was.
+    async fn deliver_in(&self, delivery: Delivery, lane: Lane) -> Lane {
+        let span = spans::deliver(&delivery.webhook.protocol);
+        self.deliver(delivery).instrument(span).await;
+        lane
+    }
+
+    /// Has a delivery wait as after an attempt that failed: its recipient takes too long with those before it.
+    async fn put_off(&self, delivery: &Delivery) {
+        tracing::info!(of = delivery.webhook.protocol, "a post was put off: its recipient is slow");
+        self.settle(delivery, Some(self.retry_at(delivery))).await;
+    }
+
+    /// When to try again after a failed attempt.
+    fn retry_at(&self, delivery: &Delivery) -> Timestamp {
+        after(self.clock.now(), RETRY_AFTER * 2u32.pow(delivery.attempts.min(RETRY_DOUBLINGS_MAX)))
+    }
+
+    /// A post begins within [`HELD_TIME_MAX`] after it was taken.
     fn lease(&self) -> Duration {
         self.attempt_time_max().saturating_add(LEASE_MARGIN)
     }
@@ -166,10 +213,7 @@ impl Deliverer {
                 tracing::warn!(of, attempts = delivery.attempts + 1, "a post was given up: nobody took it");
             }
         }
-        let retry_at = again.then(|| {
-            let wait = RETRY_AFTER * 2u32.pow(delivery.attempts.min(RETRY_DOUBLINGS_MAX));
-            after(self.clock.now(), wait)
-        });
+        let retry_at = again.then(|| self.retry_at(&delivery));
         self.settle(&delivery, retry_at).await;
     }
 

@@ -10,6 +10,7 @@ mod authority;
 mod background;
 mod begin;
 mod builder;
+mod carry_outcome;
 mod catch_up;
 mod conversations;
 mod counters;
@@ -38,6 +39,7 @@ mod on_lost;
 mod operated;
 mod operator_queue;
 mod permit;
+mod platforms;
 mod random;
 mod rates;
 mod receive;
@@ -61,11 +63,12 @@ mod work;
 pub use activity::{AgentActivity, AgentFailure, FAILURES_KEPT};
 pub use admit::OWN_QUESTION_NEEDED;
 pub use builder::HostBuilder;
+pub use carry_outcome::CarryOutcome;
 pub use conversations::{
     CONVERSATION_FIRST_WRITE_AFTER, CONVERSATION_WRITE_AFTER, CONVERSATIONS_CACHED_BYTES_MAX,
     CONVERSATIONS_PENDING_BYTES_MAX,
 };
-pub use deliver::{CarryOutcome, Courier, Envelope};
+pub use deliver::{Courier, Envelope};
 pub use deployment_id::{DeploymentId, DeploymentIdError};
 pub use directory::{Directory, HostedAgent};
 pub use follow::FollowUntil;
@@ -95,6 +98,10 @@ pub use operator_queue::{
     OperatorWebhook, QUESTION_RETRIES, QUEUE_ENTRIES_MAX, QUEUE_TTL, QUEUE_WAITING_MAX, QUEUE_WAITING_PER_CALLER_MAX,
 };
 pub use permit::{TaskAccess, TaskPermit, TaskPermits};
+pub use platforms::{
+    AnswerKind, EventOutcome, KeyRotation, PLATFORMS_SEEN_MAX, PlatformMetrics, PlatformState, PlatformTraffic,
+    Platforms,
+};
 pub use random::SystemEntropy;
 pub use run::{Run, TaskMode};
 pub use store_clock::StoreClock;

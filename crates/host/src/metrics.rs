@@ -15,6 +15,7 @@ use prometheus_client::registry::Registry;
 
 use crate::activity::Activity;
 use crate::limits_hit::LimitsHit;
+use crate::platforms::PlatformMetrics;
 use forecourt_rules::guard::{GuardCounter, Side};
 
 /// The host's counters.
@@ -34,6 +35,8 @@ pub struct Metrics {
     clock_skew: Gauge<f64, AtomicU64>,
     /// The same for the operator, by agent.
     pub(crate) activity: Activity,
+    /// What comes over platforms on which agents are written to, and what is sent there.
+    pub platforms: PlatformMetrics,
     /// Callers that agents refused by bounds of their own.
     pub(crate) agent_limits: LimitsHit,
     guardrails: Family<GuardLabels, Counter>,
@@ -110,6 +113,7 @@ impl Metrics {
         registry.register("tasks_taken_up", taken_up, self.taken_up.clone());
         let skew = "The wall clock of this machine less the store's time";
         registry.register("clock_skew_seconds", skew, self.clock_skew.clone());
+        self.platforms.register(registry);
         let about = "Texts that guardrails judged, by agent, whose text it was and outcome";
         registry.register("guardrails", about, self.guardrails.clone());
         let about = "Whether a server behind this host answered when it was last asked";

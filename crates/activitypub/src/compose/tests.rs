@@ -13,6 +13,7 @@ fn letter(is_public: bool) -> Letter {
         conversation: "c".to_owned(),
         token: "t".to_owned(),
         repeats: 0,
+        asked_at: None,
         address: NoteAddress {
             actor: iri("https://social.example/users/ann"),
             username: "ann".to_owned(),
@@ -20,6 +21,7 @@ fn letter(is_public: bool) -> Letter {
             note: iri("https://social.example/users/ann/statuses/1"),
             is_public,
             hop: 0,
+            revision: 0,
         },
     }
 }

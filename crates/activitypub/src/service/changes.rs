@@ -2,9 +2,10 @@
 
 use forecourt_core::ids;
 use forecourt_core::limits::THREAD_TTL;
+use forecourt_host::EventOutcome;
 use serde_json::json;
 
-use super::{InboxError, Service};
+use super::{InboxError, QueuedPost, Service};
 use crate::actors::RemoteActor;
 use crate::limits::ACCEPT_TTL;
 use crate::names::{self, CONTEXT};
@@ -13,10 +14,10 @@ use crate::sender::{sender, subject};
 use crate::wire::{Activity, ActivityKind};
 
 impl Service {
-    /// What an activity that is no message changes here. Whether it is of those that change something, whose copies must
-    /// not do so once more.
-    pub(super) async fn change(&self, activity: &Activity, actor: &RemoteActor) -> Result<bool, InboxError> {
-        match activity.kind {
+    /// What becomes of an activity that is no message. `Taken` where it changed something, whose copies must not do so
+    /// once more.
+    pub(super) async fn change(&self, activity: &Activity, actor: &RemoteActor) -> Result<EventOutcome, InboxError> {
+        let changed = match activity.kind {
             ActivityKind::Follow => self.on_follow(activity, actor).await,
             ActivityKind::Block => self.relate(activity, actor, Relation::Blocks, true).await,
             ActivityKind::Undo => self.on_undo(activity, actor).await,
@@ -25,9 +26,11 @@ impl Service {
                 self.actors.forget(&actor.id).await;
                 Ok(false)
             }
-            // What was asked is asked, and may be answered already: notes that are changed or deleted change nothing.
-            ActivityKind::Create | ActivityKind::Delete | ActivityKind::Update | ActivityKind::Other => Ok(false),
-        }
+            ActivityKind::Delete => self.on_note_gone(activity, actor).await,
+            ActivityKind::Update => return self.on_note_changed(activity, actor).await,
+            ActivityKind::Create | ActivityKind::Other => Ok(false),
+        };
+        changed.map(|changed| if changed { EventOutcome::Taken } else { EventOutcome::Ignored })
     }
 
     async fn on_follow(&self, activity: &Activity, actor: &RemoteActor) -> Result<bool, InboxError> {
@@ -40,7 +43,9 @@ impl Service {
         let id = format!("{own}#accepts/{}", ids::mint(self.host().entropy().as_ref()));
         let accept = json!({"@context": CONTEXT, "id": id, "type": "Accept", "actor": own, "object": follow});
         let account = sender(actor, &self.site().address(&agent), self.host().clock().now()).account();
-        self.send(&agent, &actor.inbox, &actor.id, account, &accept, ACCEPT_TTL).await?;
+        let (inbox, reader) = (actor.inbox.clone(), actor.id.clone());
+        let post = QueuedPost { agent, inbox, reader, activity: accept, answered: None };
+        self.send(&post, account, ACCEPT_TTL).await?;
         Ok(true)
     }
 

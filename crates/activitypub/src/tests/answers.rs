@@ -18,7 +18,12 @@ use crate::section::ActivityPubSettings;
 use crate::service::{POST, Service};
 
 /// The service of a host, and a letter from ann of `there`, who asked in public or not.
-fn letter(here: &Here, there: &Elsewhere, is_public: bool, settings: ActivityPubSettings) -> (Arc<Service>, Letter) {
+pub(super) fn letter(
+    here: &Here,
+    there: &Elsewhere,
+    is_public: bool,
+    settings: ActivityPubSettings,
+) -> (Arc<Service>, Letter) {
     let federation = Arc::new(Federation::new(here.mounted.mount.egress.clone()));
     let service = Service::new(&here.mounted.mount, settings, federation);
     let iri = |text: &str| Iri::parse(text).unwrap();
@@ -29,16 +34,17 @@ fn letter(here: &Here, there: &Elsewhere, is_public: bool, settings: ActivityPub
         note: iri(&format!("{}/notes/1", there.origin)),
         is_public,
         hop: 0,
+        revision: 0,
     };
     let letter = service.desk.letter(Handle::parse("chef").unwrap(), Sender::anonymous(), None, None, address);
     (service, letter)
 }
 
-fn enabled() -> ActivityPubSettings {
+pub(super) fn enabled() -> ActivityPubSettings {
     ActivityPubSettings { enabled: true, ..Default::default() }
 }
 
-async fn answer(service: &Service, letter: &Letter, words: &str) -> CarryOutcome {
+pub(super) async fn answer(service: &Service, letter: &Letter, words: &str) -> CarryOutcome {
     let parts = vec![Part::markdown(words)];
     let reply =
         CollectedReply { parts, findings: None, usage: Default::default(), receipt: None, ending: Ending::Complete };
@@ -46,7 +52,7 @@ async fn answer(service: &Service, letter: &Letter, words: &str) -> CarryOutcome
     service.answer(letter, &letter.token, &content).await.unwrap()
 }
 
-fn path(there: &Elsewhere, count: usize) -> String {
+pub(super) fn path(there: &Elsewhere, count: usize) -> String {
     let posted = there.posted.lock()[count].clone();
     posted["object"]["id"].as_str().unwrap().strip_prefix(ORIGIN).unwrap().to_owned()
 }
@@ -197,4 +203,23 @@ async fn what_waits_for_a_server_is_not_sent_to_who_blocked_its_agent_meanwhile(
     assert_eq!(here.post(&there, "ann", &block).await, StatusCode::ACCEPTED);
     assert_eq!(courier.carry(&delivery).await, CarryOutcome::Never);
     assert_eq!(there.posted.lock().len(), 1);
+}
+
+#[tokio::test]
+async fn whoever_may_not_read_an_answer_can_not_tell_that_there_is_one() {
+    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
+    let (service, direct) = letter(&here, &there, false, enabled());
+    answer(&service, &direct, "Between us.").await;
+    let there_is = path(&there, 0);
+    let there_is_none = format!("{}/{}", there_is.rsplit_once('/').unwrap().0, "b".repeat(43));
+    for method in [Method::GET, Method::HEAD, Method::OPTIONS, Method::POST] {
+        for behind in ["", "/activity"] {
+            let ask = async |path: &str| {
+                let request = Request::builder().method(&method).uri(format!("{path}{behind}")).body(Body::empty());
+                let response = here.router.clone().oneshot(request.unwrap()).await.unwrap();
+                (response.status(), response.headers().clone())
+            };
+            assert_eq!(ask(&there_is).await, ask(&there_is_none).await, "{method} {behind}");
+        }
+    }
 }

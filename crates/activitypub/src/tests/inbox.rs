@@ -244,3 +244,16 @@ async fn what_was_asked_with_has_its_attachments_fetched_behind_the_gate_alone()
     assert_eq!(here.post(&there, "ann", &note).await, StatusCode::ACCEPTED);
     assert_eq!((here.heard(0).await.len(), there.fetched()), (0, 1));
 }
+
+#[tokio::test]
+async fn a_name_that_looks_like_somebody_elses_address_is_no_address() {
+    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
+    for (number, name) in ["ann@social.example", "", "ann ann", "ann/../bob"].into_iter().enumerate() {
+        let id = format!("p{number}");
+        there.has(&id, "Person", &there.key);
+        there.documents.lock().get_mut(&format!("/users/{id}")).unwrap()["preferredUsername"] = json!(name);
+        assert_eq!(here.post(&there, &id, &there.note(&id, number, "hi")).await, StatusCode::ACCEPTED);
+        here.heard(number + 1).await;
+        assert_eq!(here.agent.heard()[number].sender.address, format!("activitypub:{}", there.actor(&id)), "{name}");
+    }
+}

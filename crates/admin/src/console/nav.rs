@@ -13,6 +13,7 @@ pub(super) const NAV: &[(&str, &[(&str, &str)])] = &[
             ("/console/tasks", "Tasks"),
             ("/console/servers", "Servers"),
             ("/console/hubs", "Hubs"),
+            ("/console/chats", "Chats"),
             ("/console/queue", "Questions to you"),
         ],
     ),

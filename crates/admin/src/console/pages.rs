@@ -3,6 +3,7 @@
 mod alerts;
 mod bots;
 mod callers;
+mod chats;
 mod consents;
 mod costs;
 mod house;
@@ -52,6 +53,7 @@ pub(super) const PAGES: &[PageRoute] = &[
     page!("/console/tasks/{task}" tasks::task_page),
     page!("/console/servers" now::servers_page),
     page!("/console/hubs" now::hubs_page),
+    page!("/console/chats" chats::chats_page),
     page!("/console/queue" queue::queue_page),
     page!("/console/queue/{id}" queue::question_page),
     page!("/console/refusals" callers::refusals_page),

@@ -251,6 +251,8 @@ pub(crate) enum AdminWhat {
     Servers,
     /// Hubs elsewhere whose agents are fronted, and how they do.
     Hubs,
+    /// Chats, the Fediverse and mail: what came over them, what is under way, and what was not delivered.
+    Chats,
     /// The nodes that share the store.
     Nodes,
     /// The certificates that are shown to clients.
@@ -266,6 +268,12 @@ pub(crate) enum AdminWhat {
         /// Only say when and how it was read last.
         #[arg(long)]
         status: bool,
+        /// Why: kept with what was done.
+        #[arg(long)]
+        reason: Option<String>,
+    },
+    /// Replaces the key with which agents sign in the Fediverse: the new one signs in two minutes.
+    RotateKey {
         /// Why: kept with what was done.
         #[arg(long)]
         reason: Option<String>,

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args};
-use forecourt::registry::CONNECTORS;
-use forecourt_surface::connector::ConnectorKind;
+use forecourt::registry::{CONNECTORS, NETWORKS};
+use forecourt_surface::connector::{ConnectorKind, NetworkKind};
 
 /// Show the steps that connect a deployment to this platform, with what to paste there.
 #[derive(Debug, Args)]
@@ -17,15 +17,38 @@ pub(crate) struct PlatformArguments {
     pub name: Option<String>,
 }
 
+/// Show how agents are found in this network of servers: their addresses there, and what is lacking.
+#[derive(Debug, Args)]
+pub(crate) struct NetworkArguments {
+    /// The folder of the deployment.
+    #[arg(default_value = ".")]
+    pub dir: PathBuf,
+}
+
+/// What is connected to.
+#[derive(Clone, Copy)]
+pub(crate) enum PlatformKind {
+    /// A platform with a file in `connectors/`.
+    Connector(&'static ConnectorKind),
+    /// A network without one.
+    Network(&'static NetworkKind),
+}
+
 /// The command `connect` with a subcommand for each platform.
 pub(super) fn with_platforms(connect: clap::Command) -> clap::Command {
     let of = |kind: &ConnectorKind| PlatformArguments::augment_args(clap::Command::new(kind.protocol.name));
-    CONNECTORS.iter().fold(connect.subcommand_negates_reqs(true), |connect, kind| connect.subcommand(of(kind)))
+    let network = |kind: &NetworkKind| NetworkArguments::augment_args(clap::Command::new(kind.name));
+    CONNECTORS
+        .iter()
+        .map(of)
+        .chain(NETWORKS.iter().map(network))
+        .fold(connect.subcommand_negates_reqs(true), clap::Command::subcommand)
 }
 
 /// The kind that was named, and what was typed behind it. `None`: another program is to be connected.
-pub(super) fn named(typed: &ArgMatches) -> Option<(&'static ConnectorKind, ArgMatches)> {
+pub(super) fn named(typed: &ArgMatches) -> Option<(PlatformKind, ArgMatches)> {
     let (name, behind) = typed.subcommand()?;
-    let kind = CONNECTORS.iter().find(|kind| kind.protocol.name == name)?;
-    Some((kind, behind.clone()))
+    let connector = || CONNECTORS.iter().find(|kind| kind.protocol.name == name).map(PlatformKind::Connector);
+    let network = || NETWORKS.iter().find(|kind| kind.name == name).map(PlatformKind::Network);
+    Some((connector().or_else(network)?, behind.clone()))
 }

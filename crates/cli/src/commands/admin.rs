@@ -75,6 +75,8 @@ async fn asked(way: &Way, what: &AdminWhat) -> Result<Value, Failure> {
         AdminWhat::Content => way.get("/content").await?,
         AdminWhat::Servers => way.get("/servers").await?,
         AdminWhat::Hubs => way.get("/hubs").await?,
+        AdminWhat::Chats => way.get("/chats").await?,
+        AdminWhat::RotateKey { reason } => way.post("/chats/rotate-key", &json!({ "reason": reason })).await?,
         AdminWhat::Nodes => way.get("/nodes").await?,
         AdminWhat::Certificates => way.get("/certificates").await?,
         AdminWhat::Config => way.get("/config").await?,

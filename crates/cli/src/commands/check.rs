@@ -77,6 +77,7 @@ async fn run_one(check: &Check) -> Outcome {
             problems["servers"] = elsewhere.servers;
             problems["hubs"] = elsewhere.hubs;
             problems["connectors"] = elsewhere.connectors;
+            problems["networks"] = elsewhere.networks;
             print_json(&problems)?;
             Err(failure.said())
         }
@@ -91,14 +92,18 @@ struct Elsewhere {
     servers: Value,
     hubs: Value,
     connectors: Value,
+    networks: Value,
 }
 
-/// Asks the servers behind the deployment, the hubs that it follows, and the platforms that it is connected to.
+/// Asks the servers behind the deployment, the hubs that it follows, the platforms that it is connected to, and for its
+/// agents in the networks that they are in.
 async fn connect(check: &Check) -> (Elsewhere, Outcome) {
     let (servers, of_servers) = servers::connect(&check.place.dir, check.json).await;
     let (hubs, of_hubs) = hubs::connect(&check.place.dir, check.json).await;
     let (connectors, of_connectors) = connectors::connect(&check.place.dir, check.json).await;
-    (Elsewhere { servers, hubs, connectors }, both(both(of_servers, of_hubs), of_connectors))
+    let (networks, of_networks) = connectors::networks(&check.place.dir, check.json).await;
+    let outcome = both(both(of_servers, of_hubs), both(of_connectors, of_networks));
+    (Elsewhere { servers, hubs, connectors, networks }, outcome)
 }
 
 /// Two outcomes as one. Of two failures the first is told at once.
@@ -208,6 +213,7 @@ fn show(check: &Check, report: CheckReport, elsewhere: &Elsewhere) -> Outcome {
             "servers": elsewhere.servers,
             "hubs": elsewhere.hubs,
             "connectors": elsewhere.connectors,
+            "networks": elsewhere.networks,
             "semantic_types": if check.explain { explained(&endpoints) } else { Value::Null },
         }));
     }

@@ -289,6 +289,7 @@ fn the_command_line_says_what_to_do_when_nobody_answers_or_the_token_is_wrong() 
         "limits",
         "content",
         "servers",
+        "chats",
         "nodes",
         "certificates",
         "config",

@@ -265,3 +265,23 @@ fn two_bots_that_answer_each_other_stop() {
     let more = there.write(&actor(&served, "parrot"), "else", &json!({}));
     assert_eq!(there.received(4)["inReplyTo"], json!(more));
 }
+
+#[test]
+fn an_operator_is_shown_where_agents_are_found_and_hears_that_nobody_finds_them() {
+    let deployment = of_parrot();
+    let folder = deployment.path().to_str().unwrap().to_owned();
+    let steps = deployment.run("connect", ["fediverse", &folder]).fine();
+    for piece in ["@parrot@", "/activitypub/users/parrot", "/.well-known/webfinger?resource=acct:", "is this machine"] {
+        assert!(steps.contains(piece), "{piece}: {steps}");
+    }
+    let none = Deployment::gatehouse();
+    let steps = none.run("connect", ["fediverse", none.path().to_str().unwrap()]).fine();
+    assert!(steps.contains("[activitypub]\nenabled = true"), "{steps}");
+    // A name that nobody can look up.
+    let away = Deployment::of_backend("kind = \"echo\"").with("activitypub", "enabled = true");
+    away.edit("forecourt.toml", "demo.localhost", "agents.invalid");
+    let said = format!("{:?}", away.run("check", [away.path().to_str().unwrap(), "--connect"]));
+    for piece in ["fediverse: @", "https://agents.invalid:8443/.well-known/webfinger", "are not found by others"] {
+        assert!(said.contains(piece), "{piece}: {said}");
+    }
+}

@@ -6,6 +6,7 @@ use forecourt_core::Timestamp;
 use forecourt_testkit::{SLACK_SECRET, SLACK_TOKEN, SlackDouble, SlackMessage, slack_event, slack_signature};
 use serde_json::{Value, json};
 
+use crate::admin::{TOKEN as OPERATOR_TOKEN, api};
 use crate::support::{Deployment, FREE_PORTS, Served, within};
 
 /// Takes its time, and begins anew when its daemon is lost.
@@ -357,4 +358,49 @@ fn a_connector_is_checked_and_its_credentials_are_tried() {
     let folder = deployment.path().to_str().unwrap();
     let steps = deployment.run_with("connect", ["slack", folder, "--name", "team"], &variables).fine();
     assert!(steps.contains("/connectors/slack/team") && steps.contains("app_mentions:read"), "{steps}");
+}
+
+#[test]
+fn the_operator_sees_what_comes_what_is_refused_and_what_waits_and_never_the_words() {
+    let deployment = Deployment::kitchen().with("admin", &format!("token = \"{OPERATOR_TOKEN}\""));
+    let workspace = Workspace::of(deployment, "agents = [\"echo\", \"slow\"]\n");
+    let served = &workspace.served;
+    let chat = || api(served, "/chats", &[]).with_status(200).json();
+    assert_eq!(
+        chat()["chats"][0],
+        json!({
+            "platform": "slack", "name": "kitchen", "agents": ["echo", "slow"], "last_event_at": null, "taken": 0,
+            "refused": 0, "last_refusal": null, "last_refusal_at": null,
+        })
+    );
+    let now = Timestamp::now().as_second();
+    for number in 0..3 {
+        assert_eq!(post(served, "another secret", now, &slack_event(&json!({"ts": number}))), 401);
+    }
+    assert_eq!(post(served, SLACK_SECRET, now, "{"), 400);
+    workspace.mention("1.1", "@echo a word that nobody else reads");
+    workspace.answer(0, "a word");
+    workspace.mention("1.1", "@echo a word that nobody else reads");
+    let seen = chat();
+    let of = &seen["chats"][0];
+    assert_eq!((&of["taken"], &of["refused"], &of["last_refusal"]), (&json!(1), &json!(4), &json!("malformed")));
+    assert!(of["last_event_at"].is_string(), "{seen}");
+    assert_eq!((&seen["threads"][0]["agent"], &seen["threads"][0]["owner"]), (&json!("echo"), &Value::Null));
+    // It is away: an answer waits.
+    (0..20).for_each(|_| workspace.slack.fail("chat.postMessage", 503));
+    workspace.mention("2.1", "@echo a word that nobody else reads");
+    let waits = || Some(chat()).filter(|seen| seen["platforms"][0]["failing"] == 1);
+    let seen = within("an answer waits", waits);
+    assert!(!seen.to_string().contains("nobody else reads"), "{seen}");
+    let metrics = served.operator("/metrics").text();
+    for (outcome, count) in [("forged", 3), ("malformed", 1), ("taken", 2), ("repeated", 1)] {
+        let line = format!("forecourt_platform_events_total{{platform=\"slack\",outcome=\"{outcome}\"}} {count}\n");
+        assert!(metrics.contains(&line), "{line}: {metrics}");
+    }
+    let line = "forecourt_platform_answers_total{platform=\"slack\",kind=\"answer\",outcome=\"delivered\"} 1\n";
+    assert!(metrics.contains(line) && metrics.contains("forecourt_platform_answer_seconds_count"), "{metrics}");
+    let words = served.deployment.run("admin", ["chats"]).fine();
+    for piece in ["kitchen", "echo, slow", "malformed", "GIVEN UP"] {
+        assert!(words.contains(piece), "{piece}: {words}");
+    }
 }

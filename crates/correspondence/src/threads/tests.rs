@@ -72,6 +72,7 @@ fn a_letter_travels_with_its_delivery() {
         conversation: "soup".to_owned(),
         token: "t".to_owned(),
         repeats: 2,
+        asked_at: None,
         address: Pigeon { loft: "north".to_owned() },
     };
     let webhook = letter.webhook("id".to_owned(), [("refusal", Value::Null)]);

@@ -74,3 +74,40 @@ async fn what_is_never_taken_is_not_tried_again_and_what_waits_is_not_given_up()
     let due = claimed(31).await.unwrap();
     assert_eq!(due.len(), 1, "{due:?}");
 }
+
+/// Takes for ever where it is dead, and tells of each other attempt.
+struct Divided(mpsc::Sender<String>);
+
+impl Courier for Divided {
+    fn carry<'a>(&'a self, delivery: &'a Delivery) -> BoxFuture<'a, CarryOutcome> {
+        async move {
+            if delivery.webhook.url.contains("dead") {
+                return std::future::pending().await;
+            }
+            self.0.send(delivery.webhook.url.clone()).await.unwrap();
+            CarryOutcome::Delivered
+        }
+        .boxed()
+    }
+}
+
+#[tokio::test]
+async fn a_recipient_that_never_answers_keeps_nobody_else_waiting() {
+    let (told, mut attempts) = mpsc::channel(16);
+    let setup = Setup { courier: Some(Arc::new(Divided(told))), ..Setup::default() };
+    let host = setup.host(ScriptedAgent::saying(["x"])).await;
+    let now = host.clock().now();
+    let notify = async |url: String| {
+        let webhook = Webhook { url, ..webhook(9) };
+        let expires_at = now + Duration::from_secs(600);
+        host.notify(Notification { webhook, account: Account::HOST, due_at: now, expires_at }).await.unwrap();
+    };
+    // More than may be under way at once, and due before the others.
+    for number in 0..20 {
+        notify(format!("https://dead.example/{number}")).await;
+    }
+    for number in 0..3 {
+        notify(format!("https://live.example/{number}")).await;
+        assert_eq!(attempts.recv().await, Some(format!("https://live.example/{number}")));
+    }
+}

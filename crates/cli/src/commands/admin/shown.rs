@@ -4,11 +4,11 @@ use forecourt_client::printable::line;
 use serde_json::{Value, json};
 
 use super::tables::{
-    ACTIONS, AGENT_MONEY, AGENTS, ASKED, BOTS, BUDGETS, CALLER_MONEY, CERTIFICATES, CLICKED, CONSENTS,
-    CONSOLE_SESSIONS, CONTENTS, CONTRACTS, DELIVERIES, EVENTS, FILES, FIRING, HITS, HUBS, LIMITS, MODEL_MONEY,
-    NEVER_CLICKED, NODES, PAYMENTS, PEOPLE, PROTOCOLS, QUESTIONS, REFUSALS, RELATED, RULES, SERVERS, TASK_HOLDINGS,
-    TASK_RECORDS, TASK_USAGE, TASKS, Table, UNANSWERED, USAGE, VERSIONS, WHY_FIRST, WHY_LIMITS, WHY_NEAREST, WHY_WAYS,
-    WHY_WORDS,
+    ACTIONS, AGENT_MONEY, AGENTS, ASKED, BOTS, BUDGETS, CALLER_MONEY, CERTIFICATES, CHAT_PLATFORMS, CHAT_THREADS,
+    CHATS, CLICKED, CONSENTS, CONSOLE_SESSIONS, CONTENTS, CONTRACTS, DELIVERIES, EVENTS, FILES, FIRING, HITS, HUBS,
+    LIMITS, MODEL_MONEY, NEVER_CLICKED, NODES, PAYMENTS, PEOPLE, PROTOCOLS, QUESTIONS, REFUSALS, RELATED, RULES,
+    SERVERS, TASK_HOLDINGS, TASK_RECORDS, TASK_USAGE, TASKS, Table, UNANSWERED, USAGE, VERSIONS, WHY_FIRST, WHY_LIMITS,
+    WHY_NEAREST, WHY_WAYS, WHY_WORDS,
 };
 use super::trends;
 use crate::args::{AdminWhat, QuestionList};
@@ -48,6 +48,7 @@ pub(super) fn shown(what: &AdminWhat, told: &Value) -> String {
         AdminWhat::Content => table(&CONTENTS, told),
         AdminWhat::Servers => table(&SERVERS, told),
         AdminWhat::Hubs => table(&HUBS, told),
+        AdminWhat::Chats => [&CHATS, &CHAT_PLATFORMS, &CHAT_THREADS].map(|of| table(of, told)).join("\n\n"),
         AdminWhat::Nodes => table(&NODES, &json!({NODES.rows: nodes(&told["nodes"])})),
         AdminWhat::Certificates => table(&CERTIFICATES, told),
         AdminWhat::Deployment => format!("{}\n\n{}", table(&FILES, told), table(&VERSIONS, told)),

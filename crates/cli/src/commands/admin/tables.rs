@@ -262,6 +262,49 @@ pub(super) const HUBS: Table = Table {
     empty: "no hub is followed",
 };
 
+/// Connectors, the Fediverse and mail.
+pub(super) const CHATS: Table = Table {
+    rows: "chats",
+    columns: &[
+        ("PLATFORM", "platform"),
+        ("CONNECTOR", "name"),
+        ("AGENTS", "agents"),
+        ("LAST EVENT", "last_event_at"),
+        ("TAKEN", "taken"),
+        ("REFUSED", "refused"),
+        ("LAST REFUSAL", "last_refusal"),
+        ("AT", "last_refusal_at"),
+    ],
+    empty: "no connector; `forecourt connect slack` shows the steps for one",
+};
+
+/// What is under way by platform.
+pub(super) const CHAT_PLATFORMS: Table = Table {
+    rows: "platforms",
+    columns: &[
+        ("PLATFORM", "platform"),
+        ("UNDER WAY", "under_way"),
+        ("WAITING", "waiting"),
+        ("FAILING", "failing"),
+        ("GIVEN UP", "given_up"),
+    ],
+    empty: "nothing is under way",
+};
+
+/// What was asked last over chats.
+pub(super) const CHAT_THREADS: Table = Table {
+    rows: "threads",
+    columns: &[
+        ("TASK", "task"),
+        ("AGENT", "agent"),
+        ("OVER", "via"),
+        ("STATE", "state"),
+        ("CHANGED", "updated_at"),
+        ("ASKED", "created_at"),
+    ],
+    empty: "nobody has asked lately",
+};
+
 /// The nodes of the deployment, each with what it said of itself beside it.
 pub(super) const NODES: Table = Table {
     rows: "nodes",

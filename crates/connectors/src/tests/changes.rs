@@ -1,0 +1,63 @@
+//! Messages that are changed or deleted, also while they are in hand.
+
+use super::*;
+use crate::records::{Records, SentItem};
+
+impl Here {
+    /// Waits until the platform is asked for so many profiles.
+    async fn looked_up(&self, count: usize) {
+        for _ in 0..10_000 {
+            if self.cage.looked_up.load(Ordering::SeqCst) >= count {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+        panic!("nobody is looked up");
+    }
+
+    /// Whether the question of a message was taken back.
+    async fn is_taken_back(&self, message: &str) -> bool {
+        let records = Records::of(&self.mounted.mount.host, Parrot::KIND);
+        let asked = records.question(&format!("door/C1/{message}")).await.unwrap().unwrap();
+        records.sent(&asked.letter).await.unwrap().contains(&SentItem::TakenBack)
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_is_deleted_while_it_is_in_hand_is_taken_back() {
+    let here = Arc::new(Here::start("deleted in hand", 9).await);
+    let held = here.cage.gate.clone().acquire_owned().await.unwrap();
+    let asking = tokio::spawn({
+        let here = here.clone();
+        async move { here.ask("1", "hi").await }
+    });
+    here.looked_up(1).await;
+    assert_eq!(here.tell(&json!({"kind": "deleted", "message": "1"})).await, StatusCode::OK);
+    drop(held);
+    assert_eq!(asking.await.unwrap(), StatusCode::OK);
+    assert!(here.is_taken_back("1").await);
+    // One that is deleted afterwards is, too; one that nobody knows is nothing.
+    assert_eq!(here.ask("2", "hi").await, StatusCode::OK);
+    assert!(!here.is_taken_back("2").await);
+    for message in ["2", "3"] {
+        assert_eq!(here.tell(&json!({"kind": "deleted", "message": message})).await, StatusCode::OK);
+    }
+    assert!(here.is_taken_back("2").await);
+    assert_eq!(here.counted(EventOutcome::Ignored), 1);
+}
+
+#[tokio::test]
+async fn an_edit_that_is_deleted_while_it_is_in_hand_is_taken_back() {
+    let here = Arc::new(Here::start("edited in hand", 9).await);
+    assert_eq!(here.ask("1", "hi").await, StatusCode::OK);
+    let held = here.cage.gate.clone().acquire_owned().await.unwrap();
+    let asking = tokio::spawn({
+        let here = here.clone();
+        async move { here.tell(&json!({"kind": "edited", "message": "1", "text": "hello"})).await }
+    });
+    here.looked_up(2).await;
+    assert_eq!(here.tell(&json!({"kind": "deleted", "message": "1"})).await, StatusCode::OK);
+    drop(held);
+    assert_eq!(asking.await.unwrap(), StatusCode::OK);
+    assert!(here.is_taken_back("1").await, "the last edit is the one that is kept");
+}
