@@ -29,7 +29,8 @@ use tower::ServiceExt;
 
 use crate::wire::ConnectorWire;
 use crate::{
-    ChatFile, ChatMessage, ConnectorSettings, EventError, Incoming, Outcome, Place, Platform, PlatformError, Post,
+    ChatFile, ChatMessage, ConnectorSettings, EventError, EventRequest, Incoming, Outcome, Place, Platform,
+    PlatformError, Post,
 };
 
 /// A platform whose events are JSON as it stands here, and which is held up while nobody lets it speak.
@@ -119,8 +120,8 @@ impl Platform for Parrot {
         if request.headers.contains_key("forged") {
             return Err(EventError::Unproven("it is not signed"));
         }
-        let event: ParrotEvent = serde_json::from_slice(body).map_err(|_| EventError::Malformed("it is no event"))?;
-        let place = Place { channel: "C1".to_owned(), thread: None, is_reply: false, is_direct: true };
+        let event: ParrotEvent = serde_json::from_slice(request.body).map_err(|_| EventError::Malformed("it is no event"))?;
+        let place = Place { channel: "C1".to_owned(), is_direct: true, ..Place::default() };
         if event.kind == "deleted" {
             return Ok(Incoming::Deleted { place, message: event.message });
         }
