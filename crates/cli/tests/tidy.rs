@@ -106,19 +106,8 @@ const LAYERS: &[&[&str]] = &[
 
 /// Crates that are protocols: nobody but the registry names them. Further crates of a protocol begin with its name, as
 /// `agtp-wire` does; they are its own, and named by nobody else either.
-const PROTOCOLS: &[&str] = &[
-    "a2a",
-    "activitypub",
-    "agtp",
-    "discord",
-    "email",
-    "matrix",
-    "mcp",
-    "mentionable",
-    "nlweb",
-    "slack",
-    "telegram",
-];
+const PROTOCOLS: &[&str] =
+    &["a2a", "activitypub", "agtp", "discord", "email", "matrix", "mcp", "mentionable", "nlweb", "slack", "telegram"];
 
 /// Pairs of one layer of which the first may use the second. Empty: keep it so.
 const SIDEWAYS: &[(&str, &str)] = &[];

@@ -61,11 +61,7 @@ impl<P: Platform> Intake<P> {
     }
 
     /// Asks the agent of a message, if it is for one.
-    pub(crate) async fn hear(
-        &self,
-        connector: &Connector<P>,
-        question: Question<'_>,
-    ) -> Result<EventOutcome, Error> {
+    pub(crate) async fn hear(&self, connector: &Connector<P>, question: Question<'_>) -> Result<EventOutcome, Error> {
         let Some(desk) = self.desks.get(&connector.name) else { return Ok(EventOutcome::Ignored) };
         let (message, threads) = (question.message, desk.threads());
         let key = message.place.key(&connector.name);

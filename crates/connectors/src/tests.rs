@@ -120,7 +120,8 @@ impl Platform for Parrot {
         if request.headers.contains_key("forged") {
             return Err(EventError::Unproven("it is not signed"));
         }
-        let event: ParrotEvent = serde_json::from_slice(request.body).map_err(|_| EventError::Malformed("it is no event"))?;
+        let event: ParrotEvent =
+            serde_json::from_slice(request.body).map_err(|_| EventError::Malformed("it is no event"))?;
         let place = Place { channel: "C1".to_owned(), is_direct: true, ..Place::default() };
         if event.kind == "deleted" {
             return Ok(Incoming::Deleted { place, message: event.message });
@@ -221,7 +222,9 @@ impl Here {
         let mut wire = ConnectorWire::<Parrot>::open(&empty).unwrap();
         let definition = ConnectorDefinition { name: Handle::parse("door").unwrap(), section };
         wire.set_definitions(FileDefinitions::Connectors(vec![definition])).unwrap();
-        let Some(Surface::Http(routes)) = wire.surfaces(&mounted.mount).unwrap().into_iter().next() else { panic!("no routes") };
+        let Some(Surface::Http(routes)) = wire.surfaces(&mounted.mount).unwrap().into_iter().next() else {
+            panic!("no routes")
+        };
         Self { router: routes.router, agent, mounted, cage }
     }
 

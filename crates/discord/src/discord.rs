@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use forecourt_connectors::{
-    ChatFile, ConnectorSettings, EventError, EventRequest, Incoming, Listening, Outcome, Place, Platform, PlatformError,
-    Post, Reception,
+    ChatFile, ConnectorSettings, EventError, EventRequest, Incoming, Listening, Outcome, Place, Platform,
+    PlatformError, Post, Reception,
 };
 use forecourt_core::{File, Handle, Timestamp};
 use forecourt_egress::Egress;

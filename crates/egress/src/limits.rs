@@ -24,6 +24,9 @@ pub const HEAD_BYTES_MAX: usize = 32 * 1024;
 pub const HEAD_FIELDS_MAX: usize = 100;
 /// Bytes of an attachment.
 pub const ATTACHMENT_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of a file, or of another answer, of a platform that agents are mentioned on: 8 MiB, with room for what is around
+/// them.
+pub const PLATFORM_BYTES_MAX: usize = 8 * 1024 * 1024 + 64 * 1024;
 /// Bytes of a card, a key set or a WebFinger answer.
 pub const DOCUMENT_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of a page of a site that is read for its content.

@@ -170,7 +170,8 @@ impl Purpose {
             | Self::CertificateAuthority
             | Self::Telemetry => base,
             Self::Crawl => Deadlines { body_bytes_max: limits::PAGE_BYTES_MAX, ..base },
-            Self::Attachment | Self::Platform => Deadlines { body_bytes_max: config.attachment_bytes.get(), ..base },
+            Self::Attachment => Deadlines { body_bytes_max: config.attachment_bytes.get(), ..base },
+            Self::Platform => Deadlines { body_bytes_max: limits::PLATFORM_BYTES_MAX, ..base },
             Self::Webhook | Self::Callback => Deadlines { body_bytes_max: limits::RECEIPT_BYTES_MAX, ..base },
             Self::RemoteAgent | Self::Upstream | Self::Service => Deadlines {
                 first_byte: limits::ANSWER_TIME_MAX,

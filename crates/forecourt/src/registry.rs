@@ -22,8 +22,12 @@ pub const PROTOCOLS: &[Protocol] = &[
 pub const CLIENT_COMMANDS: &[&[ClientCommand]] = &[forecourt_agtp_client::COMMANDS, forecourt_mcp::COMMANDS];
 
 /// The platforms that agents are mentioned on, in the order in which they are shown.
-pub const CONNECTORS: &[ConnectorKind] =
-    &[forecourt_slack::CONNECTOR, forecourt_telegram::CONNECTOR, forecourt_discord::CONNECTOR, forecourt_matrix::CONNECTOR];
+pub const CONNECTORS: &[ConnectorKind] = &[
+    forecourt_slack::CONNECTOR,
+    forecourt_telegram::CONNECTOR,
+    forecourt_discord::CONNECTOR,
+    forecourt_matrix::CONNECTOR,
+];
 
 /// The networks in which agents are found without an account there.
 pub const NETWORKS: &[NetworkKind] = &[forecourt_activitypub::NETWORK];

@@ -238,7 +238,7 @@ impl Matrix {
         }
         let told = match self.rooms.of_person(homeserver, user).await {
             Ok(room) => {
-                let alone = Place { channel: room, thread: None, is_reply: false, is_direct: true };
+                let alone = Place { channel: room, is_direct: true, ..Place::default() };
                 self.send(egress, &alone, post).await?;
                 post.in_public.clone()
             }

@@ -146,7 +146,7 @@ impl Matrix {
     async fn place(&self, homeserver: Homeserver<'_>, message: &RoomMessage<'_>, mentions_us: bool) -> Outcome<Place> {
         let channel = message.event.room_id.clone();
         let is_direct = self.rooms.is_direct(homeserver, &channel).await?;
-        let in_thread = |thread: Option<String>, is_reply| Place { channel, thread, is_reply, is_direct };
+        let in_thread = |thread: Option<String>, is_reply| Place { channel, thread, is_reply, is_direct, ticket: None };
         if is_direct || message.relation.thread.is_some() {
             let thread = message.relation.thread.clone();
             let is_reply = thread.is_some();
@@ -174,7 +174,7 @@ impl Matrix {
 fn redaction(event: &RoomEvent) -> Incoming {
     match event.redacts() {
         Some(message) => {
-            let place = Place { channel: event.room_id.clone(), thread: None, is_reply: false, is_direct: false };
+            let place = Place { channel: event.room_id.clone(), ..Place::default() };
             Incoming::Deleted { place, message: message.to_owned() }
         }
         None => Incoming::Nothing,

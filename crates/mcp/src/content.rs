@@ -198,7 +198,8 @@ mod tests {
     #[test]
     fn text_that_is_not_utf_8_stays_bytes() {
         let part = |bytes: &'static [u8]| Part::File(File::inline("text/csv", None, Bytes::from_static(bytes)));
-        let of = |bytes| written(ToolOutput { parts: vec![part(bytes)], ..ToolOutput::default() })["content"][0].clone();
+        let of =
+            |bytes| written(ToolOutput { parts: vec![part(bytes)], ..ToolOutput::default() })["content"][0].clone();
         assert_eq!(of("name;prix\ncafé;2".as_bytes())["resource"]["text"], "name;prix\ncafé;2");
         assert_eq!(of(b"caf\xe9")["resource"]["blob"], "Y2Fm6Q==");
     }

@@ -27,11 +27,11 @@ pub use ambient::{CountedEntropy, HandClock, HandMachine};
 pub use bucket_server::BucketServer;
 pub use card_provider::{CARD_KEY, CardBooks, CardFault, CardNotice, CardProvider, sign_notice};
 pub use dear::dear;
-pub use matrix::{MATRIX_BOT, MATRIX_TOKEN, MatrixBooks, MatrixDouble, MatrixFault, MatrixMessage};
 pub use discord::{
     CommandState, DISCORD_APPLICATION, DISCORD_BOT, DISCORD_ROLE, DISCORD_TOKEN, DiscordBooks, DiscordDouble,
     DiscordMessage, GatewayOrder, discord_command, discord_public_key, discord_signature,
 };
+pub use matrix::{MATRIX_BOT, MATRIX_TOKEN, MatrixBooks, MatrixDouble, MatrixFault, MatrixMessage};
 pub use payment_processor::{PROCESSOR_SECRET, PaymentProcessor, ProcessorBooks, ProcessorFault};
 pub use pebble::{Pebble, PebbleOptions};
 pub use port::free_port;

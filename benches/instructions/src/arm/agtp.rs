@@ -45,7 +45,7 @@ pub(super) async fn ours() -> anyhow::Result<Question> {
     let surfaces = mounted.open(&PROTOCOL).map_err(wrong)?.surfaces(&mounted.mount).map_err(wrong)?;
     let speak = surfaces.into_iter().find_map(|surface| match surface {
         Surface::Stream { speak, .. } => Some(speak),
-        Surface::Http(_) | Surface::OwnHttp { .. } => None,
+        Surface::Http(_) | Surface::OwnHttp { .. } | Surface::Background(_) => None,
     });
     let speak = speak.context("AGTP is spoken on a stream")?;
     // The caller is the agent itself: known here by the identity that the host made for it.

@@ -424,9 +424,13 @@ fn a_connection_that_is_lost_goes_on_and_one_that_can_not_work_is_not_tried_agai
 
 #[test]
 fn a_connector_is_checked_and_its_credentials_are_tried() {
-    let guild = Guild::with("mentions = false\n");
+    let guild = Guild::with("mentions = false\nmessages_per_sender_per_hour = 1\n");
     guild.ask("901", None, &question("between us"));
     guild.answer(0, "between us");
+    // One more than a person has within an hour: a command wants an answer all the same.
+    let told = guild.ask("902", None, &question("and more"));
+    assert_eq!((&told["type"], &told["data"]["flags"]), (&json!(4), &json!(64)), "{told}");
+    guild.ends_with(2);
     assert_eq!(guild.counts(), (0, 0), "no messages are wanted");
     let deployment = &guild.served.deployment;
     let folder = deployment.path().to_str().unwrap();
