@@ -1,11 +1,11 @@
 //! What a phrase says of the items: values, a yes or a no, ages or colours, and the limits that these are.
 
-use forecourt_vocabulary::folded;
+use forecourt_vocabulary::{WordClass, folded};
 
 use crate::ages::{ADULT, ages};
 use crate::exclusion::Exclusion;
 use crate::filter::{Filter, Test};
-use crate::learnt::{LearntMeaning, LearntProperty, is_of_language};
+use crate::learnt::{LearntMeaning, LearntProperty, StatedValues, is_of_language};
 use crate::level;
 use crate::paths::{AGES, SHARE_MIN};
 use crate::reader::Reader;
@@ -77,7 +77,8 @@ impl<'a> PhraseLimit<'a> {
                         }
                         None if property.is_truth() || property.is_warning() => {
                             said.truth = Some((vec![property], true));
-                            said.is_bare = property.is_feature && !is_led && end == at + 1;
+                            let is_bare = property.is_feature && !is_led && end == at + 1;
+                            said.is_bare = is_bare && !agrees(property, &said.written);
                         }
                         _ => {}
                     }
@@ -156,7 +157,10 @@ impl<'a> PhraseLimit<'a> {
         }
         if !self.colours.is_empty() {
             let ids: Vec<&str> = self.colours.iter().map(String::as_str).collect();
-            filters.push(Filter::of_class(&ids, reader.say("of_colour", &[&self.written])));
+            let words = reader.say("of_colour", &[&self.written]);
+            let own = own_colour(reader, &self.colours, &words);
+            let of_class = Filter::of_class(&ids, words.clone());
+            filters.push(Filter::any_of(std::iter::once(of_class).chain(own).collect(), words));
         }
         if let Some(stated) = &self.values {
             let or_sorted_as = said_as(&self.written).chain(stated.values.iter().cloned()).collect();
@@ -218,6 +222,12 @@ impl<'a> PhraseLimit<'a> {
     }
 }
 
+/// Whether a German word is the name of a property as an adjective in front of a noun: "immergrüne".
+fn agrees(property: &LearntProperty, written: &str) -> bool {
+    let own = property.name("de");
+    written.strip_prefix(own).is_some_and(|ending| ENDINGS.contains(&ending))
+}
+
 /// The limit that a property says yes, in its name, or no, in these words: whichever name it has.
 fn truth(reader: &Reader<'_>, properties: &[&LearntProperty], is_so: bool, denied: String) -> Filter {
     let name = properties.first().map(|property| property.name(reader.aids.answer_in.as_str()).to_owned());
@@ -227,6 +237,25 @@ fn truth(reader: &Reader<'_>, properties: &[&LearntProperty], is_so: bool, denie
         ..Filter::is(&property.stated.path, if is_so { "true" } else { "false" })
     };
     Filter::any_of(properties.iter().map(is).collect(), words.clone())
+}
+
+/// That an item states one of these colours in a property of its own: the colour of its flowers.
+fn own_colour(reader: &Reader<'_>, colours: &[String], words: &str) -> Option<Filter> {
+    let is_one = |value: &String| {
+        let class = reader.aids.vocabulary.class_named(value).filter(|class| class.area == COLOURS);
+        class.is_some_and(|class| colours.contains(&class.id))
+    };
+    let (mut fields, mut of): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for (_, property) in reader.aids.learnt.all() {
+        let StatedValues::Texts(values) = &property.stated.values else { continue };
+        let own: Vec<&String> = values.iter().filter(|value| is_one(value)).collect();
+        if !own.is_empty() && !fields.contains(&property.stated.path) {
+            fields.push(property.stated.path.clone());
+            let new: Vec<String> = own.into_iter().filter(|value| !of.contains(value)).cloned().collect();
+            of.extend(new);
+        }
+    }
+    (!of.is_empty()).then(|| Filter { fields, test: Test::OneOf(of), words: words.to_owned() })
 }
 
 /// The values that a phrase names, and where items state them. What rules items out stands alone.
@@ -245,11 +274,15 @@ fn values<'a>(reader: &Reader<'a>, at: usize, end: usize, is_led: bool) -> Optio
     // "IP67", "USB-C 3": a code says nothing else, whatever stands in front of it.
     let written = reader.written(at..end);
     let is_code = written.contains(char::is_numeric) && written.contains(char::is_alphabetic);
+    // "Sin experiencia" is what items state, and no ban of the word.
+    let says_no = reader.class(at, WordClass::Without).is_some_and(|behind| behind < end);
     let is_limit = |property: &LearntProperty| {
         property.stated.share >= SHARE_MIN
             || property.stated_if_so
             || (property.is_feature && (is_led || is_code))
             || is_in_language(property)
+            || says_no
+            || reader.share(property) >= SHARE_MIN
     };
     let first = named.iter().find(|(property, _)| is_limit(property))?.0;
     let mut stated = StatedIn { properties: vec![first], other_paths: Vec::new(), values: Vec::new() };

@@ -5,7 +5,7 @@ use forecourt_vocabulary::WordClass;
 
 use crate::amount::{Comparison, Span};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
-use crate::learnt::LearntMeaning;
+use crate::learnt::{LearntMeaning, LearntProperty};
 use crate::reader::Reader;
 use crate::stated_amount::{StatedAmount, comparison, is_numeric, names};
 use crate::stated_limit::Choice;
@@ -14,6 +14,8 @@ use crate::stated_limit::Choice;
 mod choices;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wordings;
 
 /// An amount of a property that is named, or whose unit only one has.
 pub(crate) fn read_number(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
@@ -34,22 +36,32 @@ pub(crate) fn read_number(reader: &Reader<'_>, at: usize, floor: usize) -> Optio
     // "30 euros for 6 bottles": what is paid is no number of things.
     if stated.is_other {
         let was_named = !named.is_empty();
-        named.retain(|property| !reader.aids.learnt.get(*property).is_count);
+        // "A view of the lake under £200" is no distance to it.
+        let may_be = |property: &LearntProperty| !property.is_count && property.dimension.is_none();
+        named.retain(|property| may_be(reader.aids.learnt.get(*property)));
         if was_named && named.is_empty() {
             return None;
         }
     }
     let start = reader.absorb(at, WordClass::LimitLead, floor);
-    let meaning = match stated.property(reader, &named)? {
+    // "Crunchier than 45 %" is no 45 %, whatever that would be.
+    let is_compared = at.checked_sub(1).is_some_and(|before| before >= floor && reader.says(before, COMPARES));
+    let choice = stated.property(reader, &named)?;
+    let end = stated.end;
+    let meaning = match choice {
+        _ if is_compared && stated.span.comparison == Comparison::Bare => FoundMeaning::NotUnderstood,
         Choice::Of(properties, factor) => {
+            let stated = stated.faster(reader, at, &properties);
             FoundMeaning::Limits(Rank::Stated, vec![stated.filter(reader, &properties, factor)])
         }
         Choice::NotChecked if !reader.is_name() => FoundMeaning::NotUnderstood,
         Choice::NotChecked => return None,
     };
-    Some(UnderstoodPart::new(start..stated.end, meaning))
+    Some(UnderstoodPart::new(start..end, meaning))
 }
 
+/// Words behind which something is compared with an amount.
+const COMPARES: &[&str] = &["than", "als"];
 /// Words in front of an amount that other rules take for a limit of their own.
 const LEADS: &[WordClass] = &[WordClass::For, WordClass::Costs, WordClass::Serves, WordClass::Article];
 

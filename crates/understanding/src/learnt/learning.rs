@@ -5,7 +5,8 @@ use forecourt_vocabulary::{ItemProperty, ItemValue, LANGUAGES, Vocabulary, compa
 use super::LearntProperties;
 use super::known::KnownNames;
 use super::own_name::{
-    BARE_PARTS, FEATURES, MAXIMUM, counted, first_words, is_of_language, is_open, last_word, own_name, own_unit,
+    BARE_PARTS, ENOUGH_FOR, FEATURES, MAXIMUM, bare_name, counted, done, first_words, free_of, is_of_language, is_open,
+    last_word, own_name, own_unit,
 };
 use super::property::{LearntMeaning, LearntProperty, StatedProperty, StatedValues};
 use crate::distance_name;
@@ -17,6 +18,8 @@ use crate::unit::Dimension;
 const LANGUAGE_CODE_BYTES_MAX: usize = 3;
 /// Endings of German comparatives in front of nouns.
 const AGREEING: [&str; 5] = ["e", "en", "er", "es", "em"];
+/// Letters of a property that is an adjective.
+const ADJECTIVE_LETTERS_MIN: usize = 5;
 /// What the capacity for people is called by items themselves.
 const PEOPLE: &str = "capacity";
 /// What the vocabulary calls what a vessel holds.
@@ -71,11 +74,11 @@ impl LearntProperties {
             LANGUAGES.iter().for_each(|code| self.phrase(code, unit, LearntMeaning::Name(at)));
         }
         self.add_phrases(&stated, &own, dimension.is_some(), names, known);
-        let free_of = own.strip_suffix(" free").filter(|_| matches!(stated.values, StatedValues::Truth));
+        let free_of = free_of(&own).filter(|_| matches!(stated.values, StatedValues::Truth));
         let (free_of, id) = (free_of.map(str::to_owned), known.map(|property| property.id.clone()));
         let rules_out = known.is_some_and(|property| property.rules_out);
         // "Maximum users: 6" is enough for five.
-        let is_maximum = MAXIMUM.iter().any(|word| own.split(' ').next() == Some(word));
+        let is_maximum = MAXIMUM.iter().chain(&ENOUGH_FOR).any(|word| own.split(' ').next() == Some(word));
         let is_seats = id.as_deref() == Some(SEATS);
         let more_will_do = is_maximum || is_seats || known.is_some_and(|property| property.more_will_do);
         self.properties.push(LearntProperty {
@@ -114,6 +117,9 @@ impl LearntProperties {
         let is_denial = || !Vocabulary::shipped().absent_in(own).is_empty();
         if known.is_none() && is_feature && stated.values == StatedValues::Truth && !is_denial() {
             self.add_kind_names(at, own, names);
+        }
+        if is_feature && stated.values == StatedValues::Truth && !is_denial() {
+            self.add_bare_names(at, own);
         }
         if matches!(stated.values, StatedValues::Numbers { .. }) {
             self.add_parts_of_name(at, own, is_measure);
@@ -165,6 +171,22 @@ impl LearntProperties {
             for phrase in kind.filter(|kind| !is_counted(kind)).map_or(&[][..], |kind| kind.names(code)) {
                 self.phrase(code, phrase, LearntMeaning::Name(at));
             }
+        }
+    }
+
+    /// What people call a yes or a no without the words that only say that it is one: "with a grill", of a grill function,
+    /// and what it does: "that mops", of a mopping function. German adjectives in front of nouns, too.
+    fn add_bare_names(&mut self, at: usize, own: &str) {
+        let bare = bare_name(own);
+        for name in bare
+            .into_iter()
+            .chain(bare.iter().flat_map(|bare| done(bare)).collect::<Vec<_>>().iter().map(String::as_str))
+        {
+            LANGUAGES.iter().for_each(|code| self.phrase(code, name, LearntMeaning::Name(at)));
+        }
+        let is_adjective = !own.contains(' ') && own.chars().count() >= ADJECTIVE_LETTERS_MIN;
+        for ending in AGREEING.iter().filter(|_| is_adjective) {
+            self.phrase("de", &format!("{own}{ending}"), LearntMeaning::Name(at));
         }
     }
 
