@@ -493,8 +493,9 @@ mod tests {
             property("Body height", "150–175 cm"), property("Sowing time", "März bis Mai"), property("Season", "all year"),
             property("Colour", "May green"), property("UK sizes", "7, 8, 8.5"), property("Lengths", "150, 200 cm"),
             property("Mondo sizes", "22.5 to 24"), property("Shares", "S, M"),
-            {"name": "Height", "minValue": 30, "maxValue": "40", "unitCode": "CMT"}, {"name": "Players", "minValue": 2, "maxValue": 4},
-            {"name": "Depth", "maxValue": 2, "unitText": "m"}, {"name": "Load", "minValue": "x"}, {"name": "Odd", "minValue": 3, "maxValue": 2},
+            {"name": "Height", "minValue": 30, "maxValue": "40", "unitCode": "CMT"},
+            {"name": "Players", "minValue": 2, "maxValue": 4}, {"name": "Depth", "maxValue": 2, "unitText": "m"},
+            {"name": "Load", "minValue": "x"}, {"name": "Odd", "minValue": 3, "maxValue": 2},
         ]});
         let mut numbers: Vec<(String, f64)> = Vec::new();
         visit(&item, |fact| numbers.extend(fact.number.map(|number| (fact.path.to_owned(), number))));

@@ -4,8 +4,9 @@
 use forecourt_vocabulary::{compared, folded};
 
 use crate::filter::{Filter, Test};
-use crate::found::{FoundMeaning, UnderstoodPart};
+use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::learnt::{LearntProperty, StatedValues};
+use crate::paths::SHARE_MIN;
 use crate::reader::Reader;
 
 /// Words for little and for much of something, without accents.
@@ -37,21 +38,26 @@ const OF: &[&str] = &["of", "de", "d"];
 const WORD_LETTERS: usize = 3;
 const BEGIN_LETTERS: usize = 4;
 
-/// Little or much of a property that is graded in words. A wish: these words may mean something else.
+/// Little or much of a property that is graded in words. Where few items grade it, a wish: these
+/// words may mean something else.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
-    let is_much = DEGREES.iter().find(|(words, _)| reader.says(at, words)).map(|(_, is_much)| *is_much)?;
+    // As it is written: "wenig" is spelled almost like a word of limits.
+    let degree = folded(reader.token(at).map(|_| reader.written(at..at + 1))?);
+    let is_much = DEGREES.iter().find(|(words, _)| words.contains(&degree.as_str())).map(|(_, is_much)| *is_much)?;
     let word = if reader.says(at + 1, OF) { at + 2 } else { at + 1 };
     let asked = folded(reader.written(word..word + 1));
     if !reader.is_word(word) || asked.chars().count() < WORD_LETTERS || reader.is_name() {
         return None;
     }
-    let graded = reader.aids.learnt.all().filter_map(|(_, property)| of_grade(property, &asked, is_much));
-    let found: Vec<Filter> = graded.collect();
+    let graded = reader.aids.learnt.all().filter_map(|(_, one)| Some((one, of_grade(one, &asked, is_much)?)));
+    let graded: Vec<(&LearntProperty, Filter)> = graded.collect();
     let words = reader.written(at..word + 1).to_lowercase();
-    let filter =
-        Filter::any_of(found.iter().map(|one| Filter { words: words.clone(), ..one.clone() }).collect(), words);
-    let start = at.max(floor);
-    (!found.is_empty()).then(|| UnderstoodPart::new(start..word + 1, FoundMeaning::Wishes(vec![filter])))
+    let each = graded.iter().map(|(_, filter)| Filter { words: words.clone(), ..filter.clone() });
+    let limits = vec![Filter::any_of(each.collect(), words.clone())];
+    // What all of these state is asked of all of them.
+    let is_common = graded.iter().any(|(property, _)| reader.share(property) >= SHARE_MIN);
+    let meaning = if is_common { FoundMeaning::Limits(Rank::Stated, limits) } else { FoundMeaning::Wishes(limits) };
+    (!graded.is_empty()).then(|| UnderstoodPart::new(at.max(floor)..word + 1, meaning))
 }
 
 /// What states little or much of a property, where its name begins like a word.

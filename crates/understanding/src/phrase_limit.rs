@@ -22,6 +22,8 @@ pub(crate) struct PhraseLimit<'a> {
     pub(crate) truth: Option<(Vec<&'a LearntProperty>, bool)>,
     /// Whether the truth is one that nothing leads to: "hardy", and the "garden" of "garden chairs".
     pub(crate) is_bare: bool,
+    /// Whether the truth is an adjective in front of a noun: "immergrüne".
+    pub(crate) agrees: bool,
     pub(crate) ages: Option<(f64, f64)>,
     pub(crate) colours: Vec<String>,
     pub(crate) written: String,
@@ -58,6 +60,7 @@ impl<'a> PhraseLimit<'a> {
             values: values(reader, at, end, is_led),
             truth: None,
             is_bare: false,
+            agrees: false,
             ages: None,
             colours: colour.into_iter().map(|(id, _)| id).collect(),
             written: reader.written(at..end).to_lowercase(),
@@ -78,7 +81,8 @@ impl<'a> PhraseLimit<'a> {
                         None if property.is_truth() || property.is_warning() => {
                             said.truth = Some((vec![property], true));
                             let is_bare = property.is_feature && !is_led && end == at + 1;
-                            said.is_bare = is_bare && !agrees(property, &said.written);
+                            said.agrees = is_bare && agrees(property, &said.written);
+                            said.is_bare = is_bare && !said.agrees;
                         }
                         _ => {}
                     }
@@ -96,6 +100,12 @@ impl<'a> PhraseLimit<'a> {
                 }
                 _ => {}
             }
+        }
+        // The freezer of a "fridge freezer" is what it is, and no feature of it.
+        let is_shelf =
+            || reader.shelf().is_some_and(|shelf| shelf.words.to_lowercase().split(' ').any(|w| w == said.written));
+        if said.is_bare && is_shelf() {
+            said.truth = None;
         }
         let says = said.values.is_some() || said.truth.is_some() || said.ages.is_some();
         // "Part time" alone is what items state, though some are called so, too.
@@ -224,8 +234,8 @@ impl<'a> PhraseLimit<'a> {
 
 /// Whether a German word is the name of a property as an adjective in front of a noun: "immergrüne".
 fn agrees(property: &LearntProperty, written: &str) -> bool {
-    let own = property.name("de");
-    written.strip_prefix(own).is_some_and(|ending| ENDINGS.contains(&ending))
+    let own = property.stated.path.rsplit('.').next().unwrap_or_default().to_lowercase();
+    written.strip_prefix(own.as_str()).is_some_and(|ending| ENDINGS.contains(&ending))
 }
 
 /// The limit that a property says yes, in its name, or no, in these words: whichever name it has.

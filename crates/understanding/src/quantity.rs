@@ -45,7 +45,6 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
                 // Prices stand in several properties, of which an item has one: a limit of money holds for any of them.
                 Quantity::Price => fields.cloned().chain(paid(reader)).collect(),
                 Quantity::People => rooms_for(reader),
-                // What is rated by guests has no stars of a house by that.
                 _ => filter.fields.clone(),
             };
             let filter = Filter { fields, ..filter };

@@ -35,8 +35,9 @@ impl Shelves {
             let at = shelves.values.len();
             shelves.values.push(value.to_owned());
             for step in value.split(STEPS).filter(|step| step.chars().any(char::is_alphabetic)) {
-                for (language, code) in LANGUAGES.iter().enumerate() {
-                    let leads_to = shelves.steps.entry((language, compared(step, code))).or_default();
+                for (language, form) in (0..LANGUAGES.len()).flat_map(|of| forms(step, of).map(move |form| (of, form)))
+                {
+                    let leads_to = shelves.steps.entry((language, form)).or_default();
                     if leads_to.last() != Some(&at) {
                         leads_to.push(at);
                     }
@@ -47,8 +48,8 @@ impl Shelves {
     }
 
     /// The shelves that are called so, by a name of a language.
-    fn called(&self, name: &str, language: usize) -> &[usize] {
-        self.steps.get(&(language, compared(name, LANGUAGES[language]))).map_or(&[], Vec::as_slice)
+    fn called(&self, name: &str, language: usize) -> impl Iterator<Item = usize> {
+        forms(name, language).filter_map(move |form| self.steps.get(&(language, form))).flatten().copied()
     }
 
     /// The shelves with a narrower name: "Robot vacuums", where vacuums are asked for. Items are called as those speak who
@@ -65,6 +66,19 @@ impl Shelves {
         let steps = self.steps.iter().filter(|((of, step), _)| *of == language && is_narrower(step));
         steps.flat_map(|(_, shelves)| shelves).copied().collect()
     }
+}
+
+/// Endings of German plurals, the longest first, and the letters that a word keeps without one.
+const PLURALS: [&str; 4] = ["en", "er", "n", "e"];
+const STEM_LETTERS_MIN: usize = 3;
+
+/// A name as it is compared in a language, and in German its stem, too: "Zimmerpflanze" and "Zimmerpflanzen" are one.
+fn forms(name: &str, language: usize) -> impl Iterator<Item = String> + use<> {
+    let name = compared(name, LANGUAGES[language]);
+    let is_german = LANGUAGES[language] == "de";
+    let stem = PLURALS.iter().filter(|_| is_german).find_map(|ending| name.strip_suffix(ending)).map(str::to_owned);
+    let stem = stem.filter(|stem| stem.chars().count() >= STEM_LETTERS_MIN);
+    std::iter::once(name).chain(stem)
 }
 
 /// Whether names of a language begin with what a thing is.

@@ -3,9 +3,10 @@
 
 use forecourt_vocabulary::WordClass;
 
+use crate::ages;
 use crate::amount::{Comparison, Span};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
-use crate::learnt::{LearntMeaning, LearntProperty};
+use crate::learnt::LearntMeaning;
 use crate::reader::Reader;
 use crate::stated_amount::{StatedAmount, comparison, is_numeric, names};
 use crate::stated_limit::Choice;
@@ -19,6 +20,10 @@ mod wordings;
 
 /// An amount of a property that is named, or whose unit only one has.
 pub(crate) fn read_number(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    // "For a 5 year old": somebody's age, and nothing's.
+    if reader.span(at).is_some_and(|span| ages::of_span(reader, &span).is_some()) {
+        return None;
+    }
     let named = led_by_name(reader, at).or_else(|| denied_name(reader, at));
     let found = named.or_else(|| led_by_comparative(reader, at)).or_else(|| {
         let mut stated = StatedAmount::read(reader, at)?;
@@ -28,17 +33,26 @@ pub(crate) fn read_number(reader: &Reader<'_>, at: usize, floor: usize) -> Optio
     // "For 4 people", "a 3 room flat": what leads to an amount, where the amount has a name.
     let led = || {
         let behind = LEADS.iter().filter_map(|class| reader.class(at, *class)).max()?;
+        if reader.span(behind).is_some_and(|span| ages::of_span(reader, &span).is_some()) {
+            return None;
+        }
         let mut stated = StatedAmount::read(reader, behind)?;
         let named = stated.take_name(reader);
-        (!named.is_empty()).then_some((stated, named))
+        // "A bag for at least 8 kilos": what is compared needs no name.
+        let is_limit = || {
+            let compares = stated.span.comparison == Comparison::Compared && reader.class(at, WordClass::For).is_some();
+            compares && matches!(stated.property(reader, &[]), Some(Choice::Of(..)))
+        };
+        (!named.is_empty() || is_limit()).then_some((stated, named))
     };
     let (stated, mut named) = found.or_else(led)?;
     // "30 euros for 6 bottles": what is paid is no number of things.
     if stated.is_other {
         let was_named = !named.is_empty();
-        // "A view of the lake under £200" is no distance to it.
-        let may_be = |property: &LearntProperty| !property.is_count && property.dimension.is_none();
-        named.retain(|property| may_be(reader.aids.learnt.get(*property)));
+        // "A view of the lake under £200" is no distance to it, though some items state that without a unit.
+        let learnt = reader.aids.learnt;
+        let is_measured = named.iter().any(|property| learnt.get(*property).dimension.is_some());
+        named.retain(|property| !is_measured && !learnt.get(*property).is_count);
         if was_named && named.is_empty() {
             return None;
         }

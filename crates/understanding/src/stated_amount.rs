@@ -16,6 +16,9 @@ const ARTICLE_MEASURES: [Dimension; 2] = [Dimension::Mass, Dimension::Volume];
 const ARTICLE_UNIT_BYTES_MIN: usize = 3;
 /// Words that say less of a time, and more of how fast something is, without accents.
 const FAST: &[&str] = &["faster", "quicker", "schneller", "rapide", "rapides", "rapido", "rapida"];
+/// Words by which the name of a property without a unit says that it is a time.
+const TIMES: &[&str] =
+    &["time", "duration", "minutes", "hours", "zeit", "dauer", "temps", "durée", "tiempo", "duración"];
 /// Words between an amount and the name of what it is of.
 const OF: &[&str] = &["in", "of", "de", "d", "en", "an"];
 
@@ -139,8 +142,9 @@ impl StatedAmount {
 
     /// "1800 or faster": less of a time, and more of anything else.
     pub(crate) fn faster(self, reader: &Reader<'_>, at: usize, properties: &[&LearntProperty]) -> Self {
-        let is_time = |property: &&LearntProperty| {
-            property.dimension.is_none() || matches!(property.dimension, Some(Dimension::Time | Dimension::Duration))
+        let is_time = |property: &&LearntProperty| match property.dimension {
+            None => property.name("en").split(' ').any(|word| TIMES.contains(&word)),
+            Some(dimension) => matches!(dimension, Dimension::Time | Dimension::Duration),
         };
         let says = (at..self.end).any(|at| reader.says(at, FAST));
         let Span { from, to, .. } = self.span;

@@ -98,7 +98,10 @@ impl StatedAmount {
             return None;
         }
         let is_limit = self.span.comparison != Comparison::Bare;
-        let is = |property: &LearntProperty| property.dimension == Some(dimension) && is_numeric(property);
+        // How far it is to the station is no length of anything.
+        let is = |property: &LearntProperty| {
+            property.dimension == Some(dimension) && is_numeric(property) && property.distance_to.is_none()
+        };
         let of = reader.aids.learnt.all().map(|(_, property)| property).filter(|property| is(property));
         let mut of: Vec<&LearntProperty> = of.collect();
         of.sort_by(|a, b| b.stated.share.total_cmp(&a.stated.share));

@@ -128,9 +128,11 @@ impl LearntProperties {
             self.add_told(at, property, &stated.values);
         }
         if let StatedValues::Texts(values) = &stated.values {
-            if known.is_none_or(|property| !property.named_only) {
-                self.add_own_values(at, values, names, is_of_language(&stated.path));
-            }
+            // What says what is not there says of what: "no experience".
+            let is_named_only = known.is_some_and(|property| property.named_only);
+            let says_itself = |value: &&String| !is_named_only || !Vocabulary::shipped().absent_in(value).is_empty();
+            let own: Vec<String> = values.iter().filter(says_itself).cloned().collect();
+            self.add_own_values(at, &own, names, is_of_language(&stated.path));
             let id = known.map(|property| property.id.as_str());
             self.add_named_values(at, values, names, (id, is_of_language(&stated.path)));
         }

@@ -121,7 +121,21 @@ const HAVING: &[&str] = &[
     "disponible",
 ];
 /// First words of such names.
-const HAVING_FIRST: &[&str] = &["fonction", "función", "mit", "with", "avec", "con"];
+const HAVING_FIRST: &[&str] = &[
+    "fonction",
+    "función",
+    "mit",
+    "with",
+    "avec",
+    "con",
+    "integrated",
+    "integrierter",
+    "integrierte",
+    "integriertes",
+    "eingebauter",
+    "eingebaute",
+    "eingebautes",
+];
 /// How names end and begin that say what an item is free of.
 const FREE_ENDS: &[&str] = &[" free", "frei"];
 const FREE_BEGINS: &[&str] = &["sans ", "sin ", "ohne ", "without ", "no ", "free of ", "free from ", "libre de "];
