@@ -1,6 +1,8 @@
 //! Months that items name in a property of their own, such as a season or the time of flowering, and questions for them.
 
-use forecourt_vocabulary::{PhraseMeaning, Quantity, QuestionLexicon, WordClass, compared, folded, tokens};
+use forecourt_vocabulary::{
+    PhraseMeaning, Quantity, QuestionLexicon, QuestionToken, WordClass, compared, folded, tokens,
+};
 use jiff::civil::Date;
 
 use crate::filter::Filter;
@@ -33,6 +35,8 @@ const BESIDE: &[&str] =
 const TIES: &[&str] = &["to", "until", "till", "through", "bis", "a", "au", "al", "hasta", "-", "–"];
 /// Letters of the beginning by which a word of a question names a property.
 const BEGIN_LETTERS: usize = 4;
+/// How German participles begin.
+const DONE: &str = "ge";
 /// The same of one property alone.
 const NEAR_LETTERS: usize = 3;
 
@@ -145,7 +149,10 @@ fn begins_alike(reader: &Reader<'_>, word: &str, letters: usize) -> bool {
     let word = compared(word, "en");
     let begin = |text: &str| text.chars().take(letters).collect::<String>();
     let is_long = word.chars().count() >= letters;
-    reader.tokens.iter().any(|token| is_long && begin(&token.word) == begin(&word))
+    // "Geerntet", of a time of harvest.
+    let forms = |token: &QuestionToken| [Some(token.word.clone()), token.word.strip_prefix(DONE).map(str::to_owned)];
+    let is_form = |form: String| begin(&form) == begin(&word);
+    is_long && reader.tokens.iter().any(|token| forms(token).into_iter().flatten().any(is_form))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::learnt::{LearntMeaning, LearntProperty, StatedValues, is_of_language}
 use crate::level;
 use crate::paths::{AGES, SHARE_MIN};
 use crate::reader::Reader;
+use crate::unit;
 
 /// The area of the vocabulary whose classes are colours.
 const COLOURS: &str = "color";
@@ -73,19 +74,7 @@ impl<'a> PhraseLimit<'a> {
         for (meaning, _) in reader.learnt(at).filter(|(_, behind)| *behind == end) {
             match meaning {
                 LearntMeaning::Name(property) => {
-                    let property = reader.aids.learnt.get(*property);
-                    match &mut said.truth {
-                        Some((named, true)) if property.is_truth() && named.iter().all(|one| one.is_truth()) => {
-                            named.push(property);
-                        }
-                        None if property.is_truth() || property.is_warning() => {
-                            said.truth = Some((vec![property], true));
-                            let is_bare = property.is_feature && !is_led && end == at + 1;
-                            said.agrees = is_bare && agrees(property, &said.written);
-                            said.is_bare = is_bare && !said.agrees;
-                        }
-                        _ => {}
-                    }
+                    said.add_truth(reader.aids.learnt.get(*property), !is_led && end == at + 1);
                 }
                 LearntMeaning::Absent(property) => {
                     let property = reader.aids.learnt.get(*property);
@@ -101,11 +90,9 @@ impl<'a> PhraseLimit<'a> {
                 _ => {}
             }
         }
-        // The freezer of a "fridge freezer" is what it is, and no feature of it.
-        let is_shelf =
-            || reader.shelf().is_some_and(|shelf| shelf.words.to_lowercase().split(' ').any(|w| w == said.written));
-        if said.is_bare && is_shelf() {
-            said.truth = None;
+        // The freezer of a "fridge freezer" is what it is, and no feature of it; a rose is no colour.
+        if (said.is_bare || said.values.is_some()) && reader.names_shelf(&said.written) {
+            (said.truth, said.values) = (None, None);
         }
         let says = said.values.is_some() || said.truth.is_some() || said.ages.is_some();
         // "Part time" alone is what items state, though some are called so, too.
@@ -113,6 +100,22 @@ impl<'a> PhraseLimit<'a> {
             && end == reader.tokens.len()
             && said.values.as_ref().is_some_and(|stated| stated.properties[0].id.is_some());
         (says && (is_whole || !reader.is_name())).then_some(said)
+    }
+
+    /// Adds a property that is named, where items say yes or no of it. `is_alone`: in one word, to which nothing leads.
+    fn add_truth(&mut self, property: &'a LearntProperty, is_alone: bool) {
+        match &mut self.truth {
+            Some((named, true)) if property.is_truth() && named.iter().all(|one| one.is_truth()) => {
+                named.push(property);
+            }
+            None if property.is_truth() || property.is_warning() => {
+                self.truth = Some((vec![property], true));
+                let is_bare = property.is_feature && is_alone;
+                self.agrees = is_bare && agrees(property, &self.written);
+                self.is_bare = is_bare && !self.agrees;
+            }
+            _ => {}
+        }
     }
 
     /// Takes the name of the property that a value is of, which stands beside it and says nothing more: "low intensity",
@@ -212,6 +215,10 @@ impl<'a> PhraseLimit<'a> {
     /// The limits that it is not so. `None`: another rule knows better.
     pub(crate) fn negated(&self, reader: &Reader<'_>) -> Option<Vec<Filter>> {
         let words = reader.say("stated_not", &[&self.written]);
+        if let Some(own) = own_colour(reader, &self.colours, &words).filter(|_| !reader.states(COLOURS)) {
+            let test = if let Test::OneOf(values) = own.test { Test::NoneOf(values) } else { own.test };
+            return Some(vec![Filter { test, ..own }]);
+        }
         if !self.colours.is_empty() {
             let exclusion = Exclusion { classes: self.colours.clone(), ..Exclusion::default() };
             let language = reader.aids.answer_in.as_str();
@@ -249,6 +256,18 @@ fn truth(reader: &Reader<'_>, properties: &[&LearntProperty], is_so: bool, denie
     Filter::any_of(properties.iter().map(is).collect(), words.clone())
 }
 
+/// How the names of properties end that are colours of something, folded.
+const COLOUR_NAMES: [&str; 5] = ["colour", "color", "farbe", "couleur", "colores"];
+
+/// The properties of a site's own that are colours, with their values.
+fn own_colours<'a>(reader: &Reader<'a>) -> impl Iterator<Item = (&'a LearntProperty, &'a Vec<String>)> {
+    let is_colour = |path: &str| COLOUR_NAMES.iter().any(|name| path.to_lowercase().ends_with(name));
+    reader.aids.learnt.all().filter_map(move |(_, property)| match &property.stated.values {
+        StatedValues::Texts(values) if is_colour(&property.stated.path) => Some((property, values)),
+        _ => None,
+    })
+}
+
 /// That an item states one of these colours in a property of its own: the colour of its flowers.
 fn own_colour(reader: &Reader<'_>, colours: &[String], words: &str) -> Option<Filter> {
     let is_one = |value: &String| {
@@ -256,8 +275,7 @@ fn own_colour(reader: &Reader<'_>, colours: &[String], words: &str) -> Option<Fi
         class.is_some_and(|class| colours.contains(&class.id))
     };
     let (mut fields, mut of): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
-    for (_, property) in reader.aids.learnt.all() {
-        let StatedValues::Texts(values) = &property.stated.values else { continue };
+    for (property, values) in own_colours(reader) {
         let own: Vec<&String> = values.iter().filter(|value| is_one(value)).collect();
         if !own.is_empty() && !fields.contains(&property.stated.path) {
             fields.push(property.stated.path.clone());
@@ -283,7 +301,8 @@ fn values<'a>(reader: &Reader<'a>, at: usize, end: usize, is_led: bool) -> Optio
     };
     // "IP67", "USB-C 3": a code says nothing else, whatever stands in front of it.
     let written = reader.written(at..end);
-    let is_code = written.contains(char::is_numeric) && written.contains(char::is_alphabetic);
+    let is_measure = unit::measured(written).is_some();
+    let is_code = written.contains(char::is_numeric) && written.contains(char::is_alphabetic) && !is_measure;
     // "Sin experiencia" is what items state, and no ban of the word.
     let says_no = reader.class(at, WordClass::Without).is_some_and(|behind| behind < end);
     let is_limit = |property: &LearntProperty| {
@@ -343,7 +362,8 @@ fn is_sorted_by(reader: &Reader<'_>, word: &str) -> bool {
 fn colour(reader: &Reader<'_>, at: usize) -> Option<(String, usize)> {
     // A word that items are sorted by is no colour: roses are sold in all of them, and "rose" is pink in French.
     let sorts = |at: usize| is_sorted_by(reader, &reader.written(at..at + 1).to_lowercase());
-    if !reader.states(COLOURS) || !reader.is_word(at) || sorts(at) {
+    let is_stated = reader.states(COLOURS) || own_colours(reader).next().is_some();
+    if !is_stated || !reader.is_word(at) || sorts(at) {
         return None;
     }
     let vocabulary = reader.aids.vocabulary;

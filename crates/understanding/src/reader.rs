@@ -88,6 +88,11 @@ impl<'a> Reader<'a> {
         self.shelf.get_or_init(|| shelf::limit(self.text, self.aids)).as_ref()
     }
 
+    /// Whether a word is of what the shelf is called that the question names.
+    pub(crate) fn names_shelf(&self, word: &str) -> bool {
+        self.shelf().is_some_and(|shelf| shelf.words.to_lowercase().split(' ').any(|other| other == word))
+    }
+
     /// The part of the items that state a property: of its types, or of the shelf that is asked for where more of that do.
     /// All televisions have a kind of display, and few things of a shop.
     pub(crate) fn share(&self, property: &LearntProperty) -> f64 {
@@ -384,7 +389,7 @@ fn apart(text: &str, tokens: Vec<QuestionToken>, aids: ReadingAids<'_>) -> Vec<Q
 fn almost(tokens: &[QuestionToken], learnt: &[(&LearntMeaning, usize)], aids: ReadingAids<'_>) -> Option<String> {
     let word = &tokens.first().filter(|token| token.is_word())?.word;
     // Asked of every word of a question: what nearly all of them fail comes first.
-    let meant = aids.lexicon.almost(word)?;
+    let meant = aids.lexicon.almost(word).filter(|_| !BEGINS.contains(&word.as_str()))?;
     let says_something = !learnt.is_empty()
         || !aids.lexicon.meanings(tokens).is_empty()
         || aids.known.has_written(word)

@@ -68,8 +68,8 @@ impl Shelves {
     }
 }
 
-/// Endings of German plurals, the longest first, and the letters that a word keeps without one.
-const PLURALS: [&str; 4] = ["en", "er", "n", "e"];
+/// Endings of German plurals, and of a singular that has another one, the longest first, and the letters that a word keeps without one.
+const PLURALS: [&str; 5] = ["en", "er", "um", "n", "e"];
 const STEM_LETTERS_MIN: usize = 3;
 
 /// A name as it is compared in a language, and in German its stem, too: "Zimmerpflanze" and "Zimmerpflanzen" are one.

@@ -12,8 +12,18 @@ use crate::unit::Dimension;
 /// How names begin of what says how much something can take.
 pub(super) const MAXIMUM: [&str; 5] = ["maximum", "max", "maximale", "maximal", "máximo"];
 /// How names begin of what says for how much something is enough.
-pub(super) const ENOUGH_FOR: [&str; 9] =
-    ["covers", "coverage", "sufficient", "reicht", "ausreichend", "couvre", "suffit", "cubre", "cobertura"];
+pub(super) const ENOUGH_FOR: [&str; 10] = [
+    "covers",
+    "coverage",
+    "sufficient",
+    "reicht",
+    "ausreichend",
+    "belastbar",
+    "couvre",
+    "suffit",
+    "cubre",
+    "cobertura",
+];
 /// Lists of features: each names what an item has.
 pub(super) const FEATURES: [&str; 2] = ["amenityFeature.", "additionalProperty."];
 /// Parts of paths that name no property by themselves.

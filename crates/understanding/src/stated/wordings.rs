@@ -131,6 +131,16 @@ fn a_feature_is_asked_for_without_the_words_that_say_that_it_is_one() {
 
 #[test]
 fn colours_are_found_in_properties_of_a_sites_own_and_other_names_are_none() {
+    for (text, colour) in [("a red frame", "red"), ("ein Rahmen in lila", "lila"), ("un cadre rouge", "red")] {
+        let found = asked(text).filters;
+        let says = |one: &Filter| {
+            let is_it = one.fields.first().is_some_and(|field| field.ends_with("Frame colour"));
+            is_it && one.test == Test::OneOf(vec![colour.into()])
+        };
+        assert!(found.iter().flat_map(Filter::alternatives).any(says), "{text}: {found:?}");
+    }
+    let found = asked("not a red frame").filters;
+    assert!(found.iter().any(|one| one.test == Test::NoneOf(vec!["red".to_owned()])), "{found:?}");
     let found = asked("not polo, a rose frame").filters;
     assert!(found.iter().flat_map(|one| &one.fields).all(|field| field != "alternateName"), "{found:?}");
 }
