@@ -2,7 +2,7 @@
 
 use forecourt_vocabulary::{WordClass, folded};
 
-use crate::ages::{ADULT, ages};
+use crate::ages::{self, ADULT};
 use crate::exclusion::Exclusion;
 use crate::filter::{Filter, Test};
 use crate::learnt::{LearntMeaning, LearntProperty, StatedValues, is_of_language};
@@ -189,7 +189,7 @@ impl<'a> PhraseLimit<'a> {
                 None => filters.push(truth(reader, properties, *is_so, self.written.clone())),
             }
         }
-        filters.extend(self.ages.map(|(from, to)| ages(reader, from, to, &self.written)));
+        filters.extend(self.ages.map(|(from, to)| ages::ages(reader, from, to, &self.written)));
         filters
     }
 
@@ -235,7 +235,7 @@ impl<'a> PhraseLimit<'a> {
         }
         // For no children is for adults.
         let is_for_children = self.ages.is_some_and(|(_, to)| to < ADULT);
-        is_for_children.then(|| vec![ages(reader, ADULT, f64::from(u8::MAX), &words)])
+        is_for_children.then(|| vec![ages::ages(reader, ADULT, f64::from(u8::MAX), &words)])
     }
 }
 
@@ -288,6 +288,10 @@ fn own_colour(reader: &Reader<'_>, colours: &[String], words: &str) -> Option<Fi
 
 /// The values that a phrase names, and where items state them. What rules items out stands alone.
 fn values<'a>(reader: &Reader<'a>, at: usize, end: usize, is_led: bool) -> Option<StatedIn<'a>> {
+    // A 5 year old is nobody's warranty of 5 years.
+    if reader.span(at).is_some_and(|span| ages::of_span(reader, &span).is_some()) {
+        return None;
+    }
     let learnt = reader.aids.learnt;
     let here = reader.learnt(at).filter(|(_, behind)| *behind == end);
     let named = here.filter_map(|(meaning, _)| match meaning {

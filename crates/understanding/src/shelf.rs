@@ -390,6 +390,10 @@ mod tests {
         let shelves = ["Zimmer > Lampen", "Zimmer > Stühle", "Bücher"];
         assert_eq!(meant(&shelves, "Lampen, die man dimmen kann", "de"), ["Zimmer > Lampen"]);
         assert_eq!(meant(&shelves, "günstige Bücher", "de"), ["Bücher"]);
+        let shelves = ["Zimmerpflanzen", "Aquarien", "Uhren"];
+        assert_eq!(meant(&shelves, "eine Zimmerpflanze für dunkle Ecken", "de"), ["Zimmerpflanzen"]);
+        assert_eq!(meant(&shelves, "Aquarium mit Licht", "de"), ["Aquarien"]);
+        assert_eq!(meant(&shelves, "Uhr unter 100 Euro", "de"), ["Uhren"]);
         let shelves = ["vinos > vino tinto", "vinos > vino blanco", "quesos"];
         assert_eq!(meant(&shelves, "un vino barato", "es"), ["vinos > vino tinto", "vinos > vino blanco"]);
         assert_eq!(meant(&shelves, "quesos curados de oveja", "es"), ["quesos"]);
