@@ -246,10 +246,7 @@ impl Walk<'_> {
         let written = ["unitCode", "unitText"].iter().find_map(|key| unit::unit(fields.get(*key)?.as_str()?));
         let is_paid = MONEY.iter().any(|path| self.path.starts_with(path));
         let written = written.filter(|(dimension, _)| !(is_paid && *dimension == unit::Dimension::Time));
-        let number = fields.get("value").and_then(|value| match value {
-            Value::String(text) => measure::quantity("value", text),
-            _ => value.as_f64(),
-        });
+        let number = fields.get("value").and_then(number_of);
         match (written, number) {
             (Some((dimension, factor)), Some(number)) => self.in_unit(dimension, number * factor),
             // A unit of this site's own: "Wh".
@@ -284,9 +281,11 @@ impl Walk<'_> {
     fn named(&mut self, name: &str, fields: &Map<String, Value>, level: usize) {
         let is_feature =
             fields.get("@type").and_then(Value::as_str).map(type_name) == Some("LocationFeatureSpecification");
-        let (name, there) = (name.trim().replace('.', " "), Value::Bool(true));
+        let (name, there, bounds) = (name.trim().replace('.', " "), Value::Bool(true), Value::Null);
+        let has_bounds = ENDS.iter().any(|end| fields.contains_key(*end));
         let value = match fields.get("value") {
             Some(value) => value,
+            None if has_bounds => &bounds,
             None if is_feature => &there,
             None => return,
         };
@@ -298,10 +297,34 @@ impl Walk<'_> {
         self.path.push('.');
         self.path.push_str(&name);
         self.value(value, level + 1);
-        if !value.is_object() {
-            self.measure(fields);
+        match value {
+            Value::Object(_) => {}
+            Value::Null => self.bounds(fields),
+            _ => self.measure(fields),
         }
         self.path.truncate(before);
+    }
+
+    /// The least and the most of a property of a site's own, each with its unit: from 30 to 40 cm.
+    fn bounds(&mut self, fields: &Map<String, Value>) {
+        let [from, to] = ENDS.map(|end| fields.get(end).and_then(number_of));
+        let Some((from, to)) = from.or(to).zip(to.or(from)).filter(|(from, to)| from <= to) else { return };
+        match ["unitCode", "unitText"].iter().find_map(|key| unit::unit(fields.get(*key)?.as_str()?)) {
+            Some((dimension, factor)) => self.measured_range(dimension, from * factor, to * factor),
+            None if from < to => {
+                self.range(from, to);
+                RANGE_ENDS.into_iter().zip([from, to]).for_each(|(end, number)| self.beside(end, number));
+            }
+            None => self.leaf(None, Some(from)),
+        }
+    }
+
+    /// Both ends of a range of measures, together and apart.
+    fn measured_range(&mut self, dimension: unit::Dimension, from: f64, to: f64) {
+        [from, to].into_iter().for_each(|number| self.in_unit(dimension, number));
+        for (end, number) in RANGE_ENDS.into_iter().zip([from, to]) {
+            self.beside(&format!("{}.{end}", dimension.id()), number);
+        }
     }
 
     /// What an item says in several properties together, each as one number.
@@ -366,10 +389,7 @@ impl Walk<'_> {
         if let Some((dimension, number)) = unit::measured(text) {
             self.in_unit(dimension, number);
         } else if let Some((dimension, from, to)) = unit::measured_range(text) {
-            [from, to].into_iter().for_each(|number| self.in_unit(dimension, number));
-            for (end, number) in RANGE_ENDS.into_iter().zip([from, to]) {
-                self.beside(&format!("{}.{end}", dimension.id()), number);
-            }
+            self.measured_range(dimension, from, to);
         } else if let Some((from, to)) = unit::bare_range(text).filter(|_| self.is_own()) {
             self.range(from, to);
             RANGE_ENDS.into_iter().zip([from, to]).for_each(|(end, number)| self.beside(end, number));
@@ -412,6 +432,17 @@ impl Walk<'_> {
         }
         self.left -= 1;
         (self.take)(Fact { path: &self.path, text, number });
+    }
+}
+
+/// What the ends of a range of values are called.
+const ENDS: [&str; 2] = ["minValue", "maxValue"];
+
+/// A number, as it is or in a text.
+fn number_of(value: &Value) -> Option<f64> {
+    match value {
+        Value::String(text) => measure::quantity("value", text),
+        _ => value.as_f64(),
     }
 }
 
@@ -462,6 +493,9 @@ mod tests {
             property("Body height", "150–175 cm"), property("Sowing time", "März bis Mai"), property("Season", "all year"),
             property("Colour", "May green"), property("UK sizes", "7, 8, 8.5"), property("Lengths", "150, 200 cm"),
             property("Mondo sizes", "22.5 to 24"), property("Shares", "S, M"),
+            {"name": "Height", "minValue": 30, "maxValue": "40", "unitCode": "CMT"},
+            {"name": "Players", "minValue": 2, "maxValue": 4}, {"name": "Depth", "maxValue": 2, "unitText": "m"},
+            {"name": "Load", "minValue": "x"}, {"name": "Odd", "minValue": 3, "maxValue": 2},
         ]});
         let mut numbers: Vec<(String, f64)> = Vec::new();
         visit(&item, |fact| numbers.extend(fact.number.map(|number| (fact.path.to_owned(), number))));
@@ -478,6 +512,9 @@ mod tests {
         assert_eq!(of("Mondo sizes"), [22.5, 24.0]);
         assert_eq!((of("Mondo sizes.rangeFrom"), of("Mondo sizes.rangeTo")), (vec![22.5], vec![24.0]));
         assert!(of("Shares").is_empty());
+        assert_eq!((of("Height.metre"), of("Height.metre.rangeTo")), (vec![0.3, 0.4], vec![0.4]));
+        assert_eq!((of("Players"), of("Depth.metre")), (vec![2.0, 3.0, 4.0], vec![2.0, 2.0]));
+        assert!(of("Load").is_empty() && of("Odd").is_empty());
     }
 
     #[test]

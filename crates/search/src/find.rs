@@ -14,7 +14,7 @@ use super::current;
 use super::document::{self, SectionMatch};
 use super::fact_question::is_question;
 use super::features::{self, Features};
-use super::head_noun::HeadNoun;
+use super::head_noun::{HeadNoun, KINDS};
 use super::kind_named;
 use super::phrases::{content, content_words};
 use super::request::NamedFilter;
@@ -86,6 +86,7 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         return Ok(found);
     }
     let mut query = query_of(library, asked, &found.applied, results);
+    query.filters.extend(shelf(library, asked, &query.filters));
     let features = Features::of(library, asked, &query.filters)?;
     let leanings: Vec<String> = features.leanings().chain(asked.leanings.iter().cloned()).collect();
     let mut hits = match query.order.is_some() && !query.text.trim().is_empty() {
@@ -186,6 +187,13 @@ fn query_of(library: &Library, asked: &SearchRequest, applied: &[Filter], result
         sold_out_later: asked.order.is_none() && !applied.iter().any(boost::asks_availability),
         items_only: asked.items_only,
     }
+}
+
+/// The limit to the shelf that the words beside the limits name: a laptop under 800 is no vacuum cleaner. What a limit says
+/// of shelves itself counts instead.
+fn shelf(library: &Library, asked: &SearchRequest, filters: &[Filter]) -> Option<Filter> {
+    let is_of_kind = |filter: &Filter| filter.fields.iter().any(|field| KINDS.contains(&field.as_str()));
+    if filters.iter().any(is_of_kind) { None } else { library.shelf_limit(&asked.text) }
 }
 
 /// Searches one step up in what things are kinds of; whether that found something.

@@ -21,6 +21,16 @@ const FROM: &[&str] = &["from"];
 /// What "thousand" stands for.
 const MANY: f64 = 1_000.0;
 
+/// What people call money by, without accents, and what one is worth.
+const NOTES: &[(&[&str], f64)] = &[
+    (&["fiver", "fivers", "funfer"], 5.0),
+    (&["tenner", "tenners", "zehner"], 10.0),
+    (&["zwanziger"], 20.0),
+    (&["funfziger", "fuffi"], 50.0),
+    (&["hunderter"], 100.0),
+    (&["grand"], MANY),
+];
+
 /// Whether a word behind digits says that these are thousands: `20k`, `20 mil`.
 fn is_thousand(token: &QuestionToken) -> bool {
     match token.word.as_str() {
@@ -125,6 +135,10 @@ impl Reader<'_> {
         }
         let (value, end, is_article) = self.number(start)?;
         let in_digits = self.token(start)?.number().is_some();
+        if let Some((worth, behind)) = self.note(end) {
+            let money = amount(value * worth, Some(Unit::Money), behind, behind);
+            return Some(Amount { in_digits, ..money });
+        }
         if let Some(behind) = self.currency(end).or_else(|| sign.map(|_| end)) {
             let behind =
                 self.unit(behind).filter(|(unit, _)| *unit == Unit::Money).map_or(behind, |(_, behind)| behind);
@@ -140,6 +154,12 @@ impl Reader<'_> {
             _ => (value, behind),
         };
         Some(Amount { is_article, is_joined, in_digits, ..amount(value, Some(unit), end, behind) })
+    }
+
+    /// What a note of money is worth that is called by it: "a tenner". A grand piano is no money.
+    fn note(&self, at: usize) -> Option<(f64, usize)> {
+        let worth = NOTES.iter().find(|(names, _)| self.says(at, names)).map(|(_, worth)| *worth)?;
+        self.ends_clause(at + 1).then_some((worth, at + 1))
     }
 
     /// A letter alone is a unit only where it stands at the number.

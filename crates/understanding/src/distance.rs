@@ -98,6 +98,11 @@ fn length(reader: &Reader<'_>, at: usize) -> Option<StatedAmount> {
 /// The distances to what is named here, and the token behind it.
 fn thing<'a>(reader: &Reader<'a>, at: usize) -> Option<(Vec<&'a LearntProperty>, usize)> {
     let word = |at: usize| reader.token(at).filter(|token| token.is_word()).map(|token| token.word.as_str());
+    // "The train station", where items say how far the railway station is; the bus station is another one.
+    let two = word(at).zip(word(at + 1)).map(|(first, second)| stated(&format!("{first} {second}"), reader.aids));
+    if let Some(to) = two.filter(|to| !to.is_empty()) {
+        return Some((to, at + 2));
+    }
     let to = stated(word(at)?, reader.aids);
     // "The ski slopes" are told by two words, of which each names them.
     let is_more = |at: &usize| word(*at).is_some_and(|word| is_stated(word, reader.aids));
@@ -147,6 +152,11 @@ mod tests {
             let words: Vec<&str> = found.filters.iter().map(|filter| filter.words.as_str()).collect();
             assert_eq!(words, [said], "{text}: left {:?}", found.text);
         }
+        let stated = vec![property("Distance to railway station")];
+        let learnt = LearntProperties::of(stated, &Vocabulary::shipped());
+        let found = |text: &str| understood_with(text, &Everything, &learnt).filters;
+        assert_eq!(found("rooms within half a mile of a train station").len(), 1);
+        assert!(found("rooms within half a mile of a bus station").is_empty());
         for text in ["house 300 m from the river", "house by the beach"] {
             let found = understood_with(text, &Everything, &learnt);
             assert!(found.filters.iter().all(|filter| !filter.words.contains("plage")), "{text}: {:?}", found.filters);

@@ -47,6 +47,8 @@ pub(crate) struct Draft<'k> {
     openings: Vec<(Vec<Filter>, Filter)>,
     /// What was understood so far.
     taken: Vec<ReadPart>,
+    /// The shelf that is asked for, where wishes ask for it.
+    shelf: Option<Filter>,
 }
 
 impl<'k> Draft<'k> {
@@ -85,7 +87,8 @@ impl<'k> Draft<'k> {
         let (filters, notes) = parts.filters(reader);
         let Parts { not_understood, unwanted, order, other_orders, count, levels, .. } = parts;
         let out = ParsedQuestion { text, filters, notes, not_understood, unwanted, order, count, ..Default::default() };
-        Self { known: aids.known, aids, out, wishes, levels, other_orders, features, openings, taken }
+        let shelf = if wishes.is_empty() { None } else { reader.shelf().cloned() };
+        Self { known: aids.known, aids, out, wishes, levels, other_orders, features, openings, taken, shelf }
     }
 
     /// A wording in the language of the answer.
@@ -173,9 +176,11 @@ impl<'k> Draft<'k> {
         (0..tokens.len()).all(|at| ties(at) || (!tokens[at].is_word() && tokens[at].number().is_none()))
     }
 
-    /// Whether at least half of the items state what these filters ask about.
+    /// Whether at least half of the items, or of those on the shelf that is asked for, state what these filters ask about.
     fn is_common(&self, filters: &[Filter]) -> bool {
-        filters.iter().flat_map(|filter| &filter.fields).all(|path| self.known.share(path) >= SHARE_MIN)
+        let among = |path: &str| self.shelf.as_ref().map_or(0.0, |shelf| self.known.share_among(path, shelf));
+        let is_common = |path: &String| self.known.share(path) >= SHARE_MIN || among(path) >= SHARE_MIN;
+        filters.iter().flat_map(|filter| &filter.fields).all(is_common)
     }
 
     /// What is cheap depends on what is asked for: where nothing of it keeps the strictest limit, a looser one or the order

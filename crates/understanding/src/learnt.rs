@@ -21,6 +21,10 @@ use crate::limits::LEARNT_WORDS_MAX;
 const FORM_LETTERS_MIN: usize = 5;
 const FORM_ENDING_MAX: usize = 2;
 
+/// Letters of what something is free of that may be in the plural, and the endings of that.
+const FREE_LETTERS_MIN: usize = 4;
+const FREE_ENDINGS: &[&str] = &["e", "n", "en", "s"];
+
 /// What the items of an index state, and the words for it.
 #[derive(Debug, Default)]
 pub struct LearntProperties {
@@ -64,7 +68,11 @@ impl LearntProperties {
         let class_of = |words: &str| vocabulary.class_named(words).map(|class| &class.id);
         let (wanted, class, synonyms) = (compared(thing, "en"), class_of(thing), vocabulary.synonyms_of(thing));
         let is = |free_of: &str| {
-            compared(free_of, "en") == wanted
+            let own = compared(free_of, "en");
+            let rest = wanted.strip_prefix(own.as_str()).filter(|_| own.chars().count() >= FREE_LETTERS_MIN);
+            own == wanted
+                // "Parabene", of what is "parabenfrei".
+                || rest.is_some_and(|ending| FREE_ENDINGS.contains(&ending))
                 || (class.is_some() && class_of(free_of) == class)
                 || synonyms.contains(&free_of)
         };

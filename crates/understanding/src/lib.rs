@@ -20,6 +20,7 @@
 //! | `filter`, `exclusion` | constraints on items, and an order of them |
 //! | [`measure`] | texts that are quantities, in items and in questions |
 //! | `scope` | what there is to ask about |
+//! | `shelf` | which shelf of the items a question is about |
 //! | `parsed_question` | what a question comes to |
 //! | `question` | a question read rule by rule |
 //! | `reader` | a question as tokens, and what they mean |
@@ -38,7 +39,7 @@
 //! | `paths` | properties that several rules know |
 //! | `things`, `without`, `wanted` | lists of things that must be absent, or there |
 //! | `event_status` | what was cancelled, or moved |
-//! | `level` | little or much, where nothing else is said |
+//! | `level`, `graded` | little or much, where nothing else is said |
 //! | `order`, `stock` | superlatives, counts, availability, sizes |
 //! | `found`, `draft` | what rules find, and what becomes of the question |
 //! | `contradiction` | limits that no item can keep together |
@@ -64,6 +65,7 @@ mod event_status;
 mod exclusion;
 mod filter;
 mod found;
+mod graded;
 mod hours;
 #[cfg(test)]
 mod inversions;
@@ -97,6 +99,7 @@ mod question;
 mod reader;
 mod reading;
 mod scope;
+mod shelf;
 mod stated;
 mod stated_amount;
 mod stated_distance;
@@ -129,3 +132,4 @@ pub use paths::{
 pub use question::understand;
 pub use reading::{PartRole, ReadPart};
 pub use scope::{QuestionScope, ReadingAids};
+pub use shelf::{Shelves, limit as shelf_limit};

@@ -22,5 +22,11 @@ pub const ITEMS_ASKED_MAX: usize = 100;
 pub const LEARNT_PROPERTIES_MAX: usize = 256;
 /// Words of the longest phrase for one of them, or for one of its values.
 pub const LEARNT_WORDS_MAX: usize = 4;
+/// Names of shelves that are learnt, as many as a property of a sample has.
+pub const SHELVES_MAX: usize = 1_000;
+/// Words of the longest name of a shelf that is read in a question.
+pub(crate) const SHELF_WORDS_MAX: usize = 4;
+/// Shelves and names that one question may mean: what means more means none.
+pub(crate) const SHELVES_MEANT_MAX: usize = ALTERNATIVES_MAX;
 /// Limits of one question that are named as not understood; the others stay text.
 pub const NOT_UNDERSTOOD_MAX: usize = 16;

@@ -1,6 +1,8 @@
 //! Months that items name in a property of their own, such as a season or the time of flowering, and questions for them.
 
-use forecourt_vocabulary::{PhraseMeaning, Quantity, QuestionLexicon, WordClass, compared, folded, tokens};
+use forecourt_vocabulary::{
+    PhraseMeaning, Quantity, QuestionLexicon, QuestionToken, WordClass, compared, folded, tokens,
+};
 use jiff::civil::Date;
 
 use crate::filter::Filter;
@@ -33,6 +35,10 @@ const BESIDE: &[&str] =
 const TIES: &[&str] = &["to", "until", "till", "through", "bis", "a", "au", "al", "hasta", "-", "–"];
 /// Letters of the beginning by which a word of a question names a property.
 const BEGIN_LETTERS: usize = 4;
+/// How German participles begin.
+const DONE: &str = "ge";
+/// The same of one property alone.
+const NEAR_LETTERS: usize = 3;
 
 /// The months that a text names and nothing else, 1 to 12: "December to March", "1 April – 31 October", "May, June",
 /// "ganzjährig". Empty: it says more, or something else.
@@ -95,7 +101,7 @@ pub(crate) fn limit(reader: &Reader<'_>, days: &[(Option<Date>, Option<Date>)], 
     let is_named = |(name, _): &&(String, String)| name.split(' ').any(|word| is_asked(reader, word));
     let path = match all {
         [(_, path)] => path,
-        several => several.iter().find(is_named).map(|(_, path)| path)?,
+        several => several.iter().find(is_named).or_else(|| nearly_named(reader, several)).map(|(_, path)| path)?,
     };
     if has_dated(reader, path) {
         return None;
@@ -117,6 +123,13 @@ pub(crate) fn limit(reader: &Reader<'_>, days: &[(Option<Date>, Option<Date>)], 
     (!months.is_empty()).then(|| Filter::any_of(months.iter().map(of).collect(), words.to_owned()))
 }
 
+/// The one property of which a word begins nearly like one of the question: the "Blütezeit" of what "blüht".
+fn nearly_named<'a>(reader: &Reader<'_>, all: &'a [(String, String)]) -> Option<&'a (String, String)> {
+    let is_near = |(name, _): &&(String, String)| name.split(' ').any(|word| begins_alike(reader, word, NEAR_LETTERS));
+    let mut near = all.iter().filter(is_near);
+    near.next().filter(|_| near.next().is_none())
+}
+
 /// Whether some item that names months in this property has a date, too.
 fn has_dated(reader: &Reader<'_>, path: &str) -> bool {
     let known = reader.aids.known;
@@ -128,10 +141,18 @@ fn has_dated(reader: &Reader<'_>, path: &str) -> bool {
 
 /// Whether a question has a word of a property's name, in whichever form: "sow" of a sowing time.
 fn is_asked(reader: &Reader<'_>, word: &str) -> bool {
+    begins_alike(reader, word, BEGIN_LETTERS)
+}
+
+/// Whether a word of a question has the first letters of a word.
+fn begins_alike(reader: &Reader<'_>, word: &str, letters: usize) -> bool {
     let word = compared(word, "en");
-    let begin = |text: &str| text.chars().take(BEGIN_LETTERS).collect::<String>();
-    let is_long = word.chars().count() >= BEGIN_LETTERS;
-    reader.tokens.iter().any(|token| is_long && begin(&token.word) == begin(&word))
+    let begin = |text: &str| text.chars().take(letters).collect::<String>();
+    let is_long = word.chars().count() >= letters;
+    // "Geerntet", of a time of harvest.
+    let forms = |token: &QuestionToken| [Some(token.word.clone()), token.word.strip_prefix(DONE).map(str::to_owned)];
+    let is_form = |form: String| begin(&form) == begin(&word);
+    is_long && reader.tokens.iter().any(|token| forms(token).into_iter().flatten().any(is_form))
 }
 
 #[cfg(test)]

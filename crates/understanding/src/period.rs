@@ -37,13 +37,18 @@ const NAMES: &[(Period, &[&str])] = &[
     (Period::Month, &["mon", "month", "monthly", "pcm", "monat", "mois", "mes"]),
     (Period::Year, &["ann", "year", "yearly", "annual", "annually", "jahr", "an", "annee", "ano"]),
 ];
+/// Such words between what is paid for and the time.
+const PER_AGAIN: &[&str] = &[" per ", " pro ", " par ", " por ", " a ", " la "];
 /// Words in front of such a name.
-const PER: &[&str] = &["per ", "a ", "pro ", "par ", "por ", "/"];
+const PER: &[&str] = &["per ", "a ", "pro ", "par ", "por ", "la ", "/"];
 
 impl Period {
     /// The period that an item writes as a unit: `MONTH`, `MON`, `per hour`.
     pub fn of_text(text: &str) -> Option<Self> {
         let text = folded(text.trim());
+        // "Per room per night" is for a night.
+        let last = PER_AGAIN.iter().filter_map(|per| text.rfind(per).map(|at| at + 1)).max().unwrap_or(0);
+        let text = text[last..].to_owned();
         let bare = PER.iter().find_map(|per| text.strip_prefix(per)).unwrap_or(&text).trim();
         NAMES.iter().find(|(_, names)| names.contains(&bare)).map(|(period, _)| *period)
     }
@@ -118,6 +123,10 @@ mod tests {
             ("per hour", Some(Period::Hour)),
             ("/Stunde", Some(Period::Hour)),
             ("par an", Some(Period::Year)),
+            ("per room per night", Some(Period::Night)),
+            ("pro Zimmer pro Nacht", Some(Period::Night)),
+            ("por persona a la semana", Some(Period::Week)),
+            ("per room", None),
             ("Año", Some(Period::Year)),
             ("EUR", None),
             ("", None),

@@ -1,14 +1,15 @@
 //! What a phrase says of the items: values, a yes or a no, ages or colours, and the limits that these are.
 
-use forecourt_vocabulary::folded;
+use forecourt_vocabulary::{WordClass, folded};
 
-use crate::ages::{ADULT, ages};
+use crate::ages::{self, ADULT};
 use crate::exclusion::Exclusion;
 use crate::filter::{Filter, Test};
-use crate::learnt::{LearntMeaning, LearntProperty, is_of_language};
+use crate::learnt::{LearntMeaning, LearntProperty, StatedValues, is_of_language};
 use crate::level;
 use crate::paths::{AGES, SHARE_MIN};
 use crate::reader::Reader;
+use crate::unit;
 
 /// The area of the vocabulary whose classes are colours.
 const COLOURS: &str = "color";
@@ -22,6 +23,8 @@ pub(crate) struct PhraseLimit<'a> {
     pub(crate) truth: Option<(Vec<&'a LearntProperty>, bool)>,
     /// Whether the truth is one that nothing leads to: "hardy", and the "garden" of "garden chairs".
     pub(crate) is_bare: bool,
+    /// Whether the truth is an adjective in front of a noun: "immergrüne".
+    pub(crate) agrees: bool,
     pub(crate) ages: Option<(f64, f64)>,
     pub(crate) colours: Vec<String>,
     pub(crate) written: String,
@@ -58,6 +61,7 @@ impl<'a> PhraseLimit<'a> {
             values: values(reader, at, end, is_led),
             truth: None,
             is_bare: false,
+            agrees: false,
             ages: None,
             colours: colour.into_iter().map(|(id, _)| id).collect(),
             written: reader.written(at..end).to_lowercase(),
@@ -70,17 +74,7 @@ impl<'a> PhraseLimit<'a> {
         for (meaning, _) in reader.learnt(at).filter(|(_, behind)| *behind == end) {
             match meaning {
                 LearntMeaning::Name(property) => {
-                    let property = reader.aids.learnt.get(*property);
-                    match &mut said.truth {
-                        Some((named, true)) if property.is_truth() && named.iter().all(|one| one.is_truth()) => {
-                            named.push(property);
-                        }
-                        None if property.is_truth() || property.is_warning() => {
-                            said.truth = Some((vec![property], true));
-                            said.is_bare = property.is_feature && !is_led && end == at + 1;
-                        }
-                        _ => {}
-                    }
+                    said.add_truth(reader.aids.learnt.get(*property), !is_led && end == at + 1);
                 }
                 LearntMeaning::Absent(property) => {
                     let property = reader.aids.learnt.get(*property);
@@ -96,12 +90,32 @@ impl<'a> PhraseLimit<'a> {
                 _ => {}
             }
         }
+        // The freezer of a "fridge freezer" is what it is, and no feature of it; a rose is no colour.
+        if (said.is_bare || said.values.is_some()) && reader.names_shelf(&said.written) {
+            (said.truth, said.values) = (None, None);
+        }
         let says = said.values.is_some() || said.truth.is_some() || said.ages.is_some();
         // "Part time" alone is what items state, though some are called so, too.
         let is_whole = at == 0
             && end == reader.tokens.len()
             && said.values.as_ref().is_some_and(|stated| stated.properties[0].id.is_some());
         (says && (is_whole || !reader.is_name())).then_some(said)
+    }
+
+    /// Adds a property that is named, where items say yes or no of it. `is_alone`: in one word, to which nothing leads.
+    fn add_truth(&mut self, property: &'a LearntProperty, is_alone: bool) {
+        match &mut self.truth {
+            Some((named, true)) if property.is_truth() && named.iter().all(|one| one.is_truth()) => {
+                named.push(property);
+            }
+            None if property.is_truth() || property.is_warning() => {
+                self.truth = Some((vec![property], true));
+                let is_bare = property.is_feature && is_alone;
+                self.agrees = is_bare && agrees(property, &self.written);
+                self.is_bare = is_bare && !self.agrees;
+            }
+            _ => {}
+        }
     }
 
     /// Takes the name of the property that a value is of, which stands beside it and says nothing more: "low intensity",
@@ -156,7 +170,10 @@ impl<'a> PhraseLimit<'a> {
         }
         if !self.colours.is_empty() {
             let ids: Vec<&str> = self.colours.iter().map(String::as_str).collect();
-            filters.push(Filter::of_class(&ids, reader.say("of_colour", &[&self.written])));
+            let words = reader.say("of_colour", &[&self.written]);
+            let own = own_colour(reader, &self.colours, &words);
+            let of_class = Filter::of_class(&ids, words.clone());
+            filters.push(Filter::any_of(std::iter::once(of_class).chain(own).collect(), words));
         }
         if let Some(stated) = &self.values {
             let or_sorted_as = said_as(&self.written).chain(stated.values.iter().cloned()).collect();
@@ -172,7 +189,7 @@ impl<'a> PhraseLimit<'a> {
                 None => filters.push(truth(reader, properties, *is_so, self.written.clone())),
             }
         }
-        filters.extend(self.ages.map(|(from, to)| ages(reader, from, to, &self.written)));
+        filters.extend(self.ages.map(|(from, to)| ages::ages(reader, from, to, &self.written)));
         filters
     }
 
@@ -198,6 +215,10 @@ impl<'a> PhraseLimit<'a> {
     /// The limits that it is not so. `None`: another rule knows better.
     pub(crate) fn negated(&self, reader: &Reader<'_>) -> Option<Vec<Filter>> {
         let words = reader.say("stated_not", &[&self.written]);
+        if let Some(own) = own_colour(reader, &self.colours, &words).filter(|_| !reader.states(COLOURS)) {
+            let test = if let Test::OneOf(values) = own.test { Test::NoneOf(values) } else { own.test };
+            return Some(vec![Filter { test, ..own }]);
+        }
         if !self.colours.is_empty() {
             let exclusion = Exclusion { classes: self.colours.clone(), ..Exclusion::default() };
             let language = reader.aids.answer_in.as_str();
@@ -214,8 +235,14 @@ impl<'a> PhraseLimit<'a> {
         }
         // For no children is for adults.
         let is_for_children = self.ages.is_some_and(|(_, to)| to < ADULT);
-        is_for_children.then(|| vec![ages(reader, ADULT, f64::from(u8::MAX), &words)])
+        is_for_children.then(|| vec![ages::ages(reader, ADULT, f64::from(u8::MAX), &words)])
     }
+}
+
+/// Whether a German word is the name of a property as an adjective in front of a noun: "immergrüne".
+fn agrees(property: &LearntProperty, written: &str) -> bool {
+    let own = property.stated.path.rsplit('.').next().unwrap_or_default().to_lowercase();
+    written.strip_prefix(own.as_str()).is_some_and(|ending| ENDINGS.contains(&ending))
 }
 
 /// The limit that a property says yes, in its name, or no, in these words: whichever name it has.
@@ -229,8 +256,42 @@ fn truth(reader: &Reader<'_>, properties: &[&LearntProperty], is_so: bool, denie
     Filter::any_of(properties.iter().map(is).collect(), words.clone())
 }
 
+/// How the names of properties end that are colours of something, folded.
+const COLOUR_NAMES: [&str; 5] = ["colour", "color", "farbe", "couleur", "colores"];
+
+/// The properties of a site's own that are colours, with their values.
+fn own_colours<'a>(reader: &Reader<'a>) -> impl Iterator<Item = (&'a LearntProperty, &'a Vec<String>)> {
+    let is_colour = |path: &str| COLOUR_NAMES.iter().any(|name| path.to_lowercase().ends_with(name));
+    reader.aids.learnt.all().filter_map(move |(_, property)| match &property.stated.values {
+        StatedValues::Texts(values) if is_colour(&property.stated.path) => Some((property, values)),
+        _ => None,
+    })
+}
+
+/// That an item states one of these colours in a property of its own: the colour of its flowers.
+fn own_colour(reader: &Reader<'_>, colours: &[String], words: &str) -> Option<Filter> {
+    let is_one = |value: &String| {
+        let class = reader.aids.vocabulary.class_named(value).filter(|class| class.area == COLOURS);
+        class.is_some_and(|class| colours.contains(&class.id))
+    };
+    let (mut fields, mut of): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for (property, values) in own_colours(reader) {
+        let own: Vec<&String> = values.iter().filter(|value| is_one(value)).collect();
+        if !own.is_empty() && !fields.contains(&property.stated.path) {
+            fields.push(property.stated.path.clone());
+            let new: Vec<String> = own.into_iter().filter(|value| !of.contains(value)).cloned().collect();
+            of.extend(new);
+        }
+    }
+    (!of.is_empty()).then(|| Filter { fields, test: Test::OneOf(of), words: words.to_owned() })
+}
+
 /// The values that a phrase names, and where items state them. What rules items out stands alone.
 fn values<'a>(reader: &Reader<'a>, at: usize, end: usize, is_led: bool) -> Option<StatedIn<'a>> {
+    // A 5 year old is nobody's warranty of 5 years.
+    if reader.span(at).is_some_and(|span| ages::of_span(reader, &span).is_some()) {
+        return None;
+    }
     let learnt = reader.aids.learnt;
     let here = reader.learnt(at).filter(|(_, behind)| *behind == end);
     let named = here.filter_map(|(meaning, _)| match meaning {
@@ -244,12 +305,17 @@ fn values<'a>(reader: &Reader<'a>, at: usize, end: usize, is_led: bool) -> Optio
     };
     // "IP67", "USB-C 3": a code says nothing else, whatever stands in front of it.
     let written = reader.written(at..end);
-    let is_code = written.contains(char::is_numeric) && written.contains(char::is_alphabetic);
+    let is_measure = unit::measured(written).is_some();
+    let is_code = written.contains(char::is_numeric) && written.contains(char::is_alphabetic) && !is_measure;
+    // "Sin experiencia" is what items state, and no ban of the word.
+    let says_no = reader.class(at, WordClass::Without).is_some_and(|behind| behind < end);
     let is_limit = |property: &LearntProperty| {
         property.stated.share >= SHARE_MIN
             || property.stated_if_so
             || (property.is_feature && (is_led || is_code))
             || is_in_language(property)
+            || says_no
+            || reader.share(property) >= SHARE_MIN
     };
     let first = named.iter().find(|(property, _)| is_limit(property))?.0;
     let mut stated = StatedIn { properties: vec![first], other_paths: Vec::new(), values: Vec::new() };
@@ -300,7 +366,8 @@ fn is_sorted_by(reader: &Reader<'_>, word: &str) -> bool {
 fn colour(reader: &Reader<'_>, at: usize) -> Option<(String, usize)> {
     // A word that items are sorted by is no colour: roses are sold in all of them, and "rose" is pink in French.
     let sorts = |at: usize| is_sorted_by(reader, &reader.written(at..at + 1).to_lowercase());
-    if !reader.states(COLOURS) || !reader.is_word(at) || sorts(at) {
+    let is_stated = reader.states(COLOURS) || own_colours(reader).next().is_some();
+    if !is_stated || !reader.is_word(at) || sorts(at) {
         return None;
     }
     let vocabulary = reader.aids.vocabulary;

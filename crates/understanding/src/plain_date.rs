@@ -146,7 +146,7 @@ pub(crate) fn yearly(reader: &Reader<'_>, at: usize) -> Option<NamedDate> {
 
 /// Whether a date says when an item takes place.
 fn takes_place(path: &str) -> bool {
-    path.rsplit('.').next().is_some_and(|name| name.starts_with("start"))
+    path.rsplit('.').next().is_some_and(|name| name.starts_with("start") || name.contains("Start"))
 }
 
 fn year(reader: &Reader<'_>, at: usize) -> Option<i16> {

@@ -13,6 +13,9 @@ use crate::{ages, yearly_pay};
 /// Words that begin a limit behind an amount: "for two under 90".
 const COMPARISONS: [WordClass; 4] = [WordClass::AtMost, WordClass::LessThan, WordClass::AtLeast, WordClass::MoreThan];
 
+/// The stars that a house has.
+const STARS: &str = "starRating.ratingValue";
+
 /// The limit of a quantity that begins at a token.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     // "À partir de 20 euros" begins like "à 20 euros", and is no price by itself.
@@ -132,7 +135,8 @@ fn quantity(reader: &Reader<'_>, span: &Span, asked: Option<Option<Quantity>>, h
             let is_people = unit == forecourt_vocabulary::Unit::Person && asked.is_some();
             return unchecked(is_limit || is_people);
         };
-        return QuantitySubject::Known(quantity, factor, path);
+        let stars = (unit == forecourt_vocabulary::Unit::Star && reader.aids.known.has_number(STARS)).then_some(STARS);
+        return QuantitySubject::Known(quantity, factor, stars.unwrap_or(path));
     }
     let named = |quantity| match reader.path(quantity) {
         Some(path) => QuantitySubject::Known(quantity, 1.0, path),

@@ -9,8 +9,8 @@ use crate::parsed_question::ParsedQuestion;
 use crate::reader::Reader;
 use crate::scope::ReadingAids;
 use crate::{
-    date, distance, elsewhere, event_status, hours, kind, left_over, level, maker, near, offered, order, pay, people,
-    place, quantity, stated, stated_end, stated_value, stock, value, wanted, weekly, without,
+    date, distance, elsewhere, event_status, graded, hours, kind, left_over, level, maker, near, offered, order, pay,
+    people, place, quantity, stated, stated_end, stated_value, stock, value, wanted, weekly, without,
 };
 
 /// A rule: what it finds at a token. The third argument is the token before which nothing may be taken.
@@ -36,6 +36,7 @@ const RULES: &[Rule] = &[
     elsewhere::read,
     stated_value::read_not,
     stated_value::read_value,
+    graded::read,
     level::read_level,
     without::read_behind,
     without::read,

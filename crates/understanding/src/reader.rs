@@ -4,15 +4,17 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use forecourt_vocabulary::{
-    Class, PhraseMeaning, PropertyTable, Quantity, QuestionToken, RelativeDate, TextProperties, WordClass, tokens,
+    Class, PhraseMeaning, PropertyTable, Quantity, QuestionToken, RelativeDate, TextProperties, WordClass, folded,
+    tokens,
 };
 
 use crate::exclusion::Exclusion;
 use crate::filter::Filter;
-use crate::learnt::LearntMeaning;
+use crate::learnt::{LearntMeaning, LearntProperty};
 use crate::near;
 use crate::paths::EVENT_DAYS;
 use crate::scope::ReadingAids;
+use crate::shelf;
 
 /// A question while it is read.
 pub(crate) struct Reader<'a> {
@@ -27,8 +29,42 @@ pub(crate) struct Reader<'a> {
     states_facts: OnceCell<bool>,
     is_name: OnceCell<bool>,
     names_day: OnceCell<bool>,
+    shelf: OnceCell<Option<Filter>>,
 }
 
+/// Where it lies when something begins that is no event.
+const BEGIN_PATHS: [&str; 4] = ["jobStartDate", "courseStart", "hasCourseInstance.startDate", "availabilityStarts"];
+/// Words that say that something begins, without accents.
+const BEGINS: &[&str] = &[
+    "start",
+    "starts",
+    "starting",
+    "begin",
+    "begins",
+    "beginning",
+    "beginnt",
+    "beginnen",
+    "anfangen",
+    "anfangt",
+    "startet",
+    "starten",
+    "losgeht",
+    "losgehen",
+    "commence",
+    "commencent",
+    "commencant",
+    "debute",
+    "debutent",
+    "empieza",
+    "empiezan",
+    "comienza",
+    "comienzan",
+    "empezar",
+    "comenzar",
+    "inicia",
+    "inician",
+    "incorporacion",
+];
 /// When an event begins.
 const EVENT_START: &str = "startDate";
 
@@ -43,8 +79,26 @@ impl<'a> Reader<'a> {
         }
         let meanings = (0..tokens.len()).map(|at| aids.lexicon.meanings(&tokens[at..])).collect();
         let [states_facts, is_name, names_day] = [const { OnceCell::new() }; 3];
-        let table = PropertyTable::shipped();
-        Self { text, tokens, meanings, learnt, aids, table, states_facts, is_name, names_day }
+        let (table, shelf) = (PropertyTable::shipped(), OnceCell::new());
+        Self { text, tokens, meanings, learnt, aids, table, states_facts, is_name, names_day, shelf }
+    }
+
+    /// The limit to the shelf that the question names as what is wanted.
+    pub(crate) fn shelf(&self) -> Option<&Filter> {
+        self.shelf.get_or_init(|| shelf::limit(self.text, self.aids)).as_ref()
+    }
+
+    /// Whether a word is of what the shelf is called that the question names.
+    pub(crate) fn names_shelf(&self, word: &str) -> bool {
+        self.shelf().is_some_and(|shelf| shelf.words.to_lowercase().split(' ').any(|other| other == word))
+    }
+
+    /// The part of the items that state a property: of its types, or of the shelf that is asked for where more of that do.
+    /// All televisions have a kind of display, and few things of a shop.
+    pub(crate) fn share(&self, property: &LearntProperty) -> f64 {
+        let path = property.stated.path.as_str();
+        let among = self.shelf().map_or(0.0, |shelf| self.aids.known.share_among(path, shelf));
+        property.stated.share.max(among)
     }
 
     /// The meanings of the phrases that begin at a token, each with the token behind it.
@@ -167,6 +221,8 @@ impl<'a> Reader<'a> {
         match quantity {
             // Whoever names a day or a time of it asks what takes place.
             Quantity::Date if self.names_day() => Some(EVENT_START),
+            // "Jobs that start in January" asks when they do, and not when they were posted.
+            Quantity::Date if self.begin_asked().is_some() => self.begin_asked(),
             // Where items have several dates, most of them tell which one is meant.
             Quantity::Date => {
                 let shares = paths.map(|path| (path, known.share(path)));
@@ -175,6 +231,14 @@ impl<'a> Reader<'a> {
             // The table has the paths of a quantity in the order in which they are preferred.
             _ => paths.next(),
         }
+    }
+
+    /// Where it lies when items begin, where the question says that it asks for that.
+    fn begin_asked(&self) -> Option<&'static str> {
+        // As it is written: what is spelled almost like a word of limits may be read as that.
+        let says = |at: usize| BEGINS.contains(&folded(self.written(at..at + 1)).as_str());
+        let path = BEGIN_PATHS.iter().copied().find(|path| self.aids.known.has_number(path))?;
+        (0..self.tokens.len()).any(says).then_some(path)
     }
 
     /// Whether the question names a day near today or a time of one, where items take place.
@@ -325,7 +389,7 @@ fn apart(text: &str, tokens: Vec<QuestionToken>, aids: ReadingAids<'_>) -> Vec<Q
 fn almost(tokens: &[QuestionToken], learnt: &[(&LearntMeaning, usize)], aids: ReadingAids<'_>) -> Option<String> {
     let word = &tokens.first().filter(|token| token.is_word())?.word;
     // Asked of every word of a question: what nearly all of them fail comes first.
-    let meant = aids.lexicon.almost(word)?;
+    let meant = aids.lexicon.almost(word).filter(|_| !BEGINS.contains(&word.as_str()))?;
     let says_something = !learnt.is_empty()
         || !aids.lexicon.meanings(tokens).is_empty()
         || aids.known.has_written(word)

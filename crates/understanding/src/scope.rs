@@ -6,6 +6,7 @@ use jiff::civil::Date;
 
 use crate::filter::Filter;
 use crate::learnt::LearntProperties;
+use crate::shelf::Shelves;
 
 /// What a question is read with: an index, the vocabulary, the language of the answer and today's date.
 #[derive(Clone, Copy)]
@@ -60,6 +61,14 @@ pub trait QuestionScope {
     /// Whether some item promises not to be of this class of the vocabulary, by a diet that it suits or in its name.
     fn promises(&self, _class: &str) -> bool {
         false
+    }
+    /// The shelves that items lie on.
+    fn shelves(&self) -> Option<&Shelves> {
+        None
+    }
+    /// The part of the items that keep a limit which state a property, 0 to 1.
+    fn share_among(&self, _path: &str, _limit: &Filter) -> f64 {
+        0.0
     }
     /// Where something of this name is, as latitude and longitude: a place that items are in, or an item.
     fn position(&self, _name: &str) -> Option<(f64, f64)> {

@@ -3,6 +3,7 @@
 
 use forecourt_vocabulary::WordClass;
 
+use crate::ages;
 use crate::amount::{Comparison, Span};
 use crate::found::{FoundMeaning, Rank, UnderstoodPart};
 use crate::learnt::LearntMeaning;
@@ -14,9 +15,15 @@ use crate::stated_limit::Choice;
 mod choices;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wordings;
 
 /// An amount of a property that is named, or whose unit only one has.
 pub(crate) fn read_number(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    // "For a 5 year old": somebody's age, and nothing's.
+    if reader.span(at).is_some_and(|span| ages::of_span(reader, &span).is_some()) {
+        return None;
+    }
     let named = led_by_name(reader, at).or_else(|| denied_name(reader, at));
     let found = named.or_else(|| led_by_comparative(reader, at)).or_else(|| {
         let mut stated = StatedAmount::read(reader, at)?;
@@ -26,30 +33,49 @@ pub(crate) fn read_number(reader: &Reader<'_>, at: usize, floor: usize) -> Optio
     // "For 4 people", "a 3 room flat": what leads to an amount, where the amount has a name.
     let led = || {
         let behind = LEADS.iter().filter_map(|class| reader.class(at, *class)).max()?;
+        if reader.span(behind).is_some_and(|span| ages::of_span(reader, &span).is_some()) {
+            return None;
+        }
         let mut stated = StatedAmount::read(reader, behind)?;
         let named = stated.take_name(reader);
-        (!named.is_empty()).then_some((stated, named))
+        // "A bag for at least 8 kilos": what is compared needs no name.
+        let is_limit = || {
+            let compares = stated.span.comparison == Comparison::Compared && reader.class(at, WordClass::For).is_some();
+            compares && matches!(stated.property(reader, &[]), Some(Choice::Of(..)))
+        };
+        (!named.is_empty() || is_limit()).then_some((stated, named))
     };
     let (stated, mut named) = found.or_else(led)?;
     // "30 euros for 6 bottles": what is paid is no number of things.
     if stated.is_other {
         let was_named = !named.is_empty();
-        named.retain(|property| !reader.aids.learnt.get(*property).is_count);
+        // "A view of the lake under £200" is no distance to it, though some items state that without a unit.
+        let learnt = reader.aids.learnt;
+        let is_measured = named.iter().any(|property| learnt.get(*property).dimension.is_some());
+        named.retain(|property| !is_measured && !learnt.get(*property).is_count);
         if was_named && named.is_empty() {
             return None;
         }
     }
     let start = reader.absorb(at, WordClass::LimitLead, floor);
-    let meaning = match stated.property(reader, &named)? {
+    // "Crunchier than 45 %" is no 45 %, whatever that would be.
+    let is_compared = at.checked_sub(1).is_some_and(|before| before >= floor && reader.says(before, COMPARES));
+    let choice = stated.property(reader, &named)?;
+    let end = stated.end;
+    let meaning = match choice {
+        _ if is_compared && stated.span.comparison == Comparison::Bare => FoundMeaning::NotUnderstood,
         Choice::Of(properties, factor) => {
+            let stated = stated.faster(reader, at, &properties);
             FoundMeaning::Limits(Rank::Stated, vec![stated.filter(reader, &properties, factor)])
         }
         Choice::NotChecked if !reader.is_name() => FoundMeaning::NotUnderstood,
         Choice::NotChecked => return None,
     };
-    Some(UnderstoodPart::new(start..stated.end, meaning))
+    Some(UnderstoodPart::new(start..end, meaning))
 }
 
+/// Words behind which something is compared with an amount.
+const COMPARES: &[&str] = &["than", "als"];
 /// Words in front of an amount that other rules take for a limit of their own.
 const LEADS: &[WordClass] = &[WordClass::For, WordClass::Costs, WordClass::Serves, WordClass::Article];
 

@@ -14,6 +14,11 @@ const MINUS: &[&str] = &["minus", "-", "moins", "menos"];
 const ARTICLE_MEASURES: [Dimension; 2] = [Dimension::Mass, Dimension::Volume];
 /// Bytes of such a unit: "l" and "g" behind an article are letters.
 const ARTICLE_UNIT_BYTES_MIN: usize = 3;
+/// Words that say less of a time, and more of how fast something is, without accents.
+const FAST: &[&str] = &["faster", "quicker", "schneller", "rapide", "rapides", "rapido", "rapida"];
+/// Words by which the name of a property without a unit says that it is a time.
+const TIMES: &[&str] =
+    &["time", "duration", "minutes", "hours", "zeit", "dauer", "temps", "durée", "tiempo", "duración"];
 /// Words between an amount and the name of what it is of.
 const OF: &[&str] = &["in", "of", "de", "d", "en", "an"];
 
@@ -81,9 +86,10 @@ impl StatedAmount {
         let rest = &reader.text[behind..];
         let gap = rest.len() - rest.trim_start().len();
         let unit = unit::leading(&rest[gap..]);
-        // "A kilo" and "a litre" are amounts, and "a foot" is a thing.
+        // "A kilo" and "a litre" are amounts, and "a foot" is a thing; "at least an hour" is a limit.
+        let is_limit = span.comparison == Comparison::Compared;
         let is_amount = |(dimension, _, bytes): (Dimension, f64, usize)| {
-            ARTICLE_MEASURES.contains(&dimension) && bytes >= ARTICLE_UNIT_BYTES_MIN
+            (is_limit || ARTICLE_MEASURES.contains(&dimension)) && bytes >= ARTICLE_UNIT_BYTES_MIN
         };
         if span.amount.is_article && (span.amount.unit == Some(Unit::Money) || !unit.is_some_and(is_amount)) {
             return None;
@@ -132,6 +138,20 @@ impl StatedAmount {
         };
         self.span = Span { from, to, comparison: Comparison::Compared, ..self.span };
         self.end = end;
+    }
+
+    /// "1800 or faster": less of a time, and more of anything else.
+    pub(crate) fn faster(self, reader: &Reader<'_>, at: usize, properties: &[&LearntProperty]) -> Self {
+        let is_time = |property: &&LearntProperty| match property.dimension {
+            None => property.name("en").split(' ').any(|word| TIMES.contains(&word)),
+            Some(dimension) => matches!(dimension, Dimension::Time | Dimension::Duration),
+        };
+        let says = (at..self.end).any(|at| reader.says(at, FAST));
+        let Span { from, to, .. } = self.span;
+        if !says || properties.iter().any(is_time) || from.is_some() == to.is_some() {
+            return self;
+        }
+        Self { span: Span { from: to, to: from, ..self.span }, ..self }
     }
 
     /// Takes the name of a property behind the number or behind its unit.

@@ -10,7 +10,7 @@ pub(crate) fn is_stated(word: &str, aids: ReadingAids<'_>) -> bool {
     !stated(word, aids).is_empty()
 }
 
-/// The properties that state how far it is to what a word names, in whichever language.
+/// The properties that state how far it is to what a word or two name, in whichever language.
 pub(crate) fn stated<'a>(word: &str, aids: ReadingAids<'a>) -> Vec<&'a LearntProperty> {
     let mut distances =
         aids.learnt.all().filter_map(|(_, property)| Some((property, property.distance_to.as_deref()?))).peekable();
@@ -23,5 +23,5 @@ pub(crate) fn stated<'a>(word: &str, aids: ReadingAids<'a>) -> Vec<&'a LearntPro
         let is_same = |word: &str| LANGUAGES.iter().any(|code| compared(word, code) == compared(thing, code));
         is_same(word) || synonyms.iter().any(|other| is_same(other))
     };
-    distances.filter(|(_, to)| to.split(' ').any(is)).map(|(property, _)| property).collect()
+    distances.filter(|(_, to)| is(to) || to.split(' ').any(is)).map(|(property, _)| property).collect()
 }

@@ -3,7 +3,7 @@
 use forecourt_vocabulary::Quantity;
 use jiff::civil::Date;
 
-use crate::amount::Comparison;
+use crate::amount::{Comparison, Span};
 use crate::filter::{Filter, Test};
 use crate::learnt::{LearntProperty, StatedValues};
 use crate::measure::{self, days_of};
@@ -20,6 +20,8 @@ const DOMINANCE: f64 = 2.0;
 /// How many times as much as the most, or as little as the least, that items have of a property may be asked for to be
 /// meant of it.
 const NEAR: f64 = 2.0;
+/// The part of the items of a shelf that have to state a property for an amount to be rather of it than of others.
+const SHELF_SHARE_MIN: f64 = 0.5;
 /// What the vocabulary calls how heavy a thing is.
 const WEIGHT: &str = "weight";
 /// Properties that one name may mean.
@@ -59,9 +61,10 @@ impl StatedAmount {
         let is_usual = self
             .unit
             .is_none_or(|(dimension, factor)| factor == 1.0 || is_time || IN_USE.contains(&(dimension, factor)));
-        // What is told in parts of a hundred is asked for without them, too.
+        // What is told in one unit only is asked for without it, too.
         let is_bare = |property: &&LearntProperty| {
-            property.dimension.is_none() || (dimension.is_none() && property.dimension == Some(Dimension::Percent))
+            property.dimension.is_none()
+                || (dimension.is_none() && property.dimension.is_some_and(Dimension::has_one_unit))
         };
         let bare: Vec<&LearntProperty> = named.into_iter().filter(is_bare).collect();
         match bare.first().filter(|_| is_usual) {
@@ -95,10 +98,17 @@ impl StatedAmount {
             return None;
         }
         let is_limit = self.span.comparison != Comparison::Bare;
-        let is = |property: &LearntProperty| property.dimension == Some(dimension) && is_numeric(property);
+        // How far it is to the station is no length of anything.
+        let is = |property: &LearntProperty| {
+            property.dimension == Some(dimension) && is_numeric(property) && property.distance_to.is_none()
+        };
         let of = reader.aids.learnt.all().map(|(_, property)| property).filter(|property| is(property));
         let mut of: Vec<&LearntProperty> = of.collect();
         of.sort_by(|a, b| b.stated.share.total_cmp(&a.stated.share));
+        // Of the shelf that is asked for: what washes 8 kilos is no vacuum cleaner of 8 kilos.
+        let own: Vec<&LearntProperty> =
+            of.iter().filter(|property| among(reader, property) >= SHELF_SHARE_MIN).copied().collect();
+        let of = if own.is_empty() { of } else { own };
         // Nobody asks for a drop of 170 cm where all are of a few millimetres, and something has lengths about so long.
         let near: Vec<&LearntProperty> =
             of.iter().filter(|property| self.is_near(reader, property, factor)).copied().collect();
@@ -135,6 +145,9 @@ impl StatedAmount {
     /// The limit that an amount is of these properties, which are one, with the factor to its unit.
     pub(crate) fn filter(&self, reader: &Reader<'_>, properties: &[&LearntProperty], factor: f64) -> Filter {
         let first = properties.first();
+        if let Some(bearing) = first.and_then(|first| self.bearing(first)) {
+            return bearing.filter(reader, properties, factor);
+        }
         let is_whole = factor == 1.0
             && first.is_some_and(|first| first.stated.values == StatedValues::Numbers { are_whole: true });
         // Nobody is older than five with five: ages are told in whole years.
@@ -187,6 +200,19 @@ impl StatedAmount {
         }
     }
 
+    /// "Bears at least minus 20 degrees": of what is told by the coldest that it bears, the least cold is the most. `None`: it
+    /// is told otherwise.
+    fn bearing(&self, property: &LearntProperty) -> Option<Self> {
+        let Span { from, to, is_strict, .. } = self.span;
+        let is_least = from.is_some_and(|from| from < 0.0) && to.is_none() && !is_strict;
+        let is_cold = property.less_will_do && property.dimension == Some(Dimension::Temperature);
+        (is_cold && is_least).then(|| Self {
+            span: Span { from: None, to: from, ..self.span },
+            written: self.written.clone(),
+            ..*self
+        })
+    }
+
     /// A limit of one measure, which a range that has it keeps, too: a head of 53 cm fits a helmet for 50 to 55 cm.
     fn or_in_range(&self, reader: &Reader<'_>, filter: Filter, factor: f64) -> Filter {
         let value = Some(self.span.amount.value * factor);
@@ -209,6 +235,11 @@ impl StatedAmount {
         let last = year.and_then(|year| Date::new(year, 12, 31).ok());
         first.zip(last).map_or((value, value), |(first, last)| (days_of(first), days_of(last)))
     }
+}
+
+/// The part of the items of the shelf that is asked for that state a property.
+fn among(reader: &Reader<'_>, property: &LearntProperty) -> f64 {
+    reader.shelf().map_or(0.0, |shelf| reader.aids.known.share_among(&property.stated.path, shelf))
 }
 
 /// The properties of one name that an amount may be of: shoes have one kind of sizes, and boots another. Where one item has

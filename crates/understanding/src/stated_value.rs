@@ -122,7 +122,11 @@ pub(crate) fn read_value(reader: &Reader<'_>, at: usize, floor: usize) -> Option
         return Some(UnderstoodPart::new(at..said.end, FoundMeaning::Wishes(filters)));
     }
     let start = reader.absorb(start, WordClass::LimitLead, floor);
-    (!filters.is_empty()).then(|| UnderstoodPart::new(start..said.end, FoundMeaning::Limits(Rank::Stated, filters)))
+    let (end, agrees) = (said.end, said.agrees);
+    let limits =
+        (!filters.is_empty()).then(|| UnderstoodPart::new(start..end, FoundMeaning::Limits(Rank::Stated, filters)));
+    // "Frostfeste Töpfe": the words find what is called so first.
+    if agrees { limits.map(UnderstoodPart::keeping_words) } else { limits }
 }
 
 /// Words behind a thing that say once more that it is there, without accents.
@@ -148,7 +152,10 @@ fn with_property(reader: &Reader<'_>, at: usize, behind: usize, floor: usize) ->
     // Everything has a weight: what is measured is asked for by its amount.
     let properties = named.iter().map(|(at, _)| reader.aids.learnt.get(*at));
     let properties: Vec<&LearntProperty> = properties.filter(|property| property.dimension.is_none()).collect();
-    let ends = reader.ends_clause(end) && reader.number(end).is_none();
+    // "With a spin speed of 1800" is a limit of it.
+    let amount = reader.skip(end, &[WordClass::Article, WordClass::LimitLead]);
+    let is_amount = reader.number(amount).is_some() || reader.span(amount).is_some();
+    let ends = reader.ends_clause(end) && reader.number(end).is_none() && !is_amount;
     let (from, _) = quantity::beyond(Some(0.0), None);
     let words = reader.say("with", &[reader.written(behind..end)]);
     let each = properties.iter().map(|property| quantity::within(&property.stated.path, from, None, words.clone()));

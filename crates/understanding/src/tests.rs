@@ -44,6 +44,11 @@ fn with_aids<T>(known: &dyn QuestionScope, language: &str, read: impl FnOnce(Rea
     })
 }
 
+/// What is read with an index, for an answer in a language.
+pub(crate) fn read_with<T>(known: &dyn QuestionScope, language: &str, read: impl FnOnce(ReadingAids<'_>) -> T) -> T {
+    with_aids(known, language, read)
+}
+
 /// What a caller means by a name and a value, read in the same way.
 pub(crate) fn read_named(name: &str, value: &serde_json::Value) -> Vec<Filter> {
     with_aids(&Everything, "en", |aids| named(name, value, aids))
@@ -172,6 +177,36 @@ impl QuestionScope for Stating {
         false
     }
 
+    fn states(&self, _: &str) -> bool {
+        false
+    }
+}
+
+/// Items that have prices, stars and a first day, of which some keep any limits.
+pub(crate) struct Finding;
+
+impl QuestionScope for Finding {
+    fn has_number(&self, path: &str) -> bool {
+        ["offers.price", "starRating.ratingValue", "datePosted", "jobStartDate"].contains(&path)
+    }
+    fn has_word(&self, _: &str, _: &str) -> bool {
+        false
+    }
+    fn has_value(&self, _: &str, _: &str) -> bool {
+        false
+    }
+    fn share(&self, path: &str) -> f64 {
+        f64::from(u8::from(self.has_number(path)))
+    }
+    fn quantile(&self, _: &str, _: f64) -> Option<f64> {
+        None
+    }
+    fn finds(&self, _: &str, _: &[Filter]) -> bool {
+        true
+    }
+    fn is_name(&self, _: &str) -> bool {
+        false
+    }
     fn states(&self, _: &str) -> bool {
         false
     }

@@ -112,9 +112,11 @@ impl Reader<'_> {
         let named = self.named_thing(at);
         // Where few items say what they are free of, the others are looked into. Where none says what is in it, those few
         // are all that can be proven.
+        let is_closed = !self.can_be_looked_into(named.as_ref());
+        // What no class names is in no list of what things are made of: "ohne Torf" is what is "torffrei".
+        let stated = if is_closed || named.is_none() { self.stated_absent(at, 0.0) } else { None };
         if list != ListOf::Wanted
-            && !self.can_be_looked_into(named.as_ref())
-            && let Some(thing) = self.stated_absent(at, 0.0).or_else(|| self.said_absent(at))
+            && let Some(thing) = stated.or_else(|| if is_closed { self.said_absent(at) } else { None })
         {
             return Some(thing);
         }

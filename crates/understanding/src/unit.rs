@@ -29,11 +29,23 @@ pub enum Dimension {
     Time,
     /// In parts of a hundred.
     Percent,
+    /// In decibels.
+    Sound,
+    /// In hertz.
+    Frequency,
+    /// In turns a minute.
+    Rotation,
+    /// In watt hours.
+    Energy,
+    /// In kilometres an hour.
+    Speed,
+    /// In bars.
+    Pressure,
 }
 
 impl Dimension {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 19] = [
         Self::Length,
         Self::Mass,
         Self::Area,
@@ -47,6 +59,12 @@ impl Dimension {
         Self::Duration,
         Self::Time,
         Self::Percent,
+        Self::Sound,
+        Self::Frequency,
+        Self::Rotation,
+        Self::Energy,
+        Self::Speed,
+        Self::Pressure,
     ];
 
     /// The name of the base unit, as the last part of a path.
@@ -65,7 +83,18 @@ impl Dimension {
             Self::Duration => "day",
             Self::Time => "minute",
             Self::Percent => "percent",
+            Self::Sound => "decibel",
+            Self::Frequency => "hertz",
+            Self::Rotation => "turns_a_minute",
+            Self::Energy => "watt_hour",
+            Self::Speed => "kilometre_an_hour",
+            Self::Pressure => "bar",
         }
+    }
+
+    /// Whether people tell its amounts in one unit only, and leave that out: "a spin speed of 1400".
+    pub(crate) fn has_one_unit(self) -> bool {
+        matches!(self, Self::Percent | Self::Sound | Self::Rotation | Self::Voltage | Self::Light)
     }
 
     /// The dimension whose measures a path holds, and the path of the property.
@@ -79,17 +108,54 @@ impl Dimension {
 const YEAR: f64 = 365.0;
 /// Words for units, folded, with what one is in the base unit. The code of UN/CEFACT comes first, where there is one.
 const UNITS: &[(Dimension, f64, &[&str])] = &[
-    (Dimension::Length, 0.001, &["mmt", "mm", "millimeter", "millimeters", "millimetre", "millimetres", "milimetros"]),
-    (Dimension::Length, 0.01, &["cmt", "cm", "centimeter", "centimeters", "centimetre", "centimetres", "zentimeter"]),
-    (Dimension::Length, 1.0, &["mtr", "m", "meter", "meters", "metre", "metres", "metro", "metros"]),
-    (Dimension::Length, 1_000.0, &["kmt", "km", "kilometer", "kilometers", "kilometre", "kilometres", "kilometros"]),
+    (
+        Dimension::Length,
+        0.001,
+        &[
+            "mmt",
+            "mm",
+            "millimeter",
+            "millimeters",
+            "millimetre",
+            "millimetres",
+            "milimetro",
+            "milimetros",
+            "millimetern",
+        ],
+    ),
+    (
+        Dimension::Length,
+        0.01,
+        &[
+            "cmt",
+            "cm",
+            "centimeter",
+            "centimeters",
+            "centimetre",
+            "centimetres",
+            "zentimeter",
+            "zentimetern",
+            "centimetro",
+            "centimetros",
+        ],
+    ),
+    (Dimension::Length, 1.0, &["mtr", "m", "meter", "meters", "metre", "metres", "metro", "metros", "metern"]),
+    (
+        Dimension::Length,
+        1_000.0,
+        &["kmt", "km", "kilometer", "kilometers", "kilometre", "kilometres", "kilometro", "kilometros", "kilometern"],
+    ),
     (Dimension::Length, 1_609.344, &["smi", "mile", "miles", "meilen", "millas"]),
     (Dimension::Length, 0.025_4, &["inh", "inch", "inches", "zoll", "pouces", "pulgadas", "\""]),
     (Dimension::Length, 0.304_8, &["fot", "ft", "foot", "feet"]),
     (Dimension::Mass, 0.000_001, &["mc", "mcg", "µg", "μg", "microgram", "micrograms"]),
     (Dimension::Mass, 0.001, &["mgm", "mg", "milligram", "milligrams", "milligramm", "milligrammes", "miligramos"]),
     (Dimension::Mass, 1.0, &["grm", "g", "gr", "gram", "grams", "gramm", "gramme", "grammes", "gramo", "gramos"]),
-    (Dimension::Mass, 1_000.0, &["kgm", "kg", "kilo", "kilos", "kilogram", "kilograms", "kilogramm", "kilogrammes"]),
+    (
+        Dimension::Mass,
+        1_000.0,
+        &["kgm", "kg", "kilo", "kilos", "kilogram", "kilograms", "kilogramm", "kilogrammes", "kilogramo", "kilogramos"],
+    ),
     (Dimension::Mass, 1e6, &["tne", "t", "ton", "tons", "tonne", "tonnes", "tonnen", "tonelada", "toneladas"]),
     (Dimension::Mass, 453.592_37, &["lbr", "lb", "lbs", "pound", "pounds"]),
     (Dimension::Mass, 28.349_523, &["onz", "oz", "ounce", "ounces"]),
@@ -107,6 +173,7 @@ const UNITS: &[(Dimension, f64, &[&str])] = &[
             "square metre",
             "square metres",
             "quadratmeter",
+            "quadratmetern",
             "metre carre",
             "metres carres",
             "metro cuadrado",
@@ -141,6 +208,18 @@ const UNITS: &[(Dimension, f64, &[&str])] = &[
         1.0,
         &["p1", "%", "percent", "prozent", "pour cent", "por ciento", "vol.-%", "% vol", "% vol."],
     ),
+    (Dimension::Sound, 1.0, &["2n", "db", "dba", "db(a)", "decibel", "decibels", "dezibel", "decibelios"]),
+    (Dimension::Frequency, 1.0, &["htz", "hz", "hertz", "hercios"]),
+    (Dimension::Frequency, 1e3, &["khz", "kilohertz"]),
+    (Dimension::Frequency, 1e6, &["mhz", "megahertz"]),
+    (Dimension::Frequency, 1e9, &["a86", "ghz", "gigahertz"]),
+    (Dimension::Rotation, 1.0, &["rpm", "u/min", "tr/min", "r/min", "1/min", "min-1"]),
+    (Dimension::Energy, 1.0, &["whr", "wh", "watt hours", "wattstunden", "vatios hora"]),
+    (Dimension::Energy, 1e3, &["kwh", "kilowatt hours", "kilowattstunden"]),
+    (Dimension::Speed, 1.0, &["kmh", "km/h", "kph"]),
+    (Dimension::Speed, 1.609_344, &["hm", "mph"]),
+    (Dimension::Speed, 3.6, &["mts", "m/s"]),
+    (Dimension::Pressure, 1.0, &["bar"]),
     (Dimension::Duration, 1.0, &["day", "days", "tag", "tage", "tagen", "jour", "jours", "dia", "dias"]),
     (
         Dimension::Duration,

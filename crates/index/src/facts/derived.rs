@@ -220,7 +220,7 @@ pub(super) fn costs_nothing(item: &Value) -> bool {
 
 /// The price that an offer states.
 pub(super) fn price_of(value: &Value) -> Option<f64> {
-    amount(value.get("price")?)
+    amount(value.get("price").or_else(|| value.get("minPrice"))?)
 }
 
 /// An amount of money, which is never below nothing.

@@ -27,13 +27,29 @@ fn yearly(salary: &Value) -> Option<(f64, f64)> {
 
 /// What something costs each month, or each hour, by the unit of its price.
 pub(super) fn price_of_time(item: &Value) -> Option<(&'static str, f64)> {
-    all(item, "offers").find_map(|offer| {
+    let found = all(item, "offers").find_map(|offer| {
         let of = |specified: &Value| Some((period(specified)?, price_of(specified)));
         let found = all(offer, "priceSpecification").find_map(of).or_else(|| Some((period(offer)?, None)));
         let ((period, many), own) = found?;
         let price = own.or_else(|| price_of(offer))? / many;
-        Some(period.in_month().map_or((HOURLY_PRICE, price), |times| (MONTHLY_PRICE, price * times)))
-    })
+        Some((period, price))
+    });
+    let (period, price) = found.or_else(|| all(item, "priceRange").find_map(|range| least(range.as_str()?)))?;
+    Some(period.in_month().map_or((HOURLY_PRICE, price), |times| (MONTHLY_PRICE, price * times)))
+}
+
+/// Bytes of a range of prices that is read.
+const RANGE_BYTES_MAX: usize = 80;
+
+/// The time and the least price of a text such as "£135–£210 per night".
+fn least(range: &str) -> Option<(Period, f64)> {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let first = range.find(is_digit).filter(|_| range.len() <= RANGE_BYTES_MAX)?;
+    let number = &range[first..];
+    let end = number.find(|c: char| !is_digit(c) && !matches!(c, '.' | ',')).unwrap_or(number.len());
+    let last = range.rfind(is_digit)?;
+    let time = range[last + 1..].trim_start_matches(|c: char| !c.is_alphabetic() && c != '/');
+    Some((Period::of_text(time)?, amount(&Value::from(number[..end].trim_end_matches(['.', ','])))?))
 }
 
 /// The time that an amount is for, by its unit, or that of the quantity that it is for, and how many of it.
@@ -87,6 +103,12 @@ mod tests {
         assert_eq!(of(reference), Some((HOURLY_PRICE, 50.0)));
         let quarter = json!({"price": 90, "referenceQuantity": {"value": 3, "unitCode": "MON"}});
         assert_eq!(of(json!({"price": 90, "priceSpecification": quarter})), Some((MONTHLY_PRICE, 30.0)));
+        let ranged = |text: &str| price_of_time(&json!({"priceRange": text}));
+        let nightly = |price: f64| Period::Night.in_month().map(|times| (MONTHLY_PRICE, price * times));
+        assert_eq!((ranged("£135–£210 per night"), ranged("90 € pro Nacht")), (nightly(135.0), nightly(90.0)));
+        assert_eq!((ranged("€€"), ranged("10–20 € per person"), ranged("from 9")), (None, None, None));
+        let long = |bytes: usize| format!("9 {}a month", " ".repeat(bytes - 9));
+        assert!(ranged(&long(RANGE_BYTES_MAX)).is_some() && ranged(&long(RANGE_BYTES_MAX + 1)).is_none());
         let nothing = json!({"price": 90, "referenceQuantity": {"value": 0, "unitCode": "MON"}});
         assert_eq!(of(json!({"priceSpecification": nothing})), Some((MONTHLY_PRICE, 90.0)));
     }

@@ -6,7 +6,7 @@ use forecourt_core::LazyJson;
 
 use crate::facts;
 use forecourt_loaders::item::type_name;
-use forecourt_understanding::{StatedProperty, StatedValues};
+use forecourt_understanding::{Shelves, StatedProperty, StatedValues};
 
 /// Items that are looked at.
 const ITEMS: usize = 200;
@@ -26,6 +26,8 @@ pub(crate) struct Sample {
     /// How many items are of each type, and the types of the items that have a property.
     types: BTreeMap<String, usize>,
     types_with: BTreeMap<String, BTreeSet<String>>,
+    /// The shelves that items lie on.
+    shelves: Shelves,
 }
 
 /// The texts of one property.
@@ -36,6 +38,8 @@ struct Texts {
     distinct: BTreeSet<String>,
 }
 
+/// The property that sorts items in.
+const CATEGORY: &str = "category";
 /// The part of the items that state a property, from which on it may be one that sorts them into kinds.
 const KIND_SHARE_MIN: f64 = 0.1;
 /// Items of the sample that state such a property.
@@ -60,6 +64,8 @@ impl Sample {
         sample.numbers.values_mut().for_each(|numbers| numbers.sort_by(f64::total_cmp));
         let kinds = sample.texts.iter().filter(|(path, texts)| sample.is_kind(path, texts));
         sample.kinds = kinds.map(|(path, _)| path.clone()).collect();
+        let shelves = sample.texts.get(CATEGORY).map(|texts| &texts.distinct).into_iter().flatten();
+        sample.shelves = Shelves::of(shelves.map(String::as_str));
         sample
     }
 
@@ -108,6 +114,11 @@ impl Sample {
     pub(crate) fn kind_names(&self) -> impl Iterator<Item = &str> {
         let texts = self.kinds.iter().filter_map(|path| self.texts.get(path));
         texts.flat_map(|texts| &texts.distinct).map(String::as_str)
+    }
+
+    /// The shelves that items lie on.
+    pub(crate) fn shelves(&self) -> &Shelves {
+        &self.shelves
     }
 
     /// Items that were looked at.

@@ -3,7 +3,7 @@
 use forecourt_core::findings::LeftOut;
 use forecourt_core::{Language, LazyJson, Timestamp};
 use forecourt_loaders::item::{SECTION, hash};
-use forecourt_understanding::{ClassLimit, Filter, ParsedQuestion, ReadingAids, named, understand};
+use forecourt_understanding::{ClassLimit, Filter, ParsedQuestion, ReadingAids, named, shelf_limit, understand};
 use forecourt_vocabulary::WordProposal;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -171,6 +171,12 @@ impl Library {
     /// What the clocks show at a moment in the time zone that the library was opened with.
     pub fn clock(&self, now: Timestamp) -> DateTime {
         now.to_zoned(TimeZone::clone(&self.time_zone.load())).datetime()
+    }
+
+    /// The limit that an item lies on the shelf that a text names as what is wanted, or is called so. `None`: it names none.
+    pub fn shelf_limit(&self, text: &str) -> Option<Filter> {
+        let language = Language::parse(self.tongue.code())?;
+        shelf_limit(text, self.aids(&self.scope(text), &language, None))
     }
 
     /// How many items that otherwise fit a query were left out by each of its limits, because they don't state

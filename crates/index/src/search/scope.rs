@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use forecourt_understanding::{Filter, QuestionScope};
+use forecourt_understanding::{Filter, QuestionScope, Shelves, Test};
 use tantivy::Term;
 
-use super::matching::{has_any, has_name, known_stems, tongues};
+use super::matching::{count, has_any, has_name, known_stems, matching, tongues};
 use super::position::position;
 use crate::analysis::{LanguageAnalyzer, Words, fact_word, whole_fact};
 use crate::classes::{FREE_OF, STATED};
@@ -52,6 +52,19 @@ impl QuestionScope for Snapshot {
         position(self, name)
     }
 
+    fn shelves(&self) -> Option<&Shelves> {
+        Some(self.sample().shelves())
+    }
+
+    fn share_among(&self, path: &str, limit: &Filter) -> f64 {
+        let states = Filter { test: Test::NoneOf(Vec::new()), ..Filter::is(path, "") };
+        let items = |limits: &[Filter]| count(self, &*matching(self, "", limits), COUNTED_MAX).unwrap_or(0);
+        match items(std::slice::from_ref(limit)) {
+            0 => 0.0,
+            all => (items(&[limit.clone(), states]) as f64 / all as f64).min(1.0),
+        }
+    }
+
     fn states(&self, area: &str) -> bool {
         self.has_value(STATED, area)
     }
@@ -60,6 +73,9 @@ impl QuestionScope for Snapshot {
         self.has_value(FREE_OF, class)
     }
 }
+
+/// Items that are counted to know which part of them states a property.
+const COUNTED_MAX: usize = 2_000;
 
 /// All items, or a sample of them and candidates for a text.
 pub(crate) struct Scope {
@@ -113,6 +129,14 @@ impl QuestionScope for Scope {
     fn position(&self, name: &str) -> Option<(f64, f64)> {
         let candidates = self.candidates.as_ref().and_then(|candidates| candidates.position(name));
         candidates.or_else(|| self.known.position(name))
+    }
+
+    fn shelves(&self) -> Option<&Shelves> {
+        self.known.shelves()
+    }
+
+    fn share_among(&self, path: &str, limit: &Filter) -> f64 {
+        self.known.share_among(path, limit)
     }
 
     fn states(&self, area: &str) -> bool {

@@ -15,6 +15,7 @@ mod rerank;
 mod rerank_faults;
 mod rerank_limits;
 mod search;
+mod shelves;
 mod shop;
 mod sites;
 mod support;

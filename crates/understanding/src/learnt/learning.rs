@@ -5,7 +5,8 @@ use forecourt_vocabulary::{ItemProperty, ItemValue, LANGUAGES, Vocabulary, compa
 use super::LearntProperties;
 use super::known::KnownNames;
 use super::own_name::{
-    BARE_PARTS, FEATURES, MAXIMUM, counted, first_words, is_of_language, is_open, last_word, own_name, own_unit,
+    BARE_PARTS, ENOUGH_FOR, FEATURES, MAXIMUM, bare_name, counted, done, first_words, free_of, is_of_language, is_open,
+    last_word, own_name, own_unit,
 };
 use super::property::{LearntMeaning, LearntProperty, StatedProperty, StatedValues};
 use crate::distance_name;
@@ -17,6 +18,8 @@ use crate::unit::Dimension;
 const LANGUAGE_CODE_BYTES_MAX: usize = 3;
 /// Endings of German comparatives in front of nouns.
 const AGREEING: [&str; 5] = ["e", "en", "er", "es", "em"];
+/// Letters of a property that is an adjective.
+const ADJECTIVE_LETTERS_MIN: usize = 5;
 /// What the capacity for people is called by items themselves.
 const PEOPLE: &str = "capacity";
 /// What the vocabulary calls what a vessel holds.
@@ -71,11 +74,11 @@ impl LearntProperties {
             LANGUAGES.iter().for_each(|code| self.phrase(code, unit, LearntMeaning::Name(at)));
         }
         self.add_phrases(&stated, &own, dimension.is_some(), names, known);
-        let free_of = own.strip_suffix(" free").filter(|_| matches!(stated.values, StatedValues::Truth));
+        let free_of = free_of(&own).filter(|_| matches!(stated.values, StatedValues::Truth));
         let (free_of, id) = (free_of.map(str::to_owned), known.map(|property| property.id.clone()));
         let rules_out = known.is_some_and(|property| property.rules_out);
         // "Maximum users: 6" is enough for five.
-        let is_maximum = MAXIMUM.iter().any(|word| own.split(' ').next() == Some(word));
+        let is_maximum = MAXIMUM.iter().chain(&ENOUGH_FOR).any(|word| own.split(' ').next() == Some(word));
         let is_seats = id.as_deref() == Some(SEATS);
         let more_will_do = is_maximum || is_seats || known.is_some_and(|property| property.more_will_do);
         self.properties.push(LearntProperty {
@@ -115,6 +118,9 @@ impl LearntProperties {
         if known.is_none() && is_feature && stated.values == StatedValues::Truth && !is_denial() {
             self.add_kind_names(at, own, names);
         }
+        if is_feature && stated.values == StatedValues::Truth && !is_denial() {
+            self.add_bare_names(at, own);
+        }
         if matches!(stated.values, StatedValues::Numbers { .. }) {
             self.add_parts_of_name(at, own, is_measure);
         }
@@ -122,9 +128,11 @@ impl LearntProperties {
             self.add_told(at, property, &stated.values);
         }
         if let StatedValues::Texts(values) = &stated.values {
-            if known.is_none_or(|property| !property.named_only) {
-                self.add_own_values(at, values, names, is_of_language(&stated.path));
-            }
+            // What says what is not there says of what: "no experience".
+            let is_named_only = known.is_some_and(|property| property.named_only);
+            let says_itself = |value: &&String| !is_named_only || !Vocabulary::shipped().absent_in(value).is_empty();
+            let own: Vec<String> = values.iter().filter(says_itself).cloned().collect();
+            self.add_own_values(at, &own, names, is_of_language(&stated.path));
             let id = known.map(|property| property.id.as_str());
             self.add_named_values(at, values, names, (id, is_of_language(&stated.path)));
         }
@@ -165,6 +173,22 @@ impl LearntProperties {
             for phrase in kind.filter(|kind| !is_counted(kind)).map_or(&[][..], |kind| kind.names(code)) {
                 self.phrase(code, phrase, LearntMeaning::Name(at));
             }
+        }
+    }
+
+    /// What people call a yes or a no without the words that only say that it is one: "with a grill", of a grill function,
+    /// and what it does: "that mops", of a mopping function. German adjectives in front of nouns, too.
+    fn add_bare_names(&mut self, at: usize, own: &str) {
+        let bare = bare_name(own);
+        for name in bare
+            .into_iter()
+            .chain(bare.iter().flat_map(|bare| done(bare)).collect::<Vec<_>>().iter().map(String::as_str))
+        {
+            LANGUAGES.iter().for_each(|code| self.phrase(code, name, LearntMeaning::Name(at)));
+        }
+        let is_adjective = !own.contains(' ') && own.chars().count() >= ADJECTIVE_LETTERS_MIN;
+        for ending in AGREEING.iter().filter(|_| is_adjective) {
+            self.phrase("de", &format!("{own}{ending}"), LearntMeaning::Name(at));
         }
     }
 

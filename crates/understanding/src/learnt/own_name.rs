@@ -11,6 +11,19 @@ use crate::unit::Dimension;
 
 /// How names begin of what says how much something can take.
 pub(super) const MAXIMUM: [&str; 5] = ["maximum", "max", "maximale", "maximal", "máximo"];
+/// How names begin of what says for how much something is enough.
+pub(super) const ENOUGH_FOR: [&str; 10] = [
+    "covers",
+    "coverage",
+    "sufficient",
+    "reicht",
+    "ausreichend",
+    "belastbar",
+    "couvre",
+    "suffit",
+    "cubre",
+    "cobertura",
+];
 /// Lists of features: each names what an item has.
 pub(super) const FEATURES: [&str; 2] = ["amenityFeature.", "additionalProperty."];
 /// Parts of paths that name no property by themselves.
@@ -19,6 +32,7 @@ pub(super) const BARE_PARTS: &[&str] = &["value", "minvalue", "maxvalue", "name"
 const UNNAMED: &[&str] = &[
     "unitText",
     "unitCode",
+    "alternateName",
     "priceCurrency",
     "currency",
     "@id",
@@ -43,8 +57,13 @@ const LETTERS_MIN: usize = 4;
 
 /// Whether the values of a property are languages.
 pub(crate) fn is_of_language(path: &str) -> bool {
-    path.to_lowercase().ends_with("language")
+    let path = path.to_lowercase();
+    LANGUAGE_NAMES.iter().any(|name| path.ends_with(name))
 }
+
+/// How names end of what languages are stated in.
+const LANGUAGE_NAMES: &[&str] =
+    &["language", "languages", "sprache", "sprachen", "langue", "langues", "idioma", "idiomas"];
 
 /// The path of a property of a site's own whose numbers are kept beside a unit that is none of [`Dimension`], and the unit.
 pub(super) fn own_unit(path: &str) -> Option<(&str, &str)> {
@@ -85,6 +104,79 @@ pub(super) fn is_open(path: &str) -> bool {
     let is_of_all =
         FEATURES.iter().any(|list| of_all.strip_prefix(list).is_some_and(|part| BARE_PARTS.contains(&part)));
     !path.starts_with(char::is_control) && !is_quantity && !is_read && !is_name && !is_of_all
+}
+
+/// Last words of names that only say that an item has something.
+const HAVING: &[&str] = &[
+    "function",
+    "feature",
+    "compartment",
+    "included",
+    "available",
+    "option",
+    "mode",
+    "programme",
+    "program",
+    "funktion",
+    "fach",
+    "programm",
+    "inklusive",
+    "enthalten",
+    "vorhanden",
+    "möglich",
+    "inclus",
+    "incluse",
+    "incluido",
+    "incluida",
+    "disponible",
+];
+/// First words of such names.
+const HAVING_FIRST: &[&str] = &[
+    "fonction",
+    "función",
+    "mit",
+    "with",
+    "avec",
+    "con",
+    "integrated",
+    "integrierter",
+    "integrierte",
+    "integriertes",
+    "eingebauter",
+    "eingebaute",
+    "eingebautes",
+];
+/// How names end and begin that say what an item is free of.
+const FREE_ENDS: &[&str] = &[" free", "frei"];
+const FREE_BEGINS: &[&str] = &["sans ", "sin ", "ohne ", "without ", "no ", "free of ", "free from ", "libre de "];
+
+/// What a yes or a no is of, without the words that only say that it is there: the grill of a "grill function", or of a
+/// "Grillfunktion".
+pub(super) fn bare_name(name: &str) -> Option<&str> {
+    let last = name.rsplit_once(' ').filter(|(_, last)| HAVING.contains(last)).map(|(bare, _)| bare);
+    let first = || name.split_once(' ').filter(|(first, _)| HAVING_FIRST.contains(first)).map(|(_, bare)| bare);
+    let compound = || {
+        let is_one = !name.contains(' ');
+        HAVING.iter().filter(|_| is_one).find_map(|end| name.strip_suffix(end))
+    };
+    let bare = last.or_else(first).or_else(compound)?;
+    (bare.chars().count() >= LETTERS_MIN).then_some(bare)
+}
+
+/// What something does, of the name of its doing: "mopping" is "mop", and "charging" is "charge".
+pub(super) fn done(doing: &str) -> Vec<String> {
+    let Some(stem) = doing.strip_suffix("ing").filter(|stem| stem.chars().count() > 2) else { return Vec::new() };
+    let mut letters = stem.chars().rev();
+    let is_double = letters.next() == letters.next();
+    let short = if is_double { &stem[..stem.len() - 1] } else { stem };
+    vec![short.to_owned(), format!("{stem}e")]
+}
+
+/// What a name says that an item is free of: "peat free", "Torffrei", "sans gluten".
+pub(super) fn free_of(name: &str) -> Option<&str> {
+    let ended = FREE_ENDS.iter().find_map(|end| name.strip_suffix(end));
+    let thing = ended.or_else(|| FREE_BEGINS.iter().find_map(|begin| name.strip_prefix(begin)))?;
+    (thing.chars().count() > 2).then_some(thing)
 }
 
 /// The last word of a name that has several, where it is long enough to say something.

@@ -91,7 +91,7 @@ impl ProductDraft {
 
     /// Puts what nobody here knows, under the shop's own name for it.
     pub(super) fn put_additional(&mut self, name: &str, value: &str) {
-        let property = json!({"@type": "PropertyValue", "name": name, "value": value});
+        let property = json!({"@type": "PropertyValue", "name": bare_name(name), "value": value});
         match self.fields.get_mut("additionalProperty").and_then(Value::as_array_mut) {
             Some(properties) => properties.push(property),
             None => drop(self.fields.insert("additionalProperty".to_owned(), json!([property]))),
@@ -176,4 +176,13 @@ impl ProductDraft {
 fn less(one: &str, other: &str) -> bool {
     let amount = |text: &str| text.parse::<f64>().unwrap_or(f64::INFINITY);
     amount(one) < amount(other)
+}
+/// How Shopify's exports say behind the name of a field of a shop's own where it lies: "ABV
+/// (product.metafields.custom.abv)".
+const METAFIELDS: [&str; 2] = [" (product.metafields.", " (variant.metafields."];
+
+/// What a field is called by the shop, without where it lies.
+fn bare_name(name: &str) -> &str {
+    let bare = METAFIELDS.iter().find_map(|place| name.split_once(place)).map(|(bare, _)| bare.trim());
+    bare.filter(|bare| !bare.is_empty()).unwrap_or(name)
 }

@@ -152,6 +152,17 @@ fn a_merchant_feed_with_tabs_is_read_like_one_of_xml() {
     );
 }
 
+#[test]
+fn fields_of_a_shopify_shops_own_are_called_as_the_shop_calls_them() {
+    let text = "Handle,Title,Variant Price,ABV (product.metafields.custom.abv), (product.metafields.x.y),Care (cold)\n\
+                rum,Rum,9.00,40%,z,no\n";
+    let heap = load_bytes(Format::Csv, text.as_bytes());
+    let all = heap.items[0]["additionalProperty"].as_array().unwrap();
+    let called: Vec<&str> = all.iter().filter_map(|one| one["name"].as_str()).collect();
+    assert!(called.contains(&"ABV") && called.contains(&"Care (cold)"), "{called:?}");
+    assert!(called.iter().all(|name| !name.is_empty()), "{called:?}");
+}
+
 const WOO: &str = "ID,Type,SKU,Name,Published,Short description,Description,Date sale price starts,Date sale price ends,In stock?,Stock,Sale price,Regular price,Categories,Images,Parent,Attribute 1 name,Attribute 1 value(s),Attribute 2 name,Attribute 2 value(s),Meta: _cost,Weight (kg)
 10,variable,HOOD,Hoodie,1,Warm.,Very\\nwarm.,,,1,,,,Clothing > Hoodies,https://s.example/h.jpg,,pa_color,\"Red, Blue\",Logo,\"Yes, No\",3,0.8
 11,variation,HOOD-R,Hoodie - Red,1,,,2026-11-01,2026-11-30,1,3,40,50,,,HOOD,pa_color,Red,Logo,Yes,3,
