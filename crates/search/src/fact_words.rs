@@ -1,6 +1,8 @@
 //! Words of short questions about what was shown: what they ask with, and what things have without a property of a site's
 //! own.
 
+use forecourt_vocabulary::folded;
+
 use super::beside_limits::{BESIDE_QUESTIONS, QUESTIONS};
 
 /// What most things have, in lower case.
@@ -53,6 +55,48 @@ const DEGREES: &[&str] = &[
 ];
 /// Articles of things that are known.
 const DEFINITE: &[&str] = &["the", "der", "die", "das", "den", "le", "la", "les", "el", "los", "las"];
+
+/// Words for whatever there is, and for another thing than the one that was shown, folded.
+const ANY: &[&str] = &[
+    "something",
+    "anything",
+    "somewhere",
+    "anywhere",
+    "other",
+    "others",
+    "another",
+    "else",
+    "etwas",
+    "irgendwas",
+    "anderes",
+    "andere",
+    "anderen",
+    "quelque",
+    "autre",
+    "autres",
+    "algo",
+    "otro",
+    "otra",
+    "otros",
+    "otras",
+];
+
+/// Words that ask which things there are, in front of what they are called, folded.
+const WHICH: &[&str] = &[
+    "which", "what", "welche", "welcher", "welches", "welchen", "quel", "quelle", "quels", "quelles", "que", "cual",
+    "cuales",
+];
+
+/// Whether a text begins with a word that asks which things there are.
+pub(super) fn asks_for_which(text: &str) -> bool {
+    let first = text.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+    first.is_some_and(|first| WHICH.contains(&folded(first).as_str()))
+}
+
+/// Whether a turn asks for whatever there is: "is there anything with parking?".
+pub(super) fn asks_for_any(text: &str) -> bool {
+    folded(text).split(|c: char| !c.is_alphanumeric()).any(|word| ANY.contains(&word))
+}
 
 /// Whether a word is what most things have.
 pub(super) fn is_fact_name(word: &str) -> bool {

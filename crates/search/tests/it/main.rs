@@ -16,6 +16,7 @@ mod rerank_faults;
 mod rerank_limits;
 mod search;
 mod shop;
+mod shown_facts;
 mod sites;
 mod support;
 mod told;
