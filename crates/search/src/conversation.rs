@@ -9,7 +9,7 @@ use forecourt_vocabulary::ItemPosition;
 use super::caller_context::background;
 use super::elicited::{self, ElicitedAnswer};
 use super::fact_question::{is_question, leaves_item_out};
-use super::fact_words::{asks_for_any, asks_for_which, asks_nothing, is_definite, is_fact_name};
+use super::fact_words::{asks_for_any, asks_for_which, asks_nothing, chosen_among, is_definite, is_fact_name};
 use super::filters::{self, MessageFilters};
 use super::follow_up::{fresh, narrowed, next};
 use super::held_limits;
@@ -296,9 +296,15 @@ impl<'a> Conversation<'a> {
         self.reads.states(&about).then_some(about)
     }
 
+    /// Whether a turn asks which things are so, and for no property of one: "which wines are vegan?".
+    fn chooses(&self, text: &str) -> bool {
+        let is_property = |word: &str| is_fact_name(&word.to_lowercase()) || self.reads.names_property(word);
+        chosen_among(phrases().behind_addition(text)).is_some_and(|word| !is_property(word))
+    }
+
     /// What is asked of the first of the shown items, where nothing is found for the question by itself: "¿cuánto se cobra?".
     fn asked_of_first(&self, text: &str, going_on: Option<&SearchRequest>) -> Option<ItemQuestion> {
-        if !asks(text) || adds(text) || asks_for_any(text) {
+        if !asks(text) || adds(text) || asks_for_any(text) || self.chooses(text) {
             return None;
         }
         let shown = self.shown(text)?;
@@ -312,7 +318,7 @@ impl<'a> Conversation<'a> {
     /// What is asked of the only item that was shown, or of the one that was spoken of last, as far as it states that: "do
     /// they take dogs?".
     fn asked_of_one(&self, shown: &SearchRequest, text: &str) -> Option<ItemQuestion> {
-        if adds(text) || !asks(text) || asks_for_any(text) {
+        if adds(text) || !asks(text) || asks_for_any(text) || self.chooses(text) {
             return None;
         }
         let that = self.spoken_of.clone();

@@ -93,6 +93,16 @@ pub(super) fn asks_for_which(text: &str) -> bool {
     first.is_some_and(|first| WHICH.contains(&folded(first).as_str()))
 }
 
+/// Those of them that choose among things, where no property stands behind them: "which wines", and not "what time".
+const CHOOSING: &[&str] = &["which", "welche", "welcher", "welches", "welchen", "quels", "quelles", "cuales"];
+
+/// The word behind one that chooses among things, at the beginning of a text.
+pub(super) fn chosen_among(text: &str) -> Option<&str> {
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let chooses = words.next().is_some_and(|first| CHOOSING.contains(&folded(first).as_str()));
+    words.next().filter(|_| chooses)
+}
+
 /// Whether a turn asks for whatever there is: "is there anything with parking?".
 pub(super) fn asks_for_any(text: &str) -> bool {
     folded(text).split(|c: char| !c.is_alphanumeric()).any(|word| ANY.contains(&word))

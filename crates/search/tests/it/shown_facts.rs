@@ -223,6 +223,9 @@ async fn another_kind_of_thing_is_looked_for_and_no_fact_of_what_was_shown() {
     let (_folder, hire) = agent(&hire());
     let (_, names) = answer(&hire, &["tiller", "which sanders have dust extraction?"], "en").await;
     assert!(names.len() == 2 && names.iter().all(|name| name.contains("Sander")), "{names:?}");
+    let turns = ["sanders", "is the Torq one heavy?", "which machines have dust extraction?"];
+    let (_, names) = answer(&hire, &turns, "en").await;
+    assert_eq!(names.len(), 2, "{names:?}");
     let (_, names) = answer(&hire, &["tiller", "is there anything with dust extraction?"], "en").await;
     assert_ne!(names, ["Mendo Tiller"]);
 }
