@@ -34,10 +34,14 @@ pub(super) fn wish(message: &Message, item_label: &str, page: usize, reads: &dyn
     conversation.hear_of_caller(&message.history[..message.history.len() - recent.len()], message);
     // Callers that tell no turns of ours were asked back where we would ask them now.
     let is_told = message.history.iter().any(|turn| turn.role == Role::Assistant);
-    for turn in recent {
+    let newest = recent.iter().rposition(|turn| turn.role == Role::User);
+    for (at, turn) in recent.iter().enumerate() {
         match turn.role {
             Role::User => {
                 let text = turn_text(turn, message);
+                if newest == Some(at) && conversation.hear_of_fact(&text) {
+                    continue;
+                }
                 conversation.hear(&UserTurn {
                     text,
                     parts: &turn.parts,
@@ -132,6 +136,17 @@ impl<'a> Conversation<'a> {
                 self.keep(filters.iter().filter(|filter| is_lasting(filter, true)));
             }
         }
+    }
+
+    /// Whether a turn was answered by a fact of an item that it named: what follows may ask of that one.
+    fn hear_of_fact(&mut self, text: &str) -> bool {
+        let Some(name) = self.reads.fact_of(text) else { return false };
+        let about = fresh(&name, self.reads);
+        self.earlier.extend(self.asked.replace(about));
+        self.earlier.drain(..self.earlier.len().saturating_sub(FOLLOW_UPS_MAX));
+        self.question = None;
+        self.spoken_of = Some(ShownItem::Position(1));
+        true
     }
 
     /// What a turn wants, after all before it.

@@ -12,6 +12,7 @@ use super::elicit::Elicitation;
 use super::fact_answer::LimitLookup;
 use super::fact_context::FactContext;
 use super::find::find;
+use super::follow_up::fresh;
 use super::held_limits;
 use super::name_role::is_same;
 use super::own_property::property_name;
@@ -95,6 +96,15 @@ impl ItemLookup for LibraryParser<'_> {
         // "The size" is what a volume limits, and "jornada" is a word of "jornada parcial".
         let words = AskedWords::read(word, vocabulary);
         names.any(has_word) || limit.fields.iter().any(|field| words.fit_name(&property_name(field)) >= MEANT_MIN)
+    }
+
+    fn fact_of(&self, text: &str) -> Option<String> {
+        let (say, vocabulary) = (self.elicitation.say, self.library.vocabulary());
+        let tell = FactContext { say, vocabulary, language: self.answer_in };
+        let hit = read(tell.answer(self.library, text).map(|fact| fact.map(|fact| fact.hit)))?;
+        let asked = SearchRequest { items_only: true, ..fresh(&hit.name, self) };
+        let first = read(find(self.library, &asked, 1)).hits.into_iter().next()?;
+        (first.id == hit.id).then_some(hit.name)
     }
 
     fn finds(&self, asked: &SearchRequest) -> bool {

@@ -184,6 +184,10 @@ pub(super) trait ItemLookup: QuestionParser {
     fn names_limit(&self, _word: &str, _limit: &Filter) -> bool {
         false
     }
+    /// The name of the item of which a text asks a fact by that name, where a search for the name finds it first.
+    fn fact_of(&self, _text: &str) -> Option<String> {
+        None
+    }
     /// Whether a search finds anything.
     fn finds(&self, _asked: &SearchRequest) -> bool {
         true

@@ -167,6 +167,8 @@ async fn the_only_thing_of_a_name_is_meant_by_one_word_and_a_turn_without_finds_
         &[
             (&["how much is the tiller?"], "en", "Mendo Tiller", "80 EUR"),
             (&["Was kostet der Breaker?"], "de", "Torq Breaker 12", "60 EUR"),
+            (&["how much is the Mendo Tiller?", "and how loud is it?"], "en", "Mendo Tiller", "Noise level: 92 dB"),
+            (&["Was kostet der Torq Breaker?", "wie schwer ist der?"], "de", "Torq Breaker 12", "Weight: 12 kg"),
             (&["breaker", "under 3 EUR", "how loud is it?"], "en", "Torq Breaker 12", "Noise level: 98 dB"),
             (&["sanders", "¿cuánto cuesta?"], "es", "Mendo Sander 5", "45 EUR"),
         ],
