@@ -7,7 +7,7 @@ use forecourt_sentences::{Sentences, SpokenLanguage};
 use forecourt_understanding::{Contradiction, Filter};
 
 use super::document::{self, SectionMatch};
-use super::fact_answer::FactAnswer;
+use super::fact_answer::{FactAnswer, LimitLookup};
 use super::fact_context::FactContext;
 use super::fact_question::is_question;
 use super::facts::{facts, mentions, time, value};
@@ -123,7 +123,8 @@ impl AnswerText<'_> {
 
     /// The fact of an item that was shown, if one is asked for.
     fn fact_about(&self, shown: &ShownHit, about: &ItemQuestion) -> Option<String> {
-        let fact = self.facts().answer_about(&shown.hit, about.question.as_deref()?)?;
+        let question = about.question.as_deref()?;
+        let fact = self.facts().answer_about(&shown.hit, question, self)?;
         Some(self.with_language_note(fact))
     }
 
@@ -453,6 +454,18 @@ impl AnswerText<'_> {
             }
             _ => matched.constraint.clone(),
         }
+    }
+}
+
+impl LimitLookup for AnswerText<'_> {
+    fn said(&self, text: &str) -> Vec<Filter> {
+        self.library.understand(text, self.answer_in).filters
+    }
+
+    fn has_items(&self, limits: &[Filter]) -> bool {
+        let query = Query { filters: limits.to_vec(), limit: 1, items_only: true, ..Query::default() };
+        // When it fails, the question is answered without it.
+        self.library.search(&query).is_ok_and(|hits| !hits.is_empty())
     }
 }
 

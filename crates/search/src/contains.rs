@@ -19,6 +19,11 @@ pub(crate) fn has_entries(item: &Value) -> bool {
     !entries(item).is_empty()
 }
 
+/// Whether an item says anything by which it is told whether it contains something, or suits a diet.
+pub(crate) fn is_stated(item: &Value) -> bool {
+    has_entries(item) || fact_data::facts().diets.iter().any(|property| at(item, property).is_some())
+}
+
 /// Whether a question that asks for no property asks for something that there are words for: a diet, or anything
 /// that an item may contain.
 pub(crate) fn is_meant(tell: &FactContext<'_>, reading: &FactReading<'_>) -> bool {

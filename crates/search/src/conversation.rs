@@ -8,10 +8,12 @@ use forecourt_vocabulary::ItemPosition;
 
 use super::caller_context::background;
 use super::elicited::{self, ElicitedAnswer};
-use super::fact_words::{asks_nothing, is_definite, is_fact_name};
+use super::fact_question::{is_question, leaves_item_out};
+use super::fact_words::{asks_for_any, asks_for_which, asks_nothing, chosen_among, is_definite, is_fact_name};
 use super::filters::{self, MessageFilters};
 use super::follow_up::{fresh, narrowed, next};
-use super::name_role::{is_same, tokens};
+use super::held_limits;
+use super::name_role::{is_same, stands_for_itself, tokens};
 use super::phrase::Phrase;
 use super::phrases::{content, content_words, is_more, is_short, phrases, points_back};
 use super::request::{
@@ -21,6 +23,9 @@ use super::request::{
 use super::wording;
 use crate::limits::{BACKGROUND_CONSTRAINTS_MAX, FOLLOW_UPS_MAX, QUESTION_FILTERS_MAX};
 
+/// Earlier questions among which one is looked for that found something.
+const SHOWN_BEFORE_MAX: usize = 3;
+
 /// What the caller wants with this message, at `page` items an answer of things called `item_label`.
 pub(super) fn wish(message: &Message, item_label: &str, page: usize, reads: &dyn ItemLookup) -> SearchIntent {
     let mut conversation = Conversation::new(item_label, page, reads);
@@ -29,10 +34,14 @@ pub(super) fn wish(message: &Message, item_label: &str, page: usize, reads: &dyn
     conversation.hear_of_caller(&message.history[..message.history.len() - recent.len()], message);
     // Callers that tell no turns of ours were asked back where we would ask them now.
     let is_told = message.history.iter().any(|turn| turn.role == Role::Assistant);
-    for turn in recent {
+    let newest = recent.iter().rposition(|turn| turn.role == Role::User);
+    for (at, turn) in recent.iter().enumerate() {
         match turn.role {
             Role::User => {
                 let text = turn_text(turn, message);
+                if newest == Some(at) && conversation.hear_of_fact(&text) {
+                    continue;
+                }
                 conversation.hear(&UserTurn {
                     text,
                     parts: &turn.parts,
@@ -70,6 +79,8 @@ struct Conversation<'a> {
     page: usize,
     /// What is asked by now.
     asked: Option<SearchRequest>,
+    /// What was asked before that, the newest last: at most [`FOLLOW_UPS_MAX`].
+    earlier: Vec<SearchRequest>,
     /// The last question of its own: what later turns narrowed down.
     begun: Option<SearchRequest>,
     /// What was asked back last.
@@ -104,6 +115,7 @@ impl<'a> Conversation<'a> {
             item_label,
             page,
             asked: None,
+            earlier: Vec::new(),
             begun: None,
             question: None,
             spoken_of: None,
@@ -126,6 +138,17 @@ impl<'a> Conversation<'a> {
         }
     }
 
+    /// Whether a turn was answered by a fact of an item that it named: what follows may ask of that one.
+    fn hear_of_fact(&mut self, text: &str) -> bool {
+        let Some(name) = self.reads.fact_of(text) else { return false };
+        let about = fresh(&name, self.reads);
+        self.earlier.extend(self.asked.replace(about));
+        self.earlier.drain(..self.earlier.len().saturating_sub(FOLLOW_UPS_MAX));
+        self.question = None;
+        self.spoken_of = Some(ShownItem::Position(1));
+        true
+    }
+
     /// What a turn wants, after all before it.
     fn hear(&mut self, turn: &UserTurn<'_>) -> SearchIntent {
         let named = filters::read(turn.parts, turn.narrowing, self.reads);
@@ -133,7 +156,8 @@ impl<'a> Conversation<'a> {
         let intent = self.intent(turn, &named, question.as_ref());
         if let SearchIntent::Items(asked) = intent {
             let asked = with_named(asked, named);
-            self.asked = Some(asked.clone());
+            self.earlier.extend(self.asked.replace(asked.clone()));
+            self.earlier.drain(..self.earlier.len().saturating_sub(FOLLOW_UPS_MAX));
             self.spoken_of = None;
             return SearchIntent::Items(asked);
         }
@@ -174,10 +198,20 @@ impl<'a> Conversation<'a> {
             self.asked = None;
             return SearchIntent::Introduction;
         }
-        if phrases().sets_aside(text) {
+        // "Never mind the pool" lets go of that limit alone.
+        if phrases().sets_aside(text) && !self.lets_go_of_one(text) {
             return self.after_setting_aside(&phrases().without_setting_aside(text));
         }
         self.ask(text)
+    }
+
+    /// Whether a turn lets go of a limit that holds.
+    fn lets_go_of_one(&self, text: &str) -> bool {
+        let without = |asked: &SearchRequest| {
+            let mut clauses = text.split(',').filter_map(|clause| phrases().dropped(clause));
+            clauses.any(|what| held_limits::without(asked, what, self.reads).is_some())
+        };
+        self.asked.as_ref().is_some_and(without)
     }
 
     /// Whether a turn says one of the phrases that mean the same after whatever was said.
@@ -204,6 +238,10 @@ impl<'a> Conversation<'a> {
             return intent;
         }
         let going_on = self.asked.as_ref().and_then(|before| next(before, text, self.reads));
+        if let Some(about) = self.asked_of_first(text, going_on.as_ref()) {
+            self.spoken_of = Some(about.which.clone());
+            return SearchIntent::About(about);
+        }
         let asked = going_on.unwrap_or_else(|| {
             let fresh = fresh(text, self.reads);
             self.begun = Some(fresh.clone());
@@ -213,9 +251,23 @@ impl<'a> Conversation<'a> {
         SearchIntent::Items(asked)
     }
 
+    /// The question whose answer showed what a turn may ask of: an earlier one where nothing was found for the newest.
+    fn shown(&self, text: &str) -> Option<SearchRequest> {
+        let newest = self.asked.clone().filter(|asked| !asked.was_told_limits_alone())?;
+        if !asks(text) || self.reads.finds(&newest) {
+            return Some(newest);
+        }
+        let earlier = self.earlier.iter().rev().filter(|asked| !asked.was_told_limits_alone()).take(SHOWN_BEFORE_MAX);
+        Some(earlier.into_iter().find(|asked| self.reads.finds(asked)).cloned().unwrap_or(newest))
+    }
+
     /// The item that was shown of which a turn speaks.
     fn about_shown(&mut self, text: &str) -> Option<ItemQuestion> {
-        let shown = self.asked.clone().filter(|asked| !asked.was_told_limits_alone())?;
+        let shown = self.shown(text)?;
+        if let Some(about) = self.asked_of_named(&shown, text) {
+            self.spoken_of = Some(about.which.clone());
+            return Some(about);
+        }
         let (which, question) = match phrases().item_reference(text, self.item_label) {
             Some(found) => {
                 let which = match found.position {
@@ -240,11 +292,70 @@ impl<'a> Conversation<'a> {
                     let that = self.spoken_of.clone().unwrap_or(ShownItem::Position(shown.offset + 1));
                     (that, Some(text.to_owned()))
                 }
-                None => return None,
+                None => {
+                    let about = self.asked_of_one(&shown, text)?;
+                    (about.which, about.question)
+                }
             },
         };
         self.spoken_of = Some(which.clone());
         Some(ItemQuestion { shown, which, question })
+    }
+
+    /// What is asked of one of several shown items that the question names: "is the Kronos one dimmable?".
+    fn asked_of_named(&self, shown: &SearchRequest, text: &str) -> Option<ItemQuestion> {
+        let position =
+            Some(text).filter(|text| asks(text)).and_then(|_| self.reads.named_among(shown, text, self.page))?;
+        let which = ShownItem::Position(position);
+        let about = ItemQuestion { shown: shown.clone(), which, question: Some(text.to_owned()) };
+        self.reads.states(&about).then_some(about)
+    }
+
+    /// Whether a turn asks which things are so, and for no property of one: "which wines are vegan?".
+    fn chooses(&self, text: &str) -> bool {
+        let is_property = |word: &str| is_fact_name(&word.to_lowercase()) || self.reads.names_property(word);
+        chosen_among(phrases().behind_addition(text)).is_some_and(|word| !is_property(word))
+    }
+
+    /// What is asked of the first of the shown items, where nothing is found for the question by itself: "¿cuánto se cobra?".
+    fn asked_of_first(&self, text: &str, going_on: Option<&SearchRequest>) -> Option<ItemQuestion> {
+        if !asks(text) || adds(text) || asks_for_any(text) || self.chooses(text) {
+            return None;
+        }
+        let shown = self.shown(text)?;
+        let which = self.spoken_of.clone().unwrap_or(ShownItem::Position(shown.offset + 1));
+        let about = ItemQuestion { shown, which, question: Some(text.to_owned()) };
+        let finds =
+            || going_on.map_or_else(|| self.reads.finds(&fresh(text, self.reads)), |next| self.reads.finds(next));
+        (self.reads.states(&about) && !finds()).then_some(about)
+    }
+
+    /// What is asked of the only item that was shown, or of the one that was spoken of last, as far as it states that: "do
+    /// they take dogs?".
+    fn asked_of_one(&self, shown: &SearchRequest, text: &str) -> Option<ItemQuestion> {
+        if adds(text) || !asks(text) || asks_for_any(text) || self.chooses(text) {
+            return None;
+        }
+        let that = self.spoken_of.clone();
+        let name = match &that {
+            Some(_) => String::new(),
+            None if leaves_item_out(text) => String::new(),
+            None => self.reads.only_one(shown)?,
+        };
+        // Whoever names another kind of thing looks for one; behind "which" that is whatever else is called so.
+        let is_of_it = |word: &str| tokens(&name).iter().any(|other| is_same(other, &word.to_lowercase()));
+        let asks_which = phrases().is_question(text) && asks_for_which(text);
+        let is_called = |word: &str| match asks_which {
+            true => !self.names_nothing(word),
+            false => stands_for_itself(word, self.reads) == Some(true),
+        };
+        let is_other = |word: &str| !is_of_it(word) && !self.reads.names_property(word) && is_called(word);
+        if content_words(text).any(|word| !asks_nothing(&word.to_lowercase()) && is_other(word)) {
+            return None;
+        }
+        let which = that.unwrap_or(ShownItem::Position(1));
+        let about = ItemQuestion { shown: shown.clone(), which, question: Some(text.to_owned()) };
+        self.reads.states(&about).then_some(about)
     }
 
     /// The order by which one of the shown ones is chosen, whatever it is called there: "the bigger bottle".
@@ -395,6 +506,19 @@ impl<'a> Conversation<'a> {
         asked.decontextualized = Some(whole).filter(|whole| !is_same_text(whole, question) && !whole.is_empty());
         SearchIntent::Items(asked)
     }
+}
+
+/// Whether a turn is a short question.
+fn asks(text: &str) -> bool {
+    is_short(text) && (phrases().is_question(text) || text.trim_end().ends_with('?') || is_question(text))
+}
+
+/// Whether a turn is worded as one that changes what was asked.
+fn adds(text: &str) -> bool {
+    phrases().begins_with_limit(text)
+        || phrases().behind_only(text).is_some()
+        || phrases().replacement(text).is_some()
+        || phrases().dropped(text).is_some()
 }
 
 fn is_same_text(one: &str, other: &str) -> bool {

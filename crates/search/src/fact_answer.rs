@@ -2,6 +2,7 @@
 //! items.
 
 use forecourt_index::{Error, Hit, Library};
+use forecourt_understanding::Filter;
 use forecourt_vocabulary::folded;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -12,12 +13,23 @@ use crate::fact_question::{FactQuestion, FactReading};
 use crate::facts::facts;
 use crate::limits::FACT_ENTRIES_MAX;
 use crate::markdown::{link, plain};
+use crate::mentioned;
+use crate::name_role::is_same;
 use crate::named_item::named;
 use crate::own_property;
 use crate::values::{at, parts};
+use crate::variant;
 
 /// Other items of the same name that are named.
 const OTHERS_MAX: usize = 3;
+
+/// Where it is looked up what a question limits.
+pub(crate) trait LimitLookup {
+    /// What a text says as limits.
+    fn said(&self, text: &str) -> Vec<Filter>;
+    /// Whether any item keeps these limits.
+    fn has_items(&self, limits: &[Filter]) -> bool;
+}
 
 /// A fact, and the item that states it or doesn't.
 #[derive(Debug)]
@@ -30,6 +42,7 @@ pub(crate) struct FactAnswer {
 impl FactContext<'_> {
     /// The answer to a question about an item that it names. `None` when it is none, or when nothing is called so.
     pub(crate) fn answer(&self, library: &Library, question: &str) -> Result<Option<FactAnswer>, Error> {
+        let whole = question;
         let Some(question) = FactQuestion::read(question) else { return Ok(None) };
         let readings = question.readings();
         let meant = readings.iter().filter(|reading| !reading.has_pronoun() && contains::is_meant(self, reading));
@@ -42,31 +55,69 @@ impl FactContext<'_> {
             let best = hits.iter().position(|hit| self.states(hit, reading)).unwrap_or_default();
             let hit = hits.remove(best);
             // An item of that name that can't have such a fact leaves the question to the next way to read it.
-            let Some(mut text) = self.tell(&hit, reading) else { continue };
+            let told = self.stated_as(&hit, reading).or_else(|| self.own_or_unstated(&hit, reading, whole));
+            let Some(mut text) = told else { continue };
             if !hits.is_empty() {
                 let others: Vec<String> = hits.iter().take(OTHERS_MAX).map(|hit| self.tell_apart(hit)).collect();
                 text = format!("{text} {}", self.say.fact_others(&others.join(", ")));
             }
             return Ok(Some(FactAnswer { text, hit }));
         }
-        Ok(None)
+        self.own(library, whole)
+    }
+
+    /// What an item states in a property of its site's own, else that it doesn't state the fact.
+    fn own_or_unstated(&self, hit: &Hit, reading: &FactReading<'_>, question: &str) -> Option<String> {
+        let about = mentioned::without_name(question, &hit.name);
+        own_property::answer(self, hit, &about, &[]).or_else(|| self.tell(hit, reading))
+    }
+
+    /// The answer to a question for a property of a site's own, of an item whose name stands somewhere in it.
+    fn own(&self, library: &Library, question: &str) -> Result<Option<FactAnswer>, Error> {
+        let Some(hit) = mentioned::item(library, question)? else { return Ok(None) };
+        let about = mentioned::without_name(question, &hit.name);
+        Ok(own_property::answer(self, &hit, &about, &[]).map(|text| FactAnswer { text, hit }))
     }
 
     /// The answer to a question about an item that is known, such as one that was shown before. `None` when the
-    /// question is for no fact.
-    pub(crate) fn answer_about(&self, hit: &Hit, question: &str) -> Option<String> {
-        let stated = FactQuestion::read(question).and_then(|question| {
+    /// question is for no fact. `limits`: reads what it says as limits.
+    pub(crate) fn answer_about(&self, hit: &Hit, question: &str, limits: &dyn LimitLookup) -> Option<String> {
+        let told = self.stated_about(hit, question, limits);
+        told.or_else(|| self.read(question)?.readings().iter().find_map(|reading| self.tell(hit, reading)))
+    }
+
+    /// What an item that is known states of what is asked. `None`: nothing, or no fact is asked for.
+    pub(crate) fn stated_about(&self, hit: &Hit, question: &str, limits: &dyn LimitLookup) -> Option<String> {
+        let stated = self.read(question).and_then(|question| {
             let readings = question.readings();
-            let kinds = readings.iter().filter(|reading| {
-                fact_data::facts().kind(&reading.ask.fact).is_none_or(|kind| self.stated(hit, kind).is_some())
-            });
-            kinds.into_iter().find_map(|reading| self.tell(hit, reading))
+            let of_variant = readings.iter().find_map(|reading| variant::answer(self, hit, reading));
+            let mut of_it = readings.iter().filter(|reading| speaks_of(reading, hit));
+            of_variant.or_else(|| of_it.find_map(|reading| self.stated_as(hit, reading)))
         });
         // What an item states in a property of its site's own goes before that it doesn't state a fact of another kind.
-        stated.or_else(|| own_property::answer(hit, question)).or_else(|| {
-            let question = FactQuestion::read(question)?;
-            question.readings().iter().find_map(|reading| self.tell(hit, reading))
+        stated.or_else(|| {
+            // The name of an item limits nothing: "is the Kronos one dimmable?".
+            let about = mentioned::without_name(question, &hit.name);
+            let limits = own_property::limits(self, hit, &about, limits.said(&about), &|all| limits.has_items(all));
+            own_property::answer(self, hit, &about, &limits)
         })
+    }
+
+    /// A question for a fact, or one that leaves out which item it is for: "¿cuándo empieza?".
+    fn read(&self, question: &str) -> Option<FactQuestion> {
+        let asked = FactQuestion::read(question)?;
+        if asked.readings().is_empty() { FactQuestion::elided(question) } else { Some(asked) }
+    }
+
+    /// What an item states of a fact, and no word of what it doesn't.
+    fn stated_as(&self, hit: &Hit, reading: &FactReading<'_>) -> Option<String> {
+        match fact_data::facts().kind(&reading.ask.fact) {
+            Some(kind) => self.stated(hit, kind),
+            None => {
+                let so = own_property::is_so(self, hit, reading.what.unwrap_or_default());
+                so.or_else(|| contains::is_stated(&hit.item).then(|| self.tell(hit, reading)).flatten())
+            }
+        }
     }
 
     /// An item with the fact that tells it from others of its name.
@@ -127,4 +178,17 @@ impl FactContext<'_> {
         };
         text.unicode_sentences().map(str::trim).find(states).map(str::to_owned)
     }
+}
+
+/// Whether a reading is of an item: a pronoun stands for it, or words of its name or of its sort.
+fn speaks_of(reading: &FactReading<'_>, hit: &Hit) -> bool {
+    let sorts =
+        ["@type", "category"].iter().filter_map(|key| hit.item.get(*key)).flat_map(|value| match value.as_array() {
+            Some(all) => all.iter().filter_map(|one| one.as_str()).collect(),
+            None => value.as_str().into_iter().collect::<Vec<_>>(),
+        });
+    let own: Vec<String> = sorts.chain([hit.name.as_str()]).map(folded).collect();
+    let own = || own.iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric()));
+    let said = reading.names().last().copied().unwrap_or_default();
+    reading.has_pronoun() || said.split(' ').all(|word| own().any(|other| is_same(other, word)))
 }

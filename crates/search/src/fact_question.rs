@@ -25,6 +25,16 @@ pub(crate) fn is_question(text: &str) -> bool {
     text.contains(['?', '？']) || FactQuestion::read(text).is_some()
 }
 
+/// What stands for an item that is left out of a question, in the languages that leave it out.
+const ELIDED: &str = "eso";
+
+/// Whether a text asks for a fact and says nothing of which item: "¿cuándo empieza?".
+pub(crate) fn leaves_item_out(text: &str) -> bool {
+    let is_bare = |question: &FactQuestion| question.readings().is_empty();
+    FactQuestion::read(text).filter(is_bare).is_some()
+        && FactQuestion::elided(text).is_some_and(|question| question.readings().iter().any(|one| one.item == ELIDED))
+}
+
 /// A text that may be a question for a fact, folded and without what stands at its ends.
 pub(crate) struct FactQuestion(String);
 
@@ -42,6 +52,11 @@ impl FactQuestion {
         // Cheap, and decides for nearly all texts: the two hundred patterns are compiled for the others alone.
         let may_ask = fact_data::questions().iter().any(|language| language.begins.contains(first));
         may_ask.then(|| Self(text.split_whitespace().collect::<Vec<_>>().join(" ")))
+    }
+
+    /// Reads a text that may leave out which item it is for.
+    pub(crate) fn elided(text: &str) -> Option<Self> {
+        Self::read(&format!("{} {ELIDED}", text.trim().trim_end_matches(['?', '!', '.', ' '])))
     }
 
     /// The ways in which it can be read, the likeliest first, at most [`FACT_READINGS_MAX`]: those that name an
@@ -175,6 +190,16 @@ mod tests {
         let long = |bytes: usize| format!("how long does {} take", "x".repeat(bytes - 19));
         assert!(read(&long(FACT_QUESTION_BYTES_MAX)).is_some());
         assert!(read(&long(FACT_QUESTION_BYTES_MAX + 1)).is_none());
+    }
+
+    #[test]
+    fn a_question_may_leave_its_item_out() {
+        for text in ["¿cuánto cuesta?", "¿Cuándo empieza?", "cuanto dura"] {
+            assert!(leaves_item_out(text), "{text}");
+        }
+        for text in ["¿cuánto cuesta la lámpara?", "lámparas", "is it blue?", ""] {
+            assert!(!leaves_item_out(text), "{text}");
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Words of short questions about what was shown: what they ask with, and what things have without a property of a site's
 //! own.
 
+use forecourt_vocabulary::folded;
+
 use super::beside_limits::{BESIDE_QUESTIONS, QUESTIONS};
 
 /// What most things have, in lower case.
@@ -53,6 +55,58 @@ const DEGREES: &[&str] = &[
 ];
 /// Articles of things that are known.
 const DEFINITE: &[&str] = &["the", "der", "die", "das", "den", "le", "la", "les", "el", "los", "las"];
+
+/// Words for whatever there is, and for another thing than the one that was shown, folded.
+const ANY: &[&str] = &[
+    "something",
+    "anything",
+    "somewhere",
+    "anywhere",
+    "other",
+    "others",
+    "another",
+    "else",
+    "etwas",
+    "irgendwas",
+    "anderes",
+    "andere",
+    "anderen",
+    "quelque",
+    "autre",
+    "autres",
+    "algo",
+    "otro",
+    "otra",
+    "otros",
+    "otras",
+];
+
+/// Words that ask which things there are, in front of what they are called, folded.
+const WHICH: &[&str] = &[
+    "which", "what", "welche", "welcher", "welches", "welchen", "quel", "quelle", "quels", "quelles", "que", "cual",
+    "cuales",
+];
+
+/// Whether a text begins with a word that asks which things there are.
+pub(super) fn asks_for_which(text: &str) -> bool {
+    let first = text.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+    first.is_some_and(|first| WHICH.contains(&folded(first).as_str()))
+}
+
+/// Those of them that choose among things, where no property stands behind them: "which wines", and not "what time".
+const CHOOSING: &[&str] = &["which", "welche", "welcher", "welches", "welchen", "quels", "quelles", "cuales"];
+
+/// The word behind one that chooses among things, at the beginning of a text.
+pub(super) fn chosen_among(text: &str) -> Option<&str> {
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let chooses = words.next().is_some_and(|first| CHOOSING.contains(&folded(first).as_str()));
+    words.next().filter(|_| chooses)
+}
+
+/// Whether a turn asks for whatever there is: "is there anything with parking?".
+pub(super) fn asks_for_any(text: &str) -> bool {
+    folded(text).split(|c: char| !c.is_alphanumeric()).any(|word| ANY.contains(&word))
+}
 
 /// Whether a word is what most things have.
 pub(super) fn is_fact_name(word: &str) -> bool {

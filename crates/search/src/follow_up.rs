@@ -2,7 +2,8 @@
 
 use forecourt_understanding::{Filter, ParsedQuestion, Test};
 
-use super::name_role::{Joining, head, is_same, joining, stands_for_itself, tokens};
+use super::fact_words::asks_for_which;
+use super::name_role::{Joining, head, is_head, is_same, joining, stands_for_itself, tokens};
 use super::phrase::{Phrase, PhrasePlace};
 use super::phrases::{content, is_short, phrases, points_back};
 use super::request::{ItemLookup, SearchRequest, TurnReading, push_new};
@@ -118,7 +119,7 @@ fn eased(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -> Option<(
     let dropped = |clause: &str| {
         let what = phrases().dropped(clause).filter(|what| what.split_whitespace().count() <= DROPPED_WORDS_MAX)?;
         // "Any colour is fine but not over 25" sets a limit, too.
-        reads.understand(what).filters.is_empty().then(|| held_limits::without(before, what, reads)).flatten()
+        held_limits::sets_none(before, what, reads).then(|| held_limits::without(before, what, reads)).flatten()
     };
     if clauses.len() < 2 || clauses.len() > CLAUSES_MAX {
         return None;
@@ -215,6 +216,9 @@ fn is_addition(
 ) -> bool {
     // An order alone is one of what was asked for: "the cheapest".
     let only_orders = addition.words.is_empty() && addition.parsed.order.is_some();
+    if asks_for_another_kind(before, addition, reads) {
+        return false;
+    }
     if points_back(text) || addition.only_limits() || only_orders {
         return true;
     }
@@ -236,6 +240,19 @@ fn is_addition(
     }
     let is_bare = !addition.words.is_empty() && !phrases().is_question(text);
     describes && is_bare && joining(&before.text, &addition.words, reads).is_some()
+}
+
+/// Whether a turn asks which things of another name there are, which nothing keeps beside what was asked before: "and which
+/// lamp goes with it?", after a table.
+fn asks_for_another_kind(before: &SearchRequest, addition: &Addition<'_>, reads: &dyn ItemLookup) -> bool {
+    let mut said = addition.rest.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    let is_which = asks_for_which(addition.rest);
+    said.next();
+    let Some(kind) = said.next().filter(|kind| is_which && !kind.is_empty()) else { return false };
+    let is_new = !tokens(&before.text).iter().any(|word| is_same(word, kind));
+    let is_called = |name: &String| is_head(name, kind, reads.language());
+    let is_beside = || reads.has_any(&format!("{} {kind}", content(&before.text)), &before.filters);
+    is_new && reads.names(kind).iter().any(is_called) && !is_beside()
 }
 
 /// The question with what the turn says too.

@@ -19,6 +19,8 @@ const MONEY: &[&str] =
 const PRICES: &str = "offers.price";
 /// Letters of a word that names a limit by the end of what it is called.
 const COMPOUND_END_MIN: usize = 4;
+/// Where items say of which kind they are.
+const KIND: &str = "@type";
 /// What people call limits of places and of colours.
 const PLACES: &[&str] = &["place", "location", "city", "town", "ort", "stadt", "lieu", "ville", "lugar", "ciudad"];
 const COLOUR_NAMES: &[&str] = &["colour", "color", "farbe", "couleur"];
@@ -37,9 +39,12 @@ pub(super) fn replaces(filter: &Filter, earlier: &Filter, reads: &dyn ItemLookup
         // "Open now", after "open on Sunday".
         _ if is_opening(filter) && is_opening(earlier) => true,
         _ if is_limit(filter) && is_limit(earlier) => filter.fields == earlier.fields,
-        (Test::IsOneOf { .. }, Test::IsOneOf { .. } | Test::NoneOf(_)) | (Test::NoneOf(_), Test::IsOneOf { .. }) => {
-            share_a_field(filter, earlier)
-        }
+        // A thing is of one kind: a hotel, after guest houses.
+        _ if is_of_kind(filter) && is_of_kind(earlier) => true,
+        (Test::IsOneOf { .. }, Test::IsOneOf { .. })
+        // "Scottish ones", after "not from Scotland".
+        | (Test::IsOneOf { .. } | Test::Is(_) | Test::OneOf(_), Test::NoneOf(_))
+        | (Test::NoneOf(_), Test::IsOneOf { .. } | Test::Is(_) | Test::OneOf(_)) => share_a_field(filter, earlier),
         (Test::Is(value), Test::Is(other)) if is_truth(value) && is_truth(other) => filter.fields == earlier.fields,
         (Test::Is(_) | Test::OneOf(_) | Test::AnyOf(_), Test::Is(_) | Test::OneOf(_) | Test::AnyOf(_)) => {
             is_placed(filter) && is_placed(earlier)
@@ -57,6 +62,12 @@ pub(super) fn is_of_stock(filter: &Filter) -> bool {
 /// Whether a limit is one of money.
 pub(super) fn is_of_money(filter: &Filter) -> bool {
     filter.fields.iter().any(|field| field.starts_with(PRICES))
+}
+
+/// Whether a limit is of the kind that things are of.
+fn is_of_kind(filter: &Filter) -> bool {
+    let says_kind = |one: &Filter| one.fields == [KIND] && !matches!(one.test, Test::NoneOf(_) | Test::Without { .. });
+    filter.alternatives().iter().any(says_kind)
 }
 
 fn share_a_field(one: &Filter, other: &Filter) -> bool {
@@ -96,7 +107,8 @@ pub(super) fn without(before: &SearchRequest, what: &str, reads: &dyn ItemLookup
     let is_dropped = |filter: &Filter| {
         let is_same = |said: &Filter| said.fields.is_empty() && said.test == filter.test;
         let is_said = said.iter().any(|said| share_a_field(said, filter) || is_same(said));
-        !matches!(filter.test, Test::Without { .. }) && (is_said || is_called(filter, &words, reads))
+        let is_named = || is_called(filter, &words, reads) || words.iter().any(|word| reads.names_limit(word, filter));
+        !matches!(filter.test, Test::Without { .. }) && (is_said || is_named())
     };
     let dropped: Vec<Filter> = before.filters.iter().filter(|filter| is_dropped(filter)).cloned().collect();
     if dropped.is_empty() {
@@ -111,6 +123,26 @@ pub(super) fn without(before: &SearchRequest, what: &str, reads: &dyn ItemLookup
         phrase.place == PhrasePlace::Subject || !(phrase.words.is_empty() && phrase.limits.is_empty())
     });
     Some(asked)
+}
+
+/// Whether what is said sets no limit but those that hold already: "never mind the pool" speaks of the pool.
+pub(super) fn sets_none(before: &SearchRequest, what: &str, reads: &dyn ItemLookup) -> bool {
+    let is_held = |said: &Filter| {
+        before
+            .filters
+            .iter()
+            .any(|held| held.test == said.test && (held.fields == said.fields || share_a_field(held, said)))
+    };
+    reads.understand(what).filters.iter().all(is_held)
+}
+
+/// The values that a limit asks for.
+pub(super) fn values(filter: &Filter) -> &[String] {
+    match &filter.test {
+        Test::Is(value) | Test::Mentions(value) => std::slice::from_ref(value),
+        Test::OneOf(values) | Test::IsOneOf { values, .. } => values,
+        _ => &[],
+    }
 }
 
 /// Whether one of these words says what a limit is of.
@@ -207,6 +239,13 @@ mod tests {
             (one_of("form", "syrup"), one_of("inLanguage", "en"), false),
             (none_of.clone(), one_of("form", "tablet"), true),
             (none_of.clone(), none_of, false),
+            (
+                one_of("country", "scotland"),
+                Filter { test: Test::NoneOf(vec!["scotland".into()]), ..one_of("country", "") },
+                true,
+            ),
+            (Filter::is("@type", "Hotel"), Filter::is("@type", "BedAndBreakfast"), true),
+            (Filter::is("@type", "Hotel"), Filter::is("sort", "inn"), false),
             (Filter::is("sauna", "false"), Filter::is("sauna", "true"), true),
             (Filter::is("pool", "true"), Filter::is("sauna", "true"), false),
             (at("kos"), at("paris"), true),

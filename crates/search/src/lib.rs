@@ -34,6 +34,9 @@
 //! | `beside_limits.rs` | what is found where the words beside the limits fit nothing |
 //! | `answer_text.rs`, `facts.rs`, `values.rs`, `markdown.rs` | what was found, in words |
 //! | `fact_question.rs`, `named_item.rs`, `fact_answer.rs`, `contains.rs` | one fact of one item |
+//! | `own_property.rs`, `asked_words.rs`, `asked_data.rs`, `stated_values.rs` | what an item states in whichever property |
+//! | `mentioned.rs`, `variant.rs` | an item whose name stands in a question; one variant of an item |
+//! | `compared_item.rs` | what is compared with an item by its name |
 //! | `document.rs`, `passage.rs` | a section of a document as the answer |
 //! | `fact_data.rs`, `fact_context.rs` | which properties say what, as data |
 //! | `engine.rs` | one message, from its question to its answer |
@@ -41,10 +44,13 @@
 //! | `tool.rs` | the same search as a tool for models |
 
 mod answer_text;
+mod asked_data;
+mod asked_words;
 mod beside_limits;
 mod boost;
 mod broader;
 mod caller_context;
+mod compared_item;
 mod contains;
 mod content_file_errors;
 mod content_index;
@@ -76,6 +82,7 @@ mod kind_named;
 mod library_parser;
 pub mod limits;
 mod markdown;
+mod mentioned;
 mod name_role;
 mod named_item;
 mod own_property;
@@ -89,9 +96,11 @@ mod rerank;
 mod settings;
 mod shown;
 mod sites;
+mod stated_values;
 mod tool;
 mod unwanted;
 mod values;
+mod variant;
 mod wording;
 mod yes_or_no;
 

@@ -3,11 +3,21 @@
 use forecourt_core::{Language, Question, Timestamp};
 use forecourt_index::{Error, Library, Query, RankBy};
 use forecourt_understanding::{Filter, ParsedQuestion};
-use forecourt_vocabulary::{LANGUAGES, Vocabulary};
+use forecourt_vocabulary::{ItemValue, LANGUAGES, Vocabulary, folded};
 use serde_json::Value;
 
+use super::asked_words::{AskedWords, MEANT_MIN};
+use super::compared_item;
 use super::elicit::Elicitation;
-use super::request::{ItemLookup, QuestionParser, SearchRequest};
+use super::fact_answer::LimitLookup;
+use super::fact_context::FactContext;
+use super::find::find;
+use super::follow_up::fresh;
+use super::held_limits;
+use super::name_role::is_same;
+use super::own_property::property_name;
+use super::request::{ItemLookup, ItemQuestion, QuestionParser, SearchRequest};
+use super::shown::{self, FoundItem};
 use crate::limits::NAMES_READ;
 
 /// The part of the items that have to have a word for the content to be about it.
@@ -26,7 +36,9 @@ pub(super) struct LibraryParser<'a> {
 
 impl QuestionParser for LibraryParser<'_> {
     fn understand(&self, text: &str) -> ParsedQuestion {
-        self.library.understand_at(text, self.answer_in, self.now)
+        let understand = |text: &str| self.library.understand_at(text, self.answer_in, self.now);
+        let compared = compared_item::understood(self.library, self.elicitation.say, text, &understand);
+        compared.unwrap_or_else(|| understand(text))
     }
 
     fn named(&self, name: &str, value: &Value) -> Vec<Filter> {
@@ -36,6 +48,16 @@ impl QuestionParser for LibraryParser<'_> {
     fn class_names(&self, class: &str) -> Vec<String> {
         let Some(class) = self.library.vocabulary().class(class) else { return Vec::new() };
         LANGUAGES.iter().flat_map(|language| class.names(language).iter().cloned()).collect()
+    }
+}
+
+impl LimitLookup for LibraryParser<'_> {
+    fn said(&self, text: &str) -> Vec<Filter> {
+        self.library.understand_at(text, self.answer_in, self.now).filters
+    }
+
+    fn has_items(&self, limits: &[Filter]) -> bool {
+        ItemLookup::has_items(self, limits)
     }
 }
 
@@ -57,6 +79,58 @@ impl ItemLookup for LibraryParser<'_> {
 
     fn names_property(&self, word: &str) -> bool {
         self.library.names_property(word)
+    }
+
+    fn names_limit(&self, word: &str, limit: &Filter) -> bool {
+        let vocabulary = self.library.vocabulary();
+        let values = held_limits::values(limit);
+        let is_value = |known: &&ItemValue| {
+            known.values.iter().any(|value| values.iter().any(|held| folded(held) == folded(&value.replace('_', " "))))
+        };
+        let has_word = |name: &String| name.split(' ').any(|part| is_same(part, word));
+        let mut names = vocabulary
+            .values()
+            .iter()
+            .filter(is_value)
+            .flat_map(|known| LANGUAGES.iter().flat_map(|language| known.names(language)));
+        // "The size" is what a volume limits, and "jornada" is a word of "jornada parcial".
+        let words = AskedWords::read(word, vocabulary);
+        names.any(has_word) || limit.fields.iter().any(|field| words.fit_name(&property_name(field)) >= MEANT_MIN)
+    }
+
+    fn fact_of(&self, text: &str) -> Option<String> {
+        let (say, vocabulary) = (self.elicitation.say, self.library.vocabulary());
+        let tell = FactContext { say, vocabulary, language: self.answer_in };
+        let hit = read(tell.answer(self.library, text).map(|fact| fact.map(|fact| fact.hit)))?;
+        let asked = SearchRequest { items_only: true, ..fresh(&hit.name, self) };
+        let first = read(find(self.library, &asked, 1)).hits.into_iter().next()?;
+        (first.id == hit.id).then_some(hit.name)
+    }
+
+    fn finds(&self, asked: &SearchRequest) -> bool {
+        let asked = SearchRequest { offset: 0, items_only: true, ..asked.clone() };
+        !read(find(self.library, &asked, 1)).hits.is_empty()
+    }
+
+    fn only_one(&self, asked: &SearchRequest) -> Option<String> {
+        let asked = SearchRequest { offset: 0, items_only: true, ..asked.clone() };
+        let mut found = read(find(self.library, &asked, 1));
+        if found.has_more { None } else { found.hits.pop().map(|hit| hit.name) }
+    }
+
+    fn states(&self, about: &ItemQuestion) -> bool {
+        let Ok(FoundItem::Item(shown)) = shown::item(self.library, about, 1) else { return false };
+        let question = about.question.as_deref().unwrap_or_default();
+        let (say, vocabulary) = (self.elicitation.say, self.library.vocabulary());
+        let tell = FactContext { say, vocabulary, language: self.answer_in };
+        tell.stated_about(&shown.hit, question, self).is_some()
+    }
+
+    fn named_among(&self, shown: &SearchRequest, text: &str, page: usize) -> Option<usize> {
+        let asked = SearchRequest { items_only: true, ..shown.clone() };
+        let found = read(find(self.library, &asked, shown.results.unwrap_or(page)));
+        let names: Vec<String> = found.hits.into_iter().map(|hit| hit.name).collect();
+        shown::named_by(text, &names).map(|at| shown.offset + at + 1)
     }
 
     fn asks_back(&self, asked: &SearchRequest) -> Option<Question> {

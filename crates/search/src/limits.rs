@@ -48,6 +48,12 @@ pub(crate) const PHRASES_MAX: usize = 16;
 pub(crate) const INLINE_ITEMS_MAX: u64 = 50_000;
 /// Entries of one fact of an item, such as ingredients.
 pub(crate) const FACT_ENTRIES_MAX: usize = 60;
+/// Properties of one item that are read for a question about it.
+pub(crate) const STATED_VALUES_MAX: usize = 500;
+/// Amounts of an item with which others may be compared by its name.
+pub(crate) const COMPARED_VALUES_MAX: usize = 24;
+/// Variants of one item that are read for a question about one of them.
+pub(crate) const VARIANTS_READ_MAX: usize = 500;
 /// Bytes of a question that may ask for one fact of one item.
 pub(crate) const FACT_QUESTION_BYTES_MAX: usize = 300;
 /// Names that one such question is read as having, which are looked up.

@@ -76,7 +76,7 @@ pub(super) fn is_head_first(language: &str) -> bool {
     HEAD_FIRST.iter().any(|code| language.starts_with(code))
 }
 
-fn is_head(name: &str, word: &str, language: &str) -> bool {
+pub(super) fn is_head(name: &str, word: &str, language: &str) -> bool {
     let segments = segments(name);
     let Some(first) = segments.iter().find(|segment| !segment.is_empty()) else { return false };
     let head = if is_head_first(language) { first.first() } else { first.last() };

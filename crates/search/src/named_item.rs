@@ -3,6 +3,7 @@
 use forecourt_index::{Error, Hit, Library, Query};
 use forecourt_vocabulary::folded;
 
+use crate::fact_words::is_definite;
 use crate::facts::stem;
 use crate::limits::NAMED_ITEMS_MAX;
 
@@ -52,9 +53,28 @@ pub(crate) fn named(library: &Library, phrases: &[&str]) -> Result<Vec<Hit>, Err
             break;
         }
     }
+    if found.is_empty() {
+        found.extend(only_called(library, phrases)?);
+    }
     // `Chicken soup` within many names is a kind of dish, and no item.
     let is_kind = best == Some(NameMatch::Part) && found.len() > PARTLY_NAMED_MAX;
     Ok(if is_kind { Vec::new() } else { found })
+}
+
+/// The only item whose short name has a word that is said alone: "the Riesling" of a shop that has one.
+fn only_called(library: &Library, phrases: &[&str]) -> Result<Option<Hit>, Error> {
+    // "Does rice contain gluten?" asks of no dish.
+    let is_known = phrases.iter().any(|phrase| phrase.split_once(' ').is_some_and(|(first, _)| is_definite(first)));
+    let said = phrases.last().map(|phrase| words(phrase)).unwrap_or_default();
+    let [word] = said.as_slice() else { return Ok(None) };
+    if !is_known || word.chars().count() < TYPED_CHARS_MIN {
+        return Ok(None);
+    }
+    let query = Query { text: word.clone(), limit: NAMED_ITEMS_MAX, items_only: true, ..Query::default() };
+    let is_called = |hit: &Hit| words(&hit.name).iter().any(|other| stem(other) == stem(word));
+    let mut called: Vec<Hit> = library.search(&query)?.into_iter().filter(is_called).collect();
+    let is_short = |hit: &Hit| words(&hit.name).len() <= 1 + FURTHER_WORDS_MAX;
+    Ok(called.pop().filter(|hit| called.is_empty() && is_short(hit)))
 }
 
 fn push_new(found: &mut Vec<Hit>, hit: Hit) {

@@ -1,84 +1,117 @@
-//! What an item states in properties of its site's own, where a question names one: "how big is the boot?"
+//! What an item states in a property that a question asks for: by its name ("how big is the boot?"), by a word for it
+//! ("how loud is it?"), or by a limit that the question says ("do they take dogs?").
 
 use forecourt_index::Hit;
+use forecourt_understanding::{Filter, name_in_words, unit::Dimension};
 use forecourt_vocabulary::folded;
-use serde_json::Value;
 
-use crate::limits::FACT_ENTRIES_MAX;
+use crate::asked_words::{AskedWords, MEANT_MIN};
+use crate::fact_context::FactContext;
+use crate::fact_data;
+use crate::fact_words::asks_nothing;
+use crate::limits::COMPARED_VALUES_MAX;
 use crate::markdown::{link, plain};
+use crate::name_role::is_same;
 use crate::phrases::content_words;
-use crate::values::cut;
+use crate::stated_values::{self, StatedFact, StatedValue};
+use crate::values::text_of;
 
-/// Letters that two forms of a word share, at least, and those by which they may differ at their ends.
-const SHARED_MIN: usize = 4;
-const ENDING_MAX: usize = 2;
-/// Lists of such properties.
-const LISTS: [&str; 2] = ["additionalProperty", "amenityFeature"];
+/// Words of a question that may be values.
+const VALUE_WORDS_MAX: usize = 6;
+/// Properties that fit a question alike and are told together. Of more, nobody knows which is meant.
+const ALIKE_MAX: usize = 3;
 
-/// The properties of an item that a question names, with their values, at most [`FACT_ENTRIES_MAX`]: in markdown, with a
-/// link to the item. `None`: it names none.
-pub(crate) fn answer(hit: &Hit, question: &str) -> Option<String> {
-    let words: Vec<String> = content_words(question).map(folded).collect();
-    let is_named = |name: &str| folded(name).split(' ').any(|part| words.iter().any(|word| is_form(word, part)));
-    let lists = LISTS.iter().filter_map(|list| hit.item.get(*list)?.as_array()).flatten();
-    let stated = lists.filter_map(|one| Some((one.get("name")?.as_str()?, told(one)?)));
-    let named = stated.filter(|(name, _)| is_named(name)).take(FACT_ENTRIES_MAX);
-    let told: Vec<String> = named.map(|(name, value)| plain(&format!("{name}: {value}"))).collect();
-    (!told.is_empty()).then(|| format!("{}: {}.", link(&hit.name, hit.url.as_deref()), told.join("; ")))
+/// The properties of an item that a question names best, with their values: in markdown, with a link to the item. `None`: it
+/// names none.
+pub(crate) fn answer(tell: &FactContext<'_>, hit: &Hit, question: &str, limits: &[Filter]) -> Option<String> {
+    let stated = stated_values::all(&hit.item, tell.say, tell.vocabulary);
+    let meant = meant(tell, &without_kind(question, hit), limits, &stated);
+    (!meant.is_empty()).then(|| told(tell, hit, &meant))
 }
 
-/// A value with its unit.
-fn told(property: &Value) -> Option<String> {
-    let value = match property.get("value")? {
-        Value::String(text) => cut(text),
-        Value::Number(number) => number.to_string(),
-        Value::Bool(truth) => truth.to_string(),
-        _ => return None,
+/// A question without the word for what the item is: "who made the wine?" asks for no "wine category".
+fn without_kind(question: &str, hit: &Hit) -> String {
+    let kind = hit.item.get("@type").and_then(text_of).map(|kind| folded(&name_in_words(kind)));
+    let is_kind = |word: &&str| {
+        let word = folded(word.trim_matches(|c: char| !c.is_alphanumeric()));
+        let is_known = fact_data::questions().iter().any(|language| language.kinds.contains(&word));
+        is_known || kind.as_ref().is_some_and(|kind| is_same(kind, &word))
     };
-    let unit = property.get("unitText").and_then(Value::as_str);
-    Some(unit.map_or_else(|| value.clone(), |unit| format!("{value} {unit}")))
+    question.split_whitespace().filter(|word| !is_kind(word)).collect::<Vec<_>>().join(" ")
 }
 
-fn is_form(one: &str, other: &str) -> bool {
-    let shared = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
-    let longest = one.chars().count().max(other.chars().count());
-    one == other || (shared >= SHARED_MIN && longest - shared <= ENDING_MAX)
+/// The limits by which a question about an item names a property: those that it is understood to say, else the values that
+/// other items state where this one states another: "is it built-in?" of what is freestanding.
+pub(crate) fn limits(
+    tell: &FactContext<'_>,
+    hit: &Hit,
+    question: &str,
+    said: Vec<Filter>,
+    has_items: &dyn Fn(&[Filter]) -> bool,
+) -> Vec<Filter> {
+    let stated = stated_values::all(&hit.item, tell.say, tell.vocabulary);
+    if stated.iter().any(|one| said.iter().any(|limit| is_of(limit, one))) {
+        return said;
+    }
+    let is_text = |one: &&StatedValue| match &one.value {
+        StatedFact::Text(text) => !text.starts_with(|c: char| c.is_ascii_digit()),
+        StatedFact::Truth(_) => false,
+    };
+    let words: Vec<&str> = content_words(question).filter(|word| !asks_nothing(&word.to_lowercase())).collect();
+    let words = || words.iter().take(VALUE_WORDS_MAX);
+    let texts = stated.iter().filter(is_text).take(COMPARED_VALUES_MAX);
+    let values = texts.flat_map(|one| words().map(|word| Filter::is(&one.path, *word)));
+    let mut values = values.filter(|filter| has_items(std::slice::from_ref(filter)));
+    said.iter().cloned().chain(values.next()).collect()
+}
+
+/// Whether an item says yes or no of exactly what is asked: "is it vegan?".
+pub(crate) fn is_so(tell: &FactContext<'_>, hit: &Hit, what: &str) -> Option<String> {
+    let stated = stated_values::all(&hit.item, tell.say, tell.vocabulary);
+    let is_truth = |one: &&StatedValue| matches!(one.value, StatedFact::Truth(_)) && folded(&one.words) == folded(what);
+    let exact: Vec<&StatedValue> = stated.iter().filter(is_truth).take(1).collect();
+    (!exact.is_empty()).then(|| told(tell, hit, &exact))
+}
+
+/// The properties that are meant: those that limits of the question are of, where it says no other one better.
+fn meant<'s>(
+    tell: &FactContext<'_>,
+    question: &str,
+    limits: &[Filter],
+    stated: &'s [StatedValue],
+) -> Vec<&'s StatedValue> {
+    let words = AskedWords::read(question, tell.vocabulary);
+    let is_limited = |one: &StatedValue| limits.iter().any(|limit| is_of(limit, one));
+    let fits: Vec<(usize, &StatedValue)> = stated
+        .iter()
+        .map(|one| (words.fit(one) + if is_limited(one) { MEANT_MIN } else { 0 }, one))
+        .filter(|(fit, _)| *fit >= MEANT_MIN)
+        .collect();
+    let Some(best) = fits.iter().map(|(fit, _)| *fit).max() else { return Vec::new() };
+    let mut best: Vec<&StatedValue> = fits.into_iter().filter(|(fit, _)| *fit == best).map(|(_, one)| one).collect();
+    // "Noise level" is nearer to what is asked than "noise level while spinning".
+    let fewest = best.iter().map(|one| one.words.split(' ').count()).min().unwrap_or_default();
+    if best.len() > ALIKE_MAX {
+        best.retain(|one| one.words.split(' ').count() == fewest);
+    }
+    if best.len() > ALIKE_MAX { Vec::new() } else { best }
+}
+
+/// Whether a limit is of a property.
+pub(crate) fn is_of(limit: &Filter, stated: &StatedValue) -> bool {
+    limit.alternatives().iter().flat_map(|one| &one.fields).any(|field| property_name(field) == stated.words)
+}
+
+/// What the property at a path calls itself, without the unit that its values are kept in.
+pub(crate) fn property_name(field: &str) -> String {
+    name_in_words(Dimension::of_path(field).map_or(field, |(_, path)| path))
+}
+
+fn told(tell: &FactContext<'_>, hit: &Hit, stated: &[&StatedValue]) -> String {
+    let one = |stated: &&StatedValue| plain(&format!("{}: {}", stated.name, stated.told(tell.say)));
+    let told: Vec<String> = stated.iter().map(one).collect();
+    format!("{}: {}.", link(&hit.name, hit.url.as_deref()), told.join("; "))
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_question_is_answered_by_the_property_that_it_names() {
-        let item = json!({"name": "Car", "additionalProperty": [
-            {"name": "Kofferraum", "value": "640 Liter"}, {"name": "Number of seats", "value": 5},
-            {"name": "Garantie", "value": 2, "unitText": "ans"}, {"name": "Tow bar", "value": true},
-        ]});
-        let hit = Hit {
-            score: 1.0,
-            id: String::new(),
-            item: item.into(),
-            name: "Car".to_owned(),
-            url: None,
-            snippet: String::new(),
-            matched: Vec::new(),
-            is_pinned: false,
-        };
-        for (question, told) in [
-            ("Wie groß ist der Kofferraum?", Some("Car: Kofferraum: 640 Liter.")),
-            ("how many seats does it have?", Some("Car: Number of seats: 5.")),
-            ("il est garanti combien de temps ?", Some("Car: Garantie: 2 ans.")),
-            ("what colour is it?", None),
-            ("", None),
-        ] {
-            assert_eq!(
-                answer(&hit, question).as_deref().map(|text| text.replace("**", "")),
-                told.map(str::to_owned),
-                "{question}"
-            );
-        }
-    }
-}
+mod tests;

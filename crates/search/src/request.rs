@@ -180,6 +180,31 @@ pub(super) trait ItemLookup: QuestionParser {
     fn names_property(&self, _word: &str) -> bool {
         false
     }
+    /// Whether a word is one for what a limit is of: "size" for a volume, "jornada" for part-time work.
+    fn names_limit(&self, _word: &str, _limit: &Filter) -> bool {
+        false
+    }
+    /// The name of the item of which a text asks a fact by that name, where a search for the name finds it first.
+    fn fact_of(&self, _text: &str) -> Option<String> {
+        None
+    }
+    /// Whether a search finds anything.
+    fn finds(&self, _asked: &SearchRequest) -> bool {
+        true
+    }
+    /// The name of the only item that a search finds. `None`: it finds none, or several.
+    fn only_one(&self, _asked: &SearchRequest) -> Option<String> {
+        None
+    }
+    /// Whether an item that was shown states what is asked about it.
+    fn states(&self, _about: &ItemQuestion) -> bool {
+        false
+    }
+    /// The position of the one of the shown items that a text names behind an article, at `page` items an answer: "the
+    /// Kronos one". `None`: it names none of them, or several.
+    fn named_among(&self, _shown: &SearchRequest, _text: &str, _page: usize) -> Option<usize> {
+        None
+    }
     /// What is asked back about a question, if anything is.
     fn asks_back(&self, asked: &SearchRequest) -> Option<Question>;
     /// Whether the content is about one of these words, and does not just have it somewhere.

@@ -3,7 +3,9 @@
 
 use forecourt_index::{Error, Hit, Library, Query};
 use forecourt_understanding::SortOrder;
+use forecourt_vocabulary::folded;
 
+use super::fact_words::is_definite;
 use super::find::find;
 use super::request::{ItemQuestion, SearchRequest, ShownHit, ShownItem};
 use crate::limits::ORDERED_ITEMS_MAX;
@@ -65,4 +67,53 @@ fn first_by(
     };
     let ordered = library.search(&query)?;
     Ok(ordered.into_iter().map(|hit| hit.id).find(|id| hits.iter().any(|hit| hit.id == *id)))
+}
+
+/// The place of the one of these names that a text says a part of behind an article, as far as that tells it from the
+/// others: "is the Kronos one dimmable?". `None`: it says none, or one of several.
+pub(super) fn named_by(text: &str, names: &[String]) -> Option<usize> {
+    let said = words(text);
+    let names: Vec<Vec<String>> = names.iter().map(|name| words(name)).collect();
+    // What all are called tells none apart.
+    let tells = |word: &String| names.len() == 1 || !names.iter().all(|name| name.contains(word));
+    let behind = |name: &Vec<String>, at: usize| said[at..].iter().take_while(|word| name.contains(word)).count();
+    let count = |name: &Vec<String>| {
+        let articles = said.iter().enumerate().filter(|(_, word)| is_definite(word)).map(|(at, _)| at + 1);
+        let runs = articles.map(|at| (at, behind(name, at)));
+        let telling = runs.filter(|(at, run)| said[*at..*at + *run].iter().any(tells));
+        telling.map(|(_, run)| run).max().unwrap_or_default()
+    };
+    let counts: Vec<usize> = names.iter().map(count).collect();
+    let most = counts.iter().copied().max().filter(|most| *most > 0)?;
+    let mut best = counts.iter().enumerate().filter(|(_, count)| **count == most);
+    let (at, _) = best.next()?;
+    best.next().is_none().then_some(at)
+}
+
+fn words(text: &str) -> Vec<String> {
+    let folded = folded(text);
+    folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_the_shown_is_named_by_what_tells_it_from_the_others() {
+        let names = ["Kronos Lamp 4", "Vega Lamp 7", "Vega Lamp Mini"].map(str::to_owned);
+        for (text, at) in [
+            ("is the Kronos one dimmable?", Some(0)),
+            ("Wie schwer ist die Vega Lamp Mini?", Some(2)),
+            ("is the Vega one dimmable?", None),
+            ("is the lamp dimmable?", None),
+            ("is Kronos any good?", None),
+            ("does it glow?", None),
+            ("", None),
+        ] {
+            assert_eq!(named_by(text, &names), at, "{text}");
+        }
+        assert_eq!(named_by("¿cuánto pesa la lamp?", &names[..1]), Some(0));
+        assert_eq!(named_by("the", &[]), None);
+    }
 }

@@ -16,6 +16,8 @@ pub(crate) enum ValueForm {
     Duration,
     /// A date, without the time of day.
     Date,
+    /// A date with the time of day, where it has one.
+    Moment,
     /// The year of a date.
     Year,
     /// Names of people, organizations or things.
@@ -56,6 +58,7 @@ pub(crate) fn parts(say: Sentences, form: ValueForm, value: &Value, parts_max: u
     match form {
         ValueForm::Duration => one(duration(say, text_of(value)?)),
         ValueForm::Date => one(date(text_of(value)?)),
+        ValueForm::Moment => one(moment(text_of(value)?)),
         ValueForm::Year => one(year(value)),
         ValueForm::Names | ValueForm::List => list(value, parts_max),
         ValueForm::Servings => one(servings(say, value)),
@@ -110,6 +113,17 @@ pub(crate) fn cut(text: &str) -> String {
 fn date(text: &str) -> Option<String> {
     let day = text.get(..10).filter(|day| day.parse::<jiff::civil::Date>().is_ok());
     day.map(str::to_owned)
+}
+
+/// The day of a moment and its hour and minute, where it says those: "2026-12-04 19:00".
+fn moment(text: &str) -> Option<String> {
+    let day = date(text)?;
+    let time = text.get(10..16).and_then(|rest| rest.strip_prefix(['T', ' ']));
+    let is_time = |time: &&str| {
+        let is_digit = |at: usize| time.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+        time.get(2..3) == Some(":") && [0, 1, 3, 4].into_iter().all(is_digit) && *time != "00:00"
+    };
+    Some(time.filter(is_time).map_or_else(|| day.clone(), |time| format!("{day} {time}")))
 }
 
 /// The year of a date, or a year by itself, as a number or a text.

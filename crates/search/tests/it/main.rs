@@ -17,6 +17,7 @@ mod rerank_limits;
 mod search;
 mod shelves;
 mod shop;
+mod shown_facts;
 mod sites;
 mod support;
 mod told;
