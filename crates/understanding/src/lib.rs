@@ -20,7 +20,7 @@
 //! | `filter`, `exclusion` | constraints on items, and an order of them |
 //! | [`measure`] | texts that are quantities, in items and in questions |
 //! | `scope` | what there is to ask about |
-//! | `shelf` | which shelf of the items a question is about |
+//! | `shelf`, `shelves` | which shelf of the items a question is about, and what shelves are called |
 //! | `parsed_question` | what a question comes to |
 //! | `question` | a question read rule by rule |
 //! | `reader` | a question as tokens, and what they mean |
@@ -100,6 +100,7 @@ mod reader;
 mod reading;
 mod scope;
 mod shelf;
+mod shelves;
 mod stated;
 mod stated_amount;
 mod stated_distance;
@@ -132,4 +133,5 @@ pub use paths::{
 pub use question::understand;
 pub use reading::{PartRole, ReadPart};
 pub use scope::{QuestionScope, ReadingAids};
-pub use shelf::{Shelves, limit as shelf_limit};
+pub use shelf::limit as shelf_limit;
+pub use shelves::Shelves;

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 
 use crate::filter::Filter;
 use crate::learnt::LearntProperties;
-use crate::shelf::Shelves;
+use crate::shelves::Shelves;
 
 /// What a question is read with: an index, the vocabulary, the language of the answer and today's date.
 #[derive(Clone, Copy)]

@@ -1,90 +1,19 @@
 //! Which shelf a question is about, by how the items are sorted in: "a laptop under 800" is asked of the laptops, and of no
 //! vacuum cleaner. What a shelf is called is learnt from the items.
 
-use std::collections::HashMap;
-
-use forecourt_vocabulary::{LANGUAGES, PhraseMeaning, QuestionToken, TokenKind, WordClass, compared, tokens};
+use forecourt_vocabulary::{LANGUAGES, PhraseMeaning, QuestionToken, TokenKind, WordClass, tokens};
 
 use crate::filter::Filter;
-use crate::limits::{SHELF_WORDS_MAX, SHELVES_MAX, SHELVES_MEANT_MAX};
+use crate::limits::{SHELF_WORDS_MAX, SHELVES_MEANT_MAX};
 use crate::scope::ReadingAids;
+use crate::shelves::{Shelves, is_head_first};
 
 /// The property that sorts items in.
 const CATEGORY: &str = "category";
-/// What stands between the steps of a path of shelves: "Computers > Laptops".
-const STEPS: [char; 4] = ['>', '/', '|', '›'];
 /// The part of the items that has to be sorted in, for a shelf to be a limit.
 const SHARE_MIN: f64 = 0.9;
 /// Letters of the shortest name of a shelf: "TV".
 const LETTERS_MIN: usize = 2;
-
-/// The shelves that items lie on.
-#[derive(Debug, Default)]
-pub struct Shelves {
-    /// Their names, as items write them.
-    values: Vec<String>,
-    /// For each step of a path, by a language of [`LANGUAGES`] and its name as it is compared, the shelves that it leads to.
-    steps: HashMap<(usize, String), Vec<usize>>,
-}
-
-impl Shelves {
-    /// Learns the names of shelves. Of more than [`SHELVES_MAX`] the first ones count.
-    pub fn of<'v>(values: impl Iterator<Item = &'v str>) -> Self {
-        let mut shelves = Self::default();
-        for value in values.take(SHELVES_MAX) {
-            let at = shelves.values.len();
-            shelves.values.push(value.to_owned());
-            for step in value.split(STEPS).filter(|step| step.chars().any(char::is_alphabetic)) {
-                for (language, form) in (0..LANGUAGES.len()).flat_map(|of| forms(step, of).map(move |form| (of, form)))
-                {
-                    let leads_to = shelves.steps.entry((language, form)).or_default();
-                    if leads_to.last() != Some(&at) {
-                        leads_to.push(at);
-                    }
-                }
-            }
-        }
-        shelves
-    }
-
-    /// The shelves that are called so, by a name of a language.
-    fn called(&self, name: &str, language: usize) -> impl Iterator<Item = usize> {
-        forms(name, language).filter_map(move |form| self.steps.get(&(language, form))).flatten().copied()
-    }
-
-    /// The shelves with a narrower name: "Robot vacuums", where vacuums are asked for. Items are called as those speak who
-    /// ask for them.
-    fn narrower(&self, name: &str, language: usize, spoken: &str) -> Vec<usize> {
-        if is_head_first(LANGUAGES[language]) != is_head_first(spoken) {
-            return Vec::new();
-        }
-        let name = compared(name, LANGUAGES[language]);
-        let is_narrower = |step: &str| match is_head_first(LANGUAGES[language]) {
-            true => step.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(' ')),
-            false => step.strip_suffix(name.as_str()).is_some_and(|rest| rest.ends_with(' ')),
-        };
-        let steps = self.steps.iter().filter(|((of, step), _)| *of == language && is_narrower(step));
-        steps.flat_map(|(_, shelves)| shelves).copied().collect()
-    }
-}
-
-/// Endings of German plurals, and of a singular that has another one, the longest first, and the letters that a word keeps without one.
-const PLURALS: [&str; 5] = ["en", "er", "um", "n", "e"];
-const STEM_LETTERS_MIN: usize = 3;
-
-/// A name as it is compared in a language, and in German its stem, too: "Zimmerpflanze" and "Zimmerpflanzen" are one.
-fn forms(name: &str, language: usize) -> impl Iterator<Item = String> + use<> {
-    let name = compared(name, LANGUAGES[language]);
-    let is_german = LANGUAGES[language] == "de";
-    let stem = PLURALS.iter().filter(|_| is_german).find_map(|ending| name.strip_suffix(ending)).map(str::to_owned);
-    let stem = stem.filter(|stem| stem.chars().count() >= STEM_LETTERS_MIN);
-    std::iter::once(name).chain(stem)
-}
-
-/// Whether names of a language begin with what a thing is.
-fn is_head_first(language: &str) -> bool {
-    matches!(language, "fr" | "es")
-}
 
 /// Words behind which stands what a thing is for, made of or where it is, without accents.
 const BESIDE: &[&str] = &[
@@ -188,7 +117,7 @@ const BEHIND: &[&str] = &[
 const EITHER: &[&str] = &["or", "and", "oder", "und", "ou", "et", "o", "u", "y", "e"];
 
 /// Words of a question that are the name of shelves.
-struct Named {
+struct ShelfName {
     end: usize,
     shelves: Vec<usize>,
     /// What is called so: these words, and others for the same.
@@ -235,7 +164,13 @@ pub fn limit(text: &str, aids: ReadingAids<'_>) -> Option<Filter> {
 }
 
 /// The longest name of shelves that begins at a token and is what is wanted, and no part of another name.
-fn read(shelves: &Shelves, text: &str, tokens: &[QuestionToken], at: usize, aids: ReadingAids<'_>) -> Option<Named> {
+fn read(
+    shelves: &Shelves,
+    text: &str,
+    tokens: &[QuestionToken],
+    at: usize,
+    aids: ReadingAids<'_>,
+) -> Option<ShelfName> {
     let most = tokens[at..].iter().take_while(|token| token.is_word()).count().min(SHELF_WORDS_MAX);
     (at + 1..=at + most).rev().find_map(|end| {
         let phrase = tokens[at..end].iter().map(|token| token.word.as_str()).collect::<Vec<_>>().join(" ");
@@ -247,12 +182,12 @@ fn read(shelves: &Shelves, text: &str, tokens: &[QuestionToken], at: usize, aids
 }
 
 /// The shelves that a phrase names, by its own words and others for the same in all languages, with those that are narrower.
-fn called(shelves: &Shelves, phrase: &str, aids: ReadingAids<'_>) -> Option<Named> {
+fn called(shelves: &Shelves, phrase: &str, aids: ReadingAids<'_>) -> Option<ShelfName> {
     let own = (0..LANGUAGES.len()).map(|language| (language, phrase));
     let others = LANGUAGES.iter().flat_map(|code| aids.vocabulary.names_of(phrase, code));
     let others = others.filter_map(|(code, name)| Some((LANGUAGES.iter().position(|known| *known == code)?, name)));
     let names: Vec<(usize, &str)> = own.chain(others).collect();
-    let mut found = Named { end: 0, shelves: Vec::new(), names: vec![phrase.to_owned()] };
+    let mut found = ShelfName { end: 0, shelves: Vec::new(), names: vec![phrase.to_owned()] };
     for (language, name) in &names {
         found.shelves.extend(shelves.called(name, *language));
     }
@@ -320,6 +255,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::limits::SHELVES_MAX;
     use crate::scope::QuestionScope;
     use crate::tests::read_with;
 
