@@ -92,7 +92,7 @@ mod tests {
     use crate::limits::MESSAGE_CHARS_MAX;
 
     fn place(thread: Option<&str>, is_direct: bool) -> Place {
-        Place { channel: "!r".to_owned(), thread: thread.map(str::to_owned), is_reply: false, is_direct }
+        Place { channel: "!r".to_owned(), thread: thread.map(str::to_owned), is_direct, ..Place::default() }
     }
 
     #[test]

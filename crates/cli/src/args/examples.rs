@@ -98,6 +98,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("admin withdraw-consent", &["admin consents --who ada    # names them", "admin withdraw-consent NAME"]),
     ("admin end-session", &["admin sessions    # names them", "admin end-session NAME"]),
     ("admin end-contract", &["admin contracts    # names them", "admin end-contract NAME"]),
+    ("admin chats", &["admin chats --dir mysite"]),
+    ("admin rotate-key", &["admin rotate-key --reason 'it was on a lost disk'"]),
     ("admin answer", &["admin queue    # names the questions", "admin answer ID accepted"]),
 ];
 

@@ -6,6 +6,8 @@ use clap::{ArgMatches, Args};
 use forecourt::registry::{CONNECTORS, NETWORKS};
 use forecourt_surface::connector::{ConnectorKind, NetworkKind};
 
+use super::CONNECT;
+
 /// Show the steps that connect a deployment to this platform, with what to paste there.
 #[derive(Debug, Args)]
 pub(crate) struct PlatformArguments {
@@ -36,13 +38,18 @@ pub(crate) enum PlatformKind {
 
 /// The command `connect` with a subcommand for each platform.
 pub(super) fn with_platforms(connect: clap::Command) -> clap::Command {
-    let of = |kind: &ConnectorKind| PlatformArguments::augment_args(clap::Command::new(kind.protocol.name));
-    let network = |kind: &NetworkKind| NetworkArguments::augment_args(clap::Command::new(kind.name));
+    let of = |kind: &ConnectorKind| PlatformArguments::augment_args(named_command(kind.protocol.name));
+    let network = |kind: &NetworkKind| NetworkArguments::augment_args(named_command(kind.name));
     CONNECTORS
         .iter()
         .map(of)
         .chain(NETWORKS.iter().map(network))
         .fold(connect.subcommand_negates_reqs(true), clap::Command::subcommand)
+}
+
+/// The command of a platform, with what to type.
+fn named_command(name: &'static str) -> clap::Command {
+    clap::Command::new(name).after_help(format!("Example:\n  forecourt {CONNECT} {name} mysite"))
 }
 
 /// The kind that was named, and what was typed behind it. `None`: another program is to be connected.

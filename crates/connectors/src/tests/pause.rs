@@ -25,7 +25,7 @@ async fn who_is_told_to_wait_has_all_others_wait_and_nobody_asks_meanwhile() {
     let connectors = Arc::new(BTreeMap::from([(door.clone(), connector)]));
     let carrier = ChatCarrier { connectors, egress, live: Arc::<LiveAnswers>::default() };
     let desk = Desk::<ChatAddress<Parrot>>::new(host, 9.try_into().unwrap());
-    let place = Place { channel: "C1".to_owned(), thread: None, is_reply: false, is_direct: true };
+    let place = Place { channel: "C1".to_owned(), is_direct: true, ..Place::default() };
     let (message, user) = ("1".to_owned(), "U1".to_owned());
     let address = ChatAddress { connector: door, place, message, user, replaces: None, of: PhantomData };
     let letter = desk.letter(chef, Sender::anonymous(), None, None, address);
