@@ -309,7 +309,7 @@ fn an_operator_and_a_viewer_use_the_console_by_keyboard() {
         assert!(browser.find(".whoami").text().contains(role));
         assert_eq!(browser.all("details.act").is_empty(), !may_act);
         let mut stops = Vec::new();
-        for _ in 0..40 {
+        for _ in 0..80 {
             browser.press(tab);
             let stop = "document.activeElement.tagName + ' ' + document.activeElement.textContent.trim().slice(0, 20)";
             stops.push(browser.value(stop).as_str().unwrap().to_owned());
