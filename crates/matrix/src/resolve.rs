@@ -63,6 +63,13 @@ impl Matrix {
                 tracing::warn!(reason, "an invitation was neither taken nor refused");
                 return Ok(Incoming::Nothing);
             }
+            // It took too long: where the homeserver itself is there, that is the one far away.
+            Err(ApiError { error: PlatformError::Failed(reason), .. })
+                if homeserver.api.get(homeserver.egress, "/account/whoami").await.is_ok() =>
+            {
+                tracing::warn!(reason, "an invitation was neither taken nor refused in time");
+                return Ok(Incoming::Nothing);
+            }
             Err(error) => return Err(error.into()),
         }
         if may_invite && event.content.get("is_direct") == Some(&Value::Bool(true)) {

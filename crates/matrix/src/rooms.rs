@@ -116,7 +116,21 @@ impl Homeserver<'_> {
     pub(crate) async fn is_alone(&self, room: &str, user: &str) -> Outcome<bool> {
         let members = self.members(room).await?.unwrap_or_default();
         let is_there = |member: &str| members.iter().any(|other| other == member);
-        Ok(members.len() == 2 && is_there(user) && is_there(&self.us.user) && self.is_closed(room).await?)
+        let are_two = members.len() == 2 && is_there(user) && is_there(&self.us.user);
+        Ok(are_two && self.is_closed(room).await? && self.invites_nobody_but(room, user).await?)
+    }
+
+    /// Whether no invitation stands by which somebody else could come in, and read what was said before.
+    async fn invites_nobody_but(&self, room: &str, user: &str) -> Outcome<bool> {
+        let path = format!("/rooms/{}/members?membership=invite", segment(room));
+        match self.api.get_short(self.egress, &path, MEMBERS_BYTES_MAX).await {
+            Ok(invited) => {
+                let invited = invited.unwrap_or_default();
+                Ok(invited["chunk"].as_array().is_some_and(|all| all.iter().all(|event| event["state_key"] == user)))
+            }
+            Err(error) if error.is_refused() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Whether only who is invited comes into a room, and nobody else reads it.
@@ -141,7 +155,8 @@ impl Homeserver<'_> {
     async fn reaches(&self, room: &str, user: &str) -> Outcome<bool> {
         let Some(members) = self.members(room).await? else { return Ok(false) };
         let is_ours = members.iter().all(|member| member == user || *member == self.us.user);
-        if !is_ours || !members.contains(&self.us.user) || !self.is_closed(room).await? {
+        let is_apart = is_ours && members.contains(&self.us.user);
+        if !(is_apart && self.is_closed(room).await? && self.invites_nobody_but(room, user).await?) {
             return Ok(false);
         }
         if members.len() == 2 {

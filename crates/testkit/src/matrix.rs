@@ -49,6 +49,8 @@ pub struct MatrixBooks {
     pub messages: Vec<MatrixMessage>,
     /// Who is in which room.
     pub members: HashMap<String, Vec<String>>,
+    /// Whose invitations into a room stand, beside the members.
+    pub invited: HashMap<String, Vec<String>>,
     /// Rooms that anybody can come into.
     pub open: Vec<String>,
     /// Events of people, by id, as the homeserver gives them.
@@ -165,6 +167,11 @@ fn call(books: &mut MatrixBooks, method: &Method, path: &[&str], fields: Value) 
             let members = books.members.get(*room).ok_or((403, "M_FORBIDDEN"))?;
             let joined: HashMap<&String, Value> = members.iter().map(|user| (user, json!({}))).collect();
             Ok(json!({"joined": joined}))
+        }
+        ("GET", ["rooms", room, "members"]) => {
+            let invited = books.invited.get(*room).into_iter().flatten();
+            let events = invited.map(|user| json!({"type": "m.room.member", "state_key": user}));
+            Ok(json!({"chunk": events.collect::<Vec<_>>()}))
         }
         ("GET", ["rooms", _, "event", id]) => {
             let ours = books.messages.iter().find(|message| message.id == *id).map(|message| {

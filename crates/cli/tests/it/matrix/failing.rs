@@ -231,6 +231,13 @@ fn a_file_is_had_from_an_older_homeserver_and_a_lost_room_is_made_again() {
     assert_eq!(village.tell("5", &[message("$6", open, text("@club four"))]), 200);
     village.answer("!room-3:demo.test", 1, "/consent/");
     village.answer(open, 0, "I have written to you directly");
+    // Nor one of two into which somebody else may still come.
+    let waiting = "!waiting:demo.test";
+    village.homeserver.gather(waiting, &["@ann:demo.test"]);
+    books().invited.insert(waiting.to_owned(), vec!["@bob:demo.test".to_owned()]);
+    assert_eq!(village.tell("6", &[message("$7", waiting, text("@club five"))]), 200);
+    village.answer("!room-3:demo.test", 2, "/consent/");
+    village.answer(waiting, 0, "I have written to you directly");
     let in_room = village.homeserver.messages(ROOM);
     assert!(in_room.iter().all(|message| !message.content.to_string().contains("/consent/")), "{in_room:?}");
 }
