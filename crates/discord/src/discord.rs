@@ -125,7 +125,7 @@ impl Platform for Discord {
         Box::pin(async move {
             let name = file.name.as_deref().unwrap_or("file").replace(['/', '\\'], "_");
             let name: String = name.chars().filter(|c| !c.is_control()).take(NAME_CHARS_MAX).collect();
-            self.sending(egress).upload(place, (&name, &bytes)).await
+            self.sending(egress).upload(place, file.id.as_deref(), (&name, &bytes)).await
         })
     }
 

@@ -135,10 +135,10 @@ impl Gateway<'_> {
                     return;
                 }
                 Ok(ConnectionEnd { next, was_ready }) => {
-                    if was_ready {
-                        (wait, failed) = (RECONNECT_WAIT, 0);
-                    }
-                    point = if matches!(next, Next::Resume) { ResumePoint::of(&self.listening.state()) } else { None };
+                    (wait, failed) = if was_ready { (RECONNECT_WAIT, 0) } else { (wait, failed + 1) };
+                    // Where a session goes on may take connections and answer nothing.
+                    let goes_on = matches!(next, Next::Resume) && failed < RESUMES_MAX;
+                    point = if goes_on { ResumePoint::of(&self.listening.state()) } else { None };
                     if point.is_none() {
                         self.listening.keep(Value::Null);
                     }
@@ -168,9 +168,16 @@ impl Gateway<'_> {
             None => self.begin_session().await?,
         };
         let mut socket = Socket::open(self.bot.api, self.listening.egress, &url).await?;
-        let session = Session::new(self.bot.api.token(), point.clone());
+        let mut session = Session::new(self.bot.api.token(), point.clone());
         let progress = Arc::new(Progress::new(point));
-        let ended = self.converse(&mut socket, session, &progress).await;
+        let ended = match self.converse(&mut socket, &mut session, &progress).await {
+            // It was good until then, and goes on where it stopped.
+            Err(error) if session.is_ready() => {
+                tracing::info!(%error, "a connection to Discord broke off");
+                Ok(ended(&session, session.next()))
+            }
+            other => other,
+        };
         // Any other code would end the session with the connection.
         socket.close(session::GOES_ON).await;
         ended
@@ -197,7 +204,7 @@ impl Gateway<'_> {
     async fn converse(
         &self,
         socket: &mut Socket,
-        mut session: Session<'_>,
+        session: &mut Session<'_>,
         progress: &Arc<Progress>,
     ) -> Outcome<ConnectionEnd> {
         let greeted_by = Instant::now() + GREETING_WAIT;
@@ -208,12 +215,12 @@ impl Gateway<'_> {
             let heard = tokio::select! {
                 () = sleep_until(greeted_by), if !session.is_ready() => {
                     tracing::warn!("Discord did not answer who it thinks we are");
-                    return Ok(ended(&session, session.next()));
+                    return Ok(ended(session, session.next()));
                 }
                 () = sleep_until(beat_at.unwrap_or(greeted_by)), if beat_at.is_some() => {
                     let Some(beat) = session.beat(progress.seen()) else {
                         tracing::info!("Discord did not answer a heartbeat");
-                        return Ok(ended(&session, Next::Resume));
+                        return Ok(ended(session, Next::Resume));
                     };
                     socket.send(&beat).await?;
                     beat_at = Some(Instant::now() + every);
@@ -227,7 +234,7 @@ impl Gateway<'_> {
             };
             let mut frame = match heard {
                 SocketEvent::Frame(frame) => frame,
-                SocketEvent::Closed(code) => return Ok(ended(&session, session.next_after(code))),
+                SocketEvent::Closed(code) => return Ok(ended(session, session.next_after(code))),
             };
             match session.step(&mut frame, progress.seen()) {
                 Step::Nothing => {}
@@ -246,7 +253,7 @@ impl Gateway<'_> {
                     let event = HeardEvent { number, kind, data, us: session.us(), progress: progress.clone() };
                     self.lanes.take(self.listening, event, room.take());
                 }
-                Step::Ended(next) => return Ok(ended(&session, next)),
+                Step::Ended(next) => return Ok(ended(session, next)),
             }
         }
     }

@@ -152,15 +152,19 @@ impl Sending<'_> {
         self.api.call(self.egress, &route, None).await.map(|_| ()).or_else(gone)
     }
 
-    /// Sends a file.
-    pub(crate) async fn upload(self, place: &Place, file: (&str, &bytes::Bytes)) -> Outcome<()> {
-        let about = json!({"allowed_mentions": {"parse": []}, "attachments": [{"id": 0, "filename": file.0}]});
+    /// Sends a file. What is sent again under a key is there once, where no command was answered by it.
+    pub(crate) async fn upload(self, place: &Place, key: Option<&str>, file: (&str, &bytes::Bytes)) -> Outcome<()> {
+        let mut about = json!({"allowed_mentions": {"parse": []}, "attachments": [{"id": 0, "filename": file.0}]});
         if let Some(ticket) = &place.ticket {
             let route = self.route(ticket, Method::POST, "?wait=true");
             match self.api.send_file(self.egress, &route, &about, file).await {
                 Err(error) if is_over(&error) => {}
                 other => return Ok(other.map(|_| ())?),
             }
+        }
+        if let Some(key) = key {
+            about["nonce"] = json!(nonce(key));
+            about["enforce_nonce"] = json!(true);
         }
         let path = format!("/channels/{}/messages", place.channel);
         let route = Route::new(Method::POST, "message", &place.channel, path);

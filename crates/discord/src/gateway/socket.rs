@@ -78,8 +78,11 @@ impl Socket {
                 }
                 None => return SocketEvent::Closed(None),
             };
-            let frame = json::parse(text.as_bytes()).ok().and_then(|value| Frame::deserialize(value).ok());
-            return frame.map_or(SocketEvent::Closed(None), SocketEvent::Frame);
+            if let Some(frame) = json::parse(text.as_bytes()).ok().and_then(|value| Frame::deserialize(value).ok()) {
+                return SocketEvent::Frame(frame);
+            }
+            // It would come again each time that the session goes on, and nothing behind it ever.
+            tracing::warn!("a message of Discord can't be read, and is passed over");
         }
     }
 
