@@ -20,7 +20,7 @@ use crate::connector::{Connectors, Speaking};
 use crate::limits::FILES_PER_ANSWER_MAX;
 use crate::live::{LiveAnswers, bounded, edit};
 use crate::platform::{Platform, PlatformError, Post, PostButton};
-use crate::records::{Records, SentItem, hash};
+use crate::records::{Records, SentItem, hash, messages_of};
 use crate::split::split;
 
 /// Sends what is due over the connectors of one kind.
@@ -87,27 +87,31 @@ async fn send<P: Platform>(
     speaking: Speaking<'_, P>,
     outgoing: &Outgoing<'_, ChatAddress<P>>,
 ) -> Result<(), SendError> {
-    let sent = Records::of(outgoing.desk.host(), P::KIND).sent(&outgoing.letter.token).await?;
+    // A task that is done can't be cancelled, and its answer may have waited for the platform.
+    if withdrawn(speaking, outgoing).await? {
+        return Ok(());
+    }
     match (outgoing.content.refusal(), sign_in_words(outgoing.content)) {
-        // A task that is done can't be cancelled, and its answer may have waited for the platform.
-        _ if sent.contains(&SentItem::TakenBack) => withdraw(speaking, outgoing, &sent).await,
         (Some(part), _) => refuse(speaking, outgoing, part).await,
         (None, Some(words)) => tell_alone(speaking, outgoing, &words, None).await,
         (None, None) => answer(speaking, outgoing).await,
-    }
+    }?;
+    // The question may have been deleted while this was sent.
+    withdrawn(speaking, outgoing).await.map(drop)
 }
 
-/// Deletes what was sent for a question that is not there any more.
-async fn withdraw<P: Platform>(
+/// Deletes what was sent for a question, where that is not there any more.
+async fn withdrawn<P: Platform>(
     speaking: Speaking<'_, P>,
     outgoing: &Outgoing<'_, ChatAddress<P>>,
-    sent: &[SentItem],
-) -> Result<(), SendError> {
+) -> Result<bool, SendError> {
+    let sent = Records::of(outgoing.desk.host(), P::KIND).sent(outgoing.letter.origin()).await?;
+    let is_taken_back = sent.contains(&SentItem::TakenBack);
     let place = place_of(outgoing);
-    for id in messages_of(sent) {
-        speaking.connector.platform.delete(speaking.egress, &place, &id).await?;
+    for id in messages_of(&sent).iter().filter(|_| is_taken_back) {
+        speaking.connector.platform.delete(speaking.egress, &place, id).await?;
     }
-    Ok(())
+    Ok(is_taken_back)
 }
 
 /// Sends a refusal: its words, and a button that opens the page where a person does what it wants.
@@ -157,10 +161,9 @@ async fn tell_alone<P: Platform>(
     platform.post(speaking.egress, place, &post).await?;
     // What was shown of an answer before is none.
     let records = Records::of(outgoing.desk.host(), P::KIND);
-    for sent in records.sent(&letter.token).await? {
-        if let SentItem::Message(id) = sent {
-            platform.delete(speaking.egress, place, &id).await?;
-        }
+    for id in messages_of(&records.sent(letter.origin()).await?) {
+        platform.delete(speaking.egress, place, &id).await?;
+        records.keep_sent(letter.sender.account(), letter.origin(), &SentItem::Gone(id)).await?;
     }
     Ok(())
 }
@@ -192,14 +195,8 @@ async fn answer<P: Platform>(
     let (letter, platform) = (outgoing.letter, &speaking.connector.platform);
     let (place, account) = (&place_of(outgoing), letter.sender.account());
     let records = Records::of(outgoing.desk.host(), P::KIND);
-    let sent = records.sent(&letter.token).await?;
-    let mut there = messages_of(&sent);
-    if let Some(before) = letter.address.replaces.as_deref().filter(|_| there.is_empty()) {
-        there = messages_of(&records.sent(before).await?);
-        for id in &there {
-            records.keep_sent(account.clone(), &letter.token, &SentItem::Message(id.clone())).await?;
-        }
-    }
+    let sent = records.sent(letter.origin()).await?;
+    let there = messages_of(&sent);
     let texts = texts(reply, platform.marks(), P::MESSAGE_CHARS_MAX);
     for (at, text) in texts.iter().enumerate() {
         let edited = match there.get(at) {
@@ -215,7 +212,10 @@ async fn answer<P: Platform>(
                 let reply_to = Some(letter.address.message.clone()).filter(|_| at == 0);
                 let post = Post { text: text.clone(), reply_to, key, ..Post::default() };
                 if let Some(id) = platform.post(speaking.egress, place, &post).await? {
-                    records.keep_sent(account.clone(), &letter.token, &SentItem::Message(id)).await?;
+                    records.keep_sent(account.clone(), letter.origin(), &SentItem::Message(id)).await?;
+                }
+                if let Some(gone) = there.get(at) {
+                    records.keep_sent(account.clone(), letter.origin(), &SentItem::Gone(gone.clone())).await?;
                 }
             }
         }
@@ -232,17 +232,9 @@ async fn answer<P: Platform>(
             let file = File { id: Some(format!("{}/file/{number}", letter.token)), ..file.clone() };
             platform.upload(speaking.egress, place, &file, bytes).await?;
         }
-        records.keep_sent(account.clone(), &letter.token, &SentItem::File(number)).await?;
+        records.keep_sent(account.clone(), letter.origin(), &SentItem::File(number)).await?;
     }
     Ok(())
-}
-
-fn messages_of(sent: &[SentItem]) -> Vec<String> {
-    let id = |sent: &SentItem| match sent {
-        SentItem::Message(id) => Some(id.clone()),
-        SentItem::File(_) | SentItem::TakenBack => None,
-    };
-    sent.iter().filter_map(id).collect()
 }
 
 /// The bytes of a file of an answer. `None` for one that is named by its address, or is not kept any more.

@@ -93,6 +93,7 @@ impl<P: Platform> Intake<P> {
         let language = language.and_then(|locale| forecourt_core::Language::parse(locale.as_str()?));
         let letter = desk.letter(agent.clone(), speaker, language, Some(conversation), address);
         if let Addressee::Nobody(name) = &addressee {
+            self.adopt(&letter).await?;
             desk.tell(&self.nobody_called(connector, name), &letter).await?;
             threads.take(question.name.as_bytes()).await?;
             return Ok(EventOutcome::Taken);
@@ -124,6 +125,7 @@ impl<P: Platform> Intake<P> {
         };
         let known = self.host.named_task(&task, TaskAccess::As(&letter.sender)).await?;
         if known.is_none() {
+            self.adopt(&letter).await?;
             let place = json!({"channel": message.place.channel, "thread": message.place.thread});
             let metadata = Map::from_iter([(P::KIND.to_owned(), place)]);
             let message = forecourt_core::Message { metadata, ..desk.message(None, &letter, parts) };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::{Account, Event};
+use forecourt_core::{Account, Error, Event};
 use forecourt_correspondence::Letter;
 use forecourt_egress::Egress;
 use forecourt_host::{Host, TaskPermit};
@@ -19,7 +19,7 @@ use crate::address::ChatAddress;
 use crate::connector::{Connectors, Speaking};
 use crate::limits::{LIVE_ANSWERS_MAX, LIVE_EDIT_WAIT, RETRY_AFTER_MAX, SHOWN_AFTER};
 use crate::platform::{Platform, PlatformError, Post};
-use crate::records::{Records, SentItem, hash};
+use crate::records::{Records, SentItem, hash, messages_of};
 use crate::split::split;
 
 /// The answers that are shown just now, by the token of their letter.
@@ -128,6 +128,12 @@ impl<P: Platform> LiveMessage<'_, P> {
         // The first message alone: the others come with the whole answer.
         let messages = split(&to_blocks(said, platform.marks()), P::MESSAGE_CHARS_MAX);
         let Some(text) = messages.into_iter().next() else { return Ok(()) };
+        let (records, origin) = (Records::of(self.host, P::KIND), self.letter.origin());
+        let kept = |error: Error| PlatformError::Failed(error.to_string());
+        if self.id.is_none() {
+            // That of the question as it was before an edit.
+            self.id = messages_of(&records.sent(origin).await.map_err(kept)?).into_iter().next();
+        }
         match &self.id {
             Some(id) => platform.edit(egress, place, id, &edit(&self.letter.token, 0, &text)).await?,
             None => {
@@ -137,9 +143,7 @@ impl<P: Platform> LiveMessage<'_, P> {
                 self.id = platform.post(egress, place, &post).await?;
                 let Some(id) = &self.id else { return Err(PlatformError::Refused("it gives no id".to_owned())) };
                 let account: Account = self.letter.sender.account();
-                let kept = Records::of(self.host, P::KIND);
-                let kept = kept.keep_sent(account, &self.letter.token, &SentItem::Message(id.clone())).await;
-                kept.map_err(|error| PlatformError::Failed(error.to_string()))?;
+                records.keep_sent(account, origin, &SentItem::Message(id.clone())).await.map_err(kept)?;
             }
         }
         self.text = said.to_owned();

@@ -31,8 +31,20 @@ pub(crate) enum SentItem {
     Message(String),
     /// The file of this number among those of the answer.
     File(usize),
+    /// The message of this id is not there any more.
+    Gone(String),
     /// Nothing, and nothing more is: the question was deleted.
     TakenBack,
+}
+
+/// The messages that are there, in the order in which they were sent.
+pub(crate) fn messages_of(sent: &[SentItem]) -> Vec<String> {
+    let is_gone = |id: &String| sent.iter().any(|sent| matches!(sent, SentItem::Gone(gone) if gone == id));
+    let id = |sent: &SentItem| match sent {
+        SentItem::Message(id) if !is_gone(id) => Some(id.clone()),
+        _ => None,
+    };
+    sent.iter().filter_map(id).collect()
 }
 
 /// The records of one kind of platform.
@@ -80,4 +92,16 @@ pub(crate) fn hash(text: &str) -> String {
 
 fn stream(kind: &str, name: &str) -> String {
     format!("{kind}:{}", hash(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_those_that_are_there_in_their_order() {
+        let (message, gone) = (|id: &str| SentItem::Message(id.to_owned()), |id: &str| SentItem::Gone(id.to_owned()));
+        let sent = [message("1"), SentItem::File(0), message("2"), gone("1"), message("3"), SentItem::TakenBack];
+        assert_eq!(messages_of(&sent), ["2", "3"]);
+    }
 }

@@ -90,7 +90,7 @@ impl<A: Address> Desk<A> {
         let entropy = self.host.entropy().as_ref();
         let conversation = conversation.unwrap_or_else(|| ids::mint(entropy));
         let (token, asked_at) = (ids::mint(entropy), Some(self.host.clock().now()));
-        Letter { agent, sender, language, conversation, token, repeats: 0, asked_at, address }
+        Letter { agent, sender, language, conversation, token, first: None, repeats: 0, asked_at, address }
     }
 
     /// The message that a letter is the answer to, of these parts; its protocol adds what it knows beside.
@@ -155,7 +155,8 @@ impl<A: Address> Desk<A> {
             let repeats = if submission.is_some() { 0 } else { letter.repeats + 1 };
             let token = ids::mint(self.host.entropy().as_ref());
             let asked_at = Some(self.host.clock().now());
-            let letter = Letter { token, repeats, asked_at, ..letter.clone() };
+            let first = Some(letter.origin().to_owned());
+            let letter = Letter { token, first, repeats, asked_at, ..letter.clone() };
             let message = self.message(None, &letter, asked);
             let message = Message { submission: submission.map(Box::new), ..message };
             self.ask(message, &letter, None).await

@@ -39,6 +39,9 @@ pub struct Letter<A> {
     pub conversation: String,
     /// Names the answer: 256 random bits.
     pub token: String,
+    /// The token of the letter that was asked first, where this one is asked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<String>,
     /// How often it was asked again since its agent had no room.
     #[serde(default)]
     pub repeats: u32,
@@ -51,6 +54,11 @@ pub struct Letter<A> {
 }
 
 impl<A: Address> Letter<A> {
+    /// What all letters of one question have in common, however often it is asked again.
+    pub fn origin(&self) -> &str {
+        self.first.as_deref().unwrap_or(&self.token)
+    }
+
     /// Whose conversations they are: those of nobody that was proven are apart from those of the address.
     pub fn reader(&self) -> String {
         reader(&self.sender, &self.address)

@@ -13,6 +13,7 @@ fn letter(is_public: bool) -> Letter {
         conversation: "c".to_owned(),
         token: "t".to_owned(),
         repeats: 0,
+        first: None,
         asked_at: None,
         address: NoteAddress {
             actor: iri("https://social.example/users/ann"),

@@ -1,13 +1,15 @@
 //! Messages that are changed or deleted after they were asked.
 
 use forecourt_core::Error;
+use forecourt_correspondence::Letter;
 use forecourt_host::{EventOutcome, TaskAccess, TaskName};
 
 use super::{Intake, Question, message_name};
+use crate::address::ChatAddress;
 use crate::chat::{ChatMessage, Place};
 use crate::connector::Connector;
 use crate::platform::Platform;
-use crate::records::{AskedQuestion, Records, SentItem, hash};
+use crate::records::{AskedQuestion, Records, SentItem, hash, messages_of};
 
 impl<P: Platform> Intake<P> {
     /// An edited message is asked anew where it says something else, and its answer takes the place of the one before.
@@ -57,6 +59,17 @@ impl<P: Platform> Intake<P> {
         }
     }
 
+    /// What a question was answered with as it was before an edit is from now on that of `letter`: its answer takes that
+    /// place, or a deletion that comes first finds it.
+    pub(super) async fn adopt(&self, letter: &Letter<ChatAddress<P>>) -> Result<(), Error> {
+        let Some(before) = &letter.address.replaces else { return Ok(()) };
+        let records = Records::of(&self.host, P::KIND);
+        for id in messages_of(&records.sent(before).await?) {
+            records.keep_sent(letter.sender.account(), letter.origin(), &SentItem::Message(id)).await?;
+        }
+        Ok(())
+    }
+
     /// Ends what works on a question, and deletes what was sent for it.
     async fn take_back(&self, connector: &Connector<P>, place: &Place, asked: &AskedQuestion) -> Result<(), Error> {
         let records = Records::of(&self.host, P::KIND);
@@ -64,10 +77,8 @@ impl<P: Platform> Intake<P> {
         records.keep_sent(asked.sender.account(), &asked.letter, &SentItem::TakenBack).await?;
         self.cancel(asked).await?;
         self.live.stop(&asked.letter).await;
-        for sent in records.sent(&asked.letter).await? {
-            if let SentItem::Message(id) = sent
-                && let Err(error) = connector.platform.delete(&self.egress, place, &id).await
-            {
+        for id in messages_of(&records.sent(&asked.letter).await?) {
+            if let Err(error) = connector.platform.delete(&self.egress, place, &id).await {
                 tracing::info!(%error, "an answer whose question was deleted is still there");
             }
         }

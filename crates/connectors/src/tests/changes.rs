@@ -47,6 +47,26 @@ async fn a_message_that_is_deleted_while_it_is_in_hand_is_taken_back() {
 }
 
 #[tokio::test]
+async fn what_a_question_was_answered_with_is_that_of_its_edits() {
+    let here = Here::start("adopted", 9).await;
+    let records = Records::of(&here.mounted.mount.host, Parrot::KIND);
+    let asked = async || records.question("door/C1/1").await.unwrap().unwrap();
+    assert_eq!(here.ask("1", "hi").await, StatusCode::OK);
+    let first = asked().await;
+    for sent in [SentItem::Message("a".to_owned()), SentItem::Message("b".to_owned()), SentItem::Gone("a".to_owned())] {
+        records.keep_sent(first.sender.account(), &first.letter, &sent).await.unwrap();
+    }
+    // Twice, before anything is answered: a deletion now finds what was said at first.
+    for text in ["hello", "good morning"] {
+        let edit = json!({"kind": "edited", "message": "1", "text": text});
+        assert_eq!(here.tell(&edit).await, StatusCode::OK);
+    }
+    let last = asked().await;
+    assert_ne!(last.letter, first.letter);
+    assert_eq!(records.sent(&last.letter).await.unwrap(), [SentItem::Message("b".to_owned())]);
+}
+
+#[tokio::test]
 async fn an_edit_that_is_deleted_while_it_is_in_hand_is_taken_back() {
     let here = Arc::new(Here::start("edited in hand", 9).await);
     assert_eq!(here.ask("1", "hi").await, StatusCode::OK);

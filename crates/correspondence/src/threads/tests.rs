@@ -72,6 +72,7 @@ fn a_letter_travels_with_its_delivery() {
         conversation: "soup".to_owned(),
         token: "t".to_owned(),
         repeats: 2,
+        first: None,
         asked_at: None,
         address: Pigeon { loft: "north".to_owned() },
     };

@@ -18,6 +18,7 @@ fn to() -> MailLetter {
         conversation: "c".to_owned(),
         token: "token".to_owned(),
         repeats: 0,
+        first: None,
         asked_at: None,
         address: MailAddress {
             agent_name: "Chef \"de\" cuisine\r\nBcc: x@y.example".to_owned(),
