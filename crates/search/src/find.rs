@@ -282,7 +282,8 @@ fn answers_nothing(library: &Library, text: &str, hits: &[Hit]) -> Result<bool, 
         return Ok(false);
     }
     let first = &hits[..hits.len().min(COVERED_ITEMS)];
-    if library.is_answered(text, first)? {
+    // "I'm looking for a gin" is answered by what is a gin, whatever stands around it.
+    if library.is_answered(text, first)? || library.is_answered(&content(text), first)? {
         return Ok(false);
     }
     // What is asked for is here; what else is said of it, nobody knows, and it is told.

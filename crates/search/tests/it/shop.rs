@@ -126,3 +126,23 @@ async fn what_is_typed_is_completed_and_nothing_is_answered() {
         assert!(texts(nothing).await.is_empty(), "{nothing}");
     }
 }
+
+#[tokio::test]
+async fn how_something_is_asked_for_changes_nothing() {
+    let bottle = |name: &str| json!({"@type": "Product", "@id": name, "name": name, "offers": {"price": 20}});
+    let (_folder, built) =
+        shop_of(["Harbour Gin", "Navy Yard Gin", "Old Rum", "Ballyduff Whiskey"].map(bottle).into_iter());
+    for asked in [
+        "gin",
+        "I'm looking for a gin",
+        "I am looking for a gin, please",
+        "we're looking for some gin",
+        "could you find me a gin?",
+        "ich suche einen Gin",
+        "je cherche un gin",
+        "estoy buscando un gin",
+    ] {
+        let found = told(&built, asked, clicked(&[], None)).await;
+        assert_eq!(found.total, Some(2), "{asked}");
+    }
+}
