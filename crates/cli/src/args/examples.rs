@@ -99,7 +99,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("admin end-session", &["admin sessions    # names them", "admin end-session NAME"]),
     ("admin end-contract", &["admin contracts    # names them", "admin end-contract NAME"]),
     ("admin chats", &["admin chats --dir mysite"]),
-    ("admin rotate-key", &["admin rotate-key --reason 'it was on a lost disk'"]),
+    ("admin rotate-key", &["admin rotate-key --reason \"the disk was lost\""]),
     ("admin answer", &["admin queue    # names the questions", "admin answer ID accepted"]),
 ];
 
