@@ -1,7 +1,7 @@
 //! Limits of the amounts that items state themselves, by the words that were learnt from them: "at least 3 rooms",
 //! "mileage under 50,000 km".
 
-use forecourt_vocabulary::WordClass;
+use forecourt_vocabulary::{Unit, WordClass};
 
 use crate::ages;
 use crate::amount::{Comparison, Span};
@@ -95,6 +95,12 @@ fn led_by_name(reader: &Reader<'_>, at: usize) -> Option<(StatedAmount, Vec<usiz
     let mut stated = StatedAmount::read(reader, end)
         .or_else(|| led(&[WordClass::Article]))
         .or_else(|| led(&[WordClass::Article, WordClass::LimitLead]))?;
+    // "A room for four": how many it is for, and not how many rooms.
+    let counts = || named.iter().all(|(property, _)| reader.aids.learnt.get(*property).is_count);
+    let of_people = stated.span.amount.unit == Some(Unit::Person) || (stated.unit.is_none() && counts());
+    if of_people && reader.class(end, WordClass::For).is_some() {
+        return None;
+    }
     if let Some((is_least, _)) = compared.filter(|_| stated.span.comparison == Comparison::Bare) {
         let value = Some(stated.span.amount.value);
         let (from, to) = if is_least { (value, None) } else { (None, value) };

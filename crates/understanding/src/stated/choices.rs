@@ -97,6 +97,13 @@ fn seats_are_room_for_people_and_parts_of_a_hundred_are_measured() {
     for text in ["Platz für 7 Personen", "a car for 7 people", "para 7 personas"] {
         assert_eq!(fields(text, &MeasuredNumbers(&[]), &[("Sitzplätze", WHOLE)]), ["Sitzplätze"], "{text}");
     }
+    // For how many a room is says nothing of how many rooms there are.
+    let rooms = [("Room", WHOLE)];
+    for text in ["a room for four people", "hotel room for 4", "ein Room für zwei Personen", "rooms for two"] {
+        assert_ne!(fields(text, &MeasuredNumbers(&[]), &rooms), ["Room"], "{text}");
+    }
+    assert_eq!(fields("at least 4 rooms", &MeasuredNumbers(&[]), &rooms), ["Room"]);
+    assert_eq!(fields("warranty for 5 years", &MeasuredNumbers(&[]), &[("Warranty.year", WHOLE)]), ["Warranty.year"]);
     let cocoa = [("Cocoa content.percent", BROKEN)];
     for text in ["at least 70 % cocoa content", "cocoa content over 70", "mindestens 70 Prozent"] {
         assert_eq!(fields(text, &MeasuredNumbers(&[]), &cocoa), ["Cocoa content.percent"], "{text}");
