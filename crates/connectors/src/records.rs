@@ -24,7 +24,7 @@ pub(crate) struct AskedQuestion {
 }
 
 /// One thing that was sent.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SentItem {
     /// A message of this id.
