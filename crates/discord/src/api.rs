@@ -21,8 +21,13 @@ use crate::limits::WAIT_IN_PLACE_MAX;
 /// The longest that is waited where Discord does not say.
 const WAIT_UNSAID: Duration = Duration::from_secs(30);
 /// The form that Discord wants of whoever calls it.
-const AGENT: HeaderValue =
-    HeaderValue::from_static(concat!("DiscordBot (https://example.com/forecourt, ", env!("CARGO_PKG_VERSION"), ")"));
+const AGENT: HeaderValue = HeaderValue::from_static(concat!(
+    "DiscordBot (",
+    env!("CARGO_PKG_REPOSITORY"),
+    ", ",
+    env!("CARGO_PKG_VERSION"),
+    ")"
+));
 /// Hosts of the files of messages.
 const FILE_HOSTS: [&str; 2] = ["cdn.discordapp.com", "media.discordapp.net"];
 /// The host of the gateway.
