@@ -11,36 +11,8 @@ use forecourt_testkit::{
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
+use crate::chat_agents::{CLUB, SLOW};
 use crate::support::{Deployment, FREE_PORTS, Served, within};
-
-/// Takes its time, and begins anew when its daemon is lost.
-const SLOW: &str = r#"
-handle = "slow"
-name = "Slow"
-on_lost = "restart"
-
-[backend]
-kind = "script"
-
-[[backend.rule]]
-text = ".*"
-events = [{ text = "Well. " }, { wait_ms = 4000 }, { text = "Done." }]
-"#;
-
-/// Answers who agreed.
-const CLUB: &str = r#"
-handle = "club"
-name = "Club"
-
-[backend]
-kind = "echo"
-
-[[policy.rules]]
-kind = "require_consent"
-text = "I will not tell anybody."
-message = "Please agree."
-translations = { de = { message = "Bitte stimmen Sie zu." } }
-"#;
 
 const PATH: &str = "/connectors/discord/kitchen";
 const CHANNEL: &str = "50";

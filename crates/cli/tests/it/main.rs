@@ -37,6 +37,7 @@
 //! | `catalog` | `catalog diff`: what changed, what breaks, and exit codes |
 //! | `openapi` | `import openapi` and `export openapi` |
 //! | `pipes` | standard output that nobody reads, and what exit codes mean |
+//! | `chat_agents` | agents that are asked over several chats |
 //! | `slack` | agents in Slack: mentions, refusals, edits, files, a daemon that is killed |
 //! | `telegram` | the same in Telegram |
 //! | `matrix` | the same in Matrix, on a real homeserver |
@@ -97,6 +98,7 @@ mod browser;
 mod card_page;
 mod catalog;
 mod certificates;
+mod chat_agents;
 mod conform;
 mod conformance;
 mod connect;

@@ -6,6 +6,7 @@ mod failing;
 use forecourt_testkit::{SYNAPSE_NAME, SYNAPSE_SECRET, Synapse, SynapseApplication, free_port};
 use serde_json::{Value, json};
 
+use crate::chat_agents::{CLUB, SLOW};
 use crate::scripts::{RunningScript, client_script, library};
 use crate::support::{Deployment, Served, within};
 
@@ -13,35 +14,6 @@ const AS_TOKEN: &str = "as-0123456789abcdef0123456789abcdef";
 const HS_TOKEN: &str = "hs-0123456789abcdef0123456789abcdef";
 const PATH: &str = "/connectors/matrix/kitchen";
 const BOT: &str = "@kitchen:demo.test";
-
-/// Takes its time, and begins anew when its daemon is lost.
-const SLOW: &str = r#"
-handle = "slow"
-name = "Slow"
-on_lost = "restart"
-
-[backend]
-kind = "script"
-
-[[backend.rule]]
-text = ".*"
-events = [{ text = "Well. " }, { wait_ms = 4000 }, { text = "Done." }]
-"#;
-
-/// Answers who agreed.
-const CLUB: &str = r#"
-handle = "club"
-name = "Club"
-
-[backend]
-kind = "echo"
-
-[[policy.rules]]
-kind = "require_consent"
-text = "I will not tell anybody."
-message = "Please agree."
-translations = { de = { message = "Bitte stimmen Sie zu." } }
-"#;
 
 /// A homeserver with people, and a deployment that is its application service.
 struct Town {

@@ -7,36 +7,8 @@ use forecourt_testkit::{SLACK_SECRET, SLACK_TOKEN, SlackDouble, SlackMessage, sl
 use serde_json::{Value, json};
 
 use crate::admin::{TOKEN as OPERATOR_TOKEN, api};
+use crate::chat_agents::{CLUB, SLOW};
 use crate::support::{Deployment, FREE_PORTS, Served, within};
-
-/// Takes its time, and begins anew when its daemon is lost.
-const SLOW: &str = r#"
-handle = "slow"
-name = "Slow"
-on_lost = "restart"
-
-[backend]
-kind = "script"
-
-[[backend.rule]]
-text = ".*"
-events = [{ text = "Well. " }, { wait_ms = 4000 }, { text = "Done." }]
-"#;
-
-/// Answers who agreed.
-const CLUB: &str = r#"
-handle = "club"
-name = "Club"
-
-[backend]
-kind = "echo"
-
-[[policy.rules]]
-kind = "require_consent"
-text = "I will not tell anybody."
-message = "Please agree."
-translations = { de = { message = "Bitte stimmen Sie zu." } }
-"#;
 
 /// Wants everybody to sign in with it first.
 const DOOR: &str = r#"

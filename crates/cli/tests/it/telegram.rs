@@ -4,25 +4,11 @@
 use forecourt_testkit::{TELEGRAM_BOT, TELEGRAM_TOKEN, TelegramDouble, TelegramMessage};
 use serde_json::{Value, json};
 
+use crate::chat_agents::CLUB;
 use crate::support::{Deployment, FREE_PORTS, Served, within};
 
 const SECRET: &str = "a-secret-of-the-webhook";
 const PATH: &str = "/connectors/telegram/kitchen";
-
-/// Answers who agreed.
-const CLUB: &str = r#"
-handle = "club"
-name = "Club"
-
-[backend]
-kind = "echo"
-
-[[policy.rules]]
-kind = "require_consent"
-text = "I will not tell anybody."
-message = "Please agree."
-translations = { de = { message = "Bitte stimmen Sie zu." } }
-"#;
 
 /// A bot, and a deployment whose agents it stands for.
 struct Chats {
