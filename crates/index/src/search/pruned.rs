@@ -1,0 +1,361 @@
+//! The best documents of clauses without a look at those that can't be among them (MaxScore). The search engine prunes
+//! where every clause is one term; where one is the best of several names, it would score each document that has any.
+//!
+//! A name adds no more than what its terms are worth in the best of texts. Lists whose names together add no more than
+//! the threshold lead to no document by themselves: they are asked about documents to which the others lead, and only as
+//! long as these may still reach it. Scores are those of the search engine to the bit, summed in the order of clauses.
+
+use std::sync::Arc;
+
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::index::SegmentReader;
+use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::query::Bm25StatisticsProvider;
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, DocSet, TERMINATED, Term};
+
+use super::scored::{ScoredClause, ScoredName, ScoredTerm};
+use crate::index::Snapshot;
+
+/// The parameters of BM25, as the search engine has them.
+const K1: f32 = 1.2;
+const B: f32 = 0.75;
+/// How far sums in another order may stray from each other, as a factor.
+const ROUNDED: f32 = 1.000_01;
+
+/// What the length of a text takes from its words, by the number as which the length is kept.
+type Lengths = Arc<[f32; 256]>;
+
+/// Clauses with what each of their terms is worth in an index.
+pub(super) struct WeightedClauses<'q> {
+    clauses: Vec<Vec<WeightedName<'q>>>,
+}
+
+struct WeightedName<'q> {
+    terms: Vec<WeightedTerm<'q>>,
+    is_whole: bool,
+}
+
+struct WeightedTerm<'q> {
+    term: &'q Term,
+    weight: f32,
+    lengths: Lengths,
+}
+
+impl<'q> WeightedClauses<'q> {
+    /// Fails when the index can't be read.
+    pub(super) fn of(snapshot: &Snapshot, clauses: &'q [ScoredClause]) -> tantivy::Result<Self> {
+        let documents = snapshot.total_num_docs()?;
+        let mut known: Vec<(Field, Lengths)> = Vec::new();
+        let mut term = |ScoredTerm { term, worth }: &'q ScoredTerm| -> tantivy::Result<WeightedTerm<'q>> {
+            let field = term.field();
+            let lengths = match known.iter().find(|(other, _)| *other == field) {
+                Some((_, lengths)) => lengths.clone(),
+                None => {
+                    let lengths = lengths(snapshot.total_num_tokens(field)? as f32 / documents as f32);
+                    known.push((field, lengths.clone()));
+                    lengths
+                }
+            };
+            let with = Bm25StatisticsProvider::doc_freq(snapshot, term)?;
+            let rarity = (documents.saturating_sub(with) as f32 + 0.5) / (with as f32 + 0.5);
+            Ok(WeightedTerm { term, weight: (1.0 + rarity).ln() * (1.0 + K1) * worth, lengths })
+        };
+        let mut name = |ScoredName { terms, is_whole }: &'q ScoredName| -> tantivy::Result<WeightedName<'q>> {
+            Ok(WeightedName {
+                terms: terms.iter().map(&mut term).collect::<tantivy::Result<_>>()?,
+                is_whole: *is_whole,
+            })
+        };
+        let clauses = clauses.iter().map(|clause| clause.names.iter().map(&mut name).collect());
+        Ok(Self { clauses: clauses.collect::<tantivy::Result<_>>()? })
+    }
+
+    /// The same at the beginning of a segment. Fails when that can't be read.
+    pub(super) fn open(&self, reader: &SegmentReader) -> tantivy::Result<SegmentClauses> {
+        let clause = |names: &Vec<WeightedName<'_>>| -> tantivy::Result<Vec<Name>> {
+            let names: tantivy::Result<Vec<Option<Name>>> = names.iter().map(|name| Name::open(name, reader)).collect();
+            let mut names: Vec<Name> = names?.into_iter().flatten().collect();
+            names.sort_by(|one, other| other.most.total_cmp(&one.most));
+            Ok(names)
+        };
+        let clauses: Vec<Vec<Name>> = self.clauses.iter().map(clause).collect::<tantivy::Result<_>>()?;
+        let most = |at: usize| clauses[at].first().map_or(0.0, |name| name.most);
+        let mut order: Vec<usize> = (0..clauses.len()).collect();
+        order.sort_by(|one, other| most(*other).total_cmp(&most(*one)));
+        // What each clause and those behind it in that order add at most.
+        let mut rests: Vec<f32> = order.iter().map(|at| most(*at)).collect();
+        for at in (1..rests.len()).rev() {
+            rests[at - 1] += rests[at];
+        }
+        let scores = vec![None; clauses.len()];
+        Ok(SegmentClauses { clauses, order, rests, scores })
+    }
+}
+
+fn lengths(average: f32) -> Lengths {
+    Arc::new(std::array::from_fn(|id| {
+        let length = FieldNormReader::id_to_fieldnorm(u8::try_from(id).unwrap_or(u8::MAX)) as f32;
+        K1 * (1.0 - B + B * length / average)
+    }))
+}
+
+/// The clauses in one segment: they go forward only.
+#[derive(Clone)]
+pub(super) struct SegmentClauses {
+    /// The names that the segment has, of each clause the one that may add most first.
+    clauses: Vec<Vec<Name>>,
+    /// The clauses, the one that may add most first.
+    order: Vec<usize>,
+    /// In that order, what each clause and those behind it add at most.
+    rests: Vec<f32>,
+    /// What each clause adds to the document that is looked at.
+    scores: Vec<Option<f32>>,
+}
+
+impl SegmentClauses {
+    /// The score of a document, which lies behind those that were asked for before. `None`: no clause has it.
+    pub(super) fn score(&mut self, doc: DocId) -> Option<f32> {
+        self.score_over(doc, f32::NEG_INFINITY)
+    }
+
+    /// The same. `None` as well where it is at most `threshold`, as far as that shows soon.
+    fn score_over(&mut self, doc: DocId, threshold: f32) -> Option<f32> {
+        let mut sum = 0.0;
+        self.scores.fill(None);
+        for (at, rest) in self.order.iter().zip(&self.rests) {
+            if (sum + rest) * ROUNDED <= threshold {
+                return None;
+            }
+            self.scores[*at] = best(&mut self.clauses[*at], doc);
+            sum += self.scores[*at].unwrap_or(0.0);
+        }
+        let found = self.scores.iter().flatten();
+        found.clone().next().is_some().then(|| found.fold(0.0, |sum, score| sum + score))
+    }
+
+    /// Shows every document whose score is over `threshold`, in order, with its score. `take` gives the next threshold,
+    /// which is no lower one.
+    pub(super) fn for_each_over(&mut self, mut threshold: f32, take: &mut dyn FnMut(DocId, f32) -> f32) {
+        let names =
+            self.clauses.iter().enumerate().flat_map(|(at, names)| (0..names.len()).map(move |name| (at, name)));
+        let mut lists: Vec<(usize, usize)> = names.collect();
+        lists.sort_by(|one, other| self.most(*one).total_cmp(&self.most(*other)));
+        // Lists in front of this one lead to no document; of each clause, what those add at most.
+        let (mut first, mut reached) = (0, vec![0.0_f32; self.clauses.len()]);
+        loop {
+            while let Some(list) = lists.get(first) {
+                let before = reached[list.0];
+                reached[list.0] = before.max(self.most(*list));
+                if reached.iter().sum::<f32>() * ROUNDED > threshold {
+                    reached[list.0] = before;
+                    break;
+                }
+                first += 1;
+            }
+            let docs = lists[first..].iter().map(|(at, name)| self.clauses[*at][*name].doc());
+            let Some(doc) = docs.min().filter(|doc| *doc != TERMINATED) else { return };
+            if let Some(score) = self.score_over(doc, threshold).filter(|score| *score > threshold) {
+                threshold = take(doc, score);
+            }
+            for (at, name) in &lists[first..] {
+                self.clauses[*at][*name].pass(doc);
+            }
+        }
+    }
+
+    fn most(&self, (clause, name): (usize, usize)) -> f32 {
+        self.clauses[clause][name].most
+    }
+}
+
+/// What the best of these names adds to a document.
+fn best(names: &mut [Name], doc: DocId) -> Option<f32> {
+    let mut best: Option<f32> = None;
+    for name in names {
+        if best.is_some_and(|best| best >= name.most * ROUNDED) {
+            break;
+        }
+        best = name.score(doc).into_iter().chain(best).reduce(f32::max);
+    }
+    best
+}
+
+/// A name in one segment.
+#[derive(Clone)]
+struct Name {
+    /// Of a whole name, the rarest term first.
+    terms: Vec<TermCursor>,
+    is_whole: bool,
+    /// What it adds at most.
+    most: f32,
+}
+
+#[derive(Clone)]
+struct TermCursor {
+    postings: SegmentPostings,
+    norms: FieldNormReader,
+    lengths: Lengths,
+    weight: f32,
+}
+
+impl Name {
+    /// `None`: no document of the segment has it.
+    fn open(name: &WeightedName<'_>, reader: &SegmentReader) -> tantivy::Result<Option<Self>> {
+        let mut terms = Vec::with_capacity(name.terms.len());
+        for WeightedTerm { term, weight, lengths } in &name.terms {
+            let index = reader.inverted_index(term.field())?;
+            let Some(postings) = index.read_postings(term, IndexRecordOption::WithFreqs)? else { continue };
+            let (norms, lengths) = (reader.get_fieldnorms_reader(term.field())?, lengths.clone());
+            terms.push(TermCursor { postings, norms, lengths, weight: *weight });
+        }
+        if terms.is_empty() || (name.is_whole && terms.len() < name.terms.len()) {
+            return Ok(None);
+        }
+        if name.is_whole {
+            terms.sort_by_key(|term| term.postings.doc_freq());
+        }
+        let most = terms.iter().map(|term| term.weight).sum();
+        Ok(Some(Self { terms, is_whole: name.is_whole, most }))
+    }
+
+    /// The next document that may have it.
+    fn doc(&self) -> DocId {
+        let mut docs = self.terms.iter().map(|term| term.postings.doc());
+        if self.is_whole { docs.next() } else { docs.min() }.unwrap_or(TERMINATED)
+    }
+
+    fn score(&mut self, doc: DocId) -> Option<f32> {
+        let mut sum: Option<f32> = None;
+        for term in &mut self.terms {
+            match term.is_at(doc) {
+                true => sum = Some(sum.unwrap_or(0.0) + term.score()),
+                false if self.is_whole => return None,
+                false => {}
+            }
+        }
+        sum
+    }
+
+    /// Goes on where it stands at a document.
+    fn pass(&mut self, doc: DocId) {
+        for term in &mut self.terms {
+            if term.postings.doc() == doc {
+                term.postings.advance();
+            }
+        }
+    }
+}
+
+impl TermCursor {
+    fn is_at(&mut self, doc: DocId) -> bool {
+        let at = self.postings.doc();
+        at == doc || (at < doc && self.postings.seek(doc) == doc)
+    }
+
+    fn score(&self) -> f32 {
+        let times = self.postings.term_freq() as f32;
+        let length = self.lengths[usize::from(self.norms.fieldnorm_id(self.postings.doc()))];
+        self.weight * (times / (times + length))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_retrieval::{Candidate, StoredEntry};
+    use forecourt_vocabulary::Vocabulary;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use serde_json::json;
+    use tantivy::query::{BooleanQuery, EnableScoring, Occur, Query};
+
+    use super::*;
+    use crate::analysis::LanguageAnalyzer;
+    use crate::index::{Overview, Reading, Statistics, Summary};
+
+    const WORDS: [&str; 6] = ["bread", "corn", "dill", "fig", "leek", "rice"];
+
+    fn text(words: &[usize]) -> String {
+        words.iter().map(|at| WORDS[*at]).collect::<Vec<_>>().join(" ")
+    }
+
+    /// An index of items with these texts.
+    fn snapshot(texts: &[Vec<usize>]) -> Snapshot {
+        let candidate = |(words, key): (&Vec<usize>, u64)| {
+            let item = json!({"@type": "Recipe", "name": "x", "description": text(words)}).to_string();
+            Candidate {
+                entry: StoredEntry { key, hash: key, origin: 0, words: 0, pairs: 0 },
+                id: key.to_string(),
+                item,
+            }
+        };
+        let found: Vec<Candidate> = texts.iter().zip(1..).map(candidate).collect();
+        let reading = Reading { vocabulary: &Vocabulary::shipped(), tongue: LanguageAnalyzer::ENGLISH };
+        let statistics = Statistics { documents: texts.len() as u64, ..Statistics::default() };
+        let (summary, overview) = (Summary::default(), Overview::default());
+        Snapshot::of_candidates(&found, reading, summary, statistics, overview).unwrap()
+    }
+
+    fn clause(snapshot: &Snapshot, names: &[(Vec<usize>, bool, u8)]) -> ScoredClause {
+        let term = |at: &usize, worth: u8| ScoredTerm {
+            term: Term::from_field_text(snapshot.fields.text, WORDS[*at]),
+            worth: f32::from(worth) / 4.0,
+        };
+        let name = |(words, is_whole, worth): &(Vec<usize>, bool, u8)| ScoredName {
+            terms: words.iter().map(|at| term(at, *worth)).collect(),
+            is_whole: *is_whole,
+        };
+        ScoredClause { names: names.iter().map(name).collect() }
+    }
+
+    /// What the search engine finds, without pruning.
+    fn by_engine(snapshot: &Snapshot, clauses: &[ScoredClause]) -> Vec<(DocId, f32)> {
+        let query = BooleanQuery::new(clauses.iter().map(|clause| (Occur::Should, clause.query())).collect());
+        let weight =
+            query.weight(EnableScoring::enabled_from_statistics_provider(snapshot, &snapshot.searcher)).unwrap();
+        let mut found = Vec::new();
+        weight.for_each(snapshot.searcher.segment_reader(0), &mut |doc, score| found.push((doc, score))).unwrap();
+        found
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn scores_are_those_of_the_search_engine_and_none_over_the_threshold_is_missed(
+            texts in vec(vec(0..WORDS.len(), 1..9), 1..200),
+            names in vec(vec((vec(0..WORDS.len(), 1..3), any::<bool>(), 1_u8..9), 1..4), 1..4),
+            wanted in 1_usize..9,
+        ) {
+            let snapshot = snapshot(&texts);
+            let clauses: Vec<ScoredClause> = names.iter().map(|names| clause(&snapshot, names)).collect();
+            let weighted = WeightedClauses::of(&snapshot, &clauses).unwrap();
+            let begin = weighted.open(snapshot.searcher.segment_reader(0)).unwrap();
+            let all = by_engine(&snapshot, &clauses);
+
+            let mut found = Vec::new();
+            begin.clone().for_each_over(f32::MIN, &mut |doc, score| {
+                found.push((doc, score));
+                f32::MIN
+            });
+            prop_assert_eq!(&found, &all);
+            let mut by_doc = begin.clone();
+            let each: Vec<(DocId, f32)> =
+                (0..texts.len() as DocId).filter_map(|doc| Some((doc, by_doc.score(doc)?))).collect();
+            prop_assert_eq!(&each, &all);
+
+            // The best few, with a threshold that rises.
+            let mut best: Vec<f32> = Vec::new();
+            begin.clone().for_each_over(f32::MIN, &mut |_, score| {
+                best.push(score);
+                best.sort_by(|one, other| other.total_cmp(one));
+                best.truncate(wanted);
+                best.get(wanted - 1).copied().unwrap_or(f32::MIN)
+            });
+            let mut scores: Vec<f32> = all.iter().map(|(_, score)| *score).collect();
+            scores.sort_by(|one, other| other.total_cmp(one));
+            scores.truncate(wanted);
+            prop_assert_eq!(best, scores);
+        }
+    }
+}
