@@ -1,7 +1,7 @@
 //! The best documents of clauses without a look at those that can't be among them (MaxScore). The search engine prunes
 //! where every clause is one term; where one is the best of several names, it would score each document that has any.
 //!
-//! A name adds no more than what its terms are worth in the best of texts. Lists whose names together add no more than
+//! A name adds no more than what its terms add to the best of texts, which is looked for once. Lists whose names together add no more than
 //! the threshold lead to no document by themselves: they are asked about documents to which the others lead, and only as
 //! long as these may still reach it. Scores are those of the search engine to the bit, summed in the order of clauses.
 
@@ -40,6 +40,8 @@ struct WeightedTerm<'q> {
     term: &'q Term,
     weight: f32,
     lengths: Lengths,
+    /// By segment, the part of the weight that it adds at most.
+    most: Arc<[f32]>,
 }
 
 impl<'q> WeightedClauses<'q> {
@@ -59,7 +61,8 @@ impl<'q> WeightedClauses<'q> {
             };
             let with = Bm25StatisticsProvider::doc_freq(snapshot, term)?;
             let rarity = (documents.saturating_sub(with) as f32 + 0.5) / (with as f32 + 0.5);
-            Ok(WeightedTerm { term, weight: (1.0 + rarity).ln() * (1.0 + K1) * worth, lengths })
+            let most = snapshot.best_part(term, || best_parts(snapshot, term, &lengths))?;
+            Ok(WeightedTerm { term, weight: (1.0 + rarity).ln() * (1.0 + K1) * worth, lengths, most })
         };
         let mut name = |ScoredName { terms, is_whole }: &'q ScoredName| -> tantivy::Result<WeightedName<'q>> {
             Ok(WeightedName {
@@ -72,9 +75,11 @@ impl<'q> WeightedClauses<'q> {
     }
 
     /// The same at the beginning of a segment. Fails when that can't be read.
-    pub(super) fn open(&self, reader: &SegmentReader) -> tantivy::Result<SegmentClauses> {
+    pub(super) fn open(&self, snapshot: &Snapshot, segment: usize) -> tantivy::Result<SegmentClauses> {
+        let reader = snapshot.searcher.segment_reader(segment as u32);
         let clause = |names: &Vec<WeightedName<'_>>| -> tantivy::Result<Vec<Name>> {
-            let names: tantivy::Result<Vec<Option<Name>>> = names.iter().map(|name| Name::open(name, reader)).collect();
+            let names: tantivy::Result<Vec<Option<Name>>> =
+                names.iter().map(|name| Name::open(name, reader, segment)).collect();
             let mut names: Vec<Name> = names?.into_iter().flatten().collect();
             names.sort_by(|one, other| other.most.total_cmp(&one.most));
             Ok(names)
@@ -123,12 +128,22 @@ impl SegmentClauses {
     fn score_over(&mut self, doc: DocId, threshold: f32) -> Option<f32> {
         let mut sum = 0.0;
         self.scores.fill(None);
-        for (at, rest) in self.order.iter().zip(&self.rests) {
-            if (sum + rest) * ROUNDED <= threshold {
-                return None;
+        for (step, at) in self.order.iter().enumerate() {
+            let behind = self.rests.get(step + 1).copied().unwrap_or(0.0);
+            let mut best: Option<f32> = None;
+            for name in &mut self.clauses[*at] {
+                // The names that are left add no more than this one may.
+                let most = best.map_or(name.most, |best| best.max(name.most));
+                if (sum + most + behind) * ROUNDED <= threshold {
+                    return None;
+                }
+                if best.is_some_and(|best| best >= name.most * ROUNDED) {
+                    break;
+                }
+                best = name.score(doc).into_iter().chain(best).reduce(f32::max);
             }
-            self.scores[*at] = best(&mut self.clauses[*at], doc);
-            sum += self.scores[*at].unwrap_or(0.0);
+            self.scores[*at] = best;
+            sum += best.unwrap_or(0.0);
         }
         let found = self.scores.iter().flatten();
         found.clone().next().is_some().then(|| found.fold(0.0, |sum, score| sum + score))
@@ -137,48 +152,54 @@ impl SegmentClauses {
     /// Shows every document whose score is over `threshold`, in order, with its score. `take` gives the next threshold,
     /// which is no lower one.
     pub(super) fn for_each_over(&mut self, mut threshold: f32, take: &mut dyn FnMut(DocId, f32) -> f32) {
-        let names =
-            self.clauses.iter().enumerate().flat_map(|(at, names)| (0..names.len()).map(move |name| (at, name)));
-        let mut lists: Vec<(usize, usize)> = names.collect();
-        lists.sort_by(|one, other| self.most(*one).total_cmp(&self.most(*other)));
-        // Lists in front of this one lead to no document; of each clause, what those add at most.
-        let (mut first, mut reached) = (0, vec![0.0_f32; self.clauses.len()]);
-        loop {
-            while let Some(list) = lists.get(first) {
-                let before = reached[list.0];
-                reached[list.0] = before.max(self.most(*list));
-                if reached.iter().sum::<f32>() * ROUNDED > threshold {
-                    reached[list.0] = before;
-                    break;
-                }
-                first += 1;
-            }
-            let docs = lists[first..].iter().map(|(at, name)| self.clauses[*at][*name].doc());
-            let Some(doc) = docs.min().filter(|doc| *doc != TERMINATED) else { return };
+        let mut lists = self.lists();
+        let mut reached = vec![0.0_f32; self.clauses.len()];
+        lists.drain(..passed(&lists, &mut reached, threshold));
+        while let Some(doc) = lists.iter().map(|list| list.doc).min().filter(|doc| *doc != TERMINATED) {
             if let Some(score) = self.score_over(doc, threshold).filter(|score| *score > threshold) {
                 threshold = take(doc, score);
+                lists.drain(..passed(&lists, &mut reached, threshold));
             }
-            for (at, name) in &lists[first..] {
-                self.clauses[*at][*name].pass(doc);
+            for list in lists.iter_mut().filter(|list| list.doc == doc) {
+                let name = &mut self.clauses[list.clause][list.name];
+                name.pass(doc);
+                list.doc = name.doc();
             }
         }
     }
 
-    fn most(&self, (clause, name): (usize, usize)) -> f32 {
-        self.clauses[clause][name].most
+    /// All names, those that may add least first.
+    fn lists(&self) -> Vec<List> {
+        let list = |clause: usize, (name, it): (usize, &Name)| List { doc: it.doc(), clause, name, most: it.most };
+        let of_clause = |(clause, names): (usize, &Vec<Name>)| -> Vec<List> {
+            names.iter().enumerate().map(|name| list(clause, name)).collect()
+        };
+        let mut lists: Vec<List> = self.clauses.iter().enumerate().flat_map(of_clause).collect();
+        lists.sort_by(|one, other| one.most.total_cmp(&other.most));
+        lists
     }
 }
 
-/// What the best of these names adds to a document.
-fn best(names: &mut [Name], doc: DocId) -> Option<f32> {
-    let mut best: Option<f32> = None;
-    for name in names {
-        if best.is_some_and(|best| best >= name.most * ROUNDED) {
-            break;
+/// A name whose documents are gone through, and where it stands.
+struct List {
+    doc: DocId,
+    clause: usize,
+    name: usize,
+    most: f32,
+}
+
+/// How many of the first of these lists lead to no document, together with those before: `reached` is what these add at most,
+/// by clause.
+fn passed(lists: &[List], reached: &mut [f32], threshold: f32) -> usize {
+    for (at, list) in lists.iter().enumerate() {
+        let before = reached[list.clause];
+        reached[list.clause] = before.max(list.most);
+        if reached.iter().sum::<f32>() * ROUNDED > threshold {
+            reached[list.clause] = before;
+            return at;
         }
-        best = name.score(doc).into_iter().chain(best).reduce(f32::max);
     }
-    best
+    lists.len()
 }
 
 /// A name in one segment.
@@ -201,13 +222,14 @@ struct TermCursor {
 
 impl Name {
     /// `None`: no document of the segment has it.
-    fn open(name: &WeightedName<'_>, reader: &SegmentReader) -> tantivy::Result<Option<Self>> {
-        let mut terms = Vec::with_capacity(name.terms.len());
-        for WeightedTerm { term, weight, lengths } in &name.terms {
+    fn open(name: &WeightedName<'_>, reader: &SegmentReader, segment: usize) -> tantivy::Result<Option<Self>> {
+        let (mut terms, mut most) = (Vec::with_capacity(name.terms.len()), 0.0);
+        for WeightedTerm { term, weight, lengths, most: part } in &name.terms {
             let index = reader.inverted_index(term.field())?;
             let Some(postings) = index.read_postings(term, IndexRecordOption::WithFreqs)? else { continue };
             let (norms, lengths) = (reader.get_fieldnorms_reader(term.field())?, lengths.clone());
             terms.push(TermCursor { postings, norms, lengths, weight: *weight });
+            most += weight * part.get(segment).copied().unwrap_or(1.0);
         }
         if terms.is_empty() || (name.is_whole && terms.len() < name.terms.len()) {
             return Ok(None);
@@ -215,7 +237,6 @@ impl Name {
         if name.is_whole {
             terms.sort_by_key(|term| term.postings.doc_freq());
         }
-        let most = terms.iter().map(|term| term.weight).sum();
         Ok(Some(Self { terms, is_whole: name.is_whole, most }))
     }
 
@@ -254,10 +275,29 @@ impl TermCursor {
     }
 
     fn score(&self) -> f32 {
-        let times = self.postings.term_freq() as f32;
-        let length = self.lengths[usize::from(self.norms.fieldnorm_id(self.postings.doc()))];
-        self.weight * (times / (times + length))
+        self.weight * part(&self.postings, &self.norms, &self.lengths)
     }
+}
+
+/// The part of its weight that a term adds to the document where its postings stand.
+fn part(postings: &SegmentPostings, norms: &FieldNormReader, lengths: &Lengths) -> f32 {
+    let times = postings.term_freq() as f32;
+    times / (times + lengths[usize::from(norms.fieldnorm_id(postings.doc()))])
+}
+
+/// The most of that, by segment. Looks at each document that has the term.
+fn best_parts(snapshot: &Snapshot, term: &Term, lengths: &Lengths) -> tantivy::Result<Arc<[f32]>> {
+    let best = |reader: &SegmentReader| -> tantivy::Result<f32> {
+        let index = reader.inverted_index(term.field())?;
+        let Some(mut postings) = index.read_postings(term, IndexRecordOption::WithFreqs)? else { return Ok(0.0) };
+        let (norms, mut best) = (reader.get_fieldnorms_reader(term.field())?, 0.0_f32);
+        while postings.doc() != TERMINATED {
+            best = best.max(part(&postings, &norms, lengths));
+            postings.advance();
+        }
+        Ok(best)
+    };
+    snapshot.searcher.segment_readers().iter().map(best).collect()
 }
 
 #[cfg(test)]
@@ -330,7 +370,7 @@ mod tests {
             let snapshot = snapshot(&texts);
             let clauses: Vec<ScoredClause> = names.iter().map(|names| clause(&snapshot, names)).collect();
             let weighted = WeightedClauses::of(&snapshot, &clauses).unwrap();
-            let begin = weighted.open(snapshot.searcher.segment_reader(0)).unwrap();
+            let begin = weighted.open(&snapshot, 0).unwrap();
             let all = by_engine(&snapshot, &clauses);
 
             let mut found = Vec::new();

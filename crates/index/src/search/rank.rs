@@ -54,7 +54,7 @@ pub(super) fn top(snapshot: &Snapshot, plan: &Plan, wanted: usize) -> Result<Vec
 /// As [`by_score`], where nothing limits the documents.
 fn by_clauses(snapshot: &Snapshot, clauses: &[ScoredClause], kinds: &Kinds, wanted: usize) -> Result<Vec<RankedDoc>> {
     let weighted = WeightedClauses::of(snapshot, clauses)?;
-    let segments = snapshot.searcher.segment_readers().iter().map(|reader| weighted.open(reader));
+    let segments = (0..snapshot.columns.len()).map(|segment| weighted.open(snapshot, segment));
     let mut segments = segments.collect::<tantivy::Result<Vec<SegmentClauses>>>()?;
     let mut best: Best<RankedDoc> = Best::of(wanted);
     let ranked = |segment, doc, score| {
