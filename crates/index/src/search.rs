@@ -41,6 +41,7 @@ mod subjects;
 mod terms;
 mod values;
 mod variant_tests;
+mod weighted;
 mod word_coverage;
 
 pub use adjustment::{Adjustment, Effect};

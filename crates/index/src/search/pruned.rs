@@ -1,109 +1,22 @@
 //! The best documents of clauses without a look at those that can't be among them (MaxScore). The search engine prunes
 //! where every clause is one term; where one is the best of several names, it would score each document that has any.
 //!
-//! A name adds no more than what its terms add to the best of texts, which is looked for once. Lists whose names together add no more than
-//! the threshold lead to no document by themselves: they are asked about documents to which the others lead, and only as
-//! long as these may still reach it. Scores are those of the search engine to the bit, summed in the order of clauses.
-
-use std::sync::Arc;
+//! A name adds no more than what its terms add to the best of texts, which is looked for once. Lists whose names together
+//! add no more than the threshold lead to no document by themselves: they are asked about documents to which the others
+//! lead, and only as long as these may still reach it. Scores are those of the search engine to the bit, summed in the
+//! order of clauses.
 
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::index::SegmentReader;
-use tantivy::postings::{Postings, SegmentPostings};
-use tantivy::query::Bm25StatisticsProvider;
-use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocId, DocSet, TERMINATED, Term};
+use tantivy::postings::SegmentPostings;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, DocSet, TERMINATED};
 
-use super::scored::{ScoredClause, ScoredName, ScoredTerm};
+use super::weighted::{Lengths, WeightedClauses, WeightedName, WeightedTerm, part};
 use crate::index::Snapshot;
 
-/// The parameters of BM25, as the search engine has them.
-const K1: f32 = 1.2;
-const B: f32 = 0.75;
 /// How far sums in another order may stray from each other, as a factor.
 const ROUNDED: f32 = 1.000_01;
-
-/// What the length of a text takes from its words, by the number as which the length is kept.
-type Lengths = Arc<[f32; 256]>;
-
-/// Clauses with what each of their terms is worth in an index.
-pub(super) struct WeightedClauses<'q> {
-    clauses: Vec<Vec<WeightedName<'q>>>,
-}
-
-struct WeightedName<'q> {
-    terms: Vec<WeightedTerm<'q>>,
-    is_whole: bool,
-}
-
-struct WeightedTerm<'q> {
-    term: &'q Term,
-    weight: f32,
-    lengths: Lengths,
-    /// By segment, the part of the weight that it adds at most.
-    most: Arc<[f32]>,
-}
-
-impl<'q> WeightedClauses<'q> {
-    /// Fails when the index can't be read.
-    pub(super) fn of(snapshot: &Snapshot, clauses: &'q [ScoredClause]) -> tantivy::Result<Self> {
-        let documents = snapshot.total_num_docs()?;
-        let mut known: Vec<(Field, Lengths)> = Vec::new();
-        let mut term = |ScoredTerm { term, worth }: &'q ScoredTerm| -> tantivy::Result<WeightedTerm<'q>> {
-            let field = term.field();
-            let lengths = match known.iter().find(|(other, _)| *other == field) {
-                Some((_, lengths)) => lengths.clone(),
-                None => {
-                    let lengths = lengths(snapshot.total_num_tokens(field)? as f32 / documents as f32);
-                    known.push((field, lengths.clone()));
-                    lengths
-                }
-            };
-            let with = Bm25StatisticsProvider::doc_freq(snapshot, term)?;
-            let rarity = (documents.saturating_sub(with) as f32 + 0.5) / (with as f32 + 0.5);
-            let most = snapshot.best_part(term, || best_parts(snapshot, term, &lengths))?;
-            Ok(WeightedTerm { term, weight: (1.0 + rarity).ln() * (1.0 + K1) * worth, lengths, most })
-        };
-        let mut name = |ScoredName { terms, is_whole }: &'q ScoredName| -> tantivy::Result<WeightedName<'q>> {
-            Ok(WeightedName {
-                terms: terms.iter().map(&mut term).collect::<tantivy::Result<_>>()?,
-                is_whole: *is_whole,
-            })
-        };
-        let clauses = clauses.iter().map(|clause| clause.names.iter().map(&mut name).collect());
-        Ok(Self { clauses: clauses.collect::<tantivy::Result<_>>()? })
-    }
-
-    /// The same at the beginning of a segment. Fails when that can't be read.
-    pub(super) fn open(&self, snapshot: &Snapshot, segment: usize) -> tantivy::Result<SegmentClauses> {
-        let reader = snapshot.searcher.segment_reader(segment as u32);
-        let clause = |names: &Vec<WeightedName<'_>>| -> tantivy::Result<Vec<Name>> {
-            let names: tantivy::Result<Vec<Option<Name>>> =
-                names.iter().map(|name| Name::open(name, reader, segment)).collect();
-            let mut names: Vec<Name> = names?.into_iter().flatten().collect();
-            names.sort_by(|one, other| other.most.total_cmp(&one.most));
-            Ok(names)
-        };
-        let clauses: Vec<Vec<Name>> = self.clauses.iter().map(clause).collect::<tantivy::Result<_>>()?;
-        let most = |at: usize| clauses[at].first().map_or(0.0, |name| name.most);
-        let mut order: Vec<usize> = (0..clauses.len()).collect();
-        order.sort_by(|one, other| most(*other).total_cmp(&most(*one)));
-        // What each clause and those behind it in that order add at most.
-        let mut rests: Vec<f32> = order.iter().map(|at| most(*at)).collect();
-        for at in (1..rests.len()).rev() {
-            rests[at - 1] += rests[at];
-        }
-        let scores = vec![None; clauses.len()];
-        Ok(SegmentClauses { clauses, order, rests, scores })
-    }
-}
-
-fn lengths(average: f32) -> Lengths {
-    Arc::new(std::array::from_fn(|id| {
-        let length = FieldNormReader::id_to_fieldnorm(u8::try_from(id).unwrap_or(u8::MAX)) as f32;
-        K1 * (1.0 - B + B * length / average)
-    }))
-}
 
 /// The clauses in one segment: they go forward only.
 #[derive(Clone)]
@@ -119,6 +32,29 @@ pub(super) struct SegmentClauses {
 }
 
 impl SegmentClauses {
+    /// At the beginning of a segment. Fails when that can't be read.
+    pub(super) fn open(weighted: &WeightedClauses<'_>, snapshot: &Snapshot, segment: usize) -> tantivy::Result<Self> {
+        let reader = snapshot.searcher.segment_reader(segment as u32);
+        let clause = |names: &Vec<WeightedName<'_>>| -> tantivy::Result<Vec<Name>> {
+            let names: tantivy::Result<Vec<Option<Name>>> =
+                names.iter().map(|name| Name::open(name, reader, segment)).collect();
+            let mut names: Vec<Name> = names?.into_iter().flatten().collect();
+            names.sort_by(|one, other| other.most.total_cmp(&one.most));
+            Ok(names)
+        };
+        let clauses: Vec<Vec<Name>> = weighted.clauses.iter().map(clause).collect::<tantivy::Result<_>>()?;
+        let most = |at: usize| clauses[at].first().map_or(0.0, |name| name.most);
+        let mut order: Vec<usize> = (0..clauses.len()).collect();
+        order.sort_by(|one, other| most(*other).total_cmp(&most(*one)));
+        // What each clause and those behind it in that order add at most.
+        let mut rests: Vec<f32> = order.iter().map(|at| most(*at)).collect();
+        for at in (1..rests.len()).rev() {
+            rests[at - 1] += rests[at];
+        }
+        let scores = vec![None; clauses.len()];
+        Ok(Self { clauses, order, rests, scores })
+    }
+
     /// The score of a document, which lies behind those that were asked for before. `None`: no clause has it.
     pub(super) fn score(&mut self, doc: DocId) -> Option<f32> {
         self.score_over(doc, f32::NEG_INFINITY)
@@ -279,27 +215,6 @@ impl TermCursor {
     }
 }
 
-/// The part of its weight that a term adds to the document where its postings stand.
-fn part(postings: &SegmentPostings, norms: &FieldNormReader, lengths: &Lengths) -> f32 {
-    let times = postings.term_freq() as f32;
-    times / (times + lengths[usize::from(norms.fieldnorm_id(postings.doc()))])
-}
-
-/// The most of that, by segment. Looks at each document that has the term.
-fn best_parts(snapshot: &Snapshot, term: &Term, lengths: &Lengths) -> tantivy::Result<Arc<[f32]>> {
-    let best = |reader: &SegmentReader| -> tantivy::Result<f32> {
-        let index = reader.inverted_index(term.field())?;
-        let Some(mut postings) = index.read_postings(term, IndexRecordOption::WithFreqs)? else { return Ok(0.0) };
-        let (norms, mut best) = (reader.get_fieldnorms_reader(term.field())?, 0.0_f32);
-        while postings.doc() != TERMINATED {
-            best = best.max(part(&postings, &norms, lengths));
-            postings.advance();
-        }
-        Ok(best)
-    };
-    snapshot.searcher.segment_readers().iter().map(best).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use forecourt_retrieval::{Candidate, StoredEntry};
@@ -307,8 +222,10 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
     use serde_json::json;
+    use tantivy::Term;
     use tantivy::query::{BooleanQuery, EnableScoring, Occur, Query};
 
+    use super::super::scored::{ScoredClause, ScoredName, ScoredTerm};
     use super::*;
     use crate::analysis::LanguageAnalyzer;
     use crate::index::{Overview, Reading, Statistics, Summary};
@@ -370,7 +287,7 @@ mod tests {
             let snapshot = snapshot(&texts);
             let clauses: Vec<ScoredClause> = names.iter().map(|names| clause(&snapshot, names)).collect();
             let weighted = WeightedClauses::of(&snapshot, &clauses).unwrap();
-            let begin = weighted.open(&snapshot, 0).unwrap();
+            let begin = SegmentClauses::open(&weighted, &snapshot, 0).unwrap();
             let all = by_engine(&snapshot, &clauses);
 
             let mut found = Vec::new();

@@ -9,8 +9,9 @@ use tantivy::{DocAddress, Order};
 
 use super::kinds::Kinds;
 use super::plan::Plan;
-use super::pruned::{SegmentClauses, WeightedClauses};
+use super::pruned::SegmentClauses;
 use super::scored::ScoredClause;
+use super::weighted::WeightedClauses;
 use crate::best::Best;
 use crate::columns::KEY;
 use crate::error::Result;
@@ -54,7 +55,7 @@ pub(super) fn top(snapshot: &Snapshot, plan: &Plan, wanted: usize) -> Result<Vec
 /// As [`by_score`], where nothing limits the documents.
 fn by_clauses(snapshot: &Snapshot, clauses: &[ScoredClause], kinds: &Kinds, wanted: usize) -> Result<Vec<RankedDoc>> {
     let weighted = WeightedClauses::of(snapshot, clauses)?;
-    let segments = (0..snapshot.columns.len()).map(|segment| weighted.open(snapshot, segment));
+    let segments = (0..snapshot.columns.len()).map(|segment| SegmentClauses::open(&weighted, snapshot, segment));
     let mut segments = segments.collect::<tantivy::Result<Vec<SegmentClauses>>>()?;
     let mut best: Best<RankedDoc> = Best::of(wanted);
     let ranked = |segment, doc, score| {
