@@ -88,54 +88,83 @@ impl SegmentClauses {
     /// Shows every document whose score is over `threshold`, in order, with its score. `take` gives the next threshold,
     /// which is no lower one.
     pub(super) fn for_each_over(&mut self, mut threshold: f32, take: &mut dyn FnMut(DocId, f32) -> f32) {
-        let mut lists = self.lists();
-        let mut reached = vec![0.0_f32; self.clauses.len()];
-        lists.drain(..passed(&lists, &mut reached, threshold));
-        while let Some(doc) = lists.iter().map(|list| list.doc).min().filter(|doc| *doc != TERMINATED) {
-            if let Some(score) = self.score_over(doc, threshold).filter(|score| *score > threshold) {
+        let mut lists = Lists::of(&self.clauses);
+        lists.pass_over(threshold);
+        while let Some(doc) = lists.docs.iter().copied().min().filter(|doc| *doc != TERMINATED) {
+            let is_near = lists.most_of(doc) * ROUNDED > threshold;
+            let score = if is_near { self.score_over(doc, threshold) } else { None };
+            lists.go_on(doc, &mut self.clauses);
+            if let Some(score) = score.filter(|score| *score > threshold) {
                 threshold = take(doc, score);
-                lists.drain(..passed(&lists, &mut reached, threshold));
-            }
-            for list in lists.iter_mut().filter(|list| list.doc == doc) {
-                let name = &mut self.clauses[list.clause][list.name];
-                name.pass(doc);
-                list.doc = name.doc();
+                lists.pass_over(threshold);
             }
         }
     }
-
-    /// All names, those that may add least first.
-    fn lists(&self) -> Vec<List> {
-        let list = |clause: usize, (name, it): (usize, &Name)| List { doc: it.doc(), clause, name, most: it.most };
-        let of_clause = |(clause, names): (usize, &Vec<Name>)| -> Vec<List> {
-            names.iter().enumerate().map(|name| list(clause, name)).collect()
-        };
-        let mut lists: Vec<List> = self.clauses.iter().enumerate().flat_map(of_clause).collect();
-        lists.sort_by(|one, other| one.most.total_cmp(&other.most));
-        lists
-    }
 }
 
-/// A name whose documents are gone through, and where it stands.
+/// The names whose documents are gone through, those that may add least first.
+struct Lists {
+    /// The document at which each stands.
+    docs: Vec<DocId>,
+    names: Vec<List>,
+    /// What the names before these, which lead to no document, add at most: by clause.
+    reached: Vec<f32>,
+    /// The same with the names of one document.
+    here: Vec<f32>,
+}
+
+/// The place of a name among those of the clauses, and what it adds at most.
 struct List {
-    doc: DocId,
     clause: usize,
     name: usize,
     most: f32,
 }
 
-/// How many of the first of these lists lead to no document, together with those before: `reached` is what these add at most,
-/// by clause.
-fn passed(lists: &[List], reached: &mut [f32], threshold: f32) -> usize {
-    for (at, list) in lists.iter().enumerate() {
-        let before = reached[list.clause];
-        reached[list.clause] = before.max(list.most);
-        if reached.iter().sum::<f32>() * ROUNDED > threshold {
-            reached[list.clause] = before;
-            return at;
+impl Lists {
+    fn of(clauses: &[Vec<Name>]) -> Self {
+        let of_clause = |(clause, names): (usize, &Vec<Name>)| -> Vec<List> {
+            names.iter().enumerate().map(|(name, it)| List { clause, name, most: it.most }).collect()
+        };
+        let mut names: Vec<List> = clauses.iter().enumerate().flat_map(of_clause).collect();
+        names.sort_by(|one, other| one.most.total_cmp(&other.most));
+        let docs = names.iter().map(|list| clauses[list.clause][list.name].doc()).collect();
+        Self { docs, names, reached: vec![0.0; clauses.len()], here: vec![0.0; clauses.len()] }
+    }
+
+    /// Drops the first names as long as they, together with those before, reach no threshold.
+    fn pass_over(&mut self, threshold: f32) {
+        let mut passed = 0;
+        for list in &self.names {
+            let before = self.reached[list.clause];
+            self.reached[list.clause] = before.max(list.most);
+            if self.reached.iter().sum::<f32>() * ROUNDED > threshold {
+                self.reached[list.clause] = before;
+                break;
+            }
+            passed += 1;
+        }
+        self.names.drain(..passed);
+        self.docs.drain(..passed);
+    }
+
+    /// What a document has at most, by the names that stand at it and those that were dropped.
+    fn most_of(&mut self, doc: DocId) -> f32 {
+        self.here.copy_from_slice(&self.reached);
+        for (list, _) in self.names.iter().zip(&self.docs).filter(|(_, at)| **at == doc) {
+            let here = &mut self.here[list.clause];
+            *here = here.max(list.most);
+        }
+        self.here.iter().sum()
+    }
+
+    /// Moves the names on that stand at a document.
+    fn go_on(&mut self, doc: DocId, clauses: &mut [Vec<Name>]) {
+        for (list, at) in self.names.iter().zip(&mut self.docs).filter(|(_, at)| **at == doc) {
+            let name = &mut clauses[list.clause][list.name];
+            name.pass(doc);
+            *at = name.doc();
         }
     }
-    lists.len()
 }
 
 /// A name in one segment.
