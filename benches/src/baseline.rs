@@ -1,7 +1,6 @@
 //! Small honest servers that do the same work with nothing around it.
 
 mod agtp;
-mod ask;
 
 pub(crate) use agtp::ANSWER;
 
@@ -13,6 +12,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::response::sse::{Event, Sse};
 use axum::routing::get;
+use bench_baseline::ask;
 use futures::Stream;
 use tokio::net::TcpListener;
 

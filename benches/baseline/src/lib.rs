@@ -2,6 +2,9 @@
 //! those of instructions compare with.
 
 pub mod a2a;
+pub mod ask;
+pub mod bare;
+pub mod items;
 pub mod mcp;
 pub mod proxy;
 pub mod rest;

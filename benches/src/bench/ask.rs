@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
+use bench_baseline::bare::Bare;
+use bench_baseline::items::Pantry;
 use serde_json::{Value, json};
 
-use super::search::bare::Bare;
-use super::search::items::Pantry;
 use crate::arm::{Arm, OPEN_LIMITS, binary};
 use crate::cpu;
 use crate::load::{self, Asked};
@@ -58,7 +58,7 @@ fn with(run: &Run, count: u64) -> anyhow::Result<()> {
 /// Loads what an earlier run has not.
 fn fill(folder: &Path, items: &Path, count: u64) -> anyhow::Result<()> {
     let mut bare = Bare::open(folder)?;
-    if bare.len() == count { Ok(()) } else { bare.load(items) }
+    if bare.count() == count { Ok(()) } else { bare.load(items) }
 }
 
 /// A deployment of one agent over the items, indexed.

@@ -1,7 +1,5 @@
 //! Search by words, top ten as markdown, against tantivy alone; and what loading and opening cost.
 
-pub(crate) mod bare;
-pub(super) mod items;
 mod ours;
 
 use std::path::{Path, PathBuf};
@@ -9,12 +7,12 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, anyhow, ensure};
+use bench_baseline::bare::Bare;
+use bench_baseline::items::Pantry;
 
 use crate::cpu;
 use crate::report::{judge, median, shuffled};
 use crate::run::Run;
-use bare::Bare;
-use items::Pantry;
 use ours::Ours;
 
 const SMALL: u64 = 100_000;
@@ -109,7 +107,7 @@ fn beside() -> anyhow::Result<PathBuf> {
 
 fn is_loaded(folder: &Path, count: u64) -> anyhow::Result<bool> {
     let ours = Ours::new(folder)?;
-    Ok(ours.indexing()?.items() == count && Bare::open(&folder.join("bare"))?.len() == count)
+    Ok(ours.indexing()?.items() == count && Bare::open(&folder.join("bare"))?.count() == count)
 }
 
 /// Items for each second of CPU.

@@ -62,6 +62,6 @@ pub use pushed::{FollowedItem, FollowedRevision, PushedDocument, PushedItem};
 pub use report::{KindCount, LoadProgress, Progress, Report};
 pub use search::{
     Adjustment, Completion, Correction, Diagnosis, Effect, ExplainedHit, Facet, Facets, Hit, LimitVerdict,
-    MatchedConstraint, Query, RankBy, WordCoverage,
+    MatchedConstraint, Query, RankBy, RankedHits, WordCoverage,
 };
 pub use summary::{SummaryWish, summary};

@@ -27,17 +27,21 @@ mod plan;
 mod position;
 mod predicate;
 mod probe;
+mod pruned;
 mod query;
 mod query_words;
 mod range;
 mod rank;
+mod ranked_hits;
 mod scope;
+mod scored;
 mod snippet;
 mod spelling;
 mod subjects;
 mod terms;
 mod values;
 mod variant_tests;
+mod weighted;
 mod word_coverage;
 
 pub use adjustment::{Adjustment, Effect};
@@ -57,6 +61,7 @@ pub(crate) use one_variant::limit_predicates;
 pub(crate) use plan::tongues;
 pub(crate) use probe::{Probe, parts};
 pub use query::Query;
+pub use ranked_hits::RankedHits;
 pub(crate) use scope::Scope;
 pub use spelling::Correction;
 pub(crate) use terms::knows_all;
@@ -91,22 +96,6 @@ pub enum RankBy {
     /// Both rankings put together. Without a model, words alone.
     #[default]
     Both,
-}
-
-/// Searches one snapshot.
-pub(crate) fn search(
-    snapshot: &Snapshot,
-    model: Option<&Model>,
-    query: &Query,
-    by: RankBy,
-    default: LanguageAnalyzer,
-) -> Result<Vec<Hit>> {
-    let Some(page) = found(snapshot, model, query, by, default)? else { return Ok(Vec::new()) };
-    let hit = |(at, ranked)| {
-        let hit = hit::read(snapshot, ranked, query, &page.plan)?;
-        Ok(Hit { is_pinned: at < page.pinned, ..hit })
-    };
-    page.documents.iter().enumerate().map(hit).collect()
 }
 
 /// The words of a query that no item has, and what is looked for instead.

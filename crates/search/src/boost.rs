@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use forecourt_index::{Error, Hit, Library, Query};
+use forecourt_index::{Error, Hit, Library, Query, RankedHits};
 use forecourt_understanding::{AGES, Filter, Test};
 use forecourt_vocabulary::PropertyTable;
 use serde_json::Value;
 
-use crate::head_noun::HeadNoun;
+use crate::head_noun::{BESIDE_WORTH, HeadNoun};
 use crate::limits::LEANING_ITEMS_MAX;
 use crate::unwanted::unwanted_later;
 
@@ -27,29 +27,28 @@ pub(super) fn search(
 ) -> Result<Vec<Hit>, Error> {
     // An order that the question asks for (`the cheapest`) is not changed by what is known of the caller.
     let leans = !leanings.is_empty() && query.order.is_none();
-    let head = HeadNoun::of(library, &query.text).filter(|_| query.order.is_none());
     if query.offset >= LEANING_ITEMS_MAX {
         return library.search(query);
     }
-    let is_first = query.offset == 0;
     let age = asked_age(&query.filters).filter(|_| query.order.is_none());
-    if is_first && !leans && unwanted.is_empty() && age.is_none() {
-        let page = library.search(query)?;
-        let called = HeadNoun::among(library, &query.text, &page).filter(|_| query.order.is_none());
-        if head.as_ref().is_none_or(|head| !head.has_others(&page))
-            && called.is_none_or(|called| !called.tells_apart(&page))
-        {
-            return Ok(page);
-        }
-    }
     let end = query.offset + query.limit;
     // From the first item on, whichever page is asked for: else an item could be on two pages or on none.
-    let all = library.search(&Query { offset: 0, limit: end.max(LEANING_ITEMS_MAX), ..query.clone() })?;
+    let ranked = library.ranked(Query { offset: 0, limit: end.max(LEANING_ITEMS_MAX), ..query.clone() })?;
+    let mut all = ranked.read(0..query.limit)?;
     // By the first page, for the same reason.
-    let head = head.filter(|head| head.has_others(&all[..all.len().min(query.limit)]));
-    let called = HeadNoun::among(library, &query.text, &all[..all.len().min(query.limit)]);
-    let page = &all[..all.len().min(query.limit)];
-    let called = called.filter(|called| query.order.is_none() && called.tells_apart(page));
+    let names = HeadNoun::ends(library, &query.text).filter(|_| query.order.is_none());
+    let head = names.as_ref().map(|(last, _)| last).filter(|head| head.has_others(&all));
+    let called = names.as_ref().and_then(|(last, first)| [last, first].into_iter().find(|head| head.calls(&all)));
+    let called = called.filter(|called| called.tells_apart(&all));
+    let by_names = head.is_some() || called.is_some();
+    let is_more = leans || !unwanted.is_empty() || age.is_some() || ranked.pinned() > 0;
+    if !is_more && by_names && end <= LEANING_ITEMS_MAX {
+        let all = beside_later(&ranked, all, head, called, end)?;
+        return Ok(told(&ranked, all.into_iter().skip(query.offset).take(query.limit)));
+    }
+    if is_more || by_names || query.offset > 0 {
+        all.extend(ranked.read(query.limit..usize::MAX)?);
+    }
     let mut all = if leans { lean(all, leanings) } else { all };
     if let Some(called) = called {
         let (pinned, first) = (pinned(&all), all.len().min(LEANING_ITEMS_MAX));
@@ -68,7 +67,58 @@ pub(super) fn search(
         let pinned = pinned(&all);
         unwanted_later(&mut all[pinned..], unwanted, query.order.is_some(), library.vocabulary());
     }
-    Ok(all.into_iter().skip(query.offset).take(query.limit).collect())
+    Ok(told(&ranked, all.into_iter().skip(query.offset).take(query.limit)))
+}
+
+/// Hits with what their texts say about the query.
+fn told(ranked: &RankedHits, hits: impl Iterator<Item = Hit>) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = hits.collect();
+    hits.iter_mut().for_each(|hit| ranked.tell(hit));
+    hits
+}
+
+/// Items that are read together, where the first of them do not tell which come first.
+const READ_ON: usize = 5;
+
+/// A hit, and what it counts as part of its score by what it is called, and by what it is.
+type Weighed = (Hit, [f32; 2]);
+
+/// The first `end` hits, at least, where those come later that are not `called` so, and those that are only for what the
+/// question names, where something is sorted in as it. As many are read as may be among these: to read one costs more than
+/// to rank all. `all` are the first ones.
+fn beside_later(
+    ranked: &RankedHits,
+    all: Vec<Hit>,
+    head: Option<&HeadNoun>,
+    called: Option<&HeadNoun>,
+    end: usize,
+) -> Result<Vec<Hit>, Error> {
+    let later = |is_later: bool| if is_later { BESIDE_WORTH } else { 1.0 };
+    let weigh = |hit: Hit| -> Weighed {
+        let by_call = later(called.is_some_and(|called| !called.is_mentioned(&hit)));
+        let by_head = later(head.is_some_and(|head| head.is_beside(&hit)));
+        (hit, [by_call, by_head])
+    };
+    let mut all: Vec<Weighed> = all.into_iter().map(weigh).collect();
+    let mut has_kind = false;
+    let mut looked_at = 0;
+    while let Some(next) = ranked.score(all.len()) {
+        has_kind |= head.is_some_and(|head| all[looked_at..].iter().any(|(hit, _)| head.is_kind_of(hit)));
+        looked_at = all.len();
+        // Nothing behind counts more than the next one at its best.
+        let sure = all.iter().filter(|(hit, worths)| hit.score * worths[0] * worths[1] > next).count();
+        if sure >= end && (has_kind || head.is_none()) {
+            break;
+        }
+        all.extend(ranked.read(all.len()..all.len() + READ_ON)?.into_iter().map(weigh));
+    }
+    has_kind |= head.is_some_and(|head| all[looked_at..].iter().any(|(hit, _)| head.is_kind_of(hit)));
+    let orders = [called.is_some(), has_kind];
+    for at in (0..orders.len()).filter(|at| orders[*at]) {
+        all.iter_mut().for_each(|(hit, worths)| hit.score *= worths[at]);
+        all.sort_by(|(a, _), (b, _)| b.score.total_cmp(&a.score));
+    }
+    Ok(all.into_iter().map(|(hit, _)| hit).collect())
 }
 
 /// What a thing counts that is for much younger people, or does not say from which age on it is, as part of its score.

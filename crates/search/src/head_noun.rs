@@ -1,9 +1,11 @@
 //! What a thing is, by the head of what it is called: a dog leash is a leash, and no dog. Where something is what a question
 //! names, things for it come later.
 
+use forecourt_core::LazyJson;
 use forecourt_index::{Hit, Library};
 use forecourt_loaders::item::SECTION;
-use forecourt_vocabulary::{LANGUAGES, folded};
+use forecourt_vocabulary::{LANGUAGES, folded, folded_letters};
+use memchr::memmem;
 use serde_json::Value;
 
 use super::name_role::{is_head_first, is_same, segments};
@@ -11,12 +13,14 @@ use super::name_role::{is_head_first, is_same, segments};
 /// Properties that say of what kind a thing is, in words of the site's own.
 pub(super) const KINDS: [&str; 5] = ["category", "recipeCategory", "genre", "bodyType", "additionalType"];
 /// What a thing counts that is only for what was asked for, as part of its score.
-const BESIDE_WORTH: f32 = 0.5;
+pub(super) const BESIDE_WORTH: f32 = 0.5;
 
 /// What a question names, by its own word and by others for the same.
 pub(super) struct HeadNoun {
     /// Names, each with its head last: of several words, all have to be there.
     names: Vec<Vec<String>>,
+    /// The letters that each word of a name has in each of its forms.
+    roots: Vec<Vec<String>>,
     is_one_word: bool,
 }
 
@@ -28,13 +32,24 @@ impl HeadNoun {
         Some(Self::named(library, own, &first))
     }
 
+    /// The heads of a question by its last word and by its first one, which is the head in other languages. `None`: it
+    /// has no words.
+    pub(super) fn ends(library: &Library, text: &str) -> Option<(Self, Self)> {
+        let first = segments(text).into_iter().find(|segment| !segment.is_empty())?;
+        let [last, begin] = [first.last()?, first.first()?].map(String::clone);
+        Some((Self::named(library, last, &first), Self::named(library, begin, &first)))
+    }
+
     /// The word of a question by which one of these is called: its head, else the word that it begins with, which is the
     /// head in other languages. `None`: nothing is called by either.
     pub(super) fn among(library: &Library, text: &str, hits: &[Hit]) -> Option<Self> {
-        let first = segments(text).into_iter().find(|segment| !segment.is_empty())?;
-        let ends = [first.last()?, first.first()?].map(String::clone);
-        let heads = ends.into_iter().map(|own| Self::named(library, own, &first));
-        heads.into_iter().find(|head| hits.iter().any(|hit| head.is_called(hit)))
+        let (last, first) = Self::ends(library, text)?;
+        [last, first].into_iter().find(|head| head.calls(hits))
+    }
+
+    /// Whether one of these is called by it.
+    pub(super) fn calls(&self, hits: &[Hit]) -> bool {
+        hits.iter().any(|hit| self.is_called(hit))
     }
 
     fn named(library: &Library, own: String, first: &[String]) -> Self {
@@ -49,12 +64,14 @@ impl HeadNoun {
         names.retain(|name| !name.is_empty());
         names.sort_unstable();
         names.dedup();
-        Self { names, is_one_word: first.len() == 1 }
+        let roots = |name: &Vec<String>| name.iter().map(|word| root(&folded(word)).to_owned()).collect();
+        Self { roots: names.iter().map(roots).collect(), names, is_one_word: first.len() == 1 }
     }
 
     /// Whether a thing is called by the word, whatever else it is called, or sorted in by it.
     fn is_called(&self, hit: &Hit) -> bool {
-        kinds(hit).chain([hit.name.as_str()]).any(|name| segments(name).iter().flatten().any(|word| self.says(word)))
+        let is_called = |name: &str| segments(name).iter().flatten().any(|word| self.says(word));
+        is_called(&hit.name) || kinds(hit).any(is_called)
     }
 
     /// Whether a word of a name is the head of what is named, or a part of it or a compound ends with that.
@@ -65,13 +82,11 @@ impl HeadNoun {
 
     /// Whether some text of a thing has the word, or another name of what it names, in whichever form.
     pub(super) fn is_mentioned(&self, hit: &Hit) -> bool {
-        if self.is_called(hit) {
-            return true;
-        }
-        // Once for all names: items may be long, and this is asked of each hit of a page.
-        let text = folded(&hit.item.to_string());
-        let has = |word: &String| text.contains(root(&folded(word)));
-        self.names.iter().any(|name| name.iter().all(has))
+        // Once for all names: items may be long, and this is asked of each hit of a page. What it is called is mostly in its
+        // text, too.
+        let text = folded_text(&hit.item);
+        let has = |root: &String| memmem::find(text.as_bytes(), root.as_bytes()).is_some();
+        self.roots.iter().any(|name| name.iter().all(has)) || self.is_called(hit)
     }
 
     /// Whether the first part of a thing's name has the word, which says what it is, or it is sorted in by the word: a gift
@@ -83,9 +98,8 @@ impl HeadNoun {
 
     /// Whether something has the word in its name, and something else nowhere.
     pub(super) fn tells_apart(&self, hits: &[Hit]) -> bool {
-        let are_things = hits.iter().all(|hit| hit.item.get(SECTION).is_none());
         let is_named = |hit: &Hit| segments(&hit.name).iter().flatten().any(|word| self.says(word));
-        are_things && hits.iter().any(is_named) && hits.iter().any(|hit| !self.is_mentioned(hit))
+        are_things(hits) && hits.iter().any(is_named) && hits.iter().any(|hit| !self.is_mentioned(hit))
     }
 
     /// Lets things come later that have the word nowhere.
@@ -113,15 +127,16 @@ impl HeadNoun {
 
     /// Whether things for what is named are among these.
     pub(super) fn has_others(&self, hits: &[Hit]) -> bool {
-        let are_things = hits.iter().all(|hit| hit.item.get(SECTION).is_none());
-        are_things && hits.iter().any(|hit| self.is_beside(hit))
+        are_things(hits) && hits.iter().any(|hit| self.is_beside(hit))
     }
 
     /// Whether a thing is called by the word, and is something else.
-    fn is_beside(&self, hit: &Hit) -> bool {
+    pub(super) fn is_beside(&self, hit: &Hit) -> bool {
         let heads = || self.names.iter().filter_map(|name| name.last());
         let has_word = |name: &str| segments(name).iter().flatten().any(|word| heads().any(|head| is_same(head, word)));
-        !self.is_it(hit) && kinds(hit).chain([hit.name.as_str()]).any(has_word)
+        // By the name first, for which nothing has to be looked up in the item.
+        let is_head = self.is_head(&segments(&hit.name));
+        !is_head && !self.is_kind_of(hit) && (has_word(&hit.name) || kinds(hit).any(has_word))
     }
 
     /// Whether the head of a name is the word. Behind it stand sizes and the names of models.
@@ -148,6 +163,17 @@ impl HeadNoun {
         }
         hits.sort_by(|a, b| b.score.total_cmp(&a.score));
     }
+}
+
+/// Whether none of these is a section of a document.
+fn are_things(hits: &[Hit]) -> bool {
+    !hits.iter().any(|hit| hit.item.has_member(SECTION))
+}
+
+/// All that an item says as one text. The text that it is stored as says the same, unless letters are spelled with escapes.
+fn folded_text(item: &LazyJson) -> String {
+    let stored = item.text().filter(|text| !["\\u", "\\/"].iter().any(|escape| text.contains(escape)));
+    stored.map_or_else(|| folded(&item.to_string()), folded_letters)
 }
 
 /// Letters of a word, without accents, that it has in each of its forms.

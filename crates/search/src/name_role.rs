@@ -1,7 +1,7 @@
 //! What a word is in the names of items: what a thing is ("soup"), or what describes it ("chicken"). It tells whether a
 //! single word goes on with a question or begins another, in any domain: nothing is known but the names.
 
-use forecourt_vocabulary::folded;
+use forecourt_vocabulary::folded_word;
 
 use super::request::ItemLookup;
 
@@ -65,11 +65,25 @@ pub(super) fn head(words: &str, language: &str) -> Option<String> {
 
 /// Whether two words are the same, in the singular or the plural.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
-    let (one, other) = (folded(one), folded(other));
-    let (short, long) = if one.len() <= other.len() { (&one, &other) } else { (&other, &one) };
+    if begin_otherwise(one, other) {
+        return false;
+    }
+    let (one, other) = (&*folded_word(one), &*folded_word(other));
+    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     one == other
         || ["s", "es", "n", "en", "e"].iter().any(|end| long.strip_suffix(end) == Some(short))
         || matches!((short.strip_suffix('y'), long.strip_suffix("ies")), (Some(a), Some(b)) if a == b)
+}
+
+/// Whether two words have other first letters, which words that are the same have in common: what nearly all pairs of
+/// words fail, at once. A shorter one may be no more than an ending.
+fn begin_otherwise(one: &str, other: &str) -> bool {
+    match (one.as_bytes(), other.as_bytes()) {
+        ([one, _, ..], [other, _, ..]) if one.is_ascii_alphanumeric() && other.is_ascii_alphanumeric() => {
+            !one.eq_ignore_ascii_case(other)
+        }
+        _ => false,
+    }
 }
 
 pub(super) fn is_head_first(language: &str) -> bool {
@@ -139,5 +153,6 @@ mod tests {
             assert!(is_same(one, other) && is_same(other, one), "{one} {other}");
         }
         assert!(!is_same("bread", "breakfast") && !is_same("soup", "soap"));
+        assert!(is_same("y", "ies") && is_same("", "s") && !is_same("ay", "bies"));
     }
 }

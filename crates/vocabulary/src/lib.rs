@@ -61,7 +61,7 @@ mod words;
 pub use absent::thing_key;
 pub use class::{Area, Class, Diet, ItemKind, ItemProperty, ItemValue, ValueArea};
 pub use conversation::{ConversationPhrases, ItemPosition, ItemReference, OffTopic, Replacement};
-pub use fold::folded;
+pub use fold::{folded, folded_letters, folded_word};
 pub use holiday::{YearDay, YearlyDays};
 pub use item::{ClassJudge, ItemClasses, PhraseClasses};
 pub use language::{PhraseMeaning, QuestionLexicon};

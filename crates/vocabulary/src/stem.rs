@@ -1,6 +1,8 @@
 //! Words brought to their stems, by which the words of questions and of groups of synonyms are compared: "Jacken" and
 //! "Jacke" are one word.
 
+use std::cell::RefCell;
+
 use frostem::{Algorithm, Stemmer};
 
 use crate::fold::folded;
@@ -24,6 +26,49 @@ pub(crate) fn stem(word: &str, language: usize) -> Option<String> {
     if TIES[language].contains(&word) {
         return None;
     }
+    if word.len() > KEPT_BYTES_MAX {
+        return Some(work_out(word, language));
+    }
+    KEPT.with_borrow_mut(|kept| {
+        kept.resize_with(KEPT_MAX, KeptStem::default);
+        let KeptStem { word: known, language: of, stem } = &mut kept[place(word, language)];
+        if known != word || *of != language {
+            *stem = work_out(word, language);
+            known.clear();
+            known.push_str(word);
+            *of = language;
+        }
+        Some(stem.clone())
+    })
+}
+
+/// Stems that a thread remembers, a place for each hash of a word: a question is read several times in each language, and
+/// each part of each of its words is looked at for a German compound.
+const KEPT_MAX: usize = 512;
+/// Bytes of a word whose stem is remembered.
+const KEPT_BYTES_MAX: usize = 32;
+
+thread_local! {
+    static KEPT: RefCell<Vec<KeptStem>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The last word of a place, and its stem.
+#[derive(Default)]
+struct KeptStem {
+    /// Empty: there was none. The empty word is its own stem.
+    word: String,
+    language: usize,
+    stem: String,
+}
+
+/// FNV-1a, of which the high bits are mixed best.
+fn place(word: &str, language: usize) -> usize {
+    let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    let hash = word.bytes().fold(0x811c_9dc5 ^ language as u32, step);
+    (hash ^ (hash >> 15)) as usize % KEPT_MAX
+}
+
+fn work_out(word: &str, language: usize) -> String {
     let stemmer = Stemmer::new(STEMMERS[language]);
     let mut stem = stemmer.stem(word).into_owned();
     let is_german = LANGUAGES[language] == "de";
@@ -38,7 +83,7 @@ pub(crate) fn stem(word: &str, language: usize) -> Option<String> {
     {
         stem.pop();
     }
-    Some(stem)
+    stem
 }
 
 /// Whether a German stem, behind which an ending was taken away, ends in an `s` that the stemmer takes for one too: that of
@@ -101,6 +146,24 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_stem_that_is_remembered_is_that_of_its_word_and_language() {
+        let words: Vec<String> = (0..=KEPT_MAX).map(|n| format!("jacken{n}es")).collect();
+        for _ in 0..2 {
+            for (word, language) in words.iter().flat_map(|word| (0..LANGUAGES.len()).map(move |of| (word, of))) {
+                assert_eq!(stem(word, language), Some(work_out(word, language)), "{word} {language}");
+            }
+        }
+        assert_eq!(KEPT.with_borrow(Vec::len), KEPT_MAX);
+        for bytes in [KEPT_BYTES_MAX, KEPT_BYTES_MAX + 1] {
+            let word = "x".repeat(bytes);
+            stem(&word, 0);
+            let is_kept = KEPT.with_borrow(|kept| kept[place(&word, 0)].word == word);
+            assert_eq!(is_kept, bytes == KEPT_BYTES_MAX);
+        }
+        assert_eq!((stem("", 0), stem("the", 0)), (Some(String::new()), None));
+    }
 
     #[test]
     fn forms_of_a_word_are_one_phrase() {

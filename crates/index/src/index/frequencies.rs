@@ -1,5 +1,5 @@
-//! A cache of how many documents have a term: a question asks that of each of its words several times, and questions
-//! have words in common. The numbers of a snapshot do not change.
+//! A cache of what is counted of a term, such as how many documents have it: a question asks that of each of its words
+//! several times, and questions have words in common. The numbers of a snapshot do not change.
 
 use std::collections::HashMap;
 
@@ -9,23 +9,27 @@ use tantivy::Term;
 use crate::limits::FREQUENCIES_KEPT;
 
 /// The numbers of one snapshot.
-#[derive(Default)]
-pub(super) struct Frequencies(Mutex<Generations>);
+pub(super) struct TermNumbers<T>(Mutex<Generations<T>>);
 
-/// The terms that were looked up lately, and those of the time before.
-#[derive(Default)]
-struct Generations {
-    new: HashMap<Term, u64>,
-    old: HashMap<Term, u64>,
+impl<T> Default for TermNumbers<T> {
+    fn default() -> Self {
+        Self(Mutex::new(Generations { new: HashMap::new(), old: HashMap::new() }))
+    }
 }
 
-impl Frequencies {
+/// The terms that were looked up lately, and those of the time before.
+struct Generations<T> {
+    new: HashMap<Term, T>,
+    old: HashMap<Term, T>,
+}
+
+impl<T: Clone> TermNumbers<T> {
     /// The number of a term; `count` finds one that is not remembered.
-    pub(super) fn of<E>(&self, term: &Term, count: impl FnOnce() -> Result<u64, E>) -> Result<u64, E> {
+    pub(super) fn of<E>(&self, term: &Term, count: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         {
             let kept = self.0.lock();
             if let Some(known) = kept.new.get(term).or_else(|| kept.old.get(term)) {
-                return Ok(*known);
+                return Ok(known.clone());
             }
         }
         // Counting reads dictionaries, so the lock is not held. Two callers may count the same term and find the same.
@@ -34,7 +38,7 @@ impl Frequencies {
         if kept.new.len() >= FREQUENCIES_KEPT {
             kept.old = std::mem::take(&mut kept.new);
         }
-        kept.new.insert(term.clone(), found);
+        kept.new.insert(term.clone(), found.clone());
         Ok(found)
     }
 }
@@ -49,7 +53,7 @@ mod tests {
 
     #[test]
     fn numbers_are_found_once_and_kept_up_to_the_bound() {
-        let kept = Frequencies::default();
+        let kept = TermNumbers::default();
         let term = |n: usize| Term::from_field_u64(Field::from_field_id(0), n as u64);
         let ask = |n: usize, found: u64| kept.of::<Infallible>(&term(n), || Ok(found)).unwrap();
         assert_eq!((ask(0, 7), ask(0, 8)), (7, 7));

@@ -11,7 +11,7 @@ use tantivy::{DocAddress, DocId, DocSet, Searcher, TERMINATED, Term};
 
 use super::commit::Summary;
 use super::folder::Folder;
-use super::frequencies::Frequencies;
+use super::frequencies::TermNumbers;
 use super::sample::Sample;
 use super::schema::{Fields, number_column, schema};
 use super::statistics::Statistics;
@@ -36,7 +36,8 @@ pub(crate) struct Snapshot {
     /// What words of items and of questions mean.
     pub(crate) vocabulary: Arc<Vocabulary>,
     overview: Overview,
-    frequencies: Frequencies,
+    frequencies: TermNumbers<u64>,
+    best_parts: TermNumbers<Arc<[f32]>>,
     term_docs: TermDocsCache,
     /// The numbers of all items. `None`: this has all of them.
     statistics: Option<Statistics>,
@@ -80,7 +81,7 @@ impl Snapshot {
         let variants = searcher.segment_readers().iter().map(|reader| reader.fast_fields().u64(VARIANTS));
         let variants = variants.collect::<Result<Vec<_>, _>>()?;
         let (fields, vocabulary) = (schema().1, Arc::clone(vocabulary));
-        let (frequencies, term_docs) = (Frequencies::default(), TermDocsCache::default());
+        let (frequencies, best_parts) = (TermNumbers::default(), TermNumbers::default());
         Ok(Self {
             searcher,
             fields,
@@ -91,7 +92,8 @@ impl Snapshot {
             vocabulary,
             overview,
             frequencies,
-            term_docs,
+            best_parts,
+            term_docs: TermDocsCache::default(),
             statistics,
         })
     }
@@ -192,6 +194,15 @@ impl Snapshot {
             }
         }
         Ok(None)
+    }
+
+    /// By segment, the part of its weight that a term adds to a score at most; `find` looks for what is not remembered.
+    pub(crate) fn best_part(
+        &self,
+        term: &Term,
+        find: impl FnOnce() -> tantivy::Result<Arc<[f32]>>,
+    ) -> tantivy::Result<Arc<[f32]>> {
+        self.best_parts.of(term, find)
     }
 
     /// How many items have a stem among their words.

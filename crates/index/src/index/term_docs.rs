@@ -74,6 +74,30 @@ impl SegmentDocs {
         }
     }
 
+    /// How many documents have the term.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Self::Few(docs) => docs.len(),
+            Self::Many(bits) => bits.iter().map(|word| word.count_ones() as usize).sum(),
+        }
+    }
+
+    /// Shows the documents that have the term, in order.
+    pub(crate) fn for_each(&self, mut take: impl FnMut(DocId)) {
+        match self {
+            Self::Few(docs) => docs.iter().copied().for_each(take),
+            Self::Many(bits) => {
+                for (word, at) in bits.iter().zip((0..).step_by(64)) {
+                    let mut left = *word;
+                    while left != 0 {
+                        take(at + left.trailing_zeros());
+                        left &= left - 1;
+                    }
+                }
+            }
+        }
+    }
+
     fn bytes(&self) -> usize {
         match self {
             Self::Few(docs) => size_of_val(docs.as_slice()),
@@ -147,6 +171,12 @@ mod tests {
         for (doc, of_few, of_many) in [(3, true, true), (64, true, true), (65, false, false), (900, true, false)] {
             assert_eq!((few.has(doc), many.has(doc)), (of_few, of_many), "{doc}");
         }
+        let all = |docs: &SegmentDocs| {
+            let mut all = Vec::new();
+            docs.for_each(|doc| all.push(doc));
+            (all, docs.count())
+        };
+        assert_eq!((all(&few), all(&many)), ((vec![3, 64, 900], 3), (vec![3, 64], 2)));
     }
 
     #[test]

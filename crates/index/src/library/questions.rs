@@ -16,9 +16,9 @@ use crate::limits::{ENGINE_COUNTED_MAX, LEFT_OUT_MAX};
 use crate::promise::Promise;
 use crate::proposals::{UnansweredQuestion, proposals};
 use crate::search::{
-    Correction, Diagnosis, ExplainedHit, Facets, Hit, Query, RankBy, Scope, WordCoverage, corrections,
+    Correction, Diagnosis, ExplainedHit, Facets, Hit, Query, RankBy, RankedHits, Scope, WordCoverage, corrections,
     counted_left_out, diagnose, explain, facets, has_property, is_answered, keeps_words, knows_all, left_out,
-    names_lacking_kind, nearest, says, says_all, search, word_coverage,
+    names_lacking_kind, nearest, says, says_all, word_coverage,
 };
 
 impl Library {
@@ -30,7 +30,13 @@ impl Library {
 
     /// As [`Library::search`], by words or by meaning alone, so that each can be measured.
     pub fn search_by(&self, query: &Query, by: RankBy) -> Result<Vec<Hit>> {
-        search(&*self.view(query)?, self.model.as_deref(), query, by, self.tongue)
+        let (view, model) = (self.view(query)?, self.model.as_deref());
+        RankedHits::of(view, model, query.clone(), by, self.tongue)?.whole()
+    }
+
+    /// The same hits, of which each is read when it is asked for.
+    pub fn ranked(&self, query: Query) -> Result<RankedHits> {
+        RankedHits::of(self.view(&query)?, self.model.as_deref(), query, RankBy::Both, self.tongue)
     }
 
     /// The best items for a query as [`Library::search`] ranks them, with what their places come from.

@@ -38,7 +38,7 @@ pub(super) fn adjust(snapshot: &Snapshot, query: &Query, plan: &Plan, ranked: &m
     let mut worths = vec![1.0_f32; first];
     if sells {
         for (worth, one) in worths.iter_mut().zip(ranked.iter()) {
-            if is_sold_out(snapshot, query, plan, one)? {
+            if is_sold_out(snapshot, plan, one)? {
                 *worth *= SOLD_OUT_WORTH;
             }
         }
@@ -59,14 +59,11 @@ pub(super) fn adjust(snapshot: &Snapshot, query: &Query, plan: &Plan, ranked: &m
 }
 
 /// Whether a document, or the variant of it that is told, is sold out.
-fn is_sold_out(snapshot: &Snapshot, query: &Query, plan: &Plan, one: &RankedDoc) -> Result<bool> {
+fn is_sold_out(snapshot: &Snapshot, plan: &Plan, one: &RankedDoc) -> Result<bool> {
     match variant_tests::column(snapshot, one.address).is_empty() {
         true => Ok(snapshot.term_docs(&snapshot.sold_out())?.has(one.address)),
         // Which variant it is, the words of the question decide, too.
-        false => {
-            let bare = Query { items_only: true, ..query.clone() };
-            Ok(facts::is_sold_out(&hit::read(snapshot, one, &bare, plan)?.item))
-        }
+        false => Ok(facts::is_sold_out(&hit::read(snapshot, one, plan)?.item)),
     }
 }
 
@@ -151,7 +148,7 @@ pub(super) fn explain(
 ) -> Result<Vec<String>> {
     let one = RankedDoc { score: 0.0, key, address };
     let mut told = Vec::new();
-    if query.sold_out_later && snapshot.sells_out() && is_sold_out(snapshot, query, plan, &one)? {
+    if query.sold_out_later && snapshot.sells_out() && is_sold_out(snapshot, plan, &one)? {
         told.push(format!("sold out: its score counts {SOLD_OUT_WORTH} times"));
     }
     for rule in query.adjustments.iter().filter(|_| query.order.is_none()) {

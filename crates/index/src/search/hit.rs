@@ -56,11 +56,11 @@ pub struct MatchedConstraint {
     pub unwanted: Vec<ClassLimit>,
 }
 
-/// Reads a document from the store and makes a hit of it.
-pub(super) fn read(snapshot: &Snapshot, ranked: &RankedDoc, query: &Query, plan: &Plan) -> Result<Hit> {
+/// Reads a document from the store and makes a hit of it, of which nothing is told yet.
+pub(super) fn read(snapshot: &Snapshot, ranked: &RankedDoc, plan: &Plan) -> Result<Hit> {
     let StoredItem { id, name, url, item } = snapshot.stored(ranked.address)?;
     let (item, url) = as_asked(snapshot, ranked, plan, item, url);
-    let hit = Hit {
+    Ok(Hit {
         score: ranked.score,
         id,
         name,
@@ -70,14 +70,14 @@ pub(super) fn read(snapshot: &Snapshot, ranked: &RankedDoc, query: &Query, plan:
         item,
         // Told by the place in the whole list, which is not known here.
         is_pinned: false,
-    };
-    if query.items_only {
-        return Ok(hit);
-    }
-    let snippet =
+    })
+}
+
+/// Adds what the text of a hit says about a query, and how it satisfies that.
+pub(super) fn tell(hit: &mut Hit, query: &Query, plan: &Plan) {
+    hit.snippet =
         item::prose(&hit.item).map(|prose| snippet(prose, &plan.words.stems(), plan.tongue)).unwrap_or_default();
-    let matched = query.filters.iter().map(|filter| matched(&hit.item, filter, plan.tongue)).collect();
-    Ok(Hit { snippet, matched, ..hit })
+    hit.matched = query.filters.iter().map(|filter| matched(&hit.item, filter, plan.tongue)).collect();
 }
 
 /// The item and its link, with what the variant says that was asked for.

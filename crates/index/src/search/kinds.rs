@@ -177,6 +177,25 @@ impl<'q> SegmentWord<'q> {
 }
 
 impl SegmentKinds<'_> {
+    /// The documents that lack no word and are of a kind, in order.
+    pub(super) fn whole(&self) -> Vec<DocId> {
+        // Each of these has all of them: the kinds, and what has one of the words.
+        let kinds: Vec<&SegmentDocs> = self.words.iter().flat_map(|word| word.of_kind.iter().copied()).collect();
+        let words = self.words.iter().map(|word| {
+            let others = word.with_other.iter().filter_map(|other| other.iter().min_by_key(|docs| docs.count()));
+            word.with_text.iter().chain(others).copied().collect()
+        });
+        let count = |all: &Vec<&SegmentDocs>| all.iter().map(|docs| docs.count()).sum::<usize>();
+        let Some(fewest) = std::iter::once(kinds).chain(words).min_by_key(count) else { return Vec::new() };
+        let mut whole = Vec::new();
+        for docs in fewest {
+            docs.for_each(|doc| whole.extend(matches!(self.of(doc), (all, None) if all != 0.0).then_some(doc)));
+        }
+        whole.sort_unstable();
+        whole.dedup();
+        whole
+    }
+
     /// What its kinds add to a document that has this score by its words.
     pub(super) fn bonus(&self, doc: DocId, score: f32) -> f32 {
         let (all, missing) = self.of(doc);

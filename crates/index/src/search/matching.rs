@@ -23,10 +23,15 @@ use forecourt_understanding::{Filter, Test};
 /// What has all words of a text that the index knows, and passes the filters.
 pub(super) fn matching(snapshot: &Snapshot, text: &str, filters: &[Filter]) -> Box<dyn Search> {
     let tongues = tongues(snapshot);
+    Box::new(passing(snapshot, &all_words(snapshot, text, &tongues).known, filters, &tongues))
+}
+
+/// What passes these tests and the filters.
+fn passing(snapshot: &Snapshot, tests: &[Predicate], filters: &[Filter], tongues: &[LanguageAnalyzer]) -> BooleanQuery {
     let mut all: Vec<Clause> = vec![(Occur::Must, Box::new(AllQuery))];
-    all.extend(clauses(snapshot, &all_words(snapshot, text, &tongues).known));
-    all.extend(limit_clauses(snapshot, filters, &tongues));
-    Box::new(BooleanQuery::new(all))
+    all.extend(clauses(snapshot, tests));
+    all.extend(limit_clauses(snapshot, filters, tongues));
+    BooleanQuery::new(all)
 }
 
 /// What every item passes that has all words of a text and passes the filters.
@@ -51,8 +56,10 @@ pub(crate) fn any_word_predicate(snapshot: &Snapshot, query: &Query, default: La
 /// Whether some item has every word of a text, or another name of what it names, and passes the filters. A word that no
 /// item has is not left out, as it is elsewhere.
 pub(crate) fn says_all(snapshot: &Snapshot, text: &str, filters: &[Filter]) -> bool {
-    let words = all_words(snapshot, text, &tongues(snapshot));
-    words.are_all_known && !words.known.is_empty() && has_any(snapshot, text, filters)
+    let tongues = tongues(snapshot);
+    let words = all_words(snapshot, text, &tongues);
+    let any = || count(snapshot, &passing(snapshot, &words.known, filters, &tongues), 1);
+    words.are_all_known && !words.known.is_empty() && any().is_ok_and(|found| found > 0)
 }
 
 /// What is asked of an item that has all words of a text.

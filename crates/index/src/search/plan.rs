@@ -10,6 +10,7 @@ use super::kinds::Kinds;
 use super::one_variant::limit_clauses;
 use super::query::Query;
 use super::query_words::QueryWords;
+use super::scored::ScoredClause;
 use super::spelling::Correction;
 use super::terms::{ScoredTerms, Terms};
 use super::variant_tests::VariantTests;
@@ -27,6 +28,8 @@ pub(crate) struct Plan {
     pub(crate) tongue: LanguageAnalyzer,
     /// What is added to the scores of items of the kinds that the words name.
     pub(super) kinds: Kinds,
+    /// What adds to a score, as data and for the search engine.
+    scored_clauses: Vec<ScoredClause>,
     scored: Option<BooleanQuery>,
     filters: Vec<(Occur, Box<dyn Search>)>,
     /// What the filters ask of one variant of an item.
@@ -56,11 +59,22 @@ impl Plan {
         }
         let filters = limit_clauses(snapshot, &query.filters, &tongues);
         let variants = VariantTests::of(&query.filters, &tongues);
-        let ScoredTerms { words, corrections, query: scored } = terms.finish();
+        let ScoredTerms { words, corrections, clauses: scored_clauses, query: scored } = terms.finish();
         let kinds = Kinds::of(snapshot, words.all())?;
         let is_generic = content.split_whitespace().all(|word| is_generic_word(&bare_word(word), tongue));
         let asked_text = kept.is_some();
-        Ok(Self { words, corrections, kinds, tongue, scored, filters, variants, asked_text, is_generic })
+        Ok(Self {
+            words,
+            corrections,
+            kinds,
+            tongue,
+            scored_clauses,
+            scored,
+            filters,
+            variants,
+            asked_text,
+            is_generic,
+        })
     }
 
     /// Lets go of the words where they asked for nothing in particular: "quick dinner" is answered
@@ -93,6 +107,11 @@ impl Plan {
     pub(crate) fn clauses(&self) -> impl Iterator<Item = &dyn Search> {
         let clauses = self.scored.iter().flat_map(|scored| scored.clauses());
         clauses.map(|(_, clause)| &**clause)
+    }
+
+    /// What adds to a score, where nothing else is asked of a document.
+    pub(super) fn unlimited(&self) -> Option<&[ScoredClause]> {
+        (self.scored.is_some() && self.filters.is_empty()).then_some(&self.scored_clauses)
     }
 
     /// The words and the filters. `None` when there was text and no word of it is known.

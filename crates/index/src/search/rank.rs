@@ -9,6 +9,9 @@ use tantivy::{DocAddress, Order};
 
 use super::kinds::Kinds;
 use super::plan::Plan;
+use super::pruned::SegmentClauses;
+use super::scored::ScoredClause;
+use super::weighted::WeightedClauses;
 use crate::best::Best;
 use crate::columns::KEY;
 use crate::error::Result;
@@ -39,11 +42,48 @@ impl PartialOrd for RankedDoc {
 
 /// The `wanted` best documents of a plan.
 pub(super) fn top(snapshot: &Snapshot, plan: &Plan, wanted: usize) -> Result<Vec<RankedDoc>> {
+    if let Some(clauses) = plan.unlimited() {
+        return by_clauses(snapshot, clauses, &plan.kinds, wanted);
+    }
     match plan.ranking() {
         None => Ok(Vec::new()),
         Some(query) if plan.has_text() => by_score(snapshot, &*query, &plan.kinds, wanted),
         Some(query) => by_key(snapshot, &*query, wanted),
     }
+}
+
+/// As [`by_score`], where nothing limits the documents.
+fn by_clauses(snapshot: &Snapshot, clauses: &[ScoredClause], kinds: &Kinds, wanted: usize) -> Result<Vec<RankedDoc>> {
+    let weighted = WeightedClauses::of(snapshot, clauses)?;
+    let segments = (0..snapshot.columns.len()).map(|segment| SegmentClauses::open(&weighted, snapshot, segment));
+    let mut segments = segments.collect::<tantivy::Result<Vec<SegmentClauses>>>()?;
+    let mut best: Best<RankedDoc> = Best::of(wanted);
+    let ranked = |segment, doc, score| {
+        let address = DocAddress::new(segment, doc);
+        RankedDoc { score, key: snapshot.key(address), address }
+    };
+    for ((clauses, columns), segment) in segments.iter().zip(&snapshot.columns).zip(0..) {
+        let of_segment = kinds.of_segment(segment);
+        let whole = of_segment.whole();
+        // What goes forward only is needed once more from the beginning.
+        let mut clauses = if whole.is_empty() { continue } else { clauses.clone() };
+        for doc in whole.into_iter().filter(|doc| columns.is_living(*doc)) {
+            if let Some(score) = clauses.score(doc) {
+                best.offer(ranked(segment, doc, score + of_segment.bonus(doc, score)));
+            }
+        }
+    }
+    let threshold = |best: &Best<RankedDoc>| best.last().map_or(f32::MIN, |last| kinds.needed_for(last.score));
+    for ((clauses, columns), segment) in segments.iter_mut().zip(&snapshot.columns).zip(0..) {
+        let of_segment = kinds.of_segment(segment);
+        clauses.for_each_over(threshold(&best), &mut |doc, score| {
+            if let Some(bonus) = of_segment.bonus_of_part(doc, score).filter(|_| columns.is_living(doc)) {
+                best.offer(ranked(segment, doc, score + bonus));
+            }
+            threshold(&best)
+        });
+    }
+    Ok(best.into_sorted())
 }
 
 /// First what kinds lift most, which is little: what has all words. Then one pass over all segments, each of which

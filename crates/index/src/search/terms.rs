@@ -5,12 +5,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tantivy::Term;
-use tantivy::query::{BooleanQuery, BoostQuery, DisjunctionMaxQuery, Occur, Query as Search, TermQuery};
-use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::query::{BooleanQuery, Occur};
+use tantivy::schema::Field;
 
 use super::name_terms::names;
 use super::other_names::OtherName;
 use super::query_words::{QueryWord, QueryWords};
+use super::scored::{ScoredClause, ScoredName, ScoredTerm};
 use super::spelling::{self, Correction};
 use super::subjects::{Subject, subjects};
 use crate::analysis::{LanguageAnalyzer, Words, bare_word, content_words, fold_text};
@@ -41,7 +42,7 @@ pub(super) struct Terms<'s> {
     snapshot: &'s Snapshot,
     /// The query's tongue first.
     tongues: &'s [LanguageAnalyzer],
-    clauses: Vec<(Occur, Box<dyn Search>)>,
+    clauses: Vec<ScoredClause>,
     /// Stems of the text and what each is worth: how often the query has it.
     stems: Vec<(String, f32)>,
     words: Vec<QueryWord>,
@@ -56,7 +57,9 @@ pub(super) struct Terms<'s> {
 pub(super) struct ScoredTerms {
     pub(super) words: QueryWords,
     pub(super) corrections: Vec<Correction>,
-    /// `None`: the index has none of the words.
+    /// What adds to a score.
+    pub(super) clauses: Vec<ScoredClause>,
+    /// The same for the search engine. `None`: the index has none of the words.
     pub(super) query: Option<BooleanQuery>,
 }
 
@@ -166,10 +169,10 @@ impl<'s> Terms<'s> {
         let part = if known.len() == words.len() { 1.0 } else { SAME_WORTH * known.len() as f32 / words.len() as f32 };
         let own =
             known.iter().flat_map(|(at, count)| self.words[*at].stems.iter().map(move |stem| (stem, part * count)));
-        let own: Vec<_> = own.map(|(stem, count)| (Occur::Should, term(field, stem, count))).collect();
-        let mut names: Vec<Box<dyn Search>> = Vec::new();
+        let own: Vec<ScoredTerm> = own.map(|(stem, count)| term(field, stem, count)).collect();
+        let mut names: Vec<ScoredName> = Vec::new();
         if !own.is_empty() {
-            names.push(Box::new(BooleanQuery::new(own)));
+            names.push(ScoredName { terms: own, is_whole: false });
         }
         for other in &subject.others {
             let all: f32 = other.stems.iter().map(|stem| self.rarity(self.snapshot.items_with(stem))).sum();
@@ -177,10 +180,10 @@ impl<'s> Terms<'s> {
             let worth = if known.len() == words.len() { BESIDE_OWN * worth } else { worth };
             // Not by how rare this name is: one that few items have would come before the word that was asked for.
             let worth = worth * information / all.max(f32::EPSILON);
-            let each = other.stems.iter().map(|stem| (Occur::Must, term(field, stem, worth)));
-            names.push(Box::new(BooleanQuery::new(each.collect())));
+            let terms = other.stems.iter().map(|stem| term(field, stem, worth)).collect();
+            names.push(ScoredName { terms, is_whole: true });
         }
-        self.clauses.push((Occur::Should, Box::new(DisjunctionMaxQuery::new(names))));
+        self.clauses.push(ScoredClause { names });
         for (at, _) in words {
             self.words[*at].others.extend(subject.others.iter().cloned());
         }
@@ -213,9 +216,10 @@ impl<'s> Terms<'s> {
 
     /// The words, the corrections, and the clauses as one query.
     pub(super) fn finish(self) -> ScoredTerms {
-        let query = (!self.clauses.is_empty()).then(|| BooleanQuery::new(self.clauses));
+        let all = self.clauses.iter().map(|clause| (Occur::Should, clause.query()));
+        let query = (!self.clauses.is_empty()).then(|| BooleanQuery::new(all.collect()));
         let words = QueryWords { words: self.words, asked: self.asked };
-        ScoredTerms { words, corrections: self.corrections, query }
+        ScoredTerms { words, corrections: self.corrections, clauses: self.clauses, query }
     }
 
     /// How much a word says that is known by these stems: BM25's inverse document frequency.
@@ -246,7 +250,7 @@ impl<'s> Terms<'s> {
     /// Adds a term if the index has it.
     fn push(&mut self, field: Field, word: &str, boost: f32) {
         if self.snapshot.doc_freq(&Term::from_field_text(field, word)) > 0 {
-            self.clauses.push((Occur::Should, term(field, word, boost)));
+            self.clauses.push(ScoredClause::term(term(field, word, boost)));
         }
     }
 
@@ -270,10 +274,6 @@ impl<'s> Terms<'s> {
 }
 
 /// A term of a query, and what it is worth.
-fn term(field: Field, word: &str, worth: f32) -> Box<dyn Search> {
-    let query = TermQuery::new(Term::from_field_text(field, word), IndexRecordOption::WithFreqs);
-    match worth == 1.0 {
-        true => Box::new(query),
-        false => Box::new(BoostQuery::new(Box::new(query), worth)),
-    }
+fn term(field: Field, word: &str, worth: f32) -> ScoredTerm {
+    ScoredTerm { term: Term::from_field_text(field, word), worth }
 }

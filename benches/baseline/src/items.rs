@@ -23,7 +23,7 @@ struct Recipe {
 }
 
 /// What recipes are made of, each word as often as in the real ones.
-pub(in crate::bench) struct Pantry {
+pub struct Pantry {
     words: Vec<String>,
     ingredients: Vec<String>,
     categories: Vec<String>,
@@ -31,8 +31,11 @@ pub(in crate::bench) struct Pantry {
 
 impl Pantry {
     /// Reads the demonstration's recipes.
-    pub(in crate::bench) fn stocked() -> anyhow::Result<Self> {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/kitchen/content/recipes.jsonl");
+    ///
+    /// # Errors
+    /// When they are not where they should be.
+    pub fn stocked() -> anyhow::Result<Self> {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kitchen/content/recipes.jsonl");
         let text = std::fs::read_to_string(file)?;
         let mut pantry = Self { words: Vec::new(), ingredients: Vec::new(), categories: Vec::new() };
         for line in text.lines() {
@@ -47,7 +50,10 @@ impl Pantry {
     }
 
     /// Writes the first `count` recipes, a line each.
-    pub(in crate::bench) fn write(&self, file: &Path, count: u64) -> anyhow::Result<()> {
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn write(&self, file: &Path, count: u64) -> anyhow::Result<()> {
         let mut out = BufWriter::new(File::create(file)?);
         for n in 0..count {
             serde_json::to_writer(&mut out, &self.recipe(n))?;
@@ -74,7 +80,7 @@ impl Pantry {
     }
 
     /// Question number `n`.
-    pub(in crate::bench) fn question(&self, n: u64) -> String {
+    pub fn question(&self, n: u64) -> String {
         self.phrase(&mut Dice(n ^ 0x5eed_0000_0000))
     }
 

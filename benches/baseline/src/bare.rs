@@ -14,7 +14,7 @@ use tantivy::{Index, IndexWriter, ReloadPolicy, Searcher, TantivyDocument};
 const WRITER_BYTES: usize = 64 * 1024 * 1024;
 
 /// An open index.
-pub(crate) struct Bare {
+pub struct Bare {
     index: Index,
     searcher: Searcher,
     parser: QueryParser,
@@ -30,7 +30,10 @@ struct Fields {
 
 impl Bare {
     /// Opens the index in `folder`, made when missing.
-    pub(crate) fn open(folder: &Path) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    /// When it can't be read or made.
+    pub fn open(folder: &Path) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let (schema, fields) = schema();
         let index = Index::open_or_create(tantivy::directory::MmapDirectory::open(folder)?, schema)?;
@@ -39,12 +42,16 @@ impl Bare {
         Ok(Self { index, searcher, parser, fields })
     }
 
-    pub(crate) fn len(&self) -> u64 {
+    /// Items in it.
+    pub fn count(&self) -> u64 {
         self.searcher.num_docs()
     }
 
     /// Loads a file of items, with one thread for words, as ours does.
-    pub(crate) fn load(&mut self, file: &Path) -> anyhow::Result<()> {
+    ///
+    /// # Errors
+    /// When the file can't be read, or the index not written.
+    pub fn load(&mut self, file: &Path) -> anyhow::Result<()> {
         let mut writer: IndexWriter = self.index.writer_with_num_threads(1, WRITER_BYTES)?;
         for line in BufReader::new(std::fs::File::open(file)?).lines() {
             let line = line?;
@@ -62,7 +69,10 @@ impl Bare {
     }
 
     /// The ten best items for a question: the bytes of their JSON.
-    pub(crate) fn ask(&self, question: &str) -> anyhow::Result<usize> {
+    ///
+    /// # Errors
+    /// As [`Bare::find`].
+    pub fn ask(&self, question: &str) -> anyhow::Result<usize> {
         let mut bytes = 0;
         self.find(question, |_, item| {
             bytes += item.len();
@@ -72,11 +82,10 @@ impl Bare {
     }
 
     /// Shows the JSON of the ten best items for a question, each with its score.
-    pub(crate) fn find(
-        &self,
-        question: &str,
-        mut take: impl FnMut(f32, &[u8]) -> anyhow::Result<()>,
-    ) -> anyhow::Result<()> {
+    ///
+    /// # Errors
+    /// When the question is no query, the index can't be read, or `take` fails.
+    pub fn find(&self, question: &str, mut take: impl FnMut(f32, &[u8]) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let query = self.parser.parse_query(question)?;
         let found = self.searcher.search(&query, &TopDocs::with_limit(10).order_by_score())?;
         for (score, address) in found {

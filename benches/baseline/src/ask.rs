@@ -12,10 +12,13 @@ use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::bench::search::bare::Bare;
+use crate::bare::Bare;
 
 /// Answers from the index in a folder.
-pub(super) fn router(folder: &Path) -> anyhow::Result<Router> {
+///
+/// # Errors
+/// When the index can't be opened.
+pub fn router(folder: &Path) -> anyhow::Result<Router> {
     Ok(Router::new().route("/ask", post(ask)).with_state(Arc::new(Bare::open(folder)?)))
 }
 
