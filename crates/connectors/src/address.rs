@@ -25,6 +25,9 @@ pub(crate) struct ChatAddress<P> {
     /// The letter whose messages this answer takes the place of, since its question was edited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) replaces: Option<String>,
+    /// Files of the question that were too large to be taken, with their bytes; the first of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) too_large: Vec<(String, u64)>,
     #[serde(skip)]
     pub(crate) of: PhantomData<fn() -> P>,
 }
@@ -38,6 +41,7 @@ impl<P> Clone for ChatAddress<P> {
             message: self.message.clone(),
             user: self.user.clone(),
             replaces: self.replaces.clone(),
+            too_large: self.too_large.clone(),
             of: PhantomData,
         }
     }

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::chat::{ChatFile, ChatMessage, Place};
 use crate::limits;
 use crate::settings::ConnectorSettings;
+use crate::split::CodeMarks;
 
 /// One connector of a kind of platform: its credentials, and how it is spoken with.
 pub trait Platform: Sized + Send + Sync + 'static {
@@ -41,6 +42,10 @@ pub trait Platform: Sized + Send + Sync + 'static {
     const MESSAGE_CHARS_MAX: usize;
     /// How often one message may be edited.
     const EDIT_EVERY: Duration;
+    /// What its marks put around a block of code.
+    const CODE_MARKS: CodeMarks = ("```\n", "\n```");
+    /// The path of files that are too large to be sent there, with the name of the connector and a token in it.
+    const FILES_PATH: &'static str;
 
     /// Reads a file of this kind: what it says of the platform, and what every connector has.
     ///
@@ -328,3 +333,6 @@ pub enum PlatformError {
     #[error("the platform refused: {0}")]
     Refused(String),
 }
+    /// Somebody who may do so took down what was to be changed: nothing is put in its place.
+    #[error("a message of ours was taken down by somebody else")]
+    TakenDown,

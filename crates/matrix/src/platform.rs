@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use forecourt_connectors::{
-    ChatFile, ConnectorSettings, EventAnswer, EventError, EventRequest, Incoming, Outcome, Place, Platform,
+    ChatFile, CodeMarks, ConnectorSettings, EventAnswer, EventError, EventRequest, Incoming, Outcome, Place, Platform,
     PlatformError, Post,
 };
 use forecourt_core::message::Profile;
@@ -27,7 +27,7 @@ use crate::limits::{
     ACKNOWLEDGED_WITHIN, EDIT_EVERY, MESSAGE_CHARS_MAX, NAME_CHARS_MAX, PROFILE_TTL, PROFILE_WAIT, PROFILES_MAX,
     TRANSACTION_BYTES_MAX,
 };
-use crate::marks::MatrixHtml;
+use crate::marks::{CODE_MARKS, MatrixHtml};
 use crate::rooms::{Homeserver, Rooms};
 use crate::settings::MatrixSettings;
 use crate::{KIND, credentials, steps, transaction as transactions};
@@ -52,11 +52,13 @@ impl Platform for Matrix {
     const METHOD: &'static str = "matrix-user";
     const PATH: &'static str = "/connectors/matrix/{name}";
     const PATH_BELOW: Option<&'static str> = Some("/connectors/matrix/{name}/{*below}");
+    const FILES_PATH: &'static str = "/connectors/matrix/{name}/files/{token}";
     const EVENT_BYTES_MAX: usize = TRANSACTION_BYTES_MAX;
     const ACKNOWLEDGED_WITHIN: Duration = ACKNOWLEDGED_WITHIN;
     const MESSAGE_CHARS_MAX: usize = MESSAGE_CHARS_MAX;
     const EDIT_EVERY: Duration = EDIT_EVERY;
 
+    const CODE_MARKS: CodeMarks = CODE_MARKS;
     fn open(section: &Section) -> Result<(Self, ConnectorSettings), Problems> {
         let settings = MatrixSettings::read(section)?;
         let api = Api::new(&settings.homeserver, &settings.as_token);

@@ -154,6 +154,7 @@ impl Matrix {
         let channel = message.event.room_id.clone();
         let is_direct = self.rooms.is_direct(homeserver, &channel).await?;
         let in_thread = |thread: Option<String>, is_reply| Place { channel, thread, is_reply, is_direct, ticket: None };
+            replies_to: message.relation.reply_to.clone(),
         if is_direct || message.relation.thread.is_some() {
             let thread = message.relation.thread.clone();
             let is_reply = thread.is_some();
