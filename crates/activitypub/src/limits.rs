@@ -76,6 +76,8 @@ pub(crate) const NODEINFO_TIME_MAX: Duration = Duration::from_secs(5);
 pub const ANSWER_CHARS_MAX: u32 = 5_000;
 /// Bytes of a whole answer that is kept behind that link; the rest is cut.
 pub(crate) const WHOLE_BYTES_MAX: usize = 64 * 1024;
+/// Files of an answer that are told of; the others are counted.
+pub(crate) const FILES_MAX: usize = 10;
 /// Pictures of an answer.
 pub(crate) const PICTURES_MAX: usize = 4;
 /// Times that one note asks, its agents and its edits together; further edits change nothing.

@@ -1,8 +1,9 @@
-//! The protocol before a server on this machine that has actors and signs as others do. Its answers go nowhere here:
+//! The protocol before a server on this machine that has actors and signs as others do. Most answers go nowhere here:
 //! they are tried through the whole program.
 
 mod answers;
 mod edits;
+mod files;
 mod flood;
 mod inbox;
 
@@ -125,7 +126,15 @@ struct Here {
 
 impl Here {
     async fn start(section: &str, rules: Vec<Arc<dyn Rule>>) -> Self {
-        let agent = ScriptedAgent::saying(["Soup."]);
+        Self::with(section, rules, ScriptedAgent::saying(["Soup."]), false).await
+    }
+
+    /// One whose answers are sent.
+    async fn answering(section: &str, agent: Arc<ScriptedAgent>) -> Self {
+        Self::with(section, Vec::new(), agent, true).await
+    }
+
+    async fn with(section: &str, rules: Vec<Arc<dyn Rule>>, agent: Arc<ScriptedAgent>, answers: bool) -> Self {
         let asked: Arc<dyn Agent> = agent.clone();
         let blueprint = Blueprint {
             residents: vec![resident(card("chef"), asked, rules)],
@@ -138,7 +147,10 @@ impl Here {
             ..Blueprint::default()
         };
         let mounted = blueprint.start(Some(&PROTOCOL)).await;
-        let router = mounted.router(&PROTOCOL).unwrap();
+        let router = match answers {
+            true => mounted.answering_router().unwrap(),
+            false => mounted.router(&PROTOCOL).unwrap(),
+        };
         Self { router, agent, mounted }
     }
 

@@ -49,7 +49,7 @@ pub(super) async fn answer(service: &Service, letter: &Letter, words: &str) -> C
     let reply =
         CollectedReply { parts, findings: None, usage: Default::default(), receipt: None, ending: Ending::Complete };
     let content = NoteContent::Content(Content::Reply(&reply));
-    service.answer(letter, &letter.token, &content).await.unwrap()
+    service.answer(letter, &letter.token, &content, None).await.unwrap()
 }
 
 pub(super) fn path(there: &Elsewhere, count: usize) -> String {
