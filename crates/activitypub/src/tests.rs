@@ -6,6 +6,7 @@ mod edits;
 mod files;
 mod flood;
 mod inbox;
+mod two_hosts;
 
 use std::collections::HashMap;
 use std::sync::Arc;
