@@ -46,5 +46,6 @@ pub(crate) const LISTEN_LEASE: Duration = Duration::from_secs(30);
 pub(crate) const LISTEN_LOOK_EVERY: Duration = Duration::from_secs(2);
 /// How often it is written down where a connection stands, where that changed.
 pub(crate) const LISTEN_STATE_EVERY: Duration = Duration::from_secs(2);
-/// How long it is kept where a connection stood that nobody holds.
-pub(crate) const LISTEN_STATE_KEPT: Duration = Duration::from_secs(15 * 60);
+/// How long it is kept where a connection stood that nobody holds, and how far was heard: what was said before that is
+/// too old to be answered.
+pub(crate) const LISTEN_STATE_KEPT: Duration = Duration::from_secs(6 * 60 * 60);

@@ -170,6 +170,9 @@ pub struct EventRequest<'a> {
 pub(crate) trait TakeEvents: Send + Sync {
     /// Does what an event asks for; durable when this returns.
     fn take(&self, incoming: Incoming) -> BoxFuture<'_, Result<Reception, Error>>;
+
+    /// Counts events that are not heard of any more.
+    fn missed(&self, count: usize);
 }
 
 /// What a platform is given to listen with.
@@ -223,6 +226,11 @@ impl<'a> Listening<'a> {
     /// The event has to be handed over again: the store, or the host, is not there.
     pub fn take(&self, incoming: Incoming) -> BoxFuture<'_, Result<Reception, Error>> {
         self.events.take(incoming)
+    }
+
+    /// Has the operator know that so many events were said while nobody could listen, and are not heard of any more.
+    pub fn missed(&self, count: usize) {
+        self.events.missed(count);
     }
 }
 
@@ -332,7 +340,7 @@ pub enum PlatformError {
     /// It will never do that.
     #[error("the platform refused: {0}")]
     Refused(String),
-}
     /// Somebody who may do so took down what was to be changed: nothing is put in its place.
     #[error("a message of ours was taken down by somebody else")]
     TakenDown,
+}

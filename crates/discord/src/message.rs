@@ -32,7 +32,7 @@ pub(crate) enum Happening {
 /// A message. Discord adds fields as it likes; those that are not read are passed over.
 #[derive(Debug, Deserialize)]
 pub(crate) struct MessageEvent {
-    id: String,
+    pub(crate) id: String,
     pub(crate) channel_id: String,
     /// The server. None in a conversation of two.
     pub(crate) guild_id: Option<String>,
