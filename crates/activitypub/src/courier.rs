@@ -113,13 +113,17 @@ impl Service {
             answered: told.content().map(answered),
         };
         match self.attempt(&post).await {
-            CarryOutcome::Later => {
-                // Longer than its task is kept.
-                self.send(&post, letter.sender.account(), DELIVERY_TTL).await?;
-                Ok(CarryOutcome::Delivered)
-            }
+            // Longer than its task is kept.
+            CarryOutcome::Later => self.queue(&post, letter, Duration::ZERO).await,
+            CarryOutcome::Wait(wait) => self.queue(&post, letter, wait).await,
             outcome => Ok(outcome),
         }
+    }
+
+    /// Has an answer sent for days, from so long after now on.
+    async fn queue(&self, post: &QueuedPost, letter: &Letter, wait: Duration) -> Result<CarryOutcome, Error> {
+        self.send_after(post, letter.sender.account(), wait, DELIVERY_TTL).await?;
+        Ok(CarryOutcome::Delivered)
     }
 
     /// Makes one attempt at an activity, and counts it if it is an answer.

@@ -94,6 +94,9 @@ pub(crate) const DELIVERY_TTL: Duration = Duration::from_secs(3 * 24 * 60 * 60);
 /// How long a server may take to answer a delivery, from the lookup of its name to the last byte.
 pub(crate) const POST_TIME_MAX: Duration = Duration::from_secs(15);
 
+/// The longest that a server is waited for which says when to come again.
+pub(crate) const RETRY_AFTER_MAX: Duration = Duration::from_secs(60 * 60);
+
 /// Deliveries to a server that fail one after the other before it is left alone.
 pub(crate) const AWAY_AFTER: u32 = 3;
 /// How long a server is left alone that could not be reached: what is due there waits without being tried.

@@ -22,7 +22,7 @@ use forecourt_identity::RequestSigner;
 use forecourt_jose::RsaSigningKey;
 use forecourt_testhost::{Blueprint, MountedHost, resident};
 use forecourt_testkit::{ScriptedAgent, card};
-use http::header::{CONTENT_TYPE, HOST};
+use http::header::{CONTENT_TYPE, HOST, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -44,6 +44,8 @@ struct Elsewhere {
     fetched: Arc<AtomicUsize>,
     /// What was posted, wherever.
     posted: Arc<Mutex<Vec<Value>>>,
+    /// The seconds for which it takes nothing, as it says.
+    full_for: Arc<AtomicUsize>,
 }
 
 impl Elsewhere {
@@ -53,12 +55,16 @@ impl Elsewhere {
         let documents: Arc<Mutex<HashMap<String, Value>>> = Arc::default();
         let fetched: Arc<AtomicUsize> = Arc::default();
         let posted: Arc<Mutex<Vec<Value>>> = Arc::default();
-        let (held, count, taken) = (documents.clone(), fetched.clone(), posted.clone());
+        let full_for: Arc<AtomicUsize> = Arc::default();
+        let (held, count, taken, full) = (documents.clone(), fetched.clone(), posted.clone(), full_for.clone());
         let router = Router::new().fallback(move |request: Request| {
             let (is_post, found) = (request.method() == Method::POST, held.lock().get(request.uri().path()).cloned());
             count.fetch_add(usize::from(!is_post), Ordering::SeqCst);
-            let taken = taken.clone();
+            let (taken, full) = (taken.clone(), full.load(Ordering::SeqCst));
             async move {
+                if is_post && full > 0 {
+                    return (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, full.to_string())]).into_response();
+                }
                 if is_post {
                     let body = axum::body::to_bytes(request.into_body(), usize::MAX).await.unwrap();
                     taken.lock().push(serde_json::from_slice(&body).unwrap());
@@ -71,7 +77,7 @@ impl Elsewhere {
             }
         });
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { origin, key: RsaSigningKey::generate().unwrap(), documents, fetched, posted }
+        Self { origin, key: RsaSigningKey::generate().unwrap(), documents, fetched, posted, full_for }
     }
 
     fn actor(&self, name: &str) -> String {
