@@ -2,8 +2,9 @@
 
 use std::marker::PhantomData;
 
-use forecourt_core::{Handle, Transport};
-use forecourt_correspondence::Address;
+use forecourt_core::{Handle, Language, Transport};
+use forecourt_correspondence::{Address, Letter};
+use forecourt_sentences::{Sentences, SpokenLanguage};
 use serde::{Deserialize, Serialize};
 
 use crate::chat::Place;
@@ -60,4 +61,10 @@ impl<P: Platform> Address for ChatAddress<P> {
     fn stranger(&self) -> String {
         format!("{}:{}/{}", P::KIND, self.connector, self.user)
     }
+}
+
+/// The sentences of the language of who asked.
+pub(crate) fn say<P: Platform>(letter: &Letter<ChatAddress<P>>) -> Sentences {
+    let language = letter.language.clone().unwrap_or_else(Language::english);
+    Sentences::in_language(SpokenLanguage::of(&language).unwrap_or(SpokenLanguage::English))
 }

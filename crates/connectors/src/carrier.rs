@@ -5,14 +5,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use forecourt_core::part::FileSource;
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{CollectedReply, Ending, Error, File, Language, PolicyPart};
+use forecourt_core::{CollectedReply, Ending, Error, File, PolicyPart};
 use forecourt_correspondence::{Carrier, Content, Letter, Outgoing, answer_in_words};
 use forecourt_egress::Egress;
 use forecourt_host::{CarryOutcome, TaskAccess};
-use forecourt_sentences::{Sentences, SpokenLanguage};
 use futures::future::BoxFuture;
 
-use crate::address::ChatAddress;
+use crate::address::{ChatAddress, say};
 use crate::answer::texts;
 use crate::chat::Place;
 use crate::connector::{Connectors, Speaking};
@@ -179,12 +178,6 @@ fn label<P: Platform>(kind: &RefusalKind, letter: &Letter<ChatAddress<P>>) -> St
         RefusalKind::Unauthorized { .. } => say.decision_open_sign_in(),
         _ => say.decision_the_terms(),
     }
-}
-
-/// The sentences of the language of who asked.
-pub(crate) fn say<P: Platform>(letter: &Letter<ChatAddress<P>>) -> Sentences {
-    let language = letter.language.clone().unwrap_or_else(Language::english);
-    Sentences::in_language(SpokenLanguage::of(&language).unwrap_or(SpokenLanguage::English))
 }
 
 /// Sends an answer: its messages, then its files. What the platform does not take of these is told again, with links.

@@ -8,9 +8,8 @@ use forecourt_pages::bytes_said;
 use forecourt_pages::markdown::literal;
 use forecourt_sentences::Sentences;
 
-use crate::address::ChatAddress;
+use crate::address::{ChatAddress, say};
 use crate::answer::uploads;
-use crate::carrier::say;
 use crate::chat::ChatMessage;
 use crate::limits::{FILE_BYTES_MAX, FILES_NAMED_MAX, FILES_PER_ANSWER_MAX};
 use crate::platform::Platform;

@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::Value;
 
 use super::conversations::Conversation;
-use super::lanes::{LaneWorker, Tried};
+use super::lanes::{LaneWorker, TakeOutcome};
 use crate::api::Route;
 use crate::ids::is_id;
 use crate::limits::{CATCH_UP_MESSAGES_MAX, CATCH_UP_PAGE};
@@ -36,16 +36,16 @@ impl LaneWorker<'_> {
             })
             .await;
         let missed = sorted(found.into_inner(), &known);
-        let mut lost = usize::from(asked == Tried::GivenUp) + usize::from(missed.is_cut);
+        let mut lost = usize::from(asked == TakeOutcome::GivenUp) + usize::from(missed.is_cut);
         for message in missed.taken {
             let Some(happening) = message::read("MESSAGE_CREATE", message, us) else { continue };
             match self.tried(|| self.hand_over(&happening, us)).await {
-                Tried::Done => {}
-                Tried::GivenUp => lost += 1,
-                Tried::Stopped => return,
+                TakeOutcome::Done => {}
+                TakeOutcome::GivenUp => lost += 1,
+                TakeOutcome::Stopped => return,
             }
         }
-        if asked == Tried::Stopped {
+        if asked == TakeOutcome::Stopped {
             return;
         }
         let is_for_us = |message| match message::read("MESSAGE_CREATE", message, us) {

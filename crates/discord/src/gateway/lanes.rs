@@ -127,7 +127,7 @@ pub(super) struct LaneWorker<'a> {
 
 /// How it ended that something was tried several times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tried {
+pub(super) enum TakeOutcome {
     Done,
     GivenUp,
     /// Everything ends.
@@ -140,7 +140,7 @@ impl LaneWorker<'_> {
             match work {
                 LaneWork::Event(event) => {
                     let tried = self.tried(|| self.hand_over(&event.happening, &event.us)).await;
-                    if tried != Tried::Stopped {
+                    if tried != TakeOutcome::Stopped {
                         keep(self.listening, event.progress.done(event.number), self.conversations);
                     }
                 }
@@ -153,18 +153,18 @@ impl LaneWorker<'_> {
     }
 
     /// Does something as often as that is tried, until it is done.
-    pub(super) async fn tried<F: Future<Output = Result<(), NotTaken>>>(&self, one: impl Fn() -> F) -> Tried {
+    pub(super) async fn tried<F: Future<Output = Result<(), NotTaken>>>(&self, one: impl Fn() -> F) -> TakeOutcome {
         let mut wait = TAKE_WAIT;
         for _ in 0..TAKE_TRIES_MAX {
-            let Err(reason) = one().await else { return Tried::Done };
+            let Err(reason) = one().await else { return TakeOutcome::Done };
             tracing::warn!(reason, connector = %self.listening.name, "an event was not taken yet");
             if self.listening.stop.run_until_cancelled(sleep(wait)).await.is_none() {
-                return Tried::Stopped;
+                return TakeOutcome::Stopped;
             }
             wait = longer(wait);
         }
         tracing::error!(connector = %self.listening.name, "an event was given up");
-        Tried::GivenUp
+        TakeOutcome::GivenUp
     }
 
     pub(super) async fn hand_over(&self, happening: &Happening, us: &str) -> Result<(), NotTaken> {
