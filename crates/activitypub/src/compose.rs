@@ -2,7 +2,7 @@
 
 use forecourt_core::part::FileSource;
 use forecourt_core::{AgentCard, CollectedReply, Ending, Language, Part, PolicyPart, Site, Timestamp};
-use forecourt_correspondence::{Content, answer_in_words};
+use forecourt_correspondence::{Content, answer_in_words, part_in_words};
 use forecourt_pages::markdown;
 use forecourt_sentences::Sentences;
 use serde_json::{Value, json};
@@ -34,6 +34,8 @@ pub(crate) struct Style<'a> {
     pub(crate) now: Timestamp,
     /// Where a whole answer would be that only its reader may see.
     pub(crate) whole: &'a str,
+    /// What is told of its files.
+    pub(crate) about_files: &'a [String],
 }
 
 /// A note, and what is kept beside it.
@@ -52,7 +54,7 @@ pub(crate) struct ComposedNote {
 pub(crate) fn compose(told: &NoteContent<'_>, letter: &Letter, token: &str, style: &Style<'_>) -> Option<ComposedNote> {
     let language = letter.language.as_ref();
     let say = Sentences::for_caller(language, &style.card.language);
-    let words = words(told, language, say)?;
+    let words = with_files(words(told, language, say)?, told, style.about_files);
     let refusal = told.refusal();
     // What a refusal or a sign-in asks for is its reader's alone: its link works once, for whoever has it.
     let is_public = letter.address.is_public && !told.is_private();
@@ -94,7 +96,7 @@ impl<'a> NoteContent<'a> {
         }
     }
 
-    fn reply(&self) -> Option<&'a CollectedReply> {
+    pub(crate) fn reply(&self) -> Option<&'a CollectedReply> {
         match self {
             Self::Content(Content::Reply(reply)) => Some(reply),
             _ => None,
@@ -160,6 +162,15 @@ fn words(told: &NoteContent<'_>, language: Option<&Language>, say: Sentences) ->
             (None, Content::Refusal(_)) => None,
         },
     }
+}
+
+/// Words with what is told of files behind them, or these alone where an answer has nothing but files.
+fn with_files(words: String, told: &NoteContent<'_>, about_files: &[String]) -> String {
+    let says_nothing = told.reply().is_some_and(|reply| {
+        matches!(reply.ending, Ending::Complete) && reply.parts.iter().all(|part| part_in_words(part).is_none())
+    });
+    let words = Some(words).filter(|_| !says_nothing || about_files.is_empty());
+    words.into_iter().chain(about_files.iter().cloned()).collect::<Vec<_>>().join("\n\n")
 }
 
 /// PolicyPart 4.3: the message, and the link.

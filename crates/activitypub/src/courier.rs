@@ -4,13 +4,15 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use forecourt_core::store::Delivery;
-use forecourt_core::{Error, ids};
+use forecourt_core::{Error, Task, ids};
 use forecourt_correspondence::{Carrier, Content, LetterCourier, OpenDesk, Outgoing};
 use forecourt_host::{AnswerKind, CarryOutcome, Courier};
+use forecourt_sentences::Sentences;
 use futures::future::BoxFuture;
 
 use crate::NAME;
 use crate::compose::{self, NoteContent, Style, compose};
+use crate::files::about_files;
 use crate::kept::{KeptNote, KeptNotes};
 use crate::letter::{Letter, NoteAddress};
 use crate::limits::DELIVERY_TTL;
@@ -68,7 +70,7 @@ impl Carrier<NoteAddress> for NoteCarrier {
             let Some(service) = self.0.get() else { return CarryOutcome::Wait(MOUNTED_AFTER) };
             let letter = outgoing.letter;
             let told = NoteContent::Content(outgoing.content);
-            service.answer(letter, &letter.token, &told).await.unwrap_or_else(|error| {
+            service.answer(letter, &letter.token, &told, outgoing.task).await.unwrap_or_else(|error| {
                 tracing::warn!(%error, "an answer could not be sent");
                 CarryOutcome::Later
             })
@@ -83,12 +85,13 @@ impl Service {
         letter: &Letter,
         token: &str,
         told: &NoteContent<'_>,
+        task: Option<&Task>,
     ) -> Result<CarryOutcome, Error> {
         let host = self.host();
         if KeptNotes::of(host).is_withdrawn(&letter.token).await? {
             return Ok(CarryOutcome::Delivered);
         }
-        let Some(kept) = self.composed(letter, token, told).await? else {
+        let Some(kept) = self.composed(letter, token, (told, task)).await? else {
             // A task that was cancelled has nothing to tell, nor has one whose question says something else by now.
             return Ok(CarryOutcome::Delivered);
         };
@@ -110,13 +113,17 @@ impl Service {
             answered: told.content().map(answered),
         };
         match self.attempt(&post).await {
-            CarryOutcome::Later => {
-                // Longer than its task is kept.
-                self.send(&post, letter.sender.account(), DELIVERY_TTL).await?;
-                Ok(CarryOutcome::Delivered)
-            }
+            // Longer than its task is kept.
+            CarryOutcome::Later => self.queue(&post, letter, Duration::ZERO).await,
+            CarryOutcome::Wait(wait) => self.queue(&post, letter, wait).await,
             outcome => Ok(outcome),
         }
+    }
+
+    /// Has an answer sent for days, from so long after now on.
+    async fn queue(&self, post: &QueuedPost, letter: &Letter, wait: Duration) -> Result<CarryOutcome, Error> {
+        self.send_after(post, letter.sender.account(), wait, DELIVERY_TTL).await?;
+        Ok(CarryOutcome::Delivered)
     }
 
     /// Makes one attempt at an activity, and counts it if it is an answer.
@@ -146,7 +153,12 @@ impl Service {
     }
 
     /// The note of a token: the one that was kept, so that each attempt sends the same, or a new one.
-    async fn composed(&self, letter: &Letter, token: &str, told: &NoteContent<'_>) -> Result<Option<KeptNote>, Error> {
+    async fn composed(
+        &self,
+        letter: &Letter,
+        token: &str,
+        (told, task): (&NoteContent<'_>, Option<&Task>),
+    ) -> Result<Option<KeptNote>, Error> {
         let (host, notes) = (self.host(), KeptNotes::of(self.host()));
         let revision = letter.address.revision;
         let (last, before) = notes.last(token).await?;
@@ -155,6 +167,11 @@ impl Service {
         }
         let resident = host.directory().find(&letter.agent).unwrap_or(host.directory().default_agent());
         let whole = ids::mint(host.entropy().as_ref());
+        let say = Sentences::for_caller(letter.language.as_ref(), &resident.card.language);
+        let about_files = match told.reply() {
+            Some(reply) => about_files(host, letter, (reply, task), say).await?,
+            None => Vec::new(),
+        };
         let of_server = self.federation.note_chars(host, &letter.agent, &letter.address.actor).await;
         let own = usize::try_from(self.settings.answer_chars.get()).unwrap_or(usize::MAX);
         let style = Style {
@@ -163,6 +180,7 @@ impl Service {
             chars_max: of_server.map_or(own, |chars| own.min(chars)),
             now: host.clock().now(),
             whole: &names::whole(host.site(), &whole),
+            about_files: &about_files,
         };
         let Some(mut composed) = compose(told, letter, token, &style) else { return Ok(None) };
         if last > 0 {
@@ -198,7 +216,7 @@ impl Service {
             let token = ids::mint(self.host().entropy().as_ref());
             let (threads, reader) = (self.desk.threads(), letter.reader());
             threads.remember(&token, &letter.agent, &reader, &letter.conversation).await?;
-            self.answer(letter, &token, &NoteContent::TakesLonger).await
+            self.answer(letter, &token, &NoteContent::TakesLonger, None).await
         };
         let outcome: Result<CarryOutcome, Error> = told.await;
         outcome.unwrap_or_else(|error| {

@@ -1,13 +1,14 @@
 //! Requests of ours to other servers, signed by an agent: actors fetched, activities delivered.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use forecourt_core::Handle;
 use forecourt_egress::{Deadlines, Egress, EgressError, FetchedBody, Purpose, UpstreamRequest};
 use forecourt_host::{CarryOutcome, Host};
 use forecourt_identity::RequestSigner;
-use http::header::{ACCEPT, CONTENT_TYPE};
+use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use moka::sync::Cache;
 use serde_json::Value;
@@ -16,7 +17,7 @@ use url::Url;
 use crate::away::AwayServers;
 use crate::iri::Iri;
 use crate::key::ActorKey;
-use crate::limits::{ACTOR_FRESH, NODEINFO_TIME_MAX, POST_TIME_MAX, SERVERS_MAX};
+use crate::limits::{ACTOR_FRESH, NODEINFO_TIME_MAX, POST_TIME_MAX, RETRY_AFTER_MAX, SERVERS_MAX};
 use crate::names::{self, MEDIA_TYPE};
 use crate::signature;
 use crate::wire;
@@ -28,6 +29,9 @@ const ACCEPTED: &str =
 /// Refusals after which the same delivery may work.
 const MAY_PASS: [StatusCode; 4] =
     [StatusCode::UNAUTHORIZED, StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_EARLY, StatusCode::TOO_MANY_REQUESTS];
+
+/// Refusals of a signature, after which the other form may be taken.
+const OTHER_FORM: [StatusCode; 3] = [StatusCode::BAD_REQUEST, StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
 
 /// In which form requests are signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +51,13 @@ pub(crate) struct Federation {
     away: AwayServers,
     /// Characters of notes, by server.
     note_chars: moka::future::Cache<String, Option<usize>>,
+}
+
+/// What a server answered to a delivery.
+struct InboxAnswer {
+    status: StatusCode,
+    /// How long it wants to be left alone, where it said so.
+    wait: Option<Duration>,
 }
 
 /// Why nothing was fetched.
@@ -123,16 +134,16 @@ impl Federation {
             return CarryOutcome::Later;
         }
         let form = self.forms.get(&server).unwrap_or(SignatureForm::Draft);
-        let mut status = self.post_as(host, agent, inbox, &body, form).await;
-        if let Ok(StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) = status {
+        let mut answer = self.post_as(host, agent, inbox, &body, form).await;
+        if answer.as_ref().is_ok_and(|answer| OTHER_FORM.contains(&answer.status)) {
             let other = form.other();
             let second = self.post_as(host, agent, inbox, &body, other).await;
-            if matches!(second, Ok(second) if second.is_success()) {
+            if second.as_ref().is_ok_and(|second| second.status.is_success()) {
                 self.forms.insert(server, other);
-                status = second;
+                answer = second;
             }
         }
-        outcome(status, inbox)
+        outcome(answer, inbox)
     }
 
     async fn post_as(
@@ -142,7 +153,7 @@ impl Federation {
         inbox: &Iri,
         body: &Bytes,
         form: SignatureForm,
-    ) -> Result<StatusCode, FetchError> {
+    ) -> Result<InboxAnswer, FetchError> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
         self.sign(host, agent, form, &Method::POST, inbox, &mut headers, body).await?;
@@ -152,12 +163,12 @@ impl Federation {
         match self.egress.send(Purpose::Federation, request.within(bounds)).await {
             Ok(answer) => {
                 self.away.answered(inbox.authority());
-                Ok(answer.status)
+                Ok(InboxAnswer { status: answer.status, wait: wait(answer.status, &answer.headers) })
             }
             // Our own rules forbid it now and for good.
             Err(EgressError::Refused(refusal)) => {
                 tracing::warn!(%refusal, server = inbox.authority(), "an inbox is not delivered to");
-                Ok(StatusCode::GONE)
+                Ok(InboxAnswer { status: StatusCode::GONE, wait: None })
             }
             Err(error) => {
                 self.away.failed(inbox.authority(), host.clock().now());
@@ -200,16 +211,27 @@ impl SignatureForm {
     }
 }
 
+/// How long a server that has no room now wants to be left alone, where it says so in seconds.
+fn wait(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
+    let has_no_room = matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
+    let seconds = headers.get(RETRY_AFTER).filter(|_| has_no_room)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds).clamp(Duration::from_secs(1), RETRY_AFTER_MAX))
+}
+
 /// What an answer to a delivery means: those that tell of us or of the moment may change.
-fn outcome(status: Result<StatusCode, FetchError>, inbox: &Iri) -> CarryOutcome {
-    match status {
-        Ok(status) if status.is_success() => CarryOutcome::Delivered,
+fn outcome(answer: Result<InboxAnswer, FetchError>, inbox: &Iri) -> CarryOutcome {
+    match answer {
+        Ok(InboxAnswer { status, .. }) if status.is_success() => CarryOutcome::Delivered,
+        Ok(InboxAnswer { status, wait: Some(wait) }) => {
+            tracing::info!(%status, seconds = wait.as_secs(), server = inbox.authority(), "a server wants to be left alone");
+            CarryOutcome::Wait(wait)
+        }
         // What is wrong with the note or the inbox stays so; these tell of the moment, or of keys that are fetched late.
-        Ok(status) if status.is_client_error() && !MAY_PASS.contains(&status) => {
+        Ok(InboxAnswer { status, .. }) if status.is_client_error() && !MAY_PASS.contains(&status) => {
             tracing::warn!(%status, server = inbox.authority(), "a server refused a delivery for good");
             CarryOutcome::Never
         }
-        Ok(status) => {
+        Ok(InboxAnswer { status, .. }) => {
             tracing::info!(%status, server = inbox.authority(), "a server did not take a delivery");
             CarryOutcome::Later
         }
@@ -217,5 +239,27 @@ fn outcome(status: Result<StatusCode, FetchError>, inbox: &Iri) -> CarryOutcome 
             tracing::info!(%error, server = inbox.authority(), "a server could not be reached");
             CarryOutcome::Later
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_server_without_room_is_waited_for_as_long_as_it_says_within_a_bound() {
+        let of = |status: StatusCode, said: &'static str| {
+            wait(status, &HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_static(said))]))
+        };
+        let (full, max) = (StatusCode::TOO_MANY_REQUESTS, RETRY_AFTER_MAX.as_secs());
+        for (said, seconds) in
+            [("7", Some(7)), ("0", Some(1)), ("3600", Some(max)), ("3601", Some(max)), ("soon", None)]
+        {
+            assert_eq!(of(full, said), seconds.map(Duration::from_secs), "{said}");
+        }
+        assert_eq!(of(StatusCode::SERVICE_UNAVAILABLE, "7"), Some(Duration::from_secs(7)));
+        assert_eq!((of(StatusCode::FORBIDDEN, "7"), wait(full, &HeaderMap::new())), (None, None));
     }
 }

@@ -9,7 +9,7 @@
 //! | `actors.rs`, `lookups.rs`, `sender.rs` | actors of other servers, and what was proven of them |
 //! | `service.rs`, `service/` | activities to the host |
 //! | `relations.rs` | followers and blocks |
-//! | `letter.rs`, `compose.rs`, `kept.rs` | an answer as a note |
+//! | `letter.rs`, `compose.rs`, `files.rs`, `kept.rs` | an answer as a note, and links to its files |
 //! | `courier.rs`, `federation.rs`, `away.rs`, `key.rs` | what is due, signed and delivered |
 //! | `actor.rs`, `doubts.rs`, `presence.rs` | what describes an agent, and this server; what a public one would lack, and whether it is found |
 //! | `surface.rs`, `surface/` | the paths |
@@ -25,6 +25,7 @@ mod compose;
 mod courier;
 mod doubts;
 mod federation;
+mod files;
 mod html;
 mod iri;
 mod kept;

@@ -76,6 +76,8 @@ pub(crate) const NODEINFO_TIME_MAX: Duration = Duration::from_secs(5);
 pub const ANSWER_CHARS_MAX: u32 = 5_000;
 /// Bytes of a whole answer that is kept behind that link; the rest is cut.
 pub(crate) const WHOLE_BYTES_MAX: usize = 64 * 1024;
+/// Files of an answer that are told of; the others are counted.
+pub(crate) const FILES_MAX: usize = 10;
 /// Pictures of an answer.
 pub(crate) const PICTURES_MAX: usize = 4;
 /// Times that one note asks, its agents and its edits together; further edits change nothing.
@@ -91,6 +93,9 @@ pub(crate) const DELIVERY_RETRIES: u32 = 34;
 pub(crate) const DELIVERY_TTL: Duration = Duration::from_secs(3 * 24 * 60 * 60);
 /// How long a server may take to answer a delivery, from the lookup of its name to the last byte.
 pub(crate) const POST_TIME_MAX: Duration = Duration::from_secs(15);
+
+/// The longest that a server is waited for which says when to come again.
+pub(crate) const RETRY_AFTER_MAX: Duration = Duration::from_secs(60 * 60);
 
 /// Deliveries to a server that fail one after the other before it is left alone.
 pub(crate) const AWAY_AFTER: u32 = 3;

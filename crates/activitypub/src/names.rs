@@ -27,6 +27,7 @@ pub(crate) mod routes {
     pub(crate) const NOTE: &str = "/activitypub/users/{handle}/notes/{token}";
     pub(crate) const CREATE: &str = "/activitypub/users/{handle}/notes/{token}/activity";
     pub(crate) const WHOLE: &str = "/activitypub/answers/{token}";
+    pub(crate) const FILE: &str = "/activitypub/files/{token}";
     pub(crate) const SHARED_INBOX: &str = "/activitypub/inbox";
     pub(crate) const NODEINFO_LINKS: &str = "/.well-known/nodeinfo";
     pub(crate) const NODEINFO: &str = "/nodeinfo/2.1";
@@ -55,6 +56,11 @@ pub(crate) fn note(site: &Site, agent: &Handle, token: &str) -> String {
 /// Where an answer is that was too long for a note.
 pub(crate) fn whole(site: &Site, token: &str) -> String {
     site.url(&format!("/activitypub/answers/{token}"))
+}
+
+/// Where a file of an answer is, for whoever has its token.
+pub(crate) fn file(site: &Site, token: &str) -> String {
+    site.url(&format!("/activitypub/files/{token}"))
 }
 
 /// The inbox that all actors here share.

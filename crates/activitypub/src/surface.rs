@@ -1,7 +1,9 @@
-//! The paths of this protocol, and its inboxes. What is published is in `surface/documents.rs`; no other file knows the
+//! The paths of this protocol, and its inboxes. What is published is in `surface/documents.rs`, and what is behind links
+//! in `surface/files.rs`; no other file knows the
 //! web framework.
 
 mod documents;
+mod files;
 
 use std::sync::Arc;
 
@@ -51,6 +53,7 @@ pub(crate) fn routes(service: Arc<Service>, pages: Arc<Pages>) -> HttpRoutes {
         .route(routes::NOTE, any(documents::on_note))
         .route(routes::CREATE, any(documents::on_create))
         .route(routes::WHOLE, any(documents::on_whole))
+        .route(routes::FILE, any(files::on_file))
         .route(routes::NODEINFO_LINKS, any(documents::on_nodeinfo_links))
         .route(routes::NODEINFO, any(documents::on_nodeinfo))
         .with_state(SurfaceState { service, pages });
@@ -65,6 +68,7 @@ pub(crate) fn routes(service: Arc<Service>, pages: Arc<Pages>) -> HttpRoutes {
         routes::NOTE,
         routes::CREATE,
         routes::WHOLE,
+        routes::FILE,
         routes::NODEINFO_LINKS,
         routes::NODEINFO,
     ];

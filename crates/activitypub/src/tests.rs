@@ -1,10 +1,12 @@
-//! The protocol before a server on this machine that has actors and signs as others do. Its answers go nowhere here:
+//! The protocol before a server on this machine that has actors and signs as others do. Most answers go nowhere here:
 //! they are tried through the whole program.
 
 mod answers;
 mod edits;
+mod files;
 mod flood;
 mod inbox;
+mod two_hosts;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +22,7 @@ use forecourt_identity::RequestSigner;
 use forecourt_jose::RsaSigningKey;
 use forecourt_testhost::{Blueprint, MountedHost, resident};
 use forecourt_testkit::{ScriptedAgent, card};
-use http::header::{CONTENT_TYPE, HOST};
+use http::header::{CONTENT_TYPE, HOST, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -42,6 +44,8 @@ struct Elsewhere {
     fetched: Arc<AtomicUsize>,
     /// What was posted, wherever.
     posted: Arc<Mutex<Vec<Value>>>,
+    /// The seconds for which it takes nothing, as it says.
+    full_for: Arc<AtomicUsize>,
 }
 
 impl Elsewhere {
@@ -51,12 +55,16 @@ impl Elsewhere {
         let documents: Arc<Mutex<HashMap<String, Value>>> = Arc::default();
         let fetched: Arc<AtomicUsize> = Arc::default();
         let posted: Arc<Mutex<Vec<Value>>> = Arc::default();
-        let (held, count, taken) = (documents.clone(), fetched.clone(), posted.clone());
+        let full_for: Arc<AtomicUsize> = Arc::default();
+        let (held, count, taken, full) = (documents.clone(), fetched.clone(), posted.clone(), full_for.clone());
         let router = Router::new().fallback(move |request: Request| {
             let (is_post, found) = (request.method() == Method::POST, held.lock().get(request.uri().path()).cloned());
             count.fetch_add(usize::from(!is_post), Ordering::SeqCst);
-            let taken = taken.clone();
+            let (taken, full) = (taken.clone(), full.load(Ordering::SeqCst));
             async move {
+                if is_post && full > 0 {
+                    return (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, full.to_string())]).into_response();
+                }
                 if is_post {
                     let body = axum::body::to_bytes(request.into_body(), usize::MAX).await.unwrap();
                     taken.lock().push(serde_json::from_slice(&body).unwrap());
@@ -69,7 +77,7 @@ impl Elsewhere {
             }
         });
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { origin, key: RsaSigningKey::generate().unwrap(), documents, fetched, posted }
+        Self { origin, key: RsaSigningKey::generate().unwrap(), documents, fetched, posted, full_for }
     }
 
     fn actor(&self, name: &str) -> String {
@@ -125,7 +133,15 @@ struct Here {
 
 impl Here {
     async fn start(section: &str, rules: Vec<Arc<dyn Rule>>) -> Self {
-        let agent = ScriptedAgent::saying(["Soup."]);
+        Self::with(section, rules, ScriptedAgent::saying(["Soup."]), false).await
+    }
+
+    /// One whose answers are sent.
+    async fn answering(section: &str, agent: Arc<ScriptedAgent>) -> Self {
+        Self::with(section, Vec::new(), agent, true).await
+    }
+
+    async fn with(section: &str, rules: Vec<Arc<dyn Rule>>, agent: Arc<ScriptedAgent>, answers: bool) -> Self {
         let asked: Arc<dyn Agent> = agent.clone();
         let blueprint = Blueprint {
             residents: vec![resident(card("chef"), asked, rules)],
@@ -138,7 +154,10 @@ impl Here {
             ..Blueprint::default()
         };
         let mounted = blueprint.start(Some(&PROTOCOL)).await;
-        let router = mounted.router(&PROTOCOL).unwrap();
+        let router = match answers {
+            true => mounted.answering_router().unwrap(),
+            false => mounted.router(&PROTOCOL).unwrap(),
+        };
         Self { router, agent, mounted }
     }
 

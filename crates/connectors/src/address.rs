@@ -2,8 +2,9 @@
 
 use std::marker::PhantomData;
 
-use forecourt_core::{Handle, Transport};
-use forecourt_correspondence::Address;
+use forecourt_core::{Handle, Language, Transport};
+use forecourt_correspondence::{Address, Letter};
+use forecourt_sentences::{Sentences, SpokenLanguage};
 use serde::{Deserialize, Serialize};
 
 use crate::chat::Place;
@@ -25,6 +26,9 @@ pub(crate) struct ChatAddress<P> {
     /// The letter whose messages this answer takes the place of, since its question was edited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) replaces: Option<String>,
+    /// Files of the question that were too large to be taken, with their bytes; the first of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) too_large: Vec<(String, u64)>,
     #[serde(skip)]
     pub(crate) of: PhantomData<fn() -> P>,
 }
@@ -38,6 +42,7 @@ impl<P> Clone for ChatAddress<P> {
             message: self.message.clone(),
             user: self.user.clone(),
             replaces: self.replaces.clone(),
+            too_large: self.too_large.clone(),
             of: PhantomData,
         }
     }
@@ -56,4 +61,10 @@ impl<P: Platform> Address for ChatAddress<P> {
     fn stranger(&self) -> String {
         format!("{}:{}/{}", P::KIND, self.connector, self.user)
     }
+}
+
+/// The sentences of the language of who asked.
+pub(crate) fn say<P: Platform>(letter: &Letter<ChatAddress<P>>) -> Sentences {
+    let language = letter.language.clone().unwrap_or_else(Language::english);
+    Sentences::in_language(SpokenLanguage::of(&language).unwrap_or(SpokenLanguage::English))
 }

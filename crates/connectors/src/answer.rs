@@ -3,13 +3,12 @@
 use forecourt_core::part::FileSource;
 use forecourt_core::{CollectedReply, Ending, File, Part};
 use forecourt_correspondence::answer_in_words;
-use forecourt_pages::markdown::{Marks, to_blocks};
 
-use crate::limits::FILES_PER_ANSWER_MAX;
-use crate::split::split;
+use crate::message_style::MessageStyle;
 
-/// The messages of an answer. None where there is nothing to tell, or nothing but files.
-pub(crate) fn texts(reply: &CollectedReply, marks: &dyn Marks, chars_max: usize) -> Vec<String> {
+/// The messages of an answer, with words of the host about its files behind it. None where there is nothing to tell, or
+/// nothing but files.
+pub(crate) fn texts(reply: &CollectedReply, about_files: &[String], style: MessageStyle) -> Vec<String> {
     let Some(mut words) = answer_in_words(reply) else { return Vec::new() };
     let has_words = reply.parts.iter().any(|part| forecourt_correspondence::part_in_words(part).is_some());
     if !has_words && files(reply).next().is_some() && matches!(reply.ending, Ending::Complete) {
@@ -21,15 +20,11 @@ pub(crate) fn texts(reply: &CollectedReply, marks: &dyn Marks, chars_max: usize)
             words.push_str(&format!("\n\n[{}]({url})", name.replace(['[', ']'], "")));
         }
     }
-    let more: Vec<&str> = uploads(reply)
-        .skip(FILES_PER_ANSWER_MAX)
-        .map(|(_, file)| file.name.as_deref().unwrap_or("a file without a name"))
-        .take(FILES_PER_ANSWER_MAX)
-        .collect();
-    if !more.is_empty() {
-        words.push_str(&format!("\n\nNot sent, since there are too many files: {}", more.join(", ")));
+    for about in about_files {
+        words.push_str("\n\n");
+        words.push_str(about);
     }
-    split(&to_blocks(&words, marks), chars_max)
+    style.messages(&words)
 }
 
 fn files(reply: &CollectedReply) -> impl Iterator<Item = &File> {
@@ -52,22 +47,21 @@ mod tests {
     use super::*;
     use crate::tests::NoMarks;
 
-    /// How many files of an answer are sent as such, and what it says.
-    fn sent(files: usize) -> (usize, String) {
-        let file = |number: usize| {
-            let name = Some(format!("f{number}.txt"));
-            Part::File(File::inline("text/plain".to_owned(), name, Bytes::from_static(b"x")))
-        };
-        let parts = std::iter::once(Part::text("Here.")).chain((0..files).map(file)).collect();
-        let reply = CollectedReply::new(parts, Ending::Complete);
-        (uploads(&reply).take(FILES_PER_ANSWER_MAX).count(), texts(&reply, &NoMarks, 1_000).join("\n"))
-    }
+    const STYLE: MessageStyle = MessageStyle { marks: &NoMarks, chars_max: 1_000, code: ("```\n", "\n```") };
 
     #[test]
-    fn so_many_files_of_an_answer_are_sent_and_the_others_are_named() {
-        assert_eq!(sent(FILES_PER_ANSWER_MAX), (FILES_PER_ANSWER_MAX, "Here.".to_owned()));
-        let (count, words) = sent(FILES_PER_ANSWER_MAX + 1);
-        assert_eq!(count, FILES_PER_ANSWER_MAX);
-        assert!(words.ends_with(&format!("too many files: f{FILES_PER_ANSWER_MAX}.txt")), "{words}");
+    fn files_that_are_sent_need_no_words_and_words_about_others_stand_behind_the_answer() {
+        let file =
+            Part::File(File::inline("text/plain".to_owned(), Some("a.txt".to_owned()), Bytes::from_static(b"x")));
+        let of = |parts: Vec<Part>, about: &[&str]| {
+            let about: Vec<String> = about.iter().map(|words| (*words).to_owned()).collect();
+            texts(&CollectedReply::new(parts, Ending::Complete), &about, STYLE)
+        };
+        assert_eq!(of(vec![file.clone()], &[]), Vec::<String>::new());
+        assert_eq!(of(vec![file.clone()], &["One is behind a link."]), ["One is behind a link."]);
+        assert_eq!(of(vec![Part::text("Here."), file], &["One.", "Two."]), ["Here.\n\nOne.\n\nTwo."]);
+        let address = FileSource::Url { url: "https://a.example/b.txt".to_owned(), expires_at: None };
+        let there = Part::File(File { source: address, ..File::inline("text/plain".to_owned(), None, Bytes::new()) });
+        assert_eq!(of(vec![there], &[]), ["https://a.example/b.txt"]);
     }
 }

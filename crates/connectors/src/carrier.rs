@@ -5,23 +5,21 @@ use std::sync::Arc;
 use bytes::Bytes;
 use forecourt_core::part::FileSource;
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{Ending, Error, File, Language, PolicyPart};
+use forecourt_core::{CollectedReply, Ending, Error, File, PolicyPart};
 use forecourt_correspondence::{Carrier, Content, Letter, Outgoing, answer_in_words};
 use forecourt_egress::Egress;
 use forecourt_host::{CarryOutcome, TaskAccess};
-use forecourt_pages::markdown::to_blocks;
-use forecourt_sentences::{Sentences, SpokenLanguage};
 use futures::future::BoxFuture;
 
-use crate::address::ChatAddress;
-use crate::answer::{texts, uploads};
+use crate::address::{ChatAddress, say};
+use crate::answer::texts;
 use crate::chat::Place;
 use crate::connector::{Connectors, Speaking};
-use crate::limits::FILES_PER_ANSWER_MAX;
+use crate::left_out::{about_files, sent_as_files};
 use crate::live::{LiveAnswers, bounded, edit};
+use crate::message_style::MessageStyle;
 use crate::platform::{Platform, PlatformError, Post, PostButton};
-use crate::records::{Records, SentItem, hash, messages_of};
-use crate::split::split;
+use crate::records::{Records, SentItem, hash, keep_message, messages_of};
 
 /// Sends what is due over the connectors of one kind.
 pub(crate) struct ChatCarrier<P: Platform> {
@@ -69,6 +67,10 @@ impl<P: Platform> Carrier<ChatAddress<P>> for ChatCarrier<P> {
                 Err(SendError::Platform(PlatformError::Refused(reason))) => {
                     tracing::warn!(reason, "the platform refused an answer");
                     CarryOutcome::Never
+                }
+                Err(SendError::Platform(PlatformError::TakenDown)) => {
+                    tracing::info!("an answer is not shown: somebody took down what there was of it");
+                    CarryOutcome::Delivered
                 }
                 Err(SendError::Platform(PlatformError::Failed(reason))) => {
                     tracing::warn!(reason, "an answer was not sent");
@@ -147,8 +149,7 @@ async fn tell_alone<P: Platform>(
     button: Option<PostButton>,
 ) -> Result<(), SendError> {
     let (letter, platform, place) = (outgoing.letter, &speaking.connector.platform, &place_of(outgoing));
-    let messages = split(&to_blocks(words, platform.marks()), P::MESSAGE_CHARS_MAX);
-    let text = messages.into_iter().next().unwrap_or_else(|| words.to_owned());
+    let text = MessageStyle::of(platform).messages(words).into_iter().next().unwrap_or_else(|| words.to_owned());
     let url = button.as_ref().map_or("", |button| button.url.as_str());
     let post = Post {
         key: format!("{}/alone/{}", letter.token, hash(&format!("{text}\n{url}"))),
@@ -179,25 +180,32 @@ fn label<P: Platform>(kind: &RefusalKind, letter: &Letter<ChatAddress<P>>) -> St
     }
 }
 
-/// The sentences of the language of who asked.
-fn say<P: Platform>(letter: &Letter<ChatAddress<P>>) -> Sentences {
-    let language = letter.language.clone().unwrap_or_else(Language::english);
-    Sentences::in_language(SpokenLanguage::of(&language).unwrap_or(SpokenLanguage::English))
-}
-
-/// Sends an answer. Each message is written down once it is sent: what goes on after a failure or a crash edits those
-/// that are there, and sends the others.
+/// Sends an answer: its messages, then its files. What the platform does not take of these is told again, with links.
 async fn answer<P: Platform>(
     speaking: Speaking<'_, P>,
     outgoing: &Outgoing<'_, ChatAddress<P>>,
 ) -> Result<(), SendError> {
     let Content::Reply(reply) = outgoing.content else { return Ok(()) };
+    tell_answer(speaking, outgoing, reply).await?;
+    match upload_files(speaking, outgoing, reply).await? {
+        0 => Ok(()),
+        _ => tell_answer(speaking, outgoing, reply).await,
+    }
+}
+
+/// Sends the messages of an answer. Each is written down once it is sent: what goes on after a failure or a crash edits
+/// those that are there, and sends the others.
+async fn tell_answer<P: Platform>(
+    speaking: Speaking<'_, P>,
+    outgoing: &Outgoing<'_, ChatAddress<P>>,
+    reply: &CollectedReply,
+) -> Result<(), SendError> {
     let (letter, platform) = (outgoing.letter, &speaking.connector.platform);
     let (place, account) = (&place_of(outgoing), letter.sender.account());
     let records = Records::of(outgoing.desk.host(), P::KIND);
     let sent = records.sent(letter.origin()).await?;
     let there = messages_of(&sent);
-    let texts = texts(reply, platform.marks(), P::MESSAGE_CHARS_MAX);
+    let texts = texts(reply, &about_files(outgoing, reply, &sent).await?, MessageStyle::of(platform));
     for (at, text) in texts.iter().enumerate() {
         let edited = match there.get(at) {
             Some(id) => platform.edit(speaking.egress, place, id, &edit(&letter.token, at, text)).await.map(|()| true),
@@ -206,13 +214,15 @@ async fn answer<P: Platform>(
         let key = format!("{}/{at}{}", letter.token, if edited.is_err() { "/again" } else { "" });
         match edited {
             Ok(true) => {}
-            Err(error @ (PlatformError::Later(_) | PlatformError::Failed(_))) => return Err(error.into()),
+            Err(error @ (PlatformError::Later(_) | PlatformError::Failed(_) | PlatformError::TakenDown)) => {
+                return Err(error.into());
+            }
             // Somebody may have deleted it: the answer is sent as if it had not been there.
             Ok(false) | Err(PlatformError::Refused(_)) => {
                 let reply_to = Some(letter.address.message.clone()).filter(|_| at == 0);
                 let post = Post { text: text.clone(), reply_to, key, ..Post::default() };
                 if let Some(id) = platform.post(speaking.egress, place, &post).await? {
-                    records.keep_sent(account.clone(), letter.origin(), &SentItem::Message(id)).await?;
+                    keep_message(outgoing.desk.host(), letter, &id).await?;
                 }
                 if let Some(gone) = there.get(at) {
                     records.keep_sent(account.clone(), letter.origin(), &SentItem::Gone(gone.clone())).await?;
@@ -222,19 +232,41 @@ async fn answer<P: Platform>(
     }
     for id in there.iter().skip(texts.len()) {
         platform.delete(speaking.egress, place, id).await?;
+        records.keep_sent(account.clone(), letter.origin(), &SentItem::Gone(id.clone())).await?;
     }
-    for (number, file) in uploads(reply).take(FILES_PER_ANSWER_MAX) {
+    Ok(())
+}
+
+/// Sends the files of an answer that are not sent yet; how many of them the platform did not take.
+async fn upload_files<P: Platform>(
+    speaking: Speaking<'_, P>,
+    outgoing: &Outgoing<'_, ChatAddress<P>>,
+    reply: &CollectedReply,
+) -> Result<usize, SendError> {
+    let (letter, place) = (outgoing.letter, &place_of(outgoing));
+    let records = Records::of(outgoing.desk.host(), P::KIND);
+    let sent = records.sent(letter.origin()).await?;
+    let mut refused = 0;
+    for (number, file) in sent_as_files(reply, &sent) {
         if sent.contains(&SentItem::File(number)) {
             continue;
         }
+        let mut done = SentItem::File(number);
         if let Some(bytes) = bytes(outgoing, file).await? {
             // Named among all files, and not among those of its task alone.
             let file = File { id: Some(format!("{}/file/{number}", letter.token)), ..file.clone() };
-            platform.upload(speaking.egress, place, &file, bytes).await?;
+            match speaking.connector.platform.upload(speaking.egress, place, &file, bytes).await {
+                // Such as one that is larger than a server takes.
+                Err(PlatformError::Refused(reason)) => {
+                    tracing::info!(reason, "a file goes by a link, since the platform refused it");
+                    (done, refused) = (SentItem::Refused(number), refused + 1);
+                }
+                other => other?,
+            }
         }
-        records.keep_sent(account.clone(), letter.origin(), &SentItem::File(number)).await?;
+        records.keep_sent(letter.sender.account(), letter.origin(), &done).await?;
     }
-    Ok(())
+    Ok(refused)
 }
 
 /// The bytes of a file of an answer. `None` for one that is named by its address, or is not kept any more.

@@ -23,6 +23,8 @@ pub struct ChatMessage {
     pub mentions_connector: bool,
     /// Whether it begins with a mention of somebody else.
     pub is_for_others: bool,
+    /// The message that it answers, which its writer chose. `None`: none, or that is said by its thread alone.
+    pub replies_to: Option<String>,
     /// What came with it.
     pub files: Vec<ChatFile>,
 }
@@ -72,6 +74,12 @@ impl Place {
     /// The thread, or the channel where it has none: what an agent stays with.
     pub(crate) fn key(&self, connector: &Handle) -> String {
         format!("{connector}/{}/{}", self.channel, self.thread.as_deref().unwrap_or_default())
+    }
+
+    /// A message of its channel, as an agent stays with it.
+    pub(crate) fn message_key(&self, connector: &Handle, message: &str) -> String {
+        // No name of a connector has a colon.
+        format!("message:{connector}/{}/{message}", self.channel)
     }
 }
 

@@ -51,8 +51,8 @@ impl<P: Platform> Intake<P> {
         let Incoming::Open(event) = incoming else { return Ok(incoming) };
         match connector.platform.look_into(&self.egress, event).await {
             Ok(incoming) => Ok(incoming),
-            Err(PlatformError::Refused(reason)) => {
-                tracing::info!(connector = %connector.name, reason, "an event was passed over");
+            Err(error @ (PlatformError::Refused(_) | PlatformError::TakenDown)) => {
+                tracing::info!(connector = %connector.name, %error, "an event was passed over");
                 Ok(Incoming::Nothing)
             }
             Err(error @ (PlatformError::Later(_) | PlatformError::Failed(_))) => {

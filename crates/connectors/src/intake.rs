@@ -1,6 +1,7 @@
 //! A message to its agent: the first mention wins, a thread stays with its agent, and another mention switches to one
 //! that knows nothing of what was said before. Hub card 3.
 
+mod addressing;
 mod changes;
 
 use std::collections::BTreeMap;
@@ -8,18 +9,20 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use forecourt_core::mention::first_mention;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Error, File, Handle, Part, PolicyPart, Sender};
 use forecourt_correspondence::{Acceptance, Desk, Letter};
 use forecourt_egress::Egress;
 use forecourt_host::{EventOutcome, Host, TaskAccess, TaskName};
+use forecourt_pages::bytes_said;
 use serde_json::{Map, json};
 
+use self::addressing::Addressee;
 use crate::address::ChatAddress;
 use crate::chat::{ChatFile, ChatMessage, Place};
 use crate::connector::{Connector, Connectors};
 use crate::in_hand::MessagesInHand;
+use crate::left_out::too_large;
 use crate::limits::{FILE_BYTES_MAX, FILES_MAX, TEXT_BYTES_MAX};
 use crate::live::LiveAnswers;
 use crate::platform::Platform;
@@ -46,13 +49,6 @@ pub(crate) struct Question<'a> {
     pub(crate) replaces: Option<String>,
 }
 
-/// The agent that a message is for.
-enum Addressee {
-    Agent(Handle),
-    /// Nobody here is called that.
-    Nobody(Handle),
-}
-
 impl<P: Platform> Intake<P> {
     /// Counts an event of a connector by what became of it.
     pub(crate) fn count(&self, connector: &Connector<P>, outcome: EventOutcome) {
@@ -65,7 +61,7 @@ impl<P: Platform> Intake<P> {
         let Some(desk) = self.desks.get(&connector.name) else { return Ok(EventOutcome::Ignored) };
         let (message, threads) = (question.message, desk.threads());
         let key = message.place.key(&connector.name);
-        let stays_with = threads.agent(&key).await?;
+        let stays_with = addressing::stays_with(&threads, &connector.name, message).await?;
         let is_for_others = message.is_for_others && !self.names_agent(connector, message);
         let goes_on = message.place.is_reply && stays_with.is_some() && !is_for_others;
         if !(message.place.is_direct || message.mentions_connector || goes_on) {
@@ -150,25 +146,6 @@ impl<P: Platform> Intake<P> {
         Ok(())
     }
 
-    /// Whether the first mention is that of an agent that can be asked.
-    fn names_agent(&self, connector: &Connector<P>, message: &ChatMessage) -> bool {
-        let named = first_mention(&message.text, &self.host.site().domain);
-        named.is_some_and(|agent| connector.settings.allows(&agent) && self.host.directory().find(&agent).is_some())
-    }
-
-    fn addressee(&self, connector: &Connector<P>, message: &ChatMessage, stays_with: Option<Handle>) -> Addressee {
-        let is_here = |agent: &Handle| connector.settings.allows(agent) && self.host.directory().find(agent).is_some();
-        if let Some(named) = first_mention(&message.text, &self.host.site().domain) {
-            return if is_here(&named) { Addressee::Agent(named) } else { Addressee::Nobody(named) };
-        }
-        let default = || self.host.directory().default_agent().card.handle().clone();
-        let usual = || {
-            let first = connector.settings.agents.as_ref().and_then(|agents| agents.first().cloned());
-            connector.settings.agent.clone().or(first).unwrap_or_else(default)
-        };
-        Addressee::Agent(stays_with.filter(is_here).unwrap_or_else(usual))
-    }
-
     async fn speaker(
         &self,
         connector: &Connector<P>,
@@ -188,6 +165,7 @@ impl<P: Platform> Intake<P> {
             message: message.message.clone(),
             user: message.user.clone(),
             replaces: question.replaces.clone(),
+            too_large: too_large(message),
             of: PhantomData,
         };
         (speaker, address)
@@ -215,6 +193,10 @@ impl<P: Platform> Intake<P> {
             let bytes = if fits { self.bytes(connector, file).await } else { None };
             parts.push(match bytes {
                 Some(bytes) => Part::File(File::inline(file.mime.clone(), Some(file.name.clone()), bytes)),
+                None if file.size_bytes > FILE_BYTES_MAX => {
+                    let max = bytes_said(FILE_BYTES_MAX);
+                    Part::text(format!("(The file {} could not be handed on: it has more than {max}.)", file.name))
+                }
                 None => Part::text(format!("(The file {} could not be handed on.)", file.name)),
             });
         }

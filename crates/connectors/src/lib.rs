@@ -15,8 +15,9 @@
 //! | `carrier.rs`, `answer.rs` | an answer or a refusal that is due, in messages of the platform |
 //! | `live.rs`, `pause.rs` | an answer shown while it is written; how long a platform wants to be left alone |
 //! | `refusal_log.rs` | refused events in the log, a line a minute |
-//! | `split.rs` | long answers in several messages |
-//! | `form.rs`, `links.rs` | forms with a file, and links that hide where they lead, for platforms that need them |
+//! | `message_style.rs`, `split.rs` | words as messages of a platform, long answers in several |
+//! | `left_out.rs`, `files.rs` | files that go by links, or not at all, in words; the path of such links |
+//! | `form.rs` | forms with a file, for platforms that need them |
 //!
 //! An event is acknowledged once its task is durable (`correspondence`), so an event that is sent again, and a process
 //! that is killed in between, are answered once.
@@ -27,14 +28,16 @@ mod carrier;
 mod chat;
 mod connector;
 mod events;
+mod files;
 mod form;
 mod in_hand;
 mod intake;
 mod lease;
+mod left_out;
 pub mod limits;
-mod links;
 mod listen;
 mod live;
+mod message_style;
 mod pause;
 mod platform;
 mod records;
@@ -49,12 +52,12 @@ mod wire;
 mod tests;
 
 pub use chat::{ChatFile, ChatMessage, Place, ReplyTicket};
+pub use forecourt_pages::markdown::names_another_host;
 pub use form::Form;
-pub use links::names_another_host;
 pub use platform::{
     EventAnswer, EventError, EventRequest, Incoming, Listening, Outcome, Platform, PlatformError, Post, PostButton,
     Reception,
 };
 pub use settings::ConnectorSettings;
-pub use split::split;
+pub use split::{CodeMarks, split};
 pub use wire::ConnectorWire;

@@ -13,14 +13,17 @@ pub(crate) const EVENTS_AT_ONCE_MAX: usize = 256;
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
 /// Files of one message that are handed on; the others are named in words.
 pub const FILES_MAX: usize = 4;
-/// Bytes of one file of a message that is handed on; a larger one is named in words.
+/// Bytes of one file, of a message or an answer, that is handed on as such. A larger one of a message is named in words,
+/// one of an answer goes by a link.
 pub const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// Bytes of an id of a platform; an event with a longer one is refused.
 pub const ID_BYTES_MAX: usize = 64;
 /// Messages that one answer is split into; what is left is not sent, and the last one says so.
 pub const MESSAGES_PER_ANSWER_MAX: usize = 10;
-/// Files of one answer that are uploaded; the others are named in words.
+/// Files of one answer that are uploaded; the others go by links.
 pub(crate) const FILES_PER_ANSWER_MAX: usize = 10;
+/// Files of one answer that go by links, and files of one question that are said to be too large; the others are counted.
+pub(crate) const FILES_NAMED_MAX: usize = 10;
 /// Messages of one person within an hour, unless the operator says otherwise; further ones are dropped.
 pub(crate) const MESSAGES_PER_SENDER_PER_HOUR: u32 = 60;
 /// Further attempts to send an answer: the last within the hour that a task is kept.
@@ -43,5 +46,6 @@ pub(crate) const LISTEN_LEASE: Duration = Duration::from_secs(30);
 pub(crate) const LISTEN_LOOK_EVERY: Duration = Duration::from_secs(2);
 /// How often it is written down where a connection stands, where that changed.
 pub(crate) const LISTEN_STATE_EVERY: Duration = Duration::from_secs(2);
-/// How long it is kept where a connection stood that nobody holds.
-pub(crate) const LISTEN_STATE_KEPT: Duration = Duration::from_secs(15 * 60);
+/// How long it is kept where a connection stood that nobody holds, and how far was heard: what was said before that is
+/// too old to be answered.
+pub(crate) const LISTEN_STATE_KEPT: Duration = Duration::from_secs(6 * 60 * 60);

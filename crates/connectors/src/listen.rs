@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use forecourt_core::{Clock, Entropy, Error};
+use forecourt_host::EventOutcome;
 use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -22,6 +23,10 @@ struct EventsOf<'a, P: Platform> {
 impl<P: Platform> TakeEvents for EventsOf<'_, P> {
     fn take(&self, incoming: Incoming) -> BoxFuture<'_, Result<Reception, Error>> {
         Box::pin(self.intake.take(self.connector, incoming))
+    }
+
+    fn missed(&self, count: usize) {
+        (0..count).for_each(|_| self.intake.count(self.connector, EventOutcome::Missed));
     }
 }
 

@@ -5,11 +5,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::{Account, Error, Event};
+use forecourt_core::{Error, Event};
 use forecourt_correspondence::Letter;
 use forecourt_egress::Egress;
 use forecourt_host::{Host, TaskPermit};
-use forecourt_pages::markdown::to_blocks;
 use futures::StreamExt;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
@@ -18,9 +17,9 @@ use tokio_util::sync::CancellationToken;
 use crate::address::ChatAddress;
 use crate::connector::{Connectors, Speaking};
 use crate::limits::{LIVE_ANSWERS_MAX, LIVE_EDIT_WAIT, RETRY_AFTER_MAX, SHOWN_AFTER};
+use crate::message_style::MessageStyle;
 use crate::platform::{Platform, PlatformError, Post};
-use crate::records::{Records, SentItem, hash, messages_of};
-use crate::split::split;
+use crate::records::{Records, hash, keep_message, messages_of};
 
 /// The answers that are shown just now, by the token of their letter.
 #[derive(Default)]
@@ -126,8 +125,7 @@ impl<P: Platform> LiveMessage<'_, P> {
         let Speaking { connector, egress } = self.speaking;
         let (platform, place) = (&connector.platform, &self.letter.address.place.at(self.host.clock().now()));
         // The first message alone: the others come with the whole answer.
-        let messages = split(&to_blocks(said, platform.marks()), P::MESSAGE_CHARS_MAX);
-        let Some(text) = messages.into_iter().next() else { return Ok(()) };
+        let Some(text) = MessageStyle::of(platform).messages(said).into_iter().next() else { return Ok(()) };
         let (records, origin) = (Records::of(self.host, P::KIND), self.letter.origin());
         let kept = |error: Error| PlatformError::Failed(error.to_string());
         if self.id.is_none() {
@@ -142,8 +140,7 @@ impl<P: Platform> LiveMessage<'_, P> {
                 let post = Post { text, reply_to, key, ..Post::default() };
                 self.id = platform.post(egress, place, &post).await?;
                 let Some(id) = &self.id else { return Err(PlatformError::Refused("it gives no id".to_owned())) };
-                let account: Account = self.letter.sender.account();
-                records.keep_sent(account, origin, &SentItem::Message(id.clone())).await.map_err(kept)?;
+                keep_message(self.host, self.letter, id).await.map_err(kept)?;
             }
         }
         self.text = said.to_owned();

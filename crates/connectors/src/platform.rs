@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::chat::{ChatFile, ChatMessage, Place};
 use crate::limits;
 use crate::settings::ConnectorSettings;
+use crate::split::CodeMarks;
 
 /// One connector of a kind of platform: its credentials, and how it is spoken with.
 pub trait Platform: Sized + Send + Sync + 'static {
@@ -41,6 +42,10 @@ pub trait Platform: Sized + Send + Sync + 'static {
     const MESSAGE_CHARS_MAX: usize;
     /// How often one message may be edited.
     const EDIT_EVERY: Duration;
+    /// What its marks put around a block of code.
+    const CODE_MARKS: CodeMarks = ("```\n", "\n```");
+    /// The path of files that are too large to be sent there, with the name of the connector and a token in it.
+    const FILES_PATH: &'static str;
 
     /// Reads a file of this kind: what it says of the platform, and what every connector has.
     ///
@@ -165,6 +170,9 @@ pub struct EventRequest<'a> {
 pub(crate) trait TakeEvents: Send + Sync {
     /// Does what an event asks for; durable when this returns.
     fn take(&self, incoming: Incoming) -> BoxFuture<'_, Result<Reception, Error>>;
+
+    /// Counts events that are not heard of any more.
+    fn missed(&self, count: usize);
 }
 
 /// What a platform is given to listen with.
@@ -218,6 +226,11 @@ impl<'a> Listening<'a> {
     /// The event has to be handed over again: the store, or the host, is not there.
     pub fn take(&self, incoming: Incoming) -> BoxFuture<'_, Result<Reception, Error>> {
         self.events.take(incoming)
+    }
+
+    /// Has the operator know that so many events were said while nobody could listen, and are not heard of any more.
+    pub fn missed(&self, count: usize) {
+        self.events.missed(count);
     }
 }
 
@@ -327,4 +340,7 @@ pub enum PlatformError {
     /// It will never do that.
     #[error("the platform refused: {0}")]
     Refused(String),
+    /// Somebody who may do so took down what was to be changed: nothing is put in its place.
+    #[error("a message of ours was taken down by somebody else")]
+    TakenDown,
 }

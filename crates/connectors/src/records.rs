@@ -5,10 +5,13 @@ use aws_lc_rs::digest::{SHA256, digest};
 use forecourt_core::limits::THREAD_TTL;
 use forecourt_core::store::Span;
 use forecourt_core::{Account, Error, Sender, Timestamp};
+use forecourt_correspondence::{Letter, Threads};
 use forecourt_host::{Host, Ledger};
 use serde::{Deserialize, Serialize};
 
+use crate::address::ChatAddress;
 use crate::limits::SENT_PER_QUESTION_MAX;
+use crate::platform::Platform;
 
 /// A question that an agent was asked.
 #[derive(Clone, Serialize, Deserialize)]
@@ -33,6 +36,8 @@ pub(crate) enum SentItem {
     File(usize),
     /// The message of this id is not there any more.
     Gone(String),
+    /// None: the platform did not take the file of this number, which goes by a link.
+    Refused(usize),
     /// Nothing, and nothing more is: the question was deleted.
     TakenBack,
 }
@@ -45,6 +50,24 @@ pub(crate) fn messages_of(sent: &[SentItem]) -> Vec<String> {
         _ => None,
     };
     sent.iter().filter_map(id).collect()
+}
+
+/// Writes down that a message of an answer is there: an edit and a deletion of its question find it, and who replies to it
+/// goes on with its agent.
+pub(crate) async fn keep_message<P: Platform>(
+    host: &Host,
+    letter: &Letter<ChatAddress<P>>,
+    id: &str,
+) -> Result<(), Error> {
+    let records = Records::of(host, P::KIND);
+    records.keep_sent(letter.sender.account(), letter.origin(), &SentItem::Message(id.to_owned())).await?;
+    let ChatAddress { connector, place, .. } = &letter.address;
+    // In a thread there is one agent at a time.
+    if place.thread.is_none() {
+        let key = place.message_key(connector, id);
+        Threads::of(host, P::KIND).remember(&key, &letter.agent, &letter.reader(), &letter.conversation).await?;
+    }
+    Ok(())
 }
 
 /// The records of one kind of platform.

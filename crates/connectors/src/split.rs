@@ -2,13 +2,20 @@
 
 use crate::limits::MESSAGES_PER_ANSWER_MAX;
 
+/// What stands before the code of a block, and behind it.
+pub type CodeMarks = (&'static str, &'static str);
+
+/// Characters of the longest entity that marks have, `&amp;`: none is parted.
+const ENTITY_CHARS_MAX: usize = 5;
+
 /// Blocks joined into as few messages of at most `chars_max` characters as can be: parted between blocks, a block that
 /// is too long between its lines, a line between words, and a word anywhere. At most [`MESSAGES_PER_ANSWER_MAX`]; the
-/// last one ends in an ellipsis where something was left out.
-pub fn split(blocks: &[String], chars_max: usize) -> Vec<String> {
+/// last one ends in an ellipsis where something was left out. A block of code, which stands between the two marks of
+/// `code`, is one in each message.
+pub fn split(blocks: &[String], chars_max: usize, code: CodeMarks) -> Vec<String> {
     let mut messages: Vec<String> = Vec::new();
     for block in blocks {
-        for (first, piece) in pieces(block, chars_max).into_iter().enumerate() {
+        for (first, piece) in pieces(block, chars_max, code).into_iter().enumerate() {
             let joint = if first == 0 { "\n\n" } else { "\n" };
             match messages.last_mut().filter(|last| count(last) + count(joint) + count(&piece) <= chars_max) {
                 Some(last) => {
@@ -22,11 +29,28 @@ pub fn split(blocks: &[String], chars_max: usize) -> Vec<String> {
     if messages.len() > MESSAGES_PER_ANSWER_MAX {
         messages.truncate(MESSAGES_PER_ANSWER_MAX);
         if let Some(last) = messages.last_mut() {
-            let kept = last.chars().take(chars_max.saturating_sub(2)).collect::<String>();
-            *last = format!("{}\n…", kept.trim_end());
+            *last = with_ellipsis(last, chars_max, code);
         }
     }
     messages
+}
+
+/// A message that says that more is left out, with its last block of code closed.
+fn with_ellipsis(message: &str, chars_max: usize, (before, behind): CodeMarks) -> String {
+    const MORE: &str = "\n…";
+    let cut = |text: &str, room: usize| -> String {
+        let all: Vec<char> = text.chars().collect();
+        if all.len() <= room {
+            return text.trim_end().to_owned();
+        }
+        all[..before_entity(&all[..room])].iter().collect::<String>().trim_end().to_owned()
+    };
+    let room = chars_max.saturating_sub(count(MORE));
+    let code = message.strip_suffix(behind).map(|code| cut(code, room.saturating_sub(count(behind))));
+    match code.filter(|code| code.contains(before)) {
+        Some(code) => format!("{code}{behind}{MORE}"),
+        None => format!("{}{MORE}", cut(message, room)),
+    }
 }
 
 fn count(text: &str) -> usize {
@@ -34,17 +58,16 @@ fn count(text: &str) -> usize {
 }
 
 /// A block in pieces that fit. A block of code stays one in every piece.
-fn pieces(block: &str, chars_max: usize) -> Vec<String> {
-    const FENCE: &str = "```";
+fn pieces(block: &str, chars_max: usize, (before, behind): CodeMarks) -> Vec<String> {
     if count(block) <= chars_max {
         return vec![block.to_owned()];
     }
-    let inner = block.strip_prefix(FENCE).and_then(|rest| rest.strip_suffix(FENCE));
-    match inner.filter(|_| chars_max > 16) {
+    let inner = block.strip_prefix(before).and_then(|rest| rest.strip_suffix(behind));
+    let room = chars_max.saturating_sub(count(before) + count(behind));
+    match inner.filter(|_| room > ENTITY_CHARS_MAX) {
         Some(code) => {
-            let room = chars_max - 2 * (FENCE.len() + 1);
             let code = lines(code.trim_matches('\n'), room);
-            code.into_iter().map(|piece| format!("{FENCE}\n{piece}\n{FENCE}")).collect()
+            code.into_iter().map(|piece| format!("{before}{piece}{behind}")).collect()
         }
         None => lines(block, chars_max),
     }
@@ -72,7 +95,7 @@ fn words(line: &str, chars_max: usize) -> Vec<String> {
     while all.len() - begin > limit {
         let rest = &all[begin..];
         let at = rest[..=limit].iter().rposition(|c| *c == ' ').filter(|at| *at > 0);
-        let end = at.unwrap_or(limit);
+        let end = at.unwrap_or_else(|| before_entity(&rest[..limit]));
         pieces.push(rest[..end].iter().collect());
         begin += end + usize::from(at.is_some());
     }
@@ -80,11 +103,26 @@ fn words(line: &str, chars_max: usize) -> Vec<String> {
     pieces
 }
 
+/// Where a word that is too long is parted: at its end, or before an entity that would be parted there.
+fn before_entity(word: &[char]) -> usize {
+    let begin = word.len().saturating_sub(ENTITY_CHARS_MAX - 1);
+    match word[begin..].iter().rposition(|c| matches!(c, '&' | ';')) {
+        Some(at) if word[begin + at] == '&' && begin + at > 0 => begin + at,
+        _ => word.len(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    const FENCES: CodeMarks = ("```\n", "\n```");
+
+    fn split(blocks: &[String], chars_max: usize) -> Vec<String> {
+        super::split(blocks, chars_max, FENCES)
+    }
 
     fn blocks(texts: &[&str]) -> Vec<String> {
         texts.iter().map(|text| (*text).to_owned()).collect()
@@ -111,6 +149,27 @@ mod tests {
         let code = format!("```\n{}\n```", ["let x = 1;"; 8].join("\n"));
         for message in split(&[code], 40) {
             assert!(message.starts_with("```\n") && message.ends_with("\n```") && count(&message) <= 40, "{message}");
+        }
+    }
+
+    #[test]
+    fn code_stays_code_between_the_tags_of_a_platform_and_no_entity_is_parted() {
+        let tags = ("<pre><code>", "</code></pre>");
+        for code in ["let x = 1;\n".repeat(40), "&lt;".repeat(90), "x&amp;y".repeat(60)] {
+            let messages = super::split(&[format!("{}{code}{}", tags.0, tags.1)], 60, tags);
+            assert!(messages.len() > 1);
+            let code: String = messages
+                .iter()
+                .map(|message| {
+                    assert!(count(message) <= 60, "{message}");
+                    let message = message.strip_suffix("\n…").unwrap_or(message);
+                    let inner = message.strip_prefix(tags.0).and_then(|rest| rest.strip_suffix(tags.1));
+                    let inner = inner.unwrap_or_else(|| panic!("{message}"));
+                    assert!(inner.rfind('&').is_none_or(|at| inner[at..].contains(';')), "{inner}");
+                    inner.to_owned()
+                })
+                .collect();
+            assert!(code.len() > 200);
         }
     }
 

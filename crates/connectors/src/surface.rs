@@ -1,4 +1,4 @@
-//! The path on which a platform tells of events.
+//! The path on which a platform tells of events, and that of files behind links.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{RawPathParams, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, post};
+use axum::routing::{any, get, post};
 use forecourt_core::{Error, Handle};
 use forecourt_host::EventOutcome;
 use forecourt_surface::HttpRoutes;
@@ -19,16 +19,18 @@ use http::{HeaderMap, HeaderValue, Request, StatusCode};
 use serde_json::Value;
 
 use crate::connector::Connector;
+use crate::files::on_file;
 use crate::intake::Intake;
 use crate::platform::{EventAnswer, EventError, EventRequest, Incoming, Platform, Reception};
 
-/// The route of a kind of platform.
+/// The routes of a kind of platform.
 pub(crate) fn routes<P: Platform>(intake: Arc<Intake<P>>) -> HttpRoutes {
     let (path, route) = match P::PATH_BELOW {
         Some(below) => (below, any(on_event::<P>)),
         None => (P::PATH, post(on_event::<P>)),
     };
-    HttpRoutes { paths: vec![path], router: Router::new().route(path, route).with_state(intake) }
+    let router = Router::new().route(path, route).route(P::FILES_PATH, get(on_file::<P>)).with_state(intake);
+    HttpRoutes { paths: vec![path, P::FILES_PATH], router }
 }
 
 async fn on_event<P: Platform>(

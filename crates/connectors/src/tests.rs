@@ -1,11 +1,13 @@
 //! Connectors before a platform that does what a test wants, on a host in memory.
 
+mod addressing;
 mod bounds;
 mod changes;
+mod files;
 mod pause;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -47,6 +49,14 @@ struct Cage {
     looked_up: Arc<AtomicUsize>,
     downloaded: Arc<AtomicUsize>,
     posted: Arc<AtomicUsize>,
+    /// What was posted, or put in the place of something.
+    said: Arc<parking_lot::Mutex<Vec<String>>>,
+    /// Names of files that were sent.
+    uploaded: Arc<parking_lot::Mutex<Vec<String>>>,
+    /// Names of files that it does not take.
+    refused: Arc<parking_lot::Mutex<Vec<String>>>,
+    /// Whether somebody took down what it said.
+    is_taken_down: Arc<AtomicBool>,
     /// How long it wants to be left alone.
     later: Arc<parking_lot::Mutex<Option<Duration>>>,
 }
@@ -64,6 +74,19 @@ struct ParrotEvent {
     text: String,
     #[serde(default)]
     files: Vec<u64>,
+    #[serde(default)]
+    replies_to: Option<String>,
+    #[serde(default)]
+    group: Option<GroupPlace>,
+}
+
+/// A place among many, instead of a conversation of two.
+#[derive(Deserialize)]
+struct GroupPlace {
+    #[serde(default)]
+    thread: Option<String>,
+    #[serde(default)]
+    is_reply: bool,
 }
 
 /// Text as it is.
@@ -94,8 +117,8 @@ impl Marks for NoMarks {
         literal.to_owned()
     }
 
-    fn link(&self, inner: &str, _url: &str) -> String {
-        inner.to_owned()
+    fn link(&self, inner: &str, url: &str) -> String {
+        if inner == url { inner.to_owned() } else { format!("{inner} <{url}>") }
     }
 }
 
@@ -104,7 +127,8 @@ impl Platform for Parrot {
     const ISSUER: &'static str = "parrot.example";
     const METHOD: &'static str = "parrot-member";
     const PATH: &'static str = "/connectors/parrot/{name}";
-    const MESSAGE_CHARS_MAX: usize = 100;
+    const FILES_PATH: &'static str = "/connectors/parrot/{name}/files/{token}";
+    const MESSAGE_CHARS_MAX: usize = 1_000;
     const EDIT_EVERY: Duration = Duration::from_secs(1);
 
     fn open(section: &Section) -> Result<(Self, ConnectorSettings), Problems> {
@@ -122,7 +146,11 @@ impl Platform for Parrot {
         }
         let event: ParrotEvent =
             serde_json::from_slice(request.body).map_err(|_| EventError::Malformed("it is no event"))?;
-        let place = Place { channel: "C1".to_owned(), is_direct: true, ..Place::default() };
+        let direct = Place { channel: "C1".to_owned(), is_direct: true, ..Place::default() };
+        let place = match event.group {
+            Some(GroupPlace { thread, is_reply }) => Place { thread, is_reply, is_direct: false, ..direct },
+            None => direct,
+        };
         if event.kind == "deleted" {
             return Ok(Incoming::Deleted { place, message: event.message });
         }
@@ -141,6 +169,7 @@ impl Platform for Parrot {
             text: event.text,
             mentions_connector: true,
             is_for_others: false,
+            replies_to: event.replies_to,
             files: event.files.into_iter().enumerate().map(file).collect(),
         });
         Ok(if event.kind == "edited" { Incoming::Edited(message) } else { Incoming::Message(message) })
@@ -159,13 +188,18 @@ impl Platform for Parrot {
         Box::pin(std::future::ready(Ok(Bytes::from_static(b"bytes"))))
     }
 
-    fn post<'a>(&'a self, _: &'a Egress, _: &'a Place, _: &'a Post) -> BoxFuture<'a, Outcome<Option<String>>> {
+    fn post<'a>(&'a self, _: &'a Egress, _: &'a Place, post: &'a Post) -> BoxFuture<'a, Outcome<Option<String>>> {
         let number = self.0.posted.fetch_add(1, Ordering::SeqCst);
         let later = self.0.later.lock().map(PlatformError::Later);
+        self.0.said.lock().push(post.text.clone());
         Box::pin(std::future::ready(later.map_or(Ok(Some(number.to_string())), Err)))
     }
 
-    fn edit<'a>(&'a self, _: &'a Egress, _: &'a Place, _: &'a str, _: &'a Post) -> BoxFuture<'a, Outcome<()>> {
+    fn edit<'a>(&'a self, _: &'a Egress, _: &'a Place, _: &'a str, post: &'a Post) -> BoxFuture<'a, Outcome<()>> {
+        if self.0.is_taken_down.load(Ordering::SeqCst) {
+            return Box::pin(std::future::ready(Err(PlatformError::TakenDown)));
+        }
+        self.0.said.lock().push(post.text.clone());
         Box::pin(std::future::ready(Ok(())))
     }
 
@@ -173,8 +207,13 @@ impl Platform for Parrot {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn upload<'a>(&'a self, _: &'a Egress, _: &'a Place, _: &'a File, _: Bytes) -> BoxFuture<'a, Outcome<()>> {
-        Box::pin(std::future::ready(Err(PlatformError::Refused("it takes no files".to_owned()))))
+    fn upload<'a>(&'a self, _: &'a Egress, _: &'a Place, file: &'a File, _: Bytes) -> BoxFuture<'a, Outcome<()>> {
+        let name = file.name.clone().unwrap_or_default();
+        if self.0.refused.lock().contains(&name) {
+            return Box::pin(std::future::ready(Err(PlatformError::Refused("it is too large".to_owned()))));
+        }
+        self.0.uploaded.lock().push(name);
+        Box::pin(std::future::ready(Ok(())))
     }
 
     fn marks(&self) -> &'static (dyn Marks + Sync) {
@@ -190,10 +229,11 @@ impl Platform for Parrot {
     }
 }
 
-/// A host with @chef, and a connector called `door`.
+/// A host with @chef and @baker, and a connector called `door`.
 struct Here {
     router: Router,
     agent: Arc<ScriptedAgent>,
+    baker: Arc<ScriptedAgent>,
     mounted: MountedHost,
     cage: Cage,
 }
@@ -201,6 +241,11 @@ struct Here {
 impl Here {
     /// `name` is that of its test.
     async fn start(name: &str, per_hour: u32) -> Self {
+        Self::with(name, per_hour, ScriptedAgent::saying(["Soup."])).await
+    }
+
+    /// The same, with what @chef says.
+    async fn with(name: &str, per_hour: u32, agent: Arc<ScriptedAgent>) -> Self {
         let gate = Arc::new(Semaphore::new(1));
         let cage = Cage {
             name: name.to_owned(),
@@ -208,12 +253,16 @@ impl Here {
             looked_up: Arc::default(),
             downloaded: Arc::default(),
             posted: Arc::default(),
+            said: Arc::default(),
+            uploaded: Arc::default(),
+            refused: Arc::default(),
+            is_taken_down: Arc::default(),
             later: Arc::default(),
         };
         CAGES.lock().push(cage.clone());
-        let agent = ScriptedAgent::saying(["Soup."]);
-        let asked: Arc<dyn Agent> = agent.clone();
-        let residents = vec![resident(card("chef"), asked, Vec::new())];
+        let baker = ScriptedAgent::saying(["Bread."]);
+        let (asked, also): (Arc<dyn Agent>, Arc<dyn Agent>) = (agent.clone(), baker.clone());
+        let residents = vec![resident(card("chef"), asked, Vec::new()), resident(card("baker"), also, Vec::new())];
         let mounted = Blueprint { residents, ..Blueprint::default() }.start(None).await;
         let file = std::path::Path::new("connectors/door.toml");
         let text = format!("cage = \"{name}\"\nper_hour = \"{per_hour}\"\n");
@@ -225,7 +274,7 @@ impl Here {
         let Some(Surface::Http(routes)) = wire.surfaces(&mounted.mount).unwrap().into_iter().next() else {
             panic!("no routes")
         };
-        Self { router: routes.router, agent, mounted, cage }
+        Self { router: routes.router, agent, baker, mounted, cage }
     }
 
     async fn send(&self, body: impl Into<Body>) -> (StatusCode, String) {

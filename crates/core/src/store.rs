@@ -162,6 +162,10 @@ pub trait Store: Send + Sync + 'static {
     /// Ends a delivery, or sets when to try it again.
     fn settle_delivery(&self, id: u64, retry_at: Option<Timestamp>) -> StoreFuture<'_, ()>;
 
+    /// Has a delivery that somebody has taken wait until then, after what was no attempt at it, and is not counted as one.
+    /// Any other stays as it is.
+    fn put_off_delivery(&self, id: u64, until: Timestamp) -> StoreFuture<'_, ()>;
+
     /// Makes due at `now` what was claimed and never settled, without waiting for its lease; gives
     /// how many there were. For the start of a process that has the store to itself: a store that
     /// many processes share leaves this to the leases.

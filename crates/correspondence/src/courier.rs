@@ -117,16 +117,16 @@ impl<A: Address, C: Carrier<A>> LetterCourier<A, C> {
             && let Some(after) = content.refusal().and_then(passes_after).filter(|_| letter.repeats < REPEATS_MAX)
             && let Some(asked) = asked(task)
         {
-            return match delivery.attempts {
-                // Only waits, the first time; the question is asked again when the delivery comes due once more.
-                0 => CarryOutcome::Wait(after),
-                _ => outcome_of(desk.ask_again(letter, asked, None).await, after),
+            // When there was no room, as far as that is known.
+            let since = task.updated_at;
+            return match rest_of(after, since, desk.host().clock().now()) {
+                Some(rest) => CarryOutcome::Wait(rest),
+                None => outcome_of(desk.ask_again(letter, asked, None).await, after),
             };
         }
         let state = content.refusal().and_then(PolicyPart::state).filter(|_| self.carrier.tells_links());
-        // Further attempts at this delivery must not begin to look a second time.
-        if let Some(state) = state.filter(|_| delivery.attempts == 0)
-            && let Err(error) = wait(desk, letter, &state).await
+        if let Some(state) = state
+            && let Err(error) = wait_once(desk, letter, &state).await
         {
             tracing::warn!(%error, "an answer will not follow by itself once what was asked for is done");
         }
@@ -137,6 +137,16 @@ impl<A: Address, C: Carrier<A>> LetterCourier<A, C> {
         }
         sent
     }
+}
+
+/// Has the state of a refusal looked at, unless it is already: its delivery may be tried, or put off, several times.
+async fn wait_once<A: Address>(desk: &Desk<A>, letter: &Letter<A>, state: &StateToken) -> Result<(), Error> {
+    let (threads, name) = (desk.threads(), format!("looked at\0{}\0{}", letter.token, state.expose()));
+    if threads.was_taken(name.as_bytes()).await? {
+        return Ok(());
+    }
+    wait(desk, letter, state).await?;
+    threads.take(name.as_bytes()).await
 }
 
 /// Has the state of a refusal looked at until it is done or of no use any more.
@@ -199,6 +209,12 @@ fn passes_after(part: &PolicyPart) -> Option<Duration> {
     (passes(part) && wait <= REPEAT_AFTER_MAX).then(|| wait.max(RESUME_LOOK_FIRST))
 }
 
+/// What is left of a wait that began then. `None`: it is over.
+fn rest_of(wait: Duration, since: Timestamp, now: Timestamp) -> Option<Duration> {
+    let waited = Duration::try_from(now.duration_since(since)).unwrap_or(Duration::ZERO);
+    wait.checked_sub(waited).filter(|rest| !rest.is_zero())
+}
+
 /// What a task was asked, whole. `None` where a part of it is not kept with it.
 fn asked(task: &Task) -> Option<Vec<Part>> {
     let turn = task.turns.iter().rev().find(|turn| turn.role == Role::User)?;
@@ -210,4 +226,18 @@ fn asked(task: &Task) -> Option<Vec<Part>> {
 fn look_after(since: Option<Timestamp>, now: Timestamp) -> Duration {
     let waited = since.and_then(|since| now.duration_since(since).try_into().ok()).unwrap_or(Duration::ZERO);
     (waited / 10).clamp(RESUME_LOOK_FIRST, RESUME_LOOK_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_over_once_its_time_is_however_often_it_is_looked_at() {
+        let (since, wait) = (Timestamp::UNIX_EPOCH, Duration::from_secs(30));
+        let rest = |seconds: u64| rest_of(wait, since, since + Duration::from_secs(seconds));
+        assert_eq!([0, 29, 30, 31].map(rest), [Some(wait), Some(Duration::from_secs(1)), None, None]);
+        // A clock that was set back waits no longer than that.
+        assert_eq!(rest_of(wait, since, since - Duration::from_secs(9)), Some(wait));
+    }
 }

@@ -8,6 +8,7 @@
 //! | `courier.rs` | what is due, handed to the protocol; refusals whose conditions are looked at until they are met |
 //! | `threads.rs` | which conversation a foreign id goes on with; messages that were taken |
 //! | `quota.rs` | messages of one sender within an hour |
+//! | `file_links.rs` | links that open one file of an answer, for whoever has them |
 //! | `words.rs` | an answer in words |
 //!
 //! A protocol has an [`Address`] (what of its own an answer needs), a [`Carrier`] (one attempt to send it), and calls
@@ -16,6 +17,7 @@
 
 mod courier;
 mod desk;
+mod file_links;
 mod letter;
 pub mod limits;
 mod quota;
@@ -24,6 +26,7 @@ mod words;
 
 pub use courier::{Carrier, Content, LetterCourier, OpenDesk, Outgoing};
 pub use desk::{Acceptance, Desk};
+pub use file_links::{FileLinks, LinkedFile};
 pub use letter::{Address, Letter};
 pub use quota::SenderQuota;
 pub use threads::Threads;

@@ -50,6 +50,7 @@ impl Platform for Discord {
     const ISSUER: &'static str = "discord.com";
     const METHOD: &'static str = "discord-user";
     const PATH: &'static str = "/connectors/discord/{name}";
+    const FILES_PATH: &'static str = "/connectors/discord/{name}/files/{token}";
     const MESSAGE_CHARS_MAX: usize = MESSAGE_CHARS_MAX;
     const EDIT_EVERY: Duration = EDIT_EVERY;
 

@@ -5,8 +5,11 @@
 //! | `session.rs` | a session, stepped by what is heard: no socket and no clock |
 //! | `socket.rs` | a connection on which it is spoken |
 //! | `progress.rs` | how far events are durable |
+//! | `conversations.rs`, `catch_up.rs` | channels that were heard, and what was said there while no session could go on |
 //! | `lanes.rs` | events to agents, those of one channel in their order |
 
+mod catch_up;
+mod conversations;
 mod lanes;
 mod progress;
 mod session;
@@ -18,18 +21,18 @@ use std::time::Duration;
 use forecourt_connectors::{Listening, Outcome, PlatformError};
 use futures::future::join_all;
 use http::Method;
-use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::api::{Api, Route};
 use crate::command;
 use crate::limits::{
-    EVENTS_AT_ONCE_MAX, GREETING_WAIT, IDENTIFY_EVERY, IDENTIFY_WAIT_MAX, LAST_EVENTS_WAIT, RECONNECT_WAIT,
-    RECONNECT_WAIT_MAX, RESUMES_MAX,
+    EVENTS_AT_ONCE_MAX, FRAMES_TOO_LARGE_MAX, GREETING_WAIT, IDENTIFY_EVERY, IDENTIFY_WAIT_MAX, LAST_EVENTS_WAIT,
+    RECONNECT_WAIT, RECONNECT_WAIT_MAX, RESUMES_MAX,
 };
 use crate::places::Places;
-use lanes::{HeardEvent, Lanes};
+use conversations::Conversations;
+use lanes::{HeardEvent, Lanes, keep_state};
 use progress::Progress;
 use session::{Next, ResumePoint, Session, Step};
 use socket::{Socket, SocketEvent};
@@ -48,6 +51,8 @@ struct ConnectionEnd {
     next: Next,
     /// Whether the session had begun: then nothing is wrong that waiting longer would mend.
     was_ready: bool,
+    /// Whether a message that is too large ended it.
+    was_too_large: bool,
 }
 
 /// What goes on from one connection to the next.
@@ -55,6 +60,7 @@ struct Gateway<'a> {
     bot: ListeningBot<'a>,
     listening: &'a Listening<'a>,
     lanes: Lanes,
+    conversations: &'a Conversations,
     slots: Arc<Semaphore>,
     /// When a new session was begun last.
     identified_at: Option<Instant>,
@@ -66,9 +72,10 @@ pub(crate) async fn listen(bot: ListeningBot<'_>, listening: &Listening<'_>) {
         listening.stop.cancelled().await;
         return;
     }
-    let (lanes, workers) = Lanes::new(bot, listening);
+    let conversations = Conversations::of(&listening.state());
+    let (lanes, workers) = Lanes::new(bot, listening, &conversations);
     let slots = Arc::new(Semaphore::new(EVENTS_AT_ONCE_MAX));
-    let gateway = Gateway { bot, listening, lanes, slots, identified_at: None };
+    let gateway = Gateway { bot, listening, lanes, conversations: &conversations, slots, identified_at: None };
     let working = async {
         let all = join_all(workers);
         tokio::pin!(all);
@@ -124,7 +131,7 @@ fn fraction(listening: &Listening<'_>) -> f64 {
 impl Gateway<'_> {
     async fn run(mut self) {
         let mut point = ResumePoint::of(&self.listening.state());
-        let (mut wait, mut failed) = (RECONNECT_WAIT, 0);
+        let (mut wait, mut failed, mut too_large) = (RECONNECT_WAIT, 0, 0);
         let stop = self.listening.stop.clone();
         while !stop.is_cancelled() {
             let ended = stop.run_until_cancelled(self.connect(point.clone())).await;
@@ -134,13 +141,20 @@ impl Gateway<'_> {
                     tracing::error!(reason, connector = %self.listening.name, "messages are not heard of any more");
                     return;
                 }
-                Ok(ConnectionEnd { next, was_ready }) => {
+                Ok(ConnectionEnd { next, was_ready, was_too_large }) => {
                     (wait, failed) = if was_ready { (RECONNECT_WAIT, 0) } else { (wait, failed + 1) };
+                    too_large = if was_too_large { too_large + 1 } else { 0 };
+                    let is_given_up = too_large >= FRAMES_TOO_LARGE_MAX;
+                    if is_given_up {
+                        tracing::error!(connector = %self.listening.name, "a session is given up: a message is too large");
+                        self.listening.missed(1);
+                        too_large = 0;
+                    }
                     // Where a session goes on may take connections and answer nothing.
-                    let goes_on = matches!(next, Next::Resume) && failed < RESUMES_MAX;
+                    let goes_on = matches!(next, Next::Resume) && failed < RESUMES_MAX && !is_given_up;
                     point = if goes_on { ResumePoint::of(&self.listening.state()) } else { None };
                     if point.is_none() {
-                        self.listening.keep(Value::Null);
+                        keep_state(self.listening, None, self.conversations);
                     }
                 }
                 Err(PlatformError::Later(later)) => {
@@ -235,6 +249,9 @@ impl Gateway<'_> {
             let mut frame = match heard {
                 SocketEvent::Frame(frame) => frame,
                 SocketEvent::Closed(code) => return Ok(ended(session, session.next_after(code))),
+                SocketEvent::TooLarge => {
+                    return Ok(ConnectionEnd { was_too_large: true, ..ended(session, session.next()) });
+                }
             };
             match session.step(&mut frame, progress.seen()) {
                 Step::Nothing => {}
@@ -247,11 +264,10 @@ impl Gateway<'_> {
                 Step::Event { number, kind, data } => {
                     progress.begin(number);
                     if let Some(point) = session.point().filter(|_| matches!(kind.as_str(), "READY" | "RESUMED")) {
-                        tracing::info!(connector = %self.listening.name, "messages are heard of");
-                        self.listening.keep(progress.go_on_from(point).to_state());
+                        self.is_heard(&progress.go_on_from(point), kind == "READY");
                     }
                     let event = HeardEvent { number, kind, data, us: session.us(), progress: progress.clone() };
-                    self.lanes.take(self.listening, event, room.take());
+                    self.lanes.take((self.listening, self.conversations), event, room.take());
                 }
                 Step::Ended(next) => return Ok(ended(session, next)),
             }
@@ -259,6 +275,18 @@ impl Gateway<'_> {
     }
 }
 
+impl Gateway<'_> {
+    /// A session began, or goes on: what was said before one that is new is asked for, ahead of what it tells of.
+    fn is_heard(&self, point: &ResumePoint, is_new: bool) {
+        tracing::info!(connector = %self.listening.name, "messages are heard of");
+        if is_new {
+            self.conversations.fall_behind();
+        }
+        keep_state(self.listening, Some(point), self.conversations);
+        self.lanes.catch_up(self.listening, self.conversations, &point.us);
+    }
+}
+
 fn ended(session: &Session<'_>, next: Next) -> ConnectionEnd {
-    ConnectionEnd { next, was_ready: session.is_ready() }
+    ConnectionEnd { next, was_ready: session.is_ready(), was_too_large: false }
 }

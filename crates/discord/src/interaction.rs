@@ -13,6 +13,7 @@ use crate::command::{AGENT, ASK, FILE, QUESTION};
 use crate::ids;
 use crate::limits::{TICKET_BYTES_MAX, TICKET_TTL};
 use crate::message::{Attachment, Member, User, profile};
+use crate::places::THREADS;
 
 /// Kinds of interactions.
 const PING: u64 = 1;
@@ -34,6 +35,7 @@ struct Interaction {
     #[serde(default)]
     token: String,
     channel_id: Option<String>,
+    channel: Option<CommandChannel>,
     guild_id: Option<String>,
     /// In a server.
     member: Option<Member>,
@@ -41,6 +43,13 @@ struct Interaction {
     user: Option<User>,
     locale: Option<String>,
     data: Option<Command>,
+}
+
+/// The channel in which a command is given.
+#[derive(Deserialize)]
+struct CommandChannel {
+    #[serde(rename = "type")]
+    kind: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -96,12 +105,13 @@ impl Interaction {
         let command = self.data.filter(|command| command.name == ASK);
         let command = command.ok_or(EventError::Malformed("there is no such command: `/ask` is the one"))?;
         let (text, files) = command.read()?;
+        let is_thread = self.channel.and_then(|channel| channel.kind).is_some_and(|kind| THREADS.contains(&kind));
         let ticket = ReplyTicket { token: self.token, until: after(now, TICKET_TTL) };
         Ok(ChatMessage {
             place: Place {
                 channel,
                 thread: None,
-                is_reply: false,
+                is_reply: is_thread,
                 is_direct: self.guild_id.is_none(),
                 ticket: Some(ticket),
             },
@@ -112,6 +122,7 @@ impl Interaction {
             text,
             mentions_connector: true,
             is_for_others: false,
+            replies_to: None,
             files,
         })
     }

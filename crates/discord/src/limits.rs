@@ -60,6 +60,16 @@ pub(crate) const TAKE_WAIT_MAX: Duration = Duration::from_secs(30);
 pub(crate) const RECONNECT_WAIT: Duration = Duration::from_secs(1);
 /// The longest wait before another connection is opened.
 pub(crate) const RECONNECT_WAIT_MAX: Duration = Duration::from_secs(60);
+/// Connections in a row that end by a message over [`FRAME_BYTES_MAX`] before another session is begun: the same message
+/// comes each time that a session goes on.
+pub(crate) const FRAMES_TOO_LARGE_MAX: u32 = 3;
+/// Channels of which is remembered how far was heard, the latest ones: what was said in others while no session could go
+/// on is not heard of.
+pub(crate) const CATCH_UP_CHANNELS_MAX: usize = 50;
+/// Messages of one channel that are caught up; further ones are counted.
+pub(crate) const CATCH_UP_MESSAGES_MAX: usize = 50;
+/// Messages that are asked for where they are caught up: as many as Discord gives at once.
+pub(crate) const CATCH_UP_PAGE: usize = 100;
 /// Connections that fail in a row to where a session goes on before another one is begun.
 pub(crate) const RESUMES_MAX: u32 = 4;
 /// How long lies between two new sessions at least: Discord takes one within five seconds.

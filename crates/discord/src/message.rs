@@ -32,7 +32,7 @@ pub(crate) enum Happening {
 /// A message. Discord adds fields as it likes; those that are not read are passed over.
 #[derive(Debug, Deserialize)]
 pub(crate) struct MessageEvent {
-    id: String,
+    pub(crate) id: String,
     pub(crate) channel_id: String,
     /// The server. None in a conversation of two.
     pub(crate) guild_id: Option<String>,
@@ -57,6 +57,7 @@ pub(crate) struct MessageEvent {
 
 #[derive(Debug, Deserialize)]
 struct ReferencedMessage {
+    id: Option<String>,
     author: Option<User>,
 }
 
@@ -149,9 +150,15 @@ impl MessageEvent {
         self.referenced_message.as_ref()?.author.as_ref().map(|author| author.id == us)
     }
 
-    /// Whether it must be known if the channel is a thread: nothing else says that the message is for the connector.
+    /// Whether it is for the bot, as far as its mentions, its place and what it replies to say.
+    pub(crate) fn is_for(&self, us: &str) -> bool {
+        self.guild_id.is_none() || self.replies_to(us) == Some(true) || self.mentions.iter().any(|user| user.id == us)
+    }
+
+    /// Whether it must be known if the channel is a thread: nothing else says for whom the message is. One that mentions
+    /// the bot alone is for the agent of its thread, and in a channel for that of the connector.
     pub(crate) fn needs_thread(&self, us: &str) -> bool {
-        self.guild_id.is_some() && self.replies_to(us) != Some(true) && !self.mentions.iter().any(|user| user.id == us)
+        self.guild_id.is_some() && self.replies_to(us) != Some(true)
     }
 
     /// The message as agents hear it.
@@ -182,6 +189,7 @@ impl MessageEvent {
             profile: Some(profile(author, nick, None)),
             mentions_connector: read.mentions_us,
             is_for_others: !read.mentions_us && (read.is_for_others || replies_to_us == Some(false)),
+            replies_to: self.referenced_message.as_ref().and_then(|replied| replied.id.clone()),
             text: read.words,
             files,
         })

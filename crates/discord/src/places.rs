@@ -15,7 +15,7 @@ use crate::ids::is_id;
 use crate::limits::{PLACE_TTL, PLACES_MAX};
 
 /// Kinds of channels that are threads.
-const THREADS: [u64; 3] = [10, 11, 12];
+pub(crate) const THREADS: [u64; 3] = [10, 11, 12];
 
 /// What is remembered.
 #[derive(Default)]

@@ -30,6 +30,7 @@ mod operator;
 mod push;
 mod questions;
 mod queue;
+mod queued_deliveries;
 mod readiness;
 mod reload;
 mod reloader;

@@ -11,6 +11,7 @@ pub enum CarryOutcome {
     Later,
     /// The recipient will never take it: no further attempt.
     Never,
-    /// Its time has not come: to be looked at again after this, which is no attempt.
+    /// Its time has not come, or its recipient wants to be left alone for so long: to be looked at again after this, which
+    /// is no attempt, and as often as that until it is of no use any more.
     Wait(Duration),
 }

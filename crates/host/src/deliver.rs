@@ -132,7 +132,7 @@ impl Deliverer {
         }
         // What was not begun is another node's, or that of the next start, at once.
         for HeldDelivery { delivery, .. } in held {
-            self.settle(&delivery, Some(self.clock.now())).await;
+            self.wait(&delivery, self.clock.now()).await;
         }
         while posts.next().await.is_some() {}
     }
@@ -161,10 +161,17 @@ impl Deliverer {
         lane
     }
 
-    /// Has a delivery wait as after an attempt that failed: its recipient takes too long with those before it.
+    /// Has a delivery wait as long as after an attempt that failed: its recipient takes too long with those before it.
     async fn put_off(&self, delivery: &Delivery) {
         tracing::info!(of = delivery.webhook.protocol, "a post was put off: its recipient is slow");
-        self.settle(delivery, Some(self.retry_at(delivery))).await;
+        self.wait(delivery, self.retry_at(delivery)).await;
+    }
+
+    /// Has a delivery wait of which no attempt was made. It ends with its task, or its notice, however often it waits.
+    async fn wait(&self, delivery: &Delivery, until: Timestamp) {
+        if let Err(error) = self.store.put_off_delivery(delivery.id, until).await {
+            tracing::warn!(%error, "a delivery could not be put off");
+        }
     }
 
     /// When to try again after a failed attempt.
@@ -193,7 +200,7 @@ impl Deliverer {
             None => CarryOutcome::Later,
         };
         if let CarryOutcome::Wait(wait) = outcome {
-            return self.settle(&delivery, Some(after(self.clock.now(), wait))).await;
+            return self.wait(&delivery, after(self.clock.now(), wait)).await;
         }
         let worked = outcome == CarryOutcome::Delivered;
         let protocol = &delivery.webhook.protocol;

@@ -41,6 +41,8 @@ pub enum EventOutcome {
     TooMany,
     /// The host could not take it now: the platform sends it again.
     Failed,
+    /// It was said while nobody could listen, and is not heard of any more.
+    Missed,
 }
 
 /// What was sent.
@@ -89,7 +91,7 @@ pub struct PlatformTraffic {
     pub last_event_at: Option<Timestamp>,
     /// Events that asked an agent, or changed something.
     pub taken: u64,
-    /// Events that were refused: forged, malformed, too many.
+    /// Events that were refused or missed: forged, malformed, too many, said while nobody could listen.
     pub refused: u64,
     /// When the last of those came, and why it was refused.
     pub last_refusal: Option<(Timestamp, EventOutcome)>,
@@ -155,12 +157,13 @@ impl EventOutcome {
             Self::Malformed => "malformed",
             Self::TooMany => "too_many",
             Self::Failed => "failed",
+            Self::Missed => "missed",
         }
     }
 
-    /// Whether it was refused for what it is.
+    /// Whether it was refused for what it is, or missed: an operator wants to know.
     pub fn is_refusal(self) -> bool {
-        matches!(self, Self::Forged | Self::Malformed | Self::TooMany)
+        matches!(self, Self::Forged | Self::Malformed | Self::TooMany | Self::Missed)
     }
 }
 
@@ -208,7 +211,7 @@ impl PlatformMetrics {
             seen.refused = seen.refused.saturating_add(1);
             seen.last_refusal = Some((now, outcome));
         }
-        if !matches!(outcome, EventOutcome::Forged | EventOutcome::Malformed) {
+        if !matches!(outcome, EventOutcome::Forged | EventOutcome::Malformed | EventOutcome::Missed) {
             seen.last_event_at = Some(now);
         }
         seen.taken = seen.taken.saturating_add(u64::from(outcome == EventOutcome::Taken));
@@ -278,8 +281,11 @@ mod tests {
         assert_eq!((seen.last_event_at, seen.taken, seen.refused), (Some(at(7)), 1, 2));
         assert_eq!(seen.last_refusal, Some((at(7), EventOutcome::TooMany)));
         assert_eq!(metrics.traffic("slack", None), PlatformTraffic::default());
+        metrics.event("slack", Some(&door), EventOutcome::Missed, at(8));
+        let seen = metrics.traffic("slack", Some(&door));
+        assert_eq!((seen.last_event_at, seen.last_refusal), (Some(at(7)), Some((at(8), EventOutcome::Missed))));
         let text = exposed(&metrics);
-        for line in ["forged", "taken", "too_many"] {
+        for line in ["forged", "taken", "too_many", "missed"] {
             let line = format!("platform_events_total{{platform=\"slack\",outcome=\"{line}\"}} 1");
             assert!(text.contains(&line), "{line}: {text}");
         }

@@ -90,6 +90,7 @@ mod tests {
 
     use super::*;
     use crate::limits::MESSAGE_CHARS_MAX;
+    use crate::marks::CODE_MARKS;
 
     fn place(thread: Option<&str>, is_direct: bool) -> Place {
         Place { channel: "!r".to_owned(), thread: thread.map(str::to_owned), is_direct, ..Place::default() }
@@ -112,7 +113,7 @@ mod tests {
             ["🍲".repeat(2 * MESSAGE_CHARS_MAX), "\"\\".repeat(MESSAGE_CHARS_MAX), "<&".repeat(MESSAGE_CHARS_MAX)]
         {
             let text = escaped(&text);
-            let first = split(&[text], MESSAGE_CHARS_MAX).remove(0);
+            let first = split(&[text], MESSAGE_CHARS_MAX, CODE_MARKS).remove(0);
             assert_eq!(first.chars().count(), MESSAGE_CHARS_MAX);
             let event = edit("$id", &Post { text: first, ..Post::default() }).to_string();
             // What the homeserver adds: ids, hashes, signatures, the events before it.

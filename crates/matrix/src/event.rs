@@ -77,6 +77,11 @@ impl RoomEvent {
     }
 }
 
+/// Who took an event back, where somebody did. Homeservers give the redaction along with it.
+pub(crate) fn redacted_by(event: &Value) -> Option<&str> {
+    event["unsigned"]["redacted_because"]["sender"].as_str()
+}
+
 /// The words of a message and what came with it. `None`: a program says it, or it is nothing that is said.
 pub(crate) fn said(content: &Map<String, Value>) -> Option<(String, Vec<ChatFile>)> {
     let text = |key: &str| content.get(key).and_then(Value::as_str);
@@ -163,6 +168,18 @@ mod tests {
         assert_eq!(of(json!({"redacts": "$1"})).as_deref(), Some("$1"));
         assert_eq!(of(json!({"content": {"redacts": "$1"}})).as_deref(), Some("$1"));
         assert_eq!(of(json!({"content": {"redacts": 7}})), None);
+    }
+
+    #[test]
+    fn it_is_known_who_took_an_event_back() {
+        let of = |unsigned: Value| redacted_by(&json!({"content": {}, "unsigned": unsigned})).map(str::to_owned);
+        assert_eq!(
+            of(json!({"redacted_because": {"sender": "@mod:example.org"}})).as_deref(),
+            Some("@mod:example.org")
+        );
+        for none in [json!({"age": 1}), json!({"redacted_because": "x"}), Value::Null] {
+            assert_eq!(of(none), None);
+        }
     }
 
     #[test]

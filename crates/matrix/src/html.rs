@@ -126,7 +126,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::marks::MatrixHtml;
+    use crate::marks::{CODE_MARKS, MatrixHtml};
 
     fn marked(text: &str) -> String {
         to_blocks(text, &MatrixHtml).join("\n\n")
@@ -171,7 +171,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_message_of_an_answer_is_whole(text in "[a-z@<>&\"\\[\\]()*_`~:/. \n#>-]{0,200}", chars_max in 20_usize..60) {
-            for message in split(&to_blocks(&text, &MatrixHtml), chars_max) {
+            for message in split(&to_blocks(&text, &MatrixHtml), chars_max, CODE_MARKS) {
                 let html = formatted(&message);
                 let mut open = Vec::new();
                 for piece in pieces(&html) {

@@ -41,6 +41,11 @@ pub(crate) const MEMBERS_BYTES_MAX: usize = 16 * 1024;
 pub(crate) const EVENT_BYTES_MAX: usize = 512 * 1024;
 /// People whose direct room is remembered; one more takes the place of another.
 pub(crate) const DIRECT_ROOMS_MAX: usize = 2_000;
+/// People whose direct room this process made or was told of, beside the list; it begins anew above that.
+pub(crate) const NEWEST_ROOMS_MAX: usize = 200;
+/// How long a room is waited for that may have been made, since the answer of the homeserver was lost: it tells of rooms
+/// that it made in one of its next transactions.
+pub(crate) const ROOM_TOLD_WITHIN: Duration = Duration::from_secs(60);
 /// Direct rooms of one person that are tried.
 pub(crate) const ROOMS_PER_PERSON_MAX: usize = 4;
 /// The longest that is waited where the homeserver does not say.

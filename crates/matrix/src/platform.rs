@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use forecourt_connectors::{
-    ChatFile, ConnectorSettings, EventAnswer, EventError, EventRequest, Incoming, Outcome, Place, Platform,
+    ChatFile, CodeMarks, ConnectorSettings, EventAnswer, EventError, EventRequest, Incoming, Outcome, Place, Platform,
     PlatformError, Post,
 };
 use forecourt_core::message::Profile;
@@ -22,12 +22,13 @@ use tokio::time::Instant;
 
 use crate::api::{Api, segment};
 use crate::content::{self, file_name, placed, transaction};
+use crate::event::redacted_by;
 use crate::ids::Us;
 use crate::limits::{
     ACKNOWLEDGED_WITHIN, EDIT_EVERY, MESSAGE_CHARS_MAX, NAME_CHARS_MAX, PROFILE_TTL, PROFILE_WAIT, PROFILES_MAX,
     TRANSACTION_BYTES_MAX,
 };
-use crate::marks::MatrixHtml;
+use crate::marks::{CODE_MARKS, MatrixHtml};
 use crate::rooms::{Homeserver, Rooms};
 use crate::settings::MatrixSettings;
 use crate::{KIND, credentials, steps, transaction as transactions};
@@ -51,11 +52,13 @@ impl Platform for Matrix {
     const ISSUER: &'static str = "";
     const METHOD: &'static str = "matrix-user";
     const PATH: &'static str = "/connectors/matrix/{name}";
+    const FILES_PATH: &'static str = "/connectors/matrix/{name}/files/{token}";
     const PATH_BELOW: Option<&'static str> = Some("/connectors/matrix/{name}/{*below}");
     const EVENT_BYTES_MAX: usize = TRANSACTION_BYTES_MAX;
     const ACKNOWLEDGED_WITHIN: Duration = ACKNOWLEDGED_WITHIN;
     const MESSAGE_CHARS_MAX: usize = MESSAGE_CHARS_MAX;
     const EDIT_EVERY: Duration = EDIT_EVERY;
+    const CODE_MARKS: CodeMarks = CODE_MARKS;
 
     fn open(section: &Section) -> Result<(Self, ConnectorSettings), Problems> {
         let settings = MatrixSettings::read(section)?;
@@ -146,6 +149,14 @@ impl Platform for Matrix {
         post: &'a Post,
     ) -> BoxFuture<'a, Outcome<()>> {
         Box::pin(async move {
+            // An edit of a message that is gone is taken, and nobody sees it.
+            let there = self.api.event(egress, &place.channel, id).await?;
+            if let Some(by) = there.as_ref().and_then(redacted_by) {
+                return Err(match by == self.us.user {
+                    true => PlatformError::Refused("the message was taken back".to_owned()),
+                    false => PlatformError::TakenDown,
+                });
+            }
             let transaction = transaction(&["edit", &place.channel, id, &post.key]);
             self.api.send(egress, &place.channel, &transaction, &content::edit(id, post)).await?;
             Ok(())

@@ -8,7 +8,7 @@ use crate::api::segment;
 use crate::content::{self, transaction};
 use crate::error::ApiError;
 use crate::event::{Relation, RoomEvent, said};
-use crate::ids::admits;
+use crate::ids::{admits, user};
 use crate::platform::Matrix;
 use crate::rooms::Homeserver;
 use crate::text::{mentions, read};
@@ -46,7 +46,17 @@ impl Matrix {
         let room = event.room_id.as_str();
         self.rooms.forget(room);
         let is_ours = event.state_key.as_deref() == Some(homeserver.us.user.as_str());
-        if !is_ours || event.content.get("membership").is_none_or(|membership| membership != "invite") {
+        let is_invitation = event.content.get("membership").is_some_and(|membership| membership == "invite");
+        let is_direct = event.content.get("is_direct") == Some(&Value::Bool(true));
+        if let Some(person) = event.state_key.as_deref().filter(|_| event.sender == homeserver.us.user)
+            && is_invitation
+            && is_direct
+            && user(person).is_some()
+        {
+            // A room that the bot made: its own call may not have been answered.
+            self.rooms.keep(homeserver, person, room).await?;
+        }
+        if !is_ours || !is_invitation {
             return Ok(Incoming::Nothing);
         }
         let may_invite = self.invited_by.iter().any(|pattern| admits(pattern, &event.sender));
@@ -72,7 +82,7 @@ impl Matrix {
             }
             Err(error) => return Err(error.into()),
         }
-        if may_invite && event.content.get("is_direct") == Some(&Value::Bool(true)) {
+        if may_invite && is_direct {
             self.rooms.keep(homeserver, &event.sender, room).await?;
         }
         Ok(Incoming::Nothing)
@@ -144,6 +154,7 @@ impl Matrix {
             text: text.words,
             mentions_connector: text.mentions_us,
             is_for_others: text.is_for_others,
+            replies_to: message.relation.reply_to.clone(),
             files,
         }))
     }

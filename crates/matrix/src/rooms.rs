@@ -1,6 +1,7 @@
 //! Which rooms are conversations of two, and in which one a person is written to alone.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use forecourt_connectors::{Outcome, PlatformError};
 use forecourt_egress::Egress;
@@ -11,7 +12,8 @@ use tokio::time::Instant;
 use crate::api::{Api, CallResult, segment};
 use crate::ids::{Us, is_id};
 use crate::limits::{
-    DIRECT_ROOMS_MAX, DIRECT_TTL, EVENT_BYTES_MAX, MEMBERS_BYTES_MAX, ROOMS_MAX, ROOMS_PER_PERSON_MAX, SHARED_TTL,
+    DIRECT_ROOMS_MAX, DIRECT_TTL, EVENT_BYTES_MAX, MEMBERS_BYTES_MAX, NEWEST_ROOMS_MAX, ROOM_TOLD_WITHIN, ROOMS_MAX,
+    ROOMS_PER_PERSON_MAX, SHARED_TTL,
 };
 
 /// What is known of rooms.
@@ -21,8 +23,13 @@ pub(crate) struct Rooms {
     direct: Mutex<HashMap<String, (Instant, bool)>>,
     /// Rooms that were told that they can't be read.
     encrypted: Mutex<HashSet<String>>,
-    /// Held while the list of direct rooms is changed, which the homeserver keeps as one value.
-    list: tokio::sync::Mutex<()>,
+    /// Direct rooms by person that are known here, whatever the list has: the homeserver keeps that as one value, and
+    /// others may write it at the same time.
+    newest: Mutex<HashMap<String, String>>,
+    /// People for whom a room may have been made, and since when that is not known.
+    unsure: Mutex<HashMap<String, Instant>>,
+    /// Held while a room is looked for and made for one person, by that person.
+    people: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 /// The homeserver, asked as the bot.
@@ -70,33 +77,78 @@ impl Rooms {
     }
 
     /// The room in which a person is written to alone: one that is there, else a new one, to which that person is
-    /// invited.
+    /// invited. Of several that ask for one person each waits for those before it, and for nobody else.
     pub(crate) async fn of_person(&self, homeserver: Homeserver<'_>, user: &str) -> Outcome<String> {
-        let _list = self.list.lock().await;
-        let mut list = homeserver.direct_rooms().await?;
-        let known = list.get(user).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        let turn = self.turn_of(user);
+        let _turn = turn.lock().await;
+        let list = homeserver.direct_rooms().await?;
+        let listed = list.get(user).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        let newest = self.newest.lock().get(user).cloned();
+        let known = newest.iter().map(String::as_str).chain(listed.filter(|room| newest.as_deref() != Some(*room)));
         for room in known.filter(|room| is_id(room, '!')).take(ROOMS_PER_PERSON_MAX) {
             if homeserver.reaches(room, user).await? {
                 return Ok(room.to_owned());
             }
         }
+        if self.may_be_made(user) {
+            return Err(PlatformError::Failed("it is not known yet whether a room was made".to_owned()));
+        }
         let made = json!({
             "preset": "trusted_private_chat", "visibility": "private", "is_direct": true, "invite": [user],
         });
-        let made = homeserver.api.post(homeserver.egress, "/createRoom", &made).await?;
+        let made = homeserver.api.post(homeserver.egress, "/createRoom", &made).await;
+        if made.as_ref().is_err_and(|error| matches!(error.error, PlatformError::Failed(_))) {
+            self.is_unsure(user);
+        }
+        let made = made?;
         let room = made["room_id"].as_str().filter(|room| is_id(room, '!')).map(str::to_owned);
         let room = room.ok_or_else(|| PlatformError::Failed("a room has no id".to_owned()))?;
-        remember(&mut list, user, &room);
-        homeserver.keep_direct_rooms(list).await?;
+        self.keep(homeserver, user, &room).await?;
         Ok(room)
     }
 
-    /// Remembers a room that a person made to speak with the bot alone.
+    /// Remembers a room for a person and the bot alone: one that a person made, or that the bot made, of which the
+    /// homeserver tells even where its answer was lost.
     pub(crate) async fn keep(&self, homeserver: Homeserver<'_>, user: &str, room: &str) -> Outcome<()> {
-        let _list = self.list.lock().await;
+        self.unsure.lock().remove(user);
+        let newest = {
+            let mut newest = self.newest.lock();
+            if newest.len() >= NEWEST_ROOMS_MAX && !newest.contains_key(user) {
+                newest.clear();
+            }
+            newest.insert(user.to_owned(), room.to_owned());
+            newest.clone()
+        };
         let mut list = homeserver.direct_rooms().await?;
-        remember(&mut list, user, room);
+        // With all that is known here: whoever writes last must not take away what another has just written.
+        let missing: Vec<_> = newest.iter().filter(|(user, room)| !lists(&list, user, room)).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        missing.into_iter().for_each(|(user, room)| remember(&mut list, user, room));
         homeserver.keep_direct_rooms(list).await
+    }
+
+    /// What is held while a room is looked for, for one person.
+    fn turn_of(&self, user: &str) -> Arc<tokio::sync::Mutex<()>> {
+        let mut people = self.people.lock();
+        // Nobody waits for the others any more.
+        people.retain(|_, turn| Arc::strong_count(turn) > 1);
+        people.entry(user.to_owned()).or_default().clone()
+    }
+
+    /// Whether a room may have been made for a person a moment ago, of which nothing is known yet.
+    fn may_be_made(&self, user: &str) -> bool {
+        self.unsure.lock().get(user).is_some_and(|since| since.elapsed() < ROOM_TOLD_WITHIN)
+    }
+
+    /// The answer of the homeserver that was to make a room for a person was lost.
+    fn is_unsure(&self, user: &str) {
+        let mut unsure = self.unsure.lock();
+        unsure.retain(|_, since| since.elapsed() < ROOM_TOLD_WITHIN);
+        if unsure.len() < DIRECT_ROOMS_MAX {
+            unsure.insert(user.to_owned(), Instant::now());
+        }
     }
 }
 
@@ -194,6 +246,11 @@ impl Homeserver<'_> {
     }
 }
 
+/// Whether a room is among those of a person.
+fn lists(list: &Map<String, Value>, user: &str, room: &str) -> bool {
+    list.get(user).and_then(Value::as_array).is_some_and(|rooms| rooms.iter().any(|listed| listed == room))
+}
+
 /// Puts a room first among those of a person.
 fn remember(list: &mut Map<String, Value>, user: &str, room: &str) {
     if list.len() >= DIRECT_ROOMS_MAX && !list.contains_key(user) {
@@ -222,6 +279,31 @@ mod tests {
         }
         assert_eq!(list["@new:a"], json!(["!4", "!n", "!3", "!2"]));
         assert_eq!(list.len(), DIRECT_ROOMS_MAX);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_room_that_may_have_been_made_is_waited_for_and_no_longer_than_its_time() {
+        let rooms = Rooms::default();
+        assert!(!rooms.may_be_made("@ann:a"));
+        rooms.is_unsure("@ann:a");
+        assert!(rooms.may_be_made("@ann:a") && !rooms.may_be_made("@bob:a"));
+        tokio::time::advance(ROOM_TOLD_WITHIN - std::time::Duration::from_millis(1)).await;
+        assert!(rooms.may_be_made("@ann:a"));
+        tokio::time::advance(std::time::Duration::from_millis(1)).await;
+        assert!(!rooms.may_be_made("@ann:a"));
+        (0..=DIRECT_ROOMS_MAX).for_each(|at| rooms.is_unsure(&format!("@{at}:a")));
+        assert_eq!(rooms.unsure.lock().len(), DIRECT_ROOMS_MAX);
+    }
+
+    #[tokio::test]
+    async fn one_person_has_one_turn_at_a_time_and_others_have_theirs() {
+        let rooms = Rooms::default();
+        let (ann, again, bob) = (rooms.turn_of("@ann:a"), rooms.turn_of("@ann:a"), rooms.turn_of("@bob:a"));
+        let _held = ann.lock().await;
+        assert!(again.try_lock().is_err() && bob.try_lock().is_ok());
+        drop((again, bob));
+        rooms.turn_of("@carl:a");
+        assert_eq!(rooms.people.lock().len(), 2, "ann, and carl until somebody asks next");
     }
 
     #[test]

@@ -79,6 +79,7 @@ pub use holdings::{HeldRow, HeldStatus, HoldingsOwner, HoldingsPage};
 pub use item::CARD_KINDS;
 pub use limits::{EARLIER_MAX, GROUP_RESULTS_SHOWN};
 pub use manual_page::{ManualGroup, ManualLink, ManualPage};
+pub use part::bytes_said;
 pub use refusal::RefusalPage;
 pub use reply::ReplyPage;
 pub use search::{AskedAgent, GroupAnswer, GroupWriter, SearchAnswer, SearchPage, SeveralPage, questions_without};

@@ -6,6 +6,7 @@
 mod blocks;
 mod plain;
 mod sanitize;
+mod words;
 
 use std::cell::Cell;
 use std::fmt;
@@ -18,6 +19,7 @@ use crate::{clean, escape};
 
 pub use blocks::{Marks, to_blocks};
 pub use plain::to_plain;
+pub use words::{literal, names_another_host};
 
 /// CommonMark with tables, strikethrough, task lists and autolinks, as HTML for inside an element.
 ///

@@ -200,7 +200,8 @@ fn size(source: &FileSource, declared: Option<u64>) -> Option<String> {
 }
 
 /// Bytes in the largest binary unit that fits, with one decimal.
-fn bytes_said(bytes: u64) -> String {
+/// A number of bytes in words, such as `1.5 MiB`.
+pub fn bytes_said(bytes: u64) -> String {
     let tenths = |unit: u64| bytes.saturating_mul(10) / unit;
     let decimal = |tenths: u64, unit: &str| format!("{}.{} {unit}", tenths / 10, tenths % 10);
     match bytes {

@@ -219,4 +219,12 @@ sentences! { DECISION_METHODS;
     chat_told_directly = "chat-told-directly" ();
     /// That an encrypted room can't be read.
     chat_encrypted = "chat-encrypted" ();
+    /// That a file of an answer is behind a link, and until when.
+    file_by_link = "file-by-link" (file: &str, size: &str, url: &str, until: &str);
+    /// That a file of an answer could not be sent.
+    file_not_sent = "file-not-sent" (file: &str, size: &str);
+    /// That so many more files of an answer were not sent.
+    files_not_sent = "files-not-sent" (count: &usize);
+    /// That a file that somebody sent is too large to be taken.
+    file_not_taken = "file-not-taken" (file: &str, size: &str, max: &str);
 }

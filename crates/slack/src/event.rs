@@ -145,6 +145,8 @@ fn message(
         profile: None,
         mentions_connector: is_mention || text.mentions_us,
         is_for_others: text.is_for_others,
+        // Slack has threads alone.
+        replies_to: None,
         text: text.words,
         files: said.files.iter().take(FILES_MAX).filter_map(file).collect(),
     }))

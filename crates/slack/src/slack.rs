@@ -41,6 +41,7 @@ impl Platform for Slack {
     const ISSUER: &'static str = "slack.com";
     const METHOD: &'static str = "slack-workspace-member";
     const PATH: &'static str = "/connectors/slack/{name}";
+    const FILES_PATH: &'static str = "/connectors/slack/{name}/files/{token}";
     const MESSAGE_CHARS_MAX: usize = MESSAGE_CHARS_MAX;
     const EDIT_EVERY: Duration = EDIT_EVERY;
 

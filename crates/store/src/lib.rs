@@ -54,7 +54,7 @@ pub use memory::Memory;
 pub use metered::{MeteredStore, StoreMetrics};
 pub use postgres::{Database, LeaseClock, Postgres, PostgresOptions, SqlParameter, StoreKey};
 pub use reads::{
-    ConversationPlace, ConversationSummary, PoolLoad, QueuedDelivery, StoreLoad, StoreOverview, StoreReads,
-    TaskSummary, conversation_reference, reference,
+    ConversationPlace, ConversationSummary, DeliveryAttempts, PoolLoad, QueuedDelivery, StoreLoad, StoreOverview,
+    StoreReads, TaskSummary, conversation_reference, reference,
 };
 pub use sqlite::{SCHEMA_VERSION, Sqlite, SqliteOptions, copy_database, schema_version};

@@ -152,6 +152,13 @@ impl Store for Memory {
         })
     }
 
+    fn put_off_delivery(&self, id: u64, until: Timestamp) -> StoreFuture<'_, ()> {
+        self.step(move |kept| {
+            kept.put_off_delivery(id, until);
+            Ok(())
+        })
+    }
+
     fn release_deliveries(&self, now: Timestamp) -> StoreFuture<'_, u64> {
         self.step(move |kept| Ok(kept.release_deliveries(now)))
     }

@@ -191,6 +191,10 @@ impl Store for MeteredStore {
         self.timed("settle_delivery", self.store.settle_delivery(id, retry_at))
     }
 
+    fn put_off_delivery(&self, id: u64, until: Timestamp) -> StoreFuture<'_, ()> {
+        self.timed("put_off_delivery", self.store.put_off_delivery(id, until))
+    }
+
     fn release_deliveries(&self, now: Timestamp) -> StoreFuture<'_, u64> {
         self.timed("release_deliveries", self.store.release_deliveries(now))
     }

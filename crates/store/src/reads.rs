@@ -44,6 +44,10 @@ pub trait StoreReads: Store {
     /// At most `limit` deliveries that wait, with ids above `after`, in the order in which they were queued.
     fn deliveries(&self, after: u64, limit: usize) -> StoreFuture<'_, Vec<QueuedDelivery>>;
 
+    /// How all deliveries that wait do, in the order in which they were queued. None of them is opened: whose each is lies
+    /// sealed.
+    fn delivery_attempts(&self) -> StoreFuture<'_, Vec<DeliveryAttempts>>;
+
     /// At most `limit` tasks of everybody with numbers below `before`, the last begun first. None of them is opened: what
     /// was said in it stays sealed. [`u64::MAX`]: from the end.
     fn task_summaries(&self, before: u64, limit: usize, now: Timestamp) -> StoreFuture<'_, Vec<TaskSummary>>;
@@ -105,6 +109,19 @@ pub struct QueuedDelivery {
     pub task: Option<String>,
     /// The agent of that task.
     pub agent: Option<Handle>,
+    /// Attempts made so far.
+    pub attempts: u32,
+    /// When it is due; while it is being made, when somebody else may take it.
+    pub due_at: Timestamp,
+    /// Whether somebody has taken it and not settled it yet.
+    pub is_claimed: bool,
+}
+
+/// How a delivery does, as far as that is known without opening it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeliveryAttempts {
+    /// Names it.
+    pub id: u64,
     /// Attempts made so far.
     pub attempts: u32,
     /// When it is due; while it is being made, when somebody else may take it.

@@ -1,11 +1,37 @@
 //! This module writes `Content-Disposition` for downloads (RFC 6266), so that no name can inject anything.
 
-use http::HeaderValue;
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+
+use crate::answer::HttpAnswer;
+
+const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
+/// What a browser may do with a download: nothing.
+const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'; frame-ancestors 'none'");
 
 /// Bytes of a file name that are kept, in UTF-8.
 pub const NAME_BYTES_MAX: usize = 150;
 /// The name of a file that has none worth keeping.
 const NAMELESS: &str = "download";
+
+/// Adds what bytes of this type and name are sent with: the type as it was stored, and never a page of ours, but always a
+/// download. Security sheet, section 8.
+pub fn add_download_fields(head: &mut HeaderMap, mime: &str, name: Option<&str>) {
+    let plain = HeaderValue::from_static("application/octet-stream");
+    head.insert(CONTENT_TYPE, HeaderValue::from_str(mime).unwrap_or(plain));
+    head.insert(CONTENT_DISPOSITION, attachment(name));
+    head.insert(CONTENT_SECURITY_POLICY, POLICY);
+}
+
+/// A file behind a link that is for whoever has it: nobody keeps it, and no search engine lists it.
+pub fn download(mime: &str, name: Option<&str>, bytes: Bytes) -> HttpAnswer {
+    let mut head = HeaderMap::new();
+    add_download_fields(&mut head, mime, name);
+    head.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+    head.insert(ROBOTS, HeaderValue::from_static("noindex"));
+    HttpAnswer::whole(StatusCode::OK, head, bytes)
+}
 
 /// `attachment`, with a name when there is one: a cleaned ASCII form, and the real one as `filename*`
 /// (RFC 8187) when that says more. Names are callers' text: folders, controls, quotes, direction

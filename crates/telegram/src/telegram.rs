@@ -5,8 +5,8 @@ use std::time::Duration;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use bytes::Bytes;
 use forecourt_connectors::{
-    ChatFile, ConnectorSettings, EventError, EventRequest, Incoming, Outcome, Place, Platform, PlatformError, Post,
-    PostButton,
+    ChatFile, CodeMarks, ConnectorSettings, EventError, EventRequest, Incoming, Outcome, Place, Platform,
+    PlatformError, Post, PostButton,
 };
 use forecourt_core::{File, Handle, Timestamp};
 use forecourt_egress::Egress;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::api::Api;
 use crate::limits::{EDIT_EVERY, MESSAGE_CHARS_MAX, NAME_CHARS_MAX};
-use crate::marks::TelegramHtml;
+use crate::marks::{CODE_MARKS, TelegramHtml};
 use crate::settings::TelegramSettings;
 use crate::update::Bot;
 use crate::{KIND, steps, update};
@@ -37,8 +37,10 @@ impl Platform for Telegram {
     const ISSUER: &'static str = "telegram.org";
     const METHOD: &'static str = "telegram-user";
     const PATH: &'static str = "/connectors/telegram/{name}";
+    const FILES_PATH: &'static str = "/connectors/telegram/{name}/files/{token}";
     const MESSAGE_CHARS_MAX: usize = MESSAGE_CHARS_MAX;
     const EDIT_EVERY: Duration = EDIT_EVERY;
+    const CODE_MARKS: CodeMarks = CODE_MARKS;
 
     fn open(section: &Section) -> Result<(Self, ConnectorSettings), Problems> {
         let settings = TelegramSettings::read(section)?;

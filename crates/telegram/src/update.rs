@@ -50,6 +50,7 @@ struct Message {
 
 #[derive(Deserialize)]
 struct RepliedMessage {
+    message_id: Option<i64>,
     from: Option<User>,
 }
 
@@ -138,6 +139,7 @@ fn chat_message(message: Message, bot: &Bot) -> Option<ChatMessage> {
         profile: Some(profile(from)),
         mentions_connector: read.mentions_us,
         is_for_others: read.is_for_others,
+        replies_to: message.reply_to_message.as_ref().and_then(|replied| Some(replied.message_id?.to_string())),
         text: read.words,
         files,
     })

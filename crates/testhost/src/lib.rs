@@ -157,6 +157,8 @@ pub struct MountedHost {
     /// Its randomness.
     pub entropy: Arc<CountedEntropy>,
     key: SigningKey,
+    /// The protocol that it was started with, whose courier it has.
+    wire: Option<Box<dyn Wire>>,
     _data: TempDir,
     _standing: Arc<StandingHost>,
     _stop: DropGuard,
@@ -228,7 +230,7 @@ impl Blueprint {
             identity.oidc = Some(serde_json::from_value(people).expect("a provider"));
         }
         let verifier = Verifier::new(&identity, Path::new("."), egress.clone()).expect("issuers");
-        let verifier = match wire.and_then(|wire| wire.key_directory(egress.clone())) {
+        let verifier = match wire.as_ref().and_then(|wire| wire.key_directory(egress.clone())) {
             Some(directory) => verifier.with_directory(directory),
             None => verifier,
         };
@@ -256,6 +258,7 @@ impl Blueprint {
             clock,
             entropy,
             key,
+            wire,
             _data: data,
             _standing: standing,
             _stop: stop.drop_guard(),
@@ -348,7 +351,16 @@ impl MountedHost {
 
     /// The paths of a protocol, or what is wrong with its section.
     pub fn router(&self, protocol: &Protocol) -> Result<Router, Problems> {
-        let wire = self.open(protocol)?;
+        self.router_of(&*self.open(protocol)?)
+    }
+
+    /// The paths of the protocol that the host was started with: what they take is answered over its courier, where the
+    /// protocol has one.
+    pub fn answering_router(&self) -> Result<Router, Problems> {
+        self.wire.as_ref().map_or_else(|| Ok(Router::new()), |wire| self.router_of(&**wire))
+    }
+
+    fn router_of(&self, wire: &dyn Wire) -> Result<Router, Problems> {
         let resource = wire.protected_resource();
         let merge = |router: Router, surface| match (surface, resource) {
             (Surface::Http(routes), Some(resource)) => {

@@ -78,6 +78,8 @@ pub struct DiscordBooks {
     pub refused_sessions: usize,
     /// Whether heartbeats are answered.
     pub is_mute: bool,
+    /// What people wrote, by channel.
+    said: HashMap<String, Vec<Value>>,
     shared: HashMap<String, Bytes>,
     nonces: HashMap<String, String>,
     calls: HashMap<String, VecDeque<Instant>>,
@@ -123,9 +125,17 @@ impl DiscordDouble {
 
     /// Something happens of which every session is told, also one that is not connected just now.
     pub fn tell(&self, kind: &str, data: &Value) {
-        for events in self.books.lock().sessions.values_mut() {
+        let mut books = self.books.lock();
+        if let ("MESSAGE_CREATE", Some(channel)) = (kind, data["channel_id"].as_str()) {
+            // The API does not say where a message stands.
+            let mut said = data.clone();
+            said.as_object_mut().unwrap().retain(|key, _| !matches!(key.as_str(), "guild_id" | "member"));
+            books.said.entry(channel.to_owned()).or_default().push(said);
+        }
+        for events in books.sessions.values_mut() {
             events.push(json!({"op": 0, "s": events.len() + 1, "t": kind, "d": data}));
         }
+        drop(books);
         self.changed.send_modify(|count| *count += 1);
     }
 

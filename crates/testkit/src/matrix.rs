@@ -29,6 +29,8 @@ pub enum MatrixFault {
     Status(u16),
     /// It is done, and its answer is lost.
     Lost,
+    /// It is neither done nor answered.
+    Hang,
 }
 
 /// A message that was sent by the bot.
@@ -57,6 +59,8 @@ pub struct MatrixBooks {
     pub events: HashMap<String, Value>,
     /// Messages that were taken back, by id.
     pub redacted: Vec<String>,
+    /// Who took which message of the bot's down, by its id.
+    pub taken_down: HashMap<String, String>,
     /// What was called, as a method and the last words of its path.
     pub called: Vec<String>,
     /// Calls that fail once, by what they do.
@@ -110,31 +114,43 @@ async fn on_call(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
+    match answer(&matrix, &method, &uri, &headers, &body) {
+        Some(answer) => answer,
+        None => std::future::pending().await,
+    }
+}
+
+/// What a call is answered. `None`: nothing, ever.
+fn answer(matrix: &MatrixDouble, method: &Method, uri: &Uri, headers: &HeaderMap, body: &Bytes) -> Option<Response> {
     let mut books = matrix.books.lock();
     if headers.get("authorization").is_none_or(|value| *value != *format!("Bearer {MATRIX_TOKEN}")) {
-        return refused(401, "M_UNKNOWN_TOKEN");
+        return Some(refused(401, "M_UNKNOWN_TOKEN"));
     }
     let decoded: Vec<String> = uri.path().split('/').skip(1).map(decoded).collect();
     let path: Vec<&str> = decoded.iter().map(String::as_str).collect();
     let what = kind(&path);
     books.called.push(format!("{method} {what}"));
     let fault = books.faults.iter().position(|(of, _)| *of == what).map(|at| books.faults.remove(at).1);
-    if let Some(MatrixFault::Status(status)) = fault {
-        return refused(status, if status == 429 { "M_LIMIT_EXCEEDED" } else { "M_UNKNOWN" });
+    match fault {
+        Some(MatrixFault::Status(status)) => {
+            return Some(refused(status, if status == 429 { "M_LIMIT_EXCEEDED" } else { "M_UNKNOWN" }));
+        }
+        Some(MatrixFault::Hang) => return None,
+        Some(MatrixFault::Lost) | None => {}
     }
     if let ("media", Some(name)) = (what, path.last()) {
-        return file(&books, name, path[1] == "client");
+        return Some(file(&books, name, path[1] == "client"));
     }
     if what == "upload" {
-        return axum::Json(json!({"content_uri": "mxc://demo.test/uploaded"})).into_response();
+        return Some(axum::Json(json!({"content_uri": "mxc://demo.test/uploaded"})).into_response());
     }
-    let fields = if body.is_empty() { Ok(Value::Null) } else { serde_json::from_slice(&body) };
-    let done = fields.map_err(|_| (400, "M_NOT_JSON")).and_then(|fields| call(&mut books, &method, &path, fields));
-    match done {
+    let fields = if body.is_empty() { Ok(Value::Null) } else { serde_json::from_slice(body) };
+    let done = fields.map_err(|_| (400, "M_NOT_JSON")).and_then(|fields| call(&mut books, method, &path, fields));
+    Some(match done {
         _ if fault == Some(MatrixFault::Lost) => refused(502, "M_UNKNOWN"),
         Ok(value) => axum::Json(value).into_response(),
         Err((status, code)) => refused(status, code),
-    }
+    })
 }
 
 /// What a call does, by a word.
@@ -175,8 +191,12 @@ fn call(books: &mut MatrixBooks, method: &Method, path: &[&str], fields: Value) 
         }
         ("GET", ["rooms", _, "event", id]) => {
             let ours = books.messages.iter().find(|message| message.id == *id).map(|message| {
+                let (content, unsigned) = match books.taken_down.get(*id) {
+                    Some(by) => (json!({}), json!({"redacted_because": {"type": "m.room.redaction", "sender": by}})),
+                    None => (message.content.clone(), json!({})),
+                };
                 json!({"type": "m.room.message", "event_id": id, "room_id": message.room, "sender": MATRIX_BOT,
-                    "content": message.content})
+                    "content": content, "unsigned": unsigned})
             });
             ours.or_else(|| books.events.get(*id).cloned()).ok_or((404, "M_NOT_FOUND"))
         }

@@ -74,6 +74,7 @@ macro_rules! store_suite {
             deliveries::settling_queues_a_delivery_for_each_webhook
             deliveries::a_claimed_delivery_is_hidden_until_its_lease
             deliveries::a_settled_delivery_is_gone_or_waits_for_its_retry
+            deliveries::what_is_put_off_was_no_attempt
             deliveries::the_longest_due_come_first
             deliveries::a_delivery_shows_the_task_as_it_settled
             deliveries::of_16_claimers_at_once_each_delivery_meets_one

@@ -36,7 +36,7 @@ fn told(content: Content<'_>, is_public: bool, chars_max: usize) -> Option<Compo
     let site = Site { domain, name: "Demo".to_owned(), base: "https://demo.localhost".to_owned() };
     let card = forecourt_testkit::card("chef");
     let whole = "https://demo.localhost/activitypub/answers/w";
-    let style = Style { site: &site, card: &card, chars_max, now: Timestamp::UNIX_EPOCH, whole };
+    let style = Style { site: &site, card: &card, chars_max, now: Timestamp::UNIX_EPOCH, whole, about_files: &[] };
     compose(&NoteContent::Content(content), &letter(is_public), "t", &style)
 }
 

@@ -1,6 +1,7 @@
 //! An answer within the elements that Mastodon keeps: paragraphs, links, lists, quotes, code, emphasis. Headings and
 //! the rows of tables become paragraphs.
 
+use forecourt_pages::markdown::names_another_host;
 use html5ever::tokenizer::Tag;
 
 use super::{Piece, attribute, pieces};
@@ -19,7 +20,8 @@ pub(crate) struct NarrowHtml {
 
 /// HTML of our own pages as a note has it, with at most so many characters of text.
 pub(crate) fn narrow(html: &str, chars_max: usize) -> NarrowHtml {
-    let mut writer = Writer { html: String::new(), open: Vec::new(), left: chars_max, is_cut: false, cells: 0 };
+    let mut writer =
+        Writer { html: String::new(), open: Vec::new(), left: chars_max, is_cut: false, cells: 0, link: None };
     for piece in pieces(html) {
         match piece {
             _ if writer.is_cut => break,
@@ -40,6 +42,8 @@ struct Writer {
     is_cut: bool,
     /// Cells of the row that is open.
     cells: usize,
+    /// The link that is open: where it leads, and its words.
+    link: Option<(String, String)>,
 }
 
 impl Writer {
@@ -64,6 +68,7 @@ impl Writer {
             "dt" | "dd" => ("<p>".to_owned(), "</p>"),
             "a" => match attribute(tag, "href").filter(|target| target.starts_with("http")) {
                 Some(target) => {
+                    self.link = Some((target.to_owned(), String::new()));
                     let target = escape(target);
                     (format!("<a href=\"{target}\" rel=\"nofollow noopener\" target=\"_blank\">"), "</a>")
                 }
@@ -82,8 +87,13 @@ impl Writer {
         // What closes nothing that is open is passed over; what was left open within it ends with it.
         let Some(at) = self.open.iter().rposition(|(open, _)| open == name) else { return };
         while self.open.len() > at {
-            if let Some((_, end)) = self.open.pop() {
-                self.html.push_str(end);
+            let Some((open, end)) = self.open.pop() else { return };
+            self.html.push_str(end);
+            if let Some((target, words)) = self.link.take_if(|_| open == "a")
+                && names_another_host(&words, &target)
+            {
+                // Who reads the name of one host must see that the link leads to another.
+                self.text(&format!(" ({target})"));
             }
         }
     }
@@ -94,6 +104,9 @@ impl Writer {
     }
 
     fn text(&mut self, text: &str) {
+        if let Some((_, words)) = &mut self.link {
+            words.push_str(text);
+        }
         // White space between elements is nothing that anybody reads.
         let count = if text.trim().is_empty() { 0 } else { text.chars().count() };
         if count <= self.left {
@@ -168,6 +181,16 @@ mod tests {
             "{link}"
         );
         assert!(!link.contains("<img"), "{link}");
+    }
+
+    #[test]
+    fn a_label_that_names_another_host_does_not_hide_where_a_link_leads() {
+        for label in ["https://bank.example/login", "see **bank.example**, now", "bank.**example**"] {
+            let html = of_markdown(&format!("[{label}](https://evil.example/x)"), 500).html;
+            assert!(html.contains("</a> (https://evil.example/x)"), "{html}");
+        }
+        let html = of_markdown("[A.Example](https://a.example/x) [page](https://a.example/)", 500).html;
+        assert!(!html.contains('('), "{html}");
     }
 
     #[test]

@@ -63,9 +63,20 @@ impl Service {
 
     /// Has an activity delivered now, and for a time where its server does not take it. Durable when this returns.
     pub(crate) async fn send(&self, post: &QueuedPost, account: Account, time: Duration) -> Result<(), Error> {
+        self.send_after(post, account, Duration::ZERO, time).await
+    }
+
+    /// The same after a while, within which nobody wants to hear of it.
+    pub(crate) async fn send_after(
+        &self,
+        post: &QueuedPost,
+        account: Account,
+        wait: Duration,
+        time: Duration,
+    ) -> Result<(), Error> {
         let now = self.host().clock().now();
         let webhook = self.webhook(&post.inbox, POST, json!(post));
-        let expires_at = now.checked_add(time).unwrap_or(now);
-        self.host().notify(Notification { webhook, account, due_at: now, expires_at }).await
+        let [due_at, expires_at] = [wait, time].map(|after| now.checked_add(after).unwrap_or(now));
+        self.host().notify(Notification { webhook, account, due_at, expires_at }).await
     }
 }

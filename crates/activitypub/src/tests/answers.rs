@@ -49,7 +49,7 @@ pub(super) async fn answer(service: &Service, letter: &Letter, words: &str) -> C
     let reply =
         CollectedReply { parts, findings: None, usage: Default::default(), receipt: None, ending: Ending::Complete };
     let content = NoteContent::Content(Content::Reply(&reply));
-    service.answer(letter, &letter.token, &content).await.unwrap()
+    service.answer(letter, &letter.token, &content, None).await.unwrap()
 }
 
 pub(super) fn path(there: &Elsewhere, count: usize) -> String {
@@ -203,6 +203,30 @@ async fn what_waits_for_a_server_is_not_sent_to_who_blocked_its_agent_meanwhile(
     assert_eq!(here.post(&there, "ann", &block).await, StatusCode::ACCEPTED);
     assert_eq!(courier.carry(&delivery).await, CarryOutcome::Never);
     assert_eq!(there.posted.lock().len(), 1);
+}
+
+#[tokio::test]
+async fn a_server_that_wants_to_be_left_alone_is_not_tried_until_then() {
+    let (here, there) = (Here::start("", Vec::new()).await, Elsewhere::start().await);
+    let (service, letter) = letter(&here, &there, true, enabled());
+    there.full_for.store(7, Ordering::SeqCst);
+    assert_eq!(answer(&service, &letter, "Soup.").await, CarryOutcome::Delivered, "it is queued");
+    let courier = FediverseCourier::new(Arc::new(OnceLock::from(service)), Arc::default());
+    let (inbox, reader) = (letter.address.inbox.as_str(), letter.address.actor.as_str());
+    let waiting = json!({"agent": "chef", "inbox": inbox, "reader": reader, "activity": {"type": "Create"}});
+    let webhook = Webhook {
+        id: "1".to_owned(),
+        protocol: crate::NAME.to_owned(),
+        url: inbox.to_owned(),
+        secret: None,
+        callback: false,
+        retries: 1,
+        details: Map::from_iter([(POST.to_owned(), waiting)]),
+    };
+    let delivery = Delivery { id: 1, webhook, task: None, attempts: 0 };
+    assert_eq!(courier.carry(&delivery).await, CarryOutcome::Wait(std::time::Duration::from_secs(7)));
+    there.full_for.store(0, Ordering::SeqCst);
+    assert_eq!(courier.carry(&delivery).await, CarryOutcome::Delivered);
 }
 
 #[tokio::test]

@@ -45,9 +45,10 @@ pub struct Chat {
     pub last_event_at: Option<Timestamp>,
     /// Events that asked an agent or changed something, on this node since it began.
     pub taken: u64,
-    /// Events that were refused, on this node since it began.
+    /// Events that were refused or missed, on this node since it began.
     pub refused: u64,
-    /// Why the last one of them was: `forged`, `malformed` or `too_many`.
+    /// Why the last one of them was: `forged`, `malformed` or `too_many`; or `missed`, which was said while nobody could
+    /// listen.
     pub last_refusal: Option<String>,
     /// When that was.
     #[schemars(with = "Option<String>")]

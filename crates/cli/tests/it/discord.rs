@@ -395,6 +395,62 @@ fn a_connection_that_is_lost_goes_on_and_one_that_can_not_work_is_not_tried_agai
 }
 
 #[test]
+fn a_message_that_is_too_large_ends_its_session_and_what_was_said_meanwhile_is_answered_once() {
+    let guild = Guild::open();
+    guild.discord.tell("MESSAGE_CREATE", &mention("101", "before"));
+    guild.answer(0, "before");
+    // Nobody speaks with the bot in this channel.
+    let other = |id: &str, text: &str| {
+        let mut message = mention(id, text);
+        message["channel_id"] = json!("70");
+        message
+    };
+    // More than one message of the gateway may have, in what nobody reads.
+    let mut large = mention("102", "large");
+    large["embeds"] = json!("x".repeat(1_100_000));
+    guild.discord.tell("MESSAGE_CREATE", &large);
+    guild.discord.tell("MESSAGE_CREATE", &said("103", "among ourselves", &json!({})));
+    guild.discord.tell("MESSAGE_CREATE", &mention("104", "behind it"));
+    guild.discord.tell("MESSAGE_CREATE", &other("105", "elsewhere"));
+    within("another session is begun", || (guild.discord.books.lock().identifies == 2).then_some(()));
+    guild.answer(1, "large");
+    guild.answer(2, "behind it");
+    guild.discord.tell("MESSAGE_CREATE", &mention("106", "after"));
+    guild.answer(3, "after");
+    guild.ends_with(4);
+    assert_eq!(guild.counts().1, 2, "as often as it was tried to go on");
+    let metrics = guild.served.operator("/metrics").text();
+    let line = "forecourt_platform_events_total{platform=\"discord\",outcome=\"missed\"} 1\n";
+    assert!(metrics.contains(line), "{metrics}");
+    guild.served.signal(Signal::SIGTERM);
+    let (_, log, _) = guild.served.ended();
+    assert!(log.contains("a session is given up: a message is too large"), "{log}");
+}
+
+#[test]
+fn what_is_said_anew_in_a_channel_is_for_its_agent_and_a_reply_for_who_answered() {
+    let guild = Guild::open();
+    let tell = |data: &Value| guild.discord.tell("MESSAGE_CREATE", data);
+    tell(&mention("101", "@slow hello"));
+    let of_slow = guild.answer(0, "Well.");
+    // Of the agent of the connector, which says what it hears.
+    tell(&mention("102", "who is there?"));
+    guild.answer(1, "who is there?");
+    let reply = json!({"type": 19, "referenced_message": {"id": of_slow.id, "author": {"id": DISCORD_BOT}}});
+    tell(&said("103", "and now?", &reply));
+    let again = guild.answer(2, "Well.");
+    assert_eq!(again.fields["message_reference"]["message_id"], "103");
+    // A thread stays with whom it names, also where the bot alone is mentioned.
+    guild.discord.books.lock().threads.insert("51".to_owned());
+    let in_thread = |id: &str, text: &str| said(id, text, &json!({"channel_id": "51"}));
+    tell(&in_thread("104", &format!("<@{DISCORD_BOT}> @slow hello")));
+    guild.answer(3, "Well.");
+    tell(&in_thread("105", &format!("<@{DISCORD_BOT}> and here?")));
+    guild.answer(4, "Well.");
+    guild.ends_with(5);
+}
+
+#[test]
 fn a_connector_is_checked_and_its_credentials_are_tried() {
     let guild = Guild::with("mentions = false\nmessages_per_sender_per_hour = 1\n");
     guild.ask("901", None, &question("between us"));

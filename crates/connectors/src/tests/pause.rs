@@ -18,7 +18,7 @@ use crate::records::{Records, SentItem};
 const WAIT: Duration = Duration::from_secs(30);
 
 /// A carrier of the connector `door`, its desk, and a letter that it has to bring.
-fn carrying(here: &Here) -> (ChatCarrier<Parrot>, Desk<ChatAddress<Parrot>>, Letter<ChatAddress<Parrot>>) {
+pub(super) fn carrying(here: &Here) -> (ChatCarrier<Parrot>, Desk<ChatAddress<Parrot>>, Letter<ChatAddress<Parrot>>) {
     let (host, egress) = (here.mounted.mount.host.clone(), here.mounted.mount.egress.clone());
     let (door, chef) = (Handle::parse("door").unwrap(), Handle::parse("chef").unwrap());
     let section = Section::parse(std::path::Path::new("a.toml"), "", &|_: &str| None).unwrap();
@@ -28,7 +28,8 @@ fn carrying(here: &Here) -> (ChatCarrier<Parrot>, Desk<ChatAddress<Parrot>>, Let
     let desk = Desk::<ChatAddress<Parrot>>::new(host, 9.try_into().unwrap());
     let place = Place { channel: "C1".to_owned(), is_direct: true, ..Place::default() };
     let (message, user) = ("1".to_owned(), "U1".to_owned());
-    let address = ChatAddress { connector: door, place, message, user, replaces: None, of: PhantomData };
+    let address =
+        ChatAddress { connector: door, place, message, user, replaces: None, too_large: Vec::new(), of: PhantomData };
     let letter = desk.letter(chef, Sender::anonymous(), None, None, address);
     (carrier, desk, letter)
 }
@@ -50,6 +51,31 @@ async fn a_question_that_was_deleted_is_not_answered_when_it_is_asked_again() {
     records.keep_sent(first.sender.account(), first.origin(), &SentItem::TakenBack).await.unwrap();
     tokio::time::advance(Parrot::EDIT_EVERY).await;
     assert_eq!(send("2").await, (CarryOutcome::Delivered, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_somebody_took_down_is_not_said_again_and_no_file_follows_it() {
+    let here = Here::start("taken down", 9).await;
+    let (carrier, desk, letter) = carrying(&here);
+    let file = File::inline("text/plain".to_owned(), Some("a.txt".to_owned()), Bytes::from_static(b"x"));
+    let reply = CollectedReply::new(vec![Part::text("Soup.")], Ending::Complete);
+    let longer = CollectedReply::new(vec![Part::text("Soup and salt."), Part::File(file)], Ending::Complete);
+    let send = async |reply| {
+        let content = Content::Reply(reply);
+        carrier.send(Outgoing { desk: &desk, letter: &letter, content, id: "1", task: None }).await
+    };
+    assert_eq!(send(&reply).await, CarryOutcome::Delivered);
+    here.cage.is_taken_down.store(true, Ordering::SeqCst);
+    tokio::time::advance(Parrot::EDIT_EVERY).await;
+    assert_eq!(send(&longer).await, CarryOutcome::Delivered);
+    assert_eq!((here.cage.posted.load(Ordering::SeqCst), here.cage.uploaded.lock().len()), (1, 0));
+    // Before anybody had, its edit is seen.
+    here.cage.is_taken_down.store(false, Ordering::SeqCst);
+    assert_eq!(send(&longer).await, CarryOutcome::Delivered);
+    assert_eq!(
+        (here.cage.said.lock().last().unwrap().as_str(), here.cage.uploaded.lock().len()),
+        ("Soup and salt.", 1)
+    );
 }
 
 #[tokio::test(start_paused = true)]

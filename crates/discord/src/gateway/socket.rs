@@ -7,8 +7,8 @@ use futures::{SinkExt, StreamExt};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::timeout;
-use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use url::Url;
 
@@ -29,6 +29,8 @@ pub(super) enum SocketEvent {
     Frame(Frame),
     /// Nothing more is. With the code, where Discord said one.
     Closed(Option<u16>),
+    /// Nothing more is, since a message has more than [`FRAME_BYTES_MAX`].
+    TooLarge,
 }
 
 impl Socket {
@@ -72,6 +74,10 @@ impl Socket {
                 Some(Ok(Message::Close(frame))) => return SocketEvent::Closed(frame.map(|frame| frame.code.into())),
                 // Answered by themselves.
                 Some(Ok(_)) => continue,
+                Some(Err(Error::Capacity(error))) => {
+                    tracing::warn!(%error, "a message of Discord is too large");
+                    return SocketEvent::TooLarge;
+                }
                 Some(Err(error)) => {
                     tracing::info!(%error, "a connection to Discord broke off");
                     return SocketEvent::Closed(None);

@@ -41,8 +41,10 @@ fn a_message_has_its_place_its_speaker_and_what_it_says() {
 #[test]
 fn replies_and_threads_go_on_unless_they_are_for_others() {
     let to = |id: &str| json!({"type": 19, "referenced_message": {"author": {"id": id}}});
-    let ours = chat(to(US), false).unwrap();
-    assert!(ours.place.is_reply && !ours.is_for_others);
+    let mut ours = to(US);
+    ours["referenced_message"]["id"] = json!("99");
+    let ours = chat(ours, false).unwrap();
+    assert!(ours.place.is_reply && !ours.is_for_others && ours.replies_to.as_deref() == Some("99"));
     let thread = chat(json!({}), true).unwrap();
     assert!(thread.place.is_reply && !thread.is_for_others);
     assert!(chat(to("8"), true).unwrap().is_for_others);
@@ -94,7 +96,8 @@ fn a_thread_is_asked_for_only_where_nothing_else_says_for_whom_a_message_is() {
     };
     assert!(needs(json!({})));
     assert!(!needs(json!({"guild_id": null})));
-    assert!(!needs(json!({"mentions": [{"id": US}]})));
+    // It may be said anew in a channel, or go on in a thread.
+    assert!(needs(json!({"mentions": [{"id": US}]})));
     assert!(!needs(json!({"referenced_message": {"author": {"id": US}}})));
 }
 

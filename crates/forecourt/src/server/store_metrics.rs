@@ -1,14 +1,13 @@
 //! How much the store keeps, for the operator's metrics: counted now and then, so that whoever asks for metrics never
 //! waits for the database.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use forecourt_core::{Clock, Timestamp};
-use forecourt_store::{QueuedDelivery, StoreOverview, StoreReads};
+use forecourt_core::Clock;
+use forecourt_store::{StoreOverview, StoreReads};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
@@ -17,10 +16,10 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Unit;
 use tokio_util::sync::CancellationToken;
 
+use super::queued_deliveries::{QueueCounts, QueuedDeliveries};
+
 /// How often it is counted.
 const COUNT_EVERY: Duration = Duration::from_secs(15);
-/// Deliveries that are looked at each time, the first ones of those that wait.
-const DELIVERIES_LOOKED_AT_MAX: usize = 500;
 
 /// The gauges of the store, as they were counted last.
 #[derive(Clone, Default)]
@@ -28,20 +27,8 @@ pub(super) struct StoreGauges(Arc<ArcSwapOption<StoreCounts>>);
 
 struct StoreCounts {
     overview: StoreOverview,
-    /// When the delivery that has waited longest is, or was, due.
-    oldest_due: Option<Timestamp>,
-    /// The first of those that wait: by whose they are, and whether an attempt at them failed.
-    queued: BTreeMap<(String, &'static str), u64>,
+    queued: QueueCounts,
     clock: Arc<dyn Clock>,
-}
-
-/// How many deliveries wait, by whose they are and how they do.
-fn queued(waiting: &[QueuedDelivery]) -> BTreeMap<(String, &'static str), u64> {
-    waiting.iter().fold(BTreeMap::new(), |mut counts, delivery| {
-        let state = if delivery.attempts > u32::from(delivery.is_claimed) { "failing" } else { "waiting" };
-        *counts.entry((delivery.webhook.protocol.clone(), state)).or_default() += 1;
-        counts
-    })
 }
 
 impl StoreGauges {
@@ -54,15 +41,17 @@ impl StoreGauges {
     ) {
         let mut ticks = tokio::time::interval(COUNT_EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut deliveries = QueuedDeliveries::default();
         while stop.run_until_cancelled(ticks.tick()).await.is_some() {
             let overview = store.overview(clock.now()).await;
-            let waiting = store.deliveries(0, DELIVERIES_LOOKED_AT_MAX).await;
+            let queued = deliveries.count(&*store).await;
             // What can't be counted is absent: a number of before would look like one of now.
-            self.0.store(overview.ok().zip(waiting.ok()).map(|(overview, waiting)| {
-                let oldest_due = waiting.first().map(|delivery| delivery.due_at);
-                let queued = queued(&waiting);
-                Arc::new(StoreCounts { overview, oldest_due, queued, clock: clock.clone() })
-            }));
+            self.0.store(
+                overview
+                    .ok()
+                    .zip(queued.ok())
+                    .map(|(overview, queued)| Arc::new(StoreCounts { overview, queued, clock: clock.clone() })),
+            );
         }
     }
 }
@@ -131,7 +120,7 @@ impl fmt::Debug for StoreGauges {
 impl Collector for StoreGauges {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         let Some(counted) = self.0.load_full() else { return Ok(()) };
-        let StoreCounts { overview, oldest_due, queued, clock } = counted.as_ref();
+        let StoreCounts { overview, queued: QueueCounts { by_protocol, oldest_due }, clock } = counted.as_ref();
         let gauge = |count: u64| ConstGauge::new(count.cast_signed());
         if !overview.tasks.is_empty() {
             let about = "Tasks that are kept, by agent and state";
@@ -146,10 +135,10 @@ impl Collector for StoreGauges {
         let about = "Deliveries that wait";
         let metric = encoder.encode_descriptor("deliveries_waiting", about, None, MetricType::Gauge)?;
         gauge(overview.deliveries).encode(metric)?;
-        if !queued.is_empty() {
-            let about = "Deliveries that wait, of the first ones, by whose they are and whether an attempt failed";
+        if !by_protocol.is_empty() {
+            let about = "Deliveries that wait, by whose they are and whether an attempt failed";
             let mut metric = encoder.encode_descriptor("deliveries_queued", about, None, MetricType::Gauge)?;
-            for ((of, state), count) in queued {
+            for ((of, state), count) in by_protocol {
                 gauge(*count).encode(metric.encode_family(&[("of", of.as_str()), ("state", state)])?)?;
             }
         }
@@ -158,37 +147,5 @@ impl Collector for StoreGauges {
         // Of the delivery that was queued first; one that waits for a retry is not overdue.
         let overdue = oldest_due.map_or(0.0, |due| clock.now().duration_since(due).as_secs_f64().max(0.0));
         ConstGauge::new(overdue).encode(metric)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use forecourt_core::store::Webhook;
-
-    use super::*;
-
-    #[test]
-    fn deliveries_are_counted_by_whose_they_are_and_one_under_way_for_the_first_time_does_not_fail() {
-        let of = |protocol: &str, attempts, is_claimed| QueuedDelivery {
-            id: 1,
-            webhook: Webhook {
-                id: "1".to_owned(),
-                protocol: protocol.to_owned(),
-                url: "slack:door".to_owned(),
-                secret: None,
-                callback: false,
-                retries: 9,
-                details: Default::default(),
-            },
-            task: None,
-            agent: None,
-            attempts,
-            due_at: Timestamp::UNIX_EPOCH,
-            is_claimed,
-        };
-        let waiting = [of("slack", 0, false), of("slack", 1, true), of("slack", 1, false), of("email", 2, true)];
-        let counts: Vec<_> = queued(&waiting).into_iter().collect();
-        let expected = [("email", "failing", 1), ("slack", "failing", 1), ("slack", "waiting", 2)];
-        assert_eq!(counts, expected.map(|(of, state, count)| ((of.to_owned(), state), count)));
     }
 }

@@ -75,6 +75,35 @@ async fn what_is_never_taken_is_not_tried_again_and_what_waits_is_not_given_up()
     assert_eq!(due.len(), 1, "{due:?}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn waiting_is_no_attempt_however_often_and_ends_with_what_waits() {
+    let wait = Duration::from_secs(30);
+    let mut outcomes = vec![CarryOutcome::Wait(wait); 5];
+    outcomes.push(CarryOutcome::Later);
+    let (setup, mut attempts) = setup(outcomes);
+    let host = setup.host(ScriptedAgent::saying(["x"])).await;
+    let now = host.clock().now();
+    // One further attempt, after the one that fails.
+    let expires_at = now + Duration::from_secs(600);
+    host.notify(Notification { webhook: webhook(1), account: Account::HOST, due_at: now, expires_at }).await.unwrap();
+    for _ in 0..5 {
+        assert_eq!(attempts.recv().await, Some((0, false)));
+        waits().await;
+        setup.clock.advance(wait);
+    }
+    assert_eq!(attempts.recv().await, Some((0, false)), "it failed");
+    waits().await;
+    setup.clock.advance(wait);
+    assert_eq!(attempts.recv().await, Some((1, false)), "the other attempt");
+}
+
+/// Until what was carried waits again: nothing in it takes time.
+async fn waits() {
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Takes for ever where it is dead, and tells of each other attempt.
 struct Divided(mpsc::Sender<String>);
 

@@ -164,6 +164,7 @@ given_on! {
     enqueue(notice: Notification) -> ();
     claim_deliveries(now: Timestamp, lease: Timestamp, limit: usize) -> Vec<Delivery>;
     settle_delivery(id: u64, retry_at: Option<Timestamp>) -> ();
+    put_off_delivery(id: u64, until: Timestamp) -> ();
     release_deliveries(now: Timestamp) -> u64;
     append_turns(thread: &ThreadId, agent: &Handle, addition: ConversationAppend) -> Option<ConversationVersion>;
     thread(thread: &ThreadId, agent: &Handle, now: Timestamp) -> Option<Conversation>;

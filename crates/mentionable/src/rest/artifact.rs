@@ -8,7 +8,7 @@ use forecourt_core::{Task, Timestamp};
 use forecourt_host::TaskPermit;
 use forecourt_surface::{disposition, negotiate};
 use headers::{ETag, HeaderMapExt, IfNoneMatch};
-use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY};
+use http::header::CACHE_CONTROL;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::json;
 
@@ -16,9 +16,6 @@ use super::answer::{HttpAnswer, Outcome};
 use super::envelope;
 use super::media::Media;
 use super::responder::Responder;
-
-/// What a browser may do with a download: nothing.
-const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'; frame-ancestors 'none'");
 
 /// An artifact's bytes, or what there is to know about it for who wants JSON.
 ///
@@ -40,7 +37,7 @@ pub(crate) async fn answer(responder: &Responder<'_>, task: &TaskPermit, id: &st
     Ok(match as_json {
         true => HttpAnswer::whole(StatusCode::OK, head, about(task, &artifact)),
         false => {
-            add_download_fields(&mut head, &artifact);
+            disposition::add_download_fields(&mut head, &artifact.mime, artifact.name.as_deref());
             HttpAnswer::whole(StatusCode::OK, head, artifact.bytes)
         }
     })
@@ -53,14 +50,6 @@ fn wants_json(headers: &HeaderMap, mime: &str) -> bool {
     let nameable = essence.contains('/') && essence != "application/json";
     let bytes = if nameable { &essence } else { "application/octet-stream" };
     negotiate::media_type(headers, &[bytes, "application/json"]) == Some(1)
-}
-
-/// The type as it was stored, and never a page of ours: always a download.
-fn add_download_fields(head: &mut HeaderMap, artifact: &StoredArtifact) {
-    let plain = HeaderValue::from_static("application/octet-stream");
-    head.insert(http::header::CONTENT_TYPE, HeaderValue::from_str(&artifact.mime).unwrap_or(plain));
-    head.insert(CONTENT_DISPOSITION, disposition::attachment(artifact.name.as_deref()));
-    head.insert(CONTENT_SECURITY_POLICY, POLICY);
 }
 
 fn about(task: &Task, artifact: &StoredArtifact) -> Vec<u8> {

@@ -193,3 +193,10 @@ decision-open-payment = Bezahlen
 decision-open-sign-in = Anmelden
 chat-told-directly = Ich habe Ihnen direkt geschrieben: Das ist nur für Sie.
 chat-encrypted = Ich kann hier nicht mitlesen, denn dieser Raum ist verschlüsselt. Schreiben Sie mir in einem Raum ohne Verschlüsselung.
+file-by-link = Die Datei { $file } ({ $size }) öffnet sich über [diesen Link]({ $url }), für alle, die ihn haben, bis { $until }.
+file-not-sent = Die Datei { $file } ({ $size }) konnte nicht gesendet werden.
+files-not-sent = { $count ->
+    [one] Eine weitere Datei wurde nicht gesendet.
+   *[other] { $count } weitere Dateien wurden nicht gesendet.
+}
+file-not-taken = Ihre Datei { $file } wurde nicht angenommen: Sie hat { $size }, und höchstens { $max } sind möglich.

@@ -193,3 +193,10 @@ decision-open-payment = Pay
 decision-open-sign-in = Sign in
 chat-told-directly = I have written to you directly: that is for you alone.
 chat-encrypted = I can’t read here, since this room is encrypted. Write to me in a room without encryption.
+file-by-link = The file { $file } ({ $size }) opens by [this link]({ $url }), for anybody who has it, until { $until }.
+file-not-sent = The file { $file } ({ $size }) could not be sent.
+files-not-sent = { $count ->
+    [one] One more file was not sent.
+   *[other] { $count } more files were not sent.
+}
+file-not-taken = Your file { $file } was not taken: it has { $size }, and at most { $max } are possible.

@@ -193,3 +193,10 @@ decision-open-payment = Pagar
 decision-open-sign-in = Iniciar sesión
 chat-told-directly = Le he escrito directamente: es solo para usted.
 chat-encrypted = No puedo leer aquí, porque esta sala está cifrada. Escríbame en una sala sin cifrado.
+file-by-link = El archivo { $file } ({ $size }) se abre con [este enlace]({ $url }), para quien lo tenga, hasta las { $until }.
+file-not-sent = El archivo { $file } ({ $size }) no se ha podido enviar.
+files-not-sent = { $count ->
+    [one] Un archivo más no se ha enviado.
+   *[other] { $count } archivos más no se han enviado.
+}
+file-not-taken = Su archivo { $file } no se ha aceptado: tiene { $size }, y como máximo son posibles { $max }.

@@ -193,3 +193,10 @@ decision-open-payment = Payer
 decision-open-sign-in = Se connecter
 chat-told-directly = Je vous ai écrit directement : c’est pour vous seul.
 chat-encrypted = Je ne peux pas lire ici, car ce salon est chiffré. Écrivez-moi dans un salon sans chiffrement.
+file-by-link = Le fichier { $file } ({ $size }) s’ouvre par [ce lien]({ $url }), pour quiconque l’a, jusqu’à { $until }.
+file-not-sent = Le fichier { $file } ({ $size }) n’a pas pu être envoyé.
+files-not-sent = { $count ->
+    [one] Un autre fichier n’a pas été envoyé.
+   *[other] { $count } autres fichiers n’ont pas été envoyés.
+}
+file-not-taken = Votre fichier { $file } n’a pas été accepté : il fait { $size }, et { $max } au plus sont possibles.

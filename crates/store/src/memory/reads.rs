@@ -5,7 +5,8 @@ use forecourt_core::{Task, Timestamp};
 
 use super::Memory;
 use crate::reads::{
-    ConversationPlace, ConversationSummary, QueuedDelivery, StoreLoad, StoreOverview, StoreReads, TaskSummary,
+    ConversationPlace, ConversationSummary, DeliveryAttempts, QueuedDelivery, StoreLoad, StoreOverview, StoreReads,
+    TaskSummary,
 };
 
 impl StoreReads for Memory {
@@ -16,6 +17,10 @@ impl StoreReads for Memory {
     fn task_by_reference(&self, reference: &str, now: Timestamp) -> StoreFuture<'_, Option<Task>> {
         let reference = reference.to_owned();
         self.step(move |kept| Ok(kept.task_by_reference(&reference, now)))
+    }
+
+    fn delivery_attempts(&self) -> StoreFuture<'_, Vec<DeliveryAttempts>> {
+        self.step(|kept| Ok(kept.delivery_attempts()))
     }
 
     fn deliveries(&self, after: u64, limit: usize) -> StoreFuture<'_, Vec<QueuedDelivery>> {

@@ -44,6 +44,11 @@ const CLAIM: &str = "
          LEFT JOIN forecourt.webhooks w ON w.task = taken.task AND w.n = taken.webhook
     ORDER BY taken.since, taken.id";
 
+const PUT_OFF: &str = "
+    UPDATE forecourt.deliveries
+    SET due_at = $2, claimed = false, lease_until = NULL, attempts = greatest(attempts - 1, 0)
+    WHERE id = $1 AND claimed";
+
 fn sealed_delivery(row: &Row) -> Result<SealedDelivery, StoreError> {
     let (id, attempts) = (column(row, 10)?, column::<i64>(row, 11)?);
     let attempts = u32::try_from(attempts).unwrap_or(u32::MAX);
@@ -180,6 +185,12 @@ impl Postgres {
         let params = [Param::from(nanos(now)), length.into(), count(limit).into(), by_database.into()];
         let rows = self.take(CLAIM, &params.each_ref().map(Param::typed)).await?;
         rows.iter().map(|row| sealed_delivery(row)?.open(&self.seal)).collect()
+    }
+
+    /// Takes back that an attempt was made. Not repeated: another node may have taken it by the second time.
+    pub(super) async fn put_off(&self, id: u64, until: Timestamp) -> Result<(), StoreError> {
+        let params = [Param::from(i64::try_from(id).unwrap_or(i64::MAX)), nanos(until).into()];
+        self.take(PUT_OFF, &params.each_ref().map(Param::typed)).await.map(drop)
     }
 
     pub(super) async fn end_delivery(&self, id: u64, retry_at: Option<Timestamp>) -> Result<(), StoreError> {

@@ -9,8 +9,8 @@ use super::call::Param;
 use super::read::{column, hash_column, number};
 use super::tasks::{COLUMNS, sealed_task};
 use crate::reads::{
-    ConversationPlace, ConversationSummary, QueuedDelivery, StoreLoad, StoreOverview, StoreReads, TaskSummary, name_of,
-    reference_bytes,
+    ConversationPlace, ConversationSummary, DeliveryAttempts, QueuedDelivery, StoreLoad, StoreOverview, StoreReads,
+    TaskSummary, name_of, reference_bytes,
 };
 use crate::seal::Hash;
 use crate::sealed::{corrupt, webhooks};
@@ -23,6 +23,9 @@ const DELIVERIES: &str = "
     FROM forecourt.deliveries d LEFT JOIN forecourt.tasks t ON t.id = d.task
          LEFT JOIN forecourt.webhooks w ON w.task = d.task AND w.n = d.webhook
     WHERE d.id > $1 ORDER BY d.id LIMIT $2";
+
+const ATTEMPTS: &str = "
+    SELECT id, attempts, CASE WHEN claimed THEN lease_until ELSE due_at END, claimed FROM forecourt.deliveries ORDER BY id";
 
 impl StoreReads for Postgres {
     fn tasks_of_all(&self, filter: TaskFilter, now: Timestamp) -> StoreFuture<'_, TaskPage> {
@@ -50,6 +53,18 @@ impl StoreReads for Postgres {
             // A delivery whose task was just deleted is deleted with it; it may still be in this result.
             rows.iter().filter_map(|row| self.queued(row).transpose()).collect()
         })
+    }
+
+    fn delivery_attempts(&self) -> StoreFuture<'_, Vec<DeliveryAttempts>> {
+        let attempts = |row: &Row| -> Result<DeliveryAttempts, StoreError> {
+            Ok(DeliveryAttempts {
+                id: number(row, 0)?,
+                attempts: u32::try_from(number(row, 1)?).unwrap_or(u32::MAX),
+                due_at: moment(column(row, 2)?),
+                is_claimed: column(row, 3)?,
+            })
+        };
+        Box::pin(async move { self.read(ATTEMPTS, &[]).await?.iter().map(attempts).collect() })
     }
 
     fn task_summaries(&self, before: u64, limit: usize, now: Timestamp) -> StoreFuture<'_, Vec<TaskSummary>> {

@@ -171,6 +171,10 @@ impl Store for Postgres {
         Box::pin(self.end_delivery(id, retry_at))
     }
 
+    fn put_off_delivery(&self, id: u64, until: Timestamp) -> StoreFuture<'_, ()> {
+        Box::pin(self.put_off(id, until))
+    }
+
     fn release_deliveries(&self, now: Timestamp) -> StoreFuture<'_, u64> {
         Box::pin(self.alone("release_deliveries_1", vec![nanos(now).into()]))
     }

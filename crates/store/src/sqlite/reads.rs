@@ -10,8 +10,8 @@ use super::rows::{self, TaskRow};
 use super::summaries::{self, handle};
 use super::tasks;
 use crate::reads::{
-    ConversationPlace, ConversationSummary, QueuedDelivery, StoreLoad, StoreOverview, StoreReads, TaskSummary, name_of,
-    reference_bytes,
+    ConversationPlace, ConversationSummary, DeliveryAttempts, QueuedDelivery, StoreLoad, StoreOverview, StoreReads,
+    TaskSummary, name_of, reference_bytes,
 };
 use crate::seal::{Hash, Seal};
 use crate::sealed::webhooks;
@@ -33,6 +33,10 @@ impl StoreReads for Sqlite {
             };
             self.readers.read(find).await
         })
+    }
+
+    fn delivery_attempts(&self) -> StoreFuture<'_, Vec<DeliveryAttempts>> {
+        Box::pin(self.readers.read(delivery_attempts))
     }
 
     fn deliveries(&self, after: u64, limit: usize) -> StoreFuture<'_, Vec<QueuedDelivery>> {
@@ -110,6 +114,19 @@ fn deliveries(db: &Connection, seal: &Seal, after: u64, limit: usize) -> Result<
         });
     }
     Ok(all)
+}
+
+fn delivery_attempts(db: &Connection) -> Result<Vec<DeliveryAttempts>, SqliteError> {
+    let mut select = db.prepare_cached("SELECT id, attempts, due_at, claimed FROM deliveries ORDER BY id")?;
+    let attempts = |row: &Row<'_>| {
+        Ok(DeliveryAttempts {
+            id: row.get::<_, i64>(0)?.unsigned_abs(),
+            attempts: row.get(1)?,
+            due_at: moment(row.get(2)?),
+            is_claimed: row.get(3)?,
+        })
+    };
+    Ok(select.query_map([], attempts)?.collect::<Result<_, _>>()?)
 }
 
 fn overview(db: &Connection, now: Timestamp) -> Result<StoreOverview, SqliteError> {

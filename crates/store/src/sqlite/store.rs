@@ -252,6 +252,10 @@ impl Store for Sqlite {
         Box::pin(self.writer.write(move |db| webhooks::settle(db, id, retry_at)))
     }
 
+    fn put_off_delivery(&self, id: u64, until: Timestamp) -> StoreFuture<'_, ()> {
+        Box::pin(self.writer.write(move |db| webhooks::put_off(db, id, until)))
+    }
+
     fn release_deliveries(&self, now: Timestamp) -> StoreFuture<'_, u64> {
         Box::pin(self.writer.write(move |db| webhooks::release(db, now)))
     }

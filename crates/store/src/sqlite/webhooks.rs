@@ -222,6 +222,15 @@ pub(super) fn settle(db: &Connection, id: u64, retry_at: Option<Timestamp>) -> R
     Ok(())
 }
 
+/// Takes back that an attempt was made, and has it due then.
+pub(super) fn put_off(db: &Connection, id: u64, until: Timestamp) -> Result<(), SqliteError> {
+    let mut update = db.prepare_cached(
+        "UPDATE deliveries SET due_at = ?2, claimed = 0, attempts = max(attempts - 1, 0) WHERE id = ?1 AND claimed = 1",
+    )?;
+    update.execute(params![i64::try_from(id).unwrap_or(i64::MAX), nanos(until)])?;
+    Ok(())
+}
+
 /// Makes due what was claimed and never settled.
 pub(super) fn release(db: &Connection, now: Timestamp) -> Result<u64, SqliteError> {
     let mut update = db.prepare_cached("UPDATE deliveries SET due_at = ?1, claimed = 0 WHERE claimed = 1")?;

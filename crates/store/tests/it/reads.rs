@@ -87,6 +87,14 @@ async fn a_task_is_found_by_its_reference_until_it_expires() {
     .await;
 }
 
+/// What is known of deliveries without opening them is what is in them.
+async fn same_attempts(store: &Arc<dyn StoreReads>) {
+    let opened = store.deliveries(0, 10).await.unwrap().into_iter();
+    let opened: Vec<_> = opened.map(|d| (d.id, d.attempts, d.due_at, d.is_claimed)).collect();
+    let closed = store.delivery_attempts().await.unwrap();
+    assert_eq!(closed.into_iter().map(|d| (d.id, d.attempts, d.due_at, d.is_claimed)).collect::<Vec<_>>(), opened);
+}
+
 #[tokio::test]
 async fn deliveries_are_seen_as_they_wait_are_made_and_are_put_off() {
     on_each(|store| async move {
@@ -105,9 +113,11 @@ async fn deliveries_are_seen_as_they_wait_are_made_and_are_put_off() {
         let of_task = ("https://a.example/", Some(reference(&task.id)), Some(chef()));
         assert_eq!(told, [of_task, ("https://b.example/", None, None)]);
         assert_eq!((seen[0].attempts, seen[0].is_claimed, seen[0].due_at), (0, false, after(1)));
+        same_attempts(&store).await;
         store.claim_deliveries(after(2), after(60), 10).await.unwrap();
         let claimed = &store.deliveries(0, 1).await.unwrap()[0];
         assert_eq!((claimed.attempts, claimed.is_claimed), (1, true));
+        same_attempts(&store).await;
         store.settle_delivery(claimed.id, Some(after(30))).await.unwrap();
         let put_off = &store.deliveries(0, 1).await.unwrap()[0];
         assert_eq!((put_off.is_claimed, put_off.due_at), (false, after(30)));

@@ -44,7 +44,8 @@ fn in_groups_mentions_commands_and_replies_to_us_are() {
     let message = message_of(heard(of(mention)));
     assert!(message.mentions_connector && message.text == "hi");
     let reply = json!({"text": "and salt?", "reply_to_message": {"message_id": 6, "from": {"id": 42, "is_bot": true}}});
-    assert!(message_of(heard(of(reply))).place.is_reply);
+    let reply = message_of(heard(of(reply)));
+    assert!(reply.place.is_reply && reply.replies_to.as_deref() == Some("6"));
     let reply = json!({"text": "and salt?", "reply_to_message": {"message_id": 6, "from": {"id": 43, "is_bot": true}}});
     assert!(!message_of(heard(of(reply))).place.is_reply);
     let topic = json!({"text": "hi", "message_thread_id": 9, "is_topic_message": true});

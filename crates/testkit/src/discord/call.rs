@@ -11,6 +11,7 @@ pub(super) type Refused = (u16, u64, &'static str);
 pub(super) struct Call<'a> {
     pub(super) method: &'a Method,
     pub(super) path: Vec<&'a str>,
+    pub(super) query: &'a str,
     pub(super) kind: &'a str,
     pub(super) body: &'a Bytes,
 }

@@ -53,6 +53,25 @@ pub(super) fn post(books: &mut DiscordBooks, call: &Call<'_>, channel: &str) -> 
     Ok(sent)
 }
 
+/// What people wrote in a channel behind a message: the first of it, the newest first.
+pub(super) fn after(books: &mut DiscordBooks, call: &Call<'_>, channel: &str) -> Result<Value, Refused> {
+    let field = |name: &str| {
+        let value = call.query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+        value.and_then(|value| value.parse::<u64>().ok()).ok_or(INVALID)
+    };
+    let (after, limit) = (field("after")?, field("limit")?);
+    if !(1..=100).contains(&limit) {
+        return Err(INVALID);
+    }
+    let number = |message: &Value| message["id"].as_str().and_then(|id| id.parse::<u64>().ok()).unwrap_or_default();
+    let mut found: Vec<Value> = books.said.get(channel).cloned().unwrap_or_default();
+    found.retain(|message| number(message) > after);
+    found.sort_by_key(number);
+    found.truncate(usize::try_from(limit).unwrap_or_default());
+    found.reverse();
+    Ok(json!(found))
+}
+
 pub(super) fn edit(books: &mut DiscordBooks, call: &Call<'_>, channel: &str, id: &str) -> Result<Value, Refused> {
     let fields = call.fields(&EDITED)?;
     check(&fields, &[])?;

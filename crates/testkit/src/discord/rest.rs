@@ -43,7 +43,8 @@ async fn on_method(
         books.note("a request without the user agent of a bot");
         return StatusCode::FORBIDDEN.into_response();
     }
-    let call = Call { method: &method, path, kind: field("content-type"), body: &body };
+    let query = uri.query().unwrap_or_default();
+    let call = Call { method: &method, path, query, kind: field("content-type"), body: &body };
     let (name, bucket) = (call.name(), call.bucket());
     if let Some(at) = books.faults.iter().position(|(of, _)| *of == name) {
         let status = books.faults.remove(at).1;
@@ -129,6 +130,7 @@ fn dispatch(books: &mut DiscordBooks, call: &Call<'_>) -> Result<Value, Refused>
             let user = fields["recipient_id"].as_str().ok_or((400, 50_033, "Invalid Recipient(s)"))?;
             Ok(json!({"id": DiscordDouble::direct(user), "type": 1}))
         }
+        ("GET", ["channels", channel, "messages"]) => messages::after(books, call, channel),
         ("POST", ["channels", channel, "messages"]) => messages::post(books, call, channel),
         ("PATCH", ["channels", channel, "messages", id]) => messages::edit(books, call, channel, id),
         ("DELETE", ["channels", channel, "messages", id]) => messages::delete(books, channel, id),

@@ -165,6 +165,27 @@ pub async fn a_settled_delivery_is_gone_or_waits_for_its_retry(store: Fresh) {
     assert!(claim(&store, 3000, 3060).await.is_empty());
 }
 
+/// What is put off waits, and nothing is counted; what nobody has taken, or is over, stays as it is.
+pub async fn what_is_put_off_was_no_attempt(store: Fresh) {
+    settled(&store, &["a"]).await;
+    let id = claim(&store, 1, 60).await[0].id;
+    for second in [30, 31] {
+        store.put_off_delivery(id, after(second)).await.unwrap();
+        assert!(claim(&store, second - 1, 60).await.is_empty());
+        let again = claim(&store, second, 60).await;
+        assert_eq!((again[0].id, again[0].attempts), (id, 0));
+    }
+    // Its next attempt is one.
+    store.settle_delivery(id, Some(after(40))).await.unwrap();
+    store.put_off_delivery(id, after(90)).await.unwrap();
+    let again = claim(&store, 40, 60).await;
+    assert_eq!(again[0].attempts, 1);
+    store.settle_delivery(id, None).await.unwrap();
+    store.put_off_delivery(id, after(41)).await.unwrap();
+    store.put_off_delivery(u64::MAX, after(41)).await.unwrap();
+    assert!(claim(&store, 3000, 3060).await.is_empty());
+}
+
 /// Deliveries are claimed in the order in which they became due.
 pub async fn the_longest_due_come_first(store: Fresh) {
     for second in [3, 1, 2] {

@@ -241,3 +241,52 @@ fn a_file_is_had_from_an_older_homeserver_and_a_lost_room_is_made_again() {
     let in_room = village.homeserver.messages(ROOM);
     assert!(in_room.iter().all(|message| !message.content.to_string().contains("/consent/")), "{in_room:?}");
 }
+
+#[test]
+fn an_answer_that_a_moderator_took_down_is_not_put_there_again() {
+    let village = Village::open();
+    let asked = message("$1", ROOM, mention("@echo one"));
+    village.homeserver.books.lock().events.insert("$1".to_owned(), asked.clone());
+    assert_eq!(village.tell("1", &[asked]), 200);
+    let first = village.answer(ROOM, 0, "one");
+    village.homeserver.books.lock().taken_down.insert(first.id, "@mod:demo.test".to_owned());
+    assert_eq!(village.tell("2", &[message("$2", ROOM, edit("$1", mention("@echo two")))]), 200);
+    // What is asked anew is answered, and nothing was before it.
+    assert_eq!(village.tell("3", &[message("$3", ROOM, mention("@echo three"))]), 200);
+    village.answer(ROOM, 1, "three");
+    let asked_about = || village.homeserver.books.lock().called.iter().filter(|call| *call == "GET event").count();
+    within("the answer was looked at before its edit", || (asked_about() >= 4).then_some(()));
+    let said: Vec<String> = village.homeserver.messages(ROOM).iter().map(|it| it.content.to_string()).collect();
+    assert!(said.len() == 2 && !said.iter().any(|words| words.contains("two")), "{said:?}");
+}
+
+#[test]
+fn a_room_whose_making_was_not_answered_is_found_and_holds_up_nobody_else() {
+    let village = Village::open();
+    let made = || village.homeserver.books.lock().called.iter().filter(|call| *call == "POST create").count();
+    village.homeserver.fail("create", MatrixFault::Lost);
+    assert_eq!(village.tell("1", &[message("$1", ROOM, mention("@club one"))]), 200);
+    within("a room is asked for", || (made() == 1).then_some(()));
+    let room = "!room-2:demo.test";
+    let invitation = json!({
+        "type": "m.room.member", "event_id": "$2", "room_id": room, "sender": MATRIX_BOT, "origin_server_ts": 1,
+        "state_key": "@ann:demo.test", "content": {"membership": "invite", "is_direct": true},
+    });
+    // Somebody else's says nothing about the rooms of the bot.
+    let mut forged = invitation.clone();
+    (forged["sender"], forged["room_id"]) = (json!("@bob:demo.test"), json!(ROOM));
+    assert_eq!(village.tell("2", &[forged, invitation]), 200);
+    village.answer(room, 0, "/consent/");
+    assert_eq!(made(), 1);
+    // One that is not answered at all: others have theirs meanwhile.
+    village.homeserver.fail("create", MatrixFault::Hang);
+    let of = |id: &str, who: &str| {
+        let mut asked = message(id, ROOM, mention("@club two"));
+        asked["sender"] = json!(who);
+        asked
+    };
+    assert_eq!(village.tell("3", &[of("$4", "@carl:demo.test")]), 200);
+    within("it hangs", || (made() == 2).then_some(()));
+    assert_eq!(village.tell("4", &[of("$5", "@bob:demo.test")]), 200);
+    village.answer("!room-3:demo.test", 0, "/consent/");
+}

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use forecourt_core::store::{TaskFilter, TaskPage};
 use forecourt_core::{Task, Timestamp};
 
+use super::webhooks::Waiting;
 use super::{KeptEntry, Record};
 use crate::reads::{
-    ConversationPlace, ConversationSummary, QueuedDelivery, StoreOverview, TaskSummary, conversation_reference,
-    reference,
+    ConversationPlace, ConversationSummary, DeliveryAttempts, QueuedDelivery, StoreOverview, TaskSummary,
+    conversation_reference, reference,
 };
 
 impl KeptEntry {
@@ -19,6 +20,16 @@ impl KeptEntry {
     pub(in crate::memory) fn task_by_reference(&self, wanted: &str, now: Timestamp) -> Option<Task> {
         let found = self.tasks.values().find(|record| reference(&record.task.id) == wanted)?;
         (found.task.expires_at > now).then(|| found.task.clone())
+    }
+
+    pub(in crate::memory) fn delivery_attempts(&self) -> Vec<DeliveryAttempts> {
+        let attempts = |(id, waiting): (&u64, &Waiting)| DeliveryAttempts {
+            id: *id,
+            attempts: waiting.attempts(),
+            due_at: waiting.due_at(),
+            is_claimed: waiting.is_claimed(),
+        };
+        self.deliveries.iter().map(attempts).collect()
     }
 
     pub(in crate::memory) fn deliveries(&self, after: u64, limit: usize) -> Vec<QueuedDelivery> {

@@ -237,6 +237,13 @@ impl KeptEntry {
         }
     }
 
+    pub(in crate::memory) fn put_off_delivery(&mut self, id: u64, until: Timestamp) {
+        if let Some(waiting) = self.deliveries.get_mut(&id).filter(|waiting| waiting.claimed) {
+            waiting.attempts = waiting.attempts.saturating_sub(1);
+            (waiting.due_at, waiting.claimed) = (until, false);
+        }
+    }
+
     /// Removes the notices that are of no use any more.
     pub(super) fn drop_old_notices(&mut self, now: Timestamp) {
         let is_old = |waiting: &Waiting| waiting.notice().is_some_and(|notice| notice.expires_at <= now);

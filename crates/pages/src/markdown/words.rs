@@ -1,4 +1,16 @@
-//! Links whose words hide where they lead.
+//! Words of Markdown: text that means nothing else in it, and links whose words hide where they lead.
+
+/// Text as words of Markdown, whatever it holds: on one line.
+pub fn literal(text: &str) -> String {
+    let mut words = String::with_capacity(text.len() + 8);
+    for c in text.chars().filter(|c| !c.is_control()) {
+        if c.is_ascii_punctuation() {
+            words.push('\\');
+        }
+        words.push(c);
+    }
+    words
+}
 
 /// Whether a label names a host that its link does not lead to: who reads `bank.example` must see where it goes.
 pub fn names_another_host(label: &str, url: &str) -> bool {
@@ -16,6 +28,14 @@ fn host(address: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_mean_nothing_in_markdown() {
+        assert_eq!(literal("a[b](c)_1.txt\n"), "a\\[b\\]\\(c\\)\\_1\\.txt");
+        let name = "<b>*x* `y` ![z](https://a.example) ~~&amp; #1.";
+        let html = crate::markdown::to_html(&literal(name));
+        assert!(html.contains("&lt;b&gt;*x* `y` ![z](https://a.example) ~~&amp;amp; #1."), "{html}");
+    }
 
     #[test]
     fn a_label_that_names_another_host_is_found() {
