@@ -7,11 +7,15 @@ use forecourt_vocabulary::{LANGUAGES, folded};
 use serde_json::Value;
 
 use super::name_role::{is_head_first, is_same, segments};
+use super::phrases::content_words;
 
 /// Properties that say of what kind a thing is, in words of the site's own.
 pub(super) const KINDS: [&str; 5] = ["category", "recipeCategory", "genre", "bodyType", "additionalType"];
 /// What a thing counts that is only for what was asked for, as part of its score.
 const BESIDE_WORTH: f32 = 0.5;
+
+/// Words of a question that are read as names of things.
+const NAMED_MAX: usize = 8;
 
 /// What a question names, by its own word and by others for the same.
 pub(super) struct HeadNoun {
@@ -35,6 +39,13 @@ impl HeadNoun {
         let ends = [first.last()?, first.first()?].map(String::clone);
         let heads = ends.into_iter().map(|own| Self::named(library, own, &first));
         heads.into_iter().find(|head| hits.iter().any(|hit| head.is_called(hit)))
+    }
+
+    /// Each word of the first part of a question that names something.
+    pub(super) fn each(library: &Library, text: &str) -> Vec<Self> {
+        let first = segments(text).into_iter().find(|segment| !segment.is_empty()).unwrap_or_default();
+        let words = first.iter().filter(|word| content_words(word).next().is_some()).take(NAMED_MAX);
+        words.map(|word| Self::named(library, word.clone(), std::slice::from_ref(word))).collect()
     }
 
     fn named(library: &Library, own: String, first: &[String]) -> Self {
