@@ -1,5 +1,5 @@
-//! Whether anything that was found has all that was asked for. Where nothing has, the answer calls it the closest: a list
-//! of matches would claim more than is true.
+//! Whether anything that was found has all that was asked for. Where nothing has, the answer calls it the closest: a
+//! list of matches would claim more than is true.
 
 use forecourt_index::{Correction, Error, Hit, Library, Query};
 use forecourt_loaders::item::SECTION;
@@ -9,8 +9,8 @@ use super::find::SearchResults;
 use super::phrases::content_words;
 use super::request::SearchRequest;
 
-/// Whether a part of what was asked for is kept by none of the things that were found: a limit that was not understood, a
-/// word that no item has, or words that no item has together beside the limits. Fails when the index cannot be read.
+/// Whether a part of what was asked for is kept by none of the things that were found: a limit that was not understood,
+/// a word that no item has, or words that no item has together beside the limits. Fails when the index cannot be read.
 pub(super) fn lacks_something(
     library: &Library,
     asked: &SearchRequest,

@@ -13,7 +13,8 @@ use super::request::SearchRequest;
 /// What says until when something is offered.
 const ENDS: [&str; 2] = ["validThrough", "availabilityEnds"];
 
-/// Takes out what is gone, and gives it back. What is cheapest is so, whoever can have it, unless nobody can have any of it.
+/// Takes out what is gone, and gives it back. What is cheapest is so, whoever can have it, unless nobody can have any of
+/// it.
 pub(super) fn taken_out(library: &Library, asked: &SearchRequest, hits: &mut Vec<Hit>) -> Vec<Hit> {
     let is_out = |hit: &Hit| !hit.is_pinned && is_gone(asked, hit);
     let gone = hits.iter().filter(|hit| is_out(hit)).count();

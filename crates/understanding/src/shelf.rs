@@ -130,8 +130,8 @@ pub fn limit(text: &str, aids: ReadingAids<'_>) -> Option<Filter> {
     named(text, aids, false)
 }
 
-/// The same where shelves with narrower names alone count, too: what is asked of "a harness" is stated by "Dog harnesses",
-/// though others may lie elsewhere.
+/// The same where shelves with narrower names alone count, too: what is asked of "a harness" is stated by "Dog
+/// harnesses", though others may lie elsewhere.
 pub(crate) fn widely(text: &str, aids: ReadingAids<'_>) -> Option<Filter> {
     named(text, aids, true)
 }

@@ -74,8 +74,8 @@ pub(crate) struct StatedAmount {
 /// Tokens between a word that says for whom something is and an amount of them.
 const SOMEBODY_TOKENS_MAX: usize = 3;
 
-/// Whether an amount that begins at a token is of somebody for whom something is: "for a 14 kg dog", "für ein Kind mit 20
-/// kg".
+/// Whether an amount that begins at a token is of somebody for whom something is: "for a 14 kg dog", "für ein Kind mit
+/// 20 kg".
 fn is_of_somebody(reader: &Reader<'_>, first: usize) -> bool {
     let starts = first.saturating_sub(SOMEBODY_TOKENS_MAX + 1)..first;
     let leads = |at: usize| {

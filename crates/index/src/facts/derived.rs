@@ -61,8 +61,8 @@ pub(super) fn ages(item: &Value) -> Option<(f64, f64)> {
     }
 }
 
-/// Words of the names of properties of a site's own that say for whom something is, folded: "Suitable from", "Edad de los
-/// pacientes".
+/// Words of the names of properties of a site's own that say for whom something is, folded: "Suitable from", "Edad de
+/// los pacientes".
 const SUITED: &[&str] = &[
     "suitable",
     "suits",

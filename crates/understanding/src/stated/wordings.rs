@@ -165,7 +165,7 @@ fn of_somebody(text: &str) -> ParsedQuestion {
         ("weight.gram", number(false)),
         ("additionalProperty.Suitable pet weight.gram", number(false)),
         ("numberOfBathrooms", number(true)),
-        ("maximumAttendeeCapacity", number(true)),
+        ("hasCourseInstance.maximumAttendeeCapacity", number(true)),
         ("educationalLevel", StatedValues::Texts(vec!["c1".to_owned(), "b2".to_owned()])),
     ];
     let learnt = LearntProperties::of(stated.into_iter().map(property).collect(), &Vocabulary::shipped());
@@ -214,7 +214,7 @@ fn participants_are_counted_by_what_has_room_for_them() {
     ] {
         let found = of_somebody(text).filters;
         let is_it = |one: &Filter| {
-            one.fields.contains(&"maximumAttendeeCapacity".to_owned())
+            one.fields.contains(&"hasCourseInstance.maximumAttendeeCapacity".to_owned())
                 && matches!(one.test, Test::Within { to: Some(to), .. } if (to - 8.0).abs() < 0.01)
         };
         assert!(found.iter().flat_map(Filter::alternatives).any(is_it), "{text}: {found:?}");
