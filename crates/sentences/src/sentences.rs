@@ -91,7 +91,7 @@ sentences! { METHODS;
     several_match = "several-match" (count: usize, items: &str, best: &str);
     /// There are more items than are shown.
     best_match = "best-match" (best: &str);
-    /// That nothing has all that was asked for, and what has most of it.
+    /// What has most of what was asked for, where nothing is known to have all of it.
     closest_match = "closest-match" (best: &str);
     /// An item with how long it takes.
     with_time = "with-time" (item: &str, time: &str);

@@ -159,20 +159,20 @@ async fn what_has_only_some_of_what_was_asked_is_called_the_closest() {
     let lamp = |id: &str, material: &str, price: u32| json!({"@type": "Product", "@id": id, "name": format!("Lamp {id}"), "description": format!("Made of {material}."), "offers": {"price": price, "priceCurrency": "EUR"}});
     let shop = agent(&folder, &[lamp("one", "oak", 90), lamp("two", "brass", 20), lamp("three", "paper", 10)]);
     for (question, language, told) in [
-        ("oak lamp under 50", "en", "Nothing has all of this; the closest is"),
-        ("oak lamp under 50", "de", "Nichts hat all das; am nächsten kommt"),
-        ("oak lamp under 50", "fr", "Rien n'a tout cela ; le plus proche est"),
-        ("oak lamp under 50", "es", "Nada lo tiene todo; lo más parecido es"),
+        ("oak lamp under 50", "en", "The closest: **Lamp"),
+        ("oak lamp under 50", "de", "Am nächsten kommt: **Lamp"),
+        ("oak lamp under 50", "fr", "Le plus proche : **Lamp"),
+        ("oak lamp under 50", "es", "Lo más parecido: **Lamp"),
     ] {
         let (text, ids) = answer(&shop, question, language).await;
         let plain = text.replace(['\u{a0}', '\u{202f}', '\u{2068}', '\u{2069}'], " ").replace("  ", " ");
         assert!(plain.contains(told) && !ids.is_empty(), "{question}: {text}");
     }
     let (text, ids) = answer(&shop, "oak lamp under 100", "en").await;
-    assert!(ids[0] == "one" && !text.contains("closest"), "{text}");
+    assert!(ids[0] == "one" && !text.contains("The closest"), "{text}");
     // A misspelled word is what it was read as.
     let (text, _) = answer(&shop, "brasss lamp", "en").await;
-    assert!(!text.contains("closest"), "{text}");
+    assert!(!text.contains("The closest"), "{text}");
 }
 
 #[tokio::test]
