@@ -155,7 +155,7 @@ pub(crate) fn variants_of(item: &Value) -> &[Value] {
 }
 
 /// Whether an item says that nobody can have it: all of its offers, and those of all its variants, are gone.
-pub(crate) fn is_sold_out(item: &Value) -> bool {
+pub fn is_sold_out(item: &Value) -> bool {
     let is_gone = |one: &Value| !can_be_had(one.get("offers").unwrap_or(one));
     match variants_of(item) {
         [] => is_gone(item),
@@ -172,7 +172,8 @@ pub(crate) fn visit_own(item: &Value, take: &mut dyn FnMut(Fact<'_>)) {
     let Value::Object(fields) = item else { return };
     // Of what is sold and let, the price is that of the sale: what it costs for a time is kept apart.
     let sold = offer::without_rents(item);
-    let fields = sold.as_ref().and_then(Value::as_object).unwrap_or(fields);
+    let full = offer::without_reductions(sold.as_ref().unwrap_or(item));
+    let fields = full.as_ref().or(sold.as_ref()).and_then(Value::as_object).unwrap_or(fields);
     let mut walk = Walk { path: String::new(), left: FACTS_MAX, take };
     for (key, value) in fields {
         if !NO_FACTS.contains(&key.as_str()) {
@@ -180,7 +181,7 @@ pub(crate) fn visit_own(item: &Value, take: &mut dyn FnMut(Fact<'_>)) {
             walk.count(key, value);
         }
     }
-    walk.derived(item);
+    walk.derived(full.as_ref().unwrap_or(item));
 }
 
 struct Walk<'a> {
@@ -388,6 +389,8 @@ impl Walk<'_> {
         }
         if let Some((dimension, number)) = unit::measured(text) {
             self.in_unit(dimension, number);
+        } else if let Some((number, unit)) = in_own_unit(text).filter(|_| self.is_own()) {
+            self.beside(unit, number);
         } else if let Some((dimension, from, to)) = unit::measured_range(text) {
             self.measured_range(dimension, from, to);
         } else if let Some((from, to)) = unit::bare_range(text).filter(|_| self.is_own()) {
@@ -437,6 +440,14 @@ impl Walk<'_> {
 
 /// What the ends of a range of values are called.
 const ENDS: [&str; 2] = ["minValue", "maxValue"];
+
+/// A number with a unit of a site's own behind it, and nothing else: "60 Nm", "12 channels".
+fn in_own_unit(text: &str) -> Option<(f64, &str)> {
+    let (number, unit) = text.split_once([' ', '\u{a0}', '\u{202f}'])?;
+    let is_unit = !unit.is_empty() && unit.len() <= OWN_UNIT_BYTES_MAX && unit.chars().all(char::is_alphabetic);
+    let is_number = number.starts_with(|c: char| c.is_ascii_digit());
+    if is_unit && is_number { Some((measure::quantity("value", number)?, unit)) } else { None }
+}
 
 /// A number, as it is or in a text.
 fn number_of(value: &Value) -> Option<f64> {
@@ -492,7 +503,8 @@ mod tests {
         let item = json!({"additionalProperty": [
             property("Body height", "150–175 cm"), property("Sowing time", "März bis Mai"), property("Season", "all year"),
             property("Colour", "May green"), property("UK sizes", "7, 8, 8.5"), property("Lengths", "150, 200 cm"),
-            property("Mondo sizes", "22.5 to 24"), property("Shares", "S, M"),
+            property("Mondo sizes", "22.5 to 24"), property("Shares", "S, M"), property("Torque", "60 Nm"),
+            property("Pack", "12 x 85 g"), property("Motto", "7 is magic"),
             {"name": "Height", "minValue": 30, "maxValue": "40", "unitCode": "CMT"},
             {"name": "Players", "minValue": 2, "maxValue": 4}, {"name": "Depth", "maxValue": 2, "unitText": "m"},
             {"name": "Load", "minValue": "x"}, {"name": "Odd", "minValue": 3, "maxValue": 2},
@@ -505,6 +517,7 @@ mod tests {
         };
         assert_eq!(of("Body height.metre"), [1.5, 1.75]);
         assert_eq!((of("Body height.metre.rangeFrom"), of("Body height.metre.rangeTo")), (vec![1.5], vec![1.75]));
+        assert_eq!((of("Torque.Nm"), of("Motto.is magic")), (vec![60.0], Vec::new()));
         assert_eq!(of("Sowing time.calendarMonth"), [3.0, 4.0, 5.0]);
         assert_eq!(of("Season.calendarMonth").len(), 12);
         assert!(of("Colour.calendarMonth").is_empty());

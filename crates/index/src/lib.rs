@@ -52,6 +52,7 @@ mod summary;
 mod variants;
 
 pub use error::{Error, Result};
+pub use facts::is_sold_out;
 pub use forecourt_embed::CrossEncoder;
 pub use library::{
     EngineOptions, INDEX_VERSION, ItemsState, Library, NamedIds, Options, PutOutcome, RemoveOutcome, unpack,

@@ -24,6 +24,9 @@ pub(super) const DEFAULT_ITEM_LABEL: &str = "results";
 /// Further sections that are linked from an answer.
 const OTHER_SECTIONS_MAX: usize = 4;
 
+/// Items that can't be had and are named all the same.
+const GONE_TOLD_MAX: usize = 3;
+
 /// What an answer is worded with: the agent, its index and the languages.
 pub(super) struct AnswerText<'a> {
     /// What several items are called.
@@ -268,6 +271,7 @@ impl AnswerText<'_> {
             }
             // The best item was on the first page; here it would be the best of the rest.
             _ if offset > 0 => capital(&self.say.page_of_items(&self.items(), offset + 1, offset + count)),
+            _ if found.is_closest => self.say.closest_match(&best),
             1 => self.say.one_match(&best),
             _ if !found.has_more => self.say.several_match(count, &self.items(), &best),
             _ => self.say.best_match(&best),
@@ -299,10 +303,18 @@ impl AnswerText<'_> {
         found.corrections.iter().map(one).collect()
     }
 
+    /// The first of what was found and can't be had.
+    fn gone(&self, found: &SearchResults) -> String {
+        let gone = found.gone.iter().take(GONE_TOLD_MAX).map(|hit| link(&hit.name, hit.url.as_deref()));
+        gone.collect::<Vec<_>>().join(", ")
+    }
+
     /// The limits that hold, and what should be known about them.
     fn caveats(&self, asked: &SearchRequest, found: &SearchResults) -> String {
         let notes = asked.notes.iter().map(|note| format!(" {}", plain(note)));
-        let notes = self.limits(asked, found) + &self.corrected(found) + &notes.collect::<String>();
+        let is_beside = !found.gone.is_empty() && !found.hits.is_empty();
+        let gone = if is_beside { format!(" {}", self.say.sold_out_beside(&self.gone(found))) } else { String::new() };
+        let notes = self.limits(asked, found) + &self.corrected(found) + &notes.collect::<String>() + &gone;
         self.with_language_note(notes).trim_start().to_owned()
     }
 
@@ -316,6 +328,10 @@ impl AnswerText<'_> {
         }
         if !found.unmet.is_empty() {
             return found.unmet.iter().map(|unmet| self.unmet(unmet)).collect::<Vec<_>>().join(" ");
+        }
+        if !found.gone.is_empty() {
+            let answer = self.say.nothing_available(&self.gone(found));
+            return Lead { answer, gap: " ", caveats: self.caveats(asked, found) }.whole();
         }
         if found.section == Some(SectionMatch::Unrelated) {
             return Lead { answer: self.say.nothing_about(), gap: " ", caveats: self.caveats(asked, found) }.whole();
@@ -349,8 +365,16 @@ impl AnswerText<'_> {
 
     /// The constraints that were applied, and those that could not be.
     fn limits(&self, asked: &SearchRequest, found: &SearchResults) -> String {
-        let list =
-            |words: &mut dyn Iterator<Item = &String>| words.map(|words| plain(words)).collect::<Vec<_>>().join("; ");
+        // What is said once is told once, however many limits it comes to.
+        let list = |words: &mut dyn Iterator<Item = &String>| {
+            let mut told: Vec<String> = Vec::new();
+            for words in words.map(|words| plain(words)) {
+                if !told.contains(&words) {
+                    told.push(words);
+                }
+            }
+            told.join("; ")
+        };
         let applied = found.applied.iter().map(|filter| &filter.words);
         let applied = list(&mut applied.filter(|words| !self.is_what_all_are(words)));
         let unknown = list(&mut found.ignored.iter().map(|named| &named.filter.words));

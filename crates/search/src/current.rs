@@ -48,7 +48,7 @@ pub(super) fn with_current(library: &Library, applied: &[Filter], current: Optio
 }
 
 /// The day on which an item must not be over.
-fn first_day(current: &Filter) -> Option<f64> {
+pub(super) fn first_day(current: &Filter) -> Option<f64> {
     match current.test {
         Test::Overlaps { from, .. } => from,
         _ => None,

@@ -4,7 +4,7 @@
 use forecourt_index::{Error, Hit, Library};
 use forecourt_loaders::item::SECTION;
 use forecourt_understanding::{Filter, PartRole, ReadPart};
-use forecourt_vocabulary::{PhraseMeaning, QuestionLexicon, WordClass, tokens};
+use forecourt_vocabulary::{PhraseMeaning, QuestionLexicon, WordClass, thing_key, tokens};
 
 use super::phrases::{content, content_words};
 use super::request::SearchRequest;
@@ -48,6 +48,20 @@ impl Features {
     /// The words of those that some item has.
     pub(super) fn leanings(&self) -> impl Iterator<Item = String> + '_ {
         self.present.iter().flat_map(|feature| content_words(feature)).map(str::to_lowercase)
+    }
+}
+
+/// Leaves out things that say that they have no such thing, where others say nothing of the kind: a dress "without
+/// pockets" is none with pockets.
+pub(super) fn leave_out_denied(library: &Library, wanted: &[String], hits: &mut Vec<Hit>) {
+    let wanted: Vec<String> = wanted.iter().map(|feature| thing_key(feature)).collect();
+    let denies = |hit: &Hit| {
+        let texts = ["name", "description"].into_iter().filter_map(|key| hit.item.get(key)?.as_str());
+        let absent: Vec<String> = texts.flat_map(|text| library.vocabulary().absent_in(text)).collect();
+        wanted.iter().any(|feature| absent.contains(feature))
+    };
+    if !wanted.is_empty() && hits.iter().any(|hit| !denies(hit)) {
+        hits.retain(|hit| !denies(hit));
     }
 }
 

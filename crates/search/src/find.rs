@@ -10,6 +10,7 @@ use forecourt_vocabulary::folded;
 use super::beside_limits;
 use super::boost;
 use super::broader::{self, BroaderSubject};
+use super::closest;
 use super::current;
 use super::document::{self, SectionMatch};
 use super::fact_question::is_question;
@@ -19,6 +20,7 @@ use super::kind_named;
 use super::phrases::{content, content_words};
 use super::request::NamedFilter;
 use super::request::SearchRequest;
+use super::sold_out;
 use super::yes_or_no;
 use crate::limits::COVERED_ITEMS;
 
@@ -55,6 +57,10 @@ pub(super) struct SearchResults {
     pub(super) is_not_so: Option<String>,
     /// What things were asked for with, and none of them says that it has.
     pub(super) absent: Vec<String>,
+    /// What was found and is sold out or offered no more: it is told, and not listed as if it could be had.
+    pub(super) gone: Vec<Hit>,
+    /// Whether nothing has all that was asked for, and what was found has some of it.
+    pub(super) is_closest: bool,
 }
 
 /// What would have been found without a part of the question.
@@ -125,17 +131,48 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     if is_first && hits.is_empty() && near.is_none() {
         hits.extend(place_asked_of(library, asked, &query, &mut found)?);
     }
-    let has_more = hits.len() > results;
+    if is_first {
+        found.gone = keep_fitting(library, asked, &query, &features, &mut hits);
+    }
+    found.has_more = hits.len() > results;
     hits.truncate(results);
-    let relaxations = match hits.is_empty() && asked.offset == 0 {
+    found.relaxations = match hits.is_empty() && found.gone.is_empty() && asked.offset == 0 {
         true => relaxations(library, &query, near)?,
         false => Vec::new(),
     };
+    found.hits = hits;
+    with_what_is_told(library, asked, features, &query, found)
+}
+
+/// What was found, with what is told beside it.
+fn with_what_is_told(
+    library: &Library,
+    asked: &SearchRequest,
+    features: Features,
+    query: &Query,
+    mut found: SearchResults,
+) -> Result<SearchResults, Error> {
     // Counted for the first page alone: further ones leave out the same items.
-    let left_out = if asked.offset == 0 { library.left_out(&query)? } else { Vec::new() };
-    let corrections = library.corrections(&query)?;
-    tell_lacking(library, asked, features, (&hits, &corrections), &mut found)?;
-    Ok(SearchResults { hits, has_more, relaxations, left_out, corrections, ..found })
+    found.left_out = if asked.offset == 0 { library.left_out(query)? } else { Vec::new() };
+    found.corrections = library.corrections(query)?;
+    tell_lacking(library, asked, features, &mut found)?;
+    found.is_closest = closest::lacks_something(library, asked, query, &found)?;
+    Ok(found)
+}
+
+/// Leaves out what was found and is no answer, and gives back what can't be had of it.
+fn keep_fitting(
+    library: &Library,
+    asked: &SearchRequest,
+    query: &Query,
+    features: &Features,
+    hits: &mut Vec<Hit>,
+) -> Vec<Hit> {
+    if query.order.is_none() {
+        kind_named::only_called(library, &query.text, hits);
+    }
+    features::leave_out_denied(library, &features.present, hits);
+    sold_out::taken_out(library, asked, hits)
 }
 
 /// The one place of which it is asked whether it is open then, and which is not: that is told.
@@ -156,12 +193,11 @@ fn tell_lacking(
     library: &Library,
     asked: &SearchRequest,
     features: Features,
-    (hits, corrections): (&[Hit], &[Correction]),
     found: &mut SearchResults,
 ) -> Result<(), Error> {
-    let are_things = !hits.is_empty() && hits.iter().all(|hit| hit.item.get(SECTION).is_none());
-    let unknown = if are_things { unknown_words(library, asked, corrections)? } else { Vec::new() };
-    found.absent = features.told(hits);
+    let are_things = !found.hits.is_empty() && found.hits.iter().all(|hit| hit.item.get(SECTION).is_none());
+    let unknown = if are_things { unknown_words(library, asked, &found.corrections)? } else { Vec::new() };
+    found.absent = features.told(&found.hits);
     // What none has is told once.
     found.unmatched = found.unmatched.take().and_then(|words| features::without(&words, &found.absent));
     let is_told = |word: &String| {
@@ -307,7 +343,10 @@ fn unknown_words(library: &Library, asked: &SearchRequest, corrections: &[Correc
     let subjects = reading.parts().filter(|part| part.role == PartRole::Subject).filter_map(|part| reading.words(part));
     for word in subjects.flat_map(content_words) {
         let is_read = corrections.iter().any(|correction| correction.written == folded(word));
-        let is_word = word.chars().count() >= TOLD_LETTERS_MIN && word.chars().all(char::is_alphabetic);
+        // "UK" and "TV" are words, and "in" is none.
+        let is_long =
+            word.chars().count() >= TOLD_LETTERS_MIN || (word.len() > 1 && word.chars().all(char::is_uppercase));
+        let is_word = is_long && word.chars().all(char::is_alphabetic);
         let is_told = unknown.iter().any(|known| known == word);
         if is_word && !is_read && !is_told && !library.says_beside(word, reading.text())? {
             unknown.push(word.to_owned());

@@ -9,11 +9,15 @@ use memchr::memmem;
 use serde_json::Value;
 
 use super::name_role::{is_head_first, is_same, segments};
+use super::phrases::content_words;
 
 /// Properties that say of what kind a thing is, in words of the site's own.
 pub(super) const KINDS: [&str; 5] = ["category", "recipeCategory", "genre", "bodyType", "additionalType"];
 /// What a thing counts that is only for what was asked for, as part of its score.
 pub(super) const BESIDE_WORTH: f32 = 0.5;
+
+/// Words of a question that are read as names of things.
+const NAMED_MAX: usize = 8;
 
 /// What a question names, by its own word and by others for the same.
 pub(super) struct HeadNoun {
@@ -50,6 +54,13 @@ impl HeadNoun {
     /// Whether one of these is called by it.
     pub(super) fn calls(&self, hits: &[Hit]) -> bool {
         hits.iter().any(|hit| self.is_called(hit))
+    }
+
+    /// Each word of the first part of a question that names something.
+    pub(super) fn each(library: &Library, text: &str) -> Vec<Self> {
+        let first = segments(text).into_iter().find(|segment| !segment.is_empty()).unwrap_or_default();
+        let words = first.iter().filter(|word| content_words(word).next().is_some()).take(NAMED_MAX);
+        words.map(|word| Self::named(library, word.clone(), std::slice::from_ref(word))).collect()
     }
 
     fn named(library: &Library, own: String, first: &[String]) -> Self {

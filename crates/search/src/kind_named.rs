@@ -2,6 +2,7 @@
 //! jacket under 60" is answered by no fleece jacket: it is nearest, and told as what it is.
 
 use forecourt_index::{Error, Hit, Library, Query};
+use forecourt_loaders::item::SECTION;
 
 use super::boost;
 use super::head_noun::{HeadNoun, KINDS, kinds};
@@ -47,6 +48,8 @@ fn is_there_otherwise(library: &Library, query: &Query, hits: &[Hit], unlimited:
 
 /// Words between things of which any will do.
 const EITHER: [&str; 5] = ["or", "oder", "ou", "o", "u"];
+/// Words between things of which all are wanted.
+const BOTH: [&str; 6] = ["and", "und", "et", "y", "e", "&"];
 
 /// Whether a text names several things of which any will do.
 fn names_either(text: &str) -> bool {
@@ -74,6 +77,27 @@ pub(super) fn ordered(library: &Library, query: &Query, asked: &SearchRequest) -
     let first = HeadNoun::among(library, &query.text, &all);
     retain_any(&mut all, |hit| first.as_ref().is_some_and(|first| first.is_called_first(hit)));
     Ok(all.into_iter().skip(query.offset).take(query.limit).collect())
+}
+
+/// Leaves out what has nothing of the things that a question names first, where something is called so: a hammer is no
+/// spanner by the same maker. Of several things any will do.
+pub(super) fn only_called(library: &Library, text: &str, hits: &mut Vec<Hit>) {
+    let are_things = hits.iter().all(|hit| hit.item.get(SECTION).is_none());
+    let names_several =
+        text.contains(',') || text.split_whitespace().any(|word| BOTH.contains(&word.to_lowercase().as_str()));
+    if hits.len() < 2 || !are_things || names_several || names_either(text) {
+        return;
+    }
+    for named in HeadNoun::each(library, text) {
+        if hits.iter().any(|hit| named.is_it(hit)) {
+            hits.retain(|hit| hit.is_pinned || named.is_mentioned(hit));
+        }
+    }
+}
+
+/// Whether a text has the whole name of an item.
+pub(super) fn says_name(library: &Library, text: &str, hit: &Hit) -> bool {
+    !library.word_coverage(&hit.name, "", "").is_empty() && says_all(library, &hit.name, text)
 }
 
 /// Keeps the hits of which something holds, where it holds of any.

@@ -31,6 +31,7 @@
 //! | `current.rs` | what is over |
 //! | `find.rs`, `boost.rs`, `ranking.rs`, `kind_named.rs`, `unwanted.rs` | from what is asked to what was found, in which order |
 //! | `yes_or_no.rs` | whether one place is open then |
+//! | `closest.rs`, `sold_out.rs` | whether anything has all that was asked for, and can be had |
 //! | `beside_limits.rs` | what is found where the words beside the limits fit nothing |
 //! | `answer_text.rs`, `facts.rs`, `values.rs`, `markdown.rs` | what was found, in words |
 //! | `fact_question.rs`, `named_item.rs`, `fact_answer.rs`, `contains.rs` | one fact of one item |
@@ -50,6 +51,7 @@ mod beside_limits;
 mod boost;
 mod broader;
 mod caller_context;
+mod closest;
 mod compared_item;
 mod contains;
 mod content_file_errors;
@@ -96,6 +98,7 @@ mod rerank;
 mod settings;
 mod shown;
 mod sites;
+mod sold_out;
 mod stated_values;
 mod tool;
 mod unwanted;

@@ -17,6 +17,7 @@ answer-is-no = Nein, für { $item } gilt das nicht: { $limit }.
 one-match = Ein Treffer: { $best }.
 several-match = { $count } { $items } passen; am besten { $best }.
 best-match = Bester Treffer: { $best }.
+closest-match = Am nächsten kommt: { $best }.
 with-time = { $item } ({ $time })
 limits-applied = Einschränkungen: { $limits }.
 limits-unknown = Nicht angewandt, weil kein Eintrag es hat: { $limits }.
@@ -39,6 +40,8 @@ item-why = Warum: { $why }
 
 nothing-further = Das war alles: Zu dieser Frage gibt es keine weiteren { $items }.
 nothing-found = Dazu habe ich keine { $items } gefunden.
+sold-out-beside = Ausverkauft: { $items }.
+nothing-available = Nichts davon ist im Moment zu haben. Ausverkauft: { $items }.
 nothing-words = Keines dieser Wörter kommt vor; versuchen Sie es mit anderen.
 nothing-single-limit = Eine einzelne Einschränkung wegzulassen hilft nicht; versuchen Sie es mit anderen Wörtern.
 nothing-relaxed = Mit einer Einschränkung weniger geht es:

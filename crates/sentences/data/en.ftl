@@ -21,6 +21,7 @@ answer-is-no = No, { $item } does not keep this: { $limit }.
 one-match = One match: { $best }.
 several-match = { $count } { $items } match; the best is { $best }.
 best-match = Best match: { $best }.
+closest-match = The closest: { $best }.
 with-time = { $item } ({ $time })
 limits-applied = Limits: { $limits }.
 limits-unknown = Not applied, since no item has it: { $limits }.
@@ -44,6 +45,8 @@ item-why = Why: { $why }
 ### Nothing was found
 nothing-further = That was all: there are no further { $items } for this question.
 nothing-found = I found no { $items } for this.
+sold-out-beside = Sold out: { $items }.
+nothing-available = Nothing of this can be had at the moment. Sold out: { $items }.
 nothing-words = None of them mentions any of these words; try others.
 nothing-single-limit = Leaving out a single one of the limits would not help; try other words.
 nothing-relaxed = It works with one limit less:

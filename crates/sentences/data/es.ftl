@@ -17,6 +17,7 @@ answer-is-no = No, { $item } no lo cumple: { $limit }.
 one-match = Un resultado: { $best }.
 several-match = { $items }: { $count }; el mejor es { $best }.
 best-match = Mejor resultado: { $best }.
+closest-match = Lo más parecido: { $best }.
 with-time = { $item } ({ $time })
 limits-applied = Límites: { $limits }.
 limits-unknown = No se aplica, porque ningún elemento lo tiene: { $limits }.
@@ -39,6 +40,8 @@ item-why = Por qué: { $why }
 
 nothing-further = Eso es todo: no hay más { $items } para esta pregunta.
 nothing-found = No encontré { $items } para esto.
+sold-out-beside = Agotado: { $items }.
+nothing-available = Nada de esto está disponible ahora. Agotado: { $items }.
 nothing-words = Ninguna de estas palabras aparece; pruebe con otras.
 nothing-single-limit = Quitar uno solo de los límites no ayudaría; pruebe con otras palabras.
 nothing-relaxed = Funciona con un límite menos:

@@ -17,6 +17,7 @@ answer-is-no = Non, ce n’est pas le cas de { $item } : { $limit }.
 one-match = Un seul résultat : { $best }.
 several-match = { $items } : { $count } ; le meilleur est { $best }.
 best-match = Meilleur résultat : { $best }.
+closest-match = Le plus proche : { $best }.
 with-time = { $item } ({ $time })
 limits-applied = Limites : { $limits }.
 limits-unknown = Pas appliqué, car aucun élément ne l'a : { $limits }.
@@ -39,6 +40,8 @@ item-why = Pourquoi : { $why }
 
 nothing-further = C'est tout : il n'y a pas d'autres { $items } pour cette question.
 nothing-found = Je n'ai pas trouvé de { $items } pour cette question.
+sold-out-beside = Épuisé : { $items }.
+nothing-available = Rien de cela n'est disponible en ce moment. Épuisé : { $items }.
 nothing-words = Aucun de ces mots n'y figure ; essayez-en d'autres.
 nothing-single-limit = Enlever une seule des limites ne suffirait pas ; essayez d'autres mots.
 nothing-relaxed = Cela marche avec une limite de moins :

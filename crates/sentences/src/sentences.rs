@@ -91,6 +91,8 @@ sentences! { METHODS;
     several_match = "several-match" (count: usize, items: &str, best: &str);
     /// There are more items than are shown.
     best_match = "best-match" (best: &str);
+    /// What has most of what was asked for, where nothing is known to have all of it.
+    closest_match = "closest-match" (best: &str);
     /// An item with how long it takes.
     with_time = "with-time" (item: &str, time: &str);
     /// The limits that hold for every item.
@@ -128,6 +130,10 @@ sentences! { METHODS;
     nothing_further = "nothing-further" (items: &str);
     /// Nothing was found.
     nothing_found = "nothing-found" (items: &str);
+    /// What fits too and can't be had.
+    sold_out_beside = "sold-out-beside" (items: &str);
+    /// All that was found is sold out.
+    nothing_available = "nothing-available" (items: &str);
     /// No word of the question occurs.
     nothing_words = "nothing-words" ();
     /// No single limit is to blame.

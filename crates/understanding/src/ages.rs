@@ -4,6 +4,7 @@ use forecourt_vocabulary::Unit;
 
 use crate::amount::{Comparison, Span};
 use crate::filter::{Filter, Test};
+use crate::learnt::LearntMeaning;
 use crate::paths::{AGES, SHARE_MIN};
 use crate::reader::Reader;
 
@@ -28,7 +29,30 @@ const MONTHS: f64 = 12.0;
 
 /// What is for people of an age, where items state the ages that they are for.
 pub(crate) fn of_span(reader: &Reader<'_>, span: &Span) -> Option<Filter> {
-    let is_age = is_age(reader, span) || is_of_adults(reader, span);
+    if is_age(reader, span) || is_of_adults(reader, span) { Some(limit(reader, span)) } else { None }
+}
+
+/// Whether a compared number without a unit stands behind people of some age: "for kids under 12".
+pub(crate) fn is_behind_people(reader: &Reader<'_>, start: usize, span: &Span) -> bool {
+    let is_number = span.comparison == Comparison::Compared && span.amount.unit.is_none() && span.amount.in_digits;
+    let are_people =
+        |at: usize| reader.learnt(at).any(|(meaning, end)| end == start && matches!(meaning, LearntMeaning::Ages(..)));
+    is_number
+        && (1.0..ADULT).contains(&span.amount.value)
+        && reader.ends_clause(span.end)
+        && (start.saturating_sub(PEOPLE_WORDS_MAX)..start).any(are_people)
+}
+
+/// What is for people of these ages, where items state the ages that they are for.
+pub(crate) fn between(reader: &Reader<'_>, span: &Span) -> Option<Filter> {
+    AGES.iter().all(|path| reader.aids.known.has_number(path)).then(|| limit(reader, span))
+}
+
+/// Words of the longest phrase for people of some age that is looked for.
+const PEOPLE_WORDS_MAX: usize = 3;
+
+/// The limit to what is for people of an age.
+fn limit(reader: &Reader<'_>, span: &Span) -> Filter {
     // "My baby, 10 months".
     let in_years = if span.amount.unit == Some(Unit::Month) { 1.0 / MONTHS } else { 1.0 };
     let value = span.amount.value * in_years;
@@ -41,11 +65,8 @@ pub(crate) fn of_span(reader: &Reader<'_>, span: &Span) -> Option<Filter> {
             (span.from.unwrap_or(0.0), to.unwrap_or(f64::from(u8::MAX)))
         }
     };
-    is_age.then(|| {
-        let said =
-            if from == to { reader.spell(from) } else { format!("{}–{}", reader.spell(from), reader.spell(to)) };
-        ages(reader, from, to, &reader.say("years_of_age", &[&said]))
-    })
+    let said = if from == to { reader.spell(from) } else { format!("{}–{}", reader.spell(from), reader.spell(to)) };
+    ages(reader, from, to, &reader.say("years_of_age", &[&said]))
 }
 
 /// "Over 18s": people of an age and more, or less.

@@ -43,8 +43,10 @@ impl LearntProperties {
         let Some(at) = LANGUAGES.iter().position(|code| *code == language) else { return };
         let key = compared(phrase, language);
         let words = key.split(' ').count();
-        // A letter or a number alone names nothing.
-        if words > LEARNT_WORDS_MAX || key.chars().filter(|c| c.is_alphabetic()).count() < 2 {
+        // A letter or a number alone names nothing; "C1" and "A4" do.
+        let letters = key.chars().filter(|c| c.is_alphabetic()).count();
+        let says = letters > 1 || (letters == 1 && !key.contains(' ') && key.chars().any(char::is_numeric));
+        if words > LEARNT_WORDS_MAX || !says {
             return;
         }
         self.longest = self.longest.max(words);

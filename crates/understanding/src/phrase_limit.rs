@@ -189,7 +189,10 @@ impl<'a> PhraseLimit<'a> {
                 None => filters.push(truth(reader, properties, *is_so, self.written.clone())),
             }
         }
-        filters.extend(self.ages.map(|(from, to)| ages::ages(reader, from, to, &self.written)));
+        // "For women" says whom it is for in two ways: as one limit.
+        let said = filters.first().map(|first| first.words.clone());
+        let ages = self.ages.map(|(from, to)| ages::ages(reader, from, to, &self.written));
+        filters.extend(ages.map(|ages| Filter { words: said.unwrap_or_else(|| ages.words.clone()), ..ages }));
         filters
     }
 

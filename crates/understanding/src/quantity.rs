@@ -32,6 +32,12 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
         let end = span.end + usize::from(ages::is_of_adults(reader, &span) && span.end == span.amount.number_end);
         return Some(UnderstoodPart::limit(start..end, Rank::Quantity(Quantity::Age), filter));
     }
+    // "For kids under 12" is no price.
+    if ages::is_behind_people(reader, start, &span) {
+        let meaning = ages::between(reader, &span)
+            .map(|filter| FoundMeaning::Limits(Rank::Quantity(Quantity::Age), vec![filter]));
+        return Some(UnderstoodPart::new(start..span.end, meaning.unwrap_or(FoundMeaning::NotUnderstood)));
+    }
     let has_lead = start < at || behind > at;
     match quantity(reader, &span, asked, has_lead) {
         QuantitySubject::Known(quantity, factor, path) => {

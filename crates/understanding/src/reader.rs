@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
 
     /// The limit to the shelf that the question names as what is wanted.
     pub(crate) fn shelf(&self) -> Option<&Filter> {
-        self.shelf.get_or_init(|| shelf::limit(self.text, self.aids)).as_ref()
+        self.shelf.get_or_init(|| shelf::widely(self.text, self.aids)).as_ref()
     }
 
     /// Whether a word is of what the shelf is called that the question names.

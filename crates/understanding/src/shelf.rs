@@ -127,12 +127,22 @@ struct ShelfName {
 /// The limit that an item lies on the shelf that a text names as what is wanted, or is called so. `None`: it names none,
 /// or many items lie on no shelf.
 pub fn limit(text: &str, aids: ReadingAids<'_>) -> Option<Filter> {
+    named(text, aids, false)
+}
+
+/// The same where shelves with narrower names alone count, too: what is asked of "a harness" is stated by "Dog
+/// harnesses", though others may lie elsewhere.
+pub(crate) fn widely(text: &str, aids: ReadingAids<'_>) -> Option<Filter> {
+    named(text, aids, true)
+}
+
+fn named(text: &str, aids: ReadingAids<'_>, is_wide: bool) -> Option<Filter> {
     let shelves = aids.known.shelves().filter(|_| aids.known.share(CATEGORY) >= SHARE_MIN)?;
     let tokens = tokens(text);
     let is_beside = |token: &QuestionToken| BESIDE.contains(&token.word.as_str());
     let begin = usize::from(tokens.first().is_some_and(is_beside)) * tokens.len();
     let end = tokens.iter().position(is_beside).unwrap_or(tokens.len());
-    let (at, mut named) = (begin..end).find_map(|at| Some((at, read(shelves, text, &tokens, at, aids)?)))?;
+    let (at, mut named) = (begin..end).find_map(|at| Some((at, read(shelves, text, &tokens, at, (aids, is_wide))?)))?;
     let is_denied = |at: usize| {
         [WordClass::Not, WordClass::Without].iter().any(|class| says(aids, &tokens, at, *class))
             || tokens[at].word == "but"
@@ -149,7 +159,7 @@ pub fn limit(text: &str, aids: ReadingAids<'_>) -> Option<Filter> {
         if next >= tokens.len() || is_limit(aids, &tokens, next) {
             break;
         }
-        let other = read(shelves, text, &tokens, next, aids)?;
+        let other = read(shelves, text, &tokens, next, (aids, is_wide))?;
         named.end = other.end;
         named.shelves.extend(other.shelves);
         named.names.extend(other.names);
@@ -169,20 +179,21 @@ fn read(
     text: &str,
     tokens: &[QuestionToken],
     at: usize,
-    aids: ReadingAids<'_>,
+    (aids, is_wide): (ReadingAids<'_>, bool),
 ) -> Option<ShelfName> {
     let most = tokens[at..].iter().take_while(|token| token.is_word()).count().min(SHELF_WORDS_MAX);
     (at + 1..=at + most).rev().find_map(|end| {
         let phrase = tokens[at..end].iter().map(|token| token.word.as_str()).collect::<Vec<_>>().join(" ");
         let is_long = phrase.chars().count() >= LETTERS_MIN;
-        let mut named = is_long.then(|| called(shelves, &phrase, aids))?.filter(|named| !named.shelves.is_empty())?;
+        let mut named =
+            is_long.then(|| called(shelves, &phrase, aids, is_wide))?.filter(|named| !named.shelves.is_empty())?;
         named.end = end;
         is_head(text, tokens, at..end, aids).then_some(named)
     })
 }
 
 /// The shelves that a phrase names, by its own words and others for the same in all languages, with those that are narrower.
-fn called(shelves: &Shelves, phrase: &str, aids: ReadingAids<'_>) -> Option<ShelfName> {
+fn called(shelves: &Shelves, phrase: &str, aids: ReadingAids<'_>, is_wide: bool) -> Option<ShelfName> {
     let own = (0..LANGUAGES.len()).map(|language| (language, phrase));
     let others = LANGUAGES.iter().flat_map(|code| aids.vocabulary.names_of(phrase, code));
     let others = others.filter_map(|(code, name)| Some((LANGUAGES.iter().position(|known| *known == code)?, name)));
@@ -191,11 +202,16 @@ fn called(shelves: &Shelves, phrase: &str, aids: ReadingAids<'_>) -> Option<Shel
     for (language, name) in &names {
         found.shelves.extend(shelves.called(name, *language));
     }
+    if found.shelves.is_empty() && !is_wide {
+        return None;
+    }
+    for (language, name) in &names {
+        found.shelves.extend(shelves.narrower(name, *language, aids.answer_in.as_str()));
+    }
     if found.shelves.is_empty() {
         return None;
     }
-    for (language, name) in names {
-        found.shelves.extend(shelves.narrower(name, language, aids.answer_in.as_str()));
+    for (_, name) in names {
         if !found.names.iter().any(|known| known == name) && aids.known.has_word("name", name) {
             found.names.push(name.to_owned());
         }
@@ -294,6 +310,20 @@ mod tests {
 
     /// The shelves that a question means.
     fn meant(values: &[&str], text: &str, language: &str) -> Vec<String> {
+        shelves_of(values, text, language, limit)
+    }
+
+    /// The same with those that have a narrower name alone.
+    fn meant_widely(values: &[&str], text: &str, language: &str) -> Vec<String> {
+        shelves_of(values, text, language, widely)
+    }
+
+    fn shelves_of(
+        values: &[&str],
+        text: &str,
+        language: &str,
+        limit: fn(&str, ReadingAids<'_>) -> Option<Filter>,
+    ) -> Vec<String> {
         let shop = Shop(Shelves::of(values.iter().copied()));
         let limit = read_with(&shop, language, |aids| limit(text, aids));
         let all = limit.iter().flat_map(Filter::alternatives).filter(|one| one.fields == [CATEGORY]);
@@ -310,6 +340,7 @@ mod tests {
             ("drill bits for wood", &["tools > drill bits"]),
             ("do you have hoses longer than 20 m", &["garden > hoses"]),
             ("a hose or paint", &["garden > hoses", "paint"]),
+            ("a chair that folds", &[]),
             ("a case for a drill", &[]),
             ("for my drill, something to clean it", &[]),
             ("a drill stand", &[]),
@@ -330,11 +361,25 @@ mod tests {
         assert_eq!(meant(&shelves, "eine Zimmerpflanze für dunkle Ecken", "de"), ["Zimmerpflanzen"]);
         assert_eq!(meant(&shelves, "Aquarium mit Licht", "de"), ["Aquarien"]);
         assert_eq!(meant(&shelves, "Uhr unter 100 Euro", "de"), ["Uhren"]);
+        let shelves = ["Esstische", "Couchtische", "Betten", "Tischwäsche"];
+        assert_eq!(meant(&shelves, "ein Tisch für acht Personen", "de"), Vec::<String>::new());
+        assert_eq!(meant_widely(&shelves, "ein Tisch für acht Personen", "de"), ["Esstische", "Couchtische"]);
+        assert_eq!(meant_widely(&["dog harnesses", "dog beds"], "a harness for a puppy", "en"), ["dog harnesses"]);
+        assert_eq!(meant_widely(&["lampes de bureau", "tapis"], "une lampe réglable", "fr"), ["lampes de bureau"]);
+        assert_eq!(meant_widely(&["mesas de jardín", "sillas"], "una mesa barata", "es"), ["mesas de jardín"]);
         let shelves = ["vinos > vino tinto", "vinos > vino blanco", "quesos"];
         assert_eq!(meant(&shelves, "un vino barato", "es"), ["vinos > vino tinto", "vinos > vino blanco"]);
         assert_eq!(meant(&shelves, "quesos curados de oveja", "es"), ["quesos"]);
         let shelves = ["vélos > vélos électriques", "vélos > vélos pliants", "casques"];
         assert_eq!(meant(&shelves, "un casque blanc", "fr"), ["casques"]);
+        let shelves = ["child seats and trailers", "pumps"];
+        assert_eq!(meant(&shelves, "a child seat for a toddler", "en"), ["child seats and trailers"]);
+        let shelves = ["Stifte und Farben", "Papier"];
+        assert_eq!(meant(&shelves, "Farben für Stoff", "de"), ["Stifte und Farben"]);
+        let shelves = ["aceites y vinagres", "quesos"];
+        assert_eq!(meant(&shelves, "un vinagre suave", "es"), ["aceites y vinagres"]);
+        let shelves = ["sacs et valises", "montres"];
+        assert_eq!(meant(&shelves, "une valise rigide", "fr"), ["sacs et valises"]);
         let shelves = ["robot vacuums", "vacuums", "mops"];
         assert_eq!(meant(&shelves, "a vacuum under 200", "en"), ["robot vacuums", "vacuums"]);
     }

@@ -24,7 +24,8 @@ impl Shelves {
         for value in values.take(SHELVES_MAX) {
             let at = shelves.values.len();
             shelves.values.push(value.to_owned());
-            for step in value.split(STEPS).filter(|step| step.chars().any(char::is_alphabetic)) {
+            let steps = value.split(STEPS).flat_map(|step| std::iter::once(step).chain(parts(step)));
+            for step in steps.filter(|step| step.chars().any(char::is_alphabetic)) {
                 for (language, form) in (0..LANGUAGES.len()).flat_map(|of| forms(step, of).map(move |form| (of, form)))
                 {
                     let leads_to = shelves.steps.entry((language, form)).or_default();
@@ -48,14 +49,41 @@ impl Shelves {
         if is_head_first(LANGUAGES[language]) != is_head_first(spoken) {
             return Vec::new();
         }
+        let all: Vec<String> = forms(name, language).collect();
         let name = compared(name, LANGUAGES[language]);
+        // "Esstische", where a table is asked for.
+        let is_compound = |step: &str| {
+            let before = |form: &String| step.strip_suffix(form.as_str()).map_or(0, |before| before.chars().count());
+            let is_long = |form: &&String| form.chars().count() >= COMPOUND_END_MIN;
+            LANGUAGES[language] == "de"
+                && !step.contains(' ')
+                && all.iter().filter(is_long).any(|form| before(form) >= COMPOUND_BEGIN_MIN)
+        };
         let is_narrower = |step: &str| match is_head_first(LANGUAGES[language]) {
             true => step.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(' ')),
-            false => step.strip_suffix(name.as_str()).is_some_and(|rest| rest.ends_with(' ')),
+            false => step.strip_suffix(name.as_str()).is_some_and(|rest| rest.ends_with(' ')) || is_compound(step),
         };
         let steps = self.steps.iter().filter(|((of, step), _)| *of == language && is_narrower(step));
         steps.flat_map(|(_, shelves)| shelves).copied().collect()
     }
+}
+
+/// Letters of the end of a compound that a thing is called by, and of what stands before it.
+const COMPOUND_END_MIN: usize = 4;
+const COMPOUND_BEGIN_MIN: usize = 3;
+/// What stands between the names of a shelf that has several: "Child seats and trailers".
+const TIES: [&str; 7] = [" & ", " and ", " und ", " et ", " y ", " + ", ", "];
+
+/// The names of a step that has several. None of one that is a name by itself.
+fn parts(step: &str) -> impl Iterator<Item = &str> {
+    let mut parts = vec![step];
+    for tie in TIES {
+        parts = parts.into_iter().flat_map(|part| part.split(tie)).collect();
+    }
+    if parts.len() < 2 {
+        parts.clear();
+    }
+    parts.into_iter().map(str::trim)
 }
 
 /// Endings of German plurals, and of a singular that has another one, the longest first, and the letters that a word keeps without one.

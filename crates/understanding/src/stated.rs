@@ -101,6 +101,13 @@ fn led_by_name(reader: &Reader<'_>, at: usize) -> Option<(StatedAmount, Vec<usiz
     if of_people && reader.class(end, WordClass::For).is_some() {
         return None;
     }
+    // "A child seat for a 17 kilo toddler": the amount is of whom it is for, and not of the seat.
+    let is_of_name = |(property, _): &(usize, usize)| {
+        stated.unit.is_none_or(|(dimension, _)| reader.aids.learnt.get(*property).dimension == Some(dimension))
+    };
+    if stated.is_of_somebody && reader.class(end, WordClass::For).is_some() && !named.iter().any(is_of_name) {
+        return None;
+    }
     if let Some((is_least, _)) = compared.filter(|_| stated.span.comparison == Comparison::Bare) {
         let value = Some(stated.span.amount.value);
         let (from, to) = if is_least { (value, None) } else { (None, value) };

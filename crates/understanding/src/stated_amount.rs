@@ -64,9 +64,35 @@ pub(crate) struct StatedAmount {
     pub(crate) unit: Option<(Dimension, f64)>,
     /// Whether it is money, or a time, which have rules of their own.
     pub(crate) is_other: bool,
+    /// Whether it is said of somebody whom something is for: "for a 14 kg dog".
+    pub(crate) is_of_somebody: bool,
     /// The tokens of the amount, from its first number on.
     pub(crate) end: usize,
     pub(crate) written: String,
+}
+
+/// Tokens between a word that says for whom something is and an amount of them.
+const SOMEBODY_TOKENS_MAX: usize = 3;
+
+/// Whether an amount that begins at a token is of somebody for whom something is: "for a 14 kg dog", "für ein Kind mit
+/// 20 kg".
+fn is_of_somebody(reader: &Reader<'_>, first: usize) -> bool {
+    let starts = first.saturating_sub(SOMEBODY_TOKENS_MAX + 1)..first;
+    let leads = |at: usize| {
+        reader.class(at, WordClass::For).is_some_and(|end| end <= first)
+            && (at..first).all(|between| reader.is_word(between))
+    };
+    starts.into_iter().any(leads)
+}
+
+/// Verbs of weights, without accents.
+const WEIGHS: &[&str] =
+    &["weigh", "weighs", "weighing", "wiegt", "wiegen", "pese", "pesent", "pesant", "pesa", "pesan", "pesen"];
+
+/// Whether an amount that is read at a token stands behind such a verb.
+fn is_weighed(reader: &Reader<'_>, at: usize) -> bool {
+    let begins = at.saturating_sub(2)..=at;
+    begins.into_iter().any(|before| reader.says(before, WEIGHS))
 }
 
 /// "Down to minus 5", whose sign stands between the words that compare and the number.
@@ -94,7 +120,9 @@ impl StatedAmount {
         if span.amount.is_article && (span.amount.unit == Some(Unit::Money) || !unit.is_some_and(is_amount)) {
             return None;
         }
-        let is_other = matches!(span.amount.unit, Some(Unit::Money | Unit::Cent));
+        // "A dog that weighs 50 pounds" costs no pounds.
+        let is_weighed = unit.is_some_and(|(dimension, ..)| dimension == Dimension::Mass) && is_weighed(reader, at);
+        let is_other = matches!(span.amount.unit, Some(Unit::Money | Unit::Cent)) && !is_weighed;
         let unit_bytes = unit.map(|(_, _, bytes)| behind + gap + bytes);
         let unit_end = unit_bytes.map_or(number_end, |end| reader.token_at(end));
         let end = span.end.max(unit_end);
@@ -102,8 +130,14 @@ impl StatedAmount {
         let last = unit_end.max(if is_other { span.amount.end } else { number_end });
         let first = reader.first_number(at, number_end);
         let written = reader.written(first..last).to_owned();
-        let mut stated =
-            Self { span, unit: unit.map(|(dimension, factor, _)| (dimension, factor)), is_other, end, written };
+        let mut stated = Self {
+            span,
+            unit: unit.map(|(dimension, factor, _)| (dimension, factor)),
+            is_other,
+            is_of_somebody: is_of_somebody(reader, first),
+            end,
+            written,
+        };
         stated.take_comparison(reader);
         stated.take_sign(reader, first);
         Some(stated)

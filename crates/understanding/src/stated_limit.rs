@@ -20,6 +20,8 @@ const DOMINANCE: f64 = 2.0;
 /// How many times as much as the most, or as little as the least, that items have of a property may be asked for to be
 /// meant of it.
 const NEAR: f64 = 2.0;
+/// How many times as much as the most that items have of a property no question is about.
+const BEYOND: f64 = 100.0;
 /// The part of the items of a shelf that have to state a property for an amount to be rather of it than of others.
 const SHELF_SHARE_MIN: f64 = 0.5;
 /// What the vocabulary calls how heavy a thing is.
@@ -67,6 +69,10 @@ impl StatedAmount {
                 || (dimension.is_none() && property.dimension.is_some_and(Dimension::has_one_unit))
         };
         let bare: Vec<&LearntProperty> = named.into_iter().filter(is_bare).collect();
+        // "In Bath under 200k" is no number of baths.
+        if !bare.is_empty() && bare.iter().all(|property| self.is_beyond(reader, property)) {
+            return None;
+        }
         match bare.first().filter(|_| is_usual) {
             Some(first) => {
                 // "Less than 2 years" of what is told in months.
@@ -109,6 +115,13 @@ impl StatedAmount {
         let own: Vec<&LearntProperty> =
             of.iter().filter(|property| among(reader, property) >= SHELF_SHARE_MIN).copied().collect();
         let of = if own.is_empty() { of } else { own };
+        // "For a 14 kg dog": what a thing is for, and not how heavy it is itself.
+        let of = match self.is_of_somebody {
+            true => Some(of.iter().filter(|property| !is_own_measure(property)).copied().collect::<Vec<_>>()),
+            false => None,
+        }
+        .filter(|others| !others.is_empty())
+        .unwrap_or(of);
         // Nobody asks for a drop of 170 cm where all are of a few millimetres, and something has lengths about so long.
         let near: Vec<&LearntProperty> =
             of.iter().filter(|property| self.is_near(reader, property, factor)).copied().collect();
@@ -134,6 +147,12 @@ impl StatedAmount {
             [Some(least), Some(most)] if least >= 0.0 => least / NEAR <= value && value <= most * NEAR,
             _ => true,
         }
+    }
+
+    /// Whether an amount without a unit is far more than any item has.
+    fn is_beyond(&self, reader: &Reader<'_>, property: &LearntProperty) -> bool {
+        let most = reader.aids.known.quantile(&property.stated.path, 1.0);
+        self.unit.is_none() && most.is_some_and(|most| most > 0.0 && self.span.amount.value > most * BEYOND)
     }
 
     /// Whether years are those of somebody who something is for, where items say for whom they are.
@@ -235,6 +254,11 @@ impl StatedAmount {
         let last = year.and_then(|year| Date::new(year, 12, 31).ok());
         first.zip(last).map_or((value, value), |(first, last)| (days_of(first), days_of(last)))
     }
+}
+
+/// Whether a property is a measure of the thing itself: its weight, and not what weight it is for.
+fn is_own_measure(property: &LearntProperty) -> bool {
+    property.id.is_some() && !property.more_will_do
 }
 
 /// The part of the items of the shelf that is asked for that state a property.

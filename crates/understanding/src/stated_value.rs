@@ -56,7 +56,9 @@ fn narrowed(reader: &Reader<'_>, said: &PhraseLimit<'_>, start: usize) -> Option
     let says_more = reader.meanings(end).next().is_some();
     let is_describing = said.values.is_some() && reader.is_word(end) && !says_more && !reader.ends_clause(end);
     let words = reader.written(start..end + 1).to_lowercase();
-    (is_describing && reader.aids.known.finds(&words, &[])).then_some((words, end + 1))
+    // "Child labour" is nothing that an item speaks of where none has the second word.
+    let is_said = || (start..end + 1).all(|at| reader.aids.known.has_written(reader.written(at..at + 1)));
+    (is_describing && is_said() && reader.aids.known.finds(&words, &[])).then_some((words, end + 1))
 }
 
 /// Words for the items themselves between a negation and what they must not be: "without the ones in leather".
@@ -117,7 +119,7 @@ pub(crate) fn read_value(reader: &Reader<'_>, at: usize, floor: usize) -> Option
     let filters = either.unwrap_or_else(|| said.filters(reader));
     // "For my son": where few items say for whom they are, it is a wish.
     let is_rare = said.ages.is_some() && reader.aids.known.share(AGES[0]) < SHARE_MIN;
-    let is_age_wished = is_rare && said.values.is_none() && said.truth.is_none() && is_led;
+    let is_age_wished = is_rare && said.values.is_none() && said.truth.is_none();
     if (said.is_bare && said.values.is_none()) || is_age_wished {
         return Some(UnderstoodPart::new(at..said.end, FoundMeaning::Wishes(filters)));
     }

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use forecourt_loaders::item::type_name;
 use forecourt_understanding::{CANCELLED_DAY, measure};
+use forecourt_vocabulary::folded;
 use regex::Regex;
 use serde_json::Value;
 
@@ -52,12 +53,57 @@ pub(super) fn ages(item: &Value) -> Option<(f64, f64)> {
             Some(text) => typical_ages(text),
             None => match own_property(item, AGE_RANGE).and_then(Value::as_str) {
                 Some(text) => own_ages(text),
-                None => ["name", "description"].into_iter().find_map(|key| named_ages(text(item, key)?)),
+                None => suited_ages(item)
+                    .or_else(|| ["name", "description"].into_iter().find_map(|key| named_ages(text(item, key)?))),
             },
         },
         (from, to) => Some((from.unwrap_or(0.0), to.unwrap_or(AGE_MAX))),
     }
 }
+
+/// Words of the names of properties of a site's own that say for whom something is, folded: "Suitable from", "Edad de
+/// los pacientes".
+const SUITED: &[&str] = &[
+    "suitable",
+    "suits",
+    "recommended",
+    "age",
+    "ages",
+    "geeignet",
+    "empfohlen",
+    "alter",
+    "mindestalter",
+    "convient",
+    "adapte",
+    "recommande",
+    "apto",
+    "recomendado",
+    "edad",
+];
+/// What says that something is for people from their birth on, folded.
+const BIRTH: &[&str] = &["birth", "newborn", "newborns", "geburt", "naissance", "nacimiento"];
+
+/// The ages that a property of a site's own says something is for, by its name and its value: "from 12 years".
+fn suited_ages(item: &Value) -> Option<(f64, f64)> {
+    let own = item.get("additionalProperty").and_then(Value::as_array)?;
+    own.iter().find_map(|one| {
+        let (written, stated) = (one.get("name")?.as_str()?, one.get("value")?.as_str()?);
+        let (name, value) = (folded(written), folded(stated));
+        let says =
+            |text: &str, words: &[&str]| text.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word));
+        match says(&name, SUITED) {
+            true if says(&value, BIRTH) && !value.contains(|c: char| c.is_ascii_digit()) => Some((0.0, AGE_MAX)),
+            true if says(&value, YEARS) => own_ages(&format!("{written} {stated}")),
+            _ => None,
+        }
+    })
+}
+
+/// Words of ages, folded.
+const YEARS: &[&str] = &[
+    "year", "years", "yr", "yrs", "month", "months", "jahr", "jahre", "jahren", "monat", "monate", "monaten", "an",
+    "ans", "mois", "ano", "anos", "mes", "meses",
+];
 
 fn years(value: &Value) -> Option<f64> {
     match value {
@@ -188,7 +234,41 @@ pub(super) fn price(item: &Value) -> Option<f64> {
     if ["offers", "price"].iter().any(|key| item.get(*key).is_some()) {
         return None;
     }
-    if is_free(item) { Some(0.0) } else { text(item, "priceRange").and_then(least_price) }
+    if is_free(item) {
+        return Some(0.0);
+    }
+    text(item, "priceRange").and_then(least_price).or_else(|| own_price(item))
+}
+
+/// How names begin of properties of a site's own that say what something costs, folded.
+const PRICED: &[&str] = &[
+    "price",
+    "average price",
+    "cost",
+    "costs",
+    "fee",
+    "preis",
+    "durchschnittspreis",
+    "kosten",
+    "gebuhr",
+    "prix",
+    "tarif",
+    "cout",
+    "precio",
+    "coste",
+    "tarifa",
+    "importe",
+];
+
+/// What something costs by a property of a site's own: "Prix moyen par personne".
+fn own_price(item: &Value) -> Option<f64> {
+    let own = item.get("additionalProperty").and_then(Value::as_array)?;
+    own.iter().find_map(|one| {
+        let name = folded(one.get("name")?.as_str()?);
+        let rest =
+            |begin: &&str| name.strip_prefix(*begin).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+        PRICED.iter().any(rest).then(|| amount(one.get("value")?)).flatten()
+    })
 }
 
 /// Signs of money of the longest price range.
@@ -298,6 +378,41 @@ mod tests {
         ] {
             assert_eq!(self::ages(&json!({"name": name})), ages, "{name}");
         }
+    }
+
+    #[test]
+    fn a_property_of_a_sites_own_says_for_which_ages_something_is() {
+        let own = |name: &str, value: &str| json!({"additionalProperty": [{"name": name, "value": value}]});
+        for (name, value, from) in [
+            ("Suitable from", "12 years", Some(12.0)),
+            ("Suitable from", "birth", Some(0.0)),
+            ("Geeignet ab", "3 Jahren", Some(3.0)),
+            ("Convient", "dès 8 ans", Some(8.0)),
+            ("Edad de los pacientes", "desde 16 años", Some(16.0)),
+            ("Warranty", "from 2 years", None),
+            ("Age", "3 years", None),
+            ("Good with children", "yes", None),
+        ] {
+            assert_eq!(ages(&own(name, value)).map(|(from, _)| from), from, "{name}: {value}");
+        }
+    }
+
+    #[test]
+    fn a_price_of_a_sites_own_is_one_where_nothing_is_offered() {
+        let own = |name: &str, value: Value| json!({"additionalProperty": [{"name": name, "value": value}]});
+        for (name, value, found) in [
+            ("Prix moyen par personne", json!(19), Some(19.0)),
+            ("Average price", json!("23.50"), Some(23.5)),
+            ("Preis pro Person", json!("18"), Some(18.0)),
+            ("Precio", json!(12), Some(12.0)),
+            ("Preisträger", json!(3), None),
+            ("Dépôt de garantie", json!(500), None),
+        ] {
+            assert_eq!(price(&own(name, value)), found, "{name}");
+        }
+        let mut offered = own("Prix", json!(19));
+        offered["offers"] = json!({"price": 5});
+        assert_eq!(price(&offered), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use forecourt_loaders::item::type_name;
 use forecourt_understanding::{FOR_RENT, FOR_SALE, HOMES};
+use forecourt_vocabulary::folded;
 use serde_json::Value;
 
 use super::derived::{all, is_of, text};
@@ -37,6 +38,50 @@ const SAYS_SOLD: &[&str] = &[
     "en venta",
     "se vende",
 ];
+/// Words by which the name of an offer says that it is for those who pay less than others, folded.
+const REDUCED: &[&str] = &[
+    "child",
+    "children",
+    "kid",
+    "kids",
+    "junior",
+    "juniors",
+    "youth",
+    "student",
+    "students",
+    "senior",
+    "seniors",
+    "concession",
+    "concessions",
+    "reduced",
+    "kind",
+    "kinder",
+    "jugendliche",
+    "schuler",
+    "studierende",
+    "studenten",
+    "senioren",
+    "ermassigt",
+    "ermassigter",
+    "ermaßigt",
+    "enfant",
+    "enfants",
+    "etudiant",
+    "etudiants",
+    "jeunes",
+    "reduit",
+    "reduite",
+    "nino",
+    "ninos",
+    "infantil",
+    "estudiante",
+    "estudiantes",
+    "jubilados",
+    "reducido",
+    "reducida",
+];
+/// What of an offer says how much it is.
+const PRICES: [&str; 4] = ["price", "minPrice", "maxPrice", "priceSpecification"];
 /// Names of properties of a site's own that hold such a text, as `rent` or `zur Miete`, in lower case.
 const NAMED: &[&str] =
     &["offer type", "listing type", "offertype", "listingtype", "angebotsart", "transaction", "operación"];
@@ -75,6 +120,28 @@ pub(super) fn without_rents(item: &Value) -> Option<Value> {
     let mut item = item.clone();
     item["offers"] = Value::Array(sold);
     Some(item)
+}
+
+/// An item with the prices that everybody pays alone, where others have offers of their own: a museum that is free for
+/// children is not free.
+pub(super) fn without_reductions(item: &Value) -> Option<Value> {
+    let offers = item.get("offers")?.as_array()?;
+    let is_full = |offer: &Value| !is_reduced(offer) && PRICES.iter().any(|key| offer.get(key).is_some());
+    if !offers.iter().any(is_reduced) || !offers.iter().any(is_full) {
+        return None;
+    }
+    let mut item = item.clone();
+    let offers = item.get_mut("offers").and_then(Value::as_array_mut).into_iter().flatten();
+    for fields in offers.filter(|offer| is_reduced(offer)).filter_map(Value::as_object_mut) {
+        fields.retain(|key, _| !PRICES.contains(&key.as_str()));
+    }
+    Some(item)
+}
+
+/// Whether an offer is by its name for those who pay less than others.
+fn is_reduced(offer: &Value) -> bool {
+    let name = offer.get("name").and_then(Value::as_str).map(folded).unwrap_or_default();
+    name.split(|c: char| !c.is_alphanumeric()).any(|word| REDUCED.contains(&word))
 }
 
 /// Whether an item has an offer with a price that is paid once. A home may be let for it, and says so or does not.
@@ -126,6 +193,25 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_some_pay_less_is_no_price_where_others_pay_more() {
+        let offer = |name: &str, price: f64| json!({"name": name, "price": price});
+        for (full, reduced) in [
+            ("Adult", "Child (5-15)"),
+            ("Normalpreis", "Ermäßigt (Schüler, Rentner)"),
+            ("Plein tarif", "Tarif réduit"),
+            ("General", "Niños hasta 12 años"),
+        ] {
+            let prices = |offers: Vec<Value>| {
+                let item = without_reductions(&json!({"offers": offers}))?;
+                Some(all(&item, "offers").filter_map(|offer| offer["price"].as_f64()).collect::<Vec<_>>())
+            };
+            assert_eq!(prices(vec![offer(full, 12.0), offer(reduced, 0.0)]), Some(vec![12.0]), "{reduced}");
+            assert_eq!(prices(vec![offer(reduced, 7.0)]), None, "{reduced}: nothing else can be had");
+            assert_eq!(prices(vec![offer(full, 12.0), offer("Evening", 9.0)]), None);
+        }
+    }
 
     #[test]
     fn items_say_in_many_ways_for_what_they_are_offered() {

@@ -5,21 +5,22 @@ use forecourt_loaders::item::type_name;
 use forecourt_understanding::{
     DAY_MINUTES, EVENT_BEGINS, EVENT_EVERY, EVENT_SERIES, EVENT_WEEKDAYS, OPEN_SPANS_MAX, open_span,
 };
+use forecourt_vocabulary::folded;
 use jiff::ToSpan;
 use jiff::civil::Date;
 use serde_json::Value;
 
 use super::derived::{all, takes_place, text};
 
-/// Days of the week, with the two letters and the words that stand for them, Monday first.
-const DAYS: [(&str, &str); 7] = [
-    ("mo", "monday"),
-    ("tu", "tuesday"),
-    ("we", "wednesday"),
-    ("th", "thursday"),
-    ("fr", "friday"),
-    ("sa", "saturday"),
-    ("su", "sunday"),
+/// Days of the week, with the two letters and the words that stand for them, folded, Monday first.
+const DAYS: [(&str, [&str; 4]); 7] = [
+    ("mo", ["monday", "montag", "lundi", "lunes"]),
+    ("tu", ["tuesday", "dienstag", "mardi", "martes"]),
+    ("we", ["wednesday", "mittwoch", "mercredi", "miercoles"]),
+    ("th", ["thursday", "donnerstag", "jeudi", "jueves"]),
+    ("fr", ["friday", "freitag", "vendredi", "viernes"]),
+    ("sa", ["saturday", "samstag", "samedi", "sabado"]),
+    ("su", ["sunday", "sonntag", "dimanche", "domingo"]),
 ];
 /// Minutes of a day.
 const DAY: u16 = DAY_MINUTES as u16;
@@ -49,26 +50,28 @@ impl Begin {
 
 /// When an item begins: an event on each of its days, a course each time that it is held.
 pub(super) fn begins(item: &Value) -> Vec<Begin> {
-    let mut found = Vec::new();
-    if takes_place(item) {
+    let mut found = by_schedule(item);
+    if takes_place(item) && found.is_empty() {
         found.extend(own_begins(item));
     }
     let held = ["hasCourseInstance", "subEvent"].into_iter().flat_map(|key| all(item, key));
     for one in held.take(HELD_MAX) {
-        found.extend(own_begins(one));
-        all(one, "courseSchedule").for_each(|schedule| found.extend(scheduled(schedule)));
+        // A course from January to March that is held on Tuesdays is held on no other day.
+        let own = by_schedule(one);
+        found.extend(if own.is_empty() { own_begins(one) } else { own });
     }
-    ["eventSchedule", "courseSchedule"].into_iter().flat_map(|key| all(item, key)).take(HELD_MAX).for_each(
-        |schedule| {
-            found.extend(scheduled(schedule));
-        },
-    );
     found.sort_unstable();
     found.dedup();
     // A day with a time says the day, too.
     let timed: Vec<usize> = found.iter().filter(|begin| begin.minute.is_some()).map(|begin| begin.weekday).collect();
     found.retain(|begin| begin.minute.is_some() || !timed.contains(&begin.weekday));
     found
+}
+
+/// The days of the week that the schedules of something name.
+fn by_schedule(item: &Value) -> Vec<Begin> {
+    let schedules = ["eventSchedule", "courseSchedule"].into_iter().flat_map(|key| all(item, key));
+    schedules.take(HELD_MAX).flat_map(scheduled).collect()
 }
 
 /// The days of one event, and the time at which it begins.
@@ -84,7 +87,7 @@ fn own_begins(item: &Value) -> Vec<Begin> {
 /// The days of a schedule of what comes back every week.
 fn scheduled(schedule: &Value) -> Vec<Begin> {
     let minute = text(schedule, "startTime").and_then(time_of);
-    let days = all(schedule, "byDay").filter_map(Value::as_str).filter_map(day_named);
+    let days = all(schedule, "byDay").filter_map(Value::as_str).flat_map(days_named);
     days.map(|weekday| Begin { weekday, minute }).collect()
 }
 
@@ -184,10 +187,15 @@ fn merged(spans: &mut [(u16, u16)]) -> Vec<(u16, u16)> {
     out
 }
 
+/// The days of the week that a text lists: "martes, jueves".
+fn days_named(text: &str) -> impl Iterator<Item = usize> {
+    text.split([',', ';', '+', '&']).filter(|text| text.len() <= HOURS_BYTES_MAX).filter_map(day_named)
+}
+
 /// A day of the week, by two letters, a word or an address of schema.org.
 fn day_named(text: &str) -> Option<usize> {
-    let name = type_name(text.trim()).to_lowercase();
-    DAYS.iter().position(|(short, long)| name == *short || name == *long)
+    let name = folded(type_name(text.trim()));
+    DAYS.iter().position(|(short, long)| name == *short || long.contains(&name.as_str()))
 }
 
 fn weekday(day: Date) -> usize {
@@ -241,6 +249,16 @@ mod tests {
                     {"startDate": "2026-12-01T09:00"},
                     {"courseSchedule": {"byDay": ["https://schema.org/Saturday"], "startTime": "10:15:00"}}]}),
                 vec!["tu 9:00", "sa 10:15"],
+            ),
+            (
+                json!({"@type": "Course", "hasCourseInstance": {"startDate": "2026-12-01", "endDate": "2027-02-01",
+                    "courseSchedule": {"byDay": ["mercredi", "Sábado, domingo"], "startTime": "18:00"}}}),
+                vec!["we 18:00", "sa 18:00", "su 18:00"],
+            ),
+            (
+                json!({"@type": "Event", "startDate": "2026-12-01", "endDate": "2027-02-01",
+                    "eventSchedule": {"byDay": "Donnerstag"}}),
+                vec!["th ?"],
             ),
             (json!({"@type": "Product", "startDate": "2026-12-04T19:30"}), vec![]),
             (json!({"@type": "Event", "startDate": "soon"}), vec![]),

@@ -147,12 +147,21 @@ fn within(snapshot: &Snapshot, written: &str, errors: u8) -> tantivy::Result<Vec
             }
         }
     }
-    // People get first letters right: two errors of which one is there make another word, as thing of nothing.
-    let is_likely = |word: &str| errors == 1 || word.chars().next() == written.chars().next();
+    // People get first letters right: an error there makes another word, as thing of nothing and parrot of carrot. Two
+    // letters in the wrong order are seldom seen.
+    let is_likely = |word: &str| word.chars().next() == written.chars().next() || (errors == 1 && swaps(written, word));
     let mut found: Vec<(String, u32)> = items.into_iter().filter(|(word, _)| is_likely(word)).collect();
     found.sort_by_key(|(word, items)| (unlikeness(written, word), Reverse(*items)));
     found.truncate(READINGS_MAX);
     Ok(found.into_iter().map(|(word, _)| word).collect())
+}
+
+/// Whether two words differ by the order of their first two letters.
+fn swaps(written: &str, word: &str) -> bool {
+    let first = |text: &str| text.chars().take(2).collect::<Vec<_>>();
+    let (mut own, other) = (first(written), first(word));
+    own.reverse();
+    own == other && written.chars().skip(2).eq(word.chars().skip(2))
 }
 
 /// How little an error looks like one of a hand or an ear, 0 to 3: people get first letters right, double
@@ -178,6 +187,12 @@ mod tests {
         assert_eq!(unlikeness("spageti", "spaghetti"), 0);
         assert!(unlikeness("spageti", "spaghetti") < unlikeness("spageti", "tagetes"));
         assert!(unlikeness("muffen", "muffin") < unlikeness("muffen", "mufflen"));
+    }
+
+    #[test]
+    fn first_letters_are_right_or_in_the_wrong_order() {
+        assert!(swaps("almp", "lamp") && swaps("émp", "mép"));
+        assert!(!swaps("parrot", "carrot") && !swaps("almps", "lamp") && !swaps("lamp", "lamp") && !swaps("", "a"));
     }
 
     #[test]

@@ -14,9 +14,10 @@ use super::query_words::{QueryWord, QueryWords};
 use super::scored::{ScoredClause, ScoredName, ScoredTerm};
 use super::spelling::{self, Correction};
 use super::subjects::{Subject, subjects};
-use crate::analysis::{LanguageAnalyzer, Words, bare_word, content_words, fold_text};
+use crate::analysis::{LanguageAnalyzer, Words, bare_word, content_words, fold_text, is_stop_word};
 use crate::index::Snapshot;
 use forecourt_understanding::limits::QUERY_WORDS_MAX;
+use forecourt_vocabulary::{LANGUAGES, QuestionLexicon, tokens};
 
 /// What another name is worth beside the one that the query has: one that means the same, and that of something
 /// narrower.
@@ -127,7 +128,7 @@ impl<'s> Terms<'s> {
         let is_spoken = subject.is_some_and(|subject| subject.is_spoken);
         // A word of another language that is known there is no misspelled one of this language.
         let is_foreign = is_foreign || subject.is_some_and(|subject| subject.is_spoken && !subject.is_read);
-        let stems = if known.is_empty() { self.unknown(word, is_foreign) } else { known };
+        let stems = if known.is_empty() { self.unknown(word, is_foreign || is_word(word)) } else { known };
         let (information, is_lacking) = (self.information(&stems), stems.is_empty() && is_spoken);
         let is_of_lacking_kind = is_lacking && subject.is_some_and(|subject| subject.words.len() > 1);
         QueryWord {
@@ -271,6 +272,12 @@ impl<'s> Terms<'s> {
         self.corrections.push(correction);
         known
     }
+}
+
+/// Whether a word is one that questions are put with, in some language: it is no misspelled one.
+fn is_word(word: &str) -> bool {
+    let is_stop_word = |code: &&str| is_stop_word(word, LanguageAnalyzer::of(code));
+    LANGUAGES.iter().any(is_stop_word) || !QuestionLexicon::shipped().meanings(&tokens(word)).is_empty()
 }
 
 /// A term of a query, and what it is worth.

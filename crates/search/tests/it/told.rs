@@ -152,3 +152,93 @@ async fn a_list_is_sorted_and_not_answered_by_its_first() {
         assert_eq!(ids.collect::<Vec<_>>(), ["cheap", "middle", "dear"], "{turn}: {}", answer.text());
     }
 }
+
+#[tokio::test]
+async fn what_has_only_some_of_what_was_asked_is_called_the_closest() {
+    let folder = tempfile::tempdir().unwrap();
+    let lamp = |id: &str, material: &str, price: u32| json!({"@type": "Product", "@id": id, "name": format!("Lamp {id}"), "description": format!("Made of {material}."), "offers": {"price": price, "priceCurrency": "EUR"}});
+    let shop = agent(&folder, &[lamp("one", "oak", 90), lamp("two", "brass", 20), lamp("three", "paper", 10)]);
+    for (question, language, told) in [
+        ("oak lamp under 50", "en", "The closest: **Lamp"),
+        ("oak lamp under 50", "de", "Am nächsten kommt: **Lamp"),
+        ("oak lamp under 50", "fr", "Le plus proche : **Lamp"),
+        ("oak lamp under 50", "es", "Lo más parecido: **Lamp"),
+    ] {
+        let (text, ids) = answer(&shop, question, language).await;
+        let plain = text.replace(['\u{a0}', '\u{202f}', '\u{2068}', '\u{2069}'], " ").replace("  ", " ");
+        assert!(plain.contains(told) && !ids.is_empty(), "{question}: {text}");
+    }
+    let (text, ids) = answer(&shop, "oak lamp under 100", "en").await;
+    assert!(ids[0] == "one" && !text.contains("The closest"), "{text}");
+    // A misspelled word is what it was read as.
+    let (text, _) = answer(&shop, "brasss lamp", "en").await;
+    assert!(!text.contains("The closest"), "{text}");
+}
+
+#[tokio::test]
+async fn what_can_not_be_had_is_told_and_not_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let thing =
+        |id: &str, name: &str, offer: Value| json!({"@type": "Product", "@id": id, "name": name, "offers": offer});
+    let gone = || json!({"price": 30, "availability": "https://schema.org/OutOfStock"});
+    let there = || json!({"price": 20, "availability": "https://schema.org/InStock"});
+    let ended = json!({"price": 20, "validThrough": "2001-01-31"});
+    let shop = agent(
+        &folder,
+        &[
+            thing("kayak", "Kayak Otter", gone()),
+            thing("tent", "Tent Alder", there()),
+            thing("big-tent", "Tent Birch", gone()),
+            thing("old-tent", "Tent Cedar", ended),
+        ],
+    );
+    for (language, told) in [
+        ("en", "Nothing of this can be had at the moment. Sold out:"),
+        ("de", "Nichts davon ist im Moment zu haben. Ausverkauft:"),
+        ("fr", "Rien de cela n'est disponible en ce moment. Épuisé :"),
+        ("es", "Nada de esto está disponible ahora. Agotado:"),
+    ] {
+        let (text, ids) = answer(&shop, "kayak", language).await;
+        let plain = text.replace(['\u{a0}', '\u{202f}', '\u{2068}', '\u{2069}'], " ").replace("  ", " ");
+        assert!(plain.contains(told) && text.contains("Kayak Otter") && ids.is_empty(), "{language}: {text}");
+    }
+    let (text, ids) = answer(&shop, "tent", "en").await;
+    assert!(ids == ["tent"] && text.contains("Tent Birch") && text.contains("Tent Cedar"), "{text}");
+    let (text, ids) = answer(&shop, "the Kayak Otter please", "en").await;
+    assert_eq!(ids, ["kayak"], "who asks for it by its name gets it: {text}");
+}
+
+#[tokio::test]
+async fn what_says_that_it_has_no_such_thing_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let coat = |id: &str, text: &str| json!({"@type": "Product", "@id": id, "name": format!("Coat {id}"), "description": text, "offers": {"price": 9}});
+    let shop = agent(
+        &folder,
+        &[
+            coat("one", "Warm, with pockets."),
+            coat("two", "Warm, without pockets."),
+            coat("three", "Mit Kapuze."),
+            coat("four", "Ohne Kapuze."),
+        ],
+    );
+    let (text, ids) = answer(&shop, "coat with pockets", "en").await;
+    assert!(ids.contains(&"one".to_owned()) && !ids.contains(&"two".to_owned()), "{text}");
+    let (text, ids) = answer(&shop, "coat mit Kapuze", "de").await;
+    assert!(ids.contains(&"three".to_owned()) && !ids.contains(&"four".to_owned()), "{text}");
+}
+
+#[tokio::test]
+async fn what_is_called_by_no_word_for_the_thing_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let thing = |id: &str, name: &str| json!({"@type": "Product", "@id": id, "name": name, "brand": "Kronos", "offers": {"price": 9}});
+    let shop = agent(
+        &folder,
+        &[thing("bell", "Kronos steel bell"), thing("horn", "Kronos steel horn"), thing("lock", "Kronos lock")],
+    );
+    for (question, language) in [("steel bell", "en"), ("a steel bell for my boat", "en")] {
+        let (text, ids) = answer(&shop, question, language).await;
+        assert_eq!(ids, ["bell"], "{question}: {text}");
+    }
+    let (text, ids) = answer(&shop, "a steel bell or a horn", "en").await;
+    assert!(ids.contains(&"horn".to_owned()), "{text}");
+}

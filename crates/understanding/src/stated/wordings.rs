@@ -156,3 +156,67 @@ fn what_begins_in_a_month_begins_in_the_next_one() {
     let found = asked("jobs posted in January");
     assert!(found.filters.iter().any(|one| one.words.contains("2026-01")), "{found:?}");
 }
+
+/// What a shop for animals and their people states.
+fn of_somebody(text: &str) -> ParsedQuestion {
+    let property = |(path, values): (&str, StatedValues)| StatedProperty { path: path.to_owned(), share: 0.4, values };
+    let number = |are_whole: bool| StatedValues::Numbers { are_whole };
+    let stated = [
+        ("weight.gram", number(false)),
+        ("additionalProperty.Suitable pet weight.gram", number(false)),
+        ("numberOfBathrooms", number(true)),
+        ("hasCourseInstance.maximumAttendeeCapacity", number(true)),
+        ("educationalLevel", StatedValues::Texts(vec!["c1".to_owned(), "b2".to_owned()])),
+    ];
+    let learnt = LearntProperties::of(stated.into_iter().map(property).collect(), &Vocabulary::shipped());
+    understood_with(text, &Finding, &learnt)
+}
+
+#[test]
+fn an_amount_of_whom_something_is_for_is_none_of_the_thing() {
+    let fields = |text: &str| {
+        let found = of_somebody(text);
+        let all = found.filters.iter().flat_map(Filter::alternatives).flat_map(|one| &one.fields);
+        all.filter(|field| field.ends_with("gram")).cloned().collect::<Vec<_>>()
+    };
+    let pet = "additionalProperty.Suitable pet weight.gram";
+    for text in [
+        "a harness for a 14 kg dog",
+        "Geschirr für einen 14 kg Hund",
+        "harnais pour un chien de 14 kg",
+        "arnés para un perro de 14 kg",
+    ] {
+        assert_eq!(fields(text), [pet], "{text}: {:?}", of_somebody(text));
+    }
+}
+
+#[test]
+fn pounds_behind_a_verb_of_weights_are_no_money() {
+    for (text, is_price) in [
+        ("a harness that weighs under 3 pounds", false),
+        ("a harness that costs under 3 pounds", true),
+        ("a harness under 3 pounds", true),
+    ] {
+        let found = of_somebody(text).filters;
+        let of_price =
+            found.iter().flat_map(Filter::alternatives).any(|one| one.fields.contains(&"offers.price".to_owned()));
+        assert_eq!(of_price, is_price, "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn participants_are_counted_by_what_has_room_for_them() {
+    for text in [
+        "courses with at most 8 participants",
+        "Kurse mit höchstens 8 Teilnehmern",
+        "cours avec au plus 8 participants",
+        "cursos con un máximo de 8 participantes",
+    ] {
+        let found = of_somebody(text).filters;
+        let is_it = |one: &Filter| {
+            one.fields.contains(&"hasCourseInstance.maximumAttendeeCapacity".to_owned())
+                && matches!(one.test, Test::Within { to: Some(to), .. } if (to - 8.0).abs() < 0.01)
+        };
+        assert!(found.iter().flat_map(Filter::alternatives).any(is_it), "{text}: {found:?}");
+    }
+}
