@@ -9,7 +9,7 @@ use crate::analysis::{endings_tokenizer, facts_tokenizer, pairs_tokenizer, spell
 use crate::columns::{HASH, KEY, ORIGIN, VARIANTS};
 
 /// Raised whenever fields, tokenizing or facts change: an index of another version is built anew.
-pub(crate) const VERSION: u32 = 14;
+pub(crate) const VERSION: u32 = 15;
 
 const NUMBERS: &str = "numbers";
 
