@@ -8,7 +8,7 @@ const SHARED_LETTERS_MIN: usize = 5;
 /// How such words end, folded, a longer ending before those that it ends with.
 const ENDINGS: &[&str] = &[
     "isches", "ischer", "ischen", "ischem", "ische", "isch", "ical", "iques", "ique", "icos", "icas", "ico", "ica",
-    "ics", "ic", "ik", "ies", "ias", "ia", "ie", "os", "as", "es", "o", "a", "e", "y",
+    "ics", "ic", "ik", "ies", "ias", "ia", "ie", "ues", "ue", "os", "as", "es", "o", "a", "e", "y",
 ];
 
 /// What a word shares with others of its family. `None`: it does not end as such words do, or is too short.

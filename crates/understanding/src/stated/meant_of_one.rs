@@ -20,7 +20,7 @@ fn asked(text: &str) -> ParsedQuestion {
         ("additionalProperty.Geeignet für Hunde", StatedValues::Truth),
         ("additionalProperty.Animal", texts(&["cats", "dogs", "katze"])),
         ("additionalProperty.Genre", texts(&["klassik", "elektronik", "rock"])),
-        ("additionalProperty.Especialidad", texts(&["psicología", "dermatología"])),
+        ("additionalProperty.Rama", texts(&["psicología", "dermatología"])),
         ("additionalProperty.Category", texts(&["note", "task"])),
         ("knowsLanguage", texts(&["inglés", "allemand", "deutsch"])),
     ];
@@ -78,8 +78,8 @@ fn a_word_that_no_item_has_means_the_value_of_its_family() {
     for (text, path) in [
         ("klassische Abende", "additionalProperty.Genre"),
         ("elektronische Abende", "additionalProperty.Genre"),
-        ("un psicólogo", "additionalProperty.Especialidad"),
-        ("une dermatologue", "additionalProperty.Especialidad"),
+        ("un psicólogo", "additionalProperty.Rama"),
+        ("une dermatologue", "additionalProperty.Rama"),
     ] {
         assert_eq!(paths(text), [path], "{text}");
     }
